@@ -92,7 +92,9 @@ let package = Package(
 
     .target(
       name: "GPSDProtocol",
-      dependencies: ["GPSDJSON", "MonotonicTime", "NMEA", "ReceiverStream", "Timekeeping", "Varlink", "WireBytes"],
+      dependencies: [
+        "GPSDJSON", "MonotonicTime", "NMEA", "RTCM3", "ReceiverStream", "Timekeeping", "UBX", "Varlink", "WireBytes",
+      ],
       swiftSettings: settings),
 
     // Fixes in the formats of other programs.

@@ -667,11 +667,18 @@ def policy_decides(folder):
         with Program(*command, env=environment(folder)) as daemon:
             wait_until(lambda: os.path.exists(f"{folder}/location"), "no socket")
 
+            def listening():
+                """The addresses at which port 2947 listens, as /proc/net/tcp and tcp6 write them: proc(5)."""
+                found = set()
+                for name in ("tcp", "tcp6"):
+                    with open(f"/proc/{daemon.process.pid}/net/{name}") as file:
+                        found |= set(re.findall(r": (\w+):0B83 \w+:0000 0A ", file.read()))
+                return found
+
             def expect_served(is_served):
-                def holds():
-                    with open(f"/proc/{daemon.process.pid}/net/tcp") as file:
-                        return (":0B83 00000000:0000 0A" in file.read()) == is_served
-                wait_until(holds, f"the port is {'closed' if is_served else 'open'}")
+                # The loopback addresses, and no other.
+                wanted = {"0100007F", "00000000000000000000000001000000"} if is_served else set()
+                wait_until(lambda: listening() == wanted, lambda: f"port 2947 listens at {listening()}, not at {wanted}")
             expect_served(False)
             for text, is_served in (("gpsd = on\n", True), ("gpsd = off\n", False), ("gpsd = on\nservices off\n", True)):
                 write(text)

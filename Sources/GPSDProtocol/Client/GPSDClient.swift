@@ -184,7 +184,7 @@ package struct GPSDClient: Sendable {
     if watch.json, watch.pps, wants(path) { deliver(report, at: now) }
   }
 
-  /// Queues a report of a receiver that came or went.
+  /// Queues a report of a receiver beside its epochs: it came, went, or sent a correction.
   package mutating func deliver(_ change: DeviceReport, at now: Instant) {
     if watch.json, watch.covers(change.device) { deliver(change.json, at: now) }
   }

@@ -70,8 +70,13 @@ package struct EpochReports: Equatable, Sendable {
   }
 }
 
-/// The DEVICE report of a receiver that came, went, or has become known.
+/// A report of a receiver beside its epochs: it came, went, has become known, or sent a correction.
 package struct DeviceReport: Equatable, Sendable {
   package var device: String
   package var json: [UInt8]
+
+  package init(device: String, json: [UInt8]) {
+    self.device = device
+    self.json = json
+  }
 }

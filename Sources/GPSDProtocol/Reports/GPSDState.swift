@@ -85,9 +85,11 @@ package struct GPSDState: Sendable {
   ///
   /// - Parameters:
   ///   - number: the receiver, which `update` has brought.
+  ///   - details: what GST and ATT have beside the fix.
   ///   - received: the time at which its last byte was read.
   package mutating func receive(
-    _ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, of number: Int, wanted: Wanted, received: UTCTime
+    _ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, of number: Int, wanted: Wanted,
+    details: FrameDetails = FrameDetails(), received: UTCTime
   ) -> EpochReports? {
     guard let index = devices.firstIndex(where: { $0.number == number }) else { return nil }
     let (fix, isUpdate, skyChanged) = (report.fix, report.isUpdate, report.skyChanged)
@@ -111,8 +113,8 @@ package struct GPSDState: Sendable {
       newest[index].sky = Self.take(&line, &reports)
     }
     if !isUpdate {
-      if line.gst(fix, device: path) { newest[index].gst = Self.take(&line, &reports) }
-      if line.att(fix, device: path) { _ = Self.take(&line, &reports) }
+      if line.gst(fix, details.noise(of: fix), device: path) { newest[index].gst = Self.take(&line, &reports) }
+      if line.att(fix, details.attitude(of: fix), device: path) { _ = Self.take(&line, &reports) }
       if wanted.timeOffset, line.timeOffset(fix, received: received, device: path) { reports.timeOffset = line.served }
     }
     if wanted.nmea, devices[index].isBinary, !isUpdate || skyChanged {

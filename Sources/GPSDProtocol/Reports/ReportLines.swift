@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import GPSDJSON
+import NMEA
 import ReceiverStream
 import Timekeeping
 import WireBytes
@@ -99,9 +100,15 @@ extension JSONLine {
   }
 
   /// Writes GST if the receiver sends the errors of latitude and longitude. Returns whether it does.
-  mutating func gst(_ fix: Fix, device: String) -> Bool {
+  ///
+  /// - Parameter noise: the receiver's own sentence, which has the error ellipse too.
+  mutating func gst(_ fix: Fix, _ noise: GST?, device: String) -> Bool {
     guard fix.hasPosition, fix.northAccuracyMetres != nil || fix.eastAccuracyMetres != nil else { return false }
     begin("GST", fix, device)
+    field("rms", noise?.rangeRMS?.value, digits: 3)
+    field("major", noise?.majorAxis?.value, digits: 3)
+    field("minor", noise?.minorAxis?.value, digits: 3)
+    field("orient", noise?.orientation?.value, digits: 3)
     field("lat", fix.northAccuracyMetres, digits: 3)
     field("lon", fix.eastAccuracyMetres, digits: 3)
     field("alt", fix.verticalAccuracyMetres, digits: 3)
@@ -111,11 +118,13 @@ extension JSONLine {
   }
 
   /// Writes ATT if there is a heading. Returns whether there is.
-  mutating func att(_ fix: Fix, device: String) -> Bool {
+  mutating func att(_ fix: Fix, _ attitude: FrameDetails.Attitude?, device: String) -> Bool {
     guard fix.headingDegrees != nil || fix.magneticHeadingDegrees != nil else { return false }
     begin("ATT", fix, device)
     field("heading", fix.headingDegrees, digits: 2)
     field("mheading", fix.magneticHeadingDegrees, digits: 2)
+    field("pitch", attitude?.pitchDegrees, digits: 2)
+    field("roll", attitude?.rollDegrees, digits: 2)
     endObject()
     endLine()
     return true

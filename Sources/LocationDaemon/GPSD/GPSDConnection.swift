@@ -57,18 +57,30 @@ final class GPSDProgram: ProgramReceiver, @unchecked Sendable {
   }
 }
 
-/// The frames of a receiver's bytes, in the forms of gpsd's raw reports.
+/// The frames of a receiver's bytes, in the forms of gpsd's reports.
 final class ReceiverFrames {
   enum Frame {
     case sentence([UInt8])
     /// Another frame as a line of hexadecimal digits.
     case other([UInt8])
+    /// A report of a correction in JSON.
+    case report([UInt8])
   }
 
   private var stream = FrameStream()
+  /// What the next reports of an epoch have beside the fix.
+  private(set) var details = FrameDetails()
 
-  func receive(_ bytes: RawSpan, _ body: (Frame) -> Void) {
+  /// - Parameters:
+  ///   - hasText: whether `body` gets sentences and lines of digits.
+  ///   - device: the receiver in reports; nil if `body` gets none.
+  func receive(_ bytes: RawSpan, hasText: Bool, reportsOf device: String?, _ body: (Frame) -> Void) {
     stream.receive(bytes) { frame in
+      if let device {
+        details.receive(frame)
+        if let report = GPSDState.correctionReport(frame, device: device) { body(.report(report)) }
+      }
+      guard hasText else { return }
       let copy = [UInt8](copying: frame.bytes)
       if frame.kind == .nmea {
         // A sentence may end with LF alone.

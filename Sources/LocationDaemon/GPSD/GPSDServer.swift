@@ -35,7 +35,7 @@ final class GPSDServer {
   private var nextToken = GPSDServer.firstToken + GPSDServer.listenerTokens
   var state: GPSDState
   private var program: (id: ProgramID, receiver: GPSDProgram)?
-  private var frames: [Int: ReceiverFrames] = [:]
+  var frames: [Int: ReceiverFrames] = [:]
   private var buffer = [UInt8](repeating: 0, count: 4096)
   private var isFull = false
   var commands: [Int: [ClientCommand]] = [:]
@@ -339,53 +339,6 @@ final class GPSDServer {
     let demands = counts.sorted { $0.key < $1.key }.map { $0.value == 1 ? $0.key : "\($0.value) × \($0.key)" }
     let clients = clients.values.map(\.client)
     return (demands, clients.reduce(0) { $0 + $1.delivered }, clients.reduce(0) { $0 + $1.dropped })
-  }
-
-  // MARK: Reports
-
-  /// Sends a sample of the clock to the clients that want them.
-  func deliver(_ sample: TimeSample, of path: String) {
-    guard clients.values.contains(where: \.client.watch.pps), isPermitted else { return }
-    let text = GPSDState.text(of: sample, device: path)
-    for client in clients.values { client.client.deliver(timing: text, of: path, at: SystemClock.monotonic) }
-  }
-
-  /// - Parameter servesClock: whether TOFF comes with the samples of the clock.
-  func receive(
-    _ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, of receiver: Int, servesClock: Bool = false,
-    at now: Moment
-  ) {
-    guard !clients.isEmpty, isPermitted else { return }
-    let watches = clients.values.map(\.client.watch)
-    let wanted = GPSDState.Wanted(
-      nmea: watches.contains(where: \.nmea), timeOffset: !servesClock && watches.contains(where: \.pps))
-    guard let epoch = state.receive(report, sky, of: receiver, wanted: wanted, received: now.utc) else { return }
-    for client in clients.values { client.client.deliver(epoch, at: now.instant) }
-  }
-
-  func receive(_ bytes: RawSpan, of receiver: Int, at now: Instant) {
-    guard !clients.isEmpty, let device = state.device(number: receiver), isPermitted else { return }
-    let watches = clients.values.map(\.client.watch)
-    if watches.contains(where: { $0.raw == .verbatim }) {
-      let copy = [UInt8](copying: bytes)
-      for client in clients.values { client.client.deliver(verbatim: copy, of: device.path, at: now) }
-    }
-    // A receiver that sends UBX has its sentences made from the fix.
-    guard watches.contains(where: { $0.raw == .hexadecimal || ($0.nmea && !device.isBinary) }) else {
-      frames[receiver] = nil
-      return
-    }
-    let splitter = frames[receiver] ?? ReceiverFrames()
-    frames[receiver] = splitter
-    splitter.receive(bytes) { frame in
-      for client in clients.values {
-        switch frame {
-        case .sentence(let text):
-          client.client.deliver(sentence: text, of: device.path, isOwn: !device.isBinary, at: now)
-        case .other(let line): client.client.deliver(hexadecimal: line, of: device.path, at: now)
-        }
-      }
-    }
   }
 }
 
