@@ -21,7 +21,7 @@ BENCH := $(PACKAGES)/release/sextant-bench
 
 .PHONY: run test build bench bench-energy bench-program days endurance lint pages picture first-hour rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
   install-hw-rules examples clients api rig-umockdev rig-batch rig-power rig-service rig-emulator rig-vm rig-vm-service rig-track rig-shows rig-sensors \
-  rig-packages rig-programs rig-daemon rig-daemon-commands rig-units rig-deb rig-python rig-gpsd rig-geoclue rig-clock rig-geocoder rig-formats rig-host-faults check-hardening static manual check-manual install install-files install-units uninstall deb board clean compiler
+  rig-packages rig-programs rig-daemon rig-daemon-commands rig-units rig-deb rig-python rig-gpsd rig-geoclue rig-network rig-clock rig-geocoder rig-formats rig-host-faults check-hardening static manual check-manual install install-files install-units uninstall deb board clean compiler
 
 run: build
 	.build/release/sextant watch --demo
@@ -223,6 +223,10 @@ rig-gpsd: rig-programs rig-packages
 # Debian's GeoClue gets the position from sextantd's NMEA: by Avahi and by a Unix socket. Needs root, for namespaces.
 rig-geoclue: rig-programs rig-packages
 	$(SUDO) python3 Tests/rig/geoclue.py .build/debug
+
+# Receivers on the network: Debian's gpsd, TCP, and datagrams of IPv4 and IPv6. Needs root, for networks of their own.
+rig-network: rig-programs rig-packages
+	$(SUDO) python3 Tests/rig/network.py .build/debug
 
 # Time daemons at sextantd. Needs root, for file systems, networks and shared memory of their own.
 rig-clock: rig-programs rig-packages

@@ -49,7 +49,8 @@ extension LocationServer {
         }
         let power = index == 0 ? host.powerStatus : receiver.isOpen ? .awake : .absent
         members.append(JSON.Member("state", .string(power.state)))
-        let reason = index == 0 ? host.problem?.reason ?? power.reason : power.reason
+        let problem = index == 0 ? host.problem?.reason : nil
+        let reason = receiver.networkFault ?? problem ?? power.reason
         if let reason { members.append(JSON.Member("reason", .string(reason))) }
         if index == 0, let fix = host.fixKind { members.append(JSON.Member("fix", .string(fix))) }
         return .object(members)

@@ -7,6 +7,7 @@ usage: gpsd_clients.py FOLDER [CHECK]..., as root; FOLDER has sextant and sextan
   clients    Debian's clients without a window, collectd, python3-gps, Perl's Net::GPSD3, and PyPI's gpsd-py3 and gpsdclient, at a
              UBX and an NMEA receiver
   reports    one recording of UBX and one of NMEA, replayed to both: the same positions, motions, times and satellites
+  corrections  RTCM 3 of a receiver: the same objects from both
   sentences  the sentences of a UBX fix against those of the same receiver in NMEA
   demand     the receiver sleeps while no client watches, and between the locations of a client with an interval
   bytes      ubxtool polls the receiver, for users who may open it
@@ -63,7 +64,7 @@ def connect(process):
 class Side:
     """A daemon with port 2947 in a network of its own, so that clients need no address. `receiver` is None for a daemon without."""
 
-    def __init__(self, folder, kind, receiver):
+    def __init__(self, folder, kind, receiver, is_read_only=False):
         self.folder, self.kind = f"{folder}/{kind}", kind
         os.makedirs(self.folder, exist_ok=True)
         # The network lives as long as this process.
@@ -71,10 +72,11 @@ class Side:
                                         stdout=subprocess.PIPE, text=True)
         expect_equal(self.network.stdout.readline().strip(), "up", "the network")
         if kind == "gpsd":
-            command = ["gpsd", "-N", "-n", "-F", f"{self.folder}/control"] + ([receiver] if receiver else [])
+            command = ["gpsd", "-N", "-n", "-F", f"{self.folder}/control", *(["-b"] if is_read_only else [])] + ([receiver] if receiver else [])
         else:
             command = [program("sextantd")] + (["--device", receiver] if receiver else []) + ["--socket", f"{self.folder}/location", "--gpsd", "localhost:2947",
-                       "--nmea", f"{self.folder}/nmea", "--gpsd-control", f"{self.folder}/control"]
+                       "--nmea", f"{self.folder}/nmea", "--gpsd-control", f"{self.folder}/control",
+                       *(["--read-only"] if is_read_only else [])]
         self.daemon = Program(*self.inside(*command), env=environment(self.folder))
         wait_until(self.accepts, f"{kind} accepts no connection")
 
@@ -349,6 +351,36 @@ def reports_are_the_same(folder, model):
     expect_equal({one: our_sky[one][:2] for one in shared if None not in our_sky[one][:2]},
                  {one: their_sky[one][:2] for one in shared if None not in our_sky[one][:2]}, "the places of satellites")
     return f"{len(common)} epochs, {len(shared)} satellites"
+
+
+# RTCM 3 of a station: 1006, its place; 1033, its equipment; 4072, a vendor's.
+CORRECTIONS = [bytes.fromhex(digits) for digits in (
+    "d300153ee7d30302980edeef34b4bd62ac0941986f333b8218152f",
+    "d3001f4097d30854524d35393830300703534e31045345505403342e310433303031d3951f", "d30007fe800000000005d7846f")]
+
+
+def corrections_are_the_same(folder):
+    """A receiver that sends corrections too: both have the same objects of them."""
+    with open(log_of(folder, "nmea"), "rb") as file:
+        sentences = file.read().splitlines(keepends=True)
+    log = f"{folder}/corrections.log"
+    with open(log, "wb") as file:
+        for number, sentence in enumerate(sentences):
+            file.write(sentence + (CORRECTIONS[number // 2 % 3] if number % 2 else b""))
+    found = {}
+    for kind in ("sextantd", "gpsd"):
+        with Program(program(), "simulate", "--replay", log, "--link", f"{folder}/replay-{kind}") as replay:
+            replay.wait_for_line("^/dev/")
+            with Side(f"{folder}/side", kind, f"{folder}/replay-{kind}") as side, side.connect() as client:
+                client.send(WATCH)
+                reports = {}
+                while len(reports) < len(CORRECTIONS):
+                    report = client.wait_for("RTCM3")
+                    expect_equal(report.pop("device"), f"{folder}/replay-{kind}", f"the device of {kind}")
+                    reports[report["type"]] = report
+                found[kind] = reports
+    expect_equal(found["sextantd"], found["gpsd"], "the corrections")
+    return f"{sorted(found['gpsd'])}"
 
 
 # MARK: Sentences
@@ -705,6 +737,7 @@ def checks():
         found[f"clients {model}"] = lambda folder, model=model: clients_end_as_with_gpsd(folder, model)
         found[f"changes {model}"] = lambda folder, model=model: gpsctl_ends_as_with_gpsd(folder, model)
         found[f"reports {model}"] = lambda folder, model=model: reports_are_the_same(folder, model)
+    found["corrections"] = corrections_are_the_same
     found["sentences"] = sentences_are_whole
     found["demand"] = receiver_sleeps_without_clients
     found["bytes"] = users_of_a_receiver_send_to_it

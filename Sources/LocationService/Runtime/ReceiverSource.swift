@@ -48,6 +48,8 @@ final class ReceiverSource {
   /// The rate of the last connection, which is tried first.
   private var likelyRate: UInt32?
   private var lastComplaint: String?
+  /// Why the source of the network cannot be reached; nil once it is open.
+  private(set) var networkFault: String?
   private var events: [Event] = []
   private let batchFolder: String?
   private var batch: BatchStoreHandle?
@@ -334,6 +336,7 @@ final class ReceiverSource {
   private func close(_ poller: inout Poller) {
     endsAt = nil
     isAtEnd = false
+    networkFault = nil
     if let rate = connection?.rate { likelyRate = rate }
     connection?.close(&poller) { _, _ in }
     connection = nil
@@ -352,6 +355,7 @@ final class ReceiverSource {
         } else {
           events.append(.problem(.absent))
         }
+        networkFault = "\(error)"
         complain("\(error); trying again")
       case .session(.adviseOnSilence) where (try? LineAddress(connection?.path ?? ""))?.networkSource != nil:
         let source = (try? LineAddress(connection?.path ?? ""))?.networkSource
@@ -386,7 +390,8 @@ final class ReceiverSource {
     case .ended:
       isAtEnd = true
       events.append(.receiver(.lost))
-    case .opened, .rate, .notice, .finished, .unreachable: break
+    case .opened: networkFault = nil
+    case .rate, .notice, .finished, .unreachable: break
     }
   }
 
