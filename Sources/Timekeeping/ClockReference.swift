@@ -7,7 +7,9 @@ import ReceiverStream
 /// It takes epochs, pulses and notices, and returns samples. It has no clock: every input bears the readings of the
 /// computer's clocks. A pulse becomes a sample if the pulses come once a second, the receiver has a fix with an accurate
 /// time, and the epochs before leave one second of UTC possible (`TimeAnchor`). Without pulses the arrival of epochs gives
-/// samples: the shortest delay counts, and it is the one that pulses have measured, or unknown.
+/// samples: the shortest delay counts, and it is the one that pulses have measured, or unknown. A receiver states the time of an
+/// epoch, and never that of a byte; but it sends an epoch before it computes the next one, so that the time between its epochs
+/// limits the delay. The stated precision of messages is half of that limit.
 package struct ClockReference: Sendable {
   /// The time of an epoch.
   package struct Epoch: Equatable, Sendable {
@@ -54,8 +56,6 @@ package struct ClockReference: Sendable {
   static let accuracyLimitSeconds = 0.001
   /// The longest time from a pulse to its reading, nanoseconds.
   private static let longestReading = second / 2
-  /// The precision of messages whose delay is not known: half a second.
-  static let precisionWithoutDelay: Int8 = -1
   /// The best precision that is stated for messages: the delay wanders with the number of satellites.
   static let bestPrecisionOfMessages: Int8 = -7
   /// The best precision that is stated for pulses: the kernel stamps them in an interrupt.
@@ -121,7 +121,7 @@ package struct ClockReference: Sendable {
     let raw = Instant(nanoseconds: UInt64(bitPattern: epoch.utc.nanosecondsSince1970 &- difference))
     var sample = TimeSample(
       source: .messages, real: epoch.utc, system: now.system(at: raw), leap: leap(at: epoch.utc),
-      precision: Self.precisionWithoutDelay)
+      precision: precision(of: Double(anchor.longestDelay) / 2e9))
     messageOffsets.append(sample.offsetSeconds)
     if delaySeconds != nil {
       sample.precision = precision(messageOffsets, best: Self.bestPrecisionOfMessages)
@@ -180,11 +180,15 @@ package struct ClockReference: Sendable {
   private func leap(at time: UTCTime) -> TimeSample.Leap { notice?.leap(at: time) ?? .none }
 
   private func precision(_ history: OffsetHistory, best: Int8) -> Int8 {
-    guard let jitter = history.jitterSeconds, jitter > 0 else { return best }
-    var precision = best
+    max(best, precision(of: history.jitterSeconds ?? 0))
+  }
+
+  /// Returns the base-2 logarithm of an error in seconds, rounded up; 0 at most.
+  private func precision(of seconds: Double) -> Int8 {
+    var precision = Self.bestPrecisionOfPulses
     var error = 1.0
-    for _ in 0..<(-Int(best)) { error /= 2 }
-    while error < jitter, precision < 0 {
+    for _ in 0..<(-Int(precision)) { error /= 2 }
+    while error < seconds, precision < 0 {
       error *= 2
       precision += 1
     }

@@ -29,6 +29,9 @@ struct TimeAnchor: Sendable {
   private var earliest: Int64
   private var latest: Int64
   private(set) var epochs = 1
+  /// The longest delay that the receiver's own timing leaves possible, nanoseconds: it sends an epoch before it computes the next one.
+  /// It does not narrow the bounds, because a line that is full delays more.
+  private(set) var longestDelay = Self.longestDelay
   private var updated: Instant
   private(set) var utc: UTCTime
 
@@ -47,6 +50,7 @@ struct TimeAnchor: Sendable {
     let (low, high) = (max(earliest - growth, next.earliest), min(latest + growth, next.latest))
     guard low <= high, utc > self.utc, holds(at: firstByte) else { return self = next }
     epochs = next.earliest - earliest > Self.steadiness ? 1 : epochs + 1
+    longestDelay = min(Self.longestDelay, utc.nanosecondsSince1970 &- self.utc.nanosecondsSince1970)
     (earliest, latest, updated, self.utc) = (low, high, firstByte, utc)
   }
 

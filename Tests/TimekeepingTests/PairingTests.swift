@@ -82,6 +82,27 @@ import Timekeeping
     #expect(abs(world.reference.delaySeconds! - 0.06) < 0.001)
   }
 
+  @Test(
+    "without pulses the offset is late by the shortest delay, and the precision allows for any delay up to the next epoch",
+    arguments: [(1, -1), (2, -2), (4, -3), (5, -3), (10, -4)], [0, 10, 35, 60, 90] as [Int64])
+  func delayWithoutPulses(_ rate: (hertz: Int64, precision: Int8), _ delay: Int64) {
+    var world = World()
+    let period = Self.second / rate.hertz
+    for index in 0..<30 as Range<Int64> {
+      // The delay wanders, by the number of satellites.
+      world.epoch(of: World.start + index * period, delay: delay * Self.millisecond + index % 7 * 1_000_000)
+    }
+    #expect(world.samples.count >= 2 && world.pulseSamples.isEmpty)
+    for (sample, _) in world.samples.dropFirst() {
+      #expect(abs(sample.offsetSeconds + Double(delay) / 1000) < 0.002)
+      #expect(sample.precision == rate.precision)
+      let error = -sample.offsetSeconds
+      let limit = 2 * Double(sign: .plus, exponent: Int(sample.precision), significand: 1)
+      #expect(error <= limit, "twice the stated error")
+    }
+    #expect(world.reference.delaySeconds == nil)
+  }
+
   /// Feeds some seconds of pulses and epochs.
   private static func serve(
     _ world: inout World, _ seconds: Range<Int64>, pulsePeriod: Int64 = second, phase: Int64 = 0,
