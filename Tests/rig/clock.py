@@ -118,7 +118,9 @@ def chronyd_selects(folder):
             expect_equal((found["policy"], found["state"]), ("continuous", "messages"), "the time service")
             outputs = {output["name"]: output["isRead"] for output in found["outputs"]}
             expect_equal(outputs.get("/run/chrony.clk.receiver.sock"), True, "the socket in `sextant time`")
-            expect("read" in machine.output(program(), "time", "--socket", f"{folder}/location"), "the text")
+            text = machine.output(program(), "time", "--socket", f"{folder}/location")
+            expect("read" in text, "the text")
+            expect_equal((found["isProgram"], "pseudo-terminal" in text), (True, True), "the simulator is named as a program")
             daemon.process.terminate()
 
 

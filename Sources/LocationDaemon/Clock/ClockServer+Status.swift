@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import FileSystem
+import LocationService
 import MonotonicTime
 import Positioning
 import ReceiverStream
@@ -19,7 +21,10 @@ extension ClockServer {
         "pulses"
       } else if messages != nil { "messages" } else { "searching" }
     var members = [JSON.Member("policy", .string(schedule.policy.text)), JSON.Member("state", .string(state))]
-    if let receiver { members.append(JSON.Member("receiver", .string(receiver.device))) }
+    if let receiver {
+      members.append(JSON.Member("receiver", .string(receiver.device)))
+      members.append(JSON.Member("isProgram", .bool(Self.isProgram(receiver))))
+    }
     if let pulses { members.append(JSON.Member("pulseDevice", .string(pulses.path))) }
     if let pulse { members.append(JSON.Member("pulse", json(of: pulse))) }
     if let messages { members.append(JSON.Member("messages", json(of: messages))) }
@@ -39,6 +44,11 @@ extension ClockServer {
           })),
     ]
     return .object(members)
+  }
+
+  /// Whether a receiver is a program at a pseudo-terminal: a simulator, or a bridge to a receiver of which nothing is known here.
+  private static func isProgram(_ receiver: ReceiverStatus) -> Bool {
+    FileLookup.resolved(receiver.line ?? receiver.device)?.hasPrefix("/dev/pts/") == true
   }
 
   private func json(of sample: TimeSample) -> JSON {

@@ -42,6 +42,8 @@ extension VarlinkService.Interface {
         state: string,
         # The node of the receiver.
         receiver: ?string,
+        # Whether it is a program at a pseudo-terminal, as `sextant simulate`: its seconds need not be those of UTC.
+        isProgram: ?bool,
         # The node of the source of its pulses.
         pulseDevice: ?string,
         # The newest samples of pulses and of messages, if they are younger than ten seconds.

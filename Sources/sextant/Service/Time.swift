@@ -35,6 +35,9 @@ struct Time: ParsableCommand {
     let state = time["state"]?.string ?? ""
     if state == "off" { return "the clock is not served; write `time = continuous` into /etc/sextant/policy\n" }
     var lines = ["time: \(policy), \(state)" + (time["receiver"]?.string.map { ", \($0)" } ?? "")]
+    if time["isProgram"] == .bool(true) {
+      lines.append("the receiver is a program at a pseudo-terminal: the offset is from its time, which need not be UTC")
+    }
     for (name, label) in [("pulse", "pulses"), ("messages", "messages")] {
       guard let sample = time[name] else { continue }
       var words = ["offset \(seconds(sample["offset"]))"]
