@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FileSystem
+import Glibc
 import ReceiverStream
+import SystemPackage
 import TestSupport
 import Testing
 import Timekeeping
@@ -55,5 +57,16 @@ struct ClockOutputTests {
     for path in ["\(folder.path)/absent", try folder.file("plain")] {
       #expect(throws: (any Error).self) { try PulseSource(path: path).start {} }
     }
+  }
+
+  @Test("A line without a carrier has no pulses, and its descriptor stays the caller's")
+  func withoutCarrier() throws {
+    let folder = try TemporaryFolder()
+    let descriptor = unsafe open(try folder.file("plain"), O_RDONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    let source = PulseSource(path: "/dev/none")
+    #expect(throws: Errno.inappropriateIOCTLForDevice) { try source.start(carrierOf: descriptor) {} }
+    #expect(throws: Errno.badFileDescriptor) { try source.start(carrierOf: -1) {} }
+    #expect(fcntl(descriptor, F_GETFD) >= 0)
   }
 }

@@ -59,4 +59,12 @@ int ctiming_fetch_pulse(int descriptor, int milliseconds, struct ctiming_edge *r
 /// TIOCSETD with N_PPS: the kernel stamps changes of the line's carrier detect, at a /dev/ppsN of its own.
 int ctiming_stamp_carrier(int descriptor);
 
+// MARK: Pulses of a modem line without the kernel's stamps: ioctl_tty(2), "Modem control"
+
+/// TIOCMGET: 1 while carrier detect is on, else 0; -ENOTTY for a line without modem lines.
+int ctiming_carrier(int descriptor);
+/// TIOCMIWAIT: waits for a change of carrier detect, at most about `milliseconds` (-ETIMEDOUT), and returns its state after the change,
+/// and the time when the caller ran again. The system call has no timeout: a timer interrupts it, by SIGRTMIN to this thread.
+int ctiming_wait_carrier(int descriptor, int milliseconds, struct ctiming_time *time);
+
 #endif

@@ -65,7 +65,8 @@ final class ClockOutputs {
     var sockets = [Socket("clk.\(name(device))", .messages, folders: folders)]
     if let pulseDevice {
       sockets.append(Socket(name(device), .pulse, folders: folders))
-      sockets.append(Socket(name(pulseDevice), .pulse, folders: folders))
+      // The port itself, if its carrier is waited for.
+      if name(pulseDevice) != name(device) { sockets.append(Socket(name(pulseDevice), .pulse, folders: folders)) }
     }
     self.sockets = sockets
     let first: Int32 = isRoot ? 0 : 2

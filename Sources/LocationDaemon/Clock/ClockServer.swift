@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FileSystem
 import Glibc
 import LocationService
 import MonotonicTime
@@ -157,32 +158,41 @@ final class ClockServer {
     nextAttempt = now + Self.retry
     let port = receiver.line ?? receiver.device
     var node = PulseSource.node(ofPort: port)
+    var carrier: Int32?
     switch policy.pulses {
     case .ofPort: break
     case .device(let path): node = path
-    case .carrier:
-      if node == nil, let descriptor = receiver.descriptor {
-        do throws(Errno) {
-          try PulseDevice.stampCarrier(ofPort: descriptor)
-          node = PulseSource.node(ofPort: port)
-        } catch {
-          complain("\(port): \(error); the kernel does not stamp its carrier (is module pps_ldisc loaded?)")
-        }
-      }
+    case .carrier where node == nil:
+      guard let descriptor = receiver.descriptor else { break }
+      node = stampedCarrier(of: port, descriptor)
+      if node == nil { (node, carrier) = (port, descriptor) }
+    case .carrier: break
     }
     guard let node else { return }
     let source = PulseSource(path: node)
     do throws(Errno) {
-      try source.start { [host] in host.wakeThread() }
+      try source.start(carrierOf: carrier) { [host] in host.wakeThread() }
       pulses = source
       shape = PulseShape()
       lastComplaint = nil
       // Its sockets and segment.
       outputs = nil
-      host.log("\(receiver.device): pulses of \(node) serve the clock")
+      host.log(
+        "\(receiver.device): pulses of \(node) serve the clock"
+          + (carrier == nil ? "" : ", stamped by this process: the kernel does not stamp the carrier of this port"))
+    } catch .noSuchAddressOrDevice, .inappropriateIOCTLForDevice {
+      complain("\(node): it has no pulses; the clock is served by messages")
     } catch {
       complain("\(node): \(error); the clock is served by messages (may this user read it?)")
     }
+  }
+
+  /// Has the kernel stamp the carrier of a port. Returns the source's node; nil if the kernel does not: without module pps_ldisc, and at
+  /// a port of cdc_acm, which hands no changes to a line discipline.
+  private func stampedCarrier(of port: String, _ descriptor: Int32) -> String? {
+    let name = (FileLookup.resolved(port) ?? port).split(separator: "/").last ?? ""
+    guard !name.hasPrefix("ttyACM"), (try? PulseDevice.stampCarrier(ofPort: descriptor)) != nil else { return nil }
+    return PulseSource.node(ofPort: port)
   }
 
   private func endPulses() {

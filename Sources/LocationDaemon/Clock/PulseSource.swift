@@ -7,7 +7,7 @@ import SystemPackage
 import Timekeeping
 
 /// The thread that waits for the edges of one source of pulses. The wait is bounded: the thread ends with its owner, a second and a
-/// half later at most.
+/// half later at most, and that of a port half a second later.
 final class PulseSource: Sendable {
   struct FetchedEdge: Sendable {
     var edge: PulseShape.Edge
@@ -23,21 +23,27 @@ final class PulseSource: Sendable {
     var failure: Errno?
   }
 
-  private static let waitMilliseconds: Int32 = 1500
   /// The edges that are kept for a service that is stalled: the newest ones.
   private static let kept = 16
 
   let path: String
   private let state = Mutex(State())
 
+  /// - Parameter path: the source's node, or that of the port whose carrier line is waited for.
   init(path: String) { self.path = path }
 
   /// Opens the source and starts the thread.
   ///
-  /// - Parameter wake: called on the thread when there are edges, or at its end.
-  func start(wake: @escaping @Sendable () -> Void) throws(Errno) {
+  /// - Parameters:
+  ///   - descriptor: the port whose carrier line is waited for; nil for a source that the kernel stamps.
+  ///   - wake: called on the thread when there are edges, or at its end.
+  func start(carrierOf descriptor: Int32? = nil, wake: @escaping @Sendable () -> Void) throws(Errno) {
     // Opened here, so that a refusal is the caller's.
-    let device = try PulseDevice.open(path)
+    let device =
+      switch descriptor {
+      case .some(let descriptor): try PulseDevice.carrier(ofPort: descriptor)
+      case nil: try PulseDevice.open(path)
+      }
     let handle = Mutex<PulseDevice?>(consume device)
     let isStarted = BackgroundWork.start { [self] in
       guard var device = handle.withLock({ $0.take() }) else { return }
@@ -49,7 +55,7 @@ final class PulseSource: Sendable {
   private func run(_ device: inout PulseDevice, _ wake: () -> Void) {
     while !state.withLock({ $0.isEnding }) {
       do throws(Errno) {
-        let edges = try device.fetch(milliseconds: Self.waitMilliseconds)
+        let edges = try device.fetch()
         if edges.isEmpty { continue }
         let reading = ClockReading.now()
         state.withLock { state in

@@ -96,35 +96,53 @@ struct TimeSocket: ~Copyable {
   deinit { unsafe ctiming_detach(place) }
 }
 
-/// A source of pulses of the kernel; RFC 2783.
+/// A source of pulses: one of the kernel, which stamps the edges (RFC 2783), or the carrier line of a serial port, whose changes this
+/// process stamps (ioctl_tty(2), TIOCMIWAIT). The latter stamps are late by the time until the process runs.
 struct PulseDevice: ~Copyable {
-  private let owned: OwnedDescriptor
-  private var sequences: (rising: UInt32, falling: UInt32) = (0, 0)
-  private var isFirst = true
+  private enum Stamps {
+    /// The sequence numbers of the last edges; nil before the first fetch.
+    case kernel(last: (rising: UInt32, falling: UInt32)?)
+    case process
+  }
 
-  private init(_ owned: consuming OwnedDescriptor) { self.owned = owned }
+  private let owned: OwnedDescriptor
+  private var stamps: Stamps
 
   static func open(_ path: String) throws(Errno) -> PulseDevice {
     let owned = OwnedDescriptor(try retryOnInterrupt { unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC) })
     let edges = ctiming_pulse_edges(owned.number)
     if edges < 0 { throw Errno(rawValue: -edges) }
-    return PulseDevice(owned)
+    return PulseDevice(owned: owned, stamps: .kernel(last: nil))
   }
 
-  /// Waits for edges, at most so long. Returns those that are new, the earlier one first.
-  mutating func fetch(milliseconds: Int32) throws(Errno) -> [(edge: PulseShape.Edge, time: UTCTime)] {
+  /// - Parameter descriptor: that of the port, which stays the caller's.
+  static func carrier(ofPort descriptor: Int32) throws(Errno) -> PulseDevice {
+    let owned = OwnedDescriptor(try retryOnInterrupt { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) })
+    let state = ctiming_carrier(owned.number)
+    if state < 0 { throw Errno(rawValue: -state) }
+    return PulseDevice(owned: owned, stamps: .process)
+  }
+
+  /// Waits for edges, a second and a half at most, at a port half a second: it stays open as long. Returns those that are new, the
+  /// earlier one first.
+  mutating func fetch() throws(Errno) -> [(edge: PulseShape.Edge, time: UTCTime)] {
+    guard case .kernel(let last) = stamps else {
+      var time = ctiming_time()
+      let result = unsafe ctiming_wait_carrier(owned.number, 500, &time)
+      if result == -ETIMEDOUT { return [] }
+      if result < 0 { throw Errno(rawValue: -result) }
+      return [(result == 0 ? .falling : .rising, UTCTime(time))]
+    }
     var (rising, falling) = (ctiming_edge(), ctiming_edge())
-    let result = unsafe ctiming_fetch_pulse(owned.number, milliseconds, &rising, &falling)
+    let result = unsafe ctiming_fetch_pulse(owned.number, 1500, &rising, &falling)
     if result == -ETIMEDOUT || result == -EINTR { return [] }
     if result < 0 { throw Errno(rawValue: -result) }
-    var edges: [(edge: PulseShape.Edge, time: UTCTime)] = []
+    stamps = .kernel(last: (rising.sequence, falling.sequence))
     // Those before the first call are old.
-    if !isFirst {
-      if rising.sequence != sequences.rising { edges.append((.rising, UTCTime(rising.time))) }
-      if falling.sequence != sequences.falling { edges.append((.falling, UTCTime(falling.time))) }
-    }
-    isFirst = false
-    sequences = (rising.sequence, falling.sequence)
+    guard let last else { return [] }
+    var edges: [(edge: PulseShape.Edge, time: UTCTime)] = []
+    if rising.sequence != last.rising { edges.append((.rising, UTCTime(rising.time))) }
+    if falling.sequence != last.falling { edges.append((.falling, UTCTime(falling.time))) }
     return edges.sorted { $0.time < $1.time }
   }
 
