@@ -77,7 +77,8 @@ let package = Package(
     .target(
       name: "SerialPort", dependencies: ["CLinux", "EventLoop", "FileSystem", "MonotonicTime", systemPackage],
       swiftSettings: settings),
-    .target(name: "Hotplug", dependencies: ["CUdev", "FileSystem", "MonotonicTime"], swiftSettings: settings),
+    .target(
+      name: "Hotplug", dependencies: ["CUdev", "FileSystem", "MonotonicTime", "WireBytes"], swiftSettings: settings),
     .target(name: "CBus", path: "CSupport/CBus", linkerSettings: [.linkedLibrary("dl")]),
     .target(name: "SystemBus", dependencies: ["CBus", "MonotonicTime", systemPackage], swiftSettings: settings),
     .target(

@@ -2,6 +2,7 @@
 import MonotonicTime
 import Receiver
 import UBX
+import WireBytes
 
 /// Reads settings of a receiver: items by name or group, with their defaults, or CFG messages.
 ///
@@ -244,7 +245,7 @@ package struct SettingsReading: ReceiverScript {
     if NameMatching.matches(record.name, pattern) { return true }
     return PayloadFields.names(record.identity).contains { name in
       // The number of repetitions of a group is not known before the reply.
-      NameMatching.matches("\(record.name).\(name)", pattern) || name.contains("[0]")
+      NameMatching.matches("\(record.name).\(name)", pattern) || name.includes("[0]")
     }
   }
 

@@ -78,8 +78,8 @@ package struct NTRIPResponse: Sendable {
     default: throw Refusal(text: "refuses: \(firstLine(text))")
     }
     let fields = text.lowercased()
-    if fields.contains("gnss/sourcetable") { throw Refusal(text: "has no such mount point; check its name") }
-    state = fields.contains("transfer-encoding: chunked") ? .chunkLength(0) : .plain
+    if fields.includes("gnss/sourcetable") { throw Refusal(text: "has no such mount point; check its name") }
+    state = fields.includes("transfer-encoding: chunked") ? .chunkLength(0) : .plain
   }
 
   private func afterLength(_ byte: UInt8, _ length: Int) throws(Refusal) -> State {

@@ -2,6 +2,7 @@
 import FileSystem
 import Receiver
 import ReceiverStream
+import WireBytes
 
 /// The stored state of a batch, so that a retrieval may be killed at any instant: the bytes of the line (`BatchLog`),
 /// written before they are parsed, and the delivered fixes (`BatchJournal`), rewritten after each fix.
@@ -101,7 +102,7 @@ package struct BatchStore: ~Copyable {
   /// Reads the file of a journal. An invalid file is treated as empty.
   private static func stored(_ path: String) -> (BatchJournal, PrintedPlace?) {
     guard let text = try? PrivateFile.read(path, limit: 4096) else { return (BatchJournal(), nil) }
-    guard let end = text.firstRange(of: " at ") else { return (BatchJournal(text) ?? BatchJournal(), nil) }
+    guard let end = text.utf8.occurrence(of: " at ".utf8) else { return (BatchJournal(text) ?? BatchJournal(), nil) }
     return (BatchJournal(text[..<end.lowerBound]) ?? BatchJournal(), PrintedPlace(text[end.lowerBound...]))
   }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import WireBytes
 
 /// The identity of a device, which stays the same if the device is unplugged and returns under another node.
 ///
@@ -53,7 +54,7 @@ public enum DeviceIdentity: Sendable, Hashable, CustomStringConvertible {
 /// The best link: by-id names the device, by-path its socket. The order of udev's list has no meaning.
 private func bestLink(among links: [String]) -> String? {
   let sorted = links.sorted()
-  return sorted.first { $0.contains("/by-id/") } ?? sorted.first { $0.contains("/by-path/") }
+  return sorted.first { $0.includes("/by-id/") } ?? sorted.first { $0.includes("/by-path/") }
 }
 
 private func withoutSpaces(_ text: String) -> String { String(text.map { $0 == " " ? "_" : $0 }) }

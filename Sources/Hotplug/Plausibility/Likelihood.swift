@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import WireBytes
+
 extension ReceiverPort.Likelihood {
   /// Decides on the attributes of a device. The user's list overrides all. A row of the table with a product overrides
   /// the name of the device, the name overrides that it is a bridge, and unknown bridges are recognised by their
@@ -40,7 +42,7 @@ extension DeviceAttributes {
   /// bridge.
   fileprivate var isNamedAsReceiver: Bool {
     guard let words = product?.uppercased() else { return false }
-    return words.contains("GNSS") || words.contains("GPS")
+    return words.includes("GNSS") || words.includes("GPS")
   }
 
   /// Whether another function of the device exists in modems only. Receivers are Abstract Control Models (0202) as most

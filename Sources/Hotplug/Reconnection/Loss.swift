@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import WireBytes
 
 /// The loss of a connected receiver, with the data to recognise it when it returns.
 struct Loss {
@@ -39,7 +40,7 @@ struct Loss {
       if candidate.attributes.links.contains(path) {
         return candidate.attributes.path == port.attributes.path ? .sameAtSocket : .same
       }
-      if path.contains("/by-path/") { return .unlike }
+      if path.includes("/by-path/") { return .unlike }
     }
     let isNew = !otherNodes.contains(candidate.node)
     if port.identity.matches(candidate.attributes) {

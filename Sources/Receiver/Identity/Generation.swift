@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import WireBytes
 
 /// The generations of u-blox receivers that differ for a driver.
 public enum Generation: String, Sendable, CaseIterable {
@@ -11,7 +12,7 @@ public enum Generation: String, Sendable, CaseIterable {
       let names: [(String, Generation)] = [
         ("X20", .x20), ("F10", .f10), ("M10", .m10), ("F9", .f9), ("M9", .m9), ("M8", .m8),
       ]
-      for (name, generation) in names where module.contains(name) { return generation }
+      for (name, generation) in names where module.includes(name) { return generation }
     }
     switch version?.major {
     case 12?, 13?: return .m6

@@ -102,7 +102,7 @@ final class NetworkLine: PolledLine {
   /// A serial port server that serves another client already closes with a line such as "Port already in use".
   private func closed() -> SerialPortError {
     let text = String(decoding: beginning.filter { $0 >= 0x20 && $0 < 0x7F }, as: UTF8.self)
-    let isHeld = ["in use", "busy"].contains { text.lowercased().contains($0) }
+    let isHeld = ["in use", "busy"].contains { text.lowercased().includes($0) }
     return lost(
       isHeld ? "the server is in use by another client (\(text)); end that one" : "the server closed the connection",
       isHeld: isHeld)

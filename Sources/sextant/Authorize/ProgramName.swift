@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FileSystem
 import LocationService
+import WireBytes
 
 /// The name that a program has in the authorization store: its bundle identifier where its property list has one, else the
 /// name of its executable. Only the program itself parses its property list, with Foundation.
@@ -18,7 +19,7 @@ enum ProgramName {
     for place in PropertyListPlaces.paths(ofExecutable: path) {
       guard let list = read(place) else { continue }
       // Keys of every format of property lists are ASCII.
-      guard list.contains("CFBundleIdentifier".utf8) else { return name }
+      guard list.occurrence(of: "CFBundleIdentifier".utf8) != nil else { return name }
       throw CommandFailure(
         .usage, "\(path): is known by its bundle identifier; name that (CFBundleIdentifier in \(place))")
     }
