@@ -19,9 +19,7 @@ IN_PACKAGES := --scratch-path $(PACKAGES) --disable-build-manifest-caching
 # The measurements; the installed programs do not contain them.
 BENCH := $(PACKAGES)/release/sextant-bench
 
-.PHONY: run test build bench bench-energy bench-program days endurance lint pages picture first-hour rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
-  install-hw-rules examples clients api rig-umockdev rig-batch rig-power rig-service rig-emulator rig-vm rig-vm-service rig-track rig-shows rig-sensors \
-  rig-packages rig-programs rig-daemon rig-daemon-commands rig-units rig-deb rig-python rig-gpsd rig-geoclue rig-network rig-clock rig-geocoder rig-formats rig-host-faults check-hardening static manual check-manual install install-files install-units uninstall deb board clean compiler
+.PHONY: $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
 
 run: build
 	.build/release/sextant watch --demo
@@ -359,24 +357,42 @@ install-hw-rules:
 
 # sextant and sextantd for 64-bit ARM boards, in .build/board/build/release; tried with the recordings (docs/guides/cross-build.md).
 BOARD := $(CURDIR)/.build/board
-CROSS = -c release --static-swift-stdlib --scratch-path $(BOARD)/build $(LINK) -Xlinker --strip-all --swift-sdks-path $(BOARD)/sdks \
-  --swift-sdk arm64 --pkg-config-path $(BOARD)/sysroot/usr/lib/aarch64-linux-gnu/pkgconfig
-board: dependencies
+CROSS = -c release --static-swift-stdlib $(LINK) -Xlinker --strip-all -Xlinker --no-eh-frame-hdr \
+  -Xlinker $(CURDIR)/packaging/board/discard.ld --swift-sdks-path $(BOARD)/sdks --swift-sdk arm64 \
+  --pkg-config-path $(BOARD)/sysroot/usr/lib/aarch64-linux-gnu/pkgconfig
+board: board-programs
+	Tests/rig/board.sh $(BOARD) $(RECORDINGS)
+
+board-programs: dependencies
 	packaging/board/setup.sh $(BOARD)
 	$(SWIFT) package resolve --scratch-path $(BOARD)/build
 	packaging/argument-parser/replace.sh $(BOARD)/build
-	$(SWIFT) build $(CROSS) --product sextant
-	$(SWIFT) build $(CROSS) --product sextantd
-	Tests/rig/board.sh $(BOARD) $(RECORDINGS)
+	$(SWIFT) build $(CROSS) --scratch-path $(BOARD)/build --product sextant
+	$(SWIFT) build $(CROSS) --scratch-path $(BOARD)/build --product sextantd
 
-# Debian packages in .build/deb (docs/guides/install-on-a-board.md), for this machine.
-ARCH := $(shell dpkg --print-architecture)
+# Instructions per byte of the decoder on aarch64 and x86-64, in qemu-user (docs/reference/speed.md).
+count-instructions: bench-program
+	packaging/board/setup.sh $(BOARD)
+	$(SWIFT) package resolve --package-path Benchmarks --scratch-path $(BOARD)/bench
+	packaging/argument-parser/replace.sh $(BOARD)/bench
+	$(SWIFT) build $(CROSS) --package-path Benchmarks --scratch-path $(BOARD)/bench --product sextant-bench
+	Tests/instructions/count.sh $(BOARD)/count $(BOARD)/sysroot $(BOARD)/bench/release/sextant-bench $(BENCH) $(RECORDINGS)
+
+# Debian packages in .build/deb (docs/guides/install-on-a-board.md), for this machine or, cross-built, with ARCH=arm64. Man pages and
+# completions are those of this machine's programs.
+HOST_ARCH := $(shell dpkg --print-architecture 2>/dev/null)
+ARCH ?= $(HOST_ARCH)
 DEB_VERSION ?= $(shell sed -n 's/.*static let text = "\(.*\)"/\1/p' Sources/ReceiverRuntime/SextantVersion.swift)
 TREE = $(CURDIR)/.build/deb/tree-$(ARCH)
+ifneq ($(ARCH),$(HOST_ARCH))
+deb: board-programs
+FOREIGN = PROGRAMS=$(BOARD)/build/release STRIP=true
+export SYSROOT = $(BOARD)/sysroot
+endif
 deb: manual
 	rm -rf $(TREE)
 	$(MAKE) install-files install-hw-rules SUDO= DESTDIR=$(TREE) PREFIX=/usr LIB=/usr/lib USER_UNITS=/usr/lib/systemd/user \
-	  POLKIT=/usr/share/polkit-1/rules.d UDEV=/usr/lib/udev
+	  POLKIT=/usr/share/polkit-1/rules.d UDEV=/usr/lib/udev $(FOREIGN)
 	packaging/deb.sh $(TREE) $(ARCH) $(DEB_VERSION) .build/deb
 
 # The packages in a chroot of each suite: installed, upgraded, used and purged; and what lintian finds. Needs root.
@@ -384,6 +400,12 @@ SUITES ?= bookworm
 rig-deb: deb
 	packaging/deb.sh $(TREE) $(ARCH) $(DEB_VERSION)+1 .build/deb
 	for suite in $(SUITES); do $(SUDO) Tests/rig/packages.sh .build/deb $(DEB_VERSION) $(ARCH) $$suite .build/rig-deb || exit 1; done
+
+# A 64-bit ARM machine in QEMU with Debian's kernel: boot, packages, a receiver that is plugged in and out. Needs root, the chroot of
+# `make rig-deb ARCH=arm64`, and ../shared/rig/vm.
+rig-board:
+	$(MAKE) deb ARCH=arm64
+	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/arm64.sh .build/deb $(DEB_VERSION) .build/rig-deb/bookworm-arm64 $(BOARD)/qemu/qemu-aarch64
 
 clean:
 	rm -rf .build

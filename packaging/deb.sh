@@ -5,6 +5,7 @@
 # usage: deb.sh TREE ARCHITECTURE VERSION OUTPUT
 #   TREE    the folder that DESTDIR named, with PREFIX=/usr
 #   OUTPUT  gets PACKAGE_VERSION_ARCHITECTURE.deb
+# SYSROOT names the folder with the libraries of another architecture, and dpkg's records of them (board/setup.sh).
 # MAINTAINER names who builds them, as in "Name <address>".
 set -euo pipefail
 tree=$1 architecture=$2 version=$3 output=$4
@@ -15,6 +16,8 @@ export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$here" log -1 --format=%
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cp -a "$tree" "$work/rest"
+libraries=()
+[ -z "${SYSROOT:-}" ] || libraries=("--admindir=$SYSROOT/var/lib/dpkg" "-l$SYSROOT/usr/lib/$(dpkg-architecture -a"$architecture" -qDEB_HOST_MULTIARCH 2>/dev/null)")
 mkdir -p "$output"
 
 # What a program needs: its libraries with the versions of their symbols (dpkg-shlibdeps(1)); and for packed relocations, which are
@@ -22,7 +25,7 @@ mkdir -p "$output"
 depends() {
   mkdir -p "$work/shlibs/debian"
   printf 'Source: sextant\n\nPackage: sextant\nArchitecture: any\n' > "$work/shlibs/debian/control"
-  (cd "$work/shlibs" && DEB_HOST_ARCH=$architecture dpkg-shlibdeps -O "$@") |
+  (cd "$work/shlibs" && DEB_HOST_ARCH=$architecture dpkg-shlibdeps "${libraries[@]}" -O "$@") |
     sed -n 's/^shlibs:Depends=//p' | tr -d '\n'
   ! readelf -V "$@" | grep GLIBC_ABI_DT_RELR >/dev/null || printf ', libc6 (>= 2.36)'
 }

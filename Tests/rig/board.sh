@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 
-# The programs for a 64-bit ARM board, in qemu-user: their version, and the output of `decode` for each recording, byte for byte that
-# of this machine's program.
+# The programs for a 64-bit ARM board. Of their objects: no copies of tables in the decoder, and no reference to a library that adds
+# a megabyte. In qemu-user: their version, and the output of `decode` for each recording, byte for byte that of this machine's program.
 # usage: board.sh BOARD RECORDINGS     BOARD is the folder of packaging/board/setup.sh
 set -euo pipefail
 board=$1 recordings=$2
@@ -15,6 +15,14 @@ for program in sextant sextantd; do
   echo "board: $(emulated "$program" --version): $(stat -L -c %s "$board/build/release/$program") bytes," \
     "glibc $(readelf -V "$board/build/release/$program" | grep -o 'GLIBC_2[.0-9]*' | sort -Vu | tail -1)"
 done
+
+objects="$board/build/release"
+"$top/Tests/instructions/copies.py" "$objects"/{WireBytes,NMEA,UBX,RTCM3,SPARTN,ReceiverStream}.build/*.o
+# Regular expressions are imported without an import: `contains` and `firstRange` with a text are theirs. WireBytes/TextSearch.swift has others.
+large=$(for object in "$objects"/*.build/*.o; do
+  ! llvm-nm --undefined-only "$object" | grep -qE '\$s17_StringProcessing|swift_task_' || echo "${object#"$objects/"}"
+done)
+[ -z "$large" ] || { echo "board: references to the libraries of regular expressions or concurrency:" $large >&2; exit 1; }
 
 compared=0 different=0
 work=$(mktemp -d)

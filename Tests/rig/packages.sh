@@ -10,28 +10,42 @@ mkdir -p "$5"
 work=$(realpath "$5")
 top=$(cd "$(dirname "$0")/../.." && pwd)
 
-base="$work/$suite"
+# Programs of another architecture are run by qemu-user.
+foreign=()
+[ "$architecture" = "$(dpkg --print-architecture)" ] || foreign=("$top/Tests/rig/foreign.sh" "$top/.build/board/qemu/qemu-aarch64")
+
+base="$work/$suite-$architecture"
 if [ ! -e "$base.complete" ]; then
   begin=$SECONDS
   rm -rf "$base"
-  debootstrap --variant=minbase --include=systemd,udev,adduser,libudev1,libstdc++6,procps "$suite" "$base" > "$base.log" || { tail "$base.log" >&2; exit 1; }
+  debootstrap --arch="$architecture" ${foreign:+--foreign} --variant=minbase \
+    --include=systemd,udev,adduser,libudev1,libstdc++6,procps "$suite" "$base" > "$base.log" || { tail "$base.log" >&2; exit 1; }
+  # The devices are there since the first stage; as in a container of this kind, the second one makes none.
+  [ ${#foreign[@]} = 0 ] || container=lxc "${foreign[@]}" chroot "$base" /debootstrap/debootstrap --second-stage \
+    >> "$base.log" || { tail "$base.log" >&2; exit 1; }
   touch "$base.complete"
-  echo "packages: chroot of $suite: $((SECONDS - begin)) s"
+  echo "packages: chroot of $suite for $architecture: $((SECONDS - begin)) s"
 fi
 
 # The chroot stays as it is: changes are in a layer of its own, in a mount namespace that ends with this program.
-if [ "${IN_NAMESPACE:-}" != yes ]; then
-  IN_NAMESPACE=yes exec unshare --mount --pid --fork --kill-child "$0" "$@"
+if [ -z "${LAYER:-}" ]; then
+  export LAYER
+  LAYER=$(mktemp -d "$work/layer.XXXXXX")
+  trap 'rm -rf "$LAYER"' EXIT
+  [ ${#foreign[@]} -gt 0 ] || foreign=(unshare --mount --pid --fork --kill-child)
+  # shellcheck disable=SC2016
+  unshare --mount sh -ec '
+    mount -t tmpfs none "$LAYER"
+    mkdir "$LAYER/upper" "$LAYER/work" "$LAYER/root"
+    mount -t overlay -o "lowerdir=$1,upperdir=$LAYER/upper,workdir=$LAYER/work" none "$LAYER/root"
+    mkdir "$LAYER/root/rig"
+    mount --bind "$2" "$LAYER/root/rig"
+    shift 2
+    exec "$@"' sh "$base" "$debs" "${foreign[@]}" "$0" "$@"
+  exit
 fi
-layer=$(mktemp -d "$work/layer.XXXXXX")
-trap 'umount -l "$layer"; rm -rf "$layer"' EXIT
-mount -t tmpfs none "$layer"
-mkdir "$layer"/{upper,work,root}
-mount -t overlay -o "lowerdir=$base,upperdir=$layer/upper,workdir=$layer/work" none "$layer/root"
-root="$layer/root"
+layer=$LAYER root="$LAYER/root"
 mount -t proc none "$root/proc"
-mkdir -p "$root/rig"
-mount --bind "$debs" "$root/rig"
 # In the folder of the packages: dpkg takes names relative to it.
 inside() {
   LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive PATH=/usr/sbin:/usr/bin:/sbin:/bin \
@@ -53,7 +67,11 @@ added() { diff "$1" "$2" | sed -n 's/^[<>] /&/p' || true; }
 
 inside useradd --create-home ada
 list > "$work/before"
-names=(sextant sextantd sextant-track)
+names=()
+for name in sextant sextantd sextant-track libsextant0 libsextant-dev; do
+  # Those that are built for this architecture (packaging/deb.sh).
+  [ ! -e "$debs/${name}_${version}_$architecture.deb" ] || names+=("$name")
+done
 dpkg() { inside dpkg "$@" > "$work/dpkg.log" 2>&1 || { cat "$work/dpkg.log" >&2; fail "dpkg $1"; }; }
 install() { dpkg -i "${names[@]/%/_$1_$architecture.deb}"; }
 install "$version"
@@ -89,9 +107,9 @@ install "$version+1"
 [ -e "$root/etc/sextant/policy" ] && [ -d "$root/var/lib/sextantd/users" ] || fail "the upgrade has removed configuration or state"
 step "upgraded"
 
-dpkg -r sextant-track sextantd sextant
+dpkg -r "${names[@]}"
 [ -e "$root/etc/sextant/policy" ] && [ -d "$root/var/lib/sextantd/users" ] || fail "the removal is no purge: configuration and state"
-dpkg -P sextant-track sextantd sextant
+dpkg -P "${names[@]}"
 list > "$work/purged"
 step "purged"
 # The accounts stay: their numbers may own files elsewhere.

@@ -47,6 +47,8 @@ for package in packages/*.deb; do
         rm "sysroot/var/lib/dpkg/info/$name:arm64.symbols" ;;
   esac
 done
+# The names of the records have the architecture.
+echo 1 > sysroot/var/lib/dpkg/info/format
 # Its folder was unpacked, without files.
 rmdir sysroot/lib
 ln -s usr/lib sysroot/lib

@@ -8,7 +8,7 @@ struct SextantBench: ParsableCommand {
     commandName: "sextant-bench",
     abstract:
       "Measure the decoder, the energy that receivers need, what a fix costs with many clients, or a day full of faults.",
-    subcommands: [BenchDecoder.self, BenchEnergy.self, BenchPositioning.self, BenchEndurance.self],
+    subcommands: [BenchDecoder.self, BenchEnergy.self, BenchPositioning.self, BenchEndurance.self, BenchRounds.self],
     defaultSubcommand: BenchDecoder.self)
 
   static func main() {
