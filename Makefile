@@ -47,10 +47,9 @@ bench-energy: bench-program
 bench-program: dependencies
 	$(SWIFT) build -c release --package-path Benchmarks $(IN_PACKAGES) --product sextant-bench
 
-# Debian's compiler is new enough from forky on, except for the tests (README).
 compiler:
 	@command -v $(firstword $(SWIFT)) >/dev/null || { \
-	  echo "no Swift compiler: put swift.org's toolchain on the PATH, 6.2 or later (to build only, Debian's swiftlang will do)" >&2; exit 69; }
+	  echo "no Swift compiler: put swift.org's toolchain on the PATH, 6.3 or later" >&2; exit 69; }
 
 # libudev is the only library that is linked; Swift finds it by pkg-config.
 dependencies: compiler

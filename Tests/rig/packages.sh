@@ -56,9 +56,9 @@ fail() { echo "packages: $suite: $*" >&2; exit 1; }
 step() { echo "packages: $suite: $1: $((SECONDS - begin)) s"; begin=$SECONDS; }
 begin=$SECONDS
 
-# Files with type, mode and owner, accounts, and the state of units.
+# Files with type, mode and owner, accounts, and the state of units. /run/adduser is the lock of Debian 13's adduser.
 list() {
-  (cd "$root" && find . -xdev \( -path ./proc -o -path ./rig -o -path ./tmp -o -path ./run/systemd -o -path ./var/lib/dpkg -o -path ./var/log -o -path ./var/cache \) \
+  (cd "$root" && find . -xdev \( -path ./proc -o -path ./rig -o -path ./tmp -o -path ./run/systemd -o -path ./run/adduser -o -path ./var/lib/dpkg -o -path ./var/log -o -path ./var/cache \) \
     -prune -o -printf 'file %p %y %m %U:%G %l\n' | sort)
   (cd "$root/etc" && sed 's/^/passwd /' passwd && sed 's/^/group /' group)
   inside systemctl list-unit-files --no-legend | sed 's/^/unit /; s/  */ /g'
@@ -87,6 +87,8 @@ inside systemd-analyze verify --man=no /usr/lib/systemd/system/sextantd.{service
 # As an ordinary user, with the output of the program that was packaged.
 recording="$layer/root/tmp/recording"
 SEXTANT_STATE_DIR=$layer "$top/.build/static/release/sextant" record --device sim:walk --seconds 3 "$recording" 2>/dev/null
+# A recording is readable by its user alone.
+chmod 644 "$recording"
 [ "$(user sextant --version)" = "sextant ${version%%[+~]*}" ] || fail "sextant --version"
 [ "$(user sextantd --version)" = "sextantd ${version%%[+~]*}" ] || fail "sextantd --version"
 user sextant decode /tmp/recording > "$work/decoded"

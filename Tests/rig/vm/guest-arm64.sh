@@ -10,7 +10,8 @@ modprobe vhci-hcd
 # The receiver at the other end accepts a connection when it has noticed the end of the last one.
 plug() { wait_until usbip --tcp-port "$port" attach -r 10.0.2.2 -b 1-1 > /dev/null 2>&1; }
 has() { udevadm info -q property "$1" | grep -qx "$2"; }
-user() { setpriv --reuid=ada --regid=ada --init-groups env HOME=/home/ada "$@"; }
+as_user=(setpriv --reuid=ada --regid=ada --init-groups env HOME=/home/ada)
+user() { "${as_user[@]}" "$@"; }
 shown() { echo "\$ $*"; user "$@" 2>&1; }
 
 echo "== $(uname -srm), systemd $(systemctl --version | sed -n '1s/systemd \([0-9]*\).*/\1/p'), $(tr -d '\0' < /proc/device-tree/model 2>/dev/null)"
@@ -35,10 +36,11 @@ shown sextant devices
 check "a user sees it" eval "user sextant devices | grep -q /dev/ttyACM0"
 
 echo "== watch, unplug, plug in again"
-user sextant watch --read-only --json > /tmp/watch 2> /tmp/watch.err &
+"${as_user[@]}" sextant watch --read-only --json > /tmp/watch 2> /tmp/watch.err &
 watch=$!
 check "fixes" wait_line /tmp/watch '"TPV".*"lat"'
 grep -m1 '"TPV".*"lat"' /tmp/watch
+echo "memory of sextant watch: $(awk '/^(Rss|Pss|Private_Dirty):/ { printf "%s %s kB  ", $1, $2 }' /proc/$watch/smaps_rollup)"
 echo want-unplug
 check "the loss is reported" wait_line /tmp/watch.err "$RECEIVER_LOST"
 plug
@@ -48,10 +50,11 @@ check "fixes again" wait_line /tmp/watch '"TPV".*"lat"' $((lines + 1))
 cat /tmp/watch.err
 kill $watch
 wait $watch
-check "watch ends at SIGTERM" [ $? -eq 143 ]
+check "watch ends in order at SIGTERM" [ $? -eq 0 ]
 
 echo "== the service"
-cp /usr/share/doc/sextantd/examples/policy /etc/sextant/ 2>/dev/null || { mkdir -p /etc/sextant && cp /usr/share/doc/sextantd/examples/policy /etc/sextant/; }
+mkdir -p /etc/sextant
+cp /usr/share/doc/sextantd/examples/policy /etc/sextant/
 check "it starts" systemctl enable --quiet --now sextantd.socket sextantd.service
 check "it is active" [ "$(systemctl is-active sextantd.service)" = active ]
 shown sextant status
