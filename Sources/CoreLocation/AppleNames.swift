@@ -26,3 +26,6 @@ public var USEC_PER_SEC: UInt64 { 1_000_000 }
 /// Runs `body`. Without Objective-C no object is released later.
 @_disfavoredOverload
 public func autoreleasepool<Result>(invoking body: () throws -> Result) rethrows -> Result { try body() }
+
+/// The type of a C `Boolean`, which old programs have in their interfaces.
+public typealias DarwinBoolean = ObjCBool

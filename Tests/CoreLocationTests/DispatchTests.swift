@@ -70,6 +70,20 @@ struct DispatchTests {
     }
   }
 
+  @Test("ER-2 the error of an NSError has its code and userInfo, and is that NSError again")
+  func ofNSError() {
+    let original = NSError(domain: kCLErrorDomain, code: 1, userInfo: ["key": "value"])
+    let error = CLError(_nsError: original)
+    #expect(error.code == .denied && error.userInfo["key"] as? String == "value")
+    #expect(error._nsError.domain == kCLErrorDomain && error._nsError.code == 1)
+    // Delegates pass on whatever error they get.
+    let handedOut: any Error = CLError(.network)
+    #expect(CLError(_nsError: handedOut as NSError).code == .network)
+    #expect(CLError(_nsError: NSError(domain: "another", code: 4711)).code == .locationUnknown)
+    let push = CLLocationPushServiceError(_nsError: NSError(domain: CLLocationPushServiceErrorDomain, code: 3))
+    #expect(push.code == .missingEntitlement && push._nsError.code == 3)
+  }
+
   /// Both exist for programs that check for them. No service reports them, as regions need no preparation and no network here.
   @Test("RG-22 the errors of a delay have codes of their own, and the one of late events carries a better region")
   func delayed() {

@@ -153,6 +153,41 @@ struct GeocoderTests {
     #expect(logged.count == 1 && logged[0].contains("geocoder URL") && logged[0].contains("cities500.txt"))
   }
 
+  /// As in the tests of programs.
+  private final class MockPlacemark: CLPlacemark, @unchecked Sendable {
+    private let town: String
+    init(town: String) {
+      self.town = town
+      super.init()
+    }
+    required init?(coder: NSCoder) { nil }
+    override var locality: String? { town }
+  }
+
+  private final class MockGeocoder: CLGeocoder {
+    override func reverseGeocodeLocation(
+      _ location: CLLocation, completionHandler: @escaping CLGeocodeCompletionHandler
+    ) {
+      completionHandler([MockPlacemark(town: "Home")], nil)
+    }
+    override func geocodeAddressString(_ text: String, completionHandler: @escaping CLGeocodeCompletionHandler) {
+      completionHandler(nil, CLError(.geocodeFoundNoResult))
+    }
+  }
+
+  @Test("A subclass of a placemark can be made without a geocoder")
+  func mockPlacemark() {
+    let placemark = MockPlacemark(town: "Home")
+    #expect(placemark.locality == "Home" && placemark.country == nil && placemark.areasOfInterest == nil)
+  }
+
+  /// On Apple's systems both are one method of Objective-C.
+  @Test("A method with a handler that a subclass overrides answers the async call too")
+  func mockGeocoder() async throws {
+    #expect(try await MockGeocoder().reverseGeocodeLocation(Self.munich).first?.locality == "Home")
+    await #expect(throws: CLError(.geocodeFoundNoResult)) { try await MockGeocoder().geocodeAddressString("Home") }
+  }
+
   @Test("A placemark is the same after coding and copying")
   func coding() async throws {
     let (service, folder) = try Self.service()

@@ -34,13 +34,17 @@ open class CLGeocoder: NSObject {
   }
 
   open nonisolated(nonsending) func reverseGeocodeLocation(_ location: CLLocation) async throws -> [CLPlacemark] {
-    try await reverseGeocodeLocation(location, preferredLocale: nil)
+    try await placemarks(.reverse(location.coordinate.asCoordinate), nil) {
+      reverseGeocodeLocation(location, completionHandler: $0)
+    }
   }
 
   open nonisolated(nonsending) func reverseGeocodeLocation(
     _ location: CLLocation, preferredLocale locale: Locale?
   ) async throws -> [CLPlacemark] {
-    try await placemarks(.reverse(location.coordinate.asCoordinate), locale)
+    try await placemarks(.reverse(location.coordinate.asCoordinate), locale) {
+      reverseGeocodeLocation(location, preferredLocale: locale, completionHandler: $0)
+    }
   }
 
   // MARK: Locations of addresses
@@ -64,19 +68,25 @@ open class CLGeocoder: NSObject {
   }
 
   open nonisolated(nonsending) func geocodeAddressString(_ addressString: String) async throws -> [CLPlacemark] {
-    try await geocodeAddressString(addressString, in: nil, preferredLocale: nil)
+    try await placemarks(.forward(addressString, near: nil), nil) {
+      geocodeAddressString(addressString, completionHandler: $0)
+    }
   }
 
   open nonisolated(nonsending) func geocodeAddressString(
     _ addressString: String, in region: CLRegion?
   ) async throws -> [CLPlacemark] {
-    try await geocodeAddressString(addressString, in: region, preferredLocale: nil)
+    try await placemarks(.forward(addressString, near: region?.circleOfContent), nil) {
+      geocodeAddressString(addressString, in: region, completionHandler: $0)
+    }
   }
 
   open nonisolated(nonsending) func geocodeAddressString(
     _ addressString: String, in region: CLRegion?, preferredLocale locale: Locale?
   ) async throws -> [CLPlacemark] {
-    try await placemarks(.forward(addressString, near: region?.circleOfContent), locale)
+    try await placemarks(.forward(addressString, near: region?.circleOfContent), locale) {
+      geocodeAddressString(addressString, in: region, preferredLocale: locale, completionHandler: $0)
+    }
   }
 
   /// - Parameter addressDictionary: parts of the address by the keys of `CLPlacemark.addressDictionary`.
@@ -110,9 +120,19 @@ open class CLGeocoder: NSObject {
     }
   }
 
+  /// - Parameter call: the call of the method with a handler, which a subclass may override: on Apple's systems both are one
+  ///   method of Objective-C.
   private nonisolated(nonsending) func placemarks(
-    _ request: GeocodingRequest, _ locale: Locale?
+    _ request: GeocodingRequest, _ locale: Locale?, _ call: (@escaping CLGeocodeCompletionHandler) -> Void
   ) async throws -> [CLPlacemark] {
+    guard type(of: self) == CLGeocoder.self else {
+      return try await withCheckedThrowingContinuation { continuation in
+        call { placemarks, error in
+          let failure = error ?? CLError(.geocodeFoundNoResult)
+          continuation.resume(with: placemarks.map { .success($0) } ?? .failure(failure))
+        }
+      }
+    }
     let number = requests.takeNumber()
     return try await withTaskCancellationHandler { [requests] in
       try await withCheckedThrowingContinuation { continuation in

@@ -21,6 +21,13 @@ open class CLPlacemark: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable
     zone = content.timeZone.flatMap { TimeZone(identifier: $0) }
   }
 
+  /// Makes a place without an address at 0, 0, for mocks in tests, which override what they need.
+  public override init() {
+    content = Place(Coordinate(latitudeDegrees: 0, longitudeDegrees: 0))
+    place = CLLocation(latitude: 0, longitude: 0)
+    zone = nil
+  }
+
   /// Makes a copy.
   public init(placemark: CLPlacemark) {
     content = placemark.content

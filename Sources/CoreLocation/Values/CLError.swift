@@ -35,6 +35,14 @@ public struct CLError: Error, CustomNSError, Hashable, CustomStringConvertible {
     details = ErrorDetails(values: userInfo)
   }
 
+  /// Makes the error of an `NSError`, whose domain is not checked. An unknown code is `locationUnknown`.
+  ///
+  /// Swift adds this initializer and ``_nsError`` to the error types of Apple's frameworks, and delegates that were written
+  /// for them use it: `CLError(_nsError: error as NSError).code`.
+  public init(_nsError error: NSError) {
+    self.init(Code(rawValue: error.code) ?? .locationUnknown, userInfo: error.userInfo)
+  }
+
   init(_ error: PositioningError) {
     // Both have Apple's numbers.
     self.init(Code(rawValue: error.rawValue) ?? .locationUnknown)
@@ -48,6 +56,7 @@ public struct CLError: Error, CustomNSError, Hashable, CustomStringConvertible {
 
   public static var errorDomain: String { kCLErrorDomain }
   public var errorCode: Int { code.rawValue }
+  public var _nsError: NSError { self as NSError }
   public var userInfo: [String: Any] { details.values }
   public var errorUserInfo: [String: Any] {
     userInfo.merging([NSLocalizedDescriptionKey: code.text]) { given, _ in given }

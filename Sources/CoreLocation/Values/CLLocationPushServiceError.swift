@@ -22,8 +22,14 @@ public struct CLLocationPushServiceError: Error, CustomNSError, Hashable, Custom
     details = ErrorDetails(values: userInfo)
   }
 
+  /// Makes the error of an `NSError`, whose domain is not checked. An unknown code is `unknown`.
+  public init(_nsError error: NSError) {
+    self.init(Code(rawValue: error.code) ?? .unknown, userInfo: error.userInfo)
+  }
+
   public static var errorDomain: String { CLLocationPushServiceErrorDomain }
   public var errorCode: Int { code.rawValue }
+  public var _nsError: NSError { self as NSError }
   public var userInfo: [String: Any] { details.values }
   public var errorUserInfo: [String: Any] {
     userInfo.merging([NSLocalizedDescriptionKey: text]) { given, _ in given }

@@ -17,7 +17,7 @@ enum LiveFilter {
     let task = Task {
       var count = 0
       for try await update in CLLocationUpdate.liveUpdates() {
-        if update.stationary { continue }
+        if update.stationary || update.isStationary { continue }
         if update.authorizationDenied || update.authorizationDeniedGlobally || update.authorizationRestricted { break }
         if update.insufficientlyInUse || update.locationUnavailable || update.accuracyLimited { continue }
         count += 1

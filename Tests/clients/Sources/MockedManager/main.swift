@@ -29,6 +29,14 @@ class FakeLocation: CLLocation, @unchecked Sendable {
   override var speed: CLLocationSpeed { 7 }
 }
 
+/// A type of an old interface, and a place that no geocoder found.
+final class FakePlacemark: CLPlacemark, @unchecked Sendable {
+  var isShown: DarwinBoolean = false
+  override var name: String? { isShown.boolValue ? "here" : nil }
+  override init() { super.init() }
+  required init?(coder: NSCoder) { super.init(coder: coder) }
+}
+
 class BaseController: NSObject, CLLocationManagerDelegate {
   var provider: LocationProviding
   var received: [CLLocation] = []
@@ -56,4 +64,6 @@ controller.provider.startUpdatingLocation()
 print(
   "received \(controller.received.map(\.speed)), errors \(controller.errors), at \(mock.location!.coordinate.latitude)")
 controller.provider.stopUpdatingLocation()
-print("started: \(mock.isStarted)")
+let placemark = FakePlacemark()
+placemark.isShown = true
+print("started: \(mock.isStarted), \(placemark.name!), \(CLError(_nsError: CLError(.denied) as NSError).code)")
