@@ -12,7 +12,7 @@ struct DeployPlugin: CommandPlugin {
   func performCommand(context: PluginContext, arguments: [String]) throws {
     var extractor = ArgumentExtractor(arguments)
     let options = try Options(&extractor)
-    let executable = try options.executable ?? build(options.name)
+    let executable = try options.executable ?? build(options, context)
     let root = URL(fileURLWithPath: options.output ?? context.package.directoryURL.path + "/deploy/\(options.name)")
     try? FileManager.default.removeItem(at: root)
     let files = Deployment(name: options.name, permission: options.permission)
@@ -23,29 +23,51 @@ struct DeployPlugin: CommandPlugin {
     print("\(root.path): \(try size(of: root)) KiB")
     guard options.isPackage else { return }
     let dpkg = try context.tool(named: "dpkg-deb").url
-    let architecture = try run(context.tool(named: "dpkg").url, ["--print-architecture"])
-    let control = files.control(
-      version: options.version, architecture: options.architecture ?? architecture, kibibytes: try size(of: root))
+    guard
+      let architecture = try options.architecture ?? debianArchitecture(ofProgram: Data(contentsOf: executable))
+    else {
+      throw Failure("\(executable.path): is no program of a known architecture; name it with --architecture")
+    }
+    let control = files.control(version: options.version, architecture: architecture, kibibytes: try size(of: root))
     try write(control, to: root, "DEBIAN/control")
     let package = root.deletingLastPathComponent().appending(path: "\(options.name)_\(options.version).deb")
     _ = try run(dpkg, ["--build", "--root-owner-group", root.path, package.path])
     print(package.path)
   }
 
-  /// Builds the program for this machine's architecture.
-  private func build(_ name: String) throws -> URL {
-    var parameters = PackageManager.BuildParameters(configuration: .release, logging: .concise)
-    parameters.otherSwiftcFlags = ["-static-stdlib"]
-    let result = try packageManager.build(.product(name), parameters: parameters)
-    guard result.succeeded, let artifact = result.builtArtifacts.first(where: { $0.kind == .executable }) else {
-      throw Failure("\(name) cannot be built:\n\(result.logText)")
+  /// Builds the program, for this machine's architecture or with a Swift SDK.
+  private func build(_ options: Options, _ context: PluginContext) throws -> URL {
+    let name = options.name
+    if options.sdkArguments.isEmpty {
+      var parameters = PackageManager.BuildParameters(configuration: .release, logging: .concise)
+      parameters.otherSwiftcFlags = ["-static-stdlib"]
+      parameters.otherLinkerFlags = Self.linkerFlags
+      let result = try packageManager.build(.product(name), parameters: parameters)
+      guard result.succeeded, let artifact = result.builtArtifacts.first(where: { $0.kind == .executable }) else {
+        throw Failure("\(name) cannot be built:\n\(result.logText)")
+      }
+      return artifact.url
     }
-    return artifact.url
+    // The interface of plugins has no SDKs. The other build has a folder of its own, as this command locks that of the package.
+    // Its linker strips the program, which this machine's `strip` cannot do.
+    let folder = context.pluginWorkDirectoryURL.appending(path: "sdk").path
+    let flags = (Self.linkerFlags + ["--strip-all"]).flatMap { ["-Xlinker", $0] }
+    let arguments =
+      [
+        "build", "--package-path", context.package.directoryURL.path, "--scratch-path", folder, "-c", "release",
+        "--static-swift-stdlib", "--product", name,
+      ] + options.sdkArguments + flags
+    let swift = try context.tool(named: "swift").url
+    _ = try run(swift, arguments)
+    return URL(fileURLWithPath: try run(swift, arguments + ["--show-bin-path"])).appending(path: name)
   }
+
+  /// The toolchain exports every symbol of the Swift library, which no program needs (docs/reference/size.md).
+  private static let linkerFlags = ["--no-export-dynamic"]
 
   private func copy(_ executable: URL, to place: URL, _ strip: URL) throws {
     try FileManager.default.createDirectory(at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
-    // A program for another architecture is not stripped: only its own strip can do that.
+    // A program for another architecture is copied as it is: only its own `strip` can strip it.
     if (try? run(strip, ["-o", place.path, executable.path])) == nil {
       try FileManager.default.copyItem(at: executable, to: place)
     }
@@ -88,7 +110,7 @@ struct DeployPlugin: CommandPlugin {
     try process.run()
     let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
-    guard process.terminationStatus == 0 else { throw Failure("\(tool.lastPathComponent) has failed") }
+    guard process.terminationStatus == 0 else { throw Failure("\(tool.lastPathComponent) has failed\n\(text)") }
     return text.trimmingCharacters(in: .whitespacesAndNewlines)
   }
 }
@@ -102,6 +124,8 @@ private struct Options {
   var isPackage: Bool
   var version: String
   var architecture: String?
+  /// The arguments of `swift build` for another machine; empty for this one.
+  var sdkArguments: [String]
 
   init(_ extractor: inout ArgumentExtractor) throws {
     executable = extractor.extractOption(named: "executable").last.map { URL(fileURLWithPath: $0) }
@@ -109,13 +133,17 @@ private struct Options {
     permission = extractor.extractOption(named: "permission").last ?? "whenInUse"
     version = extractor.extractOption(named: "version").last ?? "1.0"
     architecture = extractor.extractOption(named: "architecture").last
+    sdkArguments = ["swift-sdk", "swift-sdks-path", "pkg-config-path"].flatMap { option in
+      extractor.extractOption(named: option).flatMap { ["--\(option)", $0] }
+    }
     isPackage = extractor.extractFlag(named: "deb") > 0
     guard extractor.remainingArguments.count == 1, extractor.unextractedOptionsOrFlags.isEmpty,
       ["always", "whenInUse"].contains(permission)
     else {
       throw Failure(
         "usage: swift package --allow-writing-to-package-directory sextant-deploy PRODUCT [--deb [--version V] "
-          + "[--architecture A]] [--permission always|whenInUse] [--executable FILE] [--output FOLDER]")
+          + "[--architecture A]] [--permission always|whenInUse] [--executable FILE | --swift-sdk NAME "
+          + "[--swift-sdks-path FOLDER] [--pkg-config-path FOLDER]] [--output FOLDER]")
     }
     name = extractor.remainingArguments[0]
     guard !name.isEmpty, !name.contains("/"), !name.hasPrefix(".") else {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 
 /// The texts of the files around a program.
 struct Deployment {
@@ -71,4 +72,13 @@ struct Deployment {
   private var packageName: String {
     String(name.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) ? $0 : "-" })
   }
+}
+
+/// Debian's name of a program's architecture, by the machine in its ELF header (elf(5), `e_machine`); nil for another file or
+/// machine.
+func debianArchitecture(ofProgram bytes: Data) -> String? {
+  let header = [UInt8](bytes.prefix(20))
+  guard header.count == 20, header.starts(with: [0x7F, 0x45, 0x4C, 0x46]) else { return nil }
+  // All of these have the least significant byte first.
+  return [62: "amd64", 183: "arm64", 40: "armhf", 243: "riscv64"][Int(header[18]) | Int(header[19]) << 8]
 }

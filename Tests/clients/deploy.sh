@@ -27,6 +27,39 @@ package=$work/RunLoopMain_2.1.deb
 [ "$(dpkg-deb --field "$package" Version)" = 2.1 ] || fail "the package has another version"
 dpkg-deb --contents "$package" >"$work/contents"
 grep -q ' root/root .* ./usr/bin/RunLoopMain$' "$work/contents" || fail "the package has no program of root"
+[ "$(dpkg-deb --field "$package" Architecture)" = "$(dpkg --print-architecture)" ] || fail "the package has another architecture"
+
+# With a Swift SDK, which here is of this machine: its triple, and a sysroot of links to its files and to the toolchain's library.
+# The program is a small one, because it is built anew.
+mkdir -p "$work/small/Sources/small" "$work/sdks/here.artifactbundle/sdk"
+cat >"$work/small/Package.swift" <<PACKAGE
+// swift-tools-version: 6.2
+import PackageDescription
+let package = Package(
+  name: "small", dependencies: [.package(name: "sextant", path: "$(cd "$here/../.." && pwd)")],
+  targets: [.executableTarget(name: "small")])
+PACKAGE
+echo 'print("small")' >"$work/small/Sources/small/main.swift"
+cp "$here/../../Package.resolved" "$work/small"
+library=$(dirname "$(swiftc -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')")
+mkdir -p "$work/root/usr/lib"
+for path in /* /usr/* /usr/lib/*; do [ -e "$work/root$path" ] || ln -s "$path" "$work/root$path"; done
+ln -sfn "$library/swift" "$work/root/usr/lib/swift"
+ln -sfn "$library/swift_static" "$work/root/usr/lib/swift_static"
+triple=$(swiftc -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)".*/\1/p' | head -n 1)
+cat >"$work/sdks/here.artifactbundle/info.json" <<JSON
+{"schemaVersion": "1.0", "artifacts": {"here": {"type": "swiftSDK", "version": "1", "variants": [{"path": "sdk"}]}}}
+JSON
+cat >"$work/sdks/here.artifactbundle/sdk/swift-sdk.json" <<JSON
+{"schemaVersion": "4.0", "targetTriples": {"$triple": {"sdkRootPath": "$work/root", "swiftResourcesPath": "$library/swift",
+ "swiftStaticResourcesPath": "$library/swift_static"}}}
+JSON
+swift package --package-path "$work/small" --scratch-path "$work/build" --allow-writing-to-package-directory sextant-deploy small \
+  --swift-sdk here --swift-sdks-path "$work/sdks" --deb >"$work/printed" 2>&1 || { cat "$work/printed" >&2; fail "no build with an SDK"; }
+[ "$("$work/small/deploy/small/usr/bin/small")" = small ] || fail "the program of the SDK does not run"
+dpkg-deb --contents "$work/small/deploy/small_1.0.deb" >"$work/contents"
+grep -q ' ./usr/bin/small$' "$work/contents" || fail "the package of the SDK has no program"
+
 for wrong in "" "a b" "RunLoopMain --permission never" "../x"; do
   # Words of each case are separate arguments.
   ! deploy $wrong >"$work/printed" 2>&1 || fail "'$wrong' is accepted"
