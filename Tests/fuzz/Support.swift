@@ -3,6 +3,7 @@
 // The code that the fuzz targets share. Each target is a program, compiled by run.sh from this file, its own, and the modules'
 // sources.
 import GPSDJSON
+import Geocoding
 import NMEA
 import RTCM3
 import ReceiverStream
@@ -201,5 +202,12 @@ struct JSONReader {
     guard isDigit || (hexadecimal && isLetter) else { return false }
     at += 1
     return true
+  }
+}
+
+/// Traps unless the coordinate of a place is one, and its radius is a length.
+func requireLegal(_ place: Place) {
+  guard place.coordinate.isValid, place.radiusMetres.map({ $0 >= 0 && $0.isFinite }) ?? true else {
+    fatalError("\(place) is nowhere")
   }
 }

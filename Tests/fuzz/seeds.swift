@@ -17,8 +17,7 @@ enum Seeds {
     let folder = CommandLine.arguments[1]
     let names = [
       "stream", "fixes", "messages", "sentences", "rtcm3", "spartn", "configuration", "gpsd", "gpsdreplies", "control",
-      "varlink",
-      "service",
+      "varlink", "service", "geonames", "nominatim",
     ]
     for name in names {
       _ = mkdir("\(folder)/\(name)", 0o777)
@@ -32,6 +31,7 @@ enum Seeds {
     gpsd(folder)
     varlink(folder)
     service(folder)
+    geocoding(folder)
   }
 
   /// Epochs of the built-in receiver, as the whole stream and, sentence by sentence, as contents.
@@ -222,6 +222,23 @@ enum Seeds {
       write([1] + text + [0], "\(folder)/service/message-\(number)")
     }
     write(all, "\(folder)/service/all")
+  }
+
+  /// Lines of an extract with the names of its states, and answers of a server.
+  private static func geocoding(_ folder: String) {
+    let town = "1\tTown\tTown\tStadt,Ville\t48.1\t11.5\tP\tPPL\tCC\t\t02\t091\t\t\t1000\t\t500\tEurope/Berlin\t\n"
+    let part = "2\tPart\tPart\t\t48.10001\t-179.99\tP\tPPLX\tCC\t\t02\t\t\t\t0\t\t\t\t\n"
+    let pole = "3\tPole\tPole\t\t-90\t180\tP\tPPL\t\t\t\t\t\t\t\t\t\t\t\n"
+    let names = "CC.02\tState\tState\t1\nCC.02.091\tCounty\tCounty\t2\n"
+    for (number, text) in [town, part + town, town + pole + names].enumerated() {
+      write(text.utf8, "\(folder)/geonames/\(number)")
+    }
+    let address = #""house_number":"8","road":"Street","city":"Town","postcode":"1","country":"C","country_code":"cc""#
+    let house =
+      #"{"lat":"48.1","lon":"11.5","category":"tourism","type":"museum","name":"Tower","#
+      + #""boundingbox":["48.0","48.2","11.4","11.6"],"address":{\#(address)}}"#
+    let answers = [house, "[\(house),\(house)]", "[]", #"{"error":"Unable to geocode"}"#, #"{"error":{"code":400}}"#]
+    for (number, answer) in answers.enumerated() { write(answer.utf8, "\(folder)/nominatim/\(number)") }
   }
 
   private static func write(_ bytes: some Sequence<UInt8>, _ path: String) {
