@@ -218,7 +218,7 @@ package final class ReceiverConnection {
       drainActions()
       memory = link!.session.memory
       link!.line.discardInput()
-      link!.session = makeSession(of: link!.line, at: now)
+      link!.session = makeSession(of: link!.line, link!.line.baudRate, at: now)
       link!.scheduler.reset()
     }
     link!.setPaused(!listens, &poller)
@@ -271,8 +271,8 @@ package final class ReceiverConnection {
   private func open(
     _ line: consuming ReceiverLine, _ path: String, _ poller: inout Poller, at now: Instant
   ) throws(SerialPortError) {
-    let session = makeSession(of: line, at: now)
-    let lineRate = line.baudRate
+    let lineRate = try line.readBaudRate()
+    let session = makeSession(of: line, lineRate, at: now)
     // The frame precedes the first opening only.
     settings.unfinishedFrame = nil
     if let descriptor = line.fileDescriptor { try poller.addPort(descriptor, token: token) }
@@ -324,14 +324,13 @@ package final class ReceiverConnection {
     }
   }
 
-  private func makeSession(of line: borrowing ReceiverLine, at now: Instant) -> ReceiverSession {
+  private func makeSession(of line: borrowing ReceiverLine, _ lineRate: UInt32?, at now: Instant) -> ReceiverSession {
     var settings = settings
     settings.memory = memory
     if memory?.description == nil {
       settings.recovery = recoveryFile?.recovery
       settings.recoverySettings = recoveryFile?.settings
     }
-    let lineRate = line.baudRate
     if lineRate == nil, settings.line == .serial || settings.line == .bound { settings.line = line.kindWithoutRate }
     if baud != nil && lineRate != nil || line.isRateGiven { settings.line = .bound }
     if !line.isWritable { settings.intent = .readOnly }

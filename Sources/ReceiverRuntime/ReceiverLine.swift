@@ -91,6 +91,14 @@ enum ReceiverLine: ~Copyable {
     }
   }
 
+  /// Returns the rate of the line, baud; nil without a rate. A port whose rate cannot be read is gone.
+  func readBaudRate() throws(SerialPortError) -> UInt32? {
+    switch self {
+    case .port(let port): try port.readBaudRate()
+    case .polled(let line): line.givenRate
+    }
+  }
+
   /// Whether the line itself determines its rate. The session follows it and does not search.
   var isRateGiven: Bool {
     switch self {

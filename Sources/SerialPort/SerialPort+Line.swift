@@ -13,6 +13,14 @@ extension SerialPort {
     return try? LineSettings(of: descriptor.number).baudRate
   }
 
+  /// Returns the rate, baud; nil for a port without one. tcgetattr(3).
+  ///
+  /// - Throws: ``SerialPortError``: `gone`.
+  package func readBaudRate() throws(SerialPortError) -> UInt32? {
+    guard kind.hasLineSettings else { return nil }
+    return try settings().baudRate
+  }
+
   /// Sets the rate of both directions to any number of baud; termios2 with BOTHER, ioctl_tty(2).
   ///
   /// The change takes effect at once: call ``drain()`` first, else bytes in the output buffer are sent at the new rate.
