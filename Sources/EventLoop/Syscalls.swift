@@ -50,6 +50,9 @@ extension Syscalls {
     }
   }
 
+  /// Waits without a descriptor; poll(2).
+  package static func pause(milliseconds: Int32) { _ = unsafe poll(nil, 0, milliseconds) }
+
   /// timerfd_create(2) on CLOCK_MONOTONIC.
   static func createTimer() throws(Errno) -> OwnedDescriptor {
     OwnedDescriptor(

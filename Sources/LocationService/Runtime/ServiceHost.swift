@@ -280,20 +280,28 @@ package final class ServiceHost: Sendable {
   /// Ends the service: stores what is known and restores the receiver. Waits for that, six seconds at most; what is not
   /// restored by then is in the crash-recovery record.
   package func finish() {
-    guard var poller = try? Poller() else { return }
-    let waker = poller.waker
-    let hasEnded = change { state, now in
+    let limit = System.now().instant + Milliseconds(6000)
+    guard var poller = try? Poller() else {
+      // Without a descriptor for the wait the end is looked for.
+      requestEnd(waking: [])
+      while !hasEnded, System.now().instant < limit { Syscalls.pause(milliseconds: 10) }
+      return
+    }
+    if requestEnd(waking: [poller.waker]) { _ = try? poller.wait(deadline: limit.nanoseconds) }
+  }
+
+  /// Requests the end of the service. Returns false if it has ended.
+  @discardableResult
+  private func requestEnd(waking more: [Poller.Waker]) -> Bool {
+    change { state, now in
       state.core.receive(.finish, at: now)
       switch state.stage {
-      case .running: state.stage = .finishing([waker])
-      case .finishing(let wakers): state.stage = .finishing(wakers + [waker])
-      case .ended: return true
+      case .running: state.stage = .finishing(more)
+      case .finishing(let wakers): state.stage = .finishing(wakers + more)
+      case .ended: return false
       }
-      return false
+      return true
     }
-    if hasEnded { return }
-    let limit = System.now().instant + Milliseconds(6000)
-    _ = try? poller.wait(deadline: limit.nanoseconds)
   }
 
   // MARK: Changes
