@@ -9,7 +9,12 @@ public enum ReceiverPorts {
   ///
   /// - Parameter list: the user's list, as ``DeviceList/installed()`` reads it.
   public static func enumerate(list: DeviceList = DeviceList()) -> [ReceiverPort] {
-    sortedByLikelihood(Udev.deviceAttributes().map { ReceiverPort($0, list: list) })
+    listed(list: list) ?? []
+  }
+
+  /// The same as ``enumerate(list:)``; nil if the system lacks descriptors or memory for that.
+  package static func listed(list: DeviceList) -> [ReceiverPort]? {
+    Udev.deviceAttributes().map { sortedByLikelihood($0.map { ReceiverPort($0, list: list) }) }
   }
 
   /// Sorts ports in the order of ``enumerate()``.

@@ -8,14 +8,16 @@ import CUdev
 import Glibc
 
 enum Udev {
-  /// Returns the attributes of every serial line with hardware behind it and of every node of class gnss.
-  static func deviceAttributes() -> [DeviceAttributes] {
-    guard let udev = unsafe udev_new() else { return [] }
+  /// Returns the attributes of every serial line with hardware behind it and of every node of class gnss; nil if the system
+  /// lacks descriptors or memory for that.
+  static func deviceAttributes() -> [DeviceAttributes]? {
+    guard let udev = unsafe udev_new() else { return nil }
     defer { _ = unsafe udev_unref(udev) }
-    guard let search = unsafe udev_enumerate_new(udev) else { return [] }
+    guard let search = unsafe udev_enumerate_new(udev) else { return nil }
     defer { _ = unsafe udev_enumerate_unref(search) }
     for subsystem in subsystems { unsafe udev_enumerate_add_match_subsystem(search, subsystem) }
-    unsafe udev_enumerate_scan_devices(search)
+    // Without /sys the list is empty.
+    if lacksResource(-(unsafe udev_enumerate_scan_devices(search))) { return nil }
 
     var found: [DeviceAttributes] = []
     var entry = unsafe udev_enumerate_get_list_entry(search)
@@ -23,11 +25,16 @@ enum Udev {
       if let device = unsafe udev_device_new_from_syspath(udev, udev_list_entry_get_name(current)) {
         if let attributes = unsafe DeviceAttributes(device) { found.append(attributes) }
         _ = unsafe udev_device_unref(device)
+      } else if lacksResource(errno) {
+        // The device is there, and the list would lack it.
+        return nil
       }
       unsafe entry = udev_list_entry_get_next(current)
     }
     return found
   }
+
+  private static func lacksResource(_ error: Int32) -> Bool { [EMFILE, ENFILE, ENOMEM].contains(error) }
 
   static let subsystems = ["tty", "gnss"]
 

@@ -64,11 +64,19 @@ public struct DeviceMonitor: ~Copyable {
       }
     }
     if needsList {
-      changes += table.replace(with: Udev.deviceAttributes())
-      nextScan = source.rescanInterval.map { now + $0 }
+      if let devices = Udev.deviceAttributes() {
+        changes += table.replace(with: devices)
+        nextScan = source.rescanInterval.map { now + $0 }
+      } else {
+        // Without a list no device is reported as removed.
+        nextScan = now + Self.retry
+      }
     }
     return changes.map { DeviceEvent($0.0, ReceiverPort($0.1, list: list)) }
   }
+
+  /// The time until the next attempt after a list that the system could not give, out of descriptors for example.
+  private static var retry: Milliseconds { Milliseconds(1000) }
 
   private func next() -> Udev.Message? {
     switch subscription {

@@ -19,7 +19,11 @@ struct Devices: ParsableCommand {
   var json = false
 
   func run() throws {
-    let ports = ReceiverPorts.enumerate(list: try installedList())
+    guard let ports = ReceiverPorts.listed(list: try installedList()) else {
+      throw CommandFailure(
+        .systemResource,
+        "the devices cannot be listed: too few descriptors or memory; raise `ulimit -n`, or end other programs")
+    }
     // A port that was unplugged meanwhile is skipped.
     let listing = ports.compactMap { port in
       (try? PortState(of: port.node)).map { ListedPort(port: port, state: $0) }
