@@ -224,14 +224,20 @@ package enum Syscalls {
     }
     defer { unsafe closedir(stream) }
     var names: [String] = []
-    while let entry = unsafe readdir(stream) {
+    while true {
+      // An error and the end of the folder have the same value.
+      errno = 0
+      guard let entry = unsafe readdir(stream) else {
+        let error = Errno(rawValue: errno)
+        if error.rawValue != 0 { throw error }
+        return names
+      }
       // d_name is an array of 256 bytes that ends in a zero.
       let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
         unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
       }
       if name != ".", name != ".." { names.append(name) }
     }
-    return names
   }
 
   /// The corresponding C function is symlink(2).
