@@ -35,7 +35,7 @@ public final class RandomDay {
     while host.now < end {
       host.run(Double(300 + random.next(below: 600)))
       let seconds = 1 + random.next(below: 30)
-      host.inject(fault(lasting: Milliseconds(UInt64(seconds) * 1000)))
+      host.inject(Self.fault(lasting: Milliseconds(UInt64(seconds) * 1000), &random))
       faults += 1
       host.run(Double(seconds))
       let count = fixes
@@ -45,7 +45,8 @@ public final class RandomDay {
     }
   }
 
-  private func fault(lasting length: Milliseconds) -> Fault {
+  /// A fault at random.
+  public static func fault(lasting length: Milliseconds, _ random: inout SeededRandomNumberGenerator) -> Fault {
     let rates: [UInt32] = [9600, 38_400, 115_200]
     return switch random.next(below: 11) {
     case 0: .unplug(for: length)
