@@ -18,7 +18,7 @@ export ASAN_OPTIONS=detect_leaks=0
 # Swift's own crash report would stand before libFuzzer's.
 export SWIFT_BACKTRACE=enable=no
 modules=(WireBytes MonotonicTime NMEA UBX RTCM3 SPARTN ReceiverStream Timekeeping GPSDJSON Varlink NetworkSources GPSDProtocol ReceiverSimulator
-  Positioning ServiceProtocol Geocoding)
+  Positioning ServiceProtocol Receiver ConfigurationEditing Recording Corrections Geocoding)
 mapfile -t targets < <(if [ $# -gt 0 ]; then printf '%s\n' "$@"; else
   for file in "$here"/targets/*.swift; do basename "$file" .swift; done; fi)
 

@@ -2,9 +2,11 @@
 
 // Writes the first inputs of the fuzz targets with the project's own encoders: seeds FOLDER.
 import Glibc
+import MonotonicTime
 import NMEA
 import Positioning
 import ReceiverSimulator
+import Recording
 import SPARTN
 import ServiceProtocol
 import UBX
@@ -17,7 +19,7 @@ enum Seeds {
     let folder = CommandLine.arguments[1]
     let names = [
       "stream", "fixes", "messages", "sentences", "rtcm3", "spartn", "configuration", "gpsd", "gpsdreplies", "control",
-      "varlink", "service", "geonames", "nominatim",
+      "varlink", "service", "geonames", "nominatim", "session", "caster", "recording", "state",
     ]
     for name in names {
       _ = mkdir("\(folder)/\(name)", 0o777)
@@ -32,6 +34,60 @@ enum Seeds {
     varlink(folder)
     service(folder)
     geocoding(folder)
+    session(folder)
+    caster(folder)
+    recording(folder)
+    state(folder)
+  }
+
+  /// Epochs a second apart, and the replies of a receiver to the first polls.
+  private static func session(_ folder: String) {
+    let identity = Array("EXT CORE 1.00 (000000)".utf8) + [UInt8](repeating: 0, count: 8) + Array("00190000".utf8)
+    let version = [0x0A, 0x04] + identity + [0, 0] + Array("PROTVER=27.31".utf8) + [UInt8](repeating: 0, count: 17)
+    for choice: UInt8 in [0, 1, 2, 9, 45, 66] {
+      var input = [choice]
+      for epoch in VirtualLine.recording(startUTCSeconds: 1_764_547_200, seconds: 3) {
+        let piece = epoch.prefix(255)
+        input += [UInt8(piece.count), 31, 0] + piece
+        input += [UInt8(version.count), 3, 1] + version + [4, 1, 1, 5, 1, 6, 0x8A]
+      }
+      write(input, "\(folder)/session/\(choice)")
+    }
+  }
+
+  private static func caster(_ folder: String) {
+    let frame = framed([0x3E, 0xD0, 0, 0])
+    let chunk = Array("\(String(frame.count, radix: 16))\r\n".utf8) + frame + Array("\r\n0\r\n\r\n".utf8)
+    write([0, 5] + Array("ICY 200 OK\r\n\r\n".utf8) + frame, "\(folder)/caster/1")
+    let chunked = Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".utf8)
+    write([0, 9] + chunked + chunk, "\(folder)/caster/2")
+    write([0, 2] + Array("HTTP/1.1 401 Unauthorized\r\n\r\n".utf8), "\(folder)/caster/refused")
+    write([0, 2] + Array("SOURCETABLE 200 OK\r\n\r\nENDSOURCETABLE\r\n".utf8), "\(folder)/caster/table")
+  }
+
+  private static func recording(_ folder: String) {
+    var writer = RecordingWriter()
+    for (second, epoch) in VirtualLine.recording(startUTCSeconds: 1_764_547_200, seconds: 2).enumerated() {
+      let arrival = Arrival(Instant(nanoseconds: UInt64(second) * 1_000_000_000), utcNanoseconds: 0)
+      if second == 0 {
+        _ = writer.add(.header, text: RecordingHeader(device: "seed", baud: 9600).text, arrival)
+        _ = writer.add(rate: 9600, arrival)
+      }
+      _ = writer.add(.data, epoch.raw, arrival)
+    }
+    let bytes = [0, 40] + copy(writer.pending)
+    write(bytes, "\(folder)/recording/whole")
+    write(bytes.dropLast(9), "\(folder)/recording/torn")
+  }
+
+  private static func state(_ folder: String) {
+    let texts = [
+      "\0rate 115200 without 3 found 9600", "\u{1}of chip 1\nkept 1 3\n",
+      "\u{2}sextant-assistance 1\nreceiver chip\nplace 47.1 8.5 400.0 3.0 1764547200\ndatabase 1764547200 1\n1380 0102\nend\n",
+      "\u{3}receiver chip\n", "\u{4}sextant-configuration 1\nholds differences\nCFG-NAVSPG-DYNMODEL = 4\n",
+      "\u{5}start 47.1 8.5\nstay 5min\nwalk 100m\n",
+    ]
+    for (number, text) in texts.enumerated() { write(text.utf8, "\(folder)/state/\(number)") }
   }
 
   /// Epochs of the built-in receiver, as the whole stream and, sentence by sentence, as contents.

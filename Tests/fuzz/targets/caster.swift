@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The reply of an NTRIP caster. The first two bytes of the input are the place where it is cut in two: the stream in it, the
+// refusal and the corrections must not depend on it. The queue keeps within its limits, and gives whole frames.
+import Corrections
+import MonotonicTime
+import RTCM3
+import ReceiverStream
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
+  guard count >= 2 else { return 0 }
+  let input = unsafe [UInt8](start, count)
+  let bytes = Array(input[2...])
+  let cut = (Int(input[0]) << 8 | Int(input[1])) % (bytes.count + 1)
+  let whole = Reply([bytes])
+  let cutInTwo = Reply([Array(bytes[..<cut]), Array(bytes[cut...])])
+  guard whole == cutInTwo else { fatalError("cut at \(cut): \(cutInTwo) and not \(whole)") }
+  return 0
+}
+
+private struct Reply: Equatable {
+  var stream: [UInt8] = []
+  var refusal: String?
+  var frames: [UInt8] = []
+
+  init(_ pieces: [[UInt8]]) {
+    var response = NTRIPResponse()
+    var queue = CorrectionQueue(lineRate: 115_200)
+    do {
+      for piece in pieces { stream += try response.receive(piece.raw) }
+    } catch {
+      refusal = error.text
+      // The bytes before a refusal are given to nobody.
+      stream = []
+    }
+    queue.receive(stream.raw, at: .zero)
+    while let next = queue.next(at: .zero) { frames += next }
+    var count = 0
+    var check = FrameStream()
+    check.receive(frames.raw) { count += $0.bytes.byteCount }
+    guard count == frames.count else { fatalError("\(frames.count - count) bytes to the receiver are no frames") }
+  }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Recordings. The first two bytes of the input are the place where the file is cut in two: records, the end of the last valid one
+// and the torn tail must not depend on it. What is valid is a recording with the same records.
+import ReceiverStream
+import Recording
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
+  guard count >= 2 else { return 0 }
+  let input = unsafe [UInt8](start, count)
+  let bytes = Array(input[2...])
+  let cut = (Int(input[0]) << 8 | Int(input[1])) % (bytes.count + 1)
+  let whole = Found([bytes])
+  let cutInTwo = Found([Array(bytes[..<cut]), Array(bytes[cut...])])
+  guard whole == cutInTwo else { fatalError("cut at \(cut): \(cutInTwo) and not \(whole)") }
+  guard whole.wholeBytes <= UInt64(bytes.count) else { fatalError("\(whole.wholeBytes) of \(bytes.count) bytes") }
+  guard whole.error == nil else { return 0 }
+  let valid = Found([Array(bytes[..<Int(whole.wholeBytes)])])
+  guard valid.wholeBytes == whole.wholeBytes, valid.kinds == whole.kinds else {
+    fatalError("\(valid) and not \(whole)")
+  }
+  return 0
+}
+
+private struct Found: Equatable {
+  var kinds: [String] = []
+  var wholeBytes: UInt64 = 0
+  var torn: UInt64 = 0
+  var error: String?
+
+  init(_ pieces: [[UInt8]]) {
+    var reader = RecordingReader()
+    var kinds: [String] = []
+    do throws(RecordingError) {
+      for piece in pieces { try reader.receive(piece.raw) { kinds.append("\($0.kind) \($0.payload.byteCount)") } }
+      torn = try reader.finish { kinds.append("\($0.kind) \($0.payload.byteCount)") }
+    } catch {
+      self.error = "\(error)"
+    }
+    (self.kinds, wholeBytes) = (kinds, reader.wholeBytes)
+  }
+}
