@@ -239,6 +239,34 @@ rig-python: rig-programs
 rig-host-faults: rig-programs
 	python3 Tests/rig/host_faults.py .build/debug
 
+# Each call of the programs into the system fails in turn. The whole sweep takes about 50 minutes; SAMPLE=1000 makes a random
+# selection. CI takes a small one.
+SAMPLE ?= 0
+fault-injection: rig-programs
+	python3 Tests/rig/fault_injection.py .build/debug --sample $(SAMPLE)
+
+rig-faults: rig-programs
+	python3 Tests/rig/fault_injection.py .build/debug --sample 24 watch record "configure backup" batch track service
+
+# The seconds from SIGTERM to the end of each program in difficult states, and what a flooding caster costs.
+rig-termination: rig-programs
+	python3 Tests/rig/termination.py .build/debug
+
+# The service at ten fixes a second with a plug cycle each minute, in real time.
+HOURS ?= 24
+long-run: rig-programs
+	python3 Tests/rig/long_run.py .build/debug --hours $(HOURS)
+
+# The lines that the unit tests and the rigs execute, by module, in a build of its own. WRITE=--write renews docs/reference/coverage.md.
+COVERAGE := .build/coverage
+coverage: dependencies
+	$(SWIFT) test --enable-code-coverage --scratch-path $(COVERAGE)
+	SWIFT=$(SWIFT) Tests/coverage/run.sh $(COVERAGE) docs/reference/coverage.md $(WRITE)
+
+# Thirty days of the service with three programs and random faults, in virtual time.
+month: dependencies
+	SEXTANT_LONG_RUN_HOURS=720 $(SWIFT) test --filter LongRunTests
+
 rig-programs: dependencies
 	$(SWIFT) build --product HotplugProbe
 	$(SWIFT) build --product StateStoreWriter
@@ -280,13 +308,17 @@ PREFIX ?= /usr/local
 # libraries.
 LINK := -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic -Xlinker --icf=all -Xlinker -z -Xlinker pack-relative-relocs \
   -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now --disable-local-rpath
+PRODUCTS ?= sextant sextant-track sextantd
 STATIC := -c release --static-swift-stdlib --scratch-path .build/static $(LINK)
 static: dependencies
 	$(SWIFT) package resolve --scratch-path .build/static
 	packaging/argument-parser/replace.sh .build/static
-	$(SWIFT) build $(STATIC) --product sextant
-	$(SWIFT) build $(STATIC) --product sextant-track
-	$(SWIFT) build $(STATIC) --product sextantd
+	$(foreach product,$(PRODUCTS),$(SWIFT) build $(STATIC) --product $(product) &&) true
+	packaging/sbom.py Package.resolved $(addprefix .build/static/release/,$(PRODUCTS)) > .build/static/release/sextant.spdx.json
+
+# Two builds in different folders, compared byte by byte. About twenty minutes.
+check-reproducible: dependencies
+	packaging/reproducible.sh .build/reproducible
 
 # The hardening of the programs that are installed: position-independent, full RELRO, no executable stack, no RUNPATH.
 check-hardening: static
@@ -317,6 +349,7 @@ install-files: install-units
 	$(SUDO) install -D -m 644 -t $(SHARE)/fish/vendor_completions.d .build/manual/completions/fish/sextant.fish
 	$(SUDO) install -D -m 644 -t $(SHARE)/doc/sextant/examples packaging/examples/config packaging/examples/devices
 	$(SUDO) install -D -m 644 -t $(SHARE)/doc/sextantd/examples packaging/examples/policy
+	[ ! -e $(PROGRAMS)/sextant.spdx.json ] || $(SUDO) install -D -m 644 -t $(SHARE)/doc/sextant $(PROGRAMS)/sextant.spdx.json
 
 uninstall:
 	$(SUDO) rm -f $(DESTDIR)$(PREFIX)/bin/sextant $(DESTDIR)$(PREFIX)/bin/sextant-track $(DESTDIR)$(PREFIX)/bin/sextantd \

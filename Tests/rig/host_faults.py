@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Faults of the host: few descriptors, no threads, closed streams, special files, links, a hidden /proc, hostile text.
+"""Faults of the host: few descriptors, no threads, little memory, closed streams, special files, links, a hidden /proc, hostile text.
 
 usage: host_faults.py FOLDER [CHECK...]      FOLDER holds sextant, sextant-track and sextantd
 
@@ -69,6 +69,30 @@ def threads(folder):
         code = ends(folder, words, prepare)
         if name != "watch":
             expect_equal(code, 71, f"the code of {name}")
+
+
+def memory(folder):
+    """Address space from too little for the loader to plenty. Swift ends a program that gets no memory by a trap, which no program
+    can catch: required is an end, and that the next start finds its files whole."""
+    ends = {}
+    for name, words in programs(folder).items():
+        for megabytes in (8, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 512):
+            def prepare():
+                resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+                resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            env = environment(folder, SEXTANT_SERVICE="none", SWIFT_BACKTRACE="enable=no")
+            with Program(*words, env=env, prepare=prepare) as one:
+                harness.wait_until(lambda: one.process.poll() is not None or one.handles(signal.SIGTERM), f"{words} does not start")
+                if one.process.poll() is None:
+                    one.process.terminate()
+                code = one.wait_for_exit(None, seconds=END)
+            kind = "trap" if code < 0 and code != -signal.SIGTERM else "loader" if code == 127 else str(max(code, 0))
+            ends[kind] = ends.get(kind, 0) + 1
+        with Program(*words, env=environment(folder, SEXTANT_SERVICE="none")) as one:
+            harness.wait_until(lambda: one.handles(signal.SIGTERM), f"{name} does not start afterwards")
+            one.terminate((0, 69))
+            expect("damaged" not in one.errors and "unreadable" not in one.errors, f"{name}: {one.errors!r}")
+    return ", ".join(f"{kind}: {count}" for kind, count in sorted(ends.items()))
 
 
 def closed_streams(folder):
@@ -236,7 +260,7 @@ def litter(folder):
     expect_equal([name for name in os.listdir(folder) if name.startswith("sextant-")], [], "temporary folders")
 
 
-CHECKS = (descriptors, threads, closed_streams, special_files, links_in_state, folder_of_others, hidden_proc, hostile_receiver,
+CHECKS = (descriptors, threads, memory, closed_streams, special_files, links_in_state, folder_of_others, hidden_proc, hostile_receiver,
           hostile_caster, recordings, litter)
 
 if __name__ == "__main__":
