@@ -51,7 +51,7 @@ extension Syscalls {
   }
 
   /// Waits without a descriptor; poll(2).
-  package static func pause(milliseconds: Int32) { _ = unsafe poll(nil, 0, milliseconds) }
+  package static func pause(milliseconds: Int32) { _ = poll(nil, 0, milliseconds) }
 
   /// timerfd_create(2) on CLOCK_MONOTONIC.
   static func createTimer() throws(Errno) -> OwnedDescriptor {
