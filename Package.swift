@@ -60,6 +60,13 @@ let package = Package(
       name: "ReceiverStream", dependencies: ["WireBytes", "CByteMask", "NMEA", "UBX", "RTCM3", "SPARTN"],
       swiftSettings: settings),
 
+    // The decoder for C. `make library` compiles it as Embedded Swift, so that the library contains no Swift runtime.
+    .systemLibrary(name: "CSextant", path: "CSupport/CSextant"),
+    .target(
+      name: "CInterface",
+      dependencies: ["CSextant", "NMEA", "RTCM3", "ReceiverStream", "UBX", "WireBytes"],
+      swiftSettings: settings),
+
     // Recordings of the stream, and their replay.
     .target(
       name: "Recording", dependencies: ["ReceiverStream", "RTCM3", "WireBytes", "MonotonicTime"],
@@ -254,6 +261,11 @@ let package = Package(
       name: "ReceiverStreamTests",
       dependencies: ["ReceiverStream", "UBX", "NMEA", "SPARTN", "GPSDJSON", "TestSupport"],
       swiftSettings: settings),
+    .testTarget(
+      name: "CInterfaceTests",
+      dependencies: ["CInterface", "CSextant", "NMEA", "ReceiverStream", "UBX", "WireBytes", "TestSupport"],
+      // Not strictly memory-safe: the tests are a program in C, whose pointers they use.
+      swiftSettings: [.enableExperimentalFeature("Lifetimes")]),
     .testTarget(
       name: "GPSDJSONTests", dependencies: ["GPSDJSON", "ReceiverStream", "TestSupport"], swiftSettings: settings),
     .testTarget(

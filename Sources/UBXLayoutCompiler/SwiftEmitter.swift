@@ -6,7 +6,7 @@ struct SwiftEmitter {
   private(set) var text =
     "// Made from the layout files by UBXLayoutCompiler. Change those, not this.\nimport WireBytes\n"
 
-  private mutating func put(_ line: String = "", _ indent: Int = 0) {
+  mutating func put(_ line: String = "", _ indent: Int = 0) {
     text += String(repeating: "  ", count: indent) + line + "\n"
   }
 

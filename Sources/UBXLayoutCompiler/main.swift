@@ -32,6 +32,9 @@ case "swift":
   var items = SwiftEmitter()
   items.configurationItems(keys)
   writeFile(items.text, to: "\(arguments[2])/ConfigurationItems.generated.swift")
+  var table = SwiftEmitter()
+  table.configurationTable(keys)
+  writeFile(table.text, to: "\(arguments[2])/ConfigurationTable.generated.swift")
 case "markdown":
   writeFile(markdown(files.flatMap(\.messages)) + markdown(keys), to: arguments[2])
 default: fail("unknown form \(arguments[1])", 64)

@@ -18,6 +18,7 @@ struct UBXLayoutPlugin: BuildToolPlugin {
       + [
         folder.appending(path: "Registry.generated.swift"),
         folder.appending(path: "ConfigurationItems.generated.swift"),
+        folder.appending(path: "ConfigurationTable.generated.swift"),
       ]
     return [
       .buildCommand(

@@ -1,30 +1,41 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 
-# Compiles layers 0 and 1 as Embedded Swift for three targets without an operating system, and prints their size.
-# usage: compile.sh FOLDER (for the objects); `make embedded` calls it.
+# Compiles layers 0 and 1 and the C interface as Embedded Swift, and prints their size. Without targets: for three targets without an
+# operating system.
+# usage: compile.sh FOLDER [TARGET]... (the folder is for the objects); `make embedded` and `make library` call it.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
 out=$1
+shift
 compiler=$(swift build --package-path "$top" --show-bin-path)/UBXLayoutCompiler
 mkdir -p "$out/layouts"
 "$compiler" swift "$out/layouts" "$top"/Sources/UBX/Layouts/*.{ubx,keys}
 
-flags=(-wmo -Osize -swift-version 6 -package-name sextant -strict-memory-safety -parse-as-library -I "$top/CSupport/CByteMask"
-  -enable-experimental-feature Embedded -enable-experimental-feature Lifetimes)
+# Each function has a section, so that a linker can drop what a program does not use.
+flags=(-wmo -swift-version 6 -package-name sextant -strict-memory-safety -parse-as-library -I "$top/CSupport/CByteMask"
+  -I "$top/CSupport/CSextant" -enable-experimental-feature Embedded -enable-experimental-feature Lifetimes
+  -Xfrontend -function-sections)
 compile() {
-  local target=$1 folder="$out/$1" module sources
+  local target=$1 folder="$out/$1" module sources optimization=-Osize
+  local -a more=()
+  case $target in
+    *-linux-*) optimization=-O ;;
+    # The C library of the target has no stack protector, and its flash is small.
+    *) more=(-Xfrontend -disable-stack-protector -D SMALL_CODE) ;;
+  esac
   mkdir -p "$folder"
-  for module in WireBytes NMEA UBX RTCM3 SPARTN ReceiverStream; do
+  for module in WireBytes NMEA UBX RTCM3 SPARTN ReceiverStream CInterface; do
     mapfile -t sources < <(find "$top/Sources/$module" -name '*.swift' | sort)
     [ "$module" = UBX ] && sources+=("$out"/layouts/*.swift)
-    swiftc "${flags[@]}" -target "$target" -module-name "$module" -I "$folder" \
+    swiftc "${flags[@]}" $optimization "${more[@]}" -target "$target" -module-name "$module" -I "$folder" \
       -emit-module -emit-module-path "$folder/$module.swiftmodule" -c "${sources[@]}" -o "$folder/$module.o"
   done
 }
 
 # A compiler that sees a whole module at once works on one core, so the targets are compiled side by side.
-targets=(armv7em-none-none-eabi aarch64-none-none-elf riscv32-none-none-eabi)
+targets=("$@")
+[ ${#targets[@]} -gt 0 ] || targets=(armv7em-none-none-eabi aarch64-none-none-elf riscv32-none-none-eabi)
 compilers=()
 for target in "${targets[@]}"; do
   compile "$target" &

@@ -150,14 +150,24 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     return (FixedPoint(isNegative ? 0 &- mantissa : mantissa, fractionDigits: UInt8(places)), 0)
   }
 
-  @inlinable @inline(__always)
+  @inlinable
+  #if SMALL_CODE
+    @inline(never)
+  #else
+    @inline(__always)
+  #endif
   @_lifetime(self: copy self)
   public mutating func decimal(_ name: StaticString, _ value: inout FixedPoint?) {
     guard enter() else { return }
     value = number()
   }
 
-  @inlinable @inline(__always)
+  @inlinable
+  #if SMALL_CODE
+    @inline(never)
+  #else
+    @inline(__always)
+  #endif
   @_lifetime(self: copy self)
   public mutating func integer(
     _ name: StaticString, _ value: inout Int32?, _ range: ClosedRange<Int32>, digits: Int
@@ -194,7 +204,12 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     return (Int32(truncatingIfNeeded: whole), 0)
   }
 
-  @inlinable @inline(__always)
+  @inlinable
+  #if SMALL_CODE
+    @inline(never)
+  #else
+    @inline(__always)
+  #endif
   @_lifetime(self: copy self)
   public mutating func hexadecimal(_ name: StaticString, _ value: inout Int32?, digits: Int) {
     guard enter() else { return }
@@ -226,7 +241,12 @@ public struct FieldReader: FieldVisitor, ~Escapable {
 
   // MARK: Characters
 
-  @inlinable @inline(__always)
+  @inlinable
+  #if SMALL_CODE
+    @inline(never)
+  #else
+    @inline(__always)
+  #endif
   @_lifetime(self: copy self)
   public mutating func character(_ name: StaticString, _ value: inout UInt8?) {
     guard enter() else { return }
@@ -256,7 +276,12 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     _ = enter()
   }
 
-  @inlinable @inline(__always)
+  @inlinable
+  #if SMALL_CODE
+    @inline(never)
+  #else
+    @inline(__always)
+  #endif
   @_lifetime(self: copy self)
   public mutating func text(_ name: StaticString, _ value: inout ShortText?) {
     guard enter(), length > 0 else { return }
@@ -283,7 +308,12 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     return text
   }
 
-  @inlinable @inline(__always)
+  @inlinable
+  #if SMALL_CODE
+    @inline(never)
+  #else
+    @inline(__always)
+  #endif
   @_lifetime(self: copy self)
   public mutating func text(_ name: StaticString, _ value: inout TextRange?) {
     guard enter(), length > 0 else { return }
@@ -292,7 +322,12 @@ public struct FieldReader: FieldVisitor, ~Escapable {
 
   // MARK: Time
 
-  @inlinable @inline(__always)
+  @inlinable
+  #if SMALL_CODE
+    @inline(never)
+  #else
+    @inline(__always)
+  #endif
   @_lifetime(self: copy self)
   public mutating func time(_ name: StaticString, _ value: inout TimeOfDay?) {
     guard enter() else { return }
@@ -353,7 +388,12 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     return (time, time == nil ? 1 : 0)
   }
 
-  @inlinable @inline(__always)
+  @inlinable
+  #if SMALL_CODE
+    @inline(never)
+  #else
+    @inline(__always)
+  #endif
   @_lifetime(self: copy self)
   public mutating func date(_ name: StaticString, _ value: inout ShortDate?) {
     guard enter() else { return }
@@ -397,13 +437,23 @@ public struct FieldReader: FieldVisitor, ~Escapable {
 
   // MARK: Places
 
-  @inlinable @inline(__always)
+  @inlinable
+  #if SMALL_CODE
+    @inline(never)
+  #else
+    @inline(__always)
+  #endif
   @_lifetime(self: copy self)
   public mutating func latitude(_ name: StaticString, _ hemisphere: StaticString, _ value: inout Coordinate?) {
     coordinate(&value, degreeDigits: 2, degrees: 90, UInt8(ascii: "N"), UInt8(ascii: "S"))
   }
 
-  @inlinable @inline(__always)
+  @inlinable
+  #if SMALL_CODE
+    @inline(never)
+  #else
+    @inline(__always)
+  #endif
   @_lifetime(self: copy self)
   public mutating func longitude(_ name: StaticString, _ hemisphere: StaticString, _ value: inout Coordinate?) {
     coordinate(&value, degreeDigits: 3, degrees: 180, UInt8(ascii: "E"), UInt8(ascii: "W"))
@@ -479,7 +529,12 @@ public struct FieldReader: FieldVisitor, ~Escapable {
 
   // MARK: How many
 
-  @inlinable @inline(__always)
+  @inlinable
+  #if SMALL_CODE
+    @inline(never)
+  #else
+    @inline(__always)
+  #endif
   @_lifetime(self: copy self)
   public mutating func blocks(of size: Int, have: Int, most: Int) -> Int {
     // Each field has its end.
@@ -500,7 +555,12 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     return count
   }
 
-  @inlinable @inline(__always)
+  @inlinable
+  #if SMALL_CODE
+    @inline(never)
+  #else
+    @inline(__always)
+  #endif
   @_lifetime(self: copy self)
   public mutating func hasMore(isPresent: Bool) -> Bool {
     if ends == 0 { (ends, base, laterEnds) = FieldReader.moreEnds(in: bytes, behind: base, laterEnds) }

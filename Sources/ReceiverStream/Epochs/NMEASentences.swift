@@ -117,7 +117,7 @@ extension EpochAssembler {
     id(talker, GSV.formatter) | (isLast ? 1 << 42 : 0) | (signal & 0xF) << 44
   }
 
-  mutating func receive(_ sentence: NMEA.Sentence, _ body: (borrowing Report, borrowing Sky) -> Void) {
+  package mutating func receive(_ sentence: NMEA.Sentence, _ body: (borrowing Report, borrowing Sky) -> Void) {
     // Most sentences are GSV or GSA. Their functions save fewer registers than the one for all others.
     switch sentence.shortAddress & 0xFF_FFFF {
     case UInt64(GSV.formatter.code): receiveGSV(sentence, body)

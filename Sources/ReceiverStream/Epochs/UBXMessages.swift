@@ -4,7 +4,7 @@ import UBX
 // The contribution of each UBX message to the fix of its epoch. Ranges are checked here: input from a receiver is not
 // trusted.
 extension EpochAssembler {
-  mutating func receive(_ frame: UBXFrame, _ body: (borrowing Report, borrowing Sky) -> Void) {
+  package mutating func receive(_ frame: UBXFrame, _ body: (borrowing Report, borrowing Sky) -> Void) {
     let id = UInt64(frame.identity.key) | 1 << 40
     guard let identity = ofFirstOutput(frame.identity) else { return }
     let payload = frame.payload

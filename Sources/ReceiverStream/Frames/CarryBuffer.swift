@@ -3,19 +3,28 @@
 /// Memory for the incomplete frame at the end of a read, until the next read.
 ///
 /// This is the only file of the stream with a raw pointer. The memory is allocated once, owned by this value alone, and
-/// freed with it. Every access is through a span with bounds.
+/// freed with it; or the caller lends it. Every access is through a span with bounds.
 @usableFromInline @safe struct CarryBuffer: ~Copyable {
   private let memory: UnsafeMutableRawBufferPointer
+  private let isLent: Bool
   /// Bytes in use, from the start.
   @usableFromInline private(set) var count = 0
 
   @usableFromInline
   init(capacity: Int) {
     unsafe memory = .allocate(byteCount: capacity, alignment: 16)
+    isLent = false
+  }
+
+  /// Uses memory of the caller, which must exist as long as this value, and which nothing else uses.
+  @unsafe
+  init(lent memory: UnsafeMutableRawBufferPointer) {
+    unsafe self.memory = memory
+    isLent = true
   }
 
   @usableFromInline
-  deinit { unsafe memory.deallocate() }
+  deinit { if !isLent { unsafe memory.deallocate() } }
 
   /// The number of bytes that can be added.
   @usableFromInline var room: Int { unsafe memory.count - count }

@@ -22,6 +22,7 @@ public struct FrameCursor: ~Escapable {
   @usableFromInline let base: UInt64
   @usableFromInline let isEnd: Bool
   @usableFromInline let protocols: Frame.Protocols
+  @usableFromInline let longestUBXPayload: Int
 
   /// - Parameters:
   ///   - bytes: the bytes to scan.
@@ -29,11 +30,12 @@ public struct FrameCursor: ~Escapable {
   ///   - isEnd: whether no bytes follow. If not, the cursor stops before an incomplete frame.
   ///   - counters: the counts before.
   ///   - protocols: the protocols to find.
+  ///   - longestUBXPayload: the longest accepted payload in bytes, up to `UBXFrame.longestPayload`.
   @inlinable
   @_lifetime(copy bytes)
   public init(
     _ bytes: RawSpan, offset: UInt64 = 0, isEnd: Bool = true, counters: StreamCounters = StreamCounters(),
-    protocols: Frame.Protocols = .ofReceivers
+    protocols: Frame.Protocols = .ofReceivers, longestUBXPayload: Int = UBXFrame.longestPayload
   ) {
     self.bytes = SizedBytes(bytes)
     self.at = 0
@@ -41,6 +43,7 @@ public struct FrameCursor: ~Escapable {
     self.base = offset
     self.isEnd = isEnd
     self.protocols = protocols
+    self.longestUBXPayload = longestUBXPayload
   }
 
   /// The result of a frame scan.
@@ -55,36 +58,47 @@ public struct FrameCursor: ~Escapable {
   /// The next frame; nil when the rest of the bytes has none.
   @inlinable @inline(__always)
   @_lifetime(copy self)
-  public mutating func next() -> Frame? {
+  public mutating func next() -> Frame? { next(of: EveryProtocol.self) }
+
+  /// The next frame of some protocols; nil when the rest of the bytes has none.
+  @inlinable @inline(__always)
+  @_lifetime(copy self)
+  public mutating func next<Protocols: FrameProtocols>(of: Protocols.Type) -> Frame? {
     while at < bytes.size {
       // The fast path: nearly all frames.
       let first = bytes.u1(at)
-      if first == UInt8(ascii: "$"), let sentence = NMEA.Sentence.fastScan(bytes.bytes, from: at) {
+      if Protocols.hasNMEA, first == UInt8(ascii: "$"), let sentence = NMEA.Sentence.fastScan(bytes.bytes, from: at) {
         let start = at
         at &+= sentence.length
         counters.nmeaFrames &+= 1
         return Frame(
           bytes.part(start, sentence.length), .nmea, offset: base &+ UInt64(start), ends: sentence.ends)
       }
-      if first == UBXFrame.sync1, case .frame(let length) = UBXFrame.scan(bytes.bytes, from: at) {
+      if Protocols.hasUBX, first == UBXFrame.sync1,
+        case .frame(let length) = UBXFrame.scan(bytes.bytes, from: at, longestPayload: longestUBXPayload)
+      {
         let start = at
         at &+= length
         counters.ubxFrames &+= 1
         return Frame(bytes.part(start, length), .ubx, offset: base &+ UInt64(start), ends: .none)
       }
-      if first == RTCM3Frame.preamble, case .frame(let length) = RTCM3Frame.scan(bytes.bytes, from: at) {
+      if Protocols.hasRTCM3, first == RTCM3Frame.preamble,
+        case .frame(let length) = RTCM3Frame.scan(bytes.bytes, from: at)
+      {
         let start = at
         at &+= length
         counters.rtcm3Frames &+= 1
         return Frame(bytes.part(start, length), .rtcm3, offset: base &+ UInt64(start), ends: .none)
       }
-      guard FrameCursor.mayBegin(first) else {
+      guard FrameCursor.mayBegin(first, of: Protocols.self) else {
         let start = at
-        repeat { at &+= 1 } while at < bytes.size && !FrameCursor.mayBegin(bytes.u1(at))
+        repeat { at &+= 1 } while at < bytes.size && !FrameCursor.mayBegin(bytes.u1(at), of: Protocols.self)
         counters.skippedBytes &+= UInt64(at &- start)
         continue
       }
-      switch FrameCursor.slowScan(bytes.bytes, at, isEnd: isEnd, protocols) {
+      switch FrameCursor.slowScan(
+        bytes.bytes, at, isEnd: isEnd, protocols, longestUBXPayload: longestUBXPayload, of: Protocols.self)
+      {
       case .frame(let kind, let length):
         let start = at
         at &+= length
@@ -120,26 +134,32 @@ public struct FrameCursor: ~Escapable {
 
   /// Whether a byte is the first byte of a frame in some protocol. Most bytes between frames are not.
   @inlinable @inline(__always)
-  static func mayBegin(_ byte: UInt8) -> Bool {
-    byte == UInt8(ascii: "$") || byte == UInt8(ascii: "!") || byte == UBXFrame.sync1 || byte == RTCM3Frame.preamble
-      || byte == SPARTNFrame.preamble
+  static func mayBegin<Protocols: FrameProtocols>(_ byte: UInt8, of: Protocols.Type) -> Bool {
+    Protocols.hasNMEA && (byte == UInt8(ascii: "$") || byte == UInt8(ascii: "!"))
+      || Protocols.hasUBX && byte == UBXFrame.sync1 || Protocols.hasRTCM3 && byte == RTCM3Frame.preamble
+      || Protocols.hasSPARTN && byte == SPARTNFrame.preamble
   }
 
   // The slow path. Not inlined and without the cursor, so that the loop is short and the cursor stays in registers.
   @inlinable @inline(never)
-  static func slowScan(_ bytes: RawSpan, _ at: Int, isEnd: Bool, _ protocols: Frame.Protocols) -> ScanResult {
-    switch bytes.u1(at) {
-    case UBXFrame.sync1: scanUBX(bytes, at)
-    case UInt8(ascii: "$"), UInt8(ascii: "!"): scanNMEA(bytes, at, isEnd: isEnd)
-    case RTCM3Frame.preamble: scanRTCM3(bytes, at)
-    case SPARTNFrame.preamble: protocols == .ofReceivers ? .nothing : scanSPARTN(bytes, at)
-    default: .nothing
+  static func slowScan<Protocols: FrameProtocols>(
+    _ bytes: RawSpan, _ at: Int, isEnd: Bool, _ protocols: Frame.Protocols, longestUBXPayload: Int, of: Protocols.Type
+  ) -> ScanResult {
+    let first = bytes.u1(at)
+    if Protocols.hasUBX, first == UBXFrame.sync1 { return scanUBX(bytes, at, longestPayload: longestUBXPayload) }
+    if Protocols.hasNMEA, first == UInt8(ascii: "$") || first == UInt8(ascii: "!") {
+      return scanNMEA(bytes, at, isEnd: isEnd)
     }
+    if Protocols.hasRTCM3, first == RTCM3Frame.preamble { return scanRTCM3(bytes, at) }
+    if Protocols.hasSPARTN, protocols == .ofReceiversAndSPARTN, first == SPARTNFrame.preamble {
+      return scanSPARTN(bytes, at)
+    }
+    return .nothing
   }
 
   @inlinable @inline(__always)
-  static func scanUBX(_ bytes: RawSpan, _ at: Int) -> ScanResult {
-    switch UBXFrame.scan(bytes, from: at) {
+  static func scanUBX(_ bytes: RawSpan, _ at: Int, longestPayload: Int) -> ScanResult {
+    switch UBXFrame.scan(bytes, from: at, longestPayload: longestPayload) {
     case .frame(let length): .frame(.ubx, length)
     case .needs: .incomplete
     case .noSync: .nothing

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import NMEA
+import RTCM3
 import UBX
 import WireBytes
 
@@ -13,12 +15,32 @@ public struct FrameStream: ~Copyable {
   public internal(set) var offset: UInt64 = 0
   @usableFromInline var carry: CarryBuffer
   @usableFromInline let protocols: Frame.Protocols
+  @usableFromInline let longestUBXPayload: Int
 
   public init(protocols: Frame.Protocols = .ofReceivers) {
     self.protocols = protocols
+    longestUBXPayload = UBXFrame.longestPayload
     // Room for the longest incomplete frame, and as much again for the scan behind a false start.
     carry = CarryBuffer(capacity: 2 * (UBXFrame.longestPayload + UBXFrame.overhead))
   }
+
+  /// A stream that stores an incomplete frame in memory of the caller, and allocates none.
+  ///
+  /// - Parameters:
+  ///   - longestUBXPayload: the longest accepted payload in bytes, up to `UBXFrame.longestPayload`.
+  ///   - memory: has room for a frame with that payload and for `longestFrameButUBX`. It exists as long as the stream, and
+  ///     nothing else uses it.
+  @unsafe
+  package init(longestUBXPayload: Int, lent memory: UnsafeMutableRawBufferPointer) {
+    precondition(memory.count >= max(longestUBXPayload + UBXFrame.overhead, Self.longestFrameButUBX))
+    protocols = .ofReceivers
+    self.longestUBXPayload = longestUBXPayload
+    carry = unsafe CarryBuffer(lent: memory)
+  }
+
+  /// The longest frame in bytes of RTCM 3 (1023 bytes and `RTCM3Frame.overhead`) and NMEA (1023 characters up to the `*`, two
+  /// digits, CR and LF).
+  package static var longestFrameButUBX: Int { max(1023 + RTCM3Frame.overhead, longestSentence + 4) }
 
   /// Whether an incomplete frame is stored.
   public var isInsideFrame: Bool { carry.count > 0 }
@@ -28,6 +50,14 @@ public struct FrameStream: ~Copyable {
   /// Takes the next piece of the stream. `body` receives each frame that is whole with it.
   @inlinable @inline(__always)
   public mutating func receive(_ bytes: RawSpan, _ body: (borrowing Frame) -> Void) {
+    receive(bytes, of: EveryProtocol.self, body)
+  }
+
+  /// Takes the next piece of the stream. `body` receives each frame of some protocols that is whole with it.
+  @inlinable @inline(__always)
+  public mutating func receive<Protocols: FrameProtocols>(
+    _ bytes: RawSpan, of: Protocols.Type, _ body: (borrowing Frame) -> Void
+  ) {
     var used = 0
     while carry.count > 0 {
       // The carry has the start of a frame. The rest is in this piece.
@@ -35,7 +65,7 @@ public struct FrameStream: ~Copyable {
       let taken = min(carry.room, bytes.byteCount - used)
       carry.append(bytes.extracting(used..<used + taken))
       used += taken
-      let settled = scanCarry(isEnd: false, body)
+      let settled = scanCarry(isEnd: false, of: Protocols.self, body)
       if settled >= before {
         // The remaining bytes are whole in the caller's bytes.
         used -= carry.count - settled
@@ -46,16 +76,20 @@ public struct FrameStream: ~Copyable {
       if used == bytes.byteCount { return }
     }
     let rest = bytes.extracting(used..<bytes.byteCount)
-    let settled = take(Self.scan(rest, isEnd: false, counters, offset, protocols, body))
+    let settled = take(scan(rest, isEnd: false, of: Protocols.self, body))
     carry.append(rest.extracting(settled..<rest.byteCount))
   }
 
   /// The stream has ended, or the line is silent for so long that the incomplete frame will not be completed: its bytes
   /// are scanned for frames behind the false start, and dropped.
   @inlinable
-  public mutating func finish(_ body: (borrowing Frame) -> Void) {
+  public mutating func finish(_ body: (borrowing Frame) -> Void) { finish(of: EveryProtocol.self, body) }
+
+  /// The stream has ended: `finish` for some protocols.
+  @inlinable
+  public mutating func finish<Protocols: FrameProtocols>(of: Protocols.Type, _ body: (borrowing Frame) -> Void) {
     guard carry.count > 0 else { return }
-    _ = scanCarry(isEnd: true, body)
+    _ = scanCarry(isEnd: true, of: Protocols.self, body)
     carry.removeFirst(carry.count)
   }
 
@@ -67,9 +101,11 @@ public struct FrameStream: ~Copyable {
   }
 
   /// Scans the carry and returns the number of its bytes that are done.
-  @usableFromInline
-  mutating func scanCarry(isEnd: Bool, _ body: (borrowing Frame) -> Void) -> Int {
-    take(Self.scan(carry.bytes, isEnd: isEnd, counters, offset, protocols, body))
+  @inlinable @inline(never)
+  mutating func scanCarry<Protocols: FrameProtocols>(
+    isEnd: Bool, of: Protocols.Type, _ body: (borrowing Frame) -> Void
+  ) -> Int {
+    take(scan(carry.bytes, isEnd: isEnd, of: Protocols.self, body))
   }
 
   /// The state after a scan.
@@ -88,12 +124,13 @@ public struct FrameStream: ~Copyable {
   }
 
   @inlinable @inline(__always)
-  static func scan(
-    _ bytes: RawSpan, isEnd: Bool, _ counters: StreamCounters, _ offset: UInt64, _ protocols: Frame.Protocols,
-    _ body: (borrowing Frame) -> Void
+  func scan<Protocols: FrameProtocols>(
+    _ bytes: RawSpan, isEnd: Bool, of: Protocols.Type, _ body: (borrowing Frame) -> Void
   ) -> Progress {
-    var cursor = FrameCursor(bytes, offset: offset, isEnd: isEnd, counters: counters, protocols: protocols)
-    while let frame = cursor.next() { body(frame) }
+    var cursor = FrameCursor(
+      bytes, offset: offset, isEnd: isEnd, counters: counters, protocols: protocols,
+      longestUBXPayload: longestUBXPayload)
+    while let frame = cursor.next(of: Protocols.self) { body(frame) }
     return Progress(cursor.counters, offset: offset + UInt64(cursor.position), settled: cursor.position)
   }
 

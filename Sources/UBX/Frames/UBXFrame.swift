@@ -26,18 +26,20 @@ public struct UBXFrame: ~Escapable {
     case needs(Int)
     /// No frame: the sync characters are not there.
     case noSync
-    /// No frame: the length exceeds `longestPayload`.
+    /// No frame: the length exceeds the longest accepted payload.
     case tooLong
     /// No frame: the checksum is wrong.
     case badChecksum
   }
 
-  /// The frame scan at `offset` of `bytes`.
+  /// The frame scan at `offset` of `bytes`. A frame with more than `longestPayload` bytes of payload is too long.
   @inlinable @inline(__always)
-  public static func scan(_ bytes: RawSpan, from offset: Int = 0) -> Scan {
+  public static func scan(
+    _ bytes: RawSpan, from offset: Int = 0, longestPayload: Int = UBXFrame.longestPayload
+  ) -> Scan {
     let left = bytes.byteCount &- offset
     // The shortest frame has eight bytes, so the header is one load.
-    guard left >= overhead else { return beginning(of: bytes, from: offset) }
+    guard left >= overhead else { return beginning(of: bytes, from: offset, longestPayload: longestPayload) }
     let header = bytes.littleEndian(offset, as: UInt64.self)
     guard header & 0xFFFF == 0x62B5 else { return .noSync }
     let length = Int(header &>> 32 & 0xFFFF)
@@ -51,7 +53,7 @@ public struct UBXFrame: ~Escapable {
 
   /// The scan of fewer bytes than a frame has.
   @inlinable @inline(never)
-  static func beginning(of bytes: RawSpan, from offset: Int) -> Scan {
+  static func beginning(of bytes: RawSpan, from offset: Int, longestPayload: Int) -> Scan {
     let left = bytes.byteCount &- offset
     if left >= 1, bytes.u1(offset) != sync1 { return .noSync }
     if left >= 2, bytes.u1(offset &+ 1) != sync2 { return .noSync }
