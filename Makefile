@@ -69,30 +69,30 @@ embedded: dependencies
 	$(SWIFT) build --product UBXLayoutCompiler
 	Tests/embedded/compile.sh .build/embedded
 
-# libsextant for C: the decoder as Embedded Swift, without a Swift runtime (docs/guides/from-c.md).
-LIBRARY := .build/library
-library: dependencies
+# libsextant for C: the decoder as Embedded Swift, without a Swift runtime (docs/guides/from-c.md). CLIB_TARGETS names several
+# targets, which are compiled side by side.
+CLIB := .build/clib
+CLIB_HOST := $(shell uname -m | sed 's/aarch64/aarch64-none-none-elf/; s/x86_64/x86_64-unknown-linux-gnu/')
+CLIB_TARGETS ?= $(CLIB_HOST)
+clib: dependencies
 	$(SWIFT) build --product UBXLayoutCompiler
-	Tests/embedded/compile.sh .build/embedded $(LIBRARY_TARGET)
-	CSupport/CSextant/library.sh .build/embedded $(LIBRARY) $(LIBRARY_TARGET)
-
-LIBRARY_TARGET ?= $(shell uname -m | sed 's/aarch64/aarch64-none-none-elf/; s/x86_64/x86_64-unknown-linux-gnu/')
+	Tests/embedded/compile.sh .build/embedded $(CLIB_TARGETS)
+	for target in $(CLIB_TARGETS); do CSupport/CSextant/library.sh .build/embedded $(CLIB)/$$target $$target || exit; done
 
 # The examples in C and Python print what `sextant decode` prints, also under valgrind; the library's symbols.
-rig-c: library
+rig-clib: clib
 	$(SWIFT) build --product sextant
 	@command -v valgrind >/dev/null && command -v nm >/dev/null && command -v cc >/dev/null || { \
 	  $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq valgrind gcc libc6-dev binutils >/dev/null; }
-	python3 Tests/rig/c_library.py .build/debug/sextant $(LIBRARY) $(RECORDINGS)
+	python3 Tests/rig/c_library.py .build/debug/sextant $(CLIB)/$(CLIB_HOST) $(RECORDINGS)
 
 # The decoder in a firmware for a Cortex-M4, in QEMU: prints the host's fixes; flash and memory within their limits.
-rig-mcu: library
+firmware: CLIB_TARGETS = $(CLIB_HOST) armv7em-none-none-eabi
+firmware: clib
 	@command -v arm-none-eabi-gcc >/dev/null && command -v qemu-system-arm >/dev/null || { \
 	  $(SUDO) apt-get update -qq && \
 	  $(SUDO) apt-get install -y -qq --no-install-recommends gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm >/dev/null; }
-	Tests/embedded/compile.sh .build/embedded armv7em-none-none-eabi
-	CSupport/CSextant/library.sh .build/embedded .build/library-armv7em armv7em-none-none-eabi
-	python3 Tests/rig/microcontroller.py $(LIBRARY) .build/library-armv7em $(RECORDINGS)
+	python3 Tests/rig/microcontroller.py $(CLIB)/$(CLIB_HOST) $(CLIB)/armv7em-none-none-eabi $(RECORDINGS)
 
 # The interface descriptions by varlink, and every field of every frame of the recordings against pyubx2 and pynmeagps (all
 # fetched from PyPI into .build).
@@ -379,12 +379,12 @@ install-files: install-units
 # libsextant, its header and its pkg-config file. LIBDIR is where the linker searches, such as /usr/lib/x86_64-linux-gnu.
 LIBDIR ?= $(PREFIX)/lib
 ABI = $(shell sed -n 's/^.define SEXTANT_ABI_VERSION //p' CSupport/CSextant/sextant.h)
-install-dev: library
+install-clib: clib
 	$(SUDO) install -D -m 644 -t $(DESTDIR)$(PREFIX)/include CSupport/CSextant/sextant.h
-	$(SUDO) install -D -m 644 -t $(DESTDIR)$(LIBDIR) $(LIBRARY)/libsextant.a $(LIBRARY)/libsextant.so.$(ABI)
+	$(SUDO) install -D -m 644 -t $(DESTDIR)$(LIBDIR) $(CLIB)/$(CLIB_HOST)/libsextant.a $(CLIB)/$(CLIB_HOST)/libsextant.so.$(ABI)
 	$(SUDO) ln -sf libsextant.so.$(ABI) $(DESTDIR)$(LIBDIR)/libsextant.so
-	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(ABI)|' CSupport/CSextant/libsextant.pc.in > $(LIBRARY)/libsextant.pc
-	$(SUDO) install -D -m 644 -t $(DESTDIR)$(LIBDIR)/pkgconfig $(LIBRARY)/libsextant.pc
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(ABI)|' CSupport/CSextant/libsextant.pc.in > $(CLIB)/$(CLIB_HOST)/libsextant.pc
+	$(SUDO) install -D -m 644 -t $(DESTDIR)$(LIBDIR)/pkgconfig $(CLIB)/$(CLIB_HOST)/libsextant.pc
 
 uninstall:
 	$(SUDO) rm -f $(DESTDIR)$(PREFIX)/bin/sextant $(DESTDIR)$(PREFIX)/bin/sextant-track $(DESTDIR)$(PREFIX)/bin/sextantd \

@@ -60,7 +60,7 @@ let package = Package(
       name: "ReceiverStream", dependencies: ["WireBytes", "CByteMask", "NMEA", "UBX", "RTCM3", "SPARTN"],
       swiftSettings: settings),
 
-    // The decoder for C. `make library` compiles it as Embedded Swift, so that the library contains no Swift runtime.
+    // The decoder for C. `make clib` compiles it as Embedded Swift, so that the library contains no Swift runtime.
     .systemLibrary(name: "CSextant", path: "CSupport/CSextant"),
     .target(
       name: "CInterface",

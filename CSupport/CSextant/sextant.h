@@ -296,11 +296,11 @@ typedef struct sextant_options {
 /// `SEXTANT_DECODER_BYTES(0)`.
 sextant_decoder *sextant_decoder_init(void *memory, size_t size, const sextant_options *options);
 
-/// As `sextant_decoder_init`, of NMEA alone. Frames of other protocols are bytes between sentences. A program that is linked with
-/// `--gc-sections` and names only this function contains no code of UBX and RTCM 3.
+/// As `sextant_decoder_init`, with fixes from NMEA alone. Frames of all protocols are found. A program that is linked with
+/// `--gc-sections` and names only this function contains no code for the messages of UBX.
 sextant_decoder *sextant_decoder_init_nmea(void *memory, size_t size, const sextant_options *options);
 
-/// As `sextant_decoder_init`, of UBX alone.
+/// As `sextant_decoder_init`, with fixes from UBX alone.
 sextant_decoder *sextant_decoder_init_ubx(void *memory, size_t size, const sextant_options *options);
 
 /// Gives the decoder the next bytes of the stream, in a piece of any size. The frames and reports do not depend on the sizes.

@@ -11,8 +11,8 @@ import WireBytes
 /// What is unsafe here: C passes pointers. `sextant.h` states what the caller guarantees: the memory of a decoder is used for
 /// nothing else, and by one call at a time.
 @safe struct Decoder: ~Copyable {
-  /// The work of a call, for the protocols of the decoder: bytes of the stream, or its end if there are none. A pointer to it is
-  /// stored, so that a program contains only the code of the protocols that it names.
+  /// The work of a call, for the protocols of the decoder's fixes: bytes of the stream, or its end if there are none. A pointer to it
+  /// is stored, so that a program contains only the messages of the protocols that it names.
   typealias Run = @convention(c) (_ decoder: UnsafeMutableRawPointer, _ bytes: UnsafeRawPointer?, _ count: Int) -> Void
 
   var stream: FrameStream
@@ -59,17 +59,17 @@ import WireBytes
 
   /// Gives bytes of a C program to the decoder in `memory`, or the end of the stream if `bytes` is nil.
   @inline(__always)
-  static func receive<Protocols: FrameProtocols>(
+  static func receive<Protocols: FixProtocols>(
     _ memory: UnsafeMutableRawPointer, _ bytes: UnsafeRawPointer?, _ count: Int, of: Protocols.Type
   ) {
     let decoder = unsafe memory.assumingMemoryBound(to: Decoder.self)
     if let bytes = unsafe bytes {
       let piece = unsafe RawSpan(_unsafeStart: bytes, byteCount: count)
-      unsafe decoder.pointee.stream.receive(piece, of: Protocols.self) { frame in
+      unsafe decoder.pointee.stream.receive(piece) { frame in
         unsafe receive(frame, decoder, of: Protocols.self)
       }
     } else {
-      unsafe decoder.pointee.stream.finish(of: Protocols.self) { frame in
+      unsafe decoder.pointee.stream.finish { frame in
         unsafe receive(frame, decoder, of: Protocols.self)
       }
       unsafe idle(decoder)
@@ -84,12 +84,12 @@ import WireBytes
 
   // Not inlined: `receive` has several places with a frame.
   @inline(never)
-  private static func receive<Protocols: FrameProtocols>(
+  private static func receive<Protocols: FixProtocols>(
     _ frame: borrowing Frame, _ decoder: UnsafeMutablePointer<Decoder>, of: Protocols.Type
   ) {
     let options = unsafe decoder.pointee.options
     if let onFrame = unsafe options.on_frame {
-      unsafe lend(frame, of: Protocols.self) { unsafe onFrame(options.context, $0) }
+      unsafe lend(frame) { unsafe onFrame(options.context, $0) }
     }
     guard unsafe options.on_report != nil else { return }
     if Protocols.hasNMEA, let sentence = frame.nmea {
@@ -102,22 +102,20 @@ import WireBytes
 
   /// Lends a frame to C.
   @inline(__always)
-  private static func lend<Protocols: FrameProtocols>(
-    _ frame: borrowing Frame, of: Protocols.Type, _ body: (UnsafePointer<sextant_frame>) -> Void
-  ) {
+  private static func lend(_ frame: borrowing Frame, _ body: (UnsafePointer<sextant_frame>) -> Void) {
     var lent = unsafe sextant_frame()
     var payload = 0..<0
-    if Protocols.hasNMEA, let sentence = frame.nmea {
+    if let sentence = frame.nmea {
       unsafe lent.protocol = SEXTANT_NMEA.rawValue
       unsafe lent.message = sentence.formatter.code
       payload = fields(of: sentence)
     }
-    if Protocols.hasUBX, let frame = frame.ubx {
+    if let frame = frame.ubx {
       unsafe lent.protocol = SEXTANT_UBX.rawValue
       unsafe lent.message = UInt32(frame.identity.key)
       payload = 6..<frame.bytes.byteCount - 2
     }
-    if Protocols.hasRTCM3, let frame = frame.rtcm3 {
+    if let frame = frame.rtcm3 {
       unsafe lent.protocol = SEXTANT_RTCM3.rawValue
       unsafe lent.message = UInt32(frame.messageNumber ?? 4096)
       payload = 3..<frame.bytes.byteCount - 3

@@ -13,21 +13,21 @@ public func sextant_abi_version() -> UInt32 { UInt32(SEXTANT_ABI_VERSION) }
 public func sextant_decoder_init(
   _ memory: UnsafeMutableRawPointer!, _ size: Int, _ options: UnsafePointer<sextant_options>!
 ) -> OpaquePointer! {
-  unsafe Decoder.make(memory, size, options) { unsafe Decoder.receive($0, $1, $2, of: ReceiverProtocols.self) }
+  unsafe Decoder.make(memory, size, options) { unsafe Decoder.receive($0, $1, $2, of: NMEAAndUBX.self) }
 }
 
 @c @implementation
 public func sextant_decoder_init_nmea(
   _ memory: UnsafeMutableRawPointer!, _ size: Int, _ options: UnsafePointer<sextant_options>!
 ) -> OpaquePointer! {
-  unsafe Decoder.make(memory, size, options) { unsafe Decoder.receive($0, $1, $2, of: NMEAProtocol.self) }
+  unsafe Decoder.make(memory, size, options) { unsafe Decoder.receive($0, $1, $2, of: NMEAAlone.self) }
 }
 
 @c @implementation
 public func sextant_decoder_init_ubx(
   _ memory: UnsafeMutableRawPointer!, _ size: Int, _ options: UnsafePointer<sextant_options>!
 ) -> OpaquePointer! {
-  unsafe Decoder.make(memory, size, options) { unsafe Decoder.receive($0, $1, $2, of: UBXProtocol.self) }
+  unsafe Decoder.make(memory, size, options) { unsafe Decoder.receive($0, $1, $2, of: UBXAlone.self) }
 }
 
 @c @implementation

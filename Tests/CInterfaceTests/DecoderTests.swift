@@ -159,18 +159,26 @@ struct CDecoderTests {
     #expect(program.payloads == [Array("1,2".utf8), Array("00".utf8), [5], [0x3E, 0xD0, 7]])
   }
 
-  @Test("A decoder of one protocol skips the frames of others")
+  @Test("A decoder with the fixes of one protocol finds all frames, and reports as if it had got that protocol alone")
   func single() {
-    let bytes = Wire.nmea("GPGLL,1,2") + Wire.ubx(0x01, 0x07, [5]) + Wire.rtcm3([0x3E, 0xD0, 7])
-    let nmea = CProgram { sextant_decoder_init_nmea($0, $1, $2) }
-    nmea.feed(bytes)
-    nmea.finish()
-    #expect(nmea.messages == [0x474C4C])
-    let ubx = CProgram { sextant_decoder_init_ubx($0, $1, $2) }
-    ubx.feed(bytes)
-    ubx.finish()
-    #expect(ubx.messages == [0x0107])
-    #expect(ubx.counters.nmea_frames == 0)
+    // NAV-PVT of three seconds.
+    let pvts = (1...3).map { Wire.ubx(0x01, 0x07, [0, UInt8($0 * 4)] + Array(repeating: 0, count: 90)) }
+    let mixed = Self.epochs + pvts.joined() + Wire.rtcm3([0x3E, 0xD0, 7])
+    func program(_ bytes: [UInt8], _ make: CProgram.Make) -> CProgram {
+      let program = CProgram(make: make)
+      program.feed(bytes)
+      program.finish()
+      return program
+    }
+    let nmea = program(mixed) { sextant_decoder_init_nmea($0, $1, $2) }
+    let ubx = program(mixed) { sextant_decoder_init_ubx($0, $1, $2) }
+    let sentences = program(Self.epochs) { sextant_decoder_init($0, $1, $2) }
+    let frames = program(Array(pvts.joined())) { sextant_decoder_init($0, $1, $2) }
+    #expect(sentences.reports.count >= 3 && frames.reports.count == 3)
+    #expect(nmea.reports == sentences.reports)
+    #expect(ubx.reports == frames.reports)
+    #expect(nmea.messages == sentences.messages + frames.messages + [1005])
+    #expect(ubx.messages == nmea.messages)
   }
 
   @Test("No decoder results from missing, misaligned or short memory")

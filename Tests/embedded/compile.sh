@@ -3,7 +3,7 @@
 
 # Compiles layers 0 and 1 and the C interface as Embedded Swift, and prints their size. Without targets: for three targets without an
 # operating system.
-# usage: compile.sh FOLDER [TARGET]... (the folder is for the objects); `make embedded` and `make library` call it.
+# usage: compile.sh FOLDER [TARGET]... (the folder is for the objects); `make embedded` and `make clib` call it.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
 out=$1

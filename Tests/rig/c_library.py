@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """libsextant: its symbols, its header, and the examples in C and Python, whose output equals that of `sextant decode`.
 
-usage: c_library.py SEXTANT LIBRARY RECORDINGS; LIBRARY is the folder of `make library`, RECORDINGS a folder with */*.log, which may
+usage: c_library.py SEXTANT LIBRARY RECORDINGS; LIBRARY is the folder of `make clib`, RECORDINGS a folder with */*.log, which may
 be absent
 """
 import json

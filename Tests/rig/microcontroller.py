@@ -3,7 +3,7 @@
 """The firmware of Examples/Microcontroller in QEMU (Cortex-M4, MPS2 with AN386): the fixes that it prints equal those of the example
 in C on this computer; its flash, variables and stack.
 
-usage: microcontroller.py LIBRARY FIRMWARE_LIBRARY RECORDINGS; the folders of `make library` for this computer and for armv7em, and a
+usage: microcontroller.py LIBRARY FIRMWARE_LIBRARY RECORDINGS; the folders of `make clib` for this computer and for armv7em, and a
 folder with */*.log, which may be absent
 """
 import pathlib

@@ -58,23 +58,18 @@ public struct FrameCursor: ~Escapable {
   /// The next frame; nil when the rest of the bytes has none.
   @inlinable @inline(__always)
   @_lifetime(copy self)
-  public mutating func next() -> Frame? { next(of: EveryProtocol.self) }
-
-  /// The next frame of some protocols; nil when the rest of the bytes has none.
-  @inlinable @inline(__always)
-  @_lifetime(copy self)
-  public mutating func next<Protocols: FrameProtocols>(of: Protocols.Type) -> Frame? {
+  public mutating func next() -> Frame? {
     while at < bytes.size {
       // The fast path: nearly all frames.
       let first = bytes.u1(at)
-      if Protocols.hasNMEA, first == UInt8(ascii: "$"), let sentence = NMEA.Sentence.fastScan(bytes.bytes, from: at) {
+      if first == UInt8(ascii: "$"), let sentence = NMEA.Sentence.fastScan(bytes.bytes, from: at) {
         let start = at
         at &+= sentence.length
         counters.nmeaFrames &+= 1
         return Frame(
           bytes.part(start, sentence.length), .nmea, offset: base &+ UInt64(start), ends: sentence.ends)
       }
-      if Protocols.hasUBX, first == UBXFrame.sync1,
+      if first == UBXFrame.sync1,
         case .frame(let length) = UBXFrame.scan(bytes.bytes, from: at, longestPayload: longestUBXPayload)
       {
         let start = at
@@ -82,23 +77,19 @@ public struct FrameCursor: ~Escapable {
         counters.ubxFrames &+= 1
         return Frame(bytes.part(start, length), .ubx, offset: base &+ UInt64(start), ends: .none)
       }
-      if Protocols.hasRTCM3, first == RTCM3Frame.preamble,
-        case .frame(let length) = RTCM3Frame.scan(bytes.bytes, from: at)
-      {
+      if first == RTCM3Frame.preamble, case .frame(let length) = RTCM3Frame.scan(bytes.bytes, from: at) {
         let start = at
         at &+= length
         counters.rtcm3Frames &+= 1
         return Frame(bytes.part(start, length), .rtcm3, offset: base &+ UInt64(start), ends: .none)
       }
-      guard FrameCursor.mayBegin(first, of: Protocols.self) else {
+      guard FrameCursor.mayBegin(first) else {
         let start = at
-        repeat { at &+= 1 } while at < bytes.size && !FrameCursor.mayBegin(bytes.u1(at), of: Protocols.self)
+        repeat { at &+= 1 } while at < bytes.size && !FrameCursor.mayBegin(bytes.u1(at))
         counters.skippedBytes &+= UInt64(at &- start)
         continue
       }
-      switch FrameCursor.slowScan(
-        bytes.bytes, at, isEnd: isEnd, protocols, longestUBXPayload: longestUBXPayload, of: Protocols.self)
-      {
+      switch FrameCursor.slowScan(bytes.bytes, at, isEnd: isEnd, protocols, longestUBXPayload) {
       case .frame(let kind, let length):
         let start = at
         at &+= length
@@ -134,27 +125,23 @@ public struct FrameCursor: ~Escapable {
 
   /// Whether a byte is the first byte of a frame in some protocol. Most bytes between frames are not.
   @inlinable @inline(__always)
-  static func mayBegin<Protocols: FrameProtocols>(_ byte: UInt8, of: Protocols.Type) -> Bool {
-    Protocols.hasNMEA && (byte == UInt8(ascii: "$") || byte == UInt8(ascii: "!"))
-      || Protocols.hasUBX && byte == UBXFrame.sync1 || Protocols.hasRTCM3 && byte == RTCM3Frame.preamble
-      || Protocols.hasSPARTN && byte == SPARTNFrame.preamble
+  static func mayBegin(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "$") || byte == UInt8(ascii: "!") || byte == UBXFrame.sync1 || byte == RTCM3Frame.preamble
+      || byte == SPARTNFrame.preamble
   }
 
   // The slow path. Not inlined and without the cursor, so that the loop is short and the cursor stays in registers.
   @inlinable @inline(never)
-  static func slowScan<Protocols: FrameProtocols>(
-    _ bytes: RawSpan, _ at: Int, isEnd: Bool, _ protocols: Frame.Protocols, longestUBXPayload: Int, of: Protocols.Type
+  static func slowScan(
+    _ bytes: RawSpan, _ at: Int, isEnd: Bool, _ protocols: Frame.Protocols, _ longestUBXPayload: Int
   ) -> ScanResult {
-    let first = bytes.u1(at)
-    if Protocols.hasUBX, first == UBXFrame.sync1 { return scanUBX(bytes, at, longestPayload: longestUBXPayload) }
-    if Protocols.hasNMEA, first == UInt8(ascii: "$") || first == UInt8(ascii: "!") {
-      return scanNMEA(bytes, at, isEnd: isEnd)
+    switch bytes.u1(at) {
+    case UBXFrame.sync1: scanUBX(bytes, at, longestPayload: longestUBXPayload)
+    case UInt8(ascii: "$"), UInt8(ascii: "!"): scanNMEA(bytes, at, isEnd: isEnd)
+    case RTCM3Frame.preamble: scanRTCM3(bytes, at)
+    case SPARTNFrame.preamble: protocols == .ofReceivers ? .nothing : scanSPARTN(bytes, at)
+    default: .nothing
     }
-    if Protocols.hasRTCM3, first == RTCM3Frame.preamble { return scanRTCM3(bytes, at) }
-    if Protocols.hasSPARTN, protocols == .ofReceiversAndSPARTN, first == SPARTNFrame.preamble {
-      return scanSPARTN(bytes, at)
-    }
-    return .nothing
   }
 
   @inlinable @inline(__always)

@@ -50,14 +50,6 @@ public struct FrameStream: ~Copyable {
   /// Takes the next piece of the stream. `body` receives each frame that is whole with it.
   @inlinable @inline(__always)
   public mutating func receive(_ bytes: RawSpan, _ body: (borrowing Frame) -> Void) {
-    receive(bytes, of: EveryProtocol.self, body)
-  }
-
-  /// Takes the next piece of the stream. `body` receives each frame of some protocols that is whole with it.
-  @inlinable @inline(__always)
-  public mutating func receive<Protocols: FrameProtocols>(
-    _ bytes: RawSpan, of: Protocols.Type, _ body: (borrowing Frame) -> Void
-  ) {
     var used = 0
     while carry.count > 0 {
       // The carry has the start of a frame. The rest is in this piece.
@@ -65,7 +57,7 @@ public struct FrameStream: ~Copyable {
       let taken = min(carry.room, bytes.byteCount - used)
       carry.append(bytes.extracting(used..<used + taken))
       used += taken
-      let settled = scanCarry(isEnd: false, of: Protocols.self, body)
+      let settled = scanCarry(isEnd: false, body)
       if settled >= before {
         // The remaining bytes are whole in the caller's bytes.
         used -= carry.count - settled
@@ -76,20 +68,16 @@ public struct FrameStream: ~Copyable {
       if used == bytes.byteCount { return }
     }
     let rest = bytes.extracting(used..<bytes.byteCount)
-    let settled = take(scan(rest, isEnd: false, of: Protocols.self, body))
+    let settled = take(Self.scan(rest, isEnd: false, counters, offset, protocols, longestUBXPayload, body))
     carry.append(rest.extracting(settled..<rest.byteCount))
   }
 
   /// The stream has ended, or the line is silent for so long that the incomplete frame will not be completed: its bytes
   /// are scanned for frames behind the false start, and dropped.
   @inlinable
-  public mutating func finish(_ body: (borrowing Frame) -> Void) { finish(of: EveryProtocol.self, body) }
-
-  /// The stream has ended: `finish` for some protocols.
-  @inlinable
-  public mutating func finish<Protocols: FrameProtocols>(of: Protocols.Type, _ body: (borrowing Frame) -> Void) {
+  public mutating func finish(_ body: (borrowing Frame) -> Void) {
     guard carry.count > 0 else { return }
-    _ = scanCarry(isEnd: true, of: Protocols.self, body)
+    _ = scanCarry(isEnd: true, body)
     carry.removeFirst(carry.count)
   }
 
@@ -101,11 +89,9 @@ public struct FrameStream: ~Copyable {
   }
 
   /// Scans the carry and returns the number of its bytes that are done.
-  @inlinable @inline(never)
-  mutating func scanCarry<Protocols: FrameProtocols>(
-    isEnd: Bool, of: Protocols.Type, _ body: (borrowing Frame) -> Void
-  ) -> Int {
-    take(scan(carry.bytes, isEnd: isEnd, of: Protocols.self, body))
+  @usableFromInline
+  mutating func scanCarry(isEnd: Bool, _ body: (borrowing Frame) -> Void) -> Int {
+    take(Self.scan(carry.bytes, isEnd: isEnd, counters, offset, protocols, longestUBXPayload, body))
   }
 
   /// The state after a scan.
@@ -124,13 +110,14 @@ public struct FrameStream: ~Copyable {
   }
 
   @inlinable @inline(__always)
-  func scan<Protocols: FrameProtocols>(
-    _ bytes: RawSpan, isEnd: Bool, of: Protocols.Type, _ body: (borrowing Frame) -> Void
+  static func scan(
+    _ bytes: RawSpan, isEnd: Bool, _ counters: StreamCounters, _ offset: UInt64, _ protocols: Frame.Protocols,
+    _ longestUBXPayload: Int, _ body: (borrowing Frame) -> Void
   ) -> Progress {
     var cursor = FrameCursor(
       bytes, offset: offset, isEnd: isEnd, counters: counters, protocols: protocols,
       longestUBXPayload: longestUBXPayload)
-    while let frame = cursor.next(of: Protocols.self) { body(frame) }
+    while let frame = cursor.next() { body(frame) }
     return Progress(cursor.counters, offset: offset + UInt64(cursor.position), settled: cursor.position)
   }
 
