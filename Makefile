@@ -389,7 +389,7 @@ install-clib: clib
 uninstall:
 	$(SUDO) rm -f $(DESTDIR)$(PREFIX)/bin/sextant $(DESTDIR)$(PREFIX)/bin/sextant-track $(DESTDIR)$(PREFIX)/bin/sextantd \
 	  $(DESTDIR)$(UNITS)/sextantd.service $(DESTDIR)$(UNITS)/sextantd.socket \
-	  $(DESTDIR)$(UNITS)/sextantd-gpsd.socket $(DESTDIR)$(USER_UNITS)/sextant-launcher.service \
+	  $(DESTDIR)$(UNITS)/sextantd-gpsd.socket $(DESTDIR)$(UNITS)/sextantd-nmea.socket $(DESTDIR)$(USER_UNITS)/sextant-launcher.service \
 	  $(DESTDIR)$(POLKIT)/60-sextant.rules \
 	  $(DESTDIR)$(LIB)/sysusers.d/sextant.conf $(DESTDIR)$(LIB)/tmpfiles.d/sextant.conf \
 	  $(SHARE)/man/man1/sextant.1 $(SHARE)/man/man1/sextantd.1 \
@@ -405,7 +405,7 @@ POLKIT ?= /etc/polkit-1/rules.d
 UDEV ?= /etc/udev
 install-units:
 	$(SUDO) install -D -m 644 -t $(DESTDIR)$(UNITS) hw-rules/sextantd.service hw-rules/sextantd.socket \
-	  hw-rules/sextantd-gpsd.socket
+	  hw-rules/sextantd-gpsd.socket hw-rules/sextantd-nmea.socket
 	$(SUDO) install -D -m 644 -t $(DESTDIR)$(USER_UNITS) hw-rules/sextant-launcher.service
 	$(SUDO) install -D -m 644 hw-rules/sextant.rules $(DESTDIR)$(POLKIT)/60-sextant.rules
 	$(SUDO) sed -i 's|/usr/local/bin/|$(PREFIX)/bin/|' $(DESTDIR)$(UNITS)/sextantd.service \

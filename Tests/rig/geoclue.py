@@ -5,7 +5,7 @@
 usage: geoclue.py FOLDER [CHECK]..., as root; FOLDER has sextant and sextantd
 
   announced    sextantd announces its NMEA by Avahi; GeoClue finds it there, and its demo prints the simulated place
-  unix_socket  the same by a Unix socket that geoclue.conf names, without Avahi
+  unix_socket  the same by a Unix socket that geoclue.conf names, without Avahi; sextantd makes it, or a service manager
   withdrawn    the announcement goes with the service, and comes again with Avahi
 
 Each check has a network, a machine bus and a folder /run of its own.
@@ -142,8 +142,15 @@ def announced(folder):
 
 
 def unix_socket(folder):
-    with Simulator(f"{folder}/receiver", scenario=STILL) as receiver, Machine(folder, "nmea-socket=/run/sextant/nmea") as machine:
-        daemon(machine, receiver.link, "/run/sextant/nmea")
+    path = "/run/sextant/nmea"
+    with Simulator(f"{folder}/receiver", scenario=STILL) as receiver, Machine(folder, f"nmea-socket={path}") as machine:
+        service = daemon(machine, receiver.link, path)
+        expect_simulated_place(machine)
+        service.terminate()
+    # The same with the socket of sextantd-nmea.socket: the service starts when GeoClue connects.
+    with Simulator(f"{folder}/receiver", scenario=STILL) as receiver, Machine(folder, f"nmea-socket={path}") as machine:
+        machine.start("systemd-socket-activate", f"--listen={path}", "--fdname=nmea", program("sextantd"), "--device", receiver.link,
+                      "--socket", f"{folder}/location")
         return expect_simulated_place(machine)
 
 

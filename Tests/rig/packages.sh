@@ -81,7 +81,7 @@ added "$work/before" "$work/installed" | grep -E "^. (passwd|group|unit)" || tru
 echo "$(added "$work/before" "$work/installed" | grep -c '^> file') files and folders; KiB installed:"
 inside dpkg-query -W -f '${Package} ${Version} ${Installed-Size}\n' "${names[@]}"
 grep -q '^unit sextantd.service disabled' "$work/installed" || fail "sextantd.service is not disabled after the installation"
-inside systemd-analyze verify --man=no /usr/lib/systemd/system/sextantd.{service,socket} /usr/lib/systemd/system/sextantd-gpsd.socket \
+inside systemd-analyze verify --man=no /usr/lib/systemd/system/sextantd.{service,socket} /usr/lib/systemd/system/sextantd-{gpsd,nmea}.socket \
   2>&1 | { ! grep -i sextant; } || fail "systemd-analyze verify"
 
 # As an ordinary user, with the output of the program that was packaged.
@@ -99,7 +99,7 @@ echo "sextant decode: $(wc -l < "$work/decoded") lines, equal to those of the bu
 inside mkdir -p /etc/sextant /var/lib/sextant
 inside cp /usr/share/doc/sextant/examples/config /usr/share/doc/sextant/examples/devices /usr/share/doc/sextantd/examples/policy /etc/sextant/
 user sextant devices >/dev/null || fail "the examples of the configuration are refused"
-inside systemctl enable sextantd.socket sextantd.service sextantd-gpsd.socket 2>/dev/null
+inside systemctl enable sextantd.socket sextantd.service sextantd-gpsd.socket sextantd-nmea.socket 2>/dev/null
 inside install -d -o sextant -g sextant -m 700 /var/lib/sextantd/users
 step "used"
 
