@@ -271,7 +271,7 @@ fault-injection: rig-programs
 	python3 Tests/rig/fault_injection.py .build/debug --sample $(SAMPLE)
 
 rig-faults: rig-programs
-	python3 Tests/rig/fault_injection.py .build/debug --sample 24 watch record "configure backup" batch track service
+	python3 Tests/rig/fault_injection.py .build/debug watch record "configure backup" batch track service --sample 24
 
 # The seconds from SIGTERM to the end of each program in difficult states, and what a flooding caster costs.
 rig-termination: rig-programs

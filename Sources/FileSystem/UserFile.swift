@@ -31,14 +31,22 @@ package enum UserFile {
   package static func replace(_ path: String, with text: String, permissions: UInt32 = 0o644) throws(FileError) {
     // A path that leads nowhere yet is that of a new file.
     let target = Syscalls.resolved(path) ?? path
-    if let status = try? Syscalls.status(ofPath: target) {
-      if status.type == .directory { throw FileError(path, .isDirectory) }
-      if status.type != .regular { return try write(text, to: target, named: path) }
+    if let type = try type(of: target, named: path) {
+      if type == .directory { throw FileError(path, .isDirectory) }
+      if type != .regular { return try write(text, to: target, named: path) }
     }
     let (folder, name) = FileLookup.split(target)
     let descriptor = try open(folder, forWriting: path)
     try naming(path) { () throws(Errno) in
       try replaceFile(name, in: descriptor.number, with: text, permissions: permissions, .durable, owner: nil)
+    }
+  }
+
+  /// Returns the type of a file; nil if it does not exist. Any other error counts: a device must not be replaced.
+  private static func type(of target: String, named path: String) throws(FileError) -> NodeStatus.FileType? {
+    do { return try Syscalls.status(ofPath: target).type } catch {
+      if error == .noSuchFileOrDirectory { return nil }
+      throw FileError(path, error)
     }
   }
 

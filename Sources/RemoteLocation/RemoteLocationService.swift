@@ -87,6 +87,7 @@ package final class RemoteLocationService: LocationService {
     state.withLock { $0.waker = poller.waker }
     let token = Poller.Token(rawValue: 1)
     var isRefusalLogged = false
+    var isFailureLogged = false
     while !state.withLock({ $0.isFinished }) {
       let request = state.withLock { state in
         state.mirror.openRequest(identifier: app.identifier, keys: app.keys, showsPrompts: true)
@@ -99,8 +100,11 @@ package final class RemoteLocationService: LocationService {
       } catch let refusal as ServiceConnection.Refusal {
         if !isRefusalLogged { log(refusal.text) }
         isRefusalLogged = true
-      } catch is Errno {
-        // There is no daemon yet.
+      } catch let error as Errno {
+        // Without a daemon there is no socket, or nobody listens at it.
+        let isAbsent = error == .noSuchFileOrDirectory || error == .connectionRefused
+        if !isAbsent, !isFailureLogged { log("the location service cannot be reached: \(error); it is tried again") }
+        isFailureLogged = isFailureLogged || !isAbsent
       }
       hasState()
       pass { $0.connectionLost(at: Self.now()) }

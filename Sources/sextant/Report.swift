@@ -52,7 +52,7 @@ struct Report: ParsableCommand {
     }
     let page = ReportPage.html(results)
     if output == "-" { return try Output.write(page) }
-    try write(Array(page.utf8))
+    try write(page)
     printNotice("\(output): \(page.utf8.count / 1000) kB")
   }
 
@@ -69,15 +69,9 @@ struct Report: ParsableCommand {
     return statistics.finish(name: name, bytes: input.bytes, stream.counters)
   }
 
-  private func write(_ page: [UInt8]) throws {
-    do throws(FileError) {
-      let file = try OutputFile(output)
-      try file.cut(to: 0)
-      var written = 0
-      while written < page.count {
-        written += try unsafe file.write(page.span.bytes.extracting(written..<page.count))
-      }
-    } catch {
+  /// Replaces the page in one step, so that a full disk leaves the former one.
+  private func write(_ page: String) throws {
+    do throws(FileError) { try UserFile.replace(output, with: page, permissions: 0o600) } catch {
       throw CommandFailure(.cannotCreate, "\(error.path): \(error.reason); name another file with --output")
     }
   }

@@ -308,8 +308,12 @@ def judge(scenario, fault, found, expected, folder):
     said = errors.strip() if scenario.terminal else "\n".join(line for line in errors.splitlines() if plain(line) not in expected.errors)
     if terminated and not said:
         wrong.append("it waits without a message until SIGTERM")
-    if code != 0 and not errors.strip() and not mute and not (code == 74 and place.call == "write"):
+    # An error of Core Location is an event.
+    if code != 0 and not errors.strip() and "didFailWithError" not in output and not mute and not (code == 74 and place.call == "write"):
         wrong.append(f"it ends with {code} without a message")
+    # A device without an attribute that libudev could not read, or that this user may not open, is no result of ours.
+    if scenario.name == "devices" and (len(place.frames) == 1 or '"cure"' in output):
+        said = said or output
     complete = output == expected.output if scenario.exact else output.count('"TPV"') + output.count("didUpdateLocations") >= scenario.least
     if code == 0 and not said and not complete and not mute and fault.error != "EPIPE":
         wrong.append(f"its result is incomplete without a message: {output[-200:]!r}")

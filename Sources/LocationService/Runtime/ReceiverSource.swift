@@ -103,6 +103,8 @@ final class ReceiverSource {
   func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
 
   var deadline: Instant? {
+    // A session that has nothing to restore, as on a silent line, has ended at once: no event follows.
+    if endsAt != nil, connection?.isEnded == true { return .zero }
     var next = Instant.earlier(lending.mayOpen ? nextTry : nil, endsAt)
     next = .earlier(next, connection?.deadline)
     return .earlier(next, monitor?.deadline)

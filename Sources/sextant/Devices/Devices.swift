@@ -24,10 +24,7 @@ struct Devices: ParsableCommand {
         .systemResource,
         "the devices cannot be listed: too few descriptors or memory; raise `ulimit -n`, or end other programs")
     }
-    // A port that was unplugged meanwhile is skipped.
-    let listing = ports.compactMap { port in
-      (try? PortState(of: port.node)).map { ListedPort(port: port, state: $0) }
-    }
+    let listing = ports.compactMap(Self.listed)
     if json {
       var line = JSONLine()
       line.ports(listing)
@@ -37,6 +34,16 @@ struct Devices: ParsableCommand {
         "no serial port and no GNSS device; connect a receiver, or see `dmesg` for the reason\n")
     } else {
       try Output.write(listing.map(\.description).joined(separator: "\n"))
+    }
+  }
+}
+
+extension Devices {
+  /// Returns a port with its state; nil for one that was unplugged meanwhile.
+  private static func listed(_ port: ReceiverPort) -> ListedPort? {
+    do throws(SerialPortError) { return ListedPort(port: port, state: try PortState(of: port.node)) } catch {
+      if error.cause != .notFound { printNotice("\(error)") }
+      return nil
     }
   }
 }
