@@ -454,13 +454,25 @@ TREE = $(CURDIR)/.build/deb/tree-$(ARCH)
 ifneq ($(ARCH),$(HOST_ARCH))
 deb: board-programs
 FOREIGN = PROGRAMS=$(BOARD)/build/release STRIP=true
+# The compiler of C and its libraries are Debian's packages for cross-building.
+FOREIGN_LIBRARY = LIBRARY=.build/library-$(ARCH) LIBRARY_TARGET=aarch64-none-none-elf
+export CROSS_COMPILE = aarch64-linux-gnu-
 export SYSROOT = $(BOARD)/sysroot
 endif
 deb: manual
 	rm -rf $(TREE)
 	$(MAKE) install-files install-hw-rules SUDO= DESTDIR=$(TREE) PREFIX=/usr LIB=/usr/lib USER_UNITS=/usr/lib/systemd/user \
 	  POLKIT=/usr/share/polkit-1/rules.d UDEV=/usr/lib/udev $(FOREIGN)
+	$(if $(wildcard CSupport/CSextant/sextant.h),$(MAKE) deb-library)
 	packaging/deb.sh $(TREE) $(ARCH) $(DEB_VERSION) .build/deb
+
+# libsextant, in the folder of libraries of the architecture.
+deb-library:
+	$(if $(FOREIGN),@command -v $(CROSS_COMPILE)gcc >/dev/null || { $(SUDO) apt-get update -qq && \
+	  $(SUDO) apt-get install -y -qq --no-install-recommends gcc-aarch64-linux-gnu libc6-dev-arm64-cross >/dev/null; })
+	$(MAKE) install-dev SUDO= DESTDIR=$(TREE) PREFIX=/usr \
+	  LIBDIR=/usr/lib/$(shell dpkg-architecture -a$(ARCH) -qDEB_HOST_MULTIARCH 2>/dev/null) $(FOREIGN_LIBRARY)
+	$(CROSS_COMPILE)strip --strip-unneeded $(TREE)/usr/lib/*/libsextant.so.*
 
 # The packages in a chroot of each suite: installed, upgraded, used and purged; and what lintian finds. Needs root.
 SUITES ?= bookworm

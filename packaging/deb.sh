@@ -23,11 +23,14 @@ mkdir -p "$output"
 # What a program needs: its libraries with the versions of their symbols (dpkg-shlibdeps(1)); and for packed relocations, which are
 # no symbol, the glibc that knows them.
 depends() {
+  local -a binaries
+  mapfile -t binaries < <(find "$1/usr/bin" "$1/usr/lib" -type f \( -perm -111 -o -name '*.so.*' \) 2>/dev/null | sort)
+  [ ${#binaries[@]} -gt 0 ] || return 0
   mkdir -p "$work/shlibs/debian"
   printf 'Source: sextant\n\nPackage: sextant\nArchitecture: any\n' > "$work/shlibs/debian/control"
-  (cd "$work/shlibs" && DEB_HOST_ARCH=$architecture dpkg-shlibdeps "${libraries[@]}" -O "$@") |
+  (cd "$work/shlibs" && DEB_HOST_ARCH=$architecture dpkg-shlibdeps "${libraries[@]}" -O "${binaries[@]}") |
     sed -n 's/^shlibs:Depends=//p' | tr -d '\n'
-  ! readelf -V "$@" | grep GLIBC_ABI_DT_RELR >/dev/null || printf ', libc6 (>= 2.36)'
+  ! readelf -V "${binaries[@]}" | grep GLIBC_ABI_DT_RELR >/dev/null || printf ', libc6 (>= 2.36)'
 }
 
 package() {
@@ -37,7 +40,7 @@ package() {
   printf 'sextant (%s) unstable; urgency=medium\n\n  * CHANGELOG.md of the project has the changes.\n\n -- %s  %s\n' \
     "$version" "$maintainer" "$(date -u -R -d "@$SOURCE_DATE_EPOCH")" | gzip -9n > "$root/usr/share/doc/$name/changelog.gz"
   find "$root/usr/share/man" -name '*.1' -exec gzip -9n {} + 2>/dev/null || true
-  { sed "s/@SHLIBS@/$(depends "$root"/usr/bin/*)/; s/@VERSION@/$version/" "$here/$name/control"
+  { sed "s/@SHLIBS@/$(depends "$root")/; s/@VERSION@/$version/" "$here/$name/control"
     printf 'Version: %s\nArchitecture: %s\nMaintainer: %s\nSource: sextant\nPriority: optional\nInstalled-Size: %s\n' \
       "$version" "$architecture" "$maintainer" "$(du -k -s --apparent-size "$root/usr" | cut -f1)"
   } | awk '/^Description:/ { text = 1 } text && /^(Description:| )/ { tail = tail $0 "\n"; next } { print } END { printf "%s", tail }' \
@@ -45,18 +48,25 @@ package() {
   for script in postinst prerm postrm; do
     [ ! -e "$here/$name/$script" ] || install -m 755 "$here/$name/$script" "$root/DEBIAN/$script"
   done
+  for script in shlibs triggers; do
+    [ ! -e "$here/$name/$script" ] || install -m 644 "$here/$name/$script" "$root/DEBIAN/$script"
+  done
   (cd "$root" && find usr -type f -print0 | sort -z | xargs -0 md5sum > DEBIAN/md5sums)
   find "$root" -type d -exec chmod 755 {} +
   dpkg-deb --root-owner-group -Zxz --build "$root" "$output/${name}_${version}_$architecture.deb"
 }
 
-for name in sextantd sextant-track; do
+for name in sextantd sextant-track libsextant1 libsextant-dev; do
   mkdir -p "$work/$name"
-  (cd "$work/rest" && while read -r file; do
-    [ ! -e "$file" ] || { cp -a --parents "$file" "$work/$name/" && rm -r "$file"; }
+  # The names are patterns: a folder of libraries has the architecture in its name.
+  # shellcheck disable=SC2086
+  (cd "$work/rest" && while read -r pattern; do
+    for file in $pattern; do
+      [ ! -e "$file" ] && [ ! -L "$file" ] || { cp -a --parents "$file" "$work/$name/" && rm -r "$file"; }
+    done
   done < "$here/$name/files")
-  # A program that was not built for this architecture has no package.
-  [ ! -d "$work/$name/usr/bin" ] || package "$name"
+  # A program or library that was not built for this architecture has no package.
+  [ ! -d "$work/$name/usr/bin" ] && [ ! -d "$work/$name/usr/include" ] && ! compgen -G "$work/$name/usr/lib/*/*.so.*" > /dev/null || package "$name"
 done
 find "$work/rest" -type d -empty -delete
 mv "$work/rest" "$work/sextant"

@@ -68,7 +68,7 @@ added() { diff "$1" "$2" | sed -n 's/^[<>] /&/p' || true; }
 inside useradd --create-home ada
 list > "$work/before"
 names=()
-for name in sextant sextantd sextant-track libsextant0 libsextant-dev; do
+for name in sextant sextantd sextant-track libsextant1 libsextant-dev; do
   # Those that are built for this architecture (packaging/deb.sh).
   [ ! -e "$debs/${name}_${version}_$architecture.deb" ] || names+=("$name")
 done
