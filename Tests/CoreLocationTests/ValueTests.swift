@@ -158,6 +158,32 @@ struct ValueTests {
     if case CLError.locationUnknown = error { Issue.record("another code") }
   }
 
+  /// A mock of a beacon, which does not call its superclass.
+  private final class MockBeacon: CLBeacon, @unchecked Sendable {
+    private let number: Int
+    override var major: NSNumber { NSNumber(value: number) }
+    init(major: Int) {
+      number = major
+      super.init()
+    }
+    override func encode(with coder: NSCoder) { coder.encode(number, forKey: "number") }
+    required init?(coder: NSCoder) {
+      number = coder.decodeInteger(forKey: "number")
+      super.init(coder: coder)
+    }
+  }
+
+  @Test("A subclass that encodes only its own properties is decoded, and its superclass needs its own")
+  func subclassCoding() throws {
+    let archiver = NSKeyedArchiver(requiringSecureCoding: false)
+    MockBeacon(major: 14).encode(with: archiver)
+    archiver.finishEncoding()
+    let coder = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
+    #expect(MockBeacon(coder: coder)?.major == 14 && MockBeacon(coder: coder)?.accuracy == -1)
+    #expect(CLBeacon(coder: coder) == nil && CLPlacemark(coder: coder) == nil && CLLocation(coder: coder) == nil)
+    #expect(CLRegion(coder: coder) == nil && CLBeaconIdentityConstraint(coder: coder) == nil)
+  }
+
   @Test("Invalid coordinates")
   func validity() {
     #expect(CLLocationCoordinate2DIsValid(CLLocationCoordinate2DMake(-90, 180)))

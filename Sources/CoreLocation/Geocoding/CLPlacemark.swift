@@ -108,16 +108,23 @@ open class CLPlacemark: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable
     }
   }
 
+  /// A subclass that encodes only its own properties gets those of ``init()``.
   public required init?(coder: NSCoder) {
-    guard let place = coder.decodeObject(of: CLLocation.self, forKey: "location") else { return nil }
+    guard type(of: self) == CLPlacemark.self || coder.containsValue(forKey: "location") else {
+      content = Place(Coordinate(latitudeDegrees: 0, longitudeDegrees: 0))
+      place = CLLocation(latitude: 0, longitude: 0)
+      zone = nil
+      return
+    }
+    guard coder.containsValue(forKey: "location"),
+      let place = coder.decodeObject(of: CLLocation.self, forKey: "location")
+    else { return nil }
     var content = Place(place.coordinate.asCoordinate)
     if coder.containsValue(forKey: "radius") { content.radiusMetres = coder.decodeDouble(forKey: "radius") }
-    for (key, path) in Self.texts where coder.containsValue(forKey: key) {
-      content[keyPath: path] = coder.decodeObject(of: NSString.self, forKey: key)?.description
-    }
+    for (key, path) in Self.texts { content[keyPath: path] = coder.text(key) }
     for index in 0..<max(0, min(coder.decodeInteger(forKey: "areasOfInterest"), 1000)) {
-      guard let area = coder.decodeObject(of: NSString.self, forKey: "areasOfInterest \(index)") else { return nil }
-      content.areasOfInterest.append(area.description)
+      guard let area = coder.text("areasOfInterest \(index)") else { return nil }
+      content.areasOfInterest.append(area)
     }
     self.content = content
     self.place = place

@@ -8,8 +8,10 @@ open class CLBeacon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   private let content: Beacon
 
   /// Makes an empty object, for mocks in tests, which override what they need.
-  public override init() {
-    content = Beacon(
+  public override init() { content = Self.empty }
+
+  private static var empty: Beacon {
+    Beacon(
       uuid: BeaconUUID(high: 0, low: 0), major: 0, minor: 0, proximity: .unknown, accuracyMetres: -1,
       strengthDecibelMilliwatts: 0, timestamp: UTCTime(Date()))
   }
@@ -46,7 +48,12 @@ open class CLBeacon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     coder.encode(timestamp.timeIntervalSinceReferenceDate, forKey: "timestamp")
   }
 
+  /// A subclass that encodes only its own properties gets those of ``init()``.
   public required init?(coder: NSCoder) {
+    guard type(of: self) == CLBeacon.self || coder.containsValue(forKey: "proximity") else {
+      content = Self.empty
+      return
+    }
     guard let identity = BeaconIdentity(coder: coder), let major = identity.major, let minor = identity.minor,
       let proximity = Proximity(rawValue: coder.decodeInteger(forKey: "proximity"))
     else { return nil }

@@ -70,9 +70,7 @@ extension BeaconIdentity {
   }
 
   init?(coder: NSCoder) {
-    guard let text = coder.decodeObject(of: NSString.self, forKey: "uuid"),
-      let uuid = UUID(uuidString: text.description)
-    else { return nil }
+    guard let uuid = coder.text("uuid").flatMap(UUID.init(uuidString:)) else { return nil }
     func part(_ key: String) -> UInt16? {
       coder.containsValue(forKey: key) ? UInt16(exactly: coder.decodeInteger(forKey: key)) : nil
     }

@@ -108,8 +108,8 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding {
   }
 
   public required init?(coder: NSCoder) {
-    guard let name = coder.decodeObject(of: NSString.self, forKey: "identifier") else { return nil }
-    self.name = name.description
+    guard let name = coder.text("identifier") else { return nil }
+    self.name = name
     circle =
       coder.containsValue(forKey: "radius")
       ? Circle(
