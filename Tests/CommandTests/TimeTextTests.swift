@@ -39,8 +39,10 @@ import Varlink
   @Test("the time of a program at a pseudo-terminal is not presented as that of satellites")
   func program() throws {
     let lines = try Self.text(
-      #"{"policy":"continuous","state":"messages","receiver":"/tmp/receiver","isProgram":true,"messages":{"offset":0.5}}"#)
+      #"{"policy":"continuous","state":"messages","receiver":"/tmp/receiver","isProgram":true,"messages":{"offset":0.5}}"#
+    )
     #expect(lines.contains { $0.contains("pseudo-terminal") })
-    #expect(try !Self.text(#"{"policy":"continuous","state":"messages","isProgram":false}"#).joined().contains("pseudo"))
+    #expect(
+      try !Self.text(#"{"policy":"continuous","state":"messages","isProgram":false}"#).joined().contains("pseudo"))
   }
 }
