@@ -32,9 +32,10 @@ private struct Found: Equatable {
   init(_ pieces: [[UInt8]]) {
     var reader = RecordingReader()
     var kinds: [String] = []
+    let note: (borrowing Record) -> Void = { kinds.append("\($0.kind?.rawValue ?? 0) \($0.payload.byteCount)") }
     do throws(RecordingError) {
-      for piece in pieces { try reader.receive(piece.raw) { kinds.append("\($0.kind) \($0.payload.byteCount)") } }
-      torn = try reader.finish { kinds.append("\($0.kind) \($0.payload.byteCount)") }
+      for piece in pieces { try reader.receive(piece.raw, note) }
+      torn = try reader.finish(note)
     } catch {
       self.error = "\(error)"
     }
