@@ -246,6 +246,13 @@ rig-gpsd: rig-programs rig-packages
 rig-geoclue: rig-programs rig-packages
 	$(SUDO) python3 Tests/rig/geoclue.py .build/debug
 
+# The same with programs that have windows, and with direwolf. Not in CI: their packages are large.
+rig-gpsd-windows: rig-programs rig-packages
+	@command -v xgps >/dev/null && command -v foxtrotgps >/dev/null && command -v direwolf >/dev/null && command -v Xvfb >/dev/null && \
+	  command -v tesseract >/dev/null && command -v convert >/dev/null || $(SUDO) apt-get install -y -qq --no-install-recommends xvfb \
+	  gpsd-tools foxtrotgps direwolf imagemagick tesseract-ocr gir1.2-gtk-3.0 python3-gi-cairo fonts-dejavu-core >/dev/null
+	$(SUDO) python3 Tests/rig/gpsd_windows.py .build/debug
+
 # Receivers on the network: Debian's gpsd, TCP, and datagrams of IPv4 and IPv6. Needs root, for networks of their own.
 rig-network: rig-programs rig-packages
 	$(SUDO) python3 Tests/rig/network.py .build/debug
