@@ -38,18 +38,9 @@ import Varlink
 
   @Test("the time of a program at a pseudo-terminal is not presented as that of satellites")
   func program() throws {
-<<<<<<< HEAD
-    let lines = try Self.text(
-      #"{"policy":"continuous","state":"messages","receiver":"/tmp/receiver","isProgram":true,"messages":{"offset":0.5}}"#
-    )
-    #expect(lines.contains { $0.contains("pseudo-terminal") })
-    #expect(
-      try !Self.text(#"{"policy":"continuous","state":"messages","isProgram":false}"#).joined().contains("pseudo"))
-=======
     let lines = try Self.text(#"{"policy":"continuous","state":"messages","isProgram":true}"#)
     #expect(lines.contains { $0.contains("pseudo-terminal") })
     let others = try Self.text(#"{"policy":"continuous","state":"messages","isProgram":false}"#)
     #expect(others == ["time: continuous, messages"])
->>>>>>> b8e2543b (Shorten a test of the text of `sextant time`)
   }
 }
