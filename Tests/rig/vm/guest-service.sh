@@ -4,7 +4,6 @@
 . ./guest-harness.sh
 port=$2
 modprobe vhci-hcd
-export LD_LIBRARY_PATH=/usr/local/lib/sextant
 # The receiver at the other end of a USB cable accepts a connection when it has noticed the end of the last one.
 plug() { wait_until usbip --tcp-port "$port" attach -r 10.0.2.2 -b 1-1 > /dev/null 2>&1; }
 as() { setpriv --reuid="$1" --regid="$1" --clear-groups "${@:2}"; }
@@ -18,20 +17,8 @@ service_log() { grep -q -i -E "$1" /tmp/log; }
 logs=(/tmp/status /tmp/log)
 journalctl -u sextantd -u polkit -f -o cat --no-pager > /tmp/log 2>&1 &
 
-# The programs as `make install` installs them, with the Swift runtime of the build beside them.
-mkdir -p /usr/local/lib/sextant /etc/sextant /usr/local/lib/systemd/system /etc/systemd/user /etc/polkit-1/rules.d
-cp lib/* /usr/local/lib/sextant/
-install sextant sextant-track sextantd /usr/local/bin/
-cp hw-rules/sextantd.service hw-rules/sextantd.socket /usr/local/lib/systemd/system/
-cp hw-rules/sextant-launcher.service /etc/systemd/user/
-cp hw-rules/sextant.rules /etc/polkit-1/rules.d/60-sextant.rules
-cp hw-rules/60-sextant-gnss.rules /etc/udev/rules.d/ && mkdir -p /etc/udev/hwdb.d && cp hw-rules/60-sextant-gnss.hwdb /etc/udev/hwdb.d/
-groupadd --system --force gnss
-systemd-sysusers "$PWD/hw-rules/sextant.sysusers.conf"
-systemd-tmpfiles --create "$PWD/hw-rules/sextant.tmpfiles.conf"
+. ./guest-install.sh
 for user in ada:1000 bob:1001 yard:1002; do useradd --create-home --uid "${user#*:}" "${user%:*}"; done
-mkdir -p /etc/systemd/system/sextantd.service.d
-printf '[Service]\nEnvironment=LD_LIBRARY_PATH=%s\n' "$LD_LIBRARY_PATH" > /etc/systemd/system/sextantd.service.d/library.conf
 echo 'device /dev/ttyACM0' > /etc/sextant/config
 echo 'grant yard.service always' > /etc/sextant/policy
 # `track` stops what it has started when it is asked to end; these units keep their regions.

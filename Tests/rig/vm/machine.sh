@@ -23,6 +23,47 @@ need_image() {
   has_image || { echo "$script: there is no image in $image; run.sh builds it" >&2; exit 69; }
 }
 
+# Builds the image with systemd as process 1 if it is missing.   usage: build_systemd_image [PACKAGE]...
+build_systemd_image() {
+  local packages=systemd,systemd-sysv,dbus-user-session,libpam-systemd,polkitd package
+  has_image && return
+  [ "$(id -u)" = 0 ] || { echo "$script: building the machine's image needs root; run it with sudo" >&2; exit 77; }
+  echo "building the virtual machine's image with systemd in $image (two minutes)" >&2
+  for package in "$@"; do packages+=,$package; done
+  mkdir -p "$image"
+  GUEST_PKGS=$packages "$rig/build-image.sh" "$image" > "$image/build.log" 2>&1 || { tail -20 "$image/build.log" >&2; exit 1; }
+}
+
+# A copy of the image in $work whose process 1 is systemd, not the rig's own init.
+prepare_systemd() {
+  cp --sparse=always "$image/rootfs.img" "$work/rootfs.img"
+  # The programs of a debug build need space.
+  truncate -s +400M "$work/rootfs.img"
+  e2fsck -f -p "$work/rootfs.img" > "$work/debugfs.log" || [ $? -le 1 ]
+  resize2fs "$work/rootfs.img" >> "$work/debugfs.log" 2>&1
+  cp "$image"/{vmlinux,initrd.img} "$work/"
+  cat > "$work/rig.service" << 'UNIT'
+[Unit]
+After=basic.target dbus.service
+[Service]
+ExecStart=/sbin/rig-init
+StandardOutput=journal+console
+TimeoutStopSec=5
+[Install]
+WantedBy=multi-user.target
+UNIT
+  debugfs -w -f /dev/stdin "$work/rootfs.img" >> "$work/debugfs.log" 2>&1 << COMMANDS
+cd /usr/sbin
+rm rig-init
+write $here/systemd-init.sh rig-init
+set_inode_field rig-init mode 0100755
+cd /etc/systemd/system
+write $work/rig.service rig.service
+cd /etc/systemd/system/multi-user.target.wants
+symlink rig.service /etc/systemd/system/rig.service
+COMMANDS
+}
+
 # The folder that the guest mounts, with these programs, the Swift runtime of the toolchain, and what the guest's scripts source.
 share_programs() {
   local program library

@@ -12,44 +12,11 @@ IMAGE=${IMAGE:-$(cd "$(dirname "$0")/../../.." && pwd)/.build/rig/image-systemd}
 . "$(dirname "$0")/machine.sh"
 port=${PORT:-3260}
 
-if ! has_image; then
-  [ "$(id -u)" = 0 ] || { echo "service.sh: building the machine's image needs root; run it with sudo" >&2; exit 77; }
-  echo "building the virtual machine's image with systemd in $image (two minutes)" >&2
-  mkdir -p "$image"
-  GUEST_PKGS=systemd,systemd-sysv,dbus-user-session,libpam-systemd,polkitd \
-    "$rig/build-image.sh" "$image" > "$image/build.log" 2>&1 || { tail -20 "$image/build.log" >&2; exit 1; }
-fi
-
+build_systemd_image
 share_programs sextant sextant-track sextantd
 cp -r "$project/hw-rules" "$share/"
-cp "$here/guest-service.sh" "$share/"
-# The rig's own init is replaced by systemd.
-cp --sparse=always "$image/rootfs.img" "$work/rootfs.img"
-# The programs of a debug build need space.
-truncate -s +400M "$work/rootfs.img"
-e2fsck -f -p "$work/rootfs.img" > "$work/debugfs.log" || [ $? -le 1 ]
-resize2fs "$work/rootfs.img" >> "$work/debugfs.log" 2>&1
-cp "$image"/{vmlinux,initrd.img} "$work/"
-cat > "$work/rig.service" << 'UNIT'
-[Unit]
-After=basic.target dbus.service
-[Service]
-ExecStart=/sbin/rig-init
-StandardOutput=journal+console
-TimeoutStopSec=5
-[Install]
-WantedBy=multi-user.target
-UNIT
-debugfs -w -f /dev/stdin "$work/rootfs.img" >> "$work/debugfs.log" 2>&1 << COMMANDS
-cd /usr/sbin
-rm rig-init
-write $here/systemd-init.sh rig-init
-set_inode_field rig-init mode 0100755
-cd /etc/systemd/system
-write $work/rig.service rig.service
-cd /etc/systemd/system/multi-user.target.wants
-symlink rig.service /etc/systemd/system/rig.service
-COMMANDS
+cp "$here"/guest-{service,install}.sh "$share/"
+prepare_systemd
 
 boot() {
   echo outside > "$work/place"
