@@ -262,6 +262,12 @@ rig-clock: rig-programs rig-packages
 	@command -v chronyd >/dev/null || $(SUDO) apt-get install -y -qq chrony >/dev/null
 	$(SUDO) python3 Tests/rig/clock.py .build/debug chronyd ntpd gpsd
 
+# Time daemons at sextantd and at gpsd in a virtual machine with systemd: pulses of the kernel and of a modem line, offsets, the sandbox;
+# and the sleep of a receiver between its turns. Minutes. Needs root; the image takes two minutes, once.
+rig-time: rig-programs
+	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/time.sh .build/debug
+	$(SUDO) python3 Tests/rig/clock.py .build/debug rests
+
 # The Python program of docs/guides/from-python.md with PyPI's varlink, which is fetched into .build.
 rig-python: rig-programs
 	python3 Tests/rig/python_client.py .build/debug

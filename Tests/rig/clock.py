@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The time daemons of a computer read sextantd, and Debian's gpsd beside it, each with a simulated receiver without pulses.
+"""The time daemons of a computer read sextantd, with a simulated receiver without pulses.
 
 usage: clock.py FOLDER [CHECK]..., as root; FOLDER has sextant and sextantd
 
   chronyd   chronyd selects the socket of sextantd, and `sextant time` shows that it reads it
   ntpd      the segment of ntpd's shared memory has samples as mode 1 asks, with gpsd's permissions
   gpsd      TOFF of sextantd's gpsd protocol is the same sample; without the policy nothing is made
-  beside    the offsets of sextantd and of Debian's gpsd, printed: the host's clock is the simulator's, so both should be zero
+  rests     with `time = every 1 min` the receiver sleeps after its samples, and serves the clock again after the minute
 
 chronyd runs with -x: it does not touch the clock. Each check has file systems, a network and shared memory of its own.
 """
@@ -164,37 +164,23 @@ def gpsd_has_toff(folder):
             os.unlink(f"{folder}/location") if os.path.exists(f"{folder}/location") else None
 
 
-def beside_gpsd(folder):
-    """Twenty samples of each segment, as a reader of ntpd's shared memory gets them."""
-    def offsets(machine):
-        with open(f"{machine.folder}/segment.py", "w") as file:
-            file.write(SEGMENT)
-        with machine.start(sys.executable, f"{machine.folder}/segment.py", "0", "20", stdin=subprocess.PIPE) as reader:
-            reader.wait_for_line("attached")
-            samples = [json.loads(reader.wait_for_line("^{.*}$")[0]) for _ in range(20)]
-        return [sample["clock"] - sample["receive"] + (sample["clock_ns"] - sample["receive_ns"]) / 1e9 for sample in samples]
-
-    def line(name, values):
-        mean = sum(values) / len(values)
-        scatter = (sum((value - mean) ** 2 for value in values) / len(values)) ** 0.5
-        print(f"{name}: mean {mean * 1e3:.2f} ms, standard deviation {scatter * 1e3:.3f} ms, "
-              f"{(max(values) - min(values)) * 1e3:.3f} ms from least to greatest", flush=True)
-
-    with Simulator(f"{folder}/own", "m10", scenario=STILL) as receiver, Machine(f"{folder}/own", "time = continuous\n") as machine:
-        with machine.sextantd(receiver.link):
-            wait_until(lambda: machine.time().get("messages"), "no samples")
-            line("sextantd", offsets(machine))
-    with Simulator(f"{folder}/gpsd", "m10", scenario=STILL) as receiver, Machine(f"{folder}/gpsd", "") as machine:
-        with machine.start("gpsd", "-N", "-n", receiver.link):
-            wait_until(lambda: "0x4e545030" in machine.output("ipcs", "-m"), "no segment")
-            line("gpsd", offsets(machine))
+def rests(folder):
+    """The simulator is a program at a pseudo-terminal, so that it can sleep."""
+    with Simulator(folder, "m10", scenario=STILL) as receiver, Machine(folder, "time = every 1 min\n") as machine:
+        with machine.sextantd(receiver.link) as daemon:
+            wait_until(lambda: machine.time()["state"] == "messages", lambda: f"no samples: {machine.time()}")
+            wait_until(lambda: machine.time()["state"] == "resting", lambda: f"no rest: {machine.time()}")
+            receiver.wait_for_state("backup", "standby")
+            wait_until(lambda: machine.time()["state"] == "messages", lambda: f"no samples after the minute: {machine.time()}")
+            expect(receiver.status()["state"] not in ("backup", "standby"), "the receiver is awake")
+            daemon.process.terminate()
 
 
-CHECKS = {"chronyd": chronyd_selects, "ntpd": ntpd_reads, "gpsd": gpsd_has_toff, "beside": beside_gpsd}
+CHECKS = {"chronyd": chronyd_selects, "ntpd": ntpd_reads, "gpsd": gpsd_has_toff, "rests": rests}
 
 if __name__ == "__main__":
     options = arguments(__doc__)
-    for tool in ("chronyd", "chronyc", "gpsd", "unshare", "nsenter", "ip", "ipcs"):
+    for tool in ("chronyd", "chronyc", "unshare", "nsenter", "ip", "ipcs"):
         if not shutil.which(tool):
             raise SystemExit(f"{tool} is missing; make rig-clock installs it")
     run_checks(CHECKS, options.checks)
