@@ -295,11 +295,11 @@ HOURS ?= 24
 long-run: rig-programs
 	python3 Tests/rig/long_run.py .build/debug --hours $(HOURS)
 
-# The lines that the unit tests and the rigs execute, by module, in a build of its own. WRITE=--write renews docs/reference/coverage.md.
+# The lines that the unit tests execute, by module, in a build of its own. WRITE=--write renews docs/reference/coverage.md.
 COVERAGE := .build/coverage
 coverage: dependencies
 	$(SWIFT) test --enable-code-coverage --scratch-path $(COVERAGE)
-	SWIFT=$(SWIFT) Tests/coverage/run.sh $(COVERAGE) docs/reference/coverage.md $(WRITE)
+	Tests/coverage/report.py $(COVERAGE)/debug/codecov/sextant.json docs/reference/coverage.md $(WRITE)
 
 # Thirty days of the service with three programs and random faults, in virtual time.
 month: dependencies
@@ -346,17 +346,13 @@ PREFIX ?= /usr/local
 # libraries.
 LINK := -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic -Xlinker --icf=all -Xlinker -z -Xlinker pack-relative-relocs \
   -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now --disable-local-rpath
-PRODUCTS ?= sextant sextant-track sextantd
 STATIC := -c release --static-swift-stdlib --scratch-path .build/static $(LINK)
 static: dependencies
 	$(SWIFT) package resolve --scratch-path .build/static
 	packaging/argument-parser/replace.sh .build/static
-	$(foreach product,$(PRODUCTS),$(SWIFT) build $(STATIC) --product $(product) &&) true
-	packaging/sbom.py Package.resolved $(addprefix .build/static/release/,$(PRODUCTS)) > .build/static/release/sextant.spdx.json
-
-# Two builds in different folders, compared byte by byte. About twenty minutes.
-check-reproducible: dependencies
-	packaging/reproducible.sh .build/reproducible
+	$(SWIFT) build $(STATIC) --product sextant
+	$(SWIFT) build $(STATIC) --product sextant-track
+	$(SWIFT) build $(STATIC) --product sextantd
 
 # The hardening of the programs that are installed: position-independent, full RELRO, no executable stack, no RUNPATH.
 check-hardening: static
@@ -368,12 +364,16 @@ manual: static
 	rm -rf .build/manual
 	python3 docs/man/pages.py .build/static/release .build/manual
 
+# The software bill of materials of the programs (SPDX). Python is there by then.
+sbom: manual
+	python3 packaging/sbom.py Package.resolved $(addprefix .build/static/release/,sextant sextant-track sextantd) > .build/static/release/sextant.spdx.json
+
 check-manual: rig-programs
 	Tests/documentation/manual.sh .build/debug .build/manual-check
 
 SHARE = $(DESTDIR)$(PREFIX)/share
 # The units are installed and not enabled (docs/guides/service.md).
-install: static manual install-files
+install: static manual sbom install-files
 
 # PROGRAMS is the folder of the programs; one that is not there is not installed. STRIP has to know their architecture.
 PROGRAMS ?= .build/static/release
@@ -472,7 +472,7 @@ FOREIGN_LIBRARY = LIBRARY=.build/library-$(ARCH) LIBRARY_TARGET=aarch64-none-non
 export CROSS_COMPILE = aarch64-linux-gnu-
 export SYSROOT = $(BOARD)/sysroot
 endif
-deb: manual
+deb: manual sbom
 	rm -rf $(TREE)
 	$(MAKE) install-files install-hw-rules SUDO= DESTDIR=$(TREE) PREFIX=/usr LIB=/usr/lib USER_UNITS=/usr/lib/systemd/user \
 	  POLKIT=/usr/share/polkit-1/rules.d UDEV=/usr/lib/udev $(FOREIGN)

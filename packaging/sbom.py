@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -45,7 +46,9 @@ def needed(program):
 
 
 def library_package(name):
-    """The Debian package of a library: its name, version and architecture."""
+    """The Debian package of a library: its name, version and architecture; on other systems the library itself."""
+    if not shutil.which("dpkg-query"):
+        return name, "NOASSERTION", os.uname().machine
     for line in output("/sbin/ldconfig", "-p").splitlines():
         if line.strip().startswith(name + " "):
             path = os.path.realpath(line.split(" => ")[1])
