@@ -468,11 +468,11 @@ ifneq ($(ARCH),$(HOST_ARCH))
 deb: board-programs
 FOREIGN = PROGRAMS=$(BOARD)/build/release STRIP=true
 # The compiler of C and its libraries are Debian's packages for cross-building.
-FOREIGN_LIBRARY = LIBRARY=.build/library-$(ARCH) LIBRARY_TARGET=aarch64-none-none-elf
+FOREIGN_LIBRARY = CLIB_HOST=aarch64-none-none-elf
 export CROSS_COMPILE = aarch64-linux-gnu-
 export SYSROOT = $(BOARD)/sysroot
 endif
-deb: manual sbom
+deb: sbom
 	rm -rf $(TREE)
 	$(MAKE) install-files install-hw-rules SUDO= DESTDIR=$(TREE) PREFIX=/usr LIB=/usr/lib USER_UNITS=/usr/lib/systemd/user \
 	  POLKIT=/usr/share/polkit-1/rules.d UDEV=/usr/lib/udev $(FOREIGN)
@@ -483,7 +483,7 @@ deb: manual sbom
 deb-library:
 	$(if $(FOREIGN),@command -v $(CROSS_COMPILE)gcc >/dev/null || { $(SUDO) apt-get update -qq && \
 	  $(SUDO) apt-get install -y -qq --no-install-recommends gcc-aarch64-linux-gnu libc6-dev-arm64-cross >/dev/null; })
-	$(MAKE) install-dev SUDO= DESTDIR=$(TREE) PREFIX=/usr \
+	$(MAKE) install-clib SUDO= DESTDIR=$(TREE) PREFIX=/usr \
 	  LIBDIR=/usr/lib/$(shell dpkg-architecture -a$(ARCH) -qDEB_HOST_MULTIARCH 2>/dev/null) $(FOREIGN_LIBRARY)
 	$(CROSS_COMPILE)strip --strip-unneeded $(TREE)/usr/lib/*/libsextant.so.*
 
