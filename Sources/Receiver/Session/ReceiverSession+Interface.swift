@@ -164,9 +164,10 @@ extension ReceiverSession {
     next = .earlier(next, end.deadline)
     next = .earlier(next, silenceDeadline)
     next = .earlier(next, health.recoveredAt)
-    // A retry waits while the receiver sleeps.
+    // A retry waits while the receiver sleeps, and for the end of a search of the rate.
     if !requests.isBusy, !isAsleep {
-      next = .earlier(.earlier(next, retry.at), line.raiseAt(lastByte: listener.lastByte))
+      if !listener.isSearching { next = .earlier(next, retry.at) }
+      next = .earlier(next, line.raiseAt(lastByte: listener.lastByte))
     }
     if !requests.isBusy, isSteady { next = .earlier(next, batch.deadline) }
     // Submitted commands wait for a change of the rate.

@@ -72,9 +72,11 @@ extension ConfigurationItem {
   /// An item without name and unit.
   ///
   /// - Parameters:
+  ///   - id: the key of the item.
   ///   - kind: as in `ConfigurationTable.Entry`.
   ///   - size: of the value in bytes: 1, 2, 4 or 8.
-  ///   - decimals, binaryPlaces: the scale; one of them is 0.
+  ///   - decimals: the decimal places of the scale, 0 with `binaryPlaces`.
+  ///   - binaryPlaces: the binary places of the scale, 0 with `decimals`.
   public init(id: UInt32, kind: UInt8, size: Int, decimals: UInt8, binaryPlaces: UInt8) {
     let type: FieldLayout.WireType =
       switch (kind, size) {
