@@ -103,7 +103,7 @@ struct SimulationLoop: ~Copyable {
   private func status(_ line: VirtualLine, at now: Instant) -> String {
     let receiver = line.receiver
     let truth = receiver.truth(at: now)
-    let charge = (receiver.chargeMilliampereSeconds / 3.6).rounded() / 1000
+    let charge = (receiver.chargeMilliampereSeconds / 3.6 * 1000).rounded() / 1_000_000
     return """
       \(receiver.model.rawValue): \(receiver.powerState.rawValue), \(receiver.hasFix ? "fix" : "no fix"), \
       \(receiver.baudRate) baud (host \(line.hostRate)), \(charge) mAh, batch \(receiver.batchedEpochs), \
