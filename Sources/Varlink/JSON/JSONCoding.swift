@@ -74,17 +74,13 @@ extension String: JSONScalar {
   }
 }
 
-/// A number that JSON does not have (RFC 8259, section 6) is one of the strings "inf", "-inf" and "nan".
 extension Double: JSONScalar {
-  var json: JSON? { isFinite ? .double(self) : .string(description) }
+  var json: JSON? { isFinite ? .double(self) : nil }
 
   init?(_ json: JSON) {
     switch json {
     case .double(let value): self = value
     case .integer(let value): self = Double(value)
-    case .string("inf"): self = .infinity
-    case .string("-inf"): self = -.infinity
-    case .string("nan"): self = .nan
     default: return nil
     }
   }
@@ -92,10 +88,10 @@ extension Double: JSONScalar {
 
 extension Float: JSONScalar {
   /// The double with the same shortest digits, which are fewer than those of the exact value.
-  var json: JSON? { (Double(description) ?? Double(self)).json }
+  var json: JSON? { isFinite ? .double(Double(description) ?? Double(self)) : nil }
 
   init?(_ json: JSON) {
-    guard let value = Double(json), Float(value).isFinite == value.isFinite else { return nil }
+    guard let value = Double(json), Float(value).isFinite else { return nil }
     self = Float(value)
   }
 }
