@@ -352,7 +352,7 @@ void sextant_decoder_counters(const sextant_decoder *decoder, sextant_counters *
 
 /// Writes an NMEA sentence: `$`, the content, `*`, the checksum, CR LF.
 ///
-/// - content: what stands between `$` and `*`, for example `PUBX,00`, of `count` characters. It begins with an upper-case letter and
+/// - content: the characters between `$` and `*`, for example `PUBX,00`, of `count` characters. It begins with an upper-case letter and
 ///   has printable ASCII characters except `$` and `*`.
 ///
 /// Returns the length of the sentence in bytes; 0 if the content is invalid, or the sentence is longer than `capacity` or
@@ -410,7 +410,7 @@ typedef struct sextant_configuration_item {
 /// Returns false if no receiver of the interface descriptions has such an item, or if a pointer is NULL.
 bool sextant_configuration_item_named(const char *name, sextant_configuration_item *item);
 
-/// Stores the item with a key in `item`. Returns false if there is none, or if `item` is NULL.
+/// Stores the item with a key in `item`. Returns false if no item has the key, or if `item` is NULL.
 bool sextant_configuration_item_with_key(uint32_t key, sextant_configuration_item *item);
 
 /// Calls `body` with each item, by rising key, until it returns false. The item is valid until `body` returns. Nothing happens

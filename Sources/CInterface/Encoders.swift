@@ -18,7 +18,7 @@ func write(
   return body(&span) ?? 0
 }
 
-/// The input of a C program; empty if there is none.
+/// The input of a C program; empty without input.
 @inline(__always)
 @_lifetime(immortal)
 func span(_ bytes: UnsafeRawPointer?, _ count: Int) -> RawSpan {

@@ -101,7 +101,7 @@ package final class RemoteLocationService: LocationService {
         if !isRefusalLogged { log(refusal.text) }
         isRefusalLogged = true
       } catch let error as Errno {
-        // Without a daemon there is no socket, or nobody listens at it.
+        // Without a daemon the socket does not exist, or no process listens at it.
         let isAbsent = error == .noSuchFileOrDirectory || error == .connectionRefused
         if !isAbsent, !isFailureLogged { log("the location service cannot be reached: \(error); it is tried again") }
         isFailureLogged = isFailureLogged || !isAbsent

@@ -3,7 +3,7 @@
 // statically linked program (docs/reference/size.md).
 #if !hasFeature(Embedded)
   extension Collection where Element == UInt8 {
-    /// The place of the first occurrence of a sequence of bytes; nil if there is none.
+    /// The index of the first occurrence of a sequence of bytes; nil if it does not occur.
     package func occurrence(of wanted: some Collection<UInt8>) -> Range<Index>? {
       var start = startIndex
       while !self[start...].starts(with: wanted) {

@@ -31,7 +31,7 @@ private struct Reply: Equatable {
       for piece in pieces { stream += try response.receive(piece.raw) }
     } catch {
       refusal = error.text
-      // The bytes before a refusal are given to nobody.
+      // The bytes before a refusal are discarded.
       stream = []
     }
     queue.receive(stream.raw, at: .zero)
