@@ -222,10 +222,14 @@ class Program:
         return False
 
     def handles(self, number):
-        """Whether a signal does not simply end it: it is caught, or blocked and read from a descriptor."""
+        """Whether a signal does not simply end it: it is caught, or blocked and waited for. While the C library creates a thread, it
+        blocks all signals for a moment, those of faults too, which no program of ours blocks."""
         with open(f"/proc/{self.process.pid}/status") as file:
-            masks = re.findall(r"^Sig(?:Cgt|Blk):\s+(\w+)", file.read(), re.M)
-        return any(int(mask, 16) >> (number - 1) & 1 for mask in masks)
+            masks = {name: int(mask, 16) for name, mask in re.findall(r"^(Sig\w+):\s+(\w+)$", file.read(), re.M)}
+
+        def has(name, number):
+            return masks[name] >> (number - 1) & 1
+        return has("SigCgt", number) or has("SigBlk", number) and not has("SigBlk", signal.SIGSEGV)
 
     # MARK: Output
 
