@@ -5,8 +5,9 @@
 usage: compare_service.py FOLDER [--epochs N]
 
 FOLDER holds the programs `sextant-track` and `sextantd`. The receiver is a pseudo-terminal that is fed as a 115200 baud line is
-(compare_latency.py). The latency is that from the write of an epoch's last byte to the line that the delegate prints. The two
+(compare_latency.py). The latency is that from the write of an epoch's last byte to the line that the delegate prints. They
 take turns three times, and the median of all epochs of each counts. Wake-ups are those of the program and of the daemon together.
+The relay (relay.c) is two C programs that only pass a message on, and the baseline (baseline.c) one: the least of a service.
 """
 import argparse
 import os
@@ -16,7 +17,9 @@ import time
 
 import compare_latency as latency
 
-MARK = (b'"event":"didUpdateLocations"',)
+MARK = (b'"event":"didUpdateLocations"', b'"class":"TPV"')
+# What each is compared with: the same without the process between.
+SHORTER = {"served": "alone", "relay": "baseline"}
 COMMON = dict(os.environ, SEXTANT_APP_STATE="foreground", SEXTANT_AUTHORIZATION="always")
 
 
@@ -53,22 +56,22 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("--epochs", type=int, default=100)
     options = parser.parse_args()
-    print("| Receiver | Program | Median | 95 % | More than alone | Wake-ups for an epoch |")
+    print("| Receiver | Program | Median | 95 % | By the process between | Wake-ups for an epoch |")
     print("|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         client = latency.compiled("client", folder)
         for kind, make in (("UBX", latency.ubx_epoch), ("NMEA", latency.nmea_epoch)):
             starts = {"alone": start_alone(options.folder), "served": start_served(options.folder)}
+            starts |= {name: latency.start_into_pipe(latency.compiled(name, folder)) for name in ("baseline", "relay")}
             rounds = {name: [] for name in starts}
             for _ in range(3):
                 for name, start in starts.items():
                     rounds[name].append(latency.measure(name, start, client, make, options.epochs, MARK))
-            alone = None
-            for name, ones in rounds.items():
-                found = latency.together(name, ones)
+            results = {name: latency.together(name, ones) for name, ones in rounds.items()}
+            for name, found in results.items():
                 median = found["latencyMedianMicroseconds"]
-                alone = alone or median
-                print(f"| {kind} | {name} | {median:.0f} µs | {found['latency95Microseconds']:.0f} µs | {median - alone:.0f} µs "
+                shorter = results[SHORTER.get(name, name)]["latencyMedianMicroseconds"]
+                print(f"| {kind} | {name} | {median:.0f} µs | {found['latency95Microseconds']:.0f} µs | {median - shorter:.0f} µs "
                       f"| {found['wakeupsPerEpoch']:.1f} |")
 
 

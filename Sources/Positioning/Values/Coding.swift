@@ -43,6 +43,50 @@ extension BeaconUUID: Codable {
   }
 }
 
+/// Encoded as an array, because each epoch has one for every program: the numbers in the order of the properties, the time, then
+/// the floor and the source if there is one. A later version may append elements.
+extension Location: Codable {
+  public init(from decoder: any Decoder) throws {
+    var values = try decoder.unkeyedContainer()
+    self.init(
+      Coordinate(latitudeDegrees: try values.decodeNumber(), longitudeDegrees: try values.decodeNumber()),
+      horizontalAccuracyMetres: try values.decodeNumber(), timestamp: UTCTime(nanosecondsSince1970: 0))
+    altitudeMetres = try values.decodeNumber()
+    ellipsoidalAltitudeMetres = try values.decodeNumber()
+    verticalAccuracyMetres = try values.decodeNumber()
+    courseDegrees = try values.decodeNumber()
+    courseAccuracyDegrees = try values.decodeNumber()
+    speedMetresPerSecond = try values.decodeNumber()
+    speedAccuracyMetresPerSecond = try values.decodeNumber()
+    timestamp = UTCTime(nanosecondsSince1970: try values.decode(Int64.self))
+    floorLevel = try values.decodeIfPresent(Int.self)
+    source = try values.decodeIfPresent(Source.self)
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var values = encoder.unkeyedContainer()
+    for value in [
+      coordinate.latitudeDegrees, coordinate.longitudeDegrees, horizontalAccuracyMetres, altitudeMetres,
+      ellipsoidalAltitudeMetres, verticalAccuracyMetres, courseDegrees, courseAccuracyDegrees, speedMetresPerSecond,
+      speedAccuracyMetresPerSecond,
+    ] {
+      if value.isFinite { try values.encode(value) } else { try values.encode(CodedNumber(value)) }
+    }
+    try values.encode(timestamp.nanosecondsSince1970)
+    guard floorLevel != nil || source != nil else { return }
+    try values.encode(floorLevel)
+    try values.encode(source)
+  }
+}
+
+extension UnkeyedDecodingContainer {
+  /// Nearly all numbers are finite, and these need no decoder of their own.
+  fileprivate mutating func decodeNumber() throws -> Double {
+    if let value = try? decode(Double.self) { return value }
+    return try decode(CodedNumber.self).value
+  }
+}
+
 /// A number that JSON may not have (RFC 8259, section 6): infinity and not-a-number are the strings "inf", "-inf" and
 /// "nan", every other value is a number.
 struct CodedNumber: Codable {

@@ -2,7 +2,7 @@
 import ReceiverStream
 
 /// The place of the computer at a time: the content of a CLLocation.
-public struct Location: Hashable, Codable, Sendable {
+public struct Location: Hashable, Sendable {
   /// The origin of a location: the content of a CLLocationSourceInformation.
   public struct Source: Hashable, Codable, Sendable {
     /// From a simulator or a recording.

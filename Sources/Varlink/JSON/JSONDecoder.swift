@@ -6,6 +6,8 @@ extension JSON {
     do { return try Value(from: JSONValueDecoder(self, parent: nil, key: nil)) } catch { throw JSONCodingError(error) }
   }
 
+  fileprivate var isNull: Bool { if case .null = self { true } else { false } }
+
   fileprivate var typeName: String {
     switch self {
     case .null: "null"
@@ -23,6 +25,9 @@ private final class JSONValueDecoder: Decoder, SingleValueDecodingContainer {
   private let json: JSON
   private let parent: JSONValueDecoder?
   private let key: JSONKey?
+  /// The place behind the member that was read last: members are mostly read in the order in which they were written, and so a
+  /// search takes one comparison.
+  private var next = 0
 
   init(_ json: JSON, parent: JSONValueDecoder?, key: JSONKey?) {
     self.json = json
@@ -37,7 +42,7 @@ private final class JSONValueDecoder: Decoder, SingleValueDecodingContainer {
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     guard case .object(let members) = json else { throw mismatch("an object", json) }
-    return KeyedDecodingContainer(Keyed(self, members))
+    return KeyedDecodingContainer(Keyed(decoder: self, members: members))
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
@@ -46,7 +51,7 @@ private final class JSONValueDecoder: Decoder, SingleValueDecodingContainer {
   }
 
   func singleValueContainer() -> any SingleValueDecodingContainer { self }
-  func decodeNil() -> Bool { json == .null }
+  func decodeNil() -> Bool { json.isNull }
   func decode<Value: JSONScalar>(_ type: Value.Type) throws -> Value { try scalar(json, nil) }
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try Value(from: self) }
 
@@ -73,26 +78,18 @@ private final class JSONValueDecoder: Decoder, SingleValueDecodingContainer {
     JSONValueDecoder(json, parent: self, key: key)
   }
 
-  private final class Keyed<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    private let decoder: JSONValueDecoder
-    private let members: [JSON.Member]
-    /// The place behind the member that was read last: members are mostly read in the order in which they were written, and
-    /// so a search takes one comparison.
-    private var next = 0
-
-    init(_ decoder: JSONValueDecoder, _ members: [JSON.Member]) {
-      self.decoder = decoder
-      self.members = members
-    }
+  private struct Keyed<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let decoder: JSONValueDecoder
+    let members: [JSON.Member]
 
     var codingPath: [any CodingKey] { decoder.codingPath }
     var allKeys: [Key] { members.compactMap { Key(stringValue: $0.name) } }
 
     private func find(_ name: String) -> JSON? {
-      for index in next..<next + members.count {
+      for index in decoder.next..<decoder.next + members.count {
         let index = index < members.count ? index : index - members.count
         guard members[index].name == name else { continue }
-        next = index + 1 < members.count ? index + 1 : 0
+        decoder.next = index + 1 < members.count ? index + 1 : 0
         return members[index].value
       }
       return nil
@@ -104,7 +101,7 @@ private final class JSONValueDecoder: Decoder, SingleValueDecodingContainer {
     }
 
     func contains(_ key: Key) -> Bool { members.contains { $0.name == key.stringValue } }
-    func decodeNil(forKey key: Key) throws -> Bool { try member(key) == .null }
+    func decodeNil(forKey key: Key) throws -> Bool { try member(key).isNull }
 
     func decode<Value: JSONScalar>(_ type: Value.Type, forKey key: Key) throws -> Value {
       try decoder.scalar(member(key), JSONKey(key))
@@ -115,12 +112,12 @@ private final class JSONValueDecoder: Decoder, SingleValueDecodingContainer {
     }
 
     func decodeIfPresent<Value: JSONScalar>(_ type: Value.Type, forKey key: Key) throws -> Value? {
-      guard let json = find(key.stringValue), json != .null else { return nil }
+      guard let json = find(key.stringValue), !json.isNull else { return nil }
       return try decoder.scalar(json, JSONKey(key)) as Value
     }
 
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
-      guard let json = find(key.stringValue), json != .null else { return nil }
+      guard let json = find(key.stringValue), !json.isNull else { return nil }
       return try Value(from: decoder.child(json, JSONKey(key)))
     }
 
@@ -159,14 +156,22 @@ private final class JSONValueDecoder: Decoder, SingleValueDecodingContainer {
       return value
     }
 
+    /// As `take`, without the key of a decoder.
+    private mutating func scalar<Value: JSONScalar>() throws -> Value {
+      guard !isAtEnd else { throw decoder.error("missing", key) }
+      let value: Value = try decoder.scalar(elements[currentIndex], key)
+      currentIndex += 1
+      return value
+    }
+
     mutating func decodeNil() throws -> Bool {
       guard !isAtEnd else { throw decoder.error("missing", key) }
-      guard elements[currentIndex] == .null else { return false }
+      guard elements[currentIndex].isNull else { return false }
       currentIndex += 1
       return true
     }
 
-    mutating func decode<Value: JSONScalar>(_ type: Value.Type) throws -> Value { try take { try $0.scalar($1, $2) } }
+    mutating func decode<Value: JSONScalar>(_ type: Value.Type) throws -> Value { try scalar() }
 
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
       try take { try Value(from: $0.child($1, $2)) }
