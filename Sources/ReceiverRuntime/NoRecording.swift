@@ -5,6 +5,9 @@ import Recording
 
 /// Why bytes are not a recording of a receiver.
 package enum NoRecording {
+  /// A file without a frame in so many bytes is not a recording. A sparse file may have any size.
+  package static let longestSearch: UInt64 = 1 << 30
+
   /// Nil if they are one.
   package static func reason(_ counters: StreamCounters, bytes: UInt64) -> String? {
     counters.frames == 0 ? problem(counters, bytes: bytes) : nil
@@ -19,7 +22,7 @@ package enum NoRecording {
     var file = try InputFile(opening: path)
     var recorded = RecordedBytes()
     var stream = FrameStream()
-    while stream.counters.frames == 0, let piece = try file.next() {
+    while stream.counters.frames == 0, recorded.count < longestSearch, let piece = try file.next() {
       try recorded.receive(piece) { bytes in stream.receive(bytes) { _ in } }
     }
     _ = try recorded.finish { bytes in stream.receive(bytes) { _ in } }
@@ -46,6 +49,6 @@ package enum NoRecording {
     if bytes == 0 { return "is empty" }
     return isWithoutChecksums(counters, bytes: bytes)
       ? "\(counters.withoutChecksum) sentences have no checksum and are ignored; enable the checksum in the receiver"
-      : "no frame of NMEA, UBX or RTCM 3 in \(bytes) bytes; name a recording of a receiver"
+      : "no frame of NMEA, UBX or RTCM 3 in \(bytes) byte\(bytes == 1 ? "" : "s"); name a recording of a receiver"
   }
 }

@@ -46,7 +46,7 @@ struct Decode: ParsableCommand {
   }
 
   func run() throws {
-    var input = try StreamInput(opening: file)
+    var input = try StreamInput(opening: file, printsMeanwhile: format != .summary)
     switch format {
     case .tpv: try decodeFixes(&input)
     case .messages: try decodeMessages(&input)
@@ -76,6 +76,7 @@ struct Decode: ParsableCommand {
     }) {
       try Output.write(line.bytes)
       line.removeAll()
+      try input.check(stream.counters)
     }
     stream.finish { frame in
       guard messages?.contains(frame) ?? true else { return }
@@ -103,6 +104,7 @@ struct Decode: ParsableCommand {
     }) {
       try Output.write(text.bytes)
       text.removeAll()
+      try input.check(stream.counters)
     }
     stream.finish { frame in
       guard messages?.contains(frame) ?? true else { return }
@@ -127,6 +129,7 @@ struct Decode: ParsableCommand {
     }) {
       try Output.write(line.bytes)
       line.removeAll()
+      try input.check(stream.counters)
     }
     stream.finish { frame in frames.receive(frame) { line.message($0) } }
     frames.finish { line.message($0) }
@@ -149,7 +152,9 @@ struct Decode: ParsableCommand {
     var summary = Summary()
     while try input.next({ bytes in
       stream.receive(bytes) { frame in frames.receive(frame) { summary.receive($0) } }
-    }) {}
+    }) {
+      try input.check(stream.counters)
+    }
     stream.finish { frame in frames.receive(frame) { summary.receive($0) } }
     frames.finish { summary.receive($0) }
     try Output.write(summary.text(stream.counters, bytes: input.bytes))

@@ -2,6 +2,8 @@
 
 /// The progress of reading a long file, as a line on standard error that is overwritten. It is shown only on a terminal, and
 /// only where no other output appears on it.
+///
+/// A report, and a summary, are printed after the file was read; what is printed meanwhile would be mixed with the line.
 struct ReadProgress {
   /// A shorter file is read before its line could be read.
   private static let shortest: UInt64 = 64 << 20
@@ -17,10 +19,11 @@ struct ReadProgress {
   /// - Parameters:
   ///   - name: the file.
   ///   - size: bytes; nil for a stream.
-  init(of name: String, size: UInt64?) {
+  ///   - printsMeanwhile: whether the command prints to standard output while it reads.
+  init(of name: String, size: UInt64?, printsMeanwhile: Bool) {
     self.name = name == "-" ? "standard input" : name
     self.size = size
-    isShown = showsProgress() && !isTerminal() && size ?? .max >= Self.shortest
+    isShown = showsProgress() && !(printsMeanwhile && isTerminal()) && size ?? .max >= Self.shortest
   }
 
   /// Counts bytes that were read.

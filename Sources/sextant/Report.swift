@@ -57,10 +57,12 @@ struct Report: ParsableCommand {
   }
 
   private func read(_ path: String) throws -> RecordingStatistics.Result {
-    var input = try StreamInput(opening: path)
+    var input = try StreamInput(opening: path, printsMeanwhile: false)
     var stream = FrameStream()
     var statistics = RecordingStatistics(truth: place)
-    while try input.next({ bytes in stream.receive(bytes) { statistics.receive($0) } }) {}
+    while try input.next({ bytes in stream.receive(bytes) { statistics.receive($0) } }) {
+      try input.check(stream.counters)
+    }
     stream.finish { statistics.receive($0) }
     let name = path == "-" ? "standard input" : path
     if let reason = NoRecording.reason(stream.counters, bytes: input.bytes) {

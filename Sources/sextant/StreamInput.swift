@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FileSystem
+import ReceiverRuntime
+import ReceiverStream
 import Recording
 
 /// The bytes of a receiver's stream in a file, which is plain bytes or a recording.
@@ -14,15 +16,17 @@ struct StreamInput: ~Copyable {
   private var progress: ReadProgress
 
   /// Opens a file; `-` is standard input.
-  init(opening path: String) throws {
-    do throws(FileError) { self.init(path, try InputFile(opening: path)) } catch {
+  ///
+  /// - Parameter printsMeanwhile: whether the command prints to standard output while it reads.
+  init(opening path: String, printsMeanwhile: Bool = true) throws {
+    do throws(FileError) { self.init(path, try InputFile(opening: path), printsMeanwhile) } catch {
       throw CommandFailure(reading: error)
     }
   }
 
-  private init(_ path: String, _ file: consuming InputFile) {
+  private init(_ path: String, _ file: consuming InputFile, _ printsMeanwhile: Bool) {
     self.path = path
-    progress = ReadProgress(of: path, size: file.size)
+    progress = ReadProgress(of: path, size: file.size, printsMeanwhile: printsMeanwhile)
     self.file = file
   }
 
@@ -48,5 +52,17 @@ struct StreamInput: ~Copyable {
       throw CommandFailure(.noInput, "\(path): \(error)")
     }
     return true
+  }
+
+  /// Refuses a file without a frame in its first bytes.
+  ///
+  /// - Parameters:
+  ///   - counters: the counts of the stream so far.
+  ///   - limit: the number of bytes.
+  /// - Throws: `CommandFailure`.
+  func check(_ counters: StreamCounters, after limit: UInt64 = NoRecording.longestSearch) throws {
+    guard bytes >= limit, let reason = NoRecording.reason(counters, bytes: bytes) else { return }
+    progress.end()
+    throw CommandFailure(.badData, "\(path == "-" ? "standard input" : path): \(reason)")
   }
 }

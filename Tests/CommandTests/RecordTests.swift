@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import MonotonicTime
+import ReceiverStream
 import Recording
 import TestSupport
 import Testing
@@ -42,6 +43,18 @@ struct RecordTests {
     try record([[1, 2], [3]], to: folder.path + "/b", isRaw: true)
     #expect(try stream(folder.path + "/a") == [1, 2, 3])
     #expect(try stream(folder.path + "/b") == [1, 2, 3])
+  }
+
+  @Test("A file without a frame in its first bytes is refused before its end")
+  func sparse() throws {
+    let folder = try TemporaryFolder()
+    try record([[1, 2], [3]], to: folder.path + "/a", isRaw: true)
+    var input = try StreamInput(opening: folder.path + "/a")
+    while try input.next({ _ in }) {}
+    try input.check(StreamCounters(), after: 4)
+    var code: Int32 = 0
+    do { try input.check(StreamCounters(), after: 3) } catch let failure as CommandFailure { code = failure.exitCode }
+    #expect(code == 65)
   }
 
   @Test("A recording is continued, and its torn tail is removed")
@@ -119,7 +132,27 @@ struct RecordTests {
       .device("/dev/ttyACM0"), baud: nil, plan: RecordingPlan(rotation: nil), isRaw: false, into: file)
     client.receive(bytes: [1, 2, 3].raw, at: time(0))
     try client.close()
+    #expect(client.summary("a") == "a: 3 bytes, 0 frames and 0 fixes in 0 s")
     let line = client.json("a")
     #expect(line.hasPrefix(#"{"file":"a","device":"/dev/ttyACM0","bytes":3,"frames":0,"seconds":"#))
+    #expect(line.hasSuffix("\"fixes\":0}\n"))
+  }
+
+  @Test("The summary counts fixes, the frames of every opening of the line, and the finished files")
+  func summary() throws {
+    let folder = try TemporaryFolder()
+    let file = try RecordingFile(path: folder.path + "/a", isRaw: false, rotates: true, keep: nil)
+    var client = RecordClient(
+      .device("/dev/ttyACM0"), baud: nil, plan: RecordingPlan(rotation: .bytes(1)), isRaw: false, into: file)
+    for milliseconds in [0, 100] as [UInt64] { client.receive(bytes: [1].raw, at: time(milliseconds)) }
+    var fix = Fix()
+    fix.kind = .threeD
+    (fix.latitudeDegrees, fix.longitudeDegrees) = (48, 11)
+    client.receive(EpochAssembler.Report(fix: fix), Sky(), at: time(200))
+    client.receive(EpochAssembler.Report(fix: Fix()), Sky(), at: time(300))
+    for frames in [5, 9, 2, 3] as [UInt64] { client.count(frames: frames) }
+    try client.close()
+    #expect(client.summary("-").hasPrefix("standard output: 2 bytes, 12 frames and 1 fix in "))
+    #expect(client.summary("-").hasSuffix(", 1 finished file before it"))
   }
 }

@@ -71,6 +71,7 @@ struct Record: ParsableCommand {
     var failure: (any Error)?
     do { try loop.run() } catch { failure = error }
     do { try loop.client.close() } catch { failure = failure ?? error }
+    if loop.client.bytes > 0 { printNotice(loop.client.summary(file)) }
     if json { try Output.write(loop.client.json(file)) }
     if let failure { throw failure }
     if loop.client.bytes == 0 {

@@ -23,6 +23,11 @@ struct RecordClient: ReceiverClient, ~Copyable {
   private var problem: (any Error)?
   private var rate: UInt32?
   private var frames: UInt64 = 0
+  /// The frames of earlier openings of the line, each of which counts from 0.
+  private var earlierFrames: UInt64 = 0
+  /// The number of epochs with a position.
+  private var fixes = 0
+  private var finishedFiles = 0
   private let started: Instant
   private var last: Instant
   private var progress: RecordProgress
@@ -56,6 +61,10 @@ struct RecordClient: ReceiverClient, ~Copyable {
     }
   }
 
+  mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {
+    if !report.isUpdate, report.fix.hasPosition { fixes += 1 }
+  }
+
   mutating func receive(
     _ event: ReceiverConnection.Event, _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
   ) {
@@ -85,7 +94,7 @@ struct RecordClient: ReceiverClient, ~Copyable {
       plan.synced()
       if !isStarted { plan.wrote(0, at: now) }
     }
-    if connection.isOpen { frames = connection.counters.frames }
+    if connection.isOpen { count(frames: connection.counters.frames) }
     progress.show(bytes: bytes, frames: frames, at: now)
     return false
   }
@@ -98,6 +107,23 @@ struct RecordClient: ReceiverClient, ~Copyable {
     try file.finish()
   }
 
+  /// Notes the frames of the open line.
+  mutating func count(frames now: UInt64) {
+    if now < frames - earlierFrames { earlierFrames = frames }
+    frames = earlierFrames + now
+  }
+
+  /// Returns what was written, for people.
+  func summary(_ file: String) -> String {
+    func count(_ number: UInt64, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+    let name = file == "-" ? "standard output" : file
+    let seconds = Int(max(0, last.seconds(since: started)).rounded())
+    var text =
+      "\(name): \(count(bytes, "byte")), \(count(frames, "frame")) and \(fixes) fix\(fixes == 1 ? "" : "es") in \(seconds) s"
+    if finishedFiles > 0 { text += ", \(count(UInt64(finishedFiles), "finished file")) before it" }
+    return text
+  }
+
   /// Returns a summary of the recording, one line.
   func json(_ file: String) -> String {
     var line = JSONLine()
@@ -108,6 +134,7 @@ struct RecordClient: ReceiverClient, ~Copyable {
     line.field("frames", Int64(frames))
     line.name("seconds")
     line.decimal(last.seconds(since: started), digits: 3)
+    line.field("fixes", Int64(fixes))
     line.endObject()
     line.endLine()
     return line.text
@@ -178,6 +205,7 @@ struct RecordClient: ReceiverClient, ~Copyable {
     if !isRaw { try end(at: now) }
     try file.rotate()
     plan.rotated()
+    finishedFiles += 1
     hasHeader = false
   }
 
