@@ -282,7 +282,8 @@ let package = Package(
       name: "RecordingReportTests", dependencies: ["RecordingReport", "ReceiverStream", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
-      name: "CorpusTests", dependencies: ["GPSDJSON", "ReceiverStream", "UBX", "TestSupport"], swiftSettings: settings),
+      name: "CorpusTests", dependencies: ["GPSDJSON", "ReceiverStream", "RecordingReport", "UBX", "TestSupport"],
+      swiftSettings: settings),
     .testTarget(
       name: "MessageTests", dependencies: ["GPSDJSON", "ReceiverStream", "NMEA", "UBX", "RTCM3", "WireBytes"],
       swiftSettings: settings),

@@ -78,13 +78,7 @@ package struct EpochStatistics: Sendable {
       return
     }
     if firstFixSeconds == nil { firstFixSeconds = now }
-    if isLost, let lastFixSeconds {
-      let length = now - lastFixSeconds
-      outages += 1
-      outageSeconds += length
-      longestOutageSeconds = max(longestOutageSeconds, length)
-    }
-    isLost = false
+    endOutage(at: now)
     lastFixSeconds = now
     positions += 1
     altitude.add(fix.heightAboveSeaLevelMetres, at: now)
@@ -93,6 +87,23 @@ package struct EpochStatistics: Sendable {
     let place = deviation.add(
       latitudeDegrees: latitude, longitudeDegrees: longitude, heightMetres: fix.heightAboveEllipsoidMetres)
     outline.add(place, at: now)
+  }
+
+  /// Ends the recording. An outage until its end counts up to the last epoch.
+  package mutating func end() {
+    finish()
+    endOutage(at: axis.seconds)
+  }
+
+  /// Counts an outage: the time between two positions with an epoch without one between them. Before the first position there
+  /// is none.
+  private mutating func endOutage(at now: Double) {
+    defer { isLost = false }
+    guard isLost, let lastFixSeconds else { return }
+    let length = now - lastFixSeconds
+    outages += 1
+    outageSeconds += length
+    longestOutageSeconds = max(longestOutageSeconds, length)
   }
 }
 

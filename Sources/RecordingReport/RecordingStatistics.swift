@@ -57,7 +57,7 @@ package struct RecordingStatistics: ~Copyable {
       epochs.add(report.fix, isUpdate: report.isUpdate)
       if report.skyChanged { satellites.add(sky) }
     }
-    epochs.finish()
+    epochs.end()
     let messages = counts.map { (name: Self.name($0.key), count: $0.value) }
       .sorted { ($1.count, $0.name) < ($0.count, $1.name) }
     return Result(
