@@ -238,6 +238,10 @@ rig-formats: rig-programs
 	@command -v gpsbabel >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends gpsbabel >/dev/null; }
 	python3 Tests/rig/formats.py .build/debug $(wildcard $(RECORDINGS)/ubx/ublox-zed-f9p_hpg1.11.log $(RECORDINGS)/gpsd/mt3339.log)
 
+# The screen of `sextant watch` on a pseudo-terminal: its sizes, keys and locales, and the terminal after each way of ending.
+rig-screen: rig-programs
+	python3 Tests/rig/screen.py .build/debug
+
 # Clients of gpsd at sextantd and at Debian's gpsd, on the same simulated receivers. Needs root, for networks of their own.
 rig-gpsd: rig-programs rig-packages
 	$(SUDO) python3 Tests/rig/gpsd_clients.py .build/debug

@@ -35,6 +35,12 @@ public struct Poller: ~Copyable {
     case hangUp
     /// SIGWINCH: the window of the terminal has a new size.
     case windowChange
+    /// SIGQUIT: the quit key.
+    case quit
+    /// SIGTSTP: the suspend key. Its default action does not follow.
+    case stop
+    /// SIGCONT: the process was continued after a stop.
+    case resume
   }
 
   /// Why ``wait(deadline:)`` returned.
@@ -222,6 +228,9 @@ extension Poller.Signal {
     case .terminate: SIGTERM
     case .hangUp: SIGHUP
     case .windowChange: SIGWINCH
+    case .quit: SIGQUIT
+    case .stop: SIGTSTP
+    case .resume: SIGCONT
     }
   }
 

@@ -6,7 +6,7 @@ usage: screen-to-svg.py SEXTANT [DEVICE [SECONDS]]; `make picture` calls it.
 
 SEXTANT is the program. It runs on a pseudo-terminal of 84 columns for SECONDS (default 45), on DEVICE (default
 sim:walk).
-The picture has the text of a late screen, in normal, bold and faint.
+The picture has the text of a late screen, with its attributes and colours.
 """
 import fcntl
 import html
@@ -20,19 +20,20 @@ import tempfile
 import termios
 
 PICTURE = pathlib.Path(__file__).resolve().parent.parent.parent / "docs" / "watch.svg"
-COLUMNS, ROWS = 84, 40
+COLUMNS, ROWS = 84, 27
 # Pixels of a character cell, and of the margin.
 WIDTH, HEIGHT, MARGIN = 8.4, 18, 16
-# Erase to the end of the line, and the attributes normal, bold and faint.
-ESCAPE = re.compile(r"\x1b\[(K|0m|1m|2m)")
-STYLES = {"0m": "", "1m": "b", "2m": "f"}
+# Erase to the end of the line or of the screen, and attributes. Each attribute has a class of the picture.
+ESCAPE = re.compile(r"\x1b\[(K|J|\d+m)")
+STYLES = {"1m": "b", "2m": "f", "32m": "g", "33m": "y", "31m": "r"}
 
 
 def output(program, device, seconds):
     """What the program writes to a terminal."""
     process, terminal = pty.fork()
     if process == 0:
-        os.environ.update(TERM="xterm", SEXTANT_STATE_DIR=tempfile.mkdtemp())
+        os.environ.update(TERM="xterm", LC_ALL="C.UTF-8", SEXTANT_STATE_DIR=tempfile.mkdtemp())
+        os.environ.pop("NO_COLOR", None)
         os.execv(program, [program, "watch", "--device", device, "--seconds", seconds])
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
     written = b""
@@ -45,19 +46,16 @@ def output(program, device, seconds):
 
 
 def runs(line):
-    """The pieces of a line with one style: (column, style, text)."""
-    column, style = 0, ""
+    """The pieces of a line with one style: (column, classes, text)."""
+    column, classes = 0, []
     for index, piece in enumerate(ESCAPE.split(line)):
         if index % 2:
-            style = STYLES.get(piece, style)
+            classes = [] if piece == "0m" else classes + [STYLES[piece]] if piece in STYLES else classes
         else:
-            # Bars of block elements have a colour of their own.
-            for part in re.findall("[\u2588-\u258f]+|[^\u2588-\u258f]+", piece):
-                text = part.strip()
-                if text:
-                    is_bar = "\u2588" <= text[0] <= "\u258f"
-                    yield column + len(part) - len(part.lstrip()), "g" if is_bar else style, text
-                column += len(part)
+            text = piece.strip()
+            if text:
+                yield column + len(piece) - len(piece.lstrip()), " ".join(classes), text
+            column += len(piece)
 
 
 def picture(lines):
@@ -66,7 +64,7 @@ def picture(lines):
     yield f'<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" {size}>'
     yield "<title>The screen of sextant watch: position, motion, time, and the signal of each satellite</title>"
     yield "<style>text{font:14px ui-monospace,Menlo,Consolas,DejaVu Sans Mono,monospace;fill:#d8dee9;white-space:pre}"
-    yield ".b{font-weight:bold;fill:#fff}.f{fill:#8b95a7}.g{fill:#7fb069}</style>"
+    yield ".b{font-weight:bold;fill:#fff}.f{fill:#8b95a7}.g{fill:#7fb069}.y{fill:#d9b44a}.r{fill:#cf7a68}.f.g,.f.y,.f.r{opacity:.6}</style>"
     yield '<rect width="100%" height="100%" rx="8" fill="#1b1f27"/>'
     for row, line in enumerate(lines):
         for column, style, text in runs(line):
@@ -81,12 +79,13 @@ def picture(lines):
 
 def main():
     program, device, seconds = (sys.argv[1:] + ["sim:walk", "45"][len(sys.argv) - 2 :])[:3]
-    # Each screen begins at the top left corner and ends with the rest erased.
-    screens = re.findall(r"\x1b\[H(.*?)\x1b\[J", output(program, device, seconds), re.DOTALL)
+    # Each screen begins at the top left corner. After the last one the terminal is restored.
+    written = output(program, device, seconds).split("\x1b[?1049l")[0]
+    screens = written.split("\x1b[H")[1:]
     if not screens:
         sys.exit(f"{program} drew no screen")
     # The last screens are those of the end, without new frames.
-    lines = screens[max(0, len(screens) - 3)].replace("\r", "").rstrip("\n").split("\n")
+    lines = screens[max(0, len(screens) - 3)].replace("\r", "").split("\n")
     PICTURE.write_text("\n".join(picture(lines)) + "\n")
 
 

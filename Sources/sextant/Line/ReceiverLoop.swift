@@ -12,6 +12,8 @@ import SerialPort
 protocol ReceiverClient: ~Copyable {
   /// Why the command failed; thrown at the end of the loop.
   var failure: CommandFailure? { get }
+  /// The signals that the client handles, beside those of every command.
+  var signals: [Poller.Signal] { get }
   /// When the client needs a round of events at the latest.
   var deadline: Instant? { get }
   /// Takes the report of an epoch.
@@ -29,17 +31,24 @@ protocol ReceiverClient: ~Copyable {
   mutating func prepare(for report: borrowing EpochAssembler.Report, _ sky: borrowing Sky)
   /// The size of the terminal has changed.
   mutating func resize()
+  /// The terminal requests a stop.
+  mutating func stop()
+  /// The process was continued after a stop.
+  mutating func resume()
   /// The end takes longer than a second.
   mutating func isSlowToEnd(_ text: String)
 }
 
 extension ReceiverClient where Self: ~Copyable {
   var failure: CommandFailure? { nil }
+  var signals: [Poller.Signal] { [] }
   mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {}
   mutating func receive(bytes: RawSpan, at now: Instant) {}
   mutating func handle(_ event: Poller.Event, _ poller: inout Poller, at now: Instant) {}
   mutating func prepare(for report: borrowing EpochAssembler.Report, _ sky: borrowing Sky) {}
   mutating func resize() {}
+  mutating func stop() {}
+  mutating func resume() {}
   mutating func isSlowToEnd(_ text: String) { printNotice(text) }
 }
 
@@ -81,7 +90,7 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
   ) throws {
     // Operations that can fail come first: a value that owns descriptors must not be left half initialised.
     let now = SystemClock.monotonic
-    var poller = try Poller(catching: [.interrupt, .terminate, .hangUp, .windowChange])
+    var poller = try Poller(catching: [.interrupt, .terminate, .hangUp, .windowChange] + client.signals)
     let simulator: SimulatedReceiver?
     let path: String
     let folder: PrivateTemporaryFolder?
@@ -144,6 +153,8 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
       for event in events {
         switch event {
         case .signal(.windowChange): client.resize()
+        case .signal(.stop): client.stop()
+        case .signal(.resume): client.resume()
         case .signal:
           // A second signal ends the loop without an orderly end.
           if isEnding { return close(at: now) }

@@ -15,7 +15,7 @@ struct Watch: ParsableCommand {
     discussion: """
       Shows the fixes and satellites of a receiver. Without one, waits for the first that is plugged in. A u-blox receiver \
       is configured to send the messages for a fix in UBX, and restored at the end. Nothing is sent to other receivers. \
-      Press ^C to end.
+      Press q or ^C to end; ? lists the keys of the screen.
       """)
 
   @OptionGroup var receiver: ReceiverOptions

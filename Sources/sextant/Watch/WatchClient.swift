@@ -24,6 +24,8 @@ struct WatchClient: ReceiverClient, ~Copyable {
   private var hasWritten = false
   /// The error of a failed write.
   private var problem: (any Error)?
+  /// Whether the poller waits for keys.
+  private var waitsForKeys = false
 
   /// - Parameters:
   ///   - epochs: the number of epochs with a position after which the command ends; nil for no limit.
@@ -32,7 +34,8 @@ struct WatchClient: ReceiverClient, ~Copyable {
     _ kind: WatchView.Kind, source: Source, baud: UInt32?, epochs: Int?, corrections: CorrectionSource? = nil
   ) {
     self.corrections = corrections.map { CorrectionClient($0) }
-    view = WatchView(kind, limit: epochs, now: SystemClock.monotonic)
+    view = WatchView(
+      kind, limit: epochs, now: SystemClock.monotonic, ScreenCapabilities(environment), TerminalControl())
     self.source = source
     path = source.name
     self.baud = baud
@@ -40,8 +43,11 @@ struct WatchClient: ReceiverClient, ~Copyable {
     noFix.isReplay = source.isSimulated || source.isStandardInput
   }
 
+  private static var keysToken: Poller.Token { Poller.Token(rawValue: 5) }
+
   /// The number of epochs with a position.
   var fixes: Int { view.fixes }
+  var signals: [Poller.Signal] { view.isScreen ? [.quit, .stop, .resume] : [] }
   var deadline: Instant? { .earlier(view.deadline, corrections?.deadline) }
 
   mutating func receive(bytes: RawSpan, at now: Instant) { view.show(bytes: bytes) }
@@ -71,7 +77,12 @@ struct WatchClient: ReceiverClient, ~Copyable {
   }
 
   mutating func handle(_ event: Poller.Event, _ poller: inout Poller, at now: Instant) {
-    corrections?.feed.handle(event, &poller, at: now)
+    switch event {
+    case .readable(Self.keysToken):
+      if !view.readKeys(at: now) { poller.remove(view.keys) }
+    case .hangUp(Self.keysToken): poller.remove(view.keys)
+    default: corrections?.feed.handle(event, &poller, at: now)
+    }
   }
 
   mutating func finishRound(
@@ -85,6 +96,10 @@ struct WatchClient: ReceiverClient, ~Copyable {
     noFix.bytes = connection.bytes
     if connection.isOpen { noFix.counters = connection.counters }
     view.update(connection.counters, rejected: connection.rejectedFields, now)
+    if view.hasKeys != waitsForKeys {
+      waitsForKeys.toggle()
+      if waitsForKeys { try poller.add(view.keys, token: Self.keysToken) } else { poller.remove(view.keys) }
+    }
     if let description = connection.description, place != nil || !connection.navigationDatabase.isEmpty {
       var record = AssistanceRecord(key: AssistanceRecord.Key(description))
       record.place = place
@@ -94,13 +109,21 @@ struct WatchClient: ReceiverClient, ~Copyable {
     if let problem { throw problem }
     hasWritten = false
     try view.flush()
-    return epochs.map { view.fixes >= $0 } ?? false
+    return view.isEndRequested || epochs.map { view.fixes >= $0 } ?? false
   }
 
   mutating func resize() { view.resize() }
 
+  mutating func stop() {
+    view.leaveScreen()
+    TerminalControl.stop()
+    view.resize()
+  }
+
+  mutating func resume() { view.resume() }
+
   mutating func isSlowToEnd(_ text: String) {
-    view.close()
+    view.endScreen()
     printNotice(text)
   }
 
@@ -109,5 +132,5 @@ struct WatchClient: ReceiverClient, ~Copyable {
   }
 
   /// Restores the terminal.
-  mutating func close() { view.close() }
+  mutating func close() { view.close(at: SystemClock.monotonic) }
 }

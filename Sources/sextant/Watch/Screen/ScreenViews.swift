@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+import ReceiverStream
+
+/// The views of the screen: the list of satellites, the sky, the messages and the keys. Each has at most the rows that it is
+/// given; the first one is its title if there are two.
+struct ScreenViews {
+  private let layout: ScreenLayout
+  private let content: ScreenContent
+
+  init(_ layout: ScreenLayout, _ content: ScreenContent) { (self.layout, self.content) = (layout, content) }
+
+  private var columns: Int { layout.size.columns }
+  private var indent: Int { layout.isNarrow ? 0 : 2 }
+
+  // MARK: Satellites
+
+  /// The satellites with their signals as bars, in as many columns as fit.
+  func satellites(rows: Int, first: Int) -> (lines: [ScreenLine], first: Int) {
+    let order = Self.ordered(content.satellites)
+    let across =
+      layout.isNarrow ? 1 : max(1, (columns - 2 + SatelliteText.gap) / (SatelliteText.widest + SatelliteText.gap))
+    let high = (order.count + across - 1) / across
+    return list(rows: rows, first: first, count: high, title: "Satellites \(order.count)", details(order)) { row in
+      var line = layout.line()
+      line.pad(to: indent)
+      for column in 0..<across where column * high + row < order.count {
+        line.pad(to: indent + column * (SatelliteText.widest + SatelliteText.gap))
+        SatelliteText.put(
+          order[column * high + row], into: &line, width: across == 1 ? columns - indent : SatelliteText.widest)
+      }
+      return line
+    }
+  }
+
+  private func details(_ satellites: [Satellite]) -> String {
+    ", \(satellites.count(where: { $0.signalDecibelHertz > 0 })) received, "
+      + "\(satellites.count(where: \.isUsed)) used"
+  }
+
+  /// A stable order by system and number avoids flicker. Satellites without a signal come last.
+  private static func ordered(_ satellites: [Satellite]) -> [Satellite] {
+    satellites.sorted { a, b in
+      if (a.signalDecibelHertz > 0) != (b.signalDecibelHertz > 0) { return a.signalDecibelHertz > 0 }
+      return (a.system.rawValue, a.number) < (b.system.rawValue, b.number)
+    }
+  }
+
+  // MARK: Sky
+
+  /// The sky, north up, and the satellites beside it where there is room.
+  func sky(rows: Int) -> [ScreenLine] {
+    let order = Self.ordered(content.satellites)
+    let without = order.count(where: { !SkyPlot.hasDirection($0) })
+    var lines = [titleLine("Sky: \(order.count) satellites" + (without > 0 ? ", \(without) without a direction" : ""))]
+    guard let plot = SkyPlot(rows: rows - 1, columns: columns - indent, order) else {
+      var line = layout.line()
+      line.putCut("the window is too small for the sky; l lists the satellites")
+      return Array((lines + [line]).prefix(rows))
+    }
+    let left = indent + plot.columns + 3
+    for row in 0..<plot.rows {
+      var line = layout.line()
+      line.pad(to: indent)
+      plot.put(row: row, into: &line)
+      if columns - left >= SatelliteText.narrowest, row < order.count {
+        line.pad(to: left)
+        SatelliteText.put(order[row], into: &line, width: columns - left)
+      }
+      lines.append(line)
+    }
+    return lines
+  }
+
+  // MARK: Messages
+
+  /// The last messages, the newest one in the last row.
+  func messages(rows: Int, newer: Int) -> (lines: [ScreenLine], newer: Int) {
+    let entries = content.log.entries
+    let visible = max(1, rows - 1)
+    let newer = min(newer, max(0, entries.count - visible))
+    let end = entries.count - newer
+    let position = newer > 0 ? ", \(newer) newer ones below" : ""
+    let lines = entries[max(0, end - visible)..<end].map { entry in
+      var line = layout.line()
+      line.pad(to: indent)
+      line.putCut(entry.text)
+      return line
+    }
+    return (rows > 1 ? [titleLine("Messages \(content.log.total)\(position)")] + lines : lines, newer)
+  }
+
+  // MARK: Keys
+
+  func help(rows: Int, first: Int) -> (lines: [ScreenLine], first: Int) {
+    list(rows: rows, first: first, count: ScreenHelp.keys.count, title: "Keys", "; any other key returns") { row in
+      let (keys, meaning) = ScreenHelp.keys[row]
+      var line = layout.line()
+      line.pad(to: indent)
+      line.put(keys, .bold)
+      line.pad(to: indent + (layout.isNarrow ? 8 : 24))
+      line.put(layout.isNarrow ? " " : "")
+      line.putCut(meaning)
+      return line
+    }
+  }
+
+  // MARK: Lists
+
+  private func titleLine(_ text: String) -> ScreenLine {
+    var line = layout.line()
+    line.pad(to: indent)
+    line.putCut(text, .faint)
+    return line
+  }
+
+  /// The rows of a list from `first` on, below its title. Returns `first` limited to the list.
+  private func list(
+    rows: Int, first: Int, count: Int, title: String, _ details: String, _ row: (Int) -> ScreenLine
+  ) -> (lines: [ScreenLine], first: Int) {
+    let visible = max(1, rows - 1)
+    let first = min(first, max(0, count - visible))
+    let end = min(count, first + visible)
+    let position = count > visible ? ": rows \(first + 1)-\(end) of \(count)" : ""
+    let lines = (first..<end).map(row)
+    return (rows > 1 ? [titleLine(title + position + details)] + lines : lines, first)
+  }
+}
+
+/// The keys of the screen.
+enum ScreenHelp {
+  static let keys: [(keys: String, meaning: String)] = [
+    ("q", "end, with a summary"),
+    ("l", "list of satellites"),
+    ("s", "sky, north up"),
+    ("m", "messages of the receiver as they arrive"),
+    ("Tab", "next view"),
+    ("p", "pause and go on; meanwhile the receiver is read"),
+    ("Up Down", "scroll by a row (also k and j)"),
+    ("PgUp PgDn", "scroll by a page"),
+    ("Home End", "first and last row"),
+    ("^Z", "stop; `fg` goes on"),
+    ("^C", "end"),
+  ]
+}
