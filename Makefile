@@ -279,6 +279,7 @@ rig-python: rig-programs
 # Faults of the host: few descriptors, no threads, closed streams, special files, links, a hidden /proc, hostile text. Some
 # checks need root and say so. Less than a minute.
 rig-host-faults: rig-programs
+	@command -v openssl >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq openssl >/dev/null; }
 	python3 Tests/rig/host_faults.py .build/debug
 
 # Each call of the programs into the system fails in turn. The whole sweep takes about 50 minutes; SAMPLE=1000 makes a random

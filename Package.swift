@@ -91,6 +91,9 @@ let package = Package(
     .target(
       name: "HostSensors", dependencies: ["CLinux", "FileSystem", "MonotonicTime", systemPackage],
       swiftSettings: settings),
+    // OpenSSL is loaded when a caster needs it.
+    .target(name: "CTLS", path: "CSupport/CTLS", linkerSettings: [.linkedLibrary("dl")]),
+    .target(name: "TLS", dependencies: ["CTLS"], swiftSettings: settings),
     .target(name: "Varlink", swiftSettings: settings),
     // Receivers on the network: names, attempts to connect, gpsd's requests.
     .target(name: "NetworkSources", dependencies: ["MonotonicTime", "Varlink"], swiftSettings: settings),
@@ -131,7 +134,7 @@ let package = Package(
       name: "ReceiverRuntime",
       dependencies: [
         "CLinux", "Receiver", "Corrections", "NetworkSources", "ReceiverStream", "Recording", "SerialPort", "EventLoop",
-        "Hotplug", "FileSystem", "WireBytes", "MonotonicTime", systemPackage,
+        "Hotplug", "FileSystem", "TLS", "WireBytes", "MonotonicTime", systemPackage,
       ],
       swiftSettings: settings),
     .target(
@@ -256,6 +259,7 @@ let package = Package(
     .testTarget(name: "SPARTNTests", dependencies: ["SPARTN", "TestSupport"], swiftSettings: settings),
     .testTarget(
       name: "NetworkSourcesTests", dependencies: ["NetworkSources", "MonotonicTime"], swiftSettings: settings),
+    .testTarget(name: "TLSTests", dependencies: ["ReceiverSimulator", "TLS"], swiftSettings: settings),
     .testTarget(name: "VarlinkTests", dependencies: ["Varlink", "TestSupport"], swiftSettings: settings),
     .testTarget(
       name: "ReceiverStreamTests",

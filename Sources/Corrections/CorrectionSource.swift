@@ -9,11 +9,19 @@ package enum CorrectionSource: Equatable, Sendable {
   case fifo(String)
   /// `tcp:HOST:PORT`.
   case tcp(host: String, port: UInt16)
-  /// `ntrip://[USER[:PASSWORD]@]HOST[:PORT]/MOUNT`; `%` and two hexadecimal digits in user and password are a byte.
-  case ntrip(host: String, port: UInt16, mount: String, credentials: String?)
+  /// `ntrip://[USER[:PASSWORD]@]HOST[:PORT]/MOUNT`, `ntrips://…` with TLS; `%` and two hexadecimal digits in user and password are
+  /// a byte.
+  case ntrip(host: String, port: UInt16, mount: String, credentials: String?, transport: Transport = .plain)
 
-  /// The default port of casters (IANA, "rtcm-sc104").
-  package static let ntripPort: UInt16 = 2101
+  /// How the bytes of a caster travel.
+  package enum Transport: Equatable, Sendable {
+    case plain
+    /// Encrypted, with a check of the caster's certificate and name.
+    case tls
+
+    /// The default port of casters: IANA's "rtcm-sc104", and the port after it that casters use for TLS.
+    package var port: UInt16 { self == .tls ? 2102 : 2101 }
+  }
 
   /// Reads the name of a source; nil if it has another form.
   package init?(_ text: String) {
@@ -23,7 +31,7 @@ package enum CorrectionSource: Equatable, Sendable {
       self = .fifo(path)
     } else if let place = text.removingPrefix("tcp:"), case (let host, let port?)? = Self.hostAndPort(place) {
       self = .tcp(host: host, port: port)
-    } else if let address = text.removingPrefix("ntrip://"), let slash = address.lastIndex(of: "/") {
+    } else if let (address, transport) = Self.caster(text), let slash = address.lastIndex(of: "/") {
       var place = String(address[..<slash])
       let mount = String(address[address.index(after: slash)...])
       var credentials: String?
@@ -33,26 +41,35 @@ package enum CorrectionSource: Equatable, Sendable {
       }
       let isClean = mount.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
       guard !mount.isEmpty, isClean, let (host, port) = Self.hostAndPort(place) else { return nil }
-      self = .ntrip(host: host, port: port ?? Self.ntripPort, mount: mount, credentials: credentials)
+      self = .ntrip(
+        host: host, port: port ?? transport.port, mount: mount, credentials: credentials, transport: transport)
     } else {
       return nil
     }
   }
 
+  /// The rest of a caster's name after its scheme.
+  private static func caster(_ text: String) -> (address: String, Transport)? {
+    if let address = text.removingPrefix("ntrips://") { return (address, .tls) }
+    return text.removingPrefix("ntrip://").map { ($0, .plain) }
+  }
+
   /// The source with a password that its name leaves out; unchanged if it names one, or no user.
   package func withPassword(_ password: String) -> CorrectionSource {
-    guard needsPassword, case .ntrip(let host, let port, let mount, let user?) = self else { return self }
-    return .ntrip(host: host, port: port, mount: mount, credentials: "\(user):\(password)")
+    guard needsPassword, case .ntrip(let host, let port, let mount, let user?, let transport) = self else {
+      return self
+    }
+    return .ntrip(host: host, port: port, mount: mount, credentials: "\(user):\(password)", transport: transport)
   }
 
   /// Whether it names a user and no password.
   package var needsPassword: Bool {
-    if case .ntrip(_, _, _, let credentials?) = self { !credentials.contains(":") } else { false }
+    if case .ntrip(_, _, _, let credentials?, _) = self { !credentials.contains(":") } else { false }
   }
 
   /// Whether its name has a password, which other users see in the list of processes.
   package var namesPassword: Bool {
-    if case .ntrip(_, _, _, let credentials?) = self { credentials.contains(":") } else { false }
+    if case .ntrip(_, _, _, let credentials?, _) = self { credentials.contains(":") } else { false }
   }
 
   /// The source without user and password.
@@ -60,7 +77,7 @@ package enum CorrectionSource: Equatable, Sendable {
     switch self {
     case .file(let path), .fifo(let path): path
     case .tcp(let host, let port): "\(host):\(port)"
-    case .ntrip(let host, let port, let mount, _): "\(host):\(port)/\(mount)"
+    case .ntrip(let host, let port, let mount, _, _): "\(host):\(port)/\(mount)"
     }
   }
 

@@ -6,6 +6,7 @@ import Receiver
 import ReceiverStream
 import Recording
 import SerialPort
+import TLS
 
 /// Sends corrections from their source to the receiver of a connection: performs the actions of `CorrectionLink`,
 /// `CasterPosition` and `CorrectionQueue` on the thread of the poller.
@@ -18,7 +19,10 @@ package final class CorrectionFeed {
   private var file: ReplayLine?
   private var fifo: Owned<SerialPort>?
   private var host: HostConnection?
+  /// The encryption of a caster's connection; nil without.
+  private var tls: Secured?
   private var response = NTRIPResponse()
+  /// Bytes that the socket has still to take, encrypted where the connection is.
   private var request: [UInt8] = []
   private var casterPosition = CasterPosition()
   private var ticket: SessionTicket?
@@ -74,6 +78,8 @@ package final class CorrectionFeed {
       }
       try poller.addPort(port.fileDescriptor, token: token)
       fifo = Owned(port)
+    case .ntrip(_, _, _, _, transport: .tls) where !TLSClient.isAvailable:
+      throw SerialPortError(unreachable: TLSFailure.noLibrary.text, path: source.name)
     case .tcp, .ntrip: link.wake(at: now)
     }
     perform(&poller, at: now)
@@ -121,8 +127,7 @@ package final class CorrectionFeed {
 
   private func sendPosition(_ poller: inout Poller, at now: Instant) {
     guard isNTRIP, stream != nil, request.isEmpty, let sentence = casterPosition.sentence(at: now) else { return }
-    request = sentence
-    sendRequest(&poller, at: now)
+    send(sentence, &poller, at: now)
   }
 
   /// Reports a line that is too slow, once. Corrections that are dropped during the configuration of the receiver do
@@ -160,9 +165,28 @@ package final class CorrectionFeed {
     guard stream != nil else { return }
     link.connected(awaitsReply: isNTRIP, at: now)
     response = NTRIPResponse()
-    if case .ntrip(let host, let port, let mount, let credentials) = source {
-      request = NTRIPRequest.bytes(
-        host: host, port: port, mount: mount, credentials: credentials, version: SextantVersion.text)
+    guard case .ntrip(let host, let port, let mount, let credentials, let transport) = source else {
+      return sendRequest(&poller, at: now)
+    }
+    if transport == .tls {
+      do {
+        tls = Secured(try TLSClient(to: host))
+      } catch {
+        return link.failed(error.text, at: now)
+      }
+    }
+    let bytes = NTRIPRequest.bytes(
+      host: host, port: port, mount: mount, credentials: credentials, version: SextantVersion.text)
+    send(bytes, &poller, at: now)
+  }
+
+  /// Sends bytes to the caster, encrypted where the connection is.
+  private func send(_ bytes: [UInt8], _ poller: inout Poller, at now: Instant) {
+    if let tls {
+      tls.client.send(bytes)
+      request += tls.client.takeRecords()
+    } else {
+      request += bytes
     }
     sendRequest(&poller, at: now)
   }
@@ -198,6 +222,7 @@ package final class CorrectionFeed {
     resumesAt = nil
     host?.close(&poller)
     host = nil
+    tls = nil
     request = []
     casterPosition.disconnected()
     corrections.reset()
@@ -212,9 +237,16 @@ package final class CorrectionFeed {
     do {
       switch try readOnce(into: &buffer, at: now) {
       case .bytes(let count):
-        take(unsafe buffer.span.bytes.extracting(0..<count), at: now)
+        if let tls {
+          decrypt(unsafe buffer.span.bytes.extracting(0..<count), tls, &poller, at: now)
+        } else {
+          take(unsafe buffer.span.bytes.extracting(0..<count), at: now)
+        }
         pause(after: count, &poller, at: now)
       case .wouldBlock: break
+      case .endOfInput where tls != nil:
+        tls?.client.endOfInput()
+        checkEncryption(at: now)
       case .endOfInput where source.isHost: link.failed("the connection was closed", at: now)
       case .endOfInput: end(&poller)
       }
@@ -233,6 +265,26 @@ package final class CorrectionFeed {
     if let fifo { return try fifo.value.read(into: &room) }
     if let stream { return try stream.value.read(into: &room) }
     return .wouldBlock
+  }
+
+  private func decrypt(_ records: RawSpan, _ tls: Secured, _ poller: inout Poller, at now: Instant) {
+    let bytes = tls.client.receive(records)
+    unsafe take(bytes.span.bytes, at: now)
+    // The caster may have refused.
+    guard self.tls != nil else { return }
+    request += tls.client.takeRecords()
+    // An alert is on its way before the connection is given up.
+    if !request.isEmpty { sendRequest(&poller, at: now) }
+    checkEncryption(at: now)
+  }
+
+  /// Gives the connection up if its encryption has failed or ended.
+  private func checkEncryption(at now: Instant) {
+    switch tls?.client.state {
+    case .failed(let failure): link.failed(failure.text, at: now)
+    case .closed: link.failed(TLSFailure.truncated.text, at: now)
+    case .handshaking, .open, nil: break
+    }
   }
 
   private func take(_ bytes: RawSpan, at now: Instant) {
@@ -267,11 +319,17 @@ package final class CorrectionFeed {
   }
 }
 
+/// A reference to the encryption of a connection, which cannot be copied.
+private final class Secured {
+  var client: TLSClient
+  init(_ client: consuming TLSClient) { self.client = client }
+}
+
 extension CorrectionSource {
   /// The network host, which is retried; nil for another source.
   fileprivate var host: (name: String, port: UInt16)? {
     switch self {
-    case .tcp(let host, let port), .ntrip(let host, let port, _, _): (host, port)
+    case .tcp(let host, let port), .ntrip(let host, let port, _, _, _): (host, port)
     case .file, .fifo: nil
     }
   }

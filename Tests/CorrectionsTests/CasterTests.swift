@@ -30,4 +30,17 @@ struct CasterTests {
     #expect(CorrectionSource("ntrip://me:own@c/M")?.namesPassword == true)
     #expect(CorrectionSource("ntrip://me@c/M")?.namesPassword == false)
   }
+
+  @Test("A caster with TLS has a scheme and a port of its own")
+  func secured() {
+    #expect(
+      CorrectionSource("ntrips://me:p@caster.example/NEAR")
+        == .ntrip(host: "caster.example", port: 2102, mount: "NEAR", credentials: "me:p", transport: .tls))
+    #expect(
+      CorrectionSource("ntrips://c:443/M")
+        == .ntrip(host: "c", port: 443, mount: "M", credentials: nil, transport: .tls))
+    #expect(CorrectionSource("ntrips://me@c/M")?.withPassword("p") == CorrectionSource("ntrips://me:p@c/M"))
+    #expect(CorrectionSource("ntrips://me@c/M")?.name == "c:2102/M")
+    #expect(CorrectionSource("ntrips://c") == nil)
+  }
 }

@@ -10,6 +10,7 @@ import os
 import resource
 import signal
 import socket
+import ssl
 import stat
 import subprocess
 import threading
@@ -229,6 +230,93 @@ def hostile_caster(folder):
     expect(b"Basic bWU6c2VjcmV0" in requests[0], f"the request is {requests[0]!r}")
 
 
+def certificates(folder):
+    """An authority, and certificates of it and of nobody for a caster: openssl-req(1), openssl-x509(1)."""
+    key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout")
+
+    def openssl(*words):
+        done = subprocess.run(("openssl", *words), cwd=folder, capture_output=True, text=True, check=False)
+        expect(done.returncode == 0, f"openssl {words}: {done.stderr[-500:]}")
+    openssl("req", "-x509", *key, "authority.key", "-out", "authority.pem", "-subj", "/CN=Authority", "-days", "2")
+    openssl("req", "-x509", *key, "unknown.key", "-out", "unknown.pem", "-subj", "/CN=caster", "-days", "2",
+            "-addext", "subjectAltName=DNS:localhost")
+    for name, host, days in (("good", "localhost", "2"), ("other", "elsewhere.example", "2"), ("expired", "localhost", "-1")):
+        openssl("req", *key, f"{name}.key", "-out", f"{name}.request", "-subj", "/CN=caster")
+        with open(f"{folder}/{name}.names", "w") as file:
+            file.write(f"subjectAltName=DNS:{host}\n")
+        openssl("x509", "-req", "-in", f"{name}.request", "-CA", "authority.pem", "-CAkey", "authority.key", "-CAcreateserial",
+                "-extfile", f"{name}.names", "-days", days, "-out", f"{name}.pem")
+
+
+def tls_caster(folder, certificate, received, answer):
+    """A caster with TLS and one of the certificates, which gives one answer to each request. Its listener."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(f"{folder}/{certificate}.pem", f"{folder}/{certificate}.key")
+
+    def serve(one):
+        try:
+            with context.wrap_socket(one, server_side=True) as secured:
+                received.append(secured.recv(65536))
+                secured.sendall(answer)
+                while piece := secured.recv(65536):
+                    received.append(piece)
+        except OSError:
+            pass
+
+    def accept():
+        while True:
+            try:
+                one, _ = listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=serve, args=(one,), daemon=True).start()
+    threading.Thread(target=accept, daemon=True).start()
+    return listener
+
+
+def casters_with_tls(folder):
+    """A caster gets user and password only if its certificate is good for its name; each refusal is in words."""
+    certificates(folder)
+    # Without corrections it waits for the position.
+    granted = b"ICY 200 OK\r\n\r\n"
+    cases = [("good", "localhost", None), ("other", "localhost", "is for another host"), ("expired", "localhost", "has expired"),
+             ("unknown", "localhost", "no authority that this computer trusts"), ("good", "127.0.0.1", "is for another host")]
+    with Simulator(folder, "f9p") as receiver:
+        def watch(listener, host, trusted):
+            port = listener.getsockname()[1]
+            variables = {"SEXTANT_SERVICE": "none", "SEXTANT_NTRIP_PASSWORD": "secret"}
+            if trusted:
+                variables["SSL_CERT_FILE"] = f"{folder}/authority.pem"
+            return Program(program(), "watch", "--json", "--device", receiver.link, "--corrections", f"ntrips://me@{host}:{port}/M",
+                           env=environment(folder, **variables))
+        for certificate, host, words in cases:
+            received = []
+            with tls_caster(folder, certificate, received, granted) as listener, watch(listener, host, True) as one:
+                if words:
+                    one.wait_for_message(words)
+                else:
+                    # The request, then the position that it waits for.
+                    harness.wait_until(lambda: len(received) > 1 and b"GGA" in b"".join(received[1:]), "the caster gets no position")
+                one.terminate(None)
+                expect(words or "localhost" not in one.errors, f"a good caster is reported: {one.errors!r}")
+            if words:
+                expect_equal(received, [], f"what a caster got whose certificate is {certificate}")
+            else:
+                # RFC 7617: "me:secret".
+                expect(b"Basic bWU6c2VjcmV0" in received[0], f"the request is {received[0]!r}")
+        received = []
+        with tls_caster(folder, "good", received, granted) as listener, watch(listener, "localhost", False) as one:
+            one.wait_for_message("no authority that this computer trusts")
+            one.terminate(None)
+        expect_equal(received, [], "what a caster got whose authority is not trusted")
+        listener, port = caster(b"ICY 200 OK\r\n\r\n", [])
+        with listener, watch(listener, "localhost", True) as one:
+            one.wait_for_message("check host and port")
+            one.terminate(None)
+    return f"{len(cases) + 2} casters"
+
+
 def recordings(folder):
     """`record` is private, and deletes nothing that it did not create."""
     with open(f"{folder}/empty", "w"):
@@ -261,7 +349,7 @@ def litter(folder):
 
 
 CHECKS = (descriptors, threads, memory, closed_streams, special_files, links_in_state, folder_of_others, hidden_proc, hostile_receiver,
-          hostile_caster, recordings, litter)
+          hostile_caster, casters_with_tls, recordings, litter)
 
 if __name__ == "__main__":
     harness.run_checks(CHECKS, harness.arguments(__doc__).checks)

@@ -47,8 +47,8 @@ struct Watch: ParsableCommand {
   @Option(
     help: """
       Send RTCM 3 corrections to the receiver, from file:PATH, fifo:PATH, tcp:HOST:PORT or \
-      ntrip://USER@HOST:PORT/MOUNT. The password is read from SEXTANT_NTRIP_PASSWORD or from the file \
-      SEXTANT_NTRIP_PASSWORD_FILE.
+      ntrip://USER@HOST:PORT/MOUNT (ntrips:// with TLS). The password is read from SEXTANT_NTRIP_PASSWORD or from the \
+      file SEXTANT_NTRIP_PASSWORD_FILE.
       """)
   var corrections: String?
 
@@ -63,7 +63,8 @@ struct Watch: ParsableCommand {
       if readOnly { throw ValidationError("--corrections are sent to the receiver; omit --read-only.") }
       if CorrectionSource(corrections) == nil {
         throw ValidationError(
-          "--corrections must be file:PATH, fifo:PATH, tcp:HOST:PORT or ntrip://USER@HOST:PORT/MOUNT.")
+          "--corrections must be file:PATH, fifo:PATH, tcp:HOST:PORT or ntrip://USER@HOST:PORT/MOUNT (ntrips:// with TLS)."
+        )
       }
     }
   }
