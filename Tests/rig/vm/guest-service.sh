@@ -48,6 +48,30 @@ first() {
   check "it has one capability" grep -q '^CapEff:.*0000000000080000' "/proc/$process/status"
   check "it has no new privileges" grep -q '^NoNewPrivs:.*1' "/proc/$process/status"
 
+  echo "== attacks from inside the sandbox"
+  # Devices that every user could open but for the unit's list.
+  local disk line
+  disk=$(ls /dev/[vs]da | head -n 1)
+  mknod -m 666 /dev/attacked-disk b $((0x$(stat -c %t "$disk"))) $((0x$(stat -c %T "$disk")))
+  mknod -m 666 /dev/attacked-memory c 1 1
+  mknod -m 666 /dev/attacked-log c 1 11
+  chmod 755 /home/ada
+  install attacks /usr/local/bin/
+  mkdir -p /var/lib/attacks
+  check "as root and without a sandbox each attack succeeds" eval \
+    "attacks /var/lib/attacks > /tmp/attacks.root && [ \$(grep -c ': done$' /tmp/attacks.root) = \$(wc -l < /tmp/attacks.root) ] || { grep refused /tmp/attacks.root; false; }"
+  # The unit with another program.
+  sed -e 's|^ExecStart=.*|ExecStart=/usr/local/bin/attacks /var/lib/sextantd|; s/^Type=.*/Type=oneshot/; /^Requires=\|^Watchdog/d' \
+    -e 's/^Restart=.*/Restart=no/; s|^NotifyAccess=.*|StandardOutput=append:/tmp/attacks.sandbox|' \
+    /usr/local/lib/systemd/system/sextantd.service > /run/systemd/system/attacked.service
+  systemctl daemon-reload
+  check "the attacks run in the sandbox of the service" systemctl start attacked.service
+  check "the same number of attacks" [ "$(wc -l < /tmp/attacks.sandbox)" = "$(wc -l < /tmp/attacks.root)" ]
+  while IFS= read -r line; do
+    check "refused: ${line%%: *}" eval "[[ \$line =~ ': refused ('E(PERM|ACCES|ROFS|AFNOSUPPORT)')' ]]"
+  done < <(sed '$d' /tmp/attacks.sandbox)
+  cat /tmp/attacks.sandbox
+
   echo "== permission of two users"
   plug
   as 1000 sextant-track --json > /tmp/ada.log 2>&1 &

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # service.sh - the location service on a machine with systemd as process 1, udev, polkit and the units as they ship: socket
-# activation, the sandbox, plug and unplug, permission of two users, and a program that is started at a region's border after a
-# reboot. The disk of the machine is a throw-away snapshot, so the state of the first boot is carried to the second one.
+# activation, the sandbox and attacks from inside it (attacks.c), plug and unplug, permission of two users, and a program that is
+# started at a region's border after a reboot. The disk of the machine is a throw-away snapshot, so the state of the first boot is
+# carried to the second one.
 # usage: Tests/rig/vm/service.sh BIN-FOLDER        root; BIN-FOLDER holds sextant, sextant-track and sextantd
 #   RIG=FOLDER     as in run.sh
 #   IMAGE=FOLDER   the image with systemd (default: .build/rig/image-systemd, built there when it is missing)
@@ -16,6 +17,7 @@ build_systemd_image
 share_programs sextant sextant-track sextantd
 cp -r "$project/hw-rules" "$share/"
 cp "$here"/guest-{service,install}.sh "$share/"
+gcc -O2 -Wall -Wextra -Werror -static -o "$share/attacks" "$here/attacks.c"
 prepare_systemd
 
 boot() {
