@@ -12,6 +12,9 @@ compiler=$(swift build --package-path "$top" --show-bin-path)/UBXLayoutCompiler
 mkdir -p "$out/layouts"
 "$compiler" swift "$out/layouts" "$top"/Sources/UBX/Layouts/*.{ubx,keys}
 
+# The one of the Swift compiler's LLVM.
+clang=$(dirname "$(readlink -f "$(command -v swiftc)")")/clang
+
 # Each function has a section, so that a linker can drop what a program does not use.
 flags=(-wmo -swift-version 6 -package-name sextant -strict-memory-safety -parse-as-library -I "$top/CSupport/CByteMask"
   -I "$top/CSupport/CSextant" -enable-experimental-feature Embedded -enable-experimental-feature Lifetimes
@@ -28,8 +31,19 @@ compile() {
   for module in WireBytes NMEA UBX RTCM3 SPARTN ReceiverStream CInterface; do
     mapfile -t sources < <(find "$top/Sources/$module" -name '*.swift' | sort)
     [ "$module" = UBX ] && sources+=("$out"/layouts/*.swift)
-    swiftc "${flags[@]}" $optimization "${more[@]}" -target "$target" -module-name "$module" -I "$folder" \
-      -emit-module -emit-module-path "$folder/$module.swiftmodule" -c "${sources[@]}" -o "$folder/$module.o"
+    local -a command=(swiftc "${flags[@]}" $optimization "${more[@]}" -target "$target" -module-name "$module" -I "$folder"
+      -emit-module-path "$folder/$module.swiftmodule" "${sources[@]}")
+    case $target in
+      armv7em-*)
+        # The Swift compiler puts the constants of a module into one section. The linker drops those that are not used if each has its
+        # own, which clang can do.
+        "${command[@]}" -emit-ir -o "$folder/$module.ll"
+        "$clang" --target="$target" -Wno-override-module -Oz -ffunction-sections -fdata-sections -c "$folder/$module.ll" \
+          -o "$folder/$module.o"
+        rm "$folder/$module.ll"
+        ;;
+      *) "${command[@]}" -emit-module -c -o "$folder/$module.o" ;;
+    esac
   done
 }
 

@@ -18,7 +18,7 @@ from c_library import EXAMPLE, HEADERS, TOP, run, walk
 BOARD = TOP / "Examples" / "Microcontroller"
 # Name, function, longest UBX payload, recordings, flash and memory in bytes at most.
 FIRMWARES = [
-    ("NMEA", "sextant_decoder_init_nmea", 0, ["neo-m8n.log", "ublox-8.log", "quectel.log"], 176_000, 16_384),
+    ("NMEA", "sextant_decoder_init_nmea", 0, ["neo-m8n.log", "ublox-8.log", "quectel.log"], 96_000, 16_384),
 ]
 
 

@@ -9,7 +9,9 @@ extension FieldReader {
     _ head: inout Head, places: Int, _ headRanges: FourRanges, _ blocks: inout InlineArray<room, Block>,
     _ count: BlockCount, _ ranges: FourRanges
   ) -> Int {
-    if let present = fastIntegers(&head, places: places, headRanges, &blocks, count, ranges) { return present }
+    #if !SMALL_CODE
+      if let present = fastIntegers(&head, places: places, headRanges, &blocks, count, ranges) { return present }
+    #endif
     return slowIntegers(&head, places: places, headRanges, &blocks, count, ranges)
   }
 

@@ -511,10 +511,11 @@ extension EpochAssembler {
     guard !hasUBXSky else { return }
     startSky()
     let system = Satellite.system(talker)
-    if !fastAdd(content, of: system) {
-      for satellite in content.present { add(satellite, of: system) }
-    }
-    fix.satellitesInView = sky.count
+    defer { fix.satellitesInView = sky.count }
+    #if !SMALL_CODE
+      if fastAdd(content, of: system) { return }
+    #endif
+    for satellite in content.present { add(satellite, of: system) }
   }
 
   private mutating func apply(_ content: PQGSV) {
