@@ -79,9 +79,11 @@ clib: dependencies
 	Tests/embedded/compile.sh .build/embedded $(CLIB_TARGETS)
 	for target in $(CLIB_TARGETS); do CSupport/CSextant/library.sh .build/embedded $(CLIB)/$$target $$target || exit; done
 
-# The examples in C and Python print what `sextant decode` prints, also under valgrind; the library's symbols.
+# The examples in C and Python print what `sextant decode` prints, and the locations of the service, also under valgrind; the
+# library's symbols.
 rig-clib: clib
 	$(SWIFT) build --product sextant
+	$(SWIFT) build --product sextantd
 	@command -v valgrind >/dev/null && command -v nm >/dev/null && command -v cc >/dev/null || { \
 	  $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq valgrind gcc libc6-dev binutils >/dev/null; }
 	python3 Tests/rig/c_library.py .build/debug/sextant $(CLIB)/$(CLIB_HOST) $(RECORDINGS)

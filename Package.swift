@@ -67,6 +67,10 @@ let package = Package(
       dependencies: ["CSextant", "NMEA", "RTCM3", "ReceiverStream", "UBX", "WireBytes"],
       swiftSettings: settings),
 
+    // The client of the location service for C, in the same library.
+    .target(name: "CClientSocket", path: "CSupport/CClientSocket", cSettings: [.headerSearchPath("../CSextant")]),
+    .target(name: "CServiceClient", dependencies: ["CSextant", "CClientSocket"], swiftSettings: settings),
+
     // Recordings of the stream, and their replay.
     .target(
       name: "Recording", dependencies: ["ReceiverStream", "RTCM3", "WireBytes", "MonotonicTime"],
@@ -269,6 +273,10 @@ let package = Package(
       name: "CInterfaceTests",
       dependencies: ["CInterface", "CSextant", "NMEA", "ReceiverStream", "UBX", "WireBytes", "TestSupport"],
       // Not strictly memory-safe: the tests are a program in C, whose pointers they use.
+      swiftSettings: [.enableExperimentalFeature("Lifetimes")]),
+    .testTarget(
+      name: "CServiceClientTests", dependencies: ["CServiceClient", "CSextant", "TestSupport", "Varlink"],
+      // Not strictly memory-safe, as the test before.
       swiftSettings: [.enableExperimentalFeature("Lifetimes")]),
     .testTarget(
       name: "GPSDJSONTests", dependencies: ["GPSDJSON", "ReceiverStream", "TestSupport"], swiftSettings: settings),

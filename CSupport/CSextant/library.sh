@@ -22,6 +22,13 @@ esac
 
 # One object, whose other symbols are local. Its functions keep their sections, so that a program contains only those that it uses.
 prefix=${CROSS_COMPILE-}
+# With the socket of the service's client, the only part in C.
+case $target in
+  *-linux-* | aarch64-*)
+    "${CC:-${prefix}gcc}" -std=c11 -O2 -fPIC -ffunction-sections -Wall -Wextra -Werror -I "$here" -I "$here/../CClientSocket/include" \
+      -c "$here/../CClientSocket/client_socket.c" -o "$objects/$target/client_socket.o"
+    ;;
+esac
 "${prefix}ld" -r --unique -o "$out/sextant.o" "$objects/$target"/*.o
 "${prefix}objcopy" --wildcard --keep-global-symbol='sextant_*' --strip-unneeded "$out/sextant.o"
 rm -f "$out/libsextant.a"

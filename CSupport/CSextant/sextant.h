@@ -4,14 +4,15 @@
 ///
 /// A decoder takes the bytes of a GNSS receiver in pieces of any size. It calls back with each whole frame of NMEA 0183, UBX and
 /// RTCM 3 whose checksum is right, and with a fix for each epoch: position, time, velocity and their accuracy. The page
-/// "fixes" of the reference states how messages become a fix. Encoders write frames, and find configuration items by name.
+/// "fixes" of the reference states how messages become a fix. Encoders write frames, and find configuration items by name. A client
+/// gets locations from the location service of this computer.
 ///
-/// Memory: the library allocates none and has no variables. A decoder lives in memory of the caller, which it neither moves nor
-/// frees: there is no function that ends a decoder.
+/// Memory: the library allocates none and has no variables. A decoder or client lives in memory of the caller, which it neither
+/// moves nor frees: there is no function that ends a decoder.
 ///
-/// Threads: a decoder may be used from any thread, by one call at a time. Callbacks run in the thread of the call, before it
-/// returns. They may not call functions with their own decoder. Different decoders are independent. All other functions may
-/// be called from any thread at any time, also in an interrupt handler.
+/// Threads: a decoder or client may be used from any thread, by one call at a time. Callbacks run in the thread of the call, before
+/// it returns. They may not call functions with their own decoder or client. Different ones are independent. All other functions
+/// may be called from any thread at any time, also in an interrupt handler.
 ///
 /// Errors: a function that cannot do its work returns 0, NULL or false, as stated with it, and has changed nothing that the
 /// caller sees. Bytes that are no frame are no error; they are counted.
@@ -460,6 +461,164 @@ size_t sextant_encode_valdel(
 
 /// The bytes of a frame with `count` items, at most.
 #define SEXTANT_CONFIGURATION_FRAME_BYTES(count) (12 + 12 * (count))
+
+// MARK: The location service
+
+/// A client of the location service (sextantd) in memory of the caller, by its interface org.sextant.Location. Only the library for
+/// Linux has it.
+///
+/// A client has one connection and one call at a time: a status, a location, or a subscription. No function waits: a program waits
+/// by poll(2) for input at the descriptor, and then calls `sextant_client_receive`, which calls the handlers. The service
+/// identifies the program by its process, and its permission by the authorization store.
+typedef struct sextant_client sextant_client;
+
+/// The path of the socket of the service of this computer.
+#define SEXTANT_SERVICE_PATH "/run/sextant/location"
+
+/// The result of a function of the client.
+typedef enum sextant_client_result {
+  SEXTANT_CLIENT_OK = 0,
+  /// A pointer is NULL, a path is empty or too long for a socket, or a distance is negative or 10^9 m or more. Nothing has changed.
+  SEXTANT_CLIENT_INVALID_ARGUMENT = 1,
+  /// Nothing has changed.
+  SEXTANT_CLIENT_NOT_CONNECTED = 2,
+  /// The client has a call already. Nothing has changed.
+  SEXTANT_CLIENT_BUSY = 3,
+  /// No program accepts connections at the path.
+  SEXTANT_CLIENT_NO_SERVICE = 4,
+  /// The service has ended the connection, for example because it was stopped.
+  SEXTANT_CLIENT_DISCONNECTED = 5,
+  /// A system call failed, and errno has the reason. The connection has ended.
+  SEXTANT_CLIENT_SYSTEM_ERROR = 6,
+  /// The other end does not send what org.sextant.Location describes. The connection has ended.
+  SEXTANT_CLIENT_BAD_MESSAGE = 7,
+  /// A message does not fit in the client's memory. The connection has ended.
+  SEXTANT_CLIENT_MESSAGE_TOO_LONG = 8,
+  /// The program has no permission for locations, or the user has denied it. The call has ended, as after the results below; the
+  /// connection is kept.
+  SEXTANT_CLIENT_DENIED = 9,
+  /// The user has not yet answered the request for permission.
+  SEXTANT_CLIENT_NOT_DETERMINED = 10,
+  /// No location was found in time.
+  SEXTANT_CLIENT_LOCATION_UNKNOWN = 11,
+  /// The service has no receiver.
+  SEXTANT_CLIENT_NO_RECEIVER = 12,
+  /// The service refused the call for another reason, for example because it is older than this library.
+  SEXTANT_CLIENT_REFUSED = 13
+} sextant_client_result;
+
+/// A text in English for a result: what happened and the next step, without a full stop. Never NULL.
+const char *sextant_client_result_text(sextant_client_result result);
+
+/// A location from the service. A `double` that is unknown is NaN.
+typedef struct sextant_location {
+  /// Nanoseconds since 1970-01-01 00:00:00 UTC, of the fix; the service sends milliseconds.
+  int64_t time_nanoseconds_since_1970;
+  /// WGS 84, north positive; always known.
+  double latitude_degrees;
+  /// WGS 84, east positive; always known.
+  double longitude_degrees;
+  /// Above mean sea level.
+  double altitude_metres;
+  /// Above the WGS 84 ellipsoid.
+  double ellipsoidal_altitude_metres;
+  /// The radius of uncertainty.
+  double horizontal_accuracy_metres;
+  double vertical_accuracy_metres;
+  /// Over ground.
+  double speed_metres_per_second;
+  /// The direction of travel, 0...360 from true north.
+  double course_degrees;
+  /// Whether a simulator or a recording produced the location.
+  bool is_simulated;
+} sextant_location;
+
+/// A receiver of the service. A text that is not known is NULL.
+typedef struct sextant_receiver {
+  /// The device node, or the name of a simulator or recording: `/dev/ttyACM0`, `sim:walk`.
+  const char *device;
+  /// The model, if the receiver reports it: `NEO-M9N`.
+  const char *model;
+  /// The power state, as `sextant status` prints it.
+  const char *state;
+  /// The reason for the state.
+  const char *reason;
+  /// The kind of fix: `none`, `2D` or `3D`.
+  const char *fix;
+} sextant_receiver;
+
+/// The most receivers of a `sextant_status`. Further ones are not listed.
+#define SEXTANT_MOST_RECEIVERS 16
+
+/// The state of the service. All pointers are valid until the callback returns. The texts are UTF-8.
+typedef struct sextant_status {
+  const char *version;
+  double uptime_seconds;
+  /// The number of programs that use the service.
+  size_t program_count;
+  const sextant_receiver *receivers;
+  size_t receiver_count;
+} sextant_status;
+
+/// The callbacks of a client. They run inside `sextant_client_receive`, and may not call functions with their own client.
+typedef struct sextant_client_handlers {
+  /// The first argument of the callbacks.
+  void *context;
+  /// Called with the location of `sextant_client_request_location`, and with each one of a subscription; NULL if not needed.
+  void (*on_location)(void *context, const sextant_location *location);
+  /// Called with the status of `sextant_client_get_status`; NULL if not needed.
+  void (*on_status)(void *context, const sextant_status *status);
+} sextant_client_handlers;
+
+/// The bytes of a client without the memory for a message.
+#define SEXTANT_CLIENT_BASE_BYTES 128
+
+/// The memory for a message that every client has. A location needs no more; a status has about 200 bytes for each receiver and
+/// program.
+#define SEXTANT_SHORTEST_MESSAGE_BYTES 1024
+
+/// The bytes of a client for messages up to `message` bytes, `SEXTANT_SHORTEST_MESSAGE_BYTES` or more.
+#define SEXTANT_CLIENT_BYTES(message) (SEXTANT_CLIENT_BASE_BYTES + (message))
+
+/// Makes a client in `memory`, which is not connected.
+///
+/// - memory: aligned as a pointer, not moved or used otherwise while the client is in use. Before it is reused or freed,
+///   `sextant_client_disconnect` closes the descriptor.
+/// - size: `SEXTANT_CLIENT_BYTES(message)` for the longest message.
+/// - handlers: copied.
+///
+/// Returns the client, which is at `memory`; NULL if a pointer is NULL, the memory is not aligned, or it is too small.
+sextant_client *sextant_client_init(void *memory, size_t size, const sextant_client_handlers *handlers);
+
+/// Connects to the service at `path`, which is usually `SEXTANT_SERVICE_PATH`. A connection from before is closed first.
+///
+/// Returns OK, INVALID_ARGUMENT, NO_SERVICE or SYSTEM_ERROR. errno is EAGAIN if the service has not yet accepted too many others.
+sextant_client_result sextant_client_connect(sextant_client *client, const char *path);
+
+/// Closes the connection, and ends its call: a subscription ends this way. Nothing happens without a connection.
+void sextant_client_disconnect(sextant_client *client);
+
+/// The descriptor to wait at for input, by poll(2) or its like; -1 without a connection. It may not be read or closed.
+int sextant_client_descriptor(const sextant_client *client);
+
+/// Requests the status, which needs no permission. One call of `on_status` or an error of `sextant_client_receive` follows.
+///
+/// Returns OK, INVALID_ARGUMENT, NOT_CONNECTED, BUSY, DISCONNECTED or SYSTEM_ERROR, as the two functions below.
+sextant_client_result sextant_client_get_status(sextant_client *client);
+
+/// Requests one location, with an accuracy of `desired_accuracy_metres`, or the best one found in time; NaN for the best one of the
+/// receiver. One call of `on_location` or an error of `sextant_client_receive` follows.
+sextant_client_result sextant_client_request_location(sextant_client *client, double desired_accuracy_metres);
+
+/// Requests a location whenever there is one that is `distance_filter_metres` or more from the one before; NaN for each. A program
+/// that reads slowly gets the newest one. It ends by `sextant_client_disconnect` or an error of `sextant_client_receive`.
+sextant_client_result sextant_client_subscribe(
+    sextant_client *client, double desired_accuracy_metres, double distance_filter_metres);
+
+/// Reads what the service has sent, without waiting, and calls the handlers with it.
+///
+/// Returns OK also if nothing has arrived; else the reason why the call has ended, or the connection with it.
+sextant_client_result sextant_client_receive(sextant_client *client);
 
 #ifdef __cplusplus
 }

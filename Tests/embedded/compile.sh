@@ -17,7 +17,7 @@ clang=$(dirname "$(readlink -f "$(command -v swiftc)")")/clang
 
 # Each function has a section, so that a linker can drop what a program does not use.
 flags=(-wmo -swift-version 6 -package-name sextant -strict-memory-safety -parse-as-library -I "$top/CSupport/CByteMask"
-  -I "$top/CSupport/CSextant" -enable-experimental-feature Embedded -enable-experimental-feature Lifetimes
+  -I "$top/CSupport/CSextant" -I "$top/CSupport/CClientSocket/include" -enable-experimental-feature Embedded -enable-experimental-feature Lifetimes
   -Xfrontend -function-sections)
 compile() {
   local target=$1 folder="$out/$1" module sources optimization=-Osize
@@ -28,7 +28,10 @@ compile() {
     *) more=(-Xfrontend -disable-stack-protector -D SMALL_CODE) ;;
   esac
   mkdir -p "$folder"
-  for module in WireBytes NMEA UBX RTCM3 SPARTN ReceiverStream CInterface; do
+  local -a modules=(WireBytes NMEA UBX RTCM3 SPARTN ReceiverStream CInterface)
+  # The client of the location service is for Linux; the objects of aarch64-none-none-elf are linked for it too.
+  case $target in *-linux-* | aarch64-*) modules+=(CServiceClient) ;; esac
+  for module in "${modules[@]}"; do
     mapfile -t sources < <(find "$top/Sources/$module" -name '*.swift' | sort)
     [ "$module" = UBX ] && sources+=("$out"/layouts/*.swift)
     local -a command=(swiftc "${flags[@]}" $optimization "${more[@]}" -target "$target" -module-name "$module" -I "$folder"

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""libsextant: its symbols, its header, and the examples in C and Python, whose output equals that of `sextant decode`.
+"""libsextant: its symbols, its header, the examples in C and Python, whose output equals that of `sextant decode`, and the example of
+the location service at sextantd with the built-in simulator.
 
-usage: c_library.py SEXTANT LIBRARY RECORDINGS; LIBRARY is the folder of `make clib`, RECORDINGS a folder with */*.log, which may
+usage: c_library.py SEXTANT LIBRARY RECORDINGS; sextantd is beside SEXTANT, LIBRARY is the folder of `make clib`, RECORDINGS a folder with */*.log, which may
 be absent
 """
 import json
@@ -11,11 +12,14 @@ import subprocess
 import sys
 import tempfile
 
+from harness import LIMIT, Program, environment, wait_until
+
 TOP = pathlib.Path(__file__).resolve().parents[2]
 HEADERS = TOP / "CSupport" / "CSextant"
 EXAMPLE = TOP / "Examples" / "C"
-# What the library may need of the C library: nothing that allocates.
-NEEDED = {"memcpy", "memmove", "memset", "memcmp", "__stack_chk_fail", "round", "sqrt", "trunc", "fmod"}
+# What the library may need of the C library: nothing that allocates. The second line is for the client of the service.
+NEEDED = {"memcpy", "memmove", "memset", "memcmp", "__stack_chk_fail", "round", "sqrt", "trunc", "fmod",
+          "socket", "connect", "send", "recv", "close", "strlen", "__errno_location"}
 FIELDS = ["class", "mode", "time", "lat", "lon", "altHAE", "altMSL", "eph", "epv", "speed", "track", "climb", "eps"]
 SATELLITES = ["class", "nSat", "uSat"]
 # Half of the recordings are also decoded under valgrind up to this size.
@@ -85,6 +89,45 @@ def check_symbols(library):
     print(f"{len(defined)} functions, each in the header; no other symbol; needs no function that allocates")
 
 
+def check_service(sextantd, shared, static, folder):
+    """The example of the service prints what the service has, and each end of it in words."""
+    path = f"{folder}/location"
+    valgrind = ["valgrind", "-q", "--error-exitcode=9", "--leak-check=full", shared]
+
+    def ends(command, count, **options):
+        return subprocess.run([*command, path, str(count)], capture_output=True, text=True, timeout=LIMIT, **options)
+
+    absent = ends([shared], 1)
+    assert absent.returncode == 1 and "no location service at this path" in absent.stderr, absent
+    for authorization, error in (("always", None), ("denied", "no permission for locations")):
+        service = Program(sextantd, "--device", "sim:walk", "--socket", path, stderr=subprocess.DEVNULL,
+                          env=environment(folder, SEXTANT_AUTHORIZATION=authorization))
+        with service:
+            wait_until(lambda: pathlib.Path(path).exists() or service.process.poll() is not None, "no socket")
+            for command in ([shared], [static], valgrind):
+                done = ends(command, 3)
+                lines = done.stdout.splitlines()
+                assert lines[0].startswith("sextantd ") and lines[1].startswith("receiver sim:walk: "), lines
+                assert "==" not in done.stderr, done.stderr
+                if error:
+                    assert done.returncode == 1 and error in done.stderr and len(lines) == 2, done
+                else:
+                    times = [int(line.split()[0]) for line in lines[2:]]
+                    assert done.returncode == 0 and len(times) == 3 and times == sorted(set(times)), done
+                    assert all(line.split()[1].startswith("48.1") and line.endswith(" simulated") for line in lines[2:]), lines
+            if not error:
+                waiting = Program(shared, path, "1000000")
+                with waiting:
+                    # The lines are in a buffer of the C library; `sextant status` shows the program.
+                    wait_until(lambda: json.loads(run(pathlib.Path(sextantd).with_name("sextant"), "status", "--json", env=environment(
+                        folder, SEXTANT_SERVICE=path)))["programs"], "no program is served")
+                    service.terminate()
+                    waiting.process.wait(LIMIT)
+                    assert waiting.process.returncode == 1
+                    wait_until(lambda: "has ended the connection" in waiting.errors, f"it prints {waiting.errors}")
+    print("the example of the service: status, locations, refusal, absent and stopped service; valgrind without an error")
+
+
 def main():
     sextant, library, recordings = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
     check_symbols(library)
@@ -97,6 +140,11 @@ def main():
         common = ["cc", "-std=c11", "-O1", "-g", *warnings, "-I", HEADERS, *sources]
         run(*common, "-L", library, "-lsextant", f"-Wl,-rpath,{library.resolve()}", "-o", shared)
         run(*common, library / "libsextant.a", "-lm", "-Wl,--gc-sections", "-o", static)
+        clients = [f"{folder}/client-shared", f"{folder}/client-static"]
+        source = ["cc", "-std=c11", "-D_GNU_SOURCE", "-O1", "-g", *warnings, "-I", HEADERS, EXAMPLE / "locations.c"]
+        run(*source, "-L", library, "-lsextant", f"-Wl,-rpath,{library.resolve()}", "-o", clients[0])
+        run(*source, library / "libsextant.a", "-lm", "-Wl,--gc-sections", "-o", clients[1])
+        check_service(str(pathlib.Path(sextant).resolve().with_name("sextantd")), *clients, folder)
         paths = sorted(recordings.glob("*/*.log")) or [walk(folder)]
         fixes = checked = 0
         for path in paths:
