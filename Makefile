@@ -244,6 +244,12 @@ rig-formats: rig-programs
 rig-screen: rig-programs
 	python3 Tests/rig/screen.py .build/debug
 
+# The page of `sextant view` in Debian's chromium. VIEW="--minutes 10" measures instead, VIEW="--pictures docs/images" writes the
+# pictures of the guide (needs pngquant).
+rig-view: rig-programs
+	@command -v chromium >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends chromium fonts-inter >/dev/null; }
+	python3 Tests/rig/view.py .build/debug --recordings $(RECORDINGS) $(VIEW)
+
 # Clients of gpsd at sextantd and at Debian's gpsd, on the same simulated receivers. Needs root, for networks of their own.
 rig-gpsd: rig-programs rig-packages
 	$(SUDO) python3 Tests/rig/gpsd_clients.py .build/debug

@@ -122,6 +122,15 @@ let package = Package(
     .target(
       name: "RecordingReport", dependencies: ["NMEA", "ReceiverStream", "UBX", "WireBytes"], swiftSettings: settings),
 
+    // The live page: its server, and what it shows of a stream.
+    .target(
+      name: "LivePage",
+      dependencies: ["GPSDJSON", "MonotonicTime", "RecordingReport", "ReceiverStream", "UBX", "Varlink", "WireBytes"],
+      resources: [
+        .embedInCode("Page/page.html"), .embedInCode("Page/page.css"), .embedInCode("Page/page.js"),
+      ],
+      swiftSettings: settings),
+
     // Layer 3: one receiver, and the simulator of one.
     .target(
       name: "Receiver", dependencies: ["ReceiverStream", "UBX", "NMEA", "RTCM3", "WireBytes", "MonotonicTime"],
@@ -221,7 +230,7 @@ let package = Package(
         "GPSDJSON", "ReceiverStream", "NMEA", "UBX", "WireBytes", "SerialPort", "EventLoop", "Hotplug",
         "Receiver", "ConfigurationEditing", "Corrections", "ReceiverRuntime", "ReceiverSimulator",
         "Recording", "MonotonicTime", "NetworkSources", "FileSystem", systemPackage, "LocationService", "Positioning",
-        "RemoteLocation", "Varlink", "TrackFormats", "RecordingReport",
+        "RemoteLocation", "Varlink", "TrackFormats", "RecordingReport", "LivePage", "PowerControl", "ReceiverPower",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
@@ -295,6 +304,10 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "CorpusTests", dependencies: ["GPSDJSON", "ReceiverStream", "RecordingReport", "UBX", "TestSupport"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "LivePageTests",
+      dependencies: ["LivePage", "MonotonicTime", "ReceiverStream", "TestSupport", "UBX", "Varlink"],
       swiftSettings: settings),
     .testTarget(
       name: "MessageTests", dependencies: ["GPSDJSON", "ReceiverStream", "NMEA", "UBX", "RTCM3", "WireBytes"],

@@ -66,7 +66,7 @@ package struct RecordingStatistics: ~Copyable {
   }
 
   /// The protocol in the high byte, and what distinguishes its messages.
-  private static func key(_ frame: borrowing Frame) -> UInt64 {
+  package static func key(_ frame: borrowing Frame) -> UInt64 {
     let kind = UInt64(frame.kind.rawValue) << 56
     if let ubx = frame.ubx { return kind | UInt64(ubx.identity.key) }
     if let sentence = frame.nmea {
@@ -76,7 +76,8 @@ package struct RecordingStatistics: ~Copyable {
     return kind | UInt64(rtcm3.messageNumber ?? 0xFFFF)
   }
 
-  private static func name(_ key: UInt64) -> String {
+  /// The name of messages with the same key, such as `UBX NAV-PVT`.
+  package static func name(_ key: UInt64) -> String {
     switch Frame.Kind(rawValue: UInt8(key >> 56)) {
     case .ubx:
       let identity = MessageIdentity(UInt8(key >> 8 & 0xFF), UInt8(key & 0xFF))

@@ -81,13 +81,13 @@ package struct SatelliteStatistics: Sendable {
   }
 
   /// The character of a system in RINEX 3, and its colour's number.
-  static func prefix(_ system: UInt8) -> String {
+  package static func prefix(_ system: UInt8) -> String {
     let prefixes = ["G", "S", "E", "C", "I", "J", "R", "N"]
     return system < 8 ? prefixes[Int(system)] : "?"
   }
 
   /// The name of a signal by the identifiers of UBX (interface description of u-blox F9, section 1.5.4).
-  static func name(gnssId: UInt8, sigId: UInt8) -> String {
+  package static func name(gnssId: UInt8, sigId: UInt8) -> String {
     let known: String? =
       switch (gnssId, sigId) {
       case (0, 0): "GPS L1 C/A"

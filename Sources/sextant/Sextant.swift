@@ -17,10 +17,9 @@ struct Sextant: ParsableCommand {
       """,
     version: "sextant \(SextantVersion.text)",
     subcommands: [
-      Devices.self, Probe.self, Watch.self, Track.self, Authorize.self, Configure.self, Record.self, Decode.self,
-      Report.self, Power.self, Batch.self, Poll.self, Send.self, ResetReceiver.self, Simulate.self, Serve.self,
-      Status.self, Time.self,
-      Bench.self,
+      Devices.self, Probe.self, Watch.self, View.self, Track.self, Authorize.self, Configure.self, Record.self,
+      Decode.self, Report.self, Power.self, Batch.self, Poll.self, Send.self, ResetReceiver.self, Simulate.self,
+      Serve.self, Status.self, Time.self, Bench.self,
     ])
 
   /// What each command needs; a command with a receiver needs more and names what it does not get.

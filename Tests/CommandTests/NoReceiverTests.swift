@@ -24,6 +24,7 @@ struct NoReceiverTests {
     "devices": [Row(words: ["--json"], code: 0, opensReceiver: false)],
     "probe": [Row(words: [], code: 69), Row(words: ["--json", "--read-only"], code: 69)],
     "watch": [Row(words: ["--json", "--seconds", "0.5"], code: 69), Row(words: ["--seconds", "0.5"], code: 69)],
+    "view": [Row(words: ["--listen", "127.0.0.1:29511", "--seconds", "0.5"], code: 69)],
     "track": [
       Row(words: ["--json", "--seconds", "1"], code: 69), Row(words: ["--once", "--seconds", "1"], code: 69),
       Row(words: ["--significant", "--seconds", "1"], code: 69),

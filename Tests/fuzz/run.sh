@@ -18,7 +18,7 @@ export ASAN_OPTIONS=detect_leaks=0
 # Swift's own crash report would stand before libFuzzer's.
 export SWIFT_BACKTRACE=enable=no
 modules=(WireBytes MonotonicTime NMEA UBX RTCM3 SPARTN ReceiverStream Timekeeping GPSDJSON Varlink NetworkSources GPSDProtocol ReceiverSimulator
-  Positioning ServiceProtocol Receiver ConfigurationEditing Recording Corrections Geocoding)
+  Positioning ServiceProtocol Receiver ConfigurationEditing Recording Corrections Geocoding RecordingReport LivePage)
 mapfile -t targets < <(if [ $# -gt 0 ]; then printf '%s\n' "$@"; else
   for file in "$here"/targets/*.swift; do basename "$file" .swift; done; fi)
 
@@ -35,8 +35,8 @@ compile_modules() {
   mkdir -p "$out/layouts"
   "$compiler" swift "$out/layouts" "$top"/Sources/UBX/Layouts/*.{ubx,keys}
   for module in "${modules[@]}"; do
-    # The simulator's terminal is no decoder, and needs other modules.
-    mapfile -t sources < <(find "$top/Sources/$module" -name '*.swift' -not -path '*/Terminal/*' | sort)
+    # The simulator's terminal is no decoder, and needs other modules; SwiftPM generates the embedded page.
+    mapfile -t sources < <(find "$top/Sources/$module" -name '*.swift' -not -path '*/Terminal/*' -not -path '*/Embedded/*' | sort)
     [ "$module" = UBX ] && sources+=("$out"/layouts/*.swift)
     swiftc "${flags[@]}" -sanitize=fuzzer,address -module-name "$module" \
       -emit-module -emit-module-path "$out/$module.swiftmodule" -c "${sources[@]}" -o "$out/$module.o"

@@ -19,7 +19,7 @@ enum Seeds {
     let folder = CommandLine.arguments[1]
     let names = [
       "stream", "fixes", "messages", "sentences", "rtcm3", "spartn", "configuration", "gpsd", "gpsdreplies", "control",
-      "varlink", "service", "geonames", "nominatim", "session", "caster", "recording", "state",
+      "varlink", "service", "geonames", "nominatim", "session", "caster", "recording", "state", "page",
     ]
     for name in names {
       _ = mkdir("\(folder)/\(name)", 0o777)
@@ -38,6 +38,16 @@ enum Seeds {
     caster(folder)
     recording(folder)
     state(folder)
+    page(folder)
+  }
+
+  private static func page(_ folder: String) {
+    let requests = [
+      "GET / HTTP/1.1\r\nHost: 127.0.0.1:2950\r\n\r\n",
+      "GET /events?open=UBX-NAV-PVT%2CX HTTP/1.1\r\nHost: [::1]\r\nOrigin: http://[::1]\r\n\r\n",
+      "POST /control HTTP/1.0\r\nHost: localhost\r\nX-Sextant-Token: 0123\r\nContent-Length: 2\r\n\r\n{}",
+    ]
+    for (number, request) in requests.enumerated() { write([7] + Array(request.utf8), "\(folder)/page/\(number)") }
   }
 
   /// Epochs a second apart, and the replies of a receiver to the first polls.

@@ -6,6 +6,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/../../Sources"
 modules=(NMEA UBX RTCM3 SPARTN WireBytes Varlink NetworkSources GPSDProtocol ReceiverStream Positioning Geocoding PowerControl ReceiverPower
-  Receiver Timekeeping TrackFormats RecordingReport)
+  Receiver Timekeeping TrackFormats RecordingReport LivePage)
 found=$(grep -rnE '\bSystemClock\b|^ *(@.* )?import +(Glibc|Musl|CLinux|Foundation)' --include='*.swift' "${modules[@]}" || true)
 [ -z "$found" ] || { printf '%s\na pure module may not use this\n' "$found" >&2; exit 1; }

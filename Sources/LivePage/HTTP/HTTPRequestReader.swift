@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads one request from bytes that arrive in pieces of any size. The result does not depend on the sizes of the pieces.
+///
+/// The grammar is that of RFC 9112 without its concessions: lines end with CR LF, a line is not continued, a body has a
+/// Content-Length. Bytes behind the request are ignored, since the server closes the connection after its reply.
+package struct HTTPRequestReader: Sendable {
+  package enum Result: Equatable, Sendable {
+    case incomplete
+    case request(HTTPRequest)
+    case refused(HTTPStatus)
+  }
+
+  /// The longest head in bytes, with its empty line.
+  package static let longestHead = 8192
+  /// The longest body in bytes.
+  package static let longestBody = 8192
+  static let mostFields = 64
+
+  private enum State {
+    case head
+    case body(HTTPRequest, length: Int)
+    case over(Result)
+  }
+
+  private var state = State.head
+  /// The bytes of the head, or of the body, until now.
+  private var buffer: [UInt8] = []
+
+  package init() {}
+
+  /// Takes the next bytes. After a result other than `incomplete`, the result stays.
+  package mutating func receive(_ bytes: Span<UInt8>) -> Result {
+    var index = 0
+    while index < bytes.count {
+      switch state {
+      case .over(let result): return result
+      case .head:
+        take(ofHead: bytes[index])
+        index += 1
+      case .body(let request, let length):
+        let count = min(length - buffer.count, bytes.count - index)
+        for place in index..<index + count { buffer.append(bytes[place]) }
+        index += count
+        finishBody(request, length)
+      }
+    }
+    if case .over(let result) = state { return result }
+    return .incomplete
+  }
+
+  /// Whether no byte of a request has arrived.
+  package var isEmpty: Bool { if case .head = state { buffer.isEmpty } else { false } }
+
+  private mutating func refuse(_ status: HTTPStatus) {
+    state = .over(.refused(status))
+    buffer = []
+  }
+
+  private mutating func take(ofHead byte: UInt8) {
+    // A carriage return stands only before a line feed, and a line feed only behind it.
+    let isAfterReturn = buffer.last == 0x0D
+    guard isAfterReturn == (byte == 0x0A), byte >= 0x20 && byte != 0x7F || byte == 0x0D || byte == 0x0A || byte == 0x09
+    else { return refuse(.badRequest) }
+    // A request begins with the letters of its method: the first byte of TLS and of most other protocols is none.
+    if buffer.isEmpty, !(0x41...0x5A).contains(byte) { return refuse(.badRequest) }
+    buffer.append(byte)
+    if byte == 0x0A, buffer.count >= 4, buffer[buffer.count - 3] == 0x0A { return finishHead() }
+    if buffer.count >= Self.longestHead { refuse(.headTooLarge) }
+  }
+
+  private mutating func finishHead() {
+    let lines = buffer.dropLast(4).split(separator: 0x0D, omittingEmptySubsequences: false)
+      .map { String(decoding: $0.first == 0x0A ? $0.dropFirst() : $0, as: UTF8.self) }
+    buffer = []
+    guard lines.count <= Self.mostFields + 1 else { return refuse(.headTooLarge) }
+    let words = lines[0].split(separator: " ", omittingEmptySubsequences: false)
+    guard words.count == 3, words[0].utf8.allSatisfy({ (0x41...0x5A).contains($0) }), words[0].utf8.count <= 16,
+      words[1].hasPrefix("/"), words[2].hasPrefix("HTTP/")
+    else { return refuse(.badRequest) }
+    guard words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0" else { return refuse(.versionNotSupported) }
+    var fields: [HTTPRequest.Field] = []
+    for line in lines.dropFirst() {
+      guard let field = Self.field(line) else { return refuse(.badRequest) }
+      fields.append(field)
+    }
+    let target = words[1].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let query = Self.query(target.count == 2 ? target[1] : "") else { return refuse(.badRequest) }
+    let request = HTTPRequest(
+      method: String(words[0]), path: String(target[0]), query: query, fields: fields, body: [])
+    beginBody(request)
+  }
+
+  private mutating func beginBody(_ request: HTTPRequest) {
+    for name in ["host", "content-length", "origin", "x-sextant-token"]
+    where request.fields.count(where: { $0.name == name }) > 1 {
+      return refuse(.badRequest)
+    }
+    // Two ways to tell the length are the entrance of request smuggling (RFC 9112, section 6.1).
+    if request.field("transfer-encoding") != nil { return refuse(.badRequest) }
+    guard let text = request.field("content-length") else {
+      state = .over(.request(request))
+      return
+    }
+    guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), !text.isEmpty else { return refuse(.badRequest) }
+    guard let length = Int(text), length <= Self.longestBody else { return refuse(.contentTooLarge) }
+    state = .body(request, length: length)
+    finishBody(request, length)
+  }
+
+  private mutating func finishBody(_ request: HTTPRequest, _ length: Int) {
+    guard buffer.count == length else { return }
+    var request = request
+    request.body = buffer
+    buffer = []
+    state = .over(.request(request))
+  }
+
+  private static func field(_ line: String) -> HTTPRequest.Field? {
+    guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")), colon != line.startIndex else { return nil }
+    let name = line[..<colon]
+    guard name.utf8.allSatisfy(isTokenCharacter) else { return nil }
+    var value = line[line.index(after: colon)...]
+    while let first = value.utf8.first, first == 0x20 || first == 0x09 { value.removeFirst() }
+    while let last = value.utf8.last, last == 0x20 || last == 0x09 { value.removeLast() }
+    return HTTPRequest.Field(name: name.lowercased(), value: String(value))
+  }
+
+  /// The characters of a name (RFC 9110, section 5.6.2).
+  private static func isTokenCharacter(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+    default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+    }
+  }
+
+  private static func query(_ text: Substring) -> [HTTPRequest.Field]? {
+    var fields: [HTTPRequest.Field] = []
+    for part in text.split(separator: "&") {
+      let pieces = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard let name = decoded(pieces[0]), let value = decoded(pieces.count == 2 ? pieces[1] : "") else { return nil }
+      fields.append(HTTPRequest.Field(name: name, value: value))
+    }
+    return fields
+  }
+
+  /// Text without percent-encoding (RFC 3986, section 2.1); nil if it is malformed.
+  private static func decoded(_ text: Substring) -> String? {
+    var bytes: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte == UInt8(ascii: "+") ? 0x20 : byte)
+        continue
+      }
+      guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else { return nil }
+      bytes.append(high << 4 | low)
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case 0x30...0x39: byte - 0x30
+    case 0x41...0x46: byte - 0x41 + 10
+    case 0x61...0x66: byte - 0x61 + 10
+    default: nil
+    }
+  }
+}

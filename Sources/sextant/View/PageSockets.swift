@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+import EventLoop
+import FileSystem
+import LivePage
+import MonotonicTime
+import SystemPackage
+
+/// The sockets of the live page: it accepts, reads, writes and closes what `PageServer` decides. No call of it is made inside
+/// another, and the server calls nothing.
+final class PageSockets {
+  private final class Connection {
+    let socket: UnixSocket
+    var waitsForRoom = false
+
+    init(_ socket: consuming UnixSocket) { self.socket = socket }
+  }
+
+  private var server: PageServer
+  private let listeners: [Connection]
+  private var connections: [Int: Connection] = [:]
+  private var buffer = [UInt8](repeating: 0, count: 16_384)
+  /// When connections are accepted again after a lack of descriptors.
+  private var acceptsAgain: Instant?
+
+  /// Tokens of a receiver loop are below these.
+  private static let listenerToken: UInt32 = 0x1000
+  private static let connectionToken: UInt32 = 0x10000
+
+  /// - Throws: `CommandFailure` if an address is in use or not permitted.
+  init(_ server: PageServer, at addresses: [InternetAddress]) throws {
+    self.server = server
+    var listeners: [Connection] = []
+    for address in addresses {
+      do throws(Errno) {
+        listeners.append(Connection(UnixSocket(adopting: try address.listen())))
+      } catch {
+        let isMissing = error == .addressNotAvailable || error == .addressFamilyNotSupported
+        if address.isVersion6, isMissing, !listeners.isEmpty { continue }
+        throw Self.failure(error, address)
+      }
+    }
+    self.listeners = listeners
+  }
+
+  private static func failure(_ error: Errno, _ address: InternetAddress) -> CommandFailure {
+    switch error {
+    case .addressInUse:
+      CommandFailure(
+        .held, "\(address): another program listens there (another `sextant view`?); choose a port with --listen")
+    case .permissionDenied:
+      CommandFailure(
+        .noPermission, "\(address): no permission to listen there; choose a port from 1024 on with --listen")
+    case .addressNotAvailable:
+      CommandFailure(.unavailable, "\(address): this computer does not have the address; choose one with --listen")
+    default: CommandFailure(.unavailable, "\(address): \(error); choose another address with --listen")
+    }
+  }
+
+  // MARK: Poller
+
+  /// Adds all descriptors to a poller.
+  func attach(_ poller: inout Poller) throws {
+    for (index, listener) in listeners.enumerated() {
+      try poller.add(
+        listener.socket.descriptor, token: Poller.Token(rawValue: Self.listenerToken + UInt32(index)),
+        interest: acceptsAgain == nil ? .readable : [])
+    }
+    for (number, connection) in connections {
+      try poller.add(
+        connection.socket.descriptor, token: Self.token(number),
+        interest: connection.waitsForRoom ? [.readable, .writable] : .readable)
+    }
+  }
+
+  private static func token(_ number: Int) -> Poller.Token {
+    Poller.Token(rawValue: connectionToken + UInt32(truncatingIfNeeded: number) & 0x3FFF_FFFF)
+  }
+
+  /// Handles an event of the poller, which may concern another descriptor.
+  func handle(_ event: Poller.Event, _ poller: inout Poller, at now: Instant) {
+    switch event {
+    case .readable(let token), .hangUp(let token):
+      if token.rawValue >= Self.connectionToken {
+        read(Int(token.rawValue - Self.connectionToken), &poller, at: now)
+      } else if token.rawValue >= Self.listenerToken {
+        accept(Int(token.rawValue - Self.listenerToken), &poller, at: now)
+      }
+    // Output is written at the end of the round.
+    case .writable(let token):
+      if token.rawValue >= Self.connectionToken { write(Int(token.rawValue - Self.connectionToken), &poller) }
+    case .signal, .woken, .timeout: break
+    }
+  }
+
+  private func accept(_ index: Int, _ poller: inout Poller, at now: Instant) {
+    guard index < listeners.count else { return }
+    do throws(Errno) {
+      while let socket = try listeners[index].socket.accept() {
+        // Beyond that not even a refusal is written.
+        if server.isOverrun { continue }
+        InternetAddress.sendAtOnce(socket.descriptor)
+        let number = server.connect(at: now)
+        let connection = Connection(socket)
+        connections[number] = connection
+        try? poller.add(connection.socket.descriptor, token: Self.token(number))
+      }
+    } catch {
+      acceptsAgain = now + Milliseconds(1000)
+      setAccepting(false, &poller)
+    }
+  }
+
+  private func setAccepting(_ accepts: Bool, _ poller: inout Poller) {
+    for (index, listener) in listeners.enumerated() {
+      try? poller.change(
+        listener.socket.descriptor, token: Poller.Token(rawValue: Self.listenerToken + UInt32(index)),
+        interest: accepts ? .readable : [])
+    }
+  }
+
+  private func read(_ number: Int, _ poller: inout Poller, at now: Instant) {
+    guard let connection = connections[number] else { return }
+    switch connection.socket.read(into: &buffer) {
+    case .bytes(let count):
+      let bytes = buffer
+      server.receive(bytes.span.extracting(0..<count), from: number, at: now)
+    case .wouldWait: break
+    case .ended: close(number, &poller)
+    }
+  }
+
+  private func write(_ number: Int, _ poller: inout Poller) {
+    guard let connection = connections[number] else { return server.disconnected(number) }
+    if server.isOver(number) { return close(number, &poller) }
+    while case let output = server.output(of: number), !output.isEmpty {
+      switch connection.socket.write(output.span) {
+      case .bytes(let count): server.didWrite(count, to: number)
+      case .ended: return close(number, &poller)
+      case .wouldWait:
+        setWaiting(true, connection, number, &poller)
+        return
+      }
+    }
+    setWaiting(false, connection, number, &poller)
+    if server.isOver(number) { close(number, &poller) }
+  }
+
+  private func setWaiting(_ waits: Bool, _ connection: Connection, _ number: Int, _ poller: inout Poller) {
+    guard connection.waitsForRoom != waits else { return }
+    connection.waitsForRoom = waits
+    try? poller.change(
+      connection.socket.descriptor, token: Self.token(number), interest: waits ? [.readable, .writable] : .readable)
+  }
+
+  private func close(_ number: Int, _ poller: inout Poller) {
+    server.disconnected(number)
+    guard let connection = connections.removeValue(forKey: number) else { return }
+    // Unread bytes would make the kernel reset the connection, and discard the reply.
+    for _ in 0..<16 {
+      guard case .bytes = connection.socket.read(into: &buffer) else { break }
+    }
+    poller.remove(connection.socket.descriptor)
+  }
+
+  // MARK: Server
+
+  var pages: Int { server.pages }
+  var openedMessages: Set<String> { server.openedMessages }
+  var deadline: Instant? { .earlier(server.deadline, acceptsAgain) }
+
+  func publish(_ event: LiveEvent) { server.publish(event) }
+  func takeRequests() -> [ControlRequest] { server.takeRequests() }
+  func answer(_ request: ControlRequest, _ status: HTTPStatus, _ text: String, at now: Instant) {
+    server.answer(request, status, text, at: now)
+  }
+
+  /// Ends a round of events: writes what there is, and closes what is over.
+  func finishRound(_ poller: inout Poller, at now: Instant) {
+    server.wake(at: now)
+    if let due = acceptsAgain, now >= due {
+      acceptsAgain = nil
+      setAccepting(true, &poller)
+    }
+    for number in server.takeTouched() { write(number, &poller) }
+  }
+}
