@@ -37,6 +37,8 @@ from harness import LIMIT, Program, Simulator, environment, expect, expect_defer
 NOBODY = 65534
 WALK = "start 48.1642,11.6056 512m\nhot\nwalk by 400m,200m\nwalk home\nrepeat\n"
 DRIVE = "start 48.1642,11.6056 512m\nhot\nstay 20s\ndrive by 4000m,0m at 25m/s\nstay forever\n"
+# The element of a location that is its time in nanoseconds (Sources/Positioning/Values/Coding.swift).
+TIMESTAMP = 10
 LOCATION, CORE = "org.sextant.Location", "org.sextant.CoreLocation"
 KEYS = {"temporaryPurposes": {}, "startsReduced": False, "hasLocationMode": True, "requiresExplicitSession": False,
         "alwaysAndWhenInUse": "a check", "whenInUse": "a check"}
@@ -388,7 +390,7 @@ def stopped(folder):
             for event in message.get("update", {}).get("_0", {}).get("events", []):
                 if found := event.get("delegate"):
                     for location in found["_1"].get("didUpdateLocations", {}).get("_0", []):
-                        at = location["timestamp"] / 1e9
+                        at = location[TIMESTAMP] / 1e9
                         expect(at >= seen.get(found["manager"], 0), f"manager {found['manager']}: {at} after {seen}")
                         seen[found["manager"]] = at
         for program in other, paused:
