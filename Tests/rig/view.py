@@ -19,9 +19,10 @@ import urllib.parse
 
 import harness
 from browser import Browser
-from harness import Program, expect, expect_equal, program, wait_until
+from harness import Program, Simulator, expect, expect_equal, program, wait_until
 
 RECORDING = "ubx/ublox-zed-f9p_hpg1.11.log"
+WALK = "start 48.1642,11.6056 512m\nhot\nwalk by 400m,200m\nwalk home\nrepeat\n"
 
 
 class View(Program):
@@ -175,7 +176,8 @@ def closed(folder):
 
 def measure(folder):
     """Processor time and memory of page and program, at the rate that the receiver accepts."""
-    with View(folder, "--device", "sim:walk", "--control") as view, Browser() as browser:
+    with Simulator(f"{folder}/simulator", "m10", "--usb", scenario=WALK) as simulator, \
+            View(folder, "--device", simulator.link, "--control") as view, Browser() as browser:
         page = browser.open(view.address)
         page.wait("state.fix.mode === 3")
         reply = view.request("POST", "/control", '{"set":{"rate":"10Hz"}}', X_Sextant_Token=view.token)
@@ -202,7 +204,7 @@ def measure(folder):
         view.terminate()
         return (f"control: {reply}; {seconds:.0f} s: program {100 * (last[1] - first[1]) / seconds:.1f} % of a processor, "
                 f"{first[2]:.1f} to {last[2]:.1f} MB; page {100 * (last[3] - first[3]) / seconds:.1f} %, heap {first[4]:.1f} to "
-                f"{last[4]:.1f} MB, nodes {first[5]:.0f} to {last[5]:.0f}; positions {first[6]} to {last[6]}")
+                f"{last[4]:.1f} MB, nodes {first[5]:.0f} to {last[5]:.0f}; {(last[6] - first[6]) / seconds:.1f} positions a second")
 
 
 def pictures(folder):
