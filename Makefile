@@ -314,9 +314,10 @@ coverage: dependencies
 	$(SWIFT) test --enable-code-coverage --scratch-path $(COVERAGE)
 	Tests/coverage/report.py $(COVERAGE)/debug/codecov/sextant.json docs/reference/coverage.md $(WRITE)
 
-# Thirty days of the service with three programs and random faults, in virtual time.
+# Thirty days of the service with three programs and random faults, in virtual time, in a release build of its own.
 month: dependencies
-	SEXTANT_LONG_RUN_HOURS=720 $(SWIFT) test --filter LongRunTests
+	SEXTANT_LONG_RUN_HOURS=720 $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/month \
+	  --filter LongRunTests
 
 rig-programs: dependencies
 	$(SWIFT) build --product HotplugProbe

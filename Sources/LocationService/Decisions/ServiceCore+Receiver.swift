@@ -14,6 +14,7 @@ extension ServiceCore {
       coordinator.receive(report, desired: desired, receiver: receiver, port: port, at: now.instant)
     case .batch(let event): coordinator.receive(event, at: now.instant)
     case .lost:
+      deliverHeldEpoch(at: now)
       receive(.standbyLost(0), at: now)
       coordinator.lost(at: now.instant)
       changeSensing(at: now.instant) { $0.receiverHeadingLost() }
@@ -49,14 +50,18 @@ extension ServiceCore {
     case .live(let fix, let instant):
       noteMovement(fix, at: now.instant)
       replay(at: now)
-      deliver(fix, received: now.earlier(at: instant), at: now)
+      receive(fix, received: now.earlier(at: instant), at: now)
       updateDemands(at: now.instant)
     case .collects(let journal):
+      // Fixes of the memory come in order.
+      deliverHeldEpoch(at: now)
       batch.begin()
       for index in programs.indices { programs[index].delivered = nil }
       enqueue(.keepBatch(journal))
     case .collectsNoMore: break
-    case .readOutBegins: readOutBegins(until: now.instant + BatchDelivery.longestWait)
+    case .readOutBegins:
+      deliverHeldEpoch(at: now)
+      readOutBegins(until: now.instant + BatchDelivery.longestWait)
     case .batched(let entry, let journal):
       noteMovement(entry.fix, at: now.instant)
       // A location that the earlier process kept can be older or newer than a fix that it had read.

@@ -10,9 +10,10 @@ import ReceiverStream
 /// comes out. The caller brings the time.
 ///
 /// Each cluster of state is a value with its own transitions: the programs with their clients (`programs`), the receiver's
-/// power (`coordinator`), the receivers in use (`receivers`) and the chosen one (`choice`), the newest location (`newest`),
-/// batches (`batch`), the computer's sensors (`sensing`). This type passes inputs to them and their results on. A service in
-/// a program has that program alone, the daemon has as many as there are.
+/// power (`coordinator`), the receivers in use (`receivers`) and the chosen one (`choice`), the epoch that is reported in
+/// parts (`completion`), the newest location (`newest`), batches (`batch`), the computer's sensors (`sensing`). This type
+/// passes inputs to them and their results on. A service in a program has that program alone, the daemon has as many as there
+/// are.
 struct ServiceCore: Sendable {
   var programs: [Program] = [] {
     didSet {
@@ -40,6 +41,7 @@ struct ServiceCore: Sendable {
   private(set) var receivers = ReceiverUse()
   /// The receiver whose fixes clients get.
   private var choice = ReceiverChoice()
+  private var completion = EpochCompletion()
   private var newest: NewestLocation
   private var clock = MeasurementClock()
   /// Actions that wait for the next ``actions(at:)``.
@@ -124,6 +126,7 @@ struct ServiceCore: Sendable {
     case .sensing(let input): receive(input, at: now)
     case .suspending:
       // The computer may not come back.
+      deliverHeldEpoch(at: now)
       storeNewest()
       isSuspendWaiting = true
       handle(.hostSuspending, at: now)
@@ -135,7 +138,9 @@ struct ServiceCore: Sendable {
     case .takeBack(receiver: 0): if receivers.takeBack() { enqueue(.takeBack(receiver: 0)) }
     case .lend(let receiver): enqueue(.lend(receiver: receiver))
     case .takeBack(let receiver): enqueue(.takeBack(receiver: receiver))
-    case .finish: finish(at: now.instant)
+    case .finish:
+      deliverHeldEpoch(at: now)
+      finish(at: now.instant)
     }
   }
 
@@ -154,7 +159,8 @@ struct ServiceCore: Sendable {
   /// Takes a fix of a standby receiver.
   mutating func receive(_ fix: Fix, ofStandby receiver: Int, source: Location.Source?, at now: Moment) {
     guard let location = Location(fix, received: now.utc, source: source), !coordinator.isSilenceWanted,
-      choice.takes(accuracyMetres: fix.horizontalAccuracyMetres, of: receiver, at: now.instant)
+      choice.takes(accuracyMetres: fix.horizontalAccuracyMetres, of: receiver, at: now.instant),
+      clock.isNewEpoch(location.timestamp)
     else { return }
     deliver(location, received: now.instant, at: now)
   }
@@ -210,7 +216,10 @@ struct ServiceCore: Sendable {
     drain(at: now)
     applyWaitingCalls(at: now.instant)
     summarize()
+    if let due = completion.deadline, now.instant >= due { deliverHeldEpoch(at: now) }
     guard let due = known.deadline, now.instant >= due else { return }
+    // A request or a deferral that ends has the fix.
+    deliverHeldEpoch(at: now)
     for index in programs.indices {
       if let due = programs[index].engine.deadline, now.instant >= due { programs[index].engine.wake(at: now) }
     }
@@ -228,15 +237,27 @@ struct ServiceCore: Sendable {
 
   // MARK: Locations
 
+  /// Takes a report of the first receiver, and delivers it when its epoch is complete.
+  mutating func receive(_ fix: Fix, received: Moment, at now: Moment) {
+    if let epoch = completion.releaseEpoch(before: fix) { deliver(epoch.fix, received: epoch.received, at: now) }
+    if let received = completion.receive(fix, at: received) { deliver(fix, received: received, at: now) }
+  }
+
+  /// Delivers the epoch that waits for its dilutions, if there is one.
+  mutating func deliverHeldEpoch(at now: Moment) {
+    if let epoch = completion.release() { deliver(epoch.fix, received: epoch.received, at: now) }
+  }
+
   /// Delivers a fix of the first receiver.
   mutating func deliver(_ fix: Fix, received: Moment, at now: Moment) {
     guard
       !fix.hasPosition || choice.takes(accuracyMetres: fix.horizontalAccuracyMetres, of: 0, at: now.instant),
       let location = Location(fix, received: received.utc, source: source)
     else { return }
-    let isNew = clock.isNewEpoch(location.timestamp)
+    // An epoch that was delivered does not come again when it is complete.
+    guard clock.isNewEpoch(location.timestamp) else { return }
     deliver(location, received: received.instant, at: now)
-    guard isNew, power.isDeferring, isAnyAuthorized else { return }
+    guard power.isDeferring, isAnyAuthorized else { return }
     // Until the deferral ends only this process has the location, and it may be killed.
     batch.stored()
     enqueue(.keepLocation(StateText.text(of: location)))
@@ -310,6 +331,7 @@ struct ServiceCore: Sendable {
     next = .earlier(next, coordinator.deadline)
     next = .earlier(next, batch.deadline)
     next = .earlier(next, sensingDeadline)
+    next = .earlier(next, completion.deadline)
     return .earlier(next, power.deadline)
   }
 
