@@ -184,6 +184,35 @@ struct ValueTests {
     #expect(CLRegion(coder: coder) == nil && CLBeaconIdentityConstraint(coder: coder) == nil)
   }
 
+  /// A mock of a location, which has its own properties by the plain names beside those of its superclass.
+  private final class MockLocation: CLLocation, @unchecked Sendable {
+    private let instant: Date
+    override var timestamp: Date { instant }
+    init(at time: Date, latitude: Double) {
+      instant = time
+      super.init(latitude: latitude, longitude: 2)
+    }
+    override func encode(with coder: NSCoder) {
+      super.encode(with: coder)
+      coder.encode(instant, forKey: "timestamp")
+    }
+    required init?(coder: NSCoder) {
+      guard let time = coder.decodeObject(of: NSDate.self, forKey: "timestamp") else { return nil }
+      instant = time as Date
+      super.init(coder: coder)
+    }
+  }
+
+  @Test("A subclass may encode properties of its own by any name beside those of its superclass")
+  func subclassNames() throws {
+    let archiver = NSKeyedArchiver(requiringSecureCoding: false)
+    MockLocation(at: Date(timeIntervalSince1970: 5), latitude: 48.5).encode(with: archiver)
+    archiver.finishEncoding()
+    let decoded = MockLocation(coder: try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData))
+    #expect(decoded?.timestamp == Date(timeIntervalSince1970: 5))
+    #expect(decoded?.coordinate.latitude == 48.5 && decoded?.coordinate.longitude == 2)
+  }
+
   @Test("Invalid coordinates")
   func validity() {
     #expect(CLLocationCoordinate2DIsValid(CLLocationCoordinate2DMake(-90, 180)))

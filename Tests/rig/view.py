@@ -174,6 +174,42 @@ def closed(folder):
         return "no processor time in two seconds"
 
 
+def crowd(folder):
+    """A thousand connections, idle, without HTTP, or without a reader: a page goes on, and nothing of them is left."""
+    with View(folder, "--device", "sim:walk") as view, Browser() as browser:
+        page = browser.open(view.address)
+        page.wait("state.fix.mode === 3")
+
+        def use():
+            with open(f"/proc/{view.process.pid}/status") as file:
+                memory = int(re.search(r"VmRSS:\s+(\d+)", file.read())[1])
+            return memory, len(os.listdir(f"/proc/{view.process.pid}/fd"))
+        memory, descriptors = use()
+        greetings = [b"", b"GET /events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", b"\0" * 512, b"GET / HT", b"x" * 4096]
+        sockets = []
+        for number in range(1000):
+            one = socket.create_connection(("127.0.0.1", view.port), timeout=harness.LIMIT)
+            try:
+                one.sendall(greetings[number % len(greetings)])
+            except OSError:
+                pass  # The connection was refused before this text.
+            sockets.append(one)
+        shown = page.field("time")
+        page.wait(f"document.querySelector('[data-field=time]').textContent !== {json.dumps(shown)}")
+        crowded = use()
+        # The page, the most connections and as many refusals.
+        expect(crowded[1] <= descriptors + 128, f"{crowded[1]} descriptors, {descriptors} before")
+        expect(crowded[0] < memory + 16_384, f"{crowded[0]} KiB, {memory} before")
+        for one in sockets:
+            one.close()
+        wait_until(lambda: use()[1] <= descriptors, lambda: f"{use()[1]} descriptors are left of {descriptors}")
+        status = view.request("GET", "/")[0]
+        expect_equal(status, 200, "the reply after them")
+        expect_quiet(page, view)
+        view.terminate()
+        return f"{memory} to {crowded[0]} KiB, {descriptors} to {crowded[1]} descriptors"
+
+
 def measure(folder):
     """Processor time and memory of page and program, at the rate that the receiver accepts."""
     with Simulator(f"{folder}/simulator", "m10", "--usb", scenario=WALK) as simulator, \
@@ -231,7 +267,7 @@ def pictures(folder):
 
 
 options = harness.arguments(__doc__, recordings="../shared/corpus", minutes=0, pictures="")
-checks = {check.__name__: check for check in (simulated, recorded, refused, closed)}
+checks = {check.__name__: check for check in (simulated, recorded, refused, closed, crowd)}
 if options.minutes:
     checks = {"measure": measure}
 if options.pictures:

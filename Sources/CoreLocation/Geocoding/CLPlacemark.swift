@@ -97,33 +97,35 @@ open class CLPlacemark: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable
   }
 
   open func encode(with coder: NSCoder) {
-    coder.encode(place, forKey: "location")
-    if let radius = content.radiusMetres { coder.encode(radius, forKey: "radius") }
+    coder.encode(place, forKey: "CLPlacemark.location")
+    if let radius = content.radiusMetres { coder.encode(radius, forKey: "CLPlacemark.radius") }
     for (key, path) in Self.texts {
-      if let text = content[keyPath: path] { coder.encode(text as NSString, forKey: key) }
+      if let text = content[keyPath: path] { coder.encode(text as NSString, forKey: "CLPlacemark.\(key)") }
     }
-    coder.encode(content.areasOfInterest.count, forKey: "areasOfInterest")
+    coder.encode(content.areasOfInterest.count, forKey: "CLPlacemark.areasOfInterest")
     for (index, area) in content.areasOfInterest.enumerated() {
-      coder.encode(area as NSString, forKey: "areasOfInterest \(index)")
+      coder.encode(area as NSString, forKey: "CLPlacemark.areasOfInterest \(index)")
     }
   }
 
   /// A subclass that encodes only its own properties gets those of ``init()``.
   public required init?(coder: NSCoder) {
-    guard type(of: self) == CLPlacemark.self || coder.containsValue(forKey: "location") else {
+    guard type(of: self) == CLPlacemark.self || coder.containsValue(forKey: "CLPlacemark.location") else {
       content = Place(Coordinate(latitudeDegrees: 0, longitudeDegrees: 0))
       place = CLLocation(latitude: 0, longitude: 0)
       zone = nil
       return
     }
-    guard coder.containsValue(forKey: "location"),
-      let place = coder.decodeObject(of: CLLocation.self, forKey: "location")
+    guard coder.containsValue(forKey: "CLPlacemark.location"),
+      let place = coder.decodeObject(of: CLLocation.self, forKey: "CLPlacemark.location")
     else { return nil }
     var content = Place(place.coordinate.asCoordinate)
-    if coder.containsValue(forKey: "radius") { content.radiusMetres = coder.decodeDouble(forKey: "radius") }
-    for (key, path) in Self.texts { content[keyPath: path] = coder.text(key) }
-    for index in 0..<max(0, min(coder.decodeInteger(forKey: "areasOfInterest"), 1000)) {
-      guard let area = coder.text("areasOfInterest \(index)") else { return nil }
+    if coder.containsValue(forKey: "CLPlacemark.radius") {
+      content.radiusMetres = coder.decodeDouble(forKey: "CLPlacemark.radius")
+    }
+    for (key, path) in Self.texts { content[keyPath: path] = coder.text("CLPlacemark.\(key)") }
+    for index in 0..<max(0, min(coder.decodeInteger(forKey: "CLPlacemark.areasOfInterest"), 1000)) {
+      guard let area = coder.text("CLPlacemark.areasOfInterest \(index)") else { return nil }
       content.areasOfInterest.append(area)
     }
     self.content = content

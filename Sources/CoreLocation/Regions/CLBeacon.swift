@@ -42,25 +42,25 @@ open class CLBeacon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
 
   open func encode(with coder: NSCoder) {
     BeaconIdentity(uuid: content.uuid, major: content.major, minor: content.minor).encode(with: coder)
-    coder.encode(content.proximity.rawValue, forKey: "proximity")
-    coder.encode(content.accuracyMetres, forKey: "accuracy")
-    coder.encode(content.strengthDecibelMilliwatts, forKey: "rssi")
-    coder.encode(timestamp.timeIntervalSinceReferenceDate, forKey: "timestamp")
+    coder.encode(content.proximity.rawValue, forKey: "CLBeacon.proximity")
+    coder.encode(content.accuracyMetres, forKey: "CLBeacon.accuracy")
+    coder.encode(content.strengthDecibelMilliwatts, forKey: "CLBeacon.rssi")
+    coder.encode(timestamp.timeIntervalSinceReferenceDate, forKey: "CLBeacon.timestamp")
   }
 
   /// A subclass that encodes only its own properties gets those of ``init()``.
   public required init?(coder: NSCoder) {
-    guard type(of: self) == CLBeacon.self || coder.containsValue(forKey: "proximity") else {
+    guard type(of: self) == CLBeacon.self || coder.containsValue(forKey: "CLBeacon.proximity") else {
       content = Self.empty
       return
     }
     guard let identity = BeaconIdentity(coder: coder), let major = identity.major, let minor = identity.minor,
-      let proximity = Proximity(rawValue: coder.decodeInteger(forKey: "proximity"))
+      let proximity = Proximity(rawValue: coder.decodeInteger(forKey: "CLBeacon.proximity"))
     else { return nil }
     content = Beacon(
       uuid: identity.uuid, major: major, minor: minor, proximity: proximity,
-      accuracyMetres: coder.decodeDouble(forKey: "accuracy"),
-      strengthDecibelMilliwatts: coder.decodeInteger(forKey: "rssi"),
-      timestamp: UTCTime(Date(timeIntervalSinceReferenceDate: coder.decodeDouble(forKey: "timestamp"))))
+      accuracyMetres: coder.decodeDouble(forKey: "CLBeacon.accuracy"),
+      strengthDecibelMilliwatts: coder.decodeInteger(forKey: "CLBeacon.rssi"),
+      timestamp: UTCTime(Date(timeIntervalSinceReferenceDate: coder.decodeDouble(forKey: "CLBeacon.timestamp"))))
   }
 }

@@ -64,16 +64,18 @@ extension UUID {
 
 extension BeaconIdentity {
   func encode(with coder: NSCoder) {
-    coder.encode(UUID(uuid).uuidString as NSString, forKey: "uuid")
-    if let major { coder.encode(Int(major), forKey: "major") }
-    if let minor { coder.encode(Int(minor), forKey: "minor") }
+    coder.encode(UUID(uuid).uuidString as NSString, forKey: "CLBeaconIdentityConstraint.uuid")
+    if let major { coder.encode(Int(major), forKey: "CLBeaconIdentityConstraint.major") }
+    if let minor { coder.encode(Int(minor), forKey: "CLBeaconIdentityConstraint.minor") }
   }
 
   init?(coder: NSCoder) {
-    guard let uuid = coder.text("uuid").flatMap(UUID.init(uuidString:)) else { return nil }
+    guard let uuid = coder.text("CLBeaconIdentityConstraint.uuid").flatMap(UUID.init(uuidString:)) else { return nil }
     func part(_ key: String) -> UInt16? {
       coder.containsValue(forKey: key) ? UInt16(exactly: coder.decodeInteger(forKey: key)) : nil
     }
-    self.init(uuid: BeaconUUID(uuid), major: part("major"), minor: part("minor"))
+    self.init(
+      uuid: BeaconUUID(uuid), major: part("CLBeaconIdentityConstraint.major"),
+      minor: part("CLBeaconIdentityConstraint.minor"))
   }
 }

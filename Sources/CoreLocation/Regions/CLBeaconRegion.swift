@@ -85,13 +85,13 @@ open class CLBeaconRegion: CLRegion {
   open override func encode(with coder: NSCoder) {
     super.encode(with: coder)
     identity.encode(with: coder)
-    coder.encode(notifyEntryStateOnDisplay, forKey: "notifyEntryStateOnDisplay")
+    coder.encode(notifyEntryStateOnDisplay, forKey: "CLBeaconRegion.notifyEntryStateOnDisplay")
   }
 
   public required init?(coder: NSCoder) {
     guard let identity = BeaconIdentity(coder: coder) else { return nil }
     self.identity = identity
     super.init(coder: coder)
-    notifyEntryStateOnDisplay = coder.decodeBool(forKey: "notifyEntryStateOnDisplay")
+    notifyEntryStateOnDisplay = coder.decodeBool(forKey: "CLBeaconRegion.notifyEntryStateOnDisplay")
   }
 }

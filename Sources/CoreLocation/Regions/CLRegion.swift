@@ -97,29 +97,30 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding {
   open class var supportsSecureCoding: Bool { true }
 
   open func encode(with coder: NSCoder) {
-    coder.encode(name as NSString, forKey: "identifier")
-    coder.encode(notifyOnEntry, forKey: "notifyOnEntry")
-    coder.encode(notifyOnExit, forKey: "notifyOnExit")
+    coder.encode(name as NSString, forKey: "CLRegion.identifier")
+    coder.encode(notifyOnEntry, forKey: "CLRegion.notifyOnEntry")
+    coder.encode(notifyOnExit, forKey: "CLRegion.notifyOnExit")
     if let circle {
-      coder.encode(circle.centre.latitudeDegrees, forKey: "latitude")
-      coder.encode(circle.centre.longitudeDegrees, forKey: "longitude")
-      coder.encode(circle.radiusMetres, forKey: "radius")
+      coder.encode(circle.centre.latitudeDegrees, forKey: "CLRegion.latitude")
+      coder.encode(circle.centre.longitudeDegrees, forKey: "CLRegion.longitude")
+      coder.encode(circle.radiusMetres, forKey: "CLRegion.radius")
     }
   }
 
   public required init?(coder: NSCoder) {
-    guard let name = coder.text("identifier") else { return nil }
+    guard let name = coder.text("CLRegion.identifier") else { return nil }
     self.name = name
     circle =
-      coder.containsValue(forKey: "radius")
+      coder.containsValue(forKey: "CLRegion.radius")
       ? Circle(
         centre: Coordinate(
-          latitudeDegrees: coder.decodeDouble(forKey: "latitude"),
-          longitudeDegrees: coder.decodeDouble(forKey: "longitude")), radiusMetres: coder.decodeDouble(forKey: "radius")
+          latitudeDegrees: coder.decodeDouble(forKey: "CLRegion.latitude"),
+          longitudeDegrees: coder.decodeDouble(forKey: "CLRegion.longitude")),
+        radiusMetres: coder.decodeDouble(forKey: "CLRegion.radius")
       )
       : nil
-    notifyOnEntry = coder.decodeBool(forKey: "notifyOnEntry")
-    notifyOnExit = coder.decodeBool(forKey: "notifyOnExit")
+    notifyOnEntry = coder.decodeBool(forKey: "CLRegion.notifyOnEntry")
+    notifyOnExit = coder.decodeBool(forKey: "CLRegion.notifyOnExit")
   }
 }
 

@@ -41,23 +41,24 @@ open class CLHeading: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   open class var supportsSecureCoding: Bool { true }
 
   open func encode(with coder: NSCoder) {
-    coder.encode(content.magneticDegrees, forKey: "magneticHeading")
-    coder.encode(content.trueDegrees, forKey: "trueHeading")
-    coder.encode(content.accuracyDegrees, forKey: "headingAccuracy")
-    coder.encode(content.fieldMicrotesla.x, forKey: "x")
-    coder.encode(content.fieldMicrotesla.y, forKey: "y")
-    coder.encode(content.fieldMicrotesla.z, forKey: "z")
-    coder.encode(time.timeIntervalSinceReferenceDate, forKey: "timestamp")
+    coder.encode(content.magneticDegrees, forKey: "CLHeading.magneticHeading")
+    coder.encode(content.trueDegrees, forKey: "CLHeading.trueHeading")
+    coder.encode(content.accuracyDegrees, forKey: "CLHeading.headingAccuracy")
+    coder.encode(content.fieldMicrotesla.x, forKey: "CLHeading.x")
+    coder.encode(content.fieldMicrotesla.y, forKey: "CLHeading.y")
+    coder.encode(content.fieldMicrotesla.z, forKey: "CLHeading.z")
+    coder.encode(time.timeIntervalSinceReferenceDate, forKey: "CLHeading.timestamp")
   }
 
   public required init?(coder: NSCoder) {
-    time = Date(timeIntervalSinceReferenceDate: coder.decodeDouble(forKey: "timestamp"))
+    time = Date(timeIntervalSinceReferenceDate: coder.decodeDouble(forKey: "CLHeading.timestamp"))
     content = Heading(
-      magneticDegrees: coder.decodeDouble(forKey: "magneticHeading"),
-      trueDegrees: coder.decodeDouble(forKey: "trueHeading"),
-      accuracyDegrees: coder.decodeDouble(forKey: "headingAccuracy"),
+      magneticDegrees: coder.decodeDouble(forKey: "CLHeading.magneticHeading"),
+      trueDegrees: coder.decodeDouble(forKey: "CLHeading.trueHeading"),
+      accuracyDegrees: coder.decodeDouble(forKey: "CLHeading.headingAccuracy"),
       fieldMicrotesla: SIMD3(
-        coder.decodeDouble(forKey: "x"), coder.decodeDouble(forKey: "y"), coder.decodeDouble(forKey: "z")),
+        coder.decodeDouble(forKey: "CLHeading.x"), coder.decodeDouble(forKey: "CLHeading.y"),
+        coder.decodeDouble(forKey: "CLHeading.z")),
       timestamp: .init(time))
   }
 }

@@ -136,46 +136,56 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
   open class var supportsSecureCoding: Bool { true }
 
   open func encode(with coder: NSCoder) {
-    coder.encode(content.coordinate.latitudeDegrees, forKey: "latitude")
-    coder.encode(content.coordinate.longitudeDegrees, forKey: "longitude")
-    coder.encode(content.altitudeMetres, forKey: "altitude")
-    coder.encode(content.ellipsoidalAltitudeMetres, forKey: "ellipsoidalAltitude")
-    coder.encode(content.horizontalAccuracyMetres, forKey: "horizontalAccuracy")
-    coder.encode(content.verticalAccuracyMetres, forKey: "verticalAccuracy")
-    coder.encode(content.courseDegrees, forKey: "course")
-    coder.encode(content.courseAccuracyDegrees, forKey: "courseAccuracy")
-    coder.encode(content.speedMetresPerSecond, forKey: "speed")
-    coder.encode(content.speedAccuracyMetresPerSecond, forKey: "speedAccuracy")
-    coder.encode(time.timeIntervalSinceReferenceDate, forKey: "timestamp")
-    if let level = content.floorLevel { coder.encode(level, forKey: "floor") }
+    coder.encode(content.coordinate.latitudeDegrees, forKey: "CLLocation.latitude")
+    coder.encode(content.coordinate.longitudeDegrees, forKey: "CLLocation.longitude")
+    coder.encode(content.altitudeMetres, forKey: "CLLocation.altitude")
+    coder.encode(content.ellipsoidalAltitudeMetres, forKey: "CLLocation.ellipsoidalAltitude")
+    coder.encode(content.horizontalAccuracyMetres, forKey: "CLLocation.horizontalAccuracy")
+    coder.encode(content.verticalAccuracyMetres, forKey: "CLLocation.verticalAccuracy")
+    coder.encode(content.courseDegrees, forKey: "CLLocation.course")
+    coder.encode(content.courseAccuracyDegrees, forKey: "CLLocation.courseAccuracy")
+    coder.encode(content.speedMetresPerSecond, forKey: "CLLocation.speed")
+    coder.encode(content.speedAccuracyMetresPerSecond, forKey: "CLLocation.speedAccuracy")
+    coder.encode(time.timeIntervalSinceReferenceDate, forKey: "CLLocation.timestamp")
+    if let level = content.floorLevel { coder.encode(level, forKey: "CLLocation.floor") }
     if let source {
-      coder.encode(source.isSimulatedBySoftware, forKey: "isSimulatedBySoftware")
-      coder.encode(source.isProducedByAccessory, forKey: "isProducedByAccessory")
+      coder.encode(source.isSimulatedBySoftware, forKey: "CLLocation.isSimulatedBySoftware")
+      coder.encode(source.isProducedByAccessory, forKey: "CLLocation.isProducedByAccessory")
     }
   }
 
+  /// A subclass that encodes only its own properties gets those of ``init()``.
   public required init?(coder: NSCoder) {
-    guard coder.containsValue(forKey: "latitude"), coder.containsValue(forKey: "timestamp") else { return nil }
-    time = Date(timeIntervalSinceReferenceDate: coder.decodeDouble(forKey: "timestamp"))
+    guard type(of: self) == CLLocation.self || coder.containsValue(forKey: "CLLocation.latitude") else {
+      time = Date()
+      content = Self.content(CLLocationCoordinate2D(), 0, 0, -1, -1, -1, -1, -1, time)
+      source = nil
+      return
+    }
+    guard coder.containsValue(forKey: "CLLocation.latitude"), coder.containsValue(forKey: "CLLocation.timestamp")
+    else { return nil }
+    time = Date(timeIntervalSinceReferenceDate: coder.decodeDouble(forKey: "CLLocation.timestamp"))
     var content = Location(
       Coordinate(
-        latitudeDegrees: coder.decodeDouble(forKey: "latitude"),
-        longitudeDegrees: coder.decodeDouble(forKey: "longitude")),
-      horizontalAccuracyMetres: coder.decodeDouble(forKey: "horizontalAccuracy"), timestamp: UTCTime(time))
-    content.altitudeMetres = coder.decodeDouble(forKey: "altitude")
-    content.ellipsoidalAltitudeMetres = coder.decodeDouble(forKey: "ellipsoidalAltitude")
-    content.verticalAccuracyMetres = coder.decodeDouble(forKey: "verticalAccuracy")
-    content.courseDegrees = coder.decodeDouble(forKey: "course")
-    content.courseAccuracyDegrees = coder.decodeDouble(forKey: "courseAccuracy")
-    content.speedMetresPerSecond = coder.decodeDouble(forKey: "speed")
-    content.speedAccuracyMetresPerSecond = coder.decodeDouble(forKey: "speedAccuracy")
-    if coder.containsValue(forKey: "floor") { content.floorLevel = coder.decodeInteger(forKey: "floor") }
+        latitudeDegrees: coder.decodeDouble(forKey: "CLLocation.latitude"),
+        longitudeDegrees: coder.decodeDouble(forKey: "CLLocation.longitude")),
+      horizontalAccuracyMetres: coder.decodeDouble(forKey: "CLLocation.horizontalAccuracy"), timestamp: UTCTime(time))
+    content.altitudeMetres = coder.decodeDouble(forKey: "CLLocation.altitude")
+    content.ellipsoidalAltitudeMetres = coder.decodeDouble(forKey: "CLLocation.ellipsoidalAltitude")
+    content.verticalAccuracyMetres = coder.decodeDouble(forKey: "CLLocation.verticalAccuracy")
+    content.courseDegrees = coder.decodeDouble(forKey: "CLLocation.course")
+    content.courseAccuracyDegrees = coder.decodeDouble(forKey: "CLLocation.courseAccuracy")
+    content.speedMetresPerSecond = coder.decodeDouble(forKey: "CLLocation.speed")
+    content.speedAccuracyMetresPerSecond = coder.decodeDouble(forKey: "CLLocation.speedAccuracy")
+    if coder.containsValue(forKey: "CLLocation.floor") {
+      content.floorLevel = coder.decodeInteger(forKey: "CLLocation.floor")
+    }
     self.content = content
     source =
-      coder.containsValue(forKey: "isSimulatedBySoftware")
+      coder.containsValue(forKey: "CLLocation.isSimulatedBySoftware")
       ? CLLocationSourceInformation(
-        softwareSimulationState: coder.decodeBool(forKey: "isSimulatedBySoftware"),
-        andExternalAccessoryState: coder.decodeBool(forKey: "isProducedByAccessory")) : nil
+        softwareSimulationState: coder.decodeBool(forKey: "CLLocation.isSimulatedBySoftware"),
+        andExternalAccessoryState: coder.decodeBool(forKey: "CLLocation.isProducedByAccessory")) : nil
   }
 }
 
@@ -191,8 +201,8 @@ open class CLFloor: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
 
   open func copy(with zone: NSZone? = nil) -> Any { self }
   open class var supportsSecureCoding: Bool { true }
-  open func encode(with coder: NSCoder) { coder.encode(number, forKey: "level") }
-  public required init?(coder: NSCoder) { number = coder.decodeInteger(forKey: "level") }
+  open func encode(with coder: NSCoder) { coder.encode(number, forKey: "CLFloor.level") }
+  public required init?(coder: NSCoder) { number = coder.decodeInteger(forKey: "CLFloor.level") }
 }
 
 /// The origin of a location.
@@ -218,11 +228,11 @@ open class CLLocationSourceInformation: NSObject, NSCopying, NSSecureCoding, @un
   open func copy(with zone: NSZone? = nil) -> Any { self }
   open class var supportsSecureCoding: Bool { true }
   open func encode(with coder: NSCoder) {
-    coder.encode(isSoftware, forKey: "isSimulatedBySoftware")
-    coder.encode(isAccessory, forKey: "isProducedByAccessory")
+    coder.encode(isSoftware, forKey: "CLLocationSourceInformation.isSimulatedBySoftware")
+    coder.encode(isAccessory, forKey: "CLLocationSourceInformation.isProducedByAccessory")
   }
   public required init?(coder: NSCoder) {
-    isSoftware = coder.decodeBool(forKey: "isSimulatedBySoftware")
-    isAccessory = coder.decodeBool(forKey: "isProducedByAccessory")
+    isSoftware = coder.decodeBool(forKey: "CLLocationSourceInformation.isSimulatedBySoftware")
+    isAccessory = coder.decodeBool(forKey: "CLLocationSourceInformation.isProducedByAccessory")
   }
 }

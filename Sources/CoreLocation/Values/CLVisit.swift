@@ -36,18 +36,19 @@ open class CLVisit: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   open class var supportsSecureCoding: Bool { true }
 
   open func encode(with coder: NSCoder) {
-    coder.encode(place.latitude, forKey: "latitude")
-    coder.encode(place.longitude, forKey: "longitude")
-    coder.encode(radius, forKey: "horizontalAccuracy")
-    coder.encode(arrival.timeIntervalSinceReferenceDate, forKey: "arrivalDate")
-    coder.encode(departure.timeIntervalSinceReferenceDate, forKey: "departureDate")
+    coder.encode(place.latitude, forKey: "CLVisit.latitude")
+    coder.encode(place.longitude, forKey: "CLVisit.longitude")
+    coder.encode(radius, forKey: "CLVisit.horizontalAccuracy")
+    coder.encode(arrival.timeIntervalSinceReferenceDate, forKey: "CLVisit.arrivalDate")
+    coder.encode(departure.timeIntervalSinceReferenceDate, forKey: "CLVisit.departureDate")
   }
 
   public required init?(coder: NSCoder) {
     place = CLLocationCoordinate2D(
-      latitude: coder.decodeDouble(forKey: "latitude"), longitude: coder.decodeDouble(forKey: "longitude"))
-    radius = coder.decodeDouble(forKey: "horizontalAccuracy")
-    arrival = Date(timeIntervalSinceReferenceDate: coder.decodeDouble(forKey: "arrivalDate"))
-    departure = Date(timeIntervalSinceReferenceDate: coder.decodeDouble(forKey: "departureDate"))
+      latitude: coder.decodeDouble(forKey: "CLVisit.latitude"),
+      longitude: coder.decodeDouble(forKey: "CLVisit.longitude"))
+    radius = coder.decodeDouble(forKey: "CLVisit.horizontalAccuracy")
+    arrival = Date(timeIntervalSinceReferenceDate: coder.decodeDouble(forKey: "CLVisit.arrivalDate"))
+    departure = Date(timeIntervalSinceReferenceDate: coder.decodeDouble(forKey: "CLVisit.departureDate"))
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
+// The keys of the module begin with the name of the class: a subclass may use the plain names for its own properties.
 extension NSCoder {
   /// Returns the text of a key; nil without one, where `NSKeyedUnarchiver` would end the program (`decodingFailurePolicy`).
   func text(_ key: String) -> String? {
