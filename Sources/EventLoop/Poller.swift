@@ -81,6 +81,7 @@ public struct Poller: ~Copyable {
   private var alwaysReadable: [(descriptor: Int32, token: Token)]
   /// Reused by each wait for its storage.
   private var events: [Event]
+  private var ready = ReadyList()
 
   /// Makes a poller.
   ///
@@ -185,7 +186,6 @@ extension Poller {
   }
 
   private mutating func collect(blocking: Bool) throws(Errno) {
-    var ready = ReadyList()
     try Syscalls.wait(epoll: epoll.number, blocking: blocking, into: &ready)
     for index in 0..<ready.count {
       let (flags, mark) = ready[index]

@@ -9,12 +9,15 @@ import SystemPackage
 
 /// The descriptors that epoll_wait(2) found ready; more than these come with the next call.
 ///
+/// It has room for many, as a caller that handles a few clients in a round has to see its receivers in each round: of a shorter list
+/// with several hundred ready clients a receiver's line was absent for many rounds, and its bytes were lost.
+///
 /// Safe: of the C union in an event only the 64-bit number is ever used, never the pointer.
 @safe
 struct ReadyList {
-  let capacity = 8
+  static let capacity = 256
   fileprivate(set) var count = 0
-  fileprivate var events = unsafe InlineArray<8, epoll_event>(repeating: epoll_event())
+  fileprivate var events = unsafe [epoll_event](repeating: epoll_event(), count: capacity)
 
   /// The epoll flags and the mark of one of them.
   subscript(index: Int) -> (flags: UInt32, mark: UInt64) {
@@ -39,8 +42,8 @@ extension Syscalls {
   /// epoll_wait(2): waits without limit, or not at all. An interruption brings no event, so that the caller looks at
   /// its deadline again.
   static func wait(epoll: Int32, blocking: Bool, into ready: inout ReadyList) throws(Errno) {
-    let limit = Int32(ready.capacity)
-    let count = unsafe withUnsafeMutableBytes(of: &ready.events) { bytes in
+    let limit = Int32(ReadyList.capacity)
+    let count = unsafe ready.events.withUnsafeMutableBytes { bytes in
       unsafe epoll_wait(epoll, bytes.baseAddress!.assumingMemoryBound(to: epoll_event.self), limit, blocking ? -1 : 0)
     }
     ready.count = max(0, Int(count))
