@@ -81,6 +81,7 @@ public struct Poller: ~Copyable {
   private var alwaysReadable: [(descriptor: Int32, token: Token)]
   /// Reused by each wait for its storage.
   private var events: [Event]
+  /// Reused likewise.
   private var ready = ReadyList()
 
   /// Makes a poller.
@@ -205,6 +206,7 @@ extension Poller {
         report(flags, Token(rawValue: UInt32(mark)))
       }
     }
+    ready.growIfFull()
   }
 
   private mutating func report(_ flags: UInt32, _ token: Token) {

@@ -7,21 +7,25 @@ import FileSystem
 import Glibc
 import SystemPackage
 
-/// The descriptors that epoll_wait(2) found ready; more than these come with the next call.
+/// The descriptors that epoll_wait(2) found ready.
 ///
-/// It has room for many, as a caller that handles a few clients in a round has to see its receivers in each round: of a shorter list
-/// with several hundred ready clients a receiver's line was absent for many rounds, and its bytes were lost.
+/// It becomes longer until it holds all of them: a caller that handles some of several hundred ready clients in a round would
+/// otherwise see the others, and its receivers, only every few dozen rounds.
 ///
 /// Safe: of the C union in an event only the 64-bit number is ever used, never the pointer.
 @safe
 struct ReadyList {
-  static let capacity = 256
   fileprivate(set) var count = 0
-  fileprivate var events = unsafe [epoll_event](repeating: epoll_event(), count: capacity)
+  fileprivate var events = unsafe [epoll_event](repeating: epoll_event(), count: 8)
 
   /// The epoll flags and the mark of one of them.
   subscript(index: Int) -> (flags: UInt32, mark: UInt64) {
     unsafe (events[index].events, events[index].data.u64)
+  }
+
+  /// Doubles the list if it is full. It never has more than twice as many entries as there are descriptors.
+  mutating func growIfFull() {
+    if unsafe count == events.count { unsafe events += [epoll_event](repeating: epoll_event(), count: count) }
   }
 }
 
@@ -42,7 +46,7 @@ extension Syscalls {
   /// epoll_wait(2): waits without limit, or not at all. An interruption brings no event, so that the caller looks at
   /// its deadline again.
   static func wait(epoll: Int32, blocking: Bool, into ready: inout ReadyList) throws(Errno) {
-    let limit = Int32(ReadyList.capacity)
+    let limit = unsafe Int32(ready.events.count)
     let count = unsafe ready.events.withUnsafeMutableBytes { bytes in
       unsafe epoll_wait(epoll, bytes.baseAddress!.assumingMemoryBound(to: epoll_event.self), limit, blocking ? -1 : 0)
     }

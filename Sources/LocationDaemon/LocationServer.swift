@@ -16,9 +16,9 @@ final class LocationServer: ServiceThreadWork {
   static let connectionLimit = 1024
   /// The largest number of connections of one user, so that none takes all.
   static let userConnectionLimit = 512
-  /// The largest number of events of connections in a round, and of new connections: the receivers are read in each round. Of a
-  /// program that opens and drops many connections, the dropped ones are closed before the next ones count.
-  static let eventsInRound = 16
+  /// The largest number of connections that a round handles, and of new ones: the receivers are read in each round. Of a program that
+  /// opens and drops many connections, the dropped ones are closed before the next ones count.
+  static let connectionsInRound = 16
   /// The largest number of managers, streams and sessions of one program.
   static let objectLimit = 256
   /// Tokens below are those of the receivers.
@@ -29,6 +29,8 @@ final class LocationServer: ServiceThreadWork {
   private let service: VarlinkService
   private var connections: [UInt32: Connection] = [:]
   private var nextToken = LocationServer.firstToken + 1
+  private var turns = ConnectionTurns(
+    limit: LocationServer.connectionsInRound, tokens: LocationServer.firstToken..<GPSDServer.firstToken)
   private var buffer = [UInt8](repeating: 0, count: 16_384)
   private(set) var receivers: [ReceiverStatus] = []
   let policy: DaemonPolicy
@@ -96,8 +98,7 @@ final class LocationServer: ServiceThreadWork {
   func handle(_ events: [Poller.Event], _ poller: inout Poller, at now: Moment) {
     gpsd.handle(events, &poller, at: now)
     launcher.handle(events)
-    // The poller reports the others again.
-    for event in events.prefix(Self.eventsInRound) {
+    for event in turns.take(events) {
       switch event {
       case .readable(let token) where token.rawValue == Self.firstToken: accept(&poller)
       case .readable(let token):
@@ -133,7 +134,7 @@ final class LocationServer: ServiceThreadWork {
 
   private func accept(_ poller: inout Poller) {
     do throws(Errno) {
-      for _ in 0..<Self.eventsInRound where connections.count < Self.connectionLimit {
+      for _ in 0..<Self.connectionsInRound where connections.count < Self.connectionLimit {
         guard let socket = try listener.accept() else { return }
         guard let credentials = socket.peer else { continue }
         let ofUser = connections.values.count { $0.peer.credentials.user == credentials.user }

@@ -40,6 +40,23 @@ struct PollerTests {
     #expect(try poller.wait(deadline: 0) == [.timeout])
   }
 
+  @Test("Of several hundred ready descriptors a few waits report all, and each wait after them")
+  func many() throws {
+    var poller = try Poller()
+    var sockets: [Int32] = []
+    defer { for socket in sockets { close(socket) } }
+    for number in 0..<300 as Range<UInt32> {
+      sockets.append(socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0))
+      // An unconnected socket has hung up.
+      try poller.add(sockets.last!, token: Poller.Token(rawValue: number))
+    }
+    for _ in 0..<6 { _ = try poller.wait(deadline: nil) }
+    for _ in 0..<3 {
+      let events = try poller.wait(deadline: nil)
+      #expect(Set(events).count == 300 && events.allSatisfy { if case .hangUp = $0 { true } else { false } })
+    }
+  }
+
   @Test("Space to write is reported on request")
   func writable() throws {
     let device = try PseudoTerminal()
