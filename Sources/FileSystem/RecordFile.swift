@@ -24,10 +24,18 @@ package struct RecordFile: ~Copyable {
   /// Replaces the record.
   ///
   /// - Parameter text: shorter than `size`.
-  package func replace(with text: String) throws(FileError) {
-    precondition(text.utf8.count < Self.size)
-    let record = text + String(repeating: " ", count: Self.size - 1 - text.utf8.count) + "\n"
-    try naming(path) { () throws(Errno) in try Syscalls.writeAll(descriptor.number, record, at: 0) }
+  package func replace(with text: String) throws(FileError) { try replace(with: Array(text.utf8)) }
+
+  /// Replaces the record.
+  ///
+  /// - Parameter text: shorter than `size`.
+  package func replace(with text: [UInt8]) throws(FileError) {
+    precondition(text.count < Self.size)
+    let filling = repeatElement(UInt8(ascii: " "), count: Self.size - 1 - text.count)
+    let record = text + filling + [UInt8(ascii: "\n")]
+    try naming(path) { () throws(Errno) in
+      try unsafe Syscalls.writeAll(descriptor.number, record.span.bytes, at: 0)
+    }
   }
 
   package func sync() { try? Syscalls.syncData(descriptor.number) }

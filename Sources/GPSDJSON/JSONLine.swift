@@ -4,14 +4,21 @@
 ///
 /// Numbers are written from integers, so that a value has exactly the digits of its source.
 package struct JSONLine: ~Copyable {
+  package enum LineEnd: Sendable {
+    case lineFeed
+    /// That of gpsd's protocol.
+    case carriageReturnLineFeed
+  }
+
   /// The bytes written so far.
   package var bytes: RawSpan {
     @_lifetime(borrow self) get { buffer.bytes }
   }
   private var buffer = LineBuffer(capacity: 32_768)
   private var needsComma = false
+  private let lineEnd: LineEnd
 
-  package init() {}
+  package init(lineEnd: LineEnd = .lineFeed) { self.lineEnd = lineEnd }
 
   /// The bytes written so far, as text.
   package var text: String {
@@ -66,7 +73,10 @@ package struct JSONLine: ~Copyable {
 
   /// Ends the line.
   package mutating func endLine() {
-    buffer.append(UInt8(ascii: "\n"))
+    switch lineEnd {
+    case .lineFeed: buffer.append(UInt8(ascii: "\n"))
+    case .carriageReturnLineFeed: buffer.append("\r\n")
+    }
     needsComma = false
   }
 

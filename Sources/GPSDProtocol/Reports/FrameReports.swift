@@ -53,7 +53,7 @@ extension GPSDState {
   /// to the source code).
   package static func correctionReport(_ frame: borrowing Frame, device: String) -> [UInt8]? {
     guard let message = frame.rtcm3 else { return nil }
-    var line = JSONLine()
+    var line = JSONLine.forClients
     line.correction(message, device: device)
     return line.served
   }

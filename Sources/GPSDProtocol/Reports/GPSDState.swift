@@ -17,9 +17,9 @@ package struct GPSDState: Sendable {
 
   /// The newest reports of a receiver, each an object without a line end.
   struct Newest: Equatable, Sendable {
-    var tpv: [UInt8] = []
-    var sky: [UInt8] = []
-    var gst: [UInt8] = []
+    var tpv: ArraySlice<UInt8> = []
+    var sky: ArraySlice<UInt8> = []
+    var gst: ArraySlice<UInt8> = []
   }
 
   package private(set) var devices: [GPSDDevice] = []
@@ -29,7 +29,7 @@ package struct GPSDState: Sendable {
 
   /// - Parameter release: the version of this program.
   package init(release: String) {
-    var line = JSONLine()
+    var line = JSONLine.forClients
     line.version(release: release)
     version = line.served
   }
@@ -100,22 +100,35 @@ package struct GPSDState: Sendable {
     }
     var reports = EpochReports(device: path)
     let geometry = fix.hasAllDilutions ? nil : Dilutions(of: sky.satellites)
-    var line = JSONLine()
+    // One piece of memory has the lines of all clients, and the newest objects.
+    var line = JSONLine.forClients
+    var tpv: Range<Int>?
+    var skyObject: Range<Int>?
+    var gst: Range<Int>?
     if report.fixChanged {
       line.tpv(fix, geometry: geometry, device: path, isForOldClients: true)
-      newest[index].tpv = Self.take(&line, &reports)
+      tpv = line.lastObject(from: 0)
     }
+    let skyStart = line.bytes.byteCount
     if skyChanged {
       line.sky(sky, fix, geometry: geometry, device: path)
-      newest[index].sky = Self.take(&line, &reports)
+      skyObject = line.lastObject(from: skyStart)
     } else if report.hasDilutionsAlone {
       line.dilutions(fix, device: path)
-      newest[index].sky = Self.take(&line, &reports)
+      skyObject = line.lastObject(from: skyStart)
     }
     if !isUpdate {
-      if line.gst(fix, details.noise(of: fix), device: path) { newest[index].gst = Self.take(&line, &reports) }
-      if line.att(fix, details.attitude(of: fix), device: path) { _ = Self.take(&line, &reports) }
-      if wanted.timeOffset, line.timeOffset(fix, received: received, device: path) { reports.timeOffset = line.served }
+      let start = line.bytes.byteCount
+      if line.gst(fix, details.noise(of: fix), device: path) { gst = line.lastObject(from: start) }
+      _ = line.att(fix, details.attitude(of: fix), device: path)
+    }
+    reports.json = line.served
+    if let tpv { newest[index].tpv = reports.json[tpv] }
+    if let skyObject { newest[index].sky = reports.json[skyObject] }
+    if let gst { newest[index].gst = reports.json[gst] }
+    line.removeAll()
+    if !isUpdate, wanted.timeOffset, line.timeOffset(fix, received: received, device: path) {
+      reports.timeOffset = line.served
     }
     if wanted.nmea, devices[index].isBinary, !isUpdate || skyChanged {
       reports.nmea = FixSentences.text(of: fix, sky, geometry, isUpdate: isUpdate)
@@ -123,18 +136,10 @@ package struct GPSDState: Sendable {
     return reports
   }
 
-  /// Moves a line to the reports. Returns it without its end.
-  private static func take(_ line: inout JSONLine, _ reports: inout EpochReports) -> [UInt8] {
-    let text = line.served
-    line.removeAll()
-    reports.json += text
-    return Array(text.dropLast(2))
-  }
-
   // MARK: Replies
 
   package var deviceList: [UInt8] {
-    var line = JSONLine()
+    var line = JSONLine.forClients
     line.beginObject()
     line.field("class", "DEVICES")
     line.beginArray("devices")
@@ -147,20 +152,20 @@ package struct GPSDState: Sendable {
 
   /// - Parameter isEvent: whether it reports a change: a receiver that has become inactive is active since 0.
   package func text(of device: GPSDDevice, isEvent: Bool = false) -> [UInt8] {
-    var line = JSONLine()
+    var line = JSONLine.forClients
     line.device(device, isEvent: isEvent)
     line.endLine()
     return line.served
   }
 
   package func text(of watch: WatchPolicy) -> [UInt8] {
-    var line = JSONLine()
+    var line = JSONLine.forClients
     line.watch(watch)
     return line.served
   }
 
   package func error(_ message: String) -> [UInt8] {
-    var line = JSONLine()
+    var line = JSONLine.forClients
     line.beginObject()
     line.field("class", "ERROR")
     line.field("message", text: message)
@@ -170,23 +175,23 @@ package struct GPSDState: Sendable {
   }
 
   /// Returns the newest reports of a class. Clients rely on one of each active receiver, which is empty before the first epoch.
-  private func reports(_ report: KeyPath<Newest, [UInt8]>, _ name: StaticString) -> [[UInt8]] {
+  private func reports(_ report: KeyPath<Newest, ArraySlice<UInt8>>, _ name: StaticString) -> [ArraySlice<UInt8>] {
     devices.indices.map { index in
       let text = newest[index][keyPath: report]
       guard text.isEmpty, devices[index].isActive else { return text }
-      var line = JSONLine()
+      var line = JSONLine.forClients
       line.beginObject()
       line.field("class", name)
       line.field("device", text: devices[index].path)
       if report == \Newest.tpv { line.field("mode", 0) }
       line.endObject()
-      return line.served
+      return line.served[...]
     }
   }
 
   /// The newest reports of all receivers.
   package func poll(at now: UTCTime) -> [UInt8] {
-    var line = JSONLine()
+    var line = JSONLine.forClients
     line.beginObject()
     line.field("class", "POLL")
     line.name("time")

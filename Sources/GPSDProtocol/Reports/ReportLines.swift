@@ -7,18 +7,14 @@ import WireBytes
 
 // The objects of gpsd_json(5) beside TPV and SKY.
 extension JSONLine {
-  /// The lines as they are sent: with CR LF.
-  var served: [UInt8] {
-    let bytes = bytes
-    var text: [UInt8] = []
-    text.reserveCapacity(bytes.byteCount + 8)
-    for offset in 0..<bytes.byteCount {
-      let byte = bytes.u1(offset)
-      if byte == UInt8(ascii: "\n") { text.append(UInt8(ascii: "\r")) }
-      text.append(byte)
-    }
-    return text
-  }
+  /// A line for clients: gpsd's lines end with CR LF.
+  static var forClients: JSONLine { JSONLine(lineEnd: .carriageReturnLineFeed) }
+
+  /// The lines as they are sent.
+  var served: [UInt8] { [UInt8](copying: bytes) }
+
+  /// The place of the object of the last line, which begins at `start`, without the line end.
+  func lastObject(from start: Int) -> Range<Int> { start..<bytes.byteCount - 2 }
 
   /// VERSION. The protocol is 3.14, that of gpsd 3.20 to 3.24.
   mutating func version(release: String) {
@@ -90,7 +86,7 @@ extension JSONLine {
   }
 
   /// Writes objects as an array. Empty ones are skipped.
-  mutating func objects(_ key: StaticString, _ texts: [[UInt8]]) {
+  mutating func objects(_ key: StaticString, _ texts: [ArraySlice<UInt8>]) {
     beginArray(key)
     for text in texts where !text.isEmpty {
       nextElement()
@@ -168,7 +164,7 @@ extension JSONLine {
 extension GPSDState {
   /// Returns a sample of the clock as TOFF, of messages, or as PPS; gpsd_json(5), sections "TOFF" and "PPS".
   package static func text(of sample: TimeSample, device: String) -> [UInt8] {
-    var line = JSONLine()
+    var line = JSONLine.forClients
     switch sample.source {
     case .messages: line.timing("TOFF", real: sample.real, clock: sample.system, precision: nil, device: device)
     case .pulse:

@@ -212,7 +212,7 @@ struct ServiceThread: ~Copyable {
       if let store = service.store(of: id) { self.store(file, text, store) }
     case .program(let id, let action): service.receiver(of: id)?.perform(action)
     case .log(let text): service.log(text)
-    case .remember(let location): service.store.remember(StateText.text(of: location))
+    case .remember(let location): service.store.remember(StateText.bytes(of: location))
     case .store(let file, let text): store(file, text, service.store)
     case .openReceiver: receiver.open(&poller, at: now.instant)
     case .releaseReceiver: receiver.release(&poller, at: now.instant)

@@ -13,10 +13,10 @@ final class RunMemory: Sendable {
   init(_ path: String) { self.path = path }
 
   /// Keeps a text. If that fails, the record is removed: an old one would hide the newer one of the disk.
-  func keep(_ text: String) {
+  func keep(_ text: [UInt8]) {
     state.withLock { state in
       // No location is that long.
-      guard text.utf8.count < RecordFile.size else {
+      guard text.count < RecordFile.size else {
         state.file = nil
         try? PrivateFile.remove(path)
         return

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FileSystem
 import Positioning
 import ReceiverStream
 
@@ -183,29 +184,35 @@ enum StateText {
 
   static let locationHeading = "sextant location 2"
 
-  static func text(of newest: Location) -> String {
-    let numbers = [
-      newest.coordinate.latitudeDegrees, newest.coordinate.longitudeDegrees, newest.horizontalAccuracyMetres,
-      newest.altitudeMetres, newest.ellipsoidalAltitudeMetres, newest.verticalAccuracyMetres, newest.courseDegrees,
-      newest.courseAccuracyDegrees, newest.speedMetresPerSecond, newest.speedAccuracyMetresPerSecond,
-    ]
-    // This runs at each fix while a delegate waits, so it makes few strings.
-    var text = locationHeading
-    text.reserveCapacity(256)
-    var separator = "\n"
-    for number in numbers {
-      text += separator
-      text += number.description
-      separator = "\t"
+  static func text(of newest: Location) -> String { String(decoding: bytes(of: newest), as: UTF8.self) }
+
+  /// The same text as bytes, for the record of each fix.
+  static func bytes(of newest: Location) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(RecordFile.size)
+    bytes += locationHeading.utf8
+    var separator = UInt8(ascii: "\n")
+    func put(_ field: String) {
+      bytes.append(separator)
+      bytes += field.utf8
+      separator = UInt8(ascii: "\t")
     }
-    for field in [
-      newest.timestamp.nanosecondsSince1970.description, flag(newest.source?.isSimulatedBySoftware ?? false),
-      flag(newest.source?.isProducedByAccessory ?? false),
-    ] {
-      text += separator
-      text += field
-    }
-    return text + "\t\(checksum(text.utf8))\n"
+    put(newest.coordinate.latitudeDegrees.description)
+    put(newest.coordinate.longitudeDegrees.description)
+    put(newest.horizontalAccuracyMetres.description)
+    put(newest.altitudeMetres.description)
+    put(newest.ellipsoidalAltitudeMetres.description)
+    put(newest.verticalAccuracyMetres.description)
+    put(newest.courseDegrees.description)
+    put(newest.courseAccuracyDegrees.description)
+    put(newest.speedMetresPerSecond.description)
+    put(newest.speedAccuracyMetresPerSecond.description)
+    put(newest.timestamp.nanosecondsSince1970.description)
+    put(flag(newest.source?.isSimulatedBySoftware ?? false))
+    put(flag(newest.source?.isProducedByAccessory ?? false))
+    put(checksum(bytes).description)
+    bytes.append(UInt8(ascii: "\n"))
+    return bytes
   }
 
   /// The FNV-1a hash of 32 bits, by which a damaged number is found that is still a number.
