@@ -148,6 +148,30 @@ struct ReadSchedulerTests {
     #expect(cost.worstMilliseconds <= 0.2, "\(name): \(cost)")
   }
 
+  @Test("Epochs that come whole wake the process once each, also when they come out of time")
+  func whole() {
+    let usb = Self.lines[1].line
+    for habit in [Habit.steady, .uneven, .outliers, .everyFifth] {
+      let cost = run(habit, on: usb)
+      #expect(cost.wakeUps == 1, "\(habit.rawValue): \(cost)")
+      #expect(cost.worstMilliseconds == 0, "\(habit.rawValue): \(cost)")
+    }
+  }
+
+  @Test("A line that changes from whole epochs to pieces, and back, is read in the way of its epochs")
+  func wholeAndPieces() {
+    var line = Self.lines[1].line
+    line.run((0..<20).map { _ in 0 })
+    line.piece = 12
+    line.run((20..<40).map { _ in 0 })
+    #expect(line.wakeUps[30...].allSatisfy { $0 <= 3 }, "\(line.wakeUps)")
+    #expect(line.delays[22...].allSatisfy { $0 == 0 }, "\(line.delays)")
+    line.piece = 4000
+    line.run((40..<60).map { _ in 0 })
+    #expect(line.wakeUps[50...].allSatisfy { $0 <= 2 }, "\(line.wakeUps)")
+    #expect(line.delays.suffix(10).allSatisfy { $0 <= 0 }, "\(line.delays)")
+  }
+
   @Test("Epochs that come up to 10 ms early or late: few wake-ups, and one of a hundred is late", arguments: 0..<5)
   func uneven(_ index: Int) {
     let (name, line) = Self.lines[index]

@@ -16,6 +16,9 @@ import MonotonicTime
 /// two counts. The missing bytes of an epoch take their time on the line, so a late or a longer epoch is idled through
 /// until its next possible end.
 ///
+/// A line that brings whole epochs at once, such as one over USB, wakes the process once an epoch. An idle interval would add
+/// a wake-up at its end, so the scheduler takes no interval there.
+///
 /// A reply is read at once. An overdue one may never come: the line is then read in pieces, with an idle interval after
 /// each, until the epoch is about to end.
 public struct ReadScheduler: Sendable {
@@ -50,6 +53,8 @@ public struct ReadScheduler: Sendable {
   private var lengths = EpochLengths()
   /// The number of bytes since the last end.
   private var bytes = 0
+  /// The number of epochs in a row of which one read had all bytes, while the line was read at any time.
+  private var wholeReads = 0
   /// Whether replies may be among them.
   private var isMixed = false
   private var lastExpectation = Expectation.epochs
@@ -85,6 +90,8 @@ public struct ReadScheduler: Sendable {
       if idleUntil == nil, !isCut { idleWithinEpoch(at: now) }
       return
     }
+    // An epoch that was complete at the end of an idle interval arrived in an unknown number of pieces.
+    if over == nil { wholeReads = count == bytes ? min(wholeReads + 1, Self.epochsToLearn) : 0 }
     end(over, at: now)
     bytes = 0
     isMixed = lastExpectation != .epochs
@@ -193,6 +200,7 @@ public struct ReadScheduler: Sendable {
   /// Idles until shortly before the earliest end of the next epoch, or within the present one.
   private mutating func takeIdle(at now: Instant) {
     idleUntil = nil
+    if wholeReads == Self.epochsToLearn { return }
     guard lengths.longest < Self.mostKept, let (end, margin) = expectedEnd else { return }
     // The first byte is awaited if its time is unknown.
     let duration = Double(lengths.shortest ?? 0) * rate.secondsPerByte
