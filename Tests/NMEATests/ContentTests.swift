@@ -155,6 +155,18 @@ struct NumberTests {
     #expect(gll.longitude?.degrees == -51_391_522.0 / 6_000_000)
   }
 
+  @Test(
+    "A coordinate is written with the digits with which it was read",
+    arguments: [
+      "4717.11437,S,00833.91522,W", "717.1,N,833.9,E", "0007.1,N,7.1,E", "7,N,00000,E", "12.5,S,08,W",
+      "04717.5,N,100.5,E",
+    ])
+  func digitsAsWritten(fields: String) throws {
+    let gll = try #require(decoded(GLL.self, "GPGLL,\(fields),101112.00,A,A"))
+    #expect(gll.rejected == 0)
+    #expect(gll.content.encoded() == Wire.nmea("GPGLL,\(fields),101112.00,A,A"))
+  }
+
   @Test("Spaces around a number are no part of it")
   func spaces() {
     let gga = decoded(GGA.self, "GPGGA,,,,,, 1, 4,1.0,  5.5 ,M,,M,,")?.content

@@ -465,21 +465,24 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     _ value: inout Coordinate?, degreeDigits: Int, degrees most: Int64, _ positive: UInt8, _ negative: UInt8
   ) {
     guard enter() else { return }
-    let minutes = minutes(degreeDigits: degreeDigits, most)
+    var wholeDigits = degreeDigits &+ 2
+    let minutes = minutes(&wholeDigits, most)
     var hemisphere: UInt8?
     character("", &hemisphere)
     guard let minutes else { return }
     guard let hemisphere, hemisphere == positive || hemisphere == negative else { return reject() }
-    value = Coordinate(minutes: minutes, hemisphere: hemisphere)
+    value = Coordinate(
+      minutes: minutes, hemisphere: hemisphere, wholeDigits: UInt8(truncatingIfNeeded: wholeDigits))
   }
 
   /// The field as minutes of arc: (d)ddmm.mmmmm.
+  ///
+  /// - Parameter wholeDigits: the digits before the point in the standard's form; afterwards as written.
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
-  mutating func minutes(degreeDigits: Int, _ most: Int64) -> FixedPoint? {
+  mutating func minutes(_ wholeDigits: inout Int, _ most: Int64) -> FixedPoint? {
     let length = length
     if length == 0 { return nil }
-    let wholeDigits = degreeDigits &+ 2
     let places = length &- wholeDigits &- 1
     if places >= 1, places <= 8, start &+ 8 <= bytes.byteCount, end >= 8 {
       let text = bytes.littleEndian(start, as: UInt64.self)
@@ -496,6 +499,7 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     }
     let slow = FieldReader.slowMinutes(bytes, start, end, most)
     rejected &+= slow.rejected
+    wholeDigits = slow.wholeDigits
     return slow.value
   }
 
@@ -511,20 +515,20 @@ public struct FieldReader: FieldVisitor, ~Escapable {
   @inlinable @inline(never)
   static func slowMinutes(
     _ bytes: RawSpan, _ start: Int, _ end: Int, _ most: Int64
-  ) -> (value: FixedPoint?, rejected: Int) {
+  ) -> (value: FixedPoint?, wholeDigits: Int, rejected: Int) {
     var scan = CharacterScan(bytes, start, end)
     scan.skipSpaces()
-    if scan.isAtEnd { return (nil, 0) }
+    if scan.isAtEnd { return (nil, 0, 0) }
     var whole: Int64 = 0
     let wholeDigits = scan.digits(&whole)
     var fraction: Int64 = 0
     let places = scan.fraction(&fraction)
     scan.skipSpaces()
-    guard wholeDigits >= 1, wholeDigits <= 5, places <= 11, scan.isAtEnd else { return (nil, 1) }
+    guard wholeDigits >= 1, wholeDigits <= 5, places <= 11, scan.isAtEnd else { return (nil, 0, 1) }
     var scale: Int64 = 1
     for _ in 0..<places { scale &*= 10 }
     let minutes = minutes(whole: whole, fraction: fraction, scale, places, most)
-    return (minutes, minutes == nil ? 1 : 0)
+    return (minutes, wholeDigits, minutes == nil ? 1 : 0)
   }
 
   // MARK: How many

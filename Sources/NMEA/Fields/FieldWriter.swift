@@ -133,17 +133,17 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
 
   @_lifetime(self: copy self)
   public mutating func latitude(_ name: StaticString, _ hemisphere: StaticString, _ value: inout Coordinate?) {
-    coordinate(value, degreeDigits: 2, degrees: 90, UInt8(ascii: "N"), UInt8(ascii: "S"))
+    coordinate(value, degrees: 90, UInt8(ascii: "N"), UInt8(ascii: "S"))
   }
 
   @_lifetime(self: copy self)
   public mutating func longitude(_ name: StaticString, _ hemisphere: StaticString, _ value: inout Coordinate?) {
-    coordinate(value, degreeDigits: 3, degrees: 180, UInt8(ascii: "E"), UInt8(ascii: "W"))
+    coordinate(value, degrees: 180, UInt8(ascii: "E"), UInt8(ascii: "W"))
   }
 
   @_lifetime(self: copy self)
   private mutating func coordinate(
-    _ value: Coordinate?, degreeDigits: Int, degrees most: UInt64, _ positive: UInt8, _ negative: UInt8
+    _ value: Coordinate?, degrees most: UInt64, _ positive: UInt8, _ negative: UInt8
   ) {
     comma()
     guard let value, value.minutes.mantissa >= 0, value.hemisphere == positive || value.hemisphere == negative else {
@@ -155,8 +155,10 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
     var scale: UInt64 = 1
     for _ in 0..<digits { scale *= 10 }
     guard minutes <= most * 60 * scale else { return comma() }
-    put(minutes / (60 * scale), width: degreeDigits)
-    put(minutes / scale % 60, width: 2)
+    let degrees = minutes / (60 * scale)
+    let width = Int(min(value.wholeDigits, 5))
+    if degrees > 0 || width > 2 { put(degrees, width: max(width - 2, 1)) }
+    put(minutes / scale % 60, width: degrees > 0 ? 2 : max(min(width, 2), 1))
     if digits > 0 {
       put(UInt8(ascii: "."))
       put(minutes % scale, width: Int(digits))

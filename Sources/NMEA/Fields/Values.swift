@@ -43,11 +43,16 @@ public struct Coordinate: Hashable, Sendable {
   public var minutes: FixedPoint
   /// `N`, `S`, `E` or `W`.
   public var hemisphere: UInt8
+  /// The digits before the point as written, 1…5. The standard has leading zeros: 4 for a latitude (ddmm), 5 for a longitude
+  /// (dddmm). Some receivers omit them.
+  public var wholeDigits: UInt8
 
-  @inlinable
-  public init(minutes: FixedPoint, hemisphere: UInt8) {
+  /// A coordinate in the standard's form, or with other digits before the point.
+  @inlinable @inline(__always)
+  public init(minutes: FixedPoint, hemisphere: UInt8, wholeDigits: UInt8? = nil) {
     self.minutes = minutes
     self.hemisphere = hemisphere
+    self.wholeDigits = wholeDigits ?? (hemisphere == UInt8(ascii: "E") || hemisphere == UInt8(ascii: "W") ? 5 : 4)
   }
 
   /// The maximum of digits behind the point of the minutes. Coordinates with more are not read; a writer cuts them off.

@@ -53,6 +53,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   var leapSeconds: Int?
   /// The state of the epoch's NMEA sentences, from which the fix is completed.
   var nmea = NMEAEpoch()
+  var digitLoss = DigitLossCheck()
   /// The satellites of the last report, until the epoch has satellites.
   var sky = Sky()
   /// Whether the satellites are of this epoch.
@@ -69,7 +70,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   private var hasContent = false
   private var isReported = false
   /// The last report. The next one is made in place, because a fix is large.
-  private var last = Report(fix: Fix())
+  private(set) var last = Report(fix: Fix())
   var wasIdle = false
 
   /// - Parameters:

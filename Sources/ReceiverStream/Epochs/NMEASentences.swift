@@ -573,11 +573,16 @@ extension EpochAssembler {
     guard fix.source < .ubx else { return }
     // The later sentence is newer, unless it has fewer digits.
     if let latitude, let longitude {
+      let degrees = (latitude: latitude.degrees, longitude: longitude.degrees)
+      let speed = last.fix.speedMetresPerSecond
+      guard
+        digitLoss.accepts(latitude, longitude, degrees: degrees, at: nmea.timeOfDay, speedMetresPerSecond: speed)
+      else { return reject() }
       let digits = min(latitude.minutes.fractionDigits, longitude.minutes.fractionDigits)
       if digits >= nmea.positionDigits {
         nmea.positionDigits = digits
-        fix.latitudeDegrees = latitude.degrees
-        fix.longitudeDegrees = longitude.degrees
+        fix.latitudeDegrees = degrees.latitude
+        fix.longitudeDegrees = degrees.longitude
         fix.source = source
       }
     }
