@@ -482,7 +482,8 @@ package final class ReceiverConnection {
         link!.queue(bytes)
       case .setRate(let rate):
         guard write(&poller, at: now, body) else { return }
-        link!.line.setBaudRate(rate)
+        // The next opening finds the receiver at one of both rates.
+        do throws(SerialPortError) { try link!.line.setBaudRate(rate) } catch { return lose(&poller, at: now, body) }
         link!.scheduler.reset()
         events.append(.rate(rate))
       default: note(action)

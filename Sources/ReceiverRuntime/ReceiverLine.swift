@@ -171,14 +171,18 @@ enum ReceiverLine: ~Copyable {
     }
   }
 
-  /// Sets the rate, and discards bytes that were received at the old one.
-  func setBaudRate(_ rate: UInt32) {
+  /// Sets the rate, and discards bytes that were received at the old one. A rate that the hardware lacks has no effect: the search
+  /// continues.
+  ///
+  /// - Throws: ``SerialPortError`` if the line has another rate than the session assumes.
+  func setBaudRate(_ rate: UInt32) throws(SerialPortError) {
     switch self {
     case .port(let port):
       // Bytes that were received at the same rate are valid.
       if port.baudRate == rate { return }
-      // The search continues after a rate that the hardware lacks.
-      try? port.setBaudRate(rate)
+      do throws(SerialPortError) { try port.setBaudRate(rate) } catch {
+        guard case .unsupportedBaudRate = error.cause else { throw error }
+      }
       try? port.discardInput()
     case .polled: break
     }

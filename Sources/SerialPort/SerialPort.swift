@@ -122,7 +122,11 @@ public struct SerialPort: ~Copyable {
     if var wanted = settings {
       wanted.makeRaw()
       try port.apply(wanted)
-      if let baud { try port.setBaudRate(baud) }
+      if let baud {
+        try port.setBaudRate(baud)
+        // Bytes that wait were received at the rate before.
+        if baud != wanted.baudRate { try port.discardInput() }
+      }
     }
     return port
   }

@@ -89,6 +89,85 @@ struct RaisedRateTests {
     #expect(scene.line.hostRate == model.foundRate)
   }
 
+  @Test("It goes back although no reply came while it was raised", arguments: [ReceiverModel.m6, .m9, .m10])
+  func backAfterSilentRaise(_ model: ReceiverModel) {
+    let scene = Self.sceneOfSilentRaise(model)
+    #expect(scene.run(30) { $0.reported(.rateFound(115_200)) == 1 && $0.isSteady }, "\(scene.reports)")
+    _ = scene.finish()
+    scene.run(2)
+    #expect(scene.line.receiver.baudRate == model.foundRate)
+    #expect(scene.line.hostRate == model.foundRate)
+    #expect(scene.reported(.notPutBack) == 0)
+  }
+
+  @Test("Ended before the receiver is found again, it is recorded", arguments: [ReceiverModel.m6, .m9, .m10])
+  func recordedAfterSilentRaise(_ model: ReceiverModel) {
+    let scene = Self.sceneOfSilentRaise(model)
+    _ = scene.finish()
+    #expect(scene.reported(.notPutBack) == 1)
+    #expect(scene.recovery == CrashRecoveryRecord(rate: 115_200, foundRate: model.foundRate))
+  }
+
+  @Test(
+    "It goes back although the line is lost between the change of the receiver and that of the line",
+    arguments: [ReceiverModel.m6, .m8, .m9, .m10], [SessionSettings.Intent.identify, .serve])
+  func backAfterLossBetweenTheChanges(_ model: ReceiverModel, _ intent: SessionSettings.Intent) {
+    let scene = Self.sceneOfLostLine(model, intent)
+    #expect(scene.run(30) { $0.isSteady && $0.line.hostRate == 115_200 }, "\(scene.reports)")
+    _ = scene.finish()
+    scene.run(2)
+    #expect(scene.line.receiver.baudRate == model.foundRate)
+    #expect(scene.line.hostRate == model.foundRate)
+  }
+
+  @Test(
+    "Ended before the receiver is found again, it is recorded after several losses of the line",
+    arguments: [ReceiverModel.m6, .m8, .m9, .m10])
+  func recordedAfterLosses(_ model: ReceiverModel) {
+    let scene = Self.sceneOfLostLine(model, .identify)
+    for _ in 0..<3 {
+      scene.run(1)
+      scene.line.hostRate = model.foundRate
+      scene.unplug()
+    }
+    scene.run(1)
+    #expect(scene.recovery == CrashRecoveryRecord(rate: 115_200, foundRate: model.foundRate))
+    _ = scene.finish()
+    #expect(scene.recovery == CrashRecoveryRecord(rate: 115_200, foundRate: model.foundRate))
+  }
+
+  /// The computer cannot set the rate of its line, and opens the port anew; the receiver gets the raised rate by then.
+  private static func sceneOfLostLine(_ model: ReceiverModel, _ intent: SessionSettings.Intent) -> SessionScene {
+    let scene = SessionScene(model, intent: intent) { settings in
+      settings.desired = { description in
+        var desired = DesiredConfiguration.navigation(for: description)
+        desired.leastPortRate = 115_200
+        return desired
+      }
+    }
+    #expect(scene.run(20) { $0.line.hostRate == 115_200 })
+    scene.line.hostRate = model.foundRate
+    scene.unplug()
+    return scene
+  }
+
+  /// A receiver that has the raised rate, and whose replies are lost until the session gives up raising it. That of an M8 waits for
+  /// the line instead, as it misses the receiver's output.
+  private static func sceneOfSilentRaise(_ model: ReceiverModel) -> SessionScene {
+    let scene = SessionScene(model, intent: .identify) { settings in
+      settings.desired = { _ in
+        var desired = DesiredConfiguration.nothing
+        desired.leastPortRate = 115_200
+        return desired
+      }
+    }
+    #expect(scene.run(20) { $0.line.receiver.baudRate == 115_200 })
+    scene.line.inject(.drop(share: 1, for: Milliseconds(60_000)), at: scene.now)
+    #expect(scene.run(60) { $0.reported(.rateNotChanged(115_200)) == 1 }, "\(scene.reports)")
+    scene.line.inject(.drop(share: 0, for: Milliseconds(1)), at: scene.now)
+    return scene
+  }
+
   @Test("It goes back on a line that loses bytes", arguments: [ReceiverModel.m6, .m8, .m9, .m10])
   func backOnLossyLine(_ model: ReceiverModel) {
     for seed in 0..<40 {

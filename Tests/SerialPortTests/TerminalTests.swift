@@ -30,6 +30,19 @@ struct TerminalTests {
     #expect(try device.bytes(1) == [1], "what the device sent is not echoed to it")
   }
 
+  @Test("Bytes that waited at another rate are discarded; at the same rate they are received", arguments: [4800, nil])
+  func waitingBytes(_ baud: UInt32?) throws {
+    let device = try PseudoTerminal()
+    do {
+      let port = try SerialPort(opening: device.path, access: .readWrite, baud: nil)
+      #expect(try device.send([1, 2, 3]) == 3)
+      #expect(try awaitEvents(of: port.fileDescriptor).contains(.readable(line)))
+    }
+    let port = try SerialPort(opening: device.path, access: .readWrite, baud: baud)
+    #expect(try device.send([4]) == 1)
+    #expect(try port.bytes(baud == nil ? 4 : 1) == (baud == nil ? [1, 2, 3, 4] : [4]))
+  }
+
   @Test("The settings are restored on close")
   func restored() throws {
     let device = try PseudoTerminal()

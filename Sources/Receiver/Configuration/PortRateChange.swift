@@ -28,6 +28,8 @@ package struct PortRateChange: Sendable {
   /// The number of attempts left.
   private var attemptsLeft: Int
   private let isRestored: Bool
+  /// Whether the receiver replies neither at the new rate nor at the old one, and may have either.
+  package private(set) var isReceiverLost = false
   /// The port in CFG-PRT.
   package var portFound: ReceiverPortNumber? { record.first.flatMap { ReceiverPortNumber(rawValue: $0) } }
 
@@ -85,7 +87,9 @@ package struct PortRateChange: Sendable {
     case (.sending, _): step = .setting
     case (.polling, .answered): step = .changed
     case (.polling, _): step = .settingBack
-    case (.pollingBack, _): step = attemptsLeft > 0 ? .sending : .failed
+    case (.pollingBack, _):
+      step = attemptsLeft > 0 ? .sending : .failed
+      isReceiverLost = step == .failed && outcome == .silent
     case (.setting, _), (.settingBack, _), (.changed, _), (.failed, _): break
     }
   }

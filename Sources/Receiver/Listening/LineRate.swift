@@ -6,8 +6,8 @@ struct LineRate {
   enum Origin {
     /// This session found it.
     case own
-    /// The session before raised it; the receiver may have lost that.
-    case inherited
+    /// The session before raised it to this rate; the receiver may have lost that.
+    case inherited(UInt32)
     /// A killed program raised it.
     case recovered
   }
@@ -43,8 +43,8 @@ struct LineRate {
 
   // MARK: The rate
 
-  var isRecovered: Bool { origin == .recovered }
-  var isInherited: Bool { origin == .inherited }
+  var isRecovered: Bool { if case .recovered = origin { true } else { false } }
+  var inherited: UInt32? { if case .inherited(let raised) = origin { raised } else { nil } }
   mutating func confirm() { origin = .own }
 
   /// The line is set to `rate`.

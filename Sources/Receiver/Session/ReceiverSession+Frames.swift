@@ -34,12 +34,13 @@ extension ReceiverSession {
 
   /// Frames are received again.
   private mutating func confirmRate(at now: Instant) {
-    // A receiver that lost power while the line was away has its own rate again, and another receiver has another one.
-    if line.isInherited {
-      if rate != memory.rate { memory.foundRate = nil }
+    // A receiver that lost power while the line was away has its own rate again, and another receiver has another one. One that
+    // was about to change its rate may send at the old one for a while: its reply decides.
+    if let raised = line.inherited, rate == raised || rate != memory.foundRate {
+      if rate != raised { memory.foundRate = nil }
       line.confirm()
     }
-    memory.rate = rate
+    if line.inherited == nil { memory.rate = rate }
     health.recover(at: now)
     if !end.isRequested { retry.cancel() }
   }

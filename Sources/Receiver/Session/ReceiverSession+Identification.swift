@@ -101,6 +101,8 @@ extension ReceiverSession {
     }
     guard let found = identification.description else { return finishUnidentified(at: now) }
     identity.finish(isUnanswered: false)
+    // A reply at the rate that was found: the receiver was not raised.
+    if line.inherited != nil { (memory.rate, memory.foundRate) = (rate, nil) }
     line.confirm()
     health.clearFailedPolls()
     take(found)

@@ -11,7 +11,7 @@ extension ReceiverSession {
     case .found(let found):
       line.find(found)
       if health.fault == nil || memory.rate != found { report(.rateFound(found)) }
-      memory.rate = found
+      if line.inherited == nil { memory.rate = found }
     case .setRate(let next):
       line.set(next, at: now)
       actions.append(.setRate(next))
@@ -60,6 +60,7 @@ extension ReceiverSession {
   }
 
   mutating func finishChangingRate(_ isChanged: Bool, _ change: PortRateChange, at now: Instant) {
+    if change.isReceiverLost, !keepsPortRate { return search(after: change, at: now) }
     if description == nil { return finishMakingRoom(isChanged, change, at: now) }
     enter(.steady, on: .rateDone)
     port = port ?? change.portFound
@@ -71,6 +72,18 @@ extension ReceiverSession {
     startWatch(at: now)
     report(.configured(refused: 0))
     if desired?.powerSave?.sleepsBetweenFixes == true { startStoring() }
+  }
+
+  /// Searches the receiver, at the new rate first, from which the end then restores the found one.
+  private mutating func search(after change: PortRateChange, at now: Instant) {
+    enter(description == nil ? .listening(pollAt: nil) : .steady, on: .rateDone)
+    port = port ?? change.portFound
+    configuration.abandonPortRate()
+    memory.rate = change.to
+    line.set(change.to, at: now)
+    actions.append(.setRate(change.to))
+    report(.rateNotChanged(change.to))
+    searchAgain(on: .silence, at: now)
   }
 
   /// The rate was raised for a receiver whose identity had no room on the line.

@@ -57,7 +57,7 @@ extension ReceiverSession {
     switch stage {
     case .changingRate(let change): change.to
     case .restoringRate(let change): change.from
-    default: rate
+    default: line.inherited ?? rate
     }
   }
 

@@ -95,7 +95,9 @@ public struct ReceiverSession: ~Copyable {
     health = LineHealth(at: now)
     assistance = AssistanceDelivery(reference: reference, openedAt: now)
     switch settings.line {
-    case .serial, .bound: line = LineRate(lineRate, searches && memory.foundRate != nil ? .inherited : .own)
+    case .serial, .bound:
+      let raised = searches && memory.foundRate != nil ? memory.rate : nil
+      line = LineRate(lineRate, raised.map(LineRate.Origin.inherited) ?? .own)
     case .usb:
       line = LineRate(nil, .own)
       port = .usb
@@ -133,8 +135,8 @@ public struct ReceiverSession: ~Copyable {
 
   /// The rate that the line was found at and gets back at the end; nil if it has that rate.
   public var raisedRate: RaisedRate? {
-    guard let found = memory.foundRate, let rate, found != rate else { return nil }
-    return RaisedRate(found: found, used: rate, port: port)
+    guard let found = memory.foundRate, let used = line.inherited ?? rate, found != used else { return nil }
+    return RaisedRate(found: found, used: used, port: port)
   }
 
   /// Replaces the stage by another one.
