@@ -370,8 +370,8 @@ let package = Package(
       name: "LocationDaemonTests",
       dependencies: [
         "LocationDaemon", "RemoteLocation", "LocationService", "EventLoop", "FileSystem", "MonotonicTime",
-        "Positioning", "Receiver", "ReceiverRuntime", "ReceiverStream", "Varlink", "TestSupport", "Timekeeping",
-        systemPackage,
+        "Positioning", "Receiver", "ReceiverRuntime", "ReceiverStream", "ServiceProtocol", "Varlink", "TestSupport",
+        "Timekeeping", systemPackage,
       ], swiftSettings: settings),
     .testTarget(
       name: "CoreLocationTests", dependencies: ["CoreLocation", "LocationService", "Positioning"],

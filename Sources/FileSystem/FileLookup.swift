@@ -20,12 +20,20 @@ package enum FileLookup {
   /// Returns the absolute path without symbolic links; nil where the path leads nowhere.
   package static func resolved(_ path: String) -> String? { Syscalls.resolved(path) }
 
-  /// Whether two paths lead to the same file. The corresponding C function is stat(2).
+  /// A file, whatever its paths are.
+  package struct Identity: Hashable, Sendable {
+    var fileSystem: UInt64
+    var inode: UInt64
+  }
+
+  /// The file that a path leads to; nil if it does not exist. The corresponding C function is stat(2).
+  package static func identity(_ path: String) -> Identity? {
+    (try? Syscalls.status(ofPath: path)).map { Identity(fileSystem: $0.fileSystem, inode: $0.inode) }
+  }
+
+  /// Whether two paths lead to the same file.
   package static func areSame(_ path: String, _ other: String) -> Bool {
-    guard let one = try? Syscalls.status(ofPath: path), let two = try? Syscalls.status(ofPath: other) else {
-      return false
-    }
-    return one.fileSystem == two.fileSystem && one.inode == two.inode
+    identity(path).map { $0 == identity(other) } ?? false
   }
 
   /// Which file a path names, and when it was written. Another value means another content.

@@ -56,6 +56,8 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
   var updatedFrom: UpdateSource?
   /// Updates that the program has not read, joined.
   var unsent: ServiceUpdate?
+  /// The events of the written and the unsent updates that have waited for a program that does not report what it takes.
+  var unwrittenEvents: [Int] = []
   /// The newest location of a subscription that the program has not read.
   var unsentLocation: Location?
   /// The name in the authorization store.
@@ -68,6 +70,8 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
   var shownPrompt: Authorization.Prompt?
   var delivered = 0
   var dropped = 0
+  /// The time from which on an update is a reason to look at the executable again.
+  var nextCheck = Instant.zero
 
   init(_ socket: consuming UnixSocket, _ token: Poller.Token, _ peer: Peer, _ service: VarlinkService) {
     self.socket = socket

@@ -246,6 +246,7 @@ extension LocationServer {
     connection.name = "\(request.identifier)@\(connection.peer.executable ?? "")"
     let launchedBy = launcher.connected(connection, at: SystemClock.monotonic)?.rawValue
     let program = addProgram(request.keys, connection)
+    launcher.added(connection, program)
     let problem = host.problem
     let served = host.read(program) { ServedProgram(request, $0, problem: problem) }
     guard let served, let reply = try? JSON(encoding: served.reply(serviceVersion: version, launchedBy: launchedBy))

@@ -175,6 +175,7 @@ final class LocationServer: ServiceThreadWork {
   /// Takes what a connection has received, and writes what waits.
   private func serve(_ connection: Connection, _ poller: inout Poller, at now: Moment) {
     while !connection.isEnding, let event = connection.varlink.nextEvent() {
+      if isOfAnotherProgram(connection) { return close(connection, &poller, at: now) }
       switch event {
       case .call(let id, let call): answer(call, id, connection, at: now)
       case .message(let message): receive(message, connection, at: now)
@@ -186,6 +187,14 @@ final class LocationServer: ServiceThreadWork {
     write(connection, &poller, at: now)
   }
 
+  /// Whether the process of a connection executes another program than the one that the permission was given to.
+  private func isOfAnotherProgram(_ connection: Connection) -> Bool {
+    guard connection.peer.executesAnotherProgram else { return false }
+    let process = connection.peer.credentials.process
+    host.log("\(connection.name): its process \(process) executes another program; it is disconnected")
+    return true
+  }
+
   private func write(_ connection: Connection, _ poller: inout Poller, at now: Moment) {
     while connection.varlink.outputBytesWaiting > 0 {
       switch connection.write() {
@@ -195,6 +204,10 @@ final class LocationServer: ServiceThreadWork {
       }
       sendUnsent(connection)
       sendUnsentLocation(connection)
+    }
+    if !connection.unwrittenEvents.isEmpty {
+      launcher.written(connection.unwrittenEvents, to: connection)
+      connection.unwrittenEvents = []
     }
     if connection.isEnding { return close(connection, &poller, at: now) }
     setInterest(of: connection, &poller)
@@ -280,11 +293,16 @@ final class LocationServer: ServiceThreadWork {
     // Questions of programs first, then the agents that get them.
     for isAgent in agentUsers.isEmpty ? [false] : [false, true] {
       for connection in connections.values where (connection.agentUser != nil) == isAgent {
+        let hasOutputs = !connection.outputs.isEmpty || connection.isStream
         deliver(to: connection, at: now)
         completeLease(of: connection, at: now.instant)
         if connection.varlink.outputBytesWaiting > 0 { write(connection, &poller, at: now) }
         waits = waits || connection.program != nil
         asksInBackground = asksInBackground || connection.waitsForTerminal
+        if hasOutputs, now.instant >= connection.nextCheck {
+          connection.nextCheck = now.instant + Milliseconds(1000)
+          if isOfAnotherProgram(connection) { close(connection, &poller, at: now) }
+        }
       }
     }
     if waits, host.settings.application == nil, asksInBackground || host.waitsForForeground {
@@ -343,6 +361,7 @@ final class LocationServer: ServiceThreadWork {
       for case .delegate(let manager, _, let ticket) in update.events where ticket.isAnswer {
         host.answerIsDelivered(to: ClientID(manager), of: program)
       }
+      if served.program.version < 2 { connection.unwrittenEvents += update.waitingNumbers }
       send(update, connection)
     }
   }

@@ -9,6 +9,8 @@ struct Peer: Equatable, Sendable {
   /// The path of its executable; nil if the process is gone or hidden, or in a user namespace of its own, where its user may have
   /// mounted another file at that path.
   let executable: String?
+  /// The file of its executable, which an update of the program does not change.
+  private let file: FileLookup.Identity?
   /// Its unit of the system's service manager, such as hike.service; nil outside a unit.
   let unit: String?
   /// Its unit of the system's or its user's service manager, which can start it again.
@@ -20,13 +22,17 @@ struct Peer: Equatable, Sendable {
     let groups = AttributeFile.read("\(folder)/cgroup")
     self.init(
       credentials, executable: isAtHome ? try? Syscalls.target(ofLink: "\(folder)/exe") : nil,
-      unit: groups.flatMap { Self.unit(inCgroup: $0) },
+      file: isAtHome ? FileLookup.identity("\(folder)/exe") : nil, unit: groups.flatMap { Self.unit(inCgroup: $0) },
       launchUnit: groups.flatMap { LaunchUnit(inCgroup: $0, user: credentials.user) })
   }
 
-  init(_ credentials: PeerCredentials, executable: String?, unit: String?, launchUnit: LaunchUnit? = nil) {
+  init(
+    _ credentials: PeerCredentials, executable: String?, file: FileLookup.Identity? = nil, unit: String?,
+    launchUnit: LaunchUnit? = nil
+  ) {
     self.credentials = credentials
     self.executable = executable
+    self.file = file
     self.unit = unit
     self.launchUnit = launchUnit
   }
@@ -34,6 +40,13 @@ struct Peer: Equatable, Sendable {
   /// The name of the executable without its folder, or of the process.
   var executableName: String {
     executable.flatMap { $0.split(separator: "/").last }.map(String.init) ?? "process-\(credentials.process)"
+  }
+
+  /// Whether the process executes another program now than the one that connected (execve(2)). A process that is gone does not:
+  /// what it has sent is its own.
+  var executesAnotherProgram: Bool {
+    guard let file, let present = FileLookup.identity("/proc/\(credentials.process)/exe") else { return false }
+    return present != file
   }
 
   private static func userNamespace(of folder: String) -> String? { try? Syscalls.target(ofLink: "\(folder)/ns/user") }

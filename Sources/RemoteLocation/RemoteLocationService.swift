@@ -32,6 +32,8 @@ package final class RemoteLocationService: LocationService {
     var problemListener: (@Sendable (ReceiverProblem?) -> Void)?
     /// Threads that wait for the conditions of a monitor.
     var monitorWaiters: [Poller.Waker] = []
+    /// Threads that wait until the messages are written.
+    var writeWaiters: [Poller.Waker] = []
     var waker: Poller.Waker?
     var isFinished = false
     /// Why the daemon has started the program, by the first reply.
@@ -69,7 +71,11 @@ package final class RemoteLocationService: LocationService {
       do { try run { waker.wake() } } catch { self.log("the location service cannot be reached: \(error)") }
       waker.wake()
     }
-    if isStarted { _ = try? first.wait(deadline: (now + Self.firstConnection).nanoseconds) }
+    if isStarted {
+      _ = try? first.wait(deadline: (now + Self.firstConnection).nanoseconds)
+    } else {
+      self.log("the location service cannot be reached: the system has no thread left")
+    }
     // On the thread of the first manager, as the environment is not protected from other threads (setenv(3)). One that a parent
     // process has left is not this program's.
     LaunchEnvironment.set(state.withLock { $0.launchedBy })
@@ -108,8 +114,18 @@ package final class RemoteLocationService: LocationService {
       }
       hasState()
       pass { $0.connectionLost(at: Self.now()) }
+      endWriteWaits()
       try waitForRetry(&poller)
     }
+  }
+
+  private func endWriteWaits() {
+    let waiters = state.withLock { state -> [Poller.Waker] in
+      if state.mirror.isOpen, !state.mirror.messages.isEmpty { return [] }
+      defer { state.writeWaiters = [] }
+      return state.writeWaiters
+    }
+    for waiter in waiters { waiter.wake() }
   }
 
   private func waitForRetry(_ poller: inout Poller) throws {
@@ -133,6 +149,7 @@ package final class RemoteLocationService: LocationService {
       guard let messages else { return }
       for message in messages { connection.send(message) }
       connection.write()
+      if !connection.waitsToWrite { endWriteWaits() }
       let wanted: Poller.Interest = connection.waitsToWrite ? [.readable, .writable] : .readable
       if wanted != interest {
         interest = wanted
@@ -195,6 +212,22 @@ package final class RemoteLocationService: LocationService {
   /// Changes the mirror by a call of the program, and wakes the thread.
   private func change<Value>(_ body: (inout ProgramMirror) -> Value) -> Value { changeState { body(&$0.mirror) } }
 
+  /// The longest wait for the socket.
+  private static let writeTime = Milliseconds(1000)
+
+  /// The same for a message after which the program may end at once: returns when it is written, or the service is away.
+  private func changeAndWrite<Value>(_ body: (inout ProgramMirror) -> Value) -> Value {
+    guard var poller = try? Poller() else { return change(body) }
+    let (value, waits) = changeState { state in
+      let value = body(&state.mirror)
+      let waits = state.mirror.isOpen && !state.mirror.messages.isEmpty
+      if waits { state.writeWaiters.append(poller.waker) }
+      return (value, waits)
+    }
+    if waits { _ = try? poller.wait(deadline: (Self.now() + Self.writeTime).nanoseconds) }
+    return value
+  }
+
   private func changeState<Value>(_ body: (inout State) -> Value) -> Value {
     let application = settings.application ?? Terminal.applicationState
     let (value, outputs, waker) = state.withLock { state in
@@ -230,7 +263,8 @@ package final class RemoteLocationService: LocationService {
   package func call(_ call: ClientCall, by id: ClientID) { change { $0.call(call, by: id, at: Self.now()) } }
 
   package func isCurrent(_ event: DelegateEvent, _ ticket: Ticket, for id: ClientID) -> Bool {
-    state.withLock { $0.mirror.isCurrent(event, ticket, for: id) }
+    guard ticket.waitingNumber != nil else { return state.withLock { $0.mirror.isCurrent(event, ticket, for: id) } }
+    return changeAndWrite { $0.isCurrent(event, ticket, for: id) }
   }
 
   package func refreshNewest() { change { $0.refreshNewest() } }
@@ -317,7 +351,7 @@ package final class RemoteLocationService: LocationService {
     read { $0.monitorRecord(identifier, of: monitor) }
   }
 
-  package func takeEvent(of name: String) -> Monitor.Event? { change { $0.takeEvent(of: name) } }
+  package func takeEvent(of name: String) -> Monitor.Event? { changeAndWrite { $0.takeEvent(of: name) } }
 
   package func beginMonitorEvents(of name: String, _ reader: any MonitorReader) -> Int {
     state.withLock { state in

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FileSystem
 import Glibc
 import TestSupport
 import Testing
@@ -82,6 +83,19 @@ struct PeerTests {
     ])
   func foreground(text: String, isInForeground: Bool) {
     #expect(Peer.isInForeground(stat: text) == isInForeground)
+  }
+
+  @Test("A process that executes another program than the one that connected is recognised, by the file")
+  func executable() {
+    let credentials = PeerCredentials(process: getpid(), user: 1000, group: 1000)
+    #expect(!Peer(credentials).executesAnotherProgram)
+    let other = FileLookup.identity("/bin/sh")
+    #expect(other != nil)
+    #expect(Peer(credentials, executable: "/bin/sh", file: other, unit: nil).executesAnotherProgram)
+    // What is not known cannot differ, and a process that is gone has sent what it has sent.
+    #expect(!Peer(credentials, executable: nil, unit: nil).executesAnotherProgram)
+    let gone = PeerCredentials(process: 2_000_000_000, user: 1000, group: 1000)
+    #expect(!Peer(gone, executable: "/bin/sh", file: other, unit: nil).executesAnotherProgram)
   }
 
   @Test("A process that is gone is described by its number, and is in the background")

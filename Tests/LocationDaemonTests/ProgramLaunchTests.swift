@@ -46,7 +46,7 @@ struct ProgramLaunchTests {
     #expect(launch.connected() == .region)
     #expect(!launch.isWatched && launch.deadline == nil)
     #expect(launch.connected() == nil)
-    launch.delivered(rest: [])
+    launch.taken(launch.waiting.map(\.number))
     #expect(launch.state == .running(start: 0) && launch.events.isEmpty)
     launch.disconnected(at: Self.instant(30))
     #expect(launch.state == .absent)
@@ -149,7 +149,7 @@ struct ProgramLaunchTests {
       launch.receive(Self.enter, at: Self.instant(Double(100 * round + 20)))
       #expect(Self.actions(&launch).starts == 1)
       _ = launch.connected()
-      launch.delivered(rest: [])
+      launch.taken(launch.waiting.map(\.number))
       launch.disconnected(at: Self.instant(Double(100 * round + 21)))
       #expect(launch.state == .absent)
     }
@@ -178,7 +178,7 @@ struct ProgramLaunchTests {
   @Test(
     "After a restart of the daemon or the computer, events that waited start the program once it had time to connect")
   func restored() {
-    var launch = ProgramLaunch(events: [Self.enter], isStopped: false, at: Self.instant(1))
+    var launch = ProgramLaunch(waiting: [NumberedEvent(number: 1, Self.enter)], isStopped: false, at: Self.instant(1))
     #expect(launch.isWatched && launch.deadline == Self.instant(6))
     launch.wake(at: Self.instant(5))
     #expect(Self.actions(&launch) == (0, []))
@@ -186,10 +186,10 @@ struct ProgramLaunchTests {
     #expect(Self.actions(&launch) == (1, []))
     #expect(launch.connected() == .region)
     // A program that ran on connects by itself.
-    var other = ProgramLaunch(events: [Self.enter], isStopped: false, at: Self.instant(1))
+    var other = ProgramLaunch(waiting: [NumberedEvent(number: 1, Self.enter)], isStopped: false, at: Self.instant(1))
     #expect(other.connected() == nil && other.state == .running(start: 0) && other.events == [Self.enter])
-    #expect(ProgramLaunch(events: [], isStopped: true, at: Self.instant(1)).isStopped)
-    #expect(ProgramLaunch(events: [], isStopped: false, at: Self.instant(1)).state == .absent)
+    #expect(ProgramLaunch(waiting: [], isStopped: true, at: Self.instant(1)).isStopped)
+    #expect(ProgramLaunch(waiting: [], isStopped: false, at: Self.instant(1)).state == .absent)
   }
 
   @Test("Waiting events are bounded: the oldest are dropped")
@@ -215,10 +215,15 @@ struct ProgramLaunchTests {
   @Test("A record is read as it was written; a damaged one and one of a later version are not read")
   func record() throws {
     var record = LaunchRecord(unit: .system("hike.service"), executable: "/usr/bin/hike", keys: UsageKeys())
-    record.events = [Self.enter, .delegate(.didUpdateLocations([]))]
+    record.waiting = [
+      NumberedEvent(number: 7, Self.enter), NumberedEvent(number: 9, .delegate(.didUpdateLocations([]))),
+    ]
     record.origin = Coordinate(latitudeDegrees: 48, longitudeDegrees: 11)
     record.isStopped = true
     #expect(LaunchRecord(record.text) == record)
+    // The file of a version without numbers.
+    let old = record.text.replacing(#","numbers":[7,9]"#, with: "").replacing(#""numbers":[7,9],"#, with: "")
+    #expect(old != record.text && LaunchRecord(old)?.waiting.map(\.number) == [0, 1])
     #expect(LaunchRecord(String(record.text.dropLast(10))) == nil && LaunchRecord("") == nil)
     record.version = 2
     #expect(LaunchRecord(record.text) == nil)

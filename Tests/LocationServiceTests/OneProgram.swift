@@ -14,7 +14,7 @@ extension ServiceCore {
     storedAuthorization: String? = nil, deferred: [Location] = []
   ) {
     self.init(
-      hostCapabilities: engine.hostCapabilities, coordinator: coordinator, hasNewest: engine.newest != nil,
+      hostCapabilities: engine.hostCapabilities, coordinator: coordinator, newest: engine.newest,
       deferred: deferred)
     let program = Program(.own, engine, undecided: undecided, storedAuthorization: storedAuthorization)
     add(program, at: Moment(.zero, utc: UTCTime(nanosecondsSince1970: 0)))

@@ -223,6 +223,33 @@ struct ServiceCoreTests {
     #expect(actions.contains(.openReceiver))
   }
 
+  @Test("RG-17 what a program has changed just before its end is stored")
+  func removedProgram() {
+    var core = Self.core()
+    let circle = Circle(centre: Coordinate(latitudeDegrees: 48, longitudeDegrees: 11), radiusMetres: 100)
+    Self.call(.startMonitoring(Region("home", .circle(circle))), &core, at: 1)
+    let actions = core.remove(.own)
+    let second = core.remove(.own)
+    guard case .store(.regions, let text)? = actions.first else {
+      Issue.record("nothing is stored: \(actions)")
+      return
+    }
+    #expect(StateText.regions(in: text).map(\.region.identifier) == ["home"])
+    #expect(actions.count == 1 && second.isEmpty)
+  }
+
+  @Test("LC-2 a program of the daemon that comes later knows the newest published location without a file")
+  func newestPublished() {
+    var core = Self.core()
+    #expect(core.newestPublished == nil)
+    Self.call(.startUpdatingLocation, &core, at: 1)
+    core.receive(Self.fix(2), sky: Sky(), isUpdate: false, source: nil, at: Self.moment(2))
+    _ = core.actions(at: Self.moment(2))
+    #expect(core.newestPublished?.timestamp == Self.moment(2).utc)
+    _ = core.remove(.own)
+    #expect(core.newestPublished?.timestamp == Self.moment(2).utc)
+  }
+
   @Test("AU-3 AU-16 a receiver that may not be opened reads as denied, until it may")
   func permission() {
     var core = Self.core()

@@ -143,7 +143,7 @@ extension VirtualHost where Machine == ServiceLog, Line == VirtualLine {
   }
 
   func add(_ program: Program) { withMachine { $0.core.add(program, at: Machine.moment($1)) } }
-  func remove(_ program: ProgramID) { withMachine { machine, _ in machine.core.remove(program) } }
+  func remove(_ program: ProgramID) { withMachine { machine, _ in _ = machine.core.remove(program) } }
 
   func setAuthorization(_ status: AuthorizationStatus, of program: ProgramID) {
     withMachine { machine, now in

@@ -30,7 +30,11 @@ struct StateStoreTests {
       for part in ["/apps/hike", "/apps", "/run", ""] { PrivateFile.removeFolderIfEmpty(folder + part) }
     }
 
-    func restored() -> PositioningEngine.Restored { store.restored { logged.append($0) } }
+    func restored() -> PositioningEngine.Restored {
+      var restored = store.restored { logged.append($0) }
+      restored.newest = store.restoredNewest { logged.append($0) }
+      return restored
+    }
     var names: [String] { FileLookup.names(in: folder + "/apps/hike") }
     func path(_ file: StateFile) -> String { "\(folder)/\(file.path(of: store.app))" }
   }

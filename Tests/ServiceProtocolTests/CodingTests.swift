@@ -124,8 +124,8 @@ struct CodingTests {
       _ = try decoded(Array(unknown.utf8)) as ClientMessage
       Issue.record("decoded")
     } catch {
-      let problem = ServiceVersion.problem(error, of: "the program", version: 2)
-      #expect(problem.contains("version 2") && problem.contains("version 1") && problem.contains("action"))
+      let problem = ServiceVersion.problem(error, of: "the program", version: 3)
+      #expect(problem.contains("version 3") && problem.contains("version 2") && problem.contains("action"))
     }
   }
 

@@ -49,7 +49,7 @@ struct Connected {
 
   init(
     _ status: AuthorizationStatus = .authorizedAlways, _ application: ApplicationState = .foreground,
-    keys: UsageKeys = Connected.keys, from seconds: Double = 1000
+    keys: UsageKeys = Connected.keys, from seconds: Double = 1000, isOpened: Bool = true
   ) {
     instant = Connected.instant(seconds)
     self.keys = keys
@@ -57,6 +57,8 @@ struct Connected {
     mirror = ProgramMirror(application: application, at: instant)
     let request = mirror.openRequest(identifier: "test", keys: keys, showsPrompts: true)
     served = ServedProgram(request, engine)
+    isConnected = isOpened
+    guard isOpened else { return }
     _ = mirror.opened(served.reply(serviceVersion: "test"), at: instant)
     carryAll()
   }

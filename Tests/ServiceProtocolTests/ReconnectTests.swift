@@ -181,6 +181,72 @@ struct ReconnectTests {
     #expect(program.delivered(id) == [])
   }
 
+  @Test("RQ-1 a request to a service that has never been there is made at its first connection")
+  func requestBeforeService() {
+    var program = Connected(isOpened: false)
+    let id = program.add()
+    program.call(.setDesiredAccuracy(metres: 100), by: id)
+    program.call(.requestLocation, by: id)
+    program.wait(1)
+    program.restart()
+    program.carryAll()
+    program.wait(1)
+    program.fix(3, accuracy: 50)
+    program.carryAll()
+    #expect(program.delivered(id).suffix(1) == ["at 3 1002000"])
+  }
+
+  @Test("RQ-6 a request to a service that never comes fails, and one line says why")
+  func requestWithoutService() {
+    var program = Connected(isOpened: false)
+    let id = program.add()
+    program.call(.requestLocation, by: id)
+    program.wait(9.9)
+    #expect(program.delivered(id).filter { $0.hasPrefix("failed") } == [])
+    program.wait(0.2)
+    #expect(program.delivered(id) == ["failed locationUnknown"])
+    let text = "the location service is away since 10 s: start sextantd, and see its log"
+    #expect(program.others == [.log(text)])
+    program.wait(100)
+    #expect(program.others == [.log(text)])
+  }
+
+  @Test("RQ-13 a request to a service that has never been there is dropped without permission, RQ-11 and by a stop")
+  func droppedBeforeService() {
+    var program = Connected(.notDetermined, isOpened: false)
+    let (dropped, stopped) = (program.add(), program.add())
+    program.call(.requestLocation, by: dropped)
+    program.call(.requestLocation, by: stopped)
+    program.call(.stopUpdatingLocation, by: stopped)
+    program.restart()
+    program.carryAll()
+    program.wait(20)
+    program.fix(1)
+    program.carryAll()
+    for id in [dropped, stopped] {
+      #expect(program.delivered(id).filter { !$0.hasPrefix("status") } == [])
+      #expect(program.mirror.state.managers[id.number]?.isRequestPending == false)
+    }
+  }
+
+  @Test("SC-1 BE-1 what starts before a service has ever been there runs from its first connection on")
+  func startsBeforeService() {
+    var program = Connected(isOpened: false)
+    let (running, stopped) = (program.add(), program.add())
+    let beacons = Ranging.Target.constraint(BeaconIdentity(uuid: BeaconUUID(high: 1, low: 2)))
+    for id in [running, stopped] {
+      program.call(.startSignificantChanges, by: id)
+      program.call(.startRanging(beacons), by: id)
+    }
+    program.call(.stopSignificantChanges, by: stopped)
+    program.call(.stopRanging(beacons), by: stopped)
+    program.restart()
+    program.carryAll()
+    let services = [running, stopped].map { program.engine.services(of: $0) }
+    #expect(services.map { $0?.wantsSignificant } == [true, false])
+    #expect(services.map { $0?.rangedTargets } == [[beacons], []])
+  }
+
   @Test("RQ-6 SU-17 without the service a request and a started service fail, once, and one line says so")
   func away() {
     var program = Connected()

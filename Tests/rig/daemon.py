@@ -13,6 +13,7 @@ usage: daemon.py FOLDER [CHECK...] [--kills N] [--connections N] [--seed S]
   connections many connections one after the other and at once, and no descriptor left
   hostile     messages that are cut, merged, oversized or wrong: answered or disconnected, the others are served
   denied      a program without permission tries every call
+  executes    a program that executes another one keeps no permission for it
   users       the permission of one user is not that of another
   unplugged   the receiver is pulled out and comes back under many programs
   full        without space for its state the service goes on
@@ -553,6 +554,21 @@ def denied(folder):
         return "every call"
 
 
+def executes(folder):
+    with served(folder) as (_, daemon):
+        # It subscribes, and executes `cat` with the open socket after the first bytes.
+        code = "import os, socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.sendall(sys.argv[2].encode() + b'\\0');" \
+               "s.recv(1); os.dup2(s.fileno(), 0); os.execvp('cat', ['cat'])"
+        call = json.dumps({"method": f"{LOCATION}.Subscribe", "more": True})
+        with subprocess.Popen([sys.executable, "-c", code, daemon.socket, call], stdout=subprocess.DEVNULL) as client:
+            started = time.monotonic()
+            client.wait(LIMIT)
+            seconds = time.monotonic() - started
+        daemon.wait_for_message(phrases.OTHER_PROGRAM)
+        daemon.expect_alone(0)
+    return f"the other program lost the connection {seconds:.1f} s after the start of the first one"
+
+
 def users(folder):
     if os.getuid() != 0:
         return "skipped: not root"
@@ -630,4 +646,5 @@ def full(folder):
 
 if __name__ == "__main__":
     options = harness.arguments(__doc__, kills=10, connections=2000, seed=1)
-    harness.run_checks([programs, together, kills, clients, stopped, connections, hostile, denied, users, unplugged, full], options.checks)
+    harness.run_checks([programs, together, kills, clients, stopped, connections, hostile, denied, executes, users,
+                       unplugged, full], options.checks)

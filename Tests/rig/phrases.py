@@ -23,6 +23,9 @@ NO_ANSWER_AT_ADDRESS = r"address {}"
 NO_UBLOX_RECEIVER = r"no u-blox receiver"
 CONFIGURATION_ERROR = r"config:1: .*fast"
 
+# Programs of the service.
+OTHER_PROGRAM = r"executes another program"
+
 # Inputs that are no receiver or no recording.
 NOT_CONNECTED = r"no receiver is connected; plug it in"
 SKY_ADVICE = r"\bsky\b"

@@ -60,13 +60,12 @@ final class GeocodingService: Sendable {
 
   /// Runs work after that which waits. Returns false if the system cannot start a thread.
   private func enqueue(_ work: @escaping @Sendable () -> Void) -> Bool {
-    let isRunning = queue.withLock { queue in
-      defer { queue = (queue ?? []) + [work] }
-      return queue != nil
+    // Under the lock, so that no other work is added for a thread that does not start.
+    queue.withLock { queue in
+      if queue == nil, !BackgroundWork.start({ self.runWork() }) { return false }
+      queue = (queue ?? []) + [work]
+      return true
     }
-    if isRunning || BackgroundWork.start({ self.runWork() }) { return true }
-    queue.withLock { $0 = nil }
-    return false
   }
 
   private func runWork() {

@@ -68,8 +68,13 @@ extension EventQueue.QueuedEvent {
   fileprivate var comesAgain: Bool {
     switch self {
     case .event(.didUpdateHeading, _), .event(.didRange, _): true
-    default: isLocations
+    default: isRecurringLocations
     }
+  }
+
+  /// Whether it is locations, other than those that have waited for the program and come once.
+  private var isRecurringLocations: Bool {
+    if case .event(_, let ticket) = self { isLocations && ticket.waitingNumber == nil } else { false }
   }
 
   /// Whether it is a newer event of the same kind.
@@ -77,7 +82,7 @@ extension EventQueue.QueuedEvent {
     switch (self, other) {
     case (.event(.didUpdateHeading, _), .event(.didUpdateHeading, _)): true
     case (.event(.didRange(_, let a), _), .event(.didRange(_, let b), _)): a == b
-    default: isLocations && other.isLocations
+    default: isRecurringLocations && other.isRecurringLocations
     }
   }
 }

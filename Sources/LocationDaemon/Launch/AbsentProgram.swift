@@ -29,6 +29,14 @@ enum RegistrationChange: Equatable {
 }
 
 extension ClientAction {
+  /// Whether a manager has no delegate from then on: what was on its way to that may not have been delivered.
+  var losesDelegate: Bool {
+    switch self {
+    case .removeManager, .call(_, .setDelegate(nil)): true
+    default: false
+    }
+  }
+
   /// Nil for a message that registers nothing.
   var registration: RegistrationChange? {
     switch self {

@@ -46,7 +46,18 @@ struct LaunchRecord: Equatable, Codable, Sendable {
   var origin: Coordinate?
   /// Whether the unit was stopped on purpose.
   var isStopped = false
-  var events: [WaitingEvent] = []
+  private var events: [WaitingEvent] = []
+  /// The numbers of `events`; nil in the file of an older version.
+  private var numbers: [Int]?
+
+  /// The events that wait, the oldest first.
+  var waiting: [NumberedEvent] {
+    get {
+      let numbers = numbers ?? Array(events.indices)
+      return zip(numbers, events).map { NumberedEvent(number: $0, $1) }
+    }
+    set { (events, numbers) = (newValue.map(\.event), newValue.map(\.number)) }
+  }
 
   init(unit: LaunchUnit, executable: String?, keys: UsageKeys) {
     self.unit = unit

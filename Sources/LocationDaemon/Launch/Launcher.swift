@@ -41,6 +41,8 @@ final class Launcher {
   private(set) var entries: [Key: Entry] = [:]
   /// The connections of module CoreLocation, by program.
   private var connections: [Key: Set<UInt32>] = [:]
+  /// Those whose programs may have taken events of monitors in this round.
+  private var connectionsToCheck: [Connection] = []
   private var isStoreFailureLogged = false
   /// The units of users' managers that their launchers start next, and whether what they watch has changed.
   var userStarts: [UInt32: [String]] = [:]
@@ -59,7 +61,7 @@ final class Launcher {
           "the file launch of \(file.name), user \(file.user), cannot be read; it registers again when it is started")
         continue
       }
-      let launch = ProgramLaunch(events: record.events, isStopped: record.isStopped, at: now)
+      let launch = ProgramLaunch(waiting: record.waiting, isStopped: record.isStopped, at: now)
       let key = Key(user: file.user, name: file.name)
       entries[key] = Entry(record: record, launch: launch, stored: file.text)
       settle(key, at: now)
@@ -83,18 +85,29 @@ final class Launcher {
     return reason
   }
 
-  /// A program applies its message: what it registers is stored, and what has waited is delivered.
+  /// The program of a connection was added to the host, with the states that were stored before its events or after them.
+  func added(_ connection: Connection, _ program: ProgramID) {
+    guard let events = entries[Self.key(of: connection)]?.launch.events, !events.isEmpty else { return }
+    _ = host.changeOnThread(program) { engine, now in engine.assume(events, at: now.instant) }
+  }
+
+  /// A program applies its message: what it registers is stored, and what has waited is handed to it.
   func received(
     _ action: ClientAction, _ connection: Connection, _ program: ProgramID, _ keys: UsageKeys, at now: Moment
   ) {
     let key = Self.key(of: connection)
-    if let entry = entries[key], !entry.launch.events.isEmpty {
-      let events = entry.launch.events
-      let rest = host.changeOnThread(program) { engine, now in engine.deliver(waiting: events, at: now.instant) }
-      if let rest, rest.count < events.count {
-        entries[key]!.launch.delivered(rest: rest)
-        store(key)
+    if let entry = entries[key], !entry.launch.waiting.isEmpty {
+      var launch = entry.launch
+      if action.losesDelegate { launch.returned(from: connection.token.rawValue) }
+      if case .takeWaitingEvent(let number) = action { launch.taken([number]) }
+      let delivered = host.changeOnThread(program) { [launch] engine, now in
+        var launch = launch
+        launch.deliver(to: connection.token.rawValue, &engine, at: now.instant)
+        return launch
       }
+      entries[key]!.launch = delivered ?? launch
+      store(key)
+      connectionsToCheck.append(connection)
     }
     guard let change = action.registration else { return }
     switch change {
@@ -148,6 +161,8 @@ final class Launcher {
     guard case .coreLocation(let program, _) = connection.role else { return }
     let key = Self.key(of: connection)
     connections[key]?.remove(connection.token.rawValue)
+    takeFromMonitors(connection)
+    entries[key]?.launch.returned(from: connection.token.rawValue)
     if connections[key]?.isEmpty == true { connections[key] = nil }
     if let origin = host.read(program, { $0.permittedNewest?.coordinate }) ?? nil {
       entries[key]?.record.origin = origin
@@ -161,6 +176,13 @@ final class Launcher {
     entries[key]!.launch.disconnected(at: now)
     store(key)
     settle(key, at: now)
+  }
+
+  /// An update with events that have waited was written to a program that does not report what it takes.
+  func written(_ numbers: [Int], to connection: Connection) {
+    let key = Self.key(of: connection)
+    entries[key]?.launch.taken(numbers)
+    store(key)
   }
 
   // MARK: The program that does not run
@@ -300,6 +322,19 @@ final class Launcher {
     entries.filter { $0.value.record.unit == unit && (user == nil || $0.key.user == user) }.keys.sorted()
   }
 
+  /// Removes the events that a program has taken from its monitors.
+  private func takeFromMonitors(_ connection: Connection) {
+    let key = Self.key(of: connection)
+    guard let program = connection.program, let launch = entries[key]?.launch, !launch.waiting.isEmpty else { return }
+    let utc = UTCTime(nanosecondsSince1970: SystemClock.utcNanoseconds)
+    entries[key]?.launch =
+      host.read(program) { engine in
+        var launch = launch
+        launch.takenFromMonitors(of: connection.token.rawValue, engine, at: utc)
+        return launch
+      } ?? launch
+  }
+
   // MARK: Rounds
 
   var deadline: Instant? {
@@ -312,6 +347,12 @@ final class Launcher {
   }
 
   func roundEnded(_ poller: inout Poller, at now: Instant) {
+    // After the monitors were stored, whose records show which events were taken.
+    for connection in connectionsToCheck {
+      takeFromMonitors(connection)
+      store(Self.key(of: connection))
+    }
+    connectionsToCheck = []
     if policyRevision != policy.revision {
       policyRevision = policy.revision
       policyChanged(at: now)
@@ -345,7 +386,7 @@ final class Launcher {
 
   private func store(_ key: Key) {
     guard var entry = entries[key] else { return }
-    entry.record.events = entry.launch.events
+    entry.record.waiting = entry.launch.waiting
     entry.record.isStopped = entry.launch.isStopped
     let text = entry.record.text
     if text != entry.stored {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 import Positioning
+import ReceiverStream
 
 /// Why the service has started a program.
 enum LaunchReason: String, Equatable, Sendable {
@@ -21,6 +22,7 @@ enum LaunchReason: String, Equatable, Sendable {
 ///     running ──its last connection ends──▶ absent ──an event──▶ starting ──it connects──▶ running
 ///     starting ──the start fails, or it does not connect──▶ delayed ──time──▶ starting; after five starts: exhausted
 ///     running ──ends without having taken the events──▶ delayed
+///     an event waits ──handed to a connection──▶ on its way ──the program has taken it──▶ gone; the connection ends: waits again
 ///     any ──its unit is stopped on purpose──▶ stopped ──a user starts it: it connects──▶ running
 struct ProgramLaunch: Equatable, Sendable {
   enum State: Equatable, Sendable {
@@ -51,21 +53,25 @@ struct ProgramLaunch: Equatable, Sendable {
   static let eventLimit = 200
 
   private(set) var state: State
-  /// The events that wait, the oldest first.
-  private(set) var events: [WaitingEvent]
+  /// The events that the program has not taken, the oldest first.
+  private(set) var waiting: [NumberedEvent]
+  /// The connection that an event is on its way to, by the event's number.
+  private var connections: [Int: UInt32] = [:]
   private var actions: [Action] = []
 
   /// The launch of a program that connects.
   init() {
     state = .running(start: 0)
-    events = []
+    waiting = []
   }
 
   /// The launch of a stored program, which may connect again by itself in the next seconds.
-  init(events: [WaitingEvent], isStopped: Bool, at now: Instant) {
-    self.events = events
-    state = isStopped ? .stopped : events.isEmpty ? .absent : .delayed(1, until: now + Self.delays[0])
+  init(waiting: [NumberedEvent], isStopped: Bool, at now: Instant) {
+    self.waiting = waiting
+    state = isStopped ? .stopped : waiting.isEmpty ? .absent : .delayed(1, until: now + Self.delays[0])
   }
+
+  var events: [WaitingEvent] { waiting.map(\.event) }
 
   mutating func nextAction() -> Action? { actions.isEmpty ? nil : actions.removeFirst() }
 
@@ -93,7 +99,7 @@ struct ProgramLaunch: Equatable, Sendable {
     switch state {
     case .starting(let start, _):
       state = .running(start: start)
-      return events.first.map { LaunchReason($0) }
+      return waiting.first.map { LaunchReason($0.event) }
     case .delayed(let start, _):
       // Its own service manager, or a user, was earlier.
       state = .running(start: start - 1)
@@ -103,16 +109,38 @@ struct ProgramLaunch: Equatable, Sendable {
     return nil
   }
 
-  /// The program has taken events; these still wait.
-  mutating func delivered(rest: [WaitingEvent]) {
-    events = rest
-    if rest.isEmpty, case .running = state { state = .running(start: 0) }
+  /// Hands the events that wait to the program's engine, as far as the program can receive them.
+  mutating func deliver(to connection: UInt32, _ engine: inout PositioningEngine, at now: Instant) {
+    let new = waiting.filter { connections[$0.number] == nil }
+    if new.isEmpty { return }
+    for number in engine.deliver(waiting: new, at: now) { connections[number] = connection }
   }
+
+  /// The program has taken the events of these numbers.
+  mutating func taken(_ numbers: some Sequence<Int>) {
+    let numbers = Set(numbers)
+    waiting.removeAll { numbers.contains($0.number) }
+    for number in numbers { connections[number] = nil }
+    if waiting.isEmpty, case .running = state { state = .running(start: 0) }
+  }
+
+  /// The program has taken the events of its monitors that are on their way and do not wait in its engine.
+  mutating func takenFromMonitors(of connection: UInt32, _ engine: borrowing PositioningEngine, at now: UTCTime) {
+    var gone: [Int] = []
+    for event in waiting where connections[event.number] == connection {
+      guard case .monitor(let name, let waiting) = event.event else { continue }
+      if !engine.waitingEvents(of: name, at: now).contains(waiting) { gone.append(event.number) }
+    }
+    taken(gone)
+  }
+
+  /// A connection has ended, or a delegate of its program is gone: events on their way there wait again.
+  mutating func returned(from connection: UInt32) { connections = connections.filter { $0.value != connection } }
 
   /// The last connection of the program has ended.
   mutating func disconnected(at now: Instant) {
     guard case .running(let start) = state else { return }
-    if events.isEmpty { state = .absent } else { failed(max(start, 1), "it ended before it took its events", at: now) }
+    if waiting.isEmpty { state = .absent } else { failed(max(start, 1), "it ended before it took its events", at: now) }
   }
 
   // MARK: The unit
@@ -129,7 +157,7 @@ struct ProgramLaunch: Equatable, Sendable {
   mutating func startIsPossible(at now: Instant) {
     switch state {
     case .delayed(let start, _): begin(start, at: now)
-    case .exhausted where !events.isEmpty: begin(1, at: now)
+    case .exhausted where !waiting.isEmpty: begin(1, at: now)
     case .running, .absent, .starting, .exhausted, .stopped: break
     }
   }
@@ -139,8 +167,10 @@ struct ProgramLaunch: Equatable, Sendable {
   /// Takes an event while the program does not run.
   mutating func receive(_ event: WaitingEvent, at now: Instant) {
     guard isWatched else { return }
-    events.append(event)
-    if events.count > Self.eventLimit { events.removeFirst() }
+    // No other event of this boot has the number, also if none waits.
+    let number = max(Int(clamping: now.nanoseconds), (waiting.last?.number ?? 0) + 1)
+    waiting.append(NumberedEvent(number: number, event))
+    if waiting.count > Self.eventLimit { waiting.removeFirst() }
     switch state {
     case .absent: begin(1, at: now)
     case .exhausted(let until) where now >= until: begin(1, at: now)

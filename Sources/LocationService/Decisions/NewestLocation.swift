@@ -22,8 +22,21 @@ struct NewestLocation: Sendable {
   private var pending: Location?
   /// The earliest time of the next write; nil while the disk has no location at all.
   private var nextStore: Instant?
+  private let restored: Location?
 
-  init(isOnDisk: Bool) { nextStore = isOnDisk ? .zero : nil }
+  /// - Parameter restored: the location of the disk; nil without one.
+  init(restored: Location? = nil) {
+    self.restored = restored
+    nextStore = restored == nil ? nil : .zero
+  }
+
+  /// The newest published location, of this process or an earlier one.
+  var known: Location? {
+    switch published {
+    case .none: restored
+    case .unstored(let location), .stored(let location): location
+    }
+  }
 
   /// Whether a fix of this time is at least as new as every known one.
   func isNewest(_ time: UTCTime) -> Bool {

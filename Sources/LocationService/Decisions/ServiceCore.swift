@@ -58,17 +58,20 @@ struct ServiceCore: Sendable {
   private var readOutEnds: Instant?
 
   /// - Parameters:
-  ///   - hasNewest: whether the disk has a newest location.
+  ///   - newest: the newest location of the disk; nil without one.
   ///   - deferred: locations that an earlier process kept for a deferral and did not deliver.
   init(
-    hostCapabilities: HostCapabilities, coordinator: PowerCoordinator, hasNewest: Bool = false,
+    hostCapabilities: HostCapabilities, coordinator: PowerCoordinator, newest: Location? = nil,
     deferred: [Location] = []
   ) {
     self.hostCapabilities = hostCapabilities
     self.coordinator = coordinator
     batch = BatchDelivery(restored: deferred)
-    newest = NewestLocation(isOnDisk: hasNewest)
+    self.newest = NewestLocation(restored: newest)
   }
+
+  /// The newest location that was published, of this process or an earlier one.
+  var newestPublished: Location? { newest.known }
 
   // MARK: Programs
 
@@ -82,7 +85,14 @@ struct ServiceCore: Sendable {
     }
   }
 
-  mutating func remove(_ id: ProgramID) { programs.removeAll { $0.id == id } }
+  /// Removes a program. Returns what of its state is to be stored.
+  mutating func remove(_ id: ProgramID) -> [ProgramAction] {
+    guard let index = index(of: id) else { return [] }
+    let outputs = programs[index].engine.outputs.filter(\.isStored)
+    let actions = outputs.compactMap { programs[index].action(for: $0) }
+    programs.remove(at: index)
+    return actions
+  }
 
   // Here and below by index: an element that an iterator returns is a copy, of a kilobyte.
   func index(of id: ProgramID) -> Int? { programs.indices.first { programs[$0].id == id } }

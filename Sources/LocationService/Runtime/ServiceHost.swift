@@ -85,7 +85,7 @@ package final class ServiceHost: Sendable {
     let coordinator = PowerCoordinator(policy: policy, isReadOnly: settings.isReadOnly, supply: supply, at: now.instant)
     var core = ServiceCore(
       hostCapabilities: Self.hostCapabilities(settings.source), coordinator: coordinator,
-      hasNewest: store.newest != nil, deferred: store.deferred)
+      newest: settings.isDaemon ? store.restoredNewest(self.log) : store.newest, deferred: store.deferred)
     if !settings.others.isEmpty { core.receive(.standbyFound, at: now) }
     state = Mutex(State(core: core))
   }
@@ -148,13 +148,15 @@ package final class ServiceHost: Sendable {
       status: settings.defaultAuthorization ?? .notDetermined, accuracy: app.keys.startsReduced ? .reduced : .full)
     let stored = restored.authorization.map { StateText.text(of: $0) }
     restored.authorization = restored.authorization ?? undecided
-    restored.newest = restored.newest ?? self.store.newest
+    // The daemon alone writes its file.
+    if !settings.isDaemon { restored.newest = store.restoredNewest(log) ?? self.store.newest }
     let administration = store.administration()
     for problem in administration.problems(stateFolder: store.folder ?? "") { log(problem) }
     let (id, waker) = state.withLock { state in
       let id = ProgramID(state.nextProgram)
       state.nextProgram += 1
       state.members[id] = Member(receiver: receiver, store: store)
+      if settings.isDaemon { restored.newest = state.core.newestPublished }
       let engine = PositioningEngine(
         keys: app.keys, hostCapabilities: state.core.hostCapabilities, application: application,
         settings: positioning, authorizationOverride: settings.authorization ?? authorization, restored: restored,
@@ -186,11 +188,16 @@ package final class ServiceHost: Sendable {
     store(of: id)?.monitor(name, log) ?? []
   }
 
-  /// Removes a program; its managers' services stop.
+  /// Removes a program; its managers' services stop. Changes of its state in this round are stored.
   package func remove(_ id: ProgramID) {
-    change { state, _ in
-      state.core.remove(id)
-      state.members[id] = nil
+    let (actions, store) = change { state, _ in
+      defer { state.members[id] = nil }
+      return (state.core.remove(id), state.members[id]?.store)
+    }
+    for case .store(let file, let text) in actions {
+      do throws(FileError) { try store?.store(file, text) } catch {
+        log("\(error.path): \(error.reason); a change of a program that has ended is lost")
+      }
     }
   }
 
@@ -249,7 +256,8 @@ package final class ServiceHost: Sendable {
   /// Takes over a newer location that another process has stored, as the newest location is the system's (LC-2). This costs
   /// two system calls if no file has changed, and none while this process has a recent fix of its own.
   package func refreshNewest() {
-    if settings.stateFolder == nil { return }
+    // The daemon's programs have each fix from it.
+    if settings.stateFolder == nil || settings.isDaemon { return }
     let now = System.now().instant
     let (measured, known) = state.withLock { ($0.core.programs.first?.engine.newestMeasured, $0.newestMarks) }
     if let measured, now.milliseconds(since: measured) < Self.ownFixAge.count { return }

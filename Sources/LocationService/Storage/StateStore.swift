@@ -19,17 +19,20 @@ struct StateStore {
     runMemory = runFolder.map { RunMemory("\($0)/newest-location") }
   }
 
-  /// Returns the state that earlier runs stored.
+  /// Returns the state of the program that earlier runs stored, without the newest location, which is the system's.
   ///
   /// - Parameter log: takes a line for each damaged file.
   func restored(_ log: (String) -> Void) -> PositioningEngine.Restored {
     var restored = PositioningEngine.Restored()
     guard let folder else { return restored }
-    sweep(folder)
-    sweep("\(folder)/\(StateFile.appFolder(app))")
+    let own = "\(folder)/\(StateFile.appFolder(app))"
+    // Most clients of the daemon have none: one look in place of one for each file.
+    do throws(Errno) { _ = try Syscalls.status(ofPath: own) } catch {
+      if error == .noSuchFileOrDirectory { return restored }
+    }
+    sweep(own)
     // The escaped names of monitors have no dot.
-    sweep("\(folder)/\(StateFile.appFolder(app))/monitors") { _ in true }
-    if let runFolder { sweep(runFolder) }
+    sweep("\(own)/monitors") { _ in true }
     restored.regions =
       load(.regions, log) {
         StateText.regions(in: $0)
@@ -47,16 +50,24 @@ struct StateStore {
       } write: {
         StateText.text(of: $0)
       }
+    return restored
+  }
+
+  /// Returns the newest location that earlier runs stored.
+  ///
+  /// - Parameter log: takes a line for a damaged file.
+  func restoredNewest(_ log: (String) -> Void) -> Location? {
+    guard let folder else { return nil }
+    sweep(folder)
+    if let runFolder { sweep(runFolder) }
     let newest = load(.newestLocation, log) {
       StateText.location(in: $0)
     } write: {
       StateText.text(of: $0)
     }
-    restored.newest = newest.flatMap(Self.shared)
     // The location in memory is never older than that of the disk. If the disk has none, the folder was emptied, and the one
     // in memory does not count either.
-    if restored.newest != nil { restored.newest = newestOfThisRun ?? restored.newest }
-    return restored
+    return newest.flatMap(Self.shared).map { newestOfThisRun ?? $0 }
   }
 
   /// A value that changes whenever a program stores a newer location.
@@ -116,7 +127,8 @@ struct StateStore {
 
   /// Keeps the newest location in memory until the computer is switched off. Without such memory, only the file of the disk
   /// has it, once a minute.
-  func remember(_ text: String) { runMemory?.keep(text) }
+  func remember(_ text: String) { remember(Array(text.utf8)) }
+  func remember(_ text: [UInt8]) { runMemory?.keep(text) }
 
   private var newestOfThisRun: Location? {
     runFolder.flatMap { try? PrivateFile.read("\($0)/newest-location") }.flatMap { StateText.location(in: $0) }

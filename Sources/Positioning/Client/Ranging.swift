@@ -19,7 +19,7 @@ public struct Ranging: Sendable {
     }
 
     /// Equal attributes suffice; it need not be the same object (BE-6).
-    func isSame(as other: Target) -> Bool {
+    package func isSame(as other: Target) -> Bool {
       switch (self, other) {
       case (.constraint(let a), .constraint(let b)): a == b
       case (.region(let a), .region(let b)): a.identifier == b.identifier && a.shape == b.shape

@@ -47,15 +47,19 @@ struct ClientSession: Sendable {
 
   /// Emits an event for the delegate at the time of delivery: one may be assigned in the same turn (GE-3).
   ///
-  /// - Parameter makers: the services whose end recalls it.
-  func emit(_ event: DelegateEvent, by makers: Makers = [], _ outputs: inout [PositioningOutput]) {
+  /// - Parameters:
+  ///   - makers: the services whose end recalls it.
+  ///   - number: that of an event that has waited.
+  func emit(
+    _ event: DelegateEvent, by makers: Makers = [], number: Int? = nil, _ outputs: inout [PositioningOutput]
+  ) {
     outputs.append(
       .event(
         id, event,
         Ticket(
           run: makers.contains(.standard) ? services.run : nil,
           significantRun: makers.contains(.significant) ? services.significantRun : nil,
-          isAnswer: makers.contains(.request))))
+          isAnswer: makers.contains(.request), waitingNumber: number)))
   }
 
   /// Emits the status for the present delegate; another one receives it when it is assigned (AU-2, AU-3).

@@ -37,6 +37,9 @@ public struct Ticket: Hashable, Codable, Sendable {
   var significantRun: UInt32?
   /// Whether it is the outcome of `requestLocation`.
   public var isAnswer = false
+  /// The number of an event that has waited while the program did not run, by which the program reports that it has taken it;
+  /// nil for any other event.
+  package var waitingNumber: Int?
 
   /// Whether the same stops recall both.
   public func goes(with other: Ticket) -> Bool { self == other && !isAnswer }

@@ -10,6 +10,17 @@ package enum WaitingEvent: Equatable, Codable, Sendable {
   case monitor(String, Monitor.Event)
 }
 
+/// An event that waits, with a number of its own.
+package struct NumberedEvent: Equatable, Sendable {
+  package var number: Int
+  package var event: WaitingEvent
+
+  package init(number: Int, _ event: WaitingEvent) {
+    self.number = number
+    self.event = event
+  }
+}
+
 /// A program that does not run: its regions, visits, conditions and its significant-change service go on, and their events wait
 /// for it (SC-7, RG-18, VI-2).
 extension PositioningEngine {
@@ -31,14 +42,7 @@ extension PositioningEngine {
     _ id: ClientID, wantsSignificant: Bool, monitors: [(name: String, records: [Monitor.Record])],
     waiting: [WaitingEvent], at now: Instant
   ) {
-    for event in waiting {
-      switch event {
-      case .delegate(.didEnter(let region)): regions.assume(.inside, of: region, at: now)
-      case .delegate(.didExit(let region)): regions.assume(.outside, of: region, at: now)
-      case .delegate(.didVisit(let visit)): visits.assume(visit)
-      case .delegate, .monitor: break
-      }
-    }
+    assume(waiting, at: now)
     add(id)
     call(.setDelegate([.takesLocations, .takesErrors]), by: id, at: now)
     if wantsSignificant { call(.startSignificantChanges, by: id, at: now) }
@@ -50,6 +54,18 @@ extension PositioningEngine {
     }
     // The cached location is no change, and what has waited in monitors is known (SC-1).
     outputs.removeAll { $0.isOfAbsence }
+  }
+
+  /// Takes the states that events have reported as the present ones: the events are stored before the states are.
+  package mutating func assume(_ waiting: [WaitingEvent], at now: Instant) {
+    for event in waiting {
+      switch event {
+      case .delegate(.didEnter(let region)): regions.assume(.inside, of: region, at: now)
+      case .delegate(.didExit(let region)): regions.assume(.outside, of: region, at: now)
+      case .delegate(.didVisit(let visit)): visits.assume(visit)
+      case .delegate, .monitor: break
+      }
+    }
   }
 
   /// Returns the event of an output of ``beginAbsence``'s manager that waits for the program; nil for any other output.
@@ -68,39 +84,42 @@ extension PositioningEngine {
   /// Delivers events that have waited to the managers of the program, which runs again: crossings and visits to a manager with
   /// a delegate, locations to one that has started the significant-change service, those of a monitor once it is open.
   ///
-  /// - Returns: the events that still wait.
-  package mutating func deliver(waiting events: [WaitingEvent], at now: Instant) -> [WaitingEvent] {
+  /// - Returns: the numbers of the delivered events.
+  package mutating func deliver(waiting events: [NumberedEvent], at now: Instant) -> Set<Int> {
     let receivers = clients.indices.filter { clients[$0].services.delegate != nil }
-    return events.filter { event in
-      switch event {
+    let delivered = events.filter { waiting in
+      switch waiting.event {
       case .delegate(.didUpdateLocations(let locations)):
         let receivers = receivers.filter { clients[$0].services.wantsSignificant && clients[$0].isAuthorized }
-        for index in receivers { deliverSignificant(locations, to: clients[index]) }
-        return receivers.isEmpty
+        for index in receivers { deliverSignificant(locations, waiting.number, to: clients[index]) }
+        return !receivers.isEmpty
       case .delegate(let event):
-        for index in receivers { clients[index].emit(event, &outputs) }
-        return receivers.isEmpty
+        for index in receivers { clients[index].emit(event, number: waiting.number, &outputs) }
+        return !receivers.isEmpty
       case .monitor(let name, let event):
-        guard let index = monitors.firstIndex(where: { $0.name == name }) else { return true }
+        guard let index = monitors.firstIndex(where: { $0.name == name }) else { return false }
         monitors[index].expect(event, at: now)
         outputs.append(.monitorHasEvent(name))
-        return false
+        return true
       }
     }
+    return Set(delivered.map(\.number))
   }
 
-  /// The start of the service has emitted the newest location (SC-1): what has waited comes with it, oldest first and none twice.
-  private mutating func deliverSignificant(_ locations: [Location], to client: ClientSession) {
-    let first = outputs.firstIndex { output in
+  /// The start of the service has emitted the newest location (SC-1): what has waited comes before it, and none twice.
+  private mutating func deliverSignificant(_ locations: [Location], _ number: Int, to client: ClientSession) {
+    let newest = outputs.firstIndex { output in
       guard case .event(client.id, .didUpdateLocations, let ticket) = output else { return false }
-      return ticket.significantRun == client.services.significantRun && !ticket.isAnswer
+      return ticket.significantRun == client.services.significantRun && !ticket.isAnswer && ticket.waitingNumber == nil
     }
-    guard let first, case .event(let id, .didUpdateLocations(let emitted), let ticket) = outputs[first] else {
-      return client.emit(locations, by: .significant, &outputs)
+    guard let newest, case .event(let id, .didUpdateLocations(let emitted), let ticket) = outputs[newest] else {
+      return client.emit(.didUpdateLocations(locations), by: .significant, number: number, &outputs)
     }
-    let others = locations.filter { location in !emitted.contains { $0.timestamp == location.timestamp } }
-    outputs[first] = .event(
-      id, .didUpdateLocations((others + emitted).sorted { $0.timestamp < $1.timestamp }), ticket)
+    let others = emitted.filter { location in !locations.contains { $0.timestamp == location.timestamp } }
+    var waiting = ticket
+    waiting.waitingNumber = number
+    outputs[newest] = .event(id, .didUpdateLocations(locations), waiting)
+    if !others.isEmpty { outputs.insert(.event(id, .didUpdateLocations(others), ticket), at: newest + 1) }
   }
 }
 

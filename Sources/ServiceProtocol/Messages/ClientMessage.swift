@@ -35,6 +35,8 @@ package enum ClientAction: Hashable, Codable, Sendable {
   case removeCondition(String, monitor: String)
   /// The program has taken this event of the state's waiting ones.
   case takeEvent(Monitor.Event, monitor: String)
+  /// The delegate gets the event of this number, which has waited for the program (``Ticket/waitingNumber``). Since version 2.
+  case takeWaitingEvent(Int)
 
   case application(ApplicationState)
   /// The answer to a prompt that the program has shown.
@@ -43,4 +45,7 @@ package enum ClientAction: Hashable, Codable, Sendable {
   case refreshNewest
   /// Asks for the host's capabilities as they are now.
   case refreshHostCapabilities
+
+  /// The version of the messages that has it first.
+  var version: Int { if case .takeWaitingEvent = self { 2 } else { 1 } }
 }

@@ -17,6 +17,11 @@ package struct ServiceUpdate: Equatable, Codable, Sendable {
     self.events = events
     self.changes = changes
   }
+
+  /// The numbers of the events that have waited while the program did not run.
+  package var waitingNumbers: [Int] {
+    events.compactMap { if case .delegate(_, _, let ticket) = $0 { ticket.waitingNumber } else { nil } }
+  }
 }
 
 /// An event for a part of the program.

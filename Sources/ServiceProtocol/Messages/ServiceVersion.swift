@@ -5,8 +5,8 @@
 /// Both sides skip keys that they do not know. A version adds cases only; a side sends a case only to a peer whose
 /// version has it. So versions that differ by one work together, and others are refused with the program to update.
 package enum ServiceVersion {
-  /// The version of this source.
-  package static let current = 1
+  /// The version of this source. Since version 2 a program reports the events that it has taken, of those that waited for it.
+  package static let current = 2
 
   /// The reason to refuse a peer, with the remedy; nil if the versions work together.
   package static func refusal(client: Int, service: Int) -> String? {

@@ -20,6 +20,7 @@ extension ProgramMirror {
   /// - Returns: the reason to give the connection up, with the remedy; nil if it is used.
   package mutating func opened(_ reply: OpenReply, at now: Instant) -> String? {
     if let refusal = ServiceVersion.refusal(client: ServiceVersion.current, service: reply.version) { return refusal }
+    serviceVersion = reply.version
     let before = state
     let actions = repeated(at: now, reply.state)
     for index in program.regions.indices {
@@ -27,6 +28,7 @@ extension ProgramMirror {
       program.regions[index].isRepeated = started.isStarted && !reply.state.monitors(started.region)
     }
     connection = .open(since: now)
+    isStateKnown = true
     confirmed = reply.state
     confirmed.includes = 0
     // Until the service has sent them, reads return what they returned.
@@ -143,18 +145,22 @@ extension ProgramMirror {
 
   /// Lets the time pass.
   package mutating func wake(at now: Instant) {
-    guard case .away(let since, let isReported) = connection else { return }
-    if !isReported, now >= since.moved(by: Self.outageSeconds) {
-      connection = .away(since: since, isReported: true)
-      outputs.append(
-        .log("the location service is away since \(Int(Self.outageSeconds)) s: start sextantd, and see its log"))
-    }
+    guard case .away(let since, _) = connection else { return }
+    if now >= since.moved(by: Self.outageSeconds) { reportOutage(at: now) }
     for id in program.managers.keys.sorted() { wake(manager: id, at: now) }
     for id in program.streams.keys.sorted() {
       guard let waits = program.streams[id]?.waitsSince, now >= waits.moved(by: Self.outageSeconds) else { continue }
       program.streams[id]?.waitsSince = nil
       report(LiveUpdate(location: nil, diagnostic: .locationUnavailable), to: id)
     }
+  }
+
+  /// Reports once that the service is away.
+  private mutating func reportOutage(at now: Instant) {
+    guard case .away(let since, isReported: false) = connection else { return }
+    connection = .away(since: since, isReported: true)
+    let seconds = Int(now.seconds(since: since).rounded())
+    outputs.append(.log("the location service is away since \(seconds) s: start sextantd, and see its log"))
   }
 
   private mutating func wake(manager id: Int, at now: Instant) {
@@ -165,6 +171,7 @@ extension ProgramMirror {
       if state.managers[id]?.isRequestPending ?? false {
         state.managers[id]?.isRequestPending = false
         answered.insert(id)
+        reportOutage(at: now)
         outputs.append(.deliver(ClientID(id), .didFail(.locationUnknown), .answer(services)))
       }
     }

@@ -8,7 +8,7 @@ extension ProgramMirror {
   static var keptLimit: Int { 256 }
 
   mutating func keep(_ action: ClientAction) {
-    guard action.isKept else { return }
+    guard action.isKept || !isStateKnown && action.dependsOnService else { return }
     kept.removeAll { action.replaces($0) }
     kept.append(action)
     if kept.count > Self.keptLimit { kept.removeFirst() }
@@ -24,15 +24,25 @@ extension ClientAction {
       case .startMonitoring, .stopMonitoring, .startVisits, .stopVisits, .requestWhenInUse, .requestAlways: true
       default: false
       }
-    case .addCondition, .removeCondition, .takeEvent: true
+    case .addCondition, .removeCondition, .takeEvent, .takeWaitingEvent: true
+    default: false
+    }
+  }
+
+  /// Whether permission or hardware decides on its effect, and it is a start or stop.
+  fileprivate var dependsOnService: Bool {
+    switch self {
+    case .call(_, .startSignificantChanges), .call(_, .stopSignificantChanges), .call(_, .startRanging),
+      .call(_, .stopRanging):
+      true
     default: false
     }
   }
 
   fileprivate func replaces(_ earlier: ClientAction) -> Bool {
     switch (self, earlier) {
-    case (.call(_, let call), .call(_, let earlierCall)):
-      call.replaces(earlierCall)
+    case (.call(let id, let call), .call(let earlierID, let earlierCall)):
+      call.replaces(earlierCall) || id == earlierID && call.replacesInManager(earlierCall)
     case (.addCondition, _), (.removeCondition, _), (.takeEvent, .takeEvent):
       condition != nil && condition == earlier.condition
     default: false
@@ -61,6 +71,18 @@ extension ClientCall {
       (.stopVisits, .stopVisits):
       true
     case (.requestWhenInUse, .requestWhenInUse), (.requestAlways, .requestAlways): true
+    default: false
+    }
+  }
+
+  fileprivate func replacesInManager(_ earlier: ClientCall) -> Bool {
+    switch (self, earlier) {
+    case (.startSignificantChanges, .startSignificantChanges), (.startSignificantChanges, .stopSignificantChanges),
+      (.stopSignificantChanges, .startSignificantChanges), (.stopSignificantChanges, .stopSignificantChanges):
+      true
+    case (.startRanging(let target), .startRanging(let other)), (.startRanging(let target), .stopRanging(let other)),
+      (.stopRanging(let target), .startRanging(let other)), (.stopRanging(let target), .stopRanging(let other)):
+      target.isSame(as: other)
     default: false
     }
   }

@@ -53,7 +53,8 @@ extension ProgramMirror {
     switch event {
     case .didUpdateLocations(var locations):
       manager.isOutageReported = false
-      if mayRepeat, !ticket.isAnswer, let last = manager.newestBeforeLoss {
+      // One that has waited is a repetition by its number only, which is looked at just before its delivery.
+      if mayRepeat, !ticket.isAnswer, ticket.waitingNumber == nil, let last = manager.newestBeforeLoss {
         locations.removeAll { $0.timestamp <= last }
         if locations.isEmpty { return }
         event = .didUpdateLocations(locations)

@@ -31,6 +31,11 @@ package struct ProgramMirror: Sendable {
     case log(String)
   }
 
+  private struct TakenEvent: Hashable {
+    var number: Int
+    var manager: Int
+  }
+
   enum Connection: Sendable {
     /// Without the service, since this instant.
     case away(since: Instant, isReported: Bool)
@@ -44,6 +49,8 @@ package struct ProgramMirror: Sendable {
   package var messages: [ClientMessage] = []
 
   var connection: Connection
+  /// Whether the service has sent its state: before, permission and hardware are not known.
+  var isStateKnown = false
   /// The service's state with the effect of the messages that it does not include.
   package internal(set) var state = ProgramState()
   /// The service's state as it has sent it.
@@ -56,6 +63,11 @@ package struct ProgramMirror: Sendable {
   var program: ProgramContent
   /// Managers whose request was answered, and whose delegate has not received the answer yet.
   var answered: Set<Int> = []
+  /// The version of the messages that the service reads.
+  var serviceVersion = ServiceVersion.current
+  /// The events that have waited for the program and that its delegates have received: a service that was killed sends those
+  /// again of which it has no message.
+  private var taken: Set<TakenEvent> = []
   private var lastMessage = 0
   private var lastNumber = 0
 
@@ -116,10 +128,18 @@ package struct ProgramMirror: Sendable {
   }
 
   /// Whether an event may still be delivered (SU-15, TH-3). It is asked once for each event, just before its delivery:
-  /// that of an answer ends its request (RQ-8).
+  /// that of an answer ends its request (RQ-8), and one that has waited for the program is taken.
   package mutating func isCurrent(_ event: DelegateEvent, _ ticket: Ticket, for id: ClientID) -> Bool {
     if ticket.isAnswer { answered.remove(id.number) }
-    guard let services = state.managers[id.number]?.services, services.isCurrent(ticket) else { return false }
+    guard let services = state.managers[id.number]?.services else { return false }
+    if let number = ticket.waitingNumber {
+      // Without a delegate it waits for the next one, in the service.
+      if services.delegate == nil { return false }
+      let isTaken = taken.contains { $0.number == number }
+      guard taken.insert(TakenEvent(number: number, manager: id.number)).inserted else { return false }
+      if !isTaken { send(.takeWaitingEvent(number)) }
+    }
+    guard services.isCurrent(ticket) else { return false }
     switch event {
     case .didEnter(let region), .didExit(let region): return state.regions.contains { $0.isSame(as: region) }
     case .didVisit: return state.visitsAreRunning
@@ -133,9 +153,11 @@ package struct ProgramMirror: Sendable {
   mutating func send(_ action: ClientAction) {
     guard isOpen else {
       state.predict(action)
+      if !isStateKnown { state.assumePermission(for: action) }
       keep(action)
       return
     }
+    guard action.version <= serviceVersion else { return }
     lastMessage += 1
     let message = ClientMessage(number: lastMessage, action)
     messages.append(message)

@@ -110,7 +110,8 @@ package struct ServedProgram: Sendable {
     case .application(let state): engine.setApplication(state, at: instant)
     case .answer(let answer, let prompt): engine.authorizationAnswered(answer, to: prompt, at: instant)
     case .refreshNewest: wantsNewest = true
-    case .refreshHostCapabilities: break
+    // The driver has the events.
+    case .takeWaitingEvent, .refreshHostCapabilities: break
     }
   }
 

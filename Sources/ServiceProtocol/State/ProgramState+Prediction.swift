@@ -23,9 +23,15 @@ extension ProgramState {
     case .takeEvent(let event, let name): monitors[name]?.take(event)
     case .beginLiveUpdates, .endLiveUpdates, .beginSession, .endSession, .beginBackgroundActivity,
       .resumeBackgroundActivity, .endBackgroundActivity, .application, .answer, .refreshNewest,
-      .refreshHostCapabilities:
+      .refreshHostCapabilities, .takeWaitingEvent:
       break
     }
+  }
+
+  /// A request to a service whose state has not come yet waits for it, as the service alone can tell whether it is permitted.
+  mutating func assumePermission(for action: ClientAction) {
+    guard case .call(let id, .requestLocation) = action, managers[id]?.services.wantsStandard == false else { return }
+    managers[id]?.isRequestPending = true
   }
 
   private mutating func predict(_ call: ClientCall, by id: Int) {

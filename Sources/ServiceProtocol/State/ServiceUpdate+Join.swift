@@ -57,7 +57,7 @@ extension ServiceEvent {
   /// Whether another event of its kind follows soon.
   fileprivate var comesAgain: Bool {
     switch self {
-    case .delegate(_, .didUpdateLocations, let ticket): !ticket.isAnswer
+    case .delegate(_, .didUpdateLocations, let ticket): !ticket.isAnswer && ticket.waitingNumber == nil
     case .delegate(_, .didUpdateHeading, _), .delegate(_, .didRange, _), .live, .log: true
     case .delegate, .temporaryAccuracy, .calibration, .prompt: false
     }
