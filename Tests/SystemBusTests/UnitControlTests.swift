@@ -36,11 +36,24 @@ struct UnitControlTests {
       [.integer(7), .text(path), .text(unit), .text(result)])
   }
 
-  /// Answers the questions after the end of a job. Returns the last output.
+  private static func new(_ path: String, _ unit: String = unit) -> BusMessage {
+    BusMessage(
+      .signal(path: "/org/freedesktop/systemd1", interface: "org.freedesktop.systemd1.Manager", member: "JobNew"),
+      [.integer(7), .text(path), .text(unit)])
+  }
+
+  private static func refuse(_ call: BusCall?, _ control: inout UnitControl) {
+    guard let call else { return }
+    control.receive(
+      BusMessage(
+        .refusal(call.token, name: "org.freedesktop.DBus.Error.UnknownObject", text: "Unknown object '/job/9'.")))
+  }
+
+  /// Answers the questions after the end of a job; `type` is for a job that began before the unit was watched. Returns the last output.
   private static func stopped(
-    _ control: inout UnitControl, type: String = "simple", state: String = "inactive", system: String = "running"
+    _ control: inout UnitControl, type: String? = nil, state: String = "inactive", system: String = "running"
   ) -> UnitControl.Output? {
-    for value in [path, type, state, system] {
+    for value in [path, type, state, system].compactMap(\.self) {
       guard let call = calls(&control).last else { return nil }
       answer(call, value, &control)
     }
@@ -99,22 +112,84 @@ struct UnitControlTests {
   func stop() {
     var control = Self.connected()
     control.receive(Self.removed("/job/9"))
-    #expect(Self.stopped(&control) == .stopped(unit: Self.unit))
+    #expect(Self.stopped(&control, type: "simple") == .stopped(unit: Self.unit))
     control.receive(Self.removed("/job/9"))
-    #expect(Self.stopped(&control, state: "failed") == .stopped(unit: Self.unit))
+    #expect(Self.stopped(&control, type: "notify", state: "failed") == .stopped(unit: Self.unit))
   }
 
-  @Test("No stop: a restart, a start of type oneshot, the shutdown of the computer, a job that failed, another unit")
+  @Test("The end of a start of type oneshot in which the program registered is no stop")
+  func startBeforeRegistration() {
+    var control = Self.connected()
+    control.receive(Self.removed("/job/9"))
+    #expect(Self.stopped(&control, type: "oneshot") == nil)
+  }
+
+  @Test("The type of a job tells a stop from a start that ended with its program, as those of type oneshot do")
+  func jobTypes() {
+    for (type, isStop) in [("stop", true), ("start", false), ("restart", false), ("reload", false)] {
+      var control = Self.connected()
+      control.receive(Self.new("/job/9"))
+      let call = Self.calls(&control).last
+      #expect(call?.path == "/job/9" && call?.arguments == [.text("org.freedesktop.systemd1.Job"), .text("JobType")])
+      Self.answer(call, type, &control)
+      control.receive(Self.removed("/job/9"))
+      #expect(Self.stopped(&control) == (isStop ? .stopped(unit: Self.unit) : nil), "\(type)")
+      // The answer is on its way at the end of the job.
+      control.receive(Self.new("/job/10"))
+      let late = Self.calls(&control).last
+      control.receive(Self.removed("/job/10"))
+      #expect(control.nextOutput() == nil)
+      Self.answer(late, type, &control)
+      #expect(Self.stopped(&control) == (isStop ? .stopped(unit: Self.unit) : nil), "\(type)")
+    }
+  }
+
+  @Test("A job that ends before its type is known is a stop with nothing to do, if the unit is inactive then")
+  func immediateJob() {
+    for (state, isStop) in [("inactive", true), ("active", false)] {
+      var control = Self.connected()
+      control.receive(Self.new("/job/9"))
+      let call = Self.calls(&control).last
+      control.receive(Self.removed("/job/9"))
+      Self.refuse(call, &control)
+      #expect(Self.stopped(&control, state: state) == (isStop ? .stopped(unit: Self.unit) : nil))
+    }
+  }
+
+  @Test("A stop during a start of type oneshot cancels the start, and is recognised; a start that fails is none")
+  func stopDuringStart() {
+    var control = Self.connected()
+    control.start(Self.unit)
+    Self.answer(Self.calls(&control).last, "/job/5", &control)
+    control.receive(Self.new("/job/5"))
+    Self.answer(Self.calls(&control).last, "start", &control)
+    control.receive(Self.removed("/job/5", Self.unit, "canceled"))
+    #expect(control.nextOutput() == .startEnded(unit: Self.unit, failure: "systemd reports canceled for hike.service"))
+    control.receive(Self.new("/job/6"))
+    Self.answer(Self.calls(&control).last, "stop", &control)
+    control.receive(Self.removed("/job/6"))
+    #expect(Self.stopped(&control) == .stopped(unit: Self.unit))
+    // A start that ends with the program, for the next event.
+    control.start(Self.unit)
+    Self.answer(Self.calls(&control).last, "/job/7", &control)
+    control.receive(Self.removed("/job/7"))
+    #expect(control.nextOutput() == .startEnded(unit: Self.unit, failure: nil) && control.nextOutput() == nil)
+    control.receive(Self.new("/job/8"))
+    let call = Self.calls(&control).last
+    control.receive(Self.removed("/job/8", Self.unit, "failed"))
+    Self.answer(call, "stop", &control)
+    #expect(control.nextOutput() == nil)
+  }
+
+  @Test("No stop: a restart, the shutdown of the computer, a job that failed, another unit")
   func noStop() {
     var control = Self.connected()
     for state in ["active", "activating", "reloading"] {
       control.receive(Self.removed("/job/9"))
-      #expect(Self.stopped(&control, state: state) == nil)
+      #expect(Self.stopped(&control, type: "simple", state: state) == nil)
     }
     control.receive(Self.removed("/job/9"))
-    #expect(Self.stopped(&control, type: "oneshot") == nil)
-    control.receive(Self.removed("/job/9"))
-    #expect(Self.stopped(&control, system: "stopping") == nil)
+    #expect(Self.stopped(&control, type: "simple", system: "stopping") == nil)
     control.receive(Self.removed("/job/9", Self.unit, "canceled"))
     control.receive(Self.removed("/job/9", "other.service"))
     #expect(control.nextOutput() == nil)

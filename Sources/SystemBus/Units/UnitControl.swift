@@ -2,9 +2,14 @@
 
 /// The service manager systemd on a bus: it starts units, and reports those that were stopped on purpose.
 ///
-/// A stop on purpose is a job (`systemctl stop`): systemd then sends the signal JobRemoved for the unit, which is inactive. A
-/// program that ends by itself or crashes has no job. A shutdown of the computer stops all units and counts as none
-/// (org.freedesktop.systemd1(5)).
+/// A stop on purpose is a job of type `stop` (`systemctl stop`) that ends with the signal JobRemoved and an inactive unit. A program
+/// that ends by itself or crashes has no job; the start of a unit of type oneshot ends with its program, as a job of type `start`. A
+/// shutdown of the computer stops all units and counts as none (org.freedesktop.systemd1(5)).
+///
+///     JobNew ──▶ its type is polled ──▶ JobRemoved ──another type──▶ no stop
+///                      └──it ended before the answer──▶ a stop, which has nothing to do, if the unit is inactive
+///     JobRemoved of a job that began before the unit was watched ──▶ a stop, but in a unit of type oneshot the start in which the
+///                      program has registered
 package struct UnitControl: Sendable {
   package enum Output: Equatable, Sendable {
     case call(BusCall)
@@ -19,10 +24,20 @@ package struct UnitControl: Sendable {
     case subscribe, match
     case start(unit: String)
     /// The steps by which a job that has ended is recognised as a stop.
-    case path(unit: String)
-    case kind(unit: String, path: String)
-    case activity(unit: String, path: String)
+    case jobType(path: String)
+    case path(unit: String, hasSeenJob: Bool)
+    case serviceType(unit: String, path: String)
+    case activity(unit: String)
     case manager(unit: String)
+  }
+
+  /// A job of a watched unit.
+  private struct Job: Equatable, Sendable {
+    var unit: String
+    var type: String?
+    var isTypePending = true
+    /// Whether it has left its unit as it should be, and the type is waited for.
+    var isDone = false
   }
 
   private static let destination = "org.freedesktop.systemd1"
@@ -34,6 +49,8 @@ package struct UnitControl: Sendable {
   private var questions: [Int: Question] = [:]
   /// The jobs of own starts, by their paths.
   private var jobs: [String: String] = [:]
+  /// The jobs of watched units, by their paths.
+  private var watchedJobs: [String: Job] = [:]
   /// Starts that wait for the connection.
   private var waiting: [String] = []
   private var lastNumber = 0
@@ -98,12 +115,14 @@ package struct UnitControl: Sendable {
     for case .start(let unit) in questions.values { units.append(unit) }
     questions = [:]
     jobs = [:]
+    watchedJobs = [:]
     waiting = []
     for unit in units { outputs.append(.startEnded(unit: unit, failure: reason)) }
   }
 
   package mutating func receive(_ message: BusMessage) {
     switch message.kind {
+    case .signal(_, Self.manager, "JobNew"): jobBegins(message.body)
     case .signal(_, Self.manager, "JobRemoved"): jobRemoved(message.body)
     case .signal: break
     case .reply(let token):
@@ -111,20 +130,54 @@ package struct UnitControl: Sendable {
         answered(question, message.body)
       }
     case .refusal(let token, _, let text):
-      if token.owner == .units, case .start(let unit)? = questions.removeValue(forKey: token.number) {
-        outputs.append(.startEnded(unit: unit, failure: text))
+      guard token.owner == .units, let question = questions.removeValue(forKey: token.number) else { return }
+      switch question {
+      case .start(let unit): outputs.append(.startEnded(unit: unit, failure: text))
+      // The job has ended.
+      case .jobType(let path): jobTypeCame(nil, of: path)
+      case .subscribe, .match, .path, .serviceType, .activity, .manager: break
       }
     }
+  }
+
+  /// The arguments are the job's number and path, and the unit.
+  private mutating func jobBegins(_ body: [BusValue]) {
+    guard body.count == 3, let path = body[1].text, let unit = body[2].text, watched.contains(unit) else { return }
+    watchedJobs[path] = Job(unit: unit)
+    get("JobType", of: "org.freedesktop.systemd1.Job", at: path, .jobType(path: path))
+  }
+
+  private mutating func jobTypeCame(_ type: String?, of path: String) {
+    guard let job = watchedJobs[path] else { return }
+    watchedJobs[path]?.type = type
+    watchedJobs[path]?.isTypePending = false
+    guard job.isDone else { return }
+    watchedJobs[path] = nil
+    jobIsDone(type, of: job.unit)
+  }
+
+  /// - Parameter type: nil for a job that ended at once.
+  private mutating func jobIsDone(_ type: String?, of unit: String) {
+    if type == nil || type == "stop" { examine(unit, hasSeenJob: true) }
+  }
+
+  /// Asks for what tells whether a job has stopped the unit.
+  private mutating func examine(_ unit: String, hasSeenJob: Bool) {
+    call(.path(unit: unit, hasSeenJob: hasSeenJob), Self.manager, "LoadUnit", [.text(unit)])
   }
 
   /// The arguments are the job's number and path, the unit and the result.
   private mutating func jobRemoved(_ body: [BusValue]) {
     guard body.count == 4, let path = body[1].text, let unit = body[2].text, let result = body[3].text else { return }
+    let job = watchedJobs.removeValue(forKey: path)
     if jobs.removeValue(forKey: path) != nil {
       let isDone = result == "done" || result == "skipped"
       outputs.append(.startEnded(unit: unit, failure: isDone ? nil : "systemd reports \(result) for \(unit)"))
     } else if watched.contains(unit), result == "done" {
-      call(.path(unit: unit), Self.manager, "LoadUnit", [.text(unit)])
+      guard var job else { return examine(unit, hasSeenJob: false) }
+      guard job.isTypePending else { return jobIsDone(job.type, of: unit) }
+      job.isDone = true
+      watchedJobs[path] = job
     }
   }
 
@@ -132,14 +185,16 @@ package struct UnitControl: Sendable {
     switch question {
     case .subscribe, .match: break
     case .start(let unit): if let path = body.first?.text { jobs[path] = unit }
-    case .path(let unit):
+    case .jobType(let path): jobTypeCame(body.first?.text, of: path)
+    case .path(let unit, let hasSeenJob):
       guard let path = body.first?.text else { return }
-      get("Type", of: "org.freedesktop.systemd1.Service", at: path, .kind(unit: unit, path: path))
-    case .kind(let unit, let path):
-      // The start of a unit of this type ends with its program.
-      if body.first?.text == "oneshot" { return }
-      get("ActiveState", of: "org.freedesktop.systemd1.Unit", at: path, .activity(unit: unit, path: path))
-    case .activity(let unit, _):
+      if hasSeenJob {
+        getActivity(of: unit, at: path)
+      } else {
+        get("Type", of: "org.freedesktop.systemd1.Service", at: path, .serviceType(unit: unit, path: path))
+      }
+    case .serviceType(let unit, let path): if body.first?.text != "oneshot" { getActivity(of: unit, at: path) }
+    case .activity(let unit):
       guard let state = body.first?.text, state == "inactive" || state == "failed" else { return }
       get("SystemState", of: Self.manager, at: Self.path, .manager(unit: unit))
     case .manager(let unit): if body.first?.text != "stopping" { outputs.append(.stopped(unit: unit)) }
@@ -165,9 +220,13 @@ package struct UnitControl: Sendable {
     call(question, "org.freedesktop.DBus.Properties", "Get", [.text(interface), .text(property)], at: path)
   }
 
+  private mutating func getActivity(of unit: String, at path: String) {
+    get("ActiveState", of: "org.freedesktop.systemd1.Unit", at: path, .activity(unit: unit))
+  }
+
   private mutating func match(_ unit: String, isWanted: Bool) {
-    let rule =
-      "type='signal',sender='\(Self.destination)',interface='\(Self.manager)',member='JobRemoved',arg2='\(unit)'"
+    // JobNew and JobRemoved have the name of the unit there.
+    let rule = "type='signal',sender='\(Self.destination)',interface='\(Self.manager)',arg2='\(unit)'"
     outputs.append(.call(.match(token(.match), rule, isWanted: isWanted)))
   }
 }
