@@ -8,8 +8,11 @@ import Varlink
 
 /// A connection of a command to the daemon.
 struct ServiceClient: ~Copyable {
-  /// The longest wait for a reply.
+  /// The longest wait for a reply of a service that runs.
   static let timeout = Milliseconds(5000)
+  /// The longest wait for the first reply of a service that process 1 starts: its standard limit for a start, DefaultTimeoutStartSec=
+  /// in systemd-system.conf(5).
+  static let startTimeout = Milliseconds(90_000)
 
   let path: String
   private let socket: UnixSocket
@@ -17,6 +20,8 @@ struct ServiceClient: ~Copyable {
   private var buffer = [UInt8](repeating: 0, count: 65_536)
   /// A descriptor that the service has sent.
   private var passed: OwnedDescriptor?
+  /// Whether process 1 listens at the socket, which starts the service at a connection, and no reply has come yet.
+  private var mayBeStarting: Bool
 
   /// The socket that a command uses: SEXTANT_SERVICE, else that of the system.
   static var socketPath: String {
@@ -30,6 +35,7 @@ struct ServiceClient: ~Copyable {
     self.path = path
     do throws(Errno) {
       socket = try UnixSocket(connectingTo: path)
+      mayBeStarting = socket.peer?.process == 1
     } catch {
       let isForbidden = error == .permissionDenied
       throw CommandFailure(
@@ -57,13 +63,18 @@ struct ServiceClient: ~Copyable {
 
   /// Returns the first reply to a call.
   ///
-  /// - Parameter isSlow: called once if the reply takes longer than a second.
+  /// - Parameters:
+  ///   - timeout: the longest wait for a service that runs.
+  ///   - startTimeout: the longest wait for the first reply of a service that process 1 may be starting.
+  ///   - isSlow: called once if the reply takes longer than a second.
   mutating func ask(
-    _ call: VarlinkCall, within timeout: Milliseconds = Self.timeout, isSlow: () -> Void = {}
+    _ call: VarlinkCall, within timeout: Milliseconds = Self.timeout,
+    startingWithin startTimeout: Milliseconds = Self.startTimeout,
+    isSlow: () -> Void = { printNotice("waiting for the location service") }
   ) throws -> VarlinkReply {
     _ = try varlink.call(call)
     let start = SystemClock.monotonic
-    let limit = start + timeout
+    let limit = start + (mayBeStarting ? max(timeout, startTimeout) : timeout)
     var slowAt: Instant? = start + Milliseconds(1000)
     var poller = try Poller()
     let token = Poller.Token(rawValue: 1)
@@ -72,7 +83,10 @@ struct ServiceClient: ~Copyable {
       if varlink.outputBytesWaiting > 0, write(), varlink.outputBytesWaiting == 0 {
         try poller.change(socket.descriptor, token: token, interest: .readable)
       }
-      if let reply = try nextReply() { return reply }
+      if let reply = try nextReply() {
+        mayBeStarting = false
+        return reply
+      }
       switch read() {
       case .bytes: break
       case .ended:

@@ -6,6 +6,7 @@ import Receiver
 import ReceiverPower
 import ReceiverRuntime
 import Varlink
+import WireBytes
 
 /// The power state of the shown receiver: of the command's own session, or by the status of the location service.
 struct SessionPower {
@@ -111,7 +112,8 @@ struct SessionPower {
   ) {
     guard var client = try? ServiceClient(path: ServiceClient.socketPath),
       case .success(let reply, _)? = try? client.ask(
-        VarlinkCall("org.sextant.Location.GetStatus"), within: Milliseconds(500)),
+        VarlinkCall("org.sextant.Location.GetStatus"), within: Milliseconds(500), startingWithin: Milliseconds(500),
+        isSlow: {}),
       let status = reply["status"], case .array(let receivers)? = status["receivers"]
     else {
       return page.power.set(
@@ -120,7 +122,7 @@ struct SessionPower {
     }
     let receiver = receivers.first { $0["device"]?.string == device } ?? receivers.first ?? .empty
     let state = receiver["state"]?.string ?? "unknown"
-    let isAsleep = state.contains("asleep") || state.contains("sleep")
+    let isAsleep = state.includes("sleep")
     page.power.demands = Self.demands(status)
     if page.power.demands.isEmpty { page.power.demands = [own] }
     page.power.set(

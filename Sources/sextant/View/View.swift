@@ -5,6 +5,7 @@ import LivePage
 import MonotonicTime
 import Receiver
 import ReceiverRuntime
+import WireBytes
 
 /// `sextant view`: shows a receiver or a recording live in a browser.
 struct View: ParsableCommand {
@@ -78,7 +79,7 @@ struct View: ParsableCommand {
 
   /// The origin of an address of tiles, such as `https://tile.example.org`; nil for other text.
   static func origin(ofTiles text: String) -> String? {
-    guard text.contains("{z}"), text.contains("{x}"), text.contains("{y}"),
+    guard text.includes("{z}"), text.includes("{x}"), text.includes("{y}"),
       let scheme = ["https://", "http://"].first(where: text.hasPrefix)
     else { return nil }
     let host = text.dropFirst(scheme.utf8.count).prefix { $0 != "/" }

@@ -14,7 +14,7 @@ cp -a "$1" "$root"
 cp /etc/resolv.conf "$root/etc/"
 cat > "$root/build.sh" <<'INSIDE'
 mount -t proc none /proc
-export DEBIAN_FRONTEND=noninteractive LC_ALL=C
+export DEBIAN_FRONTEND=noninteractive LC_ALL=C TMPDIR=/tmp
 apt-get update -qq
 apt-get install -y -qq --no-install-recommends systemd-sysv kmod usbip busybox-static iproute2
 kernel=$(apt-cache depends linux-image-arm64 | sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p' | head -1)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """emulate.py - a receiver at the far end of a cable: sends epochs into a unix socket for as long as it is open.
 
-usage: emulate.py SOCKET [PLACE]     the file PLACE has `inside` or `outside`: at the centre, or three kilometres east of it
+usage: emulate.py SOCKET [PLACE]     the file PLACE has `inside` or `outside`: at the centre, or one kilometre east of it
 """
 import os
 import socket
@@ -12,7 +12,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import emulator
 
-LONGITUDES = {"inside": "01136.42100", "outside": "01139.00000"}
+LONGITUDES = {"inside": "01136.42100", "outside": "01137.23000"}
 
 
 def place():

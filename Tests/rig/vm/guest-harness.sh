@@ -4,7 +4,7 @@
 # printed with a failed check.
 . ./phrases.sh
 # Seconds. It only ends a wait that would never end: no check depends on how fast the emulated machine is.
-limit=120
+limit=300
 logs=()
 # The guest's init makes no such link; process substitution needs it.
 [ -e /dev/fd ] || ln -s /proc/self/fd /dev/fd

@@ -21,6 +21,7 @@ journalctl -u sextantd -u polkit -f -o cat --no-pager > /tmp/log 2>&1 &
 for user in ada:1000 bob:1001 yard:1002; do useradd --create-home --uid "${user#*:}" "${user%:*}"; done
 echo 'device /dev/ttyACM0' > /etc/sextant/config
 echo 'grant yard.service always' > /etc/sextant/policy
+[ "$1" != first ] || echo 'grant note.service always' >> /etc/sextant/policy
 # `track` stops what it has started when it is asked to end; these units keep their regions.
 cat > /etc/systemd/system/yard.service << UNIT
 [Service]
@@ -31,6 +32,24 @@ StandardOutput=append:/var/tmp/yard.log
 StandardError=append:/var/tmp/yard.log
 KillSignal=SIGKILL
 UNIT
+# One that ends by itself, when nothing more comes after the registration. Only the first boot has a grant for it.
+cat > /usr/local/bin/note << SCRIPT
+#!/bin/bash
+seconds=$limit
+while read -r -t \$seconds line; do
+  echo "\$line" >> /var/tmp/note.log
+  [[ ! \$line =~ \$1 ]] || seconds=10
+done < <(exec /usr/local/bin/sextant-track --json --significant --region yard,48.16465,11.60702,150 2>> /var/tmp/note.log)
+SCRIPT
+chmod +x /usr/local/bin/note
+cat > /etc/systemd/system/note.service << UNIT
+[Service]
+Type=oneshot
+ExecStart=/usr/local/bin/note didStartMonitoring
+Environment=LD_LIBRARY_PATH=$LD_LIBRARY_PATH
+User=bob
+KillSignal=SIGKILL
+UNIT
 systemctl daemon-reload
 systemctl restart polkit 2> /dev/null
 udevadm control --reload
@@ -39,7 +58,13 @@ first() {
   echo "== socket activation and the sandbox"
   systemctl start sextantd.socket
   check "the socket alone does not start the service" active sextantd.service inactive
-  check "a program starts the service" as 1001 sextant status
+  # A board that starts takes longer for the service than the service for a reply.
+  mkdir -p /run/systemd/system/sextantd.service.d
+  printf '[Service]\nExecStartPre=/bin/sleep 8\n' > /run/systemd/system/sextantd.service.d/slow.conf
+  systemctl daemon-reload
+  check "a program starts the service, and waits for it" as 1001 sextant status
+  rm -r /run/systemd/system/sextantd.service.d
+  systemctl daemon-reload
   check "the service is ready" active sextantd.service active
   local process
   process=$(systemctl show -p MainPID --value sextantd.service)
@@ -102,6 +127,10 @@ first() {
   check "it has a location outside" wait_line /var/tmp/yard.log didUpdateLocations
   systemctl kill --signal=SIGKILL yard.service
   check "its region is watched without it" wait_until status 'yard.service does not run.*regions'
+  check "a unit of type oneshot ends with its program" systemctl start note.service
+  check "it has registered its region" wait_line /var/tmp/note.log didStartMonitoring
+  check "its region is watched without it" wait_until status 'note.service does not run.*regions'
+  check "the end of its start is no stop" eval "! service_log 'note.service was stopped'"
   check "the unit is stored" eval "grep -q yard.service /var/lib/sextantd/users/1002/apps/*/launch"
   systemctl stop sextantd.socket sextantd.service
   check "the service ends in order" eval "systemctl show -p Result --value sextantd.service | grep -qx success"
@@ -159,7 +188,7 @@ UNIT
   check "the stop is noticed" wait_until service_log 'yard.service was stopped'
   check "its region is not watched any more" no_status yard.service
   systemctl start yard.service
-  check "its user starts it" wait_until status 'sextant-track.*process.*regions'
+  check "its user starts it" wait_until status 'process [0-9]+, user 1002.*regions'
   systemctl kill --signal=SIGKILL yard.service
   check "its region is watched again" wait_until status 'yard.service does not run.*regions'
   systemctl stop sextantd.socket sextantd.service

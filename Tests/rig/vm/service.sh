@@ -28,8 +28,9 @@ boot() {
     "${@:2}" -- "bash guest-service.sh $1 $port" | tee -a "$work/out"
 }
 boot first --when want-unplug "host echo unplug | socat - UNIX:\$RIG/acm.ctl"
-boot second --when want-inside "host echo inside > $work/place" \
-  --when want-outside "host echo outside > $work/place"
+# The emulator reads the file five times a second, and must not find it empty.
+place() { echo "host echo $1 > $work/place.new && mv $work/place.new $work/place"; }
+boot second --when want-inside "$(place inside)" --when want-outside "$(place outside)"
 [ "$(grep -c done-guest "$work/out")" = 2 ] || { echo "FAIL the guest did not reach its end"; exit 1; }
 print_count
 ! grep -q FAIL "$work/out"
