@@ -11,20 +11,12 @@ struct Subprogram {
     let here = try folderOfProgram()
     let path = environment("PATH")?.split(separator: ":").map(String.init) ?? []
     var problem: String?
-    for folder in [here] + Self.foldersInCheckout(of: here) + path {
+    for folder in [here] + path {
       let reason = becomeProgram("\(folder)/\(name)", arguments)
       problem = problem ?? reason
     }
     throw CommandFailure(
       .unavailable, "\(problem ?? "\(name): found neither beside sextant nor on the PATH"); \(nextStep)")
-  }
-
-  /// Where a checkout keeps the programs of its other packages, if the executable lies in the checkout's build folder.
-  static func foldersInCheckout(of folder: String) -> [String] {
-    let components = folder.split(separator: "/", omittingEmptySubsequences: false)
-    guard let build = components.lastIndex(of: ".build") else { return [] }
-    let packages = components[...build].joined(separator: "/") + "/packages"
-    return ["\(packages)/release", "\(packages)/debug"]
   }
 }
 

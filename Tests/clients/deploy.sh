@@ -60,6 +60,21 @@ swift package --package-path "$work/small" --scratch-path "$work/build" --allow-
 dpkg-deb --contents "$work/small/deploy/small_1.0.deb" >"$work/contents"
 grep -q ' ./usr/bin/small$' "$work/contents" || fail "the package of the SDK has no program"
 
+# ICU's data of chosen languages: German is there, and French is English.
+cat >"$work/dates.swift" <<'SWIFT'
+import Foundation
+for code in ["de", "fr"] {
+  let formatter = DateFormatter()
+  formatter.locale = Locale(identifier: code)
+  formatter.timeZone = TimeZone(identifier: "Europe/Zurich")
+  formatter.dateFormat = "EEEE HH:mm"
+  print(formatter.string(from: Date(timeIntervalSince1970: 0)))
+}
+SWIFT
+"$here/../../packaging/icu-data.py" "$work/icu-data" de >/dev/null
+swiftc -static-stdlib -use-ld=lld -Xlinker "$work/icu-data.ld" "$work/dates.swift" -o "$work/dates"
+[ "$("$work/dates" | tr '\n' ' ')" = "Donnerstag 01:00 Thursday 01:00 " ] || fail "ICU's data are not those of the chosen languages"
+
 for wrong in "" "a b" "RunLoopMain --permission never" "../x"; do
   # Words of each case are separate arguments.
   ! deploy $wrong >"$work/printed" 2>&1 || fail "'$wrong' is accepted"

@@ -18,11 +18,7 @@ done
 
 objects="$board/build/release"
 "$top/Tests/instructions/copies.py" "$objects"/{WireBytes,NMEA,UBX,RTCM3,SPARTN,ReceiverStream}.build/*.o
-# Regular expressions are imported without an import: `contains` and `firstRange` with a text are theirs. WireBytes/TextSearch.swift has others.
-large=$(for object in "$objects"/*.build/*.o; do
-  ! llvm-nm --undefined-only "$object" | grep -qE '\$s17_StringProcessing|swift_task_' || echo "${object#"$objects/"}"
-done)
-[ -z "$large" ] || { echo "board: references to the libraries of regular expressions or concurrency:" $large >&2; exit 1; }
+"$top/Tests/lint/large-libraries.sh" "$objects" sextant sextantd
 
 compared=0 different=0
 work=$(mktemp -d)

@@ -19,7 +19,7 @@ if [ ! -e "$base.complete" ]; then
   begin=$SECONDS
   rm -rf "$base"
   debootstrap --arch="$architecture" ${foreign:+--foreign} --variant=minbase \
-    --include=systemd,udev,adduser,libudev1,libstdc++6,procps "$suite" "$base" > "$base.log" || { tail "$base.log" >&2; exit 1; }
+    --include=systemd,udev,adduser,libudev1,libstdc++6,procps,libc6-dev "$suite" "$base" > "$base.log" || { tail "$base.log" >&2; exit 1; }
   # The devices are there since the first stage; as in a container of this kind, the second one makes none.
   [ ${#foreign[@]} = 0 ] || container=lxc "${foreign[@]}" chroot "$base" /debootstrap/debootstrap --second-stage \
     >> "$base.log" || { tail "$base.log" >&2; exit 1; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of glibc 2.38 that the Swift library of Debian unstable calls, for glibc 2.36 (Debian 12, Raspberry Pi OS 12).
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,4 +30,11 @@ size_t strlcpy(char *to, const char *from, size_t size) {
     to[copied] = 0;
   }
   return length;
+}
+
+// The names of Unicode characters, half a megabyte of the Swift library, which no program asks for: `Unicode.Scalar.Properties.name` is
+// nil (`--wrap` in the Makefile).
+intptr_t __wrap__swift_stdlib_getScalarName(uint32_t scalar, uint8_t *name, intptr_t capacity) {
+  (void)scalar, (void)name, (void)capacity;
+  return 0;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import WireBytes
 
 /// What the terminal can show, by the environment.
 struct ScreenCapabilities: Equatable {
@@ -19,7 +20,7 @@ struct ScreenCapabilities: Equatable {
   init(_ environment: (String) -> String?) {
     func value(_ name: String) -> String? { environment(name).flatMap { $0.isEmpty ? nil : $0 } }
     let locale = (value("LC_ALL") ?? value("LC_CTYPE") ?? value("LANG") ?? "").lowercased()
-    isUTF8 = locale.contains("utf-8") || locale.contains("utf8")
+    isUTF8 = locale.includes("utf-8") || locale.includes("utf8")
     let kind = value("TERM") ?? ""
     hasColour = value("NO_COLOR") == nil && !kind.hasPrefix("vt") && !kind.hasSuffix("-m")
   }
