@@ -10,6 +10,7 @@ set -euo pipefail
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 shift
+programs=("$@")
 first=$folder/first
 second=$folder/a-second-folder/with-a-longer-name
 
@@ -20,16 +21,18 @@ build() {
   mkdir -p "$to"
   git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents --update -t "$to" --
   echo "building in $to" >&2
-  env "$@" make -C "$to" static > "$to.log" 2>&1 || { tail -20 "$to.log" >&2; exit 1; }
+  env "$@" make -C "$to" static INSTALLED="${programs[*]}" > "$to.log" 2>&1 || { tail -20 "$to.log" >&2; exit 1; }
 }
 build "$first" TZ=UTC LC_ALL=C
+# The same revisions of the packages.
+cp "$first/Package.resolved" "$(mkdir -p "$second" && echo "$second")"
 (umask 077 && build "$second" TZ=Asia/Kathmandu LC_ALL=C.UTF-8)
 
 sections() { readelf --section-headers --wide "$1" | sed -n 's/^ *\[ *[0-9]*\] \(\.[^ ]*\).*/\1/p'; }
 section() { objcopy --dump-section "$2=/dev/stdout" "$1" /dev/null 2> /dev/null || true; }
 
 failed=0
-for program in "$@"; do
+for program in "${programs[@]}"; do
   for place in "$first" "$second"; do strip -s -o "$place.$program" "$place/.build/static/release/$program"; done
   if cmp -s "$first.$program" "$second.$program"; then
     echo "$program: equal, SHA-256 $(sha256sum < "$first.$program" | cut -d' ' -f1)"
