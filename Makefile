@@ -11,13 +11,12 @@ RECORDINGS ?= ../shared/corpus
 DOCUMENTS ?= ../shared/seeds
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-# The packages that depend on the product are built in one folder, so that its modules are compiled once for all of them. SwiftPM
-# stores the plan of a build in the folder and takes that of another package for its own, unless it is not cached.
-PACKAGES := $(CURDIR)/.build/packages
-IN_PACKAGES := --scratch-path $(PACKAGES) --disable-build-manifest-caching
+# The packages that depend on the product are built in its folder, so that its modules are compiled once. SwiftPM stores the plan of a
+# build in the folder and takes that of another package for its own, unless it is not cached.
+IN_BUILD := --scratch-path $(CURDIR)/.build --disable-build-manifest-caching
 
 # The measurements; the installed programs do not contain them.
-BENCH := $(PACKAGES)/release/sextant-bench
+BENCH := .build/release/sextant-bench
 
 .PHONY: $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
 
@@ -33,7 +32,7 @@ build: .build/release/sextant
 	@touch $@
 
 test: dependencies
-	$(SWIFT) test --package-path Benchmarks $(IN_PACKAGES)
+	$(SWIFT) test --package-path Benchmarks $(IN_BUILD)
 	$(SWIFT) test
 
 # The speed of the decoder, relative to a newline scan of the same bytes.
@@ -45,7 +44,7 @@ bench-energy: bench-program
 	$(BENCH) energy
 
 bench-program: dependencies
-	$(SWIFT) build -c release --package-path Benchmarks $(IN_PACKAGES) --product sextant-bench
+	$(SWIFT) build -c release --package-path Benchmarks $(IN_BUILD) --product sextant-bench
 
 compiler:
 	@command -v $(firstword $(SWIFT)) >/dev/null || { \
@@ -64,20 +63,22 @@ lint: compiler
 	Tests/lint/pure-modules.sh
 	python3 Tests/lint/vocabulary.py
 
-# Layers 0 and 1 for microcontrollers: compiles them without an operating system, and prints their size.
+# Layers 0 and 1 without an operating system, and the objects of libsextant for this machine; prints their size.
 embedded: dependencies
 	$(SWIFT) build --product UBXLayoutCompiler
-	Tests/embedded/compile.sh .build/embedded
+	Tests/embedded/compile.sh .build/embedded $(sort armv7em-none-none-eabi aarch64-none-none-elf $(CLIB_HOST))
 
 # libsextant for C: the decoder as Embedded Swift, without a Swift runtime (docs/guides/from-c.md). CLIB_TARGETS names several
 # targets, which are compiled side by side.
 CLIB := .build/clib
 CLIB_HOST := $(shell uname -m | sed 's/aarch64/aarch64-none-none-elf/; s/x86_64/x86_64-unknown-linux-gnu/')
 CLIB_TARGETS ?= $(CLIB_HOST)
-clib: dependencies
+clib: clib-objects
+	for target in $(CLIB_TARGETS); do CSupport/CSextant/library.sh .build/embedded $(CLIB)/$$target $$target || exit; done
+
+clib-objects: dependencies
 	$(SWIFT) build --product UBXLayoutCompiler
 	Tests/embedded/compile.sh .build/embedded $(CLIB_TARGETS)
-	for target in $(CLIB_TARGETS); do CSupport/CSextant/library.sh .build/embedded $(CLIB)/$$target $$target || exit; done
 
 # The examples in C and Python print what `sextant decode` prints, and the locations of the service, also under valgrind; the
 # library's symbols.
@@ -90,15 +91,18 @@ rig-clib: clib
 
 # The decoder in a firmware for a Cortex-M4, in QEMU: prints the host's fixes; flash and memory within their limits.
 firmware: CLIB_TARGETS = $(CLIB_HOST) armv7em-none-none-eabi
-firmware: clib
+firmware: firmware-packages clib
+	python3 Tests/rig/microcontroller.py $(CLIB)/$(CLIB_HOST) $(CLIB)/armv7em-none-none-eabi $(RECORDINGS)
+
+firmware-packages:
 	@command -v arm-none-eabi-gcc >/dev/null && command -v qemu-system-arm >/dev/null || { \
 	  $(SUDO) apt-get update -qq && \
 	  $(SUDO) apt-get install -y -qq --no-install-recommends gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm >/dev/null; }
-	python3 Tests/rig/microcontroller.py $(CLIB)/$(CLIB_HOST) $(CLIB)/armv7em-none-none-eabi $(RECORDINGS)
 
 # The interface descriptions by varlink, and every field of every frame of the recordings against pyubx2 and pynmeagps (all
 # fetched from PyPI into .build).
-peers: build
+peers: dependencies
+	$(SWIFT) build -c release --product sextant
 	python3 Tests/peers/varlink_interfaces.py
 	@ls $(RECORDINGS)/*/*.log >/dev/null || { echo "no recordings in $(RECORDINGS); name a folder with RECORDINGS=" >&2; exit 66; }
 	python3 Tests/peers/compare_messages.py .build/release/sextant $(RECORDINGS)/*/*.log
@@ -126,6 +130,15 @@ sanitize: dependencies
 	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --sanitize=address --scratch-path .build/sanitize -Xswiftc -use-ld=lld \
 	  --skip RandomDayTests --skip FaultMatrixTests --skip FaultsDuringChecksTests \
 	  --skip LifecycleTests/random --skip WhimsicalReceiverTests --skip KilledProgramTests
+
+# The suites that start threads, or whose code several threads run, and the service with its programs, under the thread sanitizer. A
+# data race ends the run with an error; the reports are in .build/sanitize-threads/reports. Suites in virtual time have one thread.
+RACES := $(CURDIR)/.build/sanitize-threads
+WITH_THREADS := CoreLocationTests|SerialPortTests|ReceiverRuntimeTests|LocationDaemonTests|HotplugTests|TLSTests|LivePageTests|RecordingTests
+sanitize-threads: dependencies
+	$(SWIFT) build --build-tests --sanitize=thread --scratch-path $(RACES) -Xswiftc -use-ld=lld
+	clang -O1 -shared -fPIC Tests/sanitizer/mutex.c -o $(RACES)/mutex.so
+	Tests/sanitizer/threads.sh $(RACES) '$(WITH_THREADS)'
 
 # Hotplug with the real libudev on a mocked machine, and with a real kernel in a virtual machine. Both need root; RIG= is
 # the folder with the virtual machine's boot.py and build-image.sh.
@@ -198,8 +211,8 @@ rig-power: rig-programs
 
 # The programs of Core Location's documents, with a check of their output. The program sextant simulates their receiver.
 examples: rig-programs
-	$(SWIFT) build --package-path Examples $(IN_PACKAGES)
-	Tests/rig/examples.sh $(PACKAGES)/debug
+	$(SWIFT) build --package-path Examples $(IN_BUILD)
+	Tests/rig/examples.sh .build/debug
 	@if [ -d $(DOCUMENTS) ]; then python3 Tests/documentation/listings.py $(DOCUMENTS); else \
 	  echo "no documents in $(DOCUMENTS): their listings are not compared (DOCUMENTS= names a folder)" >&2; [ -z "$$CI" ]; fi
 
@@ -210,8 +223,8 @@ clients: dependencies
 	$(SWIFT) build --product sextant
 	python3 Tests/clients/api.py .build/debug
 	python3 Tests/clients/names.py
-	Tests/clients/run.sh $(PACKAGES)
-	Tests/clients/deploy.sh $(PACKAGES)
+	Tests/clients/run.sh $(CURDIR)/.build
+	Tests/clients/deploy.sh $(CURDIR)/.build
 
 # Rewrites Tests/clients/api.txt and docs/reference/api.md after a deliberate change of the API.
 api: dependencies
@@ -231,8 +244,8 @@ rig-units: rig-programs rig-packages
 # The geocoder by the example WhereAmI, with a local server and with an extract of GeoNames.
 rig-geocoder: dependencies rig-packages
 	$(SWIFT) build --product sextant
-	$(SWIFT) build --package-path Examples $(IN_PACKAGES) --product WhereAmI
-	python3 Tests/rig/geocoder.py $(PACKAGES)/debug
+	$(SWIFT) build --package-path Examples $(IN_BUILD) --product WhereAmI
+	python3 Tests/rig/geocoder.py .build/debug
 
 # The files of `decode --format` with gpsbabel and Python's parsers. Three recordings of real receivers are read too, if they
 # are there.
@@ -290,7 +303,7 @@ rig-host-faults: rig-programs
 	@command -v openssl >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq openssl >/dev/null; }
 	python3 Tests/rig/host_faults.py .build/debug
 
-# Each call of the programs into the system fails in turn. The whole sweep takes about 50 minutes; SAMPLE=1000 makes a random
+# Each call of the programs into the system fails in turn. The whole sweep takes 50 to 70 minutes; SAMPLE=1000 makes a random
 # selection. CI takes a small one.
 SAMPLE ?= 0
 fault-injection: rig-programs
@@ -356,31 +369,49 @@ documentation: dependencies
 # Programs for machines without Swift, which need only libudev and libstdc++: build here, run on the board. The toolchain exports
 # every symbol of the Swift library, which no program needs; docs/reference/size.md has what each flag saves.
 PREFIX ?= /usr/local
-# Addresses of functions are resolved at the start and read-only then (full RELRO); no folder (RUNPATH) is searched for
-# libraries.
-LINK := -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic -Xlinker --icf=all -Xlinker -z -Xlinker pack-relative-relocs \
-  -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now --disable-local-rpath
-STATIC := -c release --static-swift-stdlib --scratch-path .build/static $(LINK)
+# Each function has a section of its own, so that the linker drops those that are not called, and merges equal ones. Addresses of
+# functions are resolved at the start and read-only then (full RELRO); no folder (RUNPATH) is searched for libraries.
+LINK := -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic \
+  -Xlinker --icf=all -Xlinker -z -Xlinker pack-relative-relocs -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now \
+  --disable-local-rpath
+# Equal programs from any folder: paths of sources begin at the checkout, and the two hashes of debugging information are not in the
+# programs (docs/reference/security.md).
+REPRODUCIBLE := -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=. \
+  -Xlinker --build-id=none -Xlinker $(CURDIR)/packaging/reproducible.ld
+STATIC := -c release --static-swift-stdlib --scratch-path .build/static $(LINK) $(REPRODUCIBLE)
+INSTALLED ?= sextant sextant-track sextantd
+# sextant-track writes English: its Foundation gets no data of other languages. The other programs have no Foundation.
 static: dependencies
+	@command -v python3 >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq python3 >/dev/null; }
 	$(SWIFT) package resolve --scratch-path .build/static
 	packaging/argument-parser/replace.sh .build/static
-	$(SWIFT) build $(STATIC) --product sextant
-	$(SWIFT) build $(STATIC) --product sextant-track
-	$(SWIFT) build $(STATIC) --product sextantd
+	packaging/icu-data.py .build/static/icu-data
+	for program in $(INSTALLED); do $(SWIFT) build $(STATIC) \
+	  $$([ $$program != sextant-track ] || echo "-Xlinker $(CURDIR)/.build/static/icu-data.ld") --product $$program || exit; done
+
+# Two builds of the installed programs in different folders, compared byte for byte.
+reproducible: dependencies
+	packaging/reproducible.sh .build/reproducible $(INSTALLED)
 
 # The hardening of the programs that are installed: position-independent, full RELRO, no executable stack, no RUNPATH.
 check-hardening: static
-	Tests/lint/hardening.sh .build/static/release/sextant .build/static/release/sextant-track .build/static/release/sextantd
+	Tests/lint/hardening.sh $(addprefix .build/static/release/,$(INSTALLED))
 
 # Man pages and completions from the programs' own descriptions of their commands.
 manual: static
-	@command -v python3 >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq python3 >/dev/null; }
 	rm -rf .build/manual
 	python3 docs/man/pages.py .build/static/release .build/manual
 
-# The software bill of materials of the programs (SPDX). Python is there by then.
+# The software bill of materials (SPDX) of the programs as they are installed, without symbols. Python is there by then.
+STRIPPED := .build/static/stripped
 sbom: manual
-	python3 packaging/sbom.py Package.resolved $(addprefix .build/static/release/,sextant sextant-track sextantd) > .build/static/release/sextant.spdx.json
+	mkdir -p $(STRIPPED)
+	for program in $(INSTALLED); do strip -o $(STRIPPED)/$$program .build/static/release/$$program || exit; done
+	python3 packaging/sbom.py Package.resolved $(addprefix $(STRIPPED)/,$(INSTALLED)) > .build/static/release/sextant.spdx.json
+
+# The objects of the programs refer to no library that adds a megabyte. Installed programs have another swift-argument-parser.
+check-libraries: rig-programs
+	EXCEPT=ArgumentParser Tests/lint/large-libraries.sh .build/debug sextant sextantd
 
 check-manual: rig-programs
 	Tests/documentation/manual.sh .build/debug .build/manual-check
@@ -451,7 +482,7 @@ install-hw-rules:
 
 # sextant and sextantd for 64-bit ARM boards, in .build/board/build/release; tried with the recordings (docs/guides/cross-build.md).
 BOARD := $(CURDIR)/.build/board
-CROSS = -c release --static-swift-stdlib $(LINK) -Xlinker --strip-all -Xlinker --no-eh-frame-hdr \
+CROSS = -c release --static-swift-stdlib $(LINK) -Xlinker --wrap=_swift_stdlib_getScalarName -Xlinker --strip-all -Xlinker --no-eh-frame-hdr \
   -Xlinker $(CURDIR)/packaging/board/discard.ld --swift-sdks-path $(BOARD)/sdks --swift-sdk arm64 \
   --pkg-config-path $(BOARD)/sysroot/usr/lib/aarch64-linux-gnu/pkgconfig
 board: board-programs

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 
-# Compiles layers 0 and 1 and the C interface as Embedded Swift, and prints their size. Without targets: for three targets without an
-# operating system.
-# usage: compile.sh FOLDER [TARGET]... (the folder is for the objects); `make embedded` and `make clib` call it.
+# Compiles layers 0 and 1 and the C interface as Embedded Swift, and prints their size.
+# usage: compile.sh FOLDER TARGET... (the folder is for the objects); `make embedded` and `make clib` call it.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
 out=$1
@@ -52,7 +51,6 @@ compile() {
 
 # A compiler that sees a whole module at once works on one core, so the targets are compiled side by side.
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(armv7em-none-none-eabi aarch64-none-none-elf riscv32-none-none-eabi)
 compilers=()
 for target in "${targets[@]}"; do
   compile "$target" &
