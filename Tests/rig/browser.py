@@ -26,21 +26,18 @@ class Browser:
         self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         request_read, self.requests = os.pipe()
         self.replies, reply_write = os.pipe()
-        # The protocol is on the descriptors 3 and 4. Copies above these are not overwritten by the first of the two calls.
+        # The protocol is on the descriptors 3 and 4. A shell puts them there: in this process other threads use these numbers. Copies
+        # above them are not overwritten by the first of the two.
         high = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in (request_read, reply_write)]
-
-        def before_exec():
-            os.dup2(high[0], 3)
-            os.dup2(high[1], 4)
-
         self.process = subprocess.Popen(
-            [executable, "--headless=new", "--no-sandbox", "--remote-debugging-pipe", "--disable-gpu", "--disable-extensions",
+            ["bash", "-c", 'exec 3<&"$0" 4>&"$1"; exec "${@:2}"', *map(str, high),
+             executable, "--headless=new", "--no-sandbox", "--remote-debugging-pipe", "--disable-gpu", "--disable-extensions",
              "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run", "--no-pings",
              "--disable-default-apps", "--disable-dev-shm-usage", "--disable-crash-reporter", "--no-proxy-server",
              "--disable-features=OptimizationHints,MediaRouter,Translate", "--enable-precise-memory-info",
              f"--user-data-dir={self.folder.name}", "about:blank"],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, close_fds=True,
-            pass_fds=(3, 4), preexec_fn=before_exec, env={**os.environ, "HOME": self.folder.name})
+            pass_fds=high, env={**os.environ, "HOME": self.folder.name})
         for end in (request_read, reply_write, *high):
             os.close(end)
         self.changed = threading.Condition()
