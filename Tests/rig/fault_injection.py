@@ -2,17 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fault injection: each call of the programs into the system fails in turn, with the errors of its manual page.
 
-usage: fault_injection.py FOLDER [SCENARIO...] [--sample N] [--seed S] [--workers W] [--table PAGE]      FOLDER holds the programs
+usage: fault_injection.py FOLDER [SCENARIO...] [--call NAME] [--error NAME] [--sample N] [--seed S] [--workers W] [--table PAGE]
+
+FOLDER holds the programs. `--call ioctl --error EIO` injects these faults only.
 
 `faults/faults.c` is preloaded. A first run of each scenario without a fault lists the places of calls; then there is a run for
 each place and error: at its first turn, at its last for the main error, and at each turn from the first on for errors that
 last, as a full disk does. After each run: no signal ended the program, it did not hang, a failure has a message and a code
 of docs/reference/command-line.md, files are whole, no temporary file is left, and the receiver has its settings, or gets
-them back by the crash-recovery record. `--sample` runs a random selection.
+them back by the crash-recovery record. `--sample` runs a random selection. After SIGTERM the table has the faults until then.
 """
 import collections
 import concurrent.futures
 import errno
+import filecmp
 import os
 import random
 import re
@@ -270,7 +273,7 @@ for scenario in SCENARIOS:
 
 # MARK: Checks
 
-def damaged(folder):
+def damaged(folder, recording):
     """Files that are neither the former nor the new version, and temporary files."""
     wrong = []
     with open(f"{folder}/backup") as file:
@@ -287,13 +290,14 @@ def damaged(folder):
                 wrong.append(f"a temporary file is left: {os.path.join(parent, name)[len(folder):]}")
             elif f"{folder}/state" in parent and stat.S_IMODE(os.lstat(os.path.join(parent, name)).st_mode) & 0o077:
                 wrong.append(f"others can read {name}")
-    done = harness.run(program(), "decode", "--format", "summary", f"{folder}/recording", code=None, env=environment(folder))
-    if done.process.returncode != 0:
-        wrong.append(f"the recording is damaged: {done.errors!r}")
+    if not filecmp.cmp(recording, f"{folder}/recording", shallow=False):
+        done = harness.run(program(), "decode", "--format", "summary", f"{folder}/recording", code=None, env=environment(folder))
+        if done.process.returncode != 0:
+            wrong.append(f"the recording is damaged: {done.errors!r}")
     return wrong
 
 
-def judge(scenario, fault, found, expected, folder):
+def judge(scenario, fault, found, expected, folder, recording):
     code, terminated, output, errors, wrong = found
     wrong = list(wrong)
     place = fault.place
@@ -318,7 +322,7 @@ def judge(scenario, fault, found, expected, folder):
     if code == 0 and not said and not complete and not mute and fault.error != "EPIPE":
         wrong.append(f"its result is incomplete without a message: {output[-200:]!r}")
     if not (place.call in ("unlinkat", "unlink") or "unlink" in errors):
-        wrong += damaged(folder)
+        wrong += damaged(folder, recording)
     return wrong
 
 
@@ -336,7 +340,7 @@ def attempt(scenario, library, recording, fault=None):
         os.chmod(folder, 0o755)
         found = scenario.run(folder, preload(library, folder, fault), recording)
         places, injected = read_record(f"{folder}/faults")
-        wrong = judge(scenario, fault, found, EXPECTED[scenario.name], folder) if fault and injected else []
+        wrong = judge(scenario, fault, found, EXPECTED[scenario.name], folder, recording) if fault and injected else []
         return found, places, injected, wrong
 
 
@@ -372,7 +376,7 @@ def table(counts):
 
 
 def main():
-    given = harness.arguments(__doc__, sample=0, seed=1, workers=24, table="")
+    given = harness.arguments(__doc__, call="", error="", sample=0, seed=1, workers=24, table="")
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     chosen = [scenario for scenario in SCENARIOS if not given.checks or scenario.name in given.checks]
     begin = time.monotonic()
@@ -385,7 +389,8 @@ def main():
         faults, failed = [], collections.defaultdict(list)
         for scenario, job in jobs:
             try:
-                faults += [(scenario, fault) for fault in job.result()]
+                faults += [(scenario, fault) for fault in job.result()
+                           if given.call in ("", fault.place.call) and given.error in ("", fault.error)]
             except harness.Failure as failure:
                 print(f"FAILED {failure}", flush=True)
                 failed[scenario.name, None, None].append(str(failure))
@@ -399,7 +404,18 @@ def main():
         missed = 0
         begin = time.monotonic()
         running = {pool.submit(attempt, scenario, library, recording, fault): (scenario, fault) for scenario, fault in faults}
+        ended = []
+
+        def end(*_):
+            ended.append(True)
+            for job in running:
+                job.cancel()
+        signal.signal(signal.SIGTERM, end)
         for number, job in enumerate(concurrent.futures.as_completed(running), 1):
+            # SIGTERM may have reached the programs too.
+            if ended:
+                print(f"ended by SIGTERM after {number - 1} of {len(faults)}")
+                break
             scenario, fault = running[job]
             if number % 500 == 0:
                 print(f"{number} of {len(faults)} ({time.monotonic() - begin:.0f} s)", flush=True)

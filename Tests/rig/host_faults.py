@@ -317,6 +317,29 @@ def casters_with_tls(folder):
     return f"{len(cases) + 2} casters"
 
 
+def caster_without_openssl(folder):
+    """Without OpenSSL a caster with TLS is refused with the next step before a byte is sent to it, and one without TLS is not."""
+    os.mkdir(f"{folder}/libraries")
+    # The dynamic loader ends its search at a file that is no library.
+    with open(f"{folder}/libraries/libssl.so.3", "w"):
+        pass
+    requests = []
+    listener, port = caster(b"ICY 200 OK\r\n\r\n", requests)
+    variables = {"SEXTANT_SERVICE": "none", "SEXTANT_NTRIP_PASSWORD": "secret", "LD_LIBRARY_PATH": f"{folder}/libraries"}
+    with listener, Simulator(folder, "f9p") as receiver:
+        def watch(scheme):
+            return Program(program(), "watch", "--json", "--device", receiver.link, "--corrections", f"{scheme}://me@127.0.0.1:{port}/M",
+                           env=environment(folder, **variables))
+        with watch("ntrips") as one:
+            one.wait_for_exit(69)
+            expect(matches("TLS needs OpenSSL 3; install it", one.errors), f"no next step: {one.errors!r}")
+            expect("secret" not in one.errors + one.output, f"the password is shown: {one.errors!r}")
+        expect_equal(requests, [], "what the caster got")
+        with watch("ntrip") as one:
+            harness.wait_until(lambda: requests, lambda: f"the caster without TLS gets no request: {one.errors!r}")
+            one.terminate(None)
+
+
 def recordings(folder):
     """`record` is private, and deletes nothing that it did not create."""
     with open(f"{folder}/empty", "w"):
@@ -349,7 +372,7 @@ def litter(folder):
 
 
 CHECKS = (descriptors, threads, memory, closed_streams, special_files, links_in_state, folder_of_others, hidden_proc, hostile_receiver,
-          hostile_caster, casters_with_tls, recordings, litter)
+          hostile_caster, casters_with_tls, caster_without_openssl, recordings, litter)
 
 if __name__ == "__main__":
     harness.run_checks(CHECKS, harness.arguments(__doc__).checks)
