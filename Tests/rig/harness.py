@@ -7,6 +7,7 @@ tests in Swift. The first argument of every rig is the folder with the programs.
 """
 import argparse
 import concurrent.futures
+import contextlib
 import datetime
 import fcntl
 import json
@@ -296,6 +297,12 @@ class Simulator(Program):
         super().__init__(program(), "simulate", "--model", model, "--link", self.link, *options, stdin=subprocess.PIPE)
         # The link is there when the path is printed.
         self.wait_for_line("^/dev/")
+
+    def kill(self):
+        # A killed simulator leaves its link, which would lead to the next pseudo-terminal with this number: that of another rig.
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.link)
+        super().kill()
 
     def command(self, text):
         self.process.stdin.write(text.encode() + b"\n")
