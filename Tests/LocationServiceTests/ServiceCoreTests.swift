@@ -223,6 +223,38 @@ struct ServiceCoreTests {
     #expect(actions.contains(.openReceiver))
   }
 
+  @Test("RG-10 a crossing is stored after its event, so that a service that is killed between both sends it again")
+  func crossing() {
+    var core = Self.core()
+    let circle = Circle(centre: Coordinate(latitudeDegrees: 48, longitudeDegrees: 11), radiusMetres: 100)
+    Self.call(.startMonitoring(Region("home", .circle(circle))), &core, at: 1)
+    _ = core.actions(at: Self.moment(1))
+    for second in 2..<200 {
+      let time = Self.moment(Double(second))
+      var fix = Self.fix(Double(second))
+      if second < 60 { fix.latitudeDegrees = 48.1 }
+      core.receive(fix, sky: Sky(), isUpdate: false, source: nil, at: time)
+      core.wake(at: time)
+      let actions = core.actions(at: time)
+      guard
+        let event = actions.firstIndex(where: {
+          if case .program(_, .output(.event(_, .didEnter, _))) = $0 { true } else { false }
+        })
+      else { continue }
+      let stored = actions.firstIndex {
+        if case .storeAfterEvents(.own, .regions, let text) = $0 {
+          StateText.regions(in: text).map(\.state) == [.inside]
+        } else {
+          false
+        }
+      }
+      #expect(stored.map { $0 > event } == true, "\(actions)")
+      #expect(!actions.contains { if case .program(_, .store(.regions, _)) = $0 { true } else { false } })
+      return
+    }
+    Issue.record("no crossing")
+  }
+
   @Test("RG-17 what a program has changed just before its end is stored")
   func removedProgram() {
     var core = Self.core()

@@ -165,8 +165,19 @@ struct Connected {
 
   // MARK: The connection
 
+  /// What the service has stored of regions and visits.
+  struct Disk {
+    var regions: [Regions.Record]
+    var visits: Visits.Record
+  }
+
+  var disk: Disk { Disk(regions: engine.regions.records, visits: engine.visits.record) }
+
   /// The service is killed; messages on their way are lost.
-  mutating func kill() {
+  ///
+  /// - Parameter disk: what it has stored until then; nil: all.
+  mutating func kill(with disk: Disk? = nil) {
+    let disk = disk ?? self.disk
     isConnected = false
     (toService, toProgram) = ([], [])
     mirror.connectionLost(at: instant)
@@ -174,8 +185,8 @@ struct Connected {
     // Nothing of the process remains but what it has stored.
     var restored = PositioningEngine.Restored()
     restored.newest = engine.newest
-    restored.regions = engine.regions.records
-    restored.visits = engine.visits.record
+    restored.regions = disk.regions
+    restored.visits = disk.visits
     engine = Connected.engine(
       engine.authorization.record, engine.application, restored: restored, keys: keys, at: instant)
     engine.outputs = []

@@ -322,6 +322,105 @@ struct ReconnectTests {
     #expect(program.delivered(id) == ["entered home", "home is inside"])
   }
 
+  @Test(
+    "RG-10 a crossing is delivered once if the service is killed before or after its message", arguments: [false, true])
+  func unstoredCrossing(isSent: Bool) {
+    var program = Connected()
+    let (id, other) = (program.add(), program.add())
+    program.call(.startMonitoring(Connected.region("home", north: 0)), by: id)
+    program.carryAll()
+    func visit(_ north: Double, until end: (PositioningEngine) -> Bool) {
+      for _ in 0..<60 where !end(program.engine) {
+        program.wait(1)
+        program.carryAll()
+        program.fix(north)
+      }
+    }
+    func state(_ engine: PositioningEngine) -> RegionState? { engine.regions.records.first?.state }
+    visit(1000) { state($0) == .outside }
+    program.carryAll()
+    for manager in [id, other] { _ = program.delivered(manager) }
+    let disk = program.disk
+    visit(0) { state($0) == .inside }
+    if isSent { program.carryAll() }
+    program.kill(with: disk)
+    program.restart()
+    visit(0) { state($0) == .inside }
+    program.carryAll()
+    for manager in [id, other] { #expect(program.delivered(manager) == ["entered home", "home is inside"]) }
+    // The next crossings are new.
+    visit(1000) { state($0) == .outside }
+    visit(0) { state($0) == .inside }
+    program.carryAll()
+    let expected = ["left home", "home is outside", "entered home", "home is inside"]
+    for manager in [id, other] { #expect(program.delivered(manager) == expected) }
+    // An answer is no repetition.
+    program.call(.requestState(Connected.region("home", north: 0)), by: id)
+    program.carryAll()
+    #expect(program.delivered(id) == ["home is inside"])
+  }
+
+  @Test("RG-10 a crossing is new after its region was started again while the service is away")
+  func restartedRegion() {
+    var program = Connected()
+    let id = program.add()
+    let home = Connected.region("home", north: 0)
+    program.call(.startMonitoring(home), by: id)
+    program.carryAll()
+    func stay(_ north: Double) {
+      for _ in 0..<60 {
+        program.wait(1)
+        program.carryAll()
+        program.fix(north)
+      }
+      program.carryAll()
+    }
+    stay(1000)
+    stay(0)
+    #expect(program.delivered(id).contains("entered home"))
+    program.kill()
+    program.call(.stopMonitoring(home), by: id)
+    program.call(.startMonitoring(home), by: id)
+    program.restart()
+    program.carryAll()
+    stay(1000)
+    _ = program.delivered(id)
+    stay(0)
+    #expect(program.delivered(id) == ["entered home", "home is inside"])
+  }
+
+  @Test(
+    "VI-3 a visit is delivered once if the service is killed before or after its message", arguments: [false, true])
+  func unstoredVisit(isSent: Bool) {
+    var program = Connected()
+    let id = program.add()
+    program.call(.startVisits, by: id)
+    program.carryAll()
+    func stay(_ north: Double, minutes: Int) {
+      for minute in 0..<minutes {
+        program.wait(60)
+        program.carryAll()
+        // Between two places it moves.
+        program.fix(north + (north < 0 ? Double(minute) * 500 : 0))
+      }
+    }
+    stay(-50_000, minutes: 20)
+    program.carryAll()
+    _ = program.delivered(id)
+    let disk = program.disk
+    for _ in 0..<60 where program.engine.visits.record.current == nil { stay(0, minutes: 1) }
+    #expect(program.engine.visits.record.current != nil)
+    if isSent { program.carryAll() }
+    program.kill(with: disk)
+    program.restart()
+    stay(0, minutes: 60)
+    program.carryAll()
+    #expect(program.delivered(id) == ["arrived"])
+    stay(-90_000, minutes: 60)
+    program.carryAll()
+    #expect(program.delivered(id).first == "departed")
+  }
+
   @Test("DF-8 a deferral goes on with the remaining criteria")
   func deferral() {
     var program = Connected(.authorizedAlways, .background)

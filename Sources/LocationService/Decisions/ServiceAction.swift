@@ -12,6 +12,9 @@ enum ServiceAction: Equatable {
   case remember(Location)
   /// Replaces a file of the state folder that all programs share.
   case store(StateFile, String)
+  /// Replaces a file of a program's state after the events of the round have gone to the program, which recognises them if they come
+  /// again: a service that is killed meanwhile has not lost them.
+  case storeAfterEvents(ProgramID, StateFile, String)
   case openReceiver, releaseReceiver
   /// Opens or releases the standby receivers.
   case openStandby, releaseStandby

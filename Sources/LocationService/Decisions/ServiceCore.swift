@@ -398,8 +398,11 @@ struct ServiceCore: Sendable {
       var outputs = programs[index].engine.outputs
       if outputs.isEmpty { continue }
       programs[index].engine.outputs = []
-      // After a power cut between both, the event counts.
-      if programs[index].isAbsent { outputs = outputs.filter { !$0.isStored } + outputs.filter(\.isStored) }
+      let hasCrossing = outputs.contains(where: \.isCrossingOrVisit)
+      // After a kill or a power cut between both, the event counts.
+      if programs[index].isAbsent || hasCrossing {
+        outputs = outputs.filter { !$0.isStored } + outputs.filter(\.isStored)
+      }
       // An event that follows another output of its program is not put before it.
       var isAfterOther = false
       for output in outputs {
@@ -408,7 +411,9 @@ struct ServiceCore: Sendable {
         }
         guard let action = programs[index].action(for: output) else { continue }
         isAfterOther = isAfterOther || !output.isForDelegate
-        if isAfterOther {
+        if hasCrossing, !programs[index].isAbsent, case .store(let file, let text) = action {
+          others.append(.storeAfterEvents(programs[index].id, file, text))
+        } else if isAfterOther {
           others.append(.program(programs[index].id, action))
         } else {
           events.append(.program(programs[index].id, action))
@@ -440,4 +445,10 @@ extension PositioningOutput {
   /// Whether it goes into an event queue, which is emptied once the round's newest location is remembered.
   fileprivate var isForDelegate: Bool { if case .event = self { true } else { false } }
   fileprivate var isStored: Bool { if case .store = self { true } else { false } }
+  fileprivate var isCrossingOrVisit: Bool {
+    switch self {
+    case .event(_, .didEnter, _), .event(_, .didExit, _), .event(_, .didVisit, _): true
+    default: false
+    }
+  }
 }

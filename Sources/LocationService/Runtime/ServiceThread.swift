@@ -64,10 +64,10 @@ struct ServiceThread: ~Copyable {
       let actions = service.actions(at: now)
       if let work {
         // Programs of the daemon get a location before it is remembered: its file is for the time after a restart.
-        for action in actions where !action.isRemembering { perform(action, at: now) }
+        for action in actions where !action.isAfterRound { perform(action, at: now) }
         work.roundEnded(
           &poller, receivers: { [receiver, standby] in [receiver.status] + standby.map(\.status) }, at: now)
-        for action in actions where action.isRemembering { perform(action, at: now) }
+        for action in actions where action.isAfterRound { perform(action, at: now) }
       } else {
         perform(actions, at: now)
       }
@@ -208,7 +208,7 @@ struct ServiceThread: ~Copyable {
 
   private mutating func perform(_ action: ServiceAction, at now: Moment) {
     switch action {
-    case .program(let id, .store(let file, let text)):
+    case .program(let id, .store(let file, let text)), .storeAfterEvents(let id, let file, let text):
       if let store = service.store(of: id) { self.store(file, text, store) }
     case .program(let id, let action): service.receiver(of: id)?.perform(action)
     case .log(let text): service.log(text)
@@ -253,5 +253,11 @@ struct ServiceThread: ~Copyable {
 
 extension ServiceAction {
   fileprivate var isRemembering: Bool { if case .remember = self { true } else { false } }
+  fileprivate var isAfterRound: Bool {
+    switch self {
+    case .remember, .storeAfterEvents: true
+    default: false
+    }
+  }
   fileprivate var isDelivery: Bool { if case .program(_, .output(.event)) = self { true } else { false } }
 }

@@ -18,6 +18,7 @@ struct ProgramContent: Sendable {
     var requestSince: Instant?
     /// Whether the delegate has received `locationUnknown` and no location since.
     var isOutageReported = false
+    var repeated = RepeatedEvents()
 
     var headingOrientation: DeviceOrientation {
       for case .setHeadingOrientation(let orientation) in settings.values { return orientation }
@@ -26,6 +27,7 @@ struct ProgramContent: Sendable {
 
     mutating func connectionLost(waits: Bool, isRequestPending: Bool, at now: Instant) {
       newestBeforeLoss = newest
+      repeated.connectionLost()
       if waits { waitsSince = now }
       if isRequestPending { requestSince = now }
     }
@@ -111,23 +113,39 @@ struct ProgramContent: Sendable {
     case .allowDeferredUpdates(let metres, let seconds):
       managers[id]?.deferral = Deferral(metres: metres, seconds: seconds, allowed: now)
     case .startMonitoring(let region, let margin):
-      regions.removeAll { $0.region.isSame(as: region) }
+      forget(region)
       regions.append(StartedRegion(manager: id, region: region, marginMetres: margin))
-    case .stopMonitoring(let region): regions.removeAll { $0.region.isSame(as: region) }
+    case .stopMonitoring(let region): forget(region)
     case .requestState(let region):
       stateAnswered(region, to: id)
       stateRequests.append((id, region))
-    case .startVisits: visits = id
-    case .stopVisits: visits = nil
+    case .startVisits:
+      if visits == nil { forgetVisits() }
+      visits = id
+    case .stopVisits:
+      forgetVisits()
+      visits = nil
     case .requestTemporaryFullAccuracy(let purpose, let token):
       accuracyRequests.append(AccuracyRequest(manager: id, token: token, purpose: purpose))
     default: break
     }
   }
 
-  /// A manager's request for the state of a region has its answer.
-  mutating func stateAnswered(_ region: Region, to id: Int) {
+  /// A manager's request for the state of a region has its answer. Returns whether there was one.
+  @discardableResult
+  mutating func stateAnswered(_ region: Region, to id: Int) -> Bool {
+    let count = stateRequests.count
     stateRequests.removeAll { $0.manager == id && $0.region.isSame(as: region) }
+    return stateRequests.count < count
+  }
+
+  private mutating func forget(_ region: Region) {
+    regions.removeAll { $0.region.isSame(as: region) }
+    for id in managers.keys { managers[id]?.repeated.forget(region) }
+  }
+
+  private mutating func forgetVisits() {
+    for id in managers.keys { managers[id]?.repeated.forgetVisits() }
   }
 }
 

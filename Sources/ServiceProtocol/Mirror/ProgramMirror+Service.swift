@@ -49,12 +49,13 @@ extension ProgramMirror {
   private mutating func receive(_ event: DelegateEvent, _ ticket: Ticket, by id: Int, mayRepeat: Bool) {
     guard var manager = program.managers[id] else { return }
     defer { program.managers[id] = manager }
+    let hasWaited = ticket.waitingNumber != nil
     var event = event
     switch event {
     case .didUpdateLocations(var locations):
       manager.isOutageReported = false
       // One that has waited is a repetition by its number only, which is looked at just before its delivery.
-      if mayRepeat, !ticket.isAnswer, ticket.waitingNumber == nil, let last = manager.newestBeforeLoss {
+      if mayRepeat, !ticket.isAnswer, !hasWaited, let last = manager.newestBeforeLoss {
         locations.removeAll { $0.timestamp <= last }
         if locations.isEmpty { return }
         event = .didUpdateLocations(locations)
@@ -74,12 +75,22 @@ extension ProgramMirror {
         program.regions[index].isRepeated = false
         return
       }
-    case .didDetermineState(_, let region): program.stateAnswered(region, to: id)
+    case .didEnter, .didExit, .didVisit:
+      if manager.repeated.isRepetition(event, hasWaited: hasWaited) { return dropRepetition(ticket, of: id) }
+    case .didDetermineState(_, let region):
+      // An answer is none.
+      let isAnswer = program.stateAnswered(region, to: id)
+      if manager.repeated.isRepetition(event, hasWaited: hasWaited), !isAnswer { return }
     case .monitoringDidFail(let region?, _): program.regions.removeAll { $0.region.isSame(as: region) }
     default: break
     }
     if ticket.isAnswer { answered.insert(id) }
     outputs.append(.deliver(ClientID(id), event, ticket))
+  }
+
+  /// Drops a crossing or a visit that the delegate has already: one that has waited is taken.
+  private mutating func dropRepetition(_ ticket: Ticket, of id: Int) {
+    if let number = ticket.waitingNumber { take(number, by: id) }
   }
 
   private mutating func receive(_ update: LiveUpdate, by id: Int, mayRepeat: Bool) {

@@ -135,9 +135,7 @@ package struct ProgramMirror: Sendable {
     if let number = ticket.waitingNumber {
       // Without a delegate it waits for the next one, in the service.
       if services.delegate == nil { return false }
-      let isTaken = taken.contains { $0.number == number }
-      guard taken.insert(TakenEvent(number: number, manager: id.number)).inserted else { return false }
-      if !isTaken { send(.takeWaitingEvent(number)) }
+      guard take(number, by: id.number) else { return false }
     }
     guard services.isCurrent(ticket) else { return false }
     switch event {
@@ -145,6 +143,15 @@ package struct ProgramMirror: Sendable {
     case .didVisit: return state.visitsAreRunning
     default: return services.isWanted(event)
     }
+  }
+
+  /// A manager takes an event that has waited, which the service then removes. Returns false if it has it already.
+  @discardableResult
+  mutating func take(_ number: Int, by manager: Int) -> Bool {
+    let isTaken = taken.contains { $0.number == number }
+    guard taken.insert(TakenEvent(number: number, manager: manager)).inserted else { return false }
+    if !isTaken { send(.takeWaitingEvent(number)) }
+    return true
   }
 
   // MARK: Messages

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+import Positioning
+
+/// The last crossing and state of each region, and the last visit, that a manager has received.
+///
+/// The service stores a crossing or a visit after it has sent it, so that a service that is killed between both loses none. The next
+/// process of the service sends that event again.
+struct RepeatedEvents: Sendable {
+  private var last: [DelegateEvent] = []
+  /// Those at the loss of the connection that no other event has followed.
+  private var beforeLoss: [DelegateEvent] = []
+
+  mutating func connectionLost() { beforeLoss = last }
+
+  /// Takes an event. Returns whether it is the one of before the loss once more.
+  ///
+  /// - Parameter hasWaited: whether it has a number, by which the mirror recognises it if it comes again.
+  mutating func isRepetition(_ event: DelegateEvent, hasWaited: Bool) -> Bool {
+    // Any other event has no subject.
+    guard event.hasSubject(of: event) else { return false }
+    let isRepetition = beforeLoss.contains { $0.hasContent(of: event) }
+    beforeLoss.removeAll { $0.hasSubject(of: event) }
+    last.removeAll { $0.hasSubject(of: event) }
+    if isRepetition || !hasWaited { last.append(event) }
+    return isRepetition
+  }
+
+  /// The monitoring of a region begins anew, or ends.
+  mutating func forget(_ region: Region) {
+    let crossing = DelegateEvent.didEnter(region)
+    let state = DelegateEvent.didDetermineState(.unknown, region)
+    for event in [crossing, state] {
+      last.removeAll { $0.hasSubject(of: event) }
+      beforeLoss.removeAll { $0.hasSubject(of: event) }
+    }
+  }
+
+  mutating func forgetVisits() {
+    last.removeAll { $0.isVisit }
+    beforeLoss.removeAll { $0.isVisit }
+  }
+}
+
+extension DelegateEvent {
+  fileprivate var isVisit: Bool { if case .didVisit = self { true } else { false } }
+
+  /// Whether it reports the same region, or visits.
+  fileprivate func hasSubject(of other: DelegateEvent) -> Bool {
+    switch (self, other) {
+    case (.didEnter(let region), .didEnter(let second)), (.didEnter(let region), .didExit(let second)),
+      (.didExit(let region), .didEnter(let second)), (.didExit(let region), .didExit(let second)),
+      (.didDetermineState(_, let region), .didDetermineState(_, let second)):
+      region.isSame(as: second)
+    case (.didVisit, .didVisit): true
+    default: false
+    }
+  }
+
+  /// Whether it reports the same of it. The times of a visit are measured again.
+  fileprivate func hasContent(of other: DelegateEvent) -> Bool {
+    switch (self, other) {
+    case (.didEnter(let region), .didEnter(let second)), (.didExit(let region), .didExit(let second)):
+      region.isSame(as: second)
+    case (.didDetermineState(let state, let region), .didDetermineState(let secondState, let second)):
+      state == secondState && region.isSame(as: second)
+    case (.didVisit(let visit), .didVisit(let second)): (visit.departure == nil) == (second.departure == nil)
+    default: false
+    }
+  }
+}
