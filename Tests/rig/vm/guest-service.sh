@@ -66,6 +66,8 @@ first() {
   rm -r /run/systemd/system/sextantd.service.d
   systemctl daemon-reload
   check "the service is ready" active sextantd.service active
+  check "systemctl reloads it" systemctl reload sextantd.service
+  check "its policy is read again" wait_until service_log 'read again'
   local process
   process=$(systemctl show -p MainPID --value sextantd.service)
   check "it is a user of its own" [ "$(stat -c %U "/proc/$process")" = sextant ]
