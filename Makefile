@@ -501,7 +501,12 @@ count-instructions: bench-program
 	$(SWIFT) package resolve --package-path Benchmarks --scratch-path $(BOARD)/bench
 	packaging/argument-parser/replace.sh $(BOARD)/bench
 	$(SWIFT) build $(CROSS) --package-path Benchmarks --scratch-path $(BOARD)/bench --product sextant-bench
-	Tests/instructions/count.sh $(BOARD)/count $(BOARD)/sysroot $(BOARD)/bench/release/sextant-bench $(BENCH) $(RECORDINGS)
+	Tests/instructions/count.sh $(BOARD)/count $(BOARD)/sysroot $(BOARD)/bench/release/sextant-bench $(BENCH) $(RECORDINGS) $(COUNT)
+
+# The same without one of the fast paths each, which are built anew for it.
+WITHOUT ?= scan numbers sums carryless
+count-without-fast-paths: count-instructions
+	Tests/instructions/without.sh .build/without $(BOARD) $(RECORDINGS) $(WITHOUT)
 
 # Debian packages in .build/deb (docs/guides/install-on-a-board.md), for this machine or, cross-built, with ARCH=arm64. Man pages and
 # completions are those of this machine's programs.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Instructions per byte (count.py), with the qemu-user of Debian 12, which loads plugins; that of packaging/board/setup.sh is static.
-# usage: count.sh FOLDER SYSROOT AARCH64-PROGRAM X86-64-PROGRAM RECORDINGS      FOLDER gets qemu and the plugin
+# usage: count.sh FOLDER SYSROOT AARCH64-PROGRAM X86-64-PROGRAM RECORDINGS [--no-limits]      FOLDER gets qemu and the plugin
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 checksum=02a7d6a2675a12dd7fdd474924295552470c0c933e0b543975887f493a84219f
