@@ -16,21 +16,22 @@ if [ ! -x "$rig/boot.py" ]; then
   exit 69
 fi
 
-has_image() { [ -e "$image/versions" ] && command -v qemu-system-x86_64 >/dev/null; }
+has_image() { [ -e "$image/versions" ] && command -v qemu-system-x86_64 >/dev/null && command -v socat >/dev/null; }
 
 # For the scripts that do not build it.
 need_image() {
   has_image || { echo "$script: there is no image in $image; run.sh builds it" >&2; exit 69; }
 }
 
-# Builds the image with systemd as process 1 if it is missing.   usage: build_systemd_image [PACKAGE]...
-build_systemd_image() {
+# Builds the image if it is missing; systemd is in it for the machines that have it as process 1.   usage: build_image [PACKAGE]...
+build_image() {
   local packages=systemd,systemd-sysv,dbus-user-session,libpam-systemd,polkitd package
   has_image && return
   [ "$(id -u)" = 0 ] || { echo "$script: building the machine's image needs root; run it with sudo" >&2; exit 77; }
-  echo "building the virtual machine's image with systemd in $image (two minutes)" >&2
+  echo "building the virtual machine's image in $image (two minutes)" >&2
   for package in "$@"; do packages+=,$package; done
   mkdir -p "$image"
+  apt-get update -qq
   GUEST_PKGS=$packages "$rig/build-image.sh" "$image" > "$image/build.log" 2>&1 || { tail -20 "$image/build.log" >&2; exit 1; }
 }
 

@@ -9,14 +9,7 @@ set -euo pipefail
 . "$(dirname "$0")/machine.sh"
 port=${PORT:-3250}
 
-if ! has_image || ! command -v socat >/dev/null; then
-  [ "$(id -u)" = 0 ] || { echo "run.sh: building the machine's image needs root; run it with sudo" >&2; exit 77; }
-  echo "building the virtual machine's image in $image (a minute)" >&2
-  mkdir -p "$image"
-  apt-get update -qq
-  "$rig/build-image.sh" "$image" > "$image/build.log" 2>&1 || { tail -20 "$image/build.log" >&2; exit 1; }
-fi
-
+build_image
 share_programs HotplugProbe sextant
 cp "$here/guest.sh" "$project"/hw-rules/60-sextant-gnss.* "$share/"
 

@@ -6,14 +6,12 @@
 # started at a region's border after a reboot. The disk of the machine is a throw-away snapshot, so the state of the first boot is
 # carried to the second one.
 # usage: Tests/rig/vm/service.sh BIN-FOLDER        root; BIN-FOLDER holds sextant, sextant-track and sextantd
-#   RIG=FOLDER     as in run.sh
-#   IMAGE=FOLDER   the image with systemd (default: .build/rig/image-systemd, built there when it is missing)
+#   RIG=FOLDER, IMAGE=FOLDER   as in run.sh
 set -euo pipefail
-IMAGE=${IMAGE:-$(cd "$(dirname "$0")/../../.." && pwd)/.build/rig/image-systemd}
 . "$(dirname "$0")/machine.sh"
 port=${PORT:-3260}
 
-build_systemd_image
+build_image
 share_programs sextant sextant-track sextantd
 cp -r "$project/hw-rules" "$share/"
 cp "$here"/guest-{service,install}.sh "$share/"

@@ -15,7 +15,7 @@ IMAGE=${IMAGE:-$(cd "$(dirname "$0")/../../.." && pwd)/.build/rig/image-time}
 . "$(dirname "$0")/machine.sh"
 limit=1800
 
-build_systemd_image chrony gpsd python3 libssl3 libbsd0 libcap2
+build_image chrony gpsd python3 libssl3 libbsd0 libcap2
 share_programs sextant sextant-track sextantd
 prepare_systemd
 cp -r "$project/hw-rules" "$project/docs/guides/time.md" "$here/feed.py" "$here/../emulator.py" "$rig/usbip-gnss.py" "$share/"
