@@ -82,12 +82,14 @@ clib-objects: dependencies
 
 # The examples in C and Python print what `sextant decode` prints, and the locations of the service, also under valgrind; the
 # library's symbols.
-rig-clib: clib
+rig-clib: clib clib-packages
 	$(SWIFT) build --product sextant
 	$(SWIFT) build --product sextantd
+	python3 Tests/rig/c_library.py .build/debug/sextant $(CLIB)/$(CLIB_HOST) $(RECORDINGS)
+
+clib-packages:
 	@command -v valgrind >/dev/null && command -v nm >/dev/null && command -v cc >/dev/null || { \
 	  $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq valgrind gcc libc6-dev binutils >/dev/null; }
-	python3 Tests/rig/c_library.py .build/debug/sextant $(CLIB)/$(CLIB_HOST) $(RECORDINGS)
 
 # The decoder in a firmware for a Cortex-M4, in QEMU: prints the host's fixes; flash and memory within their limits.
 firmware: CLIB_TARGETS = $(CLIB_HOST) armv7em-none-none-eabi
@@ -151,7 +153,7 @@ rig-vm: rig-programs
 	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/board.sh .build/debug
 
 # The location service in a virtual machine with systemd as process 1: its units, sandbox and polkit's rule, and a reboot. Needs root;
-# the image takes three minutes, once.
+# the image is that of rig-vm.
 rig-vm-service: rig-programs
 	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/service.sh .build/debug
 
@@ -249,9 +251,11 @@ rig-geocoder: dependencies rig-packages
 
 # The files of `decode --format` with gpsbabel and Python's parsers. Three recordings of real receivers are read too, if they
 # are there.
-rig-formats: rig-programs
-	@command -v gpsbabel >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends gpsbabel >/dev/null; }
+rig-formats: rig-programs formats-packages
 	python3 Tests/rig/formats.py .build/debug $(wildcard $(RECORDINGS)/ubx/ublox-zed-f9p_hpg1.11.log $(RECORDINGS)/gpsd/mt3339.log)
+
+formats-packages:
+	@command -v gpsbabel >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends gpsbabel >/dev/null; }
 
 # The screen of `sextant watch` on a pseudo-terminal: its sizes, keys and locales, and the terminal after each way of ending.
 rig-screen: rig-programs
@@ -259,9 +263,11 @@ rig-screen: rig-programs
 
 # The page of `sextant view` in Debian's chromium. VIEW="--minutes 10" measures instead, VIEW="--pictures docs/images" writes the
 # pictures of the guide (needs pngquant).
-rig-view: rig-programs
-	@command -v chromium >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends chromium fonts-inter >/dev/null; }
+rig-view: rig-programs view-packages
 	python3 Tests/rig/view.py .build/debug --recordings $(RECORDINGS) $(VIEW)
+
+view-packages:
+	@command -v chromium >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends chromium fonts-inter >/dev/null; }
 
 # Clients of gpsd at sextantd and at Debian's gpsd, on the same simulated receivers. Needs root, for networks of their own.
 rig-gpsd: rig-programs rig-packages
