@@ -45,6 +45,9 @@ package final class OutputFile: Sendable {
     return true
   }
 
+  /// Leaves the file to other programs, also while a sync or a process that was started meanwhile still has it open.
+  package func unlock() { try? Syscalls.unlock(descriptor.number) }
+
   /// Bytes.
   package func size() throws(FileError) -> UInt64 {
     try naming(path) { () throws(Errno) in try Syscalls.status(of: descriptor.number).size }

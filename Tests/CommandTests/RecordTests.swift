@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FileSystem
 import Glibc
 import MonotonicTime
 import ReceiverStream
@@ -68,6 +69,22 @@ struct RecordTests {
     #expect(found?.torn == 6)
     try record([[3]], to: path)
     #expect(try stream(path) == [1, 2, 3])
+  }
+
+  @Test("A recording is free at its end, also while a process that was started meanwhile has a copy of its descriptor")
+  func unlocked() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/a"
+    var copy: Int32 = -1
+    do {
+      var file = try RecordingFile(path: path, isRaw: true, rotates: false, keep: nil)
+      try file.write([1].raw)
+      let names = FileLookup.names(in: "/proc/self/fd").filter { FileLookup.resolved("/proc/self/fd/\($0)") == path }
+      copy = dup(try #require(names.first.flatMap { Int32($0) }))
+    }
+    defer { close(copy) }
+    let isFree = try OutputFile(path).lock()
+    #expect(copy >= 0 && isFree)
   }
 
   @Test("A file that is not a recording is not changed, and raw bytes are written to a new file only")

@@ -66,6 +66,7 @@ struct RecordingFile: ~Copyable {
   deinit {
     // If the device could not be opened, no empty file is left. What was there before stays.
     if length == 0 { file.removeIfNew() }
+    if !isStandardOutput { file.unlock() }
   }
 
   /// Writes all bytes. After an error, such as a full disk, the file is cut at its previous end.
