@@ -290,13 +290,15 @@ rig-network: rig-programs rig-packages
 	$(SUDO) python3 Tests/rig/network.py .build/debug
 
 # Time daemons at sextantd. Needs root, for file systems, networks and shared memory of their own.
-rig-clock: rig-programs rig-packages
-	@command -v chronyd >/dev/null || $(SUDO) apt-get install -y -qq chrony >/dev/null
+rig-clock: rig-programs rig-packages clock-packages
 	$(SUDO) python3 Tests/rig/clock.py .build/debug chronyd ntpd gpsd
+
+clock-packages:
+	@command -v chronyd >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq chrony >/dev/null; }
 
 # Time daemons at sextantd and at gpsd in a virtual machine with systemd: pulses of the kernel and of a modem line, offsets, the sandbox;
 # and the sleep of a receiver between its turns. Minutes. Needs root; the image takes two minutes, once.
-rig-time: rig-programs
+rig-time: rig-programs clock-packages
 	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/time.sh .build/debug
 	$(SUDO) python3 Tests/rig/clock.py .build/debug rests
 
