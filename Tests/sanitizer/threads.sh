@@ -21,6 +21,6 @@ failed=0
   --skip 'EventQueueTests/headings|OtherReadersTests/forking' || failed=1
 python3 "$here/../rig/daemon.py" "$folder/debug" programs stopped hostile unplugged || failed=1
 
-found=$(find "$reports" -type f -exec cat {} + | tee /dev/stderr | grep -c '^WARNING: ThreadSanitizer' || true)
+found=$(find "$reports" -type f -exec cat {} + | tee -a /dev/stderr | grep -c '^WARNING: ThreadSanitizer' || true)
 echo "thread sanitizer: $found reports"
 [ "$found$failed" = 00 ]
