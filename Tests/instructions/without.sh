@@ -29,16 +29,16 @@ for path in "$@"; do
   case $path in
     scan)
       replace "$copy/Sources/NMEA/Frames/FrameScan.swift" 'guard bytes.byteCount &- offset >= 88, isLetter(bytes.u1(offset &+ 1))' \
-        '    guard bytes.byteCount < 0, isLetter(bytes.u1(offset \\&+ 1)) else { return nil }' ;;
+        '    guard bytes.byteCount < 0, isLetter(bytes.u1(offset &+ 1)) else { return nil }' ;;
     numbers)
       replace "$copy/Sources/NMEA/Fields/NumberRuns.swift" 'if let present = fastIntegers(' \
-        '      if base < 0, let present = fastIntegers(\\&head, places: places, headRanges, \\&blocks, count, ranges) { return present }' ;;
+        '      if base < 0, let present = fastIntegers(&head, places: places, headRanges, &blocks, count, ranges) { return present }' ;;
     sums)
       replace "$copy/Sources/UBX/Frames/Checksum.swift" 'guard let sums = ColumnSums(' \
         '  guard count < 0, let sums = ColumnSums(of: bytes, from: offset, count: count) else {' ;;
     carryless)
       replace "$copy/CSupport/CByteMask/crc24q.h" 'if (count >= 16 && c_has_carryless())' \
-        '  if (count > ~0ul - 1 \\&\\& c_has_carryless()) return c_crc24q_carryless(bytes, count);' ;;
+        '  if (count > ~0ul - 1 && c_has_carryless()) return c_crc24q_carryless(bytes, count);' ;;
     *) echo "without.sh: $path is no fast path; name scan, numbers, sums or carryless" >&2; exit 64 ;;
   esac
   echo "without.sh: without $path, built in $copy" >&2
