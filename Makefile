@@ -131,8 +131,7 @@ fuzz: dependencies
 sanitize: dependencies
 	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --sanitize=address --scratch-path .build/sanitize -Xswiftc -use-ld=lld \
 	  --skip RandomDayTests --skip FaultMatrixTests --skip FaultsDuringChecksTests \
-	  --skip LifecycleTests/random --skip EngineTests/random --skip WhimsicalReceiverTests --skip KilledProgramTests \
-	  --skip RaisedRateTests --skip ReceiverSimulatorTests.PowerTests --skip LongRunTests
+	  --skip LifecycleTests/random --skip WhimsicalReceiverTests --skip KilledProgramTests
 
 # The suites that start threads, or whose code several threads run, and the service with its programs, under the thread sanitizer. A
 # data race ends the run with an error; the reports are in .build/sanitize-threads/reports. Suites in virtual time have one thread.
