@@ -78,7 +78,7 @@ extension ProgramMirror {
     case .didEnter, .didExit, .didVisit:
       if manager.repeated.isRepetition(event, hasWaited: hasWaited) { return dropRepetition(ticket, of: id) }
     case .didDetermineState(_, let region):
-      // An answer is none.
+      // An answer to a request is delivered also if the state is the same as before.
       let isAnswer = program.stateAnswered(region, to: id)
       if manager.repeated.isRepetition(event, hasWaited: hasWaited), !isAnswer { return }
     case .monitoringDidFail(let region?, _): program.regions.removeAll { $0.region.isSame(as: region) }
