@@ -76,7 +76,10 @@ extension ProgramMirror {
         return
       }
     case .didEnter, .didExit, .didVisit:
-      if manager.repeated.isRepetition(event, hasWaited: hasWaited) { return dropRepetition(ticket, of: id) }
+      if manager.repeated.isRepetition(event, hasWaited: hasWaited) {
+        if let number = ticket.waitingNumber { take(number, by: id) }
+        return
+      }
     case .didDetermineState(_, let region):
       // An answer to a request is delivered also if the state is the same as before.
       let isAnswer = program.stateAnswered(region, to: id)
@@ -86,11 +89,6 @@ extension ProgramMirror {
     }
     if ticket.isAnswer { answered.insert(id) }
     outputs.append(.deliver(ClientID(id), event, ticket))
-  }
-
-  /// Drops a crossing or a visit that the delegate has already: one that has waited is taken.
-  private mutating func dropRepetition(_ ticket: Ticket, of id: Int) {
-    if let number = ticket.waitingNumber { take(number, by: id) }
   }
 
   private mutating func receive(_ update: LiveUpdate, by id: Int, mayRepeat: Bool) {
