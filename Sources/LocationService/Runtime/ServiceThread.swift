@@ -61,6 +61,8 @@ struct ServiceThread: ~Copyable {
           service.receive(.administration(id, administration), at: now)
         }
       }
+      // Asked before the actions are taken, which so contain those of every call before the end.
+      let isFinished = service.isFinished
       let actions = service.actions(at: now)
       if let work {
         // Programs of the daemon get a location before it is remembered: its file is for the time after a restart.
@@ -71,7 +73,7 @@ struct ServiceThread: ~Copyable {
       } else {
         perform(actions, at: now)
       }
-      if service.isFinished, receiver.isReleased, standby.allSatisfy(\.isReleased) { return }
+      if isFinished, receiver.isReleased, standby.allSatisfy(\.isReleased) { return }
       var due = Instant.earlier(service.deadline(after: now.instant), receiver.deadline)
       for other in standby { due = .earlier(due, other.deadline) }
       due = .earlier(due, hotplugWatcher.deadline)
