@@ -365,6 +365,7 @@ let package = Package(
       dependencies: [
         "LocationService", "HostSensors", "HostSimulator", "SystemBus", "Positioning", "PowerControl", "ReceiverPower",
         "Receiver", "ReceiverRuntime", "ReceiverSimulator", "ReceiverStream", "Hotplug", "FileSystem", "MonotonicTime",
+        "TestSupport",
       ], swiftSettings: settings),
     .testTarget(
       name: "LocationDaemonTests",
@@ -380,7 +381,7 @@ let package = Package(
       name: "CommandTests",
       dependencies: [
         "sextant", "GPSDJSON", "Hotplug", "Receiver", "ReceiverRuntime", "ReceiverSimulator", "ReceiverStream",
-        "Recording", "SerialPort", "MonotonicTime", "TestSupport", "UBX", "FileSystem",
+        "Recording", "SerialPort", "MonotonicTime", "TestSupport", "UBX", "FileSystem", "EventLoop",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),

@@ -44,12 +44,22 @@ static int spawn(const char *program, char *const arguments[], int pipes[3][2], 
   return code;
 }
 
-int sextant_spawn(const char *program, char *const arguments[], struct sextant_child *child) {
+// Writes what the pipe must take at once.
+static int write_whole(int pipe, const void *bytes, size_t length) {
+  fcntl(pipe, F_SETFL, O_NONBLOCK);
+  ssize_t written = write(pipe, bytes, length);
+  if (written < 0 && errno != EAGAIN) return errno;
+  return written == (ssize_t)length ? 0 : E2BIG;
+}
+
+int sextant_spawn(const char *program, char *const arguments[], const void *input, size_t length, struct sextant_child *child) {
   int pipes[3][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
   int code = 0;
   for (int i = 0; i < 3 && code == 0; i++) code = open_pipe(pipes[i]);
+  // Its reader is still in this process: this raises no SIGPIPE.
+  if (code == 0 && input) code = write_whole(pipes[0][1], input, length);
   if (code == 0) code = spawn(program, arguments, pipes, &child->process);
-  int kept[3] = {pipes[0][1], pipes[1][0], pipes[2][0]};
+  int kept[3] = {input ? -1 : pipes[0][1], pipes[1][0], pipes[2][0]};
   for (int i = 0; i < 3; i++) {
     for (int j = 0; j < 2; j++) {
       if (pipes[i][j] >= 0 && (code != 0 || pipes[i][j] != kept[i])) close(pipes[i][j]);

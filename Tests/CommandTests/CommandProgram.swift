@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import EventLoop
 import Foundation
 import Testing
 
@@ -24,26 +25,23 @@ enum CommandProgram {
     let place = tests.split(separator: "/", omittingEmptySubsequences: false).prefix {
       !$0.hasSuffix("PackageTests.xctest")
     }
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: place.joined(separator: "/") + "/sextant")
-    process.arguments = words
+    let program = place.joined(separator: "/") + "/sextant"
     var environment = [
       "PATH": "/usr/bin:/bin", "HOME": folder, "XDG_CONFIG_HOME": folder, "SEXTANT_STATE_DIR": "\(folder)/state",
       "SEXTANT_RUN_DIR": "\(folder)/run",
     ].merging(variables) { $1 }
     // Under the address sanitizer the program is instrumented as well.
     environment["ASAN_OPTIONS"] = ProcessInfo.processInfo.environment["ASAN_OPTIONS"]
-    process.environment = environment
     let (output, errors) = ("\(folder)/output", "\(folder)/errors")
-    for path in [output, errors] { #expect(FileManager.default.createFile(atPath: path, contents: nil)) }
-    process.standardInput = try input.map { try FileHandle(forReadingFrom: URL(fileURLWithPath: $0)) } ?? .nullDevice
-    process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: output))
-    process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: errors))
-    try process.run()
-    process.waitUntilExit()
+    let redirection = #"input=$1 output=$2 errors=$3; shift 3; exec "$@" <"$input" >"$output" 2>"$errors""#
+    let redirected = ["/bin/sh", "-c", redirection, "sh", input ?? "/dev/null", output, errors]
+    let assignments = environment.map { "\($0)=\($1)" }
+    let child = try ChildProcess("/usr/bin/env", ["-i"] + assignments + redirected + [program] + words)
+    // Its output is in the file: the pipe only ends.
+    #expect(child.readToEnd(limit: 0) == [])
     // Bytes of a receiver are no text.
     return Result(
-      code: process.terminationStatus,
+      code: child.end().exitCode ?? -1,
       output: String(decoding: try Data(contentsOf: URL(fileURLWithPath: output)), as: UTF8.self),
       errors: try String(contentsOfFile: errors, encoding: .utf8))
   }

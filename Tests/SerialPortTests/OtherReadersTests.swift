@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import EventLoop
 import FileSystem
 import Foundation
 import Glibc
@@ -12,12 +13,11 @@ import Testing
 struct OtherReadersTests {
   /// A program that has a node open without a lock until it is ended.
   private final class Reader {
-    let process = Process()
+    private let child: ChildProcess
+    var processID: Int32 { child.processID }
 
     init(of path: String) throws {
-      process.executableURL = URL(fileURLWithPath: "/bin/sh")
-      process.arguments = ["-c", "exec sleep 60 < \(path)"]
-      try process.run()
+      child = try ChildProcess("/bin/sh", ["-c", "exec sleep 60 < \(path)"])
       let deadline = generousDeadline()
       while !has(path), clock() < deadline { usleep(5000) }
     }
@@ -26,15 +26,14 @@ struct OtherReadersTests {
 
     /// The shell opens the node before it becomes the program.
     private func has(_ path: String) -> Bool {
-      let folder = "/proc/\(process.processIdentifier)"
+      let folder = "/proc/\(processID)"
       let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/fd/0")
       return link == path && (try? String(contentsOfFile: "\(folder)/comm", encoding: .utf8)) == "sleep\n"
     }
 
     func end() {
-      // SIGTERM may be blocked: a poller of another test blocks it for the processes that its thread starts.
-      kill(process.processIdentifier, SIGKILL)
-      process.waitUntilExit()
+      child.kill()
+      _ = child.end()
     }
   }
 
@@ -47,7 +46,7 @@ struct OtherReadersTests {
       _ = try SerialPort(opening: device.path, access: .readOnly, baud: nil)
     }
     #expect(error?.exitCode == 75)
-    let holder = PortHolder(processID: reader.process.processIdentifier, program: "sleep")
+    let holder = PortHolder(processID: reader.processID, program: "sleep")
     #expect(error?.cause == .held(by: [holder]))
     reader.end()
     _ = try SerialPort(opening: device.path, access: .readOnly, baud: nil)
@@ -60,32 +59,27 @@ struct OtherReadersTests {
     #expect(port.otherReaders == [])
     let reader = try Reader(of: device.path)
     defer { reader.end() }
-    #expect(port.otherReaders.map(\.processID) == [reader.process.processIdentifier])
+    #expect(port.otherReaders.map(\.processID) == [reader.processID])
   }
 
   /// A process with both ends of a pseudo-terminal, which then does `work`.
   private final class Emulator {
-    let process = Process()
+    private let child: ChildProcess
     let path: String
 
     init(_ work: String) throws {
-      process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-      process.arguments = [
-        "python3", "-c", "import os, pty, time; m, s = pty.openpty(); print(os.ttyname(s), flush=True)\n" + work,
-      ]
-      let output = Pipe()
-      process.standardOutput = output
-      try process.run()
-      var path = ""
-      while !path.hasSuffix("\n") {
-        let piece = output.fileHandleForReading.availableData
-        try #require(!piece.isEmpty)
-        path += String(decoding: piece, as: UTF8.self)
+      child = try ChildProcess(
+        "/usr/bin/env",
+        ["python3", "-c", "import os, pty, time; m, s = pty.openpty(); print(os.ttyname(s), flush=True)\n" + work])
+      var path: [UInt8] = []
+      while path.last != UInt8(ascii: "\n") {
+        child.waitForOutput()
+        path += try #require(child.read())
       }
-      self.path = String(path.dropLast())
+      self.path = String(decoding: path.dropLast(), as: UTF8.self)
     }
 
-    deinit { kill(process.processIdentifier, SIGKILL) }
+    deinit { child.kill() }
   }
 
   @Test("A process with both ends of the pseudo-terminal is the receiver's side")

@@ -147,15 +147,18 @@ int ciio_open_events(int device);
 
 struct sextant_child {
   int process;
-  // The ends of the pipes to its standard input, output and error; output does not block. All close on exec.
+  // The ends of the pipes to its standard input (-1 if its whole input is given), output and error; output does not block.
+  // All close on exec.
   int input, output, error;
 };
 
 /// Starts a program, posix_spawn(3). It inherits the environment and the folder but no other descriptor, begins with the
 /// default actions of all signals and none blocked, and is in a session of its own: keys that interrupt this program do not
-/// reach it.
+/// reach it. With `input` its standard input has these `length` bytes, and then its end.
 ///
-/// Returns 0 or an error number.
-int sextant_spawn(const char *program, char *const arguments[], struct sextant_child *child);
+/// Returns 0 or an error number: E2BIG if the pipe does not take the input at once, which is 64 KiB unless the system lacks memory
+/// for pipes.
+int sextant_spawn(
+    const char *program, char *const arguments[], const void *input, size_t length, struct sextant_child *child);
 
 #endif

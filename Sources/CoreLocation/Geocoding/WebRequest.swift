@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import EventLoop
 import Foundation
 import Geocoding
 
@@ -16,33 +17,18 @@ enum WebRequest {
   /// - Throws: `network` with the reason.
   static func get(_ address: String, limit: Int) throws(GeocodingError) -> [UInt8] {
     guard let curl = program else { throw .network("the program curl is missing; install it") }
-    let process = Process()
-    let (input, output, errors) = (Pipe(), Pipe(), Pipe())
-    process.executableURL = URL(fileURLWithPath: curl)
-    // The address stands in the input and not among the arguments, which every user of the machine can read.
-    process.arguments = ["--disable", "--config", "-"]
-    process.standardInput = input
-    process.standardOutput = output
-    process.standardError = errors
-    // It fits into the pipe, which has its other end in this process: this neither blocks nor raises SIGPIPE.
-    try? input.fileHandleForWriting.write(contentsOf: Data(configuration(address, limit: limit).utf8))
-    try? input.fileHandleForWriting.close()
-    do { try process.run() } catch { throw .network("\(curl): \(error.localizedDescription)") }
-    var body: [UInt8] = []
-    while body.count <= limit + 16, let piece = try? output.fileHandleForReading.read(upToCount: 1 << 16),
-      !piece.isEmpty
-    {
-      body += piece
-    }
-    // Ends a curl that has more to write. A signal would not: the child inherits a mask that blocks it.
-    try? output.fileHandleForReading.close()
-    let reason = (try? errors.fileHandleForReading.readToEnd()).flatMap { $0 }.map {
-      String(decoding: $0, as: UTF8.self)
-    }
-    process.waitUntilExit()
-    guard process.terminationStatus == 0, body.count <= limit + 16 else {
-      let text = reason?.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
-      throw .network(text.isEmpty ? "curl ended with code \(process.terminationStatus)" : text)
+    let child: ChildProcess
+    do throws(ChildProcessError) {
+      // The address stands in the input and not among the arguments, which every user of the machine can read.
+      child = try ChildProcess(
+        curl, ["--disable", "--config", "-"], input: Array(configuration(address, limit: limit).utf8))
+    } catch { throw .network(error.description) }
+    guard let body = child.readToEnd(limit: limit + 16) else { throw .network("the answer is too long") }
+    let (code, errors) = child.end()
+    // A program that ignores the ends of its children gets no code; curl writes why it failed.
+    guard code == 0 || code == nil && errors.isEmpty else {
+      let reason = errors.trimmingCharacters(in: .whitespacesAndNewlines)
+      throw .network(reason.isEmpty ? "curl ended with code \(code ?? -1)" : reason)
     }
     return try content(of: body)
   }

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import EventLoop
+import Testing
+
+/// Programs that the stack starts.
+@Suite("Child processes")
+struct ChildProcessTests {
+  @Test("A program reads all of its input and then its end, and the output, errors and code are its own")
+  func input() throws {
+    let input = (0..<3000).map { UInt8(truncatingIfNeeded: $0) }
+    let child = try ChildProcess("/bin/sh", ["-c", "cat; echo no more >&2; exit 3"], input: input)
+    #expect(child.readToEnd(limit: 3000) == input)
+    let (code, errors) = child.end()
+    #expect(code == 3 && errors == "no more\n")
+  }
+
+  @Test("Without an input, the program's input ends with the value")
+  func open() throws {
+    var child: ChildProcess? = try ChildProcess("/bin/sh", ["-c", "echo ready; cat; exit 0"])
+    var output: [UInt8] = []
+    while !output.contains(UInt8(ascii: "\n")) {
+      child?.waitForOutput()
+      output += try #require(child?.read())
+    }
+    #expect(output == Array("ready\n".utf8))
+    // Returns at once: the program is not killed after a second.
+    child = nil
+  }
+
+  @Test("An input that a pipe cannot take, and a program that does not exist, are errors with the program's name")
+  func refused() {
+    #expect(throws: ChildProcessError.self) {
+      try ChildProcess("/bin/cat", [], input: [UInt8](repeating: 0, count: 1 << 20))
+    }
+    let error = #expect(throws: ChildProcessError.self) { try ChildProcess("/nowhere/program", []) }
+    #expect(error?.description == "/nowhere/program: No such file or directory")
+  }
+
+  @Test("An output that is too long is refused, and the program ends with the value")
+  func tooLong() throws {
+    let child = try ChildProcess("/bin/sh", ["-c", "exec cat /dev/zero"])
+    #expect(child.readToEnd(limit: 10_000) == nil)
+    child.kill()
+    #expect(child.end().exitCode == nil)
+  }
+}
