@@ -212,7 +212,8 @@ struct DeliveryTests {
     first.startUpdatingLocation()
     first.startMonitoringSignificantLocationChanges()
     second.delegate = recorders[1]
-    Scene.run { sequence.contains("second status 2") }
+    // A manager's delegate is weak.
+    withExtendedLifetime((first, second, recorders)) { Scene.run { sequence.contains("second status 2") } }
     #expect(sequence.all == ["first status 2", "first error 1", "first error 1", "second status 2"])
   }
 
