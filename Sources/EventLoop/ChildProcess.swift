@@ -39,7 +39,7 @@ package final class ChildProcess {
   deinit {
     // The end of its input ends it, and its output with it. One that hangs is killed.
     if child.input >= 0 { close(child.input) }
-    if !wait(for: 0, milliseconds: 1000) { kill() }
+    if !isReaped, !wait(for: 0, milliseconds: 1000) { kill() }
     _ = reap()
     close(child.output)
     close(child.error)
