@@ -27,10 +27,7 @@ package final class ChildProcess {
     var child = sextant_child()
     var words = unsafe ([program] + arguments).map { unsafe strdup($0) }
     unsafe words.append(nil)
-    let code =
-      if let input { unsafe sextant_spawn(program, words, input, input.count, &child) } else {
-        unsafe sextant_spawn(program, words, nil, 0, &child)
-      }
+    let code = unsafe sextant_spawn(program, words, input, input?.count ?? 0, &child)
     unsafe words.forEach { unsafe free($0) }
     if code != 0 { throw ChildProcessError(program, code) }
     self.child = child

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import EventLoop
+import TestSupport
 import Testing
 
 /// Programs that the stack starts.
@@ -16,15 +17,19 @@ struct ChildProcessTests {
 
   @Test("Without an input, the program's input ends with the value")
   func open() throws {
-    var child: ChildProcess? = try ChildProcess("/bin/sh", ["-c", "echo ready; cat; exit 0"])
+    let folder = try TemporaryFolder()
+    var child: ChildProcess? = try ChildProcess(
+      "/bin/sh", ["-c", "echo ready; cat; : > \"$1\"", "sh", "\(folder.path)/ended"])
     var output: [UInt8] = []
     while !output.contains(UInt8(ascii: "\n")) {
       child?.waitForOutput()
       output += try #require(child?.read())
     }
     #expect(output == Array("ready\n".utf8))
-    // Returns at once: the program is not killed after a second.
+    #expect(folder.names == [])
     child = nil
+    // It has ended by itself: it was not killed.
+    #expect(folder.names == ["ended"])
   }
 
   @Test("An input that a pipe cannot take, and a program that does not exist, are errors with the program's name")
