@@ -225,7 +225,9 @@ package final class ReceiverConnection {
   }
 
   /// Begins the orderly end of the session, which is over when `isEnded`.
-  package func finish(_ poller: inout Poller, at now: Instant) {
+  ///
+  /// - Parameter isUrgent: whether the end is to be over within two seconds: then there is one for the receiver's orbits.
+  package func finish(_ poller: inout Poller, at now: Instant, isUrgent: Bool = false) {
     guard link != nil else {
       cancelOpening(&poller)
       hasEnded = true
@@ -235,7 +237,9 @@ package final class ReceiverConnection {
       link!.line.discardInput()
       link!.setPaused(false, &poller)
     }
-    withSession(&poller, at: now) { $0.finish(at: now) }
+    withSession(&poller, at: now) {
+      isUrgent ? $0.finish(at: now, readingOrbitsFor: Milliseconds(1000)) : $0.finish(at: now)
+    }
   }
 
   /// Closes the port. The incomplete epoch is passed to `body`.

@@ -137,16 +137,18 @@ public final class VirtualHost<Machine: HostMachine, Line: HostLine> {
   }
 
   /// Requests the end of the session; the line remains closed.
-  public func requestEnd() {
+  public func requestEnd(readingOrbitsFor limit: Milliseconds? = nil) {
     nextOpening = nil
-    withSession { $0.finish(at: now) }
+    withSession { session in
+      if let limit { session.finish(at: now, readingOrbitsFor: limit) } else { session.finish(at: now) }
+    }
   }
 
   /// Ends the session in order. Returns the milliseconds that it took.
   @discardableResult
-  public func finish() -> UInt64 {
+  public func finish(readingOrbitsFor limit: Milliseconds? = nil) -> UInt64 {
     let from = now
-    requestEnd()
+    requestEnd(readingOrbitsFor: limit)
     run(20) { !$0.isOpen }
     return now.milliseconds(since: from)
   }

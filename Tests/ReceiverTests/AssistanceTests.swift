@@ -101,6 +101,21 @@ struct AssistanceTests {
     #expect(try after.get(name) == ["0"])
   }
 
+  @Test(
+    "An end with a second for the orbits is over within two, with the receiver restored",
+    arguments: [ReceiverModel.m8, .m9, .m10, .f9p], [UInt32(38_400), 115_200, 921_600])
+  func urgentEnd(_ model: ReceiverModel, _ baud: UInt32) {
+    let scene = SessionScene(model, baud: baud) { settings in
+      settings.assistance = AssistanceSettings(records: [], clockAccuracySeconds: 0.1, readsDatabaseAtEnd: true)
+    }
+    scene.knowsTheTime = true
+    scene.run(60)
+    let took = scene.finish(readingOrbitsFor: Milliseconds(1000))
+    #expect(took < 2000)
+    #expect(scene.reported(.notPutBack) == 0)
+    #expect(scene.line.receiver.baudRate == baud)
+  }
+
   // MARK: Age and damage
 
   private func place(secondsAgo seconds: Int64, accuracy: Double = 3) -> (AssistanceRecord.Place, UTCTime) {

@@ -18,6 +18,8 @@ struct EndPhase {
   static var longestRestoring: Milliseconds { Milliseconds(8000) }
 
   private var state = State.running
+  /// The longest time for the orbits: some hundred messages of 172 bytes at the most.
+  private(set) var longestReading = Milliseconds(0)
   /// Whether some change could not be restored.
   private(set) var isIncomplete = false
 
@@ -30,7 +32,10 @@ struct EndPhase {
     }
   }
 
-  mutating func request(at now: Instant) { state = .ending(by: now + Self.longestWait) }
+  mutating func request(at now: Instant, readingOrbitsFor limit: Milliseconds) {
+    state = .ending(by: now + Self.longestWait)
+    longestReading = limit
+  }
 
   mutating func extend(to instant: Instant) { state = .ending(by: instant) }
 

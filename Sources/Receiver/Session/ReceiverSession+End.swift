@@ -5,8 +5,7 @@ import UBX
 
 /// The end: the request in flight ends, the orbits are read, and settings, rate and battery-backed memory are restored.
 extension ReceiverSession {
-  /// The longest time for the orbits, and the least rate for them: some hundred messages of 172 bytes at the most.
-  private static var longestReading: Milliseconds { Milliseconds(6000) }
+  /// The least rate for the orbits.
   private static var leastReadingRate: UInt32 { 38_400 }
 
   /// Whether the stage gives way to the end once no request is in flight: a reply to an earlier request would be taken for
@@ -29,7 +28,7 @@ extension ReceiverSession {
   mutating func startEnding(at now: Instant) {
     keepFoundOfStage()
     guard let description, readsDatabase else { return startRestoring(at: now) }
-    let until = now + Self.longestReading
+    let until = now + end.longestReading
     end.extend(to: until + EndPhase.longestWait)
     enter(.readingDatabase(DatabaseReading(of: description), until: until), on: .finish)
   }

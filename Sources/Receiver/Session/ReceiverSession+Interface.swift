@@ -117,9 +117,13 @@ extension ReceiverSession {
   private var isClosed: Bool { settings.intent == .readOnly || end.isRequested || isAsleep }
 
   /// Ends the session in order: restores what was changed. `isEnded` is true when it is complete.
-  public mutating func finish(at now: Instant) {
+  ///
+  /// - Parameters:
+  ///   - now: the time.
+  ///   - limit: the longest time for reading the orbits before that. Orbits that are not complete by then are not kept.
+  public mutating func finish(at now: Instant, readingOrbitsFor limit: Milliseconds = Milliseconds(6000)) {
     guard !end.isRequested else { return }
-    end.request(at: now)
+    end.request(at: now, readingOrbitsFor: limit)
     cancelSubmitted()
     memory.keep(assistance.finish()?.found ?? [])
     cutBatch()

@@ -155,11 +155,12 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
         case .signal(.windowChange): client.resize()
         case .signal(.stop): client.stop()
         case .signal(.resume): client.resume()
-        case .signal:
+        case .signal(let signal):
           // A second signal ends the loop without an orderly end.
           if isEnding { return close(at: now) }
           isInterrupted = true
-          finish(at: now)
+          // Who ends programs by SIGTERM, such as a shutdown, kills those that take long.
+          finish(at: now, isUrgent: signal == .terminate)
         // The simulator has read its line already.
         case .readable(Self.monitorToken): hasDeviceEvents = true
         case .readable(Self.simulatorToken), .writable(Self.simulatorToken), .hangUp(Self.simulatorToken): break
@@ -212,11 +213,11 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
   /// Returns the client with its results after the end.
   consuming func takeClient() -> Client { client }
 
-  private mutating func finish(at now: Instant) {
+  private mutating func finish(at now: Instant, isUrgent: Bool = false) {
     guard !isEnding else { return }
     isEnding = true
     endNotice = now + Milliseconds(1000)
-    connection.finish(&poller, at: now)
+    connection.finish(&poller, at: now, isUrgent: isUrgent)
   }
 
   private mutating func close(at now: Instant) {
