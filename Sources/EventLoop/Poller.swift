@@ -82,7 +82,7 @@ public struct Poller: ~Copyable {
   /// Reused by each wait for its storage.
   private var events: [Event]
   /// Reused likewise.
-  private var ready = ReadyList()
+  private var ready: ReadyList
 
   /// Makes a poller.
   ///
@@ -108,6 +108,7 @@ public struct Poller: ~Copyable {
     self.waker = waker
     alwaysReadable = []
     events = []
+    ready = ReadyList()
   }
 
   /// Adds a descriptor. A regular file is always readable. epoll_ctl(2) with EPOLL_CTL_ADD.

@@ -47,9 +47,13 @@ package struct InputFile: ~Copyable {
   /// - Parameter limit: the most bytes; more are an error (EFBIG).
   package static func readAll(_ path: String, limit: Int = .max) throws(FileError) -> [UInt8] {
     var file = try InputFile(opening: path)
+    return try file.rest(limit: limit)
+  }
+
+  private mutating func rest(limit: Int) throws(FileError) -> [UInt8] {
     var bytes: [UInt8] = []
-    while case let count = try file.fill(), count > 0 {
-      bytes += file.buffer[..<count]
+    while case let count = try fill(), count > 0 {
+      bytes += buffer[..<count]
       if bytes.count > limit { throw FileError(path, .longerThan(bytes: limit)) }
     }
     return bytes

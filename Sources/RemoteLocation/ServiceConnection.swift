@@ -15,8 +15,8 @@ struct ServiceConnection: ~Copyable {
 
   private let socket: UnixSocket
   private var varlink: VarlinkClientConnection
-  private var buffer = [UInt8](repeating: 0, count: 16_384)
-  private(set) var hasEnded = false
+  private var buffer: [UInt8]
+  private(set) var hasEnded: Bool
 
   var descriptor: Int32 { socket.descriptor }
   /// Whether bytes wait to be written.
@@ -29,6 +29,8 @@ struct ServiceConnection: ~Copyable {
     let socket = try UnixSocket(connectingTo: path)
     self.varlink = varlink
     self.socket = socket
+    buffer = [UInt8](repeating: 0, count: 16_384)
+    hasEnded = false
   }
 
   mutating func send(_ message: ClientMessage) {

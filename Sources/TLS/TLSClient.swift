@@ -21,10 +21,11 @@ import CTLS
     case failed(TLSFailure)
   }
 
-  package private(set) var state = State.handshaking
-  private let connection: OpaquePointer
+  package private(set) var state: State
+  /// A variable: Swift 6.2 takes the call of `shakeHands` in `init` for a change of a constant.
+  private var connection: OpaquePointer
   /// Bytes that wait for the end of the handshake.
-  private var waiting: [UInt8] = []
+  private var waiting: [UInt8]
 
   /// Whether OpenSSL is installed.
   package static var isAvailable: Bool { ctls_load() == 0 }
@@ -36,6 +37,8 @@ import CTLS
   package init(to host: String) throws(TLSFailure) {
     guard Self.isAvailable else { throw .noLibrary }
     guard let made = unsafe ctls_open(host) else { throw .noMemory }
+    state = .handshaking
+    waiting = []
     unsafe connection = made
     shakeHands()
   }

@@ -13,16 +13,21 @@ struct GeoNamesExtract: Sendable {
   ///   counties; without them these are nil.
   /// - Returns: nil if the file cannot be read, or has no place.
   init?(_ path: String) {
-    guard let text = Self.mapped(path) else { return nil }
+    guard let text = Self.mapped(path), case let index = Self.index(of: text), index.count > 0 else { return nil }
     self.text = text
-    index = GeoNamesIndex(text.span)
-    if index.count == 0 { return nil }
+    self.index = index
+    names = Self.names(beside: path)
+  }
+
+  private static func index(of text: Data) -> GeoNamesIndex { GeoNamesIndex(text.span) }
+
+  private static func names(beside path: String) -> GeoNamesNames {
     let folder = (path as NSString).deletingLastPathComponent
     var names = GeoNamesNames()
     for name in ["admin1CodesASCII.txt", "admin2Codes.txt"] {
-      if let text = Self.mapped("\(folder)/\(name)") { names.add(text.span) }
+      if let text = mapped("\(folder)/\(name)") { names.add(text.span) }
     }
-    self.names = names
+    return names
   }
 
   private static func mapped(_ path: String) -> Data? {

@@ -63,6 +63,7 @@ private struct JSONReader: ~Escapable {
   }
 
   /// Consumes white space and then `expected`, if it is there.
+  @_lifetime(self: copy self)
   private mutating func skip(_ expected: Unicode.Scalar) -> Bool {
     skipWhiteSpace()
     guard byte == UInt8(ascii: expected) else { return false }
@@ -70,6 +71,7 @@ private struct JSONReader: ~Escapable {
     return true
   }
 
+  @_lifetime(self: copy self)
   mutating func value(depth: Int) throws(JSONSyntaxError) -> JSON {
     skipWhiteSpace()
     switch byte {
@@ -83,6 +85,7 @@ private struct JSONReader: ~Escapable {
     }
   }
 
+  @_lifetime(self: copy self)
   private mutating func word(_ word: StaticString, _ value: JSON) throws(JSONSyntaxError) -> JSON {
     for expected in word.description.utf8 {
       guard byte == expected else { throw error(.unexpectedByte) }
@@ -91,6 +94,7 @@ private struct JSONReader: ~Escapable {
     return value
   }
 
+  @_lifetime(self: copy self)
   private mutating func elements(depth: Int) throws(JSONSyntaxError) -> [JSON] {
     guard depth <= JSON.maximumDepth else { throw error(.tooDeep) }
     position += 1
@@ -101,6 +105,7 @@ private struct JSONReader: ~Escapable {
     return elements
   }
 
+  @_lifetime(self: copy self)
   private mutating func members(depth: Int) throws(JSONSyntaxError) -> [JSON.Member] {
     guard depth <= JSON.maximumDepth else { throw error(.tooDeep) }
     position += 1
@@ -178,6 +183,7 @@ extension JSONReader {
   }
 
   /// The rest of a string that has an escape sequence at the position.
+  @_lifetime(self: copy self)
   private mutating func escapedString(from start: Int) throws(JSONSyntaxError) -> String {
     var decoded: [UInt8] = []
     for index in start..<position { decoded.append(text[index]) }
