@@ -488,11 +488,12 @@ install-hw-rules:
 	  $(SUDO) udevadm control --reload && \
 	  $(SUDO) udevadm trigger --settle --subsystem-match=usb --subsystem-match=tty --subsystem-match=gnss; }
 
-# sextant and sextantd for 64-bit ARM boards, in .build/board/build/release; tried with the recordings (docs/guides/cross-build.md).
+# The programs for 64-bit ARM boards, in .build/board/build/release; tried with the recordings and on a line (docs/guides/cross-build.md).
 BOARD := $(CURDIR)/.build/board
-CROSS = -c release --static-swift-stdlib $(LINK) -Xlinker --wrap=_swift_stdlib_getScalarName -Xlinker --strip-all -Xlinker --no-eh-frame-hdr \
-  -Xlinker $(CURDIR)/packaging/board/discard.ld --swift-sdks-path $(BOARD)/sdks --swift-sdk arm64 \
+FOR_BOARD = -c release --static-swift-stdlib $(LINK) -Xlinker --strip-all --swift-sdks-path $(BOARD)/sdks \
   --pkg-config-path $(BOARD)/sysroot/usr/lib/aarch64-linux-gnu/pkgconfig
+CROSS = $(FOR_BOARD) --swift-sdk arm64 -Xlinker --wrap=_swift_stdlib_getScalarName -Xlinker --no-eh-frame-hdr \
+  -Xlinker $(CURDIR)/packaging/board/discard.ld
 board: board-programs
 	Tests/rig/board.sh $(BOARD) $(RECORDINGS)
 
@@ -502,6 +503,22 @@ board-programs: dependencies
 	packaging/argument-parser/replace.sh $(BOARD)/build
 	$(SWIFT) build $(CROSS) --scratch-path $(BOARD)/build --product sextant
 	$(SWIFT) build $(CROSS) --scratch-path $(BOARD)/build --product sextantd
+	$(MAKE) board-client CLIENT=$(CURDIR) PRODUCT=sextant-track CLIENT_BUILD=$(BOARD)/client
+	cp -f $(BOARD)/client/release/sextant-track $(BOARD)/build/release/
+
+# A client of Core Location for 64-bit ARM boards: product PRODUCT of the package in folder CLIENT, in its .build/board/release.
+# Foundation there is that of another compiler, which inside.sh runs. Its data are those of English and of LANGUAGES.
+CLIENT_BUILD ?= $(abspath $(CLIENT))/.build/board
+board-client: dependencies
+	@[ -n "$(CLIENT)" ] && [ -n "$(PRODUCT)" ] || { echo "usage: make board-client CLIENT=folder PRODUCT=name [LANGUAGES=\"de fr\"]" >&2; exit 64; }
+	packaging/board/setup.sh $(BOARD)
+	packaging/board/compiler.sh $(BOARD)
+	LIBRARY=$(BOARD)/foundation/lib/swift_static/linux/lib_FoundationICU.a CC="clang --target=aarch64-linux-gnu" AR=llvm-ar \
+	  OBJCOPY=llvm-objcopy packaging/icu-data.py $(BOARD)/icu-data $(LANGUAGES)
+	$(SWIFT) package resolve --package-path $(CLIENT) --scratch-path $(CLIENT_BUILD)
+	rm -f $(CLIENT_BUILD)/release/$(PRODUCT)
+	packaging/board/inside.sh $(BOARD) swift build $(FOR_BOARD) --swift-sdk arm64-foundation --package-path $(abspath $(CLIENT)) \
+	  --scratch-path $(CLIENT_BUILD) --disable-automatic-resolution --product $(PRODUCT)
 
 # Instructions per byte of the decoder on aarch64 and x86-64, in qemu-user (docs/reference/speed.md).
 count-instructions: bench-program

@@ -10,21 +10,11 @@
 # docs/guides/cross-build.md gives the reasons.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-mkdir -p "$1/packages"
+mkdir -p "$1"
 cd "$1"
 folder=$PWD
 
-# A package that has left Debian's servers is in the archive of their states.
-sources=(http://deb.debian.org/debian https://snapshot.debian.org/archive/debian/20261124T000000Z)
-while read -r checksum path; do
-  file="packages/${path##*/}"
-  for source in "${sources[@]}"; do
-    [ ! -e "$file" ] || break
-    curl -sSfL --retry 2 -o "$file.part" "$source/$path" && mv "$file.part" "$file" || true
-  done
-  [ -e "$file" ] || { echo "setup.sh: $path: not found at ${sources[*]}" >&2; exit 69; }
-  echo "$checksum  $file" | sha256sum --check --quiet || { echo "setup.sh: remove $folder/$file" >&2; exit 65; }
-done < "$here/packages.txt"
+"$here/download.sh" "$here/packages.txt" packages
 
 # Unpacked already, by the same list and the same script.
 cat "$here/packages.txt" "$here/setup.sh" "$here/compatibility.c" | sha256sum > state.new
