@@ -46,7 +46,7 @@ until grep -q '^/dev/' "$work/simulator"; do kill -0 %1; sleep 0.1; done
 # A location is the simulated walk's, which begins at 48.164 north and 11.606 east.
 export SEXTANT_STATE_DIR=$work/state SEXTANT_RUN_DIR=$work/run SEXTANT_AUTHORIZATION=always SEXTANT_SERVICE=none
 emulated sextant watch --device "$work/receiver" --json --count 3 > "$work/watch"
-[ "$(grep -c '"class":"TPV".*"lat":48[.]16' "$work/watch")" -ge 3 ]
+[ "$(grep -c '"class":"TPV".*"lat":48[.]16' "$work/watch")" -ge 3 ] || { echo "board: no three positions:" >&2; cat "$work/watch" >&2; exit 1; }
 emulated sextant-track --device "$work/receiver" --json --once > "$work/track"
-grep -q '"event":"didUpdateLocations".*"latitude":48[.]16' "$work/track"
+grep -q '"event":"didUpdateLocations".*"latitude":48[.]16' "$work/track" || { echo "board: no location:" >&2; cat "$work/track" >&2; exit 1; }
 echo "board: three positions by watch and a location by sextant-track on a pseudo-terminal"
