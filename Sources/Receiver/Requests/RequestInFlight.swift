@@ -142,7 +142,7 @@ struct RequestInFlight: Sendable {
       list.append([UInt8](copying: payload))
       if end == .count(list.count) { return .listed(list) }
       // The longest message of a list has 172 bytes (MGA-DBD); other messages come in between.
-      dueAt = now + Self.time(of: 1024, bitRate) + Milliseconds(250)
+      dueAt = now + Self.time(of: 1024, bitRate) + Milliseconds(500)
       return nil
     }
     guard end == .assistanceAcknowledgement, frame.identity == .mgaACK, payload.byteCount >= 8,
