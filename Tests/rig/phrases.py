@@ -13,7 +13,7 @@ RECEIVER_RENAMED = r"receiver is back .*ttyACM0"
 FIXES_LOST = r"(\d+) fix(?:es)? lost"
 
 # Settings that a command could not restore at its end.
-NOT_RESTORED = r"did not (take back|restore)|not restored"
+NOT_RESTORED = r"could not be restored"
 
 # Receivers that are not opened.
 NO_PERMISSION = r"no permission"
@@ -71,7 +71,7 @@ BATCHING = r"batching"
 LINE_AT = r"line is at {} baud"
 NOTHING_CHANGED = r"0 settings changed"
 RATE_SET = r"rate is set"
-FULL_LINE = r"(fill the line|line (that )?is full|no answer for|not heard at 9600 baud)"
+FULL_LINE = r"(fill the line|line is full|no reply for|not found at 9600 baud)"
 LINE_TOO_SLOW = r"rate: .*960.*\(baud=\d+\)"
 
 # Sensors.
