@@ -15,6 +15,10 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 # build in the folder and takes that of another package for its own, unless it is not cached.
 IN_BUILD := --scratch-path $(CURDIR)/.build --disable-build-manifest-caching
 
+# The programs of a debug build. Not by .build/debug: SwiftPM removes this link at each build and makes it again, and a parallel rig
+# that starts a program in between fails.
+DEBUG := .build/$(shell uname -m)-unknown-linux-gnu/debug
+
 # The measurements; the installed programs do not contain them.
 BENCH := .build/release/sextant-bench
 
@@ -85,7 +89,7 @@ clib-objects: dependencies
 rig-clib: clib clib-packages
 	$(SWIFT) build --product sextant
 	$(SWIFT) build --product sextantd
-	python3 Tests/rig/c_library.py .build/debug/sextant $(CLIB)/$(CLIB_HOST) $(RECORDINGS)
+	python3 Tests/rig/c_library.py $(DEBUG)/sextant $(CLIB)/$(CLIB_HOST) $(RECORDINGS)
 
 clib-packages:
 	@command -v valgrind >/dev/null && command -v nm >/dev/null && command -v cc >/dev/null || { \
@@ -145,50 +149,50 @@ sanitize-threads: dependencies
 # Hotplug with the real libudev on a mocked machine, and with a real kernel in a virtual machine. Both need root; RIG= is
 # the folder with the virtual machine's boot.py and build-image.sh.
 rig-umockdev: rig-programs rig-packages
-	$(SUDO) Tests/rig/umockdev/run.sh .build/debug
+	$(SUDO) Tests/rig/umockdev/run.sh $(DEBUG)
 
 rig-vm: rig-programs
-	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/run.sh .build/debug
-	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/sensors.sh .build/debug
-	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/board.sh .build/debug
+	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/run.sh $(DEBUG)
+	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/sensors.sh $(DEBUG)
+	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/board.sh $(DEBUG)
 
 # The location service in a virtual machine with systemd as process 1: its units, sandbox and polkit's rule, and a reboot. Needs root;
 # the image is that of rig-vm.
 rig-vm-service: rig-programs
-	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/service.sh .build/debug
+	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/service.sh $(DEBUG)
 
 # The commands with emulated receivers that share no code with the project and have difficult quirks; the ends of commands;
 # and a full line. About three minutes.
 rig-emulator: rig-programs
-	python3 Tests/rig/emulators.py .build/debug
-	python3 Tests/rig/ends.py .build/debug
-	python3 Tests/rig/configure.py .build/debug
+	python3 Tests/rig/emulators.py $(DEBUG)
+	python3 Tests/rig/ends.py $(DEBUG)
+	python3 Tests/rig/configure.py $(DEBUG)
 
 # `sextant track` on a terminal: permission, prompts, unplugging; and a program that is killed while it writes its state.
 rig-track: rig-programs
-	python3 Tests/rig/authorize.py .build/debug
-	python3 Tests/rig/unplug.py .build/debug
-	python3 Tests/rig/kills.py .build/debug
+	python3 Tests/rig/authorize.py $(DEBUG)
+	python3 Tests/rig/unplug.py $(DEBUG)
+	python3 Tests/rig/kills.py $(DEBUG)
 
 # The events of `sextant track` with a simulated receiver on a terminal: from the first fix to beacons.
 # Also the transcript of the first hour.
 rig-shows: rig-programs rig-packages
-	/usr/bin/python3 Tests/rig/shows.py .build/debug
-	python3 Tests/documentation/first_hour.py .build/debug
+	/usr/bin/python3 Tests/rig/shows.py $(DEBUG)
+	python3 Tests/documentation/first_hour.py $(DEBUG)
 
 # docs/guides/first-hour.md: a transcript of commands without and with a simulated receiver.
 first-hour: rig-programs
-	python3 Tests/documentation/first_hour.py .build/debug --write
+	python3 Tests/documentation/first_hour.py $(DEBUG) --write
 
 # The computer's own sensors: a compass in a folder, BlueZ and logind on a private bus. Needs no root.
 rig-sensors: rig-programs rig-packages
-	/usr/bin/python3 Tests/rig/sensors.py .build/debug
+	/usr/bin/python3 Tests/rig/sensors.py $(DEBUG)
 
 # sextantd with many programs at one simulated receiver; it is killed, and its programs are. As root another user and a full
 # disk are played too. About two minutes. Then its questions for permission, which needs root.
 rig-daemon: rig-programs
-	python3 Tests/rig/daemon.py .build/debug
-	$(SUDO) python3 Tests/rig/permissions.py .build/debug
+	python3 Tests/rig/daemon.py $(DEBUG)
+	$(SUDO) python3 Tests/rig/permissions.py $(DEBUG)
 
 # Debian's packages for the rigs, all at once: rigs run in parallel, and apt has one user at a time.
 rig-packages:
@@ -202,19 +206,19 @@ rig-packages:
 
 # The commands while sextantd has the receiver. As root another user is played too. Less than a minute.
 rig-daemon-commands: rig-programs
-	python3 Tests/rig/commands_through_service.py .build/debug
+	python3 Tests/rig/commands_through_service.py $(DEBUG)
 
 # Batches and power states of simulated receivers with the real commands; readers are killed.
 rig-batch: rig-programs
-	python3 Tests/rig/batch.py .build/debug
+	python3 Tests/rig/batch.py $(DEBUG)
 
 rig-power: rig-programs
-	python3 Tests/rig/power.py .build/debug
+	python3 Tests/rig/power.py $(DEBUG)
 
 # The programs of Core Location's documents, with a check of their output. The program sextant simulates their receiver.
 examples: rig-programs
 	$(SWIFT) build --package-path Examples $(IN_BUILD)
-	Tests/rig/examples.sh .build/debug
+	Tests/rig/examples.sh $(DEBUG)
 	@if [ -d $(DOCUMENTS) ]; then python3 Tests/documentation/listings.py $(DOCUMENTS); else \
 	  echo "no documents in $(DOCUMENTS): their listings are not compared (DOCUMENTS= names a folder)" >&2; [ -z "$$CI" ]; fi
 
@@ -223,7 +227,7 @@ examples: rig-programs
 clients: dependencies
 	$(SWIFT) build --target CoreLocation
 	$(SWIFT) build --product sextant
-	python3 Tests/clients/api.py .build/debug
+	python3 Tests/clients/api.py $(DEBUG)
 	python3 Tests/clients/names.py
 	Tests/clients/run.sh $(CURDIR)/.build
 	Tests/clients/deploy.sh $(CURDIR)/.build
@@ -231,66 +235,66 @@ clients: dependencies
 # Rewrites Tests/clients/api.txt and docs/reference/api.md after a deliberate change of the API.
 api: dependencies
 	$(SWIFT) build --target CoreLocation
-	python3 Tests/clients/api.py .build/debug --write
+	python3 Tests/clients/api.py $(DEBUG) --write
 	python3 Tests/clients/names.py --write
 
 # Deferrals without a byte on the line, and pauses in backup with their end, by `sextant track` in real time.
 rig-service: rig-programs
-	python3 Tests/rig/service.py .build/debug
+	python3 Tests/rig/service.py $(DEBUG)
 
 # The systemd units of sextantd: their settings and sandbox, and the daemon with the messages of a service manager. Needs root, and
 # no systemd as process 1.
 rig-units: rig-programs rig-packages
-	$(SUDO) python3 Tests/rig/units.py .build/debug
+	$(SUDO) python3 Tests/rig/units.py $(DEBUG)
 
 # The geocoder by the example WhereAmI, with a local server and with an extract of GeoNames.
 rig-geocoder: dependencies rig-packages
 	$(SWIFT) build --product sextant
 	$(SWIFT) build --package-path Examples $(IN_BUILD) --product WhereAmI
-	python3 Tests/rig/geocoder.py .build/debug
+	python3 Tests/rig/geocoder.py $(DEBUG)
 
 # The files of `decode --format` with gpsbabel and Python's parsers. Three recordings of real receivers are read too, if they
 # are there.
 rig-formats: rig-programs formats-packages
-	python3 Tests/rig/formats.py .build/debug $(wildcard $(RECORDINGS)/ubx/ublox-zed-f9p_hpg1.11.log $(RECORDINGS)/gpsd/mt3339.log)
+	python3 Tests/rig/formats.py $(DEBUG) $(wildcard $(RECORDINGS)/ubx/ublox-zed-f9p_hpg1.11.log $(RECORDINGS)/gpsd/mt3339.log)
 
 formats-packages:
 	@command -v gpsbabel >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends gpsbabel >/dev/null; }
 
 # The screen of `sextant watch` on a pseudo-terminal: its sizes, keys and locales, and the terminal after each way of ending.
 rig-screen: rig-programs
-	python3 Tests/rig/screen.py .build/debug
+	python3 Tests/rig/screen.py $(DEBUG)
 
 # The page of `sextant view` in Debian's chromium. VIEW="--minutes 10" measures instead, VIEW="--pictures docs/images" writes the
 # pictures of the guide (needs pngquant).
 rig-view: rig-programs view-packages
-	python3 Tests/rig/view.py .build/debug --recordings $(RECORDINGS) $(VIEW)
+	python3 Tests/rig/view.py $(DEBUG) --recordings $(RECORDINGS) $(VIEW)
 
 view-packages:
 	@command -v chromium >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends chromium fonts-inter >/dev/null; }
 
 # Clients of gpsd at sextantd and at Debian's gpsd, on the same simulated receivers. Needs root, for networks of their own.
 rig-gpsd: rig-programs rig-packages
-	$(SUDO) python3 Tests/rig/gpsd_clients.py .build/debug
+	$(SUDO) python3 Tests/rig/gpsd_clients.py $(DEBUG)
 
 # Debian's GeoClue gets the position from sextantd's NMEA: by Avahi and by a Unix socket. Needs root, for namespaces.
 rig-geoclue: rig-programs rig-packages
-	$(SUDO) python3 Tests/rig/geoclue.py .build/debug
+	$(SUDO) python3 Tests/rig/geoclue.py $(DEBUG)
 
 # The same with programs that have windows, and with direwolf. Not in CI: their packages are large.
 rig-gpsd-windows: rig-programs rig-packages
 	@command -v xgps >/dev/null && command -v foxtrotgps >/dev/null && command -v direwolf >/dev/null && command -v Xvfb >/dev/null && \
 	  command -v tesseract >/dev/null && command -v convert >/dev/null || $(SUDO) apt-get install -y -qq --no-install-recommends xvfb \
 	  gpsd-tools foxtrotgps direwolf imagemagick tesseract-ocr gir1.2-gtk-3.0 python3-gi-cairo fonts-dejavu-core >/dev/null
-	$(SUDO) python3 Tests/rig/gpsd_windows.py .build/debug
+	$(SUDO) python3 Tests/rig/gpsd_windows.py $(DEBUG)
 
 # Receivers on the network: Debian's gpsd, TCP, and datagrams of IPv4 and IPv6. Needs root, for networks of their own.
 rig-network: rig-programs rig-packages
-	$(SUDO) python3 Tests/rig/network.py .build/debug
+	$(SUDO) python3 Tests/rig/network.py $(DEBUG)
 
 # Time daemons at sextantd. Needs root, for file systems, networks and shared memory of their own.
 rig-clock: rig-programs rig-packages clock-packages
-	$(SUDO) python3 Tests/rig/clock.py .build/debug chronyd ntpd gpsd
+	$(SUDO) python3 Tests/rig/clock.py $(DEBUG) chronyd ntpd gpsd
 
 clock-packages:
 	@command -v chronyd >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq chrony >/dev/null; }
@@ -298,36 +302,36 @@ clock-packages:
 # Time daemons at sextantd and at gpsd in a virtual machine with systemd: pulses of the kernel and of a modem line, offsets, the sandbox;
 # and the sleep of a receiver between its turns. Minutes. Needs root; the image takes two minutes, once.
 rig-time: rig-programs clock-packages
-	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/time.sh .build/debug
-	$(SUDO) python3 Tests/rig/clock.py .build/debug rests
+	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/time.sh $(DEBUG)
+	$(SUDO) python3 Tests/rig/clock.py $(DEBUG) rests
 
 # The Python program of docs/guides/from-python.md with PyPI's varlink, which is fetched into .build.
 rig-python: rig-programs
-	python3 Tests/rig/python_client.py .build/debug
+	python3 Tests/rig/python_client.py $(DEBUG)
 
 # Faults of the host: few descriptors, no threads, closed streams, special files, links, a hidden /proc, hostile text. Some
 # checks need root and say so. Less than a minute.
 rig-host-faults: rig-programs
 	@command -v openssl >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq openssl >/dev/null; }
-	python3 Tests/rig/host_faults.py .build/debug
+	python3 Tests/rig/host_faults.py $(DEBUG)
 
 # Each call of the programs into the system fails in turn. The whole sweep takes 50 to 70 minutes; SAMPLE=1000 makes a random
 # selection. CI takes a small one.
 SAMPLE ?= 0
 fault-injection: rig-programs
-	python3 Tests/rig/fault_injection.py .build/debug --sample $(SAMPLE)
+	python3 Tests/rig/fault_injection.py $(DEBUG) --sample $(SAMPLE)
 
 rig-faults: rig-programs
-	python3 Tests/rig/fault_injection.py .build/debug watch record "configure backup" batch track service --sample 24
+	python3 Tests/rig/fault_injection.py $(DEBUG) watch record "configure backup" batch track service --sample 24
 
 # The seconds from SIGTERM to the end of each program in difficult states, and what a flooding caster costs.
 rig-termination: rig-programs
-	python3 Tests/rig/termination.py .build/debug
+	python3 Tests/rig/termination.py $(DEBUG)
 
 # The service at ten fixes a second with a plug cycle each minute, in real time.
 HOURS ?= 24
 long-run: rig-programs
-	python3 Tests/rig/long_run.py .build/debug --hours $(HOURS)
+	python3 Tests/rig/long_run.py $(DEBUG) --hours $(HOURS)
 
 # The lines that the unit tests execute, by module, in a build of its own. WRITE=--write renews docs/reference/coverage.md.
 COVERAGE := .build/coverage
@@ -419,10 +423,10 @@ sbom: manual
 
 # The objects of the programs refer to no library that adds a megabyte. Installed programs have another swift-argument-parser.
 check-libraries: rig-programs
-	EXCEPT=ArgumentParser Tests/lint/large-libraries.sh .build/debug sextant sextantd
+	EXCEPT=ArgumentParser Tests/lint/large-libraries.sh $(DEBUG) sextant sextantd
 
 check-manual: rig-programs
-	Tests/documentation/manual.sh .build/debug .build/manual-check
+	Tests/documentation/manual.sh $(DEBUG) .build/manual-check
 
 SHARE = $(DESTDIR)$(PREFIX)/share
 # The units are installed and not enabled (docs/guides/service.md).
