@@ -40,6 +40,26 @@ struct JSONTests {
     #expect(throws: JSONSyntaxError(reason: reason, offset: offset)) { try JSON(parsing: text.bytes) }
   }
 
+  @Test("RFC 8259, section 6: a number is the nearest double, with few digits or many", arguments: 0..<4)
+  func numbers(seed: UInt64) throws {
+    var random = SeededRandomNumberGenerator(seed: seed)
+    for _ in 0..<20_000 {
+      var digits = String(random.next() >> (random.next() % 64))
+      let places = Int(random.next() % 20)
+      if places > 0 {
+        digits = String(repeating: "0", count: max(0, places + 1 - digits.count)) + digits
+        digits.insert(".", at: digits.index(digits.endIndex, offsetBy: -places))
+      }
+      if random.next() % 2 == 0 { digits = "-" + digits }
+      let expected = try #require(Double(digits))
+      switch try JSON(parsing: digits.bytes) {
+      case .integer(let value): #expect(String(value) == digits)
+      case .double(let value): #expect(value.bitPattern == expected.bitPattern, "\(digits)")
+      default: Issue.record("\(digits)")
+      }
+    }
+  }
+
   @Test(
     "RFC 8259, section 8.1: a string is UTF-8, escaped or not",
     arguments: [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xE6, 0xB0], [0x5C, 0x6E, 0x80]] as [[UInt8]])

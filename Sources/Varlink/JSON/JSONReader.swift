@@ -43,12 +43,24 @@ extension JSON {
 }
 
 /// A strict parser for RFC 8259. A byte order mark is an error (section 8.1 allows this).
-private struct JSONReader: ~Escapable {
+package struct JSONReader: ~Escapable {
   private let text: Span<UInt8>
-  private(set) var position = 0
+  fileprivate private(set) var position = 0
 
   @_lifetime(copy text)
-  init(_ text: Span<UInt8>) { self.text = text }
+  package init(_ text: Span<UInt8>) { self.text = text }
+
+  /// Whether nothing is left.
+  package var isAtEnd: Bool { position == text.count }
+
+  /// Consumes exactly these bytes, if they are next.
+  @_lifetime(self: copy self)
+  package mutating func skip(_ expected: [UInt8]) -> Bool {
+    guard text.count - position >= expected.count else { return false }
+    for index in expected.indices where text[position + index] != expected[index] { return false }
+    position += expected.count
+    return true
+  }
 
   /// The next byte, or 0 at the end, which is legal nowhere.
   private var byte: UInt8 { position < text.count ? text[position] : 0 }
@@ -137,15 +149,18 @@ extension JSONReader {
     while isDigit { position += 1 }
   }
 
-  private mutating func number() throws(JSONSyntaxError) -> JSON {
+  @_lifetime(self: copy self)
+  package mutating func number() throws(JSONSyntaxError) -> JSON {
     let start = position
     if byte == UInt8(ascii: "-") { position += 1 }
     if byte == UInt8(ascii: "0") { position += 1 } else { try digits() }
+    var end = position
     var isInteger = true
     if byte == UInt8(ascii: ".") {
       isInteger = false
       position += 1
       try digits()
+      end = position
     }
     if byte | 0x20 == UInt8(ascii: "e") {
       isInteger = false
@@ -153,11 +168,37 @@ extension JSONReader {
       if byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-") { position += 1 }
       try digits()
     }
+    if end == position, let value = shortNumber(start..<end, isInteger: isInteger) { return value }
     let text = try self.text(start..<position)
     // The sign of -0 is kept, as the double that it is.
     if isInteger, let value = Int64(text), value != 0 || text == "0" { return .integer(value) }
     guard let value = Double(text), value.isFinite else { throw error(.numberOutOfRange) }
     return .double(value)
+  }
+
+  /// The value of a number without an exponent and with at most 15 digits; nil for any other, and for -0. A double has the digits
+  /// and the power of ten exactly, so that their quotient is rounded once (Clinger, How to Read Floating Point Numbers Accurately,
+  /// 1990).
+  private func shortNumber(_ range: Range<Int>, isInteger: Bool) -> JSON? {
+    guard range.count <= 17 else { return nil }
+    var digits: Int64 = 0
+    var count = 0
+    var divisor = 0.0
+    for index in range {
+      let digit = text[index] &- UInt8(ascii: "0")
+      // The sign or the point.
+      guard digit < 10 else {
+        if text[index] == UInt8(ascii: ".") { divisor = 1 }
+        continue
+      }
+      digits = digits * 10 + Int64(digit)
+      divisor *= 10
+      count += 1
+    }
+    let isNegative = text[range.lowerBound] == UInt8(ascii: "-")
+    guard count <= 15, digits != 0 || !isNegative else { return nil }
+    if isNegative { digits = -digits }
+    return isInteger ? .integer(digits) : .double(Double(digits) / divisor)
   }
 }
 

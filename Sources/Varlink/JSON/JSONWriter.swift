@@ -61,10 +61,14 @@ extension [UInt8] {
   /// a message.
   fileprivate mutating func append(string: String) {
     append(UInt8(ascii: "\""))
-    if string.utf8.contains(where: Self.isEscaped) {
-      for byte in string.utf8 { append(escaping: byte) }
-    } else {
+    let bytes = string.utf8Span.span
+    // Most texts are names and encoded bytes, and have none.
+    var unescaped = 0
+    while unescaped < bytes.count, !Self.isEscaped(bytes[unescaped]) { unescaped += 1 }
+    if unescaped == bytes.count {
       append(contentsOf: string.utf8)
+    } else {
+      for index in bytes.indices { append(escaping: bytes[index]) }
     }
     append(UInt8(ascii: "\""))
   }
