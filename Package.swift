@@ -165,7 +165,7 @@ let package = Package(
 
     // Between layers 4 and 5: the messages between a program and the location service of the system.
     .target(
-      name: "ServiceProtocol", dependencies: ["Positioning", "ReceiverStream", "MonotonicTime"],
+      name: "ServiceProtocol", dependencies: ["Positioning", "ReceiverStream", "Varlink", "MonotonicTime"],
       swiftSettings: settings),
 
     // Between layers 4 and 5: the coordinator of the policy and one receiver's session.

@@ -368,9 +368,9 @@ final class LocationServer: ServiceThreadWork {
 
   private func sendGoodbye(_ connection: Connection) {
     guard case .coreLocation = connection.role,
-      let message = try? JSON(encoding: ServiceMessage.goodbye(reason: "sextantd was stopped"))
+      let text = try? ServiceMessage.goodbye(reason: "sextantd was stopped").text()
     else { return }
-    _ = try? connection.varlink.send(message)
+    _ = connection.varlink.send(text: text)
   }
 
   /// Sends an update, or joins it with those that the program has not read (SU-16).
@@ -380,8 +380,8 @@ final class LocationServer: ServiceThreadWork {
       connection.dropped += 1
       return
     }
-    guard let message = try? JSON(encoding: ServiceMessage.update(update)) else { return }
-    if (try? connection.varlink.send(message)) == .full { connection.unsent = update }
+    guard let text = try? ServiceMessage.update(update).text() else { return }
+    if connection.varlink.send(text: text) == .full { connection.unsent = update }
   }
 
   private func sendUnsent(_ connection: Connection) {

@@ -67,6 +67,7 @@ struct ServiceConnection: ~Copyable {
 
   /// Returns the next event; nil without one.
   mutating func nextEvent() throws(Refusal) -> Event? {
+    if let message = varlink.nextMessage({ ServiceMessage(locationText: $0) }) { return .message(message) }
     guard let event = varlink.nextEvent() else { return nil }
     do {
       switch event {

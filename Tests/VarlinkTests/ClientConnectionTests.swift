@@ -50,6 +50,22 @@ struct ClientConnectionTests {
     #expect(connection.takeOutput().messages == [#"{"a":1}"#])
   }
 
+  @Test("A message that the owner reads by itself is no event; one that it refuses is the next event")
+  func ownMessages() throws {
+    var connection = VarlinkClientConnection()
+    let id = try #require(try connection.call(VarlinkCall("a.Open", .empty, .upgrade)))
+    connection.receive("{}", "5", "[]", "6")
+    func digit(_ text: Span<UInt8>) -> UInt8? { text.count == 1 ? text[0] : nil }
+    #expect(connection.nextMessage(digit) == nil)
+    #expect(connection.nextEvent() == .reply(id, .success(.empty)))
+    #expect(connection.nextMessage(digit) == UInt8(ascii: "5"))
+    #expect(connection.nextMessage(digit) == nil)
+    #expect(connection.nextEvent() == .message([]))
+    #expect(connection.nextMessage(digit) == UInt8(ascii: "6"))
+    #expect(connection.nextMessage(digit) == nil)
+    #expect(connection.nextEvent() == nil)
+  }
+
   @Test("A refused upgrade allows further calls")
   func refusedUpgrade() throws {
     var connection = VarlinkClientConnection()

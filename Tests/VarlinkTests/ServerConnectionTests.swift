@@ -77,12 +77,14 @@ struct ServerConnectionTests {
     var connection = VarlinkServerConnection()
     connection.receive(#"{"method":"org.example.test.Open","upgrade":true}"#, #"{"a":1}"#)
     #expect(try connection.send(["b": 0]) == .notExpected)
+    #expect(connection.send(text: [0x31]) == .notExpected)
     let id = try #require(connection.calls().first?.id)
     #expect(try connection.reply(to: id, .success(["version": 1])) == .queued)
     #expect(try connection.send(["b": 2]) == .queued)
+    #expect(connection.send(text: [0x31]) == .queued)
     connection.receive("[]")
     #expect(connection.events() == [.message(["a": 1]), .message([])])
-    #expect(connection.takeMessages() == [#"{"parameters":{"version":1}}"#, #"{"b":2}"#])
+    #expect(connection.takeMessages() == [#"{"parameters":{"version":1}}"#, #"{"b":2}"#, "1"])
   }
 
   @Test("A refused upgrade leaves the connection as it was")

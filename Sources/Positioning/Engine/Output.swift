@@ -43,6 +43,15 @@ public struct Ticket: Hashable, Codable, Sendable {
 
   /// Whether the same stops recall both.
   public func goes(with other: Ticket) -> Bool { self == other && !isAnswer }
+
+  /// The ticket of an event that the stop of a run of the standard service recalls, and nothing else.
+  package static func run(_ run: UInt32) -> Ticket { Ticket(run: run) }
+
+  /// The run, if the ticket is one of ``run(_:)``.
+  package var onlyRun: UInt32? {
+    guard let run, self == .run(run) else { return nil }
+    return run
+  }
 }
 
 /// An action of the engine, for its driver to carry out in order.

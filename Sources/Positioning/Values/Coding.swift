@@ -48,28 +48,18 @@ extension BeaconUUID: Codable {
 extension Location: Codable {
   public init(from decoder: any Decoder) throws {
     var values = try decoder.unkeyedContainer()
-    self.init(
-      Coordinate(latitudeDegrees: try values.decodeNumber(), longitudeDegrees: try values.decodeNumber()),
-      horizontalAccuracyMetres: try values.decodeNumber(), timestamp: UTCTime(nanosecondsSince1970: 0))
-    altitudeMetres = try values.decodeNumber()
-    ellipsoidalAltitudeMetres = try values.decodeNumber()
-    verticalAccuracyMetres = try values.decodeNumber()
-    courseDegrees = try values.decodeNumber()
-    courseAccuracyDegrees = try values.decodeNumber()
-    speedMetresPerSecond = try values.decodeNumber()
-    speedAccuracyMetresPerSecond = try values.decodeNumber()
-    timestamp = UTCTime(nanosecondsSince1970: try values.decode(Int64.self))
+    var numbers = LocationNumbers(repeating: 0)
+    for index in numbers.indices { numbers[index] = try values.decodeNumber() }
+    self.init(numbers, timestamp: UTCTime(nanosecondsSince1970: try values.decode(Int64.self)))
     floorLevel = try values.decodeIfPresent(Int.self)
     source = try values.decodeIfPresent(Source.self)
   }
 
   public func encode(to encoder: any Encoder) throws {
     var values = encoder.unkeyedContainer()
-    for value in [
-      coordinate.latitudeDegrees, coordinate.longitudeDegrees, horizontalAccuracyMetres, altitudeMetres,
-      ellipsoidalAltitudeMetres, verticalAccuracyMetres, courseDegrees, courseAccuracyDegrees, speedMetresPerSecond,
-      speedAccuracyMetresPerSecond,
-    ] {
+    let numbers = numbers
+    for index in numbers.indices {
+      let value = numbers[index]
       if value.isFinite { try values.encode(value) } else { try values.encode(CodedNumber(value)) }
     }
     try values.encode(timestamp.nanosecondsSince1970)
@@ -77,7 +67,33 @@ extension Location: Codable {
     try values.encode(floorLevel)
     try values.encode(source)
   }
+
+  /// The numbers in the order of the coded form.
+  package var numbers: LocationNumbers {
+    [
+      coordinate.latitudeDegrees, coordinate.longitudeDegrees, horizontalAccuracyMetres, altitudeMetres,
+      ellipsoidalAltitudeMetres, verticalAccuracyMetres, courseDegrees, courseAccuracyDegrees, speedMetresPerSecond,
+      speedAccuracyMetresPerSecond,
+    ]
+  }
+
+  /// A location of these numbers, without floor and source.
+  package init(_ numbers: LocationNumbers, timestamp: UTCTime) {
+    self.init(
+      Coordinate(latitudeDegrees: numbers[0], longitudeDegrees: numbers[1]), horizontalAccuracyMetres: numbers[2],
+      timestamp: timestamp)
+    altitudeMetres = numbers[3]
+    ellipsoidalAltitudeMetres = numbers[4]
+    verticalAccuracyMetres = numbers[5]
+    courseDegrees = numbers[6]
+    courseAccuracyDegrees = numbers[7]
+    speedMetresPerSecond = numbers[8]
+    speedAccuracyMetresPerSecond = numbers[9]
+  }
 }
+
+/// The numbers of a location in its coded form.
+package typealias LocationNumbers = InlineArray<10, Double>
 
 extension UnkeyedDecodingContainer {
   /// Nearly all numbers are finite, and these need no decoder of their own.

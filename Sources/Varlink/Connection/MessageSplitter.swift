@@ -30,15 +30,31 @@ package struct MessageSplitter: Sendable {
 
   /// Calls `body` with the next whole message, without its NUL, and removes it. Returns nil if none is complete.
   package mutating func next<Value>(_ body: (Span<UInt8>) -> Value) throws(TooLong) -> Value? {
+    guard let end = try nextEnd() else { return nil }
+    let value = body(buffer.span.extracting(start..<end))
+    remove(end)
+    return value
+  }
+
+  /// The same for a `body` that may refuse the message by nil: then it stays the next one.
+  mutating func next<Value>(ifAny body: (Span<UInt8>) -> Value?) throws(TooLong) -> Value? {
+    guard let end = try nextEnd(), let value = body(buffer.span.extracting(start..<end)) else { return nil }
+    remove(end)
+    return value
+  }
+
+  /// The place of the NUL behind the next message.
+  private mutating func nextEnd() throws(TooLong) -> Int? {
     while searched < buffer.count, buffer[searched] != 0 { searched += 1 }
     guard searched - start <= maximumBytes else { throw TooLong() }
-    guard searched < buffer.count else { return nil }
-    let value = body(buffer.span.extracting(start..<searched))
-    searched += 1
+    return searched < buffer.count ? searched : nil
+  }
+
+  private mutating func remove(_ end: Int) {
+    searched = end + 1
     start = searched
     // The memory of an idle connection is small.
     if start == buffer.count { self = MessageSplitter(maximumBytes: maximumBytes, reusing: buffer) }
-    return value
   }
 
   private init(maximumBytes: Int, reusing buffer: consuming [UInt8]) {

@@ -67,6 +67,13 @@ package struct VarlinkClientConnection: Sendable {
     }
   }
 
+  /// The value that `body` makes of the next message's text after an upgrade. Without a value the message stays the next event.
+  package mutating func nextMessage<Value>(_ body: (Span<UInt8>) -> Value?) -> Value? {
+    guard case .upgraded = state else { return nil }
+    // An error stays too.
+    return try? input.next(ifAny: body)
+  }
+
   private mutating func reply(
     _ message: JSON, _ pending: [(id: CallID, kind: VarlinkCall.Kind)]
   ) throws(VarlinkProtocolError) -> Event {

@@ -158,6 +158,12 @@ package struct VarlinkServerConnection: Sendable {
     return try append { text throws(JSONWriteError) in try message.write(to: &text) }
   }
 
+  /// Queues the text of a message after an upgrade likewise.
+  package mutating func send(text: [UInt8]) -> Acceptance {
+    guard case .upgraded = state else { return .notExpected }
+    return append { $0.append(contentsOf: text) }
+  }
+
   private mutating func append<Failure>(
     _ write: (inout [UInt8]) throws(Failure) -> Void
   ) throws(Failure) -> Acceptance {

@@ -15,7 +15,13 @@ public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
   var program = FuzzedProgram(first)
   var splitter = MessageSplitter(maximumBytes: 65_536)
   splitter.append(input.span.extracting(1...))
-  while let parsed = try? splitter.next({ [try? JSON(parsing: $0)] }) {
+  while let parsed = try? splitter.next({ text in
+    // What is read without the values of JSON is what these have.
+    if let message = ServiceMessage(locationText: text) {
+      guard let json = try? JSON(parsing: text), message == (try? json.decode()) else { fatalError("\(message)") }
+    }
+    return [try? JSON(parsing: text)]
+  }) {
     if let json = parsed[0], let message: ClientMessage = try? json.decode() { program.receive(message) }
   }
   program.close()

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import Positioning
+import ReceiverStream
+import Varlink
+
+// At each epoch a program gets one message: a location for a delegate, and nothing else. Its text is written and read here directly.
+// It is the text that JSON(encoding:) has; the values between take ten times as many instructions, in both programs, while
+// a delegate waits. Every other message takes the general way.
+
+/// The constant parts of the text.
+private enum Part {
+  static let beforeManager = Array(#"{"update":{"_0":{"events":[{"delegate":{"manager":"#.utf8)
+  static let beforeNumbers = Array(#","_1":{"didUpdateLocations":{"_0":[["#.utf8)
+  static let beforeSimulated = Array(#",null,{"isSimulatedBySoftware":"#.utf8)
+  static let beforeAccessory = Array(#","isProducedByAccessory":"#.utf8)
+  static let beforeRun = Array(#"}]]}},"_2":{"run":"#.utf8)
+  static let end = Array(#","isAnswer":false}}}],"changes":{}}}}"#.utf8)
+  static let comma = Array(",".utf8)
+  static let `true` = Array("true".utf8)
+  static let `false` = Array("false".utf8)
+}
+
+extension ServiceMessage {
+  /// The text of the message as JSON.
+  package func text() throws -> [UInt8] { try locationText ?? JSON(encoding: self).text() }
+
+  /// The text, if the message has a location of a receiver for a delegate, and nothing else.
+  private var locationText: [UInt8]? {
+    guard case .update(let update) = self, update.events.count == 1,
+      case .delegate(let manager, .didUpdateLocations(let locations), let ticket) = update.events[0],
+      locations.count == 1, let source = locations[0].source, locations[0].floorLevel == nil,
+      let run = ticket.onlyRun, update.changes.isEmpty
+    else { return nil }
+    var text: [UInt8] = []
+    text.reserveCapacity(512)
+    text.append(contentsOf: Part.beforeManager)
+    text.append(contentsOf: manager.description.utf8)
+    text.append(contentsOf: Part.beforeNumbers)
+    let numbers = locations[0].numbers
+    for index in numbers.indices {
+      guard numbers[index].isFinite else { return nil }
+      text.append(contentsOf: numbers[index].description.utf8)
+      text.append(contentsOf: Part.comma)
+    }
+    text.append(contentsOf: locations[0].timestamp.nanosecondsSince1970.description.utf8)
+    text.append(contentsOf: Part.beforeSimulated)
+    text.append(contentsOf: source.isSimulatedBySoftware ? Part.true : Part.false)
+    text.append(contentsOf: Part.beforeAccessory)
+    text.append(contentsOf: source.isProducedByAccessory ? Part.true : Part.false)
+    text.append(contentsOf: Part.beforeRun)
+    text.append(contentsOf: run.description.utf8)
+    text.append(contentsOf: Part.end)
+    return text
+  }
+
+  /// The message of a text that ``text()`` wrote for one location; nil for the text of any other message.
+  package init?(locationText text: Span<UInt8>) {
+    var reader = JSONReader(text)
+    guard reader.skip(Part.beforeManager), let manager = reader.integer(Int.self),
+      reader.skip(Part.beforeNumbers)
+    else { return nil }
+    var numbers = LocationNumbers(repeating: 0)
+    for index in numbers.indices {
+      guard let number = reader.double(), reader.skip(Part.comma) else { return nil }
+      numbers[index] = number
+    }
+    guard let nanoseconds = reader.integer(Int64.self), reader.skip(Part.beforeSimulated),
+      let isSimulated = reader.bool(), reader.skip(Part.beforeAccessory), let isAccessory = reader.bool(),
+      reader.skip(Part.beforeRun), let run = reader.integer(UInt32.self), reader.skip(Part.end),
+      reader.isAtEnd
+    else { return nil }
+    var location = Location(numbers, timestamp: UTCTime(nanosecondsSince1970: nanoseconds))
+    location.source = Location.Source(isSimulatedBySoftware: isSimulated, isProducedByAccessory: isAccessory)
+    self = .update(
+      ServiceUpdate(
+        events: [.delegate(manager: manager, .didUpdateLocations([location]), .run(run))],
+        changes: ProgramState.Changes()))
+  }
+}
+
+extension JSONReader {
+  @_lifetime(self: copy self)
+  fileprivate mutating func integer<Value: FixedWidthInteger>(_: Value.Type) -> Value? {
+    guard case .integer(let value)? = try? number() else { return nil }
+    return Value(exactly: value)
+  }
+
+  @_lifetime(self: copy self)
+  fileprivate mutating func double() -> Double? {
+    guard case .double(let value)? = try? number() else { return nil }
+    return value
+  }
+
+  @_lifetime(self: copy self)
+  fileprivate mutating func bool() -> Bool? {
+    if skip(Part.true) { return true }
+    return skip(Part.false) ? false : nil
+  }
+}
