@@ -203,7 +203,11 @@ package final class ServiceHost: Sendable {
 
   /// Reads the decisions for a program. `body` runs under the lock, so it has to be brief.
   package func read<Value: Sendable>(_ id: ProgramID, _ body: (borrowing PositioningEngine) -> Value) -> Value? {
-    state.withLock { state in state.core.index(of: id).map { body(state.core.programs[$0].engine) } }
+    state.withLock { state in
+      guard let index = state.core.index(of: id) else { return nil }
+      // A span lends its elements, and an array returns a copy, of a kilobyte.
+      return body(state.core.programs.span[index].engine)
+    }
   }
 
   /// Changes the decisions for a program from any thread, and wakes the service's thread.
@@ -424,7 +428,13 @@ package final class ServiceHost: Sendable {
   package func takeBack(receiver: Int) { receive(.takeBack(receiver: receiver), at: System.now()) }
 
   /// Whether any program waits for its return to the foreground.
-  package var waitsForForeground: Bool { state.withLock { $0.core.programs.contains { $0.engine.waitsForForeground } } }
+  package var waitsForForeground: Bool {
+    state.withLock { state in
+      let programs = state.core.programs.span
+      for index in programs.indices where programs[index].engine.waitsForForeground { return true }
+      return false
+    }
+  }
 
   /// The power state of the first receiver, and the reason for it.
   package var powerStatus: PowerStatus { state.withLock { $0.core.powerStatus } }

@@ -9,7 +9,9 @@ public struct ReceiverDescription: Sendable, Equatable {
   public var firmware: String?
   public var generation: Generation?
   /// The protocol version as received, such as "34.10"; nil if the firmware does not send it.
-  public var protocolVersionText: String?
+  public var protocolVersionText: String? {
+    didSet { protocolVersion = protocolVersionText.flatMap { ProtocolVersion($0) } }
+  }
   /// The hardware version, such as 000A0000.
   public var hardware: String
   /// The chip's id by SEC-UNIQID; nil without one.
@@ -18,7 +20,8 @@ public struct ReceiverDescription: Sendable, Equatable {
   /// The strings of MON-VER, as received.
   public var strings: [String]
 
-  public var protocolVersion: ProtocolVersion? { protocolVersionText.flatMap { ProtocolVersion($0) } }
+  /// It is asked for in each epoch.
+  public private(set) var protocolVersion: ProtocolVersion?
 
   public func can(_ capability: Capability) -> Bool { capabilities.contains(capability) }
 
@@ -45,6 +48,7 @@ public struct ReceiverDescription: Sendable, Equatable {
     model = Self.value(of: "MOD", in: extensions)
     // Before protocol version 18 the key and the value stand apart by a space.
     protocolVersionText = Self.value(of: "PROTVER", in: extensions)
+    protocolVersion = protocolVersionText.flatMap { ProtocolVersion($0) }
     firmware = Self.value(of: "FWVER", in: extensions) ?? Self.firstWords(software)
     generation = Generation.of(
       module: model, version: protocolVersion, firmware: firmware, hardware: hardware)

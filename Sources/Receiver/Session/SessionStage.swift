@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
-/// A stage of a session, with the machine that works in it.
+/// A stage of a session, with the machine that works in it. The machines are indirect, because the stage is read a hundred times for
+/// each epoch of a receiver that none of them works on.
 enum SessionStage {
   /// No frame is received: the rate is searched, or a silent receiver is waited for.
   case searching
   /// Frames are received; the identity is polled at `pollAt`, or once the frames show a u-blox receiver.
   case listening(pollAt: Instant?)
-  case identifying(Identification)
-  case configuring(Configuration)
-  case changingRate(PortRateChange)
+  indirect case identifying(Identification)
+  indirect case configuring(Configuration)
+  indirect case changingRate(PortRateChange)
   /// The receiver has its configuration; submitted commands, batches and assistance have their turn.
   case steady
   /// The settings go to battery-backed memory.
-  case storing(BackupStore)
-  case asleep(SleepWatch)
-  case waking(WakeUp)
-  case readingDatabase(DatabaseReading, until: Instant)
-  case restoring(Configuration)
-  case restoringRate(PortRateChange)
-  case restoringBackup(BackupStore)
+  indirect case storing(BackupStore)
+  indirect case asleep(SleepWatch)
+  indirect case waking(WakeUp)
+  indirect case readingDatabase(DatabaseReading, until: Instant)
+  indirect case restoring(Configuration)
+  indirect case restoringRate(PortRateChange)
+  indirect case restoringBackup(BackupStore)
   case ended
 
   enum Name: String, CaseIterable {
