@@ -4,7 +4,7 @@ import ReceiverStream
 import Varlink
 
 // At each epoch a program gets one message: a location for a delegate, and nothing else. Its text is written and read here directly.
-// It is the text that JSON(encoding:) has; the values between take ten times as many instructions, in both programs, while
+// It is the text that JSON(encoding:) has; the values between take eight times as many instructions, in both programs, while
 // a delegate waits. Every other message takes the general way.
 
 /// The constant parts of the text.
