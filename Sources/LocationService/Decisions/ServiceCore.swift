@@ -302,6 +302,9 @@ struct ServiceCore: Sendable {
 
   var isAnyAuthorized: Bool { programs.indices.contains { programs[$0].isAuthorized } }
 
+  /// Whether any program waits for its return to the foreground.
+  var waitsForForeground: Bool { programs.indices.contains { programs[$0].engine.waitsForForeground } }
+
   // MARK: Power
 
   /// Passes an event to the power policy.

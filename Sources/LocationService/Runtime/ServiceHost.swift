@@ -394,7 +394,7 @@ package final class ServiceHost: Sendable {
   /// The time of the thread's next round. While a client waits for a return to the foreground, a round comes each second.
   func deadline(after now: Instant) -> Instant? {
     let (deadline, waits) = state.withLock { state in
-      (state.core.deadline, followsTerminal && state.core.programs.contains { $0.engine.waitsForForeground })
+      (state.core.deadline, followsTerminal && state.core.waitsForForeground)
     }
     return waits ? .earlier(deadline, now + Milliseconds(1000)) : deadline
   }
@@ -428,13 +428,7 @@ package final class ServiceHost: Sendable {
   package func takeBack(receiver: Int) { receive(.takeBack(receiver: receiver), at: System.now()) }
 
   /// Whether any program waits for its return to the foreground.
-  package var waitsForForeground: Bool {
-    state.withLock { state in
-      let programs = state.core.programs.span
-      for index in programs.indices where programs[index].engine.waitsForForeground { return true }
-      return false
-    }
-  }
+  package var waitsForForeground: Bool { state.withLock { $0.core.waitsForForeground } }
 
   /// The power state of the first receiver, and the reason for it.
   package var powerStatus: PowerStatus { state.withLock { $0.core.powerStatus } }

@@ -9,9 +9,9 @@ public struct ReceiverDescription: Sendable, Equatable {
   public var firmware: String?
   public var generation: Generation?
   /// The protocol version as received, such as "34.10"; nil if the firmware does not send it.
-  public var protocolVersionText: String? {
-    didSet { protocolVersion = protocolVersionText.flatMap { ProtocolVersion($0) } }
-  }
+  public private(set) var protocolVersionText: String?
+  /// The same as numbers; nil also for a text that is no version.
+  public private(set) var protocolVersion: ProtocolVersion?
   /// The hardware version, such as 000A0000.
   public var hardware: String
   /// The chip's id by SEC-UNIQID; nil without one.
@@ -19,9 +19,6 @@ public struct ReceiverDescription: Sendable, Equatable {
   public var capabilities: [Capability] = []
   /// The strings of MON-VER, as received.
   public var strings: [String]
-
-  /// It is asked for in each epoch.
-  public private(set) var protocolVersion: ProtocolVersion?
 
   public func can(_ capability: Capability) -> Bool { capabilities.contains(capability) }
 

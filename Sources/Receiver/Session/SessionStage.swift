@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
-/// A stage of a session, with the machine that works in it. The machines are indirect, because the stage is read a hundred times for
-/// each epoch of a receiver that none of them works on.
+/// A stage of a session, with the machine that works in it. The machines are indirect: each epoch reads the stage many times, mostly
+/// in `steady`, and copies a pointer then.
 enum SessionStage {
   /// No frame is received: the rate is searched, or a silent receiver is waited for.
   case searching

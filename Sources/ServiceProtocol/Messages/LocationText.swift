@@ -56,17 +56,17 @@ extension ServiceMessage {
   /// The message of a text that ``text()`` wrote for one location; nil for the text of any other message.
   package init?(locationText text: Span<UInt8>) {
     var reader = JSONReader(text)
-    guard reader.skip(Part.beforeManager), let manager = reader.integer(Int.self),
-      reader.skip(Part.beforeNumbers)
+    guard reader.skip(exactly: Part.beforeManager), let manager = reader.integer(Int.self),
+      reader.skip(exactly: Part.beforeNumbers)
     else { return nil }
     var numbers = LocationNumbers(repeating: 0)
     for index in numbers.indices {
-      guard let number = reader.double(), reader.skip(Part.comma) else { return nil }
+      guard let number = reader.double(), reader.skip(exactly: Part.comma) else { return nil }
       numbers[index] = number
     }
-    guard let nanoseconds = reader.integer(Int64.self), reader.skip(Part.beforeSimulated),
-      let isSimulated = reader.bool(), reader.skip(Part.beforeAccessory), let isAccessory = reader.bool(),
-      reader.skip(Part.beforeRun), let run = reader.integer(UInt32.self), reader.skip(Part.end),
+    guard let nanoseconds = reader.integer(Int64.self), reader.skip(exactly: Part.beforeSimulated),
+      let isSimulated = reader.bool(), reader.skip(exactly: Part.beforeAccessory), let isAccessory = reader.bool(),
+      reader.skip(exactly: Part.beforeRun), let run = reader.integer(UInt32.self), reader.skip(exactly: Part.end),
       reader.isAtEnd
     else { return nil }
     var location = Location(numbers, timestamp: UTCTime(nanosecondsSince1970: nanoseconds))
@@ -93,7 +93,7 @@ extension JSONReader {
 
   @_lifetime(self: copy self)
   fileprivate mutating func bool() -> Bool? {
-    if skip(Part.true) { return true }
-    return skip(Part.false) ? false : nil
+    if skip(exactly: Part.true) { return true }
+    return skip(exactly: Part.false) ? false : nil
   }
 }

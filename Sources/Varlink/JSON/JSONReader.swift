@@ -55,7 +55,7 @@ package struct JSONReader: ~Escapable {
 
   /// Consumes exactly these bytes, if they are next.
   @_lifetime(self: copy self)
-  package mutating func skip(_ expected: [UInt8]) -> Bool {
+  package mutating func skip(exactly expected: [UInt8]) -> Bool {
     guard text.count - position >= expected.count else { return false }
     for index in expected.indices where text[position + index] != expected[index] { return false }
     position += expected.count
@@ -149,6 +149,7 @@ extension JSONReader {
     while isDigit { position += 1 }
   }
 
+  /// The number at the position.
   @_lifetime(self: copy self)
   package mutating func number() throws(JSONSyntaxError) -> JSON {
     let start = position
