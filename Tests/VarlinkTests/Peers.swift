@@ -63,3 +63,7 @@ extension VarlinkClientConnection {
 extension [UInt8] {
   var messages: [String] { split(separator: 0).map { String(decoding: $0, as: UTF8.self) } }
 }
+
+extension VarlinkServerConnection {
+  mutating func send(_ message: JSON) throws -> Acceptance { send(text: try message.text()) }
+}

@@ -152,13 +152,7 @@ package struct VarlinkServerConnection: Sendable {
     return append { $0.append(contentsOf: text) }
   }
 
-  /// Queues a message after an upgrade. It is refused while too many bytes wait.
-  package mutating func send(_ message: JSON) throws(JSONWriteError) -> Acceptance {
-    guard case .upgraded = state else { return .notExpected }
-    return try append { text throws(JSONWriteError) in try message.write(to: &text) }
-  }
-
-  /// Queues the text of a message after an upgrade likewise.
+  /// Queues the text of a message after an upgrade. It is refused while too many bytes wait.
   package mutating func send(text: [UInt8]) -> Acceptance {
     guard case .upgraded = state else { return .notExpected }
     return append { $0.append(contentsOf: text) }
