@@ -69,7 +69,7 @@ struct ServiceCoreTests {
       counts.append(Self.locations(actions))
       for action in actions {
         switch action {
-        case .remember, .store(.newestLocation, _): Issue.record("\(action)")
+        case .remember, .store(.newestLocation, _), .storeNewestLater: Issue.record("\(action)")
         default: break
         }
       }
@@ -107,21 +107,29 @@ struct ServiceCoreTests {
     #expect(core.actions(at: Self.moment(20)).contains(.releaseReceiver))
   }
 
-  @Test("A fix goes to the client, and is stored at once and then once a minute")
+  @Test("A fix goes to the client, and is stored at once and then once a minute, for which no program waits")
   func fixes() {
     var core = Self.core()
     Self.call(.startUpdatingLocation, &core, at: 1)
     _ = core.actions(at: Self.moment(1))
     var delivered = 0
-    var stored = 0
+    var stored: [Int] = []
+    var storedLater: [Int] = []
     for second in 2..<123 {
       core.receive(Self.fix(Double(second)), sky: Sky(), isUpdate: false, source: nil, at: Self.moment(Double(second)))
       let actions = core.actions(at: Self.moment(Double(second)))
       delivered += Self.locations(actions)
-      stored += actions.count { if case .store(.newestLocation, _) = $0 { true } else { false } }
+      for action in actions {
+        switch action {
+        case .store(.newestLocation, _): stored.append(second)
+        case .storeNewestLater: storedLater.append(second)
+        default: break
+        }
+      }
     }
     #expect(delivered == 121)
-    #expect(stored == 3)
+    #expect(stored == [2])
+    #expect(storedLater == [62, 122])
   }
 
   @Test("LC-2 a simulated location is delivered, and neither stored nor remembered", arguments: [true, false])
@@ -145,7 +153,8 @@ struct ServiceCoreTests {
     #expect(Self.locations(actions) == 98)
     for action in actions {
       switch action {
-      case .store(.newestLocation, _), .remember: Issue.record("a simulated location is shared: \(action)")
+      case .store(.newestLocation, _), .storeNewestLater, .remember:
+        Issue.record("a simulated location is shared: \(action)")
       default: break
       }
     }

@@ -17,6 +17,7 @@ usage: daemon.py FOLDER [CHECK...] [--kills N] [--connections N] [--seed S]
   users       the permission of one user is not that of another
   unplugged   the receiver is pulled out and comes back under many programs
   full        without space for its state the service goes on
+  slow        a disk that takes seconds to store the newest location delays no program
 """
 import contextlib
 import json
@@ -48,7 +49,7 @@ KEYS = {"temporaryPurposes": {}, "startsReduced": False, "hasLocationMode": True
 class Daemon(Program):
     """sextantd at a simulated receiver; it is ready when it has told so, as to systemd (sd_notify(3))."""
 
-    def __init__(self, folder, receiver, authorization="always", **variables):
+    def __init__(self, folder, receiver, authorization="always", under=(), **variables):
         self.folder, self.socket = folder, f"{folder}/location"
         if authorization:
             variables["SEXTANT_AUTHORIZATION"] = authorization
@@ -58,7 +59,7 @@ class Daemon(Program):
                 os.unlink(address)
             notify.bind(address)
             notify.settimeout(LIMIT)
-            super().__init__(harness.program("sextantd"), "--device", receiver.link, "--socket", self.socket,
+            super().__init__(*under, harness.program("sextantd"), "--device", receiver.link, "--socket", self.socket,
                              env=environment(folder, NOTIFY_SOCKET=address, **variables))
             expect_equal(notify.recv(100), b"READY=1", "the daemon's first state")
 
@@ -644,7 +645,31 @@ def full(folder):
     return "the service went on"
 
 
+def slow(folder):
+    """strace(1) delays each fsync(2) of the folder with the newest location by five seconds. Its tracer is a process of its own, so
+    that the daemon keeps its number."""
+    delayed = f"{folder}/delayed"
+    with Simulator(folder, scenario=WALK) as receiver:
+        # The first location of all is stored before its event is delivered.
+        with Daemon(folder, receiver) as daemon, daemon.track("--once") as program:
+            program.wait_for_exit()
+            daemon.terminate()
+        with Daemon(folder, receiver, under=["strace", "-D", "-f", "-qq", "-o", delayed, "-P", f"{folder}/state",
+                                             "-e", "trace=fsync", "-e", "inject=fsync:delay_enter=5s"]) as daemon, daemon.track() as program:
+            begin = time.time()
+            while not os.path.getsize(delayed):
+                program.wait_for_event("didUpdateLocations")
+                with daemon.track("--once") as other:
+                    other.wait_for_exit()
+            at = [begin] + [seconds_of(event["at"]) for event in program.events_named("didUpdateLocations")]
+            slowest = max(b - a for a, b in zip(at, at[1:]))
+            expect(slowest < 2.5, f"{slowest:.1f} s without a location while the disk was slow")
+            program.terminate()
+            daemon.terminate()
+    return f"{slowest:.1f} s between two locations at most"
+
+
 if __name__ == "__main__":
     options = harness.arguments(__doc__, kills=10, connections=2000, seed=1)
     harness.run_checks([programs, together, kills, clients, stopped, connections, hostile, denied, executes, users,
-                       unplugged, full], options.checks)
+                       unplugged, full, slow], options.checks)

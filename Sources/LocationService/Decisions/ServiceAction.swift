@@ -12,6 +12,8 @@ enum ServiceAction: Equatable {
   case remember(Location)
   /// Replaces a file of the state folder that all programs share.
   case store(StateFile, String)
+  /// Replaces the file of the newest location without waiting for the disk: what is remembered outlives the process until then.
+  case storeNewestLater(String)
   /// Replaces a file of a program's state after the events of the round have gone to the program, which recognises them if they come
   /// again: a service that is killed meanwhile has not lost them.
   case storeAfterEvents(ProgramID, StateFile, String)

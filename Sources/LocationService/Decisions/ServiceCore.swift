@@ -365,7 +365,9 @@ struct ServiceCore: Sendable {
     actions += takeQueue()
     if receivers.isLent(isReadingOut: coordinator.isReadingOut, at: now.instant) { actions.append(.lend(receiver: 0)) }
     actions += receivers.release(isReadingOut: coordinator.isReadingOut, isResting: isResting, at: now.instant)
-    if let location = newest.storeDue(isEnd: receivers.isFinished, at: now.instant) { actions.append(store(location)) }
+    if let location = newest.storeDue(isEnd: receivers.isFinished, at: now.instant) {
+      actions.append(.storeNewestLater(StateText.text(of: location)))
+    }
     return actions
   }
 

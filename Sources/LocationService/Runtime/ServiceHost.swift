@@ -32,6 +32,7 @@ package final class ServiceHost: Sendable {
   private let state: Mutex<State>
   /// Locked while events are in their queues and must not be delivered yet.
   private let deliveryGate = Mutex(())
+  private let isStoreFailureLogged = Atomic(false)
 
   /// Writes a line of a program's service to standard error.
   package static let standardErrorLog: @Sendable (String) -> Void = { System.log($0) }
@@ -251,6 +252,14 @@ package final class ServiceHost: Sendable {
 
   /// Runs `body`, before whose end no event is delivered.
   func delayDelivery(_ body: () -> Void) { deliveryGate.withLock { _ in body() } }
+
+  /// Logs that state could not be stored, once. From any thread.
+  func logStoreFailure(_ error: FileError) {
+    guard !isStoreFailureLogged.exchange(true, ordering: .relaxed) else { return }
+    log(
+      "\(error.path): \(error.reason); the state is lost at the end (name a folder that can be written with SEXTANT_STATE_DIR)"
+    )
+  }
 
   // MARK: The newest location
 

@@ -14,7 +14,6 @@ struct ServiceThread: ~Copyable {
   private var standby: [ReceiverSource]
   private let bus = BusSource()
   private let sensors: SensorThread
-  private var isStoreFailureLogged = false
   private var administration: AdministrationWatch
   private var watchedMembers: ServiceHost.MembersMark?
   private var hotplugWatcher: HotplugWatcher
@@ -73,7 +72,9 @@ struct ServiceThread: ~Copyable {
       } else {
         perform(actions, at: now)
       }
-      if isFinished, receiver.isReleased, standby.allSatisfy(\.isReleased) { return }
+      if isFinished, receiver.isReleased, standby.allSatisfy(\.isReleased) {
+        return service.store.finish { [service] in service.logStoreFailure($0) }
+      }
       var due = Instant.earlier(service.deadline(after: now.instant), receiver.deadline)
       for other in standby { due = .earlier(due, other.deadline) }
       due = .earlier(due, hotplugWatcher.deadline)
@@ -216,6 +217,7 @@ struct ServiceThread: ~Copyable {
     case .log(let text): service.log(text)
     case .remember(let location): service.store.remember(StateText.bytes(of: location))
     case .store(let file, let text): store(file, text, service.store)
+    case .storeNewestLater(let text): service.store.storeNewestLater(text) { [service] in service.logStoreFailure($0) }
     case .openReceiver: receiver.open(&poller, at: now.instant)
     case .releaseReceiver: receiver.release(&poller, at: now.instant)
     case .sense(let demand):
@@ -239,17 +241,8 @@ struct ServiceThread: ~Copyable {
     number == 0 ? receiver : standby.first { $0.number == number }
   }
 
-  private mutating func store(_ file: StateFile, _ text: String, _ store: StateStore) {
-    do throws(FileError) {
-      try store.store(file, text)
-    } catch {
-      if !isStoreFailureLogged {
-        service.log(
-          "\(error.path): \(error.reason); the state is lost at the end (name a folder that can be written with "
-            + "SEXTANT_STATE_DIR)")
-      }
-      isStoreFailureLogged = true
-    }
+  private func store(_ file: StateFile, _ text: String, _ store: StateStore) {
+    do throws(FileError) { try store.store(file, text) } catch { service.logStoreFailure(error) }
   }
 }
 

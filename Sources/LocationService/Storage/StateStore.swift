@@ -11,12 +11,14 @@ struct StateStore {
   let runFolder: String?
   let app: AppDescription
   private let runMemory: RunMemory?
+  private let newestFile: BackgroundFile?
 
   init(folder: String?, runFolder: String?, app: AppDescription) {
     self.folder = folder
     self.runFolder = runFolder
     self.app = app
     runMemory = runFolder.map { RunMemory("\($0)/newest-location") }
+    newestFile = folder.map { BackgroundFile("\($0)/\(StateFile.newestLocation.path(of: app))") }
   }
 
   /// Returns the state of the program that earlier runs stored, without the newest location, which is the system's.
@@ -121,9 +123,22 @@ struct StateStore {
   /// Replaces a file on the disk.
   func store(_ file: StateFile, _ text: String) throws(FileError) {
     guard let folder else { return }
-    try PrivateFile.replace("\(folder)/\(file.path(of: app))", with: text)
-    if file == .newestLocation { remember(text) }
+    guard file == .newestLocation else {
+      return try PrivateFile.replace("\(folder)/\(file.path(of: app))", with: text)
+    }
+    try newestFile?.replace(with: text)
+    remember(text)
   }
+
+  /// Replaces the file of the newest location, which is remembered already, without waiting for the disk.
+  ///
+  /// - Parameter failed: takes the error, on any thread.
+  func storeNewestLater(_ text: String, _ failed: @escaping @Sendable (FileError) -> Void) {
+    newestFile?.replaceLater(with: text, failed)
+  }
+
+  /// Waits until what `storeNewestLater` took is on the disk.
+  func finish(_ failed: (FileError) -> Void) { newestFile?.finish(failed) }
 
   /// Keeps the newest location in memory until the computer is switched off. Without such memory, only the file of the disk
   /// has it, once a minute.
