@@ -91,9 +91,9 @@ class Daemon(Program):
         with open(f"/proc/{self.process.pid}/smaps_rollup") as file:
             return sum(int(size) for size in re.findall(r"^Private_\w+:\s+(\d+)", file.read(), re.M))
 
-    def settled(self, program):
-        """Waits until the receiver has its settings: with the change of its messages an epoch can go. Returns the number of the
-        program's locations until then."""
+    def wait_for_settings(self, program):
+        """Waits until the receiver has its settings: an epoch can be lost while its messages are changed. Returns how many
+        locations the program got until then."""
         wait_until(lambda: self.status()["receivers"][0]["state"] == "awake", "the receiver does not get its settings")
         # The first one may be of before.
         program.event_mark = len(program.events)
@@ -200,7 +200,7 @@ def programs(folder):
                 daemon.track() as plain, daemon.client() as subscriber:
             subscribed = [subscriber.subscribe()["parameters"]["location"]]
             watcher.wait_for_event("didStartMonitoring", region="start")
-            first = daemon.settled(plain)
+            first = daemon.wait_for_settings(plain)
             watcher.wait_for_event("didExitRegion", without="didEnterRegion")
             deferring.wait_for_event("didFinishDeferredUpdates", code=None)
             expect_equal([program["authorization"] for program in daemon.programs()], ["authorizedAlways"] * 4, "the permissions")
@@ -211,7 +211,7 @@ def programs(folder):
             daemon.expect_alone(1)
             daemon.terminate()
             expect_equal(subscriber_end(subscriber), None, "the end of the subscription")
-        expect_in_order(times(plain)[first:])
+        expect_in_order(times(plain), switched=first)
         expect_increasing([seconds_of(one["timestamp"]) for one in subscribed], "the subscriber")
         most = expect_deferral(deferring, 10)
         expect_increasing(times(watcher), "the watcher")
@@ -329,7 +329,7 @@ def clients(folder):
     with served(folder) as (_, daemon), daemon.track() as other:
         other.wait_for_event("didUpdateLocations")
         begin = daemon.descriptors()
-        first = daemon.settled(other)
+        first = daemon.wait_for_settings(other)
         manager = [{"addManager": {"_0": 1}}, {"call": {"manager": 1, "_1": {"setDelegate": {"_0": 3}}}}]
         start = {"call": {"manager": 1, "_1": {"startUpdatingLocation": {}}}}
         defer = {"call": {"manager": 1, "_1": {"allowDeferredUpdates": {"metres": 1e9, "seconds": 600}}}}
@@ -364,7 +364,7 @@ def clients(folder):
                 killed.kill()
             daemon.expect_alone(1)
         other.terminate()
-        expect_in_order(times(other)[first:])
+        expect_in_order(times(other), switched=first)
         expect_equal(daemon.status()["programs"], [], "the programs after the last")
         daemon.terminate()
         return f"{len(phases) + 3} phases"
@@ -374,7 +374,7 @@ def stopped(folder):
     with served(folder) as (_, daemon), daemon.track() as other, daemon.track() as paused, daemon.client() as greedy, \
             daemon.client() as subscriber:
         other.wait_for_event("didUpdateLocations")
-        first = {program: daemon.settled(program) for program in (other, paused)}
+        first = {program: daemon.wait_for_settings(program) for program in (other, paused)}
         paused.process.send_signal(signal.SIGSTOP)
         # It does not read: a hundred managers are some sixty kilobytes a second.
         greedy.open("greedy")
@@ -409,7 +409,7 @@ def stopped(folder):
                         seen[found["manager"]] = at
         for program in other, paused:
             program.terminate()
-            expect_in_order(times(program)[first[program]:])
+            expect_in_order(times(program), switched=first[program])
         daemon.terminate()
         return f"{len(times(paused))} locations for a program that was stopped, {grown} kB more for one that does not read"
 
@@ -421,7 +421,7 @@ def connections(folder):
         other.wait_for_event("didUpdateLocations")
         # Before any connection of the rig itself, whose end the daemon may not have seen yet.
         begin = daemon.descriptors()
-        first = daemon.settled(other)
+        first = daemon.wait_for_settings(other)
         for number in range(options.connections):
             with daemon.client() as client:
                 if number % 3 == 1:
@@ -438,7 +438,7 @@ def connections(folder):
         wait_until(lambda: daemon.descriptors() == begin, lambda: f"{daemon.descriptors() - begin} descriptors are left")
         daemon.expect_alone(1)
         other.terminate()
-        expect_in_order(times(other)[first:])
+        expect_in_order(times(other), switched=first)
         daemon.terminate()
         return f"{options.connections} one after the other and 300 at once; no descriptor left"
 
@@ -447,7 +447,7 @@ def hostile(folder):
     info = b'{"method":"org.varlink.service.GetInfo"}\0'
     chance = random.Random(options.seed)
     with served(folder) as (_, daemon), daemon.track() as other:
-        first = daemon.settled(other)
+        first = daemon.wait_for_settings(other)
         with daemon.client() as client:
             for byte in info:
                 client.socket.sendall(bytes([byte]))
@@ -488,7 +488,7 @@ def hostile(folder):
         daemon.expect_alone(1)
         other.wait_for_event("didUpdateLocations")
         other.terminate()
-        expect_in_order(times(other)[first:])
+        expect_in_order(times(other), switched=first)
         daemon.terminate()
         return f"{len(wrong) + len(opened) + len(EXTREME_ACTIONS)} hostile messages, and the others were served on"
 
@@ -672,6 +672,7 @@ def slow(folder):
         with Daemon(folder, receiver, under=delay) as daemon, daemon.track() as program:
             begin = time.time()
             while not os.path.getsize(delayed):
+                expect(time.time() - begin < LIMIT, "nothing is stored")
                 program.wait_for_event("didUpdateLocations")
                 with daemon.track("--once") as other:
                     other.wait_for_exit()
