@@ -263,6 +263,10 @@ final class LocationServer: ServiceThreadWork {
     connection.unsentLocation = nil
   }
 
+  func receive(_ frame: borrowing Frame, of receiver: Int, at now: Instant) {
+    gpsd.receive(frame, of: receiver, at: now)
+  }
+
   func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, of receiver: Int, at now: Moment) {
     gpsd.receive(report, sky, of: receiver, servesClock: clock.isServing && receiver == 0, at: now)
     clock.receive(report, of: receiver, at: now.instant)

@@ -14,6 +14,7 @@ import SerialPort
 package final class ReceiverConnection {
   /// Receives the reports of epochs.
   package typealias ReportHandler = (borrowing EpochAssembler.Report, borrowing Sky) -> Void
+  package typealias FrameHandler = (borrowing Frame) -> Void
 
   /// The name of the device: a path, or another name that `LineAddress` reads.
   package let path: String
@@ -120,10 +121,11 @@ package final class ReceiverConnection {
   ///   - poller: the poller of the line.
   ///   - now: the present instant.
   ///   - tap: gets the received bytes before the session does.
+  ///   - frames: gets each frame before its epoch is reported.
   ///   - body: gets the report of each epoch in these bytes.
   package func handle(
     _ event: Poller.Event, _ poller: inout Poller, at now: Instant, bytes tap: (RawSpan) -> Void = { _ in },
-    _ body: ReportHandler
+    frames: FrameHandler = { _ in }, _ body: ReportHandler
   ) {
     if let network = reopening.network {
       network.handle(event, &poller, at: now)
@@ -131,7 +133,7 @@ package final class ReceiverConnection {
       return perform(&poller, at: now, body)
     }
     switch event {
-    case .readable(token), .hangUp(token): _ = read(&poller, at: now, tap, body)
+    case .readable(token), .hangUp(token): _ = read(&poller, at: now, tap, frames, body)
     case .writable(token): break
     default: return
     }
@@ -140,11 +142,12 @@ package final class ReceiverConnection {
 
   /// Performs what is due; see `handle` for the parameters.
   package func wake(
-    _ poller: inout Poller, at now: Instant, bytes tap: (RawSpan) -> Void = { _ in }, _ body: ReportHandler
+    _ poller: inout Poller, at now: Instant, bytes tap: (RawSpan) -> Void = { _ in },
+    frames: FrameHandler = { _ in }, _ body: ReportHandler
   ) {
     if isPaused { return }
     if link != nil {
-      wakeLink(&poller, at: now, tap, body)
+      wakeLink(&poller, at: now, tap, frames, body)
     } else {
       reopen(&poller, at: now, body)
     }
@@ -152,19 +155,19 @@ package final class ReceiverConnection {
   }
 
   private func wakeLink(
-    _ poller: inout Poller, at now: Instant, _ tap: (RawSpan) -> Void, _ body: ReportHandler
+    _ poller: inout Poller, at now: Instant, _ tap: (RawSpan) -> Void, _ frames: FrameHandler, _ body: ReportHandler
   ) {
     if let due = link!.line.deadline, now >= due {
       // A port has at most the bytes of its buffer. The limit does the same for a file, so that signals are handled.
-      for _ in 0..<16 where !read(&poller, at: now, tap, body) { break }
+      for _ in 0..<16 where !read(&poller, at: now, tap, frames, body) { break }
     }
     guard link != nil else { return reopen(&poller, at: now, body) }
     if let until = link!.scheduler.idleUntil, now >= until {
       link!.scheduler.wake(at: now)
       isEpochNear = true
-      _ = read(&poller, at: now, tap, body)
+      _ = read(&poller, at: now, tap, frames, body)
     }
-    if link != nil, let due = link!.session.deadline, now >= due { link!.session.wake(at: now, body) }
+    if link != nil, let due = link!.session.deadline, now >= due { link!.session.wake(at: now, frames: frames, body) }
   }
 
   // MARK: Commands
@@ -430,7 +433,7 @@ package final class ReceiverConnection {
 
   /// Reads once. Returns whether there were bytes.
   private func read(
-    _ poller: inout Poller, at now: Instant, _ tap: (RawSpan) -> Void, _ body: ReportHandler
+    _ poller: inout Poller, at now: Instant, _ tap: (RawSpan) -> Void, _ frames: FrameHandler, _ body: ReportHandler
   ) -> Bool {
     guard link != nil else { return false }
     // The buffer is moved out while it is read, to avoid a copy.
@@ -463,7 +466,7 @@ package final class ReceiverConnection {
       let received = unsafe buffer.span.bytes.extracting(0..<count)
       tap(received)
       var endsEpoch = false
-      link!.session.receive(received, at: now) { report, sky in
+      link!.session.receive(received, at: now, frames: frames) { report, sky in
         endsEpoch = true
         body(report, sky)
       }

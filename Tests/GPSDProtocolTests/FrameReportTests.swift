@@ -28,6 +28,17 @@ private func corrections(_ digits: String) throws -> [JSON] {
 // The objects are those of Debian's `gpsdecode -j` (gpsd 3.22) for the same frames.
 @Suite("Reports of single frames")
 struct FrameReportTests {
+  @Test("A sentence is a line that ends with CR and LF, another frame a line of digits")
+  func text() {
+    func texts(_ bytes: [UInt8]) -> [String] {
+      var texts: [String] = []
+      frames(bytes) { texts.append(String(decoding: GPSDState.text(of: $0), as: UTF8.self)) }
+      return texts
+    }
+    #expect(texts([UInt8]("$GNTXT,01,01,02,A*12\n".utf8)) == ["$GNTXT,01,01,02,A*12\r\n"])
+    #expect(texts([0xb5, 0x62, 0x0a, 0x04, 0x00, 0x00, 0x0e, 0x34]) == ["b5620a0400000e34\r\n"])
+  }
+
   @Test("The position of a station has its systems and its coordinates in metres")
   func station() throws {
     let found = try #require(try corrections("d300153ee7d30302980edeef34b4bd62ac0941986f333b8218152f").first)

@@ -57,46 +57,6 @@ final class GPSDProgram: ProgramReceiver, @unchecked Sendable {
   }
 }
 
-/// The frames of a receiver's bytes, in the forms of gpsd's reports.
-final class ReceiverFrames {
-  enum Frame {
-    case sentence([UInt8])
-    /// Another frame as a line of hexadecimal digits.
-    case other([UInt8])
-    /// A report of a correction in JSON.
-    case report([UInt8])
-  }
-
-  private var stream = FrameStream()
-  /// What the next reports of an epoch have beside the fix.
-  private(set) var details = FrameDetails()
-
-  /// - Parameters:
-  ///   - hasText: whether `body` gets sentences and lines of digits.
-  ///   - device: the receiver in reports; nil if `body` gets none.
-  func receive(_ bytes: RawSpan, hasText: Bool, reportsOf device: String?, _ body: (Frame) -> Void) {
-    stream.receive(bytes) { frame in
-      if let device {
-        details.receive(frame)
-        if let report = GPSDState.correctionReport(frame, device: device) { body(.report(report)) }
-      }
-      guard hasText else { return }
-      let copy = [UInt8](copying: frame.bytes)
-      if frame.kind == .nmea {
-        // A sentence may end with LF alone.
-        let text = copy.prefix { $0 != 13 && $0 != 10 }
-        body(.sentence(text + [13, 10]))
-      } else {
-        body(.other(copy.flatMap { [Self.digit($0 >> 4), Self.digit($0 & 15)] } + [13, 10]))
-      }
-    }
-  }
-
-  private static func digit(_ value: UInt8) -> UInt8 {
-    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
-  }
-}
-
 extension GPSDListener.Problem {
   var text: String {
     switch self {

@@ -24,7 +24,7 @@ extension GPSDServer {
     let watches = clients.values.map(\.client.watch)
     let wanted = GPSDState.Wanted(
       nmea: watches.contains(where: \.nmea), timeOffset: !servesClock && watches.contains(where: \.pps))
-    let details = frames[receiver]?.details ?? FrameDetails()
+    let details = details[receiver] ?? FrameDetails()
     guard
       let epoch = state.receive(report, sky, of: receiver, wanted: wanted, details: details, received: now.utc)
     else { return }
@@ -32,29 +32,36 @@ extension GPSDServer {
   }
 
   func receive(_ bytes: RawSpan, of receiver: Int, at now: Instant) {
-    guard !clients.isEmpty, let device = state.device(number: receiver), isPermitted else { return }
-    let watches = clients.values.map(\.client.watch)
-    if watches.contains(where: { $0.raw == .verbatim }) {
-      let copy = [UInt8](copying: bytes)
-      for client in clients.values { client.client.deliver(verbatim: copy, of: device.path, at: now) }
-    }
+    guard clients.values.contains(where: { $0.client.watch.raw == .verbatim }),
+      let device = state.device(number: receiver), isPermitted
+    else { return }
+    let copy = [UInt8](copying: bytes)
+    for client in clients.values { client.client.deliver(verbatim: copy, of: device.path, at: now) }
+  }
+
+  /// Takes a frame: a sentence for those who read NMEA or all frames, another frame in hexadecimal digits for the latter, and a
+  /// correction as a report.
+  func receive(_ frame: borrowing Frame, of receiver: Int, at now: Instant) {
+    guard !clients.isEmpty, let index = state.devices.firstIndex(where: { $0.number == receiver }) else { return }
+    details[receiver, default: FrameDetails()].receive(frame)
     // A receiver that sends UBX has its sentences made from the fix.
-    let hasText = watches.contains { $0.raw == .hexadecimal || ($0.nmea && !device.isBinary) }
-    let hasReports = watches.contains(where: \.json)
-    guard hasText || hasReports else {
-      frames[receiver] = nil
-      return
+    let isOwn = !state.devices[index].isBinary
+    let isCorrection = frame.kind == .rtcm3 && clients.values.contains { $0.client.watch.json }
+    let wantsText = clients.values.contains {
+      $0.client.watch.raw == .hexadecimal || (frame.kind == .nmea && isOwn && $0.client.watch.nmea)
     }
-    let splitter = frames[receiver] ?? ReceiverFrames()
-    frames[receiver] = splitter
-    splitter.receive(bytes, hasText: hasText, reportsOf: hasReports ? device.path : nil) { frame in
-      for client in clients.values {
-        switch frame {
-        case .sentence(let text):
-          client.client.deliver(sentence: text, of: device.path, isOwn: !device.isBinary, at: now)
-        case .other(let line): client.client.deliver(hexadecimal: line, of: device.path, at: now)
-        case .report(let json): client.client.deliver(DeviceReport(device: device.path, json: json), at: now)
-        }
+    guard wantsText || isCorrection, isPermitted else { return }
+    let path = state.devices[index].path
+    if isCorrection, let json = GPSDState.correctionReport(frame, device: path) {
+      for client in clients.values { client.client.deliver(DeviceReport(device: path, json: json), at: now) }
+    }
+    guard wantsText else { return }
+    let text = GPSDState.text(of: frame)
+    for client in clients.values {
+      if frame.kind == .nmea {
+        client.client.deliver(sentence: text, of: path, isOwn: isOwn, at: now)
+      } else {
+        client.client.deliver(hexadecimal: text, of: path, at: now)
       }
     }
   }

@@ -35,7 +35,8 @@ final class GPSDServer {
   private var nextToken = GPSDServer.firstToken + GPSDServer.listenerTokens
   var state: GPSDState
   private var program: (id: ProgramID, receiver: GPSDProgram)?
-  var frames: [Int: ReceiverFrames] = [:]
+  /// What the next reports of an epoch have beside the fix, by the numbers of the receivers.
+  var details: [Int: FrameDetails] = [:]
   private var buffer = [UInt8](repeating: 0, count: 4096)
   private var isFull = false
   var commands: [Int: [ClientCommand]] = [:]
@@ -230,7 +231,10 @@ final class GPSDServer {
     poller.remove(client.socket.descriptor)
     changes.end(client.token)
     endDemand(of: client)
-    if clients.isEmpty { state.forget() }
+    if clients.isEmpty {
+      state.forget()
+      details = [:]
+    }
     guard isFull else { return }
     isFull = false
     for (token, listener) in listeners {

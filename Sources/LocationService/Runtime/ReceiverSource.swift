@@ -132,7 +132,7 @@ final class ReceiverSource {
 
   /// Takes an event of the poller.
   ///
-  /// - Parameter work: also takes the bytes that are read.
+  /// - Parameter work: also takes the bytes that are read, and their frames.
   func handle(
     _ event: Poller.Event, _ poller: inout Poller, at now: Instant, _ work: (any ServiceThreadWork)? = nil,
     _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
@@ -147,7 +147,8 @@ final class ReceiverSource {
         bytes: {
           batch?.receive($0)
           work?.receive($0, of: number)
-        }, body)
+        },
+        frames: { work?.receive($0, of: number, at: now) }, body)
       // After the epochs that were read with them.
       deliverEvents()
     }
@@ -190,7 +191,8 @@ final class ReceiverSource {
       bytes: {
         batch?.receive($0)
         work?.receive($0, of: number)
-      }, body)
+      },
+      frames: { work?.receive($0, of: number, at: now) }, body)
     deliverEvents()
     if let endsAt, now >= endsAt || connection?.isEnded == true {
       if let connection, !connection.isEnded, connection.needsRestoring {

@@ -15,6 +15,8 @@ package protocol ServiceThreadWork: AnyObject {
   func handle(_ events: [Poller.Event], _ poller: inout Poller, at now: Moment)
   /// Takes bytes of a receiver, as they were read.
   func receive(_ bytes: RawSpan, of receiver: Int)
+  /// Takes a frame of a receiver, before its epoch.
+  func receive(_ frame: borrowing Frame, of receiver: Int, at now: Instant)
   /// Takes an epoch of a receiver, before the decisions.
   func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, of receiver: Int, at now: Moment)
   /// Takes a report of a receiver's session.

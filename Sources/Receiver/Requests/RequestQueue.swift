@@ -17,6 +17,8 @@ struct RequestQueue {
   var inFlight: RequestInFlight? { current?.request }
   var owner: Owner? { current?.owner }
   var isBusy: Bool { current != nil }
+  /// When the request in flight is due. Reading it copies no request.
+  var deadline: Instant? { current?.request.deadline }
   var isEmpty: Bool { current == nil && submitted.isEmpty }
   /// When the next submitted command can be sent.
   var submittedAt: Instant? { current == nil && !submitted.isEmpty ? earliest : nil }
@@ -58,7 +60,7 @@ struct RequestQueue {
   mutating func wake(
     at now: Instant, backlog: Milliseconds, bitRate: UInt32?, fills: Bool
   ) -> (bytes: [UInt8]?, outcome: Outcome?)? {
-    guard let deadline = current?.request.deadline, now >= deadline else { return nil }
+    guard let deadline, now >= deadline else { return nil }
     return current?.request.wake(at: now, backlog: backlog, bitRate: bitRate, fills: fills)
   }
 

@@ -4,14 +4,22 @@ import ReceiverStream
 
 /// The events from outside, and the actions.
 extension ReceiverSession {
-  /// Takes bytes from the line; `body` gets the report of each epoch that they complete.
+  /// Takes bytes from the line; `body` gets the report of each epoch that they complete, and `tap` each whole frame before
+  /// that.
   public mutating func receive(
-    _ bytes: RawSpan, at now: Instant, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
+    _ bytes: RawSpan, at now: Instant, frames tap: (borrowing Frame) -> Void = { _ in },
+    _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
   ) {
     line.receive(bytes: bytes.byteCount, at: now)
     var received = startReceiving()
     let bitRate = rate
-    let action = listener.receive(bytes, at: now, frames: { received.receive($0, at: now, bitRate) }) { report, sky in
+    let action = listener.receive(
+      bytes, at: now,
+      frames: {
+        tap($0)
+        received.receive($0, at: now, bitRate)
+      }
+    ) { report, sky in
       if !report.isUpdate { received.epochs += 1 }
       received.observe(report, sky)
       body(report, sky)
@@ -28,13 +36,20 @@ extension ReceiverSession {
     listener.preview(body)
   }
 
-  /// Does what is due at `now`; legal at any time.
+  /// Does what is due at `now`; legal at any time. The silence of the line may end an epoch and a frame; see `receive`.
   public mutating func wake(
-    at now: Instant, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
+    at now: Instant, frames tap: (borrowing Frame) -> Void = { _ in },
+    _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
   ) {
     var received = startReceiving()
     let bitRate = rate
-    let action = listener.wake(at: now, frames: { received.receive($0, at: now, bitRate) }) { report, sky in
+    let action = listener.wake(
+      at: now,
+      frames: {
+        tap($0)
+        received.receive($0, at: now, bitRate)
+      }
+    ) { report, sky in
       received.observe(report, sky)
       body(report, sky)
     }
@@ -164,7 +179,7 @@ extension ReceiverSession {
   public var deadline: Instant? {
     if isEnded { return nil }
     var next = listener.deadline
-    next = .earlier(next, requests.inFlight?.deadline)
+    next = .earlier(next, requests.deadline)
     next = .earlier(next, end.deadline)
     next = .earlier(next, silenceDeadline)
     next = .earlier(next, health.recoveredAt)
