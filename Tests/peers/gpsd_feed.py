@@ -6,13 +6,15 @@ usage: gpsd_feed.py FOLDER SECONDS [CLIENTS]..., as root; FOLDER has sextantd
 
 A pseudo-terminal gets an epoch of UBX or of NMEA each second, at once, as a receiver with USB sends it. Nothing is sent to it
 (`--read-only`, `gpsd -b`). Latency is from the write of the epoch to its first TPV at a client, over all epochs and clients.
-Processor time and wake-ups are those of all threads of the daemon.
+Processor time and wake-ups are those of all threads of the daemon. The third row is least.c, which sends a text for each epoch and
+decodes nothing: no daemon can cost less.
 """
 import os
 import pathlib
 import pty
 import selectors
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -29,12 +31,12 @@ SETTLING = 10
 STEP = 5
 
 
-def measure(folder, kind, make, count, seconds):
+def measure(folder, kind, make, count, seconds, least):
     master, slave = pty.openpty()
     tty.setraw(slave)
     node = os.ttyname(slave)
     os.chmod(node, 0o666)
-    with Side(folder, kind, node, is_read_only=True) as side:
+    with Side(folder, kind, node, is_read_only=True, command=[least, node] if kind == "least" else None) as side:
         clients = [side.connect() for _ in range(count)]
         waits = selectors.DefaultSelector()
         for client in clients:
@@ -74,10 +76,12 @@ def main():
     print("|---|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
+        least = f"{folder}/least-server"
+        subprocess.run(["cc", "-O2", "-o", least, pathlib.Path(__file__).with_name("least.c")], check=True)
         for name, make in (("UBX", ubx_epoch), ("NMEA", nmea_epoch)):
             for count in counts:
-                for kind in ("sextantd", "gpsd"):
-                    median, most, spent, wakes, private, reports = measure(f"{folder}/{name}-{count}", kind, make, count, seconds)
+                for kind in ("sextantd", "gpsd", "least"):
+                    median, most, spent, wakes, private, reports = measure(f"{folder}/{name}-{count}", kind, make, count, seconds, least)
                     print(f"| {name} | {count} | {kind} | {median:.2f} ms | {most:.2f} ms | {spent:.2f} ms | {wakes:.1f} | {private} kB | "
                           f"{reports:.2f} |", flush=True)
 

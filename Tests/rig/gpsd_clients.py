@@ -62,16 +62,19 @@ def connect(process):
 
 
 class Side:
-    """A daemon with port 2947 in a network of its own, so that clients need no address. `receiver` is None for a daemon without."""
+    """A daemon with port 2947 in a network of its own, so that clients need no address. `receiver` is None for a daemon without;
+    `command` starts another one."""
 
-    def __init__(self, folder, kind, receiver, is_read_only=False):
+    def __init__(self, folder, kind, receiver, is_read_only=False, command=None):
         self.folder, self.kind = f"{folder}/{kind}", kind
         os.makedirs(self.folder, exist_ok=True)
         # The network lives as long as this process.
         self.network = subprocess.Popen(["unshare", "--net", "sh", "-c", "ip link set lo up && echo up && exec sleep infinity"],
                                         stdout=subprocess.PIPE, text=True)
         expect_equal(self.network.stdout.readline().strip(), "up", "the network")
-        if kind == "gpsd":
+        if command:
+            pass
+        elif kind == "gpsd":
             command = ["gpsd", "-N", "-n", "-F", f"{self.folder}/control", *(["-b"] if is_read_only else [])] + ([receiver] if receiver else [])
         else:
             command = [program("sextantd")] + (["--device", receiver] if receiver else []) + ["--socket", f"{self.folder}/location", "--gpsd", "localhost:2947",
