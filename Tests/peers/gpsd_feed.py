@@ -7,21 +7,20 @@ usage: gpsd_feed.py FOLDER SECONDS [CLIENTS]..., as root; FOLDER has sextantd
 A pseudo-terminal gets an epoch of UBX or of NMEA each second, at once, as a receiver with USB sends it. Nothing is sent to it
 (`--read-only`, `gpsd -b`). Latency is from the write of the epoch to its first TPV at a client, over all epochs and clients.
 Processor time and wake-ups are those of all threads of the daemon. The third row is least.c, which sends a text for each epoch and
-decodes nothing: no daemon can cost less.
+decodes nothing: about the least that a daemon costs.
 """
 import os
 import pathlib
 import pty
 import selectors
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 import tty
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "rig"))
-from compare_latency import nmea_epoch, ubx_epoch  # noqa: E402
+from compare_latency import compiled, nmea_epoch, ubx_epoch  # noqa: E402
 from gpsd_clients import WATCH, Side, memory  # noqa: E402
 from gpsd_cost import used  # noqa: E402
 
@@ -76,8 +75,7 @@ def main():
     print("|---|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
-        least = f"{folder}/least-server"
-        subprocess.run(["cc", "-O2", "-o", least, pathlib.Path(__file__).with_name("least.c")], check=True)
+        least = compiled("least", folder)
         for name, make in (("UBX", ubx_epoch), ("NMEA", nmea_epoch)):
             for count in counts:
                 for kind in ("sextantd", "gpsd", "least"):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The least that a server of reports costs: it waits for the bytes of a line, and sends a text of the size of an epoch's TPV and
+// About the least that a server of reports costs: it waits for the bytes of a line, and sends a text of the size of an epoch's TPV and
 // SKY to each client of port 2947. It decodes nothing. What gpsd and sextantd take longer is their own work.
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -24,11 +24,14 @@ int main(int count, char **arguments) {
   if (port < 0 || listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof address) < 0 || listen(listener, 8) < 0) return 66;
   struct pollfd waits[2] = {{port, POLLIN, 0}, {listener, POLLIN, 0}};
   while (poll(waits, 2, -1) > 0) {
-    if (waits[1].revents && connected < MOST_CLIENTS) {
+    if (waits[1].revents) {
       int client = accept(listener, NULL, NULL);
+      if (client < 0) return 71;
       setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
       clients[connected++] = client;
     }
+    // A negative descriptor is not waited for.
+    waits[1].fd = connected < MOST_CLIENTS ? listener : -1;
     if (!waits[0].revents) continue;
     if (read(port, piece, sizeof piece) <= 0) return 0;
     for (int index = 0; index < connected; index++)

@@ -72,11 +72,9 @@ class Side:
         self.network = subprocess.Popen(["unshare", "--net", "sh", "-c", "ip link set lo up && echo up && exec sleep infinity"],
                                         stdout=subprocess.PIPE, text=True)
         expect_equal(self.network.stdout.readline().strip(), "up", "the network")
-        if command:
-            pass
-        elif kind == "gpsd":
+        if command is None and kind == "gpsd":
             command = ["gpsd", "-N", "-n", "-F", f"{self.folder}/control", *(["-b"] if is_read_only else [])] + ([receiver] if receiver else [])
-        else:
+        elif command is None:
             command = [program("sextantd")] + (["--device", receiver] if receiver else []) + ["--socket", f"{self.folder}/location", "--gpsd", "localhost:2947",
                        "--nmea", f"{self.folder}/nmea", "--gpsd-control", f"{self.folder}/control",
                        *(["--read-only"] if is_read_only else [])]

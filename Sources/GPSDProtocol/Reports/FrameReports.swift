@@ -50,14 +50,12 @@ package struct FrameDetails: Equatable, Sendable {
 extension GPSDState {
   /// Returns a sentence as a line, whatever ends it on the wire; another frame as a line of hexadecimal digits.
   package static func text(of frame: borrowing Frame) -> [UInt8] {
-    let bytes = [UInt8](copying: frame.bytes)
     // A sentence may end with LF alone.
-    if frame.kind == .nmea { return bytes.prefix { $0 != 13 && $0 != 10 } + [13, 10] }
-    return bytes.flatMap { [digit($0 >> 4), digit($0 & 15)] } + [13, 10]
-  }
-
-  private static func digit(_ value: UInt8) -> UInt8 {
-    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+    if frame.kind == .nmea { return [UInt8](copying: frame.bytes).prefix { $0 != 13 && $0 != 10 } + [13, 10] }
+    var line = JSONLine.forClients
+    for index in 0..<frame.bytes.byteCount { line.hexadecimal(frame.bytes.u1(index)) }
+    line.endLine()
+    return line.served
   }
 
   /// Returns an RTCM 3 message as RTCM3; nil for another frame. The fields of station messages have gpsd's names, other messages

@@ -4,9 +4,7 @@ import GPSDProtocol
 import LocationService
 import MonotonicTime
 import Positioning
-import ReceiverStream
 import SystemPackage
-import WireBytes
 
 /// The connection of a client of gpsd.
 final class GPSDConnection {
