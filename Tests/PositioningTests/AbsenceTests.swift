@@ -126,6 +126,30 @@ struct AbsenceTests {
     }
   }
 
+  @Test("SC-3 the five minutes between significant changes go on when the program ends")
+  func significantInterval() {
+    var engine = Self.engine(regions: [], newest: Self.location(0, north: 0))
+    #expect(engine.significantDeliveredAt == nil)
+    engine.add(Self.manager)
+    engine.call(.setDelegate([.takesLocations]), by: Self.manager, at: .zero)
+    engine.call(.startSignificantChanges, by: Self.manager, at: .zero)
+    engine.receive(Self.location(10, north: 0), at: Self.moment(10))
+    #expect(engine.significantDeliveredAt == Self.moment(10).instant)
+
+    var absent = Self.engine(regions: [], newest: Self.location(20, north: 0))
+    absent.beginAbsence(
+      Self.manager, wantsSignificant: true, significantDeliveredAt: engine.significantDeliveredAt, monitors: [],
+      waiting: [], at: Self.moment(20).instant)
+    // No position check is needed before the change may be delivered.
+    let demand = absent.demands.compactMap(\.significantChange).first
+    #expect(demand?.nextPossible == Self.moment(310).instant)
+    #expect(Self.waiting(&absent, from: 30, seconds: 280, north: 0.01).isEmpty)
+    #expect(
+      Self.waiting(&absent, from: 310, seconds: 1, north: 0.01) == [
+        .delegate(.didUpdateLocations([Self.location(310, north: 0.01)]))
+      ])
+  }
+
   @Test("VI-2 a visit goes on without the program and waits for it")
   func visit() {
     var absent = Self.engine(regions: [], visits: true)

@@ -26,6 +26,8 @@ final class Launcher {
     /// The text of its file.
     var stored: String?
     var isRefusalLogged = false
+    /// The time of the last significant change that it was sent, or that has started it.
+    var significantDeliveredAt: Instant?
   }
 
   /// The largest number of programs of one user that are watched while they do not run. Names are the programs' own choice.
@@ -135,14 +137,14 @@ final class Launcher {
       return host.log(
         "user \(key.user) has \(Self.programLimit) programs with regions; \(key.name) is not started for its regions")
     }
-    var record = before?.record ?? LaunchRecord(unit: unit, executable: connection.peer.executable, keys: keys)
-    record.unit = unit
-    record.executable = connection.peer.executable ?? record.executable
-    record.keys = keys
-    record.wantsSignificant = wantsSignificant
-    entries[key] = Entry(
-      record: record, launch: before?.launch ?? ProgramLaunch(), absent: before?.absent, stored: before?.stored,
-      isRefusalLogged: before?.isRefusalLogged ?? false)
+    let executable = connection.peer.executable
+    var entry =
+      before ?? Entry(record: LaunchRecord(unit: unit, executable: executable, keys: keys), launch: ProgramLaunch())
+    entry.record.unit = unit
+    entry.record.executable = executable ?? entry.record.executable
+    entry.record.keys = keys
+    entry.record.wantsSignificant = wantsSignificant
+    entries[key] = entry
     store(key)
     watchUnits()
   }
@@ -164,9 +166,11 @@ final class Launcher {
     takeFromMonitors(connection)
     entries[key]?.launch.returned(from: connection.token.rawValue)
     if connections[key]?.isEmpty == true { connections[key] = nil }
-    if let origin = host.read(program, { $0.permittedNewest?.coordinate }) ?? nil {
-      entries[key]?.record.origin = origin
+    guard let (newest, delivered) = host.read(program, { ($0.permittedNewest, $0.significantDeliveredAt) }) else {
+      return
     }
+    if let newest { entries[key]?.record.origin = newest.coordinate }
+    if let delivered { entries[key]?.significantDeliveredAt = delivered }
   }
 
   /// The host no longer has the program of a connection.
@@ -225,10 +229,10 @@ final class Launcher {
     if host.read(id, { $0.authorization.status }) == .authorizedWhenInUse { return host.remove(id) }
     let monitors = files.monitors(of: key.name, key.user).map { (name: $0, records: host.monitorRecords($0, of: id)) }
     let events = entry.launch.events
-    let wantsSignificant = entry.record.wantsSignificant
     _ = host.changeOnThread(id) { engine, now in
       engine.beginAbsence(
-        Self.manager, wantsSignificant: wantsSignificant, monitors: monitors, waiting: events, at: now.instant)
+        Self.manager, wantsSignificant: entry.record.wantsSignificant,
+        significantDeliveredAt: entry.significantDeliveredAt, monitors: monitors, waiting: events, at: now.instant)
     }
     entries[key]?.absent = (id, receiver)
   }
@@ -242,6 +246,7 @@ final class Launcher {
       switch event {
       case .delegate(.didUpdateLocations(let locations)):
         guard let location = locations.last, entry.record.isChange(location) else { continue }
+        entry.significantDeliveredAt = now
       // The state beside a crossing; one that the program does not want to be told does not start it.
       case .delegate(.didDetermineState) where entry.launch.events.isEmpty: continue
       case .monitor where entry.launch.events.contains(event): continue

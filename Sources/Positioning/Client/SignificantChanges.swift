@@ -12,7 +12,7 @@ struct SignificantChanges: Sendable {
   private(set) var isRunning = false
   private(set) var lastDelivered: Sample?
   private var startedAt = Instant.zero
-  private var deliveredAt: Instant?
+  private(set) var deliveredAt: Instant?
   /// A change that came too early: it is delivered when the interval is over.
   private var waiting: Sample?
 
@@ -27,6 +27,11 @@ struct SignificantChanges: Sendable {
     isRunning = true
     startedAt = now
     return true
+  }
+
+  /// The service goes on from a run that has delivered a sample at that time (SC-3).
+  mutating func resume(deliveredAt: Instant?) {
+    if isRunning { self.deliveredAt = deliveredAt }
   }
 
   mutating func stop() { self = SignificantChanges() }

@@ -30,22 +30,29 @@ extension PositioningEngine {
   /// The names of the open monitors.
   package var monitorNames: [String] { monitors.map(\.name) }
 
+  /// The time of the last delivery by the significant-change service of any manager; nil before.
+  package var significantDeliveredAt: Instant? { clients.compactMap(\.significant.deliveredAt).max() }
+
   /// Adds a manager in place of those of the program. It takes the events that start the program.
   ///
   /// - Parameters:
   ///   - id: the manager.
   ///   - wantsSignificant: whether the program has started the significant-change service and not stopped it.
+  ///   - significantDeliveredAt: the time of that service's last delivery, from which the next interval counts (SC-3).
   ///   - monitors: the program's monitors with their stored conditions.
   ///   - waiting: the events that wait already, whose states count as reported.
   ///   - now: the present instant.
   package mutating func beginAbsence(
-    _ id: ClientID, wantsSignificant: Bool, monitors: [(name: String, records: [Monitor.Record])],
-    waiting: [WaitingEvent], at now: Instant
+    _ id: ClientID, wantsSignificant: Bool, significantDeliveredAt: Instant? = nil,
+    monitors: [(name: String, records: [Monitor.Record])], waiting: [WaitingEvent], at now: Instant
   ) {
     assume(waiting, at: now)
     add(id)
     call(.setDelegate([.takesLocations, .takesErrors]), by: id, at: now)
-    if wantsSignificant { call(.startSignificantChanges, by: id, at: now) }
+    if wantsSignificant {
+      call(.startSignificantChanges, by: id, at: now)
+      clients[clients.count - 1].significant.resume(deliveredAt: significantDeliveredAt)
+    }
     for monitor in monitors { openMonitor(monitor.name, restored: monitor.records, at: now) }
     for case .monitor(let name, let event) in waiting {
       if let index = self.monitors.firstIndex(where: { $0.name == name }) {

@@ -92,6 +92,8 @@ run_guest() {
   ! grep -q FAIL "$work/out"
 }
 
+# The failed checks again, as the end of a long log is what CI shows, and the count.
 print_count() {
+  grep FAIL "$work/out" || true
   echo "--- $(grep -c PASS "$work/out") passed in the guest, $(grep -c FAIL "$work/out" || true) failed"
 }
