@@ -569,6 +569,8 @@ deb-library:
 # The packages in a chroot of each suite: installed, upgraded, used and purged; and what lintian finds. Needs root.
 SUITES ?= bookworm
 rig-deb: deb
+	@command -v debootstrap >/dev/null && command -v lintian >/dev/null || { $(SUDO) apt-get update -qq && \
+	  $(SUDO) apt-get install -y -qq --no-install-recommends debootstrap lintian >/dev/null; }
 	packaging/deb.sh $(TREE) $(ARCH) $(DEB_VERSION)+1 .build/deb
 	for suite in $(SUITES); do $(SUDO) Tests/rig/packages.sh .build/deb $(DEB_VERSION) $(ARCH) $$suite .build/rig-deb || exit 1; done
 
