@@ -127,6 +127,7 @@ first() {
   echo "== a program that registers a region, and ends"
   systemctl start yard.service
   check "its region is monitored" wait_line /var/tmp/yard.log didStartMonitoring
+  check "it has a location outside" wait_line /var/tmp/yard.log didUpdateLocations
   check "it is outside" wait_line /var/tmp/yard.log 'didDetermineState.*outside'
   systemctl kill --signal=SIGKILL yard.service
   check "its region is watched without it" wait_until status 'yard.service does not run.*regions'
