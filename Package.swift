@@ -403,3 +403,8 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// The tests themselves are not optimised in a release build, because that takes longer than they run.
+for test in package.targets where test.type == .test {
+  test.swiftSettings?.append(.unsafeFlags(["-Onone"], .when(configuration: .release)))
+}
