@@ -45,9 +45,13 @@ let package = Package(
     .target(name: "MonotonicTime", dependencies: ["CLinux"], swiftSettings: settings),
     .systemLibrary(name: "CByteMask", path: "CSupport/CByteMask"),
     .target(name: "WireBytes", dependencies: ["CByteMask"], swiftSettings: settings),
-    .target(name: "NMEA", dependencies: ["WireBytes", "CByteMask"], swiftSettings: settings),
+    // `rounded` calls the library of mathematics, and no import of these two modules links it.
     .target(
-      name: "UBX", dependencies: ["WireBytes"], swiftSettings: settings, plugins: ["UBXLayoutPlugin"]),
+      name: "NMEA", dependencies: ["WireBytes", "CByteMask"], swiftSettings: settings,
+      linkerSettings: [.linkedLibrary("m")]),
+    .target(
+      name: "UBX", dependencies: ["WireBytes"], swiftSettings: settings, linkerSettings: [.linkedLibrary("m")],
+      plugins: ["UBXLayoutPlugin"]),
     .target(name: "RTCM3", dependencies: ["WireBytes", "CByteMask"], swiftSettings: settings),
     .target(name: "SPARTN", dependencies: ["WireBytes"], swiftSettings: settings),
     .executableTarget(name: "UBXLayoutCompiler", swiftSettings: settings),

@@ -2,14 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
-// A client package that uses the product CoreLocation by its path. Its programs have the usual forms, and compile
-// unchanged in both language modes and without a warning.
+// A client package that uses products by the project's path. Its programs have the usual forms, and compile unchanged in both
+// language modes and without a warning.
 
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 
-func program(_ name: String, _ mode: SwiftLanguageMode, _ settings: [SwiftSetting] = []) -> Target {
+func program(
+  _ name: String, _ mode: SwiftLanguageMode, _ settings: [SwiftSetting] = [], product: String = "CoreLocation"
+) -> Target {
   .executableTarget(
-    name: name, dependencies: [.product(name: "CoreLocation", package: "sextant")],
+    name: name, dependencies: [.product(name: product, package: "sextant")],
     swiftSettings: strict + [.swiftLanguageMode(mode)] + settings)
 }
 
@@ -30,5 +32,6 @@ let package = Package(
     program("DelegateProxy", .v6), program("HeaderImports", .v5), program("LoopOfC", .v5),
     program("LiveFilter", .v6), program("MainActorDefault", .v6, mainActor), program("MockedManager", .v6),
     program("MonitorActor", .v6), program("ObservableModel", .v6), program("SignificantVisits", .v6),
+    program("SentencesAlone", .v6, product: "NMEA"), program("MessagesAlone", .v6, product: "UBX"),
     program("StreamWrapper", .v6), program("TurnedLoop", .v5), program("Values", .v6),
   ])

@@ -34,6 +34,7 @@ declare -A wanted=(
   [MockedManager]='^received \[-1.0, 7.0\], errors 1, at 1.0' [MonitorActor]='^work true recorded true'
   [ObservableModel]='^observed true, updating false' [SignificantVisits]='^significant true, same as location'
   [StreamWrapper]='^streamed 3, as far as one walks' [TurnedLoop]='^place 2 of 2, turned'
+  [SentencesAlone]='^rounded 48117$' [MessagesAlone]='^key 807469057$'
   [Values]='^values are as they should be'
 )
 for program in "${!wanted[@]}"; do
