@@ -131,6 +131,11 @@ fuzz: dependencies
 	$(SWIFT) build --product UBXLayoutCompiler
 	Tests/fuzz/run.sh .build/fuzz $(SECONDS)
 
+# Stores inputs that `make fuzz` has found; the unit tests give them to the targets.
+fuzz-corpus:
+	Tests/fuzz/corpus.sh .build/fuzz > .build/fuzz/corpus.txt
+	mv .build/fuzz/corpus.txt Tests/fuzz/corpus.txt
+
 # All tests under the address sanitizer, on optimised code, as it is installed. Leak detection is off, because Swift stores the case of
 # an enum in spare bits of a pointer, and the leak checker reports the memory behind such a pointer as lost. Debian's linker warns of
 # the sanitizer's symbols, that of the toolchain does not.

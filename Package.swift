@@ -310,6 +310,15 @@ let package = Package(
       name: "CorpusTests", dependencies: ["GPSDJSON", "ReceiverStream", "RecordingReport", "UBX", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
+      name: "FuzzTests",
+      dependencies: [
+        "ConfigurationEditing", "Corrections", "GPSDJSON", "GPSDProtocol", "Geocoding", "LivePage", "MonotonicTime",
+        "NMEA", "NetworkSources", "Positioning", "RTCM3", "Receiver", "ReceiverSimulator", "ReceiverStream",
+        "Recording", "SPARTN", "ServiceProtocol", "UBX", "Varlink",
+      ],
+      path: "Tests/fuzz", exclude: ["Fuzzer.swift", "corpus.sh", "corpus.txt", "run.sh", "seeds.swift"],
+      swiftSettings: settings),
+    .testTarget(
       name: "LivePageTests",
       dependencies: ["LivePage", "MonotonicTime", "ReceiverStream", "TestSupport", "UBX", "Varlink"],
       swiftSettings: settings),

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The code that the fuzz targets share. Each target is a program, compiled by run.sh from this file, its own, and the modules'
-// sources.
+// The code that the fuzz targets share.
 import GPSDJSON
 import Geocoding
 import NMEA
@@ -10,14 +9,7 @@ import ReceiverStream
 import SPARTN
 import UBX
 
-/// The memory that libFuzzer lends to a target for one call. Spans of it do not leave the call, which is the reason for
-/// `unsafe` in these programs.
-public typealias InputStart = UnsafePointer<UInt8>
-
 extension [UInt8] {
-  /// A copy of an input, in memory of exactly its size, so that the sanitizer sees a read beyond it.
-  init(_ start: InputStart, _ count: Int) { self = unsafe Array(UnsafeBufferPointer(start: start, count: count)) }
-
   /// The elements as bytes.
   var raw: RawSpan {
     @_lifetime(borrow self) get { unsafe span.bytes }

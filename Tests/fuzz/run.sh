@@ -19,8 +19,8 @@ export ASAN_OPTIONS=detect_leaks=0
 export SWIFT_BACKTRACE=enable=no
 modules=(WireBytes MonotonicTime NMEA UBX RTCM3 SPARTN ReceiverStream Timekeeping GPSDJSON Varlink NetworkSources GPSDProtocol ReceiverSimulator
   Positioning ServiceProtocol Receiver ConfigurationEditing Recording Corrections Geocoding RecordingReport LivePage)
-mapfile -t targets < <(if [ $# -gt 0 ]; then printf '%s\n' "$@"; else
-  for file in "$here"/targets/*.swift; do basename "$file" .swift; done; fi)
+mapfile -t all < <(for file in "$here"/targets/*.swift; do basename "$file" .swift; done)
+[ $# -gt 0 ] && targets=("$@") || targets=("${all[@]}")
 
 # Optimised, and with all of Swift's own checks: a trap of a release build is a trap here.
 # Declarations of the modules are visible in their package.
@@ -44,15 +44,14 @@ compile_modules() {
   touch "$out/modules"
 }
 
+# One program has all targets, and runs that of its name.
 compile_programs() {
-  local target
+  local target sources=("$here"/{FuzzTarget,Support}.swift "$here"/targets/*.swift)
   mkdir -p "$out/bin"
-  for target in "${targets[@]}"; do
-    swiftc "${flags[@]}" -sanitize=fuzzer,address -module-name "fuzz_$target" \
-      "$here/Support.swift" "$here/targets/$target.swift" "$out"/*.o -o "$out/bin/$target"
-  done
-  swiftc "${flags[@]}" -sanitize=address -module-name seeds \
-    "$here/Support.swift" "$here/seeds.swift" "$out"/*.o -o "$out/bin/seeds"
+  swiftc "${flags[@]}" -sanitize=fuzzer,address -module-name Fuzzer "${sources[@]}" "$here/Fuzzer.swift" "$out"/*.o \
+    -o "$out/bin/fuzzer"
+  for target in "${all[@]}"; do ln -f "$out/bin/fuzzer" "$out/bin/$target"; done
+  swiftc "${flags[@]}" -sanitize=address -module-name Seeds "${sources[@]}" "$here/seeds.swift" "$out"/*.o -o "$out/bin/seeds"
 }
 
 # The beginnings of recordings, where there are any: SEXTANT_CORPUS, or shared/corpus beside the checkout.
@@ -70,7 +69,7 @@ compile_modules
 compile_programs
 rm -rf "$out/seeds"
 mkdir -p "$out/seeds" "$out/artifacts"
-"$out/bin/seeds" "$out/seeds"
+"$out/bin/seeds" "$out/seeds" < "$here/corpus.txt"
 recordings
 
 # Runs a target for the time, and again after a false hang: libFuzzer measures a hang in real time, in which a busy machine may

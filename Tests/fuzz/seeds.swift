@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Writes the first inputs of the fuzz targets with the project's own encoders: seeds FOLDER.
+// Writes the first inputs of the fuzz targets: those of the project's own encoders, and those on standard input, which are lines of
+// corpus.txt: seeds FOLDER < corpus.txt
 import Glibc
 import MonotonicTime
 import NMEA
@@ -17,13 +18,8 @@ enum Seeds {
   static func main() throws {
     guard CommandLine.arguments.count == 2 else { return print("usage: seeds FOLDER") }
     let folder = CommandLine.arguments[1]
-    let names = [
-      "stream", "fixes", "messages", "sentences", "rtcm3", "spartn", "configuration", "gpsd", "gpsdreplies", "control",
-      "varlink", "service", "geonames", "nominatim", "session", "caster", "recording", "state", "page",
-    ]
-    for name in names {
-      _ = mkdir("\(folder)/\(name)", 0o777)
-    }
+    for target in FuzzTarget.allCases { _ = mkdir("\(folder)/\(target.rawValue)", 0o777) }
+    stored(folder)
     receiver(folder)
     messages(folder)
     sentences(folder)
@@ -39,6 +35,15 @@ enum Seeds {
     recording(folder)
     state(folder)
     page(folder)
+  }
+
+  private static func stored(_ folder: String) {
+    var number = 0
+    while let line = readLine() {
+      guard let stored = FuzzTarget.stored(line) else { fatalError("no input: \(line)") }
+      write(stored.input, "\(folder)/\(stored.target.rawValue)/stored-\(number)")
+      number += 1
+    }
   }
 
   private static func page(_ folder: String) {

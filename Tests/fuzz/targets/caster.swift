@@ -7,16 +7,13 @@ import MonotonicTime
 import RTCM3
 import ReceiverStream
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
-  guard count >= 2 else { return 0 }
-  let input = unsafe [UInt8](start, count)
+func fuzzCaster(_ input: [UInt8]) {
+  guard input.count >= 2 else { return }
   let bytes = Array(input[2...])
   let cut = (Int(input[0]) << 8 | Int(input[1])) % (bytes.count + 1)
   let whole = Reply([bytes])
   let cutInTwo = Reply([Array(bytes[..<cut]), Array(bytes[cut...])])
   guard whole == cutInTwo else { fatalError("cut at \(cut): \(cutInTwo) and not \(whole)") }
-  return 0
 }
 
 private struct Reply: Equatable {

@@ -4,9 +4,7 @@
 import GPSDJSON
 import ReceiverStream
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
-  let bytes = unsafe [UInt8](start, count)
+func fuzzFixes(_ bytes: [UInt8]) {
   var line = JSONLine()
   var stream = FrameStream()
   var assembler = EpochAssembler(reference: UTCTime(nanosecondsSince1970: 1_765_238_400_000_000_000))
@@ -17,7 +15,6 @@ public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
     assembler.receive(frame) { report, sky in print(report, sky, in: &line) }
   }
   assembler.finish { report, sky in print(report, sky, in: &line) }
-  return 0
 }
 
 private func print(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, in line: inout JSONLine) {

@@ -5,9 +5,7 @@
 import Geocoding
 import Positioning
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
-  let input = unsafe [UInt8](start, count)
+func fuzzGeoNames(_ input: [UInt8]) {
   let lines = input.split(separator: 10, omittingEmptySubsequences: false)
   let places = lines.compactMap { GeoNamesPlace(Array($0).span) }
   let index = GeoNamesIndex(input.span)
@@ -24,7 +22,6 @@ public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
     if let found { requireLegal(Place(found.place, section: found.section, names)) }
   }
   requireResults(search, String(decoding: input.prefix(64), as: UTF8.self), in: input)
-  return 0
 }
 
 /// A search ends with some places, or with the reason why there are none.

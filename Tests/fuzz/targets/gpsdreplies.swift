@@ -28,10 +28,8 @@ private func result(_ bytes: [UInt8], pieces: Int, device: String?) -> Result {
   return result
 }
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
-  guard count > 1 else { return 0 }
-  let input = unsafe [UInt8](start, count)
+func fuzzGPSDReplies(_ input: [UInt8]) {
+  guard input.count > 1 else { return }
   let bytes = Array(input.dropFirst())
   let device = input[0] & 1 == 0 ? nil : "/dev/ttyACM0"
   let whole = result(bytes, pieces: bytes.count, device: device)
@@ -44,5 +42,4 @@ public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
   if let text = whole.refusal, text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
     fatalError("a message has control characters: \(text)")
   }
-  return 0
 }

@@ -5,9 +5,7 @@
 import Geocoding
 import Positioning
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
-  let input = unsafe [UInt8](start, count)
+func fuzzNominatim(_ input: [UInt8]) {
   do throws(GeocodingError) {
     let places = try NominatimAnswer.places(in: input)
     guard !places.isEmpty else { fatalError("an answer without a place is no error") }
@@ -20,7 +18,6 @@ public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
   guard let server = NominatimServer("http://localhost") else { fatalError("localhost is no server") }
   let circle = Circle(centre: Coordinate(latitudeDegrees: 48, longitudeDegrees: 11), radiusMetres: 1000)
   requireClean(server.address(of: .forward(text, near: circle), language: text))
-  return 0
 }
 
 /// An address stands in quotes in a file of requests.

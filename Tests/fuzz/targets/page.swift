@@ -19,15 +19,12 @@ private func reply(_ bytes: [UInt8], pieces: Int) -> (output: [UInt8], requests:
   return (Array(server.output(of: number)), server.takeRequests())
 }
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
-  guard count > 1 else { return 0 }
-  let input = unsafe [UInt8](start, count)
+func fuzzPage(_ input: [UInt8]) {
+  guard input.count > 1 else { return }
   let bytes = Array(input.dropFirst())
   let whole = reply(bytes, pieces: bytes.count)
   let cut = reply(bytes, pieces: 1 + Int(input[0]))
   guard whole == cut else { fatalError("the reply depends on the pieces") }
   guard whole.output.count <= 2048 else { fatalError("\(whole.output.count) bytes wait") }
   guard whole.requests.allSatisfy({ $0.body.count <= HTTPRequestReader.longestBody }) else { fatalError("a long body") }
-  return 0
 }

@@ -5,22 +5,19 @@
 import ReceiverStream
 import Recording
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
-  guard count >= 2 else { return 0 }
-  let input = unsafe [UInt8](start, count)
+func fuzzRecording(_ input: [UInt8]) {
+  guard input.count >= 2 else { return }
   let bytes = Array(input[2...])
   let cut = (Int(input[0]) << 8 | Int(input[1])) % (bytes.count + 1)
   let whole = Found([bytes])
   let cutInTwo = Found([Array(bytes[..<cut]), Array(bytes[cut...])])
   guard whole == cutInTwo else { fatalError("cut at \(cut): \(cutInTwo) and not \(whole)") }
   guard whole.wholeBytes <= UInt64(bytes.count) else { fatalError("\(whole.wholeBytes) of \(bytes.count) bytes") }
-  guard whole.error == nil else { return 0 }
+  guard whole.error == nil else { return }
   let valid = Found([Array(bytes[..<Int(whole.wholeBytes)])])
   guard valid.wholeBytes == whole.wholeBytes, valid.kinds == whole.kinds else {
     fatalError("\(valid) and not \(whole)")
   }
-  return 0
 }
 
 private struct Found: Equatable {

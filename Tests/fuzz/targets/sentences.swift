@@ -4,13 +4,10 @@
 // field readers. It has one line end, so that there is one frame at most: from its `$`, or from a `!` in it.
 import NMEA
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
-  let input = unsafe [UInt8](start, count)
+func fuzzSentences(_ input: [UInt8]) {
   let bytes = sentence(input.prefix(longestSentence - 6))
   let lengths = printMessages(bytes)
   guard lengths.count <= 1, lengths.allSatisfy({ $0 <= bytes.count }) else {
     fatalError("\(bytes.count) bytes became \(lengths)")
   }
-  return 0
 }

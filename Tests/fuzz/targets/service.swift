@@ -8,10 +8,8 @@ import ReceiverStream
 import ServiceProtocol
 import Varlink
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
-  let input = unsafe [UInt8](start, count)
-  guard let first = input.first else { return 0 }
+func fuzzService(_ input: [UInt8]) {
+  guard let first = input.first else { return }
   var program = FuzzedProgram(first)
   var splitter = MessageSplitter(maximumBytes: 65_536)
   splitter.append(input.span.extracting(1...))
@@ -25,7 +23,6 @@ public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
     if let json = parsed[0], let message: ClientMessage = try? json.decode() { program.receive(message) }
   }
   program.close()
-  return 0
 }
 
 private struct FuzzedProgram {

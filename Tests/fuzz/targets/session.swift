@@ -7,10 +7,8 @@ import MonotonicTime
 import Receiver
 import ReceiverStream
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
-  guard count > 0, count <= 8192 else { return 0 }
-  let input = unsafe [UInt8](start, count)
+func fuzzSession(_ input: [UInt8]) {
+  guard input.count > 0, input.count <= 8192 else { return }
   var host = FuzzedHost(input[0])
   var rest = input[1...]
   while rest.count >= 3 {
@@ -23,7 +21,6 @@ public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
     host.receive(isFramed && piece.count >= 2 ? ubx(piece[0], piece[1], Array(piece[2...])) : piece)
   }
   host.finish()
-  return 0
 }
 
 private struct FuzzedHost: ~Copyable {

@@ -3,9 +3,7 @@
 // SPARTN frames: the encoder must write a frame that was found again, byte for byte, from the values that were read.
 import SPARTN
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
-  let input = unsafe [UInt8](start, count)
+func fuzzSPARTN(_ input: [UInt8]) {
   for bytes in [input, repaired(input)] {
     printMessages(bytes)
     guard case .frame(let length) = SPARTNFrame.scan(bytes.raw) else { continue }
@@ -13,7 +11,6 @@ public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
     let again = framed(frame.header, copy(frame.payload), copy(frame.authentication))
     guard again == Array(bytes[..<length]) else { fatalError("\(bytes[..<length]) became \(again)") }
   }
-  return 0
 }
 
 /// The input with correct checks, which a fuzzer does not find by itself.

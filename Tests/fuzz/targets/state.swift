@@ -6,10 +6,8 @@ import ConfigurationEditing
 import Receiver
 import ReceiverSimulator
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
-  guard count > 0, count <= 16_384 else { return 0 }
-  let input = unsafe [UInt8](start, count)
+func fuzzState(_ input: [UInt8]) {
+  guard input.count > 0, input.count <= 16_384 else { return }
   let bytes = Array(input[1...])
   let text = String(decoding: bytes, as: UTF8.self)
   switch input[0] % 6 {
@@ -24,7 +22,6 @@ public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
   case 4: _ = try? ConfigurationFile(text)
   default: _ = try? Scenario(parsing: text)
   }
-  return 0
 }
 
 /// Reads a text, writes the value, and reads that: the same text is written again.

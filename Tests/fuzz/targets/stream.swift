@@ -3,10 +3,8 @@
 // Frames of the mixed stream, SPARTN among them, fed in two pieces: the place of the cut must not change the frames.
 import ReceiverStream
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
-  guard count >= 2 else { return 0 }
-  let input = unsafe [UInt8](start, count)
+func fuzzStream(_ input: [UInt8]) {
+  guard input.count >= 2 else { return }
   let bytes = Array(input[2...])
   let cut = (Int(input[0]) << 8 | Int(input[1])) % (bytes.count + 1)
   let whole = StreamResult([bytes])
@@ -14,7 +12,6 @@ public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
   guard whole == cutInTwo else { fatalError("cut at \(cut): \(cutInTwo) and not \(whole)") }
   let accounted = whole.frameBytes + whole.counters.skippedBytes
   guard accounted == UInt64(bytes.count) else { fatalError("\(accounted) of \(bytes.count) bytes: \(whole)") }
-  return 0
 }
 
 /// The frames and counters of a stream.

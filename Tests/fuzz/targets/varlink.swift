@@ -4,10 +4,8 @@
 // every value that is read can be written and read again.
 import Varlink
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
-  let input = unsafe [UInt8](start, count)
-  guard let first = input.first else { return 0 }
+func fuzzVarlink(_ input: [UInt8]) {
+  guard let first = input.first else { return }
   let size = max(1, Int(first))
   let bytes = Array(input.dropFirst())
   let limits = VarlinkServerConnection.Limits(messageBytes: 2048, outputBytes: 1024)
@@ -44,7 +42,6 @@ public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
     guard server.outputBytesWaiting < limits.outputBytes + 8192 else { fatalError("\(server.outputBytesWaiting) wait") }
     server.didWrite(min(server.outputBytesWaiting, size))
   }
-  return 0
 }
 
 /// Replies with the parameters, which were at the same depth in the call.

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What takes an input of arbitrary bytes: each target is a file in targets/, which says what must be true of every input.
+///
+/// The program of libFuzzer, the one that writes the first inputs, and the test of the stored inputs share it.
+enum FuzzTarget: String, CaseIterable {
+  case caster, configuration, control, fixes, geonames, gpsd, gpsdreplies, messages, nominatim, page, recording, rtcm3
+  case sentences, service, session, spartn, state, stream, varlink
+
+  /// Traps if something that must be true is not.
+  func run(_ input: [UInt8]) {
+    switch self {
+    case .caster: fuzzCaster(input)
+    case .configuration: fuzzConfiguration(input)
+    case .control: fuzzControl(input)
+    case .fixes: fuzzFixes(input)
+    case .geonames: fuzzGeoNames(input)
+    case .gpsd: fuzzGPSD(input)
+    case .gpsdreplies: fuzzGPSDReplies(input)
+    case .messages: fuzzMessages(input)
+    case .nominatim: fuzzNominatim(input)
+    case .page: fuzzPage(input)
+    case .recording: fuzzRecording(input)
+    case .rtcm3: fuzzRTCM3(input)
+    case .sentences: fuzzSentences(input)
+    case .service: fuzzService(input)
+    case .session: fuzzSession(input)
+    case .spartn: fuzzSPARTN(input)
+    case .state: fuzzState(input)
+    case .stream: fuzzStream(input)
+    case .varlink: fuzzVarlink(input)
+    }
+  }
+
+  /// A line of corpus.txt: the target and its input in hexadecimal digits. Nil if the line is not one.
+  static func stored(_ line: some StringProtocol) -> (target: FuzzTarget, input: [UInt8])? {
+    let words = line.split(separator: " ")
+    guard words.count == 2, let target = FuzzTarget(rawValue: String(words[0])), words[1].utf8.count % 2 == 0 else {
+      return nil
+    }
+    var input: [UInt8] = []
+    var digits = words[1][...]
+    while !digits.isEmpty {
+      guard let byte = UInt8(digits.prefix(2), radix: 16) else { return nil }
+      input.append(byte)
+      digits = digits.dropFirst(2)
+    }
+    return (target, input)
+  }
+}
