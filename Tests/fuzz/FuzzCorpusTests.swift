@@ -9,7 +9,10 @@ import Testing
   private static let corpus: [FuzzTarget: [[UInt8]]] = {
     let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "corpus.txt")
     guard let text = try? String(contentsOf: file, encoding: .utf8) else { return [:] }
-    let stored = text.split(separator: "\n").compactMap { FuzzTarget.stored($0) }
+    let stored = text.split(separator: "\n").map { line in
+      guard let stored = FuzzTarget.stored(line) else { fatalError("corpus.txt: no input: \(line)") }
+      return stored
+    }
     return Dictionary(grouping: stored, by: \.target).mapValues { $0.map(\.input) }
   }()
 
