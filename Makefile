@@ -140,8 +140,9 @@ fuzz-corpus:
 # an enum in spare bits of a pointer, and the leak checker reports the memory behind such a pointer as lost. Debian's linker warns of
 # the sanitizer's symbols, that of the toolchain does not.
 sanitize: dependencies
-	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test -c release --sanitize=address --scratch-path .build/sanitize \
+	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test -c release --sanitize=address --enable-code-coverage --scratch-path .build/sanitize \
 	  -Xswiftc -enable-testing -Xswiftc -use-ld=lld
+	Tests/coverage/report.py docs/reference/coverage.md .build/sanitize/release/codecov/sextant.json
 
 # The suites that start threads, or whose code several threads run, and the service with its programs, under the thread sanitizer. A
 # data race ends the run with an error; the reports are in .build/sanitize-threads/reports. Suites in virtual time have one thread.
@@ -339,11 +340,14 @@ HOURS ?= 24
 long-run: rig-programs
 	python3 Tests/rig/long_run.py $(DEBUG) --hours $(HOURS)
 
-# The lines that the unit tests execute, by module, in a build of its own. WRITE=--write renews docs/reference/coverage.md.
+# The lines that the unit tests execute, and those that the rigs execute too, in a build of its own. Renews docs/reference/coverage.md.
 COVERAGE := .build/coverage
+COUNTED_RIGS := rig-track rig-shows rig-emulator rig-service rig-sensors rig-batch rig-power rig-units rig-python rig-gpsd rig-geoclue \
+  rig-umockdev rig-host-faults rig-formats rig-view rig-screen rig-daemon rig-daemon-commands rig-clock rig-network
 coverage: dependencies
 	$(SWIFT) test --enable-code-coverage --scratch-path $(COVERAGE)
-	Tests/coverage/report.py $(COVERAGE)/debug/codecov/sextant.json docs/reference/coverage.md $(WRITE)
+	Tests/coverage/rigs.sh $(COVERAGE) $(MAKE) -o rig-programs DEBUG=$(subst .build,$(COVERAGE),$(DEBUG)) -k $(COUNTED_RIGS)
+	Tests/coverage/report.py docs/reference/coverage.md $(COVERAGE)/debug/codecov/sextant.json --write $(COVERAGE)/all.json
 
 # Thirty days of the service with three programs and random faults, in virtual time, in a release build of its own.
 month: dependencies

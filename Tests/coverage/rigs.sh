@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# usage: rigs.sh BUILD COMMAND ...
+#
+# Runs COMMAND, whose programs are those of BUILD/debug, which count the lines that they execute; writes the counts together with those
+# of the unit tests to BUILD/all.json. A program that is killed has no counts. A rig measures its programs too, so that one that fails
+# because counting takes time is reported, and its counts are taken.
+set -euo pipefail
+build=$1
+shift
+
+rm -rf "$build/rigs"
+mkdir -m 1777 "$build/rigs"
+# Four files for each program, to which its processes add.
+LLVM_PROFILE_FILE="$PWD/$build/rigs/%4m.profraw" "$@" || echo "rigs.sh: not all of the rigs passed" >&2
+
+# Those of the compiler; another version does not read its counts.
+tools=$(dirname "$(readlink -f "$(command -v swiftc)")")
+"$tools/llvm-profdata" merge -sparse "$build"/rigs/*.profraw "$build/debug/codecov/default.profdata" -o "$build/all.profdata"
+objects=()
+for program in sextantPackageTests.xctest sextant sextantd sextant-track; do objects+=(-object "$build/debug/$program"); done
+"$tools/llvm-cov" export -instr-profile "$build/all.profdata" "${objects[@]}" > "$build/all.json"
