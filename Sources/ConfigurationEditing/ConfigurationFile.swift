@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Receiver
+import WireBytes
 
 /// A configuration as a readable file; docs/guides/configuration.md describes the format.
 ///
@@ -56,7 +57,7 @@ package struct ConfigurationFile: Sendable, Equatable {
     add("receiver", receiver.model ?? receiver.generation?.rawValue)
     add("firmware", receiver.firmware)
     add("protocol", receiver.protocolVersionText)
-    add("unique-id", receiver.uniqueID.map { $0.map(hexadecimal).joined() })
+    add("unique-id", receiver.uniqueID?.hexadecimalDigits)
     add("holds", extent.rawValue)
     text += "\n"
     for value in values where extent == .everything || value.isStandard != true { text += line(of: value) }

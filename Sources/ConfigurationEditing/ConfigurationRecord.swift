@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Receiver
 import UBX
+import WireBytes
 
 /// A CFG message that a receiver stores. Some messages exist once for each selector: `CFG-NAV5`, `CFG-PRT[1]`,
 /// `CFG-MSG[NAV-PVT]`.
@@ -50,7 +51,8 @@ package struct ConfigurationRecord: Sendable, Hashable {
 
   /// The name of the record, such as `CFG-PRT[1]`.
   var name: String {
-    let message = Self.declared.first { $0.identity == identity }?.name ?? "CFG-0x" + hexadecimal(identity.messageID)
+    let message =
+      Self.declared.first { $0.identity == identity }?.name ?? "CFG-0x" + identity.messageID.hexadecimalDigits
     switch Self.selector(identity) {
     case .message where selector.count == 2:
       return message + "[" + MessageNames.name(MessageIdentity(selector[0], selector[1])) + "]"

@@ -80,9 +80,10 @@ package struct OutgoingMessage: Sendable, Equatable {
     }
     let sum = body.reduce(0, ^)
     guard given == nil || given == sum else {
-      throw SettingProblem("\(text): wrong checksum; it is \(hexadecimal(sum).uppercased()), and is added without *")
+      throw SettingProblem(
+        "\(text): wrong checksum; it is \(sum.hexadecimalDigits.uppercased()), and is added without *")
     }
-    let end = "*\(hexadecimal(sum).uppercased())\r\n"
+    let end = "*\(sum.hexadecimalDigits.uppercased())\r\n"
     self.init(sentence: [UInt8(ascii: "$")] + body + Array(end.utf8))
   }
 
@@ -116,7 +117,7 @@ package struct OutgoingMessage: Sendable, Equatable {
       if !isPoll, let layout, !layout.isInput, !layouts.contains(where: \.isInput) {
         throw SettingProblem("\(layout.name): only receivers send this message; nothing is sent")
       }
-      let words = "0x\(hexadecimal(ubx.identity.messageClass))-0x\(hexadecimal(ubx.identity.messageID))"
+      let words = "0x\(ubx.identity.messageClass.hexadecimalDigits)-0x\(ubx.identity.messageID.hexadecimalDigits)"
       var message = try NamedMessage(words, payload: [UInt8](copying: ubx.payload))
       if let layout { message.name = layout.name.description }
       self.init(message, for: isPoll ? .poll : .command)

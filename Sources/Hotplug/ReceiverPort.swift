@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import WireBytes
 
 /// A port that a receiver may be connected to.
 public struct ReceiverPort: Sendable, Hashable {
@@ -94,7 +95,7 @@ public struct ReceiverPort: Sendable, Hashable {
   /// Both ids as `lsusb` prints them, `1546:01a8`; nil if it is not a USB device.
   public var usbIDs: String? {
     guard let vendorID, let productID else { return nil }
-    return "\(hexadecimal(vendorID)):\(hexadecimal(productID))"
+    return "\(vendorID.hexadecimalDigits):\(productID.hexadecimalDigits)"
   }
   /// The USB serial number; nil if the device has none. It is not always unique, see ``identity``.
   public var serialNumber: String? { attributes.serialNumber }

@@ -2,6 +2,7 @@
 import LocationService
 import ReceiverRuntime
 import Varlink
+import WireBytes
 
 /// What a client of `Stream` has been sent about its receiver, and what it has lost because it reads too slowly.
 struct ByteStream: Sendable {
@@ -49,14 +50,8 @@ struct ByteStream: Sendable {
     case .unidentified: return ["strings": .array([])]
     case .identified(let receiver):
       var members = [JSON.Member("strings", .array(receiver.strings.map { .string($0) }))]
-      if let id = receiver.uniqueID { members.append(JSON.Member("uniqueId", .string(Hexadecimal.text(of: id)))) }
+      if let id = receiver.uniqueID { members.append(JSON.Member("uniqueId", .string(id.hexadecimalDigits))) }
       return .object(members)
     }
-  }
-}
-
-enum Hexadecimal {
-  static func text(of bytes: [UInt8]) -> String {
-    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 }

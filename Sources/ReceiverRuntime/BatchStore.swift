@@ -61,8 +61,7 @@ package struct BatchStore: ~Copyable {
   ///   - line: the name of the device.
   /// - Returns: entries that were received before and may be undelivered, oldest first.
   package mutating func begin(_ description: ReceiverDescription, line: String) throws(FileError) -> [[UInt8]] {
-    let id = description.uniqueID.map { $0.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
-    let name = id ?? Self.fileName(line)
+    let name = description.uniqueID?.hexadecimalDigits ?? Self.fileName(line)
     (journal, place) = Self.stored(journalPath(name))
     journalFile = try RecordFile(journalPath(name))
     let entries = found.receiver == name ? found.payloads : []

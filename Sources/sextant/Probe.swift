@@ -8,6 +8,7 @@ import Receiver
 import ReceiverRuntime
 import ReceiverStream
 import SerialPort
+import WireBytes
 
 /// `sextant probe`: identifies a receiver.
 struct Probe: ParsableCommand {
@@ -143,9 +144,7 @@ struct ProbeResult {
   }
 
   private var uniqueID: String? {
-    description?.uniqueID.map { bytes in
-      bytes.map { (($0 < 16) ? "0" : "") + String($0, radix: 16) }.joined()
-    }
+    description?.uniqueID?.hexadecimalDigits
   }
 
   private func list(_ key: StaticString, _ values: [String], _ line: inout JSONLine) {

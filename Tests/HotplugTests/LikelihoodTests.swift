@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
+import WireBytes
 
 @testable import Hotplug
 
@@ -133,7 +134,7 @@ struct LikelihoodTests {
       let reachable = row.productIDs.contains { productID in
         KnownDevice.row(vendorID: row.vendorID, productID: productID).map { $0.name == row.name } ?? false
       }
-      #expect(reachable, "\(row.name) (\(hexadecimal(row.vendorID))) is never found")
+      #expect(reachable, "\(row.name) (\(row.vendorID.hexadecimalDigits)) is never found")
     }
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import WireBytes
 
 /// A command of the control socket; gpsd(8), section "GPS DEVICE MANAGEMENT".
 package enum ControlCommand: Equatable, Sendable {
@@ -33,7 +34,7 @@ package enum ControlCommand: Equatable, Sendable {
       }
     case "&":
       self = Self.withValue(content) { path, value in
-        guard let bytes = [UInt8](pairsOfDigits: value), !bytes.isEmpty else {
+        guard let bytes = [UInt8](hexadecimalDigits: value), !bytes.isEmpty else {
           return .invalid("the control string is not made of pairs of hexadecimal digits")
         }
         return .sendBytes(bytes, path: path)
@@ -53,14 +54,5 @@ package enum ControlCommand: Equatable, Sendable {
     guard let sign = text.firstIndex(of: "=") else { return .invalid("PATH=STRING follows the sign") }
     let value = String(text[text.index(after: sign)...])
     return ofDevice(String(text[..<sign])) { make($0, value) }
-  }
-}
-
-extension [UInt8] {
-  /// The bytes of pairs of hexadecimal digits; nil for other text.
-  init?(pairsOfDigits text: String) {
-    let digits = text.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
-    guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2) else { return nil }
-    self = stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Varlink
+import WireBytes
 
 /// A request of a client; gpsd_json(5), section "Core protocol commands".
 package enum Request: Equatable, Sendable {
@@ -128,7 +129,7 @@ extension DeviceChange {
     native = try members.integer("native", 0...1)
     cycleSeconds = try members.number("cycle")
     guard let digits = try members.string("hexdata") else { return }
-    bytes = [UInt8](pairsOfDigits: digits)
+    bytes = [UInt8](hexadecimalDigits: digits)
     if bytes == nil { throw Mistake(text: "hexdata is not made of pairs of hexadecimal digits") }
   }
 }

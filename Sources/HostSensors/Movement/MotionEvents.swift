@@ -32,11 +32,10 @@ package struct MotionEvents: Hashable, Sendable {
         guard !switches.isEmpty else { continue }
         let steps = max(1, Int((MovementWatch.threshold / abs(scale)).rounded()))
         // Each axis may have its own threshold, or all share one.
-        let values = (switches.map { $0.dropLast(3) + "_value" } + ["in_accel_\(kind)_\(direction)_value"])
-          .filter { present.contains(String($0)) }
+        let own = switches.map { String($0.dropLast("_en".count)) + "_value" }
+        let values = (own + ["in_accel_\(kind)_\(direction)_value"]).filter(present.contains)
         guard !values.isEmpty else { continue }
-        writes =
-          values.map { Write(file: String($0), text: String(steps)) } + switches.map { Write(file: $0, text: "1") }
+        writes = values.map { Write(file: $0, text: String(steps)) } + switches.map { Write(file: $0, text: "1") }
         undoing = switches.map { Write(file: $0, text: "0") }
         return
       }

@@ -43,7 +43,7 @@ public enum DeviceIdentity: Sendable, Hashable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .serialNumber(let vendorID, let productID, let serialNumber, let interface):
-      "usb:\(hexadecimal(vendorID)):\(hexadecimal(productID)):\(withoutSpaces(serialNumber)):\(interface)"
+      "usb:\(vendorID.hexadecimalDigits):\(productID.hexadecimalDigits):\(withoutSpaces(serialNumber)):\(interface)"
     case .usbPath(let path, let interface): "path:\(path):\(interface)"
     case .persistentLink(let link): "link:\(link)"
     case .node(let node): "node:\(node)"
@@ -58,9 +58,3 @@ private func bestLink(among links: [String]) -> String? {
 }
 
 private func withoutSpaces(_ text: String) -> String { String(text.map { $0 == " " ? "_" : $0 }) }
-
-/// A USB id in the usual form: four hexadecimal digits.
-func hexadecimal(_ identifier: UInt16) -> String {
-  let digits = String(identifier, radix: 16)
-  return String(repeating: "0", count: 4 - digits.count) + digits
-}

@@ -186,7 +186,7 @@ struct MessageCount {
       return String(decoding: beginning.filter { 0x20..<0x7F ~= $0 }, as: UTF8.self)
     }
     let payload = beginning.first == 0xB5 ? beginning.dropFirst(6) : beginning[...]
-    return payload.prefix(32).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: " ")
+    return payload.prefix(32).map(\.hexadecimalDigits).joined(separator: " ")
   }
 }
 

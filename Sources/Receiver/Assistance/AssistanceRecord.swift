@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ReceiverStream
 import UBX
+import WireBytes
 
 /// The place and the satellites' orbits of a receiver, stored from one run to the next. docs/guides/configuration.md describes the
 /// file.
@@ -50,7 +51,7 @@ public struct AssistanceRecord: Sendable, Equatable {
     public var text: String
 
     public init(_ receiver: ReceiverDescription) {
-      let chip = receiver.uniqueID.map { $0.map(hexadecimal).joined() } ?? "hardware-" + receiver.hardware
+      let chip = receiver.uniqueID?.hexadecimalDigits ?? "hardware-" + receiver.hardware
       text = chip + " " + (receiver.firmware ?? "unknown")
     }
 
@@ -86,8 +87,8 @@ public struct AssistanceRecord: Sendable, Equatable {
     if let databaseTime, !database.isEmpty {
       text += "database \(databaseTime.nanosecondsSince1970 / 1_000_000_000) \(database.count)\n"
       for message in database {
-        text += hexadecimal(message.identity.messageClass) + hexadecimal(message.identity.messageID) + " "
-        text += message.payload.map(hexadecimal).joined() + "\n"
+        text += message.identity.messageClass.hexadecimalDigits + message.identity.messageID.hexadecimalDigits + " "
+        text += message.payload.hexadecimalDigits + "\n"
       }
     }
     return text + "end\n"
@@ -140,8 +141,8 @@ public struct AssistanceRecord: Sendable, Equatable {
 
   private static func message(_ line: Substring) -> Message? {
     let words = line.split(separator: " ")
-    guard words.count == 2, let head = [UInt8](hexadecimal: words[0]), head.count == 2,
-      let payload = [UInt8](hexadecimal: words[1]),
+    guard words.count == 2, let head = [UInt8](hexadecimalDigits: words[0]), head.count == 2,
+      let payload = [UInt8](hexadecimalDigits: words[1]),
       payload.count <= 512
     else { return nil }
     let identity = MessageIdentity(head[0], head[1])

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import UBX
+import WireBytes
 
 /// The names of the messages that a receiver can be configured to send, UBX and NMEA alike.
 public enum MessageNames {
@@ -49,7 +50,7 @@ public enum MessageNames {
 
   package static func name(_ message: MessageIdentity) -> String {
     if let found = all.first(where: { $0.identity == message }) { return found.name }
-    return "0x" + hexadecimal(message.messageClass) + "-0x" + hexadecimal(message.messageID)
+    return "0x" + message.messageClass.hexadecimalDigits + "-0x" + message.messageID.hexadecimalDigits
   }
 
   /// The item that switches a message on on the I2C port; the other ports' follow it.
@@ -64,6 +65,3 @@ public enum MessageNames {
     }
   }
 }
-
-/// Two digits.
-package func hexadecimal(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }

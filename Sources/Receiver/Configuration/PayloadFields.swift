@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import UBX
+import WireBytes
 
 /// The fields of a CFG message by the interface description's names, to read and to change.
 ///
@@ -163,7 +164,7 @@ package enum PayloadFields {
       if byte >= 0x20, byte < 0x7F, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
         text.unicodeScalars.append(Unicode.Scalar(byte))
       } else {
-        text += "\\x" + hexadecimal(byte)
+        text += "\\x" + byte.hexadecimalDigits
       }
     }
     return text + "\""

@@ -19,14 +19,6 @@ package func frameBytes(_ identity: MessageIdentity, _ payload: [UInt8]) -> [UIn
 }
 
 extension [UInt8] {
-  /// The bytes of two hexadecimal digits each; nil for anything else.
-  package init?(hexadecimal word: some StringProtocol) {
-    let digits = word.utf8.map { Character(UnicodeScalar($0)).hexDigitValue }
-    guard digits.count % 2 == 0, !digits.contains(nil) else { return nil }
-    let values = digits.compactMap(\.self)
-    self = stride(from: 0, to: values.count, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) }
-  }
-
   /// Returns a little-endian number of a payload; 0 if the payload is too short, for fields of later versions.
   package func u2(_ offset: Int) -> UInt16 {
     offset + 2 <= count ? UInt16(self[offset]) | UInt16(self[offset + 1]) << 8 : 0

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import UBX
+import WireBytes
 
 /// The changed settings of a receiver as they were found, for the next program if this one is killed.
 public struct CrashRecoverySettings: Sendable, Equatable {
@@ -127,10 +128,10 @@ public struct CrashRecoverySettings: Sendable, Equatable {
 
   /// Returns two digits for each byte after a mark, so that no bytes are a word too.
   private static func hex(_ bytes: [UInt8]) -> String {
-    "x" + bytes.map(hexadecimal).joined()
+    "x" + bytes.hexadecimalDigits
   }
 
   private static func bytes(_ word: some StringProtocol) -> [UInt8]? {
-    word.first == "x" ? [UInt8](hexadecimal: word.dropFirst()) : nil
+    word.first == "x" ? [UInt8](hexadecimalDigits: word.dropFirst()) : nil
   }
 }

@@ -272,9 +272,9 @@ extension JSONReader {
     guard byte == UInt8(ascii: "u") else { throw error(.loneSurrogate) }
     position += 1
     let second = try hexadecimal()
-    guard 0xDC00...0xDFFF ~= second,
-      let scalar = Unicode.Scalar(0x10000 + (UInt32(first) - 0xD800) << 10 + UInt32(second) - 0xDC00)
-    else { throw error(.loneSurrogate) }
+    guard 0xDC00...0xDFFF ~= second else { throw error(.loneSurrogate) }
+    let bits = UInt32(first - 0xD800) << 10 | UInt32(second - 0xDC00)
+    guard let scalar = Unicode.Scalar(0x10000 + bits) else { throw error(.loneSurrogate) }
     return scalar
   }
 

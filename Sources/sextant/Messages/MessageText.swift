@@ -13,8 +13,8 @@ enum MessageText {
     let payload = [UInt8](copying: ubx.payload)
     guard let layout = MessageLayout.of(ubx) else {
       let identity = ubx.identity
-      return "0x\(hexadecimal(identity.messageClass))-0x\(hexadecimal(identity.messageID))\n"
-        + "  payload  \(payload.map(hexadecimal).joined())\n"
+      return "0x\(identity.messageClass.hexadecimalDigits)-0x\(identity.messageID.hexadecimalDigits)\n"
+        + "  payload  \(payload.hexadecimalDigits)\n"
     }
     if let acknowledged = acknowledged(ubx, payload) { return acknowledged }
     let fields = PayloadFields.list(layout, payload)
@@ -31,7 +31,7 @@ enum MessageText {
     let identity = MessageIdentity(payload[0], payload[1])
     let name =
       MessageLayout.candidates(for: identity).first?.name.description
-      ?? "0x\(hexadecimal(identity.messageClass))-0x\(hexadecimal(identity.messageID))"
+      ?? "0x\(identity.messageClass.hexadecimalDigits)-0x\(identity.messageID.hexadecimalDigits)"
     return "\(name) \(frame.identity == .ackACK ? "acknowledged (ACK-ACK)" : "refused (ACK-NAK)")\n"
   }
 

@@ -4,6 +4,7 @@ import ConfigurationEditing
 import MonotonicTime
 import Receiver
 import ReceiverRuntime
+import WireBytes
 
 /// `sextant poll`: requests a message.
 struct Poll: ParsableCommand {
@@ -109,7 +110,7 @@ struct Send: ParsableCommand {
     if let message, message.hasPrefix("$") { return [try OutgoingMessage(sentence: message)] }
     let bytes = try hex.map { text throws(SettingProblem) in
       let digits = text.filter { !" :,\t\n".contains($0) }
-      guard let bytes = [UInt8](hexadecimal: digits) else {
+      guard let bytes = [UInt8](hexadecimalDigits: digits) else {
         throw SettingProblem("--hex \(text): two hexadecimal digits are a byte")
       }
       return bytes

@@ -4,6 +4,7 @@ import Receiver
 import ReceiverRuntime
 import SerialPort
 import Varlink
+import WireBytes
 
 /// The bytes of a receiver of the location service as a line: `Stream` of org.sextant.Location.
 final class ServedLine: PolledLine, LineProvider {
@@ -116,14 +117,8 @@ final class ServedLine: PolledLine, LineProvider {
   private func take(identity found: JSON) {
     guard case .array(let elements)? = found["strings"] else { return }
     let description = ReceiverDescription(
-      strings: elements.compactMap(\.string), uniqueID: found["uniqueId"]?.string.flatMap(Self.bytes))
+      strings: elements.compactMap(\.string),
+      uniqueID: found["uniqueId"]?.string.flatMap { [UInt8](hexadecimalDigits: $0) })
     identity = description.map { .identified($0) } ?? .unidentified
-  }
-
-  /// Reads hexadecimal digits.
-  private static func bytes(_ text: String) -> [UInt8]? {
-    let digits = text.utf8.map { UInt8(String(UnicodeScalar($0)), radix: 16) }
-    guard digits.count.isMultiple(of: 2), !digits.contains(nil) else { return nil }
-    return stride(from: 0, to: digits.count, by: 2).map { digits[$0]! << 4 | digits[$0 + 1]! }
   }
 }
