@@ -12,12 +12,15 @@ shift
 
 rm -rf "$build/rigs"
 mkdir -m 1777 "$build/rigs"
-# Four files for each program, to which its processes add.
-LLVM_PROFILE_FILE="$PWD/$build/rigs/%4m.profraw" "$@" || echo "rigs.sh: not all of the rigs passed" >&2
+# A file for each process: those that processes share were damaged.
+LLVM_PROFILE_FILE="$PWD/$build/rigs/%m-%p.profraw" "$@" || echo "rigs.sh: not all of the rigs passed" >&2
 
 # Those of the compiler; another version does not read its counts.
 tools=$(dirname "$(readlink -f "$(command -v swiftc)")")
-"$tools/llvm-profdata" merge -sparse "$build"/rigs/*.profraw "$build/debug/codecov/default.profdata" -o "$build/all.profdata"
+find "$build/rigs" -name '*.profraw' > "$build/counts"
+echo "$build/debug/codecov/default.profdata" >> "$build/counts"
+# A program that is killed while it writes leaves a part of a file.
+"$tools/llvm-profdata" merge -sparse --failure-mode=all -f "$build/counts" -o "$build/all.profdata"
 objects=()
 for program in sextantPackageTests.xctest sextant sextantd sextant-track; do objects+=(-object "$build/debug/$program"); done
 "$tools/llvm-cov" export -instr-profile "$build/all.profdata" "${objects[@]}" > "$build/all.json"
