@@ -412,7 +412,8 @@ let package = Package(
       name: "SystemBusTests", dependencies: ["SystemBus", "MonotonicTime", "TestSupport"], swiftSettings: settings),
     .testTarget(name: "HostSensorsTests", dependencies: ["HostSensors", "MonotonicTime"], swiftSettings: settings),
     .testTarget(
-      name: "HotplugTests", dependencies: ["Hotplug", "MonotonicTime", "WireBytes", "TestSupport"], swiftSettings: settings),
+      name: "HotplugTests", dependencies: ["Hotplug", "MonotonicTime", "WireBytes", "TestSupport"],
+      swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )
