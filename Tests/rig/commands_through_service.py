@@ -85,6 +85,7 @@ def reading(folder):
     with Simulator(f"{folder}/alone", scenario=WALK) as receiver:
         alone = json.loads(Commands(folder, device=receiver.link).run("probe", "--json").output)
     with served(folder) as (receiver, daemon, track):
+        daemon.wait_for_settings(track)
         before = daemon.descriptors()
         through = Commands(folder, daemon.socket)
         with through.start("watch", "--json", "--count", "3") as watch, \
