@@ -263,6 +263,55 @@ struct ItemConfigurationTests {
     #expect(m10.configure(0x0601, [1, 7, 1]) == false)
   }
 
+  /// The "mapped cousins" of the F9 interface description, by the bytes of the messages.
+  @Test("On F9 CFG-NAV5 and CFG-NAVX5 write the items that their masks name")
+  func navigation() throws {
+    let (dynamicModel, fixMode, acknowledgeAiding) = (
+      0x2011_0021 as UInt32, 0x2011_0011 as UInt32, 0x1011_0025 as UInt32
+    )
+    var host = Host(.f9p)
+    host.run(seconds: 1)
+    let asked = host.ask(0x0624)
+    var record = try #require(asked)
+    #expect(record.count == 36 && record[2] == 0 && record[3] == 3)
+    // The mask names the dynamic model alone.
+    record.replaceSubrange(0..<4, with: [1, 0, 4, 2])
+    #expect(host.configure(0x0624, record) == true)
+    #expect(host.get([dynamicModel, fixMode]) == [dynamicModel: 4, fixMode: 3])
+    #expect(host.configure(0x0624, Array(record.dropLast())) == false)
+    let more = host.ask(0x0623)
+    var aiding = try #require(more)
+    #expect(aiding.count == 40 && aiding[17] == 0)
+    aiding[17] = 1
+    aiding.replaceSubrange(2..<4, with: [0, 0])
+    #expect(host.configure(0x0623, aiding) == true)
+    #expect(host.get([acknowledgeAiding])?[acknowledgeAiding] == 0)
+    aiding.replaceSubrange(2..<4, with: [0, 4])
+    #expect(host.configure(0x0623, aiding) == true)
+    #expect(host.get([acknowledgeAiding])?[acknowledgeAiding] == 1)
+  }
+
+  @Test("On F9 CFG-PRT, CFG-RATE and CFG-INF write their items")
+  func port() throws {
+    let (output, texts) = (0x1074_0002 as UInt32, 0x2092_0007 as UInt32)
+    var host = Host(.f9p)
+    host.run(seconds: 1)
+    #expect(host.ask(0x0608) == [0xE8, 3, 1, 0, 1, 0])
+    let levels = host.ask(0x0602, [1])
+    #expect(try #require(levels).count == 10)
+    #expect(host.configure(0x0602, [1, 0, 0, 0, 0, 0x1F, 0, 0, 0, 0]) == true)
+    #expect(host.get([texts])?[texts] == 0x1F)
+    #expect(host.configure(0x0602, [2, 0, 0, 0, 0, 0, 0, 0, 0, 0]) == false)
+    let asked = host.ask(0x0600, [1])
+    var record = try #require(asked)
+    // Seven data bits are refused, with everything else in the message.
+    record.replaceSubrange(14..<16, with: [1, 0])
+    #expect(host.configure(0x0600, Array(record[0..<4] + [0x80, 8, 0, 0] + record[8...])) == false)
+    #expect(host.get([output])?[output] == 1)
+    #expect(host.configure(0x0600, record) == true)
+    #expect(host.get([output])?[output] == 0)
+  }
+
   @Test("A rate changes right after its acknowledgement", arguments: models)
   func baudRate(model: ReceiverModel) {
     var host = Host(model)

@@ -117,6 +117,48 @@ struct ReportTests {
     #expect(html.contains("Bytes outside of frames</td><td class=\"n\">0</td><td class=\"n\">3</td>"))
   }
 
+  @Test("Jamming, antenna and gain of each input come from MON-RF and MON-HW")
+  func inputs() throws {
+    // jammingState, antStatus, noisePerMS, agcCnt and jamInd of two blocks.
+    let blocks: [[UInt8]] = [
+      [0, 3, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 90, 0, 0x10, 0x20, 77, 0, 0, 0, 0, 0, 0, 0],
+      [1, 1, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10, 0, 0x00, 0x10, 5, 0, 0, 0, 0, 0, 0, 0],
+    ]
+    let rf = Wire.ubx(0x0A, 0x38, [0, 2, 0, 0] + blocks.joined())
+    let found = result(rf + rf).remarks
+    let first = try #require(found.stages[0])
+    #expect(first.jamming == [0, 0, 0, 2] && first.antenna == [0, 0, 2, 0, 0, 0])
+    #expect(first.noise.mean == 90 && first.gain.maximum == 0x2010 && first.indicator.minimum == 77)
+    #expect(found.stages[1]?.antenna == [0, 0, 0, 0, 2, 0])
+    let html = ReportPage.html([result(rf)])
+    #expect(html.contains("critical 1") && html.contains("ok 1") && html.contains("open 1"))
+
+    var hardware = [UInt8](repeating: 0, count: 60)
+    hardware.replaceSubrange(16..<21, with: [30, 0, 0, 8, 3])
+    hardware[22] = 2 << 2
+    hardware[45] = 12
+    let old = try #require(result(Wire.ubx(0x0A, 0x09, hardware)).remarks.stages[0])
+    #expect(old.jamming == [0, 0, 1, 0] && old.antenna == [0, 0, 0, 1, 0, 0])
+    #expect(old.noise.mean == 30 && old.gain.mean == 2048 && old.indicator.mean == 12)
+  }
+
+  @Test("Each start of the receiver has its time to first fix, by NAV-STATUS, and there are at most 32")
+  func starts() {
+    func status(ttff: UInt32, sinceStart: UInt32) -> [UInt8] {
+      func four(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
+      return Wire.ubx(1, 3, [0, 0, 0, 0, 3, 0, 0, 0] + four(ttff) + four(sinceStart))
+    }
+    let two = [
+      status(ttff: 0, sinceStart: 5000), status(ttff: 26_400, sinceStart: 30_000), status(ttff: 0, sinceStart: 1000),
+    ]
+    let file = result(Array(two.joined()))
+    #expect(file.remarks.starts.map(\.firstFixSeconds) == [26.4, nil])
+    #expect(ReportPage.html([file]).contains("26.4 s, none"))
+    let many = (0..<40).reversed().flatMap { status(ttff: 1000, sinceStart: 2000 + $0) }
+    let further = result(many).remarks
+    #expect(further.starts.count == 32 && further.furtherStarts == 8)
+  }
+
   @Test("Noise and a recording without a fix make a page with words")
   func noise() {
     var random = SeededRandomNumberGenerator(seed: 7)

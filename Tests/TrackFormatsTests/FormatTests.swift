@@ -88,6 +88,49 @@ struct FormatTests {
     #expect(CSVColumn.named("altitude") == nil)
   }
 
+  @Test("Every column of CSV has the value of its name")
+  func columns() {
+    var fix = fix(48.5, 11.25, second: 0, height: 556.25)
+    fix.heightAboveSeaLevelMetres = 510.5
+    fix.geoidSeparationMetres = 45.75
+    fix.velocityMetresPerSecond = SIMD3(3, -4, 0.5)
+    fix.speedAccuracyMetresPerSecond = 0.25
+    fix.courseAccuracyDegrees = 1.5
+    fix.timeAccuracySeconds = 0.000_000_025
+    fix.headingDegrees = 90.25
+    fix.magneticVariationDegrees = -3.5
+    fix.differentialAgeSeconds = 2.5
+    fix.differentialStation = 120
+    let lines = file(.csv, of: [fix], columns: CSVColumn.all).split(separator: "\r\n")
+    let values = Dictionary(
+      uniqueKeysWithValues: zip(
+        lines[0].split(separator: ","), lines[1].split(separator: ",", omittingEmptySubsequences: false))
+    )
+    #expect(lines.count == 2 && values.count == CSVColumn.all.count)
+    let expected: [Substring: Substring] = [
+      "time_utc": "2023-11-14T22:13:20.000Z", "mode": "3", "quality": "unknown", "lat_deg": "48.5", "lon_deg": "11.25",
+      "altHAE_m": "556.25", "altMSL_m": "510.5", "geoidSep_m": "45.75", "velN_m/s": "3", "velE_m/s": "-4",
+      "velD_m/s": "0.5",
+      "eps_m/s": "0.25", "epd_deg": "1.5", "ept_s": "0.000000025", "heading_deg": "90.25", "magvar_deg": "-3.5",
+      "dgpsAge_s": "2.5", "dgpsSta": "120", "vdop": "", "pdop": "", "ss_dBHz": "",
+    ]
+    for (name, value) in expected { #expect(values[name] == value, "\(name)") }
+  }
+
+  @Test(
+    "The quality of a fix is a word",
+    arguments: [
+      (Fix.Quality.autonomous, "autonomous"), (.differential, "differential"), (.preciseService, "preciseService"),
+      (.rtkFloat, "rtkFloat"), (.rtkFixed, "rtkFixed"), (.estimated, "estimated"), (.manual, "manual"),
+      (.simulated, "simulated"),
+    ])
+  func quality(_ quality: Fix.Quality, word: String) throws {
+    var fix = fix(48, 11)
+    fix.quality = quality
+    let columns = [try #require(CSVColumn.named("quality"))]
+    #expect(file(.csv, of: [fix], columns: columns) == "quality\r\n\(word)\r\n")
+  }
+
   @Test("GeoJSON is a line with the heights above the ellipsoid and a list for each property (RFC 7946)")
   func geoJSON() throws {
     let root = try JSON(parsing: Array(file(.geojson, of: walk).utf8))
