@@ -91,6 +91,37 @@ def check(recording, folder):
     assert valid - 1 <= count <= valid, f"gpsbabel nmea: {count} points, expected {valid}"
     print(f"{os.path.basename(recording)}: {len(expected)} fixes, gpx, kml, csv, geojson and nmea are read")
 
+    times = list(fixes)
+    begin, end = times[len(times) // 3], times[2 * len(times) // 3]
+    part = subprocess.run([PROGRAM, "decode", "--format", "csv", "--from", begin, "--to", end, recording], check=True, capture_output=True)
+    found = [row["time_utc"] for row in csv.DictReader(part.stdout.decode().splitlines())]
+    assert found == times[len(times) // 3:2 * len(times) // 3 + 1], f"--from {begin} --to {end}: {found[:1]} to {found[-1:]}"
+    refused("--to is before --from", 64, "decode", "--from", end, "--to", begin, recording)
+    refused("no such message", 64, "decode", "--messages", "NAV-PVTT", recording)
+    report(recording, folder)
+
+
+def refused(words, code, *arguments):
+    one = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True)
+    assert one.returncode == code and words in one.stderr, f"{arguments}: {one.returncode} {one.stderr}"
+
+
+def report(recording, folder):
+    """The page is private, names each recording, and replaces a former one only when it is whole."""
+    page, empty = os.path.join(folder, "page.html"), os.path.join(folder, "empty")
+    pathlib.Path(page).write_text("former")
+    pathlib.Path(empty).touch()
+    refused("empty", 65, "report", "--output", page, recording, empty)
+    assert pathlib.Path(page).read_text() == "former", "report: the former page is lost"
+    refused("--truth must be", 64, "report", "--truth", "91,0", "--output", page, recording)
+    refused("one of the recordings", 64, "report", "--output", recording, recording)
+    subprocess.run([PROGRAM, "report", "--truth", "48.164,11.605,556", "--output", page, recording, recording], check=True, capture_output=True)
+    text = pathlib.Path(page).read_text()
+    assert text.count(f"<th>{recording}</th>") >= 2, "report: a recording has no column"
+    assert os.stat(page).st_mode & 0o777 == 0o600, f"report: mode {os.stat(page).st_mode:o}"
+    printed = subprocess.run([PROGRAM, "report", "--output", "-", recording], check=True, capture_output=True, text=True).stdout
+    assert printed.startswith("<!") and printed.rstrip().endswith("</html>"), "report: no whole page on standard output"
+
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
