@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import ReceiverSimulator
+import Testing
+
+/// Messages of a solution that are off until they are requested, compared with NAV-PVT of the same epoch by their bytes.
+@Suite("Messages of one solution agree")
+struct NavigationMessageTests {
+  private static let identities: [UInt16] = [0x0107, 0x0101, 0x0111, 0x0114, 0x0120, 0x0126, 0x0122, 0x0136, 0x0109]
+
+  /// The payloads of the last whole epoch, by identity.
+  private static func epoch() throws -> [UInt16: [UInt8]] {
+    var host = Host(.f9p)
+    host.run(seconds: 60)
+    for identity in identities {
+      #expect(host.configure(0x0601, [1, UInt8(identity & 0xFF), 1]) == true, "\(identity)")
+    }
+    host.run(seconds: 5)
+    var epochs: [Int: [UInt16: [UInt8]]] = [:]
+    for message in host.messages where identities.contains(message.identity) {
+      // In these two messages the time of week follows a version.
+      let place = [0x0114, 0x0109].contains(message.identity) ? 4 : 0
+      epochs[message.payload.u4(place), default: [:]][message.identity] = message.payload
+    }
+    return try #require(epochs.filter { $0.value.count == identities.count }.max { $0.key < $1.key }?.value)
+  }
+
+  private static func float(_ payload: [UInt8], _ at: Int) -> Float { Float(bitPattern: UInt32(payload.u4(at))) }
+
+  @Test("Position and velocity in earth-centred coordinates and with more digits")
+  func position() throws {
+    let epoch = try Self.epoch()
+    let (pvt, ecef) = try (#require(epoch[0x0107]), #require(epoch[0x0101]))
+    let (latitude, longitude) = (Double(pvt.i4(28)) * 1e-7 * .pi / 180, Double(pvt.i4(24)) * 1e-7 * .pi / 180)
+    let height = Double(pvt.i4(32)) / 1000
+    let squared = 2 / 298.257223563 - 1 / (298.257223563 * 298.257223563)
+    let radius = 6_378_137 / (1 - squared * sin(latitude) * sin(latitude)).squareRoot()
+    let across = (radius + height) * cos(latitude)
+    let expected = [
+      across * cos(longitude), across * sin(longitude), (radius * (1 - squared) + height) * sin(latitude),
+    ]
+    for (axis, value) in expected.enumerated() { #expect(abs(Double(ecef.i4(4 + 4 * axis)) / 100 - value) < 0.03) }
+
+    let velocity = try #require(epoch[0x0111])
+    let squares = { (payload: [UInt8], at: Int) in (0..<3).reduce(0) { $0 + pow(Double(payload.i4(at + 4 * $1)), 2) } }
+    #expect(abs(squares(velocity, 4).squareRoot() * 10 - squares(pvt, 48).squareRoot()) < 20)
+
+    let precise = try #require(epoch[0x0114])
+    #expect(precise[3] == 0 && precise.i4(8) == pvt.i4(24) && precise.i4(12) == pvt.i4(28))
+    #expect(precise.i4(16) == pvt.i4(32) && precise.i4(20) == pvt.i4(36))
+    #expect(abs(Int(Int8(bitPattern: precise[24]))) <= 99 && abs(Int(Int8(bitPattern: precise[25]))) <= 99)
+  }
+
+  @Test("Time, leap seconds, clock, odometer and covariances")
+  func others() throws {
+    let epoch = try Self.epoch()
+    let (gps, leap) = try (#require(epoch[0x0120]), #require(epoch[0x0126]))
+    // The start is 2026-05-28: GPS week 2420, 18 leap seconds since 2017.
+    #expect(gps.u2(8) == 2420 && gps[10] == 18 && gps[11] == 7)
+    #expect(leap[9] == 18 && leap[23] & 1 == 1)
+    #expect(try #require(epoch[0x0122]).count == 20)
+    let odometer = try #require(epoch[0x0109])
+    #expect(odometer.u4(12) >= odometer.u4(8))
+    let (covariance, pvt) = try (#require(epoch[0x0136]), #require(epoch[0x0107]))
+    #expect(covariance[5] == 1 && covariance[6] == 1)
+    let horizontal = Double(Self.float(covariance, 16) + Self.float(covariance, 28)).squareRoot()
+    #expect(abs(horizontal - Double(pvt.u4(40)) / 1000) < 0.01)
+    #expect(abs(Double(Self.float(covariance, 36)).squareRoot() - Double(pvt.u4(44)) / 1000) < 0.01)
+  }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import Timekeeping
+
+@Suite("The on-time edge of a pulse")
+struct PulseShapeTests {
+  /// The on-time edges among those of pulses that begin at whole seconds; times in milliseconds.
+  private func onTime(_ edges: [(PulseShape.Edge, Int64)]) -> [Int64] {
+    var shape = PulseShape()
+    return edges.compactMap { edge, time in shape.isOnTime(edge, atNanoseconds: time * 1_000_000) ? time : nil }
+  }
+
+  @Test("The rising edge begins a short pulse, and counts before the phases are known")
+  func upright() {
+    let edges = (0..<5).flatMap { second -> [(PulseShape.Edge, Int64)] in
+      [(.rising, second * 1000), (.falling, second * 1000 + 100)]
+    }
+    #expect(onTime(edges) == [0, 1000, 2000, 3000, 4000])
+  }
+
+  @Test("At an inverted line the falling edge begins the short phase")
+  func inverted() {
+    let edges = (0..<5).flatMap { second -> [(PulseShape.Edge, Int64)] in
+      [(.falling, second * 1000), (.rising, second * 1000 + 100)]
+    }
+    // The first rising edge, before both phases are known, is the one that is not on time.
+    #expect(onTime(edges) == [100, 1000, 2000, 3000, 4000])
+  }
+
+  @Test("An edge or a pulse that is lost does not change the edge")
+  func losses() {
+    var edges = (0..<8).flatMap { second -> [(PulseShape.Edge, Int64)] in
+      [(.rising, second * 1000), (.falling, second * 1000 + 100)]
+    }
+    // The end of the third pulse, the beginning of the fifth, and all of the seventh.
+    for place in [13, 12, 8, 5] { edges.remove(at: place) }
+    #expect(onTime(edges) == [0, 1000, 2000, 3000, 5000, 7000])
+  }
+
+  @Test("Equal phases: the rising edge")
+  func equal() { #expect(onTime([(.rising, 0), (.falling, 500), (.rising, 1000), (.falling, 1500)]) == [0, 1000]) }
+}
