@@ -452,6 +452,64 @@ struct ReconnectTests {
     #expect(program.mirror.state.managers[id.number]?.deferral == nil)
   }
 
+  @Test("SS-2 a background activity keeps the program in use, over a death of the service too, until it ends")
+  func activity() {
+    var program = Connected(.authorizedWhenInUse, .foreground)
+    let id = program.add()
+    program.call(.setAllowsBackgroundUpdates(true), by: id)
+    let activity = program.mirror.beginBackgroundActivity()
+    program.carryAll()
+    program.mirror.setApplication(.background)
+    program.carryAll()
+    program.call(.startUpdatingLocation, by: id)
+    program.carryAll()
+    program.wait(1)
+    program.fix(1)
+    program.carryAll()
+    #expect(program.delivered(id).last == "at 1 1001000")
+    program.kill()
+    program.restart()
+    program.carryAll()
+    program.wait(1)
+    program.fix(2)
+    program.carryAll()
+    #expect(program.delivered(id).last == "at 2 1002000")
+    program.mirror.endBackgroundActivity(activity)
+    program.carryAll()
+    program.kill()
+    program.restart()
+    program.carryAll()
+    _ = program.delivered(id)
+    program.call(.stopUpdatingLocation, by: id)
+    program.call(.startUpdatingLocation, by: id)
+    program.wait(1)
+    program.fix(3)
+    program.carryAll()
+    #expect(!program.delivered(id).contains { $0.hasPrefix("at ") })
+  }
+
+  @Test(
+    "DF-7 DF-16 DF-17 a deferral that is cancelled or stopped while the service is away has its end at once",
+    arguments: [
+      (ClientCall.disallowDeferredUpdates, "finished deferredCanceled"),
+      (.allowDeferredUpdates(metres: .infinity, seconds: 5), "finished deferredCanceled"),
+      (.stopUpdatingLocation, "finished deferredNotUpdatingLocation"),
+    ])
+  func endedDeferral(call: ClientCall, end: String) {
+    var program = Connected(.authorizedAlways, .background)
+    let id = program.add()
+    program.call(.startUpdatingLocation, by: id)
+    program.call(.allowDeferredUpdates(metres: .infinity, seconds: 60), by: id)
+    program.carryAll()
+    _ = program.delivered(id)
+    program.kill()
+    program.call(call, by: id)
+    #expect(program.delivered(id) == [end])
+    program.restart()
+    program.carryAll()
+    #expect(!program.delivered(id).contains { $0.hasPrefix("finished") })
+  }
+
   @Test("MO-4 an event of a monitor waits until it is taken, and is taken once")
   func monitor() {
     var program = Connected()
