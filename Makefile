@@ -138,9 +138,10 @@ fuzz-corpus:
 
 # All tests under the address sanitizer, on optimised code, as it is installed. Leak detection is off, because Swift stores the case of
 # an enum in spare bits of a pointer, and the leak checker reports the memory behind such a pointer as lost. Debian's linker warns of
-# the sanitizer's symbols, that of the toolchain does not.
+# the sanitizer's symbols, that of the toolchain does not. The tests count the lines that they execute; the tools of the build would
+# leave their counts in this folder.
 sanitize: dependencies
-	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test -c release --sanitize=address --enable-code-coverage --scratch-path .build/sanitize \
+	ASAN_OPTIONS=detect_leaks=0 LLVM_PROFILE_FILE=/dev/null $(SWIFT) test -c release --sanitize=address --enable-code-coverage --scratch-path .build/sanitize \
 	  -Xswiftc -enable-testing -Xswiftc -use-ld=lld
 	Tests/coverage/report.py docs/reference/coverage.md .build/sanitize/release/codecov/sextant.json
 
@@ -346,7 +347,7 @@ COUNTED_RIGS := rig-track rig-shows rig-emulator rig-service rig-sensors rig-bat
   rig-umockdev rig-host-faults rig-formats rig-view rig-screen rig-daemon rig-daemon-commands rig-clock rig-network
 # The packages are installed first: apt has one user at a time.
 coverage: dependencies rig-packages formats-packages view-packages clock-packages
-	$(SWIFT) test --enable-code-coverage --scratch-path $(COVERAGE)
+	LLVM_PROFILE_FILE=/dev/null $(SWIFT) test --enable-code-coverage --scratch-path $(COVERAGE)
 	Tests/coverage/rigs.sh $(COVERAGE) $(MAKE) -o rig-programs DEBUG=$(subst .build,$(COVERAGE),$(DEBUG)) -j 2 -k $(COUNTED_RIGS)
 	Tests/coverage/report.py docs/reference/coverage.md $(COVERAGE)/debug/codecov/sextant.json --write $(COVERAGE)/all.json
 
