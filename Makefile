@@ -348,7 +348,7 @@ COUNTED_RIGS := rig-track rig-shows rig-emulator rig-service rig-sensors rig-bat
 # The packages are installed first: apt has one user at a time.
 coverage: dependencies rig-packages formats-packages view-packages clock-packages
 	LLVM_PROFILE_FILE=/dev/null $(SWIFT) test --enable-code-coverage --scratch-path $(COVERAGE)
-	Tests/coverage/rigs.sh $(COVERAGE) $(MAKE) -o rig-programs DEBUG=$(subst .build,$(COVERAGE),$(DEBUG)) -j 2 -k $(COUNTED_RIGS)
+	Tests/coverage/rigs.sh $(COVERAGE) make -o rig-programs DEBUG=$(subst .build,$(COVERAGE),$(DEBUG)) -j 2 -k $(COUNTED_RIGS)
 	Tests/coverage/report.py docs/reference/coverage.md $(COVERAGE)/debug/codecov/sextant.json --write $(COVERAGE)/all.json
 
 # Thirty days of the service with three programs and random faults, in virtual time, in a release build of its own.
