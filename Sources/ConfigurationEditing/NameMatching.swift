@@ -38,12 +38,16 @@ package enum NameMatching {
   package static func nearest(to name: String, among names: some Sequence<String>) -> [String] {
     let target = Array(name.lowercased().utf8)
     guard !target.isEmpty else { return [] }
+    let most = max(2, target.count / 3)
     var best: [(name: String, score: Int)] = []
     for candidate in names {
       let other = Array(candidate.lowercased().utf8)
       // A part of a name is closer than any misspelling.
-      let score = contains(other, target) ? 0 : distance(target, other)
-      guard score <= max(2, target.count / 3) else { continue }
+      let isPart = contains(other, target)
+      // A distance is never below the difference of the lengths: text that is much longer than names costs little.
+      guard isPart || abs(target.count - other.count) <= most else { continue }
+      let score = isPart ? 0 : distance(target, other)
+      guard score <= most else { continue }
       best.append((candidate, score * 64 + abs(other.count - target.count)))
     }
     return best.sorted { ($0.score, $0.name) < ($1.score, $1.name) }.prefix(3).map(\.name)

@@ -49,6 +49,16 @@ struct SettingWordTests {
     #expect(message.contains(cure), "\(message)")
   }
 
+  /// The search for similar names took minutes for such a line.
+  @Test("A line of a megabyte without end is refused", .timeLimit(.minutes(1)))
+  func longName() {
+    let name = String(repeating: "CFG-RATE-", count: 100_000)
+    let problem = #expect(throws: ConfigurationFile.Problem.self) {
+      try ConfigurationFile("sextant-configuration 1\n\(name) = 1\n")
+    }
+    #expect(problem?.line == 2 && problem?.reason.contains("did you mean") == false)
+  }
+
   @Test("A mistake in a configuration file is reported with its line")
   func fileProblems() {
     let head = "sextant-configuration 1\n"
