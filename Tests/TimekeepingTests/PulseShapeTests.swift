@@ -4,7 +4,12 @@ import Timekeeping
 
 @Suite("The on-time edge of a pulse")
 struct PulseShapeTests {
-  /// The on-time edges among those of pulses that begin at whole seconds; times in milliseconds.
+  /// The edges of pulses of 100 ms that begin at whole seconds; times in milliseconds.
+  private func pulses(_ count: Int64, beginningWith first: PulseShape.Edge = .rising) -> [(PulseShape.Edge, Int64)] {
+    (0..<count).flatMap { [(first, $0 * 1000), (first == .rising ? .falling : .rising, $0 * 1000 + 100)] }
+  }
+
+  /// The times of the on-time edges.
   private func onTime(_ edges: [(PulseShape.Edge, Int64)]) -> [Int64] {
     var shape = PulseShape()
     return edges.compactMap { edge, time in shape.isOnTime(edge, atNanoseconds: time * 1_000_000) ? time : nil }
@@ -12,26 +17,18 @@ struct PulseShapeTests {
 
   @Test("The rising edge begins a short pulse, and counts before the phases are known")
   func upright() {
-    let edges = (0..<5).flatMap { second -> [(PulseShape.Edge, Int64)] in
-      [(.rising, second * 1000), (.falling, second * 1000 + 100)]
-    }
-    #expect(onTime(edges) == [0, 1000, 2000, 3000, 4000])
+    #expect(onTime(pulses(5)) == [0, 1000, 2000, 3000, 4000])
   }
 
   @Test("At an inverted line the falling edge begins the short phase")
   func inverted() {
-    let edges = (0..<5).flatMap { second -> [(PulseShape.Edge, Int64)] in
-      [(.falling, second * 1000), (.rising, second * 1000 + 100)]
-    }
     // The first rising edge, before both phases are known, is the one that is not on time.
-    #expect(onTime(edges) == [100, 1000, 2000, 3000, 4000])
+    #expect(onTime(pulses(5, beginningWith: .falling)) == [100, 1000, 2000, 3000, 4000])
   }
 
   @Test("An edge or a pulse that is lost does not change the edge")
   func losses() {
-    var edges = (0..<8).flatMap { second -> [(PulseShape.Edge, Int64)] in
-      [(.rising, second * 1000), (.falling, second * 1000 + 100)]
-    }
+    var edges = pulses(8)
     // The end of the third pulse, the beginning of the fifth, and all of the seventh.
     for place in [13, 12, 8, 5] { edges.remove(at: place) }
     #expect(onTime(edges) == [0, 1000, 2000, 3000, 5000, 7000])
