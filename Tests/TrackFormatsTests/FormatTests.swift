@@ -185,6 +185,25 @@ struct FormatTests {
     }
   }
 
+  @Test("Counts, dilutions and the mean signal are those of the satellites when the receiver sends none")
+  func satellites() throws {
+    let columns = try ["hdop", "vdop", "pdop", "uSat", "nSat", "ss"].map { try #require(CSVColumn.named($0)) }
+    // One in the zenith and three at the horizon, 120 degrees apart; the fifth is not used, the fourth has no signal.
+    let sky =
+      Wire.nmea("GPGSA,A,3,01,02,03,04,,,,,,,,,,,")
+      + Wire.nmea("GPGSV,2,1,05,01,90,000,40,02,00,000,42,03,00,120,44,04,00,240,")
+      + Wire.nmea("GPGSV,2,2,05,05,45,050,30")
+    let position =
+      Wire.nmea("GPRMC,120000.00,A,4809.86189,N,01136.34021,E,2.650,22.64,241126,,,A")
+      + Wire.nmea("GPGGA,120000.00,4809.86189,N,01136.34021,E,1,,,510.6,M,45.6,M,,")
+    let names = "hdop,vdop,pdop,uSat,nSat,ss_dBHz\r\n"
+    // The variances are 2/3 east and north, 4/3 up.
+    #expect(file(.csv, of: position + sky, columns: columns) == names + "1.15,1.15,1.63,4,5,42\r\n")
+    #expect(file(.csv, of: position, columns: columns) == names + ",,,,,\r\n")
+    let unused = Wire.nmea("GPGSA,A,3,,,,,,,,,,,,,,,") + Wire.nmea("GPGSV,1,1,01,05,45,050,30")
+    #expect(file(.csv, of: position + unused, columns: columns) == names + ",,,0,1,\r\n")
+  }
+
   @Test("A live stream is written at the first report of an epoch, a recording with the last")
   func live() {
     var late = fix(48, 11, second: 0)
