@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CByteMask
 
 /// Decimal digits, eight at a time. There is no loop, so no branch depends on the number of digits. The words are
 /// little-endian: the first character is in the low byte.
@@ -31,13 +32,7 @@ public enum Digits {
     return (difference &- 0x0101_0101_0101_0101) & ~difference & 0x8080_8080_8080_8080
   }
 
-  /// 10^`digits` for 0…9.
+  /// 10^`digits` for 0…9; beyond, 10^9.
   @inlinable @inline(__always)
-  public static func powerOfTen(_ digits: Int) -> UInt32 {
-    powersOfTen[digits]
-  }
-
-  @usableFromInline static let powersOfTen: InlineArray<10, UInt32> = [
-    1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000,
-  ]
+  public static func powerOfTen(_ digits: Int) -> UInt32 { c_whole_power_of_ten(UInt(bitPattern: digits)) }
 }
