@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import SystemPackage
+
+/// What a replaced file outlives.
+package enum Durability: Sendable {
+  /// A loss of power: the file and its new name are brought to the disk.
+  case durable
+  /// The process.
+  case thisRun
+}
+
+/// Replaces a file of an open folder in one step. The temporary file is called as the file, with the number of this process
+/// behind a dot, and is new: what is in its place was left by a process that was killed.
+///
+/// - Parameter owner: the user and group that get the file; nil for those of this process.
+func replaceFile(
+  _ name: String, in folder: Int32, with text: String, permissions: UInt32, _ durability: Durability,
+  owner: (user: UInt32, group: UInt32)?
+) throws(Errno) {
+  let temporary = "\(name).\(Syscalls.processID)"
+  do throws(Errno) {
+    let file = try create(temporary, in: folder, permissions)
+    try Syscalls.writeAll(file.number, text)
+    if let owner { try Syscalls.changeOwner(file.number, to: owner.user, owner.group) }
+    if durability == .durable { try Syscalls.sync(file.number) }
+    try Syscalls.rename(temporary, to: name, in: folder)
+  } catch {
+    try? Syscalls.unlink(temporary, in: folder)
+    throw error
+  }
+  if durability == .durable { syncFolder(folder) }
+}
+
+private func create(_ name: String, in folder: Int32, _ permissions: UInt32) throws(Errno) -> OwnedDescriptor {
+  do throws(Errno) {
+    return try Syscalls.open(name, OpenFlags.create, permissions: permissions, in: folder)
+  } catch {
+    guard error == .fileExists else { throw error }
+    try Syscalls.unlink(name, in: folder)
+    return try Syscalls.open(name, OpenFlags.create, permissions: permissions, in: folder)
+  }
+}
+
+/// Brings the names in a folder to the disk. Some file systems cannot; the files themselves are brought to it anyway.
+func syncFolder(_ folder: Int32) {
+  guard let descriptor = try? Syscalls.open(".", OpenFlags.folder, in: folder) else { return }
+  try? Syscalls.sync(descriptor.number)
+}
