@@ -422,3 +422,24 @@ let package = Package(
 for test in package.targets where test.type == .test {
   test.swiftSettings?.append(.unsafeFlags(["-Onone"], .when(configuration: .release)))
 }
+
+// `make check MODULES=Receiver` (SEXTANT_TESTS=Receiver) leaves only the tests of these modules and the targets that they are built
+// from, so that a change is compiled and tested without the rest of the package.
+if let modules = Context.environment["SEXTANT_TESTS"] {
+  let targets = Dictionary(uniqueKeysWithValues: package.targets.map { ($0.name, $0) })
+  var kept: Set<String> = []
+  var pending = modules.split(separator: ",").map { "\($0)Tests" }
+  for name in pending where targets[name] == nil { fatalError("no tests named \(name): see the folders of Tests") }
+  while let name = pending.popLast() {
+    guard let target = targets[name], kept.insert(name).inserted else { continue }
+    for dependency in target.dependencies {
+      switch dependency {
+      case .byNameItem(let name, _), .targetItem(let name, _): pending.append(name)
+      default: break
+      }
+    }
+    for case .plugin(let name, _) in target.plugins ?? [] { pending.append(name) }
+  }
+  package.targets.removeAll { !kept.contains($0.name) }
+  package.products = []
+}
