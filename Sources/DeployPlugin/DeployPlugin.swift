@@ -12,9 +12,11 @@ struct DeployPlugin: CommandPlugin {
   func performCommand(context: PluginContext, arguments: [String]) throws {
     var extractor = ArgumentExtractor(arguments)
     let options = try Options(&extractor)
+    let folder = DeploymentFolder(
+      options.output ?? context.package.directoryURL.path + "/deploy/\(options.name)", name: options.name)
+    let root = folder.root
+    try folder.clear()
     let executable = try options.executable ?? build(options, context)
-    let root = URL(fileURLWithPath: options.output ?? context.package.directoryURL.path + "/deploy/\(options.name)")
-    try? FileManager.default.removeItem(at: root)
     let files = Deployment(name: options.name, permission: options.permission)
     try copy(executable, to: root.appending(path: "usr/bin/\(options.name)"), try context.tool(named: "strip").url)
     try write(
@@ -146,9 +148,10 @@ private struct Options {
           + "[--swift-sdks-path FOLDER] [--pkg-config-path FOLDER]] [--output FOLDER]")
     }
     name = extractor.remainingArguments[0]
-    guard !name.isEmpty, !name.contains("/"), !name.hasPrefix(".") else {
-      throw Failure("\(name): is no name of a product")
-    }
+    let problem =
+      DeploymentWord.problem(name: name) ?? DeploymentWord.problem(version: version)
+      ?? architecture.flatMap(DeploymentWord.problem(architecture:))
+    if let problem { throw Failure(problem) }
   }
 }
 

@@ -75,7 +75,28 @@ SWIFT
 swiftc -static-stdlib -use-ld=lld -Xlinker "$work/icu-data.ld" "$work/dates.swift" -o "$work/dates"
 [ "$("$work/dates" | tr '\n' ' ')" = "Donnerstag 01:00 Thursday 01:00 " ] || fail "ICU's data are not those of the chosen languages"
 
-for wrong in "" "a b" "RunLoopMain --permission never" "../x"; do
+# A folder with other files stays as it is; one with an earlier deployment is written again.
+deploy RunLoopMain --executable "$bin/RunLoopMain" --output "$work/board" >"$work/printed" || fail "the same folder is refused"
+[ ! -e "$root/DEBIAN/control" ] || fail "a file of the earlier deployment is left"
+for name in notes usr/bin/other usr/link; do
+  rm -rf "$work/home" && mkdir -p "$work/home/usr/bin"
+  echo keep >"$work/home/usr/bin/RunLoopMain"
+  if [ $name = usr/link ]; then ln -s /etc "$work/home/$name"; else echo keep >"$work/home/$name"; fi
+  ! deploy RunLoopMain --executable "$bin/RunLoopMain" --output "$work/home" >"$work/printed" 2>&1 || fail "$name is replaced"
+  grep -q "not of this program" "$work/printed" || fail "the reason is missing"
+  [ -e "$work/home/$name" ] && [ "$(cat "$work/home/usr/bin/RunLoopMain")" = keep ] || fail "files beside $name are removed"
+done
+
+# A line feed would add a line to the unit and to the control file.
+line=$'RunLoopMain\nExecStartPre=+/bin/true'
+! deploy "$line" --executable "$bin/RunLoopMain" >"$work/printed" 2>&1 || fail "a name of two lines is accepted"
+for version in $'1.0\nPre-Depends: x' "1.0/x" "v1" " 1"; do
+  ! deploy RunLoopMain --executable "$bin/RunLoopMain" --output "$work/other" --version "$version" >"$work/printed" 2>&1 ||
+    fail "the version '$version' is accepted"
+done
+[ ! -e "$work/other" ] || fail "files of a refused version are written"
+
+for wrong in "" "a b" "RunLoopMain --permission never" "../x" "-x" "x%n"; do
   # Words of each case are separate arguments.
   ! deploy $wrong >"$work/printed" 2>&1 || fail "'$wrong' is accepted"
 done
