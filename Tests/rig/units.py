@@ -95,8 +95,13 @@ def units_are_valid(folder):
     pathlib.Path(folder, launcher.name).write_text(text)
     said += output("systemd-analyze", "verify", "--user", "--man=no", f"{folder}/{launcher.name}",
                    env={**os.environ, "XDG_RUNTIME_DIR": folder})
-    # It ends with 0 for a setting that it does not know.
-    expect("sextant" not in said, said)
+    # It ends with 0 for a setting that it does not know. Those that are newer than systemd 252 are ignored by it.
+    issue = int(re.match(r"systemd (\d+)", output("systemctl", "--version"))[1])
+    newer = {"RestartSteps": 254, "RestartMaxDelaySec": 254}
+    unknown = re.compile(r".*Unknown key (?:name )?'(\w+)' in section .Service., ignoring\.$")
+    problems = [line for line in said.splitlines() if "sextant" in line
+                and not ((key := unknown.match(line)) and issue < newer.get(key[1], 0))]
+    expect(not problems, "\n".join(problems))
 
 
 def exposure_is_low(_):
