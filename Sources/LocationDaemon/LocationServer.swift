@@ -21,6 +21,8 @@ final class LocationServer: ServiceThreadWork {
   static let connectionsInRound = 16
   /// The largest number of managers, streams and sessions of one program.
   static let objectLimit = 256
+  /// The time until the listener is tried again after the system has refused a descriptor.
+  static let acceptInterval = Milliseconds(1000)
   /// Tokens below are those of the receivers.
   private static let firstToken: UInt32 = 1 << 20
 
@@ -48,8 +50,11 @@ final class LocationServer: ServiceThreadWork {
   private var isGoodbyeSent = false
   /// The newest location that was sent: most programs get the same one.
   private var newestSent: (location: Location, reply: [UInt8])?
-  /// Whether the listener waits until a descriptor is free.
+  /// Whether the listener waits until a connection ends.
   private var isFull = false
+  /// The time at which the listener is tried again after the system refused a descriptor; nil while it is not refused. The end of a
+  /// connection does not suffice: there may be none, and the descriptors may be used by the rest of the system.
+  private var acceptsAgain: Instant?
   private var nextForegroundCheck: Instant?
   /// The users who have reached their limit of connections.
   private var limitedUsers: Set<UInt32> = []
@@ -80,7 +85,7 @@ final class LocationServer: ServiceThreadWork {
 
   var deadline: Instant? {
     var next = Instant.earlier(.earlier(nextForegroundCheck, nextWatchdog), .earlier(launcher.deadline, gpsd.deadline))
-    next = .earlier(next, clock.deadline)
+    next = .earlier(.earlier(next, clock.deadline), acceptsAgain)
     for connection in connections.values {
       if let lease = connection.lease, lease.call != nil { next = .earlier(next, lease.retryAt) }
     }
@@ -100,7 +105,7 @@ final class LocationServer: ServiceThreadWork {
     launcher.handle(events)
     for event in turns.take(events) {
       switch event {
-      case .readable(let token) where token.rawValue == Self.firstToken: accept(&poller)
+      case .readable(let token) where token.rawValue == Self.firstToken: accept(&poller, at: now.instant)
       case .readable(let token):
         if let connection = connections[token.rawValue] { read(connection, &poller, at: now) }
       case .writable(let token):
@@ -110,6 +115,7 @@ final class LocationServer: ServiceThreadWork {
       case .signal, .woken, .timeout: break
       }
     }
+    if let due = acceptsAgain, now.instant >= due { accept(&poller, at: now.instant) }
     if let due = nextForegroundCheck, now.instant >= due { checkForeground(at: now) }
     if let due = nextWatchdog, now.instant >= due, let limit = manager.watchdogMicroseconds {
       manager.notify("WATCHDOG=1")
@@ -132,10 +138,10 @@ final class LocationServer: ServiceThreadWork {
     }
   }
 
-  private func accept(_ poller: inout Poller) {
+  private func accept(_ poller: inout Poller, at now: Instant) {
     do throws(Errno) {
       for _ in 0..<Self.connectionsInRound where connections.count < Self.connectionLimit {
-        guard let socket = try listener.accept() else { return }
+        guard let socket = try listener.accept() else { break }
         guard let credentials = socket.peer else { continue }
         let ofUser = connections.values.count { $0.peer.credentials.user == credentials.user }
         guard ofUser < Self.userConnectionLimit else {
@@ -151,15 +157,24 @@ final class LocationServer: ServiceThreadWork {
         guard (try? poller.add(connection.socket.descriptor, token: token)) != nil else { continue }
         connections[token.rawValue] = connection
       }
-      if connections.count < Self.connectionLimit { return }
+      acceptsAgain = nil
+      setAccepting(connections.count < Self.connectionLimit, &poller)
     } catch {
-      host.log("a program cannot be served: \(error) (raise LimitNOFILE of sextantd.service)")
+      // Once for a time of refusals.
+      if acceptsAgain == nil {
+        host.log("a program cannot be served: \(error) (raise LimitNOFILE of sextantd.service)")
+      }
+      acceptsAgain = now + Self.acceptInterval
+      setAccepting(false, &poller)
     }
-    // Those that wait are accepted when a connection ends.
-    if !isFull {
-      isFull = true
-      poller.remove(listener.descriptor)
-    }
+  }
+
+  /// Watches the listener, or leaves those who connect in its queue.
+  private func setAccepting(_ accepts: Bool, _ poller: inout Poller) {
+    guard isFull == accepts else { return }
+    isFull = !accepts
+    let token = Poller.Token(rawValue: Self.firstToken)
+    try? poller.change(listener.descriptor, token: token, interest: accepts ? .readable : [])
   }
 
   private func read(_ connection: Connection, _ poller: inout Poller, at now: Moment) {
@@ -227,9 +242,7 @@ final class LocationServer: ServiceThreadWork {
     takeRest(of: connection, at: now)
     endProgram(of: connection)
     endLease(of: connection)
-    if isFull, (try? poller.add(listener.descriptor, token: Poller.Token(rawValue: Self.firstToken))) != nil {
-      isFull = false
-    }
+    setAccepting(true, &poller)
   }
 
   /// Takes the calls that a program with a line sent before its end: what it has changed at the receiver.

@@ -38,7 +38,10 @@ final class GPSDServer {
   /// What the next reports of an epoch have beside the fix, by the numbers of the receivers.
   var details: [Int: FrameDetails] = [:]
   private var buffer = [UInt8](repeating: 0, count: 4096)
-  private var isFull = false
+  /// The time at which the listeners are tried again after the system refused a descriptor; nil while it is not refused.
+  private var acceptsAgain: Instant?
+  /// Whether the system refused the last descriptor.
+  private var isRefused = false
   var commands: [Int: [ClientCommand]] = [:]
   var changes = DeviceChanges()
   private(set) var receivers: [ReceiverStatus] = []
@@ -68,7 +71,7 @@ final class GPSDServer {
   var deadline: Instant? {
     // Commands that a reply of a receiver has led to.
     if !commands.isEmpty { return .zero }
-    var next = Instant.earlier(changes.deadline, announcer?.deadline)
+    var next = Instant.earlier(.earlier(changes.deadline, announcer?.deadline), acceptsAgain)
     for client in clients.values { next = .earlier(next, client.deadline) }
     return next
   }
@@ -125,6 +128,7 @@ final class GPSDServer {
       case .signal, .woken, .timeout: break
       }
     }
+    if let due = acceptsAgain, now.instant >= due { acceptAgain(&poller) }
     for client in clients.values {
       if let due = client.client.deadline, now.instant >= due { close(client, &poller) }
       if let due = client.requestDue, now.instant >= due { request(client) }
@@ -181,10 +185,27 @@ final class GPSDServer {
         if kind == .nmea { updateDemand(of: client) }
         write(client, &poller)
       }
+      isRefused = false
     } catch {
-      host.log("a client of gpsd cannot be served: \(error) (raise LimitNOFILE of sextantd.service)")
-      isFull = true
-      poller.remove(listener.descriptor)
+      // Once for a time of refusals.
+      if !isRefused { host.log("a client of gpsd cannot be served: \(error) (raise LimitNOFILE of sextantd.service)") }
+      isRefused = true
+      acceptsAgain = now.instant + LocationServer.acceptInterval
+      setAccepting(false, &poller)
+    }
+  }
+
+  /// Tries the listeners again after the system refused a descriptor.
+  private func acceptAgain(_ poller: inout Poller) {
+    acceptsAgain = nil
+    setAccepting(true, &poller)
+  }
+
+  /// Watches the listeners, or leaves those who connect in their queues.
+  private func setAccepting(_ accepts: Bool, _ poller: inout Poller) {
+    for (token, listener) in listeners {
+      try? poller.change(
+        listener.socket.descriptor, token: Poller.Token(rawValue: token), interest: accepts ? .readable : [])
     }
   }
 
@@ -235,11 +256,7 @@ final class GPSDServer {
       state.forget()
       details = [:]
     }
-    guard isFull else { return }
-    isFull = false
-    for (token, listener) in listeners {
-      try? poller.add(listener.socket.descriptor, token: Poller.Token(rawValue: token))
-    }
+    if acceptsAgain != nil { acceptAgain(&poller) }
   }
 
   // MARK: Commands
