@@ -64,12 +64,15 @@ dependencies: compiler
 	  echo "installing libudev-dev and pkg-config" >&2; \
 	  $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq libudev-dev pkg-config >/dev/null; }
 
-# The style of .swift-format; the links of the pages; the imports of pure modules; the vocabulary of names (CONTRIBUTING.md).
+# The style of .swift-format; the links of the pages; the imports of pure modules; the vocabulary of names (CONTRIBUTING.md); the
+# conversions of numbers that trap, by the compiler's index, for which the sources are built.
 lint: compiler
 	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks Examples
 	python3 Tests/documentation/links.py
 	Tests/lint/pure-modules.sh
 	python3 Tests/lint/vocabulary.py
+	python3 Tests/lint/conversions.py --self-test
+	python3 Tests/lint/conversions.py
 
 # Layers 0 and 1 without an operating system, and the objects of libsextant for this machine; prints their size.
 embedded: dependencies

@@ -97,7 +97,7 @@ let package = Package(
     .target(name: "CBus", path: "CSupport/CBus", linkerSettings: [.linkedLibrary("dl")]),
     .target(name: "SystemBus", dependencies: ["CBus", "MonotonicTime", systemPackage], swiftSettings: settings),
     .target(
-      name: "HostSensors", dependencies: ["CLinux", "FileSystem", "MonotonicTime", systemPackage],
+      name: "HostSensors", dependencies: ["CLinux", "FileSystem", "MonotonicTime", "WireBytes", systemPackage],
       swiftSettings: settings),
     // OpenSSL is loaded when a caster needs it.
     .target(name: "CTLS", path: "CSupport/CTLS", linkerSettings: [.linkedLibrary("dl")]),
@@ -164,22 +164,26 @@ let package = Package(
       swiftSettings: settings),
 
     // Layer 4: the rules of clients, and the power policy of the receiver; both are independent of receivers' protocols.
-    .target(name: "Positioning", dependencies: ["ReceiverStream", "MonotonicTime"], swiftSettings: settings),
+    .target(
+      name: "Positioning", dependencies: ["ReceiverStream", "MonotonicTime", "WireBytes"], swiftSettings: settings),
     .target(name: "PowerControl", dependencies: ["MonotonicTime"], swiftSettings: settings),
 
     // Between layers 4 and 5: the messages between a program and the location service of the system.
     .target(
-      name: "ServiceProtocol", dependencies: ["Positioning", "ReceiverStream", "Varlink", "MonotonicTime"],
+      name: "ServiceProtocol",
+      dependencies: ["Positioning", "ReceiverStream", "Varlink", "MonotonicTime", "WireBytes"],
       swiftSettings: settings),
 
     // Between layers 4 and 5: the coordinator of the policy and one receiver's session.
     .target(
-      name: "ReceiverPower", dependencies: ["PowerControl", "Receiver", "ReceiverStream", "MonotonicTime"],
+      name: "ReceiverPower",
+      dependencies: ["PowerControl", "Receiver", "ReceiverStream", "MonotonicTime", "WireBytes"],
       swiftSettings: settings),
 
     // Between layers 4 and 5: addresses of places, and places of addresses.
     .target(
-      name: "Geocoding", dependencies: ["Positioning", "MonotonicTime", "Varlink"], swiftSettings: settings),
+      name: "Geocoding", dependencies: ["Positioning", "MonotonicTime", "Varlink", "WireBytes"], swiftSettings: settings
+    ),
 
     // Layer 5: receivers and clients of one program, on a separate thread.
     .target(
@@ -224,6 +228,7 @@ let package = Package(
       name: "sextant-track",
       dependencies: [
         "CoreLocation", "EventLoop", "GPSDJSON", "Hotplug", "ReceiverRuntime", "ReceiverStream", "SerialPort",
+        "WireBytes",
         systemPackage,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Receiver
 import UBX
+import WireBytes
 
 /// The rate of epochs before and after a change, and whether the line has capacity for it.
 struct EpochPeriod {
@@ -37,8 +38,8 @@ struct EpochPeriod {
     else { return nil }
     let better = Self.usualRates.first { $0 > rate && LineLoad.carries(needed, at: $0) }
     let cure = better.map { "set a faster line in the same command (baud=\($0)), or send" } ?? "send"
-    return "this rate needs \(Int(needed.rounded(.up))) bytes a second, and a line of \(rate) baud carries "
-      + "\(Int(LineLoad.capacity(rate))): replies of the receiver would be lost; \(cure) fewer messages first "
+    return "this rate needs \(Int(clamping: needed.rounded(.up))) bytes a second, and a line of \(rate) baud carries "
+      + "\(Int(clamping: LineLoad.capacity(rate))): replies of the receiver would be lost; \(cure) fewer messages first "
       + "(messages=GSV@0)"
   }
 }

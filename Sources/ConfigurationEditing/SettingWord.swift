@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Receiver
 import UBX
+import WireBytes
 
 /// Why a word of the user is not a valid setting, message or field, with the next step, in one line.
 package struct SettingProblem: Error, Sendable, Equatable, CustomStringConvertible {
@@ -153,7 +154,7 @@ package struct SettingWord: Sendable, Equatable {
     }
     // 25 ms is the shortest period of any receiver (interface descriptions, CFG-RATE).
     guard let milliseconds, milliseconds.rounded() >= 25, milliseconds.rounded() <= 65_535 else { return nil }
-    return UInt16(milliseconds.rounded())
+    return UInt16(clamping: milliseconds.rounded())
   }
 
   private static func constellations(_ value: String) -> [DesiredConfiguration.Constellation]? {

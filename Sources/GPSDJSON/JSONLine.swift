@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import WireBytes
 
 /// A line of JSON that is written field by field into memory that is reused for each line.
 ///
@@ -172,7 +173,7 @@ package struct JSONLine: ~Copyable {
     for _ in 0..<digits { scale *= 10 }
     let scaled = (abs(value) * Double(scale)).rounded()
     if value < 0, scaled > 0 { buffer.append(UInt8(ascii: "-")) }
-    let number = UInt64(scaled)
+    let number = UInt64(clamping: scaled)
     magnitude(number / scale, width: 1)
     if digits > 0 {
       buffer.append(UInt8(ascii: "."))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Positioning
+import WireBytes
 
 /// The places of a GeoNames extract by cells of half a degree.
 ///
@@ -51,8 +52,10 @@ package struct GeoNamesIndex: Sendable {
     entries = unsorted.map(\.entry)
   }
 
-  private static func row(_ latitude: Double) -> Int { min(rows - 1, max(0, Int((latitude + 90) * 2))) }
-  private static func column(_ longitude: Double) -> Int { min(columns - 1, max(0, Int((longitude + 180) * 2))) }
+  private static func row(_ latitude: Double) -> Int { min(rows - 1, max(0, Int(clamping: (latitude + 90) * 2))) }
+  private static func column(_ longitude: Double) -> Int {
+    min(columns - 1, max(0, Int(clamping: (longitude + 180) * 2)))
+  }
 
   /// Calls `body` with the offset and the bytes of each line, until it returns false.
   static func forEachLine(_ text: Span<UInt8>, _ body: (Int, Span<UInt8>) -> Bool) {
@@ -113,8 +116,8 @@ package struct GeoNamesIndex: Sendable {
   /// The columns of a range of longitudes, across the date line too.
   private static func columnsOf(_ longitude: Double, _ east: Double) -> [Int] {
     guard east < 90 else { return Array(0..<columns) }
-    let first = Int(((longitude - east + 180) * 2).rounded(.down))
-    let last = Int(((longitude + east + 180) * 2).rounded(.down))
+    let first = Int(clamping: ((longitude - east + 180) * 2).rounded(.down))
+    let last = Int(clamping: ((longitude + east + 180) * 2).rounded(.down))
     return (first...last).map { ($0 % columns + columns) % columns }
   }
 

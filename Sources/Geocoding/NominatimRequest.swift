@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Positioning
+import WireBytes
 
 /// The addresses of requests to a Nominatim server (Nominatim's API documentation, "Search" and "Reverse", format `jsonv2`).
 package struct NominatimServer: Hashable, Sendable {
@@ -41,7 +42,7 @@ package struct NominatimServer: Hashable, Sendable {
 
   /// Five decimals: a metre. Requests for one place are equal that way, and have one answer in the cache.
   private static func decimal(_ degrees: Double) -> String {
-    let units = Int64((degrees * 100_000).rounded())
+    let units = Int64(clamping: (degrees * 100_000).rounded())
     let digits = String(units.magnitude)
     let padded = String(repeating: "0", count: max(0, 6 - digits.count)) + digits
     return (units < 0 ? "-" : "") + padded.dropLast(5) + "." + padded.suffix(5)

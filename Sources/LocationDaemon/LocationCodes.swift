@@ -27,12 +27,15 @@ extension JSON {
     return .object(members)
   }
 
-  /// The number of a parameter; nil if it is absent. `isValid` is false for another type.
-  func number(_ name: String) -> (value: Double?, isValid: Bool) {
+  /// The distances of parameters, metres. A negative accuracy stands for the best one.
+  private static let distancesMetres = -1e9...1e9
+
+  /// The number of metres of a parameter; nil if it is absent. `isValid` is false for another type or a number out of range.
+  func metres(_ name: String) -> (value: Double?, isValid: Bool) {
     switch self[name] {
     case nil, .null?: (nil, true)
-    case .integer(let value)?: (Double(value), true)
-    case .double(let value)?: (value, true)
+    case .integer(let value)?: (Double(value), Self.distancesMetres ~= Double(value))
+    case .double(let value)?: (value, Self.distancesMetres ~= value)
     default: (nil, false)
     }
   }

@@ -6,6 +6,7 @@ import Positioning
 import PowerControl
 import ServiceProtocol
 import Varlink
+import WireBytes
 
 // The calls of org.sextant.Location, and Open of org.sextant.CoreLocation.
 extension LocationServer {
@@ -145,8 +146,8 @@ extension LocationServer {
   }
 
   private func begin(_ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection) {
-    let accuracy = call.parameters.number("desiredAccuracy")
-    let filter = call.parameters.number("distanceFilter")
+    let accuracy = call.parameters.metres("desiredAccuracy")
+    let filter = call.parameters.metres("distanceFilter")
     guard accuracy.isValid else { return connection.reply(id, .failure(.invalidParameter("desiredAccuracy"))) }
     guard filter.isValid else { return connection.reply(id, .failure(.invalidParameter("distanceFilter"))) }
     guard let program = addPermittedProgram(id, connection) else { return }
@@ -337,8 +338,8 @@ extension Positioning.Demand {
     var words: [String] = []
     if let standard {
       var word = standard.isPaused ? "paused" : "updates"
-      if standard.desiredAccuracyMetres > 0 { word += " \(Int(standard.desiredAccuracyMetres)) m" }
-      if standard.distanceFilterMetres > 0 { word += ", every \(Int(standard.distanceFilterMetres)) m" }
+      if standard.desiredAccuracyMetres > 0 { word += " \(Int(clamping: standard.desiredAccuracyMetres)) m" }
+      if standard.distanceFilterMetres > 0 { word += ", every \(Int(clamping: standard.distanceFilterMetres)) m" }
       if standard.deferral != nil { word += ", deferred" }
       words.append(word)
     }

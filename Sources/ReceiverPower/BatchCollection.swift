@@ -3,6 +3,7 @@ import MonotonicTime
 import PowerControl
 import Receiver
 import ReceiverStream
+import WireBytes
 
 /// Fixes that the receiver collects in its memory, from the command to collect to the last read.
 ///
@@ -211,7 +212,7 @@ struct BatchCollection: Sendable {
     guard var last = journal.lastTime else { return false }
     for (fix, _) in held {
       guard let time = fix.time, time > last else { continue }
-      if time.nanosecondsSince1970 - last.nanosecondsSince1970 > Int64(gapSeconds * 1e9) { return true }
+      if time.nanosecondsSince1970 - last.nanosecondsSince1970 > Int64(clamping: gapSeconds * 1e9) { return true }
       last = time
     }
     return false

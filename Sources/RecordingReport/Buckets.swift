@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import WireBytes
 
 /// The smallest, greatest and mean value in each part of a time axis of unknown length. When the axis is full, pairs of
 /// parts are merged, so that memory is bounded and no extreme is lost.
@@ -40,7 +41,7 @@ package struct Series: Sendable {
       }
       width *= 2
     }
-    let index = Int(seconds / width)
+    let index = Int(clamping: seconds / width)
     while buckets.count <= index { buckets.append(Bucket()) }
     let one = Bucket(minimum: value, maximum: value, sum: value, count: 1)
     buckets[index].add(one)
@@ -89,7 +90,7 @@ package struct TrackOutline: Sendable {
       }
       width *= 2
     }
-    let index = Int(seconds / width)
+    let index = Int(clamping: seconds / width)
     while parts.count <= index { parts.append(nil) }
     let part = Part(Point(seconds: seconds, place: place))
     if parts[index] == nil { parts[index] = part } else { parts[index]?.add(part) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ReceiverStream
+import WireBytes
 
 import func Glibc.cos
 import func Glibc.sin
@@ -122,6 +123,6 @@ package struct Deviation: Sendable {
 
   /// The smallest value that so many values do not exceed (nearest rank).
   static func quantile(_ sorted: [Double], _ share: Double) -> Double {
-    sorted[min(sorted.count - 1, max(0, Int((Double(sorted.count) * share).rounded(.up)) - 1))]
+    sorted[min(sorted.count - 1, max(0, Int(clamping: (Double(sorted.count) * share).rounded(.up)) - 1))]
   }
 }

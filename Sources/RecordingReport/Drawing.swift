@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import WireBytes
+
 import func Glibc.cos
 import func Glibc.sin
 
@@ -10,9 +12,9 @@ package func fixed(_ value: Double, _ digits: Int) -> String {
   for _ in 0..<digits { scale *= 10 }
   let scaled = (abs(value) * scale).rounded()
   let sign = value < 0 && scaled > 0 ? "−" : ""
-  let whole = "\(Int(scaled / scale))"
+  let whole = "\(Int(clamping: scaled / scale))"
   if digits == 0 { return sign + whole }
-  let part = "\(Int(scaled - (scaled / scale).rounded(.down) * scale))"
+  let part = "\(Int(clamping: scaled - (scaled / scale).rounded(.down) * scale))"
   return sign + whole + "." + String(repeating: "0", count: max(0, digits - part.utf8.count)) + part
 }
 
@@ -34,7 +36,7 @@ package func escaped(_ text: String) -> String {
 /// Pictures as SVG. Coordinates have a tenth of a unit.
 enum Drawing {
   private static func number(_ value: Double) -> String {
-    let tenths = Int((max(-1e6, min(1e6, value)) * 10).rounded())
+    let tenths = Int(clamping: (max(-1e6, min(1e6, value)) * 10).rounded())
     return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths < 0 ? "-" : "")\(abs(tenths) / 10).\(abs(tenths) % 10)"
   }
 
@@ -148,7 +150,7 @@ enum Drawing {
   /// A duration in its two largest units.
   static func duration(_ seconds: Double) -> String {
     guard seconds >= 60 else { return "\(fixed(seconds, 1)) s" }
-    let whole = Int(min(seconds, 1e15).rounded())
+    let whole = Int(clamping: min(seconds, 1e15).rounded())
     if whole < 3600 { return "\(whole / 60) min \(whole % 60) s" }
     if whole < 86_400 { return "\(whole / 3600) h \(whole / 60 % 60) min" }
     return "\(whole / 86_400) d \(whole / 3600 % 24) h"

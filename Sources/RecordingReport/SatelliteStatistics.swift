@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ReceiverStream
 import UBX
+import WireBytes
 
 /// Carrier-to-noise density ratios, dBHz, counted by their value: quantiles are exact.
 package struct SignalCounts: Equatable, Sendable {
@@ -21,7 +22,7 @@ package struct SignalCounts: Equatable, Sendable {
 
   /// The value that a share of the others does not exceed.
   package func quantile(_ share: Double) -> Int {
-    var rest = Int((Double(count) * share).rounded(.up))
+    var rest = Int(clamping: (Double(count) * share).rounded(.up))
     for (value, number) in counts.enumerated() {
       rest -= number
       if rest <= 0, count > 0 { return value }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 import ReceiverStream
+import WireBytes
 
 /// Pairs the pulses and epochs of one receiver with seconds of UTC.
 ///
@@ -117,7 +118,7 @@ package struct ClockReference: Sendable {
     }
     lastOfMessages = epoch.utc
     // The system's time when it was the epoch's time.
-    let difference = anchor.earliestDifference &+ Int64((delaySeconds ?? 0) * 1e9)
+    let difference = anchor.earliestDifference &+ Int64(clamping: (delaySeconds ?? 0) * 1e9)
     let raw = Instant(nanoseconds: UInt64(bitPattern: epoch.utc.nanosecondsSince1970 &- difference))
     var sample = TimeSample(
       source: .messages, real: epoch.utc, system: now.system(at: raw), leap: leap(at: epoch.utc),
@@ -203,6 +204,6 @@ package struct ClockReference: Sendable {
     let gps = whole.nanosecondsSince1970 / second - Day.gpsEpoch.since1970 * 86_400
     let leap = pulseNotice.isUTC ? 0 : Int64(leapSeconds ?? LeapSeconds.on(whole.day))
     guard (gps + leap) % week == pulseNotice.secondOfWeek % week else { return 0 }
-    return Int64((Double(error) / 1000).rounded())
+    return Int64(clamping: (Double(error) / 1000).rounded())
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import GPSDJSON
 import ReceiverStream
+import WireBytes
 
 extension JSONLine {
   /// Writes a decimal number without zeros at the end of its fraction. Nothing for a number that is not finite or 1e9 or
@@ -9,7 +10,7 @@ extension JSONLine {
     guard isWritable(value) else { return }
     var scale = 1.0
     for _ in 0..<digits { scale *= 10 }
-    trimmed(UInt64((abs(value) * scale).rounded()), isNegative: value < 0, digits: digits)
+    trimmed(UInt64(clamping: (abs(value) * scale).rounded()), isNegative: value < 0, digits: digits)
   }
 
   func isWritable(_ value: Double) -> Bool { value.isFinite && abs(value) < 1e9 }

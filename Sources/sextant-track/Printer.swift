@@ -4,6 +4,7 @@ import EventLoop
 import Foundation
 import GPSDJSON
 import ReceiverStream
+import WireBytes
 
 /// Writes a line for each call of the delegate, as JSON or words.
 final class Printer {
@@ -124,7 +125,7 @@ final class Printer {
   private static func put(_ name: StaticString, _ date: Date, _ line: inout JSONLine) {
     line.name(name)
     line.put(raw: UInt8(ascii: "\""))
-    line.timestamp(UTCTime(nanosecondsSince1970: Int64(date.timeIntervalSince1970 * 1e9)))
+    line.timestamp(UTCTime(nanosecondsSince1970: Int64(clamping: date.timeIntervalSince1970 * 1e9)))
     line.put(raw: UInt8(ascii: "\""))
   }
 

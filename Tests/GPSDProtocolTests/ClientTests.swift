@@ -160,7 +160,10 @@ struct ClientTests {
     #expect(scene.client.demand == .continuous(accuracyMetres: nil))
     scene.send(#"?WATCH={"sextant":{"accuracy":100,"interval":60}};"#)
     #expect(scene.client.demand == .every(seconds: 60, accuracyMetres: 100))
-    scene.send(#"?WATCH={"sextant":{"interval":-1}};"#)
+    for refused in ["-1", "1e300", "86401", "0"] { scene.send("?WATCH={\"sextant\":{\"interval\":\(refused)}};") }
+    for refused in ["-1", "0", "1e300", "20000001", "9223372036854775807"] {
+      scene.send("?WATCH={\"sextant\":{\"accuracy\":\(refused)}};")
+    }
     #expect(scene.client.demand == .every(seconds: 60, accuracyMetres: 100))
   }
 

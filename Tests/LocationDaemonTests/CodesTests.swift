@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import Positioning
 import ReceiverStream
 import TestSupport
 import Testing
 import Varlink
 
 @testable import LocationDaemon
+@testable import Positioning
 
 @Suite("Locations, times and bytes of org.sextant.Location")
 struct CodesTests {
@@ -60,15 +60,31 @@ struct CodesTests {
     }
   }
 
+  @Test("The words of a demand have every distance that a program can set")
+  func words() {
+    for metres in [1, 1e18, 0x1p63, 1e300, Double.greatestFiniteMagnitude] {
+      var demand = Demand()
+      demand.standard = Demand.Standard(
+        desiredAccuracyMetres: metres, distanceFilterMetres: metres, activity: .other, mayPause: false, isPaused: false)
+      #expect(demand.words.count == 1 && demand.words[0].hasPrefix("updates "), "\(metres)")
+    }
+  }
+
   @Test(
     "An optional number of a call is an integer, a fraction, null or absent; another type is a mistake of the caller")
   func numbers() {
     let parameters: JSON = ["a": .integer(5), "b": .double(2.5), "c": .null, "d": .string("5"), "e": .bool(true)]
-    #expect(parameters.number("a") == (5, true))
-    #expect(parameters.number("b") == (2.5, true))
-    #expect(parameters.number("c") == (nil, true))
-    #expect(parameters.number("missing") == (nil, true))
-    #expect(parameters.number("d") == (nil, false))
-    #expect(parameters.number("e") == (nil, false))
+    #expect(parameters.metres("a") == (5, true))
+    #expect(parameters.metres("b") == (2.5, true))
+    #expect(parameters.metres("c") == (nil, true))
+    #expect(parameters.metres("missing") == (nil, true))
+    #expect(parameters.metres("d") == (nil, false))
+    #expect(parameters.metres("e") == (nil, false))
+    for (value, isValid) in [
+      (JSON.double(1e9), true), (.double(1.1e9), false), (.integer(.max), false), (.integer(.min), false),
+      (.double(1e300), false), (.double(-1e300), false), (.double(-2), true), (.double(5e-324), true),
+    ] {
+      #expect((["a": value] as JSON).metres("a").isValid == isValid, "\(value)")
+    }
   }
 }

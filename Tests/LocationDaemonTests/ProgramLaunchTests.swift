@@ -227,6 +227,11 @@ struct ProgramLaunchTests {
     #expect(LaunchRecord(String(record.text.dropLast(10))) == nil && LaunchRecord("") == nil)
     record.version = 2
     #expect(LaunchRecord(record.text) == nil)
+    record.version = 1
+    for number in [Int.max, .min, -1] {
+      record.waiting = [NumberedEvent(number: number, Self.enter)]
+      #expect(LaunchRecord(record.text) == nil, "an event after \(number) has no number")
+    }
   }
 
   @Test("SC-2 a significant change counts from the program's last place, and the first location without one is none")

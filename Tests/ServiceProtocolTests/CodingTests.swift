@@ -136,5 +136,8 @@ struct CodingTests {
     #expect(ServiceVersion.refusal(client: 2, service: 1) == nil)
     #expect(ServiceVersion.refusal(client: 1, service: 3)?.contains("build the program") == true)
     #expect(ServiceVersion.refusal(client: 3, service: 1)?.contains("update sextantd") == true)
+    for (client, service) in [(Int.min, 2), (2, Int.min), (.max, 2), (2, .max), (.min, .max), (.max, .min)] {
+      #expect(ServiceVersion.refusal(client: client, service: service) != nil)
+    }
   }
 }

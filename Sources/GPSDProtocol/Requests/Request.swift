@@ -98,6 +98,8 @@ private struct Members {
 extension WatchChange {
   /// The longest interval, seconds: a day.
   private static let longestIntervalSeconds = 86_400.0
+  /// The greatest accuracy, metres: half the way around the Earth, which any location satisfies.
+  private static let greatestAccuracyMetres = 20_000_000.0
 
   fileprivate init(_ members: Members) throws(Mistake) {
     enable = try members.bool("enable")
@@ -112,9 +114,11 @@ extension WatchChange {
     remote = try members.string("remote")
     guard let less = try members.object("sextant") else { return }
     let (accuracy, interval) = (try less.number("accuracy"), try less.number("interval"))
-    if let accuracy, !(accuracy > 0) { throw Mistake(text: "accuracy is not positive") }
+    if let accuracy, !(accuracy > 0 && accuracy <= Self.greatestAccuracyMetres) {
+      throw Mistake(text: "accuracy is not in 0 to \(Int(clamping: Self.greatestAccuracyMetres)) metres")
+    }
     if let interval, !(interval > 0 && interval <= Self.longestIntervalSeconds) {
-      throw Mistake(text: "interval is not in 0 to \(Int(Self.longestIntervalSeconds)) seconds")
+      throw Mistake(text: "interval is not in 0 to \(Int(clamping: Self.longestIntervalSeconds)) seconds")
     }
     demand = Demand(accuracyMetres: accuracy, intervalSeconds: interval)
   }

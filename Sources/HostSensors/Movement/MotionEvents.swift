@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import WireBytes
 
 /// The files of an accelerometer's `events` folder, and the texts for them, that have its driver report a movement by itself
 /// (Documentation/ABI/testing/sysfs-bus-iio). It is made from the names of the files and the sensor's scale, and reads no
@@ -30,7 +31,7 @@ package struct MotionEvents: Hashable, Sendable {
         let ending = "_\(kind)_\(direction)_en"
         let switches = files.filter { $0.hasPrefix("in_accel") && $0.hasSuffix(ending) }.sorted()
         guard !switches.isEmpty else { continue }
-        let steps = max(1, Int((MovementWatch.threshold / abs(scale)).rounded()))
+        let steps = max(1, Int(clamping: (MovementWatch.threshold / abs(scale)).rounded()))
         // Each axis may have its own threshold, or all share one.
         let own = switches.map { String($0.dropLast("_en".count)) + "_value" }
         let values = (own + ["in_accel_\(kind)_\(direction)_value"]).filter(present.contains)

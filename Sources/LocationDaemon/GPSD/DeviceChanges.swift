@@ -3,6 +3,7 @@ import GPSDProtocol
 import LocationService
 import MonotonicTime
 import Receiver
+import WireBytes
 
 /// The changes of receivers that clients of gpsd have requested with `?DEVICE={…}`, until they are answered.
 ///
@@ -164,7 +165,7 @@ struct DeviceChanges: Sendable {
       guard milliseconds >= Double(state.shortestCycleMilliseconds) else {
         return finish(index, refusal: "cycle: at least \(Double(state.shortestCycleMilliseconds) / 1000) s")
       }
-      new.cycleMilliseconds = UInt16(milliseconds)
+      new.cycleMilliseconds = UInt16(clamping: milliseconds)
     }
     if new != pending[index].before,
       let refusal = Self.lineRefusal(new, rate: new.bitsPerSecond ?? state.bitsPerSecond)

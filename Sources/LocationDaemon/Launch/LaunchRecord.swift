@@ -34,6 +34,8 @@ enum LaunchUnit: Hashable, Codable, Sendable {
 /// What is stored of a program that an event starts: the file `launch` beside its regions.
 struct LaunchRecord: Equatable, Codable, Sendable {
   static let version = 1
+  /// The numbers of events: nanoseconds since the start of the computer, and those that follow them.
+  private static let eventNumbers = 0...Int.max / 2
 
   var version = Self.version
   var unit: LaunchUnit
@@ -68,7 +70,7 @@ struct LaunchRecord: Equatable, Codable, Sendable {
   /// Nil for a text that is damaged or of a later version.
   init?(_ text: String) {
     guard let json = try? JSON(parsing: Array(text.utf8)), let record: LaunchRecord = try? json.decode(),
-      record.version == Self.version
+      record.version == Self.version, record.waiting.allSatisfy({ Self.eventNumbers ~= $0.number })
     else { return nil }
     self = record
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 import ReceiverStream
+import WireBytes
 
 /// The beacons that a client ranges, and their proximity (rules BE).
 public struct Ranging: Sendable {
@@ -106,7 +107,7 @@ public struct Ranging: Sendable {
       let mean = Double(ranged.sum) / Double(ranged.count)
       let distance = distanceMetres(
         strength: mean, atOneMetre: Double(sighting.strengthAtOneMetreDecibelMilliwatts))
-      beacon.strengthDecibelMilliwatts = Int(mean.rounded())
+      beacon.strengthDecibelMilliwatts = Int(clamping: mean.rounded())
       beacon.accuracyMetres = distance
       beacon.proximity = distance < 0.5 ? .immediate : distance < 4 ? .near : .far
     }

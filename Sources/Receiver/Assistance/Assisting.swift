@@ -2,6 +2,7 @@
 import MonotonicTime
 import ReceiverStream
 import UBX
+import WireBytes
 
 /// Gives a receiver after its start the time, the place and the orbits of the last run: it need not search the whole sky,
 /// and receive each satellite for half a minute.
@@ -129,7 +130,9 @@ struct Assisting: Sendable {
   // MARK: Messages
 
   /// The accuracy of the clock, and two seconds for the way over the line.
-  private var timeAccuracySeconds: UInt16 { UInt16(min(max(clockAccuracySeconds, 0) + 2, 60_000).rounded(.up)) }
+  private var timeAccuracySeconds: UInt16 {
+    UInt16(clamping: min(max(clockAccuracySeconds, 0) + 2, 60_000).rounded(.up))
+  }
 
   /// MGA-INI-TIME_UTC, the time of receipt.
   private func initialTime(_ now: UTCTime) -> Command {
@@ -158,7 +161,7 @@ struct Assisting: Sendable {
     payload.set(u4: Self.bits(place.latitudeDegrees * 1e7), at: 4)
     payload.set(u4: Self.bits(place.longitudeDegrees * 1e7), at: 8)
     payload.set(u4: Self.bits(place.heightMetres * 100), at: 12)
-    payload.set(u4: UInt32(accuracy * 100), at: 16)
+    payload.set(u4: UInt32(clamping: accuracy * 100), at: 16)
     return acknowledged(Command(.mgaINI, payload, answer: .assistance))
   }
 
@@ -171,7 +174,7 @@ struct Assisting: Sendable {
       payload.set(u4: Self.bits(place.latitudeDegrees * 1e7), at: 0)
       payload.set(u4: Self.bits(place.longitudeDegrees * 1e7), at: 4)
       payload.set(u4: Self.bits(place.heightMetres * 100), at: 8)
-      payload.set(u4: UInt32(accuracy * 100), at: 12)
+      payload.set(u4: UInt32(clamping: accuracy * 100), at: 12)
       // b0 the position is valid, b5 it is latitude, longitude and height.
       flags |= 1 << 0 | 1 << 5
     }
@@ -215,6 +218,6 @@ struct Assisting: Sendable {
   }
 
   private static func bits(_ value: Double) -> UInt32 {
-    UInt32(bitPattern: Int32(max(-2_147_483_647, min(2_147_483_647, value.rounded()))))
+    UInt32(bitPattern: Int32(clamping: value.rounded()))
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import UBX
+import WireBytes
 
 /// A value as people write it, and as it stands on the wire: exact, in the unit of the interface description.
 package enum WireText {
@@ -65,7 +66,7 @@ package enum WireText {
     case .factor(let factor):
       let value = (decimal.double / power(factorDigits) / factor).rounded()
       guard value.magnitude < 9e18 else { throw range(type, scale) }
-      return try fitted(value.magnitude == 0 ? 0 : UInt64(value.magnitude), value < 0, type, scale)
+      return try fitted(value.magnitude == 0 ? 0 : UInt64(clamping: value.magnitude), value < 0, type, scale)
     }
   }
 

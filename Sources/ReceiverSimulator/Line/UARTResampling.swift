@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import WireBytes
 
 /// The result of a UART that reads bytes at another rate than their own.
 public enum UARTResampling {
@@ -22,7 +23,7 @@ public enum UARTResampling {
     let level = { (at: Double) -> Bool in
       // The idle line is high.
       guard at >= 0, at < total else { return true }
-      let bit = Int(at)
+      let bit = Int(clamping: at)
       switch bit % 10 {
       case 0: return false
       case 9: return true

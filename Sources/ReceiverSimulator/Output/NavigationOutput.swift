@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import UBX
+import WireBytes
 
 /// The course over ground, degrees from north.
 func degreesOfCourse(_ solution: Solution) -> Double {
@@ -78,7 +79,7 @@ struct NavigationOutput {
   private var timeAccuracy: UInt32 { solution.hasFix ? 25 : solution.hasTime ? 5_000_000 : 0xFFFF_FFFF }
 
   private func millimetres(_ metres: Double) -> UInt32 { UInt32(nearest: metres * 1000) }
-  private func hundredths(_ value: Double) -> UInt16 { UInt16(min(9999, (value * 100).rounded())) }
+  private func hundredths(_ value: Double) -> UInt16 { UInt16(clamping: min(9999, (value * 100).rounded())) }
   private func millimetresPerSecond(_ value: Double) -> Int32 { Int32(nearest: value * 1000) }
   private func centimetresPerSecond(_ value: Double) -> Int32 { Int32(nearest: value * 100) }
 
@@ -286,9 +287,9 @@ struct NavigationOutput {
     for (index, state) in solution.satellites.enumerated() {
       message.satellite_gnssId(index, state.satellite.gnss)
       message.satellite_svId(index, state.satellite.number)
-      message.satellite_cno(index, UInt8(state.signal))
-      message.satellite_elev(index, Int8(state.satellite.elevationDegrees))
-      message.satellite_azim(index, Int16(state.satellite.azimuthDegrees) % 360)
+      message.satellite_cno(index, UInt8(clamping: state.signal))
+      message.satellite_elev(index, Int8(clamping: state.satellite.elevationDegrees))
+      message.satellite_azim(index, Int16(clamping: state.satellite.azimuthDegrees) % 360)
       // Code and carrier locked, healthy, orbit from an ephemeris or an almanac.
       let quality: UInt32 = state.signal > 0 ? 7 : 1
       let orbit: UInt32 = state.hasEphemeris ? 1 << 8 | 1 << 11 : 2 << 8
@@ -303,7 +304,7 @@ struct NavigationOutput {
       message.signal_gnssId(index, state.satellite.gnss)
       message.signal_svId(index, state.satellite.number)
       message.signal_freqId(index, state.satellite.gnss == 6 ? state.satellite.number % 14 : 0)
-      message.signal_cno(index, UInt8(state.signal))
+      message.signal_cno(index, UInt8(clamping: state.signal))
       message.signal_qualityInd(index, state.signal > 0 ? 7 : 1)
       message.signal_sigFlags(index, 1 | (state.isUsed ? 0x28 : 0))
     }
@@ -318,9 +319,9 @@ struct NavigationOutput {
       message.channel_svid(index, state.satellite.legacyNumber)
       message.channel_flags(index, (state.isUsed ? 1 : 0) | (state.hasEphemeris ? 0x0C : 0x24))
       message.channel_quality(index, state.signal > 0 ? 7 : 1)
-      message.channel_cno(index, UInt8(state.signal))
-      message.channel_elev(index, Int8(state.satellite.elevationDegrees))
-      message.channel_azim(index, Int16(state.satellite.azimuthDegrees) % 360)
+      message.channel_cno(index, UInt8(clamping: state.signal))
+      message.channel_elev(index, Int8(clamping: state.satellite.elevationDegrees))
+      message.channel_azim(index, Int16(clamping: state.satellite.azimuthDegrees) % 360)
     }
   }
 
@@ -351,11 +352,11 @@ extension NavigationOutput {
       message.satellite_svid(index, state.satellite.number)
       // Healthy, ephemeris, almanac.
       message.satellite_svFlag(index, 1 << 4 | (state.hasEphemeris ? 1 << 5 : 0) | 1 << 6)
-      message.satellite_azim(index, Int16(state.satellite.azimuthDegrees) % 360)
-      message.satellite_elev(index, Int8(state.satellite.elevationDegrees))
+      message.satellite_azim(index, Int16(clamping: state.satellite.azimuthDegrees) % 360)
+      message.satellite_elev(index, Int8(clamping: state.satellite.elevationDegrees))
       // The age relative to the reference time, two hours before the end of the validity; both ages have an offset of 4.
       let hours = (Double(7200 - state.ephemerisSeconds) / 3600).rounded(.down)
-      message.satellite_age(index, 4 | UInt8(max(0, min(15, hours + 4))) << 4)
+      message.satellite_age(index, 4 | UInt8(clamping: max(0, min(15, hours + 4))) << 4)
     }
   }
 }
@@ -363,7 +364,7 @@ extension NavigationOutput {
 /// The accuracy of a course, 1e-5 degrees: speed accuracy over speed, at most half a turn.
 func courseAccuracyOf(_ solution: Solution) -> UInt32 {
   guard solution.hasFix else { return 18_000_000 }
-  return UInt32(min(180, atan2(solution.speedAccuracy, max(solution.speed, 0.001)) * 180 / .pi * 2) * 1e5)
+  return UInt32(clamping: min(180, atan2(solution.speedAccuracy, max(solution.speed, 0.001)) * 180 / .pi * 2) * 1e5)
 }
 
 extension VisibleSatellite {

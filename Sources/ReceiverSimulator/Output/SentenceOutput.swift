@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NMEA
+import WireBytes
 
 /// Encodes a solution as sentences of the configured NMEA version.
 struct SentenceOutput {
@@ -202,8 +203,8 @@ struct SentenceOutput {
         content.satellitesInView = Int32(group.count)
         for (index, state) in group.dropFirst(page * 4).prefix(4).enumerated() {
           content.satellites[index].id = id(of: state.satellite)
-          content.satellites[index].elevation = Int32(state.satellite.elevationDegrees)
-          content.satellites[index].azimuth = Int32(state.satellite.azimuthDegrees) % 360
+          content.satellites[index].elevation = Int32(clamping: state.satellite.elevationDegrees)
+          content.satellites[index].azimuth = Int32(clamping: state.satellite.azimuthDegrees) % 360
           content.satellites[index].signal = state.signal > 0 ? Int32(state.signal) : nil
           content.satelliteCount = index + 1
         }
@@ -244,8 +245,8 @@ struct SentenceOutput {
     for (index, state) in shown.enumerated() {
       content.satellites[index].id = id(of: state.satellite)
       content.satellites[index].status = UInt8(ascii: state.isUsed ? "U" : state.hasEphemeris ? "e" : "-")
-      content.satellites[index].azimuth = Int32(state.satellite.azimuthDegrees) % 360
-      content.satellites[index].elevation = Int32(state.satellite.elevationDegrees)
+      content.satellites[index].azimuth = Int32(clamping: state.satellite.azimuthDegrees) % 360
+      content.satellites[index].elevation = Int32(clamping: state.satellite.elevationDegrees)
       content.satellites[index].signal = Int32(state.signal)
       content.satellites[index].lockSeconds = state.isUsed ? 64 : 0
     }

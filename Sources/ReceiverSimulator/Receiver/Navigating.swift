@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import MonotonicTime
+import WireBytes
 
 // Epochs: the satellites in view, the solution, the batch and log entries, and the output.
 extension VirtualReceiver {
@@ -110,7 +111,7 @@ extension VirtualReceiver {
       }
     guard satellite.elevationDegrees >= least else { return 0 }
     let flutter = sin(Double(utc / 1000) * 0.7 + Double(satellite.slot)) * 1.5
-    return Int(24 + 22 * sin(satellite.elevationDegrees * .pi / 180) - loss + flutter)
+    return Int(clamping: 24 + 22 * sin(satellite.elevationDegrees * .pi / 180) - loss + flutter)
   }
 
   /// Standard deviation of a horizontal axis, metres. It decreases after the first fix.

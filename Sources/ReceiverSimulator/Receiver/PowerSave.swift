@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import WireBytes
 
 /// The state of power save mode.
 ///
@@ -99,8 +100,8 @@ extension VirtualReceiver {
       return mode.deadline = max(now + Milliseconds(10), transmitter.freeAt)
     }
     guard let period else { return sleep(.inactive, for: nil, byUART: true) }
-    let milliseconds = Int64(max(1000, period * 1000))
-    let since = utcMilliseconds(at: now) - Int64(save.gridOffsetSeconds * 1000)
+    let milliseconds = Int64(clamping: max(1000, period * 1000))
+    let since = utcMilliseconds(at: now) - Int64(clamping: save.gridOffsetSeconds * 1000)
     let left = milliseconds - (since % milliseconds + milliseconds) % milliseconds
     sleep(.inactive, for: Milliseconds(UInt64(left)), byUART: true)
   }

@@ -136,7 +136,7 @@ extension VirtualReceiver {
   }
 
   func instant(ofSecond seconds: Double?) -> Instant? {
-    seconds.map { Instant(nanoseconds: origin.nanoseconds + UInt64(max(0, $0) * 1e9)) }
+    seconds.map { origin.moved(by: max(0, $0)) }
   }
 
   mutating func changeSky() {

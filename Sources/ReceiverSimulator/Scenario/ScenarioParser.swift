@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import WireBytes
 
 /// An error in a scenario's text: the line, the problem and the correction.
 public struct ScenarioError: Error, Equatable, CustomStringConvertible {
@@ -219,7 +220,7 @@ struct ScenarioParser {
   }
 
   static func clock(_ seconds: Double) -> String {
-    let whole = Int(seconds.rounded())
+    let whole = Int(clamping: seconds.rounded())
     let text = { (number: Int) in number < 10 ? "0\(number)" : "\(number)" }
     return "\(text(whole / 3600)):\(text(whole / 60 % 60)):\(text(whole % 60))"
   }

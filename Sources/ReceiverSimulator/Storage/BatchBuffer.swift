@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import UBX
+import WireBytes
 
 /// The epochs that a receiver stores while its host sleeps (interface descriptions, data batching).
 struct BatchBuffer: Sendable {
@@ -111,7 +112,7 @@ extension BatchBuffer.Entry {
     message.vAcc(solution.hasFix ? UInt32(nearest: solution.verticalMetres * 1000) : 0xFFFF_FFFF)
     message.sAcc(solution.hasFix ? UInt32(nearest: solution.speedAccuracy * 1000) : 20_000)
     message.headAcc(courseAccuracyOf(solution))
-    message.pDOP(UInt16(min(9999, (solution.pdop * 100).rounded())))
+    message.pDOP(UInt16(clamping: min(9999, (solution.pdop * 100).rounded())))
     guard solution.hasFix else { return }
     message.numSV(UInt8(solution.used))
     message.hMSL(Int32(nearest: solution.altitudeMetres * 1000))

@@ -51,8 +51,7 @@ public final class SimulatedReceiver {
   /// The device's time.
   public func deviceTime(at now: Instant) -> Instant {
     guard speed != 1, now > started else { return now }
-    let nanoseconds = Double(now.nanoseconds - started.nanoseconds) * speed
-    return Instant(nanoseconds: started.nanoseconds + UInt64(nanoseconds))
+    return started.moved(by: now.seconds(since: started) * speed)
   }
 
   /// Reads the bytes that were written to the device, and writes the output that is due. The poller watches the node.

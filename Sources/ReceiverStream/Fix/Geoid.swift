@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import WireBytes
 
 /// Height of the geoid above the WGS 84 ellipsoid. It converts one kind of height to the other where a receiver sends
 /// only one.
@@ -10,8 +11,8 @@ enum Geoid {
   static func separationMetres(latitude: Double, longitude: Double) -> Double {
     let row = min(max((latitude + 90) / step, 0), 35.999_999_999)
     let column = min(max((longitude + 180) / step, 0), 71.999_999_999)
-    let low = Int(row)
-    let left = Int(column)
+    let low = Int(clamping: row)
+    let left = Int(clamping: column)
     let right = left + 1 == columns ? 0 : left + 1
     let up = row - Double(low)
     let along = column - Double(left)

@@ -168,9 +168,7 @@ public struct Replay: ~Copyable {
     switch speed {
     case .maximum: return started
     case .times(let factor):
-      // After a century nothing is played.
-      let distance = min(Double(due) / factor, 3e18)
-      return Instant(nanoseconds: started.nanoseconds + UInt64(distance))
+      return started.moved(by: Double(due) / 1e9 / factor)
     }
   }
 }

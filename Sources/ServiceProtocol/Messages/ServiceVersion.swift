@@ -10,7 +10,9 @@ package enum ServiceVersion {
 
   /// The reason to refuse a peer, with the remedy; nil if the versions work together.
   package static func refusal(client: Int, service: Int) -> String? {
-    if abs(client - service) <= 1 { return nil }
+    // Each number is the other side's word, and may be the least or the greatest one.
+    let (difference, isFar) = client.subtractingReportingOverflow(service)
+    if !isFar, -1...1 ~= difference { return nil }
     return client < service
       ? "the program speaks version \(client) of the location service's protocol and sextantd version \(service): "
         + "build the program with a newer Sextant"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 import Positioning
+import WireBytes
 
 /// The service's return, its loss, and the time without it.
 extension ProgramMirror {
@@ -159,7 +160,7 @@ extension ProgramMirror {
   private mutating func reportOutage(at now: Instant) {
     guard case .away(let since, isReported: false) = connection else { return }
     connection = .away(since: since, isReported: true)
-    let seconds = Int(now.seconds(since: since).rounded())
+    let seconds = Int(clamping: now.seconds(since: since).rounded())
     outputs.append(.log("the location service is away since \(seconds) s: start sextantd, and see its log"))
   }
 

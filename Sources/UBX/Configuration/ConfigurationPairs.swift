@@ -74,7 +74,7 @@ public struct ConfigurationPair: Sendable, Equatable {
         return nil
       }
       return UInt64(bitPattern: whole) & mask
-    case .l: return number == 0 || number == 1 ? UInt64(number) : nil
+    case .l: return number == 0 || number == 1 ? UInt64(clamping: number) : nil
     default:
       guard let whole = UInt64(exactly: number), whole <= mask else { return nil }
       return whole

@@ -92,7 +92,7 @@ extension VarlinkService.Interface {
       method GetStatus() -> (status: Status)
 
       # Returns one location with the desired accuracy in metres, or the best one found in time. Without an accuracy it is the
-      # best one of the receiver.
+      # best one of the receiver. Distances are -1e9 to 1e9; a negative accuracy stands for the best one.
       method RequestLocation(desiredAccuracy: ?float) -> (location: Location)
 
       # Returns a location whenever there is one that is `distanceFilter` metres or more from the one before. The call needs

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Receiver
+import WireBytes
 
 /// `sextant power`: shows and changes the power state of a receiver.
 struct Power: ParsableCommand {
@@ -126,14 +127,14 @@ enum PowerRequest: Equatable, Sendable {
   static func sleepProblem(_ words: [String]) -> String? {
     guard words.count == 2, words[0] == "sleep", PowerRequest(words) == nil else { return nil }
     return
-      "sleep takes 0 to \(Int(SleepRequest.longest.seconds)) seconds (12 days); 0 sleeps until the receiver is woken."
+      "sleep takes 0 to \(Int(clamping: SleepRequest.longest.seconds)) seconds (12 days); 0 sleeps until the receiver is woken."
   }
 
   /// The difference between the request and its execution, for the user.
   var remark: String? {
     guard case .sleep(let seconds?) = self, seconds < SleepRequest.shortest.seconds else { return nil }
     return
-      "the receiver sleeps \(Int(SleepRequest.shortest.seconds)) s: a shorter sleep cannot be distinguished from an ignored request"
+      "the receiver sleeps \(Int(clamping: SleepRequest.shortest.seconds)) s: a shorter sleep cannot be distinguished from an ignored request"
   }
 
   private static func mode(_ word: String) -> PowerSave? {

@@ -7,6 +7,7 @@ import Receiver
 import ReceiverRuntime
 import ReceiverStream
 import SerialPort
+import WireBytes
 
 /// `sextant power`: sends the request, and prints each change of the state with its time.
 struct PowerClient: ReceiverClient, ~Copyable {
@@ -77,7 +78,7 @@ struct PowerClient: ReceiverClient, ~Copyable {
     case .configurationFailed: fail("the receiver refuses to be configured")
     case .notIdentified: fail("no u-blox receiver; other receivers accept no commands")
     case .asleep(let until):
-      let length = until.map { " for \(Int($0.seconds(since: now).rounded())) s" } ?? " until it is woken"
+      let length = until.map { " for \(Int(clamping: $0.seconds(since: now).rounded())) s" } ?? " until it is woken"
       write("asleep" + length, at: now)
       // The command leaves a receiver asleep that sleeps until it is woken.
       if case .sleep(nil) = request { isDone = true }

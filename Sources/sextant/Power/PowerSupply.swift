@@ -4,6 +4,7 @@ import FileSystem
 import MonotonicTime
 import ReceiverRuntime
 import SerialPort
+import WireBytes
 
 /// `sextant power off` and `on`: the switch of a receiver's supply.
 struct PowerSupply {
@@ -37,7 +38,7 @@ struct PowerSupply {
     if case .off(let seconds) = request {
       try set(supply, isOn: false)
       do {
-        let state = seconds.map { "off for \(Int($0.rounded())) s" } ?? "off until it is switched on"
+        let state = seconds.map { "off for \(Int(clamping: $0.rounded())) s" } ?? "off until it is switched on"
         try write(state, since: started, to: log)
         try wait(seconds, &poller)
       } catch {

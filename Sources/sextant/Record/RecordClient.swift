@@ -7,6 +7,7 @@ import ReceiverRuntime
 import ReceiverStream
 import Recording
 import SerialPort
+import WireBytes
 
 /// `sextant record`: writes received bytes.
 struct RecordClient: ReceiverClient, ~Copyable {
@@ -117,7 +118,7 @@ struct RecordClient: ReceiverClient, ~Copyable {
   func summary(_ file: String) -> String {
     func count(_ number: UInt64, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
     let name = file == "-" ? "standard output" : file
-    let seconds = Int(max(0, last.seconds(since: started)).rounded())
+    let seconds = Int(clamping: max(0, last.seconds(since: started)).rounded())
     var text =
       "\(name): \(count(bytes, "byte")), \(count(frames, "frame")) and \(fixes) fix\(fixes == 1 ? "" : "es") in \(seconds) s"
     if finishedFiles > 0 { text += ", \(count(UInt64(finishedFiles), "finished file")) before it" }

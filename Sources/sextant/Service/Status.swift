@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Varlink
+import WireBytes
 
 /// `sextant status`: the receivers and the programs of the location service.
 struct Status: ParsableCommand {
@@ -51,7 +52,8 @@ struct Status: ParsableCommand {
           + ((program["dropped"]?.integer).map { $0 > 0 ? ", \($0) joined" : "" } ?? ""))
     }
     let service = status["service"] ?? .empty
-    lines.append("sextantd \(service["version"]?.string ?? ""), up \(Int(service["uptimeSeconds"]?.number ?? 0)) s")
+    lines.append(
+      "sextantd \(service["version"]?.string ?? ""), up \(Int(clamping: service["uptimeSeconds"]?.number ?? 0)) s")
     return lines.joined(separator: "\n") + "\n"
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Varlink
+import WireBytes
 
 /// `sextant time`: the receiver's time and the computer's, and who reads it.
 struct Time: ParsableCommand {
@@ -70,9 +71,9 @@ struct Time: ParsableCommand {
       }
     let (factor, unit) =
       abs(seconds) < 0.001 ? (1e6, "µs") : abs(seconds) < 1 ? (1e3, "ms") : (1.0, "s")
-    let thousandths = Int64((seconds * factor * 1000).rounded())
-    let rest = String(abs(thousandths) % 1000)
-    return "\(thousandths < 0 ? "-" : "")\(abs(thousandths) / 1000)."
+    let thousandths = Int64(clamping: (seconds * factor * 1000).rounded())
+    let rest = String(thousandths.magnitude % 1000)
+    return "\(thousandths < 0 ? "-" : "")\(thousandths.magnitude / 1000)."
       + String(repeating: "0", count: 3 - rest.count) + "\(rest) \(unit)"
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ReceiverStream
+import WireBytes
 
 import func Glibc.cos
 import func Glibc.sin
@@ -84,7 +85,8 @@ struct SkyPlot {
     let distance = radius * (90 - elevation) / 90
     let turn = azimuth * .pi / 180
     return (
-      Int((radius - distance * cos(turn)).rounded()), Int((2 * radius + 2 * distance * sin(turn)).rounded())
+      Int(clamping: (radius - distance * cos(turn)).rounded()),
+      Int(clamping: (2 * radius + 2 * distance * sin(turn)).rounded())
     )
   }
 

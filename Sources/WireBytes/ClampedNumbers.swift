@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The one conversion of numbers to integers. Numbers come from clients, files, receivers and command lines, and `init(_:)` of a
+// Double ends the process for one that is not finite or out of range. Tests/lint/conversions.py refuses it elsewhere.
+extension FixedWidthInteger {
+  /// The integer part of a number, limited to the range of the type; 0 for NaN.
+  @inlinable package init(clamping number: Double) {
+    if number.isNaN {
+      self = 0
+    } else if number >= 0x1p64 {
+      self = .max
+    } else if number >= 0 {
+      self.init(clamping: UInt64(number))
+    } else if number <= -0x1p63 {
+      self = .min
+    } else {
+      self.init(clamping: Int64(number))
+    }
+  }
+}
