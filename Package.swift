@@ -27,8 +27,9 @@ let package = Package(
     .library(name: "ReceiverSimulator", targets: ["ReceiverSimulator", "MonotonicTime"]),
     .library(name: "Positioning", targets: ["Positioning", "MonotonicTime"]),
     .library(name: "PowerControl", targets: ["PowerControl", "ReceiverPower", "MonotonicTime"]),
-    // For the benchmarks: a session at a simulated receiver in virtual time.
+    // For the benchmarks: a session at a simulated receiver in virtual time, and simulated days.
     .library(name: "HostSimulator", targets: ["HostSimulator"]),
+    .library(name: "EnergyBench", targets: ["EnergyBench", "PowerControl", "ReceiverSimulator"]),
     // For the packages of clients: `swift package sextant-deploy`.
     .plugin(name: "SextantDeploy", targets: ["DeployPlugin"]),
     .executable(name: "sextant", targets: ["sextant"]),
@@ -274,6 +275,14 @@ let package = Package(
         "PowerControl", "Receiver", "ReceiverPower", "ReceiverSimulator", "ReceiverStream", "MonotonicTime",
       ],
       path: "Tests/HostSimulator", swiftSettings: settings),
+    // Simulated days of programs with their location service and a simulated receiver, for the benchmarks.
+    .target(
+      name: "EnergyBench",
+      dependencies: [
+        "HostSimulator", "LocationService", "MonotonicTime", "Positioning", "PowerControl", "Receiver",
+        "ReceiverPower", "ReceiverSimulator", "ReceiverStream",
+      ],
+      path: "Benchmarks/Sources/EnergyBench", swiftSettings: settings),
     .testTarget(name: "NMEATests", dependencies: ["NMEA", "WireBytes", "TestSupport"], swiftSettings: settings),
     .testTarget(name: "UBXTests", dependencies: ["UBX", "WireBytes", "TestSupport"], swiftSettings: settings),
     .testTarget(name: "UBXLayoutCompilerTests", dependencies: ["UBXLayoutCompiler"], swiftSettings: settings),

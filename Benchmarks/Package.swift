@@ -23,19 +23,10 @@ let package = Package(
   ],
   targets: [
     .target(name: "CAllocationCount", path: "CSupport/CAllocationCount"),
-
-    // Simulated days for the power policy.
-    .target(
-      name: "EnergyBench",
-      dependencies: [
-        sextant("HostSimulator"), sextant("PowerControl"), sextant("Receiver"), sextant("ReceiverSimulator"),
-        sextant("ReceiverStream"),
-      ],
-      swiftSettings: settings),
     .executableTarget(
       name: "sextant-bench",
       dependencies: [
-        "EnergyBench", "CAllocationCount", sextant("HostSimulator"), sextant("NMEA"), sextant("UBX"),
+        sextant("EnergyBench"), "CAllocationCount", sextant("HostSimulator"), sextant("NMEA"), sextant("UBX"),
         sextant("ReceiverStream"),
         sextant("SerialPort"), sextant("Receiver"), sextant("ReceiverSimulator"), sextant("PowerControl"),
         sextant("Positioning"), .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -43,11 +34,12 @@ let package = Package(
       swiftSettings: settings),
 
     .testTarget(
-      name: "EnergyBenchTests", dependencies: ["EnergyBench", sextant("PowerControl")], swiftSettings: settings),
+      name: "EnergyBenchTests", dependencies: [sextant("EnergyBench"), sextant("PowerControl")],
+      swiftSettings: settings),
     .testTarget(
       name: "BenchCommandTests",
       dependencies: [
-        "sextant-bench", "EnergyBench", sextant("PowerControl"), sextant("ReceiverSimulator"),
+        "sextant-bench", sextant("EnergyBench"), sextant("PowerControl"), sextant("ReceiverSimulator"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),

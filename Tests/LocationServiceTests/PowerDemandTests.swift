@@ -38,8 +38,8 @@ struct PowerDemandTests {
     #expect(Self.translated(Self.standard(accuracy: 100))?.updates?.accuracy == .metres(100))
     #expect(Self.translated(Self.standard(filter: 50))?.updates?.distanceFilterMetres == 50)
     #expect(Self.translated(Self.standard())?.updates?.activity == .fitness)
-    #expect(Self.translated(Self.standard())?.updates?.pausing == .decidedElsewhere(isPaused: false))
-    #expect(Self.translated(Self.standard(isPaused: true))?.updates?.pausing == .decidedElsewhere(isPaused: true))
+    #expect(Self.translated(Self.standard())?.movement == false)
+    #expect(Self.translated(Self.standard(isPaused: true)) == PolicyDemand(movement: true))
   }
 
   @Test("DF-10 a deferral counts only in the background, with its remaining distance and time")
@@ -93,7 +93,7 @@ struct PowerDemandTests {
       return
     }
     #expect(app?.everySeconds == 120)
-    #expect(app?.updates?.pausing == .decidedElsewhere(isPaused: true))
+    #expect(app?.movement == true && app?.updates == nil)
     #expect(client?.significantChange == true)
   }
 

@@ -120,7 +120,7 @@ extension VirtualHost where Machine == ServiceLog, Line == VirtualLine {
     engine.call(.setDelegate([.takesLocations, .takesErrors]), by: Machine.client, at: .zero)
     engine.outputs = []
     var policy = PowerPolicy.standard
-    policy.pauseProbeSeconds = probeSeconds
+    policy.movementCheckSeconds = probeSeconds
     let now = Instant.zero + Milliseconds(4000)
     var core = ServiceCore(engine: engine, coordinator: PowerCoordinator(policy: policy, at: now))
     for number in 1..<max(programs, 1) { core.add(Program(ProgramID(number), engine), at: Machine.moment(now)) }

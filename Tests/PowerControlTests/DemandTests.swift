@@ -83,7 +83,7 @@ struct DemandTests {
   @Test("The strictest of contradicting demands decides")
   func strictest() {
     var scene = Scene(demand: .every(3600))
-    scene.send(.demand(Scene.other, .updates(.navigation, pausing: .never)))
+    scene.send(.demand(Scene.other, .updates(.navigation)))
     scene.fixes(100)
     #expect(scene.mode == .continuous(everySeconds: 1))
     scene.send(.demand(Scene.other, nil))
@@ -92,7 +92,7 @@ struct DemandTests {
 
   @Test("SU-6 a kilometre's accuracy lets the receiver sleep while it moves")
   func kilometre() {
-    var scene = Scene(demand: .updates(.metres(3000), pausing: .never))
+    var scene = Scene(demand: .updates(.metres(3000)))
     scene.fixes(45, speed: 10)
     #expect(scene.isAsleep)
     // 300 m at no more than an acceleration of 3 m/s² from 10 m/s.
@@ -101,7 +101,7 @@ struct DemandTests {
 
   @Test("A distance filter is checked by the time its distance takes")
   func filter() {
-    var scene = Scene(demand: .updates(.metres(100), filter: 1000, pausing: .never))
+    var scene = Scene(demand: .updates(.metres(100), filter: 1000))
     scene.fixes(45)
     #expect(scene.isAsleep)
     #expect((20...26).contains(scene.sleepThrough()))
@@ -192,7 +192,7 @@ struct DeferralTests {
     var scene = collecting()
     scene.pass(572)
     scene.send(.batchRetrieved(count: 280, lost: 0))
-    scene.send(.demand(Scene.client, .updates(pausing: .never)))
+    scene.send(.demand(Scene.client, .updates()))
     let batch = scene.batch
     scene.send(.demand(Scene.client, .deferring()))
     scene.pass(500)
@@ -271,7 +271,7 @@ struct DeferralTests {
     #expect(scene.batch == nil)
     #expect(scene.reports == [.deferralKeptByHost(Scene.client)])
     var both = Scene(demand: .deferring())
-    both.send(.demand(Scene.other, .updates(.navigation, pausing: .never)))
+    both.send(.demand(Scene.other, .updates(.navigation)))
     both.fixes(100)
     #expect(both.batch == nil)
     #expect(both.reports == [.deferralKeptByHost(Scene.client)])

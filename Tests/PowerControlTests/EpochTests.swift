@@ -101,7 +101,7 @@ struct EpochTests {
     let began = checks.seconds
     checks.searches(100)
     #expect((10...28).contains(checks.seconds - began))
-    var live = Scene(demand: .updates(.best, pausing: .never))
+    var live = Scene(demand: .updates(.best))
     live.fixes(45)
     live.searches(55)
     #expect(!live.isAsleep)

@@ -7,7 +7,7 @@ import Testing
 struct SearchTests {
   @Test("Searches become rarer in proportion to the outage, and a fix still comes in time")
   func backOff() {
-    var scene = Scene(demand: .updates(pausing: .never))
+    var scene = Scene(demand: .updates())
     scene.fixes(60)
     scene.searches(55)
     #expect(scene.isContinuous)
@@ -31,7 +31,7 @@ struct SearchTests {
 
   @Test("A search with strong signals lasts for a cold start")
   func signals() {
-    var scene = Scene(demand: .updates(pausing: .never))
+    var scene = Scene(demand: .updates())
     scene.fixes(60)
     while scene.seconds < 8000 {
       if scene.isAsleep { _ = scene.sleepThrough() } else { scene.searches(1) }
@@ -45,7 +45,7 @@ struct SearchTests {
 
   @Test("A search with weak signals does not last that long")
   func weak() {
-    var scene = Scene(demand: .updates(pausing: .never))
+    var scene = Scene(demand: .updates())
     scene.fixes(60)
     while scene.seconds < 8000 {
       if scene.isAsleep { _ = scene.sleepThrough() } else { scene.searches(1) }
@@ -57,7 +57,7 @@ struct SearchTests {
 
   @Test("A receiver that is awake and silent is an outage as well")
   func silent() {
-    var scene = Scene(demand: .updates(pausing: .never))
+    var scene = Scene(demand: .updates())
     scene.fixes(60)
     scene.pass(65)
     #expect(scene.isAsleep)
@@ -66,7 +66,7 @@ struct SearchTests {
 
   @Test("A new client begins a search of its own, but not directly after another one")
   func newClient() {
-    var scene = Scene(demand: .updates(pausing: .never))
+    var scene = Scene(demand: .updates())
     scene.fixes(60)
     while scene.seconds < 8000 || !scene.isAsleep {
       if scene.isAsleep { _ = scene.sleepThrough() } else { scene.searches(1) }

@@ -52,7 +52,7 @@ struct OrbitTests {
 
   @Test("Reported orbits begin cyclic tracking, and collecting")
   func otherModes() {
-    var cyclic = Scene(demand: .updates(.metres(10), pausing: .never))
+    var cyclic = Scene(demand: .updates(.metres(10)))
     cyclic.fixes(2)
     cyclic.send(.orbits(usableSeconds: 2 * 3600))
     #expect(cyclic.isCyclic)
@@ -85,7 +85,7 @@ struct OrbitTests {
   func sure() {
     var scene = Scene(
       .m8,
-      demand: .updates(.metres(100), filter: 100, .automotiveNavigation, pausing: .decidedElsewhere(isPaused: true)))
+      demand: Demand(movement: true))
     scene.send(.accelerometer(isPresent: true))
     scene.fixes(2)
     scene.send(.orbits(usableSeconds: 4 * 3600))

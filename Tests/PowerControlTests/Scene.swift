@@ -106,15 +106,15 @@ extension Demand {
   static func every(_ seconds: Double) -> Demand { Demand(everySeconds: seconds) }
 
   static func updates(
-    _ accuracy: Accuracy = .best, filter: Double = 0, _ activity: Activity = .other, pausing: Pausing = .automatic,
+    _ accuracy: Accuracy = .best, filter: Double = 0, _ activity: Activity = .other,
     deferral: Deferral? = nil
   ) -> Demand {
     Demand(
       updates: Updates(
-        accuracy: accuracy, distanceFilterMetres: filter, activity: activity, pausing: pausing, deferral: deferral))
+        accuracy: accuracy, distanceFilterMetres: filter, activity: activity, deferral: deferral))
   }
 
   static func deferring(metres: Double? = nil, seconds: Double? = 600) -> Demand {
-    .updates(pausing: .never, deferral: Deferral(untilTravelledMetres: metres, timeoutSeconds: seconds))
+    .updates(deferral: Deferral(untilTravelledMetres: metres, timeoutSeconds: seconds))
   }
 }

@@ -219,7 +219,7 @@ struct SleepTests {
 struct MeansTests {
   @Test("Cyclic tracking where it suffices, full power when signals are poor, with hysteresis")
   func cyclic() {
-    var scene = Scene(demand: .updates(.metres(10), pausing: .never))
+    var scene = Scene(demand: .updates(.metres(10)))
     scene.fixes(30)
     #expect(scene.isContinuous)
     scene.fixes(10)
@@ -238,7 +238,7 @@ struct MeansTests {
     "The best accuracy gets full power while fixes are delivered",
     arguments: [Demand.Accuracy.best, .navigation, .metres(3)])
   func best(accuracy: Demand.Accuracy) {
-    var scene = Scene(demand: .updates(accuracy, pausing: .never))
+    var scene = Scene(demand: .updates(accuracy))
     scene.fixes(300)
     #expect(scene.mode == .continuous(everySeconds: 1))
   }
@@ -247,7 +247,7 @@ struct MeansTests {
     "Receivers without cyclic tracking never get the command",
     arguments: [ReceiverCapabilities.m8Batching, .m10SPG500, .f9, .f10, .x20])
   func backupOnly(capabilities: ReceiverCapabilities) {
-    var scene = Scene(capabilities, demand: .updates(.metres(10), pausing: .never))
+    var scene = Scene(capabilities, demand: .updates(.metres(10)))
     scene.fixes(100)
     #expect(scene.isContinuous)
     scene.send(.demand(Scene.client, .every(900)))
@@ -302,7 +302,7 @@ struct MeansTests {
 
   @Test("Fewer constellations after ten minutes of coarse demands, all of them at once for a finer one")
   func constellations() {
-    var scene = Scene(demand: .updates(.metres(100), pausing: .never))
+    var scene = Scene(demand: .updates(.metres(100)))
     scene.fixes(590)
     #expect(!scene.power.wanted.reducedConstellations)
     scene.fixes(30)
@@ -321,7 +321,7 @@ struct MeansTests {
 
   @Test("Fewer constellations are kept from check to check: each change restarts the receiver's engine")
   func constellationsOfChecks() {
-    var scene = Scene(demand: .updates(.metres(100), filter: 100, pausing: .never))
+    var scene = Scene(demand: .updates(.metres(100), filter: 100))
     scene.fixes(45)
     checks(&scene, 70)
     #expect(scene.power.wanted.reducedConstellations)
@@ -352,7 +352,7 @@ struct MeansTests {
 
   @Test("A refusal is reported once")
   func refusedOnce() {
-    var scene = Scene(demand: .updates(.metres(10), pausing: .never))
+    var scene = Scene(demand: .updates(.metres(10)))
     scene.fixes(60)
     #expect(scene.isCyclic)
     scene.send(.refused(.cyclicTracking))

@@ -10,16 +10,16 @@ import Testing
 
 @Suite("The policy and a receiver's session together, in virtual time")
 struct CoordinatorTests {
-  private static let moving = Demand(updates: .init(accuracy: .best, pausing: .never))
+  private static let moving = Demand(updates: .init(accuracy: .best))
 
   private static func deferred(_ seconds: Double) -> Demand {
     Demand(
       updates: .init(
-        accuracy: .best, pausing: .never, deferral: .init(untilTravelledMetres: nil, timeoutSeconds: seconds)))
+        accuracy: .best, deferral: .init(untilTravelledMetres: nil, timeoutSeconds: seconds)))
   }
 
   private static func paused(_ isPaused: Bool) -> Demand {
-    Demand(updates: .init(accuracy: .best, pausing: .decidedElsewhere(isPaused: isPaused)))
+    isPaused ? Demand(movement: true) : moving
   }
 
   /// The times of the fixes, whole seconds since the first.
@@ -76,13 +76,13 @@ struct CoordinatorTests {
 
 @Suite("Faults between the policy and a receiver, in virtual time")
 struct CoordinatorFaultTests {
-  private static let moving = Demand(updates: .init(accuracy: .best, pausing: .never))
+  private static let moving = Demand(updates: .init(accuracy: .best))
   private static let everyQuarter = Demand(everySeconds: 900)
 
   private static func deferred(_ seconds: Double) -> Demand {
     Demand(
       updates: .init(
-        accuracy: .best, pausing: .never, deferral: .init(untilTravelledMetres: nil, timeoutSeconds: seconds)))
+        accuracy: .best, deferral: .init(untilTravelledMetres: nil, timeoutSeconds: seconds)))
   }
 
   /// A scene whose receiver sleeps between position checks.
@@ -212,7 +212,7 @@ struct CoordinatorFaultTests {
   }
 
   private static let nearBorder = Demand(
-    updates: .init(accuracy: .metres(100), distanceFilterMetres: 100, pausing: .never))
+    updates: .init(accuracy: .metres(100), distanceFilterMetres: 100))
 
   @Test(
     "Frequent position checks with an accuracy of a hundred metres use GPS alone, until a client needs more",

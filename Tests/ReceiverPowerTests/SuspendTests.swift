@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The computer suspends, in virtual time")
 struct SuspendTests {
-  private static let moving = Demand(updates: .init(accuracy: .best, pausing: .never))
+  private static let moving = Demand(updates: .init(accuracy: .best))
 
   @Test(
     "A receiver in use sleeps within the two seconds that a suspend is delayed, and is back after it",

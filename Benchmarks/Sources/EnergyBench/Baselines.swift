@@ -4,11 +4,10 @@ import PowerControl
 /// The charge of the same day without the policy.
 enum Baselines {
   /// Full power all day: the receiver searches without a sky too.
-  static func alwaysOn(_ day: Day, _ capabilities: ReceiverCapabilities) -> Double {
-    let currents = capabilities.currents
-    return integrate(day) { sky in
+  static func alwaysOn(_ day: Day, _ currents: Currents, _ startTimes: StartTimes) -> Double {
+    integrate(day) { sky in
       sky == .none ? currents.acquisition + currents.inputOutput : currents.tracking + currents.inputOutput
-    } + (currents.acquisition - currents.tracking) * capabilities.startTimes.coldSeconds
+    } + (currents.acquisition - currents.tracking) * startTimes.coldSeconds
   }
 
   /// The receiver's own power save mode with its defaults: cyclic tracking at one fix a second. Without a sky it

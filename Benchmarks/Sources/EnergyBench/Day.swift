@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-import PowerControl
+import Positioning
 
-/// A simulated day: the position, the sky and the requests over time.
+/// A simulated day: the position, the sky and the programs over time.
 public struct Day: Sendable {
   public var name: String
   public var seconds: Double
   public var path: Path
   /// Changes of the sky, in order; before the first the sky is open.
   public var sky: [(fromSeconds: Double, sky: SkyView)]
+  /// The programs, each with one manager.
   public var clients: [Client]
   public var hasAccelerometer: Bool
 
@@ -27,26 +28,50 @@ public struct Day: Sendable {
     case open, urban, none
   }
 
-  /// The request of a client between two times.
+  /// The request of a program between two times.
   public struct Client: Sendable {
     public var fromSeconds: Double
     public var untilSeconds: Double
-    public var desired: Request
+    public var request: Request
 
-    public init(from fromSeconds: Double = 0, until untilSeconds: Double = .infinity, _ desired: Request) {
+    public init(from fromSeconds: Double = 0, until untilSeconds: Double = .infinity, _ request: Request) {
       self.fromSeconds = fromSeconds
       self.untilSeconds = untilSeconds
-      self.desired = desired
+      self.request = request
     }
   }
 
+  /// The services that a program uses.
   public enum Request: Sendable {
-    case demand(Demand)
-    /// A region. The client does the work of `Positioning`: it reports the distance to the border at each fix, and
-    /// waits for the dwell time of a crossing.
+    case updates(Updates)
+    /// `requestLocation` by a timer.
+    case requests(everySeconds: Double, accuracyMetres: Double)
     case region(centre: Path.Place, radiusMetres: Double)
-    /// Repeated deferral: the next begins as soon as one has ended.
-    case deferring(Demand.Updates)
+    case significantChanges
+    case visits
+  }
+
+  /// Standard updates, with the properties of the manager.
+  public struct Updates: Hashable, Sendable {
+    /// Negative: the best accuracy.
+    public var accuracyMetres: Double
+    /// 0 and below: every fix.
+    public var distanceFilterMetres: Double
+    public var activity: Activity
+    public var mayPause: Bool
+    /// Updates are deferred by this time, again as soon as a deferral has ended; nil: live updates.
+    public var deferralSeconds: Double?
+
+    public init(
+      accuracyMetres: Double = -1, distanceFilterMetres: Double = 0, activity: Activity = .other, mayPause: Bool = true,
+      deferralSeconds: Double? = nil
+    ) {
+      self.accuracyMetres = accuracyMetres
+      self.distanceFilterMetres = distanceFilterMetres
+      self.activity = activity
+      self.mayPause = mayPause
+      self.deferralSeconds = deferralSeconds
+    }
   }
 
   public func sky(at seconds: Double) -> SkyView {
@@ -61,4 +86,11 @@ public struct Day: Sendable {
 
   /// The first change of the sky after a time.
   func skyChange(after seconds: Double) -> Double? { sky.first { $0.fromSeconds > seconds }?.fromSeconds }
+
+  /// The last return of the sky before a time; nil before the first.
+  func skyReturn(before seconds: Double) -> Double? {
+    let last = sky.lastIndex { $0.fromSeconds <= seconds }
+    guard let last, last > 0, sky[last].sky != .none, sky[last - 1].sky == .none else { return nil }
+    return sky[last].fromSeconds
+  }
 }

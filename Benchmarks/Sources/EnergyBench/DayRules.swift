@@ -12,7 +12,6 @@ final class DayRules {
   private var lastFix: Double?
   private var lastTrouble = 0.0
   private var hasReceiver = false
-  private var paused: Set<ClientID> = []
   private var hasLostSky = false
   private var isDeaf = false
   private var isFixedSinceFound = false
@@ -33,7 +32,6 @@ final class DayRules {
     case .demand(let id, let demand):
       if demand == nil {
         demands.remove(id)
-        paused.remove(id)
       } else {
         if demands.isEmpty { demandSince = seconds }
         demands.insert(id)
@@ -82,8 +80,6 @@ final class DayRules {
 
   private func received(_ report: PowerReport, at seconds: Double) {
     switch report {
-    case .paused(let id, _): if !paused.insert(id).inserted { broken("paused twice", at: seconds) }
-    case .resumed(let id): if paused.remove(id) == nil { broken("resumed but not paused", at: seconds) }
     case .skyLost:
       if hasLostSky { broken("the sky lost twice", at: seconds) }
       hasLostSky = true
@@ -127,11 +123,11 @@ final class DayRules {
     }
   }
 
-  func close(_ run: borrowing Run, _ metrics: Metrics) {
+  func close(_ run: borrowing Run) {
     if run.overruns > 0 { broken("looped \(run.overruns) times", at: run.seconds) }
     // The shortest sleep and the shortest start take four seconds together.
-    if metrics.switchesInWorstHour > 1800 {
-      broken("\(metrics.switchesInWorstHour) switches in an hour", at: run.seconds)
+    if run.switchesInWorstHour > 1800 {
+      broken("\(run.switchesInWorstHour) switches in an hour", at: run.seconds)
     }
     if commands.worst > 2400 { broken("\(commands.worst) commands in an hour", at: run.seconds) }
     if isHonest, run.plant.overrun > 0 { broken("a batch overran by \(run.plant.overrun)", at: run.seconds) }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import PowerControl
 
 // The days of the bench. Each has an obvious requirement; docs/reference/power.md describes them.
 extension Day {
@@ -25,7 +24,7 @@ extension Day {
   static var short: [Day] { [walk, still, drive] }
 
   private static var everyFix: [Client] {
-    [Client(.demand(Demand(updates: Demand.Updates(accuracy: .best, pausing: .automatic))))]
+    [Client(.updates(Updates()))]
   }
 
   /// Two hours to and fro in a park; every fix at the best accuracy.
@@ -55,7 +54,7 @@ extension Day {
     return Day(name: "drive", seconds: path.endSeconds, path: path, sky: sky, clients: everyFix)
   }
 
-  /// A container: a fix every 15 minutes, on a lorry by day.
+  /// A container: a location every 15 minutes, on a lorry by day.
   public static var assetTracker: Day {
     var path = Path()
     path.rest(until: 7 * hour)
@@ -64,7 +63,8 @@ extension Day {
     path.go(to: Path.Place(east: 260_000, north: 90_000), speed: 20)
     return Day(
       name: "asset-tracker", seconds: day, path: path,
-      sky: [(12 * hour, .urban), (13 * hour, .open)], clients: [Client(.demand(Demand(everySeconds: 15 * minute)))])
+      sky: [(12 * hour, .urban), (13 * hour, .open)],
+      clients: [Client(.requests(everySeconds: 15 * minute, accuracyMetres: 100))])
   }
 
   private static var van: Path {
@@ -74,21 +74,19 @@ extension Day {
     return path
   }
 
-  private static var vanUpdates: Demand {
-    Demand(
-      updates: Demand.Updates(
-        accuracy: .metres(100), distanceFilterMetres: 100, activity: .automotiveNavigation, pausing: .automatic))
+  private static var vanUpdates: Updates {
+    Updates(accuracyMetres: 100, distanceFilterMetres: 100, activity: .automotiveNavigation)
   }
 
   /// A van in a yard, moved once.
   public static var parkedVan: Day {
-    Day(name: "parked-van", seconds: day, path: van, clients: [Client(.demand(vanUpdates))])
+    Day(name: "parked-van", seconds: day, path: van, clients: [Client(.updates(vanUpdates))])
   }
 
   /// The same day with an accelerometer.
   public static var parkedVanWithAccelerometer: Day {
     Day(
-      name: "parked-van-accelerometer", seconds: day, path: van, clients: [Client(.demand(vanUpdates))],
+      name: "parked-van-accelerometer", seconds: day, path: van, clients: [Client(.updates(vanUpdates))],
       hasAccelerometer: true)
   }
 
@@ -97,11 +95,7 @@ extension Day {
     Day(
       name: "indoor", seconds: day, path: Path(),
       sky: [(10 * minute, .none), (22 * hour, .open)],
-      clients: [
-        Client(
-          .demand(
-            Demand(updates: Demand.Updates(accuracy: .metres(100), distanceFilterMetres: 50, pausing: .automatic))))
-      ])
+      clients: [Client(.updates(Updates(accuracyMetres: 100, distanceFilterMetres: 50)))])
   }
 
   /// A region 20 km away, entered once in the evening.
@@ -152,7 +146,7 @@ extension Day {
     return Day(
       name: "commuter", seconds: day, path: path,
       sky: [(12 * hour, .urban), (13.5 * hour, .open)],
-      clients: [Client(.demand(Demand(updates: Demand.Updates(accuracy: .best, pausing: .automatic))))])
+      clients: everyFix)
   }
 
   /// Ten hours on foot; every fix, delivered every ten minutes.
@@ -166,16 +160,11 @@ extension Day {
     }
     return Day(
       name: "hiker-deferral", seconds: 10 * hour, path: path,
-      clients: [
-        Client(
-          .deferring(
-            Demand.Updates(
-              accuracy: .best, activity: .fitness, pausing: .never,
-              deferral: Demand.Deferral(untilTravelledMetres: nil, timeoutSeconds: 10 * minute))))
-      ])
+      clients: [Client(.updates(Updates(activity: .fitness, mayPause: false, deferralSeconds: 10 * minute)))])
   }
 
-  /// Thirty-six stops from eight to about five; a fix every 50 m, not paused because no stop is long enough.
+  /// Thirty-six stops from eight to about five; a fix every 50 m, not paused because no stop is long enough. At midnight
+  /// the program gets one location: until its first use a receiver runs as it was found.
   public static var deliveryRound: Day {
     var path = Path()
     path.rest(until: 8 * hour)
@@ -190,13 +179,10 @@ extension Day {
       name: "delivery-round", seconds: day, path: path,
       sky: [(10 * hour, .urban), (11 * hour, .open)],
       clients: [
+        Client(.requests(everySeconds: .infinity, accuracyMetres: 100)),
         Client(
           from: 8 * hour - 10, until: 17 * hour,
-          .demand(
-            Demand(
-              updates: Demand.Updates(
-                accuracy: .metres(10), distanceFilterMetres: 50, activity: .automotiveNavigation,
-                pausing: .automatic))))
+          .updates(Updates(accuracyMetres: 10, distanceFilterMetres: 50, activity: .automotiveNavigation))),
       ])
   }
 }

@@ -8,14 +8,10 @@ extension Day {
     let still = { (name: String, request: Request) in
       Day(name: name, seconds: 300, path: Path(), clients: [Client(request)])
     }
-    let deferral = Demand.Deferral(untilTravelledMetres: nil, timeoutSeconds: 600)
     return [
-      still("check-every-15-min", .demand(Demand(everySeconds: 900))),
-      still("significant-changes", .demand(Demand(significantChange: true))),
-      still("ten-metres", .demand(Demand(updates: Demand.Updates(accuracy: .metres(10), pausing: .never)))),
-      still(
-        "deferral", .deferring(Demand.Updates(accuracy: .best, activity: .fitness, pausing: .never, deferral: deferral))
-      ),
+      still("visits", .visits), still("significant-changes", .significantChanges),
+      still("ten-metres", .updates(Updates(accuracyMetres: 10, mayPause: false))),
+      still("deferral", .updates(Updates(activity: .fitness, mayPause: false, deferralSeconds: 600))),
     ]
   }
 }
@@ -31,13 +27,11 @@ public struct HotStartRow: Sendable {
 
 extension EnergyBench {
   /// Runs the first five minutes after a hot start; empty for a receiver that is not simulated.
-  ///
-  /// - Parameter baud: the configured rate of the line; nil for the receiver's default.
-  public func hotStarts(_ capabilities: ReceiverCapabilities, baud: UInt32?) -> [HotStartRow] {
+  public func hotStarts(_ capabilities: ReceiverCapabilities) -> [HotStartRow] {
     guard let model = Self.simulated[capabilities.name] else { return [] }
     return Day.firstMinutes.map { day in
       let metrics = { (polls: Bool) in
-        ChainRun(day: day, model: model, policy: policy, seed: seed, baud: baud, isHot: true, pollsOrbits: polls)
+        DayRun(day: day, model: model, policy: policy, seed: seed, baud: baud, isHot: true, pollsOrbits: polls)
           .runDay()
       }
       return HotStartRow(

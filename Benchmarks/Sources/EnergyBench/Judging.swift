@@ -6,7 +6,7 @@ extension Metrics {
   /// Adds the records of the clients.
   ///
   /// - Parameter departures: The departures of paused clients that were not detected by the end.
-  mutating func judge(_ clients: [BenchClient], on day: Day, unnoticed departures: [Double]) {
+  mutating func judge(_ clients: [DayClient], on day: Day, unnoticed departures: [Double]) {
     movementsMissed = departures.filter { day.seconds - $0 > 300 }.count
     for client in clients {
       fixesDelivered += client.delivered
@@ -17,8 +17,8 @@ extension Metrics {
   }
 
   /// Compares the reported crossings with the true ones that lasted.
-  private mutating func judgeCrossings(_ client: BenchClient, on day: Day) {
-    guard case .region(let centre, let radius) = client.script.desired else { return }
+  private mutating func judgeCrossings(_ client: DayClient, on day: Day) {
+    guard case .region(let centre, let radius) = client.script.request else { return }
     var reported = client.crossings[...]
     for crossing in day.crossings(centre, radius) {
       if let first = reported.first, first - crossing < 300 {
@@ -45,12 +45,5 @@ extension Day {
       time += 0.5
     }
     return crossings
-  }
-
-  /// The last return of the sky before a time; nil before the first.
-  func skyReturn(before seconds: Double) -> Double? {
-    let last = sky.lastIndex { $0.fromSeconds <= seconds }
-    guard let last, last > 0, sky[last].sky != .none, sky[last - 1].sky == .none else { return nil }
-    return sky[last].fromSeconds
   }
 }

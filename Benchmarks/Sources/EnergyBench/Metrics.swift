@@ -2,7 +2,9 @@
 
 /// The results of a day, computed from the true events.
 public struct Metrics: Sendable {
-  public var chargeMilliampereSeconds = 0.0
+  /// The charge from the main supply, and from the supply of the pins.
+  public var mainChargeMilliampereSeconds = 0.0
+  public var pinChargeMilliampereSeconds = 0.0
   public var seconds = 0.0
   public var fixesDelivered = 0
   /// Fixes that came later than promised.
@@ -13,21 +15,19 @@ public struct Metrics: Sendable {
   public var hostWakeups = 0
   /// The most wake-ups in one hour, without the first hour, in which the receiver starts.
   public var hostWakeupsInWorstHour = 0
-  /// The time from the departure of a paused client until it was resumed; nil without a departure.
+  /// The time from the departure of a paused client, or of one with an accelerometer, to its resumption and the next
+  /// fix; nil without a departure.
   public var worstMovementSeconds: Double?
-  /// Departures of a paused client that were never detected.
+  /// Such departures that were never detected.
   public var movementsMissed = 0
   /// The time from a crossing of a border to its report.
   public var worstCrossingSeconds: Double?
   public var crossingsMissed = 0
   /// The time from the return of the sky to the fix.
   public var worstSkyReturnSeconds: Double?
-  /// Changes between sleep and activity in the worst hour of the clock.
-  public var switchesInWorstHour = 0
-  /// The first times of a day through the session; the table's days have none.
   public var start = Start()
 
-  /// Seconds of the day.
+  /// The first times of the day, in seconds.
   public struct Start: Sendable {
     /// The first fix.
     public var fixSeconds: Double?
@@ -35,6 +35,7 @@ public struct Metrics: Sendable {
     public var savingSeconds: Double?
   }
 
+  public var chargeMilliampereSeconds: Double { mainChargeMilliampereSeconds + pinChargeMilliampereSeconds }
   public var averageMilliamperes: Double { seconds > 0 ? chargeMilliampereSeconds / seconds : 0 }
 }
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+import Positioning
 import PowerControl
+import ReceiverPower
 
 /// The lower bound: the charge with the same promises, and with perfect knowledge of the sky, every time to first fix
 /// and every position, but not of the start of a movement.
 ///
 /// The oracle polls at the last possible moment, uses exactly the start time of the data sheet, renews orbits at the
 /// last moment or starts cold (whichever costs less), never searches without a sky, and ends a pause as late as
-/// possible after the sky returns. It shares the promises with the policy (``PauseThresholds``, ``Reach``, the
-/// promise times of ``PowerPolicy``), but not their implementation.
+/// possible after the sky returns. It shares the promises with the product (`Pausing.threshold`, `Reach`, the promise
+/// times of `PowerPolicy`), but not their implementation.
 struct Oracle {
   let day: Day
   let capabilities: ReceiverCapabilities
@@ -27,6 +29,8 @@ struct Oracle {
     var isPaused = false
     var filterPlace: Path.Place
     var isActive = false
+    /// The time of the next timed request.
+    var requestAt = Double.infinity
   }
 
   /// The search that is needed to detect the absence of the sky: the second of a hot start, in which all signals of
@@ -100,13 +104,17 @@ struct Oracle {
         clients[index].anchor = place
         clients[index].restsSince = seconds
         clients[index].filterPlace = place
+        if case .requests = script.request { clients[index].requestAt = seconds }
       }
       clients[index].isActive = isActive
-      guard isActive, case .demand(let demand) = script.desired, let updates = demand.updates else { continue }
+      if case .requests(let every, _) = script.request, clients[index].requestAt <= seconds {
+        clients[index].requestAt += every
+      }
+      guard isActive, case .updates(let updates) = script.request else { continue }
       if place.metres(to: clients[index].filterPlace) >= updates.distanceFilterMetres {
         clients[index].filterPlace = place
       }
-      guard updates.pausing == .automatic, let thresholds = PauseThresholds.of(updates.activity) else { continue }
+      guard updates.mayPause, let thresholds = Pausing.threshold(updates.activity) else { continue }
       let away = place.metres(to: clients[index].anchor)
       if clients[index].isPaused, isMoving || away > min(thresholds.radiusMetres, 50) {
         clients[index].isPaused = false
@@ -115,9 +123,7 @@ struct Oracle {
       } else if away > thresholds.radiusMetres {
         clients[index].anchor = place
         clients[index].restsSince = seconds
-      } else if !clients[index].isPaused,
-        seconds - clients[index].restsSince >= policy.pauseSeconds ?? thresholds.stationarySeconds
-      {
+      } else if !clients[index].isPaused, seconds - clients[index].restsSince >= thresholds.seconds {
         clients[index].isPaused = true
         clients[index].anchor = place
       }
@@ -132,7 +138,7 @@ struct Oracle {
     }
     guard let since = outageSince else { return }
     outageSince = nil
-    guard seconds - since >= policy.pauseNoFixSeconds else { return }
+    guard seconds - since >= Pausing.secondsWithoutFix else { return }
     for index in clients.indices {
       clients[index].isPaused = false
       clients[index].anchor = place
@@ -154,20 +160,17 @@ struct Oracle {
     var liveCurrent: Double?
     for client in clients where client.isActive {
       isAny = true
-      switch client.script.desired {
-      case .demand(let demand):
-        if demand.oneShot { liveCurrent = tracking }
-        if let every = demand.everySeconds { due = min(due, seconds + every) }
-        if demand.significantChange { due = min(due, seconds + policy.significantLongestSeconds) }
-        if let updates = demand.updates { add(updates, client, &due, &liveCurrent) }
+      switch client.script.request {
+      case .requests: due = min(due, client.requestAt)
+      case .significantChanges: due = min(due, seconds + policy.significantLongestSeconds)
+      case .visits: due = min(due, seconds + 120)
+      case .updates(let updates): add(updates, client, &due, &liveCurrent)
       case .region(let centre, let radius):
         let place = day.path.place(at: seconds)
         let metres = abs(place.metres(to: centre) - radius)
         // A crossing is detected this long after its earliest time, because of the dwell time.
         let reach = Reach(speed: day.path.speed(at: seconds), bound: 50).earliestSeconds(metres)
         due = min(due, seconds + reach + policy.crossingSeconds - policy.dwellSeconds)
-      case .deferring(let updates):
-        liveCurrent = max(liveCurrent ?? 0, updates.accuracy == .navigation ? tracking : cyclic)
       }
     }
     if let liveCurrent { return .live(liveCurrent) }
@@ -176,16 +179,17 @@ struct Oracle {
   }
 
   private func add(
-    _ updates: Demand.Updates, _ client: Client, _ due: inout Double, _ liveCurrent: inout Double?
+    _ standard: Day.Updates, _ client: Client, _ due: inout Double, _ liveCurrent: inout Double?
   ) {
+    let updates = standard.policy
     if client.isPaused {
       // Only an accelerometer detects the movement in time.
       due = min(due, day.hasAccelerometer ? nextDeparture + 10 : seconds + policy.movementSeconds)
-    } else if updates.deferral != nil {
+    } else if standard.deferralSeconds != nil {
       liveCurrent = max(liveCurrent ?? 0, updates.accuracy == .navigation ? tracking : cyclic)
     } else if updates.spacingMetres > 0, updates.allowsSavingWhileMoving {
       if day.hasAccelerometer, day.path.speed(at: seconds) == 0 {
-        let rests = PauseThresholds.of(updates.activity)?.stationarySeconds ?? .infinity
+        let rests = Pausing.threshold(standard.activity)?.seconds ?? .infinity
         return due = min(due, nextDeparture, max(client.restsSince + rests, seconds + 1))
       }
       let metres = updates.spacingMetres - day.path.place(at: seconds).metres(to: client.filterPlace)

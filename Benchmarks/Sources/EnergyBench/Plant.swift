@@ -2,7 +2,7 @@
 import PowerControl
 import ReceiverSimulator
 
-/// The true receiver: its state, its current, the duration of a start and its collected orbits. It does not depend on
+/// The receiver of a random day: its state, the duration of a start and its collected orbits. It does not depend on
 /// the policy; the run applies the policy's actions. Times are seconds of the day.
 struct Plant: Sendable {
   /// The power state of the receiver.
@@ -27,8 +27,6 @@ struct Plant: Sendable {
   }
 
   private(set) var state = State.off(until: nil)
-  private(set) var chargeMilliampereSeconds = 0.0
-  private(set) var log: [(seconds: Double, state: State)] = []
   let capabilities: ReceiverCapabilities
   /// The first part of the wake-up, in which the oscillator starts.
   static let startSeconds = 0.3
@@ -47,7 +45,8 @@ struct Plant: Sendable {
   private var collected = 0
   private var lostInBatch = 0
   private var collectedUntil = 0.0
-  private var chargedUntil = 0.0
+  /// The latest time that the plant was given.
+  private var seconds = 0.0
   private var nextEpoch = 0.0
   /// The time of the search's fix under the present sky; infinite without a sky.
   private var fixAt = Double.infinity
@@ -58,46 +57,19 @@ struct Plant: Sendable {
   private var orbitsAt: Double?
   private(set) var readOutEnds: Double?
   private var random: SeededRandomNumberGenerator
-  let keepsLog: Bool
-  /// The number of searches without usable orbits.
-  private(set) var coldStarts = 0
   /// The number of fixes that the batch lost without an injected fault.
   private(set) var overrun = 0
-  /// The interval of fixes after forty seconds of tracking on random days, to keep the computation short.
-  var sparseSeconds: Double?
+  /// The interval of fixes after forty seconds of tracking, to keep the computation short.
+  private static let sparseSeconds = 15.0
   private var trackingSince = 0.0
 
-  init(_ capabilities: ReceiverCapabilities, seed: UInt64, keepsLog: Bool) {
+  init(_ capabilities: ReceiverCapabilities, seed: UInt64) {
     self.capabilities = capabilities
-    self.keepsLog = keepsLog
     random = SeededRandomNumberGenerator(seed: seed)
   }
 
-  /// The current of the receiver now.
-  private var milliamperes: Double {
-    let currents = isReduced ? capabilities.reducedCurrents ?? capabilities.currents : capabilities.currents
-    switch state {
-    case .off: return 0
-    case .standby: return capabilities.standbyMilliamperes
-    case .starting, .acquiring: return currents.acquisition + currents.inputOutput
-    case .tracking: return currents.tracking + currents.inputOutput
-    case .cyclic:
-      // Thirty seconds of full tracking in half an hour for the orbits; V_IO is a tenth less.
-      let cyclic = (currents.cyclic ?? currents.tracking) + currents.inputOutput * 0.9
-      let tracking = currents.tracking + currents.inputOutput
-      return cyclic + (tracking - cyclic) * 30 / 1800
-    }
-  }
-
-  mutating func charge(until seconds: Double) {
-    guard seconds > chargedUntil else { return }
-    chargeMilliampereSeconds += milliamperes * (seconds - chargedUntil)
-    chargedUntil = seconds
-  }
-
   private mutating func enter(_ new: State, at seconds: Double) {
-    charge(until: seconds)
-    if keepsLog, state != new { log.append((seconds, new)) }
+    self.seconds = max(self.seconds, seconds)
     if new != .tracking { collectingOrbitsSince = nil }
     if new != state { cyclicSince = new == .cyclic ? seconds : nil }
     state = new
@@ -107,7 +79,6 @@ struct Plant: Sendable {
 
   /// Applies a wanted state; returns false if the receiver ignores the command.
   mutating func apply(_ wanted: WantedState, at seconds: Double) -> Bool {
-    charge(until: seconds)
     switch wanted.mode {
     case .backup(let until):
       if faults.ignoresSleep > 0 {
@@ -128,7 +99,6 @@ struct Plant: Sendable {
   }
 
   private mutating func fallAsleep(_ sleep: State, _ wanted: WantedState, at seconds: Double) -> Bool {
-    charge(until: seconds + Self.orderSeconds)
     enter(sleep, at: seconds + Self.orderSeconds)
     isReduced = wanted.reducedConstellations
     batch = nil
@@ -206,14 +176,14 @@ struct Plant: Sendable {
     switch state {
     case .standby(let until), .off(let until): return until ?? .infinity
     case .starting(let until): return until
-    case .acquiring: return batch == nil ? min(nextEpoch, max(fixAt, chargedUntil)) : max(fixAt, chargedUntil)
+    case .acquiring: return batch == nil ? min(nextEpoch, max(fixAt, seconds)) : max(fixAt, seconds)
     case .tracking, .cyclic: return batch == nil ? nextEpoch : .infinity
     }
   }
 
   /// Advances the time to `next` or earlier.
   mutating func advance(to seconds: Double, in day: Day) -> Occurrence? {
-    charge(until: seconds)
+    self.seconds = max(self.seconds, seconds)
     let sky = day.sky(at: seconds)
     collect(until: seconds, sky)
     if let ends = readOutEnds, ends <= seconds { return endReadOut() }
@@ -237,7 +207,6 @@ struct Plant: Sendable {
     nextEpoch = seconds + 1
     let holdSeconds = isReduced ? PowerPolicy.standard.orbitsReducedSeconds : Self.orbitsSeconds
     let isHot = orbitsAt.map { seconds - $0 < holdSeconds } ?? false
-    if !isHot { coldStarts += 1 }
     let typical = isHot ? capabilities.startTimes.hotSeconds : capabilities.startTimes.coldSeconds
     switch sky {
     case .open: fixAt = seconds + typical + random.exponential(mean: isHot ? 0.15 : 2)
@@ -286,7 +255,7 @@ struct Plant: Sendable {
     }
     guard batch == nil, nextEpoch <= seconds else { return nil }
     let isSparse = seconds - trackingSince > 40
-    nextEpoch = seconds + max(period, isSparse ? sparseSeconds ?? 0 : 0)
+    nextEpoch = seconds + max(period, isSparse ? Self.sparseSeconds : 0)
     return .fix
   }
 

@@ -21,17 +21,17 @@ public struct RandomDay {
   public func run() -> [String] {
     var drawn = self
     let day = drawn.day()
+    let clients = drawn.clients()
     let capabilities = drawn.capabilities()
     let isHonest = !drawn.random.oneIn(4)
-    var run = Run(day: day, capabilities: capabilities, policy: .standard, seed: seed)
-    run.plant.sparseSeconds = 15
+    var run = Run(day: day, clients: clients, capabilities: capabilities, policy: .standard, seed: seed)
     run.disturbances = drawn.disturbances(isHonest: isHonest)[...]
     let rules = DayRules(isHonest: isHonest, capabilities: capabilities)
     run.onEvent = { rules.receive($0, at: $1) }
     run.onAction = { rules.receive($0, at: $1) }
     run.onStep = { rules.check($0) }
-    let metrics = run.runDay()
-    rules.close(run, metrics)
+    run.runDay()
+    rules.close(run)
     return rules.violations
   }
 
@@ -59,18 +59,18 @@ public struct RandomDay {
       sky.append((time, random.element(of: [.open, .open, .urban, .none])))
       time += random.exponential(mean: 8000)
     }
-    let clients = (0..<random.int(0...4)).map { _ in client() }
-    return Day(
-      name: "random", seconds: 86_400, path: path, sky: sky, clients: clients, hasAccelerometer: random.oneIn(4))
+    return Day(name: "random", seconds: 86_400, path: path, sky: sky, clients: [], hasAccelerometer: random.oneIn(4))
   }
 
-  private mutating func client() -> Day.Client {
+  private mutating func clients() -> [RandomClient.Script] { (0..<random.int(0...4)).map { _ in client() } }
+
+  private mutating func client() -> RandomClient.Script {
     let from = random.oneIn(2) ? 0 : random.number(in: 0...80_000)
     let until = random.oneIn(2) ? .infinity : from + random.exponential(mean: 15_000)
-    return Day.Client(from: from, until: until, desired())
+    return RandomClient.Script(fromSeconds: from, untilSeconds: until, request: request())
   }
 
-  private mutating func desired() -> Day.Request {
+  private mutating func request() -> RandomClient.Request {
     switch random.int(0...6) {
     case 0: .demand(Demand(everySeconds: random.number(in: 5...3600)))
     case 1: .demand(Demand(significantChange: true))
@@ -82,19 +82,18 @@ public struct RandomDay {
     case 4:
       .deferring(
         updates(
-          pausing: .never,
           deferral: Demand.Deferral(
             untilTravelledMetres: random.oneIn(2) ? nil : random.number(in: 100...5000),
             timeoutSeconds: random.oneIn(4) ? nil : random.number(in: 10...1800))))
-    default: .demand(Demand(updates: updates(pausing: random.oneIn(3) ? .never : .automatic, deferral: nil)))
+    default: random.oneIn(3) ? .demand(Demand(updates: updates(deferral: nil))) : .whileMoving(updates(deferral: nil))
     }
   }
 
-  private mutating func updates(pausing: Demand.Pausing, deferral: Demand.Deferral?) -> Demand.Updates {
+  private mutating func updates(deferral: Demand.Deferral?) -> Demand.Updates {
     Demand.Updates(
       accuracy: random.element(of: [.navigation, .best, .metres(10), .metres(100), .metres(1000), .metres(3000)]),
       distanceFilterMetres: random.oneIn(2) ? 0 : random.number(in: 5...1000),
-      activity: random.element(of: Demand.Activity.allCases), pausing: pausing, deferral: deferral)
+      activity: random.element(of: Demand.Activity.allCases), deferral: deferral)
   }
 
   private mutating func disturbances(isHonest: Bool) -> [(seconds: Double, disturbance: Run.Disturbance)] {
@@ -149,7 +148,7 @@ public struct RandomDay {
     default:
       .demand(
         ClientID(UInt64(random.int(90...92))),
-        random.oneIn(2) ? nil : Demand(updates: updates(pausing: .automatic, deferral: nil)))
+        random.oneIn(2) ? nil : Demand(updates: updates(deferral: nil), movement: random.oneIn(4)))
     }
   }
 }

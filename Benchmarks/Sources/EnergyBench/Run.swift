@@ -3,27 +3,21 @@ import MonotonicTime
 import PowerControl
 import ReceiverSimulator
 
-/// One day of one receiver under the policy: the plant, the clients and the policy, from event to event in virtual
-/// time.
+/// One random day of one receiver under the policy: the plant, the clients and the policy, from event to event in
+/// virtual time.
 struct Run {
   let day: Day
   private(set) var power: PowerControl
   var plant: Plant
-  private(set) var clients: [BenchClient]
-  private(set) var metrics = Metrics()
+  private var clients: [RandomClient]
   private(set) var seconds = 0.0
   private var random: SeededRandomNumberGenerator
-  private var wakeups = Hourly()
-  private var hostBusyUntil = -1.0
+  /// Changes between sleep and activity.
   private var switches = Hourly()
   private var wasAsleep = true
-  /// Departures of paused clients that are not detected yet.
-  private var pendingDepartures: [Double] = []
   private var departures: ArraySlice<Double>
   /// Accelerometer hints that are due.
   private var nextHint = Double.infinity
-  private var skySince = 0.0
-  private var lastSkyReturn: Double?
   /// Observers for tests.
   var onAction: ((PowerAction, Double) -> Void)?
   var onEvent: ((PowerEvent, Double) -> Void)?
@@ -42,30 +36,30 @@ struct Run {
     case faults(Plant.Faults)
   }
 
-  init(day: Day, capabilities: ReceiverCapabilities, policy: PowerPolicy, seed: UInt64 = 1, keepsLog: Bool = false) {
+  init(
+    day: Day, clients: [RandomClient.Script], capabilities: ReceiverCapabilities, policy: PowerPolicy, seed: UInt64
+  ) {
     self.day = day
     power = PowerControl(policy: policy, at: .zero)
-    plant = Plant(capabilities, seed: seed, keepsLog: keepsLog)
-    clients = day.clients.enumerated().map {
-      BenchClient(id: ClientID(UInt64($0.offset)), script: $0.element, watchesMovement: day.hasAccelerometer)
-    }
+    plant = Plant(capabilities, seed: seed)
+    self.clients = clients.enumerated().map { RandomClient(id: ClientID(UInt64($0.offset)), script: $0.element) }
     departures = day.path.departures[...]
     random = SeededRandomNumberGenerator(seed: seed ^ 0x5EED)
   }
 
   private var now: Instant { Instant(nanoseconds: UInt64((max(seconds, 0) * 1e9).rounded())) }
 
-  mutating func runDay() -> Metrics {
+  mutating func runDay() {
     plant.wake(at: 0)
     if day.hasAccelerometer { handle(.accelerometer(isPresent: true)) }
     handle(.receiverFound(plant.capabilities))
     // A receiver without any command runs at full power.
     _ = plant.apply(power.wanted, at: 0)
     while seconds < day.seconds { step() }
-    plant.charge(until: day.seconds)
-    close()
-    return metrics
   }
+
+  /// The most changes between sleep and activity in an hour, without the first.
+  var switchesInWorstHour: Int { switches.worst }
 
   private mutating func step() {
     let scripted = nextScripted
@@ -84,12 +78,10 @@ struct Run {
       seconds += 0.001
       overruns += 1
     }
-    noteSky()
     if scripted <= seconds { runScript() }
-    if let departure = departures.first, departure <= seconds { depart(departure) }
+    if let departure = departures.first, departure <= seconds { depart() }
     if nextHint <= seconds {
       nextHint = day.path.speed(at: seconds + 5) > 0 ? seconds + 5 : .infinity
-      wakeHost()
       handle(.movementHint(.accelerometer))
     }
     if let next = disturbances.first, next.seconds <= seconds {
@@ -99,7 +91,6 @@ struct Run {
     if pluggedInAt <= seconds { plugIn() }
     if let occurrence = plant.advance(to: seconds, in: day) { receive(occurrence) }
     if deadline <= seconds {
-      wakeHost()
       carryOut(power.wake(at: now))
     }
     noteSwitch()
@@ -113,23 +104,6 @@ struct Run {
     guard plant.isAsleep != wasAsleep else { return }
     wasAsleep = plant.isAsleep
     switches.count(at: seconds)
-  }
-
-  private mutating func noteSky() {
-    let change = day.sky.last { $0.fromSeconds <= seconds }
-    guard let change, change.sky != .none, change.fromSeconds > skySince else { return }
-    let index = day.sky.firstIndex { $0.fromSeconds == change.fromSeconds } ?? 0
-    guard index > 0, day.sky[index - 1].sky == .none else { return }
-    skySince = change.fromSeconds
-    lastSkyReturn = change.fromSeconds
-  }
-
-  /// Records a wake-up of the host. Work within half a second, or while a batch is read, belongs to the same wake-up.
-  private mutating func wakeHost() {
-    if seconds - hostBusyUntil > 0.5 {
-      wakeups.count(at: seconds)
-    }
-    hostBusyUntil = max(seconds, plant.readOutEnds ?? seconds)
   }
 
   // MARK: Injected events
@@ -166,7 +140,7 @@ struct Run {
       let script = clients[index].script
       if !clients[index].isActive, max(script.fromSeconds, 0.001) <= seconds, script.untilSeconds > seconds {
         clients[index].isActive = true
-        for demand in clients[index].opening() { handle(.demand(clients[index].id, demand)) }
+        handle(.demand(clients[index].id, clients[index].opening))
       } else if clients[index].isActive, script.untilSeconds <= seconds {
         clients[index].isActive = false
         handle(.demand(clients[index].id, nil))
@@ -174,12 +148,9 @@ struct Run {
     }
   }
 
-  private mutating func depart(_ departure: Double) {
+  private mutating func depart() {
     departures.removeFirst()
     if day.hasAccelerometer { nextHint = seconds + 1 }
-    // A client that is not paused receives every fix anyway.
-    guard clients.contains(where: { $0.isActive && power.isPaused($0.id) }) else { return }
-    pendingDepartures.append(departure)
   }
 
   // MARK: From the plant to the policy and back
@@ -187,15 +158,12 @@ struct Run {
   private mutating func receive(_ occurrence: Plant.Occurrence) {
     let isUnread = if case .unread = power.wanted.mode { true } else { false }
     if isUnread { return }
-    wakeHost()
     switch occurrence {
     case .woke: handle(.wakeConfirmed)
     case .noFix(let satellites, let strong):
       handle(.noFix(SignalObservation(satellites: satellites, strongSatellites: strong)))
     case .fix: deliverFix()
     case .readOut(let count, let lost):
-      metrics.fixesLost += lost
-      for index in clients.indices where clients[index].isActive { clients[index].receiveBatch(count, at: seconds) }
       // The newest fix of the batch reports the position before the policy decides.
       if plant.hasFix, count > 0 { handle(.fix(observation(of: measured()))) }
       handle(.batchRetrieved(count: count, lost: lost))
@@ -205,17 +173,9 @@ struct Run {
 
   private mutating func deliverFix() {
     let place = measured()
-    if let back = lastSkyReturn {
-      metrics.worstSkyReturnSeconds = max(metrics.worstSkyReturnSeconds ?? 0, seconds - back)
-      lastSkyReturn = nil
-    }
     handle(.fix(observation(of: place)))
-    let truth = day.path.place(at: seconds)
     for index in clients.indices where clients[index].isActive {
-      let demand = clients[index].receive(
-        place, truth: truth, at: seconds, path: day.path, isPaused: power.isPaused(clients[index].id),
-        skySince: skySince)
-      if let demand { handle(.demand(clients[index].id, demand)) }
+      if let demand = clients[index].receive(place, at: seconds) { handle(.demand(clients[index].id, demand)) }
     }
   }
 
@@ -251,9 +211,7 @@ struct Run {
       case .enter(let wanted): apply(wanted)
       case .wakeAgain: plant.wake(at: seconds)
       case .reset: plant.reset(at: seconds)
-      case .retrieveBatch:
-        plant.readOut(at: seconds, in: day)
-        hostBusyUntil = max(hostBusyUntil, plant.readOutEnds ?? seconds)
+      case .retrieveBatch: plant.readOut(at: seconds, in: day)
       case .report(let report): receive(report)
       }
     }
@@ -266,27 +224,7 @@ struct Run {
   }
 
   private mutating func receive(_ report: PowerReport) {
-    switch report {
-    case .resumed:
-      for departure in pendingDepartures {
-        metrics.worstMovementSeconds = max(metrics.worstMovementSeconds ?? 0, seconds - departure)
-      }
-      pendingDepartures = []
-    case .deferralDue(let id):
-      guard let client = clients.first(where: { $0.id == id }) else { return }
-      for demand in client.deferralEnded() { handle(.demand(id, demand)) }
-    default: break
-    }
-  }
-
-  // MARK: The end
-
-  private mutating func close() {
-    metrics.chargeMilliampereSeconds = plant.chargeMilliampereSeconds
-    metrics.seconds = day.seconds
-    metrics.hostWakeups = wakeups.total
-    metrics.hostWakeupsInWorstHour = wakeups.worst
-    metrics.switchesInWorstHour = switches.worst
-    metrics.judge(clients, on: day, unnoticed: pendingDepartures)
+    guard case .deferralDue(let id) = report, let client = clients.first(where: { $0.id == id }) else { return }
+    for demand in client.deferralEnded() { handle(.demand(id, demand)) }
   }
 }

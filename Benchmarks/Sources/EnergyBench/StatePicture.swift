@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+import ReceiverSimulator
 
 /// The states of a receiver over a day as SVG: one band, states with a higher current higher.
 struct StatePicture {
   let row: EnergyRow
-  let log: [(seconds: Double, state: Plant.State)]
+  let log: [(since: Instant, state: VirtualPowerState)]
   let seconds: Double
   private let width = 960.0
   private let left = 110.0
@@ -40,12 +42,13 @@ struct StatePicture {
       var from: Double?
       var end = 0.0
       for (index, entry) in log.enumerated() where level(of: entry.state) == wanted {
-        let until = index + 1 < log.count ? log[index + 1].seconds : seconds
-        if let open = from, (entry.seconds - end) / seconds * width > 0.5 {
+        let since = entry.since.seconds(since: .zero)
+        let until = index + 1 < log.count ? log[index + 1].since.seconds(since: .zero) : seconds
+        if let open = from, (since - end) / seconds * width > 0.5 {
           text += bar(open, end, wanted)
-          from = entry.seconds
+          from = since
         }
-        if from == nil { from = entry.seconds }
+        if from == nil { from = since }
         end = until
       }
       if let open = from { text += bar(open, end, wanted) }
@@ -68,13 +71,13 @@ struct StatePicture {
     return text
   }
 
-  private func level(of state: Plant.State) -> Int {
+  private func level(of state: VirtualPowerState) -> Int {
     switch state {
-    case .off: 0
-    case .standby: 1
-    case .cyclic: 2
-    case .tracking: 3
-    case .starting, .acquiring: 4
+    case .off, .hardwareBackup: 0
+    case .standby, .inactive: 1
+    case .optimisedTracking: 2
+    case .stopped, .tracking: 3
+    case .starting, .acquisition: 4
     }
   }
 

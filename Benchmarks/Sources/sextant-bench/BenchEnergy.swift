@@ -3,15 +3,16 @@ import ArgumentParser
 import EnergyBench
 import PowerControl
 
-/// `sextant bench energy`: simulated days under the power policy.
+/// `sextant bench energy`: simulated days of programs with their location service.
 struct BenchEnergy: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "energy",
     abstract: "Measure the charge that receivers need for simulated days.",
     discussion: """
-      Each day runs in virtual time: the power policy decides, a receiver with its data sheet's currents and times to first \
-      fix follows. Beside it: the share of always on, the receiver's own power save mode, and the charge relative to a lower \
-      bound that knows the sky but not when movement starts. docs/reference/power.md explains the table.
+      Each day runs in virtual time as a program has it: a manager's calls, the rules of Core Location, the power policy, the \
+      session, the line, and a simulated receiver with its data sheet's currents and times to first fix. Beside it: the share \
+      of always on, the receiver's own power save mode, and the charge relative to a lower bound that knows the sky but not \
+      when movement starts. docs/reference/power.md explains the table.
       """)
 
   @Option(help: "M8, M9, M10 or F9; without it all four.")
@@ -30,11 +31,11 @@ struct BenchEnergy: ParsableCommand {
   @Flag(help: "The policy may choose fewer constellations where the accuracy asked for allows it.")
   var reducedConstellations = false
 
-  @Flag(help: "Run each day through the session, the line and a simulated receiver as well, and print both currents.")
-  var throughReceiver = false
-
-  @Option(help: "With --through-receiver: the rate that the line is brought to; 0 for the receiver's own.")
-  var baud: UInt32 = 115_200
+  @Option(
+    help: """
+      A line of this rate, which programs do not raise; 0 for the receiver's own. Without it they raise a slow one to 115200.
+      """)
+  var baud: UInt32?
 
   @Flag(help: "Instead: the first five minutes after a hot start, without and with the report of orbits.")
   var hotStart = false
@@ -55,23 +56,15 @@ struct BenchEnergy: ParsableCommand {
     let days = try chosenDays()
     var policy = PowerPolicy.standard
     policy.mayReduceConstellations = reducedConstellations
-    let bench = EnergyBench(policy: policy, seed: seed)
+    let bench = EnergyBench(policy: policy, seed: seed, baud: lineRate)
     if let svg {
-      guard models.count == 1, days.count == 1 else { throw ValidationError("--svg needs --model and --scenario.") }
-      try Output.write(bench.picture(days[0], models[0]), to: svg)
-      return
-    }
-    if throughReceiver {
-      var comparison = EnergyComparison(json: json)
-      for model in models {
-        for day in days {
-          guard let real = bench.runThroughReceiver(day, model, baud: baud == 0 ? nil : baud) else { continue }
-          try Output.write(comparison.line(bench.run(day, model), real))
-        }
+      guard models.count == 1, days.count == 1, let picture = bench.picture(days[0], models[0]) else {
+        throw ValidationError("--svg needs --model and --scenario.")
       }
+      try Output.write(picture, to: svg)
       return
     }
-    let rows = models.flatMap { model in days.map { bench.run($0, model) } }
+    let rows = models.flatMap { model in days.compactMap { bench.run($0, model) } }
     if json {
       var line = JSONText()
       line.energy(rows)
@@ -81,9 +74,11 @@ struct BenchEnergy: ParsableCommand {
     }
   }
 
+  private var lineRate: LineRate { baud.map { .fixed($0 == 0 ? nil : $0) } ?? .raised }
+
   private func startTable(_ models: [ReceiverCapabilities]) -> String {
-    let bench = EnergyBench(seed: seed)
-    let rows = models.flatMap { bench.hotStarts($0, baud: baud == 0 ? nil : baud) }
+    let bench = EnergyBench(seed: seed, baud: lineRate)
+    let rows = models.flatMap { bench.hotStarts($0) }
     guard json else { return HotStartTable(rows: rows).text }
     var line = JSONText()
     line.hotStarts(rows)

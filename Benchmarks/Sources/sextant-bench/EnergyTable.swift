@@ -7,7 +7,7 @@ struct EnergyTable {
 
   private static let columns = [
     ("mA", 7), ("on %", 7), ("own PSM %", 12), ("x bound", 9), ("x blind", 9), ("days/2Ah", 10), ("fixes", 8),
-    ("late", 6),
+    ("late", 6), ("lost", 6),
     ("stale s", 9), ("noticed s", 11), ("crossed s", 11), ("sky s", 7), ("wake-ups", 10), ("worst h", 9),
   ]
 
@@ -23,6 +23,7 @@ struct EnergyTable {
       text += right(fixed(row.timesOracle, 2), 9) + right(fixed(row.timesBlindOracle, 2), 9)
       text += right(fixed(row.batteryDays, 1), 10)
       text += right(String(metrics.fixesDelivered), 8) + right(String(metrics.fixesLate), 6)
+      text += right(String(metrics.fixesLost), 6)
       text += right(fixed(metrics.worstStalenessSeconds, 1), 9)
       text += right(noticed(metrics.worstMovementSeconds, missed: metrics.movementsMissed), 11)
       text += right(noticed(metrics.worstCrossingSeconds, missed: metrics.crossingsMissed), 11)
@@ -30,52 +31,6 @@ struct EnergyTable {
       text += right(String(metrics.hostWakeups), 10) + right(String(metrics.hostWakeupsInWorstHour), 9) + "\n"
     }
     return text
-  }
-}
-
-/// The simulated plant compared with the simulated receiver, a line for each day.
-struct EnergyComparison {
-  let json: Bool
-  private var hasHeading = false
-
-  init(json: Bool) { self.json = json }
-
-  mutating func line(_ plant: EnergyRow, _ chain: EnergyRow) -> String {
-    let difference = chain.averageMilliamperes / plant.averageMilliamperes - 1
-    if json {
-      var line = JSONText()
-      line.beginObject()
-      line.field("model", text: plant.model)
-      line.field("scenario", text: plant.scenario)
-      line.field("plantMilliamperes", plant.averageMilliamperes, digits: 4)
-      line.field("chainMilliamperes", chain.averageMilliamperes, digits: 4)
-      line.field("difference", difference, digits: 4)
-      line.field("timesOracle", chain.timesOracle, digits: 4)
-      line.field("timesBlindOracle", chain.timesBlindOracle, digits: 4)
-      line.field("fixesDelivered", chain.metrics.fixesDelivered)
-      line.field("fixesLate", chain.metrics.fixesLate)
-      line.field("fixesLost", chain.metrics.fixesLost)
-      line.endObject()
-      line.endLine()
-      return line.text
-    }
-    let metrics = chain.metrics
-    let heading =
-      hasHeading
-      ? ""
-      : "model day                      plant mA  chain mA  differs  chain on %  x bound  x blind   fixes  late  lost  noticed s  "
-        + "crossed s  sky s  wake-ups\n"
-    hasHeading = true
-    return heading + pad(plant.model, 6) + pad(plant.scenario, 24) + right(fixed(plant.averageMilliamperes, 3), 9)
-      + right(fixed(chain.averageMilliamperes, 3), 10)
-      + right((difference >= 0 ? "+" : "-") + fixed(abs(difference) * 100, 1) + " %", 9)
-      + right(fixed(chain.shareOfAlwaysOn * 100, 2), 12) + right(fixed(chain.timesOracle, 2), 9)
-      + right(fixed(chain.timesBlindOracle, 2), 9) + right(String(metrics.fixesDelivered), 8)
-      + right(String(metrics.fixesLate), 6) + right(String(metrics.fixesLost), 6)
-      + right(noticed(metrics.worstMovementSeconds, missed: metrics.movementsMissed), 11)
-      + right(noticed(metrics.worstCrossingSeconds, missed: metrics.crossingsMissed), 11)
-      + right(metrics.worstSkyReturnSeconds.map { fixed($0, 0) } ?? "-", 7)
-      + right(String(metrics.hostWakeups), 10) + "\n"
   }
 }
 

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("bench energy")
 struct EnergyCommandTests {
-  private func rows() -> [EnergyRow] { [EnergyBench().run(.assetTracker, .m10)] }
+  private func rows() -> [EnergyRow] { [EnergyBench().run(.assetTracker, .m10)].compactMap(\.self) }
 
   @Test("The members of the JSON contract are present")
   func json() {
@@ -33,7 +33,8 @@ struct EnergyCommandTests {
 
   @Test("The days on request run", arguments: ["walk", "still", "drive"])
   func onRequest(name: String) throws {
-    let row = EnergyBench().run(try #require(Day.named(name)), .m10)
+    let day = try #require(Day.named(name))
+    let row = try #require(EnergyBench().run(day, .m10))
     #expect(row.metrics.fixesDelivered > 0 && row.averageMilliamperes > 0)
   }
 
@@ -46,7 +47,7 @@ struct EnergyCommandTests {
 
   @Test("The rows of a hot start are aligned, and each has two objects")
   func hotStarts() {
-    let rows = EnergyBench().hotStarts(.m10, baud: 115_200)
+    let rows = EnergyBench().hotStarts(.m10)
     let lines = HotStartTable(rows: rows).text.split(separator: "\n")
     #expect(lines.count == 6 && lines.allSatisfy { $0.utf8.count == lines[0].utf8.count })
     var line = JSONText()

@@ -3,73 +3,83 @@ import EnergyBench
 import PowerControl
 import Testing
 
-@Suite("The energy bench")
+@Suite("The energy bench: days of programs, from a manager's calls to a simulated receiver")
 struct EnergyTests {
-  private static let bench = EnergyBench()
-
-  private func row(_ name: String, _ capabilities: ReceiverCapabilities = .m10, seed: UInt64 = 1) throws -> EnergyRow {
-    EnergyBench(seed: seed).run(try #require(Day.named(name)), capabilities)
+  private static func row(
+    _ name: String, _ capabilities: ReceiverCapabilities = .m10, seed: UInt64 = 1, baud: LineRate = .raised
+  ) throws -> EnergyRow {
+    let day = try #require(Day.named(name))
+    return try #require(EnergyBench(seed: seed, baud: baud).run(day, capabilities))
   }
 
-  /// A rule must hold also without V_IO, where standby is a larger share of the charge.
-  private static let m10s: [ReceiverCapabilities] = {
-    var mainOnly = ReceiverCapabilities.m10
-    mainOnly.currents = mainOnly.currents.mainSupplyOnly
-    return [.m10, mainOnly]
-  }()
+  /// Checks that every promise of a day holds.
+  private static func expectPromises(_ row: EnergyRow) {
+    let (metrics, name) = (row.metrics, "\(row.model) \(row.scenario)")
+    #expect(metrics.fixesDelivered > 0, "\(name)")
+    #expect(metrics.fixesLate == 0, "\(name)")
+    #expect(metrics.fixesLost == 0, "\(name)")
+    #expect(metrics.movementsMissed == 0, "\(name)")
+    #expect(metrics.crossingsMissed == 0, "\(name)")
+    #expect(metrics.worstMovementSeconds ?? 0 <= (row.scenario.hasSuffix("accelerometer") ? 10 : 300), "\(name)")
+    #expect(metrics.worstCrossingSeconds ?? 0 <= 30, "\(name)")
+    #expect(metrics.worstSkyReturnSeconds ?? 0 <= 360, "\(name)")
+  }
+
+  /// Checks that a day is within 1.3 times its lower bound; indoors it is the bound that does not know the sky.
+  private static func expectBound(_ row: EnergyRow) {
+    let times = row.scenario == "indoor" ? row.timesBlindOracle : row.timesOracle
+    #expect(times <= 1.3, "\(row.model) \(row.scenario)")
+    #expect(times > 0.98, "\(row.model) \(row.scenario): no lower bound")
+  }
 
   @Test(
-    "The share of always on stays below the limit with an M10, by its whole supply and by its main supply alone",
+    "With an M10 each day keeps its share of always on, by the whole supply and by the main supply alone, its bound and its promises",
     arguments: [
       ("asset-tracker", 0.02), ("parked-van", 0.025), ("parked-van-accelerometer", 0.01), ("indoor", 0.04),
-      ("geofence-far", 0.03), ("commuter", 0.25), ("hiker-deferral", 0.65),
+      ("geofence-far", 0.03), ("geofence-near", 1), ("commuter", 0.25), ("hiker-deferral", 0.65), ("delivery-round", 1),
     ])
   func shares(name: String, share: Double) throws {
-    for capabilities in Self.m10s {
-      let row = try row(name, capabilities)
-      #expect(row.shareOfAlwaysOn <= share, "\(capabilities.currents.inputOutput) mA V_IO: \(row.shareOfAlwaysOn)")
+    let row = try Self.row(name)
+    #expect(row.shareOfAlwaysOn <= share)
+    #expect(row.mainSupplyShareOfAlwaysOn <= share)
+    Self.expectBound(row)
+    Self.expectPromises(row)
+    if name == "hiker-deferral" {
+      #expect(row.metrics.hostWakeupsInWorstHour <= 8)
+      #expect(row.metrics.fixesDelivered > 17_000)
     }
   }
 
-  @Test("Every promise holds on every day with every receiver", arguments: EnergyBench.models)
-  func promises(capabilities: ReceiverCapabilities) throws {
-    for day in Day.all {
-      for seed in [1, 2, 3] as [UInt64] {
-        let metrics = EnergyBench(seed: seed).run(day, capabilities).metrics
-        #expect(metrics.fixesLate == 0, "\(day.name)")
-        #expect(metrics.fixesLost == 0, "\(day.name)")
-        #expect(metrics.movementsMissed == 0, "\(day.name)")
-        #expect(metrics.crossingsMissed == 0, "\(day.name)")
-        #expect(metrics.worstMovementSeconds ?? 0 <= 300, "\(day.name)")
-        #expect(metrics.worstCrossingSeconds ?? 0 <= 30, "\(day.name)")
-        #expect(metrics.worstSkyReturnSeconds ?? 0 <= 360, "\(day.name)")
-      }
+  @Test(
+    "Promises and bound hold with other receivers, on the days where the length of a position check matters most",
+    arguments: [
+      (ReceiverCapabilities.m8, "asset-tracker"), (.m8, "parked-van"), (.m8, "parked-van-accelerometer"),
+      (.m8, "indoor"), (.m8, "geofence-near"), (.m9, "parked-van"), (.m9, "indoor"), (.m9, "geofence-far"),
+      (.f9, "asset-tracker"), (.f9, "geofence-far"), (.f9, "delivery-round"),
+    ])
+  func receivers(capabilities: ReceiverCapabilities, name: String) throws {
+    let row = try Self.row(name, capabilities)
+    Self.expectBound(row)
+    Self.expectPromises(row)
+  }
+
+  @Test("Promises hold whatever the chance of the day", arguments: [2, 3] as [UInt64])
+  func seeds(seed: UInt64) throws {
+    for name in ["asset-tracker", "parked-van", "parked-van-accelerometer", "indoor", "geofence-far"] {
+      Self.expectPromises(try Self.row(name, seed: seed))
     }
   }
 
-  @Test("The charge is at most 1.3 times the lower bound without knowledge of the sky")
-  func bound() throws {
-    for capabilities in EnergyBench.models {
-      for day in Day.all {
-        let row = EnergyBench().run(day, capabilities)
-        let times = day.name == "indoor" ? row.timesBlindOracle : row.timesOracle
-        #expect(times <= 1.3, "\(capabilities.name) \(day.name)")
-        #expect(times > 0.98, "\(capabilities.name) \(day.name): no lower bound")
-      }
-    }
-  }
-
-  @Test("Movement is detected within ten seconds with an accelerometer")
-  func accelerometer() throws {
-    let seconds = try #require(try row("parked-van-accelerometer").metrics.worstMovementSeconds)
-    #expect(seconds <= 10)
-  }
-
-  @Test("A hiker's host wakes at most eight times an hour")
-  func hiker() throws {
-    let metrics = try row("hiker-deferral").metrics
-    #expect(metrics.hostWakeupsInWorstHour <= 8)
-    #expect(metrics.fixesDelivered > 17_000)
+  @Test(
+    "Promises and shares hold on a line that stays at 9600 baud",
+    arguments: [
+      ("asset-tracker", 0.02), ("parked-van", 0.025), ("parked-van-accelerometer", 0.01), ("indoor", 0.04),
+      ("geofence-far", 0.03),
+    ])
+  func slowLine(name: String, share: Double) throws {
+    let row = try Self.row(name, baud: .fixed(9600))
+    #expect(row.shareOfAlwaysOn <= share)
+    Self.expectPromises(row)
   }
 
   @Test("A fix comes within six minutes after the sky returns at any time")
@@ -77,8 +87,8 @@ struct EnergyTests {
     for offset in stride(from: 0.0, to: 340, by: 23) {
       let day = Day(
         name: "cellar", seconds: 40_000, path: Path(), sky: [(600, .none), (30_000 + offset, .open)],
-        clients: [Day.Client(.demand(Demand(updates: Demand.Updates(pausing: .automatic))))])
-      let seconds = EnergyBench().run(day, .m10).metrics.worstSkyReturnSeconds
+        clients: [Day.Client(.updates(.init()))])
+      let seconds = EnergyBench().run(day, .m10)?.metrics.worstSkyReturnSeconds
       #expect(seconds ?? .infinity <= 360, "\(offset)")
     }
   }
@@ -90,33 +100,80 @@ struct EnergyTests {
       path.rest(until: 20_000 + offset)
       path.go(to: Path.Place(east: 8000, north: 0), speed: 15)
       let day = Day(
-        name: "departure", seconds: 24_000, path: path,
-        clients: [Day.Client(.demand(Demand(updates: Demand.Updates(pausing: .automatic))))])
-      let metrics = EnergyBench().run(day, .m10).metrics
-      #expect(metrics.worstMovementSeconds ?? .infinity <= 300, "\(offset)")
+        name: "departure", seconds: 24_000, path: path, clients: [Day.Client(.updates(.init()))])
+      let metrics = EnergyBench().run(day, .m10)?.metrics
+      #expect(metrics?.worstMovementSeconds ?? .infinity <= 300, "\(offset)")
     }
   }
 
   @Test("The same seed gives the same day")
   func deterministic() throws {
     #expect(
-      try row("commuter", seed: 7).metrics.chargeMilliampereSeconds
-        == row("commuter", seed: 7).metrics.chargeMilliampereSeconds)
+      try Self.row("parked-van", seed: 7).metrics.chargeMilliampereSeconds
+        == Self.row("parked-van", seed: 7).metrics.chargeMilliampereSeconds)
   }
 
   @Test("Always on and its shares have the current of the data sheet")
   func baseline() throws {
-    let row = try row("parked-van")
+    let row = try Self.row("parked-van")
     #expect(abs(row.alwaysOnMilliamperes - 11.2) < 0.01)
     #expect(abs(row.averageMilliamperes * 24 * row.batteryDays - 2000) < 0.01)
   }
 
+  @Test("A client that is not paused keeps its receiver on, and one that may be paused lets it sleep")
+  func pauses() throws {
+    let still = try #require(Day.named("still"))
+    var strict = still
+    strict.clients = [Day.Client(.updates(.init(mayPause: false)))]
+    strict.seconds = 7200
+    let on = try #require(EnergyBench().run(strict, .m10))
+    #expect(on.shareOfAlwaysOn > 0.95 && on.metrics.fixesDelivered > 7000)
+    let paused = try #require(EnergyBench().run(still, .m10))
+    #expect(paused.shareOfAlwaysOn < 0.04 && paused.metrics.fixesDelivered < 1000)
+  }
+
+  @Test("Two programs with the same demand cost what one costs")
+  func twoPrograms() throws {
+    var day = try #require(Day.named("parked-van"))
+    day.seconds = 20_000
+    let one = try #require(EnergyBench().run(day, .m10))
+    day.clients += day.clients
+    let two = try #require(EnergyBench().run(day, .m10))
+    #expect(abs(two.averageMilliamperes / one.averageMilliamperes - 1) < 0.01)
+    #expect(two.metrics.fixesDelivered == 2 * one.metrics.fixesDelivered)
+  }
+
   @Test("The picture shows the day")
   func picture() throws {
-    let svg = EnergyBench().picture(try #require(Day.named("commuter")), .m10)
+    let day = try #require(Day.named("commuter"))
+    let svg = try #require(EnergyBench().picture(day, .m10))
     #expect(svg.hasPrefix("<svg") && svg.hasSuffix("</svg>\n"))
     #expect(svg.contains("M10, commuter"))
     #expect(svg.utf8.count < 200_000)
+  }
+
+  @Test(
+    "After a hot start the receiver's report of its orbits begins savings at the first fix, and otherwise half a minute later",
+    arguments: EnergyBench.models)
+  func hotStart(capabilities: ReceiverCapabilities) throws {
+    for row in EnergyBench().hotStarts(capabilities) {
+      let (silent, reporting) = (row.silent, row.reporting)
+      let fix = try #require(reporting.start.fixSeconds)
+      let canSave = capabilities.cyclicLongestSeconds != nil || !["ten-metres", "deferral"].contains(row.scenario)
+      guard canSave else {
+        #expect(reporting.start.savingSeconds == nil, "\(row.scenario)")
+        continue
+      }
+      #expect(try #require(reporting.start.savingSeconds) <= fix + 6, "\(row.scenario)")
+      #expect(try #require(silent.start.savingSeconds) >= fix + 25, "\(row.scenario)")
+      #expect(reporting.chargeMilliampereSeconds < silent.chargeMilliampereSeconds, "\(row.scenario)")
+    }
+  }
+
+  @Test("A receiver that is not simulated has no simulated day")
+  func unknown() throws {
+    let day = try #require(Day.named("indoor"))
+    #expect(EnergyBench().run(day, .plainNMEA)?.model == nil)
   }
 }
 

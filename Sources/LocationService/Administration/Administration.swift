@@ -2,7 +2,7 @@
 import Positioning
 
 /// The decisions outside the program about its permission, as the texts of three files; nil for a file that does not exist.
-struct Administration: Sendable, Equatable {
+package struct Administration: Sendable, Equatable {
   /// The program's identifier.
   let app: String
   /// The program's own permission, which its answers and `sextant authorize` write.

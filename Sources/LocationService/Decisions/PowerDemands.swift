@@ -18,10 +18,13 @@ struct ProgramDemand: Equatable, Sendable {
 /// The clients' demands as events of the power policy.
 ///
 /// Only a changed demand makes an event. The end of the last demand is reported after `linger`: a program that asks for one
-/// location often asks again, and a sleeping receiver has to wake first.
+/// location often asks again, and a sleeping receiver has to wake first. If no demand followed the last end within that time,
+/// `shortLinger` applies, until one does: a start costs less than five seconds of tracking.
 struct PowerDemands: Sendable {
   /// The time for which the receiver stays on after the last demand.
   static var linger: Milliseconds { Milliseconds(5000) }
+  /// The same while demands come rarely: the calls of one turn of a program's run loop come within it.
+  static var shortLinger: Milliseconds { Milliseconds(200) }
   /// The interval of fixes that shows a stay (rule VI-1): arrivals take five minutes, departures one.
   static var visitSeconds: Double { 120 }
   /// The time before the end of a deferral at which its fixes are read, so that all are in when it ends.
@@ -38,6 +41,10 @@ struct PowerDemands: Sendable {
   /// The time since which a program's border is being crossed.
   private var crossingSince: [PolicyClient: Instant] = [:]
   private var lingersUntil: Instant?
+  /// When the last demand ended; nil while there is one, and before the first.
+  private var endedAt: Instant?
+  /// Whether the last end was followed by no demand within `linger`.
+  private var areRare = false
 
   /// The time at which the end of the last demand is reported.
   var deadline: Instant? { lingersUntil }
@@ -69,11 +76,16 @@ struct PowerDemands: Sendable {
     isPaused = next.values.contains { $0.standard?.isPaused == true }
     noteCrossings(at: now)
     if next.isEmpty, !reported.isEmpty {
-      let until = lingersUntil ?? now + Self.linger
+      endedAt = endedAt ?? now
+      let until = lingersUntil ?? now + (areRare ? Self.shortLinger : Self.linger)
       lingersUntil = until
       guard now >= until else { return [] }
     }
     lingersUntil = nil
+    if !next.isEmpty, let end = endedAt {
+      areRare = now >= end + Self.linger
+      endedAt = nil
+    }
     var events: [PowerEvent] = []
     for id in reported.keys.sorted() where next[id] == nil { events.append(.demand(id, nil)) }
     for id in next.keys.sorted() where next[id] != reported[id] {
@@ -92,7 +104,14 @@ struct PowerDemands: Sendable {
 
   private func translated(_ demand: Positioning.Demand, of id: PolicyClient, at now: Instant) -> PolicyDemand {
     var translated = PolicyDemand()
-    translated.updates = demand.standard.map { updates($0, at: now) } ?? live(demand)
+    if let standard = demand.standard {
+      // A paused client is resumed by a movement and receives nothing before it.
+      if standard.isPaused { translated.movement = true } else { translated.updates = updates(standard, at: now) }
+    } else if demand.live {
+      translated.updates = PolicyDemand.Updates(accuracy: .best)
+    } else {
+      translated.movement = demand.liveIsStationary
+    }
     translated.oneShot = demand.oneShot != nil
     translated.significantChange = demand.significantChange != nil
     if demand.visits { translated.everySeconds = Self.visitSeconds }
@@ -106,19 +125,13 @@ struct PowerDemands: Sendable {
   private func updates(_ standard: Positioning.Demand.Standard, at now: Instant) -> PolicyDemand.Updates {
     var updates = PolicyDemand.Updates(
       accuracy: accuracy(standard.desiredAccuracyMetres), distanceFilterMetres: max(0, standard.distanceFilterMetres),
-      activity: activity(standard.activity), pausing: .decidedElsewhere(isPaused: standard.isPaused))
+      activity: activity(standard.activity))
     if let deferral = standard.deferral, deferral.mayBatch {
       updates.deferral = .init(
         untilTravelledMetres: deferral.remainingMetres.isFinite ? deferral.remainingMetres : nil,
         timeoutSeconds: deferral.ends.map { max(0, $0.seconds(since: now) - Self.earlySeconds) })
     }
     return updates
-  }
-
-  /// Streams of live updates need every fix while one of them moves, and occasional fixes while all are stationary.
-  private func live(_ demand: Positioning.Demand) -> PolicyDemand.Updates? {
-    guard demand.live || demand.liveIsStationary else { return nil }
-    return .init(accuracy: .best, pausing: .decidedElsewhere(isPaused: !demand.live))
   }
 
   private func accuracy(_ metres: Double) -> PolicyDemand.Accuracy {

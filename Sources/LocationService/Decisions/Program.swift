@@ -15,13 +15,18 @@ package struct ProgramID: Hashable, Comparable, Sendable {
 }
 
 /// A manager of a program; managers of different programs may have the same number.
-struct ManagerID: Hashable, Sendable {
+package struct ManagerID: Hashable, Sendable {
   var program: ProgramID
   var client: Positioning.ClientID
+
+  package init(program: ProgramID, client: Positioning.ClientID) {
+    self.program = program
+    self.client = client
+  }
 }
 
 /// The state of one program in ``ServiceCore``.
-struct Program: Sendable {
+package struct Program: Sendable {
   let id: ProgramID
   var engine: PositioningEngine
   var authorization: AuthorizationFile
@@ -35,7 +40,7 @@ struct Program: Sendable {
   /// - Parameters:
   ///   - undecided: the permission without a decision.
   ///   - storedAuthorization: the text that the engine was made with.
-  init(
+  package init(
     _ id: ProgramID, _ engine: PositioningEngine, undecided: Authorization.Record = .init(),
     storedAuthorization: String? = nil
   ) {

@@ -4,7 +4,7 @@ import Receiver
 import ReceiverPower
 
 /// An action of the service's thread. The actions of a round are performed in their order.
-enum ServiceAction: Equatable {
+package enum ServiceAction: Equatable {
   case program(ProgramID, ProgramAction)
   /// Writes a line to the log.
   case log(String)

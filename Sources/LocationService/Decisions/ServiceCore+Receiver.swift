@@ -24,7 +24,7 @@ extension ServiceCore {
 
   /// Takes a manager's call. A call that ends a deferral waits until the fixes that the receiver holds for it are read, and
   /// later calls wait behind it.
-  mutating func call(_ call: ClientCall, by id: ManagerID, at now: Instant) {
+  package mutating func call(_ call: ClientCall, by id: ManagerID, at now: Instant) {
     guard let index = index(of: id.program) else { return }
     let isOwed =
       coordinator.holdsFixes && call.endsDeferral
@@ -137,7 +137,7 @@ extension PowerReport {
     case .wakesByItself: "the receiver wakes without a command (does another program send to it?)"
     case .doesNotWake: "the receiver does not wake; check its supply, or switch it off and on"
     case .answersAgain: "the receiver answers again"
-    case .paused, .resumed, .skyLost, .skyBack, .deferralDue, .deferralKeptByHost, .fixesLost, .hostIsNeeded,
+    case .skyLost, .skyBack, .deferralDue, .deferralKeptByHost, .fixesLost, .hostIsNeeded,
       .noReceiver:
       nil
     }

@@ -14,7 +14,7 @@ import ReceiverStream
 /// parts (`completion`), the newest location (`newest`), batches (`batch`), the computer's sensors (`sensing`). This type
 /// passes inputs to them and their results on. A service in a program has that program alone, the daemon has as many as there
 /// are.
-struct ServiceCore: Sendable {
+package struct ServiceCore: Sendable {
   var programs: [Program] = [] {
     didSet {
       revision += 1
@@ -32,7 +32,7 @@ struct ServiceCore: Sendable {
   /// ones.
   private var reportedHeadingNeed: Bool?
   private(set) var hostCapabilities: HostCapabilities
-  var coordinator: PowerCoordinator
+  package internal(set) var coordinator: PowerCoordinator
   /// Translates the engine's demands for the power policy.
   private(set) var power = PowerDemands()
   /// Fixes of the receiver's memory on their way to their clients.
@@ -60,7 +60,7 @@ struct ServiceCore: Sendable {
   /// - Parameters:
   ///   - newest: the newest location of the disk; nil without one.
   ///   - deferred: locations that an earlier process kept for a deferral and did not deliver.
-  init(
+  package init(
     hostCapabilities: HostCapabilities, coordinator: PowerCoordinator, newest: Location? = nil,
     deferred: [Location] = []
   ) {
@@ -76,7 +76,7 @@ struct ServiceCore: Sendable {
   // MARK: Programs
 
   /// Adds a program, whose engine learns the present state.
-  mutating func add(_ program: Program, at now: Moment) {
+  package mutating func add(_ program: Program, at now: Moment) {
     programs.append(program)
     change(program.id) { [hostCapabilities, activity, readOutEnds] engine in
       if engine.hostCapabilities != hostCapabilities { engine.setHostCapabilities(hostCapabilities) }
@@ -98,7 +98,7 @@ struct ServiceCore: Sendable {
   func index(of id: ProgramID) -> Int? { programs.indices.first { programs[$0].id == id } }
 
   /// Returns the decisions for a program; nil for one that was removed.
-  func engine(of id: ProgramID) -> PositioningEngine? { index(of: id).map { programs[$0].engine } }
+  package func engine(of id: ProgramID) -> PositioningEngine? { index(of: id).map { programs[$0].engine } }
 
   /// Changes what the clients of a program ask for.
   mutating func change(_ id: ProgramID, _ body: (inout PositioningEngine) -> Void) {
@@ -116,7 +116,7 @@ struct ServiceCore: Sendable {
 
   // MARK: Inputs
 
-  mutating func receive(_ input: ServiceInput, at now: Moment) {
+  package mutating func receive(_ input: ServiceInput, at now: Moment) {
     switch input {
     case .receiver(let event): receive(event, at: now)
     case .leftoverBatch:
@@ -157,7 +157,9 @@ struct ServiceCore: Sendable {
   /// Takes an epoch of the first receiver.
   ///
   /// - Parameter isUpdate: whether it adds to an epoch that came before.
-  mutating func receive(_ fix: Fix, sky: borrowing Sky, isUpdate: Bool, source: Location.Source?, at now: Moment) {
+  package mutating func receive(
+    _ fix: Fix, sky: borrowing Sky, isUpdate: Bool, source: Location.Source?, at now: Moment
+  ) {
     self.source = source
     lastKind = fix.kind
     coordinator.receive(fix, sky: sky, isUpdate: isUpdate, at: now.instant)
@@ -218,7 +220,7 @@ struct ServiceCore: Sendable {
   /// Whether the receiver's memory has fixes that are owed to a client.
   private var owesFixes: Bool { receivers.isOpen && coordinator.holdsFixes && power.isDeferring }
 
-  mutating func wake(at now: Moment) {
+  package mutating func wake(at now: Moment) {
     summarize()
     wakeSensing(at: now.instant)
     // Before the engine: the policy reads the receiver out for a deferral that ends at this instant.
@@ -338,7 +340,7 @@ struct ServiceCore: Sendable {
   // MARK: Actions
 
   /// The time at which `wake` and `actions` are due.
-  var deadline: Instant? {
+  package var deadline: Instant? {
     var next = Instant.earlier(receivers.deadline, receivers.lendingDeadline)
     next = .earlier(next, known.deadline)
     next = .earlier(next, coordinator.deadline)
@@ -351,7 +353,7 @@ struct ServiceCore: Sendable {
   mutating func enqueue(_ action: ServiceAction) { queue.append(action) }
 
   /// Returns what is to be done now, once.
-  mutating func actions(at now: Moment) -> [ServiceAction] {
+  package mutating func actions(at now: Moment) -> [ServiceAction] {
     for _ in 0..<4 where updateDemands(at: now.instant) { drain(at: now) }
     drain(at: now)
     var actions = takeOutputsAndSessions(at: now.instant)

@@ -7,7 +7,7 @@ import ReceiverPower
 import SystemBus
 
 /// An input of ``ServiceCore`` from the service's thread, beside epochs, which are lent and not copied.
-enum ServiceInput: Sendable {
+package enum ServiceInput: Sendable {
   /// The session with the first receiver, or its line.
   case receiver(ReceiverEvent)
   /// The first receiver has a batch that an earlier process of this program did not read, or did not deliver entirely.
@@ -34,14 +34,14 @@ enum ServiceInput: Sendable {
 }
 
 /// An event of the first receiver.
-enum ReceiverEvent: Sendable {
+package enum ReceiverEvent: Sendable {
   case session(SessionReport, desired: DesiredConfiguration?, receiver: ReceiverDescription?, port: ReceiverPortNumber?)
   case batch(BatchEvent)
   case lost
 }
 
 /// An input from the computer's own sensors.
-enum SensingInput: Sendable {
+package enum SensingInput: Sendable {
   /// The sensors that the kernel lists now.
   case listed(magnetometer: Bool, accelerometer: Bool, bluetoothAdapter: Bool)
   case compass(CompassReading)

@@ -79,8 +79,7 @@ package final class ServiceHost: Sendable {
     store = StateStore(folder: settings.stateFolder, runFolder: settings.runFolder, app: app)
     let now = System.now()
     var policy = PowerPolicy.standard
-    policy.pauseSeconds = settings.pauseSeconds
-    if let seconds = settings.pauseProbeSeconds { policy.pauseProbeSeconds = seconds }
+    if let seconds = settings.pauseProbeSeconds { policy.movementCheckSeconds = seconds }
     let supply: ReceiverCapabilities.PowerSwitch =
       settings.supply.map { $0.keepsMemory ? .keepsMemory : .losesMemory } ?? .none
     let coordinator = PowerCoordinator(policy: policy, isReadOnly: settings.isReadOnly, supply: supply, at: now.instant)

@@ -5,16 +5,16 @@ import MonotonicTime
 ///
 ///     moving ──stationary for the activity's time──▶ paused ──a move, a restart, the property──▶ moving
 ///       └──no fix for 10 min──▶ paused without fix ──any fix, a restart, the property──▶ moving
-struct Pausing: Sendable {
+package struct Pausing: Sendable {
   /// The time and the circle of a stationary client, for an activity.
-  struct Threshold: Hashable, Sendable {
-    var seconds: Double
-    var radiusMetres: Double
+  package struct Threshold: Hashable, Sendable {
+    package var seconds: Double
+    package var radiusMetres: Double
   }
 
   /// PA-15: no document gives the times. A parked car is paused later than a person who sits down, as it stands at
   /// lights and in queues; a boat or train drifts; an aeroplane is never paused.
-  static func threshold(_ activity: Activity) -> Threshold? {
+  package static func threshold(_ activity: Activity) -> Threshold? {
     switch activity {
     case .other: Threshold(seconds: 900, radiusMetres: 50)
     case .automotiveNavigation: Threshold(seconds: 1200, radiusMetres: 100)
@@ -25,7 +25,7 @@ struct Pausing: Sendable {
   }
 
   /// Time without a fix after which the hardware is released (PA-6).
-  static var secondsWithoutFix: Double { 600 }
+  package static var secondsWithoutFix: Double { 600 }
 
   enum Action: Hashable, Sendable {
     case none, pause, resume

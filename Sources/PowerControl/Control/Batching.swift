@@ -73,7 +73,7 @@ extension PowerControl {
   /// live fixes.
   func clientsKept() -> [Int] {
     clients.indices.filter {
-      clients[$0].deferral != nil && !clients[$0].isHostBatchingReported && !clients[$0].isPaused
+      clients[$0].deferral != nil && !clients[$0].isHostBatchingReported
     }
   }
 

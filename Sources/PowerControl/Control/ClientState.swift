@@ -12,9 +12,8 @@ struct ClientState: Sendable {
   var borderedFix: FixObservation?
   /// The last fix that passed the distance filter.
   var filterAnchor: FixObservation?
-  var stationary: StationaryDetector?
-  /// Nil while the client is not paused.
-  var pause: Pause?
+  /// Nil while the client does not wait for a movement.
+  var movementChecks: MovementChecks?
   var deferral: DeferralRun?
   var isHostBatchingReported = false
   /// Significant changes: the place of the last one, the last position check, and the present interval.
@@ -22,11 +21,11 @@ struct ClientState: Sendable {
   var significantCheck: (observation: FixObservation, at: Instant)?
   var significantSeconds: Double
 
-  struct Pause: Sendable {
-    var reason: PauseReason
-    /// The present interval of position checks.
-    var checkSeconds: Double
-    var lastCheck: Instant
+  /// The position checks of a client that waits for a movement.
+  struct MovementChecks: Sendable {
+    /// The present interval.
+    var seconds: Double
+    var last: Instant
   }
 
   init(id: ClientID, demand: Demand, at now: Instant, newest: FixObservation?, policy: PowerPolicy) {
@@ -37,15 +36,13 @@ struct ClientState: Sendable {
     borderedFix = newest
     significantSeconds = policy.significantShortestSeconds
     if demand.updates?.deferral != nil { deferral = DeferralRun(since: now, from: newest) }
+    followMovement(at: now, policy: policy)
   }
 
-  /// Whether the client's standard updates are paused, by the policy or by its caller.
-  var isPaused: Bool {
-    switch demand.updates?.pausing {
-    case .automatic: pause != nil
-    case .decidedElsewhere(let isPaused): isPaused
-    case .never, nil: false
-    }
+  /// Begins or ends the checks for a movement with the demand.
+  mutating func followMovement(at now: Instant, policy: PowerPolicy) {
+    guard demand.movement else { return movementChecks = nil }
+    movementChecks = movementChecks ?? MovementChecks(seconds: policy.movementCheckSeconds, last: now)
   }
 }
 

@@ -8,6 +8,7 @@ extension PowerControl {
     for client in clients where !client.demand.isEmpty {
       need.isAny = true
       addOccasional(client, &need)
+      if let checks = client.movementChecks { addMovement(checks, &need) }
       if let updates = client.demand.updates { addUpdates(updates, client, &need) }
     }
     return need
@@ -65,7 +66,6 @@ extension PowerControl {
   }
 
   private func addUpdates(_ updates: Demand.Updates, _ client: ClientState, _ need: inout Need) {
-    if client.isPaused { return addPaused(client, &need) }
     if updates.coarsenessMetres < policy.reducedFromMetres { need.isCoarse = false }
     guard let fix = freshFix(client) else { return need.addDue(.zero) }
     if let deferral = updates.deferral, let run = client.deferral {
@@ -87,13 +87,11 @@ extension PowerControl {
     need.addDue(fix.at + Milliseconds(seconds: max(reach, late)))
   }
 
-  private func addPaused(_ client: ClientState, _ need: inout Need) {
-    // Without sky, the search decides when the receiver is woken.
-    guard let pause = client.pause, pause.reason == .stationary else { return }
+  private func addMovement(_ checks: ClientState.MovementChecks, _ need: inout Need) {
     if hasAccelerometer {
       need.waitsForHint = true
     } else {
-      need.addDue(pause.lastCheck + Milliseconds(seconds: early(pause.checkSeconds)))
+      need.addDue(checks.last + Milliseconds(seconds: early(checks.seconds)))
     }
   }
 

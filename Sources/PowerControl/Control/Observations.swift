@@ -3,7 +3,7 @@ import MonotonicTime
 
 // Updates the policy's state from events, before it decides.
 extension PowerControl {
-  mutating func take(_ demand: Demand?, of id: ClientID, _ actions: inout [PowerAction]) {
+  mutating func take(_ demand: Demand?, of id: ClientID) {
     let index = clients.firstIndex { $0.id == id }
     guard let demand, !demand.isEmpty else {
       if let index { clients.remove(at: index) }
@@ -13,16 +13,14 @@ extension PowerControl {
     guard let index else {
       clients.append(ClientState(id: id, demand: demand, at: now, newest: newestFix?.observation, policy: policy))
       clients.sort { $0.id < $1.id }
-      if case .decidedElsewhere(true) = demand.updates?.pausing { startChecking(clients.firstIndex { $0.id == id }!) }
       return
     }
-    change(index, to: demand, &actions)
+    change(index, to: demand)
   }
 
   /// Changes the demand of an existing client.
-  private mutating func change(_ index: Int, to demand: Demand, _ actions: inout [PowerAction]) {
+  private mutating func change(_ index: Int, to demand: Demand) {
     let old = clients[index].demand
-    let wasPaused = clients[index].isPaused
     clients[index].demand = demand
     if demand.border != old.border { clients[index].borderedAt = now }
     clients[index].borderedFix = demand.border != old.border ? newestFix?.observation : clients[index].borderedFix
@@ -31,21 +29,8 @@ extension PowerControl {
       clients[index].deferral =
         demand.updates?.deferral == nil ? nil : DeferralRun(since: now, from: newestFix?.observation)
     }
-    guard let updates = demand.updates else {
-      clients[index].pause = nil
-      return
-    }
-    switch updates.pausing {
-    case .never:
-      if wasPaused { resume(index, &actions) }
-    case .automatic:
-      if updates.activity != old.updates?.activity { clients[index].stationary = nil }
-    case .decidedElsewhere(let isPaused):
-      if isPaused != wasPaused {
-        clients[index].pause = nil
-        if isPaused { startChecking(index) }
-      }
-    }
+    if demand.updates == nil { clients[index].filterAnchor = nil }
+    clients[index].followMovement(at: now, policy: policy)
   }
 
   private mutating func tookOneShot() {
@@ -73,7 +58,7 @@ extension PowerControl {
       }
     }
     newestFix = (fix, now)
-    for index in clients.indices { observe(fix, index, &actions) }
+    for index in clients.indices { observe(fix, index) }
   }
 
   /// Learns from the first fix after a wake-up how long starts take, and whether the receiver had its orbits.
@@ -90,8 +75,9 @@ extension PowerControl {
   }
 
   /// Updates one client's state from a fix.
-  private mutating func observe(_ fix: FixObservation, _ index: Int, _ actions: inout [PowerAction]) {
+  private mutating func observe(_ fix: FixObservation, _ index: Int) {
     observeSignificant(fix, index)
+    if let checks = clients[index].movementChecks { clients[index].movementChecks = next(after: checks) }
     guard let updates = clients[index].demand.updates else { return }
     if clients[index].deferral != nil, clients[index].deferral?.from == nil { clients[index].deferral?.from = fix }
     if groundMetres(clients[index].filterAnchor ?? fix, fix) >= updates.distanceFilterMetres {
@@ -99,32 +85,20 @@ extension PowerControl {
     } else if clients[index].filterAnchor == nil {
       clients[index].filterAnchor = fix
     }
-    guard let thresholds = PauseThresholds.of(updates.activity) else { return }
-    var stationary = clients[index].stationary ?? StationaryDetector(at: fix, now)
-    let isMoving = moves(fix) || stationary.metres(to: fix) > movedMetres(fix, stationary, thresholds)
-    stationary.observe(fix, radiusMetres: thresholds.radiusMetres, at: now)
-    clients[index].stationary = stationary
-    guard updates.pausing != .never else { return }
-    if clients[index].pause != nil {
-      check(index, detects: isMoving, at: fix, &actions)
-    } else if updates.pausing == .automatic,
-      now.seconds(since: stationary.since) >= (policy.pauseSeconds ?? thresholds.stationarySeconds)
-    {
-      pause(index, .stationary, &actions)
-    }
+  }
+
+  /// The checks for a movement after one that showed none.
+  private func next(after checks: ClientState.MovementChecks) -> ClientState.MovementChecks {
+    // A fix that comes long before its time, for another client, does not make the checks rarer.
+    let isDue = now.seconds(since: checks.last) >= checks.seconds * 0.8
+    let longer = min(checks.seconds * policy.movementCheckGrowth, policy.movementCheckLongestSeconds)
+    return ClientState.MovementChecks(seconds: isDue ? longer : checks.seconds, last: now)
   }
 
   /// Whether the speed of a fix alone counts as movement.
   public func moves(_ fix: FixObservation) -> Bool {
     guard let speed = fix.speedMetresPerSecond else { return false }
     return speed >= max(policy.movingMetresPerSecond, 3 * (fix.speedErrorMetresPerSecond ?? 0.3))
-  }
-
-  /// The distance from its resting place at which a client has moved away.
-  private func movedMetres(_ fix: FixObservation, _ stationary: StationaryDetector, _ thresholds: PauseThresholds)
-    -> Double
-  {
-    max(min(thresholds.radiusMetres, 50), 2 * (fix.errorMetres + stationary.anchor.errorMetres))
   }
 
   private mutating func observeSignificant(_ fix: FixObservation, _ index: Int) {
@@ -175,41 +149,6 @@ extension PowerControl {
       actions.append(.report(.skyBack(afterSeconds: now.seconds(since: since))))
     }
     outage = .none
-    for index in clients.indices where clients[index].pause?.reason == .noFix { resume(index, &actions) }
-  }
-
-  // MARK: Pauses
-
-  mutating func pause(_ index: Int, _ reason: PauseReason, _ actions: inout [PowerAction]) {
-    startChecking(index, reason)
-    // Movement is measured from here, not from the place where the standstill began.
-    if let newestFix { clients[index].stationary = StationaryDetector(at: newestFix.observation, newestFix.at) }
-    actions.append(.report(.paused(clients[index].id, reason)))
-  }
-
-  private mutating func startChecking(_ index: Int, _ reason: PauseReason = .stationary) {
-    clients[index].pause = ClientState.Pause(reason: reason, checkSeconds: policy.pauseProbeSeconds, lastCheck: now)
-  }
-
-  mutating func resume(_ index: Int, _ actions: inout [PowerAction]) {
-    clients[index].pause = nil
-    clients[index].stationary = nil
-    clients[index].filterAnchor = nil
-    actions.append(.report(.resumed(clients[index].id)))
-  }
-
-  /// Takes a fix while the client is paused.
-  private mutating func check(
-    _ index: Int, detects isMoving: Bool, at fix: FixObservation, _ actions: inout [PowerAction]
-  ) {
-    guard var pause = clients[index].pause else { return }
-    if isMoving, clients[index].demand.updates?.pausing == .automatic { return resume(index, &actions) }
-    // A fix that comes long before its time, for another client, does not make the checks rarer.
-    if now.seconds(since: pause.lastCheck) >= pause.checkSeconds * 0.8 {
-      pause.checkSeconds = min(pause.checkSeconds * policy.pauseGrowth, policy.pauseLongestSeconds)
-    }
-    pause.lastCheck = now
-    clients[index].pause = pause
   }
 }
 

@@ -17,8 +17,6 @@ public enum PowerAction: Hashable, Sendable {
 
 /// Reports for clients or users. Each is sent once for its cause.
 public enum PowerReport: Hashable, Sendable {
-  case paused(ClientID, PauseReason)
-  case resumed(ClientID)
   /// There are no more fixes, or none yet.
   case skyLost
   case skyBack(afterSeconds: Double)
@@ -43,11 +41,4 @@ public enum PowerReport: Hashable, Sendable {
   case hostIsNeeded(by: Instant)
   /// There is no receiver although a client needs one.
   case noReceiver
-}
-
-public enum PauseReason: UInt8, Hashable, Sendable {
-  /// The client does not move.
-  case stationary
-  /// There was no fix for a long time (rule PA-6).
-  case noFix
 }

@@ -64,7 +64,7 @@ public struct PowerControl: Sendable {
     // A clock that steps back must not undo a decision.
     now = max(now, instant)
     switch event {
-    case .demand(let id, let demand): take(demand?.sanitized, of: id, &actions)
+    case .demand(let id, let demand): take(demand?.sanitized, of: id)
     case .fix(let observation): take(observation, &actions)
     case .noFix(let signal): take(signal, &actions)
     case .entered(let mode): entered(mode, &actions)
@@ -99,14 +99,11 @@ public struct PowerControl: Sendable {
     switch phase {
     case .absent: return nil
     case .suspended(let since): return since + Milliseconds(seconds: Self.suspendPatienceSeconds)
-    case .asleep(let asleep): return Instant.earlier(asleep.until, lateDue)
+    case .asleep(let asleep): return asleep.until
     case .waking(let waking): return wakeDeadline(waking)
     case .awake(let awake): return awakeDeadline(awake)
     }
   }
-
-  /// Whether the client is paused, by the policy or by its caller.
-  public func isPaused(_ id: ClientID) -> Bool { clients.first { $0.id == id }?.isPaused ?? false }
 
   /// Proceeds until nothing changes. Each step leads to a phase that cannot lead back at the same instant.
   private mutating func settle(_ actions: inout [PowerAction]) {

@@ -6,7 +6,6 @@ extension PowerControl {
   /// Searches for a fix. True when the phase has changed.
   mutating func search(_ awake: Phase.Awake, _ need: Need, _ actions: inout [PowerAction]) -> Bool {
     noteOutage(awake)
-    reportNoFixPauses(&actions)
     guard searchEnd(awake, need) <= now, canSleep, let until = nextSearch() else {
       want(fullPower, &actions)
       return false
@@ -25,24 +24,6 @@ extension PowerControl {
       outage.begin(at: awake.since)
     }
   }
-
-  /// Pauses the clients that may be paused after a long time without a fix.
-  mutating func reportNoFixPauses(_ actions: inout [PowerAction]) {
-    for index in clients.indices where noFixPause(clients[index]).map({ $0 <= now }) ?? false {
-      pause(index, .noFix, &actions)
-    }
-  }
-
-  /// The time at which the client is paused for lack of a fix; nil: never.
-  private func noFixPause(_ client: ClientState) -> Instant? {
-    guard let outageSince = outage.since, client.pause == nil, client.demand.updates?.pausing == .automatic else {
-      return nil
-    }
-    return max(outageSince, client.startedAt) + Milliseconds(seconds: pauseNoFixSeconds)
-  }
-
-  /// `SEXTANT_PAUSE_SECONDS` shortens this time and does not lengthen it.
-  private var pauseNoFixSeconds: Double { min(policy.pauseNoFixSeconds, policy.pauseSeconds ?? .infinity) }
 
   /// The time at which the present search is given up, by the reception so far.
   private func searchEnd(_ awake: Phase.Awake, _ need: Need) -> Instant {
@@ -92,10 +73,5 @@ extension PowerControl {
 
   func searchDeadline(_ awake: Phase.Awake, _ need: Need) -> Instant? {
     canSleep ? max(searchEnd(awake, need), now) : nil
-  }
-
-  /// The time at which a sleeping receiver's client has to be paused.
-  var lateDue: Instant? {
-    clients.reduce(nil) { Instant.earlier($0, noFixPause($1)) }
   }
 }

@@ -96,8 +96,10 @@ extension PowerControl {
     return until
   }
 
-  /// Whether fixes confirm the hint's movement and no client is paused: the demands alone decide then.
-  private func isMovementConfirmed(_ fix: FixObservation) -> Bool { moves(fix) && !clients.contains(where: \.isPaused) }
+  /// Whether fixes confirm the hint's movement and no client waits for one: the demands alone decide then.
+  private func isMovementConfirmed(_ fix: FixObservation) -> Bool {
+    moves(fix) && !clients.contains(where: \.demand.movement)
+  }
 
   /// Whether the next position check needs a hot start and the orbits do not last until then.
   private func wantsOrbits(_ need: Need) -> Bool {

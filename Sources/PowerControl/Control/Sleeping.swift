@@ -51,7 +51,6 @@ extension PowerControl {
 
   /// Ends, shortens or extends a sleep. True when the receiver is woken.
   mutating func sleepEnds(_ asleep: Phase.Asleep, _ actions: inout [PowerAction]) -> Bool {
-    reportNoFixPauses(&actions)
     let need = need()
     guard need.isAny else {
       if asleep.reason == .idle { return renewOwnSleep(asleep, need, &actions) }

@@ -23,16 +23,19 @@ public struct Demand: Hashable, Sendable {
   public var significantChange: Bool
   /// The monitored border that is nearest, if regions are monitored.
   public var border: Border?
+  /// Only a movement is to be detected: position checks at growing intervals, and none with an accelerometer.
+  public var movement: Bool
 
   public init(
     updates: Updates? = nil, oneShot: Bool = false, everySeconds: Double? = nil, significantChange: Bool = false,
-    border: Border? = nil
+    border: Border? = nil, movement: Bool = false
   ) {
     self.updates = updates
     self.oneShot = oneShot
     self.everySeconds = everySeconds
     self.significantChange = significantChange
     self.border = border
+    self.movement = movement
   }
 
   /// Standard updates: accuracy, distance, and what the client permits.
@@ -41,18 +44,16 @@ public struct Demand: Hashable, Sendable {
     /// A fix is needed whenever this many metres were covered; 0 or less: every fix (rule SU-31).
     public var distanceFilterMetres: Double
     public var activity: Activity
-    public var pausing: Pausing
     /// Fixes are only collected for later; nil when they are delivered live.
     public var deferral: Deferral?
 
     public init(
       accuracy: Accuracy = .best, distanceFilterMetres: Double = 0, activity: Activity = .other,
-      pausing: Pausing = .automatic, deferral: Deferral? = nil
+      deferral: Deferral? = nil
     ) {
       self.accuracy = accuracy
       self.distanceFilterMetres = distanceFilterMetres
       self.activity = activity
-      self.pausing = pausing
       self.deferral = deferral
     }
   }
@@ -65,19 +66,9 @@ public struct Demand: Hashable, Sendable {
     case metres(Double)
   }
 
-  /// The kind of movement: it sets the plausible speed and the thresholds of pausing (rules PA-2 to PA-5).
+  /// The kind of movement: it sets the plausible speed.
   public enum Activity: UInt8, Hashable, Sendable, CaseIterable {
     case other, automotiveNavigation, fitness, otherNavigation, airborne
-  }
-
-  /// The decision that a stationary client is paused.
-  public enum Pausing: Hashable, Sendable {
-    /// The client is never paused (rule PA-1).
-    case never
-    /// The policy decides by ``PauseThresholds`` and reports it.
-    case automatic
-    /// The caller decides; this is its present decision.
-    case decidedElsewhere(isPaused: Bool)
   }
 
   /// Fixes are collected until a distance was covered or a time has passed, whichever is first (rule DF-8).
@@ -112,7 +103,7 @@ public struct Demand: Hashable, Sendable {
 
   /// Whether the client needs nothing.
   public var isEmpty: Bool {
-    updates == nil && !oneShot && everySeconds == nil && !significantChange && border == nil
+    updates == nil && !oneShot && everySeconds == nil && !significantChange && border == nil && !movement
   }
 
   /// The demand with every invalid number replaced by the strictest valid one.

@@ -52,19 +52,15 @@ public struct PowerPolicy: Hashable, Sendable {
   /// The factor by which a sleep must exceed, from fix to fix, the time in which tracking costs as much as waking up.
   public var breakEvenFactor = 1.1
 
-  // Pausing.
-  /// The interval before the first position check while paused; `SEXTANT_PAUSE_PROBE_SECONDS` replaces it.
-  public var pauseProbeSeconds = 60.0
+  // Movement.
+  /// The interval before the first position check for a movement.
+  public var movementCheckSeconds = 60.0
   /// The growth of that interval from check to check.
-  public var pauseGrowth = 2.0
+  public var movementCheckGrowth = 2.0
   /// Its limit, with which movement is detected in time.
-  public var pauseLongestSeconds = 295.0
-  /// The movement of a paused client is detected within this time.
+  public var movementCheckLongestSeconds = 295.0
+  /// A movement is detected within this time.
   public var movementSeconds = 300.0
-  /// Replaces the times of ``PauseThresholds``: `SEXTANT_PAUSE_SECONDS`.
-  public var pauseSeconds: Double? = nil
-  /// Without a fix for so long a client is paused (rule PA-6).
-  public var pauseNoFixSeconds = 600.0
   /// The lowest speed that counts as movement, if it exceeds its error clearly.
   public var movingMetresPerSecond = 0.8
   /// The receiver stays awake for so long after a movement hint.
@@ -73,7 +69,7 @@ public struct PowerPolicy: Hashable, Sendable {
   public var hintShortestSeconds = 30.0
 
   // Searching.
-  /// A search goes on without pause for this long after the last fix, for clients that need live fixes.
+  /// A search goes on without a break for this long after the last fix, for clients that need live fixes.
   public var searchFirstSeconds = 60.0
   /// The same for clients that need position checks only.
   public var searchFirstCheckSeconds = 15.0

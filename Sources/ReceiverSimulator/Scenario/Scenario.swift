@@ -95,6 +95,12 @@ public struct Scenario: Sendable, Equatable {
     return (point.north, point.east)
   }
 
+  /// A place by metres north and east of the start.
+  public func place(northMetres: Double, eastMetres: Double) -> Place {
+    let (latitude, longitude) = plane.coordinates(of: TangentPlane.Point(north: northMetres, east: eastMetres))
+    return Place(latitudeDegrees: latitude, longitudeDegrees: longitude, altitudeMetres: plane.origin.altitudeMetres)
+  }
+
   /// Changes the sky from a second on. It replaces a change at the same second.
   public mutating func setSky(_ sky: SkyView, fromSeconds seconds: Double) {
     let change = SkyChange(atSeconds: seconds, sky: sky)
