@@ -74,7 +74,7 @@ struct BenchEnergy: ParsableCommand {
     }
   }
 
-  private var lineRate: LineRate { baud.map { .fixed($0 == 0 ? nil : $0) } ?? .raised }
+  private var lineRate: LineRate { baud.map { LineRate.fixed($0 == 0 ? nil : $0) } ?? .raised }
 
   private func startTable(_ models: [ReceiverCapabilities]) -> String {
     let bench = EnergyBench(seed: seed, baud: lineRate)
