@@ -209,6 +209,11 @@ rig-daemon: rig-programs
 	python3 Tests/rig/daemon.py $(DEBUG)
 	$(SUDO) python3 Tests/rig/permissions.py $(DEBUG)
 
+# Two hostile users who try to exhaust sextantd, beside another user's program. Half a minute; needs root. `--times 1` on a machine
+# without other work checks the delays too.
+rig-boundary-load: rig-programs
+	$(SUDO) python3 Tests/rig/boundary_load.py $(DEBUG)
+
 # Debian's packages for the rigs, all at once: rigs run in parallel, and apt has one user at a time.
 rig-packages:
 	@command -v dbus-daemon >/dev/null && command -v systemd-analyze >/dev/null && command -v strace >/dev/null && \

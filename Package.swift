@@ -397,8 +397,9 @@ let package = Package(
     .testTarget(
       name: "LocationDaemonTests",
       dependencies: [
-        "LocationDaemon", "RemoteLocation", "LocationService", "EventLoop", "FileSystem", "MonotonicTime",
-        "Positioning", "Receiver", "ReceiverRuntime", "ReceiverStream", "ServiceProtocol", "Varlink", "TestSupport",
+        "LocationDaemon", "RemoteLocation", "LocationService", "EventLoop", "FileSystem", "GPSDProtocol",
+        "MonotonicTime", "Positioning", "Receiver", "ReceiverRuntime", "ReceiverStream", "ServiceProtocol", "Varlink",
+        "TestSupport",
         "Timekeeping", systemPackage,
       ], swiftSettings: settings),
     .testTarget(

@@ -94,6 +94,7 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
 
   /// The user whose units it starts; nil for any other program.
   var launcherUser: UInt32? { if case .launcher = role { peer.credentials.user } else { nil } }
+  var hasOutputs: Bool { !outputs.isEmpty || isStream }
   var isStream: Bool { if case .stream = role { true } else { false } }
   var isCoreLocation: Bool { if case .coreLocation = role { true } else { false } }
 

@@ -260,12 +260,12 @@ extension LocationServer {
     guard case .coreLocation(let program, var served) = connection.role else { return }
     let decoded: ClientMessage
     do { decoded = try message.decode() } catch {
-      host.log(ServiceVersion.problem(error, of: connection.name, version: served.program.version))
+      log(ServiceVersion.problem(error, of: connection.name, version: served.program.version), of: connection)
       connection.isEnding = true
       return
     }
     guard served.objectCount < Self.objectLimit else {
-      host.log("\(connection.name) has too many managers or streams; it is disconnected")
+      log("\(connection.name) has too many managers or streams; it is disconnected", of: connection)
       connection.isEnding = true
       return
     }

@@ -57,7 +57,7 @@ extension LocationServer {
     if let baud = status.baud { members.append(JSON.Member("baud", .integer(Int64(baud)))) }
     if let text = recoveryFile(of: lease.receiver)?.text { members.append(JSON.Member("recovery", .string(text))) }
     connection.reply(call, .success(.object(members)))
-    host.log("\(status.device) is lent to \(holder(of: lease.receiver)?.text ?? "")")
+    log("\(status.device) is lent to \(holder(of: lease.receiver)?.text ?? "")", of: connection)
   }
 
   private func refuseLease(of connection: Connection, _ call: VarlinkServerConnection.CallID, _ error: VarlinkError) {
@@ -85,7 +85,7 @@ extension LocationServer {
       default: return connection.reply(id, .failure(.invalidParameter("recovery")))
       }
     } catch {
-      host.log("the crash-recovery record of a program cannot be written: \(error)")
+      log("the crash-recovery record of a program cannot be written: \(error)", of: connection)
     }
     connection.reply(id, .success(.empty))
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import EventLoop
+import Glibc
 import LocationService
 import MonotonicTime
 import Positioning
@@ -12,13 +13,6 @@ import Varlink
 /// The sockets of the daemon: it accepts programs, answers their calls, and passes their demands to the host and the host's
 /// events to them.
 final class LocationServer: ServiceThreadWork {
-  /// The largest number of connections; each has a descriptor and a few kilobytes.
-  static let connectionLimit = 1024
-  /// The largest number of connections of one user, so that none takes all.
-  static let userConnectionLimit = 512
-  /// The largest number of connections that a round handles, and of new ones: the receivers are read in each round. Of a program that
-  /// opens and drops many connections, the dropped ones are closed before the next ones count.
-  static let connectionsInRound = 16
   /// The largest number of managers, streams and sessions of one program.
   static let objectLimit = 256
   /// The time until the listener is tried again after the system has refused a descriptor.
@@ -29,10 +23,10 @@ final class LocationServer: ServiceThreadWork {
   let host: ServiceHost
   private let listener: UnixSocket
   private let service: VarlinkService
-  private var connections: [UInt32: Connection] = [:]
+  private(set) var connections: [UInt32: Connection] = [:]
   private var nextToken = LocationServer.firstToken + 1
   private var turns = ConnectionTurns(
-    limit: LocationServer.connectionsInRound, tokens: LocationServer.firstToken..<GPSDServer.firstToken)
+    limit: ServiceLimits.turnsOfRound, tokens: LocationServer.firstToken..<GPSDServer.firstToken)
   private var buffer = [UInt8](repeating: 0, count: 16_384)
   private(set) var receivers: [ReceiverStatus] = []
   let policy: DaemonPolicy
@@ -50,14 +44,21 @@ final class LocationServer: ServiceThreadWork {
   private var isGoodbyeSent = false
   /// The newest location that was sent: most programs get the same one.
   private var newestSent: (location: Location, reply: [UInt8])?
-  /// Whether the listener waits until a connection ends.
+  /// Whether the listener is not watched, because the system refuses a descriptor.
   private var isFull = false
   /// The time at which the listener is tried again after the system refused a descriptor; nil while it is not refused. The end of a
   /// connection does not suffice: there may be none, and the descriptors may be used by the rest of the system.
   private var acceptsAgain: Instant?
   private var nextForegroundCheck: Instant?
-  /// The users who have reached their limit of connections.
-  private var limitedUsers: Set<UInt32> = []
+  /// The user of the daemon, who counts as root.
+  let ownUser = geteuid()
+  private var connectionShare = ServiceLimits.connections
+  /// The connections with messages that wait for their next turn.
+  private var unfinished: Set<UInt32> = []
+  var logShare = LogShare()
+  var storedChanges = RateShare(ServiceLimits.storedChanges)
+  /// The lists of the users' programs, and when they were read.
+  var lists: [UInt32: (read: Instant, programs: [AuthorizationStore.Entry])] = [:]
 
   init(
     _ host: ServiceHost, _ listener: consuming UnixSocket, policy: DaemonPolicy, version: String,
@@ -84,6 +85,7 @@ final class LocationServer: ServiceThreadWork {
   }
 
   var deadline: Instant? {
+    if !unfinished.isEmpty { return .zero }
     var next = Instant.earlier(.earlier(nextForegroundCheck, nextWatchdog), .earlier(launcher.deadline, gpsd.deadline))
     next = .earlier(.earlier(next, clock.deadline), acceptsAgain)
     for connection in connections.values {
@@ -103,7 +105,16 @@ final class LocationServer: ServiceThreadWork {
   func handle(_ events: [Poller.Event], _ poller: inout Poller, at now: Moment) {
     gpsd.handle(events, &poller, at: now)
     launcher.handle(events)
-    for event in turns.take(events) {
+    let waiting = unfinished.filter { token in !events.contains { $0 == .readable(.init(rawValue: token)) } }
+    let all = events + waiting.map { .readable(Poller.Token(rawValue: $0)) }
+    // What is left is reported again.
+    let end = SystemClock.monotonic + ServiceLimits.turn * UInt64(ServiceLimits.turnsOfRound)
+    for event in turns.take(
+      all,
+      user: { [connections, ownUser] token in
+        connections[token].map { Share.number(of: $0.peer.credentials.user, own: ownUser) } ?? .max
+      }) where SystemClock.monotonic < end
+    {
       switch event {
       case .readable(let token) where token.rawValue == Self.firstToken: accept(&poller, at: now.instant)
       case .readable(let token):
@@ -140,15 +151,14 @@ final class LocationServer: ServiceThreadWork {
 
   private func accept(_ poller: inout Poller, at now: Instant) {
     do throws(Errno) {
-      for _ in 0..<Self.connectionsInRound where connections.count < Self.connectionLimit {
+      for _ in 0..<ServiceLimits.turnsOfRound {
         guard let socket = try listener.accept() else { break }
         guard let credentials = socket.peer else { continue }
-        let ofUser = connections.values.count { $0.peer.credentials.user == credentials.user }
-        guard ofUser < Self.userConnectionLimit else {
-          // Once, as a program may try for ever.
-          if limitedUsers.insert(credentials.user).inserted {
-            host.log("user \(credentials.user) has \(ofUser) connections; further ones are closed")
-          }
+        let user = Share.number(of: credentials.user, own: ownUser)
+        guard connectionShare.has(for: user) else {
+          log(
+            "user \(credentials.user) has \(connectionShare.amount(of: user)) connections; further ones are closed",
+            of: credentials.user)
           continue
         }
         let token = Poller.Token(rawValue: nextToken)
@@ -156,9 +166,10 @@ final class LocationServer: ServiceThreadWork {
         let connection = Connection(socket, token, Peer(credentials), service)
         guard (try? poller.add(connection.socket.descriptor, token: token)) != nil else { continue }
         connections[token.rawValue] = connection
+        connectionShare.add(1, to: user)
       }
       acceptsAgain = nil
-      setAccepting(connections.count < Self.connectionLimit, &poller)
+      setAccepting(true, &poller)
     } catch {
       // Once for a time of refusals.
       if acceptsAgain == nil {
@@ -189,14 +200,23 @@ final class LocationServer: ServiceThreadWork {
 
   /// Takes what a connection has received, and writes what waits.
   private func serve(_ connection: Connection, _ poller: inout Poller, at now: Moment) {
+    unfinished.remove(connection.token.rawValue)
+    let end = SystemClock.monotonic + ServiceLimits.turn
     while !connection.isEnding, let event = connection.varlink.nextEvent() {
       if isOfAnotherProgram(connection) { return close(connection, &poller, at: now) }
       switch event {
-      case .call(let id, let call): answer(call, id, connection, at: now)
-      case .message(let message): receive(message, connection, at: now)
+      case .call(let id, let call):
+        if !isRefused(call, id, connection, at: now.instant) { answer(call, id, connection, at: now) }
+      case .message(let message): if !isRefused(message, connection) { receive(message, connection, at: now) }
       case .failed(let error):
-        host.log("\(connection.name) (process \(connection.peer.credentials.process)): \(error); it is disconnected")
+        log(
+          "\(connection.name) (process \(connection.peer.credentials.process)): \(error); it is disconnected",
+          of: connection)
         connection.isEnding = true
+      }
+      if !connection.isEnding, SystemClock.monotonic >= end {
+        unfinished.insert(connection.token.rawValue)
+        break
       }
     }
     write(connection, &poller, at: now)
@@ -206,7 +226,7 @@ final class LocationServer: ServiceThreadWork {
   private func isOfAnotherProgram(_ connection: Connection) -> Bool {
     guard connection.peer.executesAnotherProgram else { return false }
     let process = connection.peer.credentials.process
-    host.log("\(connection.name): its process \(process) executes another program; it is disconnected")
+    log("\(connection.name): its process \(process) executes another program; it is disconnected", of: connection)
     return true
   }
 
@@ -238,6 +258,8 @@ final class LocationServer: ServiceThreadWork {
 
   private func close(_ connection: Connection, _ poller: inout Poller, at now: Moment) {
     guard connections.removeValue(forKey: connection.token.rawValue) != nil else { return }
+    connectionShare.add(-1, to: shareUser(connection))
+    unfinished.remove(connection.token.rawValue)
     poller.remove(connection.socket.descriptor)
     takeRest(of: connection, at: now)
     endProgram(of: connection)
@@ -309,8 +331,10 @@ final class LocationServer: ServiceThreadWork {
     agentUsers = Set(connections.values.compactMap(\.agentUser))
     // Questions of programs first, then the agents that get them.
     for isAgent in agentUsers.isEmpty ? [false] : [false, true] {
-      for connection in connections.values where (connection.agentUser != nil) == isAgent {
-        let hasOutputs = !connection.outputs.isEmpty || connection.isStream
+      // Those with a location first: the others only report changes of state.
+      let ordered = connections.values.filter { ($0.agentUser != nil) == isAgent }
+      for connection in ordered.filter(\.hasOutputs) + ordered.filter({ !$0.hasOutputs }) {
+        let hasOutputs = connection.hasOutputs
         deliver(to: connection, at: now)
         completeLease(of: connection, at: now.instant)
         if connection.varlink.outputBytesWaiting > 0 { write(connection, &poller, at: now) }
@@ -321,6 +345,12 @@ final class LocationServer: ServiceThreadWork {
           if isOfAnotherProgram(connection) { close(connection, &poller, at: now) }
         }
       }
+    }
+    for connection in connectionsToCutOff {
+      log(
+        "\(connection.name) (process \(connection.peer.credentials.process)) does not read: \(connection.queuedBytes) bytes wait, "
+          + "and its user has no more; it is disconnected", of: connection)
+      close(connection, &poller, at: now)
     }
     if waits, host.settings.application == nil, asksInBackground || host.waitsForForeground {
       nextForegroundCheck = nextForegroundCheck ?? now.instant + Milliseconds(1000)

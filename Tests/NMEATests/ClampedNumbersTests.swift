@@ -6,7 +6,9 @@ import WireBytes
 struct ClampedNumbersTests {
   @Test("A number in range is cut towards zero, as by the conversion of the standard library")
   func inRange() {
-    for number in [0, -0.0, 0.999, -0.999, 1, -1, 126.7, -127.9, 5e-324, -5e-324] {
+    for number in [
+      0, -0.0, 0.999, -0.999, 1, -1, 126.7, -127.9, Double.leastNonzeroMagnitude, -Double.leastNonzeroMagnitude,
+    ] {
       #expect(Int8(clamping: number) == Int8(number))
       #expect(Int(clamping: number) == Int(number))
     }

@@ -14,7 +14,7 @@ extension LocationServer {
     guard let user = user(of: call, connection) else { return connection.reply(id, .notPermitted) }
     switch call.method {
     case "org.sextant.Authorization.List":
-      let programs = store(of: user)?.entries() ?? []
+      let programs = storedPrograms(of: user, store(of: user))
       connection.reply(
         id,
         .success([

@@ -17,9 +17,16 @@ final class GPSDConnection {
   /// The time of the next location of a client with an interval.
   var requestDue: Instant?
 
-  init(_ socket: consuming UnixSocket, _ token: UInt32, _ client: GPSDClient) {
+  /// The number of its user or address in the shares.
+  let user: UInt32
+  /// The time at which it sent something, or connected.
+  var lastInput: Instant
+
+  init(_ socket: consuming UnixSocket, _ token: UInt32, user: UInt32, _ client: GPSDClient, at now: Instant) {
     self.socket = socket
     self.token = token
+    self.user = user
+    lastInput = now
     self.client = client
   }
 

@@ -14,8 +14,6 @@ import WireBytes
 /// The sockets for clients of gpsd, on the service's thread. A client that watches is a manager of one program of the host,
 /// named gpsd, as TCP names no user.
 final class GPSDServer {
-  /// The largest number of clients; each has a descriptor and a queue.
-  static let clientLimit = 512
   /// The first token; the daemon's other connections have those below.
   static let firstToken: UInt32 = 1 << 30
   /// Tokens of listeners, before those of clients.
@@ -37,7 +35,11 @@ final class GPSDServer {
   private var program: (id: ProgramID, receiver: GPSDProgram)?
   /// What the next reports of an epoch have beside the fix, by the numbers of the receivers.
   var details: [Int: FrameDetails] = [:]
-  private var buffer = [UInt8](repeating: 0, count: 4096)
+  /// Of its size is what a client has served in a turn: some dozen requests.
+  private var buffer = [UInt8](repeating: 0, count: 256)
+  private var turns = ConnectionTurns(limit: ServiceLimits.turnsOfRound, tokens: GPSDServer.firstToken..<UInt32.max)
+  var clientShare = ServiceLimits.clients
+  var logShare = LogShare()
   /// The time at which the listeners are tried again after the system refused a descriptor; nil while it is not refused.
   private var acceptsAgain: Instant?
   /// Whether the system refused the last descriptor.
@@ -72,7 +74,7 @@ final class GPSDServer {
     // Commands that a reply of a receiver has led to.
     if !commands.isEmpty { return .zero }
     var next = Instant.earlier(.earlier(changes.deadline, announcer?.deadline), acceptsAgain)
-    for client in clients.values { next = .earlier(next, client.deadline) }
+    for client in clients.values { next = .earlier(.earlier(next, client.deadline), client.idleEnd) }
     return next
   }
 
@@ -118,8 +120,8 @@ final class GPSDServer {
   // MARK: Rounds
 
   func handle(_ events: [Poller.Event], _ poller: inout Poller, at now: Moment) {
-    for event in events {
-      announcer?.handle(event)
+    for event in events { announcer?.handle(event) }
+    for event in turns.take(events, user: { [clients] in clients[$0]?.user ?? .max }) {
       switch event {
       case .readable(let token) where listeners[token.rawValue] != nil: accept(token.rawValue, &poller, at: now)
       case .readable(let token): if let client = clients[token.rawValue] { read(client, &poller, at: now) }
@@ -130,6 +132,7 @@ final class GPSDServer {
     }
     if let due = acceptsAgain, now.instant >= due { acceptAgain(&poller) }
     for client in clients.values {
+      if let due = client.idleEnd, now.instant >= due, !changes.isAwaited(by: client.token) { close(client, &poller) }
       if let due = client.client.deadline, now.instant >= due { close(client, &poller) }
       if let due = client.requestDue, now.instant >= due { request(client) }
     }
@@ -149,6 +152,7 @@ final class GPSDServer {
     updateDevices(at: now)
     performChanges(at: now.instant)
     for client in clients.values where !client.client.output.isEmpty { write(client, &poller) }
+    for client in clientsToCutOff { close(client, &poller) }
   }
 
   private func updateDevices(at now: Moment) {
@@ -173,15 +177,18 @@ final class GPSDServer {
   private func accept(_ token: UInt32, _ poller: inout Poller, at now: Moment) {
     guard let (listener, kind) = listeners[token] else { return }
     do throws(Errno) {
-      while let socket = try listener.accept() {
-        guard kind == .nmea || serves, clients.count < Self.clientLimit else { continue }
+      for _ in 0..<ServiceLimits.turnsOfRound {
+        guard let socket = try listener.accept() else { break }
+        let user = Self.shareNumber(of: socket)
+        guard kind == .nmea || serves, hasRoom(for: user) else { continue }
         if clients.isEmpty { updateDevices(at: now) }
         InternetAddress.sendAtOnce(socket.descriptor)
         let token = nextToken
         nextToken = nextToken == .max ? Self.firstToken + Self.listenerTokens : nextToken + 1
         guard (try? poller.add(socket.descriptor, token: Poller.Token(rawValue: token))) != nil else { continue }
-        let client = GPSDConnection(socket, token, GPSDClient(kind, state))
+        let client = GPSDConnection(socket, token, user: user, GPSDClient(kind, state), at: now.instant)
         clients[token] = client
+        clientShare.add(1, to: user)
         if kind == .nmea { updateDemand(of: client) }
         write(client, &poller)
       }
@@ -213,6 +220,7 @@ final class GPSDServer {
     if client.client.wantsInput {
       switch client.socket.read(into: &buffer) {
       case .bytes(let count):
+        client.lastInput = now.instant
         for event in client.client.receive(buffer.span.extracting(0..<count), state, at: now.utc) {
           switch event {
           case .watchChanged: updateDemand(of: client)
@@ -249,6 +257,7 @@ final class GPSDServer {
 
   private func close(_ client: GPSDConnection, _ poller: inout Poller) {
     guard clients.removeValue(forKey: client.token) != nil else { return }
+    clientShare.add(-1, to: client.user)
     poller.remove(client.socket.descriptor)
     changes.end(client.token)
     endDemand(of: client)

@@ -36,6 +36,10 @@ package struct Program: Sendable {
   var delivered: UTCTime?
   /// Whether its events are stored, before its other state: the program does not run.
   var isAbsent = false
+  /// Whether nothing is stored of it without a permission, so that programs without one leave no files.
+  var storesOnlyPermitted = false
+  /// The parts of its state that are stored once it has a permission.
+  private var withheld: Set<StoredState> = []
 
   /// - Parameters:
   ///   - undecided: the permission without a decision.
@@ -57,9 +61,27 @@ package struct Program: Sendable {
     engine.demandsOfManagers.contains { $0.demand.standard?.deferral?.mayBatch == true }
   }
 
-  /// Returns the action for an output of the engine; nil for a state that is stored already.
+  /// Takes the engine's outputs, and those for a state that was withheld until now.
+  mutating func takeOutputs() -> [PositioningOutput] {
+    var outputs = engine.outputs
+    if !outputs.isEmpty { engine.outputs = [] }
+    if isAuthorized, !withheld.isEmpty {
+      outputs += withheld.map(PositioningOutput.store)
+      withheld = []
+    }
+    return outputs
+  }
+
+  /// Returns the action for an output of the engine; nil for a state that is stored already, or is not stored.
   mutating func action(for output: PositioningOutput) -> ProgramAction? {
-    switch output {
+    if storesOnlyPermitted, case .store(let state) = output {
+      let isDecided = engine.authorization.record.status != .notDetermined
+      if state == .authorization ? !isDecided : !isAuthorized {
+        withheld.insert(state)
+        return nil
+      }
+    }
+    return switch output {
     case .store(.regions): .store(.regions, StateText.text(of: engine.regions.records))
     case .store(.visits): .store(.visits, StateText.text(of: engine.visits.record))
     case .store(.authorization): authorization.store(engine.authorization.record).map { .store(.authorization, $0) }

@@ -402,9 +402,8 @@ package struct ServiceCore: Sendable {
     var delivered: UTCTime?
     let changed = takenRevision == revision ? programs.startIndex..<programs.startIndex : programs.indices
     for index in changed {
-      var outputs = programs[index].engine.outputs
+      var outputs = programs[index].takeOutputs()
       if outputs.isEmpty { continue }
-      programs[index].engine.outputs = []
       let hasCrossing = outputs.contains(where: \.isCrossingOrVisit)
       // After a kill or a power cut between both, the event counts.
       if programs[index].isAbsent || hasCrossing {

@@ -147,6 +147,7 @@ package final class ServiceHost: Sendable {
     let undecided = Authorization.Record(
       status: settings.defaultAuthorization ?? .notDetermined, accuracy: app.keys.startsReduced ? .reduced : .full)
     let stored = restored.authorization.map { StateText.text(of: $0) }
+    let hasState = stored != nil || !restored.regions.isEmpty || restored.visits != nil
     restored.authorization = restored.authorization ?? undecided
     // The daemon alone writes its file.
     if !settings.isDaemon { restored.newest = store.restoredNewest(log) ?? self.store.newest }
@@ -163,6 +164,7 @@ package final class ServiceHost: Sendable {
         at: now.instant)
       var program = Program(id, engine, undecided: undecided, storedAuthorization: stored)
       program.isAbsent = isAbsent
+      program.storesOnlyPermitted = settings.isDaemon && !hasState
       state.core.add(program, at: now)
       state.core.receive(.administration(id, administration), at: now)
       return (id, state.waker)

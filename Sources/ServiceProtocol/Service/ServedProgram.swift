@@ -19,6 +19,8 @@ package struct ServedProgram: Sendable {
   private var sessions: Set<Int> = []
   private var activities: Set<Int> = []
   private var monitors: Set<String> = []
+  /// The names of monitors with those of their conditions that this connection has added.
+  private var conditions: Set<[String]> = []
   /// The waiting events of monitors as they were sent, whose times stay.
   private var waiting: [String: [Monitor.Event]] = [:]
   /// The reason why no receiver can be opened. The driver sets it.
@@ -42,9 +44,9 @@ package struct ServedProgram: Sendable {
     OpenReply(serviceVersion: serviceVersion, state: sent, launchedBy: launchedBy)
   }
 
-  /// The number of managers, streams, sessions, activities and monitors.
+  /// The number of managers, streams, sessions, activities, monitors and added conditions.
   package var objectCount: Int {
-    managers.count + streams.count + sessions.count + activities.count + monitors.count
+    managers.count + streams.count + sessions.count + activities.count + monitors.count + conditions.count
   }
 
   /// Notes a message that the driver applies itself. Returns false for one that was received before.
@@ -104,8 +106,11 @@ package struct ServedProgram: Sendable {
       monitors.insert(name)
       if engine.monitor(name) == nil { engine.openMonitor(name, restored: records(name), at: instant) }
     case .addCondition(let condition, let identifier, let state, let name):
+      conditions.insert([name, identifier])
       engine.addCondition(condition, identifier: identifier, assuming: state, to: name, at: now)
-    case .removeCondition(let identifier, let name): engine.removeCondition(identifier, from: name)
+    case .removeCondition(let identifier, let name):
+      conditions.remove([name, identifier])
+      engine.removeCondition(identifier, from: name)
     case .takeEvent(let event, let name): engine.takeEvent(event, of: name, at: instant)
     case .application(let state): engine.setApplication(state, at: instant)
     case .answer(let answer, let prompt): engine.authorizationAnswered(answer, to: prompt, at: instant)

@@ -27,6 +27,9 @@ extension ServiceUpdate {
     }
   }
 
+  /// The memory of the events, bytes, about.
+  package var approximateBytes: Int { events.reduce(0) { $0 + $1.weight * 256 } }
+
   private mutating func join(_ event: ServiceEvent) {
     if case .delegate(let id, .didUpdateLocations(let more), let ticket) = event,
       let index = events.lastIndex(where: { $0.manager == id }),

@@ -166,6 +166,9 @@ package struct VarlinkServerConnection: Sendable {
     return .queued
   }
 
+  /// The number of received bytes that are not served yet.
+  package var inputBytesWaiting: Int { input.count }
+
   /// The number of bytes that wait to be written.
   package var outputBytesWaiting: Int { queue.count }
 

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import EventLoop
+import MonotonicTime
+import Testing
+import Varlink
+
+@testable import LocationDaemon
+
+@Suite("The shares of users")
+struct SharesTests {
+  @Test("A user has its share, all users together have theirs, and the rest is the administrator's")
+  func amounts() {
+    var share = Share(ofUser: 3, ofUsers: 5, ofAdministrator: 2)
+    for _ in 0..<3 {
+      #expect(share.has(for: 1000))
+      share.add(1, to: 1000)
+    }
+    #expect(!share.has(for: 1000) && share.has(2, for: 1001) && !share.has(3, for: 1001))
+    share.add(2, to: 1001)
+    #expect(!share.has(for: 1002) && share.has(2, for: 0) && !share.has(3, for: 0))
+    share.add(2, to: 0)
+    #expect(!share.has(for: 0))
+    share.add(-1, to: 1000)
+    #expect(share.has(for: 1002) && share.has(for: 1000) && share.amount(of: 1000) == 2)
+    #expect(Share.number(of: 990, own: 990) == 0 && Share.number(of: 1000, own: 990) == 1000)
+  }
+
+  @Test("Of a user with more than its share the largest holder is cut off, and no other user's")
+  func excess() {
+    let share = Share(ofUser: 100, ofUsers: 250, ofAdministrator: 300)
+    let held: [(holder: String, user: UInt32, amount: Int)] = [
+      ("small", 1000, 10), ("large", 1000, 80), ("middle", 1000, 40), ("other", 1001, 100), ("root", 0, 299),
+    ]
+    #expect(share.excess(held) == ["large"])
+    #expect(share.excess(held + [("huge", 1000, 500)]) == ["huge", "large"])
+    #expect(share.excess([("root", 0, 299), ("root 2", 0, 200)]) == ["root"])
+    // Each is within its share, and all have too much.
+    let many = (1...4).map { (holder: "\($0)", user: UInt32($0), amount: 60 + 2 * $0) }
+    #expect(share.excess(many) == ["4"])
+    #expect(share.excess([(holder: String, user: UInt32, amount: Int)]()).isEmpty)
+  }
+
+  @Test("A user who causes line upon line has a few of them in the log, and then their number")
+  func lines() {
+    var share = LogShare()
+    var now = Instant(nanoseconds: 1_000_000_000)
+    var written: [String] = []
+    for number in 0..<10_000 {
+      written += share.lines("line \(number)", of: 1000, at: now)
+      now += Milliseconds(1)
+    }
+    #expect(written.count == ServiceLimits.logLines.count)
+    #expect(share.lines("another user", of: 1001, at: now) == ["another user"])
+    now += ServiceLimits.logLines.time
+    let next = share.lines("later", of: 1000, at: now)
+    #expect(
+      next == [
+        "\(10_000 - ServiceLimits.logLines.count) more lines of the programs of user 1000 were left out", "later",
+      ])
+    #expect(share.lines("again", of: 1000, at: now) == ["again"])
+    let long = share.lines(String(repeating: "ä", count: 60_000), of: 1002, at: now)
+    #expect(long.count == 1 && long[0].utf8.count <= ServiceLimits.logLineBytes + 3)
+  }
+
+  @Test("The users whose time is over are forgotten")
+  func forgotten() {
+    var share = RateShare((count: 2, time: Milliseconds(1000)))
+    for user in 0..<UInt32(1000) {
+      #expect(share.refused(afterOneOf: user, at: Instant(nanoseconds: UInt64(user) * 10_000_000)) == 0)
+    }
+    #expect(String(describing: share).count < 20_000)
+  }
+
+  @Test("A user with one connection has its turn in each round, beside users with hundreds that are always ready")
+  func turns() {
+    var turns = ConnectionTurns(limit: 16, tokens: 1000..<5000)
+    let ready = (1000..<UInt32(1512)).map { Poller.Event.readable(Poller.Token(rawValue: $0)) }
+    let alone = Poller.Event.readable(Poller.Token(rawValue: 4000))
+    let user: (UInt32) -> UInt32 = { $0 == 4000 ? 3 : $0 < 1256 ? 1 : 2 }
+    var served: Set<UInt32> = []
+    for _ in 0..<80 {
+      let round = turns.take(ready + [alone], user: user)
+      #expect(round.count == 16 && round.prefix(3).contains(alone))
+      for case .readable(let token) in round { served.insert(token.rawValue) }
+    }
+    #expect(served.count == 513)
+  }
+
+  @Test("The longest text of a message counts wherever it is")
+  func texts() {
+    let long = JSON.string(String(repeating: "x", count: 3000))
+    #expect((["a": ["b", 1, long]] as JSON).longestText == 3000)
+    #expect(JSON.object([JSON.Member(String(repeating: "n", count: 50), .null)]).longestText == 50)
+    #expect((["a": 1, "bc": 2.5] as JSON).longestText == 2)
+  }
+}
