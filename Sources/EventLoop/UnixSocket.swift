@@ -40,11 +40,26 @@ package struct UnixSocket: ~Copyable {
   /// Returns the descriptor, which the caller closes from now on.
   package consuming func release() -> Int32 { owned.release() }
 
-  /// Connects to a socket. connect(2).
+  /// The time that a connection waits for its place in the queue of a listener.
+  private static var connectSeconds: Int { 5 }
+
+  /// Connects to a socket. connect(2). It waits while the queue of the listener is full, for some seconds: programs that connect
+  /// without end do not make others believe that there is no service.
   package init(connectingTo path: String) throws(Errno) {
     let socket = try Self.made()
+    let number = socket.number
     unsafe try Self.withAddress(path) { address, length throws(Errno) in
-      _ = try retryOnInterrupt { unsafe connect(socket.number, address, length) }
+      do throws(Errno) {
+        _ = try retryOnInterrupt { unsafe connect(number, address, length) }
+      } catch {
+        guard error == .wouldBlock else { throw error }
+        // socket(7), SO_SNDTIMEO: it limits connect(2) too.
+        var time = timeval(tv_sec: Self.connectSeconds, tv_usec: 0)
+        unsafe _ = setsockopt(number, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+        _ = fcntl(number, F_SETFL, 0)
+        _ = try retryOnInterrupt { unsafe connect(number, address, length) }
+        _ = fcntl(number, F_SETFL, O_NONBLOCK)
+      }
     }
     owned = socket
   }

@@ -151,7 +151,9 @@ final class LocationServer: ServiceThreadWork {
 
   private func accept(_ poller: inout Poller, at now: Instant) {
     do throws(Errno) {
-      for _ in 0..<ServiceLimits.turnsOfRound {
+      // Those beyond their share are closed at once: they must not keep others in the queue of the listener, or out of it.
+      let end = SystemClock.monotonic + ServiceLimits.accepting
+      while SystemClock.monotonic < end {
         guard let socket = try listener.accept() else { break }
         guard let credentials = socket.peer else { continue }
         let user = Share.number(of: credentials.user, own: ownUser)

@@ -24,6 +24,8 @@ enum ServiceLimits {
   /// The time for which one connection is served before it is another one's turn: a location is not later than by the turns of a
   /// round.
   static let turn = Milliseconds(1)
+  /// The time of a round for those who connect.
+  static let accepting = Milliseconds(4)
   /// The connections that a round serves: the receivers are read in each round.
   static let turnsOfRound = 16
   /// The lines of the log that a user causes in a time.

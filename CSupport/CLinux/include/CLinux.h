@@ -39,6 +39,9 @@ struct clinux_peer {
 };
 /// SO_PEERCRED.
 int clinux_get_peer(int descriptor, struct clinux_peer *peer);
+/// The user of the other end of a TCP connection in this network namespace, by sock_diag(7), or -errno: -ENOTCONN if its process has
+/// closed it, -ENOENT if there is no such socket, or the kernel has no such table.
+int64_t clinux_tcp_user(int descriptor);
 /// SO_PEERGROUPS: the supplementary groups of that process, and their number; -ERANGE if there are more than `capacity`.
 int clinux_get_peer_groups(int descriptor, uint32_t *groups, int capacity);
 /// sendmsg(2) with a descriptor (SCM_RIGHTS in unix(7)) and without SIGPIPE: the number of bytes sent, or -errno.

@@ -177,7 +177,8 @@ final class GPSDServer {
   private func accept(_ token: UInt32, _ poller: inout Poller, at now: Moment) {
     guard let (listener, kind) = listeners[token] else { return }
     do throws(Errno) {
-      for _ in 0..<ServiceLimits.turnsOfRound {
+      let end = SystemClock.monotonic + ServiceLimits.accepting
+      while SystemClock.monotonic < end {
         guard let socket = try listener.accept() else { break }
         let user = Self.shareNumber(of: socket)
         guard kind == .nmea || serves, hasRoom(for: user) else { continue }
