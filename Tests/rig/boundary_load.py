@@ -18,7 +18,6 @@ import re
 import resource
 import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
@@ -40,8 +39,9 @@ class Connection:
 
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(harness.LIMIT)
+        # It waits for its place in the queue of those who connect.
         self.socket.connect(path)
+        self.socket.settimeout(harness.LIMIT)
         self.rest = b""
 
     def send(self, method, upgrade=False, more=False, **parameters):
@@ -154,11 +154,30 @@ def gpsd_clients(path, held):
 ATTACKS = [unread, churn, ask, open_programs, long_names, gpsd_clients]
 
 
-def attack(user, path, number):
-    """A hostile process: one attack until it is ended."""
-    os.setgroups([])
-    os.setgid(user)
-    os.setuid(user)
+def forked(user, body):
+    """A process of another user that runs a function. The rig's interpreter may be in a folder that the user cannot open."""
+    process = os.fork()
+    if process != 0:
+        return process
+    # Nothing of the rig runs in it.
+    try:
+        os.setgroups([])
+        os.setgid(user)
+        os.setuid(user)
+        body()
+    finally:
+        os._exit(0)
+
+
+def end(process):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(process, 0)
+
+
+def attack(path, number):
+    """One attack until the process is ended."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))
     held = []
     while True:
@@ -172,18 +191,8 @@ class Attackers:
         self.path = path
 
     def __enter__(self):
-        # The program's own processes: they change their user, which the tools of the harness would do by another program.
-        self.processes = []
-        for user in HOSTILE:
-            for number in range(len(ATTACKS)):
-                process = os.fork()
-                if process == 0:
-                    # Nothing of the rig runs in it.
-                    try:
-                        attack(user, self.path, number)
-                    finally:
-                        os._exit(1)
-                self.processes.append(process)
+        self.processes = [forked(user, lambda number=number: attack(self.path, number))
+                          for user in HOSTILE for number in range(len(ATTACKS))]
         return self
 
     def ended(self):
@@ -191,44 +200,36 @@ class Attackers:
 
     def __exit__(self, *_):
         for process in self.processes:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process, signal.SIGKILL)
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(process, 0)
+            end(process)
 
 
 # MARK: The other user
 
-VICTIM_CODE = """
-import json, socket, sys, time
-client = socket.socket(socket.AF_UNIX)
-client.connect(sys.argv[1])
-client.sendall(json.dumps({"method": "org.sextant.Location.Subscribe", "parameters": {"desiredAccuracy": -2}, "more": True}).encode() + bytes(1))
-rest = b""
-while True:
-    data = client.recv(65536)
-    now = time.time()
-    if not data:
-        break
-    rest += data
-    while bytes(1) in rest:
-        message, rest = rest.split(bytes(1), 1)
-        print(json.dumps({"received": now, "message": json.loads(message)}), flush=True)
-"""
+def subscribe(path, output):
+    """Writes each message of a subscription with the time of its arrival, a line each."""
+    client = Connection(path)
+    client.send(f"{LOCATION}.Subscribe", more=True, desiredAccuracy=-2)
+    while (message := client.receive()) is not None:
+        os.write(output, json.dumps({"received": time.time(), "message": message}).encode() + b"\n")
+        if "error" in message:
+            return
 
 
 class Subscriber:
     """The other user's program: the time of each location, and that of its arrival."""
 
     def __init__(self, path):
-        self.process = subprocess.Popen([sys.executable, "-c", VICTIM_CODE, path], stdout=subprocess.PIPE, user=VICTIM, group=VICTIM,
-                                        extra_groups=[], text=True)
+        own, other = os.pipe()
+        self.process = forked(VICTIM, lambda: subscribe(path, other))
+        os.close(other)
         self.lines = []
-        threading.Thread(target=self.read, daemon=True).start()
+        self.thread = threading.Thread(target=self.read, args=(own,), daemon=True)
+        self.thread.start()
 
-    def read(self):
-        for line in self.process.stdout:
-            self.lines.append(json.loads(line))
+    def read(self, descriptor):
+        with os.fdopen(descriptor) as lines:
+            for line in lines:
+                self.lines.append(json.loads(line))
 
     def delays(self, since):
         """The delays of the locations after a line, milliseconds, and the gaps between the times of locations, seconds."""
@@ -238,8 +239,7 @@ class Subscriber:
         return [(received - at) * 1000 for received, at in found], [b - a for a, b in zip(times, times[1:])]
 
     def end(self):
-        self.process.kill()
-        self.process.wait()
+        end(self.process)
 
 
 def memory(process):
@@ -249,7 +249,8 @@ def memory(process):
 def permit_victim(path):
     """Root answers the question of the other user's program."""
     asking = Subscriber(path)
-    asking.process.wait(harness.LIMIT)
+    asking.thread.join(harness.LIMIT)
+    asking.end()
     root = Connection(path)
     root.send("org.sextant.Authorization.List", user=VICTIM)
     questions = root.receive()["parameters"]["questions"]
@@ -322,20 +323,27 @@ def idle_clients(folder):
             Program(program("sextantd"), "--device", receiver.link, "--socket", f"{folder}/location", "--gpsd", f"127.0.0.1:{PORT + 1}",
                     env=environment(folder, SEXTANT_STATE_DIR=f"{folder}/state")):
         wait_until(lambda: os.path.exists(f"{folder}/location"), "the daemon has no socket")
-        code = ("import socket, sys, time\nheld = []\n"
-                "for _ in range(600):\n"
-                "    try: held.append(socket.create_connection(('127.0.0.1', int(sys.argv[1])), 1))\n"
-                "    except OSError: pass\n"
-                "print(len(held), flush=True)\ntime.sleep(600)\n")
-        with subprocess.Popen([sys.executable, "-c", code, str(PORT + 1)], stdout=subprocess.PIPE, user=HOSTILE[0], group=HOSTILE[0],
-                              extra_groups=[], text=True) as hostile:
-            try:
-                hostile.stdout.readline()
-                with socket.create_connection(("127.0.0.1", PORT + 1), harness.LIMIT) as client:
-                    client.settimeout(harness.LIMIT)
-                    expect(b"VERSION" in client.recv(4096), "root's client of gpsd has no place")
-            finally:
-                hostile.kill()
+        own, other = os.pipe()
+
+        def hold():
+            held = []
+            for _ in range(600):
+                with contextlib.suppress(OSError):
+                    held.append(socket.create_connection(("127.0.0.1", PORT + 1), 0.2))
+            os.write(other, b"held")
+            signal.pause()
+
+        resource.setrlimit(resource.RLIMIT_NOFILE, (4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+        hostile = forked(HOSTILE[0], hold)
+        os.close(other)
+        try:
+            os.read(own, 4)
+            with socket.create_connection(("127.0.0.1", PORT + 1), harness.LIMIT) as client:
+                client.settimeout(harness.LIMIT)
+                expect(b"VERSION" in client.recv(4096), "root's client of gpsd has no place")
+        finally:
+            end(hostile)
+            os.close(own)
     return "one more client beside 600 of another user"
 
 
