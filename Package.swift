@@ -321,7 +321,11 @@ let package = Package(
       name: "RecordingReportTests", dependencies: ["RecordingReport", "ReceiverStream", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
-      name: "CorpusTests", dependencies: ["GPSDJSON", "ReceiverStream", "RecordingReport", "UBX", "TestSupport"],
+      name: "CorpusTests",
+      dependencies: [
+        "GPSDJSON", "HostSimulator", "MonotonicTime", "Receiver", "ReceiverSimulator", "ReceiverStream",
+        "RecordingReport", "UBX", "TestSupport",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "FuzzTests",

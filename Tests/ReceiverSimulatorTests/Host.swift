@@ -42,6 +42,12 @@ struct Host {
     take()
   }
 
+  /// Advances to 20 ms before a full second, when no epoch is on its way.
+  mutating func runToEndOfSecond() {
+    let left = 1_980_000_000 - now.nanoseconds % 1_000_000_000
+    run(seconds: Double(left) / 1e9)
+  }
+
   private mutating func take() {
     line.advance(to: now)
     let more = line.takeReceived()
@@ -96,9 +102,18 @@ struct Host {
   }
 
   /// Sends a configuration message; true for ACK-ACK, false for ACK-NAK, nil after a timeout.
-  mutating func configure(_ identity: UInt16, _ payload: [UInt8], within seconds: Double = 2) -> Bool? {
+  ///
+  /// - Parameter rate: the rate that the host takes once the message has left.
+  mutating func configure(
+    _ identity: UInt16, _ payload: [UInt8], within seconds: Double = 2, following rate: UInt32? = nil
+  ) -> Bool? {
     let before = messages.count
     send(identity, payload)
+    if let rate {
+      now = Instant(nanoseconds: now.nanoseconds + UInt64(payload.count + 8) * 10_000_000_000 / UInt64(line.hostRate))
+      take()
+      line.hostRate = rate
+    }
     let wanted = [UInt8(identity >> 8), UInt8(identity & 0xFF)]
     return wait(seconds) { host in
       host.messages.dropFirst(before).first { $0.payload == wanted && $0.identity >> 8 == 5 }.map {
@@ -120,10 +135,10 @@ struct Host {
   }
 
   /// Sends CFG-VALSET with these pairs.
-  mutating func set(_ pairs: [(UInt32, UInt64)], layers: UInt8 = 1) -> Bool? {
+  mutating func set(_ pairs: [(UInt32, UInt64)], layers: UInt8 = 1, following rate: UInt32? = nil) -> Bool? {
     var payload: [UInt8] = [0, layers, 0, 0]
     for (key, value) in pairs { payload += Self.pair(key, value) }
-    return configure(0x068A, payload)
+    return configure(0x068A, payload, following: rate)
   }
 
   /// Returns the values of items in a layer; nil for a NAK.

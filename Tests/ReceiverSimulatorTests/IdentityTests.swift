@@ -24,7 +24,7 @@ struct IdentityTests {
       case .m10: ("ROM SPG 5.10 (7b202e)", "PROTVER=34.10")
       case .f9p: ("EXT CORE 1.00 (3fda8e)", "PROTVER=27.31")
       case .f10: ("ROM SPG 6.00 (8d8f8a)", "PROTVER=40.00")
-      case .x20: ("EXT CORE 2.00 (1b4c9d)", "PROTVER=50.01")
+      case .x20: ("EXT HPG 2.00 (5b2b8a)", "PROTVER=50.01")
       case .clone: ("ROM CORE 3.01 (107888)", "PROTVER=18.00")
       case .nmea: ("", nil)
       }

@@ -9,8 +9,7 @@ struct LineTests {
   func pacing(rate: UInt64) throws {
     var host = Host(.m10)
     host.run(seconds: 1)
-    #expect(host.set([(0x1074_0002, 0), (0x2091_0007, 1), (0x4052_0001, rate)]) == true)
-    host.line.hostRate = UInt32(rate)
+    #expect(host.set([(0x1074_0002, 0), (0x2091_0007, 1), (0x4052_0001, rate)], following: UInt32(rate)) == true)
     host.run(seconds: 3)
     host.forget()
     host.run(seconds: 10)

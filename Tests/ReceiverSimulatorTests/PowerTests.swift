@@ -20,7 +20,7 @@ struct PowerTests {
   @Test(
     "Each state draws the current of the data sheet, to the millisecond",
     arguments: [
-      (ReceiverModel.m6, 47.0, 39.0), (.m8, 32, 29), (.m9, 50, 36), (.m10, 12, 9), (.f9p, 90, 85), (.f10, 26, 21),
+      (ReceiverModel.m6, 47.0, 39.0), (.m8, 32, 29), (.m9, 50, 36), (.m10, 10, 8), (.f9p, 90, 85), (.f10, 26, 21),
       (.x20, 68, 64),
     ] as [(ReceiverModel, Double, Double)])
   func currents(model: ReceiverModel, acquisition: Double, tracking: Double) {

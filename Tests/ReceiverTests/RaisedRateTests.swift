@@ -47,7 +47,7 @@ struct RaisedRateTests {
   @Test("After one that took its supply it is raised again, and goes back", arguments: [ReceiverModel.m8, .m10])
   func raisedAgain(_ model: ReceiverModel) {
     let scene = Self.scene(model)
-    scene.line.inject(.unplug(for: Milliseconds(4000)), at: scene.now)
+    scene.inject(.unplug(for: Milliseconds(4000)))
     scene.run(5)
     #expect(scene.run(20) { $0.isSteady && $0.line.hostRate == 115_200 }, "\(scene.reports)")
     _ = scene.finish()

@@ -260,8 +260,8 @@ struct SessionTests {
       return
     }
     #expect(payload.count >= 40)
-    // CFG-PRT is not there any more in this firmware.
-    #expect(scene.send(Command(MessageIdentity(0x06, 0x00), [], answer: .acknowledgement)) == .refused(.unspecified))
+    // CFG-MSG is not there any more in this firmware.
+    #expect(scene.send(Command(MessageIdentity(0x06, 0x01), [], answer: .acknowledgement)) == .refused(.unspecified))
     scene.line.inject(.silence(for: Milliseconds(60_000)), at: scene.now)
     #expect(scene.send(.poll(version)) == .silent)
   }

@@ -9,6 +9,8 @@ import UBX
 ///     all items at once:  poll ─▶ write the different ones ─▶ verify
 ///                          └─ refused: one by one, to find the unknown ones
 ///
+/// A write without an acknowledgement is verified too: the receiver may have it, and only the acknowledgement is lost.
+///
 /// The values that were found are kept for the end of the session, which restores them.
 package struct Configuration: Sendable {
   /// The result of one setting.
@@ -28,6 +30,8 @@ package struct Configuration: Sendable {
   private var written: [UInt8] = []
   private var portNumber: Int
   private var writings = 0
+  /// Whether the last write had no acknowledgement.
+  private var isDoubtful = false
   /// The items of one message; one item each after a refusal.
   private var batch: [ConfigurationPair] = []
   private var different: [ConfigurationPair] = []
@@ -67,8 +71,12 @@ package struct Configuration: Sendable {
     case .polling, .verifying: return .poll(identity, selector)
     case .writing:
       var command = Command(identity, written, answer: .acknowledgement)
-      // A port that restarts drops bytes on their way.
-      if identity == .cfgPRT { command.pause = Milliseconds(100) }
+      if identity == .cfgPRT {
+        // A port that restarts drops bytes on their way.
+        command.pause = Milliseconds(100)
+        // It may be silent from now on, and its user without fixes: a poll shows soon whether it has its protocols.
+        command.attempts = 2
+      }
       return command
     }
   }
@@ -105,21 +113,28 @@ package struct Configuration: Sendable {
     case (.writing, .acknowledged):
       // The end does not verify what it restores, as the user waits, except the port: the others depend on it.
       if writesAtOnce, identity != .cfgPRT { return finish(.written) }
-      writings += 1
-      step = .verifying
-    case (.writing, .silent):
-      finish(.silent)
+      verify(isDoubtful: false)
+    case (.writing, .silent): verify(isDoubtful: true)
     case (.writing, _):
       if writings == 0 { discardFound(of: [settings[index]]) }
       finish(.refused)
     case (.verifying, .answered(let payload)):
       if change.isSame(payload, written, identity) || written.count == 3 { return finish(.written) }
       // Not damage on the line, which has a right checksum too rarely: a reply from before the write, or a limited value.
-      guard writings < 2 else { return finish(.notVerified) }
+      guard writings < mostWritings else { return finish(.notVerified) }
       step = .writing
     case (.verifying, _):
-      finish(.notVerified)
+      finish(isDoubtful ? .silent : .notVerified)
     }
+  }
+
+  /// A write without an acknowledgement may be lost, which a second one may be too.
+  private var mostWritings: Int { isDoubtful ? 3 : 2 }
+
+  private mutating func verify(isDoubtful: Bool) {
+    writings += 1
+    self.isDoubtful = isDoubtful
+    step = .verifying
   }
 
   /// Discards findings of refused settings: they are unchanged.
@@ -188,18 +203,17 @@ package struct Configuration: Sendable {
       batch = []
       isSingle = true
       startBatch()
-    case (.writing, .acknowledged):
-      writings += 1
-      step = .verifying
+    case (.writing, .acknowledged): verify(isDoubtful: false)
+    case (.writing, .silent): verify(isDoubtful: true)
     case (.verifying, .answered(let payload)):
       let there = Self.pairs(payload)
       let missing = different.filter { !there.contains($0) }
       if missing.isEmpty { return finishItems(.written) }
-      guard writings < 2 else { return finishItems(.notVerified) }
+      guard writings < mostWritings else { return finishItems(.notVerified) }
       different = missing
       step = .writing
     case (.verifying, _):
-      finishItems(.notVerified)
+      finishItems(isDoubtful ? .silent : .notVerified)
     default:
       finishItems(.silent)
     }

@@ -110,7 +110,8 @@ package struct PortRateChange: Sendable {
     return attemptsLeft > 0
   }
 
-  /// The command, without an acknowledgement, which has no certain rate, and with a pause for the restart of the port.
+  /// The command, without an acknowledgement, which has no certain rate: the receiver sends it, and all that follows, at the
+  /// new one, and the line follows at once.
   private func rateCommand() -> Command {
     var command: Command
     if usesItems {
@@ -122,7 +123,6 @@ package struct PortRateChange: Sendable {
       command = Command(.cfgPRT, payload, answer: .none)
     }
     command.answer = .none
-    command.pause = Milliseconds(120)
     return command
   }
 }

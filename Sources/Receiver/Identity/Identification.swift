@@ -8,14 +8,15 @@ import UBX
 ///     polling ── replies ──▶ poll the id alone, if one is missing:  ──▶ poll the port again, if it is ambiguous ──▶ done
 ///      │                     some receivers read only the first of
 ///      │                     several polls
-///      ├─ full line ─▶ insist on MON-VER, (with UBX output on,) on the port's rate, on MON-VER: many polls at once, until a
-///      │               reply finds room; only the port's rate replied ─▶ done: the identity needs a faster line
+///      ├─ full line ─▶ insist on MON-VER, (with UBX output on,) on the port's rate by its item and by CFG-PRT, on MON-VER:
+///      │               many polls at once, until a reply finds room; only the port's rate replied ─▶ done: the identity
+///      │               needs a faster line
 ///      └─ silent ─▶ switch UBX output on by items and poll, in one write (only if it can be a u-blox receiver)
 ///            └─ silent ─▶ switch UBX on by PUBX,41 (only if it is proved to be one) ─▶ poll ─▶ …
 ///     a late MON-VER, to an earlier poll or to one of another program ─▶ poll the rest ─▶ done
 struct Identification: Sendable {
   private enum Step {
-    case polling, insisting, insistingOnPort, insistingOnItem, insistingAgain, switchingItemOn, switchingOn,
+    case polling, insisting, insistingOnItem, insistingOnPort, insistingAgain, switchingItemOn, switchingOn,
       pollingAgain
     case pollingOthers, pollingID, pollingPort, done
   }
@@ -94,7 +95,11 @@ struct Identification: Sendable {
       return command
     case .insisting, .insistingAgain: return Self.insisting(on: .monVER, isLast: step == .insistingAgain)
     case .insistingOnPort: return Self.insisting(on: .cfgPRT)
-    case .insistingOnItem: return Self.insisting(on: .cfgVALGET, Self.ratePoll)
+    case .insistingOnItem:
+      var command = Self.insisting(on: .cfgVALGET, Self.ratePoll)
+      // A receiver without items refuses the poll.
+      command.companions = [.cfgVALGET]
+      return command
     case .pollingOthers:
       var command = Command.polls([.secUNIQID, .monCOMMS])
       command.attempts = 2
@@ -119,6 +124,8 @@ struct Identification: Sendable {
     case .pollingPort:
       var command = Command.poll(.monCOMMS)
       command.attempts = 2
+      // X20 replies with its next second (recorded: up to 0.93 s after the poll).
+      if description?.generation == .x20 { command.patience = Milliseconds(1100) }
       return command
     case .done: return nil
     }
@@ -168,23 +175,24 @@ struct Identification: Sendable {
     if needsRoom != nil { return step = .done }
     switch step {
     case .polling where isLineFull && !isRepeated: step = .insisting
-    case .insisting: step = mayRaiseRate ? .insistingOnPort : .insistingAgain
-    case .insistingOnPort: step = .insistingOnItem
-    case .insistingOnItem: step = .insistingAgain
-    case .switchingItemOn where isLineFull: step = mayRaiseRate ? .insistingOnPort : .insistingAgain
+    case .insisting: step = mayRaiseRate ? .insistingOnItem : .insistingAgain
+    case .insistingOnItem: step = .insistingOnPort
+    case .insistingOnPort: step = .insistingAgain
+    case .switchingItemOn where isLineFull: step = mayRaiseRate ? .insistingOnItem : .insistingAgain
     case .polling, .switchingItemOn, .insistingAgain:
       step = isProved && !isRepeated && rate != nil ? .switchingOn : .done
     default: step = .done
     }
   }
 
-  /// The language of a receiver that replied with the rate of its port.
+  /// The language of a receiver that replied with the rate of its port. The item counts first: firmware that is configured by
+  /// items alone replies to a poll of CFG-PRT too (recorded: M10, SPG 5.10).
   private func language(of answers: [MessageIdentity: [UInt8]]) -> Language? {
     guard mayRaiseRate else { return nil }
-    if let payload = answers[.cfgPRT], payload.count >= 20 { return .messages }
     // A port with another rate is not the port of this line.
     let sent = answers[.cfgVALGET].flatMap { Configuration.pairs($0).first { $0.id == Self.rateKey }?.bits }
-    return sent != nil && sent == rate.map { UInt64($0) } ? .items : nil
+    if sent != nil, sent == rate.map({ UInt64($0) }) { return .items }
+    return answers[.cfgPRT].map { $0.count >= 20 } == true ? .messages : nil
   }
 
   private static func insisting(on identity: MessageIdentity, _ selector: [UInt8] = [], isLast: Bool = false) -> Command

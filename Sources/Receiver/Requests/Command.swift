@@ -38,7 +38,7 @@ public struct Command: Sendable, Equatable {
   public var pause = Milliseconds(0)
   /// The time for the reply to the first attempt, without the time of the bytes on the line.
   public var patience = Milliseconds(250)
-  /// Messages before it in the same write: a refusal of one of them is a refusal of the command.
+  /// Messages in the same write whose refusal is a refusal of the command.
   package var companions: [MessageIdentity] = []
 
   /// A UBX message.

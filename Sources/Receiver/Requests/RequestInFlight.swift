@@ -31,6 +31,13 @@ struct RequestInFlight: Sendable {
     self.earliest = earliest
   }
 
+  /// The time of all its attempts without a reply.
+  func longestWait(backlog: Milliseconds, bitRate: UInt32?) -> Milliseconds {
+    let each = Self.time(of: command.bytes.count, bitRate) + backlog
+    let attempts = UInt64(command.attempts)
+    return each * attempts + command.patience * (attempts * (attempts + 1) / 2)
+  }
+
   /// Whether it was repeated without a reply.
   var isOverdue: Bool { attempt > 1 }
 
@@ -89,10 +96,7 @@ struct RequestInFlight: Sendable {
     }
     let payload = frame.payload
     switch frame.identity {
-    case .ackNAK
-    where payload.byteCount >= 2
-      && command.companions.contains(MessageIdentity(payload.u1(0), payload.u1(1))):
-      return .refused(.unspecified)
+    case .ackNAK where refuses(payload): return .refused(.unspecified)
     case .ackACK, .ackNAK:
       guard payload.byteCount >= 2, payload.u1(0) == identity.messageClass, payload.u1(1) == identity.messageID else {
         return nil
@@ -120,9 +124,15 @@ struct RequestInFlight: Sendable {
     }
   }
 
+  /// Whether an ACK-NAK is about a companion.
+  private func refuses(_ payload: RawSpan) -> Bool {
+    payload.byteCount >= 2 && command.companions.contains(MessageIdentity(payload.u1(0), payload.u1(1)))
+  }
+
   private mutating func collect(
     _ frame: borrowing UBXFrame, _ wanted: [MessageIdentity], at now: Instant, _ bitRate: UInt32?
   ) -> Outcome? {
+    if frame.identity == .ackNAK, sentAt != nil, refuses(frame.payload) { return .refused(.unspecified) }
     // Polls have no payload: on a line with an echo they are not replies.
     guard sentAt != nil, wanted.contains(frame.identity), frame.payload.byteCount > 0 else { return nil }
     answers[frame.identity] = [UInt8](copying: frame.payload)

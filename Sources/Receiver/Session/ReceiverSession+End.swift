@@ -62,7 +62,7 @@ extension ReceiverSession {
   mutating func restoreNext(of configuration: Configuration, at now: Instant) {
     guard var command = configuration.next() else { return finishRestoring(configuration, at: now) }
     // Time is short: a setting without a reply leaves some for the others.
-    command.attempts = 3
+    command.attempts = min(command.attempts, 3)
     begin(command)
   }
 

@@ -31,7 +31,13 @@ extension ReceiverSession {
   var silenceDeadline: Instant? {
     guard isReceiving, !end.isRequested, !expectsSilence, !listener.isSearching else { return nil }
     let sends = line.hasEpochs || desired?.messages.contains { $0.rate > 0 } ?? (description == nil)
-    return sends ? listener.lastByte + silenceLimit : nil
+    return sends ? listener.lastByte + silenceLimit + configuringTime : nil
+  }
+
+  /// The time of the request in flight while the receiver is configured: between two protocols it sends nothing by itself.
+  private var configuringTime: Milliseconds {
+    guard case .configuring = stage, let request = requests.inFlight else { return Milliseconds(0) }
+    return request.longestWait(backlog: line.backlog, bitRate: rate)
   }
 
   /// A silent receiver is waited for at its rate, where it was received last. Another rate would show as garbage.

@@ -12,7 +12,7 @@ struct ItemConfiguration: Sendable {
   }
 
   let database: ItemDatabase
-  private let traits: ModelTraits
+  let traits: ModelTraits
   private(set) var ram: [UInt32: UInt64] = [:]
   private(set) var bbr: [UInt32: UInt64] = [:]
   private(set) var flash: [UInt32: UInt64] = [:]
@@ -40,7 +40,7 @@ struct ItemConfiguration: Sendable {
   /// invalid. Items that the model does not have are skipped.
   mutating func setInForce(_ pairs: [(UInt32, UInt64)]) -> Bool {
     let known = pairs.filter { database.contains($0.0) }.map { (key: $0.0, bits: $0.1) }
-    guard isValid(known) else { return false }
+    guard check(known) == .accepted else { return false }
     for pair in known { ram[pair.key] = pair.bits }
     return true
   }
@@ -60,8 +60,15 @@ struct ItemConfiguration: Sendable {
 
   // MARK: - Writing
 
-  /// CFG-VALSET; returns false for a NAK, and then nothing is changed.
-  mutating func set(_ payload: [UInt8]) -> Bool {
+  /// The result of CFG-VALSET: only after an acceptance something is changed.
+  enum Outcome: Sendable {
+    case accepted, refused
+    /// The model cannot use these signals together.
+    case refusedSignals
+  }
+
+  /// CFG-VALSET.
+  mutating func set(_ payload: [UInt8]) -> Outcome {
     guard payload.count >= 4, payload[0] <= 1, hasLayers(payload[1], of: Layer.allCases) else { return refuse() }
     guard var pairs = pairs(of: payload) else { return refuse() }
     let layers = payload[1]
@@ -70,26 +77,29 @@ struct ItemConfiguration: Sendable {
     switch action {
     case 1:
       transaction = Transaction(layers: layers, sets: pairs, isDeleting: false)
-      return true
+      return .accepted
     case 2:
       guard !pairs.isEmpty else { return refuse() }
       transaction?.sets += pairs
-      return true
+      return .accepted
     case 3: pairs = transaction?.sets ?? []
     default: if transaction != nil { return refuse() }
     }
     transaction = nil
-    guard layers & Layer.ram.rawValue == 0 || isValid(pairs) else { return false }
+    if layers & Layer.ram.rawValue != 0 {
+      let check = check(pairs)
+      guard check == .accepted else { return check }
+    }
     for pair in pairs {
       if layers & Layer.ram.rawValue != 0 { ram[pair.key] = pair.bits }
       if layers & Layer.bbr.rawValue != 0 { bbr[pair.key] = pair.bits }
       if layers & Layer.flash.rawValue != 0 { flash[pair.key] = pair.bits }
     }
-    return true
+    return .accepted
   }
 
   /// CFG-VALDEL; returns false for a NAK.
-  mutating func delete(_ payload: [UInt8]) -> Bool {
+  mutating func delete(_ payload: [UInt8]) -> Outcome {
     guard payload.count >= 4, payload[0] <= 1, hasLayers(payload[1], of: [.bbr, .flash]), var keys = keys(of: payload)
     else { return refuse() }
     let layers = payload[1]
@@ -98,11 +108,11 @@ struct ItemConfiguration: Sendable {
     switch action {
     case 1:
       transaction = Transaction(layers: layers, deletes: keys, isDeleting: true)
-      return true
+      return .accepted
     case 2:
       guard !keys.isEmpty else { return refuse() }
       transaction?.deletes += keys
-      return true
+      return .accepted
     case 3: keys = transaction?.deletes ?? []
     default: if transaction != nil { return refuse() }
     }
@@ -111,11 +121,11 @@ struct ItemConfiguration: Sendable {
       if layers & Layer.bbr.rawValue != 0 { bbr[key] = nil }
       if layers & Layer.flash.rawValue != 0 { flash[key] = nil }
     }
-    return true
+    return .accepted
   }
 
   /// CFG-CFG: above protocol version 23.01 any bit of a mask selects all settings.
-  mutating func clearSaveLoad(_ payload: [UInt8]) -> Bool {
+  mutating func clearSaveLoad(_ payload: [UInt8]) -> Outcome {
     guard payload.count == 12 || payload.count == 13 else { return refuse() }
     abortTransaction()
     let devices: UInt8 = payload.count == 13 ? payload[12] : 0x17
@@ -129,12 +139,12 @@ struct ItemConfiguration: Sendable {
       if usesFlash { flash = ram }
     }
     if payload.u4(8) != 0 { restart() }
-    return true
+    return .accepted
   }
 
-  private mutating func refuse() -> Bool {
+  private mutating func refuse() -> Outcome {
     transaction = nil
-    return false
+    return .refused
   }
 
   private func hasLayers(_ mask: UInt8, of layers: [Layer]) -> Bool {
@@ -163,19 +173,22 @@ struct ItemConfiguration: Sendable {
   private func keys(of payload: [UInt8]) -> [UInt32]? {
     guard (payload.count - 4) % 4 == 0, (payload.count - 4) / 4 <= ConfigurationWriter.mostItems else { return nil }
     let keys = stride(from: 4, to: payload.count, by: 4).map { payload.u4($0) }
-    return keys.allSatisfy { !database.expand($0).isEmpty } ? keys : nil
+    return keys.allSatisfy { Self.isWildcard($0) || !database.expand($0).isEmpty } ? keys : nil
   }
 
-  /// Whether these values are valid together with the others in force.
-  private func isValid(_ pairs: [(key: UInt32, bits: UInt64)]) -> Bool {
+  /// Whether a key selects all items of a group. One whose group has no items selects none, and is no error.
+  private static func isWildcard(_ key: UInt32) -> Bool { key & 0xFFFF == 0xFFFF }
+
+  /// Checks these values together with the others in force.
+  private func check(_ pairs: [(key: UInt32, bits: UInt64)]) -> Outcome {
     var wanted = self
     for pair in pairs {
-      guard isInRange(pair.key, pair.bits) else { return false }
+      guard isInRange(pair.key, pair.bits) else { return .refused }
       wanted.ram[pair.key] = pair.bits
     }
     let hasSystem = [Key.gps, Key.galileo, Key.beiDou, Key.glonass].contains { wanted.value($0) != 0 }
-    let batch = wanted.batch
-    return hasSystem && batch.fits(traits)
+    guard hasSystem, wanted.batch.fits(traits) else { return .refused }
+    return traits.signals.accepts(wanted.value) ? .accepted : .refusedSignals
   }
 
   private func isInRange(_ key: UInt32, _ bits: UInt64) -> Bool {
@@ -208,7 +221,7 @@ struct ItemConfiguration: Sendable {
     guard layer <= 2 || layer == 7, layer != 2 || traits.hasFlash else { return nil }
     var found: [(key: UInt32, bits: UInt64)] = []
     for key in keys {
-      let isWildcard = key & 0xFFFF == 0xFFFF
+      let isWildcard = Self.isWildcard(key)
       var any = false
       for key in database.expand(key) {
         guard let bits = value(key, inLayer: layer) else { continue }
@@ -263,6 +276,7 @@ struct ItemConfiguration: Sendable {
     settings.hasOdometer = value(Key.useOdometer) != 0
     settings.nmeaVersion = [21: 0x21, 23: 0x23, 40: 0x40, 41: 0x41, 42: 0x4B][value(Key.nmeaVersion)] ?? 0x4B
     settings.systems = systems
+    settings.signals = traits.signals.defaults.keys.filter { value($0) != 0 }.sorted()
     settings.batch = batch
     settings.powerSave = powerSave
     settings.logFilter = logFilter

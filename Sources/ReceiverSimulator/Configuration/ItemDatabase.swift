@@ -12,13 +12,18 @@ struct ItemDatabase: Sendable {
 
   init(_ traits: ModelTraits) {
     var keys: [UInt32] = []
-    for item in ConfigurationItem.all where Self.has(item.id, traits) { keys.append(item.id) }
+    let signals = traits.signals.defaults
+    for item in ConfigurationItem.all where !SignalItems.hasKey(item.id) && Self.has(item.id, traits) {
+      keys.append(item.id)
+    }
+    keys += signals.keys
     keys.sort()
     self.keys = keys
     known = Set(keys)
     var defaults = Self.commonDefaults
     Self.addPorts(traits, to: &defaults)
-    Self.addSystems(traits, to: &defaults)
+    Self.addPulse(traits, to: &defaults)
+    defaults.merge(signals) { $1 }
     self.defaults = defaults.filter { keys.contains($0.key) && $0.value != 0 }
   }
 
@@ -87,7 +92,8 @@ struct ItemDatabase: Sendable {
     0x2051_0001: 132, 0x1051_0003: 1, 0x1065_0001: 1, 0x3065_000A: 0x1546, 0x3065_000B: 0x01A9,
     0x2022_0031: 153, 0x2022_0032: 76,
     0x4005_0002: 1_000_000, 0x4005_0003: 1_000_000, 0x4005_0005: 100_000, 0x3005_0001: 50, 0x1005_0007: 1,
-    0x1005_0008: 1, 0x1005_0009: 1, 0x1005_000A: 1, 0x1005_000B: 1,
+    0x1005_0008: 1, 0x1005_0009: 1, 0x1005_000A: 1, 0x1005_000B: 1, 0x2005_0030: 1, 0x4005_0024: 1, 0x4005_0025: 1,
+    0x5005_002B: (10.0).bitPattern,
   ]
 
   private static func addPorts(_ traits: ModelTraits, to defaults: inout [UInt32: UInt64]) {
@@ -102,19 +108,23 @@ struct ItemDatabase: Sendable {
       let isForCorrections = port == 2
       for item in [1, 2, 4] as [UInt32] {
         defaults[Key.input(port, item)] = isForCorrections ? (item == 4 ? 1 : 0) : 1
-        defaults[Key.output(port, item)] = isForCorrections ? (item == 4 ? 1 : 0) : (item == 4 ? 0 : 1)
+        let isOff = isForCorrections ? item != 4 : item == 4 && !traits.hasHighPrecision
+        defaults[Key.output(port, item)] = isOff ? 0 : 1
       }
+      if traits.hasHighPrecision { defaults[Key.input(port, 5)] = 1 }
       defaults[Key.textNMEA(port)] = 7
       for message in OutputMessage.all where message.isDefault { defaults[message.key + UInt32(port)] = 1 }
     }
   }
 
-  private static func addSystems(_ traits: ModelTraits, to defaults: inout [UInt32: UInt64]) {
-    let systems = traits.defaultSystems
-    let isOn: (SatelliteSystems) -> UInt64 = { systems.contains($0) ? 1 : 0 }
-    for key in [Key.gps, 0x1031_0001, 0x1031_0024, 0x1031_0012, 0x1031_0020, 0x1031_0005] { defaults[key] = isOn(.gps) }
-    for key in [Key.galileo, 0x1031_0007] { defaults[key] = isOn(.galileo) }
-    for key in [Key.glonass, 0x1031_0018] { defaults[key] = isOn(.glonass) }
-    for key in [Key.beiDou, 0x1031_000D] { defaults[key] = isOn(.beiDou) }
+  /// The second time pulse of receivers that have one.
+  private static func addPulse(_ traits: ModelTraits, to defaults: inout [UInt32: UInt64]) {
+    guard traits.hasSecondPulse else { return }
+    for item in [0x12, 0x13, 0x14, 0x15, 0x16] as [UInt32] { defaults[0x1005_0000 | item] = 1 }
+    for item in [0x0D, 0x0E] as [UInt32] { defaults[0x4005_0000 | item] = 1_000_000 }
+    defaults[0x4005_0010] = 100_000
+    for item in [0x26, 0x27] as [UInt32] { defaults[0x4005_0000 | item] = 1 }
+    defaults[0x5005_002D] = (10.0).bitPattern
+    defaults[0x2011_00A4] = 10
   }
 }

@@ -18,6 +18,7 @@ enum Key {
   static let galileo: UInt32 = 0x1031_0021
   static let beiDou: UInt32 = 0x1031_0022
   static let glonass: UInt32 = 0x1031_0025
+  static let qzss: UInt32 = 0x1031_0024
 
   static let powerMode: UInt32 = 0x20D0_0001
   static let updatePeriod: UInt32 = 0x40D0_0002

@@ -159,7 +159,8 @@ struct LegacyConfiguration: Sendable {
     for at in stride(from: 4, to: payload.count, by: 8) {
       let row = stride(from: 4, to: block.count, by: 8).first { block[$0] == payload[at] }
       guard let row else { return nil }
-      wanted.replaceSubrange(row..<row + 8, with: payload[at..<at + 8])
+      // The top byte of the flags is the receiver's own, whatever is written.
+      wanted.replaceSubrange(row..<row + 7, with: payload[at..<at + 7])
     }
     wanted[2] = payload[2] == 0xFF ? wanted[1] : payload[2]
     return wanted
@@ -213,8 +214,8 @@ struct LegacyConfiguration: Sendable {
     }
   }
 
-  /// CFG-GNSS: the reserved channels fit, each major system has at least four, GPS and QZSS are enabled together, and
-  /// at most two bands are used (GPS, SBAS, QZSS and Galileo share one).
+  /// CFG-GNSS: the reserved channels fit, each major system has at least four, and at most two bands are used (GPS, SBAS,
+  /// QZSS and Galileo share one). GPS without QZSS is accepted, as recorded receivers do.
   private func areSystemsValid(_ block: [UInt8]) -> Bool {
     var reserved = 0
     var on: Set<UInt8> = []
@@ -223,10 +224,8 @@ struct LegacyConfiguration: Sendable {
       on.insert(block[at])
       if [0, 2, 3, 6].contains(block[at]), block[at + 2] < 4 { return false }
     }
-    let hasQZSS = stride(from: 4, to: block.count, by: 8).contains { block[$0] == 5 }
-    let isPaired = !hasQZSS || on.contains(0) == on.contains(5)
     let bands = (on.isDisjoint(with: [0, 1, 2, 5]) ? 0 : 1) + (on.contains(3) ? 1 : 0) + (on.contains(6) ? 1 : 0)
-    return !on.isDisjoint(with: [0, 2, 3, 6]) && reserved <= Int(block[2]) && isPaired && bands <= 2
+    return !on.isDisjoint(with: [0, 2, 3, 6]) && reserved <= Int(block[2]) && bands <= 2
   }
 
   /// A preset overwrites the settings of power save mode.
@@ -308,6 +307,11 @@ struct LegacyConfiguration: Sendable {
     return systems
   }
 
+  /// The numbers of the enabled systems, with those that the simulator has no satellites of.
+  private func signals(of block: [UInt8]) -> [UInt32] {
+    stride(from: 4, to: block.count, by: 8).filter { block[$0 + 4] & 1 != 0 }.map { UInt32(block[$0]) }
+  }
+
   private func batch(of block: [UInt8]) -> Settings.Batch {
     Settings.Batch(
       isEnabled: block[1] & 1 != 0, keepsPVT: block[1] & 4 != 0, keepsOdometer: block[1] & 8 != 0,
@@ -336,6 +340,7 @@ struct LegacyConfiguration: Sendable {
     settings.nmeaVersion = blocks[LegacyKey.nmea]?[1] ?? traits.nmeaVersion
     settings.systems = (blocks[LegacyKey.systems].map(systems(of:)) ?? traits.defaultSystems)
       .intersection(traits.systems)
+    settings.signals = blocks[LegacyKey.systems].map(signals(of:)) ?? []
     settings.hasOdometer = (blocks[LegacyKey.odometer]?[4] ?? 0) & 1 != 0
     if let block = blocks[LegacyKey.batch] { settings.batch = batch(of: block) }
     settings.powerSave = powerSave

@@ -116,16 +116,17 @@ enum LegacyDefaults {
     return block
   }
 
-  /// GPS, SBAS, Galileo, BeiDou, QZSS and GLONASS in the order of CFG-GNSS.
+  /// GPS, SBAS, Galileo, BeiDou, IMES, QZSS and GLONASS in the order of CFG-GNSS. Firmware that lacks Galileo lists it too.
   private static func systems(_ traits: ModelTraits) -> [UInt8] {
     var block: [UInt8] = [0, 32, 32, 0]
-    let rows: [(id: UInt8, least: UInt8, most: UInt8, system: SatelliteSystems)] = [
-      (0, 8, 16, .gps), (1, 1, 3, .gps), (2, 4, 8, .galileo), (3, 8, 16, .beiDou), (5, 0, 3, .gps),
-      (6, 8, 14, .glonass),
+    let rows: [(id: UInt8, least: UInt8, most: UInt8, system: SatelliteSystems?, top: UInt8)] = [
+      (0, 8, 16, .gps, 1), (1, 1, 3, .gps, 1), (2, 4, 8, .galileo, 1), (3, 8, 16, .beiDou, 1), (4, 0, 8, nil, 3),
+      (5, 0, 3, .gps, 5), (6, 8, 14, .glonass, 1),
     ]
-    for row in rows where traits.systems.contains(row.system) {
-      let isOn = traits.defaultSystems.contains(row.system)
-      block += [row.id, row.least, row.most, 0, isOn ? 1 : 0, 0, 1, 1]
+    // Firmware from protocol version 23 on has no IMES (MON-VER).
+    for row in rows where row.id != 4 || traits.protocolVersion < 2300 {
+      let isOn = row.system.map { traits.defaultSystems.contains($0) } ?? false
+      block += [row.id, row.least, row.most, 0, isOn ? 1 : 0, 0, 1, row.top]
       block[3] += 1
     }
     return block

@@ -78,10 +78,16 @@ extension ItemConfiguration {
     return answer
   }
 
-  private mutating func receivePort(_ payload: [UInt8], _ current: Int) -> LegacyConfiguration.Outcome {
+  /// Handles a poll of CFG-PRT, which firmware without the other messages replies to as well.
+  func pollPort(_ payload: [UInt8], _ current: Int) -> LegacyConfiguration.Outcome {
     let port = payload.first.map { Int($0) } ?? current
+    return port <= 4 ? .answer(portRecord(port)) : .refused
+  }
+
+  private mutating func receivePort(_ payload: [UInt8], _ current: Int) -> LegacyConfiguration.Outcome {
+    if payload.count <= 1 { return pollPort(payload, current) }
+    let port = Int(payload[0])
     guard port <= 4 else { return .refused }
-    if payload.count <= 1 { return .answer(portRecord(port)) }
     guard payload.count == 20, port != 1 && port != 2 || payload.u4(4) >> 6 & 3 == 3 else { return .refused }
     let (input, output) = (payload.u2(12), payload.u2(14))
     var pairs: [(UInt32, UInt64)] = [
@@ -101,10 +107,17 @@ extension ItemConfiguration {
       record.set(0x8C0 as UInt32, at: 4)
       record.set(UInt32(value(port == 1 ? Key.uart1BaudRate : Key.uart2BaudRate)), at: 8)
     }
-    let input = value(Key.input(port, 1)) | value(Key.input(port, 2)) << 1 | value(Key.input(port, 4)) << 5
-    record.set(UInt16(input), at: 12)
-    record.set(UInt16(value(Key.output(port, 1)) | value(Key.output(port, 2)) << 1), at: 14)
+    record.set(protocols { Key.input(port, $0) }, at: 12)
+    record.set(protocols { Key.output(port, $0) }, at: 14)
     return record
+  }
+
+  /// The mask of CFG-PRT for protocols that have items: UBX, NMEA, RTCM 3, SPARTN.
+  private func protocols(_ key: (UInt32) -> UInt32) -> UInt16 {
+    let items: [(item: UInt32, bit: UInt16)] = [(1, 0), (2, 1), (4, 5), (5, 6)]
+    return items.reduce(0) { mask, row in
+      (row.bit < 5 || traits.hasCorrections) && value(key(row.item)) != 0 ? mask | 1 << row.bit : mask
+    }
   }
 
   private mutating func receiveRate(_ payload: [UInt8], _ port: Int) -> LegacyConfiguration.Outcome {

@@ -18,6 +18,8 @@ struct Settings: Sendable, Equatable {
   var textUBX: UInt8 = 0
   var acknowledgesAiding = false
   var systems: SatelliteSystems = .gps
+  /// The enabled signals: keys of items, or rows of CFG-GNSS.
+  var signals: [UInt32] = []
   /// The NMEA version: 0x23 is 2.3, 0x4B is 4.11.
   var nmeaVersion: UInt8 = 0x40
   var powerSave = PowerSave()

@@ -12,7 +12,9 @@ public enum UARTResampling {
   /// Returns the bytes that are read, and the number of bytes without a stop bit.
   ///
   /// Sender and receiver count bits by their own clocks. The receiver waits for a falling edge and samples the middle
-  /// of each of the ten bits that follow. Bytes without a stop bit are read too.
+  /// of each of the ten bits that follow. Bytes without a stop bit are read too. For a receiver that is faster than the
+  /// sender the low level in its place is the next start bit, as a recorded adapter reads it; no recording has a slower one,
+  /// and that waits for a high level.
   public static func receive(_ bytes: [UInt8], sentAt sender: UInt32, readAt receiver: UInt32) -> (
     bytes: [UInt8], errors: Int
   ) {
@@ -46,10 +48,10 @@ public enum UARTResampling {
       var byte: UInt8 = 0
       for place in 0..<8 where level(at + step * (1.5 + Double(place))) { byte |= 1 << UInt8(place) }
       read.append(byte)
-      if !level(at + step * 9.5) { errors += 1 }
-      at += step * 9.5
-      // After a missing stop bit the line must be high before the next start bit.
-      while at < total, !level(at) { at = at.rounded(.down) + 1 }
+      let hasStopBit = level(at + step * 9.5)
+      if !hasStopBit { errors += 1 }
+      at += step * (hasStopBit || step >= 1 ? 9.5 : 9)
+      if !hasStopBit, step >= 1 { while at < total, !level(at) { at = at.rounded(.down) + 1 } }
     }
     return (read, errors)
   }

@@ -2,6 +2,19 @@
 import NMEA
 import WireBytes
 
+extension SatelliteSystems {
+  /// The talker of sentences about these systems together.
+  var talker: Talker {
+    switch self {
+    case .gps: .gps
+    case .galileo: .galileo
+    case .glonass: .glonass
+    case .beiDou: .beiDou
+    default: .combined
+    }
+  }
+}
+
 /// Encodes a solution as sentences of the configured NMEA version.
 struct SentenceOutput {
   let solution: Solution
@@ -32,7 +45,7 @@ struct SentenceOutput {
     }
   }
 
-  private var talker: Talker { systems == .gps ? .gps : .combined }
+  private var talker: Talker { systems.talker }
   private var mode: UInt8? { hasFixMode ? UInt8(ascii: solution.hasFix ? "A" : "N") : nil }
   private var navigationalStatus: UInt8? { hasSystemIDs ? UInt8(ascii: "V") : nil }
   private var status: UInt8 { UInt8(ascii: solution.hasFix ? "A" : "V") }

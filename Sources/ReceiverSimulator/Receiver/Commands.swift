@@ -59,18 +59,20 @@ extension VirtualReceiver {
   private mutating func configureItems(_ id: UInt8, _ payload: [UInt8], _ items: inout ItemConfiguration) {
     switch id {
     case 0x8A:
-      let isAccepted = !isLocked(items, payload) && items.set(payload)
+      let outcome = isLocked(items) ? .refused : items.set(payload)
       configuration = .items(items)
-      finish(isAccepted ? .acknowledged : .refused, id)
+      finish(outcome, id)
     case 0x8B: finish(items.get(payload).map { .answer($0) } ?? .refused, id)
     case 0x8C:
-      let isAccepted = !isLocked(items, payload) && items.delete(payload)
+      let outcome = isLocked(items) ? .refused : items.delete(payload)
       configuration = .items(items)
-      finish(isAccepted ? .acknowledged : .refused, id)
+      finish(outcome, id)
     case 0x09:
-      let isAccepted = items.clearSaveLoad(payload)
+      let outcome = items.clearSaveLoad(payload)
       configuration = .items(items)
-      finish(isAccepted ? .acknowledged : .refused, id)
+      guard outcome == .accepted, payload.u4(8) != 0 else { return finish(outcome, id) }
+      finishLoad(hasDevices: payload.count == 13)
+    case 0x00 where traits.repliesToPortPoll && payload.count <= 1: finish(items.pollPort(payload, port), id)
     default:
       guard traits.configuration == .itemsAndLegacy else { return acknowledge(0x06, id, false) }
       items.abortTransaction()
@@ -81,8 +83,32 @@ extension VirtualReceiver {
   }
 
   /// The lock makes all items read-only; in RAM it ends with a restart.
-  private func isLocked(_ items: ItemConfiguration, _ payload: [UInt8]) -> Bool {
+  private func isLocked(_ items: ItemConfiguration) -> Bool {
     items.value(Key.configurationLock) != 0
+  }
+
+  private mutating func finish(_ outcome: ItemConfiguration.Outcome, _ id: UInt8) {
+    switch outcome {
+    case .accepted: finish(LegacyConfiguration.Outcome.acknowledged, id)
+    case .refused: acknowledge(0x06, id, false)
+    case .refusedSignals:
+      sendText("inv sig cfg", severity: 1)
+      sendText("bad cfg RAM", severity: 1)
+      acknowledge(0x06, id, false)
+    }
+  }
+
+  /// CFG-CFG that loads the saved settings, of a receiver with items: without a mask of devices the acknowledgement takes a
+  /// while, and no notices come. GNSS restarts in any case.
+  ///
+  /// No recording has a load that changes the rate; the acknowledgement is sent at the old one.
+  private mutating func finishLoad(hasDevices: Bool) {
+    if settings.sendsUBX, !disturbances.isSilent(at: now) {
+      let frame = encoded(MessageIdentity(0x05, 0x01), [0x06, 0x09])
+      transmitter.send(frame, at: hasDevices ? now : now + Milliseconds(traits.loadMilliseconds))
+    }
+    let isRestarted = applyConfiguration()
+    if !isRestarted, engine.isRunning { restartNavigation(isAnnounced: traits.announcesRestart && hasDevices) }
   }
 
   private mutating func finish(_ outcome: LegacyConfiguration.Outcome, _ id: UInt8) {
@@ -92,7 +118,9 @@ extension VirtualReceiver {
       answer(MessageIdentity(0x06, id), payload)
       acknowledge(0x06, id, true)
     case .acknowledged:
-      // The reply leaves with the settings that were in force before.
+      // The reply leaves with the settings that were in force before, except the rate.
+      let rate = configuration.settings(port: port, traits).baudRate
+      if rate != settings.baudRate, id != 0x09 { changeRate(to: rate) }
       acknowledge(0x06, id, true)
       applyConfiguration()
       // Such receivers reset their whole port after the reply, and lose what they receive meanwhile.
@@ -100,15 +128,17 @@ extension VirtualReceiver {
     }
   }
 
-  /// Applies the configuration.
-  mutating func applyConfiguration() {
+  /// Applies the configuration. Returns whether that restarted GNSS.
+  @discardableResult
+  mutating func applyConfiguration() -> Bool {
     let old = settings
     settings = configuration.settings(port: port, traits)
-    if settings == old { return }
-    if settings.baudRate != old.baudRate { changeRate(to: settings.baudRate) }
+    if settings == old { return false }
+    if settings.baudRate != old.baudRate, settings.baudRate != transmitter.rate { changeRate(to: settings.baudRate) }
     if settings.batch != old.batch { batch.clear() }
-    if settings.systems != old.systems, engine.isRunning {
-      startEngine()
+    let restarts = (settings.systems != old.systems || settings.signals != old.signals) && engine.isRunning
+    if restarts {
+      restartNavigation(isAnnounced: traits.announcesRestart)
     } else if settings.epochMilliseconds != old.epochMilliseconds {
       scheduleEpoch()
     }
@@ -117,6 +147,7 @@ extension VirtualReceiver {
       mode.deadline = engine.isRunning ? now : nil
       showPowerState()
     }
+    return restarts
   }
 
   mutating func setRates(_ identity: MessageIdentity, _ rates: [UInt8]) {

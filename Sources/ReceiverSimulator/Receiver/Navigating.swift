@@ -197,13 +197,19 @@ extension VirtualReceiver {
     }
     let begin = now + Milliseconds(traits.latencyMilliseconds + random.next() % 8)
     if let silence = disturbances.takeCut() { return sendCut(frames, silence, begin) }
-    emissions.append((begin, frames))
+    emit(frames, at: begin)
+  }
+
+  /// Puts frames into the transmit buffer at an instant.
+  mutating func emit(_ frames: [[UInt8]], at instant: Instant) {
+    let index = emissions.firstIndex { $0.at > instant } ?? emissions.endIndex
+    emissions.insert((instant, frames), at: index)
   }
 
   /// Sends a part of the first message of the epoch, and then nothing.
   private mutating func sendCut(_ frames: [[UInt8]], _ silence: Milliseconds, _ begin: Instant) {
     if let frame = frames.last(where: { $0.count > 20 }) {
-      emissions.append((begin, [Array(frame[..<(frame.count / 2)])]))
+      emit([Array(frame[..<(frame.count / 2)])], at: begin)
     }
     disturbances.mute(until: now + silence)
   }

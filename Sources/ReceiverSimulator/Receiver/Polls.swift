@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
 import NMEA
 import UBX
 
@@ -7,7 +8,12 @@ extension VirtualReceiver {
   /// Replies to a message with an empty payload, which polls the message itself. Unknown polls get no reply.
   mutating func poll(_ identity: MessageIdentity) {
     guard settings.sendsUBX else { return }
-    if let frame = monitoring(identity.key) { return reply(frame) }
+    if let frame = monitoring(identity.key) {
+      guard identity.key == 0x0A36, traits.hasSlowMonitor else { return reply(frame) }
+      // The statistics of the ports are made once a second.
+      guard !disturbances.isSilent(at: now) else { return }
+      return emit([frame], at: now + Milliseconds(1000 - now.milliseconds(since: bootedAt) % 1000))
+    }
     guard 0x01...0x02 ~= identity.messageClass, let index = OutputMessage.index(of: identity),
       OutputMessage.all[index].isAvailable(in: traits)
     else { return }
@@ -93,19 +99,24 @@ extension VirtualReceiver {
       let (port, sent, pending) = (self.port, transmitter.sentBytes, transmitter.pending(at: now))
       let received = receivedBytes
       let (skipped, hasDropped) = (input.skipped, transmitter.droppedMessages > 0)
-      return writer.frame(56) { span in
-        MonCOMMS.encode(into: &span, length: 48) { message in
-          message.nPorts(1)
-          message.txErrors(hasDropped ? 2 : 0)
-          message.protIds(0, 0)
-          message.protIds(1, 1)
-          message.protIds(2, 5)
-          message.protIds(3, 0xFF)
-          message.port_portId(0, UInt16(port) << 8)
-          message.port_txPending(0, UInt16(clamping: pending))
-          message.port_txBytes(0, UInt32(truncatingIfNeeded: sent))
-          message.port_rxBytes(0, received)
-          message.port_skipped(0, skipped)
+      // X20 lists I2C, UART1 and USB, and has the number of the port in txErrors.
+      let ports = traits.hasSlowMonitor ? [0, 1, 3] : [port]
+      let errors = (hasDropped ? 2 : 0) | (traits.hasSlowMonitor ? UInt8(port + 1) << 2 : 0)
+      let protocols: [UInt8] = [0, 1, 5, traits.hasSlowMonitor ? 6 : 0xFF]
+      let length = 8 + 40 * ports.count
+      return writer.frame(length + 8) { span in
+        MonCOMMS.encode(into: &span, length: length) { message in
+          message.nPorts(UInt8(ports.count))
+          message.txErrors(errors)
+          for (index, value) in protocols.enumerated() { message.protIds(index, value) }
+          for (index, number) in ports.enumerated() {
+            message.port_portId(index, UInt16(number) << 8)
+            guard number == port else { continue }
+            message.port_txPending(index, UInt16(clamping: pending))
+            message.port_txBytes(index, UInt32(truncatingIfNeeded: sent))
+            message.port_rxBytes(index, received)
+            message.port_skipped(index, skipped)
+          }
         }
       }
     }
@@ -116,8 +127,19 @@ extension VirtualReceiver {
       (systems.contains(.gps) ? 1 : 0) | (systems.contains(.glonass) ? 2 : 0) | (systems.contains(.beiDou) ? 4 : 0)
         | (systems.contains(.galileo) ? 8 : 0)
     }
+    if traits.signals.plan != nil { return encodedFrame(0x0A28, Self.signalPlans) }
     return encodedFrame(
-      0x0A28, [1, mask(traits.systems), mask(traits.defaultSystems), mask(settings.systems), 4, 0, 0, 0])
+      0x0A28,
+      [0, mask(traits.systems), mask(traits.defaultSystems), mask(settings.systems), traits.mostSystems, 0, 0, 0])
+  }
+
+  /// MON-GNSS in version 1, with the signal plans of a ZED-X20P (HPG 2.02): a number and a name each.
+  private static let signalPlans: [UInt8] =
+    [1, 3, 2, 1] + plan(1, 0x0B, 0x1B) + plan(2, 0x0B, 0x1A) + plan(6, 0x03, 0x0B)
+
+  private static func plan(_ number: UInt8, _ first: UInt8, _ second: UInt8) -> [UInt8] {
+    [number] + Array("SP\(number)".utf8) + [0, 0, 0x0D, 0, first, 0, second, 0, 0, 0, 1, 0, 0x39, 0, 1]
+      + [UInt8](repeating: 0, count: 9)
   }
 
   // MARK: - Texts
@@ -145,8 +167,7 @@ extension VirtualReceiver {
       content.number = 1
       content.identifier = Int32(severity)
       content.text = TextRange(0..<characters.count)
-      let talker: Talker = settings.systems == .gps ? .gps : .combined
-      let frame = writer.sentence(content, talker, texts: characters)
+      let frame = writer.sentence(content, settings.systems.talker, texts: characters)
       transmitter.send(frame, at: now)
     }
     if settings.sendsUBX, settings.textUBX >> UInt8(severity) & 1 == 1 {

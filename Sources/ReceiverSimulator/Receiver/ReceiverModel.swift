@@ -75,6 +75,20 @@ struct ModelTraits: Sendable {
   var hasUSB: Bool
   /// Whether battery-backed memory survives a power cycle.
   var hasBackup = true
+  /// Whether CFG-PRT is replied to when it is polled, by firmware without the other messages for settings.
+  var repliesToPortPoll = false
+  /// Whether MON-COMMS lists three ports, and is sent with the receiver's next second.
+  var hasSlowMonitor = false
+  var hasSecondPulse = false
+  /// Whether notices announce a restart of GNSS.
+  var announcesRestart = false
+  /// Milliseconds from a change of signals to the epoch out of step.
+  var restartMilliseconds: UInt64 = 80
+  /// Milliseconds until CFG-CFG without a mask of devices has loaded the saved settings.
+  var loadMilliseconds: UInt64 = 0
+  /// The number of major systems at a time, by MON-GNSS.
+  var mostSystems: UInt8 = 4
+  var signals = SignalItems()
   var batch: BatchCapacity?
   var hasPowerSave: Bool
   var hasShortSleepRequest: Bool
@@ -145,7 +159,7 @@ extension ReceiverModel {
       "SBAS;IMES;QZSS",
     ],
     protocolVersion: 1800, uniqueIDLength: 5, configuration: .legacy,
-    defaultBaudRate: 9600, baudRates: 4800...460_800, hasFlash: true, hasUSB: true, batch: nil,
+    defaultBaudRate: 9600, baudRates: 4800...460_800, hasFlash: true, hasUSB: true, mostSystems: 3, batch: nil,
     hasPowerSave: true, hasShortSleepRequest: true, hasLongSleepRequest: true, hasAID: true, hasMGA: true,
     hasCorrections: false, hasHighPrecision: false, hasGeofence: true, nmeaVersion: 0x40,
     systems: .all, defaultSystems: [.gps, .glonass], fastestMilliseconds: 100,
@@ -157,7 +171,7 @@ extension ReceiverModel {
     software: "ROM SPG 3.51 (e69e84)", hardware: "00080000",
     extensions: ["FWVER=SPG 3.51", "PROTVER=23.01", "GPS;GLO;GAL;BDS", "SBAS;QZSS"],
     protocolVersion: 2301, uniqueIDLength: 5, configuration: .legacy,
-    defaultBaudRate: 9600, baudRates: 4800...460_800, hasFlash: false, hasUSB: false,
+    defaultBaudRate: 9600, baudRates: 4800...460_800, hasFlash: false, hasUSB: false, mostSystems: 3,
     batch: ModelTraits.BatchCapacity(plain: 300, withOdometer: 221, withPVT: 156, withBoth: 132),
     hasPowerSave: true, hasShortSleepRequest: true, hasLongSleepRequest: true, hasAID: false, hasMGA: true,
     hasCorrections: false, hasHighPrecision: false, hasGeofence: true, nmeaVersion: 0x40,
@@ -173,7 +187,7 @@ extension ReceiverModel {
       "GPS;GLO;GAL;BDS", "SBAS;QZSS",
     ],
     protocolVersion: 3201, uniqueIDLength: 5, configuration: .items,
-    defaultBaudRate: 38400, baudRates: 4800...921_600, hasFlash: true, hasUSB: true,
+    defaultBaudRate: 38400, baudRates: 4800...921_600, hasFlash: true, hasUSB: true, signals: .m9,
     batch: ModelTraits.BatchCapacity(plain: 300, withOdometer: 221, withPVT: 156, withBoth: 132),
     hasPowerSave: true, hasShortSleepRequest: true, hasLongSleepRequest: true, hasAID: false, hasMGA: true,
     hasCorrections: true, hasHighPrecision: false, hasGeofence: true, nmeaVersion: 0x41,
@@ -188,10 +202,12 @@ extension ReceiverModel {
     extensions: ["FWVER=SPG 5.10", "PROTVER=34.10", "MOD=SAM-M10Q", "GPS;GLO;GAL;BDS", "SBAS;QZSS"],
     protocolVersion: 3410, uniqueIDLength: 6, configuration: .items,
     defaultBaudRate: 9600, baudRates: 9600...921_600, hasFlash: false, hasUSB: false,
+    repliesToPortPoll: true, announcesRestart: true, restartMilliseconds: 32, loadMilliseconds: 143, mostSystems: 3,
+    signals: .m10,
     batch: ModelTraits.BatchCapacity(plain: 600, withOdometer: 443, withPVT: 309, withBoth: 261),
     hasPowerSave: true, hasShortSleepRequest: false, hasLongSleepRequest: true, hasAID: false, hasMGA: true,
     hasCorrections: false, hasHighPrecision: false, hasGeofence: false, nmeaVersion: 0x4B,
-    systems: .all, defaultSystems: [.gps, .galileo, .glonass], fastestMilliseconds: 55,
+    systems: .all, defaultSystems: [.gps, .galileo], fastestMilliseconds: 55,
     firstFix: ModelTraits.FirstFix(cold: 23, warm: 23, hot: 1, aided: 1),
     bootMilliseconds: 200, wakeMilliseconds: 200, latencyMilliseconds: 40, transmitBufferBytes: 8192, currents: .samM10Q
   )
@@ -203,7 +219,8 @@ extension ReceiverModel {
       "ROM BASE 0x118B2060", "FWVER=HPG 1.32", "PROTVER=27.31", "MOD=ZED-F9P", "GPS;GLO;GAL;BDS", "SBAS;QZSS",
     ],
     protocolVersion: 2731, uniqueIDLength: 5, configuration: .itemsAndLegacy,
-    defaultBaudRate: 38400, baudRates: 9600...921_600, hasFlash: true, hasUSB: true, batch: nil,
+    defaultBaudRate: 38400, baudRates: 9600...921_600, hasFlash: true, hasUSB: true,
+    restartMilliseconds: 63, loadMilliseconds: 35, signals: .f9p, batch: nil,
     hasPowerSave: false, hasShortSleepRequest: true, hasLongSleepRequest: true, hasAID: false, hasMGA: true,
     hasCorrections: true, hasHighPrecision: true, hasGeofence: true, nmeaVersion: 0x41,
     systems: .all, defaultSystems: .all, fastestMilliseconds: 40,
@@ -216,7 +233,8 @@ extension ReceiverModel {
     software: "ROM SPG 6.00 (8d8f8a)", hardware: "000A0000",
     extensions: ["FWVER=SPG 6.00", "PROTVER=40.00", "MOD=NEO-F10N", "GPS;GAL;BDS", "SBAS;QZSS;NAVIC"],
     protocolVersion: 4000, uniqueIDLength: 5, configuration: .items,
-    defaultBaudRate: 38400, baudRates: 9600...921_600, hasFlash: false, hasUSB: false, batch: nil,
+    defaultBaudRate: 38400, baudRates: 9600...921_600, hasFlash: false, hasUSB: false,
+    announcesRestart: true, restartMilliseconds: 32, loadMilliseconds: 143, mostSystems: 3, signals: .f10, batch: nil,
     hasPowerSave: false, hasShortSleepRequest: false, hasLongSleepRequest: true, hasAID: false, hasMGA: true,
     hasCorrections: false, hasHighPrecision: false, hasGeofence: false, nmeaVersion: 0x4B,
     systems: [.gps, .galileo, .beiDou], defaultSystems: [.gps, .galileo, .beiDou], fastestMilliseconds: 50,
@@ -226,10 +244,14 @@ extension ReceiverModel {
 
   // ZED-X20P data sheet.
   private static let x20Traits = ModelTraits(
-    software: "EXT CORE 2.00 (1b4c9d)", hardware: "000B0000",
-    extensions: ["FWVER=HPG 2.00", "PROTVER=50.01", "MOD=ZED-X20P", "GPS;GLO;GAL;BDS", "SBAS;QZSS;NAVIC"],
+    software: "EXT HPG 2.00 (5b2b8a)", hardware: "000B0000",
+    extensions: [
+      "ROM BASE 0x00A9D329", "FWVER=HPG 2.00", "PROTVER=50.01", "MOD=ZED-X20P", "GPS;GLO;GAL;BDS", "SBAS;QZSS;NAVIC",
+    ],
     protocolVersion: 5001, uniqueIDLength: 6, configuration: .items,
-    defaultBaudRate: 38400, baudRates: 4800...8_000_000, hasFlash: true, hasUSB: false, batch: nil,
+    defaultBaudRate: 38400, baudRates: 4800...8_000_000, hasFlash: true, hasUSB: true,
+    hasSlowMonitor: true, hasSecondPulse: true, announcesRestart: true, restartMilliseconds: 200, loadMilliseconds: 35,
+    signals: .x20, batch: nil,
     hasPowerSave: false, hasShortSleepRequest: true, hasLongSleepRequest: true, hasAID: false, hasMGA: true,
     hasCorrections: true, hasHighPrecision: true, hasGeofence: true, nmeaVersion: 0x4B,
     systems: .all, defaultSystems: .all, fastestMilliseconds: 40,

@@ -123,6 +123,8 @@ public struct VirtualReceiver: Sendable {
   public var baudRate: UInt32 { receiveRate }
   /// Whether its port sends UBX.
   public var sendsUBX: Bool { settings.sendsUBX }
+  /// Whether its port sends NMEA.
+  public var sendsNMEA: Bool { settings.sendsNMEA }
   /// The configured time between solutions.
   public var epochMilliseconds: UInt32 { settings.epochMilliseconds }
   /// The enabled satellite systems.

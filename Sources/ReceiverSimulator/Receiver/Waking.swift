@@ -60,6 +60,14 @@ extension VirtualReceiver {
     showPowerState()
   }
 
+  /// Restarts GNSS: an epoch out of step, without a fix, comes before those at full seconds.
+  mutating func restartNavigation(isAnnounced: Bool) {
+    if isAnnounced { sendText("Stopping GNSS", severity: 2) }
+    startEngine()
+    if isAnnounced { sendText("Starting GNSS", severity: 2) }
+    nextEpoch = now + Milliseconds(traits.restartMilliseconds)
+  }
+
   /// Switches the search off; the processor continues.
   mutating func stopEngine() {
     engine.stop()

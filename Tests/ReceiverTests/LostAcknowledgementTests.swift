@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import HostSimulator
+import MonotonicTime
+import Receiver
+import ReceiverSimulator
+import ReceiverStream
+import TestSupport
+import Testing
+
+/// A line that loses each ACK-ACK for a message of class CFG; the message has its effect.
+struct LossyLine: HostLine {
+  var line: VirtualLine
+  let lost: [UInt8]
+
+  init(_ model: ReceiverModel, losing id: UInt8) {
+    line = VirtualLine(model: model, scenario: Scenario(), seed: 1, startUTCSeconds: 1_780_000_000)
+    line.hostRate = 9600
+    lost = Wire.ubx(0x05, 0x01, [0x06, id])
+  }
+
+  var hostRate: UInt32 {
+    get { line.hostRate }
+    set { line.hostRate = newValue }
+  }
+  var isPresent: Bool { line.isPresent }
+  var deadline: Instant? { line.deadline }
+  mutating func send(_ bytes: [UInt8], at now: Instant) { line.send(bytes, at: now) }
+  mutating func advance(to now: Instant) { line.advance(to: now) }
+
+  /// The end of a message is the earliest deadline of the line: a message is never split.
+  mutating func takeReceived() -> [UInt8] {
+    let bytes = line.takeReceived()
+    guard let at = bytes.indices.first(where: { bytes[$0...].starts(with: lost) }) else { return bytes }
+    return Array(bytes[..<at] + bytes[(at + lost.count)...])
+  }
+}
+
+@Suite("Acknowledgements that are lost")
+struct LostAcknowledgementTests {
+  private typealias Scene = VirtualHost<SessionLog, LossyLine>
+
+  @Test(
+    "A setting whose acknowledgement is lost is verified by a poll: fixes go on, and the end restores it",
+    arguments: [
+      (.m6, 0x00), (.m8, 0x00), (.clone, 0x00), (.f9p, 0x8A), (.m9, 0x8A), (.m10, 0x8A),
+    ] as [(ReceiverModel, UInt8)])
+  func configures(model: ReceiverModel, id: UInt8) {
+    let scene = Scene(
+      SessionLog(), LossyLine(model, losing: id), settings: SessionSettings(intent: .serve, line: .serial),
+      at: .zero + Milliseconds(6150))
+    let isConfigured = scene.run(40) { $0.reported(.configured(refused: 0)) == 1 }
+    #expect(isConfigured, "\(model): \(scene.machine.reports)")
+    scene.run(10)
+    #expect(scene.reported(.silent) == 0 && scene.reported(.configurationFailed) == 0, "\(scene.machine.reports)")
+    // A fix is due each second from the first on.
+    let times = scene.machine.fixes.map(\.at)
+    let gaps = zip(times, times.dropFirst()).map { $1.milliseconds(since: $0) }
+    #expect((gaps.max() ?? .max) < 4000, "\(model): \(gaps)")
+    #expect(!scene.line.line.receiver.sendsNMEA)
+    scene.finish()
+    #expect(scene.reported(.notPutBack) == 0, "\(model): \(scene.machine.reports)")
+    #expect(scene.line.line.receiver.sendsNMEA)
+  }
+
+  @Test("The port of an X20 is known though MON-COMMS comes late", arguments: [true, false])
+  func latePort(isUSB: Bool) {
+    let scene = SessionScene(.x20, hostRate: 38_400, hasRate: !isUSB) { $0.line = .bound }
+    #expect(scene.run(15) { $0.isSteady })
+    #expect(scene.port == (isUSB ? .usb : .uart1))
+    #expect(!scene.line.receiver.sendsNMEA && scene.line.receiver.rate(of: .navPVT) == 1)
+  }
+}
