@@ -152,7 +152,9 @@ public struct PowerCoordinator: Sendable {
     case .doesNotWake: handle(.wakeFailed, at: now)
     case .rateFound(let rate):
       power.expectReadOut(secondsPerFix: Double(Self.bitsPerFix) / Double(rate) + Self.secondsBetweenFixes)
-    case .assisted, .silent, .notUnderstood, .back, .rateNotChanged, .resetToWake, .adviseOnSilence, .notPutBack: break
+    case .assisted, .silent, .notUnderstood, .back, .rateNotChanged, .resetToWake, .warned, .adviseOnSilence,
+      .notPutBack:
+      break
     }
   }
 

@@ -57,7 +57,7 @@ package struct EpochStatistics: Sendable {
 
   /// Takes a report of the assembler.
   package mutating func add(_ fix: Fix, isUpdate: Bool) {
-    if isUpdate, fix.time != open?.time { return }
+    if isUpdate, open == nil || fix.time != open?.time { return }
     if !isUpdate { finish() }
     open = fix
   }

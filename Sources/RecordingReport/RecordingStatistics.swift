@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import NMEA
 import ReceiverStream
 import UBX
-import WireBytes
 
 /// All that a report shows of a recording. The memory does not depend on the length of the recording.
 package struct RecordingStatistics: ~Copyable {
@@ -26,7 +24,7 @@ package struct RecordingStatistics: ~Copyable {
   private var epochs: EpochStatistics
   private var satellites = SatelliteStatistics()
   private var remarks = ReceiverRemarks()
-  private var counts: [UInt64: Int] = [:]
+  private var counts: [MessageKey: Int] = [:]
   private let truth: Truth?
 
   /// - Parameter truth: the place of the antenna; nil for the mean of the positions.
@@ -37,7 +35,7 @@ package struct RecordingStatistics: ~Copyable {
 
   /// Takes the next frame of the recording.
   package mutating func receive(_ frame: borrowing Frame) {
-    let key = Self.key(frame)
+    let key = MessageKey(frame)
     if counts[key] != nil || counts.count < Self.mostMessages { counts[key, default: 0] += 1 }
     if let ubx = frame.ubx {
       remarks.add(ubx)
@@ -58,40 +56,10 @@ package struct RecordingStatistics: ~Copyable {
       if report.skyChanged { satellites.add(sky) }
     }
     epochs.end()
-    let messages = counts.map { (name: Self.name($0.key), count: $0.value) }
+    let messages = counts.map { (name: $0.key.name, count: $0.value) }
       .sorted { ($1.count, $0.name) < ($0.count, $1.name) }
     return Result(
       name: name, bytes: bytes, counters: counters, rejectedFields: assembler.rejectedFields, truth: truth,
       epochs: epochs, satellites: satellites, remarks: remarks, messages: messages)
-  }
-
-  /// The protocol in the high byte, and what distinguishes its messages.
-  package static func key(_ frame: borrowing Frame) -> UInt64 {
-    let kind = UInt64(frame.kind.rawValue) << 56
-    if let ubx = frame.ubx { return kind | UInt64(ubx.identity.key) }
-    if let sentence = frame.nmea {
-      return kind | UInt64(sentence.talker.code) << 32 | UInt64(sentence.formatter.code)
-    }
-    guard let rtcm3 = frame.rtcm3 else { return kind }
-    return kind | UInt64(rtcm3.messageNumber ?? 0xFFFF)
-  }
-
-  /// The name of messages with the same key, such as `UBX NAV-PVT`.
-  package static func name(_ key: UInt64) -> String {
-    switch Frame.Kind(rawValue: UInt8(key >> 56)) {
-    case .ubx:
-      let identity = MessageIdentity(UInt8(key >> 8 & 0xFF), UInt8(key & 0xFF))
-      let name = MessageLayout.candidates(for: identity).first.map { "\($0.name)" }
-      return "UBX " + (name ?? "0x" + String(key & 0xFFFF, radix: 16))
-    case .nmea:
-      var name = "NMEA "
-      for shift in stride(from: 40, through: 0, by: -8) {
-        let byte = UInt8(truncatingIfNeeded: key >> UInt64(shift))
-        if byte != 0 { name.unicodeScalars.append(Unicode.Scalar(byte)) }
-      }
-      return name
-    case .rtcm3: return "RTCM \(key & 0xFFFF)"
-    default: return "SPARTN"
-    }
   }
 }

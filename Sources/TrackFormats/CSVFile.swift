@@ -66,6 +66,7 @@ package struct CSVColumn: Sendable {
   package static var usual: [CSVColumn] {
     let names = [
       "time", "mode", "lat", "lon", "altHAE", "altMSL", "eph", "epv", "speed", "track", "climb", "hdop", "uSat", "nSat",
+      "heading",
     ]
     return names.compactMap { named($0) }
   }

@@ -85,7 +85,7 @@ struct Decode: ParsableCommand {
     }
     assembler.finish { report, sky in line.report(report, sky, within: range) }
     try Output.write(line.bytes)
-    try check(stream.counters, bytes: input.bytes)
+    try check(stream.counters, input)
   }
 
   private func decodeTrack(_ input: inout StreamInput, _ format: TrackWriter.Format) throws {
@@ -114,7 +114,7 @@ struct Decode: ParsableCommand {
     assembler.finish { report, sky in writer.add(report, sky, &text) }
     writer.finish(&text)
     try Output.write(text.bytes)
-    try check(stream.counters, bytes: input.bytes)
+    try check(stream.counters, input)
     if writer.positions == 0 {
       printNotice("\(name): no fix with a position\(selection.isAny ? "" : " is selected"); the output has none")
     }
@@ -134,14 +134,14 @@ struct Decode: ParsableCommand {
     stream.finish { frame in frames.receive(frame) { line.message($0) } }
     frames.finish { line.message($0) }
     try Output.write(line.bytes)
-    try check(stream.counters, bytes: input.bytes)
+    try check(stream.counters, input)
   }
 
   private var name: String { file == "-" ? "standard input" : file }
 
   /// Refuses a file without any frame, which is not a recording of a receiver.
-  private func check(_ counters: StreamCounters, bytes: UInt64) throws {
-    if let reason = NoRecording.reason(counters, bytes: bytes) {
+  private func check(_ counters: StreamCounters, _ input: borrowing StreamInput) throws {
+    if let reason = NoRecording.reason(counters, bytes: input.bytes, isUTF16: input.isUTF16) {
       throw CommandFailure(.badData, "\(name): \(reason)")
     }
   }
@@ -158,7 +158,7 @@ struct Decode: ParsableCommand {
     stream.finish { frame in frames.receive(frame) { summary.receive($0) } }
     frames.finish { summary.receive($0) }
     try Output.write(summary.text(stream.counters, bytes: input.bytes))
-    try check(stream.counters, bytes: input.bytes)
+    try check(stream.counters, input)
   }
 }
 

@@ -46,7 +46,8 @@ struct Probe: ParsableCommand {
       let reason =
         loop.isInterrupted
         ? "interrupted before a receiver was found"
-        : "no receiver was found; check power, wiring (RX to TX) and the name of the device"
+        : loop.client.fault.map { "no receiver was found: \($0)" }
+          ?? "no receiver was found; check power, wiring (RX to TX) and the name of the device"
       throw CommandFailure(.unavailable, "\(loop.client.path): \(reason)")
     }
     try Output.write(json ? result.json() : result.lines())
@@ -57,6 +58,8 @@ struct Probe: ParsableCommand {
 private struct ProbeClient: ReceiverClient, ~Copyable {
   let path: String
   private(set) var result: ProbeResult?
+  /// What the bytes of the line show if it has no frame; nil if they show nothing.
+  private(set) var fault: String?
   private let baud: UInt32?
   private var completion: ProbeCompletion
 
@@ -73,7 +76,10 @@ private struct ProbeClient: ReceiverClient, ~Copyable {
   ) {
     switch event {
     case .session(.identified), .session(.notIdentified): completion.isIdentified = true
-    case .session(.adviseOnSilence): if let text = event.notice(path: path, baud: baud) { printNotice(text) }
+    case .session(.adviseOnSilence), .session(.warned):
+      if let text = event.notice(path: path, baud: baud, bytes: connection.bytes, connection.counters) {
+        printNotice(text)
+      }
     default: break
     }
   }
@@ -82,6 +88,7 @@ private struct ProbeClient: ReceiverClient, ~Copyable {
     _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
   ) throws -> Bool {
     let counters = connection.counters
+    fault = NoRecording.fault(counters, bytes: connection.bytes)
     guard counters.frames > 0, connection.isDetected || result != nil else { return false }
     var protocols: [String] = []
     if counters.ubxFrames > 0 { protocols.append("UBX") }

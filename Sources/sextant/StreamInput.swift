@@ -9,6 +9,9 @@ struct StreamInput: ~Copyable {
   /// The number of bytes of the stream so far.
   var bytes: UInt64 { recorded.count }
 
+  /// Whether the file begins with the byte order mark of UTF-16.
+  private(set) var isUTF16 = false
+
   private let path: String
   private var file: InputFile
   private var recorded = RecordedBytes()
@@ -36,6 +39,7 @@ struct StreamInput: ~Copyable {
     do {
       if let piece = try file.next() {
         progress.advance(by: piece.byteCount)
+        if bytes == 0 { isUTF16 = NoRecording.isUTF16(piece) }
         try recorded.receive(piece, body)
       } else {
         isAtEnd = true
@@ -61,7 +65,7 @@ struct StreamInput: ~Copyable {
   ///   - limit: the number of bytes.
   /// - Throws: `CommandFailure`.
   func check(_ counters: StreamCounters, after limit: UInt64 = NoRecording.longestSearch) throws {
-    guard bytes >= limit, let reason = NoRecording.reason(counters, bytes: bytes) else { return }
+    guard bytes >= limit, let reason = NoRecording.reason(counters, bytes: bytes, isUTF16: isUTF16) else { return }
     progress.end()
     throw CommandFailure(.badData, "\(path == "-" ? "standard input" : path): \(reason)")
   }

@@ -3,6 +3,7 @@ import GPSDJSON
 import NMEA
 import Receiver
 import ReceiverStream
+import RecordingReport
 import UBX
 import WireBytes
 
@@ -10,7 +11,7 @@ import WireBytes
 struct Summary: ~Copyable {
   private var assembler = EpochAssembler()
   private var ubx: [UInt16: Int] = [:]
-  private var nmea: [UInt64: Int] = [:]
+  private var nmea: [SentenceName: Int] = [:]
   private var rtcm3: [Int: Int] = [:]
   /// Counts by type and subtype.
   private var spartn: [[Int]: Int] = [:]
@@ -46,8 +47,7 @@ struct Summary: ~Copyable {
       if let batched = BatchedFix(frame) { stored.add(batched.fix) }
     }
     if let sentence = frame.nmea {
-      let talker = UInt64(sentence.isProprietary ? UInt16(UInt8(ascii: "P")) : sentence.talker.code)
-      nmea[talker << 32 | UInt64(sentence.formatter.code), default: 0] += 1
+      nmea[sentence.name, default: 0] += 1
     }
     if let frame = frame.rtcm3 { rtcm3[frame.messageNumber ?? -1, default: 0] += 1 }
     if let frame = frame.spartn { spartn[[frame.messageType, frame.subtype], default: 0] += 1 }
@@ -60,7 +60,7 @@ struct Summary: ~Copyable {
     assembler.finish { report, _ in epochs.add(report) }
     var text = "\(bytes) bytes, \(counters.frames) frames\n"
     text += rows("UBX", ubx.map { (Self.name(ofUBX: $0.key), $0.value) })
-    text += rows("NMEA", nmea.map { (Self.name(ofNMEA: $0.key), $0.value) })
+    text += rows("NMEA", nmea.map { ($0.key.text, $0.value) })
     text += rows("RTCM3", rtcm3.map { ($0.key < 0 ? "empty" : String($0.key), $0.value) })
     text += rows("SPARTN", spartn.map { ("\($0.key[0])-\($0.key[1])", $0.value) })
     text += Self.rows("epochs", epochs)
@@ -93,15 +93,6 @@ struct Summary: ~Copyable {
     let identity = MessageIdentity(UInt8(key >> 8), UInt8(key & 0xFF))
     if let layout = MessageLayout.candidates(for: identity).first { return "\(layout.name)" }
     return "0x" + String(key, radix: 16)
-  }
-
-  private static func name(ofNMEA key: UInt64) -> String {
-    var name = ""
-    for shift in stride(from: 56, through: 0, by: -8) {
-      let byte = UInt8(truncatingIfNeeded: key >> UInt64(shift))
-      if byte != 0 { name.unicodeScalars.append(Unicode.Scalar(byte)) }
-    }
-    return name
   }
 
   private static func timestamp(_ time: UTCTime) -> String {

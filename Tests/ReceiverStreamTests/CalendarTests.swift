@@ -121,7 +121,7 @@ struct CalendarTests {
     #expect(today.day.since1970 - rolled.day.since1970 == 7168)
     var playback = Playback(reference: UTCTime(2025, 12, 9, 23))
     playback.receive(rmc("101112", date: "250406"))
-    playback.receive(zda("101113", 25, 4, 2006))
+    playback.receive(gga("101113"), zda("101113", 25, 4, 2006))
     let rolledPVT = navPVT(14) {
       $0.year(2006)
       $0.month(4)

@@ -58,7 +58,9 @@ struct FixTests {
   func motion() throws {
     let fix = try #require(lastFix(rmc("101112", speed: "19.438445"), "GPVTG,90.0,T,,M,,N,,K,A"))
     #expect(abs((fix.speedMetresPerSecond ?? 0) - 10) < 1e-6)
-    #expect(fix.courseDegrees == 90)
+    // VTG takes no value from RMC, which has a time.
+    #expect(fix.courseDegrees == 77.5)
+    #expect(lastFix(gga("101112"), "GPVTG,90.0,T,,M,,N,,K,A")?.courseDegrees == 90)
   }
 
   @Test("An implausible speed is rejected")
@@ -77,7 +79,7 @@ struct FixTests {
     "GGA's qualities",
     arguments: [
       (1, .autonomous), (2, .differential), (3, .preciseService), (4, .rtkFixed), (5, .rtkFloat), (6, .estimated),
-      (7, .manual), (8, .simulated), (9, .unknown),
+      (7, .manual), (8, .simulated), (9, .differential),
     ] as [(Int, Fix.Quality)])
   func qualities(number: Int, quality: Fix.Quality) {
     #expect(lastFix(gga("101112", quality: number))?.quality == quality)

@@ -170,7 +170,7 @@ struct OutputTests {
   }
 
   @Test(
-    "An id outside the talker's system is ignored", arguments: [("GA", "201"), ("GB", "120"), ("GQ", "33")])
+    "An id outside the talker's system is ignored", arguments: [("GA", "201"), ("GB", "64"), ("GQ", "33")])
   func others(talker: String, id: String) {
     var playback = Playback()
     playback.receive("\(talker)GSV,1,1,01,\(id),45,083,46", rmc("101112"))

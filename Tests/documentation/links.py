@@ -5,7 +5,7 @@
 usage: links.py; `make lint` calls it.
 
 Pages are the Markdown files outside of Tests/. A page may name a source file by the end of its path
-(`Epochs/EpochEnd.swift`), or by its name alone. Pages that source files name (`docs/….md`) must exist too.
+(`Epochs/BurstOrder.swift`), or by its name alone. Pages that source files name (`docs/….md`) must exist too.
 """
 import os
 import pathlib

@@ -56,6 +56,9 @@ extension JSONLine {
     case XDR.formatter: fields(sentence, XDR.self)
     case RLM.formatter: fields(sentence, RLM.self)
     case TXT.formatter: fields(sentence, TXT.self)
+    case HPR.formatter: fields(sentence, HPR.self)
+    case KSXT.formatter: sentence.hasAddress("KSXT") ? fields(sentence, KSXT.self) : false
+    case UNIHEADINGA.formatter: sentence.hasAddress("UNIHEADINGA") ? fields(sentence, UNIHEADINGA.self) : false
     default: false
     }
   }
@@ -75,7 +78,15 @@ extension JSONLine {
     case PGRME.formatter: fields(sentence, PGRME.self)
     case PQGSV.formatter: fields(sentence, PQGSV.self)
     case PQGSA.formatter: fields(sentence, PQGSA.self)
-    case PSTI030.formatter: sentence.messageNumber == 30 ? fields(sentence, PSTI030.self) : false
+    case PSTI030.formatter:
+      switch sentence.messageNumber {
+      case 30: fields(sentence, PSTI030.self)
+      case 36: fields(sentence, PSTI036.self)
+      default: false
+      }
+    case PQTMTAR.formatter: sentence.hasAddress("PQTMTAR") ? fields(sentence, PQTMTAR.self) : false
+    case PTNLAVR.formatter: sentence.hasFirstField("AVR") ? fields(sentence, PTNLAVR.self) : false
+    case PSSNHRP.formatter: sentence.hasFirstField("HRP") ? fields(sentence, PSSNHRP.self) : false
     default: false
     }
   }

@@ -66,6 +66,16 @@ struct SentencePrinter: FieldVisitor, ~Copyable, ~Escapable {
     if end > start + 1 { line.string(bytes.extracting(start + 1..<end)) } else { line.null() }
   }
 
+  /// Writes the characters of a text, with its codes decoded: `^21` is an exclamation mark. Null if there are none.
+  @_lifetime(self: copy self)
+  private mutating func text(from start: Int, to end: Int) {
+    guard end > start + 1 else { return line.null() }
+    line.put(raw: UInt8(ascii: "\""))
+    var decoder = CodedCharacters(bytes.extracting(start + 1..<end))
+    while let character = decoder.next() { line.character(character) }
+    line.put(raw: UInt8(ascii: "\""))
+  }
+
   // MARK: FieldVisitor
 
   @_lifetime(self: copy self)
@@ -165,7 +175,7 @@ struct SentencePrinter: FieldVisitor, ~Copyable, ~Escapable {
     guard begin(name) else { return }
     let start = reader.position
     reader.text(name, &value)
-    characters(from: start, to: reader.position)
+    text(from: start, to: reader.position)
     end()
   }
 
@@ -174,7 +184,16 @@ struct SentencePrinter: FieldVisitor, ~Copyable, ~Escapable {
     guard begin(name) else { return }
     let start = reader.position
     reader.text(name, &value)
-    characters(from: start, to: reader.position)
+    text(from: start, to: reader.position)
+    end()
+  }
+
+  @_lifetime(self: copy self)
+  mutating func remainder(_ name: StaticString, _ value: inout TextRange?) {
+    guard begin(name) else { return }
+    let start = reader.position
+    reader.remainder(name, &value)
+    text(from: start, to: reader.position)
     end()
   }
 

@@ -82,7 +82,7 @@ struct LiveContent: ~Copyable {
 
   private var events = EventQueue()
   private var line = JSONLine()
-  private var messages: [UInt64: MessageCount] = [:]
+  private var messages: [MessageKey: MessageCount] = [:]
   private var signals = SignalTable()
   var opened: Set<String> = []
 
@@ -95,7 +95,7 @@ struct LiveContent: ~Copyable {
   }
 
   private mutating func count(_ frame: borrowing Frame, at now: Instant) {
-    let key = RecordingStatistics.key(frame)
+    let key = MessageKey(frame)
     if messages[key] == nil {
       guard messages.count < Self.mostMessages else { return }
       messages[key] = MessageCount(name: Self.name(key))
@@ -109,8 +109,8 @@ struct LiveContent: ~Copyable {
   }
 
   /// `UBX-NAV-PVT`, `NMEA-GNGGA`, `RTCM-1077`.
-  private static func name(_ key: UInt64) -> String {
-    let name = RecordingStatistics.name(key)
+  private static func name(_ key: MessageKey) -> String {
+    let name = key.name
     guard let space = name.firstIndex(of: " ") else { return name }
     return name[..<space] + "-" + name[name.index(after: space)...]
   }

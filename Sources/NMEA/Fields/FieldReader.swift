@@ -288,23 +288,11 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     value = FieldReader.shortText(bytes, start, end)
   }
 
-  @inlinable @inline(never)
+  @usableFromInline @inline(never)
   static func shortText(_ bytes: RawSpan, _ start: Int, _ end: Int) -> ShortText {
     var text = ShortText()
-    var at = start
-    while at < end {
-      let character = bytes.u1(at)
-      at &+= 1
-      // `^` and two hexadecimal digits are the character of that code; without them it stands for itself.
-      if character == UInt8(ascii: "^"), at &+ 2 <= end, case let high = hexValue(bytes.u1(at)), high < 16,
-        case let low = hexValue(bytes.u1(at &+ 1)), low < 16
-      {
-        text.append(high &<< 4 | low)
-        at &+= 2
-      } else {
-        text.append(character)
-      }
-    }
+    var characters = CodedCharacters(bytes.extracting(start..<end))
+    while let character = characters.next() { text.append(character) }
     return text
   }
 
@@ -318,6 +306,16 @@ public struct FieldReader: FieldVisitor, ~Escapable {
   public mutating func text(_ name: StaticString, _ value: inout TextRange?) {
     guard enter(), length > 0 else { return }
     value = TextRange(start..<end)
+  }
+
+  @inlinable
+  @_lifetime(self: copy self)
+  public mutating func remainder(_ name: StaticString, _ value: inout TextRange?) {
+    guard enter() else { return }
+    let first = start
+    while enter() {}
+    start = first
+    if length > 0 { value = TextRange(start..<end) }
   }
 
   // MARK: Time
@@ -469,13 +467,18 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     let minutes = minutes(&wholeDigits, most)
     var hemisphere: UInt8?
     character("", &hemisphere)
-    guard let minutes else { return }
+    guard var minutes else { return }
     guard let hemisphere, hemisphere == positive || hemisphere == negative else { return reject() }
+    // Some converters write a sign too. It must not contradict the character.
+    if minutes.mantissa < 0 {
+      guard hemisphere == negative else { return reject() }
+      minutes.mantissa = 0 &- minutes.mantissa
+    }
     value = Coordinate(
       minutes: minutes, hemisphere: hemisphere, wholeDigits: UInt8(truncatingIfNeeded: wholeDigits))
   }
 
-  /// The field as minutes of arc: (d)ddmm.mmmmm.
+  /// The field as minutes of arc: (d)ddmm.mmmmm. Negative if it has a minus sign.
   ///
   /// - Parameter wholeDigits: the digits before the point in the standard's form; afterwards as written.
   @inlinable @inline(__always)
@@ -519,16 +522,21 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     var scan = CharacterScan(bytes, start, end)
     scan.skipSpaces()
     if scan.isAtEnd { return (nil, 0, 0) }
+    let isNegative = scan.current == UInt8(ascii: "-")
+    if isNegative || scan.current == UInt8(ascii: "+") { scan.at &+= 1 }
     var whole: Int64 = 0
     let wholeDigits = scan.digits(&whole)
     var fraction: Int64 = 0
     let places = scan.fraction(&fraction)
     scan.skipSpaces()
-    guard wholeDigits >= 1, wholeDigits <= 5, places <= 11, scan.isAtEnd else { return (nil, 0, 1) }
+    guard wholeDigits &+ places >= 1, wholeDigits <= 5, places <= 11, scan.isAtEnd else { return (nil, 0, 1) }
     var scale: Int64 = 1
     for _ in 0..<places { scale &*= 10 }
-    let minutes = minutes(whole: whole, fraction: fraction, scale, places, most)
-    return (minutes, wholeDigits, minutes == nil ? 1 : 0)
+    guard var minutes = minutes(whole: whole, fraction: fraction, scale, places, most) else {
+      return (nil, wholeDigits, 1)
+    }
+    if isNegative { minutes.mantissa = 0 &- minutes.mantissa }
+    return (minutes, wholeDigits, 0)
   }
 
   // MARK: How many

@@ -46,6 +46,9 @@ public protocol FieldVisitor: ~Copyable, ~Escapable {
   /// Any number of characters. The value is their place in the sentence, so nothing is copied
   @_lifetime(self: copy self)
   mutating func text(_ name: StaticString, _ value: inout TextRange?)
+  /// A text that fills the rest of the sentence, with its commas.
+  @_lifetime(self: copy self)
+  mutating func remainder(_ name: StaticString, _ value: inout TextRange?)
   /// The next fields are `count` blocks of `size` fields, in every sentence
   @_lifetime(self: copy self)
   mutating func repeated(_ count: Int, of size: Int)
@@ -66,6 +69,11 @@ extension FieldVisitor where Self: ~Copyable & ~Escapable {
   public mutating func integer(_ name: StaticString, _ value: inout Int32?, _ range: ClosedRange<Int32>) {
     integer(name, &value, range, digits: 1)
   }
+
+  /// Visits the text as a field.
+  @inlinable
+  @_lifetime(self: copy self)
+  public mutating func remainder(_ name: StaticString, _ value: inout TextRange?) { text(name, &value) }
 
   /// A whole number in hexadecimal, with no more digits than it needs.
   @inlinable @inline(__always)

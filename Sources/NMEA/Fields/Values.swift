@@ -43,7 +43,7 @@ public struct Coordinate: Hashable, Sendable {
   public var minutes: FixedPoint
   /// `N`, `S`, `E` or `W`.
   public var hemisphere: UInt8
-  /// The digits before the point as written, 1…5. The standard has leading zeros: 4 for a latitude (ddmm), 5 for a longitude
+  /// The digits before the point as written, 0…5. The standard has leading zeros: 4 for a latitude (ddmm), 5 for a longitude
   /// (dddmm). Some receivers omit them.
   public var wholeDigits: UInt8
 

@@ -11,7 +11,7 @@ extension Sentence {
     case sentence(Int)
     /// The beginning of a sentence; the result depends on bytes that are still missing.
     case needsMore
-    /// No sentence: it does not begin with `$` or `!` and an alphabetic character.
+    /// No sentence: it does not begin with `$`, `!` or `#` and a character of an address.
     case noStart
     /// No sentence: a control character, a byte above 0x7E or a new `$` stands before the checksum, after this many bytes.
     case broken(Int)
@@ -72,10 +72,14 @@ extension Sentence {
     let count = bytes.byteCount
     guard offset < count else { return .needsMore }
     let start = bytes.u1(offset)
+    if start == UInt8(ascii: "#") { return scanLog(bytes, from: offset, isEnd: isEnd) }
     guard start == UInt8(ascii: "$") || start == UInt8(ascii: "!") else { return .noStart }
     let limit = min(count, offset &+ longestSentence)
     var at = offset &+ 1
-    if at < limit, !isLetter(bytes.u1(at)) { return .noStart }
+    if at < limit, !isLetter(bytes.u1(at)) {
+      guard mayBeginAddress(bytes, at, start) else { return .noStart }
+      if at &+ 1 == count { return .needsMore }
+    }
     var sum: UInt8 = 0
     let star: Int
     scan: do {
@@ -111,8 +115,17 @@ extension Sentence {
     guard star &+ 3 <= count else { return .needsMore }
     let high = hexValue(bytes.u1(star &+ 1))
     let low = hexValue(bytes.u1(star &+ 2))
-    guard high < 16, low < 16, high << 4 | low == sum else { return .badChecksum(star &+ 1 &- offset) }
-    var end = star &+ 3
+    guard high < 16, low < 16,
+      high << 4 | low == sum || high << 4 | low == sum ^ start && isReply(bytes, offset, star)
+    else { return .badChecksum(star &+ 1 &- offset) }
+    return ended(bytes, offset, star &+ 3, isEnd)
+  }
+
+  /// The result for a sentence whose checksum ends before `end`.
+  @inlinable
+  static func ended(_ bytes: RawSpan, _ offset: Int, _ end: Int, _ isEnd: Bool) -> Scan {
+    let count = bytes.byteCount
+    var end = end
     guard end < count else { return isEnd ? .sentence(end &- offset) : .needsMore }
     if bytes.u1(end) == 13 {
       end &+= 1
@@ -120,6 +133,52 @@ extension Sentence {
     }
     if bytes.u1(end) == 10 { end &+= 1 }
     return .sentence(end &- offset)
+  }
+
+  /// Whether a sentence has the address of a Unicore receiver's reply, such as `$command` or `$CONFIG`: six letters or more, all
+  /// capitals or all small, and no proprietary one. The checksum of these replies includes the `$`, as recordings show. No damage
+  /// of a single character makes one of another sentence.
+  @inlinable @inline(never)
+  static func isReply(_ bytes: RawSpan, _ offset: Int, _ star: Int) -> Bool {
+    let first = bytes.u1(offset &+ 1)
+    guard first != UInt8(ascii: "P"), bytes.u1(offset) == UInt8(ascii: "$") else { return false }
+    var at = offset &+ 1
+    while at < star, bytes.u1(at) != UInt8(ascii: ",") {
+      guard bytes.u1(at) & 0x20 == first & 0x20, isLetter(bytes.u1(at) & ~0x20) else { return false }
+      at &+= 1
+    }
+    return at &- offset > 6
+  }
+
+  /// The scan of a log of a Unicore receiver at `offset`: `#`, an address in capitals, and the checksum of a sentence over all
+  /// from the `#` on, or a CRC-32 of eight digits behind the `#` (Unicore reference commands, ASCII logs). Lines that are not one
+  /// are no damaged sentences: comments begin with `#`.
+  @inlinable @inline(never)
+  static func scanLog(_ bytes: RawSpan, from offset: Int, isEnd: Bool) -> Scan {
+    let count = bytes.byteCount
+    let limit = min(count, offset &+ longestSentence)
+    var at = offset &+ 1
+    if at < limit, !isLetter(bytes.u1(at)) { return .noStart }
+    var sum = UInt8(ascii: "#")
+    while at < limit, bytes.u1(at) != UInt8(ascii: "*") {
+      if isEndOfContent(bytes.u1(at)) { return .noStart }
+      sum ^= bytes.u1(at)
+      at &+= 1
+    }
+    guard at < limit else { return limit &- offset >= longestSentence ? .noStart : .needsMore }
+    var digits = 0
+    var given: UInt32 = 0
+    while digits < 8, at &+ 1 &+ digits < count, case let digit = hexValue(bytes.u1(at &+ 1 &+ digits)), digit < 16 {
+      given = given &<< 4 | UInt32(digit)
+      digits &+= 1
+    }
+    if digits < 8, at &+ 1 &+ digits >= count, !isEnd { return .needsMore }
+    switch digits {
+    case 2: guard given == UInt32(sum) else { return .noStart }
+    case 8: guard given == crc32(bytes, from: offset &+ 1, to: at) else { return .noStart }
+    default: return .noStart
+    }
+    return ended(bytes, offset, at &+ 1 &+ digits, isEnd)
   }
 
   /// The result where another character than the `*` ends the content.
@@ -175,6 +234,27 @@ func mayEndContent(_ block: SIMD16<UInt8>) -> SIMD16<UInt8> {
 
 @inlinable @inline(__always)
 func isLetter(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "A") < 26 }
+
+/// Whether an address may begin at `at` without a capital: with two digits, which converters of NMEA 2000 write as talker (the
+/// address of the device on the bus), or with a small letter in replies of Unicore receivers.
+@inlinable @inline(never)
+func mayBeginAddress(_ bytes: RawSpan, _ at: Int, _ start: UInt8) -> Bool {
+  let first = bytes.u1(at)
+  if first &- UInt8(ascii: "a") < 26 { return start == UInt8(ascii: "$") }
+  guard first &- UInt8(ascii: "0") < 10 else { return false }
+  return at &+ 1 == bytes.byteCount || bytes.u1(at &+ 1) &- UInt8(ascii: "0") < 10
+}
+
+/// The CRC-32 of the ASCII logs: reflected, polynomial 0xEDB88320, start 0, no final exclusive or.
+@inlinable @inline(never)
+func crc32(_ bytes: RawSpan, from start: Int, to end: Int) -> UInt32 {
+  var crc: UInt32 = 0
+  for at in start..<end {
+    crc ^= UInt32(bytes.u1(at))
+    for _ in 0..<8 { crc = crc &>> 1 ^ (crc & 1 == 0 ? 0 : 0xEDB8_8320) }
+  }
+  return crc
+}
 
 /// The value of a hexadecimal digit; 255 for another character.
 @inlinable @inline(__always)

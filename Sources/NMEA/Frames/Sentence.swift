@@ -45,6 +45,28 @@ public struct Formatter: Hashable, Sendable {
   }
 }
 
+/// The name of a sentence by value: up to sixteen characters.
+public struct SentenceName: Hashable, Sendable {
+  private var first: UInt64 = 0
+  private var second: UInt64 = 0
+  public private(set) var count = 0
+
+  public init() {}
+
+  /// Adds a character; a seventeenth is dropped.
+  mutating func append(_ character: UInt8) {
+    guard count < 16 else { return }
+    let place = UInt64(count & 7) &* 8
+    if count < 8 { first |= UInt64(character) &<< place } else { second |= UInt64(character) &<< place }
+    count += 1
+  }
+
+  /// A character, 0 ..< `count`.
+  public subscript(_ index: Int) -> UInt8 {
+    UInt8(truncatingIfNeeded: (index < 8 ? first : second) &>> (UInt64(index & 7) &* 8))
+  }
+}
+
 /// A whole sentence with a right checksum: a view without a copy.
 public struct Sentence: ~Escapable {
   /// All bytes from `$` to the end of the line.
@@ -126,6 +148,19 @@ public struct Sentence: ~Escapable {
       at &+= 1
     }
     return Formatter(code: code)
+  }
+
+  /// The name of the sentence, as far as sixteen characters: its address, with the number of a sentence of u-blox (PUBX,00).
+  public var name: SentenceName {
+    var name = SentenceName()
+    for index in 0..<addressLength { name.append(bytes.u1(1 &+ index)) }
+    guard addressLength == 4, isProprietary, formatter == Formatter(code: 0x554258) else { return name }
+    var at = 2 &+ addressLength
+    while at < bytes.byteCount, bytes.u1(at) &- UInt8(ascii: "0") < 10 {
+      name.append(bytes.u1(at))
+      at &+= 1
+    }
+    return name
   }
 
   /// A reader of the fields, before the first field behind the address.

@@ -9,7 +9,7 @@ public struct TXT: SentenceContent {
   public var number: Int32?
   /// The kind of text; u-blox: 0 error, 1 warning, 2 notice, 7 user.
   public var identifier: Int32?
-  /// The characters.
+  /// The characters, with commas and codes as received.
   public var text: TextRange?
 
   @inlinable public init() {}
@@ -19,7 +19,7 @@ public struct TXT: SentenceContent {
     v.integer("numMsg", &sentences, 0...99, digits: 2)
     v.integer("msgNum", &number, 0...99, digits: 2)
     v.integer("msgType", &identifier, 0...99, digits: 2)
-    v.text("text", &text)
+    v.remainder("text", &text)
   }
 }
 

@@ -108,7 +108,7 @@ struct VendorEvidence: Sendable {
     return nil
   }
 
-  private static func contains(_ text: StaticString, _ bytes: RawSpan) -> Bool {
+  static func contains(_ text: StaticString, _ bytes: RawSpan) -> Bool {
     let wanted = [UInt8](text.description.utf8)
     guard bytes.byteCount >= wanted.count else { return false }
     for start in 0...bytes.byteCount - wanted.count

@@ -25,6 +25,12 @@ public struct Listener: ~Copyable {
   static var epochSilence: Milliseconds { Milliseconds(100) }
   /// The silence that ends a frame: the receiver was unplugged, or fell asleep, in the middle of it.
   static var frameSilence: Milliseconds { Milliseconds(2000) }
+  /// The time after which an incomplete frame that holds whole ones is given up. A pause of the line gives it up earlier:
+  /// receivers write a frame without pauses.
+  static var longestFrame: Milliseconds { Milliseconds(1000) }
+  /// A pause between sentences that separates bursts, if it is longer than the others. Adapters deliver bytes in pieces with
+  /// shorter ones.
+  static var shortestPause: UInt64 { 15 }
   /// The time without a frame after which the user gets advice.
   public static var helpAfter: Milliseconds { Milliseconds(5000) }
 
@@ -46,6 +52,8 @@ public struct Listener: ~Copyable {
   private var stream = FrameStream()
   private var assembler: EpochAssembler
   private var search: BaudRateSearch?
+  /// An incomplete frame: the number of bytes of the stream before it, and when to look for frames that it holds.
+  private var begun: (offset: UInt64, checkedFrom: Instant)?
   private let started: Instant
   private var hasAdvised = false
 
@@ -78,7 +86,10 @@ public struct Listener: ~Copyable {
   public var deadline: Instant? {
     var next = search?.deadline
     if assembler.isOpen { next = .earlier(next, lastByte + Self.epochSilence) }
-    if stream.isInsideFrame { next = .earlier(next, lastByte + Self.frameSilence) }
+    if let begun {
+      let isChecked = begun.checkedFrom > lastByte
+      next = .earlier(next, lastByte + (isChecked ? Self.frameSilence : Self.epochSilence))
+    }
     if !hasAdvised, stream.counters.frames == 0 { next = .earlier(next, started + Self.helpAfter) }
     return next
   }
@@ -98,6 +109,7 @@ public struct Listener: ~Copyable {
   private mutating func discard() {
     bytesSinceFrame = 0
     stream.reset()
+    begun = nil
     skippedAtLastFrame = stream.counters.skippedBytes
   }
 
@@ -112,11 +124,18 @@ public struct Listener: ~Copyable {
     _ bytes: RawSpan, at now: Instant, frames tap: (borrowing Frame) -> Void = { _ in },
     _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
   ) -> Action {
+    let pause = now.milliseconds(since: lastByte)
+    if pause >= Self.shortestPause, !stream.isInsideFrame { assembler.pauses(milliseconds: UInt32(clamping: pause)) }
     lastByte = now
     let before = stream.counters
     stream.receive(bytes) { frame in
       tap(frame)
       assembler.receive(frame, body)
+    }
+    if let begun, stream.isInsideFrame, stream.offset == begun.offset {
+      if now >= begun.checkedFrom + Self.longestFrame { skipFalseStarts(at: now, tap, body) }
+    } else {
+      begun = stream.isInsideFrame ? (stream.offset, now) : nil
     }
     let frames = Int(stream.counters.frames - before.frames)
     bytesSinceFrame = frames > 0 ? 0 : bytesSinceFrame + bytes.byteCount
@@ -137,12 +156,22 @@ public struct Listener: ~Copyable {
     _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
   ) -> Action {
     let silence = now.milliseconds(since: lastByte)
+    var found = 0
+    if let begun, begun.checkedFrom <= lastByte, silence >= Self.epochSilence.count {
+      let before = stream.counters.frames
+      skipFalseStarts(at: now, tap, body)
+      found = Int(stream.counters.frames - before)
+    }
     if assembler.isOpen, silence >= Self.epochSilence.count { assembler.idle(body) }
     if stream.isInsideFrame, silence >= Self.frameSilence.count {
       stream.finish { frame in
         tap(frame)
         assembler.receive(frame, body)
       }
+      begun = nil
+    }
+    if found > 0, isSearching {
+      return carryOut(search?.receive(frames: found, skipped: 0, isText: true, at: now))
     }
     if !hasAdvised, stream.counters.frames == 0, now >= started + Self.helpAfter {
       hasAdvised = true
@@ -157,6 +186,18 @@ public struct Listener: ~Copyable {
     assembler.finish(body)
   }
 
+  /// Gives up the beginning of a frame that holds whole ones.
+  private mutating func skipFalseStarts(
+    at now: Instant, _ tap: (borrowing Frame) -> Void, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
+  ) {
+    stream.skipFalseStarts { frame in
+      tap(frame)
+      assembler.receive(frame, body)
+      bytesSinceFrame = 0
+    }
+    begun = stream.isInsideFrame ? (stream.offset, now) : nil
+  }
+
   private mutating func carryOut(_ action: BaudRateSearch.Action?) -> Action {
     switch action {
     case nil, .none?: return .none
@@ -164,9 +205,11 @@ public struct Listener: ~Copyable {
     case .setRate(let rate)?:
       // Bytes of the wrong rate are not the beginning of a frame.
       stream.reset()
+      begun = nil
       return .setRate(rate)
     case .poll(let rate)?:
       stream.reset()
+      begun = nil
       return .poll(rate)
     }
   }

@@ -27,6 +27,7 @@ struct LineHealth {
   private var contact = Contact.none
   private var report = Report.none
   private var hadBootText = false
+  private var warning: String?
   private(set) var lastFrame: Instant
   /// Polls in a row that a known and silent receiver did not reply to.
   private(set) var failedPolls = 0
@@ -89,6 +90,12 @@ struct LineHealth {
 
   mutating func countFailedPoll() { failedPolls += 1 }
   mutating func clearFailedPolls() { failedPolls = 0 }
+
+  /// Whether a warning of the receiver is another one than the last.
+  mutating func isNew(warning: String) -> Bool {
+    defer { self.warning = warning }
+    return self.warning != warning
+  }
 
   /// - Parameter bootText: whether these frames contain boot text.
   /// - Returns: whether it begins with them.

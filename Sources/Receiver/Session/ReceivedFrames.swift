@@ -19,6 +19,8 @@ struct ReceivedFrames {
   private(set) var orbits: OrbitPolling
   private(set) var isConfigurationLost = false
   private(set) var sawBootText = false
+  /// The last error or warning of the receiver.
+  private(set) var warning: String?
   /// MON-VER without a request in flight.
   private(set) var version: [UInt8]?
   /// LOG-BATCH payloads.
@@ -53,7 +55,11 @@ struct ReceivedFrames {
       if request == nil, ubx.identity == .monVER { version = [UInt8](copying: ubx.payload) }
       if request != nil, outcome == nil { outcome = request!.receive(ubx, at: now, bitRate: bitRate) }
     case .nmea:
-      if let sentence = frame.nmea, sentence.formatter == Formatter("TXT") { sawBootText = true }
+      guard let sentence = frame.nmea, sentence.formatter == TXT.formatter, let text = ReceiverText(sentence) else {
+        return
+      }
+      if text.announcesStart { sawBootText = true }
+      if let warning = text.warning { self.warning = warning }
     case .rtcm3, .spartn: break
     }
   }

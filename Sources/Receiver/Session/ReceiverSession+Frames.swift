@@ -27,6 +27,7 @@ extension ReceiverSession {
     for payload in received.batch {
       batch.receive(logBATCH: payload, keeps: settings.intent != .readOnly, at: now)
     }
+    if let warning = received.warning, health.isNew(warning: warning) { report(.warned(warning)) }
     // In on/off operation the receiver starts anew for each fix.
     let isStart = health.isStart(received.sawBootText) && desired?.powerSave?.sleepsBetweenFixes != true
     if received.isConfigurationLost || isStart && isSteady { handle(.configurationLost, at: now) }

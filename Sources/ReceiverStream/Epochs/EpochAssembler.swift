@@ -5,9 +5,10 @@ import WireBytes
 
 /// Collects the messages of an epoch into a `Fix`, and reports the epoch when it is complete.
 ///
-/// An epoch is closed by NAV-EOE, by the message with which the receiver usually ends its epochs (`EpochEnd`), by
-/// `idle` when the line is silent, or at the latest by the first message of the next epoch. A message of the epoch that
-/// arrives after the close is added, and the epoch is reported again as an update.
+/// The identity of an epoch is the time of its position. An epoch is closed by NAV-EOE, by the message with which the
+/// receiver usually ends its bursts (`BurstOrder`), by `idle` when the line is silent, or at the latest by the first
+/// message of the next epoch. A message of the epoch that arrives after the close is added, and the epoch is reported
+/// again as an update. Sentences without a time belong to the epoch of their burst, and never begin one.
 ///
 /// The assembler takes frames and returns reports. It has no clock and no file. `reference` is the time of the
 /// computer's clock.
@@ -54,24 +55,59 @@ public struct EpochAssembler: ~Copyable, Sendable {
   /// The state of the epoch's NMEA sentences, from which the fix is completed.
   var nmea = NMEAEpoch()
   var digitLoss = DigitLossCheck()
+  /// The values of sentences without a time: of the epoch, or of the next one while `state` is `ahead`.
+  var untimed = UntimedValues()
+  /// The epoch's own values of sentences without a time while `state` is `ahead`.
+  private var held = UntimedValues()
+  /// A heading for the next epoch.
+  private var nextHeading = (heading: Heading(), tag: nil as EpochTag?)
+  /// The time of the last ZDA before the first epoch.
+  var outputTime: UTCTime?
   /// The satellites of the last report, until the epoch has satellites.
   var sky = Sky()
-  /// Whether the satellites are of this epoch.
-  var hasSky = false
-  /// Whether the satellites changed since the last report.
-  var skyIsTouched = false
-  /// Whether the sky has satellites that were not compared with the used satellites of GSA.
-  var skyLacksMarks = false
+  /// The state of `sky`.
+  var skyState = SkyState.earlier
   /// Whether UBX sent the satellites. Those of NMEA have less detail and are ignored then.
   var hasUBXSky = false
-  private var end = EpochEnd()
-  private var lastKey: EpochEnd.Key = 0
-  private var runLength: UInt64 = 0
-  private var hasContent = false
-  private var isReported = false
+  /// The receiver's numbers of BeiDou.
+  var beiDou = BeiDouNumbering.unknown
+  private var order = BurstOrder()
+  private(set) var state = State.empty
+  /// The pause of the line before the present message, in milliseconds; 0 for none.
+  private(set) var pause: UInt32 = 0
   /// The last report. The next one is made in place, because a fix is large.
   private(set) var last = Report(fix: Fix())
-  var wasIdle = false
+
+  /// The collection of the epoch.
+  enum State: UInt8 {
+    /// No epoch has begun, and nothing was collected for the first one.
+    case empty
+    /// Sentences without a time are collected for the first epoch.
+    case gathering
+    /// The epoch of `fix` has messages that no report covers.
+    case open
+    /// The epoch is reported. Its later messages are added.
+    case reported
+    /// The epoch is reported. Sentences without a time are collected for the next one.
+    case ahead
+  }
+
+  /// The satellites of a burst.
+  enum SkyState: UInt8 {
+    /// The burst has none: they are of an earlier one.
+    case earlier
+    /// They are of this burst and reported.
+    case reported
+    /// They have changed since the last report.
+    case changed
+    /// The same, and they were not compared with the used satellites of GSA.
+    case unmarked
+
+    var isChanged: Bool { rawValue >= SkyState.changed.rawValue }
+  }
+
+  /// The silence in milliseconds that ends an epoch: receivers write a burst without pauses.
+  private static var silence: UInt32 { 100 }
 
   /// - Parameters:
   ///   - reference: the computer's time, if its clock is set. It corrects dates that are 1024 weeks early.
@@ -91,14 +127,26 @@ public struct EpochAssembler: ~Copyable, Sendable {
   }
 
   /// The line is silent, and no more messages of this epoch will come (100 ms are enough for any receiver). An
-  /// unreported epoch is reported.
+  /// unreported epoch is reported, and satellites that belong to none.
   public mutating func idle(_ body: (borrowing Report, borrowing Sky) -> Void) {
-    if hasContent, !isReported { report(body) }
-    wasIdle = true
+    switch state {
+    case .open: report(body)
+    case .gathering, .ahead: reportSky(body)
+    case .empty, .reported: break
+    }
+    pauses(milliseconds: Self.silence)
   }
+
+  /// The line paused between the frames before and those that follow. `idle` is a pause of 100 ms.
+  public mutating func pauses(milliseconds: UInt32) { pause = max(pause, milliseconds) }
 
   /// The stream has ended. Collected messages are reported.
   public mutating func finish(_ body: (borrowing Report, borrowing Sky) -> Void) {
+    // A stream without any epoch: its time and satellites are one.
+    if state == .gathering {
+      startEpoch(nil)
+      fix.time = outputTime
+    }
     idle(body)
   }
 
@@ -106,54 +154,127 @@ public struct EpochAssembler: ~Copyable, Sendable {
   /// nothing. Used satellites may not be marked yet. A caller that waits for an epoch brings code and data of the
   /// report into the caches with it.
   public mutating func preview(_ body: (borrowing Report, borrowing Sky) -> Void) {
-    body(Report(fix: isOpen ? finished() : last.fix, skyChanged: sky.count > 0), sky)
+    body(Report(fix: state == .open ? finished() : last.fix, skyChanged: sky.count > 0), sky)
   }
 
-  /// Whether messages were collected that no report has covered.
-  public var isOpen: Bool { hasContent && !isReported }
+  /// Whether messages were collected that no report has covered, and that `idle` completes.
+  public var isOpen: Bool {
+    switch state {
+    case .open: true
+    case .gathering, .ahead: pause < Self.silence
+    case .empty, .reported: false
+    }
+  }
 
   // MARK: Messages
 
-  /// Called before a message is applied. Closes the epoch when the message belongs to a new one.
+  /// Called before a message with the time of a position is applied, or a position without a time. Closes the epoch when
+  /// the message belongs to a new one.
   ///
   /// - Parameter isOther: whether the message is of another epoch, whatever its time.
   mutating func begin(
     _ tag: EpochTag?, _ id: UInt64, isOther: Bool = false, _ body: (borrowing Report, borrowing Sky) -> Void
   ) {
-    if isOther || isNewEpoch(tag) {
-      if hasContent {
-        end.learn(lastKey)
-        if !isReported { report(body) }
-      }
-      startEpoch(tag)
-    } else if self.tag == nil {
-      self.tag = tag
+    let isNew = isOther || isNewEpoch(tag)
+    if isNew, state == .open { report(body) }
+    if state == .ahead || state == .gathering {
+      reportEarlierOutput(tag, body)
+      joinAhead(isNew)
     }
-    wasIdle = false
-    runLength = id == lastKey & 0xFFFF_FFFF_FFFF ? runLength + 1 : 0
-    lastKey = id | runLength << 48
+    if !isNew, untimed.motion == .last { untimed.motion = .enclosed }
+    order.add(timed: id, isNew: isNew, after: pause)
+    if isNew { startEpoch(tag) } else if self.tag == nil { self.tag = tag }
+  }
+
+  /// Called before a sentence without a time is applied. It belongs to the epoch of its burst.
+  mutating func beginUntimed(_ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void) {
+    switch state {
+    case .empty: state = .gathering
+    case .gathering, .ahead: if order.separates(pause) { dropAhead() }
+    case .open, .reported:
+      if order.isAhead(id, after: pause, isInstrument: false) { goAhead(body) }
+    }
+    order.add(untimed: id, after: pause)
+  }
+
+  /// Collects sentences without a time for the next epoch from now on.
+  @inline(never)
+  private mutating func goAhead(_ body: (borrowing Report, borrowing Sky) -> Void) {
+    if state == .open { report(body) }
+    held = untimed
+    state = .ahead
+    dropAhead()
+  }
+
+  /// Drops sentences without a time between two bursts: they belong to no epoch.
+  private mutating func dropAhead() {
+    untimed = UntimedValues()
+    skyState = .earlier
+  }
+
+  /// Joins the sentences without a time to the epoch of the message with a time that follows them.
+  @inline(never)
+  private mutating func joinAhead(_ isNew: Bool) {
+    if order.separates(pause) { untimed = UntimedValues() }
+    untimed.motion = .none
+    guard !isNew else { return }
+    held.add(untimed)
+    untimed = held
+    state = .reported
+  }
+
+  /// Gives a heading to the epoch of its time or burst. Such a sentence also comes at a pace of its own: it never begins
+  /// or updates an epoch. Between two bursts it is the heading of the next epoch.
+  ///
+  /// - Parameter tag: the time of the heading; nil for a sentence without one.
+  mutating func add(
+    _ heading: Heading, _ tag: EpochTag?, _ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void
+  ) {
+    let isOwn: Bool
+    switch state {
+    case .empty, .gathering, .ahead: isOwn = false
+    case .open, .reported:
+      isOwn = tag.map { isOfEpoch($0) } ?? !order.isAhead(id, after: pause, isInstrument: true)
+    }
+    if isOwn {
+      // The burst did not end where it usually does.
+      if state == .reported, pause == 0 { order.forget() }
+      untimed.heading.add(heading)
+    } else {
+      nextHeading = (heading, tag)
+    }
+    order.add(untimed: id, after: pause)
+    if state == .open, order.isEnd { report(body) }
+    pause = 0
   }
 
   /// Called after a message is applied. Reports the epoch when it is complete, or has changed since its report.
   mutating func complete(isEnd: Bool = false, _ body: (borrowing Report, borrowing Sky) -> Void) {
-    hasContent = true
-    if !isReported {
-      if isEnd || end.isEnd(lastKey) { report(body) }
-    } else if (hasSky && skyIsTouched) || isChanged() {
-      end.forget()
-      report(body)
+    switch state {
+    case .open: if isEnd || order.isEnd { report(body) }
+    case .reported:
+      if skyState.isChanged || isChanged() {
+        // A late message does not refute the end that was learned.
+        if pause == 0 { order.forget() }
+        report(body)
+      }
+    case .empty, .gathering, .ahead: break
     }
+    pause = 0
   }
+
+  /// Whether a time is that of the epoch.
+  mutating func isOfEpoch(_ tag: EpochTag) -> Bool { state.rawValue > State.gathering.rawValue && !isNewEpoch(tag) }
 
   // Mutating without a change: for a borrowing call the compiler copies the whole value, 2.5 kB.
   @inline(__always)
   private mutating func isNewEpoch(_ tag: EpochTag?) -> Bool {
-    guard let current = self.tag else {
-      // Messages without a time were collected. The first message with a time belongs to them; after a silence it does
-      // not.
-      return wasIdle && hasContent
+    if state.rawValue <= State.gathering.rawValue { return true }
+    guard let current = self.tag, let tag else {
+      // A message without a time belongs to the epoch, and an epoch without a time has that of its first message with
+      // one; after a silence they do not.
+      return pause >= Self.silence
     }
-    guard let tag else { return wasIdle }
     return tag.isOtherClock(than: current) ? !tag.isSame(as: current, leapSeconds: leapSecondsNow) : tag != current
   }
 
@@ -161,21 +282,23 @@ public struct EpochAssembler: ~Copyable, Sendable {
   private mutating func startEpoch(_ tag: EpochTag?) {
     // A reported fix has its time even if the epoch had only a time of day.
     if let time = fix.time ?? last.fix.time { calendar.advance(to: time) }
-    calendar.start = nil
+    if state.rawValue > State.gathering.rawValue { calendar.start = nil }
     self.tag = tag
     fix = Fix()
     fix.leapSeconds = leapSeconds
-    nmea = NMEAEpoch(after: nmea)
+    nmea = NMEAEpoch(after: nmea, fixMode: state == .ahead ? held.fixMode : untimed.fixMode)
     hasPreciseECEF = false
     if epochsWithoutFirstOutput <= Self.epochsUntilSecondOutput { epochsWithoutFirstOutput += 1 }
-    hasContent = false
-    isReported = false
-    hasSky = false
-    skyIsTouched = false
-    skyLacksMarks = false
-    // With one kind of message, each message ends its epoch. A growing run length would hide that.
-    lastKey = 0
-    runLength = 0
+    if state == .open || state == .reported { dropAhead() }
+    takeNextHeading(tag)
+    state = .open
+  }
+
+  /// Gives the epoch the heading between the bursts, unless it is old or of another time.
+  private mutating func takeNextHeading(_ tag: EpochTag?) {
+    guard nextHeading.heading.source > .none else { return }
+    if pause <= 2000, nextHeading.tag == nil || nextHeading.tag == tag { untimed.heading.add(nextHeading.heading) }
+    nextHeading = (Heading(), nil)
   }
 
   /// GPS − UTC: the receiver's value, else that of the table for the date.
@@ -196,7 +319,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   /// The fix as it would be reported.
   private mutating func finished() -> Fix {
     var whole = fix
-    Self.finish(&whole, nmea, calendar, timeOfWeek)
+    Self.finish(&whole, nmea, untimed, calendar, timeOfWeek)
     return whole
   }
 
@@ -204,16 +327,22 @@ public struct EpochAssembler: ~Copyable, Sendable {
   // Not inlined, so that a preview executes the code of a report.
   @inline(never)
   private static func finish(
-    _ whole: inout Fix, _ nmea: borrowing NMEAEpoch, _ calendar: ReceiverCalendar,
+    _ whole: inout Fix, _ nmea: borrowing NMEAEpoch, _ untimed: borrowing UntimedValues, _ calendar: ReceiverCalendar,
     _ timeOfWeek: (iTOW: UInt32, leapSeconds: Int)?
   ) {
-    nmea.settle(&whole, calendar)
+    nmea.settle(&whole, untimed, calendar)
+    untimed.complete(&whole)
     // The week continues for receivers that send the date less often than the position.
     if whole.time == nil, whole.kind != .none, let timeOfWeek {
       whole.time = calendar.time(atTimeOfWeek: timeOfWeek.iTOW, leapSeconds: timeOfWeek.leapSeconds)
     }
     if whole.kind == .none || whole.kind == .timeOnly { whole.removePlace() }
     whole.settleEarthCentred()
+    // A claim of a fix without a position, such as that of NAV-STATUS, says nothing about the position.
+    if whole.kind != .none, whole.kind != .timeOnly, whole.latitudeDegrees == nil {
+      whole.kind = .none
+      whole.reportsKind = false
+    }
     whole.settleHeights()
     whole.estimateAccuracy()
   }
@@ -247,24 +376,18 @@ public struct EpochAssembler: ~Copyable, Sendable {
   // Not inlined, so that the code for each message is short.
   @inline(never)
   private mutating func report(_ body: (borrowing Report, borrowing Sky) -> Void) {
-    let skyChanged = hasSky && skyIsTouched
-    skyIsTouched = false
-    if skyChanged, skyLacksMarks {
-      sky.use(&nmea.used)
-      skyLacksMarks = false
-    }
-    last.isUpdate = isReported
-    last.skyChanged = skyChanged
-    if isReported {
+    last.skyChanged = settleSky()
+    last.isUpdate = state == .reported
+    if state == .reported {
       update()
     } else {
       let timeOfWeek = timeOfWeek
       last.fix = fix
-      Self.finish(&last.fix, nmea, calendar, timeOfWeek)
+      Self.finish(&last.fix, nmea, untimed, calendar, timeOfWeek)
       last.fixChanged = true
       last.hasDilutionsAlone = sky.count == 0 && last.fix.hasDilutions
     }
-    isReported = true
+    state = .reported
     body(last, sky)
   }
 
@@ -277,11 +400,50 @@ public struct EpochAssembler: ~Copyable, Sendable {
     last.fix = whole
   }
 
-  /// Removes the satellites of the epoch before, once in an epoch.
+  /// Reports the satellites of a burst that has no epoch, as an update without another fix.
+  private mutating func reportSky(_ body: (borrowing Report, borrowing Sky) -> Void) {
+    guard settleSky() else { return }
+    last.isUpdate = true
+    last.fixChanged = false
+    last.skyChanged = true
+    last.hasDilutionsAlone = false
+    body(last, sky)
+  }
+
+  /// Marks the used satellites for a report. Returns whether the satellites changed.
+  private mutating func settleSky() -> Bool {
+    guard skyState.isChanged else { return false }
+    if untimed.unmatched.count > 0 { rejectedFields += untimed.unmatched.match(&sky, &untimed.used) }
+    if skyState == .unmarked { sky.use(&untimed.used) }
+    skyState = .reported
+    return true
+  }
+
+  /// Removes the satellites of the burst before, once in a burst.
+  @inline(__always)
   mutating func startSky() {
-    skyIsTouched = true
-    guard !hasSky else { return }
-    sky.removeAll()
-    hasSky = true
+    if skyState == .earlier { sky.removeAll() }
+    if !skyState.isChanged { skyState = untimed.unmatched.count > 0 ? .unmarked : .changed }
+  }
+
+  /// Reports the time of a stream's first ZDA if it belongs to an epoch before the first one.
+  private mutating func reportEarlierOutput(_ tag: EpochTag?, _ body: (borrowing Report, borrowing Sky) -> Void) {
+    guard state == .gathering, let outputTime, case .timeOfDay(let time)? = tag else { return }
+    if time - outputTime.nanosecondsOfDay > 1_000_000_000 {
+      var early = Fix()
+      early.time = outputTime
+      body(Report(fix: early), sky)
+    }
+    self.outputTime = nil
+  }
+
+  /// Reports a time without an epoch, of a stream that has had no epoch yet.
+  mutating func report(timeOnly time: UTCTime, _ body: (borrowing Report, borrowing Sky) -> Void) {
+    var fix = Fix()
+    fix.leapSeconds = leapSeconds
+    fix.time = time
+    body(Report(fix: fix, skyChanged: settleSky()), sky)
+    untimed = UntimedValues()
+    state = .empty
   }
 }

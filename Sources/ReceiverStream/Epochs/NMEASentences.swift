@@ -5,21 +5,20 @@ import WireBytes
 
 /// The state of an epoch that several sentences determine together.
 struct NMEAEpoch: Sendable {
-  /// Whether a sentence with a status has a valid solution. The sentence of the highest rank counts.
-  var isValid: Bool?
-  var validityRank = 0
-  /// GSA's fix mode 1, 2 or 3: the best of the epoch.
+  /// Whether a sentence with a status has a valid solution. The sentence of the highest rank counts, and among those of one rank
+  /// a valid one. Sentences that say nothing about it do not count.
+  private(set) var isValid: Bool?
+  private var validityRank = 0
+  /// The talker of the sentence that counts.
+  private var validityTalker: UInt16 = 0
+  /// The fix mode 2 or 3 of PUBX,00.
   var fixMode: Int?
   /// The fix mode of an earlier epoch, for receivers that do not send GSA in each epoch.
   private var earlierFixMode: Int?
   private var earlierAge = 0
   var timeOfDay: Int64?
-  /// The number of used satellites in GSA.
-  var usedSatellites = 0
   /// Digits behind the point of the minutes of the position.
   var positionDigits: UInt8 = 0
-  /// The used satellites in GSA.
-  var used = SatelliteSet()
   /// The position sentences of the epoch: a bit for each kind and talker.
   private var positionSentences: UInt32 = 0
   /// The date of RMC.
@@ -34,7 +33,18 @@ struct NMEAEpoch: Sendable {
   /// or another date.
   @inline(__always)
   func mayBeRepeated(_ kind: PositionSentence, date: ShortDate?) -> Bool {
-    positionSentences >> (8 * kind.rawValue) & 0xFF != 0 || (self.date != nil && date != nil)
+    has(kind) || (self.date != nil && date != nil)
+  }
+
+  /// Whether the epoch has a sentence of a kind.
+  @inline(__always)
+  private func has(_ kind: PositionSentence) -> Bool { positionSentences >> (8 * kind.rawValue) & 0xFF != 0 }
+
+  /// Whether the epoch has a GLL and no other position sentence, or others and no GLL: it may be joined with the other kind by a
+  /// local time.
+  func mayJoinLocalTime(_ kind: PositionSentence) -> Bool {
+    let others = positionSentences & ~(0xFF << (8 * PositionSentence.gll.rawValue))
+    return kind == .gll ? others != 0 && !has(.gll) : others == 0 && has(.gll)
   }
 
   /// Whether the sentence is of another epoch.
@@ -69,34 +79,41 @@ struct NMEAEpoch: Sendable {
   private static func bit(_ talker: Talker) -> UInt32 { 1 << UInt32(talker.code & 7) }
 
   /// A new epoch. The fix mode of GSA holds for ten epochs without GSA.
-  init(after earlier: NMEAEpoch) {
-    let mode = earlier.fixMode ?? earlier.earlierFixMode
-    earlierAge = earlier.fixMode == nil ? earlier.earlierAge + 1 : 1
-    earlierFixMode = earlier.isValid == true && earlierAge <= 10 ? mode : nil
+  ///
+  /// - Parameter fixMode: that of the earlier epoch's GSA.
+  init(after earlier: NMEAEpoch, fixMode: Int?) {
+    let mode = earlier.fixMode ?? fixMode
+    earlierAge = mode == nil ? earlier.earlierAge + 1 : 1
+    earlierFixMode = earlier.isValid == true && earlierAge <= 10 ? mode ?? earlier.earlierFixMode : nil
   }
 
-  var isEmpty: Bool { isValid == nil && fixMode == nil }
-
-  mutating func setValid(_ valid: Bool, rank: Int) {
-    guard rank >= validityRank else { return }
+  /// Adds an explicit statement of a sentence with positions that there is a fix, or none.
+  mutating func setValid(_ valid: Bool, rank: Int, _ talker: Talker) {
+    guard rank > validityRank || rank == validityRank && (valid || talker.code == validityTalker) else { return }
     isValid = valid
     validityRank = rank
+    validityTalker = talker.code
   }
 
   /// Completes the time and the kind of the fix, where no UBX message did.
-  func settle(_ fix: inout Fix, _ calendar: ReceiverCalendar) {
+  func settle(_ fix: inout Fix, _ untimed: borrowing UntimedValues, _ calendar: ReceiverCalendar) {
     // Without a fix the receiver's clock may be wrong by days.
     if fix.time == nil, let timeOfDay, calendar.last != nil || isValid == true {
       fix.time = calendar.time(at: timeOfDay)
     }
-    if !isEmpty { fix.reportsKind = true }
-    guard fix.kind == .none, !isEmpty else { return }
+    let fixModeOfGSA = untimed.fixMode
+    let hasFour = untimed.usedCount >= 4
+    let fixMode = fixMode ?? fixModeOfGSA
+    let isFix = isValid ?? fixMode.map { $0 > 1 }
+    // A GSA without a fix is a statement, one with a fix needs a position.
+    if isFix == false { fix.reportsKind = true }
+    guard fix.kind == .none, isFix == true, fix.latitudeDegrees != nil else { return }
+    fix.reportsKind = true
     let hasHeight = fix.heightAboveSeaLevelMetres != nil || fix.heightAboveEllipsoidMetres != nil
-    guard isValid ?? (fixMode ?? 1 > 1), fix.latitudeDegrees != nil else { return }
     switch fixMode ?? (hasHeight ? nil : earlierFixMode) {
     case 3: fix.kind = .threeD
     // Four satellites determine a height. Receivers that send a height with mode 2 have not updated GSA.
-    case 2: fix.kind = hasHeight && usedSatellites >= 4 ? .threeD : .twoD
+    case 2: fix.kind = hasHeight && hasFour ? .threeD : .twoD
     default: fix.kind = hasHeight ? .threeD : .twoD
     }
   }
@@ -114,7 +131,7 @@ extension EpochAssembler {
   /// Each signal has its own last page.
   @inline(__always)
   private static func id(_ talker: Talker, isLast: Bool, signal: UInt64) -> UInt64 {
-    id(talker, GSV.formatter) | (isLast ? 1 << 42 : 0) | (signal & 0xF) << 44
+    id(talker, GSV.formatter) | (isLast ? BurstOrder.pageBit : 0) | (signal & 0xF) << 44
   }
 
   package mutating func receive(_ sentence: NMEA.Sentence, _ body: (borrowing Report, borrowing Sky) -> Void) {
@@ -130,7 +147,7 @@ extension EpochAssembler {
   private mutating func receiveGSV(_ sentence: NMEA.Sentence, _ body: (borrowing Report, borrowing Sky) -> Void) {
     let content = sentence.decodeInline(GSV.self, rejected: &rejectedFields)
     let signal = UInt64(truncatingIfNeeded: content.signalID ?? 0)
-    begin(nil, Self.id(sentence.talker, isLast: content.isLast, signal: signal), body)
+    beginUntimed(Self.id(sentence.talker, isLast: content.isLast, signal: signal), body)
     apply(content, sentence.talker)
     complete(body)
   }
@@ -138,7 +155,7 @@ extension EpochAssembler {
   @inline(never)
   private mutating func receiveGSA(_ sentence: NMEA.Sentence, _ body: (borrowing Report, borrowing Sky) -> Void) {
     let content = sentence.decodeInline(GSA.self, rejected: &rejectedFields)
-    begin(nil, Self.id(sentence.talker, GSA.formatter), body)
+    beginUntimed(Self.id(sentence.talker, GSA.formatter), body)
     apply(content, sentence.talker)
     complete(body)
   }
@@ -154,22 +171,22 @@ extension EpochAssembler {
     case GGA.formatter:
       let content = sentence.decode(GGA.self, rejected: &rejectedFields)
       begin(.gga, sentence.talker, content.time, content.latitude, content.longitude, id, body)
-      apply(content)
+      apply(content, sentence.talker)
     case RMC.formatter:
       let content = sentence.decode(RMC.self, rejected: &rejectedFields)
       begin(.rmc, sentence.talker, content.time, content.latitude, content.longitude, date: content.date, id, body)
-      apply(content)
+      apply(content, sentence.talker)
     case GNS.formatter:
       let content = sentence.decode(GNS.self, rejected: &rejectedFields)
       begin(.gns, sentence.talker, content.time, content.latitude, content.longitude, id, body)
-      apply(content)
+      apply(content, sentence.talker)
     case GLL.formatter:
       let content = sentence.decode(GLL.self, rejected: &rejectedFields)
       begin(.gll, sentence.talker, content.time, content.latitude, content.longitude, id, body)
-      apply(content)
+      apply(content, sentence.talker)
     case VTG.formatter:
       let content = sentence.decode(VTG.self, rejected: &rejectedFields)
-      begin(nil, id, body)
+      beginUntimed(id, body)
       apply(content)
     case GST.formatter:
       let content = sentence.decode(GST.self, rejected: &rejectedFields)
@@ -177,25 +194,10 @@ extension EpochAssembler {
       apply(content)
     case ZDA.formatter:
       let content = sentence.decode(ZDA.self, rejected: &rejectedFields)
-      begin(tag(content.time), id, body)
-      apply(content)
-    case HDT.formatter:
-      let content = sentence.decode(HDT.self, rejected: &rejectedFields)
-      begin(nil, id, body)
-      setHeading(content.heading)
-    case THS.formatter:
-      let content = sentence.decode(THS.self, rejected: &rejectedFields)
-      begin(nil, id, body)
-      if content.mode != UInt8(ascii: "V") { setHeading(content.heading) }
-    case HDG.formatter:
-      let content = sentence.decode(HDG.self, rejected: &rejectedFields)
-      begin(nil, id, body)
-      apply(content)
-    case HDM.formatter:
-      let content = sentence.decode(HDM.self, rejected: &rejectedFields)
-      begin(nil, id, body)
-      setMagneticHeading(content.heading?.value)
-    default: return
+      apply(day(content), outputAt: content.time, id, body)
+    case HDT.formatter, THS.formatter, HDG.formatter, HDM.formatter:
+      return receiveHeading(sentence, id, body)
+    default: return receiveAntennaHeading(sentence, id, body)
     }
     complete(body)
   }
@@ -208,14 +210,46 @@ extension EpochAssembler {
     date: ShortDate? = nil, _ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void
   ) {
     // Nearly all sentences have another time or are the first of their kind: they skip the other checks.
-    let own = tag(time)
+    var own = tag(time)
+    if own != nil, own != tag, nmea.mayJoinLocalTime(kind) { own = joiningLocalTime(kind, own, latitude, longitude) }
     let isOther =
       (own == nil || tag == nil || own == tag) && nmea.mayBeRepeated(kind, date: date)
       && nmea.isRepeated(
-        kind, talker, time: time, date: date, isTimed: tag != nil, isAfterSilence: wasIdle,
+        kind, talker, time: time, date: date, isTimed: tag != nil, isAfterSilence: pause >= 100,
         hasMoved: hasMoved(latitude, longitude))
     begin(own, id, isOther: isOther, body)
     nmea.add(kind, talker, date: date)
+  }
+
+  /// The time of a position sentence beside the open epoch: some receivers write the local time into GLL. It differs from UTC by
+  /// quarters of an hour, and the position is the same. The epoch has the time of the other sentences.
+  @inline(never)
+  private mutating func joiningLocalTime(
+    _ kind: NMEAEpoch.PositionSentence, _ own: EpochTag?, _ latitude: Coordinate?, _ longitude: Coordinate?
+  ) -> EpochTag? {
+    guard case .timeOfDay(let time)? = own, case .timeOfDay(let current)? = tag,
+      (time - current) % (15 * 60 * 1_000_000_000) == 0, latitude != nil, fix.latitudeDegrees != nil,
+      !hasMoved(latitude, longitude)
+    else { return own }
+    if kind != .gll { tag = own }
+    return tag
+  }
+
+  /// HDT, THS, HDG and HDM.
+  @inline(never)
+  private mutating func receiveHeading(
+    _ sentence: NMEA.Sentence, _ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void
+  ) {
+    var heading = Heading()
+    switch sentence.formatter {
+    case HDT.formatter: setHeading(sentence.decode(HDT.self, rejected: &rejectedFields).heading, &heading)
+    case THS.formatter:
+      let content = sentence.decode(THS.self, rejected: &rejectedFields)
+      if content.mode != UInt8(ascii: "V") { setHeading(content.heading, &heading) }
+    case HDG.formatter: apply(sentence.decode(HDG.self, rejected: &rejectedFields), &heading)
+    default: setMagneticHeading(sentence.decode(HDM.self, rejected: &rejectedFields).heading?.value, &heading)
+    }
+    if heading.source > .none { add(heading, nil, id, body) }
   }
 
   /// Whether a position differs from that of the epoch by more than its digits.
@@ -239,37 +273,44 @@ extension EpochAssembler {
       // The fields of other PSTI sentences have other meanings and are not errors.
       var rejected = 0
       let content = sentence.decode(PSTI030.self, rejected: &rejected)
-      guard content.messageID == 30 else { return }
+      guard content.messageID == 30 else { return receiveAntennaHeading(sentence, id, body) }
       rejectedFields += rejected
       begin(tag(content.time), id, body)
       guard content.status == UInt8(ascii: "A") else { break }
       setPosition(content.latitude, content.longitude, .gga, content.altitude, nil)
-      setVelocity(north: content.velocityNorth, east: content.velocityEast, up: content.velocityUp)
+      if fix.source < .ubx,
+        let velocity = velocity(
+          north: content.velocityNorth, east: content.velocityEast, up: content.velocityUp)
+      {
+        fix.velocityMetresPerSecond = velocity
+        fix.climbMetresPerSecond = -velocity.z
+      }
     case PGRMV.formatter:
       let content = sentence.decode(PGRMV.self, rejected: &rejectedFields)
-      begin(nil, id, body)
-      setVelocity(north: content.velocityNorth, east: content.velocityEast, up: content.velocityUp)
+      beginUntimed(id, body)
+      untimed.velocityMetresPerSecond = velocity(
+        north: content.velocityNorth, east: content.velocityEast, up: content.velocityUp)
     case PGRME.formatter:
       let content = sentence.decode(PGRME.self, rejected: &rejectedFields)
-      begin(nil, id, body)
+      beginUntimed(id, body)
       // Receivers that do not compute the error send zero.
-      guard fix.source < .ubx, let horizontal = content.horizontalError?.value, horizontal > 0 else { break }
-      fix.horizontalAccuracyMetres = horizontal
-      fix.verticalAccuracyMetres = content.verticalError.flatMap { $0.mantissa < 0 ? nil : $0.value }
-      fix.accuracySource = .receiver
+      guard let horizontal = content.horizontalError?.value, horizontal > 0 else { break }
+      untimed.horizontalAccuracyMetres = horizontal
+      untimed.verticalAccuracyMetres = content.verticalError.flatMap { $0.mantissa < 0 ? nil : $0.value }
     case PQGSA.formatter:
       let content = sentence.decode(PQGSA.self, rejected: &rejectedFields).content
-      begin(nil, id | UInt64(truncatingIfNeeded: content.systemID ?? 0) & 0xF << 44, body)
+      beginUntimed(id | UInt64(truncatingIfNeeded: content.systemID ?? 0) & 0xF << 44, body)
       apply(content, sentence.talker)
     case PQGSV.formatter:
       let content = sentence.decode(PQGSV.self, rejected: &rejectedFields)
       let isLast = content.number == content.sentences
-      begin(nil, id | UInt64(truncatingIfNeeded: content.systemID ?? 0) & 0x7 << 44 | (isLast ? 1 << 47 : 0), body)
+      beginUntimed(
+        id | UInt64(truncatingIfNeeded: content.systemID ?? 0) & 0x7 << 44 | (isLast ? 1 << 47 : 0), body)
       apply(content)
     case PUBX00.formatter:
       guard let number = sentence.messageNumber, receiveUBlox(sentence, number, id | UInt64(number) << 44, body)
       else { return }
-    default: return
+    default: return receiveAntennaHeading(sentence, id, body)
     }
     complete(body)
   }
@@ -287,8 +328,7 @@ extension EpochAssembler {
     case PUBX04.messageNumber:
       let content = sentence.decode(PUBX04.self, rejected: &rejectedFields)
       guard content.time != nil else { return false }
-      begin(tag(content.time), id, body)
-      apply(content)
+      apply(content, id, body)
     default: return false
     }
     return true
@@ -296,9 +336,8 @@ extension EpochAssembler {
 
   private mutating func apply(_ content: PUBX00) {
     setTime(content.time)
-    let status = content.status ?? ShortText("NF")
-    let isFix = status != ShortText("NF") && status != ShortText("TT")
-    nmea.setValid(isFix && content.latitude != nil && content.longitude != nil, rank: 4)
+    guard let status = content.status, let isFix = Self.isFix(status) else { return }
+    if !isFix || content.latitude != nil && content.longitude != nil { nmea.setValid(isFix, rank: 4, .proprietary) }
     guard isFix else { return }
     setPosition(content.latitude, content.longitude, .pubx, nil, nil)
     guard fix.source <= .pubx else { return }
@@ -329,39 +368,69 @@ extension EpochAssembler {
     if let age = content.differentialAge?.value { fix.differentialAgeSeconds = age }
   }
 
-  private mutating func apply(_ content: PUBX04) {
-    setTime(content.time)
-    setDate(
-      content.date.flatMap { Day(year: $0.fullYear, month: Int($0.month), day: Int($0.day)) }, content.time)
+  /// Whether a status of PUBX,00 is a fix; nil for an unknown one.
+  private static func isFix(_ status: ShortText) -> Bool? {
+    switch status {
+    case ShortText("NF"), ShortText("TT"): false
+    case ShortText("DR"), ShortText("G2"), ShortText("G3"), ShortText("D2"), ShortText("D3"), ShortText("RK"): true
+    default: nil
+    }
+  }
+
+  private mutating func apply(
+    _ content: PUBX04, _ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void
+  ) {
+    apply(
+      content.date.flatMap { Day(year: $0.fullYear, month: Int($0.month), day: Int($0.day)) }, outputAt: content.time,
+      id, body)
     // A character behind the number marks the default of the firmware.
     if let text = content.leapSeconds, let seconds = text.wholeNumber { setLeapSeconds(seconds) }
   }
 
-  private mutating func setHeading(_ degrees: FixedPoint?) {
-    guard fix.headingSource <= .sentence, let degrees = degrees?.value else { return }
+  /// Takes the date and time of a sentence that states the time of its output. If that is the time of the epoch, the sentence
+  /// belongs to it; else it gives the date.
+  private mutating func apply(
+    _ day: Day?, outputAt timeOfDay: TimeOfDay?, _ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void
+  ) {
+    if let own = tag(timeOfDay), isOfEpoch(own) {
+      begin(own, id, body)
+      setTime(timeOfDay)
+      setDate(day, timeOfDay)
+      return
+    }
+    beginUntimed(id, body)
+    guard let day, let timeOfDay else { return }
+    guard let time = calendar.time(on: day, nanosecondsOfDay: timeOfDay.nanoseconds) else { return reject() }
+    guard state == .gathering else { return }
+    // Before the first epoch the time of the receiver's first output may be that of a burst which has begun.
+    if outputTime != nil { report(timeOnly: time, body) }
+    outputTime = time
+  }
+
+  /// The heading of a vehicle; a compass says more than a course.
+  private mutating func setHeading(_ degrees: FixedPoint?, _ heading: inout Heading) {
+    guard let degrees = degrees?.value else { return }
     guard degrees >= 0, degrees <= 360 else { return reject() }
-    fix.headingDegrees = degrees == 360 ? 0 : degrees
-    fix.headingSource = .sentence
+    heading.set(true: degrees == 360 ? 0 : degrees, .sentence)
   }
 
   /// The compass heading with its deviation is magnetic. With the variation it is true, and used where there is no
   /// better source.
-  private mutating func apply(_ content: HDG) {
+  private mutating func apply(_ content: HDG, _ heading: inout Heading) {
     guard let shown = content.heading?.value else { return }
     let deviation = signed(content.deviation, content.deviationDirection)
     let magnetic = shown + (deviation ?? 0)
-    setMagneticHeading(magnetic)
-    guard fix.headingSource <= .compass, fix.magneticHeadingDegrees != nil,
-      let variation = signed(content.variation, content.variationDirection)
+    setMagneticHeading(magnetic, &heading)
+    guard heading.magneticDegrees != nil, let variation = signed(content.variation, content.variationDirection),
+      let degrees = course(magnetic + variation)
     else { return }
-    fix.headingDegrees = course(magnetic + variation)
+    heading.set(true: degrees, .compass)
   }
 
-  private mutating func setMagneticHeading(_ degrees: Double?) {
-    guard fix.headingSource <= .sentence, let degrees else { return }
+  private mutating func setMagneticHeading(_ degrees: Double?, _ heading: inout Heading) {
+    guard let degrees else { return }
     guard let degrees = course(degrees) else { return reject() }
-    fix.magneticHeadingDegrees = degrees
-    if fix.headingSource == .none { fix.headingSource = .compass }
+    heading.set(magnetic: degrees)
   }
 
   /// An angle with a direction character: east positive; nil when either is missing or invalid.
@@ -374,11 +443,14 @@ extension EpochAssembler {
     }
   }
 
-  private mutating func setVelocity(north: FixedPoint?, east: FixedPoint?, up: FixedPoint?) {
-    guard fix.source < .ubx, let north = north?.value, let east = east?.value, let up = up?.value else { return }
-    guard max(abs(north), abs(east), abs(up)) < 10_000 else { return reject() }
-    fix.velocityMetresPerSecond = SIMD3(north, east, -up)
-    fix.climbMetresPerSecond = up
+  /// A velocity north, east, down; nil if a part is absent or not credible.
+  private mutating func velocity(north: FixedPoint?, east: FixedPoint?, up: FixedPoint?) -> SIMD3<Double>? {
+    guard let north = north?.value, let east = east?.value, let up = up?.value else { return nil }
+    guard max(abs(north), abs(east), abs(up)) < 10_000 else {
+      reject()
+      return nil
+    }
+    return SIMD3(north, east, -up)
   }
 
   private func tag(_ time: TimeOfDay?) -> EpochTag? { time.map { .timeOfDay($0.nanoseconds) } }
@@ -394,11 +466,10 @@ extension EpochAssembler {
     if fix.time == nil || fix.source < .ubx { fix.time = time }
   }
 
-  private mutating func apply(_ content: GGA) {
+  private mutating func apply(_ content: GGA, _ talker: Talker) {
     setTime(content.time)
-    let quality = content.quality ?? 0
-    // Without a latitude there is no fix, whatever the quality.
-    nmea.setValid(quality > 0 && content.latitude != nil && content.longitude != nil, rank: 3)
+    guard let quality = content.quality else { return }
+    setValid(quality > 0, content.latitude, content.longitude, rank: 3, talker)
     guard quality > 0 else { return }
     setPosition(content.latitude, content.longitude, .gga, content.altitude, content.geoidSeparation)
     guard fix.source <= .gga else { return }
@@ -409,11 +480,12 @@ extension EpochAssembler {
     fix.differentialStation = content.differentialStation.map(Int.init)
   }
 
-  private mutating func apply(_ content: GNS) {
+  private mutating func apply(_ content: GNS, _ talker: Talker) {
     setTime(content.time)
-    let quality = Self.quality(ofModes: content.positionModes)
-    nmea.setValid(quality != nil && content.latitude != nil && content.longitude != nil, rank: 3)
-    guard let quality else { return }
+    // With corrections for several systems, a sentence for each follows, without a position and a mode (NMEA 0183, GNS).
+    guard let quality = Self.quality(ofModes: content.positionModes) else { return }
+    setValid(quality != .unknown, content.latitude, content.longitude, rank: 3, talker)
+    guard quality != .unknown, content.latitude != nil else { return }
     setPosition(content.latitude, content.longitude, .gga, content.altitude, content.geoidSeparation)
     guard fix.source <= .gga else { return }
     fix.quality = quality
@@ -423,68 +495,103 @@ extension EpochAssembler {
     fix.differentialStation = content.differentialStation.map(Int.init)
   }
 
-  private mutating func apply(_ content: RMC) {
+  private mutating func apply(_ content: RMC, _ talker: Talker) {
     setTime(content.time)
     setDate(
       content.date.flatMap { Day(year: $0.fullYear, month: Int($0.month), day: Int($0.day)) }, content.time)
-    let isValid = content.status == UInt8(ascii: "A")
-    nmea.setValid(isValid && content.latitude != nil && content.longitude != nil, rank: 2)
+    guard let isValid = Self.isValid(content.status, content.positionMode), !isValid || !content.isDefault else {
+      return
+    }
+    setValid(isValid, content.latitude, content.longitude, rank: 2, talker)
     guard isValid else { return }
     setPosition(content.latitude, content.longitude, .rmc, nil, nil)
     setVelocity(content.speedKnots, content.course)
+    untimed.motion = .none
     if fix.quality == .unknown { fix.quality = Self.quality(ofMode: content.positionMode) }
     if let variation = content.magneticVariation?.value, variation <= 180 {
       fix.magneticVariationDegrees = content.variationDirection == UInt8(ascii: "W") ? -variation : variation
     }
   }
 
-  private mutating func apply(_ content: GLL) {
-    setTime(content.time)
-    let isValid = content.status == UInt8(ascii: "A") && content.positionMode != UInt8(ascii: "N")
-    nmea.setValid(isValid && content.latitude != nil && content.longitude != nil, rank: 1)
+  private mutating func apply(_ content: GLL, _ talker: Talker) {
+    if nmea.timeOfDay == nil || !nmea.mayJoinLocalTime(.rmc) { setTime(content.time) }
+    guard let isValid = Self.isValid(content.status, content.positionMode) else { return }
+    setValid(isValid, content.latitude, content.longitude, rank: 1, talker)
     guard isValid else { return }
     setPosition(content.latitude, content.longitude, .gll, nil, nil)
     if fix.quality == .unknown { fix.quality = Self.quality(ofMode: content.positionMode) }
   }
 
+  /// Whether a status with a mode is a fix; nil if neither says so. Either of them can state that there is none.
+  private static func isValid(_ status: UInt8?, _ mode: UInt8?) -> Bool? {
+    if status == UInt8(ascii: "V") || mode == UInt8(ascii: "N") { return false }
+    return status == UInt8(ascii: "A") ? true : nil
+  }
+
+  /// Records what a sentence states about the fix. A fix without its position is no statement.
+  private mutating func setValid(
+    _ isValid: Bool, _ latitude: Coordinate?, _ longitude: Coordinate?, rank: Int, _ talker: Talker
+  ) {
+    if !isValid || latitude != nil && longitude != nil { nmea.setValid(isValid, rank: rank, talker) }
+  }
+
   private mutating func apply(_ content: VTG) {
     guard content.positionMode != UInt8(ascii: "N") else { return }
-    setVelocity(content.speedKnots, content.courseTrue)
-    if content.speedKnots == nil { setSpeed(kilometresPerHour: content.speedKilometresPerHour) }
+    if let knots = content.speedKnots?.value {
+      untimed.speedMetresPerSecond = speed(knots * 1852 / 3600)
+    } else if let speed = content.speedKilometresPerHour?.value {
+      untimed.speedMetresPerSecond = self.speed(speed / 3.6)
+    }
+    if let degrees = content.courseTrue?.value { untimed.courseDegrees = course(degrees) }
+    untimed.motion = .last
   }
 
   private mutating func apply(_ content: GSA, _ talker: Talker) {
-    if let mode = content.fixMode { nmea.fixMode = max(nmea.fixMode ?? 0, Int(mode)) }
-    if fix.source < .ubx {
-      if let pdop = dilution(content.pdop) { fix.pdop = pdop }
-      if let hdop = dilution(content.hdop) { fix.hdop = hdop }
-    }
-    if let vdop = dilution(content.vdop) { fix.vdop = vdop }
+    if let mode = content.fixMode { untimed.fixMode = max(untimed.fixMode ?? 0, Int(mode)) }
+    if let pdop = dilution(content.pdop) { untimed.pdop = pdop }
+    if let hdop = dilution(content.hdop) { untimed.hdop = hdop }
+    if let vdop = dilution(content.vdop) { untimed.vdop = vdop }
     let system = Satellite.system(talker: talker, systemID: content.systemID.map(Int.init))
-    if let numbering = SatelliteNumbering(first: content.satellites.first, of: system) {
+    let isUnmatched = system == nil && talker == .combined
+    if let numbering = SatelliteNumbering(first: content.satellites.first, of: system),
+      !isUnmatched || numbering.system == .glonass
+    {
       let numbers = content.satellites.numbers(after: numbering.base, most: numbering.most)
       if !numbers.hasOthers { return use(numbers.bits, numbers.count, of: numbering.system) }
     }
-    for id in content.satellites {
-      nmea.usedSatellites &+= 1
-      if let (system, number) = Satellite.from(id: Int(id), of: system), nmea.used.insert(system, number) {
-        markLater()
+    useEach(content.satellites, of: system, isUnmatched: isUnmatched)
+  }
+
+  /// The slow path: adds used satellites whose ids need a lookup of their own.
+  @inline(never)
+  private mutating func useEach(_ ids: GSA.SatelliteIDs, of system: Satellite.System?, isUnmatched: Bool) {
+    if system == .beiDou { for id in ids { beiDou.learn(from: Int(id)) } }
+    var unmatched: UInt64 = 0
+    for id in ids {
+      untimed.usedCount &+= 1
+      if isUnmatched, id >= 1, id <= 63 {
+        unmatched |= 1 &<< UInt64(id)
+      } else if let (system, number) = Satellite.from(id: Int(id), of: system, beiDou) {
+        if untimed.used.insert(system, number) { markLater() }
+      } else if Satellite.isAmbiguous(id: Int(id), of: system) {
+        reject()
       }
     }
+    untimed.unmatched.append(unmatched)
+    if unmatched != 0 { markLater() }
   }
 
   /// Adds used satellites of a system: a bit for each number.
   @inline(__always)
   private mutating func use(_ numbers: UInt64, _ count: Int, of system: Satellite.System) {
-    nmea.usedSatellites &+= count
-    if nmea.used.insert(system, numbers) { markLater() }
+    untimed.usedCount &+= count
+    if untimed.used.insert(system, numbers) { markLater() }
   }
 
   /// Another satellite is used. Later satellites are marked when they are added, those in the sky at the report.
   @inline(__always)
   private mutating func markLater() {
-    skyIsTouched = true
-    if hasSky { skyLacksMarks = true }
+    if skyState != .earlier { skyState = .unmarked }
   }
 
   private mutating func apply(_ content: GST) {
@@ -498,12 +605,15 @@ extension EpochAssembler {
     fix.accuracySource = .receiver
   }
 
-  private mutating func apply(_ content: ZDA) {
-    setTime(content.time)
-    guard let year = content.year, let month = content.month, let day = content.day else { return }
+  /// The day of ZDA; nil if it is absent or not credible.
+  private mutating func day(_ content: ZDA) -> Day? {
+    guard let year = content.year, let month = content.month, let day = content.day else { return nil }
     guard UTCTime.believedYears.contains(Int(year)), let date = Day(year: Int(year), month: Int(month), day: Int(day))
-    else { return reject() }
-    setDate(date, content.time)
+    else {
+      reject()
+      return nil
+    }
+    return date
   }
 
   @inline(__always)
@@ -515,6 +625,7 @@ extension EpochAssembler {
     #if !SMALL_CODE
       if fastAdd(content, of: system) { return }
     #endif
+    if system == .beiDou { for satellite in content.present { beiDou.learn(from: Int(satellite.raw(0))) } }
     for satellite in content.present { add(satellite, of: system) }
   }
 
@@ -524,13 +635,15 @@ extension EpochAssembler {
     let system = Satellite.system(talker: .proprietary, systemID: content.systemID.map(Int.init))
     for index in 0..<content.satelliteCount {
       let satellite = content.satellites[index]
-      guard let id = satellite.id, let (system, number) = Satellite.from(id: Int(id), of: system) else { continue }
+      guard let id = satellite.id, let (system, number) = Satellite.from(id: Int(id), of: system, beiDou) else {
+        continue
+      }
       sky.add(
         Satellite(
           system: system, number: number,
           elevationDegrees: Satellite.elevation(Int16(satellite.elevation ?? Int32(Int16.min))),
           azimuthDegrees: Satellite.azimuth(Int16(satellite.azimuth ?? Int32(Int16.min))),
-          signalDecibelHertz: UInt8(satellite.signal ?? 0), isUsed: nmea.used.contains(system, number)))
+          signalDecibelHertz: UInt8(satellite.signal ?? 0), isUsed: untimed.used.contains(system, number)))
     }
     fix.satellitesInView = sky.count
   }
@@ -547,7 +660,7 @@ extension EpochAssembler {
     let packed = c_satellites_of(
       first, second, third, fourth, content.satelliteCount,
       isShared ? Int32(C_SHARED_NUMBERING) : Int32(system.rawValue),
-      nmea.used.numbers(of: system))
+      untimed.used.numbers(of: system))
     guard packed.wrong == 0 else { return false }
     let satellites = (
       Satellite(word: packed.first), Satellite(word: packed.second), Satellite(word: packed.third),
@@ -562,8 +675,12 @@ extension EpochAssembler {
   private mutating func add(_ satellite: GSV.Satellite, of system: Satellite.System?) {
     // Absent numbers are Int16.min.
     let id = satellite.raw(0)
-    guard id >= 0, let (system, number) = Satellite.from(id: Int(id), of: system) else { return }
-    sky.add(Satellite(system, number, satellite, isUsed: nmea.used.contains(system, number)))
+    guard id >= 0 else { return }
+    guard let (system, number) = Satellite.from(id: Int(id), of: system, beiDou) else {
+      if Satellite.isAmbiguous(id: Int(id), of: system) { reject() }
+      return
+    }
+    sky.add(Satellite(system, number, satellite, isUsed: untimed.used.contains(system, number)))
   }
 
   private mutating func setPosition(
@@ -595,16 +712,15 @@ extension EpochAssembler {
 
   private mutating func setVelocity(_ knots: FixedPoint?, _ degrees: FixedPoint?) {
     guard fix.source < .ubx else { return }
-    if let knots = knots?.value {
-      let speed = knots * 1852 / 3600
-      if speed >= 0, speed < 10_000 { fix.speedMetresPerSecond = speed } else { reject() }
-    }
+    if let knots = knots?.value { fix.speedMetresPerSecond = speed(knots * 1852 / 3600) }
     if let degrees = degrees?.value { fix.courseDegrees = course(degrees) }
   }
 
-  private mutating func setSpeed(kilometresPerHour: FixedPoint?) {
-    guard fix.source < .ubx, let speed = kilometresPerHour?.value else { return }
-    if speed >= 0, speed < 36_000 { fix.speedMetresPerSecond = speed / 3.6 } else { reject() }
+  /// A speed in metres per second; nil if it is not credible.
+  private mutating func speed(_ value: Double) -> Double? {
+    if value >= 0, value < 10_000 { return value }
+    reject()
+    return nil
   }
 
   private func dilution(_ value: FixedPoint?) -> Double? {
@@ -623,6 +739,8 @@ extension EpochAssembler {
     case 6: .estimated
     case 7: .manual
     case 8: .simulated
+    // NovAtel: corrected by SBAS.
+    case 9: .differential
     default: .unknown
     }
   }
@@ -641,15 +759,24 @@ extension EpochAssembler {
     }
   }
 
-  /// The best mode of GNS; nil when no constellation has a fix.
+  /// The best mode of GNS; `unknown` if all systems have none, nil without a mode.
   private static func quality(ofModes modes: ShortText?) -> Fix.Quality? {
     guard let modes else { return nil }
     var best: Fix.Quality?
     for index in 0..<Int(modes.count) {
       let quality = quality(ofMode: modes.characters[index])
-      if quality != .unknown, quality.rawValue > best?.rawValue ?? 0 { best = quality }
+      if quality != .unknown || modes.characters[index] == UInt8(ascii: "N") {
+        best = Fix.Quality(rawValue: max(quality.rawValue, best?.rawValue ?? 0))
+      }
     }
     return best
+  }
+}
+
+extension RMC {
+  /// Whether the position is the default of a receiver that has none yet: 0°, 0° on a day before 2000.
+  fileprivate var isDefault: Bool {
+    latitude?.minutes.mantissa == 0 && longitude?.minutes.mantissa == 0 && (date.map { $0.fullYear < 2000 } ?? true)
   }
 }
 

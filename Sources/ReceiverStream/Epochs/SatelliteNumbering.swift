@@ -8,9 +8,14 @@ extension Satellite {
   /// 193–202 QZSS, 301–336 Galileo, 401–463 BeiDou). Since 4.10 the numbers of each system start at 1, and the talker,
   /// or the system id of GSA, selects the system. u-blox interface descriptions, "Satellite numbering".
   ///
-  /// - Parameter system: the result of `system(talker:systemID:)` for the sentence.
+  /// - Parameters:
+  ///   - system: the result of `system(talker:systemID:)` for the sentence.
+  ///   - beiDou: the numbers that the receiver uses for BeiDou.
+  /// - Returns: nil for an id that is no satellite's, or may be one of several.
   @inline(__always)
-  static func from(id: Int, of system: System?) -> (system: System, number: UInt8)? {
+  static func from(
+    id: Int, of system: System?, _ beiDou: BeiDouNumbering = .unknown
+  ) -> (system: System, number: UInt8)? {
     // Nearly all ids: the number is the same in its system.
     if id >= 1, id <= 32 {
       switch system ?? .gps {
@@ -20,11 +25,13 @@ extension Satellite {
     }
     // GLONASS in the old numbering. It does not overlap with another system.
     if id >= 65, id <= 96 { return (.glonass, UInt8(truncatingIfNeeded: id &- 64)) }
-    return fromRange(id: id, of: system)
+    return fromRange(id: id, of: system, beiDou)
   }
 
   @inline(never)
-  private static func fromRange(id: Int, of system: System?) -> (system: System, number: UInt8)? {
+  private static func fromRange(
+    id: Int, of system: System?, _ beiDou: BeiDouNumbering
+  ) -> (system: System, number: UInt8)? {
     switch (system, id) {
     // The talker Galileo decides, also for the numbers of some vendors (Quectel starts at 101).
     case (.galileo?, 1...36): return (.galileo, UInt8(id))
@@ -32,20 +39,23 @@ extension Satellite {
     case (.galileo?, 211...246): return (.galileo, UInt8(id - 210))
     case (.galileo?, 301...336): return (.galileo, UInt8(id - 300))
     case (.beiDou?, 1...63): return (.beiDou, UInt8(id))
-    case (.beiDou?, 159...163): return (.beiDou, UInt8(id - 158))
+    // Trimble numbers C01 … C63 from 101 on, Unicore's UM220 from 161 on.
+    case (.beiDou?, 101...158): return (.beiDou, UInt8(id - 100))
+    case (.beiDou?, 159...163) where beiDou == .from101: return (.beiDou, UInt8(id - 100))
+    case (.beiDou?, 161...200) where beiDou == .from161: return (.beiDou, UInt8(id - 160))
     // MediaTek, older Chinese receivers. Without the talker the range overlaps with that of QZSS.
     case (.beiDou?, 201...263): return (.beiDou, UInt8(id - 200))
     case (.beiDou?, 401...463): return (.beiDou, UInt8(id - 400))
     case (.qzss?, 1...10): return (.qzss, UInt8(id))
     case (.qzss?, 193...202): return (.qzss, UInt8(id - 192))
     case (.navIC?, 1...14): return (.navIC, UInt8(id))
+    case (.navIC?, 901...918), (nil, 901...918): return (.navIC, UInt8(id - 900))
     case (.galileo?, _), (.beiDou?, _), (.qzss?, _), (.navIC?, _): return nil
     case (.glonass?, 1...32): return (.glonass, UInt8(id))
     case (_, 1...32): return (.gps, UInt8(id))
     case (_, 33...64): return (.sbas, UInt8(id + 87))
     case (_, 65...96): return (.glonass, UInt8(id - 64))
     case (_, 120...158): return (.sbas, UInt8(id))
-    case (_, 159...163): return (.beiDou, UInt8(id - 158))
     case (_, 173...182): return (.imes, UInt8(id - 172))
     case (_, 193...202): return (.qzss, UInt8(id - 192))
     case (_, 211...246): return (.galileo, UInt8(id - 210))
@@ -53,6 +63,11 @@ extension Satellite {
     case (_, 401...463): return (.beiDou, UInt8(id - 400))
     default: return nil
     }
+  }
+
+  /// Whether an id may be that of several satellites: BeiDou's in the numbers of different manufacturers.
+  static func isAmbiguous(id: Int, of system: System?) -> Bool {
+    (system ?? .beiDou) == .beiDou && id >= 159 && id <= 163
   }
 
   /// The system of a sentence's ids, by the system id of GSA or else by the talker.
@@ -135,5 +150,84 @@ struct SatelliteNumbering {
     case .beiDou: most = 63
     case .qzss, .navIC, .sbas, .imes, .unknown: return nil
     }
+  }
+}
+
+/// The numbers that a receiver uses for BeiDou beside those of the standard, as its ids show.
+enum BeiDouNumbering: UInt8, Sendable {
+  /// No id has shown it. Ids that differ between the others are not used.
+  case unknown
+  /// C01 is 101 (Trimble).
+  case from101
+  /// C01 is 161 (Unicore UM220).
+  case from161
+
+  /// Learns from an id of BeiDou that only one manufacturer uses.
+  mutating func learn(from id: Int) {
+    switch id {
+    case 101...158: self = .from101
+    case 164...200: self = .from161
+    default: break
+    }
+  }
+}
+
+/// The used satellites of GSA sentences that have neither a system's talker nor a system id. Each system's numbers start at 1, so
+/// they are matched with the satellites in view. A wrong identity is worse than a satellite that is not marked.
+struct UnmatchedSatellites: Sendable {
+  private static var capacity: Int { 8 }
+  /// A bit for each number, 1…63, of each sentence.
+  private var sentences = InlineArray<8, UInt64>(repeating: 0)
+  private(set) var count = 0
+
+  /// Adds the numbers of a sentence. Further ones than `capacity` are dropped.
+  mutating func append(_ numbers: UInt64) {
+    guard numbers != 0, count < Self.capacity else { return }
+    sentences[count] = numbers
+    count += 1
+  }
+
+  mutating func append(_ other: UnmatchedSatellites) {
+    for index in 0..<other.count { append(other.sentences[index]) }
+  }
+
+  /// Adds each sentence's satellites to `used`, if those of one system alone are in view. A system that is found for a sentence is
+  /// none for the others.
+  ///
+  /// - Returns: the number of satellites whose system is not certain.
+  mutating func match(_ sky: inout Sky, _ used: inout SatelliteSet) -> Int {
+    var taken = 0
+    var isProgress = true
+    while isProgress {
+      isProgress = false
+      for index in 0..<count where sentences[index] != 0 {
+        guard let system = onlySystem(of: sentences[index], but: taken, &sky) else { continue }
+        taken |= 1 << Int(system.rawValue)
+        used.insert(system, system == .gps ? sentences[index] & 0x1_FFFF_FFFE : sentences[index])
+        if system == .gps { used.insert(.sbas, sentences[index] >> 32 & ~1) }
+        sentences[index] = 0
+        isProgress = true
+      }
+    }
+    var uncertain = 0
+    for index in 0..<count { uncertain += sentences[index].nonzeroBitCount }
+    count = 0
+    return uncertain
+  }
+
+  /// The only system with at least three of four of the numbers in view.
+  private func onlySystem(of numbers: UInt64, but taken: Int, _ sky: inout Sky) -> Satellite.System? {
+    var found: Satellite.System?
+    for number in UInt8(0)...7 {
+      let system = Satellite.System(numbering: number)
+      guard system != .sbas, system != .imes, taken >> Int(number) & 1 == 0 else { continue }
+      var inView = sky.numbers(of: system)
+      // GPS shares its sentences with SBAS, whose numbers are 33 to 64.
+      if system == .gps { inView |= sky.numbers(of: .sbas) << 32 }
+      guard (numbers & inView).nonzeroBitCount * 4 >= numbers.nonzeroBitCount * 3 else { continue }
+      if found != nil { return nil }
+      found = system
+    }
+    return found
   }
 }

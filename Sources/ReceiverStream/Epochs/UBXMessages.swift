@@ -386,9 +386,8 @@ extension EpochAssembler {
 
   /// Signals without angles: they complete the satellites of NAV-SAT, or replace them where NAV-SAT is off.
   private mutating func apply(_ message: borrowing NavSIG) {
-    if !(hasUBXSky && hasSky) { startUBXSky() }
-    skyIsTouched = true
-    skyLacksMarks = true
+    if !(hasUBXSky && skyState != .earlier) { startUBXSky() }
+    skyState = .unmarked
     for index in 0..<message.signalCount {
       let signal = message.signal(index)
       guard Satellite.isNumbered(gnssId: signal.gnssId, svId: signal.svId) else { continue }
@@ -403,9 +402,7 @@ extension EpochAssembler {
   private mutating func startUBXSky() {
     hasUBXSky = true
     sky.removeAll()
-    hasSky = true
-    skyIsTouched = true
-    skyLacksMarks = true
+    skyState = .unmarked
   }
 
   // MARK: Credible values

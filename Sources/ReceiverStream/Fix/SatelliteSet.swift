@@ -38,6 +38,11 @@ struct SatelliteSet: Sendable {
     Self.has(numbers, in: &words[Int(system.rawValue)])
   }
 
+  /// Adds the satellites of another set.
+  mutating func add(_ other: SatelliteSet) {
+    for index in 0..<9 { words[index] |= other.words[index] }
+  }
+
   @inline(__always)
   private static func set(_ bit: UInt64, in word: inout UInt64) -> Bool {
     let isNew = bit & ~word != 0

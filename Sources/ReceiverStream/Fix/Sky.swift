@@ -128,6 +128,9 @@ public struct Sky: ~Copyable, Sendable {
     return used
   }
 
+  /// The satellites of a system whose numbers start at 1, a bit for each number; mutating for access in place.
+  mutating func numbers(of system: Satellite.System) -> UInt64 { known.numbers(of: system) }
+
   mutating func removeAll() {
     count = 0
     dropped = 0

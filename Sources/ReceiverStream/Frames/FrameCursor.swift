@@ -126,8 +126,8 @@ public struct FrameCursor: ~Escapable {
   /// Whether a byte is the first byte of a frame in some protocol. Most bytes between frames are not.
   @inlinable @inline(__always)
   static func mayBegin(_ byte: UInt8) -> Bool {
-    byte == UInt8(ascii: "$") || byte == UInt8(ascii: "!") || byte == UBXFrame.sync1 || byte == RTCM3Frame.preamble
-      || byte == SPARTNFrame.preamble
+    byte == UInt8(ascii: "$") || byte == UInt8(ascii: "!") || byte == UInt8(ascii: "#") || byte == UBXFrame.sync1
+      || byte == RTCM3Frame.preamble || byte == SPARTNFrame.preamble
   }
 
   // The slow path. Not inlined and without the cursor, so that the loop is short and the cursor stays in registers.
@@ -137,7 +137,7 @@ public struct FrameCursor: ~Escapable {
   ) -> ScanResult {
     switch bytes.u1(at) {
     case UBXFrame.sync1: scanUBX(bytes, at, longestPayload: longestUBXPayload)
-    case UInt8(ascii: "$"), UInt8(ascii: "!"): scanNMEA(bytes, at, isEnd: isEnd)
+    case UInt8(ascii: "$"), UInt8(ascii: "!"), UInt8(ascii: "#"): scanNMEA(bytes, at, isEnd: isEnd)
     case RTCM3Frame.preamble: scanRTCM3(bytes, at)
     case SPARTNFrame.preamble: protocols == .ofReceivers ? .nothing : scanSPARTN(bytes, at)
     default: .nothing

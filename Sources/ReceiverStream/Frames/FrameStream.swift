@@ -81,6 +81,26 @@ public struct FrameStream: ~Copyable {
     carry.removeFirst(carry.count)
   }
 
+  /// Whether whole frames are stored behind the beginning of an incomplete one: it is a false start, or they are in its payload.
+  public var holdsFrames: Bool {
+    guard carry.count > 1, carry.bytes.u1(0) != UInt8(ascii: "$") else { return false }
+    var cursor = FrameCursor(
+      carry.bytes.extracting(1..<carry.count), protocols: protocols, longestUBXPayload: longestUBXPayload)
+    return cursor.next() != nil
+  }
+
+  /// Gives up an incomplete frame that holds whole ones, because the line has refuted it: its first byte is skipped, and `body`
+  /// receives the frames behind it.
+  public mutating func skipFalseStarts(_ body: (borrowing Frame) -> Void) {
+    while holdsFrames {
+      counters.cutFrames += 1
+      counters.skippedBytes += 1
+      offset += 1
+      carry.removeFirst(1)
+      carry.removeFirst(scanCarry(isEnd: false, body))
+    }
+  }
+
   /// Drops an incomplete frame without a scan, for example after a change of the baud rate.
   public mutating func reset() {
     counters.skippedBytes += UInt64(carry.count)

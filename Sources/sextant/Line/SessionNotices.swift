@@ -2,6 +2,7 @@
 import NetworkSources
 import Receiver
 import ReceiverRuntime
+import ReceiverStream
 
 extension ReceiverConnection.Event {
   /// One line for the user, with the next step if there is one; nil for an event without a notice.
@@ -9,13 +10,26 @@ extension ReceiverConnection.Event {
   /// - Parameters:
   ///   - path: the device.
   ///   - baud: the fixed rate; nil if the rate is found.
-  func notice(path: String, baud: UInt32?) -> String? {
+  ///   - bytes: the number of bytes of the line so far.
+  ///   - counters: their frames, and the faults of the others.
+  func notice(
+    path: String, baud: UInt32?, bytes: UInt64 = 0, _ counters: StreamCounters = StreamCounters()
+  ) -> String? {
     switch self {
     case .opened, .rate, .ended, .finished, .batch, .lost, .unreachable: nil
     case .notice(let text): text
+    case .session(.adviseOnSilence) where Self.fault(path, counters, bytes, baud) != nil:
+      Self.fault(path, counters, bytes, baud).map { "\(path): still waiting after 5 s: \($0)" }
     case .session(let report):
       report.notice(baud: baud, (try? LineAddress(path))?.networkSource).map { "\(path): \($0)" }
     }
+  }
+
+  /// The cause of a line without a valid frame, as far as its bytes show it. With a fixed rate the rate is the first suspect, and a
+  /// network source has none.
+  private static func fault(_ path: String, _ counters: StreamCounters, _ bytes: UInt64, _ baud: UInt32?) -> String? {
+    let hasRate = baud == nil && (try? LineAddress(path))?.networkSource == nil
+    return hasRate ? NoRecording.fault(counters, bytes: bytes) : NoRecording.checksumFault(counters, bytes: bytes)
   }
 }
 
@@ -45,6 +59,7 @@ extension SessionReport {
     case .doesNotWake: "the receiver does not wake; trying again from time to time"
     case .notPutBack:
       "some changes could not be restored; switch the receiver off and on, or check `sextant configure show`"
+    case .warned(let text): "the receiver warns: \(text)"
     case .adviseOnSilence where network != nil:
       network.map { "no valid frame for 5 s; still waiting (\($0.adviceOnSilence))" }
     case .adviseOnSilence:

@@ -79,7 +79,7 @@ struct RecordClient: ReceiverClient, ~Copyable {
     case .session(.identified(let description)): mark(.note, description.summary, at: now)
     default: break
     }
-    if let text = event.notice(path: path, baud: baud) {
+    if let text = event.notice(path: path, baud: baud, bytes: connection.bytes, connection.counters) {
       progress.clear()
       printNotice(text)
     }

@@ -9,12 +9,15 @@ struct NoFix {
   var counters: StreamCounters
   /// The number of epochs. None had a position.
   var epochs: Int
+  /// The receiver's last error or warning.
+  var warning: String?
   /// Whether the bytes are those of a recording: replayed, or on standard input.
   var isReplay = false
 
   var text: String { "no fix was received: \(cause)" }
 
   private var cause: String {
+    if let warning { return "the receiver warns: \(warning)" }
     if epochs > 0 {
       return "the receiver has no position yet; check the antenna and its view of the sky"
     }
@@ -23,9 +26,8 @@ struct NoFix {
       return "no byte arrived; check the receiver's supply, and that its TX is wired to this port's RX"
     }
     if counters.frames == 0 {
-      return NoRecording.isWithoutChecksums(counters, bytes: bytes)
-        ? "its sentences have no checksum and are ignored; enable the checksum in the receiver"
-        : "no valid frame in \(bytes) bytes; check the wiring and the baud rate"
+      return NoRecording.fault(counters, bytes: bytes)
+        ?? "no valid frame in \(bytes) bytes; check the wiring and the baud rate"
     }
     if counters.nmeaFrames + counters.ubxFrames == 0 {
       return "it sends only \(counters.rtcm3Frames > 0 ? "RTCM 3" : "SPARTN"), as a source of corrections does;"

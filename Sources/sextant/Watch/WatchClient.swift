@@ -72,7 +72,10 @@ struct WatchClient: ReceiverClient, ~Copyable {
     case .rate(let rate), .session(.rateFound(let rate)): view.set(baud: rate)
     default: break
     }
-    if let text = event.notice(path: path, baud: baud) { view.show(notice: text) }
+    if case .session(.warned(let text)) = event { noFix.warning = text }
+    if let text = event.notice(path: path, baud: baud, bytes: connection.bytes, connection.counters) {
+      view.show(notice: text)
+    }
     corrections?.receive(event, connection, path: path)
   }
 

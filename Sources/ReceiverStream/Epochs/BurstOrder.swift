@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Learns the order of a receiver's burst: the message with which it begins, and the one with which it ends.
+///
+/// A receiver writes the messages of an epoch in a fixed order. Messages without a time between the last message of one time and
+/// the first of the next belong to the burst on their side of the pause between the bursts. Evidence of that place, best first:
+///
+/// 1. No message without a time lies between the two times.
+/// 2. The line paused there. The first pause counts that is at least half as long as the longest one: a late message makes a
+///    shorter pause, and instruments with a pace of their own send after it.
+/// 3. The stream began with the message that follows the last message of a time: it began with a burst.
+/// 4. Otherwise the burst ends before the message with the new time, as those of most receivers do.
+///
+/// The order is known after two epochs that agree. It is discarded after as many that do not.
+struct BurstOrder: Sendable {
+  /// The place of a message in the order: its id, and its number in a run of the same id.
+  typealias Key = UInt64
+
+  /// A place between two bursts.
+  private struct Boundary: Sendable {
+    /// The last message of a burst, and the first of the next one; 0 for none.
+    var last: Key = 0
+    var first: Key = 0
+    /// Whether the first message has no time.
+    var beginsUntimed = false
+    /// The pause in milliseconds; 0 if none was observed.
+    var pause: UInt32 = 0
+  }
+
+  private var known = Boundary()
+  private var confirmations = 0
+  /// The longest pause since the last message with a time.
+  private var paused = Boundary()
+  /// The last message, and the last one with a time.
+  private var previous: Key = 0
+  private var runLength: UInt64 = 0
+  private var lastTimed: Key = 0
+  /// The first message without a time behind the last one with a time; 0 for none.
+  private var firstUntimed: Key = 0
+  /// The first message of the stream, if it has no time, until another evidence contradicts it.
+  private var start: Key = 0
+  private var hasBegun = false
+
+  private static var enough: Int { 2 }
+  private var isKnown: Bool { confirmations >= Self.enough }
+
+  /// Whether the last message usually ends a burst.
+  var isEnd: Bool { isKnown && known.last == previous }
+
+  /// Whether a pause of so many milliseconds lies between bursts. Pauses within a burst are shorter than half of it.
+  func separates(_ pause: UInt32) -> Bool { pause > 0 && (!isKnown || UInt64(pause) * 2 >= UInt64(known.pause)) }
+
+  /// Whether a message without a time belongs to the next burst, although the one with the last time may not be over.
+  ///
+  /// - Parameters:
+  ///   - pause: the pause before it in milliseconds; 0 for none.
+  ///   - isInstrument: whether it may also come at a pace of its own, such as a heading.
+  func isAhead(_ id: UInt64, after pause: UInt32, isInstrument: Bool) -> Bool {
+    if pause > 0, separates(pause) { return true }
+    let id = Self.id(id)
+    if isKnown, known.beginsUntimed { return previous == known.last || !isInstrument && id == Self.id(known.first) }
+    return !isKnown && start != 0 && previous == lastTimed && id == Self.id(start)
+  }
+
+  /// Adds a message without a time.
+  mutating func add(untimed id: UInt64, after pause: UInt32) {
+    let key = next(id)
+    if !hasBegun { start = key }
+    hasBegun = true
+    if firstUntimed == 0 { firstUntimed = key }
+    note(pause, before: key, isUntimed: true)
+    previous = key
+  }
+
+  /// Adds a message with a time.
+  ///
+  /// - Parameter isNew: whether the time is another one than that of the messages before.
+  mutating func add(timed id: UInt64, isNew: Bool, after pause: UInt32) {
+    if isNew {
+      if lastTimed != 0 {
+        let first = id
+        note(pause, before: first, isUntimed: false)
+        learn(boundary(before: first))
+      }
+      // With one kind of message, each message ends its epoch. A growing run length would hide that.
+      previous = 0
+      runLength = 0
+    }
+    hasBegun = true
+    previous = next(id)
+    lastTimed = previous
+    firstUntimed = 0
+    paused = Boundary()
+  }
+
+  /// Records that the known end was followed by more of the same epoch.
+  mutating func forget() { confirmations = 0 }
+
+  private func boundary(before first: Key) -> Boundary {
+    guard firstUntimed != 0 else { return Boundary(last: previous, first: first, pause: paused.pause) }
+    if paused.pause > 0 { return paused }
+    if start != 0, start == firstUntimed { return Boundary(last: lastTimed, first: firstUntimed, beginsUntimed: true) }
+    return Boundary(last: previous, first: first)
+  }
+
+  private mutating func learn(_ found: Boundary) {
+    if found.first != start { start = 0 }
+    if found.last == known.last, found.beginsUntimed == known.beginsUntimed,
+      Self.id(found.first) == Self.id(known.first)
+    {
+      confirmations = min(confirmations + 1, 3)
+      // A longer pause is followed slowly: the receiver may have been silent for once. Bytes that were read late have none.
+      if found.pause > 0 {
+        known.pause = known.pause == 0 ? found.pause : min(found.pause, known.pause &+ known.pause / 8 &+ 1)
+      }
+    } else if confirmations > 1 {
+      confirmations -= 1
+    } else {
+      known = found
+      confirmations = 1
+    }
+  }
+
+  private mutating func note(_ pause: UInt32, before key: Key, isUntimed: Bool) {
+    guard pause > 0, UInt64(pause) > 2 * UInt64(paused.pause) else { return }
+    paused = Boundary(last: previous, first: key, beginsUntimed: isUntimed, pause: pause)
+  }
+
+  private mutating func next(_ id: UInt64) -> Key {
+    runLength = id == previous & 0xFFFF_FFFF_FFFF ? runLength + 1 : 0
+    return id | runLength << 48
+  }
+
+  /// The id of a message, the same for each page of a group.
+  private static func id(_ key: Key) -> UInt64 { key & 0xFFFF_FFFF_FFFF & ~pageBit }
+
+  /// The bit that marks the last page of a group.
+  static var pageBit: UInt64 { 1 << 42 }
+}
