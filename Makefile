@@ -11,6 +11,11 @@ RECORDINGS ?= ../shared/corpus
 DOCUMENTS ?= ../shared/seeds
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
+# The recipe that installs Debian packages. Where there is no apt-get it prints their names.
+install_packages = { command -v apt-get >/dev/null || { echo "needs the Debian packages $(1), or what they contain" >&2; exit 69; }; \
+  echo "installing $(1)" >&2; \
+  $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends $(1) >/dev/null; }
+
 # The packages that depend on the product are built in its folder, so that its modules are compiled once. SwiftPM stores the plan of a
 # build in the folder and takes that of another package for its own, unless it is not cached.
 IN_BUILD := --scratch-path $(CURDIR)/.build --disable-build-manifest-caching
@@ -60,9 +65,7 @@ compiler:
 
 # libudev is the only library that is linked; Swift finds it by pkg-config.
 dependencies: compiler
-	@pkg-config --exists libudev 2>/dev/null || { \
-	  echo "installing libudev-dev and pkg-config" >&2; \
-	  $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq libudev-dev pkg-config >/dev/null; }
+	@command -v pkg-config >/dev/null && pkg-config --exists libudev || $(call install_packages,libudev-dev pkg-config)
 
 # The style of .swift-format; the links of the pages; the imports of pure modules; the vocabulary of names (CONTRIBUTING.md); the
 # conversions of numbers that trap, by the compiler's index, for which the sources are built.
@@ -425,7 +428,7 @@ STATIC := -c release --static-swift-stdlib --scratch-path .build/static $(LINK) 
 INSTALLED ?= sextant sextant-track sextantd
 # sextant-track writes English: its Foundation gets no data of other languages. The other programs have no Foundation.
 static: dependencies
-	@command -v python3 >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq python3 >/dev/null; }
+	@command -v python3 >/dev/null && command -v strip >/dev/null || $(call install_packages,python3 binutils)
 	$(SWIFT) package resolve --scratch-path .build/static
 	packaging/argument-parser/replace.sh .build/static
 	packaging/icu-data.py .build/static/icu-data
@@ -460,26 +463,41 @@ check-manual: rig-programs
 	Tests/documentation/manual.sh $(DEBUG) .build/manual-check
 
 SHARE = $(DESTDIR)$(PREFIX)/share
-# The units are installed and not enabled (docs/guides/service.md).
+# Only PREFIX is changed. What the service and udev need is in folders of the system, and has targets of its own.
 install: static manual sbom install-files
+	@echo "installed into $(DESTDIR)$(PREFIX). Not installed: the location service's units, polkit rule and user (make install-units), and the udev rules (make install-hw-rules)"
 
-# PROGRAMS is the folder of the programs; one that is not there is not installed. STRIP has to know their architecture.
+# Root is needed only where the user cannot write: in the nearest folder that exists.
+as_owner = $(shell folder='$(1)'; while [ ! -e "$$folder" ]; do folder=$$(dirname "$$folder"); done; [ -w "$$folder" ] || echo $(SUDO))
+in_prefix = $(or $(call as_owner,$(DESTDIR)$(PREFIX)/bin),$(call as_owner,$(SHARE)))
+
+# PROGRAMS is the folder of the programs; one that is not there is not installed. STRIP has to know their architecture. MANUAL has the
+# man pages and completions.
 PROGRAMS ?= .build/static/release
 STRIP ?= strip
-install-files: install-units
+MANUAL ?= .build/manual
+install-files: SUDO := $(in_prefix)
+install-files:
 	$(SUDO) install -D -s --strip-program=$(STRIP) -t $(DESTDIR)$(PREFIX)/bin \
 	  $(wildcard $(addprefix $(PROGRAMS)/,sextant sextant-track sextantd))
-	$(SUDO) install -D -m 644 -t $(SHARE)/man/man1 .build/manual/man1/*.1
-	$(SUDO) install -D -m 644 -t $(SHARE)/bash-completion/completions .build/manual/completions/bash/sextant
-	$(SUDO) install -D -m 644 -t $(SHARE)/zsh/site-functions .build/manual/completions/zsh/_sextant
-	$(SUDO) install -D -m 644 -t $(SHARE)/fish/vendor_completions.d .build/manual/completions/fish/sextant.fish
+	$(SUDO) install -D -m 644 -t $(SHARE)/man/man1 $(MANUAL)/man1/*.1
+	$(SUDO) install -D -m 644 -t $(SHARE)/bash-completion/completions $(MANUAL)/completions/bash/sextant
+	$(SUDO) install -D -m 644 -t $(SHARE)/zsh/site-functions $(MANUAL)/completions/zsh/_sextant
+	$(SUDO) install -D -m 644 -t $(SHARE)/fish/vendor_completions.d $(MANUAL)/completions/fish/sextant.fish
 	$(SUDO) install -D -m 644 -t $(SHARE)/doc/sextant/examples packaging/examples/config packaging/examples/devices
 	$(SUDO) install -D -m 644 -t $(SHARE)/doc/sextantd/examples packaging/examples/policy
+	$(SUDO) install -D -m 644 -t $(SHARE)/doc/sextant/docs/guides docs/guides/*.md
+	$(SUDO) install -D -m 644 -t $(SHARE)/doc/sextant/docs/reference docs/reference/*.md docs/reference/*.varlink
 	[ ! -e $(PROGRAMS)/sextant.spdx.json ] || $(SUDO) install -D -m 644 -t $(SHARE)/doc/sextant $(PROGRAMS)/sextant.spdx.json
+
+# What an installation writes, and where it needs root. Seconds.
+rig-install:
+	$(SUDO) Tests/rig/install.sh
 
 # libsextant, its header and its pkg-config file. LIBDIR is where the linker searches, such as /usr/lib/x86_64-linux-gnu.
 LIBDIR ?= $(PREFIX)/lib
 ABI = $(shell sed -n 's/^.define SEXTANT_ABI_VERSION //p' CSupport/CSextant/sextant.h)
+install-clib: private SUDO := $(or $(in_prefix),$(call as_owner,$(DESTDIR)$(LIBDIR)))
 install-clib: clib
 	$(SUDO) install -D -m 644 -t $(DESTDIR)$(PREFIX)/include CSupport/CSextant/sextant.h
 	$(SUDO) install -D -m 644 -t $(DESTDIR)$(LIBDIR) $(CLIB)/$(CLIB_HOST)/libsextant.a $(CLIB)/$(CLIB_HOST)/libsextant.so.$(ABI)
@@ -487,18 +505,16 @@ install-clib: clib
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(ABI)|' CSupport/CSextant/libsextant.pc.in > $(CLIB)/$(CLIB_HOST)/libsextant.pc
 	$(SUDO) install -D -m 644 -t $(DESTDIR)$(LIBDIR)/pkgconfig $(CLIB)/$(CLIB_HOST)/libsextant.pc
 
+uninstall: SUDO := $(in_prefix)
 uninstall:
 	$(SUDO) rm -f $(DESTDIR)$(PREFIX)/bin/sextant $(DESTDIR)$(PREFIX)/bin/sextant-track $(DESTDIR)$(PREFIX)/bin/sextantd \
-	  $(DESTDIR)$(UNITS)/sextantd.service $(DESTDIR)$(UNITS)/sextantd.socket \
-	  $(DESTDIR)$(UNITS)/sextantd-gpsd.socket $(DESTDIR)$(UNITS)/sextantd-nmea.socket $(DESTDIR)$(USER_UNITS)/sextant-launcher.service \
-	  $(DESTDIR)$(POLKIT)/60-sextant.rules \
-	  $(DESTDIR)$(LIB)/sysusers.d/sextant.conf $(DESTDIR)$(LIB)/tmpfiles.d/sextant.conf \
 	  $(SHARE)/man/man1/sextant.1 $(SHARE)/man/man1/sextantd.1 \
 	  $(SHARE)/man/man1/sextant-*.1 $(SHARE)/bash-completion/completions/sextant $(SHARE)/zsh/site-functions/_sextant \
 	  $(SHARE)/fish/vendor_completions.d/sextant.fish
 	$(SUDO) rm -rf $(SHARE)/doc/sextant $(SHARE)/doc/sextantd
 
-# The folders outside of the distribution's packages (systemd.unit(5), sysusers.d(5), polkit(8), udev(7)).
+# The location service in the folders of the system: units, which are not enabled (docs/guides/service.md), polkit's rule, and the user.
+# The folders are those outside of the distribution's packages (systemd.unit(5), sysusers.d(5), polkit(8), udev(7)).
 LIB ?= /usr/local/lib
 UNITS ?= $(LIB)/systemd/system
 USER_UNITS ?= /etc/systemd/user
@@ -515,6 +531,12 @@ install-units:
 	$(SUDO) install -D -m 644 hw-rules/sextant.tmpfiles.conf $(DESTDIR)$(LIB)/tmpfiles.d/sextant.conf
 	[ -n "$(DESTDIR)" ] || [ ! -d /run/systemd/system ] || { $(SUDO) systemd-sysusers sextant.conf && \
 	  $(SUDO) systemd-tmpfiles --create sextant.conf && $(SUDO) systemctl daemon-reload; }
+
+uninstall-units:
+	$(SUDO) rm -f $(DESTDIR)$(UNITS)/sextantd.service $(DESTDIR)$(UNITS)/sextantd.socket \
+	  $(DESTDIR)$(UNITS)/sextantd-gpsd.socket $(DESTDIR)$(UNITS)/sextantd-nmea.socket $(DESTDIR)$(USER_UNITS)/sextant-launcher.service \
+	  $(DESTDIR)$(POLKIT)/60-sextant.rules \
+	  $(DESTDIR)$(LIB)/sysusers.d/sextant.conf $(DESTDIR)$(LIB)/tmpfiles.d/sextant.conf
 
 install-hw-rules:
 	$(SUDO) install -D -m 644 -t $(DESTDIR)$(UDEV)/hwdb.d hw-rules/60-sextant-gnss.hwdb
@@ -570,7 +592,7 @@ count-without-fast-paths: count-instructions
 
 # Debian packages in .build/deb (docs/guides/install-on-a-board.md), for this machine or, cross-built, with ARCH=arm64. Man pages and
 # completions are those of this machine's programs.
-HOST_ARCH := $(shell dpkg --print-architecture 2>/dev/null)
+HOST_ARCH := $(shell command -v dpkg >/dev/null && dpkg --print-architecture)
 ARCH ?= $(HOST_ARCH)
 DEB_VERSION ?= $(shell sed -n 's/.*static let text = "\(.*\)"/\1/p' Sources/ReceiverRuntime/SextantVersion.swift)
 TREE = $(CURDIR)/.build/deb/tree-$(ARCH)
@@ -582,19 +604,22 @@ FOREIGN_LIBRARY = CLIB_HOST=aarch64-none-none-elf
 export CROSS_COMPILE = aarch64-linux-gnu-
 export SYSROOT = $(BOARD)/sysroot
 endif
-deb: sbom
+deb: deb-packages sbom
 	rm -rf $(TREE)
-	$(MAKE) install-files install-hw-rules SUDO= DESTDIR=$(TREE) PREFIX=/usr LIB=/usr/lib USER_UNITS=/usr/lib/systemd/user \
+	$(MAKE) install-files install-units install-hw-rules SUDO= DESTDIR=$(TREE) PREFIX=/usr LIB=/usr/lib USER_UNITS=/usr/lib/systemd/user \
 	  POLKIT=/usr/share/polkit-1/rules.d UDEV=/usr/lib/udev $(FOREIGN)
 	$(if $(wildcard CSupport/CSextant/sextant.h),$(MAKE) deb-library)
 	packaging/deb.sh $(TREE) $(ARCH) $(DEB_VERSION) .build/deb
 
+deb-packages:
+	@command -v dpkg-shlibdeps >/dev/null && command -v dpkg-architecture >/dev/null || $(call install_packages,dpkg-dev)
+
 # libsextant, in the folder of libraries of the architecture.
 deb-library:
-	$(if $(FOREIGN),@command -v $(CROSS_COMPILE)gcc >/dev/null || { $(SUDO) apt-get update -qq && \
-	  $(SUDO) apt-get install -y -qq --no-install-recommends gcc-aarch64-linux-gnu libc6-dev-arm64-cross >/dev/null; })
+	$(if $(FOREIGN),@command -v $(CROSS_COMPILE)gcc >/dev/null || \
+	  $(call install_packages,gcc-aarch64-linux-gnu libc6-dev-arm64-cross))
 	$(MAKE) install-clib SUDO= DESTDIR=$(TREE) PREFIX=/usr \
-	  LIBDIR=/usr/lib/$(shell dpkg-architecture -a$(ARCH) -qDEB_HOST_MULTIARCH 2>/dev/null) $(FOREIGN_LIBRARY)
+	  LIBDIR=/usr/lib/$(shell dpkg-architecture -A$(ARCH) -qDEB_TARGET_MULTIARCH) $(FOREIGN_LIBRARY)
 	$(CROSS_COMPILE)strip --strip-unneeded $(TREE)/usr/lib/*/libsextant.so.*
 
 # The packages in a chroot of each suite: installed, upgraded, used and purged; and what lintian finds. Needs root.

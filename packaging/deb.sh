@@ -17,14 +17,14 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cp -a "$tree" "$work/rest"
 libraries=()
-[ -z "${SYSROOT:-}" ] || libraries=("--admindir=$SYSROOT/var/lib/dpkg" "-l$SYSROOT/usr/lib/$(dpkg-architecture -a"$architecture" -qDEB_HOST_MULTIARCH 2>/dev/null)")
+[ -z "${SYSROOT:-}" ] || libraries=("--admindir=$SYSROOT/var/lib/dpkg" "-l$SYSROOT/usr/lib/$(dpkg-architecture -A"$architecture" -qDEB_TARGET_MULTIARCH)")
 mkdir -p "$output"
 
 # What a program needs: its libraries with the versions of their symbols (dpkg-shlibdeps(1)); and for packed relocations, which are
 # no symbol, the glibc that knows them.
 depends() {
   local -a binaries
-  mapfile -t binaries < <(find "$1/usr/bin" "$1/usr/lib" -type f \( -perm -111 -o -name '*.so.*' \) 2>/dev/null | sort)
+  mapfile -t binaries < <(find "$1/usr" -path "$1/usr/share" -prune -o -type f \( -perm -111 -o -name '*.so.*' \) -print | sort)
   [ ${#binaries[@]} -gt 0 ] || return 0
   mkdir -p "$work/shlibs/debian"
   printf 'Source: sextant\n\nPackage: sextant\nArchitecture: any\n' > "$work/shlibs/debian/control"
@@ -39,7 +39,7 @@ package() {
   cp "$here/copyright" "$root/usr/share/doc/$name/"
   printf 'sextant (%s) unstable; urgency=medium\n\n  * CHANGELOG.md of the project has the changes.\n\n -- %s  %s\n' \
     "$version" "$maintainer" "$(date -u -R -d "@$SOURCE_DATE_EPOCH")" | gzip -9n > "$root/usr/share/doc/$name/changelog.gz"
-  find "$root/usr/share/man" -name '*.1' -exec gzip -9n {} + 2>/dev/null || true
+  find "$root/usr/share" -path '*/man/*' -name '*.1' -exec gzip -9n {} +
   { sed "s/@SHLIBS@/$(depends "$root")/; s/@VERSION@/$version/" "$here/$name/control"
     printf 'Version: %s\nArchitecture: %s\nMaintainer: %s\nSource: sextant\nPriority: optional\nInstalled-Size: %s\n' \
       "$version" "$architecture" "$maintainer" "$(du -k -s --apparent-size "$root/usr" | cut -f1)"
