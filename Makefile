@@ -261,6 +261,7 @@ clients: dependencies
 	python3 Tests/clients/names.py
 	Tests/clients/run.sh $(CURDIR)/.build
 	Tests/clients/deploy.sh $(CURDIR)/.build
+	Tests/clients/readme.sh $(CURDIR)/.build
 
 # Rewrites Tests/clients/api.txt and docs/reference/api.md after a deliberate change of the API.
 api: dependencies
@@ -377,6 +378,11 @@ coverage: dependencies rig-packages formats-packages view-packages clock-package
 month: dependencies
 	SEXTANT_LONG_RUN_HOURS=720 $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/month \
 	  --filter LongRunTests
+
+# A day with ordinary clients of gpsd at a simulated M10, in virtual time, with the charge (docs/reference/power.md).
+gpsd-day: dependencies
+	SEXTANT_GPSD_HOURS=24 $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/month \
+	  --filter GPSDDayTests
 
 rig-programs: dependencies
 	$(SWIFT) build --product HotplugProbe

@@ -394,17 +394,16 @@ let package = Package(
     .testTarget(
       name: "LocationServiceTests",
       dependencies: [
-        "LocationService", "HostSensors", "HostSimulator", "SystemBus", "Positioning", "PowerControl", "ReceiverPower",
-        "Receiver", "ReceiverRuntime", "ReceiverSimulator", "ReceiverStream", "Hotplug", "FileSystem", "MonotonicTime",
-        "TestSupport",
+        "LocationService", "LocationDaemon", "GPSDProtocol", "HostSensors", "HostSimulator", "SystemBus", "Positioning",
+        "PowerControl", "ReceiverPower", "Receiver", "ReceiverRuntime", "ReceiverSimulator", "ReceiverStream",
+        "Hotplug", "FileSystem", "MonotonicTime", "TestSupport",
       ], swiftSettings: settings),
     .testTarget(
       name: "LocationDaemonTests",
       dependencies: [
-        "LocationDaemon", "RemoteLocation", "LocationService", "EventLoop", "FileSystem", "GPSDProtocol",
+        "LocationDaemon", "GPSDProtocol", "RemoteLocation", "LocationService", "EventLoop", "FileSystem",
         "MonotonicTime", "Positioning", "Receiver", "ReceiverRuntime", "ReceiverStream", "ServiceProtocol", "Varlink",
-        "TestSupport",
-        "Timekeeping", systemPackage,
+        "TestSupport", "Timekeeping", systemPackage,
       ], swiftSettings: settings),
     .testTarget(
       name: "CoreLocationTests", dependencies: ["CoreLocation", "LocationService", "Positioning"],

@@ -23,6 +23,7 @@ struct DeployPlugin: CommandPlugin {
       try propertyList(options.name, context) ?? files.propertyList, to: root, "usr/share/\(options.name)/Info.plist")
     try write(files.unit, to: root, "lib/systemd/system/\(options.name).service")
     print("\(root.path): \(try size(of: root)) KiB")
+    print("On a board with the location service: echo '\(files.grant)' | sudo tee -a /etc/sextant/policy")
     guard options.isPackage else { return }
     let dpkg = try context.tool(named: "dpkg-deb").url
     guard

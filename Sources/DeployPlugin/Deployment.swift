@@ -41,13 +41,27 @@ struct Deployment {
     SupplementaryGroups=gnss
     StateDirectory=\(name)
     Environment=SEXTANT_STATE_DIR=/var/lib/\(name)
-    # With the location service the permission is a line of /etc/sextant/policy: grant \(name).service \(permission)
+    # With the location service the permission is a line of /etc/sextant/policy: \(grant)
     Environment=SEXTANT_AUTHORIZATION=\(permission)
-
+    \(inUse)
     [Install]
     WantedBy=multi-user.target
 
     """
+  }
+
+  /// The line of the location service's policy.
+  var grant: String { "grant \(name).service \(permission)" }
+
+  /// A service has no terminal, so that it would never be in use.
+  private var inUse: String {
+    permission == "always"
+      ? ""
+      : """
+      # The program is in use while this service runs. With `always` it runs in the background, and may be started by its regions.
+      Environment=SEXTANT_APP_STATE=foreground
+
+      """
   }
 
   /// The control file of a Debian package (deb-control(5)).

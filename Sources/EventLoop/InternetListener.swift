@@ -96,8 +96,12 @@ package struct InternetAddress: Hashable, Sendable, CustomStringConvertible {
   /// Has a connection send each report at once, and not wait for more to send with it. tcp(7), TCP_NODELAY.
   package static func sendAtOnce(_ descriptor: Int32) { set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY) }
 
-  private static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32) {
-    var one: Int32 = 1
-    unsafe _ = setsockopt(descriptor, level, option, &one, socklen_t(MemoryLayout<Int32>.size))
+  /// Keeps few bytes in the kernel for a peer that does not read, so that this end learns of it within a minute. socket(7),
+  /// SO_SNDBUF.
+  package static func limitUnread(_ descriptor: Int32) { set(descriptor, SOL_SOCKET, SO_SNDBUF, 16_384) }
+
+  private static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32 = 1) {
+    var value = value
+    unsafe _ = setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
   }
 }

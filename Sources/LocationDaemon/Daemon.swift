@@ -51,7 +51,7 @@ package enum Daemon {
     let settings = settings(options, socketFolder: folder(of: path), variable)
     let host = ServiceHost(
       app: AppDescription(identifier: "sextantd", keys: UsageKeys()), settings: settings, log: log)
-    let policy = DaemonPolicy.installed()
+    let policy = DaemonPolicy.installed(variable)
     host.start(endWaker: poller.waker) { poller in
       try LocationServer(
         host, UnixSocket(adopting: descriptor), policy: policy, version: SextantVersion.text,
@@ -59,7 +59,7 @@ package enum Daemon {
     }
     manager.notify("READY=1")
     let isRequested = wait(&poller, until: { host.hasEnded }) {
-      policy.reload()
+      policy.reload(variable)
       host.wakeThread()
       log("\(LocationPolicy.path) was read again")
     }

@@ -1,49 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 import FileSystem
+import GPSDProtocol
 import LocationService
 import Positioning
+import ReceiverRuntime
 import Synchronization
 import Timekeeping
 
-/// The permissions that the machine's administrator gives to programs without a user, from /etc/sextant/policy.
+/// The permissions that the machine's administrator gives to programs without a user, from /etc/sextant/policy, and what clients of
+/// gpsd may require, from there or from /etc/sextant/config.
 final class DaemonPolicy: Sendable {
   private struct State {
     /// The permission by the unit or the executable's path.
     var grants: [String: AuthorizationStatus]
     var launches: Set<String>
     var servesGPSD: Bool?
+    var gpsdLimit = DemandLimit()
     var clock: ClockPolicy
     var pulses: PulsePolicy
     /// The number of times that the file was read.
     var revision = 1
+
+    init(_ policy: LocationPolicy, _ configured: GPSDSetting?) {
+      grants = policy.grants
+      launches = policy.launches
+      servesGPSD = policy.gpsd?.isOn ?? configured?.isOn
+      if let limiting = [policy.gpsd, configured].compactMap(\.self).first(where: \.hasLimit) {
+        gpsdLimit = DemandLimit(everySeconds: limiting.everySeconds, accuracyMetres: limiting.accuracyMetres)
+      }
+      clock = policy.clock
+      pulses = policy.pulses
+    }
   }
 
   private let state: Mutex<State>
 
-  init(_ policy: LocationPolicy) {
-    state = Mutex(
-      State(
-        grants: policy.grants, launches: policy.launches, servesGPSD: policy.servesGPSD, clock: policy.clock,
-        pulses: policy.pulses))
-  }
+  /// - Parameter gpsd: the setting of /etc/sextant/config; a line of the policy has precedence.
+  init(_ policy: LocationPolicy, gpsd: GPSDSetting? = nil) { state = Mutex(State(policy, gpsd)) }
 
   /// The policy of this machine.
-  static func installed() -> DaemonPolicy { DaemonPolicy(installedPolicy()) }
+  ///
+  /// - Parameter variable: returns a variable of the environment.
+  static func installed(_ variable: (String) -> String?) -> DaemonPolicy {
+    DaemonPolicy(installedPolicy(), gpsd: configured(variable))
+  }
 
   private static func installedPolicy() -> LocationPolicy {
     LocationPolicy(parsing: try? UserFile.read(LocationPolicy.path))
   }
 
-  /// Reads the file again, on any thread.
-  func reload() {
-    let policy = Self.installedPolicy()
+  /// A mistake in the file is reported with the other settings.
+  private static func configured(_ variable: (String) -> String?) -> GPSDSetting? {
+    (try? ReceiverConfiguration.installed(variable))?.gpsd
+  }
+
+  /// Reads the files again, on any thread.
+  func reload(_ variable: (String) -> String?) {
+    var new = State(Self.installedPolicy(), Self.configured(variable))
     state.withLock { state in
-      state.grants = policy.grants
-      state.launches = policy.launches
-      state.servesGPSD = policy.servesGPSD
-      state.clock = policy.clock
-      state.pulses = policy.pulses
-      state.revision += 1
+      new.revision = state.revision + 1
+      state = new
     }
   }
 
@@ -52,6 +68,9 @@ final class DaemonPolicy: Sendable {
 
   /// Whether clients of gpsd are served; nil if the policy does not decide it.
   var servesGPSD: Bool? { state.withLock { $0.servesGPSD } }
+
+  /// What clients of gpsd may require at most.
+  var gpsdLimit: DemandLimit { state.withLock { $0.gpsdLimit } }
 
   /// How the first receiver serves the computer's clock.
   var clock: ClockPolicy { state.withLock { $0.clock } }
@@ -69,6 +88,13 @@ final class DaemonPolicy: Sendable {
     state.withLock { state in
       unit.flatMap { state.grants[$0] } ?? executable.flatMap { state.grants[$0] }
     }
+  }
+
+  /// Whether a program without a terminal is in use: it runs in a service of the system, and has the permission `whenInUse` from
+  /// the policy. The administrator starts and stops it.
+  func isInUse(_ peer: Peer) -> Bool {
+    guard let unit = peer.unit, unit.hasSuffix(".service"), !unit.hasPrefix("user@") else { return false }
+    return grant(to: peer) == .authorizedWhenInUse
   }
 
   /// Whether the service may start a unit of the system for its events. The rule for polkit reads the same lines

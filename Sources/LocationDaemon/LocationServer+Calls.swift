@@ -106,8 +106,18 @@ extension LocationServer {
     connection.grant = policy.grant(to: peer)
     return host.add(
       app, user: peer.credentials.user, authorization: connection.grant,
-      application: host.settings.application ?? peer.applicationState, connection)
+      undecided: isTypedCommand(connection) ? .authorizedAlways : nil,
+      application: applicationState(of: peer), connection)
   }
+
+  /// Whether a program is `sextant track` of a user who could open the receiver without the service. The command is authorized by
+  /// being typed. The boundary is the user: any program of such a user can read the receiver's bytes.
+  private func isTypedCommand(_ connection: Connection) -> Bool {
+    connection.peer.executableName == Self.trackingCommand && mayOpenReceivers(connection)
+  }
+
+  /// The executable of `sextant track`.
+  private static let trackingCommand = "sextant-track"
 
   /// Adds the program of a connection that gets a receiver's bytes; nil, with the reply, if it has no permission.
   ///
@@ -121,7 +131,7 @@ extension LocationServer {
     connection.grant = policy.grant(to: peer)
     return host.add(
       AppDescription(identifier: connection.name, keys: UsageKeys()), user: peer.credentials.user,
-      authorization: .authorizedAlways, application: host.settings.application ?? peer.applicationState, connection)
+      authorization: .authorizedAlways, application: applicationState(of: peer), connection)
   }
 
   /// Has a program want all locations.

@@ -15,7 +15,7 @@ extension LocationServer {
         id, .failure(VarlinkError("org.sextant.Location.NoReceiver", ["device": call.parameters["device"] ?? .null])))
     }
     // The bytes have the full position. A user who may open the device has permission for them.
-    let isByDevice = mayOpen(receivers[index], connection)
+    let isByDevice = mayOpen(receivers[index], connection) || isInReceiversGroup(connection)
     guard let program = addStreamProgram(id, connection, isByDevice: isByDevice) else { return }
     connection.role = .stream(id, program, ByteStream(receiver: index, isByDevice: isByDevice))
     guard isByDevice || isStreamPermitted(to: program) else { return fail(connection, id, "Denied") }
@@ -38,6 +38,17 @@ extension LocationServer {
   func mayOpen(_ receiver: ReceiverStatus, _ connection: Connection) -> Bool {
     Lease.User(number: connection.peer.credentials.user, groups: connection.groups)
       .mayOpen(receiver.access, own: geteuid())
+  }
+
+  /// Whether the user of a connection could open the receivers: root, a member of their group, or a user with access to one of them.
+  func mayOpenReceivers(_ connection: Connection) -> Bool {
+    connection.peer.credentials.user == 0 || isInReceiversGroup(connection)
+      || receivers.contains { mayOpen($0, connection) }
+  }
+
+  /// Whether the user of a connection is a member of the receivers' group, which has access to each receiver by the udev rules.
+  private func isInReceiversGroup(_ connection: Connection) -> Bool {
+    GroupDatabase.number(of: GPSDListener.receiversGroup).map(connection.groups.contains) ?? false
   }
 
   /// Whether a program may receive a receiver's bytes, which cannot be made less accurate.

@@ -141,9 +141,14 @@ final class LocationServer: ServiceThreadWork {
     nextForegroundCheck = nil
   }
 
+  /// The state of a program. By the grant `whenInUse` of its unit it is in use while the unit runs, as it has no terminal.
+  func applicationState(of peer: Peer) -> ApplicationState {
+    host.settings.application ?? (policy.isInUse(peer) ? .foreground : peer.applicationState)
+  }
+
   func updateApplicationState(of connection: Connection, at now: Moment) {
     guard let program = connection.program else { return }
-    let state = host.settings.application ?? connection.peer.applicationState
+    let state = applicationState(of: connection.peer)
     _ = host.changeOnThread(program) { engine, now in
       if engine.application != state { engine.setApplication(state, at: now.instant) }
     }

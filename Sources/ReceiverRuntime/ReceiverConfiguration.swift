@@ -10,6 +10,7 @@ import FileSystem
 ///     read-only  yes                  no byte is sent
 ///     supply     gpio:gpiochip0/17    the switch of the receiver's supply, see `SupplySwitchAddress`
 ///     geocoder   https://…            a Nominatim server for the addresses of places; none is used by default
+///     gpsd = on, every 60 s, accuracy 100 m    the location service serves clients of gpsd, and limits what they require
 ///
 /// `--device` and GNSS_DEVICE override the files as a whole.
 package struct ReceiverConfiguration: Sendable, Equatable {
@@ -22,6 +23,8 @@ package struct ReceiverConfiguration: Sendable, Equatable {
   package var supply: String?
   /// The address of a Nominatim server; nil for none.
   package var geocoder: String?
+  /// Whether the location service serves clients of gpsd; nil if the file does not decide it.
+  package var gpsd: GPSDSetting?
 
   /// An empty configuration.
   package init() {}
@@ -96,6 +99,7 @@ private struct Values {
   var isReadOnly: Bool?
   var supply: String?
   var geocoder: String?
+  var gpsd: GPSDSetting?
 
   init() {}
 
@@ -123,8 +127,8 @@ private struct Values {
   }
 
   private mutating func take(_ key: Substring, _ value: String) throws(Mistake) {
-    guard ["device", "baud", "read-only", "supply", "geocoder"].contains(key) else {
-      throw Mistake(text: "`\(key)` is unknown; valid keys are device, baud, read-only, supply and geocoder")
+    guard ["device", "baud", "read-only", "supply", "geocoder", "gpsd"].contains(key) else {
+      throw Mistake(text: "`\(key)` is unknown; valid keys are gpsd, device, baud, read-only, supply and geocoder")
     }
     if value.isEmpty { throw Mistake(text: "`\(key)` has no value; write it after the key") }
     switch key {
@@ -142,6 +146,15 @@ private struct Values {
       }
       try once("read-only", isReadOnly)
       isReadOnly = choice
+    case "gpsd":
+      guard value.hasPrefix("= "), let setting = GPSDSetting(String(value.dropFirst(2))) else {
+        throw Mistake(
+          text:
+            "`gpsd \(value)` is not understood; write `gpsd = on`, `gpsd = off` or `gpsd = on, every 60 s, accuracy 100 m`"
+        )
+      }
+      try once("gpsd", gpsd)
+      gpsd = setting
     case "geocoder":
       try once("geocoder", geocoder)
       geocoder = value
@@ -162,6 +175,7 @@ private struct Values {
     isReadOnly = isReadOnly ?? other.isReadOnly
     supply = supply ?? other.supply
     geocoder = geocoder ?? other.geocoder
+    gpsd = gpsd ?? other.gpsd
   }
 
   var configuration: ReceiverConfiguration {
@@ -171,6 +185,7 @@ private struct Values {
     configuration.isReadOnly = isReadOnly ?? false
     configuration.supply = supply
     configuration.geocoder = geocoder
+    configuration.gpsd = gpsd
     return configuration
   }
 }

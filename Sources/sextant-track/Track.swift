@@ -15,7 +15,10 @@ struct Track: ParsableCommand {
     abstract: "Follow the location as a program with Core Location does.",
     discussion: """
       Every call of the delegate is a line. Without --device, GNSS_DEVICE is used, else the first receiver that is \
-      plugged in. It is authorized by being typed, unless SEXTANT_AUTHORIZATION or `sextant authorize` says otherwise. Press ^C to end.
+      plugged in. With --significant, --visits, --heading, --region or --beacon the other location updates start only if \
+      --accuracy or --distance-filter is given, so that the receiver can sleep. The command is authorized by being typed, \
+      unless SEXTANT_AUTHORIZATION or `sextant authorize` says otherwise; with the location service this holds for root and \
+      for members of group gnss. Press ^C to end.
       """)
 
   @Option(
@@ -25,8 +28,10 @@ struct Track: ParsableCommand {
   @Flag(help: "Use the built-in simulator if there is no receiver.")
   var demo = false
 
-  @Option(help: "The desired accuracy: best, bestForNavigation or metres.")
-  var accuracy = DesiredAccuracy(metres: kCLLocationAccuracyBest)
+  @Option(
+    help: ArgumentHelp(
+      "The desired accuracy: best, bestForNavigation or metres (default: best).", valueName: "accuracy"))
+  var accuracy: DesiredAccuracy?
 
   @Option(help: "Deliver a location after each movement of this many metres.")
   var distanceFilter: Double?
@@ -84,6 +89,12 @@ struct Track: ParsableCommand {
       throw ValidationError("--defer-repeat needs --defer-distance or --defer-timeout.")
     }
     if once, significant { throw ValidationError("--once and --significant exclude each other.") }
+  }
+
+  /// Whether locations are requested in full: with another service only if an option is about them.
+  var startsUpdates: Bool {
+    let hasOtherService = significant || visits || heading || !region.isEmpty || !beacon.isEmpty
+    return !once && (!hasOtherService || accuracy != nil || distanceFilter != nil)
   }
 
   /// The environment with `--device` or `--demo` in it.
@@ -164,7 +175,6 @@ struct DesiredAccuracy: ExpressibleByArgument {
     }
   }
 
-  var defaultValueDescription: String { "best" }
 }
 
 /// The activities by their names in Core Location.

@@ -48,7 +48,7 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
       }
     }
     cached = manager.location?.timestamp
-    manager.desiredAccuracy = options.accuracy.metres
+    manager.desiredAccuracy = options.accuracy?.metres ?? kCLLocationAccuracyBest
     manager.distanceFilter = options.distanceFilter ?? kCLDistanceFilterNone
     manager.activityType = options.activity.type
     manager.pausesLocationUpdatesAutomatically = !options.noPause
@@ -75,13 +75,9 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
       manager.startMonitoring(for: region)
       manager.requestState(for: region)
     }
-    if options.once {
-      manager.requestLocation()
-    } else if options.significant {
-      manager.startMonitoringSignificantLocationChanges()
-    } else {
-      manager.startUpdatingLocation()
-    }
+    if options.once { manager.requestLocation() }
+    if options.significant { manager.startMonitoringSignificantLocationChanges() }
+    if options.startsUpdates { manager.startUpdatingLocation() }
   }
 
   private var regions: [CLCircularRegion] {
@@ -185,6 +181,7 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
   func locationManager(
     _ manager: CLLocationManager, didDetermineState state: CLRegionState, for region: CLRegion
   ) {
+    if state != .unknown { hasAnswer = true }
     printer.print("didDetermineState", region, state: "\(state)")
   }
 

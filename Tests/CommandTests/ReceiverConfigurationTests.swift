@@ -21,6 +21,7 @@ struct ReceiverConfigurationTests {
 
       supply gpio /dev/gpiochip0 17
       geocoder https://maps.example.org
+      gpsd = on, every 90 s, accuracy 30 m   # the cabin
       """
     var wanted = ReceiverConfiguration()
     wanted.devices = ["/dev/gnss/by-id/usb-u-blox#1", "/dev/serial/by-path/with space"]
@@ -28,6 +29,7 @@ struct ReceiverConfigurationTests {
     wanted.isReadOnly = true
     wanted.supply = "gpio /dev/gpiochip0 17"
     wanted.geocoder = "https://maps.example.org"
+    wanted.gpsd = GPSDSetting("on, accuracy 30 m, every 1.5 min")
     #expect(try read(text) == wanted)
     #expect(try read("") == ReceiverConfiguration())
     #expect(try read("\u{FEFF}" + text.replacing("\n", with: "\r\n")) == wanted)
@@ -39,6 +41,8 @@ struct ReceiverConfigurationTests {
       ("device", 1, "has no value"), ("\nbaud fast", 2, "baud 115200"), ("baud 0", 1, "baud 115200"),
       ("read-only maybe", 1, "yes"), ("speed 9600", 1, "device, baud, read-only, supply and geocoder"),
       ("baud 9600\nbaud 9600", 2, "second time"), ("supply # none", 1, "has no value"),
+      ("gpsd on", 1, "gpsd = on, every 60 s"), ("gpsd = on, every 60", 1, "gpsd = on, every 60 s"),
+      ("gpsd = off\ngpsd = on", 2, "second time"),
     ])
   func mistakes(text: String, line: Int, words: String) {
     #expect {

@@ -151,13 +151,13 @@ struct ClientTests {
     #expect(scene.events == [.watchChanged, .watchChanged, .watchChanged])
   }
 
-  @Test("A client that polls needs the receiver too, and may ask for less")
+  @Test("A client that polls needs a location for each poll, and one that reads reports may ask for less")
   func demand() {
     var scene = Scene()
     scene.send("?POLL;?DEVICES;")
     #expect(scene.client.demand == .none)
     scene.send(#"?WATCH={"enable":true}\#n"#)
-    #expect(scene.client.demand == .continuous(accuracyMetres: nil))
+    #expect(scene.client.demand == .polled(accuracyMetres: nil))
     scene.send(#"?WATCH={"sextant":{"accuracy":100,"interval":60}};"#)
     #expect(scene.client.demand == .every(seconds: 60, accuracyMetres: 100))
     for refused in ["-1", "1e300", "86401", "0"] { scene.send("?WATCH={\"sextant\":{\"interval\":\(refused)}};") }
@@ -224,9 +224,9 @@ struct ReportDeliveryTests {
     _ = scene.read()
     scene.client.deliver(epoch, at: start)
     #expect(scene.read() == "")
-    scene.client.requested()
+    scene.client.requested(at: start)
     scene.client.deliver(epoch, at: start)
-    scene.client.answered()
+    scene.client.answered(at: start)
     scene.client.deliver(epoch, at: start)
     #expect(scene.read() == "J\r\n")
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import GPSDProtocol
 import LocationService
 import Positioning
+import ReceiverRuntime
 import Testing
 
 @testable import EventLoop
@@ -37,8 +39,40 @@ struct PolicyTests {
     #expect(Self.policy("").servesGPSD == nil)
     #expect(Self.policy("gpsd = on  # for the desktop\n").servesGPSD == true)
     #expect(Self.policy("gpsd = on\ngpsd = off\n").servesGPSD == false)
-    for line in ["gpsd on", "gpsd = maybe", "gpsd =", "gpsd"] {
+    for line in [
+      "gpsd on", "gpsd = maybe", "gpsd =", "gpsd", "gpsd = on,", "gpsd = off, every 60 s", "gpsd = on, every 0 s",
+      "gpsd = on, every 60", "gpsd = on, every nan s", "gpsd = on, accuracy 1e300 m",
+      "gpsd = on, accuracy 9 m, accuracy 9 m",
+      "gpsd = on, every 2 d",
+    ] {
       #expect(LocationPolicy(parsing: line).problem != nil, "\(line)")
+    }
+  }
+
+  @Test("The limit for gpsd's clients is in the policy or in the configuration; the policy's has precedence")
+  func gpsdLimit() throws {
+    let configured = try #require(GPSDSetting("on, every 60 s, accuracy 100 m"))
+    func policy(_ text: String) -> DaemonPolicy { DaemonPolicy(LocationPolicy(parsing: text), gpsd: configured) }
+    let limit = DemandLimit(everySeconds: 60, accuracyMetres: 100)
+    #expect(policy("").servesGPSD == true && policy("").gpsdLimit == limit)
+    #expect(policy("gpsd = on").gpsdLimit == limit)
+    #expect(policy("gpsd = on, every 5 min").gpsdLimit == DemandLimit(everySeconds: 300))
+    #expect(policy("gpsd = off").servesGPSD == false)
+    #expect(Self.policy("gpsd = on, accuracy 50 m\n").gpsdLimit == DemandLimit(accuracyMetres: 50))
+    #expect(Self.policy("").gpsdLimit == DemandLimit())
+  }
+
+  @Test(
+    "A program of a service is in use while it runs if the policy grants whenInUse, and in the background with always")
+  func inUse() {
+    let policy = Self.policy("grant hike.service whenInUse\ngrant yard.service always\ngrant /usr/bin/hike whenInUse\n")
+    #expect(policy.isInUse(Self.peer("/usr/bin/other", unit: "hike.service")))
+    #expect(policy.isInUse(Self.peer("/usr/bin/hike", unit: "other.service")))
+    #expect(!policy.isInUse(Self.peer("/usr/bin/other", unit: "other.service")))
+    #expect(!policy.isInUse(Self.peer("/usr/bin/hike", unit: "yard.service")))
+    // A session of a user has a terminal to be in use on.
+    for unit in ["session-3.scope", "user@1000.service", nil] {
+      #expect(!policy.isInUse(Self.peer("/usr/bin/hike", unit: unit)))
     }
   }
 

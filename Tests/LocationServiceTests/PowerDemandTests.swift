@@ -111,4 +111,20 @@ struct PowerDemandTests {
     #expect(demands.update([], shared: .init(), at: Self.at(4)).isEmpty)
     #expect(demands.update([], shared: .init(), at: Self.at(9)) == [.demand(PolicyClient(1), nil)])
   }
+
+  @Test("The end of a demand is reported at once for a program that asks at known times, unless another one lingers")
+  func withoutLinger() {
+    var demands = PowerDemands()
+    func program(_ number: UInt32, lingers: Bool, isActive: Bool = true) -> ProgramDemand {
+      ProgramDemand(
+        program: ProgramID(number), lingers: lingers,
+        managers: isActive ? [(id: Self.manager, demand: Self.standard())] : [],
+        shared: .init())
+    }
+    #expect(demands.update([program(0, lingers: false)], at: .zero).count == 1)
+    #expect(demands.update([program(0, lingers: false, isActive: false)], at: Self.at(1)).count == 1)
+    #expect(demands.update([program(0, lingers: false), program(1, lingers: true)], at: Self.at(2)).count == 2)
+    #expect(demands.update([], at: Self.at(3)).isEmpty)
+    #expect(demands.deadline == Self.at(8))
+  }
 }

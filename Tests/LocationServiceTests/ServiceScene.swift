@@ -21,6 +21,8 @@ struct ServiceLog: HostMachine {
   fileprivate(set) var core: ServiceCore
   /// The events of each program.
   fileprivate var eventsOfPrograms: [ProgramID: [(at: Instant, event: DelegateEvent)]] = [:]
+  /// The programs whose requests were answered, an entry for each answer.
+  fileprivate(set) var answers: [ProgramID] = []
   private(set) var logged: [String] = []
   private(set) var hostWakeUps = 0
   /// The journal of the batch on the disk.
@@ -84,6 +86,7 @@ struct ServiceLog: HostMachine {
   private mutating func take(_ action: ServiceAction, at now: Instant) -> HostCommand? {
     switch action {
     case .program(let id, .output(.event(_, let event, let ticket))):
+      if ticket.isAnswer { answers.append(id) }
       guard let engine = core.engine(of: id) else { return nil }
       if engine.isCurrent(ticket, for: Self.client), engine.isWanted(event, by: Self.client) {
         eventsOfPrograms[id, default: []].append((now, event))
@@ -105,7 +108,7 @@ struct ServiceLog: HostMachine {
 extension VirtualHost where Machine == ServiceLog, Line == VirtualLine {
   convenience init(
     _ model: ReceiverModel, scenario: Scenario = Scenario(), application: ApplicationState = .background,
-    pauseSeconds: Double? = nil, probeSeconds: Double = 60, programs: UInt32 = 1
+    pauseSeconds: Double? = nil, probeSeconds: Double = 60, programs: UInt32 = 1, lingers: Bool = true
   ) {
     var line = VirtualLine(model: model, scenario: scenario, startUTCSeconds: Machine.startSeconds)
     line.hostRate = 9600
@@ -124,6 +127,7 @@ extension VirtualHost where Machine == ServiceLog, Line == VirtualLine {
     let now = Instant.zero + Milliseconds(4000)
     var core = ServiceCore(engine: engine, coordinator: PowerCoordinator(policy: policy, at: now))
     for number in 1..<max(programs, 1) { core.add(Program(ProgramID(number), engine), at: Machine.moment(now)) }
+    for index in core.programs.indices { core.programs[index].lingers = lingers }
     var settings = SessionSettings(intent: .serve, line: .serial)
     settings.desired = { .saving(for: $0) }
     settings.pollsOrbits = true
@@ -135,6 +139,10 @@ extension VirtualHost where Machine == ServiceLog, Line == VirtualLine {
   func count(_ event: DelegateEvent) -> Int { machine.events.count { $0.event == event } }
   func time(of event: DelegateEvent) -> Instant? { machine.events.last { $0.event == event }?.at }
   func clearEvents() { machine.eventsOfPrograms = [:] }
+  func takeAnswers() -> [ProgramID] {
+    defer { machine.answers = [] }
+    return machine.answers
+  }
   func events(of program: ProgramID) -> [(at: Instant, event: DelegateEvent)] { machine.events(of: program) }
   func locations(of program: ProgramID) -> [Location] { machine.locations(of: program) }
 

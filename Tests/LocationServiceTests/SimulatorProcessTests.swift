@@ -36,6 +36,17 @@ struct SimulatorProcessTests {
     return unsafe stat(path, &status) == 0 ? status : nil
   }
 
+  @Test(
+    "A program that was built in a package names the one command that builds the simulator",
+    arguments: [
+      ("/home/ada/hike/.build/x86_64-unknown-linux-gnu/debug/hike", "swift build --product sextant`"),
+      ("/home/ada/hike/.build/release/hike", "swift build --product sextant -c release`"),
+      ("/usr/bin/hike", "install it"), (nil, "install it"),
+    ])
+  func advice(path: String?, expected: String) {
+    #expect(SimulatorProcess.advice(ownPath: path).contains(expected))
+  }
+
   @Test("The receiver exists as long as the value, in a folder that only this user can enter")
   func lives() throws {
     var process: SimulatorProcess? = try start("walk")
@@ -66,6 +77,6 @@ struct SimulatorProcessTests {
     #expect(failure?.problem == nil)
     #expect(
       failure?.description
-        == "GNSS_DEVICE=sim:walk needs the program sextant: install it or put it on the PATH")
+        == "GNSS_DEVICE=sim:walk needs the program sextant: \(SimulatorProcess.advice)")
   }
 }

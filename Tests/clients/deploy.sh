@@ -29,6 +29,19 @@ dpkg-deb --contents "$package" >"$work/contents"
 grep -q ' root/root .* ./usr/bin/RunLoopMain$' "$work/contents" || fail "the package has no program of root"
 [ "$(dpkg-deb --field "$package" Architecture)" = "$(dpkg --print-architecture)" ] || fail "the package has another architecture"
 
+# The package is installed in a folder, and its program is started as the unit says, without a terminal, at a simulated receiver.
+for permission in whenInUse always; do
+  deploy RunLoopMain --executable "$bin/RunLoopMain" --output "$work/$permission/RunLoopMain" --deb --permission "$permission" >"$work/printed"
+  grep -q "grant RunLoopMain.service $permission" "$work/printed" || fail "the line of the policy is not printed"
+  root=$work/$permission/root
+  dpkg-deb --extract "$work/$permission/RunLoopMain_1.0.deb" "$root"
+  unit=$root/lib/systemd/system/RunLoopMain.service
+  mapfile -t environment < <(sed -n 's/^Environment=//p' "$unit")
+  env -i PATH="$PATH" "${environment[@]}" SEXTANT_STATE_DIR="$work/$permission/state" SEXTANT_SERVICE=none GNSS_DEVICE=sim:walk \
+    timeout 120 setsid --wait "$root$(sed -n 's/^ExecStart=//p' "$unit")" </dev/null >"$work/ran" 2>&1 || { cat "$work/ran" >&2; fail "$permission: the program fails"; }
+  grep -q '^found 48' "$work/ran" || { cat "$work/ran" >&2; fail "$permission: the program has no location"; }
+done
+
 # With a Swift SDK, which here is of this machine: its triple, and a sysroot of links to its files and to the toolchain's library.
 # The program is a small one, because it is built anew.
 mkdir -p "$work/small/Sources/small" "$work/sdks/here.artifactbundle/sdk"

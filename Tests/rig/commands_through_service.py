@@ -11,12 +11,17 @@ usage: commands_through_service.py FOLDER [CHECK...]      FOLDER holds sextant, 
   killed      commands that are killed while they have changed the receiver: it has its own settings again
   choice      which commands use the service
   another     a user who may not open the device
+  typed       `track` of root and of the members of group gnss needs no permission; that of another user asks, and says how to grant it
+  in_use      a unit with the grant whenInUse has locations without a terminal
+  regions     `track --region` alone lets the receiver sleep
 """
 import contextlib
 import json
 import os
 import re
+import shutil
 import socket
+import subprocess
 import sys
 
 import harness
@@ -257,6 +262,119 @@ def another(folder):
         return "refused"
 
 
+# MARK: Permission of commands
+
+def in_private_etc(folder, **files):
+    """The beginning of a command that sees these files in /etc."""
+    for name, text in files.items():
+        with open(f"{folder}/{name}", "w") as file:
+            file.write(text)
+    binds = "; ".join(f'mount --bind "$0/{name}" /etc/{name}' for name in files)
+    return ["unshare", "--mount", "sh", "-c", f'{binds}; exec "$@"', folder]
+
+
+def typed(folder):
+    if os.getuid() != 0:
+        return "skipped: not root"
+    os.chmod(folder, 0o755)
+    gnss, member = 4242, 65533
+    with open("/etc/group") as file:
+        groups = "".join(line for line in file if not line.startswith("gnss:"))
+    under = in_private_etc(folder, group=f"{groups}gnss:x:{gnss}:\n")
+
+    def become_member():
+        os.setgroups([gnss])
+        os.setgid(member)
+        os.setuid(member)
+
+    with Simulator(folder, scenario=WALK) as receiver, Daemon(folder, receiver, authorization=None, under=under) as daemon:
+        variables = environment(folder, SEXTANT_SERVICE=daemon.socket)
+        for prepare in None, become_member:
+            for words in ("track", "--json", "--once"), ("watch", "--json", "--count", "1"):
+                with Program(harness.program(), *words, env=variables, prepare=prepare, cwd="/") as command:
+                    command.wait_for_exit(0)
+                expect(any('"latitude"' in line or '"lat"' in line for line in command.lines), f"{words} has no position")
+        # Another program of that user is none that was typed.
+        shutil.copy(harness.program("sextant-track"), f"{folder}/hike")
+        with Program(f"{folder}/hike", "--json", env=variables, prepare=become_member, cwd="/") as hike:
+            hike.wait_for_event("didChangeAuthorization", status="notDetermined")
+            hike.wait_for_message("sextant authorize")
+            hike.terminate((0, 69))
+            expect_equal(hike.locations(), [], "the locations of another program")
+        # The command of another user is a program like any other.
+        with daemon.track(user=NOBODY) as asking:
+            asking.wait_for_event("didChangeAuthorization", status="notDetermined")
+            asking.wait_for_message("sextant authorize")
+            harness.run(harness.program(), "authorize", "allow", "sextant-track", user=NOBODY, env=variables, cwd="/")
+            asking.wait_for_event("didUpdateLocations")
+            asking.terminate()
+        # A decision that is stored has precedence.
+        with daemon.track() as track:
+            track.wait_for_event("didUpdateLocations")
+            name = next(one["name"] for one in daemon.programs() if one["name"].startswith("sextant-track@"))
+            harness.run(harness.program(), "authorize", "deny", name, env=variables)
+            track.wait_for_event("didChangeAuthorization", status="denied")
+            track.terminate((0, 69))
+        with daemon.track("--once") as refused:
+            refused.wait_for_exit(69)
+            expect_equal(refused.locations(), [], "the locations of a denied command")
+        daemon.terminate()
+        return "root and members"
+
+
+def in_use(folder):
+    if os.getuid() != 0:
+        return "skipped: not root"
+    groups = f"{folder}/cgroup"
+    os.mkdir(groups)
+    if subprocess.run(["mount", "-t", "cgroup2", "none", groups], stderr=subprocess.DEVNULL).returncode:
+        return "skipped: no permission to mount"
+    os.chmod(folder, 0o755)
+    units = {name: f"{groups}/rig-{os.getpid()}.slice/{name}.service" for name in ("hike", "yard")}
+    os.makedirs(f"{folder}/etc/sextant")
+    with open(f"{folder}/etc/sextant/policy", "w") as file:
+        file.write("grant hike.service whenInUse\ngrant yard.service always\n")
+    under = ["unshare", "--mount", "sh", "-c", 'mount --bind "$0/etc" /etc; exec "$@"', folder]
+    try:
+        for path in units.values():
+            os.makedirs(path)
+        with Simulator(folder, scenario=WALK) as receiver, Daemon(folder, receiver, authorization=None, under=under) as daemon:
+            for name, status in ("hike", "authorizedWhenInUse"), ("yard", "authorizedAlways"):
+                def become_unit(path=units[name]):
+                    with open(f"{path}/cgroup.procs", "w") as file:
+                        file.write(str(os.getpid()))
+                    os.setsid()
+                    os.setgroups([])
+                    os.setgid(NOBODY)
+                    os.setuid(NOBODY)
+                with Program(harness.program("sextant-track"), "--json", prepare=become_unit, cwd="/",
+                             env=environment(folder, SEXTANT_SERVICE=daemon.socket)) as program:
+                    program.wait_for_event("didChangeAuthorization", status=status)
+                    program.wait_for_event("didUpdateLocations")
+                    # The location that is known at the start is none that it had itself.
+                    program.terminate((0, 69))
+            daemon.terminate()
+    finally:
+        for path in *units.values(), f"{groups}/rig-{os.getpid()}.slice":
+            with contextlib.suppress(OSError):
+                os.rmdir(path)
+        subprocess.run(["umount", groups], check=False)
+    return "whenInUse and always"
+
+
+def regions(folder):
+    still = "start 48.1642,11.6056 512m\nhot\nstay forever\n"
+    with Simulator(folder, scenario=still) as receiver, Daemon(folder, receiver, SEXTANT_APP_STATE="background") as daemon, \
+            daemon.track("--region", "far,48.3,11.6,100") as track:
+        track.wait_for_event("didDetermineState", region="far", state="outside")
+        receiver.wait_for_state("backup", "standby")
+        expect_equal([one["demands"] for one in daemon.programs()], [["regions"]], "the demands")
+        expect_equal(track.locations(), [], "the locations of regions alone")
+        track.terminate()
+        daemon.terminate()
+        return "asleep"
+
+
 if __name__ == "__main__":
     options = harness.arguments(__doc__)
-    harness.run_checks([reading, changing, lent, killed, choice, another], options.checks)
+    harness.run_checks([reading, changing, lent, killed, choice, another, typed, in_use, regions], options.checks)

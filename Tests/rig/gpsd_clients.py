@@ -9,12 +9,13 @@ usage: gpsd_clients.py FOLDER [CHECK]..., as root; FOLDER has sextant and sextan
   reports    one recording of UBX and one of NMEA, replayed to both: the same positions, motions, times and satellites
   corrections  RTCM 3 of a receiver: the same objects from both
   sentences  the sentences of a UBX fix against those of the same receiver in NMEA
-  demand     the receiver sleeps while no client watches, and between the locations of a client with an interval
+  demand     the receiver sleeps while no client watches, between the locations of a client with an interval, and for one that
+             polls or does not read
   bytes      ubxtool polls the receiver, for users who may open it
   changes    gpsctl changes rate, cycle and protocol: as with gpsd, but for what DIFFERENT lists
   control    gpsdctl adds and removes a receiver, and the control socket has the replies of gpsd's
   hostile    clients that vanish, do not read, drip, send nonsense or HTTP: the others are served, and nothing is left
-  policy     `gpsd = on` and `off` of the policy
+  policy     `gpsd = on`, `off` and the limit of the policy
 """
 import contextlib
 import ctypes
@@ -465,6 +466,23 @@ def receiver_sleeps_without_clients(folder):
             poll = client.wait_for("POLL")
             expect(poll["active"] == 0 and has_fix(poll["tpv"][0]), f"it polls {poll}")
             client.wait_for("TPV", lambda report: has_fix(report) and report["time"] > first["time"])
+        receiver.wait_for_state(*ASLEEP)
+        # A client that reads no reports has one location with its watch, and one for each poll.
+        with side.connect() as client:
+            client.send('?WATCH={"enable":true};\n')
+            receiver.wait_for_status(lambda status: status["state"] not in ASLEEP, "the receiver is not woken")
+            receiver.wait_for_state(*ASLEEP)
+            client.send("?POLL;\n")
+            expect(has_fix(client.wait_for("POLL")["tpv"][0]), "POLL has no fix")
+            # The same for one whose reports stay unread.
+            client.send(WATCH)
+            receiver.wait_for_status(lambda status: status["state"] not in ASLEEP, "the receiver is not woken for the reports")
+            begin = time.monotonic()
+            receiver.wait_for_status(lambda status: status["state"] in ASLEEP, "unread reports keep the receiver on")
+            unread, asleep = time.monotonic() - begin, time.time()
+            # Once it reads again, it gets what has waited, and then new reports.
+            client.wait_for("TPV", lambda report: has_fix(report) and seconds_of(report["time"]) > asleep)
+    return f"unread reports count as unread after {unread:.0f} s"
 
 
 # MARK: Bytes for the receiver
@@ -725,6 +743,10 @@ def policy_decides(folder):
                 expect(not daemon.has_open(os.path.realpath(receiver.link)), "the receiver is opened")
                 write("gpsd = on\n")
                 expect(next(report for report in reports if report["class"] not in ("DEVICE", "SKY"))["class"] == "TPV", "no TPV")
+                client.wait_for("TPV", has_fix)
+                write("gpsd = on, every 20 s, accuracy 100 m\n")
+                daemon.process.send_signal(signal.SIGHUP)
+                receiver.wait_for_state(*ASLEEP)
                 client.wait_for("TPV", has_fix)
                 write("gpsd = off\n")
                 daemon.process.send_signal(signal.SIGHUP)

@@ -139,7 +139,7 @@ def links_in_state(folder):
         name = "".join(letter if letter.isalnum() else "_" for letter in receiver.link)
         for path in (f"{apps}/batch/{name}.log", f"{folder}/state/newest-location", f"{apps}/regions", f"{apps}/deferred"):
             os.symlink(victim, path)
-        with Program(program("sextant-track"), "--json", "--device", receiver.link, "--region", "a,47,8,100",
+        with Program(program("sextant-track"), "--json", "--device", receiver.link, "--region", "a,47,8,100", "--accuracy", "best",
                      env=environment(folder, SEXTANT_SERVICE="none")) as one:
             one.wait_for_event("didUpdateLocations")
             one.terminate(None)

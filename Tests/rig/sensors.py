@@ -34,7 +34,7 @@ def compass(folder):
     """A magnetometer of the kernel's."""
     sensor = Magnetometer(f"{folder}/sysfs")
     sensor.turn(90)
-    with track(folder, "--heading", "--device", "sim:walk", sysfs=sensor.root) as client:
+    with track(folder, "--heading", "--accuracy", "best", "--device", "sim:walk", sysfs=sensor.root) as client:
         first = client.wait_for_event("didUpdateHeading")
         expect(near("magneticHeading", 90, 0.5)(first), f"the first heading is {first}")
         # True north by the declination where the walk is.
@@ -52,7 +52,7 @@ def compass(folder):
 def calibration(folder):
     """The device's own field is found while the device is turned, and kept."""
     sensor = Magnetometer(f"{folder}/sysfs", own=(60, -35, 20))
-    with track(folder, "--heading", "--device", "sim:walk", sysfs=sensor.root) as client:
+    with track(folder, "--heading", "--accuracy", "best", "--device", "sim:walk", sysfs=sensor.root) as client:
         first = client.wait_for_event("didUpdateHeading")
         expect(first["headingAccuracy"] < 0 or first["headingAccuracy"] >= 45, f"uncalibrated it is sure: {first}")
         # Turned around repeatedly, 90 degrees a second, until its calibration is complete.
@@ -67,14 +67,14 @@ def calibration(folder):
         client.terminate()
     with open(f"{folder}/state/compass") as file:
         expect("hmc5883" in file.read(), "the calibration is not kept")
-    with track(folder, "--heading", "--device", "sim:walk", sysfs=sensor.root) as client:
+    with track(folder, "--heading", "--accuracy", "best", "--device", "sim:walk", sysfs=sensor.root) as client:
         again = client.wait_for_event("didUpdateHeading")
         expect(near("magneticHeading", 123, 2)(again), f"the next run begins with {again}")
 
 
 def no_compass(folder):
     """Without a compass there are locations, no heading, and a message."""
-    with track(folder, "--heading", "--device", "sim:walk") as client:
+    with track(folder, "--heading", "--accuracy", "best", "--device", "sim:walk") as client:
         client.wait_for_event("didUpdateLocations")
         client.terminate()
         expect_equal(client.events_named("didUpdateHeading"), [], "the headings")
@@ -134,7 +134,7 @@ def receiver(folder):
     thread = threading.Thread(target=write, daemon=True)
     thread.start()
     try:
-        with track(folder, "--heading", "--device", os.ttyname(slave), "--read-only") as client:
+        with track(folder, "--heading", "--accuracy", "best", "--device", os.ttyname(slave), "--read-only") as client:
             first = client.wait_for_event("didUpdateHeading", lambda event: event["trueHeading"] >= 0)
             expect(near("trueHeading", 30, 0.1)(first) and near("magneticHeading", 25.6, 1)(first), f"the first heading is {first}")
             heading = 120

@@ -218,7 +218,7 @@ def heading(folder):
         def near(event, degrees, by):
             return abs((event["magneticHeading"] - degrees + 180) % 360 - 180) <= by
 
-        track = scene.track("--heading")
+        track = scene.track("--heading", "--accuracy", "best")
         first = track.wait_for_event("didUpdateHeading")
         expect(near(first, 90, 0.5), f"the first heading is {first}")
         event = first if first["trueHeading"] >= 0 else track.wait_for_event(

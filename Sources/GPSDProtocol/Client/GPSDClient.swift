@@ -16,19 +16,12 @@ package struct GPSDClient: Sendable {
   package enum Event: Equatable, Sendable {
     /// Its demand may have changed.
     case watchChanged
+    /// It has polled, which its demand may depend on.
+    case polled
     /// It wants a receiver changed.
     case change(DeviceChange)
     /// A command of the control socket, which awaits `replyToCommand`.
     case command(ControlCommand)
-  }
-
-  /// What a client needs of the receiver.
-  package enum Demand: Equatable, Sendable {
-    case none
-    /// Each epoch, with an accuracy in metres; nil for the best.
-    case continuous(accuracyMetres: Double?)
-    /// One location each so many seconds.
-    case every(seconds: Double, accuracyMetres: Double?)
   }
 
   /// The time for which a client may leave its reports unread, until it counts as gone.
@@ -41,8 +34,24 @@ package struct GPSDClient: Sendable {
   package private(set) var delivered = 0
   /// Whether the client is to be disconnected, as it speaks another protocol.
   package private(set) var isForeign = false
-  /// Whether a client with an interval waits for a location.
-  package private(set) var isAwaiting = false
+  /// What the administrator allows.
+  package var limit = DemandLimit()
+  /// The reports that the client has not read, of which a part waits to be written.
+  enum Unread: Equatable, Sendable {
+    case none
+    case since(Instant)
+    /// For so long that the client counts as one that does not read.
+    case ignored
+  }
+  var unread = Unread.none
+  var rhythm = PollRhythm()
+  /// Whether the receiver stays on between two polls.
+  var staysOnForPolls = false
+  var search = Search.idle
+  /// The time of the last answer.
+  var located: Instant?
+  /// The duration of the last search.
+  var searchTime = GPSDClient.usualSearch
   private var reader = RequestReader()
   private var control = ControlReader()
   private var queue = OutputQueue()
@@ -67,14 +76,23 @@ package struct GPSDClient: Sendable {
 
   package mutating func didWrite(_ count: Int) {
     queue.removeFirst(count)
-    if count > 0 { stalledSince = nil }
+    guard count > 0 else { return }
+    stalledSince = nil
+    unread = .none
   }
 
   /// Whether its requests are read. They wait while it does not read the replies.
   package var wantsInput: Bool { queue.count < OutputQueue.limit / 2 }
 
   /// The time at which a client that does not read counts as gone; nil for one that reads.
-  package var deadline: Instant? { stalledSince.map { $0 + Self.patience } }
+  package var endsAt: Instant? { stalledSince.map { $0 + Self.patience } }
+
+  /// The time at which `wake` or a request is due.
+  package var deadline: Instant? {
+    var next = Instant.earlier(endsAt, unreadDeadline)
+    if staysOnForPolls { next = .earlier(next, rhythm.staysOnUntil) }
+    return .earlier(next, searchDeadline)
+  }
 
   /// Takes bytes of the client, and queues the replies.
   package mutating func receive(_ bytes: Span<UInt8>, _ state: GPSDState, at now: UTCTime) -> [Event] {
@@ -107,7 +125,9 @@ package struct GPSDClient: Sendable {
       }
       reply(state.deviceList)
       reply(state.text(of: watch))
-    case .poll: reply(state.poll(at: now))
+    case .poll:
+      reply(state.poll(at: now))
+      if watch.isEnabled { events.append(.polled) }
     case .invalid(let reason): reply(state.error(reason))
     }
   }
@@ -145,26 +165,12 @@ package struct GPSDClient: Sendable {
     reply(Array((refusal.map { "ERROR \($0)\n" } ?? "OK\n").utf8))
   }
 
-  // MARK: Demand
-
-  /// The receiver is needed while `enable` is set, even without a form of reports: such a client polls.
-  package var demand: Demand {
-    guard watch.isEnabled else { return .none }
-    if let seconds = watch.intervalSeconds { return .every(seconds: seconds, accuracyMetres: watch.accuracyMetres) }
-    return .continuous(accuracyMetres: watch.accuracyMetres)
-  }
-
-  /// Notes that a location was asked for, for a client with an interval.
-  package mutating func requested() { isAwaiting = true }
-
-  /// Notes the answer.
-  package mutating func answered() { isAwaiting = false }
-
-  private func wants(_ path: String) -> Bool {
-    watch.covers(path) && (watch.intervalSeconds == nil || isAwaiting)
-  }
-
   // MARK: Reports
+
+  /// A client with an interval gets the reports of its searches.
+  private func wants(_ path: String) -> Bool {
+    watch.covers(path) && (watch.intervalSeconds == nil && limit.everySeconds == nil || isAwaiting)
+  }
 
   /// Queues a reply, or text for the client. One that does not fit is dropped.
   package mutating func reply(_ text: [UInt8]) { if !queue.append(text) { dropped += 1 } }

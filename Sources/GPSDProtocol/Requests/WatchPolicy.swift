@@ -32,6 +32,9 @@ package struct WatchPolicy: Equatable, Sendable {
 
   package init() {}
 
+  /// Whether a form of reports is chosen, which the client reads as they come.
+  package var hasReports: Bool { json || nmea || raw != .off || pps }
+
   /// Whether the reports of a receiver are wanted, in the forms that are chosen.
   package func covers(_ path: String) -> Bool { isEnabled && (device == nil || device == path) }
 

@@ -14,8 +14,6 @@ final class GPSDConnection {
   /// What the host knows of its demand.
   var demand = GPSDClient.Demand.none
   var interest: Poller.Interest = .readable
-  /// The time of the next location of a client with an interval.
-  var requestDue: Instant?
 
   /// The number of its user or address in the shares.
   let user: UInt32
@@ -32,8 +30,6 @@ final class GPSDConnection {
 
   /// Its manager in the host's program.
   var manager: Positioning.ClientID { Positioning.ClientID(Int(token)) }
-
-  var deadline: Instant? { .earlier(requestDue, client.deadline) }
 }
 
 /// A listener that several values refer to.

@@ -23,11 +23,11 @@ extension GPSDServer {
     if let bytes = change.bytes, let refusal = Self.refusal(bytes) { return refuse(refusal) }
     changes.request(change, of: device.number, by: client.token, at: now)
     performChanges(at: now)
-    updateDemand(of: client)
+    updateDemand(of: client, at: now)
     guard changes.isAwaited(by: client.token), !isPermitted else { return }
     // The client has the reason, unless it watches.
     changes.end(client.token)
-    updateDemand(of: client)
+    updateDemand(of: client, at: now)
     if client.demand != .none { refuse("location services are switched off, or sextantd may not open the receiver") }
   }
 
@@ -58,7 +58,7 @@ extension GPSDServer {
         let device = state.device(number: number)
         client.client.reply(
           refusal.map { state.error($0) } ?? device.map { state.text(of: $0) } ?? state.error("the receiver is gone"))
-        updateDemand(of: client)
+        updateDemand(of: client, at: now)
       }
     }
   }

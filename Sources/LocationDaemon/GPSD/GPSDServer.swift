@@ -74,7 +74,7 @@ final class GPSDServer {
     // Commands that a reply of a receiver has led to.
     if !commands.isEmpty { return .zero }
     var next = Instant.earlier(.earlier(changes.deadline, announcer?.deadline), acceptsAgain)
-    for client in clients.values { next = .earlier(.earlier(next, client.deadline), client.idleEnd) }
+    for client in clients.values { next = .earlier(.earlier(next, client.client.deadline), client.idleEnd) }
     return next
   }
 
@@ -125,23 +125,32 @@ final class GPSDServer {
       switch event {
       case .readable(let token) where listeners[token.rawValue] != nil: accept(token.rawValue, &poller, at: now)
       case .readable(let token): if let client = clients[token.rawValue] { read(client, &poller, at: now) }
-      case .writable(let token): if let client = clients[token.rawValue] { write(client, &poller) }
+      case .writable(let token): if let client = clients[token.rawValue] { write(client, &poller, at: now.instant) }
       case .hangUp(let token): if let client = clients[token.rawValue] { close(client, &poller) }
       case .signal, .woken, .timeout: break
       }
     }
     if let due = acceptsAgain, now.instant >= due { acceptAgain(&poller) }
     for client in clients.values {
-      if let due = client.idleEnd, now.instant >= due, !changes.isAwaited(by: client.token) { close(client, &poller) }
-      if let due = client.client.deadline, now.instant >= due { close(client, &poller) }
-      if let due = client.requestDue, now.instant >= due { request(client) }
+      let isIdle = client.idleEnd.map { now.instant >= $0 } ?? false
+      if isIdle && !changes.isAwaited(by: client.token) || client.client.endsAt.map({ now.instant >= $0 }) ?? false {
+        close(client, &poller)
+        continue
+      }
+      client.client.wake(at: now.instant)
+      updateDemand(of: client, at: now.instant)
     }
+    requestLocations(at: now.instant)
   }
 
   func roundEnded(_ receivers: [ReceiverStatus], _ poller: inout Poller, at now: Moment) {
     if policy.revision != policyRevision {
       policyRevision = policy.revision
       applyPolicy(&poller)
+      for client in clients.values {
+        client.client.limit = policy.gpsdLimit
+        updateDemand(of: client, at: now.instant)
+      }
     }
     announcer?.settle(&poller, at: now.instant)
     takeAnswers(at: now.instant)
@@ -151,13 +160,13 @@ final class GPSDServer {
     if program != nil, !isPermitted { state.forget() }
     updateDevices(at: now)
     performChanges(at: now.instant)
-    for client in clients.values where !client.client.output.isEmpty { write(client, &poller) }
+    for client in clients.values where !client.client.output.isEmpty { write(client, &poller, at: now.instant) }
     for client in clientsToCutOff { close(client, &poller) }
   }
 
   private func updateDevices(at now: Moment) {
     let rests = host.powerStatus.isResting
-    let keepsReports = clients.values.contains { if case .every = $0.demand { true } else { false } }
+    let keepsReports = clients.values.contains { $0.demand != .none && $0.demand.isInterrupted }
     let devices = receivers.enumerated().compactMap { number, receiver in
       receiver.device.isEmpty || removed.contains(number)
         ? nil
@@ -184,14 +193,16 @@ final class GPSDServer {
         guard kind == .nmea || serves, hasRoom(for: user) else { continue }
         if clients.isEmpty { updateDevices(at: now) }
         InternetAddress.sendAtOnce(socket.descriptor)
+        InternetAddress.limitUnread(socket.descriptor)
         let token = nextToken
         nextToken = nextToken == .max ? Self.firstToken + Self.listenerTokens : nextToken + 1
         guard (try? poller.add(socket.descriptor, token: Poller.Token(rawValue: token))) != nil else { continue }
         let client = GPSDConnection(socket, token, user: user, GPSDClient(kind, state), at: now.instant)
+        client.client.limit = policy.gpsdLimit
         clients[token] = client
         clientShare.add(1, to: user)
-        if kind == .nmea { updateDemand(of: client) }
-        write(client, &poller)
+        if kind == .nmea { updateDemand(of: client, at: now.instant) }
+        write(client, &poller, at: now.instant)
       }
       isRefused = false
     } catch {
@@ -224,7 +235,10 @@ final class GPSDServer {
         client.lastInput = now.instant
         for event in client.client.receive(buffer.span.extracting(0..<count), state, at: now.utc) {
           switch event {
-          case .watchChanged: updateDemand(of: client)
+          case .watchChanged: updateDemand(of: client, at: now.instant)
+          case .polled:
+            client.client.didPoll(at: now.instant)
+            updateDemand(of: client, at: now.instant)
           case .change(let change): apply(change, of: client, at: now.instant)
           case .command(let command): apply(command, of: client)
           }
@@ -234,14 +248,17 @@ final class GPSDServer {
       case .ended: return close(client, &poller)
       }
     }
-    write(client, &poller)
+    write(client, &poller, at: now.instant)
+    requestLocations(at: now.instant)
   }
 
-  private func write(_ client: GPSDConnection, _ poller: inout Poller) {
+  private func write(_ client: GPSDConnection, _ poller: inout Poller, at now: Instant) {
     while !client.client.output.isEmpty {
       switch client.socket.write(client.client.output) {
       case .bytes(let count): client.client.didWrite(count)
-      case .wouldWait: return setInterest(of: client, &poller)
+      case .wouldWait:
+        client.client.didBlock(at: now)
+        return setInterest(of: client, &poller)
       case .ended: return close(client, &poller)
       }
     }
@@ -282,59 +299,48 @@ final class GPSDServer {
 
   // MARK: Demands
 
-  func updateDemand(of client: GPSDConnection) {
+  func updateDemand(of client: GPSDConnection, at now: Instant) {
     var demand = client.client.demand
     // A change needs a receiver that is awake.
     if changes.isAwaited(by: client.token), demand.isInterrupted { demand = .continuous(accuracyMetres: nil) }
     guard demand != client.demand else { return }
     endDemand(of: client)
     client.demand = demand
+    client.client.began(demand, at: now)
     guard demand != .none else { return }
     let program = hostProgram()
     _ = host.changeOnThread(program) { engine, _ in engine.add(client.manager) }
-    // The best accuracy keeps the receiver at its full rate.
-    let accuracy: Double =
-      switch demand {
-      case .none: 0
-      case .continuous(let metres): metres ?? -2
-      case .every(_, let metres): metres ?? -1
-      }
-    var calls: [ClientCall] = [
-      .setDelegate([.takesLocations, .takesErrors]), .setPausesAutomatically(false),
-      .setDesiredAccuracy(metres: accuracy),
-    ]
-    if case .continuous = demand { calls.append(.startUpdatingLocation) }
-    for call in calls { host.call(call, by: client.manager, of: program) }
-    if case .every = demand { request(client) }
+    for call in demand.calls { host.call(call, by: client.manager, of: program) }
+    requestLocations(at: now)
     if !isPermitted {
       client.client.reply(
         state.error("no locations: location services are switched off, or sextantd may not open the receiver"))
     }
   }
 
-  private func request(_ client: GPSDConnection) {
-    guard let program else { return }
-    client.requestDue = nil
-    client.client.requested()
-    host.call(.requestLocation, by: client.manager, of: program.id)
+  /// Requests the locations that are due, and with them those that are due soon.
+  private func requestLocations(at now: Instant) {
+    guard let program, clients.values.contains(where: { $0.demand.isInterrupted && $0.client.isSearchDue(at: now) })
+    else { return }
+    for client in clients.values where client.demand.isInterrupted {
+      client.client.joinSearch(at: now)
+      guard client.client.isSearchDue(at: now) else { continue }
+      client.client.requested(at: now)
+      host.call(.requestLocation, by: client.manager, of: program.id)
+    }
   }
 
   private func takeAnswers(at now: Instant) {
     guard let program else { return }
     for manager in program.receiver.takeAnswers() {
       host.answerIsDelivered(to: manager, of: program.id)
-      guard let client = clients[UInt32(truncatingIfNeeded: manager.number)],
-        case .every(let seconds, _) = client.demand
-      else { continue }
-      client.client.answered()
-      client.requestDue = now + Milliseconds(seconds: seconds)
+      clients[UInt32(truncatingIfNeeded: manager.number)]?.client.answered(at: now)
     }
   }
 
   private func endDemand(of client: GPSDConnection) {
     guard client.demand != .none, let program else { return }
     client.demand = .none
-    client.requestDue = nil
     if clients.values.contains(where: { $0.demand != .none }) {
       let manager = client.manager
       _ = host.changeOnThread(program.id) { engine, _ in engine.remove(manager) }
@@ -350,7 +356,7 @@ final class GPSDServer {
     // The administrator has allowed it by the socket, the option or the policy.
     let id = host.add(
       AppDescription(identifier: "gpsd", keys: UsageKeys()), user: geteuid(), authorization: .authorizedAlways,
-      application: .foreground, receiver)
+      application: .foreground, lingers: false, receiver)
     program = (id, receiver)
     return id
   }
@@ -374,8 +380,23 @@ final class GPSDServer {
 }
 
 extension GPSDClient.Demand {
-  /// Whether the receiver may sleep in between.
-  fileprivate var isInterrupted: Bool { if case .continuous = self { false } else { true } }
+  /// The calls of a manager that has the demand. Interrupted ones are followed by requests.
+  var calls: [ClientCall] {
+    let accuracy: Double =
+      switch self {
+      case .none: 0
+      // The best accuracy keeps the receiver at its full rate.
+      case .continuous(let metres): metres ?? -2
+      case .every(_, let metres): metres ?? -1
+      // A request for the best accuracy lasts until it improves no more.
+      case .polled(let metres): metres ?? 10
+      }
+    let calls: [ClientCall] = [
+      .setDelegate([.takesLocations, .takesErrors]), .setPausesAutomatically(false),
+      .setDesiredAccuracy(metres: accuracy),
+    ]
+    return isInterrupted ? calls : calls + [.startUpdatingLocation]
+  }
 }
 
 extension PowerStatus {

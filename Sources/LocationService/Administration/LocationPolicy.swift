@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Positioning
+import ReceiverRuntime
 import Timekeeping
 
 /// The decisions of the machine's administrator for all users, from /etc/sextant/policy.
@@ -11,7 +12,8 @@ import Timekeeping
 ///     grant UNIT always       the daemon serves the programs of that systemd unit, or of that executable (a path), without
 ///     grant PATH whenInUse    a question, as on a board without a user
 ///     launch UNIT             the daemon starts that unit at its regions, as it does one that has `always`
-///     gpsd = on               the daemon serves clients of gpsd's protocol on this machine, or does not (off)
+///     gpsd = on               the daemon serves clients of gpsd's protocol on this machine, or does not (off);
+///                             `on, every 60 s, accuracy 100 m` limits what they require of the receiver
 ///     time = continuous       the first receiver serves the computer's clock: always, `every 10 min`, or not (off)
 ///     pps = carrier           its pulse is at the carrier line of its port, or at that source (`/dev/pps0`)
 ///
@@ -25,8 +27,8 @@ package struct LocationPolicy: Sendable, Equatable {
   package private(set) var grants: [String: AuthorizationStatus] = [:]
   /// The units that the daemon may start for their events.
   package private(set) var launches: Set<String> = []
-  /// Whether clients of gpsd are served; nil if the policy does not decide it.
-  package private(set) var servesGPSD: Bool?
+  /// Whether clients of gpsd are served, and what they may require; nil if the policy does not decide it.
+  package private(set) var gpsd: GPSDSetting?
   /// How the first receiver serves the computer's clock.
   package private(set) var clock = ClockPolicy.off
   /// Where its pulses are.
@@ -44,7 +46,7 @@ package struct LocationPolicy: Sendable, Equatable {
       case .restrict(let app): restricted.insert(app)
       case .grant(let program, let status): grants[program] = status
       case .launch(let unit): launches.insert(unit)
-      case .gpsd(let isOn): servesGPSD = isOn
+      case .gpsd(let setting): gpsd = setting
       case .time(let policy): clock = policy
       case .pulses(let policy): pulses = policy
       case .mistake: mistakes.append(index + 1)
@@ -53,8 +55,8 @@ package struct LocationPolicy: Sendable, Equatable {
   }
 
   private enum Line: Equatable {
-    case nothing, servicesOff, restrict(String), grant(String, AuthorizationStatus), launch(String), gpsd(Bool), mistake
-    case time(ClockPolicy), pulses(PulsePolicy)
+    case nothing, servicesOff, restrict(String), grant(String, AuthorizationStatus), launch(String), mistake
+    case gpsd(GPSDSetting), time(ClockPolicy), pulses(PulsePolicy)
 
     init(_ line: Substring) {
       let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" }
@@ -68,8 +70,8 @@ package struct LocationPolicy: Sendable, Equatable {
       case "grant" where words.count == 3 && words[2] == "whenInUse":
         self = .grant(StateText.unescape(words[1]), .authorizedWhenInUse)
       case "launch" where words.count == 2: self = .launch(StateText.unescape(words[1]))
-      case "gpsd" where words.dropFirst().elementsEqual(["=", "on"]): self = .gpsd(true)
-      case "gpsd" where words.dropFirst().elementsEqual(["=", "off"]): self = .gpsd(false)
+      case "gpsd" where words.count > 1 && words[1] == "=":
+        self = GPSDSetting(words.dropFirst(2).joined(separator: " ")).map { .gpsd($0) } ?? .mistake
       case "time" where words.count > 1 && words[1] == "=":
         self = ClockPolicy(words: words.dropFirst(2)).map { .time($0) } ?? .mistake
       case "pps" where words.count == 3 && words[1] == "=":

@@ -7,11 +7,14 @@ import ReceiverPower
 /// The demands of one program: those of its managers, and the program's own, for regions, visits and streams.
 struct ProgramDemand: Equatable, Sendable {
   var program = ProgramID.own
+  /// Whether the receiver stays on for a while after its last demand.
+  var lingers = true
   var managers: [(id: Positioning.ClientID, demand: Positioning.Demand)]
   var shared: Positioning.Demand
 
   static func == (a: ProgramDemand, b: ProgramDemand) -> Bool {
-    a.program == b.program && a.shared == b.shared && a.managers.elementsEqual(b.managers, by: ==)
+    a.program == b.program && a.lingers == b.lingers && a.shared == b.shared
+      && a.managers.elementsEqual(b.managers, by: ==)
   }
 }
 
@@ -19,7 +22,8 @@ struct ProgramDemand: Equatable, Sendable {
 ///
 /// Only a changed demand makes an event. The end of the last demand is reported after `linger`: a program that asks for one
 /// location often asks again, and a sleeping receiver has to wake first. If no demand followed the last end within that time,
-/// `shortLinger` applies, until one does: a start costs less than five seconds of tracking.
+/// `shortLinger` applies, until one does: a start costs less than five seconds of tracking. A program that asks at known times does
+/// not linger.
 struct PowerDemands: Sendable {
   /// The time for which the receiver stays on after the last demand.
   static var linger: Milliseconds { Milliseconds(5000) }
@@ -45,6 +49,8 @@ struct PowerDemands: Sendable {
   private var endedAt: Instant?
   /// Whether the last end was followed by no demand within `linger`.
   private var areRare = false
+  /// Whether one of the programs with a reported demand lingers.
+  private var lingers = false
 
   /// The time at which the end of the last demand is reported.
   var deadline: Instant? { lingersUntil }
@@ -61,14 +67,18 @@ struct PowerDemands: Sendable {
     if lingersUntil == nil, last == demands { return [] }
     last = demands
     var next: [PolicyClient: Positioning.Demand] = [:]
+    var nextLingers = false
     for program in demands {
       // The program itself is number 0 of its block, its managers follow.
       let block = UInt64(program.program.number) << 32
       for (id, demand) in program.managers where demand.needsPosition {
         // A program of the daemon chooses its managers' numbers; none is in another program's block.
         next[PolicyClient(block | (UInt64(UInt32(truncatingIfNeeded: id.number) & .max >> 1) + 1))] = demand
+        nextLingers = nextLingers || program.lingers
       }
-      if program.shared.needsPosition { next[PolicyClient(block)] = program.shared }
+      guard program.shared.needsPosition else { continue }
+      next[PolicyClient(block)] = program.shared
+      nextLingers = nextLingers || program.lingers
     }
     present = next
     isDeferring = next.values.contains { $0.standard?.deferral?.mayBatch == true }
@@ -78,10 +88,13 @@ struct PowerDemands: Sendable {
     if next.isEmpty, !reported.isEmpty {
       endedAt = endedAt ?? now
       let until = lingersUntil ?? now + (areRare ? Self.shortLinger : Self.linger)
-      lingersUntil = until
-      guard now >= until else { return [] }
+      if lingers, now < until {
+        lingersUntil = until
+        return []
+      }
     }
     lingersUntil = nil
+    lingers = nextLingers
     if !next.isEmpty, let end = endedAt {
       areRare = now >= end + Self.linger
       endedAt = nil

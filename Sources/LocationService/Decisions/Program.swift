@@ -40,6 +40,8 @@ package struct Program: Sendable {
   var storesOnlyPermitted = false
   /// The parts of its state that are stored once it has a permission.
   private var withheld: Set<StoredState> = []
+  /// Whether the receiver stays on for a while after its last demand, because the program may ask again.
+  var lingers = true
 
   /// - Parameters:
   ///   - undecided: the permission without a decision.

@@ -20,8 +20,8 @@ struct ProgramsSummary: Sendable {
     // By index: an element that an iterator returns is a copy, of a kilobyte.
     for index in programs.indices {
       let demand = ProgramDemand(
-        program: programs[index].id, managers: programs[index].engine.demandsOfManagers,
-        shared: programs[index].engine.sharedDemand)
+        program: programs[index].id, lingers: programs[index].lingers,
+        managers: programs[index].engine.demandsOfManagers, shared: programs[index].engine.sharedDemand)
       for manager in demand.managers { note(manager.demand) }
       note(demand.shared)
       demands.append(demand)

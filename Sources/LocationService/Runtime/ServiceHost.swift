@@ -133,10 +133,13 @@ package final class ServiceHost: Sendable {
   /// - Parameters:
   ///   - store: the store of its permission, regions, visits and monitors.
   ///   - authorization: replaces the stored permission, as the machine's policy does; nil for the stored one.
+  ///   - undecided: the permission until one is stored; nil for that of the settings.
+  ///   - lingers: whether the receiver stays on for a while after its last demand, because the program may ask again.
   ///   - receiver: takes the actions for it.
   func add(
     _ app: AppDescription, _ store: StateStore, authorization: AuthorizationStatus? = nil,
-    application: ApplicationState, isAbsent: Bool = false, _ receiver: any ProgramReceiver
+    undecided: AuthorizationStatus? = nil, application: ApplicationState, isAbsent: Bool = false, lingers: Bool = true,
+    _ receiver: any ProgramReceiver
   ) -> ProgramID {
     let now = System.now()
     var positioning = PositioningSettings()
@@ -145,7 +148,8 @@ package final class ServiceHost: Sendable {
     positioning.asksInBackground = settings.isDaemon
     var restored = store.restored(log)
     let undecided = Authorization.Record(
-      status: settings.defaultAuthorization ?? .notDetermined, accuracy: app.keys.startsReduced ? .reduced : .full)
+      status: settings.defaultAuthorization ?? undecided ?? .notDetermined,
+      accuracy: app.keys.startsReduced ? .reduced : .full)
     let stored = restored.authorization.map { StateText.text(of: $0) }
     let hasState = stored != nil || !restored.regions.isEmpty || restored.visits != nil
     restored.authorization = restored.authorization ?? undecided
@@ -165,6 +169,7 @@ package final class ServiceHost: Sendable {
       var program = Program(id, engine, undecided: undecided, storedAuthorization: stored)
       program.isAbsent = isAbsent
       program.storesOnlyPermitted = settings.isDaemon && !hasState
+      program.lingers = lingers
       state.core.add(program, at: now)
       state.core.receive(.administration(id, administration), at: now)
       return (id, state.waker)
@@ -175,14 +180,19 @@ package final class ServiceHost: Sendable {
 
   /// Adds a program of the daemon, whose state is in a folder of its user.
   ///
-  /// - Parameter isAbsent: whether the program does not run, and `receiver` takes its events for later.
+  /// - Parameters:
+  ///   - undecided: the permission until one is stored; nil for that of the settings.
+  ///   - isAbsent: whether the program does not run, and `receiver` takes its events for later.
+  ///   - lingers: whether the receiver stays on for a while after its last demand, because the program may ask again.
   package func add(
-    _ app: AppDescription, user: UInt32, authorization: AuthorizationStatus?, application: ApplicationState,
-    isAbsent: Bool = false, _ receiver: any ProgramReceiver
+    _ app: AppDescription, user: UInt32, authorization: AuthorizationStatus?, undecided: AuthorizationStatus? = nil,
+    application: ApplicationState, isAbsent: Bool = false, lingers: Bool = true, _ receiver: any ProgramReceiver
   ) -> ProgramID {
     let folder = settings.stateFolder.map { "\($0)/users/\(user)" }
     let store = StateStore(folder: folder, runFolder: nil, app: app)
-    return add(app, store, authorization: authorization, application: application, isAbsent: isAbsent, receiver)
+    return add(
+      app, store, authorization: authorization, undecided: undecided, application: application, isAbsent: isAbsent,
+      lingers: lingers, receiver)
   }
 
   /// Returns the stored conditions of a monitor of a program.

@@ -21,7 +21,7 @@ final class SimulatorProcess {
     guard let program = candidates.first(where: System.isExecutable) else {
       throw SimulatorFailure(
         problem: nil,
-        description: "GNSS_DEVICE=sim:\(scenario) needs the program sextant: install it or put it on the PATH")
+        description: "GNSS_DEVICE=sim:\(scenario) needs the program sextant: \(Self.advice)")
     }
     child = try ChildProcess(program, ["simulate", "--for-client", "--scenario=\(scenario)"])
   }
@@ -29,9 +29,7 @@ final class SimulatorProcess {
   /// The paths at which the program is looked for.
   static var candidates: [String] {
     var folders: [String] = []
-    if let own = (try? Syscalls.target(ofLink: "/proc/self/exe"))?.split(
-      separator: "/", omittingEmptySubsequences: false
-    ).dropLast() {
+    if let own = ownPath?.split(separator: "/", omittingEmptySubsequences: false).dropLast() {
       folders.append(own.joined(separator: "/"))
     }
     #if DEBUG
@@ -41,6 +39,21 @@ final class SimulatorProcess {
     #endif
     folders += System.variable("PATH")?.split(separator: ":").map(String.init) ?? []
     return (folders + ["/usr/local/bin", "/usr/bin"]).map { $0 + "/sextant" }
+  }
+
+  private static var ownPath: String? { try? Syscalls.target(ofLink: "/proc/self/exe") }
+
+  /// The next step without the program.
+  static var advice: String { advice(ownPath: ownPath) }
+
+  /// The next step without the program. In a package that has been built, its build folder gets the program from the package
+  /// sextant, which it depends on.
+  ///
+  /// - Parameter path: the path of this process's program.
+  static func advice(ownPath path: String?) -> String {
+    guard let folders = path?.split(separator: "/").dropLast(), let folder = folders.last, folders.contains(".build")
+    else { return "install it, or put it on the PATH" }
+    return "run `swift build --product sextant\(folder == "release" ? " -c release" : "")` in the package's folder"
   }
 
   /// Reads the program's output.

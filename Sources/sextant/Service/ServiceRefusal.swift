@@ -26,8 +26,8 @@ enum ServiceRefusal {
     case "org.sextant.Location.Denied", "org.sextant.Location.NotDetermined":
       return CommandFailure(
         .noPermission,
-        "\(path): no permission for the receiver; join the group of its device (`sextant devices`), or have an "
-          + "administrator grant it (docs/guides/service.md)")
+        "\(path): no permission for the receiver; join its group with `sudo usermod -aG gnss $USER` and log in again, or "
+          + "have it granted with `sudo sextant authorize grant sextant always --user $UID`")
     case "org.varlink.service.InterfaceNotFound", "org.varlink.service.MethodNotFound":
       return CommandFailure(.unavailable, "\(path): the location service does not know this call; update sextantd")
     default: return CommandFailure(.unavailable, "\(path): the location service answers with \(error.name)")

@@ -21,14 +21,14 @@ expect() { wait_line "$log" "$1"; }
 heading() { expect "\"magneticHeading\":($1|$2)(\.|,)"; }
 
 echo "== a magnetometer of the kernel"
-track --heading
+track --heading --accuracy best
 check "no compass yet" expect didUpdateLocations
 check "which is reported" wait_line "$errors" "$NO_COMPASS"
 quit
 # Counts of 0.0917 microtesla: 21 along the ground, 44 downwards; the top to the east, then to the south.
 magnetometer up -229 0 -480
 check "the driver is bound" test -e /sys/bus/iio/devices/iio:device0/in_magn_x_raw
-track --heading
+track --heading --accuracy best
 check "the heading" heading 89 90
 check "true north" expect '"trueHeading":9[0-9]'
 magnetometer set 0 -229 -480

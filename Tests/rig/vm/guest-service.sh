@@ -26,7 +26,7 @@ echo 'grant yard.service always' > /etc/sextant/policy
 # way to it is also a significant change, which would come first.
 cat > /etc/systemd/system/yard.service << UNIT
 [Service]
-ExecStart=/usr/local/bin/sextant-track --json --region yard,48.16465,11.60702,150
+ExecStart=/usr/local/bin/sextant-track --json --region yard,48.16465,11.60702,150 --accuracy best
 Environment=LD_LIBRARY_PATH=$LD_LIBRARY_PATH
 User=yard
 StandardOutput=append:/var/tmp/yard.log

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+
+/// The most that clients of gpsd may require of the receiver, by the machine's administrator.
+package struct DemandLimit: Equatable, Sendable {
+  /// The shortest time between two locations, seconds; nil without a limit.
+  package var everySeconds: Double?
+  /// The best accuracy, metres; nil without a limit.
+  package var accuracyMetres: Double?
+
+  package init(everySeconds: Double? = nil, accuracyMetres: Double? = nil) {
+    self.everySeconds = everySeconds
+    self.accuracyMetres = accuracyMetres
+  }
+}
+
+// What a client needs of the receiver, by its requests, its reading and the administrator's limit.
+//
+//     watches, reads reports ──▶ continuous; with an interval: every
+//     watches, no form of reports ──▶ polled; polls within 10 s of each other: continuous
+//     leaves its reports unread for 10 s ──▶ none, until it reads
+extension GPSDClient {
+  /// What a client needs of the receiver.
+  package enum Demand: Equatable, Sendable {
+    case none
+    /// Each epoch, with an accuracy in metres; nil for the best.
+    case continuous(accuracyMetres: Double?)
+    /// One location each so many seconds.
+    case every(seconds: Double, accuracyMetres: Double?)
+    /// One location for each poll, known shortly before the poll if the client polls regularly.
+    case polled(accuracyMetres: Double?)
+
+    /// Whether the receiver may sleep between two locations.
+    package var isInterrupted: Bool {
+      switch self {
+      case .none, .every, .polled: true
+      case .continuous: false
+      }
+    }
+  }
+
+  /// The search for the next location of a client whose demand is interrupted.
+  enum Search: Equatable, Sendable {
+    case idle
+    case due(Instant)
+    case running(since: Instant)
+  }
+
+  /// The time for which written reports may stay unread.
+  private static let readingPatience = Milliseconds(10_000)
+  /// The age up to which a location is the answer to a poll.
+  private static let pollAge = Milliseconds(10_000)
+  /// The expected duration of a search before one is known, the longest that counts, and the time to spare.
+  static let usualSearch = Milliseconds(3000)
+  private static let longestSearch = Milliseconds(15_000)
+  private static let spare = Milliseconds(2000)
+
+  package var demand: Demand {
+    guard watch.isEnabled, unread != .ignored else { return .none }
+    let accuracy = Self.larger(watch.accuracyMetres, limit.accuracyMetres)
+    let polls = !watch.hasReports && watch.intervalSeconds == nil
+    if let seconds = Self.larger(watch.intervalSeconds, limit.everySeconds) {
+      return polls ? .polled(accuracyMetres: accuracy) : .every(seconds: seconds, accuracyMetres: accuracy)
+    }
+    return polls && !staysOnForPolls ? .polled(accuracyMetres: accuracy) : .continuous(accuracyMetres: accuracy)
+  }
+
+  private static func larger(_ a: Double?, _ b: Double?) -> Double? {
+    guard let a, let b else { return a ?? b }
+    return max(a, b)
+  }
+
+  // MARK: Reading
+
+  /// Notes that the client's end of the connection takes no more bytes.
+  package mutating func didBlock(at now: Instant) { if unread == .none { unread = .since(now) } }
+
+  var unreadDeadline: Instant? {
+    guard case .since(let start) = unread else { return nil }
+    return start + Self.readingPatience
+  }
+
+  // MARK: Polls and searches
+
+  /// Notes a poll.
+  package mutating func didPoll(at now: Instant) {
+    rhythm.polled(at: now)
+    staysOnForPolls = rhythm.staysOnUntil.map { now < $0 } ?? false
+    guard case .polled = demand, !isAwaiting else { return }
+    let isKnown = located.map { Milliseconds(now.milliseconds(since: $0)) <= Self.pollAge } ?? false
+    search = isKnown ? nextForPolls(at: now) : .due(earliest(now))
+  }
+
+  /// Lets the time pass. The demand may change.
+  package mutating func wake(at now: Instant) {
+    if let deadline = unreadDeadline, now >= deadline { unread = .ignored }
+    if staysOnForPolls, let end = rhythm.staysOnUntil, now >= end { staysOnForPolls = false }
+  }
+
+  /// Takes the demand that has begun. One with interruptions begins with a search, unless the client has polled already.
+  package mutating func began(_ demand: Demand, at now: Instant) {
+    switch demand {
+    case .polled where rhythm.hasBegun: search = nextForPolls(at: now)
+    case .every, .polled: search = .due(now)
+    case .none, .continuous: search = .idle
+    }
+  }
+
+  /// Whether a location is to be requested now.
+  package func isSearchDue(at now: Instant) -> Bool {
+    if case .due(let due) = search { now >= due } else { false }
+  }
+
+  /// Whether a client waits for a location that was requested.
+  package var isAwaiting: Bool { if case .running = search { true } else { false } }
+
+  /// Another client searches. A location that is due within half of the interval is requested with it.
+  package mutating func joinSearch(at now: Instant) {
+    guard case .every(let seconds, _) = demand, case .due(let due) = search,
+      due <= now + Milliseconds(seconds: seconds / 2)
+    else { return }
+    search = .due(now)
+  }
+
+  /// Notes that a location was requested.
+  package mutating func requested(at now: Instant) { search = .running(since: now) }
+
+  /// Notes the answer.
+  package mutating func answered(at now: Instant) {
+    guard case .running(let start) = search else { return }
+    located = now
+    searchTime = min(Milliseconds(now.milliseconds(since: start)), Self.longestSearch)
+    switch demand {
+    case .every(let seconds, _): search = .due(now + Milliseconds(seconds: seconds))
+    case .polled: search = nextForPolls(at: now)
+    case .none, .continuous: search = .idle
+    }
+  }
+
+  /// The search before the next poll; none unless one is expected.
+  private func nextForPolls(at now: Instant) -> Search {
+    guard let next = rhythm.expected, next.at > now else { return .idle }
+    let lead = min(searchTime + Self.spare, Milliseconds(next.interval.count / 2))
+    let start = next.at.moved(by: -lead.seconds)
+    // Within the age of an answer there is one already.
+    return start > now ? .due(earliest(start)) : .idle
+  }
+
+  /// The earliest time of a search that the administrator allows. Polls that are as rare as the limit keep to it by themselves, and
+  /// their searches may move to the time before a poll.
+  private func earliest(_ time: Instant) -> Instant {
+    guard let located, let seconds = limit.everySeconds else { return time }
+    let isRare = rhythm.expected.map { $0.interval.seconds >= 0.9 * seconds } ?? false
+    return max(time, located + Milliseconds(seconds: isRare ? seconds / 2 : seconds))
+  }
+
+  var searchDeadline: Instant? { if case .due(let due) = search { due } else { nil } }
+}
