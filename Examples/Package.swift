@@ -7,7 +7,10 @@ import PackageDescription
 let package = Package(
   name: "sextant-examples",
   dependencies: [.package(name: "sextant", path: "..")],
-  targets: ["WhereYouAt", "MyCLQuery", "LocationGuide", "Hike", "CurrentLocation", "LocateMe", "WhereAmI"].map { name in
+  targets: [
+    "WhereYouAt", "MyCLQuery", "LocationGuide", "Hike", "CurrentLocation", "LocateMe", "WhereAmI", "Geofence",
+    "ConditionMonitor",
+  ].map { name in
     .executableTarget(
       name: name, dependencies: [.product(name: "CoreLocation", package: "sextant")],
       swiftSettings: [.swiftLanguageMode(.v5)])

@@ -297,9 +297,11 @@ extension LocationServer {
     let records = { [host] in host.monitorRecords($0, of: program) }
     // Read before the lock is taken.
     var stored: [Monitor.Record] = []
+    let hasAgent = agentUsers.contains(connection.peer.credentials.user)
     if case .openMonitor(let name) = decoded.action { stored = records(name) }
     _ = host.changeOnThread(program) { engine, now in
       served.receive(decoded, &engine, records: { _ in stored }, at: now)
+      if engine.application != .foreground || hasAgent { engine.promptIsNotShown() }
     }
     launcher.received(decoded.action, connection, program, served.program.keys, at: now)
   }

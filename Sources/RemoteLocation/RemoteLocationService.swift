@@ -58,7 +58,7 @@ package final class RemoteLocationService: LocationService {
   package init(path: String, app: AppDescription, log: (@Sendable (String) -> Void)? = nil) {
     self.path = path
     self.app = app
-    self.log = log ?? ServiceHost.standardErrorLog
+    self.log = log ?? ServiceHost.programLog
     settings = .ofThisProcess()
     let now = Self.now()
     state = Mutex(State(ProgramMirror(application: settings.application ?? Terminal.applicationState, at: now)))
@@ -201,7 +201,11 @@ package final class RemoteLocationService: LocationService {
       }
       for reader in readers { reader.hasEvents() }
     case .prompt(let prompt):
-      TerminalPrompt.show(prompt, of: app.identifier, log: log) { [self] answer in
+      TerminalPrompt.show(prompt, of: app.identifier) { [self] answer in
+        if answer == .notShown {
+          let advice = Advice.permissionCannotBeAsked(.authorizedAlways)
+          log(advice.message(granting: GrantCommand(program: app.identifier)))
+        }
         change { $0.answer(answer, to: prompt) }
       }
     case .receiverProblem(let problem): state.withLock { $0.problemListener }?(problem)
@@ -274,6 +278,9 @@ package final class RemoteLocationService: LocationService {
   package var authorizationStatus: AuthorizationStatus { read { $0.authorizationStatus } }
   package var accuracyAuthorization: AccuracyAuthorization { read { $0.accuracyAuthorization } }
   package var servicesAreEnabled: Bool { read { $0.servicesAreEnabled } }
+  package func refusal(ofFullAccuracy purpose: String) -> AccuracyRefusal? {
+    read { $0.refusal(ofFullAccuracy: purpose, keys: app.keys) }
+  }
   package var maximumRegionRadiusMetres: Double { read { $0.maximumRegionRadiusMetres } }
   package var monitoredRegions: [Region] { read { $0.monitoredRegions } }
 
@@ -351,7 +358,9 @@ package final class RemoteLocationService: LocationService {
     read { $0.monitorRecord(identifier, of: monitor) }
   }
 
-  package func takeEvent(of name: String) -> Monitor.Event? { changeAndWrite { $0.takeEvent(of: name) } }
+  package func takeEvent(of name: String, by iteration: Int) -> Monitor.Event? {
+    changeAndWrite { $0.takeEvent(of: name, by: iteration) }
+  }
 
   package func beginMonitorEvents(of name: String, _ reader: any MonitorReader) -> Int {
     state.withLock { state in
@@ -362,7 +371,8 @@ package final class RemoteLocationService: LocationService {
   }
 
   package func endMonitorEvents(_ id: Int) {
-    state.withLock { _ = $0.monitors.removeValue(forKey: id) }
+    guard let (name, _) = state.withLock({ $0.monitors.removeValue(forKey: id) }) else { return }
+    changeAndWrite { $0.completeEvent(of: name, by: id) }
   }
 
   // MARK: The end

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import LocationService
+import Positioning
 import Testing
 
 @testable import CoreLocation
@@ -16,6 +17,92 @@ struct DeliveryTests {
     Scene.run { !recorder.words.isEmpty }
     #expect(recorder.words == ["status 4"])
     #expect(manager.authorizationStatus == .authorizedWhenInUse)
+  }
+
+  private func deliver(_ events: [DelegateEvent], to manager: CLLocationManager) {
+    for event in events { manager.deliver(.event(event, .unrecalled)) }
+  }
+
+  @Test("AU-3 changes that have waited are one call of the method that reads the status, whatever their number")
+  func statusOnce() {
+    let manager = CLLocationManager(service: Scene("whenInUse").service)
+    let recorder = Recorder()
+    manager.delegate = recorder
+    Scene.run { !recorder.words.isEmpty }
+    // Each event is older than the present status, which the delegate has read.
+    deliver(
+      [
+        .didChangeAuthorization(.notDetermined, .full), .didChangeAuthorization(.denied, .full),
+        .didChangeAuthorization(.authorizedWhenInUse, .full),
+      ], to: manager)
+    #expect(recorder.words == ["status 4"])
+    // Another assignment is another report (AU-2).
+    manager.delegate = recorder
+    Scene.run { recorder.words.count == 2 }
+    #expect(recorder.words == ["status 4", "status 4"])
+  }
+
+  @Test("AU-3 AU-4 the older method gets the status of each change, and none twice")
+  func statusOfEvent() {
+    let manager = CLLocationManager(service: Scene("whenInUse").service)
+    let recorder = OldRecorder()
+    manager.delegate = recorder
+    Scene.run { !recorder.statuses.isEmpty }
+    deliver(
+      [
+        .didChangeAuthorization(.denied, .full), .didChangeAuthorization(.denied, .full),
+        .didChangeAuthorization(.authorizedAlways, .full),
+      ], to: manager)
+    #expect(recorder.statuses == [.authorizedWhenInUse, .denied, .authorizedAlways])
+  }
+
+  @Test(
+    "AU-20 a refused request for full accuracy names its reason",
+    arguments: [("always", "full accuracy already"), ("denied", "no permission")])
+  func accuracyRefused(status: String, reason: String) {
+    let manager = CLLocationManager(service: Scene(status).service)
+    var error: (any Error)?
+    manager.requestTemporaryFullAccuracyAuthorization(withPurposeKey: "turn") { error = $0 }
+    Scene.run { error != nil }
+    #expect((error as? CLError)?.code == .promptDeclined)
+    #expect(error?.localizedDescription.contains(reason) == true)
+  }
+
+  @Test("PA-7 a pause is logged once for a delegate without the method, and not for one with it")
+  func pauseLogged() {
+    final class PauseRecorder: NSObject, CLLocationManagerDelegate {
+      var count = 0
+      func locationManagerDidPauseLocationUpdates(_ manager: CLLocationManager) { count += 1 }
+    }
+    let scene = Scene()
+    let manager = CLLocationManager(service: scene.service)
+    let (silent, recorder) = (Recorder(), PauseRecorder())
+    manager.delegate = silent
+    deliver([.didPauseLocationUpdates, .didResumeLocationUpdates, .didPauseLocationUpdates], to: manager)
+    #expect(scene.lines.all.count { $0.contains("pausesLocationUpdatesAutomatically") } == 1)
+    let other = CLLocationManager(service: scene.service)
+    other.delegate = recorder
+    deliver([.didPauseLocationUpdates], to: other)
+    #expect(recorder.count == 1)
+    #expect(scene.lines.all.count { $0.contains("pausesLocationUpdatesAutomatically") } == 1)
+  }
+
+  @Test(
+    "AU-13 a request of a program that cannot ask is answered by a line with the command, and requestLocation is refused"
+  )
+  func cannotAsk() {
+    var keys = UsageKeys()
+    keys.whenInUse = "shops nearby"
+    let scene = Scene(nil, keys: keys, application: "background")
+    let manager = CLLocationManager(service: scene.service)
+    let recorder = Recorder()
+    manager.delegate = recorder
+    manager.requestWhenInUseAuthorization()
+    manager.startUpdatingLocation()
+    manager.requestLocation()
+    Scene.run { recorder.words.count == 2 && !scene.lines.all.isEmpty }
+    #expect(recorder.words == ["status 0", "error 1"])
+    #expect(scene.lines.all.count == 1 && scene.lines.contains("sextant authorize grant tests always"))
   }
 
   @Test("SU-17 a start without permission is an error, after the status (AU-15)")

@@ -38,6 +38,30 @@ struct ModernTests {
     #expect(await monitor.record(for: "home") == nil)
   }
 
+  @Test(
+    "MO-5 while an event is handled the record has the event before it, until the next call or the end of the iteration"
+  )
+  func recordOfHandling() async throws {
+    let monitor = CLMonitor("places", service: Scene("denied").service)
+    for name in ["home", "work"] { await monitor.add(circle, identifier: name, assuming: .unsatisfied) }
+    var events = await monitor.events.makeAsyncIterator()
+    let home = try #require(try await events.next())
+    #expect(home.identifier == "home" && home.state == CLMonitoringState.unmonitored)
+    #expect(await monitor.record(for: "home")?.lastEvent.state == .unsatisfied)
+    let work = try #require(try await events.next())
+    #expect(work.identifier == "work")
+    #expect(await monitor.record(for: "home")?.lastEvent.state == .unmonitored)
+    #expect(await monitor.record(for: "work")?.lastEvent.state == .unsatisfied)
+    // The loop of the sample ends with a break.
+    let other = CLMonitor("others", service: Scene("denied").service)
+    await other.add(circle, identifier: "home", assuming: .unsatisfied)
+    for try await event in await other.events {
+      #expect(await other.record(for: event.identifier)?.lastEvent.state == .unsatisfied)
+      break
+    }
+    #expect(await other.record(for: "home")?.lastEvent.state == .unmonitored)
+  }
+
   @Test("MO-1 conditions are restored in the next run, with their last events")
   func persisted() async throws {
     let file = try Scene.recording()

@@ -10,7 +10,7 @@ import Testing
 /// The end of the service's thread.
 @Suite("The end of the service")
 struct ServiceEndTests {
-  /// A program that takes a monitor's event in the callback, which it leaves when the service is asked to end.
+  /// A program that handles a monitor's event in the callback, which it leaves when the service is asked to end.
   private final class SlowProgram: ProgramReceiver {
     private let host: ServiceHost
     private let taken = Mutex(false)
@@ -21,12 +21,13 @@ struct ServiceEndTests {
     func perform(_ action: ProgramAction) {
       guard case .output(.monitorHasEvent(let name)) = action else { return }
       #expect(host.change(.own, { engine, _ in engine.takeEvent(of: name) }) != nil)
+      #expect(host.change(.own, { engine, _ in engine.takeEvent(of: name) == nil }) == true)
       taken.withLock { $0 = true }
       while !host.isFinishing { sched_yield() }
     }
   }
 
-  @Test("MO-5 an event that is taken during the last round of the service is stored as the last one")
+  @Test("MO-5 an event that is handled during the last round of the service is stored as the last one")
   func storedInLastRound() throws {
     let folder = try TemporaryFolder()
     let variables = [

@@ -216,12 +216,106 @@ struct AuthorizationTests {
     #expect(scene.prompts().count == 1)
   }
 
-  @Test("AU-13 a request in the background has no effect")
+  @Test("AU-13 a request in the background has no effect, and one line says how to grant")
   func background() {
     var scene = Scene(.notDetermined, .background)
     scene.call(.requestWhenInUse)
     scene.call(.requestAlways)
+    #expect(scene.advice() == [.permissionCannotBeAsked(.authorizedAlways)])
     #expect(scene.engine.outputs == [])
+    // In the foreground the program can ask; back in the background the next request is reported again.
+    scene.engine.setApplication(.foreground, at: scene.instant)
+    scene.engine.setApplication(.background, at: scene.instant)
+    scene.call(.requestAlways)
+    #expect(scene.advice() == [.permissionCannotBeAsked(.authorizedAlways)])
+  }
+
+  @Test("AU-13 the line has the command that grants, in the program's name and its environment")
+  func command() {
+    let line = { (advice: Advice, command: GrantCommand) in advice.message(granting: command) }
+    #expect(
+      line(.permissionCannotBeAsked(.authorizedAlways), GrantCommand(program: "org.example.Hike"))
+        .contains("`sextant authorize grant org.example.Hike always`"))
+    #expect(
+      line(
+        .permissionCannotBeAsked(.authorizedWhenInUse),
+        GrantCommand(program: "it's mine", environment: "SEXTANT_STATE_DIR=/run/hike")
+      ).contains(#"`SEXTANT_STATE_DIR=/run/hike sextant authorize grant 'it'\''s mine' whenInUse`"#))
+    for advice in [Advice.permissionWaitsForForeground, .notInUse] {
+      #expect(line(advice, GrantCommand(program: "hike")).contains("sextant authorize grant hike always"))
+    }
+  }
+
+  @Test("AU-13 a prompt that could not be shown is answered by the same line, whatever the application state")
+  func notShown() {
+    var scene = Scene(.notDetermined)
+    scene.call(.requestWhenInUse)
+    _ = scene.prompts()
+    scene.engine.authorizationAnswered(.notShown, at: scene.instant)
+    #expect(scene.advice() == [.permissionCannotBeAsked(.authorizedWhenInUse)])
+    #expect(scene.engine.authorization.status == .notDetermined)
+    // The program asks again, and the user is not told again.
+    scene.call(.requestWhenInUse)
+    scene.engine.authorizationAnswered(.notShown, at: scene.instant)
+    #expect(scene.advice() == [])
+  }
+
+  @Test("AU-13 a prompt that is shown elsewhere is answered by the line and by an agent")
+  func shownElsewhere() {
+    var settings = PositioningSettings()
+    settings.asksInBackground = true
+    var scene = Scene(.notDetermined, .background, settings: settings)
+    scene.engine.promptIsNotShown()
+    #expect(scene.advice() == [])
+    scene.call(.requestWhenInUse)
+    scene.engine.promptIsNotShown()
+    scene.engine.promptIsNotShown()
+    #expect(scene.advice() == [.permissionCannotBeAsked(.authorizedAlways)])
+    scene.engine.authorizationAnswered(.whenInUse, at: scene.instant)
+    #expect(scene.delivered() == ["status authorizedWhenInUse"])
+  }
+
+  @Test(
+    "AU-9 AU-13 after a request that is not shown, a start is silent and requestLocation is refused",
+    arguments: [Authorization.Request.whenInUse, .always])
+  func afterRequest(request: Authorization.Request) {
+    var scene = Scene(.notDetermined, .background)
+    scene.call(request == .always ? .requestAlways : .requestWhenInUse)
+    #expect(scene.advice() == [.permissionCannotBeAsked(.authorizedAlways)])
+    scene.call(.startUpdatingLocation)
+    scene.call(.startSignificantChanges)
+    scene.call(.startVisits)
+    #expect(scene.advice() == [] && scene.delivered() == [])
+    scene.call(.requestLocation)
+    #expect(scene.advice() == [] && scene.delivered() == ["failed 1"])
+    scene.engine.authorizationChanged(to: .init(status: .authorizedAlways), at: scene.instant)
+    scene.fix(3)
+    #expect(scene.delivered().prefix(2) == ["status authorizedAlways", "at 3"])
+  }
+
+  @Test("RQ-13 while the prompt is open requestLocation is dropped, and the line does not ask for another request")
+  func beforeAnswer() {
+    var scene = Scene(.notDetermined)
+    scene.call(.requestWhenInUse)
+    scene.call(.requestLocation)
+    #expect(scene.advice() == [.requestBeforeAnswer])
+    scene.engine.authorizationAnswered(.whenInUse, at: scene.instant)
+    scene.fixes(15) { $0 }
+    #expect(scene.delivered() == ["status authorizedWhenInUse"])
+  }
+
+  @Test("AU-8 AU-9 a condition names the missing request or the missing key once")
+  func condition() {
+    for (keys, advice) in [
+      (Scene.allKeys, Advice.permissionNotRequested),
+      (UsageKeys(), .missingUsageKey("NSLocationWhenInUseUsageDescription", method: "CLMonitor.add(_:identifier:)")),
+    ] {
+      var scene = Scene(.notDetermined, keys: keys)
+      scene.engine.openMonitor("places", at: scene.instant)
+      let circle = Region.Shape.circle(Circle(centre: Scene.north(0), radiusMetres: 100))
+      for name in ["home", "work"] { scene.engine.addCondition(circle, identifier: name, to: "places", at: scene.now) }
+      #expect(scene.advice() == [advice])
+    }
   }
 
   @Test("AU-13 where questions are shown outside the program's terminal, a request in the background asks")
@@ -382,20 +476,27 @@ struct AuthorizationTests {
     func request(_ purpose: String, _ token: Int) -> ClientCall {
       .requestTemporaryFullAccuracy(purpose: purpose, token: token)
     }
+    #expect(scene.engine.refusal(ofFullAccuracy: "none") == .missingPurpose("none"))
+    #expect(scene.engine.refusal(ofFullAccuracy: "turn") == nil)
     scene.call(request("none", 1))
     #expect(scene.engine.outputs == [.temporaryAccuracy(ClientID(0), token: 1, .promptDeclined)])
     scene.engine.outputs = []
     scene.call(request("turn", 2))
+    #expect(scene.engine.refusal(ofFullAccuracy: "turn") == .isAsking)
     #expect(scene.prompts().map(\.text) == ["to find the turn"])
     scene.engine.authorizationAnswered(.once, at: scene.instant)
     #expect(scene.delivered() == ["status authorizedAlways"])
     #expect(scene.engine.outputs == [.temporaryAccuracy(ClientID(0), token: 2, nil)])
     #expect(scene.engine.authorization.accuracy == .full)
+    #expect(scene.engine.refusal(ofFullAccuracy: "turn") == .isFull)
     scene.engine.outputs = []
     scene.call(request("turn", 3))
     #expect(scene.engine.outputs == [.temporaryAccuracy(ClientID(0), token: 3, .promptDeclined)])
     scene.engine.setApplication(.background, at: scene.instant)
     #expect(scene.engine.authorization.accuracy == .reduced)
+    #expect(scene.engine.refusal(ofFullAccuracy: "turn") == .isInBackground)
+    scene.engine.authorizationChanged(to: .init(status: .denied, accuracy: .reduced), at: scene.instant)
+    #expect(scene.engine.refusal(ofFullAccuracy: "turn") == .notAuthorized)
   }
 
   @Test(

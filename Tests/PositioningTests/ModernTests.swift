@@ -191,6 +191,7 @@ struct ModernTests {
     scene.engine.openMonitor("places", at: scene.instant)
     for number in 1...21 { scene.engine.addCondition(circle, identifier: "\(number)", to: "places", at: scene.now) }
     #expect(scene.engine.takeEvent(of: "places")?.diagnostic == .conditionLimitExceeded)
+    #expect(scene.engine.takeEvent(of: "places") == nil)
     let reported = scene.engine.monitor("places")?.records ?? []
     scene.engine.addCondition(circle, identifier: "21", to: "places", at: scene.now)
     let untold = scene.engine.monitor("places")?.records ?? []
@@ -263,13 +264,86 @@ struct ModernTests {
     #expect(states(&scene) == [.satisfied])
   }
 
-  @Test("MO-5 the record's last event is the last one taken")
+  private func recorded(_ scene: Scene) -> Monitor.State? {
+    scene.engine.monitor("places")?.record("home")?.lastEvent.state
+  }
+
+  @Test("MO-5 while an event is handled the record has the event before it")
   func last() {
     var scene = monitored()
     scene.fixes(1) { _ in 0 }
-    #expect(scene.engine.monitor("places")?.record("home")?.lastEvent.state == .unknown)
+    #expect(recorded(scene) == .unknown)
+    #expect(scene.engine.takeEvent(of: "places")?.state == .satisfied)
+    #expect(recorded(scene) == .unknown)
+    #expect(scene.engine.takeEvent(of: "places") == nil)
+    #expect(recorded(scene) == .satisfied)
+    scene.fixes(30) { _ in 500 }
+    #expect(scene.engine.takeEvent(of: "places")?.state == .unsatisfied)
+    #expect(recorded(scene) == .satisfied)
+    // The end of the iteration completes it too.
+    scene.engine.completeEvent(of: "places")
+    #expect(recorded(scene) == .unsatisfied)
+  }
+
+  @Test("MO-5 an event of each iteration is handled until its own next one")
+  func iterations() {
+    var scene = monitored()
+    let far = Region.Shape.circle(Circle(centre: Scene.north(0), radiusMetres: 200))
+    scene.engine.addCondition(far, identifier: "far", to: "places", at: scene.now)
+    scene.fixes(1) { _ in 0 }
+    #expect(scene.engine.takeEvent(of: "places", by: 1)?.identifier == "home")
+    #expect(scene.engine.takeEvent(of: "places", by: 2)?.identifier == "far")
+    #expect(scene.engine.takeEvent(of: "places", by: 2) == nil)
+    #expect(recorded(scene) == .unknown)
+    #expect(scene.engine.monitor("places")?.record("far")?.lastEvent.state == .satisfied)
+    #expect(scene.engine.takeEvent(of: "places", by: 1) == nil)
+    #expect(recorded(scene) == .satisfied)
+  }
+
+  @Test("MO-5 an event that was being handled at the end of the program comes again in the next run")
+  func crashed() {
+    var scene = monitored()
+    scene.fixes(1) { _ in 0 }
     _ = states(&scene)
-    #expect(scene.engine.monitor("places")?.record("home")?.lastEvent.state == .satisfied)
+    scene.fixes(30) { _ in 500 }
+    #expect(scene.engine.takeEvent(of: "places")?.state == .unsatisfied)
+    let records = scene.engine.monitor("places")?.records ?? []
+    scene = Scene()
+    scene.engine.openMonitor("places", restored: records, at: scene.instant)
+    #expect(recorded(scene) == .satisfied)
+    scene.fixes(30) { _ in 500 }
+    #expect(states(&scene) == [.unsatisfied])
+    #expect(recorded(scene) == .unsatisfied)
+  }
+
+  @Test("MO-5 the reason why nothing is monitored is handled like an event")
+  func hindranceHandled() {
+    var scene = monitored()
+    scene.fixes(1) { _ in 0 }
+    _ = states(&scene)
+    scene.engine.authorizationChanged(to: .init(status: .denied), at: scene.instant)
+    #expect(scene.engine.takeHindrance(of: "places", at: scene.now.utc)?.state == .unmonitored)
+    #expect(recorded(scene) == .satisfied)
+    // Permission returns while the reason is handled.
+    scene.engine.authorizationChanged(to: .init(status: .authorizedAlways), at: scene.instant)
+    scene.fixes(1) { _ in 0 }
+    #expect(recorded(scene) == .satisfied)
+    #expect(scene.engine.takeEvent(of: "places")?.state == .satisfied)
+    #expect(recorded(scene) == .unmonitored)
+    #expect(scene.engine.takeEvent(of: "places") == nil)
+    #expect(recorded(scene) == .satisfied)
+    scene.engine.authorizationChanged(to: .init(status: .denied), at: scene.instant)
+    #expect(scene.engine.takeHindrance(of: "places", at: scene.now.utc)?.state == .unmonitored)
+  }
+
+  @Test("MO-2 MO-5 a condition that is replaced or removed while its event is handled has no part in it")
+  func replacedWhileHandled() {
+    var scene = monitored()
+    scene.fixes(1) { _ in 0 }
+    _ = scene.engine.takeEvent(of: "places")
+    scene.engine.addCondition(circle, identifier: "home", assuming: .unsatisfied, to: "places", at: scene.now)
+    #expect(scene.engine.takeEvent(of: "places") == nil)
+    #expect(recorded(scene) == .unsatisfied)
   }
 
   @Test("MO-6 the event of an open condition names the beacon")

@@ -87,11 +87,62 @@ struct RegionTests {
   }
 
   @Test(
-    "RG-8 without permission a start fails by 4", arguments: [AuthorizationStatus.denied, .restricted, .notDetermined])
-  func permission(status: AuthorizationStatus) {
+    "RG-8 a start that is refused fails by 4, and the region is monitored from the grant on",
+    arguments: [AuthorizationStatus.denied, .restricted])
+  func refused(status: AuthorizationStatus) {
     var scene = Scene(status)
     scene.call(.startMonitoring(home))
     #expect(scene.delivered() == ["monitoring home failed 4"])
+    #expect(scene.engine.regions.monitored == [home])
+    #expect(scene.engine.sharedDemand.border == nil)
+    scene.engine.authorizationChanged(to: .init(status: .authorizedAlways), at: scene.instant)
+    #expect(scene.delivered() == ["status authorizedAlways", "monitoring home"])
+    stay(&scene, at: 500, seconds: 3)
+    stay(&scene, at: 0, seconds: 30)
+    #expect(scene.delivered() == ["entered home", "home is inside"])
+  }
+
+  @Test("RG-8 a region that is started before the answer is kept without an error, and monitored from the grant on")
+  func beforeAnswer() {
+    var scene = Scene(.notDetermined, managers: 2)
+    scene.call(.requestAlways)
+    scene.call(.startMonitoring(home))
+    scene.fixes(30) { _ in 500 }
+    #expect(scene.delivered(0) == [] && scene.delivered(1) == [] && scene.advice() == [])
+    #expect(scene.engine.regions.monitored == [home])
+    scene.engine.authorizationAnswered(.always, at: scene.instant)
+    #expect(scene.delivered(0) == ["status authorizedAlways", "monitoring home"])
+    #expect(scene.delivered(1) == ["status authorizedAlways"])
+    stay(&scene, at: 500, seconds: 3)
+    stay(&scene, at: 0, seconds: 30)
+    for manager in 0..<2 { #expect(scene.delivered(manager) == ["entered home", "home is inside"]) }
+  }
+
+  @Test("RG-8 a region that cannot be monitored at all fails at once, also before the answer")
+  func impossibleBeforeAnswer() {
+    var scene = Scene(.notDetermined)
+    scene.call(.requestAlways)
+    scene.call(.startMonitoring(circle("vast", radius: 2_000_000)))
+    for number in 0..<21 { scene.call(.startMonitoring(circle("\(number)"))) }
+    scene.call(.stopMonitoring(circle("3")))
+    #expect(scene.delivered() == ["monitoring vast failed 5", "monitoring 20 failed 5"])
+    scene.engine.authorizationAnswered(.deny, at: scene.instant)
+    let delivered = scene.delivered()
+    #expect(delivered.first == "status denied" && delivered.count == 20)
+    #expect(
+      delivered.dropFirst().allSatisfy { $0.hasSuffix("failed 4") } && !delivered.contains("monitoring 3 failed 4"))
+    #expect(scene.engine.regions.monitored.count == 19)
+  }
+
+  @Test("RG-8 with reduced accuracy the region waits for full accuracy")
+  func reduced() {
+    var restored = PositioningEngine.Restored()
+    restored.authorization = .init(status: .authorizedAlways, accuracy: .reduced)
+    var scene = Scene(restored: restored)
+    scene.call(.startMonitoring(home))
+    #expect(scene.delivered() == ["monitoring home failed 4"])
+    scene.engine.authorizationChanged(to: .init(status: .authorizedAlways), at: scene.instant)
+    #expect(scene.delivered() == ["status authorizedAlways", "monitoring home"])
   }
 
   @Test("RG-9 a stop of an unknown region has no effect; an earlier run's region stops by identifier")

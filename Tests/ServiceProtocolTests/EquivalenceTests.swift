@@ -91,8 +91,8 @@ struct EquivalenceTests {
         program.carryAll()
       case 15:
         program.carryAll()
-        let statuses: [AuthorizationStatus] = [.authorizedAlways, .authorizedWhenInUse, .denied]
-        let status = statuses[Int.random(in: 0..<3, using: &random)]
+        let statuses: [AuthorizationStatus] = [.authorizedAlways, .authorizedWhenInUse, .denied, .notDetermined]
+        let status = statuses[Int.random(in: 0..<4, using: &random)]
         let record = Authorization.Record(status: status, accuracy: Bool.random(using: &random) ? .full : .reduced)
         direct.engine.authorizationChanged(to: record, at: program.instant)
         direct.takeOutputs()

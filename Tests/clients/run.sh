@@ -31,7 +31,7 @@ declare -A wanted=(
   [HeaderImports]='^by its headers 4.*, valid: true CLVisit' [LoopOfC]='^the loop ended with 1'
   [DelegateProxy]='^heard ."1 location, its own manager: true", "error", "authorization"., calibrates: Optional(false)'
   [ErrorCodes]='^ranging: ranging' [LiveFilter]='^cancelled after some' [MainActorDefault]='^both are told, status 3'
-  [MockedManager]='^received \[-1.0, 7.0\], errors 1, at 1.0' [MonitorActor]='^work true recorded true'
+  [MockedManager]='^received \[-1.0, 7.0\], errors 1, at 1.0' [MonitorActor]='^work true recorded false'
   [ObservableModel]='^observed true, updating false' [SignificantVisits]='^significant true, same as location'
   [StreamWrapper]='^streamed 3, as far as one walks' [TurnedLoop]='^place 2 of 2, turned'
   [SentencesAlone]='^rounded 48117$' [MessagesAlone]='^key 807469057$'

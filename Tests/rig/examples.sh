@@ -42,6 +42,14 @@ SEXTANT_AUTHORIZATION=denied start refused CurrentLocation
 # Without a request for permission, or a text for the question, there is a message; iOS 8 was silent.
 SEXTANT_AUTHORIZATION= start silent WhereYouAt
 SEXTANT_AUTHORIZATION= NSLocationWhenInUseUsageDescription=shops start unasked WhereYouAt
+# The order of a geofencing program without a terminal: the region is started before the answer, which the printed command gives.
+SEXTANT_AUTHORIZATION= SEXTANT_APP_STATE=background NSLocationWhenInUseUsageDescription=w \
+  NSLocationAlwaysAndWhenInUseUsageDescription=a start geofence Geofence 48.1646 11.607 5000
+SEXTANT_AUTHORIZATION=denied start geofence-denied Geofence 48.1646 11.607 5000
+start monitor ConditionMonitor 48.1646 11.607 5000
+SEXTANT_AUTHORIZATION=denied start monitor-denied ConditionMonitor 48.1646 11.607 5000
+shared=crash start monitor-crash ConditionMonitor 48.1646 11.607 5000 crash
+SEXTANT_QUIET=1 SEXTANT_AUTHORIZATION= start quiet WhereYouAt
 # The text comes from a list of the program's own name, and not from the one that it shares with others in its folder.
 mkdir "$work/bin"
 cp "$bin/WhereYouAt" "$work/bin"
@@ -74,6 +82,8 @@ tries=600
 until [ -S "$SEXTANT_SERVICE" ] || [ $tries -eq 0 ]; do tries=$((tries - 1)); sleep 0.2; done
 SEXTANT_APP_STATE=background UIBackgroundModes=location start served-hike Hike 5000 6
 start served-region LocationGuide region 48.1646 11.607 5000
+start served-geofence Geofence 48.1646 11.607 5000
+start served-monitor ConditionMonitor 48.1646 11.607 5000
 start served-track sextant-track --json --no-pause
 start served-watch sextant watch --json
 unset SEXTANT_SERVICE
@@ -94,6 +104,27 @@ has standard "^latitude $number, longitude $number$"
 has significant "^latitude $number, longitude $number$"
 has region '^monitoring home, one of 1$'
 has region '^inside home$'
+has geofence 'sextant authorize grant Geofence always'
+grant='s/.*`\(.*authorize grant.*\)`.*/\1/p'
+sed -n "$grant" "$work/geofence" >"$work/grant"
+PATH="$bin:$PATH" sh "$work/grant"
+has geofence '^always$'
+has geofence '^monitoring home$'
+has geofence '^home: inside$'
+has served-geofence '^home: inside$'
+has geofence-denied '^no monitoring of home: error 4$'
+for one in geofence served-geofence; do
+  ! grep -E 'error|refused' "$work/$one" >&2 || { echo "examples.sh: $one fails" >&2; exit 1; }
+done
+has monitor '^entered home$'
+has served-monitor '^entered home$'
+has monitor-denied '^unmonitored home, denied: true$'
+# The program has ended while it handled the event, which comes again.
+has monitor-crash '^entered home$'
+shared=crash start monitor-again ConditionMonitor 48.1646 11.607 5000
+has monitor-again '^entered home$'
+has quiet '^Where you at'
+! grep -q '^sextant:' "$work/quiet" || { echo "examples.sh: SEXTANT_QUIET=1 prints lines" >&2; exit 1; }
 has hike '^locations 1, walked [0-9]+ m of 5000 m$'
 has hike '^deferral ended as planned$'
 has background '^locations ([3-9]|[1-9][0-9]), walked'

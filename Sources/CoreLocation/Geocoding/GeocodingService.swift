@@ -26,7 +26,7 @@ final class GeocodingService: Sendable {
   private let queue = Mutex<[@Sendable () -> Void]?>(nil)
   private let state = Mutex(State())
 
-  init(_ settings: GeocodingSettings, log: @escaping @Sendable (String) -> Void = ServiceHost.standardErrorLog) {
+  init(_ settings: GeocodingSettings, log: @escaping @Sendable (String) -> Void = ServiceHost.programLog) {
     self.settings = settings
     self.log = log
   }

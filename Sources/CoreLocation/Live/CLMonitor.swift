@@ -3,6 +3,16 @@ import Foundation
 import LocationService
 import Positioning
 
+/// The state of a monitor's condition; the numbers are Apple's.
+public enum CLMonitoringState: UInt, Sendable {
+  /// The condition was not evaluated yet.
+  case unknown = 0
+  case satisfied = 1
+  case unsatisfied = 2
+  /// The condition is not monitored; the event's flags give the reason.
+  case unmonitored = 3
+}
+
 /// A monitor of conditions, such as being within a circle. The conditions are stored by the monitor's name, and a later
 /// monitor of that name has them again (MO-1).
 public actor CLMonitor {
@@ -48,7 +58,8 @@ public actor CLMonitor {
   /// Removes a condition, if there is one of this identifier.
   public func remove(_ identifier: String) { service.removeCondition(identifier, from: name) }
 
-  /// Returns a condition and its last event that was taken (MO-5); nil without one of this identifier.
+  /// Returns a condition and its last event (MO-5); nil without one of this identifier. While an event is handled, it is the
+  /// event before; the record has the new one from the next `next()` of the iteration on, or from its end.
   public func record(for identifier: String) -> Record? {
     service.conditionRecord(identifier, of: name).map { Record($0) }
   }
@@ -66,15 +77,7 @@ public actor CLMonitor {
 
   /// A change of a condition, or the reason why it is not monitored.
   public struct Event: Sendable {
-    /// The state of a condition.
-    public enum State: UInt, Sendable {
-      /// The condition was not evaluated yet.
-      case unknown = 0
-      case satisfied = 1
-      case unsatisfied = 2
-      /// The condition is not monitored; the event's flags give the reason.
-      case unmonitored = 3
-    }
+    public typealias State = CLMonitoringState
 
     private let content: Monitor.Event
 
@@ -105,7 +108,8 @@ public actor CLMonitor {
     public var serviceSessionRequired: Bool { content.diagnostic.contains(.serviceSessionRequired) }
   }
 
-  /// The events of a monitor. Of several iterations, one gets each event.
+  /// The events of a monitor. Of several iterations, one gets each event. An event that a program was handling at its end
+  /// comes again in the next run.
   public struct Events: AsyncSequence, Sendable {
     public typealias Element = Event
     let name: String
@@ -116,7 +120,7 @@ public actor CLMonitor {
 
       fileprivate init(_ watch: EventWatch) { self.watch = watch }
 
-      /// Returns the next event; nil after the cancellation of the task.
+      /// Returns the next event; nil after the cancellation of the task. The event before it is handled from now on.
       public mutating func next() async throws -> Event? { await watch.next() }
     }
 
@@ -151,7 +155,7 @@ private final class EventWatch {
 
   func next() async -> CLMonitor.Event? {
     while !Task.isCancelled {
-      if let event = service.takeEvent(of: name) { return CLMonitor.Event(event) }
+      if let event = service.takeEvent(of: name, by: id) { return CLMonitor.Event(event) }
       var event = event
       defer { self.event = event }
       if await event.next() == nil { return nil }

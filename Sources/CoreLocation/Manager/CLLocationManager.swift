@@ -21,6 +21,10 @@ open class CLLocationManager: NSObject {
   /// Guards `completions` and `nextToken`.
   private let lock = NSLock()
   private var completions: [Int: ((any Error)?) -> Void] = [:]
+  /// Why a request for full accuracy is refused, by the number of its answer; under `lock`.
+  private var accuracyRefusals: [Int: AccuracyRefusal] = [:]
+  /// What the present delegate was told last; under `lock`.
+  private var reported: ReportedAuthorization?
   private var nextToken = 0
   /// The last location that was delivered, and whether a delivery is in progress; under `lock`.
   private var lastReported: CLLocation?
@@ -58,6 +62,7 @@ open class CLLocationManager: NSObject {
     set {
       delegateLock.withLock {
         assigned = newValue
+        lock.withLock { reported = nil }
         delegateQueue.setHasDelegate(newValue != nil)
         call(.setDelegate(newValue == nil ? nil : [.takesLocations, .takesErrors]))
       }
@@ -196,6 +201,7 @@ open class CLLocationManager: NSObject {
     withPurposeKey purposeKey: String, completion: (((any Error)?) -> Void)? = nil
   ) {
     let token = keep(completion)
+    if let refusal = service.refusal(ofFullAccuracy: purposeKey) { lock.withLock { accuracyRefusals[token] = refusal } }
     call(.requestTemporaryFullAccuracy(purpose: purposeKey, token: token))
   }
 
@@ -320,8 +326,10 @@ open class CLLocationManager: NSObject {
       guard service.isCurrent(event, ticket, for: id), let delegate else { return }
       deliver(event, delegate)
     case .temporaryAccuracy(let token, let error):
-      let completion = lock.withLock { completions.removeValue(forKey: token) }
-      completion?(error.map { CLError($0) })
+      let (completion, refusal) = lock.withLock {
+        (completions.removeValue(forKey: token), accuracyRefusals.removeValue(forKey: token))
+      }
+      completion?(error.map { CLError($0, refusal: refusal) })
     case .unsupported(let token):
       let completion = lock.withLock { completions.removeValue(forKey: token) }
       completion?(nil)
@@ -364,11 +372,35 @@ open class CLLocationManager: NSObject {
     case .didRange(let beacons, let target): deliverRanged(beacons.map { CLBeacon($0) }, target, delegate)
     case .rangingDidFail(let target, let error): deliverRangingFailure(target, CLError(error), delegate)
     case .didVisit(let visit): delegate.locationManager(self, didVisit: CLVisit(visit))
-    case .didChangeAuthorization:
+    case .didChangeAuthorization(let status, let accuracy):
       // The last location may be more than the new permission allows (AU-19).
       lock.withLock { if !isDelivering { lastReported = nil } }
-      delegate.locationManagerDidChangeAuthorization(self)
+      report(ReportedAuthorization.Value(status: status, accuracy: accuracy), delegate)
     }
+  }
+
+  /// Reports the authorization of an event, unless the delegate has it already (AU-3). A delegate reads the present one, which
+  /// may be newer than the event; the older method has that of the event.
+  private func report(_ event: ReportedAuthorization.Value, _ delegate: any CLLocationManagerDelegate) {
+    let present = ReportedAuthorization.Value(
+      status: service.authorizationStatus, accuracy: service.accuracyAuthorization)
+    let isNew = lock.withLock {
+      if let reported, reported.value == (reported.isOfEvent ? event : present) { return false }
+      reported = ReportedAuthorization(value: present, event: event)
+      return true
+    }
+    if isNew { delegate.locationManagerDidChangeAuthorization(self) }
+  }
+
+  /// The status for the older method: that of the event which is delivered, else the present one.
+  func takeStatusOfEvent() -> CLAuthorizationStatus {
+    let event = lock.withLock { () -> ReportedAuthorization.Value? in
+      guard let event = reported?.event else { return nil }
+      reported?.value = event
+      reported?.isOfEvent = true
+      return event
+    }
+    return event.flatMap { CLAuthorizationStatus(rawValue: Int32($0.status.rawValue)) } ?? authorizationStatus
   }
 
   /// Delivers to a delegate with the older method. The old location of the first one is itself (SU-22).
@@ -377,6 +409,14 @@ open class CLLocationManager: NSObject {
       delegate.locationManager(self, didUpdateTo: location, from: lastOneByOne ?? location)
       lastOneByOne = location
     }
+  }
+
+  /// Logs once that updates are paused, for a delegate that is not told of it (PA-7).
+  func logPause() {
+    guard missing.insert("pause").inserted else { return }
+    log(
+      "location updates pause while the device does not move, and resume by themselves "
+        + "(pausesLocationUpdatesAutomatically = false lets them go on)")
   }
 
   /// Logs once that the delegate has no such method and misses events (SU-26).

@@ -48,13 +48,13 @@ extension CLLocationManagerDelegate {
     manager.logMissing("locationManager(_:didFailWithError:)")
   }
 
-  /// Calls the older method (AU-4).
+  /// Calls the older method with the status of its event (AU-4).
   public func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) {
-    locationManager(manager, didChangeAuthorization: manager.authorizationStatus)
+    locationManager(manager, didChangeAuthorization: manager.takeStatusOfEvent())
   }
 
   public func locationManager(_ manager: CLLocationManager, didChangeAuthorization status: CLAuthorizationStatus) {}
-  public func locationManagerDidPauseLocationUpdates(_ manager: CLLocationManager) {}
+  public func locationManagerDidPauseLocationUpdates(_ manager: CLLocationManager) { manager.logPause() }
   public func locationManagerDidResumeLocationUpdates(_ manager: CLLocationManager) {}
   public func locationManager(_ manager: CLLocationManager, didFinishDeferredUpdatesWithError error: (any Error)?) {}
   public func locationManager(_ manager: CLLocationManager, didUpdateHeading newHeading: CLHeading) {}

@@ -48,6 +48,16 @@ public struct CLError: Error, CustomNSError, Hashable, CustomStringConvertible {
     self.init(Code(rawValue: error.rawValue) ?? .locationUnknown)
   }
 
+  /// The error of a request for full accuracy.
+  ///
+  /// - Parameter refusal: why it was refused without a question; nil if the question could not be shown.
+  init(_ error: PositioningError, refusal: AccuracyRefusal?) {
+    let text = refusal?.text ?? "the question for full accuracy could not be shown; run the program on a terminal"
+    self.init(
+      Code(rawValue: error.rawValue) ?? .locationUnknown,
+      userInfo: error == .promptDeclined ? [NSLocalizedDescriptionKey: text] : [:])
+  }
+
   /// The error of a question that was not shown, as Info.plist lacks the text of these keys (AU-8).
   init(missingKeys: String) {
     let text = "the question for permission was not shown: Info.plist has no text for \(missingKeys)"
@@ -129,7 +139,7 @@ extension CLError.Code {
     case .deferredCanceled: "the deferral was cancelled, or replaced by a newer one"
     case .rangingUnavailable: "beacons cannot be ranged: no Bluetooth"
     case .rangingFailure: "beacons cannot be ranged now"
-    case .promptDeclined: "the question for permission was not shown: Info.plist has no text for it"
+    case .promptDeclined: "the question for permission was not shown"
     case .historicalLocationError: "there are no locations of the past"
     }
   }

@@ -57,6 +57,8 @@ package struct ServiceSettings: Sendable, Equatable {
   package var sensorRoot = "/sys"
   /// SEXTANT_SUPPLY: the switch in the receiver's supply.
   package var supply: SupplySwitchAddress?
+  /// The assignments with which `sextant authorize` changes the permissions that these settings read; empty for none.
+  package private(set) var grantEnvironment = ""
   /// Whether they are those of the daemon, which has no terminal and serves other programs.
   package var isDaemon = false
   /// Settings that cannot be read and count as not set, a line for each.
@@ -79,6 +81,12 @@ package struct ServiceSettings: Sendable, Equatable {
     if names == nil { (baud, isReadOnly) = (configuration.baud, configuration.isReadOnly) }
     if let root = value("SEXTANT_SYSFS") { sensorRoot = root }
     stateFolder = StateFolder.path(isRoot: isRoot, variable)
+    if let folder = value("SEXTANT_STATE_DIR") {
+      grantEnvironment = "SEXTANT_STATE_DIR=\(GrantCommand.quoted(folder))"
+    } else if value("SEXTANT_SERVICE") == "none" || names != nil {
+      // Else the command changes the permissions of the location service, if that runs.
+      grantEnvironment = "SEXTANT_SERVICE=none"
+    }
     application = choice(
       value, "SEXTANT_APP_STATE", [("foreground", .foreground), ("background", .background)])
     runFolder = RunFolder.path(isRoot: isRoot, stateFolder: stateFolder, variable)

@@ -30,10 +30,15 @@ package final class InProcessLocationService: LocationService {
     /// Asks the user, with the identifier of the program.
     let ask: @Sendable (Authorization.Prompt) -> Void
     let log: @Sendable (String) -> Void
+    let command: GrantCommand
 
-    init(ask: @escaping @Sendable (Authorization.Prompt) -> Void, log: @escaping @Sendable (String) -> Void) {
+    init(
+      ask: @escaping @Sendable (Authorization.Prompt) -> Void, log: @escaping @Sendable (String) -> Void,
+      command: GrantCommand
+    ) {
       self.ask = ask
       self.log = log
+      self.command = command
     }
 
     func perform(_ action: ProgramAction) {
@@ -61,7 +66,7 @@ package final class InProcessLocationService: LocationService {
         let readers = state.withLock { $0.monitors.values.filter { $0.name == name }.map(\.reader) }
         for reader in readers { reader.hasEvents() }
       case .prompt(let prompt): ask(prompt)
-      case .advice(_, let advice): log(advice.message)
+      case .advice(_, let advice): log(advice.message(granting: command))
       case .store: break
       }
     }
@@ -75,12 +80,12 @@ package final class InProcessLocationService: LocationService {
   ///   - settings: nil for those of the environment and the configuration files.
   ///   - log: writes a line for people; nil for standard error.
   package init(app: AppDescription, settings: ServiceSettings? = nil, log: (@Sendable (String) -> Void)? = nil) {
-    let host = ServiceHost(app: app, settings: settings, log: log)
+    let host = ServiceHost(app: app, settings: settings, log: log ?? ServiceHost.programLog)
     self.host = host
     program = Readers(
       ask: { prompt in
-        TerminalPrompt.show(prompt, of: app.identifier, log: host.log) { host.answer($0, to: prompt, of: .own) }
-      }, log: host.log)
+        TerminalPrompt.show(prompt, of: app.identifier) { host.answer($0, to: prompt, of: .own) }
+      }, log: host.log, command: GrantCommand(program: app.identifier, environment: host.settings.grantEnvironment))
     let application = host.settings.application ?? Terminal.applicationState
     id = host.add(app, host.store, application: application, program)
     host.start()
@@ -127,6 +132,9 @@ package final class InProcessLocationService: LocationService {
   package var authorizationStatus: AuthorizationStatus { read { $0.authorization.status } }
   package var accuracyAuthorization: AccuracyAuthorization { read { $0.authorization.accuracy } }
   package var servicesAreEnabled: Bool { read { $0.authorization.servicesAreEnabled } }
+  package func refusal(ofFullAccuracy purpose: String) -> AccuracyRefusal? {
+    read { $0.refusal(ofFullAccuracy: purpose) }
+  }
   package var maximumRegionRadiusMetres: Double { read { $0.maximumRegionRadiusMetres } }
   package var monitoredRegions: [Region] { read { $0.regions.monitored } }
 
@@ -215,9 +223,12 @@ package final class InProcessLocationService: LocationService {
     read { $0.monitor(monitor)?.record(identifier) }
   }
 
-  package func takeEvent(of name: String) -> Monitor.Event? {
+  package func takeEvent(of name: String, by iteration: Int) -> Monitor.Event? {
     var event: Monitor.Event?
-    change { engine, now in event = engine.takeEvent(of: name) ?? engine.takeHindrance(of: name, at: now.utc) }
+    change { engine, now in
+      event =
+        engine.takeEvent(of: name, by: iteration) ?? engine.takeHindrance(of: name, by: iteration, at: now.utc)
+    }
     if host.settings.stateFolder == nil { event?.diagnostic.insert(.persistenceUnavailable) }
     return event
   }
@@ -231,7 +242,8 @@ package final class InProcessLocationService: LocationService {
   }
 
   package func endMonitorEvents(_ id: Int) {
-    program.state.withLock { _ = $0.monitors.removeValue(forKey: id) }
+    guard let (name, _) = program.state.withLock({ $0.monitors.removeValue(forKey: id) }) else { return }
+    change { engine, _ in engine.completeEvent(of: name, by: id) }
   }
 
   // MARK: The end

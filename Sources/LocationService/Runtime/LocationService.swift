@@ -42,6 +42,8 @@ package protocol LocationService: AnyObject, Sendable {
   var authorizationStatus: AuthorizationStatus { get }
   var accuracyAuthorization: AccuracyAuthorization { get }
   var servicesAreEnabled: Bool { get }
+  /// Why a request for temporary full accuracy is refused now; nil if the user is asked (AU-20).
+  func refusal(ofFullAccuracy purpose: String) -> AccuracyRefusal?
   /// What the host can measure with at this moment.
   func hostCapabilities() -> HostCapabilities
   /// The largest radius of a region, metres; −1 where regions are not monitored.
@@ -70,10 +72,11 @@ package protocol LocationService: AnyObject, Sendable {
   func removeCondition(_ identifier: String, from name: String)
   func conditionIdentifiers(of monitor: String) -> [String]
   func conditionRecord(_ identifier: String, of monitor: String) -> Monitor.Record?
-  /// Takes the next event of a monitor; nil without an event.
-  func takeEvent(of name: String) -> Monitor.Event?
-  /// Has a reader called whenever a monitor may have an event. Returns the number that ends it.
+  /// Begins an iteration of a monitor's events, whose reader is called whenever there may be one. Returns its number.
   func beginMonitorEvents(of name: String, _ reader: any MonitorReader) -> Int
+  /// Takes the next event for an iteration; nil without an event. The iteration's event before it is handled (MO-5).
+  func takeEvent(of name: String, by iteration: Int) -> Monitor.Event?
+  /// Ends an iteration, whose event is handled.
   func endMonitorEvents(_ id: Int)
 
   // MARK: The end

@@ -16,7 +16,7 @@ package enum TerminalPrompt {
   ///   - identifier: the name of the program.
   ///   - answered: takes the answer, once, in any thread; `notShown` without a terminal.
   package static func show(
-    _ prompt: Authorization.Prompt, of identifier: String, log: @escaping @Sendable (String) -> Void,
+    _ prompt: Authorization.Prompt, of identifier: String,
     _ answered: @escaping @Sendable (Authorization.Answer) -> Void
   ) {
     let question = PromptQuestion(identifier: identifier, prompt: prompt)
@@ -24,9 +24,6 @@ package enum TerminalPrompt {
       while let line = System.ask(question.text) {
         if let answer = question.answer(line) { return answered(answer) }
       }
-      log(
-        "the user cannot be asked for permission (no terminal): run `sextant authorize grant \(identifier) always`, "
-          + "or set SEXTANT_AUTHORIZATION")
       answered(.notShown)
     }
     if !isStarted { answered(.notShown) }

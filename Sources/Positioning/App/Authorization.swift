@@ -99,8 +99,10 @@ public struct Authorization: Sendable {
   }
 
   enum Reply: Hashable, Sendable {
-    /// No prompt is necessary (AU-6, AU-13).
+    /// No prompt is necessary (AU-6).
     case none
+    /// No prompt can be shown now (AU-13); once, as another request of the same state would be answered alike.
+    case cannotAsk
     case prompt(Prompt)
     /// Prompts without a usage description are not shown: the keys of which one is missing (AU-8).
     case missingKey(String)
@@ -119,6 +121,10 @@ public struct Authorization: Sendable {
   public private(set) var receiverIsForbidden = false
   /// The prompt that waits for its answer.
   public private(set) var asked: Prompt?
+  /// Whether the app has made a request that has no answer yet.
+  public private(set) var isRequested = false
+  /// Whether that request is not shown to the user here: a command or an agent answers it.
+  public private(set) var isAnsweredElsewhere = false
   /// "Allow once": as long as the app is in use.
   private var isOnce = false
   private var hasTemporaryFullAccuracy = false
@@ -152,12 +158,22 @@ public struct Authorization: Sendable {
     guard asked == nil else { return .none }
     // Missing keys are reported in the background too: otherwise the app would get no error (C2).
     guard let text = text(for: request) else { return .missingKey(Self.missing(request)) }
-    guard isInForeground else { return .none }
+    isRequested = true
+    guard isInForeground else { return noteNotShown() ? .cannotAsk : .none }
     if isUpgrade { record.hasAskedForUpgrade = true }
     let prompt = Prompt(request: request, text: text, isUpgrade: isUpgrade)
     asked = prompt
     return .prompt(prompt)
   }
+
+  /// The user does not see a request. Returns whether this was not known.
+  mutating func noteNotShown() -> Bool {
+    defer { isAnsweredElsewhere = true }
+    return !isAnsweredElsewhere
+  }
+
+  /// A request can be shown from now on.
+  mutating func mayBeShown() { isAnsweredElsewhere = false }
 
   /// The usage description for a request; AU-10 for Always.
   private func text(for request: Request) -> String? {
@@ -168,7 +184,7 @@ public struct Authorization: Sendable {
     }
   }
 
-  private static func missing(_ request: Request) -> String {
+  static func missing(_ request: Request) -> String {
     switch request {
     case .always: "NSLocationAlwaysAndWhenInUseUsageDescription and NSLocationWhenInUseUsageDescription"
     case .whenInUse: "NSLocationWhenInUseUsageDescription"
@@ -178,7 +194,7 @@ public struct Authorization: Sendable {
 
   private mutating func requestFullAccuracy(_ purpose: String, isInForeground: Bool) -> Reply {
     let request = Request.temporaryFullAccuracy(purpose: purpose)
-    guard let text = text(for: request), status.isAuthorized, accuracy == .reduced, isInForeground, asked == nil else {
+    guard refusal(ofFullAccuracy: purpose, isInForeground: isInForeground) == nil, let text = text(for: request) else {
       return .refused
     }
     let prompt = Prompt(request: request, text: text, isUpgrade: false)
@@ -196,12 +212,14 @@ public struct Authorization: Sendable {
       return prompt
     }
     if answer != .notShown { override = nil }
+    isRequested = answer == .notShown
+    if answer != .notShown { isAnsweredElsewhere = false }
     switch answer {
     case .notShown: if prompt.isUpgrade { record.hasAskedForUpgrade = false }
     case .once: if !prompt.isUpgrade { isOnce = true }
     case .whenInUse: record.status = .authorizedWhenInUse
     case .always: record.status = prompt.request == .always ? .authorizedAlways : .authorizedWhenInUse
-    // To keep the present status is no refusal.
+    // Keeping the present status is not a refusal.
     case .deny: if !prompt.isUpgrade { record.status = .denied }
     }
     return prompt
@@ -212,6 +230,8 @@ public struct Authorization: Sendable {
     self.record = record
     isOnce = false
     asked = nil
+    isRequested = false
+    isAnsweredElsewhere = false
   }
 
   mutating func setServicesEnabled(_ isEnabled: Bool) { servicesAreEnabled = isEnabled }

@@ -4,7 +4,11 @@ import ReceiverStream
 
 /// The conditions of one CLMonitor and their states (rules MO).
 ///
-/// A condition has at most one event that was not taken; until it is taken the condition is not evaluated (MO-4).
+/// A condition has at most one event that was not handled; until then it is not evaluated (MO-4). An iteration handles the
+/// event that it has taken until its next one: the record has the event from then on (MO-5), so that a program that ends while
+/// it handles an event gets that again.
+///
+///     evaluated ──a change──▶ waiting ──take──▶ handled by an iteration ──its next take, or its end──▶ evaluated
 public struct Monitor: Sendable {
   /// The raw values are those of CLMonitor.Event.State.
   public enum State: UInt, Codable, Sendable {
@@ -53,7 +57,7 @@ public struct Monitor: Sendable {
   /// The part of a condition that is stored between runs (MO-1).
   public struct Record: Hashable, Codable, Sendable {
     public var condition: Region.Shape
-    /// The last event that was taken (MO-5).
+    /// The last event whose handling is complete (MO-5).
     public var lastEvent: Event
 
     public init(condition: Region.Shape, lastEvent: Event) {
@@ -66,9 +70,11 @@ public struct Monitor: Sendable {
     var record: Record
     /// Nil: the condition exceeds the limit, or there is nothing to monitor it with.
     var watch: RegionWatch?
+    /// The event that waits, or that an iteration handles.
     var waiting: Event?
     /// The obstacle that the last event reported.
     var hindrance: Diagnostic = []
+    var handled: Handled?
 
     /// Marks the condition as not monitored. Until that is delivered, the flag beside the former state reports it to
     /// later runs.
@@ -80,6 +86,14 @@ public struct Monitor: Sendable {
     }
 
     var isReported: Bool { record.lastEvent.state == .unmonitored }
+
+    var isWaiting: Bool { waiting != nil && handled == nil }
+  }
+
+  /// An event that an iteration has taken and not completed.
+  private struct Handled {
+    var event: Event
+    var iteration: Int
   }
 
   /// The name that it was opened with.
@@ -164,27 +178,39 @@ public struct Monitor: Sendable {
     entries.removeAll { $0.record.lastEvent.identifier == identifier }
   }
 
-  var hasWaiting: Bool { entries.contains { $0.waiting != nil } }
+  var hasWaiting: Bool { entries.contains(where: \.isWaiting) }
 
-  /// Takes the next event for a client that iterates them.
-  mutating func take() -> Event? {
-    guard let index = entries.firstIndex(where: { $0.waiting != nil }), let event = entries[index].waiting else {
-      return nil
+  /// Completes the event that an iteration handles (MO-5). Returns whether there was one.
+  mutating func complete(_ iteration: Int) -> Bool {
+    var hasCompleted = false
+    for index in entries.indices {
+      guard let handled = entries[index].handled, handled.iteration == iteration else { continue }
+      entries[index].record.lastEvent = handled.event
+      entries[index].handled = nil
+      if entries[index].waiting == handled.event { entries[index].waiting = nil }
+      hasCompleted = true
     }
-    entries[index].waiting = nil
-    entries[index].record.lastEvent = event
+    return hasCompleted
+  }
+
+  /// Takes the next event for an iteration, which has completed the one before.
+  mutating func take(by iteration: Int) -> Event? {
+    guard let index = entries.firstIndex(where: \.isWaiting), let event = entries[index].waiting else { return nil }
+    entries[index].handled = Handled(event: event, iteration: iteration)
     return event
   }
 
   /// The same when nothing may be monitored: each condition reports the reason once.
-  mutating func takeHindrance(_ hindrance: Diagnostic, at now: UTCTime) -> Event? {
+  mutating func takeHindrance(_ hindrance: Diagnostic, by iteration: Int, at now: UTCTime) -> Event? {
     guard
-      let index = entries.firstIndex(where: { $0.watch != nil && $0.hindrance != hindrance && !hindrance.isEmpty })
+      let index = entries.firstIndex(where: {
+        $0.watch != nil && $0.handled == nil && $0.hindrance != hindrance && !hindrance.isEmpty
+      })
     else { return nil }
     let event = Event(
       identifier: entries[index].record.lastEvent.identifier, state: .unmonitored, date: now, diagnostic: hindrance)
     entries[index].hindrance = hindrance
-    entries[index].record.lastEvent = event
+    entries[index].handled = Handled(event: event, iteration: iteration)
     return event
   }
 
@@ -199,8 +225,10 @@ public struct Monitor: Sendable {
     return events
   }
 
-  /// Notes that an event was taken. An event of an earlier process is the condition's last one from now on.
-  mutating func take(_ event: Event, at now: Instant) {
+  /// Notes that an event was handled. An event of an earlier process is the condition's last one from now on.
+  ///
+  /// - Parameter isHindered: whether nothing may be monitored now; else an obstacle of before is past.
+  mutating func complete(_ event: Event, isHindered: Bool, at now: Instant) {
     guard let index = index(of: event.identifier) else { return }
     entries[index].record.lastEvent = event
     if entries[index].waiting == event {
@@ -210,7 +238,7 @@ public struct Monitor: Sendable {
       if entries[index].watch != nil {
         entries[index].watch = RegionWatch(entries[index].record.condition, state: event.state.region, at: now)
       }
-    } else if !event.diagnostic.isRefusal {
+    } else if isHindered, !event.diagnostic.isRefusal {
       entries[index].hindrance = event.diagnostic.subtracting(.persistenceUnavailable)
     }
   }

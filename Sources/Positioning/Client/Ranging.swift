@@ -64,6 +64,12 @@ public struct Ranging: Sendable {
     }
   }
 
+  /// Ranging is permitted again: reports begin anew.
+  mutating func restart(_ targets: [Target], at now: Instant) {
+    self = Ranging()
+    targetsChanged(targets, at: now)
+  }
+
   mutating func receive(_ sighting: BeaconSighting, _ targets: [Target]) {
     guard targets.contains(where: { $0.identity?.matches(sighting) ?? false }) else { return }
     if let index = ranged.firstIndex(where: {

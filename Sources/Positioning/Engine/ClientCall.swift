@@ -71,6 +71,9 @@ public enum ClientCall: Hashable, Codable, Sendable {
     case .startSignificantChanges: "startMonitoringSignificantLocationChanges()"
     case .startVisits: "startMonitoringVisits()"
     case .startHeading: "startUpdatingHeading()"
+    case .startMonitoring: "startMonitoring(for:)"
+    case .startRanging(.region): "startRangingBeacons(in:)"
+    case .startRanging(.constraint): "startRangingBeacons(satisfying:)"
     default: "startUpdatingLocation()"
     }
   }

@@ -48,6 +48,7 @@ extension ClientSession {
       heading.start()
       // No service delivers without permission, and each reports it (GE-1).
       if permissions.status == .denied || permissions.status == .restricted { fail(.denied, &outputs) }
+      adviseIfNotInUse(&outputs)
     case .stopHeading:
       if heading.calibrated() == .hide { outputs.append(.hideCalibration(id)) }
       heading.stop()
@@ -84,9 +85,15 @@ extension ClientSession {
   private mutating func requestLocation(aged: Sample?, at now: Instant, _ outputs: inout [PositioningOutput]) {
     switch permissions.status {
     case .denied, .restricted: fail(.denied, &outputs)
-    case .notDetermined: outputs.append(.advice(id, .requestDropped))
+    // The app reports why it is dropped.
+    case .notDetermined: break
     case .authorizedAlways, .authorizedWhenInUse:
       guard !updates.isRunning else { return }
+      // It is not in use, so no fix comes for it (RQ-14).
+      guard standardDelivery != .none else {
+        fail(.denied, by: .request, &outputs)
+        return adviseIfNotInUse(for: .standard, &outputs)
+      }
       let outcome = oneShot.request(
         desiredAccuracyMetres: updates.desiredAccuracyMetres, cached: aged, at: now)
       finish(outcome, &outputs)
@@ -150,10 +157,10 @@ extension ClientSession {
   ) {
     if !hostCapabilities.hasBluetooth {
       emit(.rangingDidFail(target, .rangingUnavailable), &outputs)
-    } else if target.identity == nil || !mayRange {
-      emit(.rangingDidFail(target, .rangingFailure), &outputs)
     } else {
+      if target.identity == nil || isRangingRefused { emit(.rangingDidFail(target, .rangingFailure), &outputs) }
       ranging.targetsChanged(services.rangedTargets, at: now)
+      adviseIfNotInUse(&outputs)
     }
   }
 }

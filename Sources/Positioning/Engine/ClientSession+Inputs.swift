@@ -73,7 +73,9 @@ extension ClientSession {
         outputs.append(.advice(id, .delegateLacks("locationManager(_:didUpdateLocations:)")))
       }
       emit([sample.location], by: [.standard, .request], &outputs)
-    case .locationUnknown: fail(.locationUnknown, by: [.standard, .request], &outputs)
+    case .locationUnknown:
+      // A program that is not in use any more gets no fix.
+      fail(standardDelivery == .none ? .denied : .locationUnknown, by: [.standard, .request], &outputs)
     }
   }
 

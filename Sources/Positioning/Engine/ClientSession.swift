@@ -105,9 +105,12 @@ struct ClientSession: Sendable {
   var isAuthorized: Bool { permissions.status.isAuthorized }
   /// AU-19: no ranging with reduced accuracy.
   var mayRange: Bool { isAuthorized && permissions.accuracy == .full }
+  /// While the permission is open, ranging waits for it.
+  var isRangingRefused: Bool { permissions.status != .notDetermined && !mayRange }
   /// Whether a started service waits for permission.
   var waitsForPermission: Bool {
-    !isAuthorized && (services.wantsStandard || services.wantsSignificant || heading.isRunning)
+    !isAuthorized
+      && (services.wantsStandard || services.wantsSignificant || heading.isRunning || !services.rangedTargets.isEmpty)
   }
   var isBackground: Bool { permissions.application != .foreground }
 
@@ -140,13 +143,16 @@ struct ClientSession: Sendable {
   /// Applies a change of authorization or of the app's state; the event about the change itself was emitted before
   /// (AU-15).
   ///
-  /// - Parameter awaitsVisits: the app monitors visits, which each of its clients receives.
+  /// - Parameters:
+  ///   - awaitsVisits: the app monitors visits, which each of its clients receives.
+  ///   - advisesForApp: the app monitors regions, visits or conditions, and this client reports that it is not in use.
   mutating func apply(
-    _ permissions: Permissions, cached: Sample?, awaitsVisits: Bool, at now: Instant,
+    _ permissions: Permissions, cached: Sample?, awaitsVisits: Bool, advisesForApp: Bool, at now: Instant,
     _ outputs: inout [PositioningOutput]
   ) {
     let wasAuthorized = isAuthorized
-    let mightRange = mayRange
+    let wasOpen = self.permissions.status == .notDetermined
+    let (mightRange, wasRangingRefused) = (mayRange, isRangingRefused)
     let hadAccuracy = self.permissions.accuracy
     self.permissions = permissions
     deliveriesMayChange(at: now)
@@ -154,10 +160,12 @@ struct ClientSession: Sendable {
       if permissions.accuracy == .reduced { reduceWhatWaits() }
       updates.expectFreshFix()
     }
-    if mightRange, !mayRange {
+    if !wasRangingRefused, isRangingRefused {
       for target in services.rangedTargets { emit(.rangingDidFail(target, .rangingFailure), &outputs) }
     }
+    if !mightRange, mayRange { ranging.restart(services.rangedTargets, at: now) }
     if wasAuthorized, !isAuthorized { permissionLost(awaitsVisits: awaitsVisits, &outputs) }
+    if wasOpen { permissionRefused(awaitsVisits: awaitsVisits, &outputs) }
     if !wasAuthorized, isAuthorized {
       if services.wantsStandard { beginStandard(cached: cached, at: now, &outputs) }
       if services.wantsSignificant { beginSignificant(cached: cached, at: now, &outputs) }
@@ -167,15 +175,25 @@ struct ClientSession: Sendable {
       held = []
     }
     if permissions.application == .foreground, isAuthorized { deliverKept(&outputs) }
-    adviseIfNotInUse(&outputs)
+    adviseIfNotInUse(for: advisesForApp ? .waking : nil, &outputs)
     watchOutage(at: now)
+  }
+
+  /// Whether a service runs, or waits for permission, whose refusal is an error of the manager.
+  private func usesLocation(awaitsVisits: Bool) -> Bool {
+    services.wantsStandard || services.wantsSignificant || heading.isRunning || awaitsVisits
+  }
+
+  /// The permission that services have waited for is refused (SU-18).
+  mutating func permissionRefused(awaitsVisits: Bool, _ outputs: inout [PositioningOutput]) {
+    guard !isAuthorized, permissions.status != .notDetermined, usesLocation(awaitsVisits: awaitsVisits) else { return }
+    fail(.denied, &outputs)
   }
 
   mutating func permissionLost(awaitsVisits: Bool, _ outputs: inout [PositioningOutput]) {
     // A request has an outcome in every status (RQ-1); a started service waits for the next grant (AU-16).
     let isRequest = oneShot.isPending
-    let isUsed =
-      services.wantsStandard || services.wantsSignificant || heading.isRunning || awaitsVisits || isRequest
+    let isUsed = usesLocation(awaitsVisits: awaitsVisits) || isRequest
     if deferral.isActive {
       _ = deferral.end()
       emit(.didFinishDeferredUpdates(.deferredNotUpdatingLocation), &outputs)
@@ -186,17 +204,22 @@ struct ClientSession: Sendable {
     pausing.stop()
     held = []
     services.permissionLost()
-    if isRequest || isUsed && permissions.status != .notDetermined { fail(.denied, &outputs) }
+    if isRequest || isUsed && permissions.status != .notDetermined {
+      fail(.denied, by: isRequest ? .request : [], &outputs)
+    }
   }
 
   /// Whether nothing is delivered although the client is authorized; reported once per stay in the background.
   func needsInUse(_ delivery: Delivery) -> Bool { isAuthorized && delivery == .none }
 
-  mutating func adviseIfNotInUse(_ outputs: inout [PositioningOutput]) {
+  /// - Parameter service: a service that the app has, beside those of the client.
+  mutating func adviseIfNotInUse(for service: Permissions.Service? = nil, _ outputs: inout [PositioningOutput]) {
     if permissions.application == .foreground { isNotInUseReported = false }
+    let wantsRunning = heading.isRunning || !services.rangedTargets.isEmpty
     guard !isNotInUseReported,
-      (services.wantsStandard || oneShot.isPending) && needsInUse(standardDelivery)
-        || services.wantsSignificant && needsInUse(wakingDelivery)
+      (services.wantsStandard || oneShot.isPending || service == .standard) && needsInUse(standardDelivery)
+        || (services.wantsSignificant || service == .waking) && needsInUse(wakingDelivery)
+        || wantsRunning && needsInUse(runningDelivery)
     else { return }
     isNotInUseReported = true
     outputs.append(.advice(id, .notInUse))

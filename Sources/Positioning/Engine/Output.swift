@@ -87,8 +87,12 @@ public enum Advice: Hashable, Sendable {
   case permissionNotRequested
   /// The same in the background, where the start makes the request by itself later (C1).
   case permissionWaitsForForeground
-  /// A request was dropped for the same reason (RQ-13).
+  /// A request for permission that is not shown to the user here (AU-13), and the permission that a command grants.
+  case permissionCannotBeAsked(AuthorizationStatus)
+  /// A request was dropped for the same reason as a start (RQ-13).
   case requestDropped
+  /// A request was dropped as the prompt has no answer yet (RQ-13).
+  case requestBeforeAnswer
   /// WhenInUse, and the app is in the background.
   case notInUse
   /// Background updates without the mode (BG-1).
@@ -98,19 +102,31 @@ public enum Advice: Hashable, Sendable {
   /// There is no source for the service (SC-11).
   case notAvailable(String)
 
+  /// The problem and its remedy, for any program.
+  public var message: String { message(granting: GrantCommand(program: "NAME")) }
+
   /// The problem and its remedy.
-  public var message: String {
+  ///
+  /// - Parameter command: the command that grants the program its permission.
+  public func message(granting command: GrantCommand) -> String {
     switch self {
     case .missingUsageKey(let key, let method):
       "\(method) cannot ask for permission: add \(key) to Info.plist or the environment"
     case .permissionNotRequested:
       "location updates wait for permission: call requestWhenInUseAuthorization() or requestAlwaysAuthorization()"
     case .permissionWaitsForForeground:
-      "location updates wait for permission: the prompt is shown when the program is in the foreground"
+      "location updates wait for permission: the prompt is shown when the program is in the foreground; without a terminal "
+        + "run `\(command.line(.authorizedAlways))`"
+    case .permissionCannotBeAsked(let status):
+      "the question for permission cannot be shown here (no terminal, or the program is in its background): run "
+        + "`\(command.line(status))`"
     case .requestDropped:
       "requestLocation() was dropped: permission has not been asked for; call requestWhenInUseAuthorization() first"
+    case .requestBeforeAnswer:
+      "requestLocation() was dropped: the question for permission has no answer yet; call it again once it is granted"
     case .notInUse:
-      "nothing is delivered in the background with permission for when in use: request Always, or run in the foreground"
+      "nothing is delivered in the background with permission for when in use: run in the foreground, or run "
+        + "`\(command.line(.authorizedAlways))`"
     case .missingBackgroundMode:
       "allowsBackgroundLocationUpdates has no effect: add location to UIBackgroundModes in Info.plist"
     case .delegateLacks(let method):

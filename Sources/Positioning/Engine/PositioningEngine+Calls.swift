@@ -24,7 +24,7 @@ extension PositioningEngine {
       guard visits.isRunning else { break }
       visits.stop()
       outputs.append(.store(.visits))
-    case .startMonitoring(let region, let margin): startMonitoring(region, margin, by: clients[index], at: now)
+    case .startMonitoring(let region, let margin): startMonitoring(region, margin, for: call, by: index, at: now)
     case .stopMonitoring(let region): stopMonitoring(region)
     case .requestState(let region): requestState(of: region, by: index, at: now)
     default: break
@@ -39,29 +39,61 @@ extension PositioningEngine {
     switch authorization.status {
     case .denied, .restricted: clients[index].fail(.denied, &outputs)
     case .notDetermined: askIfStarted(.startVisits, by: index, at: now)
-    case .authorizedAlways, .authorizedWhenInUse: break
+    case .authorizedAlways, .authorizedWhenInUse: clients[index].adviseIfNotInUse(for: .waking, &outputs)
     }
   }
 
   // MARK: Permission
 
   /// Whether a question can be shown now.
-  private var mayAsk: Bool { application == .foreground || settings.asksInBackground }
+  var mayAsk: Bool { application == .foreground || settings.asksInBackground }
 
-  /// - Parameter call: the call that makes the request, by itself or as a side effect.
-  private mutating func request(
-    _ request: Authorization.Request, for call: ClientCall, by index: Int, at now: Instant
-  ) {
+  /// Makes a request and shows its prompt, or reports that it is not shown. Returns the missing keys, if there are any.
+  private mutating func request(_ request: Authorization.Request, by client: ClientID?, at now: Instant) -> String? {
     var reply = Authorization.Reply.none
     let mayAsk = mayAsk
     change(at: now) { reply = $0.request(request, isInForeground: mayAsk) }
     switch reply {
     case .none, .refused: break
+    case .cannotAsk: outputs.append(.advice(client, .permissionCannotBeAsked(grant(for: request))))
     case .prompt(let prompt): outputs.append(.prompt(prompt))
-    case .missingKey(let key):
-      outputs.append(.advice(clients[index].id, .missingUsageKey(key, method: call.method)))
-      clients[index].failToAsk(missingKeys: key, &outputs)
+    case .missingKey(let key): return key
     }
+    return nil
+  }
+
+  /// - Parameter call: the call that makes the request, by itself or as a side effect.
+  private mutating func request(
+    _ request: Authorization.Request, for call: ClientCall, by index: Int, at now: Instant
+  ) {
+    let client = clients[index].id
+    guard let key = self.request(request, by: client, at: now) else { return }
+    outputs.append(.advice(client, .missingUsageKey(key, method: call.method)))
+    clients[index].failToAsk(missingKeys: key, &outputs)
+  }
+
+  /// The permission with which a request that is not shown is granted: for when in use, it would deliver nothing to a program
+  /// without a terminal.
+  private func grant(for request: Authorization.Request) -> AuthorizationStatus {
+    application == .foreground && request == .whenInUse ? .authorizedWhenInUse : .authorizedAlways
+  }
+
+  /// The open prompt is not shown to the user of the program, so that another program or a command answers it (AU-13).
+  public mutating func promptIsNotShown() {
+    guard let request = authorization.asked?.request, authorization.noteNotShown() else { return }
+    outputs.append(.advice(nil, .permissionCannotBeAsked(grant(for: request))))
+  }
+
+  /// The prompt could not be shown.
+  mutating func promptWasNotShown(_ prompt: Authorization.Prompt) {
+    if case .temporaryFullAccuracy = prompt.request { return }
+    guard authorization.noteNotShown() else { return }
+    outputs.append(.advice(nil, .permissionCannotBeAsked(grant(for: prompt.request))))
+  }
+
+  /// Why a request for temporary full accuracy is refused now; nil if it is asked (AU-20).
+  public func refusal(ofFullAccuracy purpose: String) -> AccuracyRefusal? {
+    authorization.refusal(ofFullAccuracy: purpose, isInForeground: mayAsk)
   }
 
   private mutating func requestFullAccuracy(_ purpose: String, _ token: Int, by id: ClientID) {
@@ -76,23 +108,56 @@ extension PositioningEngine {
   }
 
   /// Handles a start without a permission request (C1, AU-9).
-  private mutating func askIfStarted(_ call: ClientCall, by index: Int, at now: Instant) {
+  mutating func askIfStarted(_ call: ClientCall, by index: Int, at now: Instant) {
     switch call {
-    case .startUpdatingLocation, .startSignificantChanges, .startVisits: break
+    case .startUpdatingLocation, .startSignificantChanges, .startVisits, .startMonitoring: break
     case .startHeading: if !hostCapabilities.hasCompass { return }
+    case .startRanging: if !hostCapabilities.hasBluetooth { return }
+    case .requestLocation: return dropRequest(by: index)
     default: return
     }
     guard authorization.status == .notDetermined, authorization.asked == nil else { return }
     if authorization.keys.isEmpty {
       request(.whenInUse, for: call, by: index, at: now)
     } else if let implicit = implicitRequest {
-      request(implicit, for: call, by: index, at: now)
-      if !mayAsk, clients[index].adviseNotRequested() {
+      if mayAsk {
+        request(implicit, for: call, by: index, at: now)
+      } else if clients[index].adviseNotRequested() {
         outputs.append(.advice(clients[index].id, .permissionWaitsForForeground))
       }
-    } else if clients[index].adviseNotRequested() {
+    } else if !authorization.isRequested, clients[index].adviseNotRequested() {
       outputs.append(.advice(clients[index].id, .permissionNotRequested))
     }
+  }
+
+  /// A request for a location while the permission is open is dropped (RQ-13). A program whose question is not shown is
+  /// refused, as it might wait for ever.
+  private mutating func dropRequest(by index: Int) {
+    guard authorization.status == .notDetermined else { return }
+    if authorization.isAnsweredElsewhere {
+      clients[index].fail(.denied, by: .request, &outputs)
+    } else {
+      let isRequested = authorization.isRequested
+      outputs.append(.advice(clients[index].id, isRequested ? .requestBeforeAnswer : .requestDropped))
+    }
+  }
+
+  /// The same for a condition, which has no manager.
+  private mutating func askIfConditionAdded(at now: Instant) {
+    guard authorization.status == .notDetermined, authorization.asked == nil else { return }
+    if authorization.keys.isEmpty {
+      adviseMissingKey(Authorization.missing(.whenInUse), method: "CLMonitor.add(_:identifier:)")
+    } else if let implicit = implicitRequest {
+      _ = request(implicit, by: nil, at: now)
+    } else if !authorization.isRequested, !isConditionReported {
+      isConditionReported = true
+      outputs.append(.advice(nil, .permissionNotRequested))
+    }
+  }
+
+  /// Reports a missing key once, for services without a manager.
+  private mutating func adviseMissingKey(_ key: String, method: String) {
+    if missingKeys.insert(key).inserted { outputs.append(.advice(nil, .missingUsageKey(key, method: method))) }
   }
 
   /// The request that a start makes by itself (C1): one permission for everything, as on macOS.
@@ -110,42 +175,21 @@ extension PositioningEngine {
     return implicitRequest != nil && hasPendingStart || sessionsRequest != nil
   }
 
-  private var hasPendingStart: Bool { visits.isRunning || clients.contains(where: \.waitsForPermission) }
+  private var hasPendingStart: Bool {
+    visits.isRunning || !awaitedRegions.isEmpty || clients.contains(where: \.waitsForPermission)
+      || monitors.contains { !$0.records.isEmpty }
+  }
 
   /// The app has come to the foreground: services that were started before make their request now.
   mutating func askForPendingStarts(at now: Instant) {
     guard authorization.status == .notDetermined, authorization.asked == nil, mayAsk,
-      let implicit = implicitRequest, hasPendingStart, !clients.isEmpty
+      let implicit = implicitRequest, hasPendingStart
     else { return }
-    let index = clients.firstIndex(where: \.waitsForPermission) ?? 0
+    guard let index = clients.firstIndex(where: \.waitsForPermission) ?? clients.indices.first else {
+      _ = request(implicit, by: nil, at: now)
+      return
+    }
     request(implicit, for: .startUpdatingLocation, by: index, at: now)
-  }
-
-  // MARK: Regions
-
-  /// Whether there is something to monitor it with (RG-21).
-  private func isSupported(_ shape: Region.Shape) -> Bool {
-    shape.isBeacon ? hostCapabilities.hasBluetooth : hostCapabilities.hasSignificantChanges
-  }
-
-  private mutating func startMonitoring(
-    _ region: Region, _ marginMetres: Double?, by client: ClientSession, at now: Instant
-  ) {
-    guard authorization.status.isAuthorized, authorization.accuracy == .full else {
-      client.emit(.monitoringDidFail(region, .regionMonitoringDenied), &outputs)
-      return
-    }
-    guard isSupported(region.shape) else {
-      client.emit(.monitoringDidFail(region, .regionMonitoringFailure), &outputs)
-      return
-    }
-    do {
-      try regions.start(region, marginMetres: marginMetres, at: now)
-      outputs.append(.store(.regions))
-      client.emit(.didStartMonitoring(region), &outputs)
-    } catch {
-      client.emit(.monitoringDidFail(region, error), &outputs)
-    }
   }
 
   // MARK: The modern API
@@ -251,19 +295,8 @@ extension PositioningEngine {
   }
 
   mutating func askForSessions(at now: Instant) {
-    guard let request = sessionsRequest else { return }
-    let mayAsk = mayAsk
-    var reply = Authorization.Reply.none
-    change(at: now) { reply = $0.request(request, isInForeground: mayAsk) }
-    switch reply {
-    case .none, .refused: break
-    case .prompt(let prompt): outputs.append(.prompt(prompt))
-    case .missingKey(let key):
-      if missingKeys.insert(key).inserted {
-        outputs.append(
-          .advice(nil, .missingUsageKey(key, method: "CLLocationUpdate.liveUpdates() or a CLServiceSession")))
-      }
-    }
+    guard let request = sessionsRequest, let key = self.request(request, by: nil, at: now) else { return }
+    adviseMissingKey(key, method: "CLLocationUpdate.liveUpdates() or a CLServiceSession")
   }
 
   /// Begins a CLBackgroundActivitySession, which keeps the app in use if it begins in the foreground (SS-2).
@@ -317,6 +350,8 @@ extension PositioningEngine {
     if !canMonitor(condition) { refusal = .conditionUnsupported }
     monitors[index].add(condition, identifier: identifier, assuming: state, refusal: refusal, at: now)
     outputs.append(.store(.monitor(name)))
+    if refusal == nil { askIfConditionAdded(at: now.instant) }
+    if let first = clients.indices.first { clients[first].adviseIfNotInUse(for: .waking, &outputs) }
     if monitors[index].hasWaiting || !mayMonitor { outputs.append(.monitorHasEvent(name)) }
   }
 
@@ -327,21 +362,25 @@ extension PositioningEngine {
     outputs.append(.store(.monitor(name)))
   }
 
-  /// Takes the next event for a client that iterates the monitor's events; nil when no event waits.
-  public mutating func takeEvent(of name: String) -> Monitor.Event? {
-    guard let index = monitors.firstIndex(where: { $0.name == name }), let event = monitors[index].take() else {
-      return nil
-    }
-    outputs.append(.store(.monitor(name)))
-    return event
+  /// Takes the next event for an iteration of the monitor's events, whose event before it is handled from then on (MO-5); nil
+  /// when no event waits.
+  public mutating func takeEvent(of name: String, by iteration: Int = 0) -> Monitor.Event? {
+    completeEvent(of: name, by: iteration)
+    return monitors.firstIndex { $0.name == name }.flatMap { monitors[$0].take(by: iteration) }
   }
 
   /// The same while nothing may be monitored: an event for each condition, with the reason.
-  public mutating func takeHindrance(of name: String, at now: UTCTime) -> Monitor.Event? {
-    guard !mayMonitor, let index = monitors.firstIndex(where: { $0.name == name }),
-      let event = monitors[index].takeHindrance(diagnostic.subtracting(.locationUnavailable), at: now)
-    else { return nil }
+  public mutating func takeHindrance(of name: String, by iteration: Int = 0, at now: UTCTime) -> Monitor.Event? {
+    completeEvent(of: name, by: iteration)
+    guard !mayMonitor, let index = monitors.firstIndex(where: { $0.name == name }) else { return nil }
+    return monitors[index].takeHindrance(diagnostic.subtracting(.locationUnavailable), by: iteration, at: now)
+  }
+
+  /// The iteration has handled its event: it takes the next one, or has ended.
+  public mutating func completeEvent(of name: String, by iteration: Int = 0) {
+    guard let index = monitors.firstIndex(where: { $0.name == name }), monitors[index].complete(iteration) else {
+      return
+    }
     outputs.append(.store(.monitor(name)))
-    return event
   }
 }

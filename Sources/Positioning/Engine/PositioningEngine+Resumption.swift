@@ -59,7 +59,7 @@ extension PositioningEngine {
     permissionsChanged(at: now)
   }
 
-  /// The events that a monitor's client may take now, each one once more until it is taken.
+  /// The events that a monitor's client may take now, each one once more until it is handled.
   ///
   /// - Parameter now: the date of events that report why nothing is monitored.
   package func waitingEvents(of name: String, at now: UTCTime) -> [Monitor.Event] {
@@ -68,10 +68,10 @@ extension PositioningEngine {
     return monitor.waitingEvents(hindrance, at: now)
   }
 
-  /// Notes that the client has taken an event of `waitingEvents`, of this engine or of an earlier one.
-  package mutating func takeEvent(_ event: Monitor.Event, of name: String, at now: Instant) {
+  /// Notes that the client has handled an event of `waitingEvents`, of this engine or of an earlier one.
+  package mutating func complete(_ event: Monitor.Event, of name: String, at now: Instant) {
     guard let index = monitors.firstIndex(where: { $0.name == name }) else { return }
-    monitors[index].take(event, at: now)
+    monitors[index].complete(event, isHindered: !mayMonitor, at: now)
     outputs.append(.store(.monitor(name)))
   }
 
@@ -107,8 +107,8 @@ extension ClientSession {
   ) {
     self.services = services
     ranging.targetsChanged(services.rangedTargets, at: now)
-    if !mayRange {
-      for target in services.rangedTargets where before.mayRange(target) {
+    if isRangingRefused {
+      for target in services.rangedTargets where !before.refuses(target) {
         emit(.rangingDidFail(target, .rangingFailure), &outputs)
       }
     }
@@ -118,6 +118,8 @@ extension ClientSession {
       if services.wantsSignificant { beginSignificant(cached: cached, at: now, &outputs) }
     } else if before.status.isAuthorized {
       permissionLost(awaitsVisits: awaitsVisits, &outputs)
+    } else if before.status == .notDetermined {
+      permissionRefused(awaitsVisits: awaitsVisits, &outputs)
     }
   }
 }

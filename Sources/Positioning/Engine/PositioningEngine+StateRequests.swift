@@ -27,6 +27,7 @@ extension PositioningEngine {
   /// Ends monitoring. A request without an answer gets `unknown`.
   mutating func stopMonitoring(_ region: Region) {
     guard regions.stop(region) else { return }
+    awaitedRegions.removeAll { $0.region.isSame(as: region) }
     outputs.append(.store(.regions))
     report(stateRequests.end(region))
   }

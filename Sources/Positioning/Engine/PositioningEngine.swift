@@ -43,6 +43,10 @@ public struct PositioningEngine: Sendable {
   var isFullAccuracyRefused = false
   /// The client of a request for full accuracy, and the token of its answer.
   var accuracyRequest: (client: ClientID, token: Int)?
+  /// The registered regions that wait for permission.
+  var awaitedRegions: [AwaitedRegion] = []
+  /// Whether the lack of a request was reported for conditions.
+  var isConditionReported = false
   /// Whether conditions were evaluated until now.
   private var isMonitoring = false
   /// Whether regions were evaluated until now.
@@ -77,6 +81,7 @@ public struct PositioningEngine: Sendable {
   /// Removes a manager: its services stop, except regions and visits, which the app keeps (GE-7).
   public mutating func remove(_ id: ClientID) {
     clients.removeAll { $0.id == id }
+    awaitedRegions.removeAll { $0.client == id }
     stateRequests.remove(id)
     if !hasDelegate { areRegionsWatched = false }
   }
@@ -159,6 +164,7 @@ public struct PositioningEngine: Sendable {
   /// The app's state may have changed: "allow once" ends, and waiting events are delivered.
   public mutating func setApplication(_ state: ApplicationState, at now: Instant) {
     application = state
+    if state == .foreground { authorization.mayBeShown() }
     if !permissions.isInUse { change(at: now) { $0.useEnded() } }
     permissionsChanged(at: now)
     reportToSilentStreams(at: now)
@@ -186,6 +192,7 @@ public struct PositioningEngine: Sendable {
     if let prompt, prompt != authorization.asked { return }
     var question: Authorization.Prompt?
     change(at: now) { question = $0.answered(answer) }
+    if answer == .notShown, let question { promptWasNotShown(question) }
     guard case .temporaryFullAccuracy = question?.request else { return }
     isFullAccuracyRefused = answer == .deny
     answerAccuracyRequest(answer == .notShown ? .promptDeclined : nil)
@@ -222,6 +229,7 @@ public struct PositioningEngine: Sendable {
   /// Applies a change; a change of the status is reported to every delegate once (AU-3).
   mutating func change(at now: Instant, _ body: (inout Authorization) -> Void) {
     let before = (authorization.status, authorization.accuracy, authorization.record)
+    let regionsBefore = regionPermission
     body(&authorization)
     if authorization.record != before.2 { outputs.append(.store(.authorization)) }
     guard authorization.status != before.0 || authorization.accuracy != before.1 else { return }
@@ -232,9 +240,7 @@ public struct PositioningEngine: Sendable {
     if authorization.accuracy != before.1 {
       for index in streams.indices { streams[index].updates.accuracyChanged() }
     }
-    if before.0.isAuthorized, !authorization.status.isAuthorized, !regions.isEmpty {
-      for client in clients { client.emit(.monitoringDidFail(nil, .regionMonitoringDenied), &outputs) }
-    }
+    regionPermissionChanged(from: regionsBefore, wasAuthorized: before.0.isAuthorized)
     reportToStreams(at: now)
     askForSessions(at: now)
   }
@@ -247,8 +253,11 @@ public struct PositioningEngine: Sendable {
     isMonitoring = mayMonitor
     watchRegions(at: now)
     let cached = cachedSample
+    let hasAppServices = visits.isRunning || !regions.isEmpty || monitors.contains { !$0.records.isEmpty }
     for index in clients.indices {
-      clients[index].apply(permissions, cached: cached, awaitsVisits: visits.isRunning, at: now, &outputs)
+      clients[index].apply(
+        permissions, cached: cached, awaitsVisits: visits.isRunning,
+        advisesForApp: hasAppServices && index == clients.startIndex, at: now, &outputs)
     }
     watchStreamOutage(at: now)
   }

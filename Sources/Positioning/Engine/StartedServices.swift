@@ -35,9 +35,12 @@ package struct StartedServices: Hashable, Codable, Sendable {
       self.hostCapabilities = hostCapabilities
     }
 
-    /// Whether ranging of a target begins (BE-1, AU-19).
-    func mayRange(_ target: Ranging.Target) -> Bool {
-      hostCapabilities.hasBluetooth && target.identity != nil && status.isAuthorized && accuracy == .full
+    /// Whether a target is registered, and ranged as soon as that is permitted (BE-1).
+    func takes(_ target: Ranging.Target) -> Bool { hostCapabilities.hasBluetooth && target.identity != nil }
+
+    /// Whether ranging of a target is refused: while the permission is open it waits (AU-19).
+    func refuses(_ target: Ranging.Target) -> Bool {
+      takes(target) && status != .notDetermined && !(status.isAuthorized && accuracy == .full)
     }
   }
 
@@ -62,7 +65,7 @@ package struct StartedServices: Hashable, Codable, Sendable {
       significantRun &+= 1
     case .startHeading: wantsHeading = true
     case .stopHeading: wantsHeading = false
-    case .startRanging(let target): if conditions.mayRange(target), !isRanged(target) { rangedTargets.append(target) }
+    case .startRanging(let target): if conditions.takes(target), !isRanged(target) { rangedTargets.append(target) }
     case .stopRanging(let target): rangedTargets.removeAll { $0.isSame(as: target) }
     default: break
     }

@@ -33,7 +33,7 @@ package enum ClientAction: Hashable, Codable, Sendable {
   case openMonitor(String)
   case addCondition(Region.Shape, identifier: String, assuming: Monitor.State, monitor: String)
   case removeCondition(String, monitor: String)
-  /// The program has taken this event of the state's waiting ones.
+  /// The program has handled this event of the state's waiting ones (MO-5).
   case takeEvent(Monitor.Event, monitor: String)
   /// The delegate gets the event of this number, which has waited for the program (``Ticket/waitingNumber``). Since version 2.
   case takeWaitingEvent(Int)

@@ -75,8 +75,14 @@ struct ProgramContent: Sendable {
     var marginMetres: Double?
     /// The delegate has received `didStartMonitoring`.
     var isStarted = false
+    /// The delegate has received that monitoring is not permitted; it begins with the permission (RG-8).
+    var isRefused = false
     /// Its monitoring was started again at a return of the service: the delegate has the event of that.
     var isRepeated = false
+
+    /// Whether it is started again at the return of the service, with this state: one whose monitoring has not begun has to be
+    /// known to a new process as well, which may have nothing of it on its disk.
+    func isRepeated(in state: ProgramState) -> Bool { !isStarted || !state.monitors(region) }
   }
 
   /// A request for full accuracy without an answer.

@@ -79,18 +79,36 @@ extension ProgramMirror {
   package mutating func addCondition(
     _ condition: Region.Shape, identifier: String, assuming state: Monitor.State, to name: String
   ) {
+    forgetEvent(of: identifier, in: name)
     send(.addCondition(condition, identifier: identifier, assuming: state, monitor: name))
   }
 
   package mutating func removeCondition(_ identifier: String, from name: String) {
+    forgetEvent(of: identifier, in: name)
     send(.removeCondition(identifier, monitor: name))
   }
 
-  /// Takes the next event of a monitor; nil without one. The service keeps the event until it has the message about it.
-  package mutating func takeEvent(of name: String) -> Monitor.Event? {
-    guard let event = state.monitors[name]?.waiting.first else { return nil }
-    send(.takeEvent(event, monitor: name))
-    return event
+  /// Takes the next event of a monitor for an iteration, whose event before it is handled from then on (MO-5); nil without
+  /// one. The service keeps the event until it is handled: a program that ends before has it again.
+  package mutating func takeEvent(of name: String, by iteration: Int = 0) -> Monitor.Event? {
+    completeEvent(of: name, by: iteration)
+    let next = state.monitors[name]?.waiting.first { event in
+      !handled.contains { $0.monitor == name && $0.event.identifier == event.identifier }
+    }
+    guard let next else { return nil }
+    handled.append(HandledEvent(monitor: name, iteration: iteration, event: next))
+    return next
+  }
+
+  /// The iteration has handled its event: it takes the next one, or has ended.
+  package mutating func completeEvent(of name: String, by iteration: Int = 0) {
+    guard let index = handled.firstIndex(where: { $0.monitor == name && $0.iteration == iteration }) else { return }
+    send(.takeEvent(handled.remove(at: index).event, monitor: name))
+  }
+
+  /// A condition is another one from now on, or none.
+  private mutating func forgetEvent(of identifier: String, in name: String) {
+    handled.removeAll { $0.monitor == name && $0.event.identifier == identifier }
   }
 
   /// The program came to the foreground or left it.

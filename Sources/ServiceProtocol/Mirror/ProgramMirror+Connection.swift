@@ -26,7 +26,7 @@ extension ProgramMirror {
     let actions = repeated(at: now, reply.state)
     for index in program.regions.indices {
       let started = program.regions[index]
-      program.regions[index].isRepeated = started.isStarted && !reply.state.monitors(started.region)
+      program.regions[index].isRepeated = started.isRepeated(in: reply.state)
     }
     connection = .open(since: now)
     isStateKnown = true
@@ -116,8 +116,9 @@ extension ProgramMirror {
   /// Regions and visits are stored by the service: a second start would forget the side of a border.
   private func repeatedRegions(_ new: ProgramState) -> [ClientAction] {
     var actions: [ClientAction] = []
-    for started in program.regions where started.isStarted && !new.monitors(started.region) {
+    for started in program.regions where started.isRepeated(in: new) {
       let call = ClientCall.startMonitoring(started.region, marginMetres: started.marginMetres)
+      if kept.contains(.call(manager: started.manager, call)) { continue }
       actions += inManager(.call(manager: started.manager, call))
     }
     if let id = program.visits, !new.visitsAreRunning { actions += inManager(.call(manager: id, .startVisits)) }

@@ -70,11 +70,11 @@ extension ProgramMirror {
       guard let index = program.regions.firstIndex(where: { $0.region.isSame(as: region) && $0.manager == id }) else {
         break
       }
+      let hasEvent = program.regions[index].isStarted && program.regions[index].isRepeated
       program.regions[index].isStarted = true
-      if program.regions[index].isRepeated {
-        program.regions[index].isRepeated = false
-        return
-      }
+      program.regions[index].isRefused = false
+      program.regions[index].isRepeated = false
+      if hasEvent { return }
     case .didEnter, .didExit, .didVisit:
       if manager.repeated.isRepetition(event, hasWaited: hasWaited) {
         if let number = ticket.waitingNumber { take(number, by: id) }
@@ -84,6 +84,14 @@ extension ProgramMirror {
       // An answer to a request is delivered also if the state is the same as before.
       let isAnswer = program.stateAnswered(region, to: id)
       if manager.repeated.isRepetition(event, hasWaited: hasWaited), !isAnswer { return }
+    case .monitoringDidFail(let region?, .regionMonitoringDenied):
+      guard let index = program.regions.firstIndex(where: { $0.region.isSame(as: region) && $0.manager == id }) else {
+        break
+      }
+      let hasEvent = program.regions[index].isRefused && program.regions[index].isRepeated
+      program.regions[index].isRefused = true
+      program.regions[index].isRepeated = false
+      if hasEvent { return }
     case .monitoringDidFail(let region?, _): program.regions.removeAll { $0.region.isSame(as: region) }
     default: break
     }

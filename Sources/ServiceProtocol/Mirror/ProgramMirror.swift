@@ -31,6 +31,13 @@ package struct ProgramMirror: Sendable {
     case log(String)
   }
 
+  /// An event of a monitor that an iteration has taken and not completed.
+  struct HandledEvent: Sendable {
+    var monitor: String
+    var iteration: Int
+    var event: Monitor.Event
+  }
+
   private struct TakenEvent: Hashable {
     var number: Int
     var manager: Int
@@ -61,6 +68,8 @@ package struct ProgramMirror: Sendable {
   var kept: [ClientAction] = []
   /// What the program has, to be made again at the return of the service.
   var program: ProgramContent
+  /// The events of monitors that the program handles now.
+  var handled: [HandledEvent] = []
   /// Managers whose request was answered, and whose delegate has not received the answer yet.
   var answered: Set<Int> = []
   /// The version of the messages that the service reads.
@@ -108,6 +117,15 @@ package struct ProgramMirror: Sendable {
   package var authorizationStatus: AuthorizationStatus { state.status }
   package var accuracyAuthorization: AccuracyAuthorization { state.accuracy }
   package var servicesAreEnabled: Bool { state.servicesAreEnabled }
+
+  /// Why the service refuses a request for temporary full accuracy; nil if it asks (AU-20).
+  package func refusal(ofFullAccuracy purpose: String, keys: UsageKeys) -> AccuracyRefusal? {
+    // The service asks in the background too, by agents.
+    AccuracyRefusal(
+      purpose, keys: keys, status: state.status, accuracy: state.accuracy, isInForeground: true,
+      isAsking: state.prompt != nil)
+  }
+
   package var hostCapabilities: HostCapabilities { state.hostCapabilities }
   /// −1 where nothing can be monitored (RG-7).
   package var maximumRegionRadiusMetres: Double { state.maximumRegionRadiusMetres }
@@ -122,7 +140,7 @@ package struct ProgramMirror: Sendable {
     state.monitors[name]?.records.map(\.lastEvent.identifier) ?? []
   }
 
-  /// A condition and its last event that was taken (MO-5); nil without one of this identifier.
+  /// A condition and the last event of it that was handled (MO-5); nil without one of this identifier.
   package func monitorRecord(_ identifier: String, of name: String) -> Monitor.Record? {
     state.monitors[name]?.records.first { $0.lastEvent.identifier == identifier }
   }

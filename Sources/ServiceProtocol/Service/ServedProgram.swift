@@ -111,7 +111,7 @@ package struct ServedProgram: Sendable {
     case .removeCondition(let identifier, let name):
       conditions.remove([name, identifier])
       engine.removeCondition(identifier, from: name)
-    case .takeEvent(let event, let name): engine.takeEvent(event, of: name, at: instant)
+    case .takeEvent(let event, let name): engine.complete(event, of: name, at: instant)
     case .application(let state): engine.setApplication(state, at: instant)
     case .answer(let answer, let prompt): engine.authorizationAnswered(answer, to: prompt, at: instant)
     case .refreshNewest: wantsNewest = true
@@ -166,7 +166,7 @@ package struct ServedProgram: Sendable {
     case .showCalibration(let id): .calibration(manager: id.number, shows: true)
     case .hideCalibration(let id): .calibration(manager: id.number, shows: false)
     case .live(let id, let update): .live(id, update)
-    case .advice(_, let advice): .log(advice.message)
+    case .advice(_, let advice): .log(advice.message(granting: GrantCommand(program: program.identifier)))
     case .monitorHasEvent, .store: nil
     }
   }

@@ -20,7 +20,7 @@ extension ProgramState {
         identifier: identifier, state: state, date: newest?.timestamp ?? UTCTime(nanosecondsSince1970: 0))
       monitors[name]?.add(Positioning.Monitor.Record(condition: condition, lastEvent: event))
     case .removeCondition(let identifier, let name): monitors[name]?.remove(identifier)
-    case .takeEvent(let event, let name): monitors[name]?.take(event)
+    case .takeEvent(let event, let name): monitors[name]?.complete(event)
     case .beginLiveUpdates, .endLiveUpdates, .beginSession, .endSession, .beginBackgroundActivity,
       .resumeBackgroundActivity, .endBackgroundActivity, .application, .answer, .refreshNewest,
       .refreshHostCapabilities, .takeWaitingEvent:
@@ -59,8 +59,7 @@ extension ProgramState {
 
   private mutating func startMonitoring(_ region: Region) {
     let isSupported = region.shape.isBeacon ? hostCapabilities.hasBluetooth : hostCapabilities.hasSignificantChanges
-    guard status.isAuthorized, accuracy == .full, isSupported,
-      region.shape.isPossible(maximumRadiusMetres: maximumRegionRadiusMetres)
+    guard isSupported, region.shape.isPossible(maximumRadiusMetres: maximumRegionRadiusMetres)
     else { return }
     if let index = regions.firstIndex(where: { $0.isSame(as: region) }) {
       regions[index] = region
@@ -86,8 +85,9 @@ extension ProgramState.Monitor {
     records.removeAll { $0.lastEvent.identifier == identifier }
   }
 
-  mutating func take(_ event: Positioning.Monitor.Event) {
-    waiting.removeAll { $0 == event }
+  /// An event was handled. One of the same condition in its place, as another process of the service makes it, is void.
+  mutating func complete(_ event: Positioning.Monitor.Event) {
+    waiting.removeAll { $0 == event || event.state != .unmonitored && $0.identifier == event.identifier }
     guard let index = records.firstIndex(where: { $0.lastEvent.identifier == event.identifier }) else { return }
     records[index].lastEvent = event
   }

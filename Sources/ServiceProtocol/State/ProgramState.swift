@@ -29,7 +29,7 @@ package struct ProgramState: Equatable, Codable, Sendable {
 
   /// The state of a monitor.
   package struct Monitor: Hashable, Codable, Sendable {
-    /// The conditions, in the order in which they were added, with their last events that were taken.
+    /// The conditions, in the order in which they were added, with their last events that were handled.
     package var records: [Positioning.Monitor.Record] = []
     /// The events that the program may take.
     package var waiting: [Positioning.Monitor.Event] = []

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+
+/// The registration of regions. A region is registered whatever the permission, and monitored from the grant on (RG-8): a
+/// program may start it before the user has answered.
+extension PositioningEngine {
+  /// A region whose monitoring has not begun, and the manager that is told when it does.
+  struct AwaitedRegion: Sendable {
+    var client: ClientID
+    var region: Region
+  }
+
+  /// The permission for regions.
+  enum RegionPermission {
+    /// The user has not decided.
+    case open
+    case refused
+    case granted
+  }
+
+  var regionPermission: RegionPermission {
+    if authorization.status == .notDetermined { return .open }
+    return authorization.status.isAuthorized && authorization.accuracy == .full ? .granted : .refused
+  }
+
+  /// Whether there is something to monitor it with (RG-21).
+  func isSupported(_ shape: Region.Shape) -> Bool {
+    shape.isBeacon ? hostCapabilities.hasBluetooth : hostCapabilities.hasSignificantChanges
+  }
+
+  mutating func startMonitoring(
+    _ region: Region, _ marginMetres: Double?, for call: ClientCall, by index: Int, at now: Instant
+  ) {
+    let permission = regionPermission
+    var failure: PositioningError?
+    do throws(PositioningError) {
+      guard isSupported(region.shape) else { throw .regionMonitoringFailure }
+      try regions.start(region, marginMetres: marginMetres, at: now)
+      outputs.append(.store(.regions))
+      awaitedRegions.removeAll { $0.region.isSame(as: region) }
+      if permission != .granted { awaitedRegions.append(AwaitedRegion(client: clients[index].id, region: region)) }
+    } catch {
+      failure = error
+    }
+    if permission == .refused { failure = .regionMonitoringDenied }
+    if let failure {
+      clients[index].emit(.monitoringDidFail(region, failure), &outputs)
+    } else if permission == .granted {
+      clients[index].emit(.didStartMonitoring(region), &outputs)
+      clients[index].adviseIfNotInUse(for: .waking, &outputs)
+    } else {
+      askIfStarted(call, by: index, at: now)
+    }
+  }
+
+  /// Reports what a change of the permission means for regions.
+  ///
+  /// - Parameters:
+  ///   - before: the permission before.
+  ///   - wasAuthorized: whether the app was authorized before, with any accuracy.
+  mutating func regionPermissionChanged(from before: RegionPermission, wasAuthorized: Bool) {
+    let now = regionPermission
+    if now == .granted {
+      for awaited in awaitedRegions { emit(.didStartMonitoring(awaited.region), to: awaited.client) }
+      awaitedRegions = []
+      return
+    }
+    guard now == .refused else { return }
+    if before == .open {
+      for awaited in awaitedRegions {
+        emit(.monitoringDidFail(awaited.region, .regionMonitoringDenied), to: awaited.client)
+      }
+    }
+    // The failure of those that were monitored, or were registered before, is one of the whole service (RG-26).
+    let hasOthers = regions.monitored.contains { region in !awaitedRegions.contains { $0.region.isSame(as: region) } }
+    guard wasAuthorized || before == .open, !authorization.status.isAuthorized, hasOthers else { return }
+    for client in clients { client.emit(.monitoringDidFail(nil, .regionMonitoringDenied), &outputs) }
+  }
+
+  private mutating func emit(_ event: DelegateEvent, to id: ClientID) {
+    guard let index = index(of: id) else { return }
+    clients[index].emit(event, &outputs)
+  }
+}
