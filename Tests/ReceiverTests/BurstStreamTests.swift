@@ -129,8 +129,11 @@ struct BurstStreamTests {
     for one in seen {
       guard one.fixChanged else { continue }
       let known = epoch(one.fix)
-      #expect(known != nil, "an empty epoch in \(name) \(stream.order)")
-      guard let known else { continue }
+      guard let known else {
+        // Before the first position, a stream of ZDA alone has its times.
+        #expect(first.isEmpty && stream.order.contains(.zda), "an empty epoch in \(name) \(stream.order)")
+        continue
+      }
       if !one.isUpdate { first.append(known) }
       let fix = one.fix
       if let time = fix.time {

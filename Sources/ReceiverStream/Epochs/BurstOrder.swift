@@ -42,7 +42,8 @@ struct BurstOrder: Sendable {
   private var hasBegun = false
 
   private static var enough: Int { 2 }
-  private var isKnown: Bool { confirmations >= Self.enough }
+  /// Whether the order is known.
+  var isKnown: Bool { confirmations >= Self.enough }
 
   /// Whether the last message usually ends a burst.
   var isEnd: Bool { isKnown && known.last == previous }

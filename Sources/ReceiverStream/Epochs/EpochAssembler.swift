@@ -177,10 +177,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   ) {
     let isNew = isOther || isNewEpoch(tag)
     if isNew, state == .open { report(body) }
-    if state == .ahead || state == .gathering {
-      reportEarlierOutput(tag, body)
-      joinAhead(isNew)
-    }
+    if state == .ahead || state == .gathering { joinAhead(isNew) }
     if !isNew, untimed.motion == .last { untimed.motion = .enclosed }
     order.add(timed: id, isNew: isNew, after: pause)
     if isNew { startEpoch(tag) } else if self.tag == nil { self.tag = tag }
@@ -215,7 +212,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   /// Joins the sentences without a time to the epoch of the message with a time that follows them.
   @inline(never)
   private mutating func joinAhead(_ isNew: Bool) {
-    if order.separates(pause) { untimed = UntimedValues() }
+    if order.separates(pause) { dropAhead() }
     untimed.motion = .none
     guard !isNew else { return }
     held.add(untimed)
@@ -294,10 +291,13 @@ public struct EpochAssembler: ~Copyable, Sendable {
     state = .open
   }
 
-  /// Gives the epoch the heading between the bursts, unless it is old or of another time.
+  /// Gives the epoch the heading between the bursts, unless it is old or of another time. Until the order is known, one before a
+  /// pause may be a late one of the epoch before.
   private mutating func takeNextHeading(_ tag: EpochTag?) {
     guard nextHeading.heading.source > .none else { return }
-    if pause <= 2000, nextHeading.tag == nil || nextHeading.tag == tag { untimed.heading.add(nextHeading.heading) }
+    if pause == 0 || order.isKnown && pause <= 2000, nextHeading.tag == nil || nextHeading.tag == tag {
+      untimed.heading.add(nextHeading.heading)
+    }
     nextHeading = (Heading(), nil)
   }
 
@@ -424,17 +424,6 @@ public struct EpochAssembler: ~Copyable, Sendable {
   mutating func startSky() {
     if skyState == .earlier { sky.removeAll() }
     if !skyState.isChanged { skyState = untimed.unmatched.count > 0 ? .unmarked : .changed }
-  }
-
-  /// Reports the time of a stream's first ZDA if it belongs to an epoch before the first one.
-  private mutating func reportEarlierOutput(_ tag: EpochTag?, _ body: (borrowing Report, borrowing Sky) -> Void) {
-    guard state == .gathering, let outputTime, case .timeOfDay(let time)? = tag else { return }
-    if time - outputTime.nanosecondsOfDay > 1_000_000_000 {
-      var early = Fix()
-      early.time = outputTime
-      body(Report(fix: early), sky)
-    }
-    self.outputTime = nil
   }
 
   /// Reports a time without an epoch, of a stream that has had no epoch yet.

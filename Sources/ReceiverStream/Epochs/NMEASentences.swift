@@ -514,7 +514,8 @@ extension EpochAssembler {
   }
 
   private mutating func apply(_ content: GLL, _ talker: Talker) {
-    if nmea.timeOfDay == nil || !nmea.mayJoinLocalTime(.rmc) { setTime(content.time) }
+    // It may be a local time: those of the other sentences count.
+    if nmea.timeOfDay == nil { setTime(content.time) }
     guard let isValid = Self.isValid(content.status, content.positionMode) else { return }
     setValid(isValid, content.latitude, content.longitude, rank: 1, talker)
     guard isValid else { return }
