@@ -127,4 +127,24 @@ struct PowerDemandTests {
     #expect(demands.update([], at: Self.at(3)).isEmpty)
     #expect(demands.deadline == Self.at(8))
   }
+
+  @Test("The end of a rare demand is reported at once, until one demand follows another closely again")
+  func rare() {
+    var demands = PowerDemands()
+    let one = [(id: Self.manager, demand: Self.standard())]
+    func end(at seconds: Double) -> Double? {
+      _ = demands.update(one, shared: .init(), at: Self.at(seconds - 1))
+      guard demands.update([], shared: .init(), at: Self.at(seconds)).isEmpty, let due = demands.deadline else {
+        return nil
+      }
+      #expect(demands.update([], shared: .init(), at: due) == [.demand(PolicyClient(1), nil)])
+      return due.seconds(since: Self.at(seconds))
+    }
+    #expect(end(at: 10) == 5)
+    #expect(end(at: 20).map { $0 <= 0.2 } == true)
+    #expect(end(at: 900).map { $0 <= 0.2 } == true)
+    // Three seconds after the last end.
+    #expect(end(at: 904) == 5)
+    #expect(end(at: 930).map { $0 <= 0.2 } == true)
+  }
 }

@@ -99,6 +99,8 @@ struct DayClient: Sendable {
     delivered += locations.count
     guard let newest = locations.last else { return [] }
     let measured = Double(newest.timestamp.nanosecondsSince1970) / 1e9 - started
+    // The cached location of an earlier client comes first (rule SU-1), and promises nothing.
+    guard measured >= script.fromSeconds else { return [] }
     let place = day.path.place(at: measured)
     if skySince <= lastDelivery { judge(newest, place, at: seconds) }
     last = (measured, place, newest.horizontalAccuracyMetres)
@@ -138,10 +140,11 @@ struct DayClient: Sendable {
   /// Takes a live fix of the receiver: the longest time without one counts while fixes are promised. A region takes each
   /// fix and delivers none.
   mutating func noteFix(at seconds: Double, skySince: Double) {
+    guard isActive else { return lastFix = nil }
     defer { lastFix = seconds }
-    if isActive, case .region = script.request { delivered += 1 }
+    if case .region = script.request { delivered += 1 }
     // An accelerometer makes fixes at rest unnecessary.
-    guard isActive, !day.hasAccelerometer, let lastFix, skySince <= lastFix else { return }
+    guard !day.hasAccelerometer, let lastFix, skySince <= lastFix else { return }
     switch script.request {
     case .requests(let every, _): if every.isFinite { worstStaleness = max(worstStaleness, seconds - lastFix) }
     case .updates(let updates):

@@ -28,7 +28,7 @@ struct PowerDemands: Sendable {
   /// The time for which the receiver stays on after the last demand.
   static var linger: Milliseconds { Milliseconds(5000) }
   /// The same while demands come rarely: the calls of one turn of a program's run loop come within it.
-  static var shortLinger: Milliseconds { Milliseconds(200) }
+  static var shortLinger: Milliseconds { Milliseconds(100) }
   /// The interval of fixes that shows a stay (rule VI-1): arrivals take five minutes, departures one.
   static var visitSeconds: Double { 120 }
   /// The time before the end of a deferral at which its fixes are read, so that all are in when it ends.
