@@ -224,6 +224,11 @@ rig-daemon: rig-programs
 rig-boundary-load: rig-programs
 	$(SUDO) python3 Tests/rig/boundary_load.py $(DEBUG)
 
+# Attacks on the location service by users, programs, namespaces, clients of gpsd and a full disk, which all have to fail. As root.
+# Less than a minute.
+rig-boundary: rig-programs
+	$(SUDO) python3 Tests/rig/boundary.py $(DEBUG)
+
 # Debian's packages for the rigs, all at once: rigs run in parallel, and apt has one user at a time.
 rig-packages:
 	@command -v dbus-daemon >/dev/null && command -v systemd-analyze >/dev/null && command -v strace >/dev/null && \

@@ -7,26 +7,24 @@ import FileSystem
 import Glibc
 import SystemPackage
 
-/// The user at the other end of a TCP connection over the loopback interface. TCP does not name it, but the kernel lists the
-/// sockets of the machine with their users: proc(5), /proc/net/tcp.
+/// The user at the other end of a TCP connection on this machine. TCP does not name it, but the kernel lists the sockets of the
+/// machine with their users: proc(5), /proc/net/tcp. The other end is on this machine only if the whole pair of addresses is listed
+/// there: the same port at another address, as 127.0.0.2, is another socket.
 package enum InternetPeer {
-  /// Returns the user; nil for a connection from another machine, and for one that the other side has closed.
+  /// Returns the user; nil for a connection from another machine or network namespace, and for one that the other side has closed.
   package static func user(of descriptor: Int32) -> UInt32? {
     // The kernel finds one socket without the table, whose length other users choose.
     let found = clinux_tcp_user(descriptor)
     if found >= 0 { return UInt32(exactly: found) }
     if Errno(rawValue: Int32(clamping: -found)) == .socketNotConnected { return nil }
-    guard let own = unsafe port(of: descriptor, getsockname), let other = unsafe port(of: descriptor, getpeername)
-    else {
+    guard let own = unsafe end(of: descriptor, getsockname), let other = unsafe end(of: descriptor, getpeername) else {
       return nil
     }
-    for (file, address) in [("tcp", "0100007F"), ("tcp6", "00000000000000000000000001000000")] {
-      guard let table = try? UserFile.read("/proc/self/net/\(file)", limit: 1 << 24) else { continue }
-      if let user = user(
-        inTable: table, local: "\(address):\(hexadecimal(other))", remote: "\(address):\(hexadecimal(own))")
-      {
-        return user
-      }
+    for (file, addresses) in [("tcp", \InternetEnd.version4), ("tcp6", \InternetEnd.version6)] {
+      guard let table = try? UserFile.read("/proc/self/net/\(file)", limit: 1 << 24),
+        let local = other[keyPath: addresses], let remote = own[keyPath: addresses]
+      else { continue }
+      if let user = user(inTable: table, local: local, remote: remote) { return user }
     }
     return nil
   }
@@ -45,22 +43,63 @@ package enum InternetPeer {
     return nil
   }
 
-  private static func hexadecimal(_ port: UInt16) -> String {
-    let digits = String(port, radix: 16, uppercase: true)
-    return String(repeating: "0", count: 4 - digits.count) + digits
-  }
-
-  /// Returns the port of an end of a connection; both families of addresses have it at the same place.
-  private static func port(
+  /// Returns an end of a connection; nil for another family of addresses.
+  private static func end(
     of descriptor: Int32, _ end: (Int32, UnsafeMutablePointer<sockaddr>?, UnsafeMutablePointer<socklen_t>?) -> Int32
-  ) -> UInt16? {
+  ) -> InternetEnd? {
     var address = sockaddr_in6()
     var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
     let code = unsafe withUnsafeMutablePointer(to: &address) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe end(descriptor, $0, &length) }
     }
-    let family = Int32(address.sin6_family)
-    return code == 0 && (family == AF_INET || family == AF_INET6) ? UInt16(bigEndian: address.sin6_port) : nil
+    guard code == 0 else { return nil }
+    // The port is at the same place in both families, and the address of IPv4 where IPv6 has its flow.
+    let port = UInt16(bigEndian: address.sin6_port)
+    switch Int32(address.sin6_family) {
+    case AF_INET:
+      let bytes = unsafe withUnsafeBytes(of: &address.sin6_flowinfo) { unsafe Array($0) }
+      return InternetEnd(address: bytes, port: port)
+    case AF_INET6:
+      let bytes = unsafe withUnsafeBytes(of: &address.sin6_addr) { unsafe Array($0) }
+      return InternetEnd(address: bytes, port: port)
+    default: return nil
+    }
+  }
+}
+
+/// An end of a TCP connection as /proc/net/tcp and tcp6 have it: the words of the address in the byte order of the machine, in
+/// hexadecimal digits.
+package struct InternetEnd: Equatable, Sendable {
+  /// The bytes of IPv6; those of IPv4 are mapped (RFC 4291, 2.5.5.2), as for a socket of both families.
+  private let bytes: [UInt8]
+  private let port: UInt16
+
+  /// - Parameter address: four or sixteen bytes, in the order of the network.
+  package init(address: [UInt8], port: UInt16) {
+    bytes = address.count == 4 ? Self.mapped + address : address
+    self.port = port
+  }
+
+  private static let mapped: [UInt8] = Array(repeating: 0, count: 10) + [0xFF, 0xFF]
+
+  /// In /proc/net/tcp; nil for an address of IPv6 alone.
+  package var version4: String? { bytes.starts(with: Self.mapped) ? text(bytes[12...]) : nil }
+
+  /// In /proc/net/tcp6. A socket of IPv6 that is connected over IPv4 has the mapped address.
+  package var version6: String? { text(bytes[...]) }
+
+  private func text(_ bytes: ArraySlice<UInt8>) -> String {
+    var text = ""
+    for start in stride(from: bytes.startIndex, to: bytes.endIndex, by: 4) {
+      let word = UInt32(bigEndian: bytes[start..<start + 4].reduce(0) { $0 << 8 | UInt32($1) })
+      text += Self.digits(UInt64(word), 8)
+    }
+    return text + ":" + Self.digits(UInt64(port), 4)
+  }
+
+  private static func digits(_ value: UInt64, _ count: Int) -> String {
+    let digits = String(value, radix: 16, uppercase: true)
+    return String(repeating: "0", count: count - digits.count) + digits
   }
 }
 

@@ -30,6 +30,11 @@ package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
     refusal = nil
   }
 
+  /// The error for a file that is longer than a read takes.
+  package static func longer(than bytes: Int, _ path: String) -> FileError {
+    FileError(path, .longerThan(bytes: bytes))
+  }
+
   init(_ path: String, _ refusal: Refusal) {
     self.path = path
     self.refusal = refusal

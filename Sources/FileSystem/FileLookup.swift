@@ -31,6 +31,19 @@ package enum FileLookup {
     (try? Syscalls.status(ofPath: path)).map { Identity(fileSystem: $0.fileSystem, inode: $0.inode) }
   }
 
+  /// The same; nil only if there is no file at the path.
+  ///
+  /// - Throws: `Errno` for a path that may not be looked up.
+  package static func identity(ofFileAt path: String) throws(Errno) -> Identity? {
+    do throws(Errno) {
+      let status = try Syscalls.status(ofPath: path)
+      return Identity(fileSystem: status.fileSystem, inode: status.inode)
+    } catch {
+      if error == .noSuchFileOrDirectory || error == .notDirectory { return nil }
+      throw error
+    }
+  }
+
   /// Whether two paths lead to the same file.
   package static func areSame(_ path: String, _ other: String) -> Bool {
     identity(path).map { $0 == identity(other) } ?? false

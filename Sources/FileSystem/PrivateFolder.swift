@@ -155,6 +155,11 @@ package struct PrivateFolder: ~Copyable {
     }
   }
 
+  /// Renames a file or a folder; what has the new name is replaced, if it is a file or an empty folder.
+  package func rename(_ name: String, to new: String) throws(FileError) {
+    try naming(path(of: name)) { () throws(Errno) in try Syscalls.rename(name, to: new, in: descriptor.number) }
+  }
+
   /// Deletes a folder that is empty.
   package func removeIfEmpty(_ name: String) {
     try? Syscalls.unlink(name, in: descriptor.number, isFolder: true)

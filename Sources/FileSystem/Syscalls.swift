@@ -193,7 +193,9 @@ package enum Syscalls {
   }
 
   /// The corresponding C function is flock(2) with LOCK_UN: without it a lock lasts until every copy of the descriptor is closed.
-  static func unlock(_ descriptor: Int32) throws(Errno) { _ = try retryOnInterrupt { flock(descriptor, LOCK_UN) } }
+  package static func unlock(_ descriptor: Int32) throws(Errno) {
+    _ = try retryOnInterrupt { flock(descriptor, LOCK_UN) }
+  }
 
   /// The corresponding C function is fchownat(2) with AT_EMPTY_PATH.
   static func changeOwner(_ descriptor: Int32, to owner: UInt32, _ group: UInt32) throws(Errno) {

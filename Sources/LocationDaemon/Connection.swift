@@ -38,13 +38,15 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
 
   let socket: UnixSocket
   let token: Poller.Token
-  let peer: Peer
+  private(set) var peer: Peer
   var varlink: VarlinkServerConnection
   var role = Role.idle
   /// The line that its program has or waits for; nil without one.
   var lease: Lease?
   /// The descriptor that goes with the next bytes; nil without one.
   var passed: OwnedDescriptor?
+  /// The service's copy of the descriptor that its program got; nil without one.
+  var keptLine: OwnedDescriptor?
   /// The permission that the policy gave to its program; nil without one.
   var grant: AuthorizationStatus?
   /// Whether it is closed after what waits to be written.
@@ -60,8 +62,12 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
   var unwrittenEvents: [Int] = []
   /// The newest location of a subscription that the program has not read.
   var unsentLocation: Location?
-  /// The name in the authorization store.
-  var name: String
+  /// The identity of its program, once a call needs it; nil before, and without one.
+  private(set) var identity: ProgramIdentity?
+  /// Why it has no identity; nil before a call needs it, and with one.
+  private(set) var refusal: PeerExecutable.Reason?
+  /// The name that its program states (``ProgramLabel``).
+  var label: String
   /// The managers that run the significant-change service.
   var significantManagers: Set<Int> = []
   /// The open question of the program.
@@ -73,12 +79,42 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
   /// The time from which on an update is a reason to look at the executable again.
   var nextCheck = Instant.zero
 
-  init(_ socket: consuming UnixSocket, _ token: Poller.Token, _ peer: Peer, _ service: VarlinkService) {
+  init(
+    _ socket: consuming UnixSocket, _ credentials: PeerCredentials, _ token: Poller.Token, _ service: VarlinkService
+  ) {
+    peer = Peer(socket, credentials)
     self.socket = socket
     self.token = token
-    self.peer = peer
     varlink = VarlinkServerConnection(service: service)
-    name = peer.executableName
+    label = peer.executableName
+  }
+
+  /// Finds the identity of the program. Its permission is that of its executable, or that of its unit by the policy.
+  ///
+  /// - Parameter hasUnitGrant: whether the policy has a grant for the unit.
+  func identify(hasUnitGrant: Bool) {
+    guard identity == nil, refusal == nil else { return }
+    // In this order: a process that ends meanwhile has no descriptors, and then no executable.
+    if peer.executable != nil,
+      !OpenedConnection.isOwn(socket, of: peer.credentials.process) || !peer.executesSameProgram
+    {
+      peer = peer.withoutExecutable()
+    }
+    if let path = peer.executable {
+      identity = .executable(path)
+    } else if let unit = peer.unit, hasUnitGrant {
+      identity = .unit(unit)
+    } else {
+      refusal = peer.reason
+    }
+  }
+
+  /// The name in the authorization store. A program without an identity has none there.
+  var name: String { identity?.name ?? "\(label)@" }
+
+  /// The label with the executable, for its user and root: executables show what other users have in their homes.
+  func displayName(forUser viewer: UInt32) -> String {
+    viewer == 0 || viewer == peer.credentials.user ? "\(label)@\(peer.executable ?? "")" : label
   }
 
   /// The hosted program; nil without one.
@@ -109,6 +145,14 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
     case .output(let output): outputs.append(output)
     // The state of the program has it.
     case .sessions, .store: break
+    }
+  }
+
+  /// Keeps a copy of the descriptor that its program gets, by which the service takes the lock back.
+  func keepLine() {
+    switch passed {
+    case .some(let line): keptLine = try? Syscalls.duplicate(line.number)
+    case nil: keptLine = nil
     }
   }
 

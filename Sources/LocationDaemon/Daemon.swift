@@ -51,6 +51,13 @@ package enum Daemon {
     let settings = settings(options, socketFolder: folder(of: path), variable)
     let host = ServiceHost(
       app: AppDescription(identifier: "sextantd", keys: UsageKeys()), settings: settings, log: log)
+    if let folder = settings.stateFolder {
+      StoredPrograms(stateFolder: folder).rename(
+        identity: { ProgramIdentity.executable($0).name }, isName: { ProgramIdentity.isStoredName($0) }, log: log)
+    }
+    if !OpenedConnection.isReported {
+      log("the kernel does not report who has opened a connection (it needs Linux 5.14 with CONFIG_UNIX_DIAG)")
+    }
     let policy = DaemonPolicy.installed(variable)
     host.start(endWaker: poller.waker) { poller in
       try LocationServer(

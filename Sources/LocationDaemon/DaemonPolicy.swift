@@ -83,6 +83,11 @@ final class DaemonPolicy: Sendable {
     grant(unit: peer.unit, executable: peer.executable)
   }
 
+  /// Whether the policy gives permission to a unit of the system.
+  func hasGrant(ofUnit unit: String?) -> Bool {
+    unit.map { unit in state.withLock { $0.grants[unit] != nil } } ?? false
+  }
+
   /// Returns the permission of a unit of the system, or else of an executable.
   func grant(unit: String?, executable: String?) -> AuthorizationStatus? {
     state.withLock { state in

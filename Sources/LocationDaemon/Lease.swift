@@ -70,16 +70,18 @@ struct Lease: Equatable, Sendable {
       return VarlinkError("org.sextant.Receivers.NotPermitted", .object(members))
     }
     if isReadOnly { return VarlinkError("org.sextant.Receivers.ReadOnly") }
-    if let holder {
-      return VarlinkError(
-        "org.sextant.Receivers.Lent",
-        ["device": .string(receiver.device), "name": .string(holder.name), "pid": .integer(Int64(holder.process))])
-    }
-    return nil
+    return holder.map { .lent(receiver.device, $0) }
   }
 }
 
 extension VarlinkError {
+  /// A program has the line of a receiver already.
+  static func lent(_ device: String, _ holder: Lease.Holder) -> VarlinkError {
+    VarlinkError(
+      "org.sextant.Receivers.Lent",
+      ["device": .string(device), "name": .string(holder.name), "pid": .integer(Int64(holder.process))])
+  }
+
   static func noReceiver(_ device: JSON) -> VarlinkError {
     VarlinkError("org.sextant.Receivers.NoReceiver", ["device": device])
   }

@@ -14,7 +14,8 @@ extension LocationServer {
 
   func answer(_ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection, at now: Moment) {
     switch call.method {
-    case "org.sextant.Location.GetStatus": connection.reply(id, .success(["status": status(at: now)]))
+    case "org.sextant.Location.GetStatus":
+      connection.reply(id, .success(["status": status(at: now, forUser: connection.peer.credentials.user)]))
     case "org.sextant.Location.GetReceivers": connection.reply(id, .success(["receivers": receiverStates]))
     case "org.sextant.Location.RequestLocation":
       // Without a reply there is nothing to do, and after an upgrade there is no protocol.
@@ -70,13 +71,14 @@ extension LocationServer {
     }
   }
 
-  private func status(at now: Moment) -> JSON {
+  private func status(at now: Moment, forUser viewer: UInt32) -> JSON {
     var programs: [JSON] = allConnections.compactMap { connection in
       guard let program = connection.program else { return nil }
       let (authorization, demands) =
         host.read(program) { ($0.authorization.status, $0.demands.flatMap(\.words)) } ?? (.notDetermined, [])
       return [
-        "name": .string(connection.name), "pid": .integer(Int64(connection.peer.credentials.process)),
+        "name": .string(connection.displayName(forUser: viewer)),
+        "pid": .integer(Int64(connection.peer.credentials.process)),
         "uid": .integer(Int64(connection.peer.credentials.user)), "authorization": .string(authorization.name),
         "demands": .array(demands.map { .string($0) }), "delivered": .integer(Int64(connection.delivered)),
         "dropped": .integer(Int64(connection.dropped)),
@@ -91,7 +93,7 @@ extension LocationServer {
       ])
     }
     return [
-      "receivers": receiverStates, "programs": .array(programs + absentPrograms),
+      "receivers": receiverStates, "programs": .array(programs + absentPrograms(forUser: viewer)),
       "service": ["version": .string(version), "uptimeSeconds": .double(now.instant.seconds(since: started))],
     ]
   }
@@ -99,15 +101,43 @@ extension LocationServer {
   // MARK: Programs
 
   /// Adds the program of a connection to the host.
-  private func addProgram(_ keys: UsageKeys, _ connection: Connection) -> ProgramID {
+  private func addProgram(
+    _ keys: UsageKeys, authorization: AuthorizationStatus? = nil, _ connection: Connection
+  ) -> ProgramID {
+    identify(connection)
     let peer = connection.peer
-    // A name belongs to the executable and the user that it was granted to: another executable is another program.
-    let app = AppDescription(identifier: connection.name, keys: keys)
+    let app = AppDescription(
+      identifier: connection.name, keys: keys, executable: peer.executable, label: connection.label)
     connection.grant = policy.grant(to: peer)
+    // A permission belongs to an executable and a user: without an identity there is none.
+    let isIdentified = connection.identity != nil
     return host.add(
-      app, user: peer.credentials.user, authorization: connection.grant,
-      undecided: isTypedCommand(connection) ? .authorizedAlways : nil,
-      application: applicationState(of: peer), connection)
+      app, user: peer.credentials.user,
+      authorization: authorization ?? connection.grant ?? (isIdentified ? nil : .denied),
+      undecided: isTypedCommand(connection) ? .authorizedAlways : nil, application: applicationState(of: peer),
+      isStored: isIdentified, connection)
+  }
+
+  /// Finds the identity of a connection's program, once.
+  func identify(_ connection: Connection) {
+    connection.identify(hasUnitGrant: policy.hasGrant(ofUnit: connection.peer.unit))
+  }
+
+  /// The line for a program without an identity, which has no stored permission; nil for any other one.
+  private func refusalText(_ connection: Connection) -> String? {
+    guard let refusal = connection.refusal, connection.grant == nil else { return nil }
+    let (process, user) = (connection.peer.credentials.process, connection.peer.credentials.user)
+    return "\(connection.label) (process \(process), user \(user)) has no permission: "
+      + refusal.text(unit: connection.peer.unit)
+  }
+
+  /// Logs why programs of a user have no identity, once for each reason: a program may try for ever.
+  private func logRefusal(_ connection: Connection) {
+    // The numbers of users may be many: a user namespace has 65,536 of its own.
+    guard let text = refusalText(connection), let refusal = connection.refusal, loggedRefusals.count < 256,
+      loggedRefusals[connection.peer.credentials.user, default: []].insert(refusal).inserted
+    else { return }
+    host.log(text)
   }
 
   /// Whether a program is `sextant track` of a user who could open the receiver without the service. The command is authorized by
@@ -126,12 +156,7 @@ extension LocationServer {
     _ id: VarlinkServerConnection.CallID, _ connection: Connection, isByDevice: Bool
   ) -> ProgramID? {
     guard isByDevice else { return addPermittedProgram(id, connection) }
-    let peer = connection.peer
-    connection.name = "\(peer.executableName)@\(peer.executable ?? "")"
-    connection.grant = policy.grant(to: peer)
-    return host.add(
-      AppDescription(identifier: connection.name, keys: UsageKeys()), user: peer.credentials.user,
-      authorization: .authorizedAlways, application: applicationState(of: peer), connection)
+    return addProgram(UsageKeys(), authorization: .authorizedAlways, connection)
   }
 
   /// Has a program want all locations.
@@ -144,14 +169,18 @@ extension LocationServer {
 
   /// Adds the program of a connection that speaks org.sextant.Location; nil, with the reply, if it has no permission.
   private func addPermittedProgram(_ id: VarlinkServerConnection.CallID, _ connection: Connection) -> ProgramID? {
-    connection.name = "\(connection.peer.executableName)@\(connection.peer.executable ?? "")"
     let program = addProgram(UsageKeys(), connection)
     let status = host.read(program) { $0.authorization.status } ?? .denied
     if status.isAuthorized { return program }
     host.remove(program)
-    if status == .notDetermined { noteRefused(connection) }
-    connection.reply(
-      id, .failure(VarlinkError("org.sextant.Location.\(status == .notDetermined ? "NotDetermined" : "Denied")")))
+    if status == .notDetermined {
+      noteRefused(connection)
+      connection.reply(id, .failure(VarlinkError("org.sextant.Location.NotDetermined")))
+    } else {
+      logRefusal(connection)
+      let reason = refusalText(connection).map { [JSON.Member("reason", .string($0))] } ?? []
+      connection.reply(id, .failure(VarlinkError("org.sextant.Location.Denied", .object(reason))))
+    }
     return nil
   }
 
@@ -254,7 +283,8 @@ extension LocationServer {
         ])
       return connection.reply(id, .failure(error))
     }
-    connection.name = "\(request.identifier)@\(connection.peer.executable ?? "")"
+    connection.label = ProgramLabel.text(request.identifier)
+    identify(connection)
     let launchedBy = launcher.connected(connection, at: SystemClock.monotonic)?.rawValue
     let program = addProgram(request.keys, connection)
     launcher.added(connection, program)
@@ -264,6 +294,11 @@ extension LocationServer {
     else { return }
     connection.role = .coreLocation(program, served)
     connection.reply(id, .success(reply))
+    logRefusal(connection)
+    if let text = refusalText(connection) {
+      _ = (try? ServiceMessage.update(ServiceUpdate(events: [.log(text)], changes: .init())).text())
+        .map { connection.varlink.send(text: $0) }
+    }
   }
 
   func receive(_ message: JSON, _ connection: Connection, at now: Moment) {
@@ -288,8 +323,8 @@ extension LocationServer {
       if served.note(decoded) { host.call(call, by: Positioning.ClientID(manager), of: program) }
     // The kernel's answer counts.
     case .application: _ = served.note(decoded)
-    case .answer(let answer, let prompt) where !isOwnAnswerAccepted(answer, to: prompt, connection):
-      _ = served.note(decoded)
+    // A program does not answer its own question.
+    case .answer: _ = served.note(decoded)
     case .refreshNewest: host.refreshNewest()
     case .refreshHostCapabilities: host.listSensors()
     default: break

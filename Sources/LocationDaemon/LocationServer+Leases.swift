@@ -11,6 +11,10 @@ import Varlink
 extension LocationServer {
   func lease(_ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection) {
     guard call.kind == .single else { return connection.reply(id, .failure(.invalidParameter("more"))) }
+    // A connection has one line: with a second one the first would be lent without an end.
+    if let lease = connection.lease {
+      return connection.reply(id, .failure(.lent(receivers[lease.receiver].device, Lease.Holder(connection))))
+    }
     let device = call.parameters["device"]
     let index = receiver(named: device)
     let status = index.map { receivers[$0] }
@@ -29,7 +33,7 @@ extension LocationServer {
   /// The program that has the line of a receiver, or waits for it; nil without one.
   func holder(of receiver: Int) -> Lease.Holder? {
     allConnections.first { $0.lease?.receiver == receiver }.map {
-      Lease.Holder(name: $0.peer.executableName, process: $0.peer.credentials.process)
+      Lease.Holder($0)
     }
   }
 
@@ -45,6 +49,7 @@ extension LocationServer {
     }
     do throws(SerialPortError) {
       connection.passed = try LentLine.open(line)
+      connection.keepLine()
     } catch {
       if case .held = error.cause, connection.lease?.waits(at: now) == true { return }
       let reason: JSON = [
@@ -69,6 +74,7 @@ extension LocationServer {
   func endLease(of connection: Connection) {
     guard let lease = connection.lease else { return }
     connection.lease = nil
+    if let line = connection.keptLine.take() { LentLine.end(line) }
     if !gpsd.removed.contains(lease.receiver) { host.takeBack(receiver: lease.receiver) }
   }
 
@@ -93,5 +99,11 @@ extension LocationServer {
   private func recoveryFile(of receiver: Int) -> CrashRecoveryFile? {
     guard let folder = host.settings.stateFolder, let line = receivers[receiver].line else { return nil }
     return CrashRecoveryFile(stateFolder: folder, line: line)
+  }
+}
+
+extension Lease.Holder {
+  fileprivate init(_ connection: Connection) {
+    self.init(name: connection.peer.executableName, process: connection.peer.credentials.process)
   }
 }

@@ -59,6 +59,8 @@ final class LocationServer: ServiceThreadWork {
   var storedChanges = RateShare(ServiceLimits.storedChanges)
   /// The lists of the users' programs, and when they were read.
   var lists: [UInt32: (read: Instant, programs: [AuthorizationStore.Entry])] = [:]
+  /// The reasons for which programs of a user had no identity.
+  var loggedRefusals: [UInt32: Set<PeerExecutable.Reason>] = [:]
 
   init(
     _ host: ServiceHost, _ listener: consuming UnixSocket, policy: DaemonPolicy, version: String,
@@ -170,7 +172,7 @@ final class LocationServer: ServiceThreadWork {
         }
         let token = Poller.Token(rawValue: nextToken)
         nextToken = nextToken + 1 == GPSDServer.firstToken ? Self.firstToken + 1 : nextToken + 1
-        let connection = Connection(socket, token, Peer(credentials), service)
+        let connection = Connection(socket, credentials, token, service)
         guard (try? poller.add(connection.socket.descriptor, token: token)) != nil else { continue }
         connections[token.rawValue] = connection
         connectionShare.add(1, to: user)

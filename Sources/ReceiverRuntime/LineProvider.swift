@@ -31,6 +31,12 @@ package enum LentLine {
   }
 }
 
+extension LentLine {
+  /// Ends the use of a line by the other program, as far as Linux can: the lock and the exclusive mode, which a copy of the descriptor
+  /// that the program keeps would hold, are removed by the service's own copy, so that the service can have them.
+  package static func end(_ line: consuming OwnedDescriptor) { SerialPort.unlock(line) }
+}
+
 /// The source of a connection's lines, in place of the path.
 package protocol LineProvider: AnyObject {
   /// Returns the line at an opening; nil to open the path.

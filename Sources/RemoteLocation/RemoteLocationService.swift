@@ -201,13 +201,8 @@ package final class RemoteLocationService: LocationService {
       }
       for reader in readers { reader.hasEvents() }
     case .prompt(let prompt):
-      TerminalPrompt.show(prompt, of: app.identifier) { [self] answer in
-        if answer == .notShown {
-          let advice = Advice.permissionCannotBeAsked(.authorizedAlways)
-          log(advice.message(granting: GrantCommand(program: app.identifier)))
-        }
-        change { $0.answer(answer, to: prompt) }
-      }
+      // The service takes no answer of the program itself.
+      log(PromptQuestion(identifier: app.identifier, prompt: prompt).notice)
     case .receiverProblem(let problem): state.withLock { $0.problemListener }?(problem)
     case .log(let text): log(text)
     }

@@ -109,6 +109,13 @@ public struct SerialPort: ~Copyable {
     return descriptor
   }
 
+  /// Removes the lock and the exclusive mode of a port that was opened with ``openLocked(_:_:)``, from all copies of its descriptor,
+  /// and closes this one.
+  package static func unlock(_ descriptor: consuming OwnedDescriptor) {
+    try? Syscalls.setExclusive(descriptor.number, false)
+    try? Syscalls.unlock(descriptor.number)
+  }
+
   private static func made(
     _ descriptor: consuming OwnedDescriptor, _ path: String, _ access: Access, _ baud: UInt32?
   ) throws(SerialPortError) -> SerialPort {

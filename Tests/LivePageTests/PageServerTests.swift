@@ -57,6 +57,21 @@ private func event(_ kind: LiveEvent.Kind, _ json: String, name: String? = nil) 
 }
 
 @Suite struct PageServerTests {
+  @Test("Another user of this machine needs the token, also where the server is reached from this machine alone")
+  func otherUsers() {
+    for isLoopback in [true, false] {
+      for (path, status) in [
+        ("/", 401), ("/events", 401), ("/?token=\(Scene.token)", 200), ("/events?token=\(Scene.token)", 200),
+      ] {
+        var scene = Scene(isLoopback: isLoopback)
+        let number = scene.server.connect(isOwnUser: false, at: scene.now)
+        let request = "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:2950\r\n\r\n"
+        scene.server.receive(Array(request.utf8).span, from: number, at: scene.now)
+        #expect(scene.read(number).hasPrefix("HTTP/1.1 \(status)"), "\(path)")
+      }
+    }
+  }
+
   @Test("The page, its style and its script are served, and the connection is closed")
   func files() {
     var scene = Scene()

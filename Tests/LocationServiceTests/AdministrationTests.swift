@@ -40,7 +40,7 @@ struct AdministrationTests {
   private static func administration(
     _ status: AuthorizationStatus? = nil, services: String? = nil, policy: String? = nil
   ) -> Administration {
-    var administration = Administration(app: "hike")
+    var administration = Administration(app: AppDescription(identifier: "hike", keys: UsageKeys()))
     administration.authorization = status.map { StateText.text(of: Authorization.Record(status: $0)) }
     administration.services = services
     administration.policy = policy

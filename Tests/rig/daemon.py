@@ -591,8 +591,9 @@ def users(folder):
         return "skipped: not root"
     with served(folder, authorization=None) as (_, daemon):
         with daemon.track(user=NOBODY, terminal=True) as permitted, daemon.track() as other:
-            permitted.wait_for_message(phrases.QUESTION_PROMPT)
-            permitted.type("a\n")
+            permitted.wait_for_message(phrases.QUESTION_NOTICE)
+            harness.run(harness.program(), "authorize", "allow", "sextant-track", user=NOBODY, cwd="/",
+                        env=environment(folder, SEXTANT_SERVICE=daemon.socket))
             permitted.wait_for_event("didUpdateLocations")
             other.wait_for_event("didChangeAuthorization", status="notDetermined")
             found = {one["uid"]: one["authorization"] for one in daemon.programs()}

@@ -108,11 +108,13 @@ def agent(folder):
 
 
 def own_terminal(folder):
-    """Without an agent, a program with a terminal is asked there, once it is in its foreground."""
+    """Without an agent, a program in the foreground of a terminal prints the command that answers its question."""
     with served(folder, authorization=None) as (_, service), \
             service.track(user=NOBODY, folder=own_folder(folder), terminal=True) as asking:
-        asking.wait_for_message(phrases.QUESTION_PROMPT)
+        asking.wait_for_message(phrases.QUESTION_NOTICE)
+        # The terminal is the program's: what is typed there answers nothing.
         asking.type("a\n")
+        authorize(folder, service, "allow", "sextant-track", user=NOBODY)
         asking.wait_for_event("didChangeAuthorization", status="authorizedAlways")
         asking.wait_for_event("didUpdateLocations")
         asking.interrupt()

@@ -57,6 +57,7 @@ UNREADABLE = r"unreadable|cannot be read"
 # Authorization.
 QUESTION = r"sextant-track .*location: to print where this computer is"
 QUESTION_PROMPT = r"Allow\?"
+QUESTION_NOTICE = r"sextant authorize allow sextant-track"
 
 # Power, batches and configuration.
 ASLEEP = r"asleep for {} s"

@@ -194,7 +194,8 @@ def reload_applies_grants(folder):
 
 
 def another_mount_has_no_grant(folder):
-    """A user cannot mount another file at the path of an executable that has a grant: the grant is not for user namespaces."""
+    """A user cannot mount another file at the path of an executable that has a grant: the grant is not for user namespaces, and a
+    program without a known executable is denied."""
     os.makedirs(f"{folder}/etc/sextant")
     python = os.path.realpath(sys.executable)
     pathlib.Path(folder, "etc/sextant/policy").write_text(f"grant {python} always\n")
@@ -205,7 +206,7 @@ def another_mount_has_no_grant(folder):
                f"print(units.Client({folder + '/location'!r}).call('Subscribe', more=True).get('error'))")
         expect_equal(output(python, "-c", ask).strip(), "None", "the reply to the program with the grant")
         expect_equal(output("unshare", "--user", "--map-root-user", "--mount", python, "-c", ask).strip(),
-                     "org.sextant.Location.NotDetermined", "the reply in a user namespace")
+                     "org.sextant.Location.Denied", "the reply in a user namespace")
         service.terminate()
 
 

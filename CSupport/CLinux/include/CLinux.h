@@ -44,6 +44,11 @@ int clinux_get_peer(int descriptor, struct clinux_peer *peer);
 int64_t clinux_tcp_user(int descriptor);
 /// SO_PEERGROUPS: the supplementary groups of that process, and their number; -ERANGE if there are more than `capacity`.
 int clinux_get_peer_groups(int descriptor, uint32_t *groups, int capacity);
+/// SO_PEERPIDFD, since Linux 6.5: a descriptor of that process, closed on exec, or -errno. -ESRCH if the process is gone.
+int clinux_get_peer_process(int descriptor);
+/// The inode number of the other end of a connection, by sock_diag(7) of this end's: 0 if the other end is closed, or -errno;
+/// -ENOENT if the kernel has no such table.
+int64_t clinux_peer_inode(int descriptor);
 /// sendmsg(2) with a descriptor (SCM_RIGHTS in unix(7)) and without SIGPIPE: the number of bytes sent, or -errno.
 int clinux_send_descriptor(int socket, const void *bytes, size_t count, int passed);
 /// recvmsg(2): the number of bytes received, 0 at the end, or -errno. `passed` is the descriptor that came with them, closed

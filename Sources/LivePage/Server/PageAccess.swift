@@ -2,7 +2,7 @@
 
 /// Decides which requests are answered: by the host that they name, by the page that they come from, and by their token.
 package struct PageAccess: Sendable {
-  /// Whether only this machine reaches the server. Reading needs no token then.
+  /// Whether only this machine reaches the server. Reading needs no token then from the own user's programs.
   package var isLoopback: Bool
   /// Whether settings of the receiver may be changed.
   package var allowsControl: Bool
@@ -16,7 +16,9 @@ package struct PageAccess: Sendable {
   }
 
   /// Returns the status of a refusal; nil if the request may be answered.
-  func refusal(_ request: HTTPRequest) -> HTTPStatus? {
+  ///
+  /// - Parameter isOwnUser: whether the other side is a program of this machine and of the user of the server, or root.
+  func refusal(_ request: HTTPRequest, isOwnUser: Bool) -> HTTPStatus? {
     // A name of another domain can be made to resolve to this machine (DNS rebinding); an address cannot.
     guard let host = request.field("host"), isOwn(host) else { return .misdirected }
     if let origin = request.field("origin"), origin != "http://\(host)" { return .forbidden }
@@ -29,7 +31,7 @@ package struct PageAccess: Sendable {
       return isToken(request.field("x-sextant-token")) ? nil : .unauthorized
     // Style and script have no data, and the page cannot send a token with them.
     case "/page.css", "/page.js": return nil
-    default: return isLoopback || isToken(request.parameter("token")) ? nil : .unauthorized
+    default: return isLoopback && isOwnUser || isToken(request.parameter("token")) ? nil : .unauthorized
     }
   }
 

@@ -20,6 +20,8 @@ struct PageConnection: Sendable {
   static let heartbeatInterval = Milliseconds(15_000)
 
   var state: State
+  /// Whether the other side is a program of the server's user, or of root.
+  var isOwnUser = true
   /// Bytes to write, from `written` on.
   private(set) var output: [UInt8] = []
   private(set) var written = 0

@@ -57,10 +57,14 @@ package struct PageServer: Sendable {
   // MARK: Connections
 
   /// Adds a connection, and returns its number. Beyond ``mostConnections`` it gets a reply that the server is busy.
-  package mutating func connect(at now: Instant) -> Int {
+  ///
+  /// - Parameter isOwnUser: whether the other side is a program of this machine and of the user of the server, or root: other users
+  ///   need the token, also on this machine.
+  package mutating func connect(isOwnUser: Bool = true, at now: Instant) -> Int {
     let number = nextNumber
     nextNumber += 1
     var connection = PageConnection(at: now)
+    connection.isOwnUser = isOwnUser
     if connections.count >= Self.mostConnections {
       connection.reply(response(.unavailable, Self.text(.unavailable)), at: now)
     }
@@ -190,7 +194,8 @@ package struct PageServer: Sendable {
   // MARK: Replies
 
   private mutating func take(_ request: HTTPRequest, from number: Int, at now: Instant) {
-    if let refusal = access.refusal(request) { return refuse(number, refusal, at: now) }
+    let isOwnUser = connections[number]?.isOwnUser == true
+    if let refusal = access.refusal(request, isOwnUser: isOwnUser) { return refuse(number, refusal, at: now) }
     switch (request.method, request.path) {
     case ("GET", "/"): reply(number, response(.ok, files.html, type: "text/html; charset=utf-8"), at: now)
     case ("GET", "/page.css"): reply(number, response(.ok, files.style, type: "text/css; charset=utf-8"), at: now)

@@ -11,6 +11,7 @@ extension LocationServer {
 
   func answerAuthorization(_ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection) {
     if call.kind == .upgrade { return connection.reply(id, .failure(.invalidParameter("upgrade"))) }
+    identify(connection)
     guard let user = user(of: call, connection) else { return connection.reply(id, .notPermitted) }
     switch call.method {
     case "org.sextant.Authorization.List":
@@ -43,7 +44,9 @@ extension LocationServer {
   // MARK: Answers
 
   private func answer(_ call: VarlinkCall, _ connection: Connection) -> VarlinkReply {
-    guard case .integer(let id)? = call.parameters["id"] else { return .failure(.invalidParameter("id")) }
+    guard case .integer(let number)? = call.parameters["id"], let id = Int(exactly: number) else {
+      return .failure(.invalidParameter("id"))
+    }
     let answers: [String: Authorization.Answer] = [
       "whenInUse": .whenInUse, "once": .once, "always": .always, "deny": .deny,
     ]
@@ -52,12 +55,17 @@ extension LocationServer {
     }
     let own = connection.peer.credentials.user
     // A question of another user does not exist for a caller.
-    guard let question = questions[Int(id)], own == 0 || question.program.user == own else {
-      return .failure(VarlinkError("org.sextant.Authorization.NoSuchQuestion", ["id": .integer(id)]))
+    guard let question = questions[id], own == 0 || question.program.user == own else {
+      return .failure(VarlinkError("org.sextant.Authorization.NoSuchQuestion", ["id": .integer(number)]))
     }
     guard PermissionQuestions.mayAnswer(connection.peer.answerer, for: question.program) else { return .notPermitted }
     switch question.asker {
     case .program(let program):
+      // A decision that cannot be stored is none: it would end with the program, and its user has another answer.
+      let decided = host.read(program) { $0.authorization.record(after: answer, to: question.prompt) } ?? nil
+      if let decided, let refusal = stored(decided, for: question.program.name, question.program.user) {
+        return refusal
+      }
       host.answer(answer, to: question.prompt, of: program)
       noteQuestion(host.read(program) { $0.authorization.asked } ?? nil, of: program, connection)
       return .success(.empty)
@@ -74,6 +82,9 @@ extension LocationServer {
 
   private func set(_ call: VarlinkCall, _ user: UInt32, _ connection: Connection) -> VarlinkReply {
     guard let name = call.parameters["name"]?.string else { return .failure(.invalidParameter("name")) }
+    guard let identity = ProgramIdentity(name: name) else {
+      return .failure(VarlinkError("org.sextant.Authorization.NoSuchProgram", ["name": .string(name)]))
+    }
     let statuses: [AuthorizationStatus] = [.notDetermined, .denied, .authorizedWhenInUse, .authorizedAlways]
     guard let status = statuses.first(where: { $0.name == call.parameters["status"]?.string }) else {
       return .failure(.invalidParameter("status"))
@@ -90,10 +101,9 @@ extension LocationServer {
     guard isAsked || !running.isEmpty || store(of: user)?.knows(name) == true else {
       return .failure(VarlinkError("org.sextant.Authorization.NoSuchProgram", ["name": .string(name)]))
     }
-    let executable = name.firstIndex(of: "@").map { String(name[name.index(after: $0)...]) }
     let programs =
-      [PermissionQuestions.Program(name: name, user: user, process: 0, executable: executable)]
-      + running.map(\.questioner)
+      [PermissionQuestions.Program(name: name, user: user, process: 0, executable: identity.executable)]
+      + running.map(\.questioner) + questions.questions(of: user).map(\.program).filter { $0.name == name }
     guard programs.allSatisfy({ PermissionQuestions.mayAnswer(connection.peer.answerer, for: $0) }) else {
       return .notPermitted
     }
@@ -104,22 +114,33 @@ extension LocationServer {
   private func store(
     _ status: AuthorizationStatus, accuracy: AccuracyAuthorization?, for name: String, _ user: UInt32
   ) -> VarlinkReply {
-    guard let store = store(of: user) else {
-      return .failure(
-        VarlinkError("org.sextant.Authorization.NotStored", ["reason": "the service has no folder for its state"]))
-    }
-    do throws(FileError) {
+    let refusal = storing(user) { store throws(FileError) in
       if status == .notDetermined {
         try store.reset(name)
       } else {
         try store.set(status, accuracy: accuracy, for: name)
       }
-    } catch {
+    }
+    if let refusal { return refusal }
+    questions.set(nil, of: .refused(name: name, user: user), .init(name: name, user: user, process: 0))
+    return .success(.empty)
+  }
+
+  /// Stores the decision of an answer. Returns the refusal if that is impossible.
+  private func stored(_ record: Authorization.Record, for name: String, _ user: UInt32) -> VarlinkReply? {
+    storing(user) { store throws(FileError) in try store.set(record, for: name) }
+  }
+
+  private func storing(_ user: UInt32, _ body: (AuthorizationStore) throws(FileError) -> Void) -> VarlinkReply? {
+    guard let store = store(of: user) else {
+      return .failure(
+        VarlinkError("org.sextant.Authorization.NotStored", ["reason": "the service has no folder for its state"]))
+    }
+    do throws(FileError) { try body(store) } catch {
       return .failure(
         VarlinkError("org.sextant.Authorization.NotStored", ["reason": .string("\(error.path): \(error.reason)")]))
     }
-    questions.set(nil, of: .refused(name: name, user: user), .init(name: name, user: user, process: 0))
-    return .success(.empty)
+    return nil
   }
 
   // MARK: Questions
@@ -147,25 +168,18 @@ extension LocationServer {
     // An agent that reads too slowly gets the newest list once it reads again.
     if connection.isQueued(call, reply) { connection.role = .agent(call, user: user, revision: revision) }
   }
-
-  /// Whether the answer of the program itself counts: a question that was shown on its own terminal, in whose foreground it is
-  /// now, and no agent asks in its place.
-  func isOwnAnswerAccepted(_ answer: Authorization.Answer, to prompt: Authorization.Prompt, _ connection: Connection)
-    -> Bool
-  {
-    answer != .notShown && connection.shownPrompt == prompt && connection.peer.applicationState == .foreground
-      && !agentUsers.contains(connection.peer.credentials.user)
-  }
 }
 
 extension Connection {
   /// The program as others see it in a question.
   var questioner: PermissionQuestions.Program {
     PermissionQuestions.Program(
-      name: name, user: peer.credentials.user, process: peer.credentials.process, executable: peer.executable)
+      name: name, user: peer.credentials.user, process: peer.credentials.process, executable: peer.executable,
+      label: label, start: peer.start, group: peer.group)
   }
 
-  /// Returns the outputs of a round for the program. A prompt is among them if it is shown on the program's own terminal, once.
+  /// Returns the outputs of a round for the program. A prompt is among them once, for a program in the foreground of a terminal: it
+  /// prints the command that answers it.
   func outputs(
     _ outputs: [PositioningOutput], asked: Authorization.Prompt?, isShownHere: Bool
   ) -> [PositioningOutput] {
@@ -199,8 +213,9 @@ extension JSON {
       questions.map { question in
         [
           "id": .integer(Int64(question.id)), "name": .string(question.program.name),
+          "label": question.program.label.map { .string($0) } ?? .null,
           "pid": .integer(Int64(question.program.process)), "request": .string(question.prompt.request.word),
-          "isUpgrade": .bool(question.prompt.isUpgrade), "text": .string(question.prompt.text),
+          "isUpgrade": .bool(question.prompt.isUpgrade), "text": .string(ProgramLabel.reason(question.prompt.text)),
         ]
       })
   }

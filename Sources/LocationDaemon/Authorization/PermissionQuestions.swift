@@ -8,7 +8,7 @@ struct PermissionQuestions: Equatable, Sendable {
   enum Asker: Hashable, Sendable {
     /// A connected program of module CoreLocation.
     case program(ProgramID)
-    /// A program of org.sextant.Location that was refused, as nothing is stored for its name yet.
+    /// A program of org.sextant.Location that was refused, as nothing is stored for its executable yet.
     case refused(name: String, user: UInt32)
   }
 
@@ -20,6 +20,11 @@ struct PermissionQuestions: Equatable, Sendable {
     var process: Int32
     /// Nil if it is unknown.
     var executable: String?
+    /// The name that it states (``ProgramLabel``); nil if it states none.
+    var label: String?
+    /// The start of the process and its control group; nil if they are unknown.
+    var start: UInt64?
+    var group: String?
   }
 
   struct Question: Equatable, Sendable {
@@ -36,6 +41,20 @@ struct PermissionQuestions: Equatable, Sendable {
     var executable: String?
     /// The processes that have started it, the nearest first.
     var ancestors: [Int32] = []
+    /// The executables of those that are of the same user.
+    var ancestorExecutables: [String] = []
+    /// The start of the process among it and its ancestors that is a child of process 1 or of a user's service manager: such a
+    /// process may be the child of one that has ended. Nil if it is unknown.
+    var detachedStart: UInt64?
+    /// Its control group; nil if it is unknown.
+    var group: String?
+
+    /// Whether a process may have started it and lost it, as by fork(2) twice. A process in another control group was put there by a
+    /// service manager, and one that is older than the program is no descendant of it.
+    func mayBeDetached(from program: Program) -> Bool {
+      guard let detachedStart, let start = program.start else { return false }
+      return detachedStart >= start && group == program.group
+    }
   }
 
   /// The largest number of open questions of one user's refused programs; the names are the programs' own choice.
@@ -77,11 +96,14 @@ struct PermissionQuestions: Equatable, Sendable {
   private mutating func changed(_ user: UInt32) { revisions[user, default: 0] += 1 }
 
   /// Whether a program may answer for another one: one of the same user, or of root. A program answers neither its own question
-  /// nor that of a process that has started it, and one without a known executable, as in the sandbox of Flatpak, answers none.
+  /// nor that of a process that has started it, also not if the processes between have ended, or if that process asks no longer. One
+  /// without a known executable, as in
+  /// the sandbox of Flatpak, answers none.
   static func mayAnswer(_ answerer: Answerer, for program: Program) -> Bool {
     if answerer.user == 0, program.user != 0 { return true }
     guard answerer.user == program.user, let executable = answerer.executable else { return false }
     return executable != program.executable && answerer.process != program.process
-      && !answerer.ancestors.contains(program.process)
+      && !answerer.ancestors.contains(program.process) && !answerer.mayBeDetached(from: program)
+      && !answerer.ancestorExecutables.contains { $0 == program.executable }
   }
 }

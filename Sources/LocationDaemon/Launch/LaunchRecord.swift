@@ -15,19 +15,24 @@ enum LaunchUnit: Hashable, Codable, Sendable {
     }
   }
 
-  /// Returns the unit of a process from the content of /proc/PID/cgroup (cgroups(7)): a service of the system's manager is the
-  /// outermost one, and those of a user are in user@UID.service. Nil outside a service, as in a login.
+  /// Returns the unit of a process from the content of /proc/PID/cgroup.
   init?(inCgroup text: String, user: UInt32) {
-    guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("0::") }) else { return nil }
-    let names = line.dropFirst(3).split(separator: "/").filter { $0.hasSuffix(".service") || $0.hasSuffix(".scope") }
+    guard let group = ControlGroup(text) else { return nil }
+    self.init(group, user: user)
+  }
+
+  /// Returns the unit of a control group: a service of the system's manager is the outermost one, and those of a user are in
+  /// user@UID.service. Nil outside a service, as in a login.
+  init?(_ group: ControlGroup, user: UInt32) {
+    let names = group.units
     guard let outer = names.first, outer.hasSuffix(".service") else { return nil }
     guard outer.hasPrefix("user@") else {
-      self = .system(String(outer))
+      self = .system(outer)
       return
     }
     // A manager starts the programs of its own user.
     guard outer == "user@\(user).service", names.count > 1, names[1].hasSuffix(".service") else { return nil }
-    self = .user(String(names[1]))
+    self = .user(names[1])
   }
 }
 

@@ -78,6 +78,7 @@ final class Launcher {
 
   /// A program has connected, and is not added to the host yet. Returns the reason if it was started for an event.
   func connected(_ connection: Connection, at now: Instant) -> LaunchReason? {
+    guard connection.identity != nil else { return nil }
     let key = Self.key(of: connection)
     connections[key, default: []].insert(connection.token.rawValue)
     guard entries[key] != nil else { return nil }
@@ -125,7 +126,7 @@ final class Launcher {
     at now: Instant
   ) {
     let before = entries[key]
-    guard let unit = connection.peer.launchUnit ?? before?.record.unit else { return }
+    guard connection.identity != nil, let unit = connection.peer.launchUnit ?? before?.record.unit else { return }
     let wantsSignificant =
       !connection.significantManagers.isEmpty || !stopsSignificant && before?.record.wantsSignificant == true
     guard wantsSignificant || isRegistered(key, program) else {
@@ -222,7 +223,8 @@ final class Launcher {
     var unit: String?
     if case .system(let name) = entry.record.unit { unit = name }
     let grant = policy.grant(unit: unit, executable: entry.record.executable)
-    let app = AppDescription(identifier: key.name, keys: entry.record.keys)
+    let app = AppDescription(
+      identifier: key.name, keys: entry.record.keys, executable: entry.record.executable)
     let id = host.add(
       app, user: key.user, authorization: grant, application: .background, isAbsent: true, receiver)
     // With permission for its use only, nothing wakes it.

@@ -44,13 +44,14 @@ extension LocationServer {
   }
 
   /// The programs that do not run and have an event that would start them, for the status.
-  var absentPrograms: [JSON] {
+  func absentPrograms(forUser viewer: UInt32) -> [JSON] {
     launcher.entries.sorted { $0.key < $1.key }.compactMap { key, entry in
       guard let absent = entry.absent else { return nil }
       let (authorization, demands) =
         host.read(absent.id) { ($0.authorization.status, $0.demands.flatMap(\.words)) } ?? (.notDetermined, [])
       return [
-        "name": .string(key.name), "uid": .integer(Int64(key.user)), "authorization": .string(authorization.name),
+        "name": .string(viewer == 0 || viewer == key.user ? key.name : String(key.name.prefix { $0 != "@" })),
+        "uid": .integer(Int64(key.user)), "authorization": .string(authorization.name),
         "demands": .array(demands.map { .string($0) }), "delivered": 0, "dropped": 0,
         "unit": .string(entry.record.unit.name),
       ]

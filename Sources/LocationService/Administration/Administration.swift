@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import FileSystem
 import Positioning
 
 /// The decisions outside the program about its permission, as the texts of three files; nil for a file that does not exist.
 package struct Administration: Sendable, Equatable {
-  /// The program's identifier.
-  let app: String
+  /// The program.
+  let app: AppDescription
   /// The program's own permission, which its answers and `sextant authorize` write.
   var authorization: String?
   /// The user's switch of all location services.
@@ -12,7 +13,7 @@ package struct Administration: Sendable, Equatable {
   /// The policy of the machine's administrator.
   var policy: String?
 
-  init(app: String) { self.app = app }
+  init(app: AppDescription) { self.app = app }
 
   /// Whether location services are on (GE-1). A switch that cannot be read counts as off, in favour of privacy.
   var servicesAreOn: Bool {
@@ -20,7 +21,7 @@ package struct Administration: Sendable, Equatable {
   }
 
   /// Whether the administrator denies locations to this program, which its user cannot change (C4).
-  var isRestricted: Bool { LocationPolicy(parsing: policy).restricted.contains(app) }
+  var isRestricted: Bool { LocationPolicy(parsing: policy).restricts(app) }
 
   /// Returns a line for each file that cannot be read, with the next step.
   func problems(stateFolder: String) -> [String] {
@@ -32,8 +33,8 @@ package struct Administration: Sendable, Equatable {
     if let problem = LocationPolicy(parsing: policy).problem { problems.append(problem) }
     if let authorization, StateText.authorization(in: authorization) == nil {
       problems.append(
-        "the permission of \(app) in \(stateFolder) cannot be read, and stays what it was; run "
-          + "`sextant authorize grant \(app) always` or the like")
+        "the permission of \(app.identifier) in \(stateFolder) cannot be read, and stays what it was; run "
+          + "`sextant authorize grant \(app.identifier) always` or the like")
     }
     return problems
   }
@@ -45,6 +46,14 @@ enum ServicesSwitch {
   private static let heading = "sextant services 1"
 
   static func text(isOn: Bool) -> String { heading + "\n" + (isOn ? "on" : "off") + "\n" }
+
+  /// Returns the text of the file in a state folder without its checksums; nil without a file. A damaged one is a text that cannot be
+  /// read.
+  static func read(inFolder folder: String) -> String? {
+    guard let text = try? PrivateFile.read("\(folder)/\(path)") else { return nil }
+    let sealed = SealedText(text, place: path)
+    return sealed.damage > 0 ? text : sealed.content
+  }
 
   /// Whether the switch is on, as it is without a file; nil for a text that cannot be read.
   static func isOn(_ text: String?) -> Bool? {

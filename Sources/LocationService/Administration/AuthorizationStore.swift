@@ -41,7 +41,8 @@ package struct AuthorizationStore: Sendable {
   /// Returns the programs with stored state, by name.
   package func entries() -> [Entry] {
     let policy = LocationPolicy(parsing: try? UserFile.read(LocationPolicy.path))
-    let known = PrivateFile.names(in: "\(stateFolder)/apps").map { StateText.unescape($0[...]) }
+    let known = PrivateFile.names(in: "\(stateFolder)/apps").filter { !$0.hasSuffix(StateDamage.suffix) }
+      .map { StateText.unescape($0[...]) }
     return Set(known).union(policy.restricted).sorted().map { entry($0, policy) }
   }
 
@@ -53,11 +54,14 @@ package struct AuthorizationStore: Sendable {
       app: app, status: record?.status ?? .notDetermined, accuracy: record?.accuracy ?? .full,
       regions: store.text(of: .regions).map { StateText.regions(in: $0).count } ?? 0,
       visits: store.text(of: .visits).flatMap { StateText.visits(in: $0) }?.isRunning ?? false,
-      isRestricted: policy.restricted.contains(app), isUnreadable: text != nil && record == nil)
+      isRestricted: policy.restricts(store.app), isUnreadable: text != nil && record == nil)
   }
 
   private func store(_ app: String) -> StateStore {
-    StateStore(folder: stateFolder, runFolder: nil, app: AppDescription(identifier: app, keys: UsageKeys()))
+    let executable = app.firstRange(of: "@/").map { String(app[app.index(after: $0.lowerBound)...]) }
+    return StateStore(
+      folder: stateFolder, runFolder: nil,
+      app: AppDescription(identifier: app, keys: UsageKeys(), executable: executable))
   }
 
   // MARK: Programs
@@ -76,7 +80,14 @@ package struct AuthorizationStore: Sendable {
     var record = store.text(of: .authorization).flatMap { StateText.authorization(in: $0) } ?? .init()
     record.status = status
     if let accuracy { record.accuracy = accuracy }
-    try store.store(.authorization, StateText.text(of: record))
+    try set(record, for: app)
+  }
+
+  /// Replaces a program's permission.
+  ///
+  /// - Throws: `FileError`.
+  package func set(_ record: Authorization.Record, for app: String) throws(FileError) {
+    try store(app).store(.authorization, StateText.text(of: record))
   }
 
   /// Clears the permission of a program, which may ask again (AU-12).
@@ -91,7 +102,7 @@ package struct AuthorizationStore: Sendable {
   // MARK: Switches
 
   /// Whether this user's switch is on.
-  package var servicesAreOnForUser: Bool { ServicesSwitch.isOn(try? PrivateFile.read(switchPath)) ?? false }
+  package var servicesAreOnForUser: Bool { ServicesSwitch.isOn(ServicesSwitch.read(inFolder: stateFolder)) ?? false }
 
   /// Whether location services are on, by the user and by the machine's policy.
   package var servicesAreOn: Bool {
@@ -102,7 +113,8 @@ package struct AuthorizationStore: Sendable {
   ///
   /// - Throws: `FileError`.
   package func setServices(on isOn: Bool) throws(FileError) {
-    try PrivateFile.replace(switchPath, with: ServicesSwitch.text(isOn: isOn))
+    try PrivateFile.replace(
+      switchPath, with: SealedText.text(ServicesSwitch.text(isOn: isOn), place: ServicesSwitch.path))
   }
 
   private var switchPath: String { "\(stateFolder)/\(ServicesSwitch.path)" }

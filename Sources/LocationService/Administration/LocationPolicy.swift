@@ -8,7 +8,8 @@ import Timekeeping
 /// A line is one of
 ///
 ///     services off            no program gets locations
-///     restrict APP            that program gets none, and its user cannot change it
+///     restrict PATH           the program of that executable gets none, and its user cannot change it
+///     restrict NAME           the same for all executables with that file name, and programs that state that name
 ///     grant UNIT always       the daemon serves the programs of that systemd unit, or of that executable (a path), without
 ///     grant PATH whenInUse    a question, as on a board without a user
 ///     launch UNIT             the daemon starts that unit at its regions, as it does one that has `always`
@@ -54,6 +55,17 @@ package struct LocationPolicy: Sendable, Equatable {
     }
   }
 
+  /// Whether locations are denied to a program. A line names its executable by the path, as PATH or NAME@PATH, or by the name of its
+  /// file; then the name that the program states has no effect. A line with only a stated name is for programs that state it.
+  package func restricts(_ app: AppDescription) -> Bool {
+    restricted.contains { entry in
+      if entry == app.identifier || entry == app.label { return true }
+      guard let executable = app.executable else { return false }
+      let path = entry.firstRange(of: "@/").map { entry[entry.index(after: $0.lowerBound)...] } ?? entry[...]
+      return path == executable || entry == executable.split(separator: "/").last.map(String.init)
+    }
+  }
+
   private enum Line: Equatable {
     case nothing, servicesOff, restrict(String), grant(String, AuthorizationStatus), launch(String), mistake
     case gpsd(GPSDSetting), time(ClockPolicy), pulses(PulsePolicy)
@@ -84,7 +96,7 @@ package struct LocationPolicy: Sendable, Equatable {
   /// The message about the first line that cannot be read, with the next step; nil without one.
   package var problem: String? {
     guard let first = mistakes.first else { return nil }
-    return "\(Self.path):\(first): not understood; a line is `services off`, `restrict APP`, `grant UNIT always`"
+    return "\(Self.path):\(first): not understood; a line is `services off`, `restrict PATH`, `grant UNIT always`"
       + ", `launch UNIT`, `gpsd = on`, `time = continuous` or `pps = /dev/pps0`"
   }
 

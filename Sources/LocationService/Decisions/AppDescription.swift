@@ -2,15 +2,21 @@
 import Positioning
 
 /// The program that the service serves.
-package struct AppDescription: Sendable {
+package struct AppDescription: Sendable, Equatable {
   /// The key of its state: a bundle identifier, or the executable's name.
   package var identifier: String
   /// Its declarations and its texts for the user.
   package var keys: UsageKeys
+  /// The path of its executable; nil if it is unknown.
+  package var executable: String?
+  /// The name that a program of the daemon states; nil for one whose identifier is that name.
+  package var label: String?
 
-  package init(identifier: String, keys: UsageKeys) {
+  package init(identifier: String, keys: UsageKeys, executable: String? = nil, label: String? = nil) {
     self.identifier = identifier
     self.keys = keys
+    self.executable = executable
+    self.label = label
   }
 
   /// The identifier as the name of a folder.

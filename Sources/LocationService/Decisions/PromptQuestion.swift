@@ -29,6 +29,14 @@ package struct PromptQuestion: Sendable {
     }
   }
 
+  /// The line for a program whose question the location service has: the user answers it with another program.
+  package var notice: String {
+    let identifier = PrintedText.escaped(identifier)
+    return
+      "\(identifier) wants to know the location: \(PrintedText.escaped(prompt.text)); allow it in another terminal with "
+      + "`sextant authorize allow \(identifier)`"
+  }
+
   /// Returns the answer for a typed line; nil, and the question is repeated, for any other text.
   package func answer(_ line: String) -> Authorization.Answer? {
     let word = line.lowercased()

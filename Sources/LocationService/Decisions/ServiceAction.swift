@@ -64,6 +64,14 @@ package enum StateFile: Hashable, Sendable {
     "newest-location", "compass", "deferred", "regions", "visits", "authorization", "launch",
   ]
 
+  /// Whether its lines have checksums in the file (``SealedText``). Each location has one of its own.
+  var isSealed: Bool {
+    switch self {
+    case .newestLocation, .deferred: false
+    case .compass, .regions, .visits, .authorization, .monitor: true
+    }
+  }
+
   static func appFolder(_ app: AppDescription) -> String { "apps/\(app.folderName)" }
 
   /// The path in the state folder.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import EventLoop
+import FileSystem
 import Positioning
 import Synchronization
 
@@ -80,12 +81,15 @@ package final class InProcessLocationService: LocationService {
   ///   - settings: nil for those of the environment and the configuration files.
   ///   - log: writes a line for people; nil for standard error.
   package init(app: AppDescription, settings: ServiceSettings? = nil, log: (@Sendable (String) -> Void)? = nil) {
+    var app = app
+    app.executable = try? Syscalls.target(ofLink: "/proc/self/exe")
+    let identifier = app.identifier
     let host = ServiceHost(app: app, settings: settings, log: log ?? ServiceHost.programLog)
     self.host = host
     program = Readers(
       ask: { prompt in
-        TerminalPrompt.show(prompt, of: app.identifier) { host.answer($0, to: prompt, of: .own) }
-      }, log: host.log, command: GrantCommand(program: app.identifier, environment: host.settings.grantEnvironment))
+        TerminalPrompt.show(prompt, of: identifier) { host.answer($0, to: prompt, of: .own) }
+      }, log: host.log, command: GrantCommand(program: identifier, environment: host.settings.grantEnvironment))
     let application = host.settings.application ?? Terminal.applicationState
     id = host.add(app, host.store, application: application, program)
     host.start()

@@ -153,7 +153,7 @@ package final class ServiceHost: Sendable {
     positioning.asksInBackground = settings.isDaemon
     var restored = store.restored(log)
     let undecided = Authorization.Record(
-      status: settings.defaultAuthorization ?? undecided ?? .notDetermined,
+      status: store.hasDamagedPermission ? .notDetermined : settings.defaultAuthorization ?? undecided ?? .notDetermined,
       accuracy: app.keys.startsReduced ? .reduced : .full)
     let stored = restored.authorization.map { StateText.text(of: $0) }
     let hasState = stored != nil || !restored.regions.isEmpty || restored.visits != nil
@@ -187,13 +187,15 @@ package final class ServiceHost: Sendable {
   ///
   /// - Parameters:
   ///   - undecided: the permission until one is stored; nil for that of the settings.
+  ///   - isStored: whether its state is stored. Without an identity there is no name for it.
   ///   - isAbsent: whether the program does not run, and `receiver` takes its events for later.
   ///   - lingers: whether the receiver stays on for a while after its last demand, because the program may ask again.
   package func add(
     _ app: AppDescription, user: UInt32, authorization: AuthorizationStatus?, undecided: AuthorizationStatus? = nil,
-    application: ApplicationState, isAbsent: Bool = false, lingers: Bool = true, _ receiver: any ProgramReceiver
+    application: ApplicationState, isStored: Bool = true, isAbsent: Bool = false, lingers: Bool = true,
+    _ receiver: any ProgramReceiver
   ) -> ProgramID {
-    let folder = settings.stateFolder.map { "\($0)/users/\(user)" }
+    let folder = isStored ? settings.stateFolder.map { "\($0)/users/\(user)" } : nil
     let store = StateStore(folder: folder, runFolder: nil, app: app)
     return add(
       app, store, authorization: authorization, undecided: undecided, application: application, isAbsent: isAbsent,

@@ -22,9 +22,15 @@ package struct LaunchFiles: Sendable {
     guard let stateFolder else { return [] }
     return PrivateFile.names(in: "\(stateFolder)/users").compactMap { UInt32($0) }.sorted().flatMap { user in
       PrivateFile.names(in: "\(stateFolder)/users/\(user)/apps").compactMap { folder in
+        if folder.hasSuffix(StateDamage.suffix) { return nil }
         let name = StateText.unescape(folder[...])
-        guard let text = try? PrivateFile.read(path(of: name, user)) else { return nil }
-        return File(user: user, name: name, text: text)
+        let path = path(of: name, user)
+        guard let text = try? PrivateFile.read(path) else { return nil }
+        let sealed = SealedText(text, place: place(of: name))
+        guard sealed.damage > 0 else { return File(user: user, name: name, text: sealed.content) }
+        try? PrivateFile.replace(path + StateDamage.suffix, with: text)
+        try? PrivateFile.remove(path)
+        return File(user: user, name: name, text: "")
       }
     }
   }
@@ -35,7 +41,7 @@ package struct LaunchFiles: Sendable {
   package func store(_ text: String?, of name: String, _ user: UInt32) throws(FileError) {
     if stateFolder == nil { return }
     if let text {
-      try PrivateFile.replace(path(of: name, user), with: text)
+      try PrivateFile.replace(path(of: name, user), with: SealedText.text(text, place: place(of: name)))
     } else {
       try PrivateFile.remove(path(of: name, user))
     }
@@ -53,4 +59,9 @@ package struct LaunchFiles: Sendable {
   }
 
   private func path(of name: String, _ user: UInt32) -> String { folder(of: name, user) + "/launch" }
+
+  /// The path in the state folder of a user.
+  private func place(of name: String) -> String {
+    StateFile.appFolder(AppDescription(identifier: name, keys: UsageKeys())) + "/launch"
+  }
 }

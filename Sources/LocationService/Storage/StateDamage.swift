@@ -25,6 +25,18 @@ enum StateDamage: Equatable {
 
 extension StateText {
   /// Returns the damage of a file's text; nil without any.
+  ///
+  /// - Parameter lost: the number of lines that its checksums have dropped. No part of a damaged permission is used.
+  static func damage(in text: String, of file: StateFile, lost: Int) -> StateDamage? {
+    let damage = damage(in: text, of: file)
+    switch damage {
+    case .foreign: return .foreign
+    case .lines(let count): return .lines(count + lost)
+    case nil: return lost == 0 ? nil : file == .authorization ? .foreign : .lines(lost)
+    }
+  }
+
+  /// Returns the damage of a text without checksums; nil without any.
   static func damage(in text: String, of file: StateFile) -> StateDamage? {
     switch file {
     case .regions: damage(text, regionsHeading) { region($0) != nil }

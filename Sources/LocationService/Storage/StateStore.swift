@@ -100,16 +100,25 @@ struct StateStore {
   /// Locations that a deferral of an earlier run kept and did not deliver.
   var deferred: [Location] { text(of: .deferred).map { StateText.locations(in: $0) } ?? [] }
 
-  /// Returns the text of a file as it is now; nil without one.
+  /// Returns the text of a file as it is now, without damaged lines; nil without one. A damaged permission is a text that cannot be
+  /// read.
   func text(of file: StateFile) -> String? {
-    folder.flatMap { try? PrivateFile.read("\($0)/\(file.path(of: app))") }
+    guard let text = folder.flatMap({ try? PrivateFile.read("\($0)/\(file.path(of: app))") }) else { return nil }
+    guard file.isSealed else { return text }
+    let sealed = SealedText(text, place: file.path(of: app))
+    return file == .authorization && sealed.damage > 0 ? text : sealed.content
+  }
+
+  /// Whether a permission was damaged and set aside, and none was stored since.
+  var hasDamagedPermission: Bool {
+    folder.map { FileLookup.exists("\($0)/\(StateFile.authorization.path(of: app))\(StateDamage.suffix)") } ?? false
   }
 
   /// Returns the decisions outside the program as they are now.
   func administration() -> Administration {
-    var administration = Administration(app: app.identifier)
+    var administration = Administration(app: app)
     administration.authorization = text(of: .authorization)
-    administration.services = folder.flatMap { try? PrivateFile.read("\($0)/\(ServicesSwitch.path)") }
+    administration.services = folder.flatMap { ServicesSwitch.read(inFolder: $0) }
     administration.policy = try? UserFile.read(LocationPolicy.path)
     return administration
   }
@@ -124,8 +133,16 @@ struct StateStore {
   func store(_ file: StateFile, _ text: String) throws(FileError) {
     guard let folder else { return }
     guard file == .newestLocation else {
-      return try PrivateFile.replace("\(folder)/\(file.path(of: app))", with: text)
+      let place = file.path(of: app)
+      let text = file.isSealed ? SealedText.text(text, place: place) : text
+      // A longer file would not be read again.
+      guard text.utf8.count <= Self.sizeLimit else {
+        throw .longer(than: Self.sizeLimit, "\(folder)/\(place)")
+      }
+      return try PrivateFile.replace("\(folder)/\(place)", with: text)
     }
+    // An impossible value would not be read again.
+    guard StateText.location(in: text) != nil || text.isEmpty else { return }
     try newestFile?.replace(with: text)
     remember(text)
   }
@@ -145,6 +162,9 @@ struct StateStore {
   func remember(_ text: String) { remember(Array(text.utf8)) }
   func remember(_ text: [UInt8]) { runMemory?.keep(text) }
 
+  /// The size of the largest file, which a read takes at most.
+  private static let sizeLimit = 1 << 20
+
   private var newestOfThisRun: Location? {
     runFolder.flatMap { try? PrivateFile.read("\($0)/newest-location") }.flatMap { StateText.location(in: $0) }
       .flatMap(Self.shared)
@@ -160,10 +180,10 @@ struct StateStore {
   ) -> Value? {
     guard let folder else { return nil }
     let path = "\(folder)/\(file.path(of: app))"
-    let text: String
+    let stored: String
     do throws(FileError) {
       guard let found = try PrivateFile.read(path) else { return nil }
-      text = found
+      stored = found
     } catch {
       let nextStep =
         switch error.errno {
@@ -174,13 +194,19 @@ struct StateStore {
       log("\(path): \(error.reason); its content is not used (\(nextStep))")
       return nil
     }
+    let sealed = file.isSealed ? SealedText(stored, place: file.path(of: app)) : nil
+    let text = sealed?.content ?? stored
     let value = read(text)
-    guard let damage = StateText.damage(in: text, of: file) else { return value }
+    guard let damage = StateText.damage(in: text, of: file, lost: sealed?.damage ?? 0) else {
+      // A file of an older version gets its checksums.
+      if sealed?.isUnsealed == true, let value { try? store(file, write(value)) }
+      return value
+    }
     log(damage.text(path: path))
     // The copy comes first and then the readable part, so that one of both exists at each instant.
-    try? PrivateFile.replace(path + StateDamage.suffix, with: text)
+    try? PrivateFile.replace(path + StateDamage.suffix, with: sealed?.damage ?? 0 > 0 ? stored : text)
     if damage != .foreign, let value {
-      try? PrivateFile.replace(path, with: write(value))
+      try? store(file, write(value))
     } else {
       try? PrivateFile.remove(path)
     }

@@ -11,11 +11,15 @@ extension StateText {
     for record in records {
       let event = record.lastEvent
       let beacon: Region.Shape? = event.refinement.map { .beacon($0) }
-      text += line(
-        fields(of: record.condition) + [
+      let condition = fields(of: record.condition)
+      let refinement = beacon.map { fields(of: $0) } ?? ["-", "-", "-", "-"]
+      let written =
+        condition + [
           event.state.rawValue.description, event.date.nanosecondsSince1970.description,
           event.diagnostic.rawValue.description,
-        ] + (beacon.map { fields(of: $0) } ?? ["-", "-", "-", "-"]) + [escape(event.identifier)])
+        ] + refinement + [escape(event.identifier)]
+      // An impossible value would be damage at the next start.
+      if monitorRecord(written.map { $0[...] }) != nil { text += line(written) }
     }
     return text
   }

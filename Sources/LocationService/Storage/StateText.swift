@@ -66,7 +66,8 @@ enum StateText {
       ]
       // Written only where it is set, as earlier versions read nine fields.
       if region.notifiesStateOnDisplay { fields.append(flag(true)) }
-      text += line(fields)
+      // An impossible value would be damage at the next start.
+      if Self.region(fields.map { $0[...] }) != nil { text += line(fields) }
     }
     return text
   }
@@ -106,7 +107,9 @@ enum StateText {
     let fields = Array(fields)
     switch fields[0] {
     case "circle":
-      guard let centre = coordinate(fields[1], fields[2]), let radius = Double(fields[3]) else { return nil }
+      guard let centre = coordinate(fields[1], fields[2]), let radius = Double(fields[3]), !radius.isNaN else {
+        return nil
+      }
       return .circle(Circle(centre: centre, radiusMetres: radius))
     case "beacon":
       let halves = fields[1].split(separator: ":").map { UInt64($0, radix: 16) }
@@ -130,10 +133,11 @@ enum StateText {
   static func text(of record: Visits.Record) -> String {
     var text = visitsHeading + "\n" + line(["running", flag(record.isRunning)])
     if let visit = record.current {
-      text += line([
+      let fields = [
         "visit", optional(visit.arrival?.nanosecondsSince1970), visit.coordinate.latitudeDegrees.description,
         visit.coordinate.longitudeDegrees.description, visit.horizontalAccuracyMetres.description,
-      ])
+      ]
+      if Self.visit(fields.map { $0[...] }) != nil { text += line(fields) }
     }
     return text
   }
@@ -173,11 +177,12 @@ enum StateText {
   }
 
   static func authorization(in text: String) -> Authorization.Record? {
-    guard let fields = lines(of: text, heading: authorizationHeading)?.first, fields.count == 3,
+    guard let lines = lines(of: text, heading: authorizationHeading), lines.count == 1, let fields = lines.first,
+      fields.count == 3, let hasAsked = flag(fields[2]),
       let status = Int(fields[0]).flatMap(AuthorizationStatus.init(rawValue:)),
       let accuracy = Int(fields[1]).flatMap(AccuracyAuthorization.init(rawValue:))
     else { return nil }
-    return Authorization.Record(status: status, accuracy: accuracy, hasAskedForUpgrade: fields[2] == "yes")
+    return Authorization.Record(status: status, accuracy: accuracy, hasAskedForUpgrade: hasAsked)
   }
 
   // MARK: The newest location

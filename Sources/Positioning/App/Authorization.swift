@@ -225,6 +225,14 @@ public struct Authorization: Sendable {
     return prompt
   }
 
+  /// Returns the record that an answer to the open prompt leads to; nil if the answer changes nothing that is stored.
+  package func record(after answer: Answer, to prompt: Prompt) -> Record? {
+    guard asked == prompt else { return nil }
+    var answered = self
+    answered.answered(answer)
+    return answered.record == record ? nil : answered.record
+  }
+
   /// Replaces the record after a change of settings. A reset permits prompts again (AU-12).
   mutating func changed(to record: Record) {
     self.record = record

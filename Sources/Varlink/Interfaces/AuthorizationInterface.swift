@@ -13,7 +13,7 @@ extension VarlinkService.Interface {
 
       # The stored permission of a program.
       type Program (
-        # The name in the authorization store: NAME@EXECUTABLE.
+        # The name in the authorization store: NAME@EXECUTABLE, with the name of the executable's file.
         name: string,
         # The authorization: notDetermined, restricted, denied, authorizedWhenInUse or authorizedAlways.
         status: string,
@@ -33,13 +33,15 @@ extension VarlinkService.Interface {
         id: int,
         # The name of the program in the authorization store.
         name: string,
+        # The name that the program states. It identifies nothing.
+        label: ?string,
         # The process that asks.
         pid: int,
         # What the program requests: whenInUse, always or temporaryFullAccuracy.
         request: string,
         # Whether it has whenInUse and requests the step to always.
         isUpgrade: bool,
-        # The reason in the program's own words.
+        # The reason in the program's own words, in one line.
         text: string
       )
 
@@ -47,7 +49,7 @@ extension VarlinkService.Interface {
       method List(user: ?int) -> (programs: []Program, questions: []Question)
 
       # Returns the open questions, now and whenever they change. The call needs `more`. While an agent watches, programs of the
-      # user are not asked on their own terminals.
+      # user print no line about their questions.
       method Watch(user: ?int) -> (questions: []Question)
 
       # Answers a question: whenInUse, once, always or deny. For temporaryFullAccuracy, once is yes.
@@ -64,7 +66,7 @@ extension VarlinkService.Interface {
       error NoSuchProgram (name: string)
 
       # The caller may not answer for this program: it is of another user, the program itself, a process that the program has
-      # started, or in a user namespace of its own.
+      # started, or in a user or mount namespace of its own.
       error NotPermitted ()
 
       # The permission cannot be stored.

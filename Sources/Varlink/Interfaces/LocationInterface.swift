@@ -118,8 +118,9 @@ extension VarlinkService.Interface {
         identity: ?Identity
       )
 
-      # The client has no permission for locations, or the user has denied it.
-      error Denied ()
+      # The client has no permission for locations, or the user has denied it. `reason` says why a permission cannot be stored for
+      # it, and what an administrator can do: its executable is not known, as in a namespace of its own.
+      error Denied (reason: ?string)
 
       # The user has not yet answered the request for permission. `sextant authorize` lists and answers it.
       error NotDetermined ()

@@ -258,7 +258,8 @@ private func change(
 }
 
 private func restrict(_ app: String, _ isRestricted: Bool) throws {
-  let name = try identifier(app)
+  // The path of an executable is what the kernel has of it; a program may state another name.
+  let name = app.contains("/") && !app.contains("@/") ? FileLookup.resolved(app) ?? app : try identifier(app)
   try reporting(.machine) {
     try AuthorizationStore.changePolicy { LocationPolicy.text($0, restricting: name, isRestricted) }
   }

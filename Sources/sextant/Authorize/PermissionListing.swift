@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import EventLoop
 import GPSDJSON
 import LocationService
 import Positioning
@@ -17,14 +18,17 @@ struct PermissionListing {
   func lines() -> String {
     var text = "location services are " + (isOn ? "on" : isOnForUser ? "off for this machine" : "off") + "\n"
     for question in questions {
+      let app = PrintedText.escaped(question.app)
+      let stated = question.label.map { app.hasPrefix("\($0)@") ? "" : " as \(PrintedText.escaped($0))" } ?? ""
       text +=
-        "\(question.app) asks: \(question.prompt.text) (process \(question.process); answer with `sextant authorize allow` or "
+        "\(app) asks\(stated): \(PrintedText.escaped(question.prompt.text)) (process \(question.process); answer with `sextant authorize allow` or "
         + "`deny`)\n"
     }
     if entries.isEmpty, !questions.isEmpty { return text }
     if entries.isEmpty { return text + "no program has asked yet (\(folder))\n" }
-    let width = entries.map(\.app.count).max() ?? 0
-    for entry in entries {
+    let names = entries.map { PrintedText.escaped($0.app) }
+    let width = names.map(\.count).max() ?? 0
+    for (name, entry) in zip(names, entries) {
       var words = [Self.name(entry.status)]
       if entry.accuracy == .reduced { words.append("to about 5 km") }
       if entry.isRestricted { words.append("restricted by the machine's administrator") }
@@ -32,7 +36,7 @@ struct PermissionListing {
       if entry.regions > 0 { words.append("\(entry.regions) region\(entry.regions == 1 ? "" : "s")") }
       if entry.visits { words.append("visits") }
       text +=
-        entry.app + String(repeating: " ", count: width - entry.app.count + 2) + words.joined(separator: ", ") + "\n"
+        name + String(repeating: " ", count: width - name.count + 2) + words.joined(separator: ", ") + "\n"
     }
     return text
   }

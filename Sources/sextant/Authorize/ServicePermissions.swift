@@ -9,6 +9,8 @@ import Varlink
 struct OpenQuestion: Equatable {
   var id: Int64
   var app: String
+  /// The name that the program states; nil from an older service.
+  var label: String?
   var process: Int64
   var prompt: Authorization.Prompt
 
@@ -19,6 +21,7 @@ struct OpenQuestion: Equatable {
     else { return nil }
     self.id = id
     self.app = app
+    label = question["label"]?.string
     if case .integer(let process)? = question["pid"] { self.process = process } else { process = 0 }
     let requests: [String: Authorization.Request] = [
       "whenInUse": .whenInUse, "always": .always, "temporaryFullAccuracy": .temporaryFullAccuracy(purpose: ""),
@@ -126,13 +129,15 @@ struct ServicePermissions: ~Copyable {
     try set(extent ?? .authorizedWhenInUse, accuracy: nil, for: app)
   }
 
-  /// Returns the name in the service for one that the user gave: the full one, or the identifier or the executable if that is
-  /// of one program only.
+  /// Returns the name in the service for one that the user gave: the full one, or the executable or its name if that is of one
+  /// program only. A name that a program states counts while it asks.
   mutating func name(of app: String) throws -> String {
     let (entries, questions) = try list()
     let names = Set(entries.map(\.app)).union(questions.map(\.app))
     if names.contains(app) { return app }
-    let found = names.filter { $0.hasPrefix("\(app)@") || $0.hasSuffix("@\(app)") }
+    let executable = app.contains("/") ? FileLookup.resolved(app) ?? app : app
+    let stated = Set(questions.filter { $0.label == app }.map(\.app))
+    let found = names.filter { $0.hasPrefix("\(app)@") || $0.hasSuffix("@\(executable)") }.union(stated)
     if found.count > 1 {
       throw CommandFailure(.usage, "\(app) is the name of several programs: \(found.sorted().joined(separator: ", "))")
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import EventLoop
 import Varlink
 import WireBytes
 
@@ -34,19 +35,24 @@ struct Status: ParsableCommand {
   private static func text(of status: JSON) -> String {
     var lines: [String] = []
     func words(_ object: JSON, _ names: [String]) -> String {
-      names.compactMap { object[$0]?.string }.filter { !$0.isEmpty }.joined(separator: ", ")
+      names.compactMap { object[$0]?.string }.map { PrintedText.escaped($0) }.filter { !$0.isEmpty }.joined(
+        separator: ", ")
     }
     let receivers = status["receivers"]?.elements ?? []
     for receiver in receivers {
       let device = receiver["device"]?.string ?? ""
       lines.append(
-        "receiver \(device.isEmpty ? "(none yet)" : device): " + words(receiver, ["model", "state", "reason", "fix"]))
+        "receiver \(device.isEmpty ? "(none yet)" : PrintedText.escaped(device)): "
+          + words(receiver, ["model", "state", "reason", "fix"]))
     }
     for program in status["programs"]?.elements ?? [] {
-      let demands = (program["demands"]?.elements ?? []).compactMap(\.string).joined(separator: "; ")
-      let process = program["pid"]?.integer.map { "process \($0)" } ?? "\(program["unit"]?.string ?? "") does not run"
+      let demands = PrintedText.escaped(
+        (program["demands"]?.elements ?? []).compactMap(\.string).joined(separator: "; "))
+      let process =
+        program["pid"]?.integer.map { "process \($0)" }
+        ?? "\(PrintedText.escaped(program["unit"]?.string ?? "")) does not run"
       lines.append(
-        "program \(program["name"]?.string ?? "") (\(process), user "
+        "program \(PrintedText.escaped(program["name"]?.string ?? "")) (\(process), user "
           + "\(program["uid"]?.integer ?? 0)): \(program["authorization"]?.string ?? ""), "
           + "\(demands.isEmpty ? "no demand" : demands), \(program["delivered"]?.integer ?? 0) events"
           + ((program["dropped"]?.integer).map { $0 > 0 ? ", \($0) joined" : "" } ?? ""))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import EventLoop
 import FileSystem
+import Glibc
 import LivePage
 import MonotonicTime
 import SystemPackage
@@ -19,6 +20,9 @@ final class PageSockets {
   private let listeners: [Connection]
   private var connections: [Int: Connection] = [:]
   private var buffer = [UInt8](repeating: 0, count: 16_384)
+  /// The users who need no token on this machine: root, that of this process, and the one who has started it with sudo(8).
+  private let ownUsers = Set(
+    [0, geteuid(), environment("SUDO_UID").flatMap { UInt32($0) }].compactMap(\.self))
   /// When connections are accepted again after a lack of descriptors.
   private var acceptsAgain: Instant?
 
@@ -99,7 +103,8 @@ final class PageSockets {
         // Beyond that not even a refusal is written.
         if server.isOverrun { continue }
         InternetAddress.sendAtOnce(socket.descriptor)
-        let number = server.connect(at: now)
+        let user = InternetPeer.user(of: socket.descriptor)
+        let number = server.connect(isOwnUser: user.map { ownUsers.contains($0) } ?? false, at: now)
         let connection = Connection(socket)
         connections[number] = connection
         try? poller.add(connection.socket.descriptor, token: Self.token(number))

@@ -1,0 +1,666 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Attacks on the location service by users without rights, programs, containers and machines of the network: each one has to fail.
+
+usage: boundary.py FOLDER [CHECK...], as root; FOLDER holds sextant, sextant-track and sextantd
+
+Each check is a kind of attack with its variants, and prints a line for each that held. A check first does what an honest user does, so
+that a refusal is not that of a service that refuses everything. docs/reference/security.md has the promises.
+"""
+import contextlib
+import fcntl
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+
+import daemon
+import harness
+from daemon import LOCATION, Daemon
+from harness import Program, Simulator, environment, expect, expect_equal, wait_until
+
+# Numbers that no account of the machine has.
+ADA, MALLORY = 61001, 61002
+AUTHORIZATION, RECEIVERS = "org.sextant.Authorization", "org.sextant.Receivers"
+RIG = os.path.dirname(os.path.abspath(__file__))
+PYTHON = os.path.realpath("/usr/bin/python3")
+REFUSED = (f"{LOCATION}.NotDetermined", f"{LOCATION}.Denied")
+printing = threading.Lock()
+
+
+def held(kind, variant):
+    with printing:
+        print(f"  held: {kind}: {variant}", flush=True)
+
+
+@contextlib.contextmanager
+def service(folder, *options, policy="", **variables):
+    """A service with this policy, and without a permission for anyone."""
+    os.makedirs(f"{folder}/etc/sextant", exist_ok=True)
+    pathlib.Path(folder, "etc/sextant/policy").write_text(policy)
+    os.chmod(folder, 0o755)
+    with Simulator(folder, scenario=daemon.WALK) as receiver:
+        # It has an /etc of its own.
+        under = ("unshare", "--mount", "/bin/sh", "-c", 'mount --bind "$0/etc" /etc && exec "$@"', folder)
+        with Daemon(folder, receiver, authorization=None, under=under, **variables) if not options else \
+                DaemonWith(options, folder, receiver, under, **variables) as one:
+            one.receiver = receiver
+            yield one
+
+
+class DaemonWith(Daemon):
+    """The daemon with more options."""
+
+    def __init__(self, more, folder, receiver, under, **variables):
+        script = 'mount --bind "$0/etc" /etc && exec "$@" ' + " ".join(more)
+        super().__init__(folder, receiver, authorization=None, under=(*under[:4], script, folder), **variables)
+
+
+def executable(folder, name):
+    """An executable of its own, which runs Python."""
+    os.makedirs(f"{folder}/bin", exist_ok=True)
+    path = f"{folder}/bin/{name}"
+    if not os.path.exists(path):
+        shutil.copy(PYTHON, path)
+    return path
+
+
+def own(folder, user):
+    path = f"{folder}/of-{user}"
+    os.makedirs(path, exist_ok=True)
+    os.chown(path, user, user)
+    return path
+
+
+def code_of(one, text):
+    """The text of a program that speaks to the service: `service` is the path of the socket, and `say` prints what it found."""
+    return (f"import sys; sys.argv = ['', '.']; sys.path.insert(0, {RIG!r})\n"
+            "import json, os, signal, socket, subprocess, time\nimport daemon\nfrom daemon import Client, CORE, LOCATION\n"
+            f"service = {one.socket!r}\n"
+            "def say(value): print(json.dumps(value), flush=True)\n" + text)
+
+
+def start(one, path, text, user=MALLORY, under=(), **options):
+    """A program with an executable, as a user."""
+    return Program(*under, path, "-c", code_of(one, text), user=user, cwd="/",
+                   env=environment(own(one.folder, user), PYTHONHOME="/usr", PYTHONDONTWRITEBYTECODE="1",
+                                   SEXTANT_SERVICE=one.socket), **options)
+
+
+def found_by(one, path, text, user=MALLORY, under=()):
+    """What such a program says at its end."""
+    with start(one, path, text, user, under) as program:
+        program.wait_for_exit(0)
+        return json.loads(program.lines[-1])
+
+
+def authorize(one, *words, user=None, code=0):
+    return harness.run(harness.program(), "authorize", *words, code=code, user=user, cwd="/",
+                       env=environment(one.folder, SEXTANT_SERVICE=one.socket))
+
+
+def listed(one, user):
+    return json.loads(authorize(one, "show", "--json", user=user).output)
+
+
+ASK = "with Client(service) as client: say(client.error(f'{LOCATION}.Subscribe', more=True))\n"
+
+def expect_refused(found, what):
+    expect(found in REFUSED, f"{what}: the reply is {found!r}")
+
+
+def permit(one, path, user):
+    """What a user does: the program asks, and one command grants."""
+    expect_refused(found_by(one, path, ASK, user), "the first call")
+    authorize(one, "allow", path, "always", user=user)
+    expect_equal(found_by(one, path, ASK, user), None, "the error after the permission")
+
+
+def status_of(one, path, name, user=MALLORY, under=()):
+    """The authorization that a program of Core Location gets which states this name."""
+    text = (f"client = Client(service); client.open({name!r}); other = Client(service)\n"
+            "status = other.call(f'{LOCATION}.GetStatus')['parameters']['status']['programs']\n"
+            "say([one['authorization'] for one in status if one.get('pid') == os.getpid()][0])\n")
+    return found_by(one, path, text, user, under)
+
+
+# MARK: Names
+
+def stated_names(folder):
+    """A permission belongs to an executable: no stated name is that of another program."""
+    with service(folder) as one:
+        hike, evil = executable(folder, "hike"), executable(folder, "evil")
+        permit(one, hike, MALLORY)
+        expect_equal(status_of(one, hike, "hike"), "authorizedAlways", "the permission of the program itself")
+        expect_equal(status_of(one, hike, "another"), "authorizedAlways", "the permission under another name")
+        for variant, name in (("the name of a program", "hike"), ("its stored name", f"hike@{hike}"), ("a@b", "a@b"),
+                              ("an empty name", ""), ("a path", f"../../../hike@{hike}"), ("a line feed", f"hike@{hike}\n"),
+                              ("a NUL", f"hike@{hike}\0"), ("60,000 characters", "x" * 60_000)):
+            expect_equal(status_of(one, evil, name), "notDetermined", f"the permission by {variant}")
+            held("stated names", variant)
+        stored = listed(one, MALLORY)["apps"]
+        expect_equal([app["app"] for app in stored], [f"hike@{hike}"], "what is stored")
+        longest = max(len(line) for line in one.errors.splitlines())
+        expect(longest < 1000, f"a line of the log has {longest} characters")
+        one.terminate()
+
+
+def own_answers(folder):
+    """A program does not answer its own question, by whatever way it takes."""
+    with service(folder) as one:
+        evil, agent = executable(folder, "evil"), executable(folder, "agent")
+        sextant = harness.program()
+        asking = ("client = Client(service); client.open('a@b')\n"
+                  "client.act({'addManager': {'_0': 1}}, {'call': {'manager': 1, '_1': {'setDelegate': {'_0': 3}}}},"
+                  " {'call': {'manager': 1, '_1': {'requestAlways': {}}}})\n"
+                  "other = Client(service)\n"
+                  f"def questions(): return other.call('{AUTHORIZATION}.List')['parameters']['questions']\n"
+                  "def status(): return [one['authorization'] for one in other.call(f'{LOCATION}.GetStatus')['parameters']['status']"
+                  "['programs'] if one.get('pid') == os.getpid()][0]\n"
+                  "while not questions(): time.sleep(0.05)\n"
+                  "question = questions()[0]\n"
+                  "def run(*command): return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True).returncode\n"
+                  f"sextant = {sextant!r}\n")
+        variants = {
+            "its own message": "client.act({'answer': {'_0': {'always': {}}, 'to': {'request': {'always': {}}, 'text': question['text'],"
+                               " 'isUpgrade': False}}})\n",
+            "its own calls": f"for call in ('Answer', {{'id': question['id'], 'answer': 'always'}}), ('Set', {{'name': question['name'],"
+                             f" 'status': 'authorizedAlways'}}): other.call('{AUTHORIZATION}.' + call[0], call[1])\n",
+            "a child": "assert run(sextant, 'authorize', 'allow', question['name']) == 77\n",
+            "a child, after its own end of the question": "client.socket.close()\nwhile questions(): time.sleep(0.05)\n"
+                                                         "run(sextant, 'authorize', 'grant', question['name'], 'always')\n"
+                                                         "client = Client(service); client.open('a@b')\n",
+            "a child that it lost": "if os.fork() == 0:\n  if os.fork() == 0:\n    os.setsid(); time.sleep(0.3); code = run(sextant, 'authorize', 'allow', question['name']);"
+                                    " open(os.environ['SEXTANT_STATE_DIR'] + '.lost', 'w').write(str(code))\n    os._exit(0)\n  os._exit(0)\n"
+                                    "os.wait()\nwhile not os.path.exists(os.environ['SEXTANT_STATE_DIR'] + '.lost'): time.sleep(0.05)\n"
+                                    "time.sleep(0.2)\nos.unlink(os.environ['SEXTANT_STATE_DIR'] + '.lost')\n",
+            "a user namespace": "run('unshare', '--user', '--map-root-user', sextant, 'authorize', 'allow', question['name'])\n",
+            "a user and a mount namespace": "run('unshare', '--user', '--map-root-user', '--mount', sextant, 'authorize', 'allow', question['name'])\n",
+        }
+        terminal = "import pty\npid, end = pty.fork()\nif pid:\n  data = b''\n  try:\n    while True:\n      piece = os.read(end, 4096)\n" \
+                   "      if not piece: break\n      data += piece\n      if b'?' in piece or b':' in piece: os.write(end, b'a\\n')\n  except OSError: pass\n" \
+                   "  os.waitpid(pid, 0)\n  say(data.decode().strip().splitlines()[-1])\n  sys.exit()\n"
+        for variant, text in variants.items():
+            found = found_by(one, evil, asking + text + "time.sleep(0.2); say(status())\n")
+            expect_equal(found, "notDetermined", f"the permission by {variant}")
+            held("own answers", variant)
+        # A terminal that it has made, in whose foreground it is; its question, and the answer that it types.
+        with start(one, evil, terminal + asking + variants["its own message"] + "time.sleep(0.5); print(status())\n") as typed:
+            typed.wait_for_exit(0)
+            expect("notDetermined" in typed.output, f"a terminal of its own gives it {typed.output!r}")
+            held("own answers", "a terminal of its own")
+        # The user does.
+        with start(one, evil, asking + "while status() == 'notDetermined': time.sleep(0.05)\nsay(status())\n") as asked:
+            wait_until(lambda: listed(one, MALLORY)["questions"], "the question is not listed")
+            authorize(one, "allow", "evil", user=MALLORY)
+            asked.wait_for_exit(0)
+            expect_equal(json.loads(asked.lines[-1]), "authorizedAlways", "the permission by the user's answer")
+        one.terminate()
+
+
+def unknown_executables(folder):
+    """A program whose executable is not known has no stored permission, under any name."""
+    with service(folder) as one:
+        hike = executable(folder, "hike")
+        permit(one, hike, MALLORY)
+        gone = executable(folder, "gone")
+        deleted = "os.unlink(sys.executable)\n" + ASK
+        os.chown(f"{folder}/bin", MALLORY, MALLORY)
+        variants = {
+            "a user namespace": (hike, ASK, ("unshare", "--user", "--map-root-user")),
+            "a user and a mount namespace": (hike, ASK, ("unshare", "--user", "--map-root-user", "--mount")),
+            "a deleted executable": (gone, deleted.replace("sys.executable", repr(gone)), ()),
+        }
+        for variant, (path, text, under) in variants.items():
+            expect_refused(found_by(one, path, text, under=under), variant)
+            held("unknown executables", variant)
+        for name in ("hike", "hike@", f"hike@{hike}"):
+            found = status_of(one, hike, name, under=("unshare", "--user", "--map-root-user"))
+            expect_equal(found, "denied", f"the permission of {name} in a user namespace")
+        held("unknown executables", "a stated name in a user namespace")
+        with one.client() as root:
+            for name in ("hike@", "@", "process-1@", "hike"):
+                expect_equal(root.error(f"{AUTHORIZATION}.Set", {"name": name, "status": "authorizedAlways", "user": MALLORY}),
+                             f"{AUTHORIZATION}.NoSuchProgram", f"the answer to a permission for {name}")
+        held("unknown executables", "a permission for a name without an executable")
+        expect("grant" in one.errors or "outside the sandbox" in one.errors, f"no line says what helps: {one.errors[-500:]}")
+        one.terminate()
+
+
+# MARK: Grants
+
+def granted_executables(folder):
+    """The grant of an executable is for the file at that path of the host."""
+    hike, evil = executable(folder, "hike"), executable(folder, "evil")
+    with service(folder, policy=f"grant {hike} always\n") as one:
+        expect_equal(found_by(one, hike, ASK), None, "the error of the program with the grant")
+        expect_refused(found_by(one, evil, ASK), "another program")
+        for variant, outer, user in (
+                ("a file mounted at its path, in a user namespace", ("unshare", "--user", "--map-root-user", "--mount"), MALLORY),
+                ("a file mounted at its path, in a mount namespace", ("unshare", "--mount"), None)):
+            drop = f"exec setpriv --reuid={MALLORY} --regid={MALLORY} --clear-groups " if user is None else "exec "
+            script = f"mount --bind {evil} {hike} && {drop}{hike} \"$@\""
+            with Program(*outer, "/bin/sh", "-c", script, "sh", "-c", code_of(one, ASK), user=user, cwd="/",
+                         env=environment(own(folder, MALLORY), PYTHONHOME="/usr")) as program:
+                program.wait_for_exit(0)
+                expect_refused(json.loads(program.lines[-1]), variant)
+            held("granted executables", variant)
+        # The program that connects executes the one with the grant before the service looks; another process has a copy.
+        replaced = ("connection = socket.socket(socket.AF_UNIX)\n%s\n"
+                    "if os.fork() == 0:\n  connection.connect(service)\n"
+                    "  connection.sendall(json.dumps({'method': f'{LOCATION}.Subscribe', 'more': True}).encode() + b'\\0')\n"
+                    f"  os.execv({hike!r}, [{hike!r}, '-c', %r])\n"
+                    "connection.settimeout(120)\nprint('ready', flush=True)\n"
+                    "data = b''\nwhile b'\\0' not in data:\n  piece = connection.recv(4096)\n  if not piece: break\n  data += piece\n"
+                    "say(json.loads(data.split(b'\\0')[0]).get('error', 'a location') if data else 'nothing')\n")
+        stay = "import time; time.sleep(600)"
+        for variant, text in (("execve between connection and look-up", replaced % ("", stay)),
+                              ("the same, and the descriptor stays open", replaced % ("os.set_inheritable(connection.fileno(), True)", stay))):
+            os.kill(one.process.pid, signal.SIGSTOP)
+            try:
+                with start(one, evil, text) as program:
+                    program.wait_for_line("ready")
+                    wait_until(lambda: children_executing(program.process.pid, hike), "the child does not execute")
+                    os.kill(one.process.pid, signal.SIGCONT)
+                    program.wait_for_exit(0)
+                    found = json.loads(program.lines[-1])
+                    expect(found == "nothing" or found in REFUSED, f"{variant}: {found}")
+            finally:
+                os.kill(one.process.pid, signal.SIGCONT)
+                end_of(hike)
+            held("granted executables", variant)
+        reused_number(one, hike, evil)
+        one.terminate()
+
+
+def children_executing(process, path):
+    for child in pathlib.Path(f"/proc/{process}/task/{process}/children").read_text().split():
+        with contextlib.suppress(OSError):
+            if os.readlink(f"/proc/{child}/exe") == path:
+                return int(child)
+    return None
+
+
+def end_of(path):
+    """Ends the processes of the rig that execute a file of its own folder."""
+    for name in os.listdir("/proc"):
+        with contextlib.suppress(OSError):
+            if name.isdigit() and os.readlink(f"/proc/{name}/exe") == path:
+                os.kill(int(name), signal.SIGKILL)
+
+
+def reused_number(one, hike, evil):
+    """The process that has connected ends, and its number is that of a program with the grant when the service looks."""
+    text = ("connection = socket.socket(socket.AF_UNIX)\n"
+            "child = os.fork()\nif child == 0:\n  connection.connect(service)\n"
+            "  connection.sendall(json.dumps({'method': f'{LOCATION}.Subscribe', 'more': True}).encode() + b'\\0')\n  os._exit(0)\n"
+            "os.waitpid(child, 0)\nprint('ended', child, flush=True)\nconnection.settimeout(120)\n"
+            "data = b''\nwhile b'\\0' not in data:\n  piece = connection.recv(4096)\n  if not piece: break\n  data += piece\n"
+            "say(json.loads(data.split(b'\\0')[0]).get('error', 'a location') if data else 'nothing')\n")
+    last = pathlib.Path("/proc/sys/kernel/ns_last_pid")
+    os.kill(one.process.pid, signal.SIGSTOP)
+    try:
+        with start(one, evil, text) as program:
+            number = int(program.wait_for_line(r"ended (\d+)")[1])
+
+            def taken():
+                last.write_text(str(number - 1))
+                child = subprocess.Popen([hike, "-c", "import time; time.sleep(600)"], env={"PYTHONHOME": "/usr"})
+                if child.pid == number:
+                    return child
+                child.kill()
+                child.wait()
+                return None
+            try:
+                honest = wait_until(taken, "the number is not used again", 20)
+            except (OSError, harness.Failure):
+                # Another process of the machine has it, or the kernel sets no number.
+                print("  not played: granted executables: the number of the process is used again", flush=True)
+                return
+            wait_until(lambda: os.readlink(f"/proc/{number}/exe") == hike, "the other program does not run")
+            os.kill(one.process.pid, signal.SIGCONT)
+            program.wait_for_exit(0)
+            honest.kill()
+            honest.wait()
+            found = json.loads(program.lines[-1])
+            expect(found == "nothing" or found in REFUSED, f"a number that is used again: {found}")
+    finally:
+        os.kill(one.process.pid, signal.SIGCONT)
+    held("granted executables", "the number of the process is used again")
+
+
+def granted_units(folder):
+    """The grant of a unit is for the group that the service manager of the host has made."""
+    groups = next((path for path in ("/sys/fs/cgroup/unified", "/sys/fs/cgroup") if os.path.exists(f"{path}/cgroup.procs")), None)
+    if groups is None or not os.access(groups, os.W_OK):
+        return "not played: no control groups of the second version"
+    evil = executable(folder, "evil")
+    mark = f"boundary{os.getpid()}"
+    with service(folder, policy=f"grant {mark}.service always\n") as one:
+        def asking_in(group):
+            """What a program gets in a control group."""
+            path = pathlib.Path(groups, group)
+            path.mkdir(parents=True, exist_ok=True)
+            try:
+                join = f"echo $$ > {path}/cgroup.procs && exec setpriv --reuid={MALLORY} --regid={MALLORY} --clear-groups {evil} \"$@\""
+                with Program("/bin/sh", "-c", join, "sh", "-c", code_of(one, ASK), cwd="/",
+                             env=environment(own(folder, MALLORY), PYTHONHOME="/usr")) as program:
+                    program.wait_for_exit(0)
+                    return json.loads(program.lines[-1])
+            finally:
+                while str(path) != groups:
+                    with contextlib.suppress(OSError):
+                        path.rmdir()
+                    path = path.parent
+        expect_equal(asking_in(f"{mark}.slice/{mark}.service"), None, "the error in the group of the unit")
+        for variant, group in (("a container's", f"lxc.payload.{mark}/system.slice/{mark}.service"),
+                               ("a container's of another kind", f"docker{mark}/0123/{mark}.service"),
+                               ("a group without a slice", f"{mark}.service"),
+                               ("a user's manager", f"{mark}.slice/user@{MALLORY}.service/app.slice/{mark}.service"),
+                               ("a session's", f"{mark}.slice/session-1.scope/{mark}.service")):
+            expect_refused(asking_in(group), variant)
+            held("granted units", variant)
+        one.terminate()
+
+
+def restricted_programs(folder):
+    """A restriction is for the executable, whatever the program states."""
+    hike, other = executable(folder, "hike"), executable(folder, "other")
+    for line in (f"restrict {hike}", "restrict hike", f"restrict anything@{hike}"):
+        place = f"{folder}/{len(line)}"
+        os.makedirs(place)
+        with service(place, policy=line + "\n") as one:
+            for name in ("hike", "org.example.another", "a@b", ""):
+                expect_equal(status_of(one, hike, name), "restricted", f"the permission of {name!r} by `{line}`")
+            expect_refused(found_by(one, hike, ASK), "a program of org.sextant.Location")
+            expect_equal(status_of(one, other, "other"), "notDetermined", "the permission of another program")
+            one.terminate()
+        held("restrictions", line.replace(folder, "…") + ", under four names")
+
+
+# MARK: State
+
+def full_disk(folder):
+    """A permission that cannot be stored is not given, and the command says so."""
+    state = f"{folder}/state"
+    os.makedirs(state)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,mode=755", "tmpfs", state], check=True)
+    try:
+        with service(folder) as one:
+            hike = executable(folder, "hike")
+            asking = ("client = Client(service); client.open('hike')\n"
+                      "client.act({'addManager': {'_0': 1}}, {'call': {'manager': 1, '_1': {'setDelegate': {'_0': 3}}}},"
+                      " {'call': {'manager': 1, '_1': {'requestAlways': {}}}})\nprint('asks', flush=True)\nsys.stdin.read()\n")
+            with start(one, hike, asking, stdin=subprocess.PIPE) as program:
+                program.wait_for_line("asks")
+                wait_until(lambda: listed(one, MALLORY)["questions"], "the question is not listed")
+                with contextlib.suppress(OSError), open(f"{state}/filling", "wb") as filling:
+                    while True:
+                        filling.write(b"x" * 4096)
+                        filling.flush()
+                for words in (["allow", "hike"], ["grant", "hike", "always"], ["deny", "hike"]):
+                    authorize(one, *words, user=MALLORY, code=73)
+                    expect_equal([found["authorization"] for found in one.programs()], ["notDetermined"], f"the permission after {words}")
+                    held("a full disk", f"`authorize {' '.join(words)}` fails, and gives nothing")
+                os.unlink(f"{state}/filling")
+                authorize(one, "allow", "hike", user=MALLORY)
+                wait_until(lambda: one.programs()[0]["authorization"] == "authorizedAlways", "the answer with space does not count")
+                program.process.stdin.close()
+                program.wait_for_exit(0)
+            one.terminate()
+    finally:
+        subprocess.run(["umount", "-l", state], check=True)
+
+
+def stored_permissions(folder):
+    """A damaged permission, and one of an older version for a stated name, is not used, and a line says so."""
+    hike, evil = executable(folder, "hike"), executable(folder, "evil")
+    with service(folder) as one:
+        permit(one, hike, MALLORY)
+        expect_refused(found_by(one, evil, ASK), "another program")
+        authorize(one, "deny", "evil", user=MALLORY)
+        one.terminate()
+    apps = pathlib.Path(folder, f"state/users/{MALLORY}/apps")
+    denied = next(path for path in apps.iterdir() if path.name.startswith("evil")) / "authorization"
+    text = denied.read_bytes()
+    variants = {"denied becomes always": text.replace(b"\n2\t", b"\n3\t"),
+                "the permission of another program": next(
+                    path for path in apps.iterdir() if path.name.startswith("hike")).joinpath("authorization").read_bytes(),
+                "a line before": text.replace(b"\n2\t", b"\n3\t0\tno\n2\t"),
+                "the end is cut": text[:text.rindex(b"#end")]}
+    for variant, changed in variants.items():
+        expect(changed != text, f"{variant} changes nothing")
+        denied.write_bytes(changed)
+        with service(folder) as one:
+            expect_refused(found_by(one, evil, ASK), variant)
+            expect(str(denied) in one.errors, f"{variant} is not reported: {one.errors[-500:]}")
+            one.terminate()
+        held("damaged state", variant)
+    old = {"no executable": "evil@", "two executables": f"a@{hike}@{evil}", "a path": f"x/y@{evil}"}
+    shutil.rmtree(apps)
+    for name in old.values():
+        path = apps / name.replace("@", "%40").replace("/", "%2F")
+        path.mkdir(parents=True)
+        path.joinpath("authorization").write_text("sextant authorization 1\n3\t0\tno\n")
+    kept = apps / f"org.example.hike@{hike}".replace("@", "%40").replace("/", "%2F")
+    kept.mkdir()
+    kept.joinpath("authorization").write_text("sextant authorization 1\n3\t0\tno\n")
+    with service(folder) as one:
+        expect_refused(found_by(one, evil, ASK), "a permission of an older version")
+        for variant in old:
+            held("state of an older version", variant)
+        expect("grant it again" in one.errors, f"no line says how to grant: {one.errors[-500:]}")
+        expect_equal(found_by(one, hike, ASK), None, "the error with the permission of an older version for one executable")
+        one.terminate()
+
+
+def impossible_values(folder):
+    """Values that could not be read back are not stored."""
+    hike = executable(folder, "hike")
+    with service(folder) as one:
+        permit(one, hike, MALLORY)
+        for variant, (latitude, longitude, radius) in {
+                "a longitude of 1e12": (48.0, 1e12, 100), "a latitude of -1e300": (-1e300, 11.0, 100), "a radius of 1e308": (48.0, 11.0, 1e308)}.items():
+            text = ("client = Client(service); client.open('hike')\n"
+                    "client.act({'addManager': {'_0': 1}}, {'call': {'manager': 1, '_1': {'setDelegate': {'_0': 3}}}},"
+                    f" daemon.called('startMonitoring', _0=daemon.circle({latitude!r}, {longitude!r}, {radius!r})),"
+                    f" {{'openMonitor': {{'_0': 'm'}}}}, daemon.called('requestLocation'))\n"
+                    "time.sleep(0.3); say(Client(service).error(f'{LOCATION}.GetStatus'))\n")
+            expect_equal(found_by(one, hike, text), None, f"the status after {variant}")
+        one.terminate()
+    with service(folder) as one:
+        expect_equal(found_by(one, hike, ASK), None, "the error after the restart")
+        expect("cannot be read" not in one.errors, f"the service cannot read its state: {one.errors}")
+        one.terminate()
+    held("impossible values", "longitude, latitude, radius")
+
+
+# MARK: Lines of receivers
+
+def leases(folder):
+    """A connection has one line, and its end gives it back whatever the program keeps."""
+    with service(folder) as one:
+        def is_served():
+            return one.status()["receivers"][0]["state"] not in ("lent", "ending", "returning")
+
+        def lease(client):
+            reply, descriptors = client_with_descriptor(client)
+            expect("error" not in reply, f"Lease is refused: {reply}")
+            return descriptors[0]
+        with one.client() as client:
+            os.close(lease(client))
+            expect_equal(client.error(f"{RECEIVERS}.Lease"), f"{RECEIVERS}.Lent", "the answer to a second lease")
+        wait_until(is_served, lambda: f"the line is lent without an end: {one.status()['receivers']}")
+        held("leases", "two on one connection")
+        with one.client() as client:
+            for _ in range(3):
+                client.send({"method": f"{RECEIVERS}.Lease"})
+            os.close(lease_reply(client)[1][0])
+        wait_until(is_served, lambda: f"the line is lent without an end: {one.status()['receivers']}")
+        held("leases", "three calls at once")
+        # A program keeps the descriptor: the lock is not the descriptor's any more, and the program is named.
+        client = one.client()
+        kept = lease(client)
+
+        def is_free():
+            with open(one.receiver.link, "rb", buffering=0) as another:
+                try:
+                    fcntl.flock(another, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    return True
+                except OSError:
+                    return False
+        expect(not is_free(), "the lent line is not locked")
+        client.socket.close()
+        wait_until(is_free, "a kept descriptor holds the lock")
+        held("leases", "the lock of a kept descriptor")
+        one.wait_for_message(rf"pid {os.getpid()}\b")
+        held("leases", "the program that keeps a descriptor is named")
+        os.close(kept)
+        wait_until(is_served, lambda: f"the line does not return: {one.status()['receivers']}")
+        one.terminate()
+
+
+def client_with_descriptor(client):
+    client.send({"method": f"{RECEIVERS}.Lease"})
+    return lease_reply(client)
+
+
+def lease_reply(client):
+    data, descriptors, _, _ = socket.recv_fds(client.socket, 65536, 4)
+    while b"\0" not in data:
+        more, found, _, _ = socket.recv_fds(client.socket, 65536, 4)
+        data, descriptors = data + more, descriptors + found
+    message, client.rest = data.split(b"\0", 1)
+    return json.loads(message), descriptors
+
+
+# MARK: Other users
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def gpsd_clients(folder):
+    """A client of gpsd has the rights of a user of this machine only if the whole pair of addresses is that user's."""
+    port = free_port()
+    with service(folder, f"--gpsd 127.0.0.1:{port} --gpsd '[::1]:{port}'", policy="gpsd = on\n") as one:
+        os.chown(os.path.realpath(one.receiver.link), ADA, ADA)
+
+        def as_user(user, source, target, family=socket.AF_INET):
+            """The reply to a change, of a client of this user."""
+            text = (f"client = socket.socket({int(family)}); client.settimeout(120); client.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)\n"
+                    f"client.bind({source!r}); client.connect({target!r}); file = client.makefile('rw')\n"
+                    "file.readline(); print(client.getsockname()[1], flush=True)\n"
+                    "file.write('?DEVICES;\\n'); file.flush(); devices = json.loads(file.readline())['devices']\n"
+                    "file.write('?DEVICE=' + json.dumps({'path': devices[0]['path'], 'hexdata': 'b5620a0400000e34'}) + ';\\n'); file.flush()\n"
+                    "reply = json.loads(file.readline()); say(reply.get('message', reply['class']))\nsys.stdin.read()\n")
+            return start(one, PYTHON, text, user=user, stdin=subprocess.PIPE)
+        with as_user(ADA, ("127.0.0.1", 0), ("127.0.0.1", port)) as ada:
+            honest = json.loads(ada.wait_for_line(r'^"(.*)"$')[0])
+            expect("only users who may open" not in honest, f"the user who may open the receiver is refused: {honest}")
+            number = int(ada.lines[0])
+            for variant, user, source, target, family in (
+                    ("127.0.0.2 with the same port", MALLORY, ("127.0.0.2", number), ("127.0.0.1", port), socket.AF_INET),
+                    ("127.1.2.3 with the same port", MALLORY, ("127.1.2.3", number), ("127.0.0.1", port), socket.AF_INET),
+                    ("::1 with the same port", MALLORY, ("::1", number), ("::1", port), socket.AF_INET6),
+                    ("another user", MALLORY, ("127.0.0.1", 0), ("127.0.0.1", port), socket.AF_INET)):
+                with as_user(user, source, target, family) as mallory:
+                    reply = json.loads(mallory.wait_for_line(r'^"(.*)"$')[0])
+                    expect("only users who may open" in reply, f"{variant}: {reply}")
+                    mallory.kill()
+                held("clients of gpsd", variant)
+            ada.kill()
+        one.terminate()
+    another_machine(folder)
+
+
+def another_machine(folder):
+    """A network namespace is another machine: root there is not root here, and its ports are not those of this machine's users."""
+    mark = str(os.getpid())
+    name, here = f"boundary-{mark}", f"bh{mark}"[:15]
+    made = subprocess.run(f"ip netns add {name} && ip link add {here} type veth peer name there netns {name} && "
+                          f"ip addr add 10.211.55.1/30 dev {here} && ip link set {here} up && "
+                          f"ip -n {name} addr add 10.211.55.2/30 dev there && ip -n {name} link set there up",
+                          shell=True, capture_output=True, text=True)
+    try:
+        if made.returncode:
+            return held("clients of gpsd", f"another machine: not played, {made.stderr.strip()}")
+        port = free_port()
+        place = f"{folder}/machine"
+        os.makedirs(place)
+        with service(place, f"--gpsd 10.211.55.1:{port}", policy="gpsd = on\n") as one:
+            text = (f"client = socket.create_connection(('10.211.55.1', {port}), 120); file = client.makefile('rw'); file.readline()\n"
+                    "file.write('?DEVICES;\\n'); file.flush(); devices = json.loads(file.readline())['devices']\n"
+                    "file.write('?DEVICE=' + json.dumps({'path': devices[0]['path'], 'hexdata': 'b5620a0400000e34'}) + ';\\n'); file.flush()\n"
+                    "say(json.loads(file.readline()).get('message', ''))\n")
+            found = found_by(one, PYTHON, text, user=None, under=("ip", "netns", "exec", name))
+            expect("only users who may open" in found, f"root of another machine: {found}")
+            one.terminate()
+        held("clients of gpsd", "another machine")
+    finally:
+        subprocess.run(f"ip netns del {name}; ip link del {here}", shell=True, capture_output=True)
+
+
+def what_others_see(folder):
+    """Another user sees neither executables nor positions, and no program writes a line of its own into a list."""
+    with service(folder) as one:
+        home = own(folder, ADA)
+        secret = f"{home}/a-private-program"
+        shutil.copy(PYTHON, secret)
+        text = "client = Client(service); client.open('private\\n\\x1b[2Jname'); print('open', flush=True); sys.stdin.read()\n"
+        with start(one, secret, text, user=ADA, stdin=subprocess.PIPE) as private:
+            private.wait_for_line("open")
+            for user, sees in ((MALLORY, False), (ADA, True), (None, True)):
+                shown = found_by(one, PYTHON, "say(Client(service).call(f'{LOCATION}.GetStatus'))\n", user=user)
+                expect_equal(secret in json.dumps(shown), sees, f"whether user {user} sees the executable")
+                expect("latitude" not in json.dumps(shown), f"the status has a position: {shown}")
+            held("what others see", "the executables of another user in the status")
+            lines = harness.run(harness.program(), "status", "--socket", one.socket, env=environment(folder)).output
+            expect("\x1b" not in lines and len([line for line in lines.splitlines() if "private" in line]) == 1, lines)
+            held("what others see", "control characters of a name")
+            private.kill()
+        evil = executable(folder, "evil")
+        keys = {**daemon.KEYS, "whenInUse": "x\nhike@/usr/bin/hike  authorizedAlways\n\u2028\x1b[2J" + "y" * 10_000}
+        keys["alwaysAndWhenInUse"] = keys["whenInUse"]
+        text = (f"daemon.KEYS = json.loads({json.dumps(json.dumps(keys))})\n"
+                "client = Client(service); client.open('evil\\nhike@/usr/bin/hike')\n"
+                "client.act({'addManager': {'_0': 1}}, {'call': {'manager': 1, '_1': {'setDelegate': {'_0': 3}}}},"
+                " {'call': {'manager': 1, '_1': {'requestWhenInUse': {}}}})\nprint('asks', flush=True); sys.stdin.read()\n")
+        with start(one, evil, text, stdin=subprocess.PIPE) as asking:
+            asking.wait_for_line("asks")
+            wait_until(lambda: listed(one, MALLORY)["questions"], "the question is not listed")
+            lines = authorize(one, user=MALLORY).output
+            expect("\x1b" not in lines and "\u2028" not in lines and len(lines) < 2000 and
+                   len([line for line in lines.splitlines() if line.startswith("hike")]) == 0, lines)
+            held("what others see", "a line feed in a reason, and its length")
+            asking.kill()
+        one.terminate()
+    port = free_port()
+    with Program(harness.program(), "view", "--demo", "--listen", f"127.0.0.1:{port}", user=ADA, cwd="/",
+                 env=environment(own(folder, ADA), SEXTANT_SERVICE="none", PATH=f"{os.path.dirname(harness.program())}:{os.environ['PATH']}")) as page:
+        page.wait_for_message("http://")
+        for path in ("/", "/events"):
+            for user, code in ((ADA, 200), (None, 200), (MALLORY, 401)):
+                text = (f"import http.client; one = http.client.HTTPConnection('127.0.0.1', {port}, timeout=60); one.request('GET', {path!r});"
+                        "print(one.getresponse().status, flush=True); import os; os._exit(0)")
+                found = harness.run(PYTHON, "-c", text, user=user, cwd="/")
+                expect_equal(int(found.lines[-1]), code, f"the status of {path} for user {user}")
+            held("what others see", f"{path} of another user's page on this machine")
+        page.interrupt()
+
+
+CHECKS = (stated_names, own_answers, unknown_executables, granted_executables, granted_units, restricted_programs, full_disk,
+          stored_permissions, impossible_values, leases, gpsd_clients, what_others_see)
+
+
+if __name__ == "__main__":
+    if os.geteuid() != 0:
+        raise SystemExit("boundary.py plays users and namespaces, which needs root; run it with sudo")
+    harness.run_checks(CHECKS, harness.arguments(__doc__).checks)
