@@ -62,6 +62,24 @@ private let next = Wire.nmea("GPRMC,120001.00,V,,,,,,,241126,,,N")
     #expect(satellites[1]["signals"] == [] && satellites[1]["elevation"] == 10)
   }
 
+  @Test("An epoch gives the rows of the history, with null for what is not known; without a time it gives none")
+  func historyRows() {
+    var scene = Scene()
+    scene.receive(epoch + next)
+    let rows = scene.live.takeEvents().compactMap { event in event.row.map { (event.kind, $0) } }
+    #expect(rows.map(\.0) == [.fix, .sky])
+    #expect(rows.allSatisfy { $0.1.second == 1_795_521_600 })
+    #expect(
+      String(decoding: rows[0].1.json, as: UTF8.self)
+        == "[1795521600,\"3D\",47.283333333,8.550000000,400.000,448.000,null,null,0.514,90.00,2.10,1.20,1.70,5]")
+    #expect(
+      String(decoding: rows[1].1.json, as: UTF8.self)
+        == "[1795521600,[[\"G05\",180,45,\"strongest\",42],[\"G30\",20,10]]]")
+    var timeless = Scene()
+    timeless.receive(Wire.nmea("GPGLL,4717.00000,N,00833.00000,E,,A,A") + next)
+    #expect(timeless.live.takeEvents().allSatisfy { $0.row == nil || $0.row?.second == 1_795_521_601 })
+  }
+
   @Test("Messages are counted with their rate, and the line with its errors")
   func messages() {
     var scene = Scene()

@@ -56,6 +56,12 @@ private func event(_ kind: LiveEvent.Kind, _ json: String, name: String? = nil) 
   LiveEvent(kind, name: name, json: Array(json.utf8))
 }
 
+/// An event with a row of the history.
+private func row(_ kind: LiveEvent.Kind, _ second: Int64, _ json: String? = nil) -> LiveEvent {
+  LiveEvent(
+    kind, json: Array("\(second)".utf8), row: HistoryRow(second: second, json: Array((json ?? "[\(second)]").utf8)))
+}
+
 @Suite struct PageServerTests {
   @Test("Another user of this machine needs the token, also where the server is reached from this machine alone")
   func otherUsers() {
@@ -108,6 +114,67 @@ private func event(_ kind: LiveEvent.Kind, _ json: String, name: String? = nil) 
     #expect(scene.read(number) == "event: fix\ndata: 3\n\n")
     scene.server.disconnected(number)
     #expect(scene.server.pages == 0)
+  }
+
+  @Test("After a session a page gets its source and history, and no event or end of it")
+  func secondVisit() {
+    var scene = Scene()
+    scene.server.begin(event(.hello, "1"), of: "ttyACM0")
+    scene.server.publish(row(.fix, 100))
+    scene.server.publish(event(.receiver, "M10"))
+    scene.server.leave()
+    let second = scene.get("/events")
+    #expect(
+      scene.read(second).hasSuffix(
+        "\r\n\r\nevent: hello\ndata: 1\n\nevent: history\ndata: {\"fixes\":[[100]],\"skies\":[]}\n\n"))
+    scene.server.begin(event(.hello, "2"), of: "ttyACM0")
+    scene.server.publish(row(.fix, 160))
+    #expect(scene.read(second) == "event: hello\ndata: 2\n\nevent: fix\ndata: 160\n\n")
+    let third = scene.get("/events")
+    #expect(scene.read(third).contains("\"fixes\":[[100],[160]]"))
+    scene.server.begin(event(.hello, "3"), of: "ttyACM1")
+    let other = scene.get("/events")
+    #expect(scene.read(other).hasSuffix("\r\n\r\nevent: hello\ndata: 3\n\n"))
+  }
+
+  @Test("A page that was there gets the seconds that it has missed, and an end stays for the next pages")
+  func missedSeconds() {
+    var scene = Scene()
+    scene.server.begin(event(.hello, "1"), of: "drive.ubx")
+    for second in 100..<130 { scene.server.publish(row(.fix, Int64(second))) }
+    for second in 100..<130 { scene.server.publish(row(.sky, Int64(second))) }
+    scene.server.publish(event(.end, "over"))
+    let page = scene.get("/events?since=126")
+    #expect(
+      scene.read(page).hasSuffix(
+        "event: history\ndata: {\"fixes\":[[127],[128],[129]],\"skies\":[]}\n\nevent: fix\ndata: 129\n\n"
+          + "event: sky\ndata: 129\n\nevent: end\ndata: over\n\n"))
+    let whole = scene.get("/events?since=x")
+    #expect(scene.read(whole).contains("[129]],\"skies\":[[100],[110],[120]]}"))
+  }
+
+  @Test("The history is one hour, has one row of a second, and begins anew when the time jumps back")
+  func boundedHistory() {
+    var scene = Scene()
+    scene.server.begin(event(.hello, "1"), of: "a")
+    for second in 0..<10_000 {
+      scene.server.publish(row(.fix, Int64(second)))
+      scene.server.publish(row(.fix, Int64(second), "[\(second).5]"))
+      // A late event of a second before is not charted.
+      scene.server.publish(row(.fix, Int64(second) - 3))
+    }
+    let number = scene.get("/events")
+    let text = scene.read(number)
+    let rows = text.split(separator: ",").count { $0.contains(".5]") }
+    #expect((3600...3660).contains(rows))
+    #expect(!text.contains("[9996],") && text.contains("[9999.5]]"))
+    scene.server.publish(row(.fix, 5000))
+    let second = scene.get("/events")
+    #expect(scene.read(second).contains("{\"fixes\":[[5000]],"))
+    scene.server.publish(row(.fix, .max / 1_000_000_000))
+    scene.server.publish(row(.sky, .min / 1_000_000_000))
+    let third = scene.get("/events")
+    #expect(scene.read(third).contains("{\"fixes\":[],\"skies\":[["))
   }
 
   @Test("A message goes to the pages that have opened it")

@@ -4,7 +4,7 @@
 
 usage: view.py FOLDER-OF-PROGRAMS [CHECK...] [--recordings FOLDER] [--minutes N] [--pictures FOLDER]
 
-Values are read out of the page and compared with the stream and with `sextant decode`; filter, pause and theme are driven by
+A page is visited again, sleeps, is loaded again, and outlives a restart of the service and of the program. Values are read out of the page and compared with the stream and with `sextant decode`; filter, pause and theme are driven by
 the keyboard. No page may have an error in its console or request another origin. `--minutes` measures the processor time and
 memory of page and program; it asks the simulator for ten fixes a second and prints how many positions came. `--pictures` writes the pictures of the guide.
 """
@@ -14,6 +14,7 @@ import os
 import re
 import socket
 import subprocess
+import threading
 import time
 import urllib.parse
 
@@ -26,14 +27,15 @@ WALK = "start 48.1642,11.6056 512m\nhot\nwalk by 400m,200m\nwalk home\nrepeat\n"
 
 
 class View(Program):
-    """`sextant view` at a free port of loopback. `address` is the printed one, with the token if it has one."""
+    """`sextant view` at a free port of loopback, or at `port`. `address` is the printed one, with the token if it has one."""
 
-    def __init__(self, folder, *arguments):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+    def __init__(self, folder, *arguments, port=None, service="none"):
+        if port is None:
+            with socket.socket() as free:
+                free.bind(("127.0.0.1", 0))
+                port = free.getsockname()[1]
         super().__init__(program(), "view", "--listen", f"127.0.0.1:{port}", *arguments,
-                         env=harness.environment(folder, SEXTANT_SERVICE="none"))
+                         env=harness.environment(folder, SEXTANT_SERVICE=service))
         self.address = self.wait_for_message(r"the page is at (http://\S+)")[1]
         parts = urllib.parse.urlsplit(self.address)
         self.port, self.origin = parts.port, f"{parts.scheme}://{parts.netloc}"
@@ -47,6 +49,55 @@ class View(Program):
         text = reply.read1(1024).decode()
         connection.close()
         return reply.status, text
+
+
+    def has_line(self):
+        """Whether a line to a receiver is open: a pseudo-terminal."""
+        for name in os.listdir(f"/proc/{self.process.pid}/fd"):
+            try:
+                if os.readlink(f"/proc/{self.process.pid}/fd/{name}").startswith(("/dev/pt", "/dev/tty")):
+                    return True
+            except FileNotFoundError:
+                pass  # Closed meanwhile.
+        return False
+
+
+class SleepyProxy:
+    """A proxy of a port of loopback. `sleep` closes its connections to the server, and leaves those of the browser open without a
+    byte, as they are after the sleep of a phone. Later connections are forwarded."""
+
+    def __init__(self, port):
+        self.target, self.servers = port, []
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+                server = socket.create_connection(("127.0.0.1", self.target))
+            except OSError:
+                return
+            self.servers.append(server)
+            for one, other in ((client, server), (server, client)):
+                threading.Thread(target=self._forward, args=(one, other, server), daemon=True).start()
+
+    def _forward(self, one, other, server):
+        try:
+            while data := one.recv(65536):
+                other.sendall(data)
+        except OSError:
+            pass  # Closed by the other thread, or by `sleep`.
+        if server in self.servers:
+            self.servers.remove(server)
+            for end in (one, other):
+                end.close()
+
+    def sleep(self):
+        asleep, self.servers = self.servers, []
+        for server in asleep:
+            server.shutdown(socket.SHUT_RDWR)
 
 
 def expect_quiet(page, view):
@@ -104,7 +155,7 @@ def simulated(folder):
         page.press("?")
         expect(page.value("document.querySelector('#keys').open"), "? does not open the keys")
         page.press("Escape")
-        for width in (360, 1600):
+        for width in (360, 390, 1600):
             page.resize(width, 900)
             expect(page.value("document.documentElement.scrollWidth") <= width, f"the page is wider than {width} pixels")
         page.value("document.querySelector('#power').scrollIntoView()")  # A part outside of the window is not drawn.
@@ -172,6 +223,124 @@ def closed(folder):
         wait_until(is_idle, lambda: f"the program uses the processor without a page: {last}")
         view.terminate()
         return "no processor time in two seconds"
+
+
+CHARTED = "history.columns.satellitesUsed.last.filter((value) => !Number.isNaN(value)).length"
+
+
+def wait_until_newer(page, shown):
+    """Waits until the page, in front of other tabs, shows a fix that is newer than one, on a live connection."""
+    page.call("Page.bringToFront")  # Tabs behind it draw nothing.
+    page.wait(f"state.fix.time > {json.dumps(shown)} && state.fix.mode === 3 && connected[0] === 'live'")
+    page.wait(f"document.querySelector('#connection').textContent === 'live' && "
+              f"document.querySelector('[data-field=time]').textContent.replace(' ', 'T') > {json.dumps(shown)}")
+
+
+def revisited(folder):
+    """A page that is opened after the receiver was left, one that is loaded again, and two at a time are live and have the history."""
+    with View(folder, "sim:walk") as view, Browser() as browser:
+        first = browser.open(view.address)
+        first.wait(f"state.fix.mode === 3 && {CHARTED} > 2 && track.count > 2")
+        first.close()
+        wait_until(lambda: not view.has_line(), "the receiver is not left")
+        second = browser.open(view.address)
+        second.wait("track.count > 2")
+        shown = second.value("state.fix.time ?? ''")
+        charted = second.value(CHARTED)
+        expect(charted > 2, f"the second visit has {charted} seconds of history")
+        second.wait("state.fix.time !== undefined")
+        wait_until_newer(second, second.value("state.fix.time"))
+        expect_equal(second.value("state.end"), None, "an end of the former session")
+
+        third = browser.open(view.address)
+        third.wait("state.fix.mode === 3")
+        shown = [page.value("state.fix.time") for page in (second, third)]
+        for page, time_shown in zip((second, third), shown):
+            wait_until_newer(page, time_shown)
+        second.close()
+        wait_until_newer(third, third.value("state.fix.time"))
+
+        third.wait("history.signals.size > 0 && trails.size > 0")
+        before = {"seconds": third.value(CHARTED), "positions": third.value("track.count"), "signals": third.value("history.signals.size")}
+        third.call("Page.reload")
+        third.wait(f"document.readyState === 'complete' && typeof track === 'object' && track.count >= {before['positions'] - 1}")
+        third.wait(f"{CHARTED} >= {before['seconds'] - 1} && history.signals.size > 0 && trails.size > 0")
+        third.wait("state.fix.time !== undefined")
+        wait_until_newer(third, third.value("state.fix.time"))
+        expect_quiet(third, view)
+        view.terminate()
+        return f"after the reload: {before}"
+
+
+def replayed(folder):
+    """A replayed device shows its end, and begins again with the next visit, not before."""
+    recording = f"{folder}/walk.rec"
+    harness.run(program(), "record", "--device", "sim:walk", "--seconds", "4", recording, env=harness.environment(folder))
+    with View(folder, f"replay:{recording}@max") as view, Browser() as browser:
+        for _ in range(2):
+            page = browser.open(view.address)
+            page.wait("document.querySelector('#connection').dataset.state === 'ended' && state.fix.time !== undefined")
+            started = page.value("state.hello.started")
+            time.sleep(1)
+            expect_equal(page.value("[state.hello.started, connected[0]]"), [started, "ended"], "the session after its end")
+            expect_quiet(page, view)
+            page.close()
+        view.terminate()
+        return "twice"
+
+
+def slept(folder):
+    """A tab that slept until the server had closed its connection, and that was told nothing of it, is live again."""
+    with View(folder, "sim:walk") as view, Browser() as browser:
+        proxy = SleepyProxy(view.port)
+        view.origin = f"http://127.0.0.1:{proxy.port}"
+        page = browser.open(view.origin + "/")
+        page.wait("state.fix.mode === 3 && track.count > 2")
+        shown, positions = page.value("[state.fix.time, track.count]")
+        browser.open("about:blank")  # The page is behind another tab.
+        page.call("Page.setWebLifecycleState", state="frozen")
+        proxy.sleep()
+        wait_until(lambda: not view.has_line(), "the receiver is not left")
+        page.call("Page.setWebLifecycleState", state="active")
+        wait_until_newer(page, shown)
+        expect(page.value("track.count") >= positions, "the page has lost its positions")
+        expect_quiet(page, view)
+        view.terminate()
+        return f"newer than {shown}"
+
+
+def restarted(folder):
+    """After a restart of the location service, and of the program itself, the page is live again."""
+    path = f"{folder}/location"
+
+    def serve():
+        service = Program(program("sextantd"), "--device", "sim:walk", "--socket", path,
+                          env=harness.environment(folder, SEXTANT_AUTHORIZATION="always"))
+        wait_until(lambda: os.path.exists(path), "the service does not listen")
+        return service
+    service = serve()
+    try:
+        with Browser() as browser:
+            with View(folder, service=path) as view:
+                page = browser.open(view.address)
+                page.wait("state.fix.mode === 3")
+                service.terminate()
+                shown = page.value("state.fix.time")
+                service = serve()
+                wait_until_newer(page, shown)
+                expect_quiet(page, view)
+                shown = page.value("state.fix.time")
+                view.terminate()
+            page.wait("document.querySelector('#connection').dataset.state === 'lost'")
+            with View(folder, port=view.port, service=path) as view:
+                wait_until_newer(page, shown)
+                # While nothing listens the browser reports its attempts.
+                expect(all("net::ERR_" in one for one in page.errors), f"errors in the console: {page.errors}")
+                view.terminate()
+        service.terminate()
+        return f"newer than {shown}"
+    finally:
+        service.kill()
 
 
 def crowd(folder):
@@ -267,7 +436,7 @@ def pictures(folder):
 
 
 options = harness.arguments(__doc__, recordings="../shared/corpus", minutes=0, pictures="")
-checks = {check.__name__: check for check in (simulated, recorded, refused, closed, crowd)}
+checks = {check.__name__: check for check in (simulated, recorded, refused, closed, revisited, replayed, slept, restarted, crowd)}
 if options.minutes:
     checks = {"measure": measure}
 if options.pictures:

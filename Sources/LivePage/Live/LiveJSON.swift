@@ -73,29 +73,24 @@ extension JSONLine {
     let list = sky.satellites
     for index in list.indices {
       let satellite = list[index]
-      let found = signals[UInt16(satellite.system.rawValue) << 8 | UInt16(satellite.number)] ?? []
-      self.satellite(satellite, found)
+      self.satellite(satellite, satellite.signals(in: signals))
     }
     endArray()
     endObject()
   }
 
   private mutating func satellite(_ satellite: Satellite, _ signals: [SignalTable.Signal]) {
-    let number = satellite.number < 10 ? "0\(satellite.number)" : "\(satellite.number)"
     beginObject()
-    field("id", text: SatelliteStatistics.prefix(satellite.system.rawValue) + number)
+    field("id", text: satellite.id)
     field("gnss", satellite.system.word)
     if satellite.elevationDegrees != Satellite.unknownAngle {
       field("elevation", Int64(satellite.elevationDegrees))
     }
     if satellite.azimuthDegrees >= 0 { field("azimuth", Int64(satellite.azimuthDegrees)) }
     field("used", satellite.isUsed)
-    if let quality = signals.map(\.quality).max() { field("quality", Int64(quality)) }
+    if let quality = signals.compactMap(\.quality).max() { field("quality", Int64(quality)) }
     beginArray("signals")
     for signal in signals { self.signal(signal.name, signal.decibelHertz, signal.isUsed) }
-    if signals.isEmpty, satellite.signalDecibelHertz > 0 {
-      signal("strongest", satellite.signalDecibelHertz, satellite.isUsed)
-    }
     endArray()
     endObject()
   }
@@ -233,7 +228,7 @@ extension JSONLine {
 
 extension Fix {
   /// The kind and the corrections in a word.
-  fileprivate var statusWord: StaticString {
+  var statusWord: StaticString {
     switch kind {
     case .none: return "none"
     case .timeOnly: return "time only"

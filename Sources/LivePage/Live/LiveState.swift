@@ -122,11 +122,14 @@ struct LiveContent: ~Copyable {
     if report.fixChanged || isNew {
       let geometry = report.fix.hasAllDilutions ? nil : Dilutions(of: sky.satellites)
       line.fix(report.fix, geometry: geometry, visible: sky.count, clock: clock)
-      add(.fix)
+      let json = line.takeBytes()
+      events.add(LiveEvent(.fix, json: json, row: line.historyRow(report.fix, geometry: geometry)))
     }
     if report.skyChanged {
-      line.sky(sky, report.fix.time, signals.current(at: now))
-      add(.sky)
+      let signals = signals.current(at: now)
+      line.sky(sky, report.fix.time, signals)
+      let json = line.takeBytes()
+      events.add(LiveEvent(.sky, json: json, row: line.historyRow(sky, report.fix.time, signals)))
     }
   }
 
@@ -215,7 +218,8 @@ struct SignalTable {
     var name: String
     var decibelHertz: UInt8
     var isUsed: Bool
-    var quality: UInt8
+    /// The quality of NAV-SIG; nil without it.
+    var quality: UInt8?
   }
 
   private var signals: [UInt16: [Signal]] = [:]

@@ -32,7 +32,8 @@ const plain = (value) => (typeof value === "object" && value !== null ? JSON.str
 const token = new URLSearchParams(location.search).get("token") ?? sessionStorage.getItem("token");
 if (token) sessionStorage.setItem("token", token);
 
-const state = { hello: {}, fix: {}, sky: { satellites: [] }, messages: { messages: [] }, settings: { items: [] }, power: {}, rf: { blocks: [] } };
+const nothing = () => ({ fix: {}, sky: { satellites: [] }, messages: { messages: [] }, settings: { items: [] }, power: {}, rf: { blocks: [] } });
+const state = { hello: {}, ...nothing() };
 const opened = new Map(); // The opened messages of the console: the last frame of each, or nothing yet.
 const openedLimit = 8;
 let isPaused = false;
@@ -70,7 +71,7 @@ const history = {
     const second = Math.floor(at);
     if (!Number.isFinite(second)) return Math.max(0, this.newest) % capacity;
     if (Math.abs(second - this.newest) >= capacity || second < this.newest - 10) {
-      for (let slot = 0; slot < capacity; slot++) this.clear(slot);
+      this.reset();
       this.newest = second;
     }
     while (this.newest < second) this.clear(++this.newest % capacity);
@@ -79,6 +80,18 @@ const history = {
   clear(slot) {
     for (const name in this.columns) this.columns[name].clear(slot);
     for (const values of this.signals.values()) values[slot] = 0;
+  },
+  reset() {
+    for (let slot = 0; slot < capacity; slot++) this.clear(slot);
+    this.newest = -1;
+  },
+  /** The C/N0 of a signal at a slot. */
+  addSignal(key, slot, cn0) {
+    if (!this.signals.has(key)) {
+      if (this.signals.size >= 256) this.signals.delete(this.signals.keys().next().value);
+      this.signals.set(key, new Uint8Array(capacity));
+    }
+    this.signals.get(key)[slot] = cn0;
   },
 };
 
@@ -104,6 +117,7 @@ const track = {
     this.next = (this.next + 1) % this.limit;
     this.count = Math.min(this.limit, this.count + 1);
   },
+  clear() { [this.count, this.next, this.time, this.origin] = [0, 0, undefined, undefined]; },
   /** A plane that touches the ellipsoid (WGS 84) at a position. */
   start({ lat, lon }) {
     const sine = Math.sin((lat * Math.PI) / 180);
@@ -137,13 +151,54 @@ const trails = new Map(); // Azimuth and elevation of each satellite, a place fo
 
 // MARK: Stream
 
+/** The values of a row of the history, after its second. */
+const rowFields = ["status", "lat", "lon", "altitudeMSL", "height", "horizontalAccuracy", "verticalAccuracy", "speed", "course", "pdop", "hdop", "vdop", "satellitesUsed"];
+const skyInterval = 10; // Seconds between two rows of satellites.
+
+let session; // The source and the start of the session that is shown.
 const on = {
   hello(hello) {
+    // Another session: what is shown is not of now. The history of the same source continues.
+    if (session && session.started !== hello.started) Object.assign(state, nothing(), { line: undefined, receiver: undefined, spectrum: undefined });
+    if (session && session.source !== hello.source) {
+      history.reset();
+      track.clear();
+      trails.clear();
+    }
+    if (session?.started !== hello.started) {
+      notify();
+      for (const one of views) one.isDue = true;
+    }
+    session = hello;
     const kinds = { simulated: "SIMULATED", recording: "RECORDING", service: "LOCATION SERVICE" };
     setText(find("#kind"), kinds[hello.kind] ?? "");
     find("#kind").hidden = !kinds[hello.kind];
     setText(find("#source"), hello.source ?? "");
     document.title = `${hello.source ?? ""} – Sextant`;
+  },
+  /** The seconds that the page has missed, or of before its load. */
+  history({ fixes, skies }) {
+    const newest = history.newest;
+    const events = [
+      ...fixes.map(([second, ...values]) => ({ second, kind: "fix", event: Object.fromEntries(rowFields.map((name, i) => [name, values[i] ?? undefined])) })),
+      ...skies.map(([second, satellites]) => ({ second, kind: "sky", satellites })),
+    ].filter(({ second }) => second > newest).sort((a, b) => a.second - b.second);
+    for (const { second, kind, event, satellites } of events) {
+      const time = new Date(second * 1000).toISOString();
+      if (kind === "fix") { on.fix({ ...event, mode: event.lat === undefined ? 0 : 3, time }); continue; }
+      history.slot(time);
+      for (const [id, azimuth, elevation, ...signals] of satellites) {
+        addTrail(id, azimuth, elevation);
+        // A row counts for the seconds since the one before it.
+        for (let i = 0; i < signals.length; i += 2) {
+          for (let back = 0; back < skyInterval && second - back > newest; back++) {
+            history.addSignal(`${id} ${signals[i]}`, (second - back + capacity) % capacity, signals[i + 1]);
+          }
+        }
+      }
+    }
+    changed("fix");
+    changed("sky");
   },
   fix(fix) {
     const slot = history.slot(fix.time);
@@ -154,37 +209,36 @@ const on = {
   sky({ time, satellites }) {
     const slot = history.slot(time);
     for (const satellite of satellites) {
-      for (const signal of satellite.signals ?? []) {
-        const key = `${satellite.id} ${signal.name}`;
-        if (!history.signals.has(key)) {
-          if (history.signals.size >= 256) history.signals.delete(history.signals.keys().next().value);
-          history.signals.set(key, new Uint8Array(capacity));
-        }
-        history.signals.get(key)[slot] = signal.cn0 ?? 0;
-      }
-      if (satellite.azimuth === undefined || satellite.elevation === undefined) continue;
-      const trail = trails.get(satellite.id) ?? [];
-      const last = trail.at(-1);
-      if (!last || Math.hypot(last[0] - satellite.azimuth, last[1] - satellite.elevation) >= 1) {
-        trail.push([satellite.azimuth, satellite.elevation]);
-        if (trail.length > 120) trail.shift();
-        if (trails.size < 256) trails.set(satellite.id, trail);
-      }
+      for (const signal of satellite.signals ?? []) history.addSignal(`${satellite.id} ${signal.name}`, slot, signal.cn0 ?? 0);
+      addTrail(satellite.id, satellite.azimuth, satellite.elevation);
     }
   },
   message(message) { if (opened.has(message.name)) opened.set(message.name, message); },
   notice({ text }) { notify(text); },
-  end({ reason }) {
-    stream?.close();
-    connection("ended", reason ?? "the recording is over");
-  },
+  // The stream stays open: the next recording, or another session, can follow.
+  end({ reason }) { connection("ended", reason ?? "the recording is over"); },
 };
 
+function addTrail(id, azimuth, elevation) {
+  if (!Number.isFinite(azimuth) || !Number.isFinite(elevation)) return;
+  const trail = trails.get(id) ?? [];
+  const last = trail.at(-1);
+  if (last && Math.hypot(last[0] - azimuth, last[1] - elevation) < 1) return;
+  trail.push([azimuth, elevation]);
+  if (trail.length > 120) trail.shift();
+  if (trails.size < 256) trails.set(id, trail);
+}
+
 let stream;
+let heard = 0; // The time of the last event, ms.
+let again; // The timer of the next attempt.
 function connect() {
+  clearTimeout(again);
   stream?.close();
+  heard = Date.now();
   const query = new URLSearchParams();
   if (opened.size) query.set("open", [...opened.keys()].join(","));
+  if (history.newest >= 0) query.set("since", history.newest);
   if (token) query.set("token", token);
   const address = `events${query.size ? `?${query}` : ""}`;
   stream = new EventSource(address);
@@ -193,10 +247,12 @@ function connect() {
     connection("lost", "connection lost");
     if (target.readyState === EventSource.CLOSED) refused(address);
   };
-  for (const name of ["hello", "receiver", "fix", "sky", "messages", "message", "line", "rf", "spectrum", "power", "settings", "notice", "end"]) {
+  for (const name of ["hello", "history", "receiver", "fix", "sky", "messages", "message", "line", "rf", "spectrum", "power", "settings", "notice", "end"]) {
     stream.addEventListener(name, ({ data }) => {
       const value = JSON.parse(data);
-      state[name] = value;
+      heard = Date.now();
+      if (connected[0] !== "live" && name !== "notice") connection("live", "live");
+      if (name !== "history") state[name] = value;
       on[name]?.(value);
       changed(name);
     });
@@ -209,12 +265,26 @@ async function refused(address) {
   try {
     const reply = await fetch(address, { signal: abort.signal });
     if (!reply.ok) notify((await reply.text()).trim());
-    else setTimeout(connect, 2000);
+    // Other pages may have been closed meanwhile; a token does not become valid.
+    if (reply.ok || reply.status === 503) again = setTimeout(connect, 2000);
   } catch {
-    setTimeout(connect, 5000);
+    again = setTimeout(connect, 5000);
   }
   abort.abort();
 }
+
+/** Connects again if the connection is dead without an error, as after the sleep of a computer or of a tab. A source that is read
+ * has events each second. */
+function revive(limit) {
+  if (document.hidden || connected[0] !== "live" || Date.now() - heard < limit) return;
+  connection("lost", "connection lost");
+  connect();
+}
+setInterval(revive, 5000, 20_000);
+document.addEventListener("visibilitychange", () => revive(5000));
+document.addEventListener("resume", () => revive(5000));
+window.addEventListener("online", () => revive(5000));
+window.addEventListener("pageshow", ({ persisted }) => { if (persisted) connect(); });
 
 let connected = ["", "connecting"];
 function connection(kind, text) {

@@ -4,10 +4,10 @@
 package struct LiveEvent: Equatable, Sendable {
   /// The kinds, in the order in which a new page gets the last event of each.
   package enum Kind: String, CaseIterable, Sendable {
-    case hello, receiver, fix, sky, messages, message, line, rf, spectrum, power, settings, notice, end
+    case hello, history, receiver, fix, sky, messages, message, line, rf, spectrum, power, settings, notice, end
 
-    /// Whether a new page gets the last event of the kind.
-    var isState: Bool { self != .message && self != .notice }
+    /// Whether a new page gets the last event of the kind. The history is made for each page.
+    var isState: Bool { self != .message && self != .notice && self != .history }
   }
 
   package var kind: Kind
@@ -15,11 +15,14 @@ package struct LiveEvent: Equatable, Sendable {
   package var name: String?
   /// An object of JSON in one line.
   package var json: [UInt8]
+  /// What the charts keep of the event; nil for nothing.
+  package var row: HistoryRow?
 
-  package init(_ kind: Kind, name: String? = nil, json: [UInt8]) {
+  package init(_ kind: Kind, name: String? = nil, json: [UInt8], row: HistoryRow? = nil) {
     self.kind = kind
     self.name = name
     self.json = json
+    self.row = row
   }
 
   /// The event as text/event-stream (HTML, section 9.2).

@@ -41,6 +41,9 @@ package struct PageServer: Sendable {
   private var nextNumber = 0
   /// The last event of each kind that is a state.
   private var latest: [LiveEvent.Kind: LiveEvent] = [:]
+  private var history = PageHistory()
+  /// The source of the history.
+  private var source = ""
   private var requests: [ControlRequest] = []
   /// The connections that were accepted or have new output since the last round.
   private var touched: Set<Int> = []
@@ -139,10 +142,23 @@ package struct PageServer: Sendable {
 
   // MARK: Events
 
-  /// Sends an event to all pages. With `hello` another source begins: a new page gets no event of the former one.
+  /// Begins a session with a source: a new page gets no event of a former session. The history of the same source continues.
+  ///
+  /// - Parameter source: the name of the source.
+  package mutating func begin(_ hello: LiveEvent, of source: String) {
+    if source != self.source { history.removeAll() }
+    self.source = source
+    publish(hello)
+  }
+
+  /// Ends a session whose source a page opens again. The next page gets its events and not the last ones of this session.
+  package mutating func leave() { latest = latest.filter { $0.key == .hello } }
+
+  /// Sends an event to all pages. With `hello` another session begins: a new page gets no event of the former one.
   package mutating func publish(_ event: LiveEvent) {
     if event.kind == .hello { latest.removeAll() }
     if event.kind.isState { latest[event.kind] = event }
+    if let row = event.row { history.add(row, event.kind) }
     for number in connections.keys {
       connections[number]!.add(event)
       if connections[number]!.hasOutput { touched.insert(number) }
@@ -211,14 +227,17 @@ package struct PageServer: Sendable {
     }
   }
 
-  /// Begins the stream of events, with the last event of each kind.
+  /// Begins the stream of events, with the last event of each kind and the history that the page does not have yet.
   private mutating func stream(_ request: HTTPRequest, to number: Int, at now: Instant) {
     let names = (request.parameter("open") ?? "").split(separator: ",").prefix(Self.mostOpenedMessages)
     let opened = names.filter { $0.utf8.count <= 32 }.map(String.init)
     connections[number]!.state = .events(
       EventQueue(), opened: opened, nextHeartbeat: now + PageConnection.heartbeatInterval)
     var text = head(.ok, type: "text/event-stream", length: nil)
-    for kind in LiveEvent.Kind.allCases { if let event = latest[kind] { text += event.text } }
+    let events = latest.merging(
+      history.event(since: request.parameter("since").flatMap { Int64($0) }).map { [.history: $0] } ?? [:]
+    ) { $1 }
+    for kind in LiveEvent.Kind.allCases { if let event = events[kind] { text += event.text } }
     connections[number]!.put(text)
     touched.insert(number)
   }

@@ -5,15 +5,17 @@ import ReceiverRuntime
 /// The options of the commands that open a receiver.
 struct ReceiverOptions: ParsableArguments {
   @Option(
+    name: .shortAndLong,
     help: ArgumentHelp(
       """
       The device of the receiver: a tty, pseudo-terminal or FIFO, i2c:BUS[@ADDRESS], tcp://HOST:PORT, \
       udp://[HOST]:PORT, gpsd://HOST[:PORT][/DEVICE], replay:FILE[@SPEED], sim:SCENARIO, or - for the bytes on standard input. Default: GNSS_DEVICE, else the receiver of the location service, \
       else the configuration file, else the first receiver that is found.
-      """))
+      """),
+    completion: .custom { _, _, _ in DeviceCompletion.words })
   var device: String?
 
-  @Option(help: "The baud rate of the line. No other rate is tried. Default: search for the rate.")
+  @Option(name: .shortAndLong, help: "The baud rate of the line. No other rate is tried. Default: search for the rate.")
   var baud: UInt32?
 
   @Flag(help: "Use the built-in simulator if there is no receiver.")
@@ -21,6 +23,15 @@ struct ReceiverOptions: ParsableArguments {
 
   func validate() throws {
     if baud == 0 { throw ValidationError("--baud must be a rate such as 9600; omit it to search for the rate.") }
+  }
+
+  /// The receiver of the command line without an option, as in `watch /dev/ttyACM0`.
+  ///
+  /// - Throws: a mistake in the command line if --device names one too.
+  mutating func use(place: String?) throws {
+    guard let place else { return }
+    if device != nil { throw ValidationError("\(place): --device names the receiver already; omit one of both.") }
+    device = place
   }
 
   /// Chooses the source of a command, with the rate of these options before that of the configuration file. Without a
@@ -59,6 +70,18 @@ struct ReceiverOptions: ParsableArguments {
       return wait.choice
     }
     seconds = rest
+    try bind(&choice)
+    return choice
+  }
+
+  /// Chooses the source of a command that has waited for its receiver and opens it again. Without a receiver the choice fails.
+  ///
+  /// - Parameter sends: as of ``chooseOrWait(seconds:sends:)``.
+  func chooseAgain(sends: Bool) throws -> Source.Choice {
+    if let choice = try ServiceReceiver.chosen(named: device, isDemo: demo, for: sends ? .sending : .listening) {
+      return choice
+    }
+    var choice = try Source.chosen(named: device, isDemo: demo, for: .listening)
     try bind(&choice)
     return choice
   }

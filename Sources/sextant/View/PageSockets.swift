@@ -174,6 +174,8 @@ final class PageSockets {
   var deadline: Instant? { .earlier(server.deadline, acceptsAgain) }
 
   func publish(_ event: LiveEvent) { server.publish(event) }
+  func begin(_ hello: LiveEvent, of source: String) { server.begin(hello, of: source) }
+  func leave() { server.leave() }
   func takeRequests() -> [ControlRequest] { server.takeRequests() }
   func answer(_ request: ControlRequest, _ status: HTTPStatus, _ text: String, at now: Instant) {
     server.answer(request, status, text, at: now)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import EventLoop
+import FileSystem
 import LivePage
 import MonotonicTime
 import Receiver
 import ReceiverRuntime
+import SerialPort
 import WireBytes
 
 /// `sextant view`: shows a receiver or a recording live in a browser.
@@ -25,8 +27,10 @@ struct View: ParsableCommand {
 
   @OptionGroup var receiver: ReceiverOptions
 
-  @Option(help: "The address and port of the page.")
+  @Option(help: "The address and port of the page; * for all addresses of this computer.")
   var listen = "127.0.0.1:2950"
+
+  private static let usualPort = 2950
 
   @Flag(help: "Open the page in the browser of the desktop, by xdg-open.")
   var open = false
@@ -54,13 +58,20 @@ struct View: ParsableCommand {
   @Flag(help: "Send no byte to the receiver.")
   var readOnly = false
 
-  @Argument(help: "Recordings to replay, one after the other, in place of a receiver.")
+  @Argument(
+    help:
+      "Recordings to replay, one after the other, in place of a receiver; or the device of a receiver, as of --device.")
   var files: [String] = []
 
-  func validate() throws {
+  mutating func validate() throws {
     try ReceiverOptions.check(seconds: seconds)
+    if InternetAddress.parse(listen) == nil { listen += ":\(Self.usualPort)" }
     if InternetAddress.parse(listen) == nil {
       throw ValidationError("--listen must be an address and a port, such as 127.0.0.1:2950, [::1]:2950 or *:2950.")
+    }
+    if let place = files.first, files.count == 1, Self.isDevice(place) {
+      try receiver.use(place: place)
+      files = []
     }
     if !files.isEmpty, receiver.device != nil || receiver.demo {
       throw ValidationError("A recording takes the place of a receiver; omit --device and --demo.")
@@ -74,6 +85,15 @@ struct View: ParsableCommand {
     }
     if let tiles, Self.origin(ofTiles: tiles) == nil {
       throw ValidationError("--tiles must be like https://tile.example.org/{z}/{x}/{y}.png.")
+    }
+  }
+
+  /// Whether a name is not that of a recording.
+  private static func isDevice(_ name: String) -> Bool {
+    switch try? LineAddress(name) {
+    case .port(let path)?: path.hasPrefix("/dev/") || exists(path) && !FileLookup.isRegularFile(path)
+    case .i2c?, .network?, .replay?, .simulator?: true
+    case nil: false
     }
   }
 
@@ -100,10 +120,10 @@ struct View: ParsableCommand {
       files: .own, access: PageAccess(isLoopback: isLoopback, allowsControl: control, token: token),
       tileOrigin: tiles.flatMap(Self.origin))
     let sockets = try PageSockets(server, at: addresses)
-    let address = "http://\(Self.printed(listen))/" + (isLoopback && !control ? "" : "?token=\(token)")
+    let urls = Self.printed(listen).map { "http://\($0)/" + (isLoopback && !control ? "" : "?token=\(token)") }
     let end = seconds.map { SystemClock.monotonic + Milliseconds(seconds: $0) }
     let page = ViewPage(
-      sockets, address: address, opensBrowser: open, tiles: tiles, allowsControl: control, end: end)
+      sockets, addresses: urls, opensBrowser: open, tiles: tiles, allowsControl: control, end: end)
     if files.isEmpty { return try viewReceiver(page) }
     let choices = try files.map { file in
       try Source.chosen(named: "replay:\(file)" + (speed.map { "@\($0)" } ?? ""), isDemo: false, for: .listening)
@@ -117,19 +137,39 @@ struct View: ParsableCommand {
     try page.serveUntilEnd()
   }
 
-  /// Opens the receiver while pages are open.
+  /// Opens the receiver while pages are open. The first failure ends the command. A receiver that was there is waited for: it may
+  /// have been unplugged while no page was open.
   private func viewReceiver(_ page: ViewPage) throws {
-    while try viewSession(page), try page.waitForPage() {}
+    var rest = page.secondsLeft
+    var continues = try viewSession(page, receiver.chooseOrWait(seconds: &rest, sends: control))
+    var failure: String?
+    while continues, try page.waitForPage() {
+      do {
+        continues = try viewSession(page, receiver.chooseAgain(sends: control))
+        failure = nil
+      } catch {
+        guard let text = Self.text(error) else { throw error }
+        // A failure that repeats is shown once.
+        continues = try page.showFailure(text, isNew: text != failure)
+        failure = text
+      }
+    }
+  }
+
+  /// The text of a failure of the receiver or of the service; nil for another one.
+  private static func text(_ error: any Error) -> String? {
+    switch error {
+    case let failure as SerialPortError: failure.description
+    case let failure as CommandFailure: failure.description
+    default: nil
+    }
   }
 
   /// Shows the receiver until no page is open. Its line, and the connection to a service, are closed with the function.
-  private func viewSession(_ page: ViewPage) throws -> Bool {
-    var rest = page.secondsLeft
-    let choice = try receiver.chooseOrWait(seconds: &rest, sends: control)
+  private func viewSession(_ page: ViewPage, _ choice: Source.Choice) throws -> Bool {
     page.begin(choice.source.name, Self.kind(choice), isFile: false)
-    let continues = try run(choice, page, name: choice.source.name)
-    page.end("no page is open")
-    return continues
+    defer { page.leave() }
+    return try run(choice, page, name: choice.source.name)
   }
 
   private static func kind(_ choice: Source.Choice) -> LiveEvent.SourceKind {
@@ -157,11 +197,16 @@ struct View: ParsableCommand {
     try loop.run()
     let isInterrupted = loop.isInterrupted
     let client = loop.takeClient()
+    let continues = !isInterrupted && (page.secondsLeft.map { $0 > 0 } ?? true)
     if page.isRecording {
       page.end(client.endReason)
       if !isInterrupted { printNotice("\(name): \(client.endReason); ^C ends") }
+    } else if continues, client.hasEnded {
+      // Such as a replayed device: its end is shown until the page is closed, and the next page begins it again.
+      page.end(client.endReason)
+      return try page.waitForNoPage()
     }
-    return !isInterrupted && (page.secondsLeft.map { $0 > 0 } ?? true)
+    return continues
   }
 
   /// A secret of 128 bits.
@@ -173,11 +218,12 @@ struct View: ParsableCommand {
     }.joined()
   }
 
-  /// The address for a browser of this computer, if all addresses are listened at.
-  private static func printed(_ listen: String) -> String {
+  /// The addresses for a browser. If all addresses are listened at, those that other machines can open come first.
+  private static func printed(_ listen: String) -> [String] {
     for prefix in ["*:", "0.0.0.0:", "[::]:"] where listen.hasPrefix(prefix) {
-      return "localhost:" + listen.dropFirst(prefix.utf8.count)
+      let port = listen.dropFirst(prefix.utf8.count)
+      return (InternetInterfaces.reachableAddresses() + ["localhost"]).map { "\($0):\(port)" }
     }
-    return listen
+    return [listen]
   }
 }

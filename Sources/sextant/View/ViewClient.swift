@@ -24,6 +24,8 @@ struct ViewClient: ReceiverClient, ~Copyable {
   private var isAttached = false
   private var epochs = 0
   private var positions = 0
+  /// Whether the source is at its end.
+  private(set) var hasEnded = false
 
   /// - Parameter name: the name of the source in messages.
   init(_ page: ViewPage, _ choice: Source.Choice, name: String, isReadOnly: Bool) {
@@ -73,6 +75,7 @@ struct ViewClient: ReceiverClient, ~Copyable {
     _ event: ReceiverConnection.Event, _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
   ) {
     switch event {
+    case .ended: hasEnded = true
     case .opened:
       page.live.restart()
       if !isRecording { showReceiver(connection) }

@@ -16,7 +16,7 @@ final class ViewPage {
   /// Whether the session ends when no page is open.
   private(set) var endsWithoutPage = false
   var isRecording: Bool { !endsWithoutPage }
-  private let address: String
+  private let addresses: [String]
   private let opensBrowser: Bool
   private var isAnnounced = false
   private let tiles: String?
@@ -24,15 +24,15 @@ final class ViewPage {
   private let end: Instant?
 
   /// - Parameters:
-  ///   - address: the address of the page.
+  ///   - addresses: the addresses of the page; the last one is for a browser of this computer.
   ///   - opensBrowser: whether the page is opened in a browser of this computer.
   ///   - tiles: the address of map tiles; nil for none.
   ///   - end: when the command ends; nil for no limit.
   init(
-    _ sockets: PageSockets, address: String, opensBrowser: Bool, tiles: String?, allowsControl: Bool, end: Instant?
+    _ sockets: PageSockets, addresses: [String], opensBrowser: Bool, tiles: String?, allowsControl: Bool, end: Instant?
   ) {
     self.sockets = sockets
-    self.address = address
+    self.addresses = addresses
     self.opensBrowser = opensBrowser
     self.tiles = tiles
     self.allowsControl = allowsControl
@@ -45,12 +45,12 @@ final class ViewPage {
   /// The time of day.
   static var utc: UTCTime { UTCTime(nanosecondsSince1970: SystemClock.utcNanoseconds) }
 
-  /// Prints the address of the page once, and opens it.
+  /// Prints the addresses of the page once, and opens it.
   func announce() {
     guard !isAnnounced else { return }
     isAnnounced = true
-    printNotice("the page is at \(address)")
-    if opensBrowser { openBrowser(address) }
+    printNotice("the page is at \(addresses.joined(separator: " and "))")
+    if opensBrowser, let address = addresses.last { openBrowser(address) }
   }
 
   /// A source is shown from now on.
@@ -61,17 +61,27 @@ final class ViewPage {
     endsWithoutPage = !isFile
     // A recording has its own counts; those of a receiver go on.
     if isRecording { live = LiveState() } else { live.restart() }
-    sockets.publish(
+    sockets.begin(
       .hello(
         source: name, kind: kind, version: SextantVersion.text, allowsControl: allowsControl, tiles: tiles,
-        started: Self.utc))
+        started: Self.utc), of: name)
   }
 
-  /// The source has ended, or was closed.
+  /// The recording is over: its last events and the end stay on the page.
   func end(_ reason: String) {
+    stopPower()
+    sockets.publish(.end(reason))
+  }
+
+  /// The receiver was closed, and is opened again for the next page.
+  func leave() {
+    stopPower()
+    sockets.leave()
+  }
+
+  private func stopPower() {
     power.pause(at: SystemClock.monotonic)
     power.end(utc: Self.utc)
-    sockets.publish(.end(reason))
   }
 
   /// Sends the events that wait.
@@ -89,14 +99,29 @@ final class ViewPage {
   /// Waits until a page is open. Returns false at a signal, and at the end of the command's time.
   func waitForPage() throws -> Bool { try serve { self.sockets.pages > 0 } }
 
+  /// Waits until no page is open. Returns false at a signal, and at the end of the command's time.
+  func waitForNoPage() throws -> Bool { try serve { self.sockets.pages == 0 } }
+
   /// Serves the page until a signal, or the end of the command's time.
   func serveUntilEnd() throws { _ = try serve { false } }
 
-  private func serve(until isOver: () -> Bool) throws -> Bool {
+  /// Shows why the receiver cannot be opened, and serves the page for a time. Returns false at a signal, and at the end of the
+  /// command's time.
+  func showFailure(_ text: String, isNew: Bool) throws -> Bool {
+    if isNew { printNotice(text) }
+    sockets.publish(.notice(text))
+    let due = SystemClock.monotonic + Self.retryInterval
+    return try serve(deadline: due) { SystemClock.monotonic >= due }
+  }
+
+  private static let retryInterval = Milliseconds(2000)
+
+  private func serve(deadline: Instant? = nil, until isOver: () -> Bool) throws -> Bool {
     var poller = try Poller(catching: [.interrupt, .terminate, .hangUp])
     try sockets.attach(&poller)
     while !isOver() {
-      for event in try poller.wait(deadline: Instant.earlier(sockets.deadline, end)?.nanoseconds) {
+      let due = Instant.earlier(.earlier(sockets.deadline, end), deadline)
+      for event in try poller.wait(deadline: due?.nanoseconds) {
         if case .signal = event { return false }
         sockets.handle(event, &poller, at: SystemClock.monotonic)
       }

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+import Hotplug
+import ReceiverSimulator
+
+/// The devices that a shell offers: the ports of this computer, the most likely receivers first, and the built-in scenarios.
+enum DeviceCompletion {
+  static var words: [String] {
+    // A mistake in the list of devices is reported by the command.
+    let ports = (try? DeviceList.installed()).map { ReceiverPorts.enumerate(list: $0) } ?? []
+    return ports.map(\.node) + Scenario.names.map { "sim:\($0)" }
+  }
+}
