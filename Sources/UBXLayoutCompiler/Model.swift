@@ -126,3 +126,22 @@ struct Message {
       }
   }
 }
+
+extension Field {
+  /// The name of the property that has the value in its unit, such as `latitudeDegrees`; nil for a field without a scale, and for a
+  /// unit without a word.
+  var scaledName: String? {
+    guard !scale.isEmpty, count == .one, !isReserved, let suffix = Self.unitWords[unit] else { return nil }
+    return (Self.fullNames[name] ?? name) + suffix
+  }
+
+  private static let fullNames = ["lat": "latitude", "lon": "longitude"]
+
+  private static let unitWords = [
+    "": "Scaled", "deg": "Degrees", "deg/s": "DegreesPerSecond", "degC": "DegreesCelsius",
+    "semi-circles": "SemiCircles",
+    "radians": "Radians", "mm": "Millimetres", "m": "Metres", "km": "Kilometres", "m/s^2": "MetresPerSecondSquared",
+    "ns": "Nanoseconds", "ms": "Milliseconds", "s": "Seconds", "Hz": "Hertz", "dB": "Decibels", "dBHz": "DecibelHertz",
+    "ppb": "PartsPerBillion",
+  ]
+}

@@ -79,6 +79,7 @@ struct SwiftEmitter {
         "\(inClients) public var \(escaped(field.name)): \(field.type.swift)\(mark) { \(guarded)\(load(field.type, start)) }",
         indent)
       for bits in field.bits { bitGetter(bits, of: field, mark, indent) }
+      scaledGetter(field, mark, indent)
     case .fixed(let n):
       if field.type == .ch {
         put(
@@ -101,6 +102,20 @@ struct SwiftEmitter {
           indent)
       }
     }
+  }
+
+  /// The value in its unit beside the raw one, for a field with a scale.
+  private mutating func scaledGetter(_ field: Field, _ mark: String, _ indent: Int) {
+    guard let name = field.scaledName, let literal = scaleLiteral(field.scale) else { return }
+    let raw = mark.isEmpty ? escaped(field.name) : "$0"
+    // A division by a power of ten gives the number that is nearest to the decimal; a product does not.
+    let digits = (1...12).first { Double(field.scale) == Double("1e-\($0)") }
+    let value = digits.map { "Double(\(raw)) / 1e\($0)" } ?? "Double(\(raw)) * \(literal)"
+    put(
+      "/// `\(field.name)`\(unitPhrase(field)): the value in the unit\(field.unit.isEmpty ? "" : " \(field.unit)").",
+      indent)
+    let body = mark.isEmpty ? value : "\(escaped(field.name)).map { \(value) }"
+    put("\(inClients) public var \(name): Double\(mark) { \(body) }", indent)
   }
 
   private mutating func bitGetter(_ bits: Bits, of field: Field, _ mark: String, _ indent: Int) {

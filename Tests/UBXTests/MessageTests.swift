@@ -52,6 +52,8 @@ struct MessageTests {
     #expect(message?.flags_carrSoln == 2)
     #expect(message?.lon == -1_799_999_999)
     #expect(message?.lat == 473_977_418)
+    #expect(message?.longitudeDegrees == -179.9999999 && message?.latitudeDegrees == 47.3977418)
+    #expect(message?.pDOPScaled == 99.99 && message?.headVehDegrees == .some(.some(-0.00005)))
     #expect(message?.hAcc == .max)
     #expect(message?.velD == .min)
     #expect(message?.pDOP == 9999)
