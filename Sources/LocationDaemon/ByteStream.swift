@@ -30,6 +30,7 @@ struct ByteStream: Sendable {
     }
     if let baud = status.baud, baud != reported.baud { members.append(JSON.Member("baud", .integer(Int64(baud)))) }
     if !hasReported || status.isOpen != reported.isOpen { members.append(JSON.Member("isOpen", .bool(status.isOpen))) }
+    if let fault = status.fault, fault != reported.fault { members.append(JSON.Member("fault", .string(fault))) }
     if status.identity != reported.identity, let identity = Self.identity(status.identity) {
       members.append(JSON.Member("identity", identity))
     }

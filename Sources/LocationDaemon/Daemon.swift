@@ -59,6 +59,7 @@ package enum Daemon {
       log("the kernel does not report who has opened a connection (it needs Linux 5.14 with CONFIG_UNIX_DIAG)")
     }
     let policy = DaemonPolicy.installed(variable)
+    for line in StartLines.lines(socket: path, settings) { log(line) }
     host.start(endWaker: poller.waker) { poller in
       try LocationServer(
         host, UnixSocket(adopting: descriptor), policy: policy, version: SextantVersion.text,

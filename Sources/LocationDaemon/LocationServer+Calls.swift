@@ -4,6 +4,7 @@ import LocationService
 import MonotonicTime
 import Positioning
 import PowerControl
+import ReceiverRuntime
 import ServiceProtocol
 import Varlink
 import WireBytes
@@ -52,7 +53,10 @@ extension LocationServer {
         let power = index == 0 ? host.powerStatus : receiver.isOpen ? .awake : .absent
         members.append(JSON.Member("state", .string(power.state)))
         let problem = index == 0 ? host.problem?.reason : nil
-        let reason = receiver.networkFault ?? problem ?? power.reason
+        // A receiver that no program needs is not open, so that its node is looked at.
+        let fault =
+          receiver.fault ?? (receiver.isOpen || receiver.device.isEmpty ? nil : DeviceFault.text(of: receiver.device))
+        let reason = fault ?? problem ?? power.reason
         if let reason { members.append(JSON.Member("reason", .string(reason))) }
         if index == 0, let fix = host.fixKind { members.append(JSON.Member("fix", .string(fix))) }
         return .object(members)

@@ -15,7 +15,7 @@ extension ReceiverSource {
     var status = ReceiverStatus(device: name, isOpen: connection?.isOpen ?? false)
     status.line = connection?.path ?? lentPath ?? source.path ?? simulator?.path
     status.use = lending.use
-    status.networkFault = networkFault
+    status.fault = networkFault ?? (connection == nil && isWanted ? lastComplaint : nil)
     status.descriptor = connection?.fileDescriptor
     // During the search the rate is not known.
     status.baud = connection?.isDetected == true ? connection?.rate : nil

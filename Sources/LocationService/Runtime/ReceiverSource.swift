@@ -47,7 +47,7 @@ final class ReceiverSource {
   private var isAtEnd = false
   /// The rate of the last connection, which is tried first.
   private var likelyRate: UInt32?
-  private var lastComplaint: String?
+  private(set) var lastComplaint: String?
   /// Why the source of the network cannot be reached; nil once it is open.
   private(set) var networkFault: String?
   private var events: [Event] = []

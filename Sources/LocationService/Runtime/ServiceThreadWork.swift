@@ -52,8 +52,8 @@ package struct ReceiverStatus: Equatable, Sendable {
   package var use = LineUse.served
   /// The descriptor of its line, which stays the service's; nil for a line that is not open.
   package var descriptor: Int32?
-  /// Why a source of the network is not open, with the next step; nil for one that is open, and for another receiver.
-  package var networkFault: String?
+  /// Why a receiver that a program needs is not open, with the next step; nil for one that is open or not needed.
+  package var fault: String?
 
   package init(device: String, isOpen: Bool) {
     self.device = device

@@ -107,14 +107,15 @@ extension VarlinkService.Interface {
       # and a permission for locations, unless the client's user may open the device.
       #
       # The first reply has no bytes. A client that reads too slowly loses bytes: `lostBytes` is their number before the reply's
-      # own. The others are present when they change: the device, the baud rate of its line, whether the service has it open, and
-      # its identity.
+      # own. The others are present when they change: the device, the baud rate of its line, whether the service has it open, why it
+      # cannot open it, and its identity.
       method Stream(device: ?string) -> (
         bytes: string,
         lostBytes: ?int,
         device: ?string,
         baud: ?int,
         isOpen: ?bool,
+        fault: ?string,
         identity: ?Identity
       )
 

@@ -101,6 +101,7 @@ final class ServedLine: PolledLine, LineProvider {
     if let device = message["device"]?.string { self.device = device }
     if case .integer(let rate)? = message["baud"] { givenRate = UInt32(exactly: rate) }
     if case .bool(let isOpen)? = message["isOpen"] { noteOpen(isOpen) }
+    if let fault = message["fault"]?.string { notices.append("the location service waits for its receiver: \(fault)") }
     if let found = message["identity"] { take(identity: found) }
     remainder = remainder.isEmpty ? bytes[...] : remainder + bytes
   }
