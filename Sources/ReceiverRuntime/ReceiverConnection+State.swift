@@ -32,7 +32,14 @@ extension ReceiverConnection {
   }
   /// The desired configuration of the session.
   package var desired: DesiredConfiguration? { read { $0.session.desired } }
+  /// The counts of the open line; 0 while it is closed.
   package var counters: StreamCounters { read { $0.session.counters } ?? StreamCounters() }
+  /// The counts of all lines that were opened, also after the end: those of a decoder of all received bytes.
+  package var totalCounters: StreamCounters {
+    var total = closedCounters
+    total.add(counters)
+    return total
+  }
   package var rejectedFields: Int { read { $0.session.rejectedFields } ?? 0 }
   /// Whether the receiver has the desired state and accepts commands.
   package var isSteady: Bool { read { $0.session.isSteady } ?? false }
@@ -42,5 +49,21 @@ extension ReceiverConnection {
   package var isAnnounced: Bool {
     guard case .port(let path)? = try? LineAddress(path) else { return false }
     return path.hasPrefix("/dev/") && !path.hasPrefix("/dev/pts/") && path != "/dev/stdin"
+  }
+}
+
+extension StreamCounters {
+  /// Adds the counts of another stream.
+  mutating func add(_ other: StreamCounters) {
+    nmeaFrames += other.nmeaFrames
+    ubxFrames += other.ubxFrames
+    rtcm3Frames += other.rtcm3Frames
+    spartnFrames += other.spartnFrames
+    skippedBytes += other.skippedBytes
+    badChecksums += other.badChecksums
+    tooLong += other.tooLong
+    brokenSentences += other.brokenSentences
+    withoutChecksum += other.withoutChecksum
+    cutFrames += other.cutFrames
   }
 }

@@ -28,6 +28,8 @@ package final class ReceiverConnection {
   private(set) var hasEnded = false
   /// Whether an earlier line has brought a valid frame.
   private var hasReceived = false
+  /// The counts of the lines that were closed.
+  private(set) var closedCounters = StreamCounters()
   /// The memory of the last session on the line, for the next one.
   private(set) var memory: SessionMemory?
 
@@ -220,6 +222,7 @@ package final class ReceiverConnection {
       link!.session.lost { _, _ in }
       drainActions()
       memory = link!.session.memory
+      closedCounters.add(link!.session.counters)
       link!.line.discardInput()
       link!.session = makeSession(of: link!.line, link!.line.baudRate, at: now)
       link!.scheduler.reset()
@@ -347,6 +350,7 @@ package final class ReceiverConnection {
 
   private func closeLink(_ poller: inout Poller) {
     memory = link!.session.memory
+    closedCounters.add(link!.session.counters)
     if let descriptor = link!.line.fileDescriptor { poller.remove(descriptor) }
     link = nil
   }

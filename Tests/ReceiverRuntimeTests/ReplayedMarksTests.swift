@@ -5,6 +5,7 @@ import MonotonicTime
 import Receiver
 import ReceiverRuntime
 import ReceiverSimulator
+import ReceiverStream
 import Recording
 import SerialPort
 import TestSupport
@@ -21,6 +22,7 @@ struct ReplayedMarksTests {
     private var now: Instant
     private let start = Instant(nanoseconds: 1_000_000_000)
     var bytes: UInt64 { connection.bytes }
+    var totalCounters: StreamCounters { connection.totalCounters }
     var skipped: UInt64 { connection.counters.skippedBytes }
     var isEnded: Bool { connection.isEnded }
 
@@ -101,6 +103,33 @@ struct ReplayedMarksTests {
     watched.run(20_000)
     #expect(watched.log == ["0 opened 9600", "2500 lost", "4500 opened 9600", "5000 ended"])
     #expect(watched.fixes.count == 3 && watched.isEnded, "\(watched.fixes)")
+  }
+
+  @Test("The counts of all openings are those of a decoder, also after the end")
+  func totals() throws {
+    let pieces: [[UInt8]] = [
+      Self.seconds[0], [0, 1, 2] + Self.seconds[1], Self.seconds[2] + Self.seconds[3].dropLast(3),
+    ]
+    let file = Self.recording { writer in
+      for (index, piece) in pieces.enumerated() {
+        let start = UInt64(1000 + 3000 * index)
+        Self.add(piece, start, &writer)
+        _ = writer.add(.lost, text: "", Self.at(start + 500))
+        _ = writer.add(.opened, text: "/dev/ttyUSB0", Self.at(start + 1500))
+      }
+    }
+    let watched = try Watched(file)
+    watched.run(30_000)
+    var wanted: UInt64 = 0
+    for piece in pieces {
+      var stream = FrameStream()
+      stream.receive(piece.raw) { _ in }
+      stream.finish { _ in }
+      wanted += stream.counters.frames
+    }
+    #expect(watched.isEnded)
+    #expect(watched.totalCounters.frames == wanted && wanted > 30, "\(watched.totalCounters), not \(wanted)")
+    #expect(watched.totalCounters.cutFrames == 1 && watched.totalCounters.skippedBytes >= 3)
   }
 
   @Test(

@@ -23,9 +23,8 @@ struct RecordClient: ReceiverClient, ~Copyable {
   private var hasHeader = false
   private var problem: (any Error)?
   private var rate: UInt32?
-  private var frames: UInt64 = 0
-  /// The frames of earlier openings of the line, each of which counts from 0.
-  private var earlierFrames: UInt64 = 0
+  /// The frames of all openings of the line.
+  var frames: UInt64 = 0
   /// The number of epochs with a position.
   private var fixes = 0
   private var finishedFiles = 0
@@ -95,7 +94,7 @@ struct RecordClient: ReceiverClient, ~Copyable {
       plan.synced()
       if !isStarted { plan.wrote(0, at: now) }
     }
-    if connection.isOpen { count(frames: connection.counters.frames) }
+    frames = connection.totalCounters.frames
     progress.show(bytes: bytes, frames: frames, at: now)
     return false
   }
@@ -106,12 +105,6 @@ struct RecordClient: ReceiverClient, ~Copyable {
     if let problem { throw problem }
     if hasHeader { try end(at: SystemClock.monotonic) }
     try file.finish()
-  }
-
-  /// Notes the frames of the open line.
-  mutating func count(frames now: UInt64) {
-    if now < frames - earlierFrames { earlierFrames = frames }
-    frames = earlierFrames + now
   }
 
   /// Returns what was written, for people.

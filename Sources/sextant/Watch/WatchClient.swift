@@ -97,8 +97,8 @@ struct WatchClient: ReceiverClient, ~Copyable {
     }
     view.set(bytes: connection.bytes)
     noFix.bytes = connection.bytes
-    if connection.isOpen { noFix.counters = connection.counters }
-    view.update(connection.counters, rejected: connection.rejectedFields, now)
+    noFix.counters = connection.totalCounters
+    view.update(noFix.counters, rejected: connection.rejectedFields, now)
     if view.hasKeys != waitsForKeys {
       waitsForKeys.toggle()
       if waitsForKeys { try poller.add(view.keys, token: Self.keysToken) } else { poller.remove(view.keys) }
