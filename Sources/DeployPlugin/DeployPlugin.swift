@@ -33,6 +33,7 @@ struct DeployPlugin: CommandPlugin {
     }
     let control = files.control(version: options.version, architecture: architecture, kibibytes: try size(of: root))
     try write(control, to: root, "DEBIAN/control")
+    try write(files.postinst, to: root, "DEBIAN/postinst", permissions: 0o755)
     let package = root.deletingLastPathComponent().appending(path: "\(options.name)_\(options.version).deb")
     _ = try run(dpkg, ["--build", "--root-owner-group", root.path, package.path])
     print(package.path)
@@ -88,11 +89,11 @@ struct DeployPlugin: CommandPlugin {
     return nil
   }
 
-  private func write(_ text: String, to root: URL, _ path: String) throws {
+  private func write(_ text: String, to root: URL, _ path: String, permissions: Int = 0o644) throws {
     let file = root.appending(path: path)
     try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
     try text.write(to: file, atomically: true, encoding: .utf8)
-    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
+    try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: file.path)
   }
 
   private func size(of root: URL) throws -> Int {

@@ -72,12 +72,24 @@ struct Deployment {
     Architecture: \(architecture)
     Maintainer: nobody <nobody@localhost>
     Installed-Size: \(kibibytes)
-    Depends: libc6, libstdc++6, libudev1
+    Depends: libc6, libstdc++6, libudev1, adduser
     Recommends: curl
     Section: misc
     Priority: optional
     Description: \(name)
      A program with Core Location.
+
+    """
+  }
+
+  /// The script after the installation of a Debian package. A unit whose group does not exist does not start.
+  var postinst: String {
+    """
+    #!/bin/sh
+    set -e
+    [ "$1" = configure ] || exit 0
+    addgroup --system --quiet gnss
+    [ ! -d /run/systemd/system ] || systemctl --system daemon-reload
 
     """
   }

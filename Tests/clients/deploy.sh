@@ -27,6 +27,15 @@ package=$work/RunLoopMain_2.1.deb
 [ "$(dpkg-deb --field "$package" Version)" = 2.1 ] || fail "the package has another version"
 dpkg-deb --contents "$package" >"$work/contents"
 grep -q ' root/root .* ./usr/bin/RunLoopMain$' "$work/contents" || fail "the package has no program of root"
+dpkg-deb --control "$package" "$work/control"
+[ -x "$work/control/postinst" ] || fail "the package has no script that makes its group"
+# The group of the unit is made by the script, with a program that the package depends on.
+mkdir "$work/stub"
+printf '#!/bin/sh\necho "$*" >>"%s/made"\n' "$work" >"$work/stub/addgroup"
+chmod +x "$work/stub/addgroup"
+PATH="$work/stub:$PATH" "$work/control/postinst" configure
+grep -qx -- "--system --quiet $(sed -n 's/^SupplementaryGroups=//p' "$unit")" "$work/made" || fail "the package does not make the group of its unit"
+dpkg-deb --field "$package" Depends | grep -qw adduser || fail "the package does not depend on addgroup's package"
 [ "$(dpkg-deb --field "$package" Architecture)" = "$(dpkg --print-architecture)" ] || fail "the package has another architecture"
 
 # The package is installed in a folder, and its program is started as the unit says, without a terminal, at a simulated receiver.
