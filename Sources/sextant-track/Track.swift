@@ -22,6 +22,7 @@ struct Track: ParsableCommand {
       """)
 
   @Option(
+    name: .shortAndLong,
     help: "A tty, pseudo-terminal or FIFO, i2c:BUS[@ADDRESS], replay:FILE[@SPEED] or sim:SCENARIO.")
   var device: String?
 
@@ -134,7 +135,16 @@ struct Track: ParsableCommand {
       printNotice(shortage.description)
       Foundation.exit(71)
     }
-    main(nil)
+    do {
+      var command = try parseAsRoot()
+      try command.run()
+    } catch {
+      if let text = UsageMistake.text(message(for: error), full: fullMessage(for: error)) {
+        printNotice(text)
+        Foundation.exit(64)
+      }
+      exit(withError: error)
+    }
   }
 
   func run() throws {

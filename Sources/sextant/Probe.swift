@@ -31,7 +31,14 @@ struct Probe: ParsableCommand {
   @Option(help: "End without a result after this many seconds.")
   var seconds = 15.0
 
-  func validate() throws { try ReceiverOptions.check(seconds: seconds, below: 1e6) }
+  @Argument(
+    help: "The device of the receiver, as of --device.", completion: .custom { _, _, _ in DeviceCompletion.words })
+  var place: String?
+
+  mutating func validate() throws {
+    try receiver.use(place: place)
+    try ReceiverOptions.check(seconds: seconds, below: 1e6)
+  }
 
   func run() throws {
     let choice = try receiver.choose(for: .listening)

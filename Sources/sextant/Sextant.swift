@@ -13,13 +13,18 @@ struct Sextant: ParsableCommand {
     abstract: "Location from u-blox and NMEA receivers on Linux boards.",
     discussion: """
       Results are printed to standard output, messages to standard error. `sextant help COMMAND` prints the options of a \
-      command.
+      command. Pages that are named docs/… are in share/doc/sextant, such as /usr/share/doc/sextant/docs.
       """,
     version: "sextant \(SextantVersion.text)",
-    subcommands: [
-      Devices.self, Probe.self, Watch.self, View.self, Track.self, Authorize.self, Configure.self, Record.self,
-      Decode.self, Report.self, Power.self, Batch.self, Poll.self, Send.self, ResetReceiver.self, Simulate.self,
-      Serve.self, Status.self, Time.self, Bench.self,
+    subcommands: [Bench.self],
+    groupedSubcommands: [
+      CommandGroup(name: "Watch", subcommands: [Devices.self, Probe.self, Watch.self, View.self, Track.self]),
+      CommandGroup(name: "Recording", subcommands: [Record.self, Decode.self, Report.self]),
+      CommandGroup(
+        name: "Receiver",
+        subcommands: [Configure.self, Power.self, Batch.self, Poll.self, Send.self, ResetReceiver.self]),
+      CommandGroup(name: "Service", subcommands: [Serve.self, Status.self, Authorize.self, Time.self]),
+      CommandGroup(name: "Simulation", subcommands: [Simulate.self]),
     ])
 
   /// What each command needs; a command with a receiver needs more and names what it does not get.
@@ -50,6 +55,10 @@ struct Sextant: ParsableCommand {
       printNotice(problem.description)
       leave(with: (problem.isForbidden ? CommandFailure.ExitCode.noPermission : .cannotCreate).rawValue)
     } catch {
+      if let text = UsageMistake.text(message(for: error), full: fullMessage(for: error)) {
+        printNotice(text)
+        leave(with: CommandFailure.ExitCode.usage.rawValue)
+      }
       exit(withError: error)
     }
   }

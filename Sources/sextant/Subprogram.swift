@@ -56,7 +56,11 @@ struct Bench: ParsableCommand {
     commandName: "bench",
     abstract:
       "Measure the decoder, the energy that receivers need, what a fix costs with many clients, or a day full of faults.",
-    discussion: "See `sextant bench --help` for its options.")
+    discussion: "See `sextant bench --help` for its options.",
+    shouldDisplay: isInstalled)
+
+  /// Whether the program lies beside this one.
+  private static let isInstalled = (try? folderOfProgram()).map { exists("\($0)/sextant-bench") } ?? false
 
   @Argument(parsing: .captureForPassthrough, help: "The options of sextant-bench.")
   var arguments: [String] = []

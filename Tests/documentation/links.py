@@ -46,6 +46,11 @@ def anchors(page):
     return found
 
 
+def in_text(name, path):
+    """Whether a source file names a page outside of its comments."""
+    return any(path in line and not line.lstrip().startswith("//") for line in (TOP / name).read_text().splitlines())
+
+
 def problems():
     files = sorted(project_files())
     ends = {"/".join(name.split("/")[i:]) for name in files for i in range(name.count("/") + 1)}
@@ -84,6 +89,9 @@ def problems():
         for path in set(PAGE.findall((TOP / name).read_text(errors="replace"))):
             if not (TOP / path).exists():
                 yield f"{name}: names {path}, which does not exist"
+            # Help and messages name pages that are installed (Makefile, install-files).
+            elif name.startswith("Sources/") and not re.fullmatch(r"docs/(guides|reference)/[\w-]+\.md", path) and in_text(name, path):
+                yield f"{name}: names {path} in a message; it is not installed"
 
 
 found = list(problems())

@@ -35,7 +35,7 @@ if [ ${#formatter[@]} -gt 0 ]; then
 fi
 
 # Each command of the program has a page; a page names the options of its command.
-for command in $("$programs/sextant" --help | sed -n '/^SUBCOMMANDS:/,$s/^  \([a-z]*\) .*/\1/p'); do
+for command in $("$programs/sextant" --help | sed -n '/SUBCOMMANDS:$/,$s/^  \([a-z]*\) .*/\1/p'); do
   [ "$command" != bench ] || continue
   page="$out/man1/sextant-$command.1"
   [ -s "$page" ] || { fail "sextant $command has no man page"; continue; }
@@ -64,6 +64,10 @@ done
 offered=$(bash -c 'source "$0"; COMP_WORDS=(sextant track --dist); COMP_CWORD=2; COMP_LINE=${COMP_WORDS[*]}
   COMP_POINT=${#COMP_LINE}; _sextant sextant --dist track; echo "${COMPREPLY[*]}"' "$out/completions/bash/sextant")
 [ "$offered" = --distance-filter ] || fail "bash completes sextant track --dist to '$offered'"
+
+offered=$(PATH="$programs:$PATH" bash -c 'source "$0"; COMP_WORDS=(sextant watch --device ""); COMP_CWORD=3; COMP_LINE="sextant watch --device "
+  COMP_POINT=${#COMP_LINE}; _sextant sextant "" --device; echo "${COMPREPLY[*]}"' "$out/completions/bash/sextant")
+case " $offered " in *" sim:walk "*) ;; *) fail "bash completes sextant watch --device to '$offered'" ;; esac
 
 [ "$failures" = 0 ] || exit 1
 echo "manual: $(ls "$out/man1" | wc -l) pages, and completions for bash, zsh and fish"

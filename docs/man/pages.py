@@ -145,7 +145,8 @@ def main_page(command, version, related):
     body += [".SH ENVIRONMENT", *terms(table("Environment"))]
     body += [".SH FILES", *terms([("~/.config/sextant/config, /etc/sextant/config", "the receiver that is used"),
                                   ("~/.config/sextant/devices, /etc/sextant/devices", "the devices that are receivers"),
-                                  ("/etc/sextant/policy", "what the administrator of the machine forbids")]),
+                                  ("/etc/sextant/policy", "what the administrator of the machine forbids"),
+                                  ("PREFIX/share/doc/sextant/docs", "the guides and the reference that the help names")]),
              ".PP", "Files in the state folder:", *terms(table("Files"))]
     return page("sextant", command, version, body, related)
 

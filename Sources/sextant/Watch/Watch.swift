@@ -52,7 +52,12 @@ struct Watch: ParsableCommand {
       """)
   var corrections: String?
 
-  func validate() throws {
+  @Argument(
+    help: "The device of the receiver, as of --device.", completion: .custom { _, _, _ in DeviceCompletion.words })
+  var place: String?
+
+  mutating func validate() throws {
+    try receiver.use(place: place)
     if let count, count < 1 { throw ValidationError("--count must be a number from 1 on.") }
     try ReceiverOptions.check(seconds: seconds)
     if raw, json { throw ValidationError("--raw and --json exclude each other.") }

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A mistake in a command line, in the style of all messages of the programs: one line that ends with the next step.
+package enum UsageMistake {
+  /// Returns the line; nil if the text has no usage, so that it is the result of a request such as --help.
+  ///
+  /// - Parameters:
+  ///   - message: the mistake, as swift-argument-parser describes it.
+  ///   - full: the same with the usage, which ends with `See 'COMMAND --help' for more information.`
+  package static func text(_ message: String, full: String) -> String? {
+    guard let usage = full.split(separator: "\n").last(where: { $0.trimmed.hasPrefix("See '") }) else { return nil }
+    let quoted = usage.split(separator: "'", omittingEmptySubsequences: false)
+    guard quoted.count == 3, !message.isEmpty else { return nil }
+    var line = message.split(separator: "\n").map { String($0.trimmed) }.joined(separator: " ")
+    while line.last == "." { line.removeLast() }
+    // A name in capital letters stays as it is.
+    let second = line.dropFirst().first
+    if let first = line.first, second?.isUppercase != true {
+      line = first.lowercased() + line.dropFirst()
+    }
+    return "\(line); see `\(quoted[1])`"
+  }
+}
+
+extension Substring {
+  fileprivate var trimmed: Substring { drop { $0 == " " } }
+}
