@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # make run    builds and watches the first receiver found; without one, the built-in simulator (--demo)
-# make test   runs all tests
+# make test   runs all tests; with SANITIZE=address, under the address sanitizer
 # Both install what they need on Debian; a second run installs nothing.
 
 SWIFT ?= swift
@@ -19,6 +19,22 @@ install_packages = { command -v apt-get >/dev/null || { echo "needs the Debian p
 # The packages that depend on the product are built in its folder, so that its modules are compiled once. SwiftPM stores the plan of a
 # build in the folder and takes that of another package for its own, unless it is not cached.
 IN_BUILD := --scratch-path $(CURDIR)/.build --disable-build-manifest-caching
+
+# The tests are compiled once: plain, or with SANITIZE=address under the address sanitizer, on optimised code, as it is installed. Leak
+# detection is off, because Swift stores the case of an enum in spare bits of a pointer, and the leak checker reports the memory behind
+# such a pointer as lost. Debian's linker warns of the sanitizer's symbols, that of the toolchain does not. These tests count the lines
+# that they execute; the tools of the build would leave their counts in this folder.
+ifdef SANITIZE
+TESTED := $(CURDIR)/.build/sanitize
+TEST_FLAGS := -c release --sanitize=$(SANITIZE) --enable-code-coverage -Xswiftc -enable-testing -Xswiftc -use-ld=lld
+TEST := ASAN_OPTIONS=detect_leaks=0 LLVM_PROFILE_FILE=/dev/null $(SWIFT) test $(TEST_FLAGS)
+TEST_BUILD := ASAN_OPTIONS=detect_leaks=0 LLVM_PROFILE_FILE=/dev/null $(SWIFT) build --build-tests $(TEST_FLAGS)
+else
+TESTED := $(CURDIR)/.build
+TEST := $(SWIFT) test
+TEST_BUILD := $(SWIFT) build --build-tests
+endif
+IN_TESTS := --scratch-path $(TESTED) --disable-build-manifest-caching
 
 # The programs of a debug build. Not by .build/debug: SwiftPM removes this link at each build and makes it again, and a parallel rig
 # that starts a program in between fails.
@@ -41,8 +57,13 @@ build: .build/release/sextant
 	@touch $@
 
 test: dependencies
-	$(SWIFT) test --package-path Benchmarks $(IN_BUILD)
-	$(SWIFT) test
+	$(TEST) --package-path Benchmarks $(IN_TESTS)
+	$(TEST) --scratch-path $(TESTED)
+
+# The build of `test`, with its programs and the measurements.
+test-programs: dependencies
+	$(TEST_BUILD) --scratch-path $(TESTED)
+	$(TEST_BUILD) --package-path Benchmarks $(IN_TESTS)
 
 # The tests of MODULES= (a list with commas) and what they are built from, without the rest of the package.
 check: dependencies
@@ -116,7 +137,7 @@ firmware-packages:
 	  $(SUDO) apt-get install -y -qq --no-install-recommends gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm >/dev/null; }
 
 # The interface descriptions by varlink, and every field of every frame of the recordings against pyubx2 and pynmeagps (all
-# fetched from PyPI into .build). CI takes the program that `sanitize` has built.
+# fetched from PyPI into .build). CI takes the program of the sanitized tests.
 DECODER ?= .build/release/sextant
 peers: decoder-program
 	python3 Tests/peers/varlink_interfaces.py
@@ -146,13 +167,13 @@ fuzz-corpus:
 	Tests/fuzz/corpus.sh .build/fuzz > .build/fuzz/corpus.txt
 	mv .build/fuzz/corpus.txt Tests/fuzz/corpus.txt
 
-# All tests under the address sanitizer, on optimised code, as it is installed. Leak detection is off, because Swift stores the case of
-# an enum in spare bits of a pointer, and the leak checker reports the memory behind such a pointer as lost. Debian's linker warns of
-# the sanitizer's symbols, that of the toolchain does not. The tests count the lines that they execute; the tools of the build would
-# leave their counts in this folder.
-sanitize: dependencies
-	ASAN_OPTIONS=detect_leaks=0 LLVM_PROFILE_FILE=/dev/null $(SWIFT) test -c release --sanitize=address --enable-code-coverage --scratch-path .build/sanitize \
-	  -Xswiftc -enable-testing -Xswiftc -use-ld=lld
+# All tests under the address sanitizer, and the lines that they execute.
+sanitize:
+	$(MAKE) test SANITIZE=address
+	$(MAKE) check-coverage
+
+# Each file has its share of executed lines, or a reason; of the tests that `make test SANITIZE=address` ran.
+check-coverage:
 	Tests/coverage/report.py docs/reference/coverage.md .build/sanitize/release/codecov/sextant.json
 
 # Sequences of valid messages with extreme values to the sockets of the daemon, MESSAGES for each of two permissions, under the address

@@ -13,6 +13,27 @@ static void tick(void) { atomic_fetch_add_explicit(&count, 1, memory_order_relax
 
 unsigned long c_allocation_count(void) { return atomic_load_explicit(&count, memory_order_relaxed); }
 
+#ifndef __has_feature
+#define __has_feature(name) 0
+#endif
+
+#if __has_feature(address_sanitizer)
+
+// The sanitizer replaces the C library's functions itself, and calls this hook for every allocation.
+void __sanitizer_malloc_hook(const volatile void *memory, size_t size);
+
+void __sanitizer_malloc_hook(const volatile void *memory, size_t size) {
+  (void)memory;
+  (void)size;
+  tick();
+}
+
+size_t __sanitizer_get_current_allocated_bytes(void);
+
+unsigned long c_allocated_bytes(void) { return __sanitizer_get_current_allocated_bytes(); }
+
+#else
+
 // A thread keeps up to seven freed blocks of each size for its next allocation (glibc's thread cache), and mallinfo2
 // counts these as in use: over a day they add up to tens of kilobytes. So all of them are allocated, subtracted, and
 // freed again.
@@ -30,23 +51,6 @@ unsigned long c_allocated_bytes(void) {
   for (int i = 0; i < cached_sizes * cached_blocks; i++) free(taken[i]);
   return info.uordblks + info.hblkhd - bytes;
 }
-
-#ifndef __has_feature
-#define __has_feature(name) 0
-#endif
-
-#if __has_feature(address_sanitizer)
-
-// The sanitizer replaces the C library's functions itself, and calls this hook for every allocation.
-void __sanitizer_malloc_hook(const volatile void *memory, size_t size);
-
-void __sanitizer_malloc_hook(const volatile void *memory, size_t size) {
-  (void)memory;
-  (void)size;
-  tick();
-}
-
-#else
 
 // glibc's internal names of the functions that the definitions below replace.
 extern void *__libc_malloc(size_t size);
