@@ -35,6 +35,7 @@ let package = Package(
     .executable(name: "sextant", targets: ["sextant"]),
     .executable(name: "sextant-track", targets: ["sextant-track"]),
     .executable(name: "sextantd", targets: ["sextantd"]),
+    .executable(name: "sextant-uplink", targets: ["sextant-uplink"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -215,6 +216,15 @@ let package = Package(
     // Layer 6: Apple's API, the command line, and the daemon.
     .executableTarget(
       name: "sextantd", dependencies: ["EventLoop", "LocationDaemon", "ReceiverRuntime"], path: "Sources/sextantd",
+      swiftSettings: settings),
+    // Positions to a server. libmosquitto and libcurl are loaded when a server needs them.
+    .target(name: "CUplink", path: "CSupport/CUplink", linkerSettings: [.linkedLibrary("dl")]),
+    .executableTarget(
+      name: "sextant-uplink",
+      dependencies: [
+        "CUplink", "EventLoop", "FileSystem", "LocationService", "MonotonicTime", "Positioning", "ReceiverRuntime",
+        "ReceiverStream", "RemoteLocation", "Varlink", systemPackage,
+      ],
       swiftSettings: settings),
     .systemLibrary(name: "CoreLocationHeaders", path: "CSupport/CoreLocationHeaders"),
     .systemLibrary(name: "CRunLoop", path: "CSupport/CRunLoop"),
@@ -405,6 +415,13 @@ let package = Package(
         "MonotonicTime", "Positioning", "Receiver", "ReceiverRuntime", "ReceiverStream", "ServiceProtocol", "Varlink",
         "TestSupport", "Timekeeping", systemPackage,
       ], swiftSettings: settings),
+    .testTarget(
+      name: "UplinkTests",
+      dependencies: [
+        "sextant-uplink", "FileSystem", "MonotonicTime", "Positioning", "ReceiverStream", "TestSupport", "Varlink",
+        systemPackage,
+      ],
+      swiftSettings: settings),
     .testTarget(
       name: "CoreLocationTests", dependencies: ["CoreLocation", "LocationService", "Positioning"],
       swiftSettings: settings),

@@ -36,7 +36,13 @@ package struct AppendOnlyFile: ~Copyable {
   }
 
   /// Deletes the content.
-  package func empty() throws(FileError) {
-    try naming(path) { () throws(Errno) in try Syscalls.truncate(descriptor.number, to: 0) }
+  package func empty() throws(FileError) { try truncate(to: 0) }
+
+  /// Deletes what follows the first `count` bytes.
+  package func truncate(to count: Int) throws(FileError) {
+    try naming(path) { () throws(Errno) in try Syscalls.truncate(descriptor.number, to: UInt64(count)) }
   }
+
+  /// Brings the content to the disk.
+  package func sync() { try? Syscalls.syncData(descriptor.number) }
 }

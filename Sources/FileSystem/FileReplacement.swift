@@ -14,13 +14,13 @@ package enum Durability: Sendable {
 ///
 /// - Parameter owner: the user and group that get the file; nil for those of this process.
 func replaceFile(
-  _ name: String, in folder: Int32, with text: String, permissions: UInt32, _ durability: Durability,
+  _ name: String, in folder: Int32, with bytes: [UInt8], permissions: UInt32, _ durability: Durability,
   owner: (user: UInt32, group: UInt32)?
 ) throws(Errno) {
   let temporary = "\(name).\(Syscalls.processID)"
   do throws(Errno) {
     let file = try create(temporary, in: folder, permissions)
-    try Syscalls.writeAll(file.number, text)
+    try unsafe Syscalls.writeAll(file.number, bytes.span.bytes)
     if let owner { try Syscalls.changeOwner(file.number, to: owner.user, owner.group) }
     if durability == .durable { try Syscalls.sync(file.number) }
     try Syscalls.rename(temporary, to: name, in: folder)

@@ -126,6 +126,18 @@ package struct PrivateFolder: ~Copyable {
   ///   - name: its name in the folder.
   ///   - limit: the most bytes; a longer file is an error (EFBIG).
   package func readBytes(_ name: String, limit: Int = 1 << 20) throws(FileError) -> [UInt8] {
+    try readWhole(try openForReading(name), path(of: name), limit: limit)
+  }
+
+  /// Returns the bytes of a part of a file, fewer at its end.
+  package func readBytes(_ name: String, from offset: Int, count: Int) throws(FileError) -> [UInt8] {
+    let file = try openForReading(name)
+    return try naming(path(of: name)) { () throws(Errno) in
+      try Syscalls.read(file.number, count: count, at: UInt64(offset))
+    }
+  }
+
+  private func openForReading(_ name: String) throws(FileError) -> OwnedDescriptor {
     let path = path(of: name)
     // A device must not even be opened.
     try check(
@@ -135,16 +147,23 @@ package struct PrivateFolder: ~Copyable {
       try Syscalls.open(name, OpenFlags.readWithoutLink, in: descriptor.number)
     }
     try check(try naming(path) { () throws(Errno) in try Syscalls.status(of: file.number) }, path)
-    return try readWhole(file, path, limit: limit)
+    return file
   }
 
   /// Replaces a file in one step: a reader finds the old text or the new one, whole; also after a loss of power if `durable`.
   package func replace(
     _ name: String, with text: String, permissions: UInt32 = 0o600, _ durability: Durability = .durable
   ) throws(FileError) {
+    try replace(name, with: Array(text.utf8), permissions: permissions, durability)
+  }
+
+  /// As with a text.
+  package func replace(
+    _ name: String, with bytes: [UInt8], permissions: UInt32 = 0o600, _ durability: Durability = .durable
+  ) throws(FileError) {
     try naming(path(of: name)) { () throws(Errno) in
       try replaceFile(
-        name, in: descriptor.number, with: text, permissions: permissions, durability, owner: owner)
+        name, in: descriptor.number, with: bytes, permissions: permissions, durability, owner: owner)
     }
   }
 

@@ -50,6 +50,21 @@ struct Serve: ParsableCommand {
   }
 }
 
+/// `sextant uplink`: the program `sextant-uplink`.
+struct Uplink: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "uplink",
+    abstract: "Send the positions of this computer to a server, by MQTT or HTTPS.",
+    discussion: "See `sextant uplink --help` for its options.")
+
+  @Argument(parsing: .captureForPassthrough, help: "The options of sextant-uplink.")
+  var arguments: [String] = []
+
+  func run() throws {
+    try Subprogram(name: "sextant-uplink", nextStep: "install it beside sextant").run(arguments)
+  }
+}
+
 /// `sextant bench`: the program `sextant-bench`, which is built in a checkout and not installed.
 struct Bench: ParsableCommand {
   static let configuration = CommandConfiguration(

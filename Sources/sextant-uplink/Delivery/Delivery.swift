@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+import FileSystem
+import MonotonicTime
+
+/// When to connect to the server, and which fix to send next.
+///
+///     idle ──a fix waits──▶ connecting ──connected──▶ connected ──all acknowledged, not kept──▶ idle
+///      ▲                        └──failed──▶ waiting (back-off, or for a route) ──due, a route──▶ connecting
+///      └──the connection ends without a fix that waits──┘
+///
+/// Fixes are two streams, each in the order of its numbers: those that are new, and the backlog of an outage, at a limited rate.
+/// A fix is sent again, with the same identifier, until it is acknowledged.
+struct Delivery {
+  struct Settings: Equatable, Sendable {
+    /// Whether the connection stays open without fixes: for commands of the server, and for short intervals.
+    var keepsConnection = true
+    /// The most fixes on the way at a time.
+    var window = 16
+    /// The most fixes of the backlog a second.
+    var backlogPerSecond = 20.0
+    var backlogIsNewestFirst = false
+  }
+
+  enum Action: Equatable {
+    case connect
+    case send(UInt64)
+    case disconnect
+  }
+
+  /// Why a connection or a request failed.
+  enum Failure: Equatable {
+    /// The computer has no route: the next attempt follows a route of the kernel.
+    case noRoute(String)
+    /// The next attempt follows a back-off.
+    case temporary(String)
+
+    var text: String {
+      switch self {
+      case .noRoute(let text), .temporary(let text): text
+      }
+    }
+  }
+
+  enum State: Equatable {
+    case idle
+    case connecting
+    case connected
+    /// After a failure; nil: until there is a route.
+    case waiting(until: Instant?)
+  }
+
+  private struct Flight {
+    var isBacklog: Bool
+    /// How often the server has refused the fix.
+    var refusals = 0
+    /// When a refused fix is sent again; nil for one that is on the way.
+    var repeated: Instant?
+  }
+
+  private let settings: Settings
+  private(set) var state = State.idle
+  private var flights: [UInt64: Flight] = [:]
+  /// The first number that is not of the backlog.
+  private var firstNew: UInt64
+  private var nextNew: UInt64
+  /// The number from which the backlog goes on, or below which with `backlogIsNewestFirst`.
+  private var nextOfBacklog: UInt64
+  private var backlogDue = Instant.zero
+  private var failures = 0
+  private var hasFailed = false
+
+  private(set) var sent = 0
+  private(set) var acknowledged = 0
+  /// The reason of the last failure; nil after a success.
+  private(set) var lastFailure: String?
+
+  /// The longest time between two attempts.
+  static let longestBackOff = Milliseconds(60_000)
+  /// A refused fix is set aside after this number of attempts.
+  static let refusalLimit = 3
+  private static let refusalPause = Milliseconds(1000)
+
+  /// - Parameter firstNew: the number of the next fix: those before are a backlog.
+  init(_ settings: Settings, firstNew: UInt64) {
+    self.settings = settings
+    self.firstNew = firstNew
+    nextNew = firstNew
+    nextOfBacklog = settings.backlogIsNewestFirst ? firstNew : 0
+  }
+
+  /// The number of fixes that are on the way.
+  var inFlight: Int { flights.count }
+
+  /// When ``actions(_:wantsConnection:at:)`` has something to do without another event.
+  func deadline<Storage>(_ queue: FixQueue<Storage>) -> Instant? {
+    switch state {
+    case .waiting(let until): return until
+    case .connected:
+      let repeated = flights.values.compactMap(\.repeated).min()
+      let hasRoom = flights.count < settings.window
+      let backlog = hasRoom && !nextBacklog(queue).isEmpty ? backlogDue : nil
+      return Instant.earlier(repeated, backlog)
+    case .idle, .connecting: return nil
+    }
+  }
+
+  /// Returns what to do now.
+  ///
+  /// - Parameter queue: written: a fix is not sent before it is safe.
+  mutating func actions<Storage>(_ queue: FixQueue<Storage>, at now: Instant) -> [Action] {
+    switch state {
+    case .idle:
+      guard settings.keepsConnection || hasWaiting(queue) else { return [] }
+      state = .connecting
+      return [.connect]
+    case .waiting(let until):
+      guard let until, until <= now else { return [] }
+      state = .connecting
+      return [.connect]
+    case .connecting: return []
+    case .connected:
+      var actions: [Action] = []
+      for (sequence, flight) in flights.sorted(by: { $0.key < $1.key }) {
+        guard let due = flight.repeated, due <= now else { continue }
+        flights[sequence]?.repeated = nil
+        actions.append(.send(sequence))
+      }
+      while flights.count < settings.window, let (sequence, isBacklog) = next(queue, at: now) {
+        flights[sequence] = Flight(isBacklog: isBacklog)
+        actions.append(.send(sequence))
+      }
+      sent += actions.count
+      if actions.isEmpty, flights.isEmpty, !settings.keepsConnection, !hasWaiting(queue) {
+        state = .idle
+        actions.append(.disconnect)
+      }
+      return actions
+    }
+  }
+
+  private func hasWaiting<Storage>(_ queue: FixQueue<Storage>) -> Bool { !queue.waiting(from: 0, count: 1).isEmpty }
+
+  private func nextBacklog<Storage>(_ queue: FixQueue<Storage>) -> [UInt64] {
+    settings.backlogIsNewestFirst
+      ? queue.waitingNewest(below: nextOfBacklog, count: 1)
+      : queue.waiting(from: nextOfBacklog, below: firstNew, count: 1)
+  }
+
+  private mutating func next<Storage>(_ queue: FixQueue<Storage>, at now: Instant) -> (UInt64, isBacklog: Bool)? {
+    // A refused fix is repeated before the next one of its stream, so that the order holds.
+    let refused = flights.values.filter { $0.refusals > 0 }
+    if !refused.contains(where: { !$0.isBacklog }), let sequence = queue.waiting(from: nextNew, count: 1).first {
+      nextNew = sequence + 1
+      return (sequence, false)
+    }
+    guard !refused.contains(where: \.isBacklog), backlogDue <= now, let sequence = nextBacklog(queue).first else {
+      return nil
+    }
+    nextOfBacklog = settings.backlogIsNewestFirst ? sequence : sequence + 1
+    // A pause of the sender is not made good.
+    backlogDue = max(backlogDue, now).moved(by: 1 / settings.backlogPerSecond)
+    return (sequence, true)
+  }
+
+  // MARK: Events
+
+  /// The server has accepted the connection.
+  ///
+  /// - Parameter upcoming: the number of the next fix: after a failure those before are a backlog.
+  mutating func connected(upcoming: UInt64, at now: Instant) {
+    guard state == .connecting else { return }
+    state = .connected
+    flights = [:]
+    if hasFailed {
+      firstNew = upcoming
+      nextNew = upcoming
+      nextOfBacklog = settings.backlogIsNewestFirst ? upcoming : 0
+    }
+    hasFailed = false
+    backlogDue = now
+  }
+
+  /// The server has a fix.
+  mutating func acknowledged<Storage>(_ sequence: UInt64, _ queue: inout FixQueue<Storage>) {
+    // One that was sent over an earlier connection counts too.
+    flights[sequence] = nil
+    if queue.acknowledge(sequence) { acknowledged += 1 }
+    failures = 0
+    lastFailure = nil
+  }
+
+  /// The server refuses a fix itself, as with HTTP 400 and 413.
+  ///
+  /// - Returns: whether the fix was set aside.
+  mutating func refused<Storage>(_ sequence: UInt64, _ queue: inout FixQueue<Storage>, at now: Instant) -> Bool {
+    guard var flight = flights[sequence] else { return false }
+    flight.refusals += 1
+    guard flight.refusals >= Self.refusalLimit else {
+      flight.repeated = now + Self.refusalPause
+      flights[sequence] = flight
+      return false
+    }
+    flights[sequence] = nil
+    queue.setAside(sequence)
+    return true
+  }
+
+  /// A fix that was to be sent is not in the queue any more: it was thinned or dropped.
+  mutating func isGone(_ sequence: UInt64) { flights[sequence] = nil }
+
+  /// The connection ended, could not be made, or the server has no answer.
+  ///
+  /// - Parameter random: 0…1, so that a thousand boards do not return at once.
+  mutating func failed(_ failure: Failure, random: Double, at now: Instant) {
+    lastFailure = failure.text
+    hasFailed = true
+    flights = [:]
+    failures = min(failures + 1, 10)
+    switch failure {
+    case .noRoute: state = .waiting(until: nil)
+    case .temporary:
+      let longest = min(Self.longestBackOff.seconds, Double(1 << (failures - 1)))
+      state = .waiting(until: now + Milliseconds(seconds: longest * (0.5 + 0.5 * min(1, max(0, random)))))
+    }
+  }
+
+  /// The kernel has a new route: the next attempt need not wait longer.
+  mutating func routeChanged(random: Double, at now: Instant) {
+    guard case .waiting(let until) = state else { return }
+    failures = 0
+    // The name server and the server may need a moment longer than the route.
+    let soon = now + Milliseconds(seconds: 0.2 + 0.8 * min(1, max(0, random)))
+    state = .waiting(until: until.map { min($0, soon) } ?? soon)
+  }
+}

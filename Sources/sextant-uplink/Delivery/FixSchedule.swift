@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+import Positioning
+
+/// Which locations are due for the server, and what the location service has to provide for that.
+///
+/// A location is due when the interval **and** the distance since the last one are reached; either may be absent. With a distance, a
+/// board that rests sends nothing, except every `stationary`.
+struct FixSchedule {
+  struct Settings: Equatable, Sendable {
+    /// nil: each location.
+    var intervalSeconds: Double?
+    var distanceMetres: Double?
+    /// The accuracy that is asked for; less accurate locations are not sent.
+    var accuracyMetres = 100.0
+    /// The interval of a board that does not move; nil for none.
+    var stationarySeconds: Double?
+    var activity = Activity.other
+  }
+
+  /// What the location service has to do.
+  enum Demand: Equatable {
+    /// Locations without a pause in between.
+    case updates
+    /// A single location at each due time: the receiver sleeps in between.
+    case single
+  }
+
+  /// The least interval for which single locations need less charge than updates: a receiver that starts hot has a position within
+  /// a few seconds.
+  static let leastSingleInterval = 30.0
+
+  private(set) var settings: Settings
+  private var last: (location: Location, received: Instant)?
+  /// When the next location is due by the interval.
+  private(set) var due = Instant.zero
+  private var isRequested = false
+  private var isRequestPending = false
+
+  init(_ settings: Settings) { self.settings = settings }
+
+  var demand: Demand { (settings.intervalSeconds ?? 0) >= Self.leastSingleInterval ? .single : .updates }
+
+  mutating func change(_ settings: Settings, at now: Instant) {
+    self.settings = settings
+    due = min(due, now.moved(by: settings.intervalSeconds ?? 0))
+  }
+
+  /// The server asks for a location now.
+  mutating func request() { isRequested = true }
+
+  /// Begins a request if a single location is due. Returns whether it did.
+  mutating func startRequest(at now: Instant) -> Bool {
+    guard !isRequestPending, isRequested || nextRequest.map({ $0 <= now }) ?? false else { return false }
+    isRequestPending = true
+    return true
+  }
+
+  /// When ``startRequest(at:)`` has something to do.
+  var deadline: Instant? { isRequestPending ? nil : nextRequest }
+
+  /// Updates that are paused do not tell that the board rests.
+  private var nextRequest: Instant? {
+    switch demand {
+    case .single: due
+    case .updates: settings.stationarySeconds.flatMap { seconds in last.map { $0.received.moved(by: seconds) } }
+    }
+  }
+
+  /// A request ended without a location.
+  mutating func requestFailed(at now: Instant) {
+    isRequestPending = false
+    isRequested = false
+    due = now.moved(by: max(settings.intervalSeconds ?? 0, Self.leastSingleInterval))
+  }
+
+  /// Takes a location of the service. Returns why it is due; nil if it is not.
+  mutating func receive(_ location: Location, at now: Instant) -> QueuedFix.Trigger? {
+    isRequestPending = false
+    guard location.horizontalAccuracyMetres >= 0, location.coordinate.isValid else { return nil }
+    if isRequested {
+      isRequested = false
+      take(location, at: now)
+      return .request
+    }
+    guard location.horizontalAccuracyMetres <= settings.accuracyMetres, isDue(location, at: now) else {
+      if demand == .single { due = now.moved(by: settings.intervalSeconds ?? 0) }
+      return nil
+    }
+    take(location, at: now)
+    return .schedule
+  }
+
+  private func isDue(_ location: Location, at now: Instant) -> Bool {
+    guard let last else { return true }
+    // By the times of the measurements: locations of a batch arrive together.
+    let (elapsed, isTooLong) = location.timestamp.nanosecondsSince1970.subtractingReportingOverflow(
+      last.location.timestamp.nanosecondsSince1970)
+    let seconds = isTooLong ? now.seconds(since: last.received) : Double(elapsed) / 1e9
+    // A repeated or older location.
+    guard seconds > 0 else { return false }
+    // Half a second: the pace of a receiver is not that of the interval.
+    guard seconds >= (settings.intervalSeconds ?? 0) - 0.5 else { return false }
+    if let distance = settings.distanceMetres {
+      // The noise of two positions is no movement.
+      let noise = max(last.location.horizontalAccuracyMetres, location.horizontalAccuracyMetres)
+      let hasMoved = location.distanceMetres(from: last.location) >= max(distance, noise)
+      let hasRested = settings.stationarySeconds.map { seconds >= $0 } ?? false
+      return hasMoved || hasRested
+    }
+    return true
+  }
+
+  private mutating func take(_ location: Location, at now: Instant) {
+    last = (location, now)
+    due = now.moved(by: settings.intervalSeconds ?? 0)
+  }
+}

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+import FileSystem
+import MonotonicTime
+import Positioning
+import ReceiverStream
+import Varlink
+
+/// What the uplink does: from locations, crossings, the server's events and the time to calls of the location service and commands
+/// of the connection. It has no socket, thread or clock.
+struct Uplink<Storage: QueueStorage> {
+  /// What happened.
+  enum Event {
+    case locations([Location])
+    /// A request for a single location ended without one.
+    case requestFailed
+    case crossed(region: String, isEntry: Bool)
+    case determined(region: String, isInside: Bool)
+    case transport(TransportEvent)
+    /// The kernel has other routes.
+    case routesChanged
+    /// The time has come.
+    case wake
+    /// The end of the program: everything is written.
+    case end
+  }
+
+  /// What to do about it, in this order.
+  enum Action {
+    case call(ClientCall)
+    case transport(TransportCommand)
+    /// Stores what the server has set.
+    case storeSettings(JSON)
+    case log(String)
+  }
+
+  private let configuration: UplinkConfiguration
+  private let writer: PayloadWriter
+  private(set) var queue: FixQueue<Storage>
+  private(set) var delivery: Delivery
+  private var schedule: FixSchedule
+  private var regions: RegionTable
+  private var inside: Set<String> = []
+  private var newest: Location?
+  /// What the server has changed of the schedule.
+  private var override: (intervalSeconds: Double?, distanceMetres: Double?)
+  private var isUpdating = false
+  private(set) var bytesToday: UInt64 = 0
+  private var day: Int64 = 0
+
+  /// The latest time at which new fixes are written.
+  private var flushDue: Instant?
+  private var lastFlush = Instant.zero
+  /// When acknowledgements are written that no new fix takes along, and the files are brought to the disk.
+  private var settleDue: Instant?
+  private var loggedProblem: String?
+  private var loggedLosses: FixQueue<Storage>.Losses
+  /// The charge of the battery in per cent; nil without one.
+  var battery: Int?
+
+  /// The longest time that a fix is in memory alone: a fix is safe 1.5 s after its delivery.
+  private static var flushTime: Milliseconds { Milliseconds(1000) }
+  /// The longest time of acknowledgements and of unsynced files.
+  private static var settleTime: Milliseconds { Milliseconds(60_000) }
+  /// The time until a failed write is tried again.
+  private static var writeRetry: Milliseconds { Milliseconds(10_000) }
+
+  /// - Parameters:
+  ///   - queue: the fixes of earlier runs wait in it.
+  ///   - stored: what the server has set in earlier runs, of `storeSettings`.
+  init(_ configuration: UplinkConfiguration, _ writer: PayloadWriter, _ queue: FixQueue<Storage>, stored: JSON?) {
+    self.configuration = configuration
+    self.writer = writer
+    self.queue = queue
+    loggedLosses = queue.losses
+    delivery = Delivery(
+      Delivery.Settings(
+        keepsConnection: configuration.keepsConnection && configuration.server.isMQTT,
+        window: configuration.server.isMQTT ? 16 : 2, backlogPerSecond: configuration.backlogPerSecond,
+        backlogIsNewestFirst: configuration.backlogIsNewestFirst), firstNew: queue.upcomingSequence)
+    regions = RegionTable(stored?["regions"] ?? .null)
+    override = (
+      stored?["intervalSeconds"]?.number.flatMap { $0 >= 0 ? $0 : nil },
+      stored?["distanceMetres"]?.number.flatMap { $0 >= 0 ? $0 : nil }
+    )
+    schedule = FixSchedule(configuration.schedule)
+    schedule = FixSchedule(settings)
+  }
+
+  private var settings: FixSchedule.Settings {
+    var settings = configuration.schedule
+    settings.intervalSeconds = override.intervalSeconds ?? settings.intervalSeconds
+    settings.distanceMetres = override.distanceMetres ?? settings.distanceMetres
+    return settings
+  }
+
+  /// Returns the calls that begin the uplink.
+  mutating func start(at now: Instant) -> [Action] {
+    var actions: [Action] = [
+      .call(.setDelegate([.takesLocations, .takesErrors])),
+      .call(.setActivity(settings.activity)),
+      .call(.setAllowsBackgroundUpdates(true)),
+      .call(.setPausesAutomatically(true)),
+      .call(.requestAlways),
+    ]
+    // The location service remembers the regions of earlier runs; a state tells where the board is now.
+    for region in regions.waypoints.map(region(of:)) {
+      actions.append(.call(.startMonitoring(region)))
+      actions.append(.call(.requestState(region)))
+    }
+    actions += applySchedule()
+    return actions + step(at: now)
+  }
+
+  private mutating func applySchedule() -> [Action] {
+    var actions: [Action] = [.call(.setDesiredAccuracy(metres: settings.accuracyMetres))]
+    // The filter of the service is by distance alone: with `stationary`, the program filters.
+    let filter = settings.stationarySeconds == nil && settings.intervalSeconds == nil ? settings.distanceMetres : nil
+    actions.append(.call(.setDistanceFilter(metres: filter ?? -1)))
+    let updates = schedule.demand == .updates
+    if updates != isUpdating {
+      isUpdating = updates
+      actions.append(.call(updates ? .startUpdatingLocation : .stopUpdatingLocation))
+    }
+    return actions
+  }
+
+  /// When `receive(.wake)` is due; nil for never.
+  var deadline: Instant? {
+    [schedule.deadline, delivery.deadline(queue), flushDue, settleDue].reduce(nil) { Instant.earlier($0, $1) }
+  }
+
+  mutating func receive(_ event: Event, utcNanoseconds: Int64, at now: Instant) -> [Action] {
+    let today = utcNanoseconds / 86_400_000_000_000
+    if today != day {
+      day = today
+      bytesToday = 0
+    }
+    var actions: [Action] = []
+    switch event {
+    case .locations(let locations): for location in locations { take(location, at: now) }
+    case .requestFailed: schedule.requestFailed(at: now)
+    case .crossed(let region, let isEntry): cross(region, isEntry, utcNanoseconds, at: now)
+    case .determined(let region, let isInside): setInside(region, isInside)
+    case .transport(let event): actions += take(event, at: now)
+    case .routesChanged: delivery.routeChanged(random: .random(in: 0...1), at: now)
+    case .wake: break
+    case .end:
+      actions += write(at: now)
+      queue.sync()
+      return actions + [.transport(.end)]
+    }
+    return actions + step(at: now)
+  }
+
+  // MARK: Fixes
+
+  private mutating func take(_ location: Location, at now: Instant) {
+    newest = location
+    guard let trigger = schedule.receive(location, at: now) else { return }
+    append(location, trigger, at: now)
+  }
+
+  private mutating func append(_ location: Location, _ trigger: QueuedFix.Trigger, region: UInt16 = 0, at now: Instant)
+  {
+    func known(_ value: Double) -> Double? { value >= 0 ? value : nil }
+    queue.append(
+      QueuedFix(
+        sequence: 0, utcNanoseconds: location.timestamp.nanosecondsSince1970,
+        latitudeDegrees: location.coordinate.latitudeDegrees, longitudeDegrees: location.coordinate.longitudeDegrees,
+        horizontalAccuracyMetres: known(location.horizontalAccuracyMetres),
+        altitudeMetres: location.verticalAccuracyMetres >= 0 ? location.altitudeMetres : nil,
+        verticalAccuracyMetres: known(location.verticalAccuracyMetres),
+        speedMetresPerSecond: known(location.speedMetresPerSecond), courseDegrees: known(location.courseDegrees),
+        trigger: trigger, region: region, isSimulated: location.source?.isSimulatedBySoftware ?? false))
+    // One write for the fixes of a batch, and for those of a fast receiver one a second.
+    if flushDue == nil { flushDue = max(now, lastFlush + Self.flushTime) }
+  }
+
+  private mutating func cross(_ name: String, _ isEntry: Bool, _ utcNanoseconds: Int64, at now: Instant) {
+    setInside(name, isEntry)
+    guard let number = regions.number(of: name), let waypoint = regions.waypoint(number) else { return }
+    // The border is where the board was, if no location of this run is known.
+    var place =
+      newest
+      ?? Location(
+        Coordinate(latitudeDegrees: waypoint.latitudeDegrees, longitudeDegrees: waypoint.longitudeDegrees),
+        horizontalAccuracyMetres: waypoint.radiusMetres, timestamp: UTCTime(nanosecondsSince1970: utcNanoseconds))
+    if newest == nil { place.timestamp = UTCTime(nanosecondsSince1970: utcNanoseconds) }
+    if writer.format == .ownTracks { append(place, isEntry ? .entry : .exit, region: number, at: now) }
+    append(place, .region, region: number, at: now)
+  }
+
+  private mutating func setInside(_ name: String, _ isInside: Bool) {
+    if isInside { inside.insert(name) } else { inside.remove(name) }
+  }
+
+  // MARK: The server
+
+  private mutating func take(_ event: TransportEvent, at now: Instant) -> [Action] {
+    switch event {
+    case .connected:
+      delivery.connected(upcoming: queue.upcomingSequence, at: now)
+      return logged(nil)
+    case .acknowledged(let sequence):
+      delivery.acknowledged(sequence, &queue)
+      if settleDue == nil { settleDue = now + Self.settleTime }
+      return logged(nil)
+    case .refused(let sequence, let reason):
+      guard delivery.refused(sequence, &queue, at: now) else { return [] }
+      return [
+        .log("the server refuses fix \(sequence) (\(reason)) after \(Delivery.refusalLimit) attempts: it is dropped")
+      ]
+    case .failed(let failure):
+      delivery.failed(failure, random: .random(in: 0...1), at: now)
+      return logged(failure.text)
+    case .bytes(let count):
+      bytesToday += count
+      return []
+    case .command(let message): return take(message, at: now)
+    case .ended: return []
+    }
+  }
+
+  /// A problem is logged once, until another one or none.
+  private mutating func logged(_ problem: String?) -> [Action] {
+    guard problem != loggedProblem else { return [] }
+    defer { loggedProblem = problem }
+    if let problem { return [.log("\(problem); \(queue.count) fixes wait")] }
+    return [.log("the server takes the fixes again")]
+  }
+
+  private mutating func take(_ message: [UInt8], at now: Instant) -> [Action] {
+    let command: RemoteCommand
+    do throws(RemoteCommand.Refusal) {
+      command = try RemoteCommand(message, allowed: configuration.allowed)
+    } catch {
+      return [.log("a command of the server is not carried out: \(error.text)")]
+    }
+    switch command {
+    case .reportLocation:
+      schedule.request()
+      return []
+    case .setWaypoints(let waypoints): return setRegions(waypoints)
+    case .clearWaypoints: return setRegions([])
+    case .setConfiguration(let interval, let distance):
+      override = (interval ?? override.intervalSeconds, distance ?? override.distanceMetres)
+      schedule.change(settings, at: now)
+      return applySchedule() + [.storeSettings(storedSettings)]
+    }
+  }
+
+  private mutating func setRegions(_ waypoints: [Waypoint]) -> [Action] {
+    var actions: [Action] = []
+    for waypoint in regions.waypoints where !waypoints.contains(waypoint) {
+      actions.append(.call(.stopMonitoring(region(of: waypoint))))
+      setInside(waypoint.name, false)
+    }
+    let added = waypoints.filter { !regions.waypoints.contains($0) }
+    for region in added.map(region(of:)) {
+      actions.append(.call(.startMonitoring(region)))
+      actions.append(.call(.requestState(region)))
+    }
+    regions.set(waypoints)
+    actions.append(.storeSettings(storedSettings))
+    if writer.format == .ownTracks { actions.append(.transport(.publish(writer.waypoints(regions.waypoints)))) }
+    return actions
+  }
+
+  private var storedSettings: JSON {
+    var members = [JSON.Member("regions", regions.json)]
+    if let value = override.intervalSeconds { members.append(JSON.Member("intervalSeconds", .double(value))) }
+    if let value = override.distanceMetres { members.append(JSON.Member("distanceMetres", .double(value))) }
+    return .object(members)
+  }
+
+  // MARK: The next step
+
+  private mutating func step(at now: Instant) -> [Action] {
+    var actions: [Action] = []
+    if schedule.startRequest(at: now) { actions.append(.call(.requestLocation)) }
+    if let due = flushDue, due <= now { actions += write(at: now) }
+    if let due = settleDue, due <= now {
+      settleDue = nil
+      actions += write(at: now)
+      queue.sync()
+    }
+    for action in delivery.actions(queue, at: now) {
+      switch action {
+      case .connect: actions.append(.transport(.connect))
+      case .disconnect: actions.append(.transport(.disconnect))
+      case .send(let sequence):
+        if let payload = payload(sequence) {
+          actions.append(.transport(.send(sequence, payload)))
+        } else {
+          delivery.isGone(sequence)
+        }
+      }
+    }
+    return actions
+  }
+
+  private mutating func payload(_ sequence: UInt64) -> Payload? {
+    guard let fix = queue.fix(sequence) else { return nil }
+    if fix.trigger.isTransition {
+      guard let region = regions.waypoint(fix.region) else {
+        // Its region is long gone.
+        queue.acknowledge(sequence)
+        return nil
+      }
+      return writer.transition(fix, region: region)
+    }
+    return writer.payload(of: fix, battery: battery, regions: inside.sorted())
+  }
+
+  private mutating func write(at now: Instant) -> [Action] {
+    var actions: [Action] = []
+    do throws(FileError) {
+      try queue.flush()
+      lastFlush = now
+      flushDue = nil
+      if settleDue == nil { settleDue = now + Self.settleTime }
+    } catch {
+      // The fixes stay in memory.
+      flushDue = now + Self.writeRetry
+      actions += logged("the queue cannot be written: \(error.description)")
+    }
+    let losses = queue.losses
+    if losses != loggedLosses {
+      let (thinned, dropped) = (losses.thinned - loggedLosses.thinned, losses.dropped - loggedLosses.dropped)
+      loggedLosses = losses
+      if dropped > 0 { actions.append(.log("the queue is full or too old: \(dropped) fixes are lost")) }
+      if thinned > 0 { actions.append(.log("the queue is full: \(thinned) fixes within the tolerance are left out")) }
+    }
+    return actions
+  }
+
+  // MARK: Status
+
+  /// `sextant uplink status --json`, by the contract.
+  ///
+  /// - Parameter utcNanoseconds: the computer's time; it may be wrong at the boot of a board without a clock.
+  func status(utcNanoseconds: Int64) -> JSON {
+    let now = max(utcNanoseconds, queue.newestNanoseconds ?? .min)
+    let age = queue.oldest.map { oldest in
+      let (age, isTooLong) = now.subtractingReportingOverflow(oldest.utcNanoseconds)
+      return isTooLong ? 0 : max(0, age) / 1_000_000_000
+    }
+    return [
+      "connected": .bool(delivery.state == .connected),
+      "queued": .integer(Int64(queue.count)),
+      "oldestSeconds": age.map { JSON.integer($0) } ?? .null,
+      "sent": .integer(Int64(delivery.sent)),
+      "acknowledged": .integer(Int64(delivery.acknowledged)),
+      "thinned": .integer(Int64(queue.losses.thinned)),
+      "dropped": .integer(Int64(queue.losses.dropped)),
+      "bytesToday": .integer(Int64(clamping: bytesToday)),
+      "lastError": delivery.lastFailure.map { JSON.string($0) } ?? .null,
+    ]
+  }
+}
+
+/// The region that the location service monitors.
+private func region(of waypoint: Waypoint) -> Region {
+  let centre = Coordinate(latitudeDegrees: waypoint.latitudeDegrees, longitudeDegrees: waypoint.longitudeDegrees)
+  return Region(waypoint.name, .circle(Circle(centre: centre, radiusMetres: waypoint.radiusMetres)))
+}

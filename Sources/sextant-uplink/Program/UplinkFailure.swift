@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import EventLoop
+import Glibc
+
+/// The reason why the program ends, with the next step and an exit code of sysexits.h.
+struct UplinkFailure: Error {
+  enum Code: Int32 {
+    case usage = 64
+    case noInput = 66
+    case unavailable = 69
+    case systemResource = 71
+    case io = 74
+    case held = 75
+    case configuration = 78
+  }
+
+  var code: Code
+  var text: String
+
+  init(_ code: Code, _ text: String) {
+    self.code = code
+    self.text = text
+  }
+}
+
+/// Writes a line for people to standard error; control characters are escaped.
+///
+/// `unsafe`, because the call of the C library takes a pointer, to an array that outlives it.
+func printNotice(_ text: String) {
+  let line = Array("sextant-uplink: \(PrintedText.escaped(text))\n".utf8)
+  _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+}
+
+/// A variable of the environment; nil if it is not set or empty.
+func environment(_ name: String) -> String? {
+  guard let value = unsafe getenv(name) else { return nil }
+  let text = unsafe String(cString: value)
+  return text.isEmpty ? nil : text
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// HTTP by libcurl, one request at a time. `unsafe`, because its handle is a pointer, which this value owns, and a request has
+/// pointers to texts that last as long as the call.
+import CUplink
+import EventLoop
+import MonotonicTime
+
+@safe struct HTTPConnection: ~Copyable {
+  private let configuration: UplinkConfiguration
+  private let password: String?
+  private let report: @Sendable (TransportEvent) -> Void
+  private var handle: OpaquePointer?
+
+  static func loadLibrary() throws(UplinkFailure) {
+    if cuplink_load_http() != 0 {
+      throw UplinkFailure(.unavailable, "libcurl is not installed; install the package libcurl4")
+    }
+  }
+
+  init(_ configuration: UplinkConfiguration, password: String?, report: @escaping @Sendable (TransportEvent) -> Void) {
+    self.configuration = configuration
+    self.password = password
+    self.report = report
+  }
+
+  /// Runs until `end`. A request takes 30 seconds at most.
+  mutating func run(_ poller: consuming Poller, _ take: () -> [TransportCommand]) {
+    while true {
+      for command in take() {
+        switch command {
+        case .connect:
+          if unsafe handle == nil { unsafe handle = cuplink_http_open() }
+          // The connection is made by the first request.
+          report(.connected)
+        case .send(let sequence, let payload): send(payload, sequence)
+        case .publish(let payload): send(payload, nil)
+        case .disconnect: close()
+        case .end:
+          close()
+          return
+        }
+      }
+      guard (try? poller.wait(deadline: nil)) != nil else { return close() }
+    }
+  }
+
+  private mutating func send(_ payload: Payload, _ sequence: UInt64?) {
+    guard let handle = unsafe handle else { return }
+    let server = configuration.server
+    // OsmAnd's form of Traccar is a query.
+    let isQuery = configuration.format == .traccar
+    let url =
+      isQuery
+      ? "\(server.url)\(server.path.contains("?") ? "&" : "?")\(String(decoding: payload.body, as: UTF8.self))"
+      : server.url
+    let texts = CStrings()
+    func text(_ value: String?) -> UnsafePointer<CChar>? { unsafe texts.copy(value) }
+    let result = unsafe payload.body.withUnsafeBytes { bytes in
+      var request = unsafe cuplink_http_request()
+      unsafe request.url = text(url)
+      unsafe request.body = isQuery ? nil : bytes.baseAddress
+      unsafe request.length = bytes.count
+      unsafe request.content_type = text(payload.contentType)
+      unsafe request.user = text(server.user)
+      unsafe request.password = text(password)
+      unsafe request.ca = text(configuration.authorities)
+      unsafe request.certificate = text(configuration.certificate)
+      unsafe request.key = text(configuration.key)
+      unsafe request.agent = text("sextant-uplink")
+      unsafe request.connect_milliseconds = 15_000
+      unsafe request.milliseconds = 30_000
+      return withExtendedLifetime(texts) { unsafe cuplink_http_perform(handle, &request) }
+    }
+    report(.bytes(result.bytes))
+    guard result.error == 0 else {
+      let words = "\(server.text): \(unsafe String(cString: cuplink_http_error(handle)))"
+      let hasRoute = server.isLocal || cuplink_has_route() != 0
+      // Later fixes of this round would fail likewise, and come again.
+      close()
+      return report(.failed(hasRoute ? .temporary(words) : .noRoute("\(words); there is no network")))
+    }
+    switch (result.status, sequence) {
+    case (200..<300, let sequence?): report(.acknowledged(sequence))
+    case (400, let sequence?), (413, let sequence?): report(.refused(sequence, "HTTP \(result.status)"))
+    case (200..<300, nil), (400, nil), (413, nil): break
+    default:
+      close()
+      report(.failed(.temporary("\(server.text): HTTP \(result.status)\(Self.nextStep(result.status))")))
+    }
+  }
+
+  private static func nextStep(_ status: Int) -> String {
+    switch status {
+    case 401, 403: "; check the user and the password"
+    case 404: "; check the path of `server`"
+    case 300..<400: "; write the address that the server redirects to"
+    default: ""
+    }
+  }
+
+  private mutating func close() {
+    unsafe cuplink_http_close(handle)
+    unsafe handle = nil
+  }
+}

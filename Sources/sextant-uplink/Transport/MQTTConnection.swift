@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// MQTT by libmosquitto. `unsafe`, because its handle is a pointer, which this value owns, and its events are memory that lasts until
+/// the next call.
+import CUplink
+import EventLoop
+import MonotonicTime
+
+@safe struct MQTTConnection: ~Copyable {
+  private let configuration: UplinkConfiguration
+  private let writer: PayloadWriter
+  private let password: String?
+  private let report: @Sendable (TransportEvent) -> Void
+
+  private enum Stage {
+    case closed
+    /// Until the broker's answer.
+    case opening(deadline: Instant)
+    case open
+    /// Until the broker has closed.
+    case closing(deadline: Instant)
+  }
+
+  private var stage = Stage.closed
+  private var client: OpaquePointer?
+  private var watched: (descriptor: Int32, interest: Poller.Interest)?
+  /// The numbers of the fixes by the identifiers of their messages.
+  private var sent: [Int32: UInt64] = [:]
+
+  private static let openTime = Milliseconds(30_000)
+  private static let closeTime = Milliseconds(2000)
+  private static let token = Poller.Token(rawValue: 1)
+
+  static func loadLibrary() throws(UplinkFailure) {
+    if cuplink_load_mqtt() != 0 {
+      throw UplinkFailure(.unavailable, "libmosquitto is not installed; install the package libmosquitto1")
+    }
+  }
+
+  init(
+    _ configuration: UplinkConfiguration, _ writer: PayloadWriter, password: String?,
+    report: @escaping @Sendable (TransportEvent) -> Void
+  ) {
+    self.configuration = configuration
+    self.writer = writer
+    self.password = password
+    self.report = report
+  }
+
+  private static func now() -> Instant { SystemClock.monotonic }
+
+  /// Runs until `end`.
+  mutating func run(_ poller: consuming Poller, _ take: () -> [TransportCommand]) {
+    var endDeadline: Instant?
+    while true {
+      for command in take() {
+        if case .end = command { endDeadline = Self.now() + Self.closeTime } else { perform(command, &poller) }
+      }
+      if let deadline = endDeadline {
+        if case .open = stage, sent.isEmpty || deadline <= Self.now() { beginToClose() }
+        if case .closed = stage { break }
+        if deadline + Self.closeTime <= Self.now() { break }
+      }
+      watch(&poller)
+      let deadline = Instant.earlier(self.deadline, endDeadline.map { $0 + Self.closeTime })
+      guard let events = try? poller.wait(deadline: deadline?.nanoseconds) else { break }
+      var problem: String?
+      for event in events { problem = handle(event) ?? problem }
+      if let client = unsafe client {
+        let code = unsafe cuplink_mqtt_misc(client)
+        if code != 0 { problem = problem ?? Self.text(code) }
+      }
+      takeEvents(problem, &poller)
+      if let problem, unsafe client != nil {
+        if isClosing { close(&poller) } else { fail(problem, &poller) }
+      }
+      checkTime(&poller)
+    }
+    close(&poller)
+  }
+
+  private var isClosing: Bool { if case .closing = stage { true } else { false } }
+
+  /// The library has to be called once a keep-alive interval, to send its message and to notice that the broker's is missing.
+  private var deadline: Instant? {
+    switch stage {
+    case .closed: nil
+    case .opening(let deadline), .closing(let deadline): deadline
+    case .open: Self.now() + Milliseconds(UInt64(configuration.keepaliveSeconds) * 1000)
+    }
+  }
+
+  private mutating func perform(_ command: TransportCommand, _ poller: inout Poller) {
+    switch command {
+    case .connect: connect(&poller)
+    case .send(let sequence, let payload):
+      guard case .open = stage else { return }
+      guard let identifier = publish(payload, &poller) else { return }
+      sent[identifier] = sequence
+    case .publish(let payload): if case .open = stage { _ = publish(payload, &poller) }
+    case .disconnect: beginToClose()
+    case .end: break
+    }
+  }
+
+  private mutating func connect(_ poller: inout Poller) {
+    close(&poller)
+    let server = configuration.server
+    var reason: UnsafePointer<CChar>?
+    let opened = unsafe withSettings { settings in unsafe cuplink_mqtt_open(settings, &reason) }
+    guard let opened = unsafe opened else {
+      let text = unsafe reason.map { unsafe String(cString: $0) } ?? "no memory"
+      return report(.failed(.temporary("MQTT: \(text); check ca, cert and key in the configuration")))
+    }
+    unsafe client = opened
+    stage = .opening(deadline: Self.now() + Self.openTime)
+    let code = unsafe cuplink_mqtt_connect(
+      opened, server.host, Int32(server.port), Int32(configuration.keepaliveSeconds))
+    if code != 0 { fail(Self.text(code), &poller) }
+  }
+
+  private func withSettings<Result>(_ body: (UnsafePointer<cuplink_mqtt_settings>) -> Result) -> Result {
+    let will = writer.will(connectedSince: SystemClock.utcNanoseconds / 1_000_000_000)
+    let texts = CStrings()
+    func text(_ value: String?) -> UnsafePointer<CChar>? { unsafe texts.copy(value) }
+    return unsafe (will?.body ?? []).withUnsafeBytes { bytes in
+      var settings = unsafe cuplink_mqtt_settings()
+      unsafe settings.client_id = text(configuration.clientID)
+      unsafe settings.user = text(configuration.server.user)
+      unsafe settings.password = text(password)
+      unsafe settings.ca = text(configuration.authorities)
+      unsafe settings.certificate = text(configuration.certificate)
+      unsafe settings.key = text(configuration.key)
+      unsafe settings.alpn = text(configuration.alpn)
+      unsafe settings.will_topic = text(will?.topic)
+      unsafe settings.will = bytes.baseAddress
+      unsafe settings.will_length = bytes.count
+      unsafe settings.will_retained = will?.isRetained == true ? 1 : 0
+      unsafe settings.version = configuration.mqttVersion
+      unsafe settings.uses_tls = configuration.server.usesTLS ? 1 : 0
+      // Commands that came while the connection was closed wait at the broker.
+      unsafe settings.clean = configuration.allowed.isEmpty ? 1 : 0
+      return withExtendedLifetime(texts) { unsafe body(&settings) }
+    }
+  }
+
+  private mutating func publish(_ payload: Payload, _ poller: inout Poller) -> Int32? {
+    guard let client = unsafe client else { return nil }
+    var identifier: Int32 = 0
+    let code = unsafe payload.body.withUnsafeBytes { bytes in
+      unsafe cuplink_mqtt_publish(
+        client, &identifier, payload.topic, bytes.baseAddress, bytes.count, payload.isRetained ? 1 : 0)
+    }
+    guard code == 0 else {
+      fail(Self.text(code), &poller)
+      return nil
+    }
+    // The message, its topic, and the header and acknowledgement of MQTT.
+    report(.bytes(UInt64(payload.body.count + payload.topic.utf8.count + 11)))
+    return identifier
+  }
+
+  /// Returns the library's error.
+  private mutating func handle(_ event: Poller.Event) -> String? {
+    guard let client = unsafe client else { return nil }
+    let code: Int32
+    switch event {
+    // The library notices the end of a connection by reading.
+    case .readable(Self.token), .hangUp(Self.token): code = unsafe cuplink_mqtt_read(client)
+    case .writable(Self.token): code = unsafe cuplink_mqtt_write(client)
+    default: return nil
+    }
+    return code == 0 ? nil : Self.text(code)
+  }
+
+  /// - Parameter problem: the error of the call that led to these events.
+  private mutating func takeEvents(_ problem: String?, _ poller: inout Poller) {
+    while let client = unsafe client {
+      let event = unsafe cuplink_mqtt_next(client)
+      let code = unsafe event.code
+      switch unsafe event.kind {
+      case CUPLINK_MQTT_CONNECTED:
+        if code != 0 {
+          let words = unsafe String(cString: cuplink_mqtt_refusal(code, configuration.mqttVersion))
+          fail("the broker refuses the connection: \(words)", &poller)
+          return
+        }
+        stage = .open
+        if !configuration.allowed.isEmpty { _ = unsafe cuplink_mqtt_subscribe(client, configuration.topic + "/cmd") }
+        for payload in writer.greetings() { _ = publish(payload, &poller) }
+        report(.connected)
+      case CUPLINK_MQTT_PUBLISHED:
+        guard let sequence = sent.removeValue(forKey: unsafe event.identifier) else { continue }
+        // 151 is a quota, which the time lifts; other reasons of MQTT 5 are of the message.
+        if code < 128 {
+          report(.acknowledged(sequence))
+        } else if code == 151 {
+          fail("the broker's quota is exceeded", &poller)
+          return
+        } else {
+          report(.refused(sequence, unsafe String(cString: cuplink_mqtt_refusal(code, 5))))
+        }
+      case CUPLINK_MQTT_MESSAGE:
+        let message = unsafe UnsafeRawBufferPointer(start: event.payload, count: event.length)
+        report(.bytes(UInt64(message.count)))
+        report(.command(unsafe Array(message.prefix(RemoteCommand.messageLimit + 1))))
+      case CUPLINK_MQTT_DISCONNECTED:
+        if isClosing { close(&poller) } else { fail(problem ?? Self.text(code), &poller) }
+        return
+      default: return
+      }
+    }
+  }
+
+  private mutating func checkTime(_ poller: inout Poller) {
+    let now = Self.now()
+    switch stage {
+    case .opening(let deadline) where deadline <= now: fail("the broker does not answer within 30 s", &poller)
+    case .closing(let deadline) where deadline <= now: close(&poller)
+    default: break
+    }
+  }
+
+  private mutating func beginToClose() {
+    guard let client = unsafe client else { return stage = .closed }
+    unsafe cuplink_mqtt_disconnect(client)
+    if case .closing = stage { return }
+    stage = .closing(deadline: Self.now() + Self.closeTime)
+  }
+
+  private mutating func fail(_ text: String, _ poller: inout Poller) {
+    let server = configuration.server
+    close(&poller)
+    let words = "\(server.text): \(text)"
+    let hasRoute = server.isLocal || cuplink_has_route() != 0
+    report(.failed(hasRoute ? .temporary(words) : .noRoute("\(words); there is no network")))
+  }
+
+  private mutating func close(_ poller: inout Poller) {
+    if let watched { poller.remove(watched.descriptor) }
+    watched = nil
+    unsafe cuplink_mqtt_close(client)
+    unsafe client = nil
+    sent = [:]
+    stage = .closed
+  }
+
+  /// Waits for the socket of the library, which changes with each connection.
+  private mutating func watch(_ poller: inout Poller) {
+    let descriptor = unsafe client.map { unsafe cuplink_mqtt_socket($0) } ?? -1
+    let wantsWrite = unsafe client.map { unsafe cuplink_mqtt_wants_write($0) != 0 } ?? false
+    let interest: Poller.Interest = wantsWrite ? [.readable, .writable] : .readable
+    if let watched, watched.descriptor == descriptor {
+      if watched.interest != interest { try? poller.change(descriptor, token: Self.token, interest: interest) }
+      self.watched = (descriptor, interest)
+      return
+    }
+    if let watched { poller.remove(watched.descriptor) }
+    watched = nil
+    guard descriptor >= 0, (try? poller.add(descriptor, token: Self.token, interest: interest)) != nil else { return }
+    watched = (descriptor, interest)
+  }
+
+  private static func text(_ code: Int32) -> String { unsafe String(cString: cuplink_mqtt_error(code)) }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import EventLoop
+import Synchronization
+
+/// What the program asks of the connection.
+enum TransportCommand: Sendable {
+  case connect
+  /// A fix; its acknowledgement, refusal or failure comes back with the number.
+  case send(UInt64, Payload)
+  /// A message without an acknowledgement of its own.
+  case publish(Payload)
+  case disconnect
+  /// Ends the thread, after the messages that were sent are acknowledged or two seconds.
+  case end
+}
+
+/// What the connection reports.
+enum TransportEvent: Sendable {
+  case connected
+  case acknowledged(UInt64)
+  /// The server refuses the fix itself.
+  case refused(UInt64, String)
+  case failed(Delivery.Failure)
+  /// A message of the server.
+  case command([UInt8])
+  /// Bytes that were sent and received.
+  case bytes(UInt64)
+  /// The thread has ended.
+  case ended
+}
+
+/// The thread that talks to the server: a look-up of a name and a request of libcurl block it, and nothing else.
+final class Transport: Sendable {
+  private struct State {
+    var commands: [TransportCommand] = []
+    var waker: Poller.Waker?
+  }
+
+  private let state = Mutex(State())
+  private let report: @Sendable (TransportEvent) -> Void
+
+  /// - Parameters:
+  ///   - credentials: the user's password, if there is one.
+  ///   - report: called on the thread.
+  /// - Throws: ``UplinkFailure`` without the library, a thread or descriptors.
+  init(
+    _ configuration: UplinkConfiguration, _ writer: PayloadWriter, password: String?,
+    report: @escaping @Sendable (TransportEvent) -> Void
+  ) throws {
+    self.report = report
+    let isMQTT = configuration.server.isMQTT
+    if isMQTT {
+      try MQTTConnection.loadLibrary()
+    } else {
+      try HTTPConnection.loadLibrary()
+    }
+    let isStarted = BackgroundWork.start { [self] in
+      do {
+        let poller = try Poller()
+        let waker = poller.waker
+        state.withLock { $0.waker = waker }
+        // Commands of before wait.
+        waker.wake()
+        if isMQTT {
+          var connection = MQTTConnection(configuration, writer, password: password, report: report)
+          connection.run(poller) { take() }
+        } else {
+          var connection = HTTPConnection(configuration, password: password, report: report)
+          connection.run(poller) { take() }
+        }
+      } catch {
+        report(.failed(.temporary("no connection is possible: \(error)")))
+      }
+      report(.ended)
+    }
+    guard isStarted else { throw UplinkFailure(.systemResource, "the system has no thread left; end another program") }
+  }
+
+  func perform(_ command: TransportCommand) {
+    let waker = state.withLock { state in
+      state.commands.append(command)
+      return state.waker
+    }
+    waker?.wake()
+  }
+
+  private func take() -> [TransportCommand] {
+    state.withLock { state in
+      defer { state.commands = [] }
+      return state.commands
+    }
+  }
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+import Testing
+
+@testable import sextant_uplink
+
+/// A server in virtual time, with what networks do to it.
+private struct Scene {
+  var queue: TestQueue
+  var delivery: Delivery
+  var now = Instant.zero
+  var isUp = true
+  /// The fixes that the server has, in the order of their arrival.
+  var arrived: [UInt64] = []
+  private var onTheWay: [(UInt64, due: Instant)] = []
+  private var connects: Instant?
+
+  init(_ settings: Delivery.Settings = Delivery.Settings()) throws {
+    queue = try makeQueue(SimulatedDisk(), bytes: 4 << 20)
+    delivery = Delivery(settings, firstNew: queue.upcomingSequence)
+  }
+
+  mutating func add(_ second: Int) throws {
+    queue.append(walkFix(second))
+    try queue.flush()
+  }
+
+  /// The connection is lost; what is on the way may have reached the server or not.
+  mutating func lose(arrives: Bool) {
+    if arrives { arrived += onTheWay.map(\.0) }
+    onTheWay = []
+    connects = nil
+    if delivery.state == .connected || delivery.state == .connecting {
+      delivery.failed(.temporary("lost"), random: 0.5, at: now)
+    }
+  }
+
+  mutating func pass(seconds: Double, acknowledges: Bool = true) {
+    let end = now.moved(by: seconds)
+    while now <= end {
+      for action in delivery.actions(queue, at: now) {
+        switch action {
+        case .connect: connects = now.moved(by: 0.05)
+        case .send(let sequence): onTheWay.append((sequence, now.moved(by: 0.02)))
+        case .disconnect: connects = nil
+        }
+      }
+      if let due = connects, due <= now {
+        connects = nil
+        if isUp {
+          delivery.connected(upcoming: queue.upcomingSequence, at: now)
+        } else {
+          delivery.failed(.temporary("down"), random: 0.5, at: now)
+        }
+      }
+      while acknowledges, let (sequence, due) = onTheWay.first, due <= now {
+        onTheWay.removeFirst()
+        arrived.append(sequence)
+        delivery.acknowledged(sequence, &queue)
+      }
+      now = now.moved(by: 0.01)
+    }
+  }
+}
+
+@Suite struct DeliveryTests {
+  @Test("Fixes arrive in their order, each once") func order() throws {
+    var scene = try Scene()
+    for second in 0..<100 {
+      try scene.add(second)
+      scene.pass(seconds: 0.2)
+    }
+    #expect(scene.arrived == Array(1...100))
+    #expect(scene.queue.count == 0 && scene.delivery.acknowledged == 100)
+  }
+
+  @Test("A server that is killed fifty times has every fix, and the first arrivals are in order") func kills() throws {
+    var random = SystemRandomNumberGenerator()
+    var scene = try Scene()
+    for round in 0..<50 {
+      for second in 0..<20 {
+        try scene.add(round * 20 + second)
+        scene.pass(seconds: 0.1, acknowledges: second < 15)
+      }
+      scene.isUp = false
+      scene.lose(arrives: Bool.random(using: &random))
+      for second in 0..<3 {
+        try scene.add(10_000 + round * 3 + second)
+        scene.pass(seconds: 1)
+      }
+      scene.isUp = true
+      scene.pass(seconds: 20)
+    }
+    scene.pass(seconds: 120)
+    #expect(Set(scene.arrived) == Set(1...1150))
+    #expect(scene.queue.count == 0)
+  }
+
+  @Test("New fixes go first after an outage, and the backlog follows at its rate, in order") func backlog() throws {
+    var settings = Delivery.Settings()
+    settings.backlogPerSecond = 10
+    var scene = try Scene(settings)
+    scene.isUp = false
+    for second in 0..<300 { try scene.add(second) }
+    scene.pass(seconds: 5)
+    scene.isUp = true
+    scene.pass(seconds: 65)
+    try scene.add(300)
+    scene.pass(seconds: 2)
+    let place = try #require(scene.arrived.firstIndex(of: 301))
+    #expect(scene.delivery.state == .connected)
+    let before = scene.arrived[..<place].count
+    scene.pass(seconds: 40)
+    #expect(scene.arrived.filter { $0 <= 300 } == Array(1...300))
+    #expect(before < 300 || scene.arrived.last == 301, "the new fix does not wait for the backlog")
+  }
+
+  @Test("The newest of a backlog first, if so configured") func newestFirst() throws {
+    var settings = Delivery.Settings()
+    settings.backlogIsNewestFirst = true
+    var scene = try Scene(settings)
+    scene.isUp = false
+    for second in 0..<50 { try scene.add(second) }
+    scene.pass(seconds: 2)
+    scene.isUp = true
+    scene.pass(seconds: 70)
+    #expect(scene.arrived == (1...50).reversed())
+  }
+
+  @Test("The back-off is at most a minute, and a new route ends it") func backOff() throws {
+    var scene = try Scene()
+    try scene.add(0)
+    scene.isUp = false
+    var longest = 0.0
+    for _ in 0..<20 {
+      _ = scene.delivery.actions(scene.queue, at: scene.now)
+      scene.delivery.failed(.temporary("down"), random: 1, at: scene.now)
+      guard case .waiting(let until?) = scene.delivery.state else {
+        Issue.record("no back-off")
+        return
+      }
+      longest = max(longest, until.seconds(since: scene.now))
+      scene.now = until
+    }
+    #expect(longest == 60)
+    _ = scene.delivery.actions(scene.queue, at: scene.now)
+    scene.delivery.failed(.temporary("down"), random: 1, at: scene.now)
+    scene.delivery.routeChanged(random: 0, at: scene.now)
+    #expect(scene.delivery.state == .waiting(until: scene.now.moved(by: 0.2)))
+  }
+
+  @Test("Without a route there is no attempt until the kernel has one") func noRoute() throws {
+    var scene = try Scene()
+    try scene.add(0)
+    _ = scene.delivery.actions(scene.queue, at: scene.now)
+    scene.delivery.failed(.noRoute("no network"), random: 0.5, at: scene.now)
+    #expect(scene.delivery.deadline(scene.queue) == nil)
+    #expect(scene.delivery.actions(scene.queue, at: scene.now.moved(by: 1e6)) == [])
+    scene.delivery.routeChanged(random: 0.5, at: scene.now)
+    #expect(scene.delivery.actions(scene.queue, at: scene.now.moved(by: 1)) == [.connect])
+  }
+
+  @Test("A refused fix is sent three times, then it is dropped and the others follow") func refused() throws {
+    var scene = try Scene()
+    for second in 0..<3 { try scene.add(second) }
+    #expect(scene.delivery.actions(scene.queue, at: scene.now) == [.connect])
+    scene.delivery.connected(upcoming: scene.queue.upcomingSequence, at: scene.now)
+    #expect(scene.delivery.actions(scene.queue, at: scene.now) == [.send(1), .send(2), .send(3)])
+    for _ in 0..<2 {
+      #expect(!scene.delivery.refused(1, &scene.queue, at: scene.now))
+      #expect(scene.delivery.actions(scene.queue, at: scene.now) == [])
+      scene.now = try #require(scene.delivery.deadline(scene.queue))
+      #expect(scene.delivery.actions(scene.queue, at: scene.now) == [.send(1)])
+    }
+    #expect(scene.delivery.refused(1, &scene.queue, at: scene.now))
+    #expect(scene.queue.losses.dropped == 1 && scene.queue.count == 2)
+  }
+
+  @Test("A connection that is not kept ends when everything is acknowledged") func perUpload() throws {
+    var settings = Delivery.Settings()
+    settings.keepsConnection = false
+    var scene = try Scene(settings)
+    #expect(scene.delivery.actions(scene.queue, at: scene.now) == [])
+    try scene.add(0)
+    scene.pass(seconds: 1)
+    #expect(scene.arrived == [1] && scene.delivery.state == .idle && scene.delivery.deadline(scene.queue) == nil)
+  }
+}

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+import FileSystem
+import Positioning
+import SystemPackage
+import Testing
+
+@testable import sextant_uplink
+
+/// A fix of a walk, a metre a second to the north.
+func walkFix(_ second: Int, east: Double = 0, trigger: QueuedFix.Trigger = .schedule) -> QueuedFix {
+  QueuedFix(
+    sequence: 0, utcNanoseconds: 1_800_000_000_000_000_000 + Int64(second) * 1_000_000_000,
+    latitudeDegrees: 48 + Double(second) / 111_195, longitudeDegrees: 11 + east / 74_400, horizontalAccuracyMetres: 2.5,
+    altitudeMetres: 519.25, verticalAccuracyMetres: 4.125, speedMetresPerSecond: 1.004, courseDegrees: 0.37,
+    trigger: trigger)
+}
+
+/// A disk in memory whose power may be cut: the bytes of one write are on the disk in part.
+final class SimulatedDisk {
+  var files: [String: [UInt8]] = [:]
+  /// Operations until the cut; nil for none.
+  var operationsLeft: Int?
+  /// The part of the last operation's bytes that the disk still gets, 0…1.
+  var partOfLast = 0.0
+  var isFull = false
+  var bytesWritten = 0
+
+  struct Cut: Error {}
+
+  /// Returns how many of the bytes of a write reach the disk.
+  func reached(_ count: Int) -> Int {
+    guard let left = operationsLeft else { return count }
+    operationsLeft = left - 1
+    return left > 1 ? count : left == 1 ? Int(Double(count) * partOfLast) : 0
+  }
+
+  var isCut: Bool { operationsLeft.map { $0 <= 0 } ?? false }
+}
+
+struct SimulatedStorage: QueueStorage {
+  let disk: SimulatedDisk
+  private static var full: FileError { FileError("disk", Errno.noSpace) }
+
+  func names() -> [String] { disk.files.keys.sorted() }
+  func read(_ name: String) throws(FileError) -> [UInt8] { disk.files[name] ?? [] }
+  func read(_ name: String, from offset: Int, count: Int) throws(FileError) -> [UInt8] {
+    Array((disk.files[name] ?? []).dropFirst(offset).prefix(count))
+  }
+  func append(_ bytes: [UInt8], to name: String) throws(FileError) {
+    if disk.isFull {
+      disk.files[name, default: []] += bytes.prefix(bytes.count / 3)
+      throw Self.full
+    }
+    let count = disk.reached(bytes.count)
+    if count > 0 { disk.files[name, default: []] += bytes.prefix(count) }
+    disk.bytesWritten += bytes.count
+  }
+  func truncate(_ name: String, to count: Int) throws(FileError) {
+    if let file = disk.files[name], disk.reached(1) == 1 { disk.files[name] = Array(file.prefix(count)) }
+  }
+  func replace(_ name: String, with bytes: [UInt8]) throws(FileError) {
+    if disk.isFull { throw Self.full }
+    // A replacement is whole or not there.
+    if disk.reached(bytes.count) == bytes.count { disk.files[name] = bytes }
+    disk.bytesWritten += bytes.count
+  }
+  func remove(_ name: String) throws(FileError) { if disk.reached(1) == 1 { disk.files[name] = nil } }
+  func sync(_ name: String) {}
+}
+
+typealias TestQueue = FixQueue<SimulatedStorage>
+
+func makeQueue(_ disk: SimulatedDisk, bytes: Int = 64 << 10, age: Int64? = nil, tolerance: Double = 10) throws
+  -> TestQueue
+{
+  try TestQueue(
+    SimulatedStorage(disk: disk), TestQueue.Limits(bytes: bytes, ageSeconds: age, toleranceMetres: tolerance),
+    identity: "q")
+}
+
+@Suite struct RecordTests {
+  @Test("A record gives its fix back") func roundTrip() {
+    var fix = walkFix(7, trigger: .request)
+    fix.sequence = 0x0123_4567_89AB_CDEF
+    fix.isSimulated = true
+    fix.region = 300
+    var bytes: [UInt8] = []
+    FixRecord.append(fix, to: &bytes)
+    #expect(bytes.count == FixRecord.size)
+    #expect(FixRecord.read(bytes[...]) == fix)
+  }
+
+  @Test("Unknown, infinite and huge values are unknown") func unknownValues() {
+    var fix = walkFix(0)
+    fix.altitudeMetres = .infinity
+    fix.speedMetresPerSecond = 1e12
+    fix.courseDegrees = nil
+    fix.verticalAccuracyMetres = .nan
+    var bytes: [UInt8] = []
+    FixRecord.append(fix, to: &bytes)
+    let read = FixRecord.read(bytes[...])
+    #expect(read?.altitudeMetres == nil && read?.speedMetresPerSecond == nil && read?.courseDegrees == nil)
+    #expect(read?.verticalAccuracyMetres == nil && read?.horizontalAccuracyMetres == 2.5)
+  }
+
+  @Test("Each flipped bit of a record is found") func flippedBits() {
+    var bytes: [UInt8] = []
+    FixRecord.append(walkFix(3), to: &bytes)
+    for bit in 0..<bytes.count * 8 {
+      var damaged = bytes
+      damaged[bit / 8] ^= 1 << (bit % 8)
+      #expect(FixRecord.read(damaged[...]) == nil, "bit \(bit)")
+    }
+  }
+
+  @Test("The checksum is that of IEEE 802.3") func checksum() {
+    #expect(CRC32.of(Array("123456789".utf8)) == 0xCBF4_3926)
+  }
+}
+
+@Suite struct QueueTests {
+  @Test("Fixes wait in their order until they are acknowledged, over restarts") func order() throws {
+    let disk = SimulatedDisk()
+    var queue = try makeQueue(disk)
+    for second in 0..<100 { queue.append(walkFix(second)) }
+    #expect(queue.waiting(from: 0, count: 1) == [], "a pending fix is not sent")
+    try queue.flush()
+    #expect(queue.waiting(from: 0, count: 200) == Array(1...100))
+    for sequence in UInt64(1)...40 { queue.acknowledge(sequence) }
+    try queue.flush()
+    queue = try makeQueue(disk)
+    #expect(queue.waiting(from: 0, count: 200) == Array(41...100))
+    #expect(queue.fix(41)?.utcNanoseconds == walkFix(40).utcNanoseconds)
+    #expect(queue.fix(40) == nil)
+    #expect(queue.append(walkFix(100)) == 101)
+    #expect(queue.waitingNewest(below: 99, count: 3) == [98, 97, 96])
+  }
+
+  @Test("A number is not used again after all fixes were acknowledged") func numbers() throws {
+    let disk = SimulatedDisk()
+    var queue = try makeQueue(disk)
+    for round in 0..<30 {
+      for second in 0..<50 { queue.append(walkFix(round * 50 + second)) }
+      try queue.flush()
+      for sequence in queue.waiting(from: 0, count: 1000) { queue.acknowledge(sequence) }
+      try queue.flush()
+      queue = try makeQueue(disk)
+      #expect(queue.upcomingSequence == UInt64(round + 1) * 50 + 1)
+      #expect(queue.count == 0)
+    }
+    // Acknowledged segments are deleted.
+    #expect(disk.files.count <= 5)
+  }
+
+  /// A loss of power at each operation of a run, with a part of its bytes on the disk.
+  @Test("Everything that was written before a power cut is there, whatever the byte", arguments: [0.0, 0.3, 0.5, 0.99])
+  func powerCut(part: Double) throws {
+    for cut in 1...60 {
+      let disk = SimulatedDisk()
+      var written: [UInt64] = []
+      var acknowledged: Set<UInt64> = []
+      var queue = try makeQueue(disk)
+      disk.operationsLeft = cut
+      disk.partOfLast = part
+      for round in 0..<40 where !disk.isCut {
+        let numbers = (0..<3).map { queue.append(walkFix(round * 3 + $0)) }
+        try queue.flush()
+        if disk.isCut { break }
+        written += numbers
+        if let first = queue.waiting(from: 0, count: 1).first, round % 2 == 1 {
+          queue.acknowledge(first)
+          acknowledged.insert(first)
+        }
+      }
+      disk.operationsLeft = nil
+      let after = try makeQueue(disk)
+      let waiting = Set(after.waiting(from: 0, count: 10_000))
+      for number in written where !acknowledged.contains(number) {
+        #expect(waiting.contains(number), "cut \(cut): fix \(number) is lost")
+        #expect(after.fix(number)?.utcNanoseconds == walkFix(Int(number) - 1).utcNanoseconds)
+      }
+      #expect(after.upcomingSequence > written.last ?? 0)
+    }
+  }
+
+  @Test("2,000 damaged disks: a fix that is read is one that was written") func damage() throws {
+    var random = SystemRandomNumberGenerator()
+    let whole = SimulatedDisk()
+    var queue = try makeQueue(whole)
+    for second in 0..<60 { queue.append(walkFix(second)) }
+    try queue.flush()
+    for sequence in UInt64(5)...9 { queue.acknowledge(sequence) }
+    try queue.flush()
+    let times = Set((0..<60).map { walkFix($0).utcNanoseconds })
+    for _ in 0..<2000 {
+      let disk = SimulatedDisk()
+      disk.files = whole.files
+      guard let name = disk.files.keys.sorted().randomElement(using: &random), var file = disk.files[name],
+        !file.isEmpty
+      else {
+        continue
+      }
+      switch Int.random(in: 0..<3, using: &random) {
+      case 0: file[Int.random(in: 0..<file.count, using: &random)] ^= UInt8.random(in: 1...255, using: &random)
+      case 1: file.removeLast(Int.random(in: 1...file.count, using: &random))
+      default:
+        file.insert(UInt8.random(in: 0...255, using: &random), at: Int.random(in: 0...file.count, using: &random))
+      }
+      disk.files[name] = file
+      var read = try makeQueue(disk)
+      for sequence in read.waiting(from: 0, count: 100) {
+        if let fix = read.fix(sequence) { #expect(times.contains(fix.utcNanoseconds)) }
+      }
+      read.append(walkFix(100))
+      try read.flush()
+      #expect(read.fix(read.upcomingSequence - 1)?.utcNanoseconds == walkFix(100).utcNanoseconds)
+    }
+  }
+
+  @Test("A full disk loses nothing: the fixes are written when there is space") func fullDisk() throws {
+    let disk = SimulatedDisk()
+    var queue = try makeQueue(disk)
+    queue.append(walkFix(0))
+    try queue.flush()
+    disk.isFull = true
+    for second in 1..<50 {
+      queue.append(walkFix(second))
+      #expect(throws: FileError.self) { try queue.flush() }
+    }
+    #expect(queue.count == 50)
+    disk.isFull = false
+    try queue.flush()
+    let after = try makeQueue(disk)
+    #expect(after.waiting(from: 0, count: 100) == Array(1...50))
+    #expect(after.waiting(from: 0, count: 100).allSatisfy { after.fix($0) != nil })
+  }
+
+  @Test("A full queue is thinned within the tolerance before a fix is dropped") func thinnedBeforeDropped() throws {
+    let disk = SimulatedDisk()
+    var queue = try makeQueue(disk)
+    // A straight walk: everything between the ends of a segment is within the tolerance.
+    for second in 0..<5000 {
+      queue.append(walkFix(second))
+      if second % 10 == 9 { try queue.flush() }
+    }
+    #expect(disk.files.values.reduce(0) { $0 + $1.count } <= (64 << 10) + 512)
+    #expect(queue.losses.dropped == 0 && queue.losses.thinned > 3000)
+    let waiting = queue.waiting(from: 0, count: 10_000)
+    #expect(waiting.first == 1 && waiting.last == 5000)
+    #expect(waiting.count + queue.losses.thinned == 5000)
+    // The counts outlive a restart.
+    #expect(try makeQueue(disk).losses == queue.losses)
+  }
+
+  @Test("A full queue of a winding way drops the oldest and counts them") func drops() throws {
+    let disk = SimulatedDisk()
+    var queue = try makeQueue(disk, tolerance: 1)
+    for second in 0..<3000 {
+      queue.append(walkFix(second, east: second % 2 == 0 ? 0 : 40))
+      try queue.flush()
+    }
+    #expect(queue.losses.dropped > 1500)
+    #expect(queue.count + queue.losses.dropped + queue.losses.thinned == 3000)
+    #expect(queue.waiting(from: 0, count: 10_000).last == 3000)
+  }
+
+  @Test("Fixes that are older than the limit are dropped by their own time") func age() throws {
+    let disk = SimulatedDisk()
+    var queue = try makeQueue(disk, age: 600)
+    for second in 0..<400 { queue.append(walkFix(second)) }
+    try queue.flush()
+    queue.append(walkFix(10_000))
+    try queue.flush()
+    // The newest segment stays whole.
+    #expect(queue.losses.dropped == 384 && queue.count == 17)
+  }
+
+  @Test("Seven days without a network in 4 MB: few bytes are written") func sevenDays() throws {
+    let disk = SimulatedDisk()
+    var queue = try makeQueue(disk, bytes: 4 << 20)
+    // A fix in 10 s, each written by itself.
+    for tick in 0..<60_480 {
+      queue.append(walkFix(tick * 10, east: 200 * Double(tick % 400)))
+      try queue.flush()
+    }
+    #expect(queue.count == 60_480 && queue.losses == TestQueue.Losses())
+    #expect(disk.bytesWritten / 7 < 560_000)
+  }
+}
+
+@Suite struct ThinningTests {
+  /// The distance of a point from a line between two others by small steps along it.
+  private func distance(_ fix: QueuedFix, _ a: QueuedFix, _ b: QueuedFix) -> Double {
+    (0...400).map { step in
+      let part = Double(step) / 400
+      let point = Coordinate(
+        latitudeDegrees: a.latitudeDegrees + part * (b.latitudeDegrees - a.latitudeDegrees),
+        longitudeDegrees: a.longitudeDegrees + part * (b.longitudeDegrees - a.longitudeDegrees))
+      return Geodesic.distanceMetres(
+        point, Coordinate(latitudeDegrees: fix.latitudeDegrees, longitudeDegrees: fix.longitudeDegrees))
+    }.min() ?? .infinity
+  }
+
+  @Test("Each fix that is left out is within the tolerance of the track that stays") func tolerance() {
+    var random = SystemRandomNumberGenerator()
+    for _ in 0..<30 {
+      var east = 0.0
+      let fixes = (0..<200).map { second -> QueuedFix in
+        east += Double.random(in: -8...8, using: &random)
+        return walkFix(second * 5, east: east)
+      }
+      let kept = Thinning.kept(fixes, toleranceMetres: 12)
+      #expect(kept.first == 0 && kept.last == 199 && kept.count < 200)
+      for (first, last) in zip(kept, kept.dropFirst()) {
+        for index in first..<last { #expect(distance(fixes[index], fixes[first], fixes[last]) <= 12.5) }
+      }
+    }
+  }
+
+  @Test("Requested fixes and crossings stay") func important() {
+    var fixes = (0..<50).map { walkFix($0) }
+    fixes[20].trigger = .request
+    fixes[30].trigger = .entry
+    #expect(Thinning.kept(fixes, toleranceMetres: 100) == [0, 20, 30, 49])
+    #expect(Thinning.kept([], toleranceMetres: 1) == [] && Thinning.kept([walkFix(0)], toleranceMetres: 1) == [0])
+  }
+}

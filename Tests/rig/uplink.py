@@ -1,0 +1,392 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""sextant-uplink with Debian's mosquitto and with an HTTP server: what is due arrives, whatever happens to the server, the program
+and the certificates.
+
+usage: uplink.py FOLDER [CHECK ...] [--kills N]
+
+sextantd has a simulated receiver with a fix a second. Everything is on the loopback.
+"""
+import contextlib
+import http.server
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import threading
+import time
+import urllib.parse
+
+import harness
+from harness import Program, environment, expect, expect_equal, program, run_checks, wait_until
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+@contextlib.contextmanager
+def service(folder):
+    """sextantd with a receiver on a walk."""
+    path = f"{folder}/location"
+    with Program(program("sextantd"), "--device", "sim:walk", "--socket", path, "--gpsd", "off",
+                 env=environment(f"{folder}/daemon", SEXTANT_AUTHORIZATION="always")) as daemon:
+        wait_until(lambda: os.path.exists(path), lambda: f"no socket: {daemon.errors[-500:]}")
+        variables = environment(f"{folder}/daemon", SEXTANT_SERVICE=path)
+
+        def state():
+            found = subprocess.run([program(), "status", "--json"], env=variables, capture_output=True, text=True)
+            return json.loads(found.stdout)["receivers"][0]["state"]
+        # Another program keeps the receiver awake. Until it has its settings an epoch can be lost.
+        with Program(program(), "track", "--json", env=variables) as other:
+            wait_until(lambda: state() == "awake", lambda: f"the receiver does not get its settings: {other.errors[-500:]}")
+            mark = len(other.locations())
+            wait_until(lambda: len(other.locations()) > mark + 2, "no location after the settings")
+            yield path
+        daemon.terminate()
+
+
+class Gate:
+    """The network between the program and the broker: closed until the subscriber is there, and cut with each kill."""
+
+    def __init__(self, target):
+        self.target, self.is_open, self.pairs, self.lock = target, False, [], threading.Lock()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        while True:
+            near, _ = self.listener.accept()
+            try:
+                if not self.is_open:
+                    raise OSError
+                far = socket.create_connection(("127.0.0.1", self.target), 5)
+            except OSError:
+                near.close()
+                continue
+            with self.lock:
+                self.pairs += [near, far]
+            for one, other in ((near, far), (far, near)):
+                threading.Thread(target=self._pass, args=(one, other), daemon=True).start()
+
+    def _pass(self, one, other):
+        with contextlib.suppress(OSError):
+            while data := one.recv(65536):
+                other.sendall(data)
+        for end in (one, other):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def cut(self):
+        self.is_open = False
+        with self.lock:
+            pairs, self.pairs = self.pairs, []
+        for one in pairs:
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+
+
+class Broker:
+    """mosquitto with a subscriber that notes every message. A restart loses all that the broker knows."""
+
+    def __init__(self, folder, *lines):
+        self.folder, self.own = folder, free_port()
+        self.gate = Gate(self.own)
+        self.port = self.gate.port
+        os.makedirs(folder, exist_ok=True)
+        with open(f"{folder}/mosquitto.conf", "w") as file:
+            file.write("\n".join([f"listener {self.own} 127.0.0.1", "allow_anonymous true", "persistence false", *lines, ""]))
+        self.messages, self.lock = [], threading.Lock()
+        self.options = []
+        self.broker = self.subscriber = None
+
+    def start(self):
+        self.broker = subprocess.Popen(["/usr/sbin/mosquitto", "-c", f"{self.folder}/mosquitto.conf"],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+        def accepts():
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.own), 1):
+                return True
+        wait_until(accepts, "mosquitto does not listen")
+        ready = threading.Event()
+        self.subscriber = subprocess.Popen(
+            ["stdbuf", "-oL", "mosquitto_sub", "-h", "localhost", "-p", str(self.own), "-t", "#", "-q", "1", "-F", "%t %p", "-d", *self.options],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, bufsize=1)
+        threading.Thread(target=self._read, args=(self.subscriber, ready), daemon=True).start()
+        expect(ready.wait(60), "the subscriber is not subscribed")
+        self.gate.is_open = True
+
+    def _read(self, subscriber, ready):
+        for line in subscriber.stdout:
+            if line.startswith(("Subscribed", "Client ")):
+                if "SUBACK" in line:
+                    ready.set()
+                continue
+            topic, _, text = line.rstrip("\n").partition(" ")
+            with self.lock:
+                self.messages.append((topic, text))
+
+    def kill(self):
+        self.gate.cut()
+        if self.broker:
+            self.broker.kill()
+            self.broker.wait()
+        if self.subscriber:
+            # It has what the broker sent before.
+            self.subscriber.terminate()
+            self.subscriber.wait()
+
+    def publish(self, topic, text):
+        subprocess.run(["mosquitto_pub", "-h", "localhost", "-p", str(self.own), "-t", topic, "-q", "1", "-m", text, *self.options],
+                       check=True, timeout=60)
+
+    def locations(self, kind="location"):
+        with self.lock:
+            found = [json.loads(text) for topic, text in self.messages if text.startswith("{")]
+        return [one for one in found if one.get("_type") == kind]
+
+
+class Uplink(Program):
+    def __init__(self, folder, path, text, **more):
+        os.makedirs(folder, exist_ok=True)
+        self.folder = folder
+        with open(f"{folder}/uplink", "w") as file:
+            file.write(text)
+        self.variables = environment(folder, SEXTANT_SERVICE=path, **more)
+        super().__init__(program("sextant-uplink"), "--config", f"{folder}/uplink", env=self.variables)
+
+    def status(self):
+        found = subprocess.run([program("sextant-uplink"), "status", "--json"], env=self.variables, capture_output=True, text=True)
+        return json.loads(found.stdout) if found.returncode == 0 else None
+
+    def wait_for_status(self, holds, text):
+        last = []
+
+        def look():
+            last[:] = [self.status()]
+            return last[0] is not None and holds(last[0])
+        wait_until(look, lambda: f"{text}: {last}; {self.errors[-500:]}")
+        return last[0]
+
+
+def missing_seconds(seconds):
+    """The seconds without a fix."""
+    seconds = set(seconds)
+    return sorted(set(range(min(seconds), max(seconds))) - seconds)
+
+
+def check_arrivals(locations):
+    """Every second between the first fix and the last is there; a repeat has the identifier of the first one."""
+    times = {}
+    for one in locations:
+        times.setdefault(one["tst"], set()).add(one["_id"])
+    repeated = {time: names for time, names in times.items() if len(names) > 1}
+    expect(not repeated, f"one fix has two identifiers: {repeated}")
+    seconds = sorted(times)
+    missing = missing_seconds(seconds)
+    expect(not missing, f"{len(missing)} of {seconds[-1] - seconds[0]} fixes are missing: {missing[:10]}")
+    return seconds
+
+
+def server_kills(folder, kills):
+    """The broker is killed, and comes back without its memory."""
+    broker = Broker(f"{folder}/broker")
+    with service(folder) as path:
+        broker.start()
+        with Uplink(f"{folder}/client", path, f"server = mqtt://localhost:{broker.port}\nclient-id = van\ninterval = 1 s\n") as uplink:
+            wait_until(lambda: len(broker.locations()) > 3, lambda: f"no location arrives: {uplink.errors[-500:]}")
+            for _ in range(kills):
+                broker.kill()
+                time.sleep(random.uniform(0.1, 2))
+                broker.start()
+                count = len(broker.locations())
+                wait_until(lambda: len(broker.locations()) > count + 3, lambda: f"nothing arrives after a kill: {uplink.errors[-500:]}")
+            uplink.wait_for_status(lambda status: status["queued"] <= 2, "the backlog does not end")
+            count = len(check_arrivals(broker.locations()))
+            status = uplink.status()
+            expect_equal(status["dropped"] + status["thinned"], 0, "the number of lost fixes")
+            uplink.terminate()
+        broker.kill()
+    return f"{kills} kills of the broker, {count} fixes, none lost"
+
+
+def program_kills(folder, kills):
+    """The program is killed: what was delivered 1.5 s before is there."""
+    broker = Broker(f"{folder}/broker")
+    with service(folder) as path:
+        broker.start()
+        text = f"server = mqtt://localhost:{broker.port}\nclient-id = van\ninterval = 1 s\n"
+        for round in range(kills):
+            with Uplink(f"{folder}/client", path, text) as uplink:
+                count = len(broker.locations())
+                wait_until(lambda: len(broker.locations()) > count + 5, lambda: f"nothing arrives: {uplink.errors[-500:]}")
+                time.sleep(random.uniform(0, 1.5))
+                uplink.process.send_signal(signal.SIGKILL)
+                uplink.process.wait()
+        with Uplink(f"{folder}/client", path, text) as uplink:
+            uplink.wait_for_status(lambda status: status["connected"] and status["queued"] <= 2, "the backlog does not end")
+            names = [one["_id"] for one in broker.locations()]
+            times = [one["tst"] for one in broker.locations()]
+            numbers = sorted({int(name.split("-")[1]) for name in names})
+            expect_equal(numbers, list(range(numbers[0], numbers[-1] + 1)), "the numbers of the fixes")
+            expect(len(set(zip(names, times))) == len(set(names)), "an identifier has two fixes")
+            uplink.terminate()
+        broker.kill()
+    return f"{kills} kills of the program, {len(numbers)} fixes, {len(names) - len(numbers)} repeats"
+
+
+def commands(folder):
+    """What the server may command, and the crossing of a region that it set."""
+    broker = Broker(f"{folder}/broker")
+    with service(folder) as path:
+        broker.start()
+        text = (f"server = mqtt://localhost:{broker.port}\nclient-id = van\ntopic = owntracks/ann/van\ninterval = 1 s\n"
+                "allow = reportLocation setWaypoints\n")
+        with Uplink(f"{folder}/client", path, text) as uplink:
+            wait_until(lambda: broker.locations(), "no location arrives")
+            here = broker.locations()[-1]
+            broker.publish("owntracks/ann/van/cmd", json.dumps({"_type": "cmd", "action": "reportLocation"}))
+            wait_until(lambda: any(one.get("t") == "r" for one in broker.locations()), "no answer to reportLocation")
+            broker.publish("owntracks/ann/van/cmd", json.dumps({"_type": "cmd", "action": "clearWaypoints"}))
+            uplink.wait_for_message("clearWaypoints is not allowed")
+            # The walk leaves a circle that is around its place now.
+            broker.publish("owntracks/ann/van/cmd", json.dumps({
+                "_type": "cmd", "action": "setWaypoints", "waypoints": {"_type": "waypoints", "waypoints": [
+                    {"_type": "waypoint", "desc": "yard", "lat": here["lat"], "lon": here["lon"], "rad": 20, "tst": 1700000000}]}}))
+            wait_until(lambda: any(topic.endswith("/waypoints") for topic, _ in broker.messages), "no list of waypoints")
+            wait_until(lambda: broker.locations("transition"), lambda: f"no transition: {uplink.errors[-500:]}")
+            crossing = broker.locations("transition")[0]
+            expect_equal((crossing["event"], crossing["desc"], crossing["wtst"]), ("leave", "yard", 1700000000), "the transition")
+            uplink.terminate()
+        broker.kill()
+    return "reportLocation, a refusal, and a region that was set and left"
+
+
+class Traccar:
+    """A server of OsmAnd's form that fails in every way before it works."""
+
+    def __init__(self):
+        self.positions, self.requests, self.plan = [], 0, []
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                outer.requests += 1
+                how = outer.plan.pop(0) if outer.plan else 200
+                fields = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(self.path).query))
+                if how == "close":
+                    self.close_connection = True
+                    self.connection.shutdown(socket.SHUT_RDWR)
+                    return
+                if how == "stored, no answer":
+                    outer.positions.append(fields)
+                    self.close_connection = True
+                    self.connection.shutdown(socket.SHUT_RDWR)
+                    return
+                if how == 200:
+                    outer.positions.append(fields)
+                self.send_response(how)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            do_POST = do_GET
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+def traccar(folder):
+    server = Traccar()
+    server.plan = [500, "close", 401, "stored, no answer", 302]
+    with service(folder) as path:
+        text = f"server = http://127.0.0.1:{server.server.server_port}/\nformat = traccar\nclient-id = van 7\ninterval = 1 s\n"
+        with Uplink(f"{folder}/client", path, text) as uplink:
+            wait_until(lambda: len(server.positions) > 5, lambda: f"no position arrives: {uplink.errors[-800:]}")
+            uplink.wait_for_status(lambda status: status["queued"] <= 2, "the backlog does not end")
+            # Three refusals of one fix set it aside.
+            server.plan = [400, 400, 400, 400, 400, 400]
+            uplink.wait_for_status(lambda status: status["dropped"] >= 1, "no fix is set aside")
+            server.plan = []
+            count = len(server.positions)
+            wait_until(lambda: len(server.positions) > count + 3, "nothing arrives after a refused fix")
+            dropped = uplink.status()["dropped"]
+            uplink.terminate()
+    names = {one["fixId"] for one in server.positions}
+    seconds = sorted({int(one["timestamp"]) for one in server.positions})
+    missing = len(missing_seconds(seconds))
+    expect(missing <= dropped, f"{missing} fixes are missing, {dropped} were set aside")
+    expect_equal({one["id"] for one in server.positions}, {"van 7"}, "the id")
+    return f"{len(names)} positions in {server.requests} requests, {dropped} set aside"
+
+
+def certificates(folder):
+    """TLS: another authority, an expired certificate, and a good one."""
+    os.makedirs(folder, exist_ok=True)
+
+    def openssl(*words):
+        subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True, timeout=60)
+    openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "ca.key", "-out",
+            "ca.crt", "-days", "2", "-subj", "/CN=authority")
+
+    def certificate(*dates):
+        openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "server.key", "-out",
+                "server.csr", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost")
+        openssl("x509", "-req", "-in", "server.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial", "-out", "server.crt",
+                "-copy_extensions", "copy", *dates)
+        for name in ("server.key", "server.crt"):
+            os.chmod(f"{folder}/{name}", 0o644)
+    certificate("-days", "-1")
+    broker = Broker(f"{folder}/broker", f"cafile {folder}/ca.crt", f"certfile {folder}/server.crt", f"keyfile {folder}/server.key")
+    broker.options = ["--cafile", f"{folder}/ca.crt", "--insecure"]
+    with service(folder) as path:
+        broker.broker = subprocess.Popen(["/usr/sbin/mosquitto", "-c", f"{folder}/broker/mosquitto.conf"],
+                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        broker.gate.is_open = True
+        text = f"server = mqtts://localhost:{broker.port}\nca = {folder}/ca.crt\nclient-id = van\ninterval = 1 s\n"
+        with Uplink(f"{folder}/client", path, text) as uplink:
+            status = uplink.wait_for_status(lambda status: status["lastError"] and status["queued"] > 1, "an expired certificate is accepted")
+            expect(not status["connected"], f"it is connected: {status}")
+            broker.gate.cut()
+            broker.broker.kill()
+            broker.broker.wait()
+            certificate("-days", "2")
+            broker.start()
+            wait_until(lambda: len(broker.locations()) > 3, lambda: f"nothing arrives with a new certificate: {uplink.errors[-500:]}")
+            uplink.wait_for_status(lambda status: status["queued"] <= 2, "the backlog does not end")
+            check_arrivals(broker.locations())
+            uplink.terminate()
+        broker.kill()
+    return f"refused while expired ({status['lastError']}), and all fixes after the renewal"
+
+
+def dry_run(folder):
+    with service(folder) as path:
+        os.makedirs(f"{folder}/client")
+        with open(f"{folder}/client/uplink", "w") as file:
+            file.write("server = https://example.net/in\nformat = geojson\nclient-id = van\n")
+        with Program(program("sextant-uplink"), "--dry-run", "--config", f"{folder}/client/uplink",
+                     env=environment(f"{folder}/client", SEXTANT_SERVICE=path)) as uplink:
+            line = uplink.wait_for_line(r"^https://example\.net:443/in (\{.*\})$")
+            expect_equal(json.loads(line[1])["type"], "Feature", "the type")
+            uplink.terminate()
+    return "a feature, and no connection"
+
+
+if __name__ == "__main__":
+    options = harness.arguments(__doc__, kills=6)
+
+    def broker_killed(folder):
+        return server_kills(folder, options.kills)
+
+    def program_killed(folder):
+        return program_kills(folder, options.kills)
+
+    run_checks([broker_killed, program_killed, commands, traccar, certificates, dry_run], options.checks)
