@@ -36,10 +36,11 @@ struct StreamInput: ~Copyable {
   /// Reads the next part of the file, and passes the bytes of the stream to `body`. Returns false at the end.
   mutating func next(_ body: (RawSpan) -> Void) throws -> Bool {
     if isAtEnd { return false }
+    let isFirst = bytes == 0
     do {
       if let piece = try file.next() {
         progress.advance(by: piece.byteCount)
-        if bytes == 0 { isUTF16 = NoRecording.isUTF16(piece) }
+        if isFirst { isUTF16 = NoRecording.isUTF16(piece) }
         try recorded.receive(piece, body)
       } else {
         isAtEnd = true

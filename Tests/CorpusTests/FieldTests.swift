@@ -28,7 +28,7 @@ private struct FieldCase {
   init(_ name: String) throws {
     let bytes = try Corpus.bytes("field/" + name)
     let pieces: [(milliseconds: UInt64, bytes: [UInt8])] =
-      name.hasSuffix(".timed") ? Self.pieces(bytes) : [(milliseconds: 10, bytes: bytes)]
+      name.hasSuffix(".timed") ? Self.pieces(bytes) : [(milliseconds: UInt64(10), bytes: bytes)]
     var listener = Listener(searchingFrom: nil, reference: nil, now: Instant(nanoseconds: 0))
     var frames: [UInt8] = []
     var now: UInt64 = 0

@@ -395,7 +395,7 @@ private final class FuzzedClient {
 extension String {
   /// The content of a file of /proc, whose size is not known.
   fileprivate init(contentsOfProc path: String) throws {
-    let descriptor = try FileDescriptor.open(path, .readOnly)
+    let descriptor = try unsafe FileDescriptor.open(path, .readOnly)
     defer { try? descriptor.close() }
     var bytes = [UInt8](repeating: 0, count: 256)
     let count = try unsafe bytes.withUnsafeMutableBytes { try unsafe descriptor.read(into: unsafe $0) }

@@ -7,7 +7,7 @@ import Glibc
 @safe final class CStrings {
   private var copies: [UnsafeMutablePointer<CChar>] = unsafe []
 
-  deinit { for unsafecopy in unsafe copies { unsafe free(copy) } }
+  deinit { unsafe copies.forEach { unsafe free($0) } }
 
   /// Returns a copy of a text; nil for nil.
   func copy(_ text: String?) -> UnsafePointer<CChar>? {
