@@ -38,7 +38,8 @@ package enum UserFile {
     let (folder, name) = FileLookup.split(target)
     let descriptor = try open(folder, forWriting: path)
     try naming(path) { () throws(Errno) in
-      try replaceFile(name, in: descriptor.number, with: Array(text.utf8), permissions: permissions, .durable, owner: nil)
+      try replaceFile(
+        name, in: descriptor.number, with: Array(text.utf8), permissions: permissions, .durable, owner: nil)
     }
   }
 

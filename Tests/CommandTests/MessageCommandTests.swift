@@ -27,7 +27,7 @@ struct MessageCommandTests {
       (["send", "CFG-VALSET", "layers=0", "CFG-RATE-MEAS=0.2"], 69, "refused CFG-VALSET"),
       (["poll", "NAV-PTV"], 64, "did you mean NAV-PVT"),
       (["send", "CFG-RATE", "measRat=1"], 64, "did you mean measRate"),
-      (["send", "CFG-RATE", "measRate=70000"], 64, "0 to 65535 ms"), (["send"], 64, "Name a message"),
+      (["send", "CFG-RATE", "measRate=70000"], 64, "0 to 65535 ms"), (["send"], 64, "name a message"),
       (["send", "--hex", "B5 62 0A 04 00 00 0E 35"], 64, "checksums"),
       (["send", "--hex", "B5 6"], 64, "two hexadecimal"),
     ] as [([String], Int32, String)])

@@ -73,6 +73,8 @@ struct NoReceiverTests {
     "bench": [],
     // It waits for a receiver, as sextantd does.
     "serve": [],
+    // It is a client of the location service and opens none.
+    "uplink": [],
     "status": [Row(words: ["--json"], code: 69, opensReceiver: false)],
     "time": [Row(words: ["--json"], code: 69, opensReceiver: false)],
   ]

@@ -141,8 +141,10 @@ private func row(_ kind: LiveEvent.Kind, _ second: Int64, _ json: String? = nil)
   func missedSeconds() {
     var scene = Scene()
     scene.server.begin(event(.hello, "1"), of: "drive.ubx")
-    for second in 100..<130 { scene.server.publish(row(.fix, Int64(second))) }
-    for second in 100..<130 { scene.server.publish(row(.sky, Int64(second))) }
+    for second in 100..<130 {
+      scene.server.publish(row(.fix, Int64(second)))
+      scene.server.publish(row(.sky, Int64(second)))
+    }
     scene.server.publish(event(.end, "over"))
     let page = scene.get("/events?since=126")
     #expect(

@@ -45,7 +45,7 @@ struct BurstTests {
     let found = epochs(isFirst ? [combined] + single : single + [combined])
     #expect(found.count == 1)
     #expect(found.first?.quality == .rtkFixed && found.first?.kind == .threeD && found.first?.satellitesUsed == 19)
-    #expect(epochs(["GNGNS,101112,,,,NNN,00,,,,,"]).map(\.reportsKind) == [true])
+    #expect(epochs(["GNGNS,101112,,,,,NNN,00,,,,,"]).map(\.reportsKind) == [true])
   }
 
   @Test("A claim of a fix without a position is not known, and not no fix")

@@ -153,7 +153,8 @@ package final class ServiceHost: Sendable {
     positioning.asksInBackground = settings.isDaemon
     var restored = store.restored(log)
     let undecided = Authorization.Record(
-      status: store.hasDamagedPermission ? .notDetermined : settings.defaultAuthorization ?? undecided ?? .notDetermined,
+      status: store.hasDamagedPermission
+        ? .notDetermined : settings.defaultAuthorization ?? undecided ?? .notDetermined,
       accuracy: app.keys.startsReduced ? .reduced : .full)
     let stored = restored.authorization.map { StateText.text(of: $0) }
     let hasState = stored != nil || !restored.regions.isEmpty || restored.visits != nil
