@@ -140,9 +140,16 @@ def stated_names(folder):
         expect_equal(status_of(one, hike, "another"), "authorizedAlways", "the permission under another name")
         for variant, name in (("the name of a program", "hike"), ("its stored name", f"hike@{hike}"), ("a@b", "a@b"),
                               ("an empty name", ""), ("a path", f"../../../hike@{hike}"), ("a line feed", f"hike@{hike}\n"),
-                              ("a NUL", f"hike@{hike}\0"), ("60,000 characters", "x" * 60_000)):
+                              ("a NUL", f"hike@{hike}\0"), ("2,048 characters", "x" * 2048)):
             expect_equal(status_of(one, evil, name), "notDetermined", f"the permission by {variant}")
             held("stated names", variant)
+        try:
+            found = status_of(one, evil, "x" * 60_000)
+        except harness.Failure as failure:
+            expect("InvalidParameter" in str(failure), f"the name of 60,000 characters is not refused: {failure}")
+        else:
+            raise harness.Failure(f"a name of 60,000 characters is taken: {found}")
+        held("stated names", "60,000 characters")
         stored = listed(one, MALLORY)["apps"]
         expect_equal([app["app"] for app in stored], [f"hike@{hike}"], "what is stored")
         longest = max(len(line) for line in one.errors.splitlines())
@@ -267,8 +274,11 @@ def granted_executables(folder):
                     program.wait_for_line("ready")
                     wait_until(lambda: children_executing(program.process.pid, hike), "the child does not execute")
                     os.kill(one.process.pid, signal.SIGCONT)
-                    program.wait_for_exit(0)
+                    program.wait_for_line('^"')
                     found = json.loads(program.lines[-1])
+                    # The child has the program's output.
+                    end_of(hike)
+                    program.wait_for_exit(0)
                     expect(found == "nothing" or found in REFUSED, f"{variant}: {found}")
             finally:
                 os.kill(one.process.pid, signal.SIGCONT)

@@ -150,7 +150,8 @@ def region(folder):
     scenario = ("start 48.1642,11.6056 512m\nhot\nstay 15s\ndrive by 500m,0m at 20m/s\nstay 20s\n"
                 "drive by 600m,0m at 20m/s\nstay forever\n")
     with Scene(folder, scenario) as scene:
-        track = scene.track("--region", f"shop,{centre['latitude']},{centre['longitude']},200")
+        # With updates, whose times show how late the events are.
+        track = scene.track("--region", f"shop,{centre['latitude']},{centre['longitude']},200", "--accuracy", "best")
         track.wait_for_event("didStartMonitoring", region="shop")
         track.wait_for_event("didEnterRegion", without="didExitRegion", region="shop")
         track.wait_for_event("didExitRegion", without="didEnterRegion", region="shop")
