@@ -15,7 +15,7 @@ struct Track: ParsableCommand {
     abstract: "Follow the location as a program with Core Location does.",
     discussion: """
       Every call of the delegate is a line. Without --device, GNSS_DEVICE is used, else the first receiver that is \
-      plugged in. With --significant, --visits, --heading, --region or --beacon the other location updates start only if \
+      plugged in. With --significant, --heading or --region the other location updates start only if \
       --accuracy or --distance-filter is given, so that the receiver can sleep. The command is authorized by being typed, \
       unless SEXTANT_AUTHORIZATION or `sextant authorize` says otherwise; with the location service this holds for root and \
       for members of group gnss. Press ^C to end.
@@ -94,7 +94,7 @@ struct Track: ParsableCommand {
 
   /// Whether locations are requested in full: with another service only if an option is about them.
   var startsUpdates: Bool {
-    let hasOtherService = significant || visits || heading || !region.isEmpty || !beacon.isEmpty
+    let hasOtherService = significant || heading || !region.isEmpty
     return !once && (!hasOtherService || accuracy != nil || distanceFilter != nil)
   }
 

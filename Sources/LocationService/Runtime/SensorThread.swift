@@ -194,10 +194,12 @@ private struct SensorWork {
     if let magnetometer { return magnetometer }
     guard let found = tree.first(.magneticField) else { return nil }
     let reader = try SensorReader(found)
-    let kept = service.settings.stateFolder.flatMap {
-      try? PrivateFile.read("\($0)/\(StateFile.compass.path(of: service.app))")
+    let place = StateFile.compass.path(of: service.app)
+    let kept = service.settings.stateFolder.flatMap { try? PrivateFile.read("\($0)/\(place)") }
+    let calibration = kept.flatMap {
+      StateText.calibration(in: SealedText($0, place: place).content, sensor: found.sensor.name)
     }
-    compass = Compass(calibration: kept.flatMap { StateText.calibration(in: $0, sensor: found.sensor.name) })
+    compass = Compass(calibration: calibration)
     magnetometer = reader
     return reader
   }
