@@ -462,7 +462,7 @@ LINK := -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -use-ld=lld -Xl
 REPRODUCIBLE := -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=. \
   -Xlinker --build-id=none -Xlinker $(CURDIR)/packaging/reproducible.ld
 STATIC := -c release --static-swift-stdlib --scratch-path .build/static $(LINK) $(REPRODUCIBLE)
-INSTALLED ?= sextant sextant-track sextantd
+INSTALLED ?= sextant sextant-track sextantd sextant-uplink
 # sextant-track writes English: its Foundation gets no data of other languages. The other programs have no Foundation.
 static: dependencies
 	@command -v python3 >/dev/null && command -v strip >/dev/null || $(call install_packages,python3 binutils)
@@ -516,7 +516,7 @@ MANUAL ?= .build/manual
 install-files: SUDO := $(in_prefix)
 install-files:
 	$(SUDO) install -D -s --strip-program=$(STRIP) -t $(DESTDIR)$(PREFIX)/bin \
-	  $(wildcard $(addprefix $(PROGRAMS)/,sextant sextant-track sextantd))
+	  $(wildcard $(addprefix $(PROGRAMS)/,sextant sextant-track sextantd sextant-uplink))
 	$(SUDO) install -D -m 644 -t $(SHARE)/man/man1 $(MANUAL)/man1/*.1
 	$(SUDO) install -D -m 644 -t $(SHARE)/bash-completion/completions $(MANUAL)/completions/bash/sextant
 	$(SUDO) install -D -m 644 -t $(SHARE)/zsh/site-functions $(MANUAL)/completions/zsh/_sextant
@@ -545,6 +545,7 @@ install-clib: clib
 uninstall: SUDO := $(in_prefix)
 uninstall:
 	$(SUDO) rm -f $(DESTDIR)$(PREFIX)/bin/sextant $(DESTDIR)$(PREFIX)/bin/sextant-track $(DESTDIR)$(PREFIX)/bin/sextantd \
+	  $(DESTDIR)$(PREFIX)/bin/sextant-uplink \
 	  $(SHARE)/man/man1/sextant.1 $(SHARE)/man/man1/sextantd.1 \
 	  $(SHARE)/man/man1/sextant-*.1 $(SHARE)/bash-completion/completions/sextant $(SHARE)/zsh/site-functions/_sextant \
 	  $(SHARE)/fish/vendor_completions.d/sextant.fish
@@ -559,11 +560,11 @@ POLKIT ?= /etc/polkit-1/rules.d
 UDEV ?= /etc/udev
 install-units:
 	$(SUDO) install -D -m 644 -t $(DESTDIR)$(UNITS) hw-rules/sextantd.service hw-rules/sextantd.socket \
-	  hw-rules/sextantd-gpsd.socket hw-rules/sextantd-nmea.socket
+	  hw-rules/sextantd-gpsd.socket hw-rules/sextantd-nmea.socket hw-rules/sextant-uplink.service
 	$(SUDO) install -D -m 644 -t $(DESTDIR)$(USER_UNITS) hw-rules/sextant-launcher.service
 	$(SUDO) install -D -m 644 hw-rules/sextant.rules $(DESTDIR)$(POLKIT)/60-sextant.rules
 	$(SUDO) sed -i 's|/usr/local/bin/|$(PREFIX)/bin/|' $(DESTDIR)$(UNITS)/sextantd.service \
-	  $(DESTDIR)$(USER_UNITS)/sextant-launcher.service
+	  $(DESTDIR)$(UNITS)/sextant-uplink.service $(DESTDIR)$(USER_UNITS)/sextant-launcher.service
 	$(SUDO) install -D -m 644 hw-rules/sextant.sysusers.conf $(DESTDIR)$(LIB)/sysusers.d/sextant.conf
 	$(SUDO) install -D -m 644 hw-rules/sextant.tmpfiles.conf $(DESTDIR)$(LIB)/tmpfiles.d/sextant.conf
 	[ -n "$(DESTDIR)" ] || [ ! -d /run/systemd/system ] || { $(SUDO) systemd-sysusers sextant.conf && \
@@ -571,7 +572,8 @@ install-units:
 
 uninstall-units:
 	$(SUDO) rm -f $(DESTDIR)$(UNITS)/sextantd.service $(DESTDIR)$(UNITS)/sextantd.socket \
-	  $(DESTDIR)$(UNITS)/sextantd-gpsd.socket $(DESTDIR)$(UNITS)/sextantd-nmea.socket $(DESTDIR)$(USER_UNITS)/sextant-launcher.service \
+	  $(DESTDIR)$(UNITS)/sextantd-gpsd.socket $(DESTDIR)$(UNITS)/sextantd-nmea.socket \
+	  $(DESTDIR)$(UNITS)/sextant-uplink.service $(DESTDIR)$(USER_UNITS)/sextant-launcher.service \
 	  $(DESTDIR)$(POLKIT)/60-sextant.rules \
 	  $(DESTDIR)$(LIB)/sysusers.d/sextant.conf $(DESTDIR)$(LIB)/tmpfiles.d/sextant.conf
 
@@ -597,6 +599,7 @@ board-programs: dependencies
 	packaging/argument-parser/replace.sh $(BOARD)/build
 	$(SWIFT) build $(CROSS) --scratch-path $(BOARD)/build --product sextant
 	$(SWIFT) build $(CROSS) --scratch-path $(BOARD)/build --product sextantd
+	$(SWIFT) build $(CROSS) --scratch-path $(BOARD)/build --product sextant-uplink
 	$(MAKE) board-client CLIENT=$(CURDIR) PRODUCT=sextant-track CLIENT_BUILD=$(BOARD)/client
 	cp -f $(BOARD)/client/release/sextant-track $(BOARD)/build/release/
 

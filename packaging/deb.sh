@@ -56,7 +56,7 @@ package() {
   dpkg-deb --root-owner-group -Zxz --build "$root" "$output/${name}_${version}_$architecture.deb"
 }
 
-for name in sextantd sextant-track libsextant1 libsextant-dev; do
+for name in sextant-uplink sextantd sextant-track libsextant1 libsextant-dev; do
   mkdir -p "$work/$name"
   # The names are patterns: a folder of libraries has the architecture in its name.
   # shellcheck disable=SC2086
