@@ -129,13 +129,15 @@ struct Pieces {
           continue
         }
       } else if pending[at] == UInt8(ascii: "$") {
-        if let end = pending[at...].firstIndex(of: 10) {
+        // Bytes that are read at a wrong rate have this one too: a sentence has printable characters alone.
+        let end = pending[at...].firstIndex { $0 != 13 && !(0x20...0x7E).contains($0) }
+        if let end, pending[end] == 10 {
           flush()
           found.append(.sentence(String(decoding: pending[at..<end].filter { $0 != 13 }, as: UTF8.self)))
           at = end + 1
           continue
         }
-        if !isEnd { break }
+        if end == nil, !isEnd { break }
       }
       garbage.append(pending[at])
       at += 1

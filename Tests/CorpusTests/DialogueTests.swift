@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ReceiverSimulator
+import TestSupport
 import Testing
 
 /// A request to which the simulator replies otherwise than the recorded receiver, with the reason.
@@ -69,5 +70,13 @@ struct DialogueTests {
     }
     print("all dialogues: \(same) of \(total)")
     #expect(total > 0 && same * 100 >= total * 98, "\(same) of \(total)")
+  }
+
+  @Test("What was read at a wrong rate does not hide the message behind it", arguments: ["$", "$GN", "x$\u{1}$"])
+  func noise(text: String) {
+    var pieces = Pieces()
+    let poll = Wire.ubx(0x0A, 0x04, [1, 2])
+    let found = pieces.take(Array(text.utf8) + poll + Array("$GNTXT,a\r\n".utf8))
+    #expect(found == [.garbage(Array(text.utf8)), .message(0x0A04, [1, 2]), .sentence("$GNTXT,a")])
   }
 }

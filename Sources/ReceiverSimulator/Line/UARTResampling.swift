@@ -13,8 +13,8 @@ public enum UARTResampling {
   ///
   /// Sender and receiver count bits by their own clocks. The receiver waits for a falling edge and samples the middle
   /// of each of the ten bits that follow. Bytes without a stop bit are read too. For a receiver that is faster than the
-  /// sender the low level in its place is the next start bit, as a recorded adapter reads it; no recording has a slower one,
-  /// and that waits for a high level.
+  /// sender the low level in its place is the next start bit, as a recorded adapter reads it. A slower one waits for a high
+  /// level; its recordings, one or two bytes until the host follows a change of the rate, show neither.
   public static func receive(_ bytes: [UInt8], sentAt sender: UInt32, readAt receiver: UInt32) -> (
     bytes: [UInt8], errors: Int
   ) {
