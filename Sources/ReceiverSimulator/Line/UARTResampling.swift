@@ -9,15 +9,24 @@ public enum UARTResampling {
     return low > 0 && high * 1000 <= low * 1025
   }
 
+  /// How a UART goes on after a byte without a stop bit.
+  public enum AfterMissingStopBit: Sendable {
+    /// The low level in place of the stop bit is the next start bit, for one that is faster than the sender: so a recorded
+    /// adapter reads. The recordings of a slower one, one or two bytes until the host follows a change of the rate, do not
+    /// show it; it waits.
+    case startsNextByte
+    /// It waits for a high level.
+    case waits
+  }
+
   /// Returns the bytes that are read, and the number of bytes without a stop bit.
   ///
   /// Sender and receiver count bits by their own clocks. The receiver waits for a falling edge and samples the middle
-  /// of each of the ten bits that follow. Bytes without a stop bit are read too. For a receiver that is faster than the
-  /// sender the low level in its place is the next start bit, as a recorded adapter reads it. A slower one waits for a high
-  /// level; its recordings, one or two bytes until the host follows a change of the rate, show neither.
-  public static func receive(_ bytes: [UInt8], sentAt sender: UInt32, readAt receiver: UInt32) -> (
-    bytes: [UInt8], errors: Int
-  ) {
+  /// of each of the ten bits that follow. Bytes without a stop bit are read too.
+  public static func receive(
+    _ bytes: [UInt8], sentAt sender: UInt32, readAt receiver: UInt32,
+    afterMissingStopBit next: AfterMissingStopBit = .startsNextByte
+  ) -> (bytes: [UInt8], errors: Int) {
     guard sender > 0, receiver > 0 else { return ([], 0) }
     // The sender's bits in one bit of the receiver.
     let step = Double(sender) / Double(receiver)
@@ -50,8 +59,9 @@ public enum UARTResampling {
       read.append(byte)
       let hasStopBit = level(at + step * 9.5)
       if !hasStopBit { errors += 1 }
-      at += step * (hasStopBit || step >= 1 ? 9.5 : 9)
-      if !hasStopBit, step >= 1 { while at < total, !level(at) { at = at.rounded(.down) + 1 } }
+      let startsNextByte = !hasStopBit && next == .startsNextByte && step < 1
+      at += step * (startsNextByte ? 9 : 9.5)
+      if !startsNextByte { while at < total, !level(at) { at = at.rounded(.down) + 1 } }
     }
     return (read, errors)
   }

@@ -104,7 +104,9 @@ extension VirtualReceiver {
     else { return }
     var received = bytes
     if !transmitter.isUSB, !UARTResampling.agree(rate, receiveRate) {
-      let (read, errors) = UARTResampling.receive(bytes, sentAt: rate, readAt: receiveRate)
+      // The recordings show the host's UART, not the receiver's.
+      let (read, errors) = UARTResampling.receive(
+        bytes, sentAt: rate, readAt: receiveRate, afterMissingStopBit: .waits)
       received = read
       if traits.protocolVersion >= 1800, reception.count(errors: errors, at: now) {
         reception.reportsErrors = true
