@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import CInterface
 import CSextant
 import ReceiverStream
 import TestSupport
 import Testing
 import UBX
+
+@testable import CInterface
 
 /// What a C program gets from a decoder.
 final class CProgram {
@@ -192,6 +193,14 @@ struct CDecoderTests {
     #expect(sextant_decoder_init(memory.baseAddress! + 8, size, &options) == nil)
     #expect(sextant_decoder_init(nil, size, &options) == nil)
     #expect(sextant_decoder_init(memory.baseAddress, size, nil) == nil)
+  }
+
+  /// Memory that no decoder uses is lost on a microcontroller. With pointers of four bytes a decoder is smaller.
+  @Test("The memory of a decoder is as large as it needs, with less than 256 bytes to spare")
+  func size() {
+    let spare = Int(SEXTANT_DECODER_BASE_BYTES) - MemoryLayout<CInterface.Decoder>.size
+    #expect((0..<256).contains(spare), "\(spare) bytes")
+    #expect(SEXTANT_DECODER_BASE_BYTES % SEXTANT_DECODER_ALIGNMENT == 0)
   }
 
   @Test("An incomplete frame is dropped by a reset")
