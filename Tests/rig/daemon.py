@@ -36,7 +36,7 @@ import phrases
 from harness import LIMIT, Program, Simulator, environment, expect, expect_deferral, expect_equal, expect_in_order, \
     seconds_of, wait_until
 
-NOBODY = 65534
+NOBODY, ANOTHER = 65534, 65533
 WALK = "start 48.1642,11.6056 512m\nhot\nwalk by 400m,200m\nwalk home\nrepeat\n"
 DRIVE = "start 48.1642,11.6056 512m\nhot\nstay 20s\ndrive by 4000m,0m at 25m/s\nstay forever\n"
 # The element of a location that is its time in nanoseconds (Sources/Positioning/Values/Coding.swift).
@@ -476,6 +476,9 @@ def hostile(folder):
         opened = [b"5\0", b'{"number":1}\0', b'{"number":"1","action":{}}\0', b'{"number":1,"action":{"fly":{}}}\0',
                   b'{"number":1e300,"action":{"refreshNewest":{}}}\0', b'{"number":1,"action":{"addManager":{"_0":1e99}}}\0',
                   b'{"number":1,"action":{"call":{"manager":1,"_1":{"setDistanceFilter":{"metres":"x"}}}}}\0', b"{\0", b"\xff\0"]
+        # Texts beyond the limit.
+        opened += [json.dumps({"number": 1, "action": {"openMonitor": {"_0": name}}}, ensure_ascii=False).encode() + b"\0"
+                   for name in ("x" * (TEXT_BYTES + 1), "é" * (TEXT_BYTES // 2 + 1), "x" * 60_000)]
         for message in opened:
             expect_ends(daemon, message, opens=True)
         # Numbers at the ends of their types are answered or disconnected, as the program likes.
@@ -504,6 +507,8 @@ def circle(latitude, longitude, radius):
 
 
 BIG = (1 << 63) - 1
+# The largest text of a message (docs/guides/service.md, Limits).
+TEXT_BYTES = 2048
 EXTREME_ACTIONS = [
     {"addManager": {"_0": BIG}}, {"addManager": {"_0": -BIG - 1}}, {"addManager": {"_0": (1 << 32) - 1}},
     {"removeManager": {"_0": BIG}}, {"endLiveUpdates": {"_0": -1}}, {"endSession": {"_0": 77}},
@@ -512,7 +517,7 @@ EXTREME_ACTIONS = [
     called("allowDeferredUpdates", metres=1.7e308, seconds=1.7e308), called("allowDeferredUpdates", metres=-1.0, seconds=-1.7e308),
     called("allowDeferredUpdates", metres=1e9, seconds=1e18), called("allowDeferredUpdates", metres=1e9, seconds=9.3e9),
     called("setHeadingFilter", degrees=1e308), called("requestLocation"),
-    {"openMonitor": {"_0": "../../../etc/passwd"}}, {"openMonitor": {"_0": ""}}, {"openMonitor": {"_0": "x" * 5000}},
+    {"openMonitor": {"_0": "../../../etc/passwd"}}, {"openMonitor": {"_0": ""}}, {"openMonitor": {"_0": "x" * TEXT_BYTES}},
 ]
 
 
@@ -590,14 +595,15 @@ def users(folder):
     if os.getuid() != 0:
         return "skipped: not root"
     with served(folder, authorization=None) as (_, daemon):
-        with daemon.track(user=NOBODY, terminal=True) as permitted, daemon.track() as other:
+        # `track` of root is authorized by being typed (commands_through_service.py), so that the other user is not root.
+        with daemon.track(user=NOBODY, terminal=True) as permitted, daemon.track(user=ANOTHER) as other:
             permitted.wait_for_message(phrases.QUESTION_NOTICE)
             harness.run(harness.program(), "authorize", "allow", "sextant-track", user=NOBODY, cwd="/",
                         env=environment(folder, SEXTANT_SERVICE=daemon.socket))
             permitted.wait_for_event("didUpdateLocations")
             other.wait_for_event("didChangeAuthorization", status="notDetermined")
             found = {one["uid"]: one["authorization"] for one in daemon.programs()}
-            expect_equal(found, {NOBODY: "authorizedAlways", 0: "notDetermined"}, "the permissions by user")
+            expect_equal(found, {NOBODY: "authorizedAlways", ANOTHER: "notDetermined"}, "the permissions by user")
             for _ in range(3):
                 permitted.wait_for_event("didUpdateLocations")
             expect_equal(other.locations(), [], "the locations of the other user")
