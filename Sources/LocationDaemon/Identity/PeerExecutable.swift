@@ -30,7 +30,9 @@ enum PeerExecutable: Equatable, Sendable {
       case .hidden: advice = "its executable cannot be read; \(grant ?? "run it as a unit of the system with a grant")"
       case .replaced: advice = "its executable was replaced since its start; start it again"
       case .connection:
-        advice = "another program may have opened its connection; open it in this program, with SOCK_CLOEXEC (unix(7))"
+        advice =
+          "another program may have opened its connection; open it in this program, with SOCK_CLOEXEC (socket(2)), or "
+          + (grant ?? "run it as a unit of the system with a grant")
       }
       return advice
     }
