@@ -112,6 +112,11 @@ def listed(one, user):
 
 ASK = "with Client(service) as client: say(client.error(f'{LOCATION}.Subscribe', more=True))\n"
 
+# What a connection gets. The service may close it with the call unread, which resets it.
+ANSWER = ("data = b''\ntry:\n  while b'\\0' not in data and (piece := connection.recv(4096)): data += piece\nexcept ConnectionError: pass\n"
+          "say(json.loads(data.split(b'\\0')[0]).get('error', 'a location') if data else 'nothing')\n")
+
+
 def expect_refused(found, what):
     expect(found in REFUSED, f"{what}: the reply is {found!r}")
 
@@ -265,13 +270,12 @@ def granted_executables(folder):
                 expect_refused(json.loads(program.lines[-1]), variant)
             held("granted executables", variant)
         # The program that connects executes the one with the grant before the service looks; another process has a copy.
-        replaced = ("connection = socket.socket(socket.AF_UNIX)\n%s\n"
+        # The other one reads after that: recv(2) fails at a socket that is not connected yet.
+        replaced = ("connection = socket.socket(socket.AF_UNIX); called, calls = os.pipe()\n%s\n"
                     "if os.fork() == 0:\n  connection.connect(service)\n"
-                    "  connection.sendall(json.dumps({'method': f'{LOCATION}.Subscribe', 'more': True}).encode() + b'\\0')\n"
+                    "  connection.sendall(json.dumps({'method': f'{LOCATION}.Subscribe', 'more': True}).encode() + b'\\0')\n  os.write(calls, b'.')\n"
                     f"  os.execv({hike!r}, [{hike!r}, '-c', %r])\n"
-                    "connection.settimeout(120)\nprint('ready', flush=True)\n"
-                    "data = b''\nwhile b'\\0' not in data:\n  piece = connection.recv(4096)\n  if not piece: break\n  data += piece\n"
-                    "say(json.loads(data.split(b'\\0')[0]).get('error', 'a location') if data else 'nothing')\n")
+                    "os.read(called, 1)\nconnection.settimeout(120)\nprint('ready', flush=True)\n" + ANSWER)
         stay = "import time; time.sleep(600)"
         for variant, text in (("execve between connection and look-up", replaced % ("", stay)),
                               ("the same, and the descriptor stays open", replaced % ("os.set_inheritable(connection.fileno(), True)", stay))):
@@ -316,9 +320,7 @@ def reused_number(one, hike, evil):
     text = ("connection = socket.socket(socket.AF_UNIX)\n"
             "child = os.fork()\nif child == 0:\n  connection.connect(service)\n"
             "  connection.sendall(json.dumps({'method': f'{LOCATION}.Subscribe', 'more': True}).encode() + b'\\0')\n  os._exit(0)\n"
-            "os.waitpid(child, 0)\nprint('ended', child, flush=True)\nconnection.settimeout(120)\n"
-            "data = b''\nwhile b'\\0' not in data:\n  piece = connection.recv(4096)\n  if not piece: break\n  data += piece\n"
-            "say(json.loads(data.split(b'\\0')[0]).get('error', 'a location') if data else 'nothing')\n")
+            "os.waitpid(child, 0)\nprint('ended', child, flush=True)\nconnection.settimeout(120)\n" + ANSWER)
     last = pathlib.Path("/proc/sys/kernel/ns_last_pid")
     os.kill(one.process.pid, signal.SIGSTOP)
     try:
