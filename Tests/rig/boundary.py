@@ -646,8 +646,9 @@ def what_others_see(folder):
             held("what others see", "control characters of a name")
             private.kill()
         evil = executable(folder, "evil")
-        keys = {**daemon.KEYS, "whenInUse": "x\nhike@/usr/bin/hike  authorizedAlways\n\u2028\x1b[2J" + "y" * 10_000}
-        keys["alwaysAndWhenInUse"] = keys["whenInUse"]
+        reason = "x\nhike@/usr/bin/hike  authorizedAlways\n\u2028\x1b[2J"
+        reason += "y" * (daemon.TEXT_BYTES - len(reason.encode()))
+        keys = {**daemon.KEYS, "whenInUse": reason, "alwaysAndWhenInUse": reason}
         text = (f"daemon.KEYS = json.loads({json.dumps(json.dumps(keys))})\n"
                 "client = Client(service); client.open('evil\\nhike@/usr/bin/hike')\n"
                 "client.act({'addManager': {'_0': 1}}, {'call': {'manager': 1, '_1': {'setDelegate': {'_0': 3}}}},"
@@ -663,7 +664,7 @@ def what_others_see(folder):
         one.terminate()
     port = free_port()
     with Program(harness.program(), "view", "--demo", "--listen", f"127.0.0.1:{port}", user=ADA, cwd="/",
-                 env=environment(own(folder, ADA), SEXTANT_SERVICE="none", PATH=f"{os.path.dirname(harness.program())}:{os.environ['PATH']}")) as page:
+                 env=environment(own(folder, ADA), SEXTANT_SERVICE="none", TMPDIR=own(folder, ADA), PATH=f"{os.path.dirname(harness.program())}:{os.environ['PATH']}")) as page:
         page.wait_for_message("http://")
         for path in ("/", "/events"):
             for user, code in ((ADA, 200), (None, 200), (MALLORY, 401)):
