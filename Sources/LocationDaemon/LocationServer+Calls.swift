@@ -55,12 +55,22 @@ extension LocationServer {
         let problem = index == 0 ? host.problem?.reason : nil
         // A receiver that no program needs is not open, so that its node is looked at.
         let fault =
-          receiver.fault ?? (receiver.isOpen || receiver.device.isEmpty ? nil : DeviceFault.text(of: receiver.device))
+          receiver.fault ?? (receiver.isOpen || receiver.device.isEmpty ? nil : deviceFault(of: receiver.device))
         let reason = fault ?? problem ?? power.reason
         if let reason { members.append(JSON.Member("reason", .string(reason))) }
         if index == 0, let fix = host.fixKind { members.append(JSON.Member("fix", .string(fix))) }
         return .object(members)
       })
+  }
+
+  /// Returns what prevents a device from being opened. It is found once in a while, as the descriptors of all processes are read:
+  /// callers of `GetStatus` do not delay the other programs.
+  private func deviceFault(of device: String) -> String? {
+    let now = SystemClock.monotonic
+    if let fault = deviceFaults[device], now < fault.read + ServiceLimits.deviceFaultAge { return fault.text }
+    let text = DeviceFault.text(of: device)
+    deviceFaults[device] = (now, text)
+    return text
   }
 
   /// The state and its reason while the line is not the service's own; nil otherwise.

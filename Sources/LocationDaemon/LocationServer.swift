@@ -59,6 +59,8 @@ final class LocationServer: ServiceThreadWork {
   var storedChanges = RateShare(ServiceLimits.storedChanges)
   /// The lists of the users' programs, and when they were read.
   var lists: [UInt32: (read: Instant, programs: [AuthorizationStore.Entry])] = [:]
+  /// What prevents the devices of receivers from being opened, and when it was found.
+  var deviceFaults: [String: (read: Instant, text: String?)] = [:]
   /// The reasons for which programs of a user had no identity.
   var loggedRefusals: [UInt32: Set<PeerExecutable.Reason>] = [:]
 

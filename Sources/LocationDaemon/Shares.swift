@@ -38,6 +38,8 @@ enum ServiceLimits {
   static let storedPrograms = 256
   /// The age up to which the list of a user's programs is not read again from the disk.
   static let listAge = Milliseconds(1000)
+  /// The age up to which the fault of a device in the status is not looked for again.
+  static let deviceFaultAge = Milliseconds(2000)
 }
 
 /// How much of something each user has, and how much all have.

@@ -11,13 +11,13 @@ package enum DeviceFault {
     do throws(SerialPortError) {
       switch try LineAddress(name) {
       case .port(let path):
+        // Both ends of a pseudo-terminal may be open in the program behind it.
+        if (FileLookup.resolved(path) ?? path).hasPrefix("/dev/pts/") { return try PortState.cure(of: path) }
         let state = try PortState(of: path)
         if let cure = state.cure { return cure }
-        // Both ends of a pseudo-terminal may be open in the program behind it.
-        if (FileLookup.resolved(path) ?? path).hasPrefix("/dev/pts/") { return nil }
         let holders = state.holders.map(\.description).joined(separator: ", ")
         return holders.isEmpty ? nil : "\(path): held by \(holders); stop that program first, or choose another port"
-      case .i2c(let bus, _): return try PortState(of: bus).cure
+      case .i2c(let bus, _): return try PortState.cure(of: bus)
       case .replay(let file, _):
         return FileLookup.isRegularFile(file) ? nil : "\(file): no such recording; correct the path"
       case .network, .simulator: return nil

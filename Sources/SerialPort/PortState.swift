@@ -30,6 +30,18 @@ public struct PortState: Sendable, Hashable {
     holders = findHolders(of: node)
     isPermitted = Syscalls.mayReadAndWrite(path)
     group = node.groupThatMayOpen
-    cure = isPermitted ? nil : SerialPortError(opening: path, Errno.permissionDenied).description
+    cure = Self.cure(of: path, isPermitted: isPermitted)
+  }
+
+  /// Returns ``cure`` without a search for the programs that hold the port: that search reads the descriptors of all processes.
+  ///
+  /// - Throws: as ``init(of:)``.
+  package static func cure(of path: String) throws(SerialPortError) -> String? {
+    _ = try opening(path) { () throws(Errno) in try Syscalls.status(ofPath: path) }
+    return cure(of: path, isPermitted: Syscalls.mayReadAndWrite(path))
+  }
+
+  private static func cure(of path: String, isPermitted: Bool) -> String? {
+    isPermitted ? nil : SerialPortError(opening: path, Errno.permissionDenied).description
   }
 }
