@@ -474,7 +474,8 @@ def receiver_sleeps_without_clients(folder):
             receiver.wait_for_state(*ASLEEP)
             client.send("?POLL;\n")
             expect(has_fix(client.wait_for("POLL")["tpv"][0]), "POLL has no fix")
-            # The same for one whose reports stay unread.
+            # The same for one whose reports stay unread. Its buffer has a size of its own: the kernel enlarges others to megabytes.
+            client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 32_768)
             client.send(WATCH)
             receiver.wait_for_status(lambda status: status["state"] not in ASLEEP, "the receiver is not woken for the reports")
             begin = time.monotonic()
