@@ -111,7 +111,8 @@ package struct PortRateChange: Sendable {
   }
 
   /// The command, without an acknowledgement, which has no certain rate: the receiver sends it, and all that follows, at the
-  /// new one, and the line follows at once.
+  /// new one. The line follows when the command has left it: a port changes its rate also for bytes that it still has to send
+  /// (TCSETS2).
   private func rateCommand() -> Command {
     var command: Command
     if usesItems {
@@ -123,6 +124,12 @@ package struct PortRateChange: Sendable {
       command = Command(.cfgPRT, payload, answer: .none)
     }
     command.answer = .none
+    let secondsOnLine = Double(command.bytes.count * Self.bitsOfByte) / Double(from)
+    command.pause = Milliseconds(seconds: secondsOnLine) + Self.adapterTime
     return command
   }
+
+  private static let bitsOfByte = 10
+  /// The time until an adapter on USB has begun to send.
+  private static let adapterTime = Milliseconds(5)
 }
