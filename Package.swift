@@ -193,7 +193,7 @@ let package = Package(
       dependencies: [
         "CLinux", "Positioning", "PowerControl", "ReceiverPower", "ReceiverRuntime", "Receiver", "ReceiverStream",
         "SerialPort", "EventLoop", "Hotplug", "HostSensors", "SystemBus", "FileSystem", "MonotonicTime", "Timekeeping",
-        systemPackage,
+        "WireBytes", systemPackage,
       ],
       swiftSettings: settings),
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import EventLoop
+import WireBytes
 
 /// The identity of a program beside its user, by the kernel: the key of its stored state. Whatever a program states about itself is a
 /// label below it (``ProgramLabel``).
@@ -34,7 +35,7 @@ enum ProgramIdentity: Hashable, Sendable {
 
   /// Returns the part of a name from its first `@/` on, without the `@`; nil without one.
   private static func executable(inName name: String) -> String? {
-    guard let at = name.firstRange(of: "@/") else { return nil }
+    guard let at = name.utf8.occurrence(of: "@/".utf8) else { return nil }
     return String(name[name.index(after: at.lowerBound)...])
   }
 

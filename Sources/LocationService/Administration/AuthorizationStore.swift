@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FileSystem
 import Positioning
+import WireBytes
 
 /// The permission of each program, and the switches, for `sextant authorize`. A running program takes each change at once.
 package struct AuthorizationStore: Sendable {
@@ -58,7 +59,7 @@ package struct AuthorizationStore: Sendable {
   }
 
   private func store(_ app: String) -> StateStore {
-    let executable = app.firstRange(of: "@/").map { String(app[app.index(after: $0.lowerBound)...]) }
+    let executable = app.utf8.occurrence(of: "@/".utf8).map { String(app[app.index(after: $0.lowerBound)...]) }
     return StateStore(
       folder: stateFolder, runFolder: nil,
       app: AppDescription(identifier: app, keys: UsageKeys(), executable: executable))

@@ -2,6 +2,7 @@
 import Positioning
 import ReceiverRuntime
 import Timekeeping
+import WireBytes
 
 /// The decisions of the machine's administrator for all users, from /etc/sextant/policy.
 ///
@@ -61,7 +62,7 @@ package struct LocationPolicy: Sendable, Equatable {
     restricted.contains { entry in
       if entry == app.identifier || entry == app.label { return true }
       guard let executable = app.executable else { return false }
-      let path = entry.firstRange(of: "@/").map { entry[entry.index(after: $0.lowerBound)...] } ?? entry[...]
+      let path = entry.utf8.occurrence(of: "@/".utf8).map { entry[entry.index(after: $0.lowerBound)...] } ?? entry[...]
       return path == executable || entry == executable.split(separator: "/").last.map(String.init)
     }
   }

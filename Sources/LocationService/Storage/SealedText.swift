@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FileSystem
+import WireBytes
 
 /// The lines of a stored file, each with a checksum, and a last line with their number and the checksum of all. A damaged line costs no
 /// other one, and a file that was cut, or that belongs in another place, is noticed.
@@ -23,7 +24,7 @@ struct SealedText: Equatable {
   ///
   /// - Parameter place: the path of the file in the state folder.
   init(_ text: String, place: String) {
-    guard text.contains(Self.mark) || text.contains(Self.end) else {
+    guard text.includes(Self.mark) || text.includes(Self.end) else {
       (content, damage, isUnsealed) = (text, 0, true)
       return
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FileSystem
 import Positioning
+import WireBytes
 
 /// The folders of programs in the daemon's state, which older versions named by what a program states about itself:
 /// IDENTIFIER@EXECUTABLE. They are renamed to the name of the executable.
@@ -42,8 +43,9 @@ package struct StoredPrograms: Sendable {
 
   /// Returns the executable of a name IDENTIFIER@EXECUTABLE; nil if another part of it may be meant.
   static func executable(inOldName name: String) -> String? {
-    let parts = name.split(separator: "@/", omittingEmptySubsequences: false)
-    guard parts.count == 2, !parts[0].isEmpty, !parts[0].contains("/"), !parts[1].isEmpty else { return nil }
+    guard let at = name.utf8.occurrence(of: "@/".utf8) else { return nil }
+    let parts = [name[..<at.lowerBound], name[at.upperBound...]]
+    guard !parts[1].includes("@/"), !parts[0].isEmpty, !parts[0].contains("/"), !parts[1].isEmpty else { return nil }
     return "/" + parts[1]
   }
 }

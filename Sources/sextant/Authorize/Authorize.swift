@@ -3,6 +3,7 @@ import ArgumentParser
 import FileSystem
 import LocationService
 import Positioning
+import WireBytes
 
 /// `sextant authorize`: shows and changes location permissions.
 struct Authorize: ParsableCommand {
@@ -259,7 +260,7 @@ private func change(
 
 private func restrict(_ app: String, _ isRestricted: Bool) throws {
   // The path of an executable is what the kernel has of it; a program may state another name.
-  let name = app.contains("/") && !app.contains("@/") ? FileLookup.resolved(app) ?? app : try identifier(app)
+  let name = app.contains("/") && !app.includes("@/") ? FileLookup.resolved(app) ?? app : try identifier(app)
   try reporting(.machine) {
     try AuthorizationStore.changePolicy { LocationPolicy.text($0, restricting: name, isRestricted) }
   }
