@@ -18,6 +18,8 @@ private struct BurstStream {
 
   let period: Int
   let order: [Kind]
+  /// The kinds, for messages.
+  var text: String { order.map { "\($0)".suffix(3) }.joined(separator: " ") }
   private(set) var pieces: [Piece] = []
   /// The epochs of which a sentence with a position arrives.
   private(set) var delivered: Set<Int> = []
@@ -131,33 +133,33 @@ struct BurstStreamTests {
       let known = epoch(one.fix)
       guard let known else {
         // Before the first position, a stream of ZDA alone has its times.
-        #expect(first.isEmpty && stream.order.contains(.zda), "an empty epoch in \(name) \(stream.order)")
+        #expect(first.isEmpty && stream.order.contains(.zda), "an empty epoch in \(name) [\(stream.text)]")
         continue
       }
       if !one.isUpdate { first.append(known) }
       let fix = one.fix
       if let time = fix.time {
         let expected = Int64(BurstStream.time(known, stream.period)) * 1_000_000
-        #expect(time.nanosecondsOfDay == expected, "time in \(name) \(stream.order)")
+        #expect(time.nanosecondsOfDay == expected, "time in \(name) [\(stream.text)]")
       }
       let value = Double(known)
-      if let course = fix.courseDegrees { #expect(course == value, "course in \(name) \(stream.order)") }
+      if let course = fix.courseDegrees { #expect(course == value, "course in \(name) [\(stream.text)]") }
       if let speed = fix.speedMetresPerSecond {
-        #expect(abs(speed * 3600 / 1852 - value) < 1e-6, "speed in \(name) \(stream.order)")
+        #expect(abs(speed * 3600 / 1852 - value) < 1e-6, "speed in \(name) [\(stream.text)]")
       }
-      if let height = fix.heightAboveSeaLevelMetres { #expect(height == value, "height in \(name) \(stream.order)") }
+      if let height = fix.heightAboveSeaLevelMetres { #expect(height == value, "height in \(name) [\(stream.text)]") }
       for dilution in [fix.hdop, fix.pdop, fix.vdop] {
         guard let dilution else { continue }
-        #expect(Int((dilution * 100).rounded()) % 100 == known, "dilution in \(name) \(stream.order)")
+        #expect(Int((dilution * 100).rounded()) % 100 == known, "dilution in \(name) [\(stream.text)]")
       }
       if let heading = fix.headingDegrees, heading != value {
-        #expect(stream.orphaned.contains(Int(heading)), "heading in \(name) \(stream.order)")
+        #expect(stream.orphaned.contains(Int(heading)), "heading in \(name) [\(stream.text)]")
       }
       if one.skyChanged {
-        #expect(one.elevations.allSatisfy { Int($0) == known }, "satellites in \(name) \(stream.order)")
+        #expect(one.elevations.allSatisfy { Int($0) == known }, "satellites in \(name) [\(stream.text)]")
       }
     }
-    #expect(first == stream.delivered.sorted(), "epochs in \(name) \(stream.order)")
+    #expect(first == stream.delivered.sorted(), "epochs in \(name) [\(stream.text)]")
   }
 
   @Test("Without faults, each epoch is reported once, with its own values", arguments: 0..<10)
@@ -172,9 +174,9 @@ struct BurstStreamTests {
         let fix = one.fix
         #expect(
           !stream.order.contains(.vtg) && !stream.order.contains(.rmc) || fix.courseDegrees != nil, "\(seed)-\(index)")
-        #expect(!stream.order.contains(.hdt) || fix.headingDegrees != nil, "\(seed)-\(index) \(stream.order)")
-        #expect(!stream.order.contains(.gsa) || fix.vdop != nil, "\(seed)-\(index) \(stream.order)")
-        #expect(!stream.order.contains(.gsv) || one.skyChanged, "\(seed)-\(index) \(stream.order)")
+        #expect(!stream.order.contains(.hdt) || fix.headingDegrees != nil, "\(seed)-\(index) [\(stream.text)]")
+        #expect(!stream.order.contains(.gsa) || fix.vdop != nil, "\(seed)-\(index) [\(stream.text)]")
+        #expect(!stream.order.contains(.gsv) || one.skyChanged, "\(seed)-\(index) [\(stream.text)]")
       }
     }
   }

@@ -185,13 +185,17 @@ public struct EpochAssembler: ~Copyable, Sendable {
 
   /// Called before a sentence without a time is applied. It belongs to the epoch of its burst.
   mutating func beginUntimed(_ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void) {
-    switch state {
-    case .empty: state = .gathering
-    case .gathering, .ahead: if order.separates(pause) { dropAhead() }
-    case .open, .reported:
-      if order.isAhead(id, after: pause, isInstrument: false) { goAhead(body) }
-    }
+    if state == .empty { state = .gathering } else { findBurst(isAhead: order.isAhead(id, after: pause, isInstrument: false), body) }
     order.add(untimed: id, after: pause)
+  }
+
+  /// Called before a sentence without a time that may be the first of the next burst, or behind a pause between the bursts.
+  private mutating func findBurst(isAhead: Bool, _ body: (borrowing Report, borrowing Sky) -> Void) {
+    switch state {
+    case .empty: break
+    case .gathering, .ahead: if order.separates(pause) { dropAhead() }
+    case .open, .reported: if isAhead { goAhead(body) }
+    }
   }
 
   /// Collects sentences without a time for the next epoch from now on.
@@ -227,12 +231,9 @@ public struct EpochAssembler: ~Copyable, Sendable {
   mutating func add(
     _ heading: Heading, _ tag: EpochTag?, _ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void
   ) {
-    let isOwn: Bool
-    switch state {
-    case .empty, .gathering, .ahead: isOwn = false
-    case .open, .reported:
-      isOwn = tag.map { isOfEpoch($0) } ?? !order.isAhead(id, after: pause, isInstrument: true)
-    }
+    findBurst(
+      isAhead: tag.map { !isOfEpoch($0) } ?? order.isAhead(id, after: pause, isInstrument: true), body)
+    let isOwn = state == .open || state == .reported
     if isOwn {
       // The burst did not end where it usually does.
       if state == .reported, pause == 0 { order.forget() }
