@@ -48,8 +48,14 @@ struct BurstOrder: Sendable {
   /// Whether the last message usually ends a burst.
   var isEnd: Bool { isKnown && known.last == previous }
 
+  /// The pause in milliseconds that lies between bursts at any rate: a receiver that was silent at the start has made the known
+  /// one too long.
+  private static var surePause: UInt32 { 500 }
+
   /// Whether a pause of so many milliseconds lies between bursts. Pauses within a burst are shorter than half of it.
-  func separates(_ pause: UInt32) -> Bool { pause > 0 && (!isKnown || UInt64(pause) * 2 >= UInt64(known.pause)) }
+  func separates(_ pause: UInt32) -> Bool {
+    pause > 0 && (!isKnown || pause >= Self.surePause || UInt64(pause) * 2 >= UInt64(known.pause))
+  }
 
   /// Whether a message without a time belongs to the next burst, although the one with the last time may not be over.
   ///

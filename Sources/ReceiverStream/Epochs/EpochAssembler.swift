@@ -185,15 +185,15 @@ public struct EpochAssembler: ~Copyable, Sendable {
 
   /// Called before a sentence without a time is applied. It belongs to the epoch of its burst.
   mutating func beginUntimed(_ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void) {
-    if state == .empty { state = .gathering } else { findBurst(isAhead: order.isAhead(id, after: pause, isInstrument: false), body) }
+    findBurst(isAhead: order.isAhead(id, after: pause, isInstrument: false), body)
+    if state == .empty { state = .gathering }
     order.add(untimed: id, after: pause)
   }
 
   /// Called before a sentence without a time that may be the first of the next burst, or behind a pause between the bursts.
   private mutating func findBurst(isAhead: Bool, _ body: (borrowing Report, borrowing Sky) -> Void) {
     switch state {
-    case .empty: break
-    case .gathering, .ahead: if order.separates(pause) { dropAhead() }
+    case .empty, .gathering, .ahead: dropBeforePause()
     case .open, .reported: if isAhead { goAhead(body) }
     }
   }
@@ -207,16 +207,24 @@ public struct EpochAssembler: ~Copyable, Sendable {
     dropAhead()
   }
 
-  /// Drops sentences without a time between two bursts: they belong to no epoch.
+  /// Drops sentences without a time that belong to no epoch.
   private mutating func dropAhead() {
     untimed = UntimedValues()
     skyState = .earlier
   }
 
+  /// Drops sentences without a time before a pause between two bursts. A heading is an instrument's only if the order is known:
+  /// until then it may be a late one of the epoch before.
+  private mutating func dropBeforePause() {
+    guard order.separates(pause) else { return }
+    dropAhead()
+    if !order.isKnown { nextHeading = (Heading(), nil) }
+  }
+
   /// Joins the sentences without a time to the epoch of the message with a time that follows them.
   @inline(never)
   private mutating func joinAhead(_ isNew: Bool) {
-    if order.separates(pause) { dropAhead() }
+    dropBeforePause()
     untimed.motion = .none
     guard !isNew else { return }
     held.add(untimed)
@@ -287,13 +295,13 @@ public struct EpochAssembler: ~Copyable, Sendable {
     nmea = NMEAEpoch(after: nmea, fixMode: state == .ahead ? held.fixMode : untimed.fixMode)
     hasPreciseECEF = false
     if epochsWithoutFirstOutput <= Self.epochsUntilSecondOutput { epochsWithoutFirstOutput += 1 }
-    if state == .open || state == .reported { dropAhead() }
+    // Those of the epoch before, or of a report of the time alone.
+    if state != .gathering, state != .ahead { dropAhead() }
     takeNextHeading(tag)
     state = .open
   }
 
-  /// Gives the epoch the heading between the bursts, unless it is old or of another time. Until the order is known, one before a
-  /// pause may be a late one of the epoch before.
+  /// Gives the epoch the heading between the bursts, unless it is old or of another time.
   private mutating func takeNextHeading(_ tag: EpochTag?) {
     guard nextHeading.heading.source > .none else { return }
     if pause == 0 || order.isKnown && pause <= 2000, nextHeading.tag == nil || nextHeading.tag == tag {
