@@ -193,7 +193,7 @@ struct StageWalk {
         scene.jump(10)
       },
     ]
-    for stage in [SessionStage.Name.configuring, .changingRate, .steady, .storing] {
+    for stage in [SessionStage.Name.configuring, .steady, .storing] {
       walks.append(way(to: stage) { $0.jump(10) })
     }
     for stage in [SessionStage.Name.listening, .identifying, .configuring, .steady, .storing, .waking] {

@@ -29,6 +29,8 @@ extension ReceiverSession {
 
   /// When silence is a fault; nil where the receiver may send nothing by itself.
   var silenceDeadline: Instant? {
+    // A change of the rate polls a silent receiver at both rates, and ends by itself; interrupted, it would leave one of them.
+    if case .changingRate = stage { return nil }
     guard isReceiving, !end.isRequested, !expectsSilence, !listener.isSearching else { return nil }
     let sends = line.hasEpochs || desired?.messages.contains { $0.rate > 0 } ?? (description == nil)
     return sends ? listener.lastByte + silenceLimit + configuringTime : nil

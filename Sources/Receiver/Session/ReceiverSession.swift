@@ -23,7 +23,7 @@ import UBX
 ///         lineLost ended
 ///     configuring: configured steady, silence searching, garbage searching, finish readingDatabase, finish restoring,
 ///         finish ended, timeout ended, lineLost ended
-///     changingRate: rateDone steady, rateDone listening, silence searching, timeout ended, lineLost ended
+///     changingRate: rateDone steady, rateDone listening, timeout ended, lineLost ended
 ///     steady: reconfigure configuring, raiseRate changingRate, store storing, sleep asleep, silence searching,
 ///         garbage searching, finish readingDatabase, finish restoring, finish ended, timeout ended, lineLost ended
 ///     storing: stored steady, silence searching, garbage searching, finish readingDatabase, finish restoring,

@@ -111,8 +111,8 @@ struct StageTransition: Hashable {
     case (.asleep, .wake): [.waking]
     case (.asleep, .awake), (.waking, .awake), (.asleep, .doesNotSleep): [.steady]
     case (.waking, .doesNotWake): [.searching]
-    case (.listening, .silence), (.identifying, .silence), (.configuring, .silence), (.changingRate, .silence),
-      (.steady, .silence), (.storing, .silence):
+    case (.listening, .silence), (.identifying, .silence), (.configuring, .silence), (.steady, .silence),
+      (.storing, .silence):
       [.searching]
     case (.listening, .garbage), (.identifying, .garbage), (.configuring, .garbage), (.steady, .garbage),
       (.storing, .garbage), (.asleep, .garbage), (.waking, .garbage):
