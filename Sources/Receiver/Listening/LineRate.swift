@@ -32,6 +32,9 @@ struct LineRate {
   private var origin: Origin
   private var raise = Raise.none
   private var setAt = Instant.zero
+  private var lastRead: Instant?
+  private var bytesThisBurst = 0
+  /// Those of its longest burst.
   private var bytesThisEpoch = 0
   /// Nil before the first epoch.
   private var bytesPerEpoch: Int?
@@ -80,13 +83,19 @@ struct LineRate {
   var backlog: Milliseconds { RequestInFlight.time(of: min(bytesPerEpoch ?? 600, 4096), current) }
 
   mutating func receive(bytes count: Int, at now: Instant) {
-    bytesThisEpoch += count
     load.receive(bytes: count, at: now)
+    defer { lastRead = now }
+    // What waited before the line was opened is of many epochs.
+    guard let lastRead else { return }
+    // Two bursts can come between the ends of two epochs: the first known by the next burst, the second by its last message.
+    if now >= lastRead + Listener.epochSilence { bytesThisBurst = 0 }
+    bytesThisBurst += count
+    bytesThisEpoch = max(bytesThisEpoch, bytesThisBurst)
   }
 
   mutating func finishEpoch() {
     bytesPerEpoch = max((bytesPerEpoch ?? 600) / 2, min(bytesThisEpoch, 8192))
-    bytesThisEpoch = 0
+    (bytesThisEpoch, bytesThisBurst) = (0, 0)
   }
 
   mutating func measureLoad(at now: Instant) { load.measure(at: now) }
