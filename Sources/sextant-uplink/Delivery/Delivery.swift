@@ -206,7 +206,7 @@ struct Delivery {
   }
 
   /// A fix that was to be sent is not in the queue any more: it was thinned or dropped.
-  mutating func isGone(_ sequence: UInt64) { flights[sequence] = nil }
+  mutating func remove(_ sequence: UInt64) { flights[sequence] = nil }
 
   /// The connection ended, could not be made, or the server has no answer.
   ///

@@ -292,7 +292,7 @@ struct Uplink<Storage: QueueStorage> {
         if let payload = payload(sequence) {
           actions.append(.transport(.send(sequence, payload)))
         } else {
-          delivery.isGone(sequence)
+          delivery.remove(sequence)
         }
       }
     }
