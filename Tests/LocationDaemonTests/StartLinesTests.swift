@@ -37,6 +37,6 @@ struct StartLinesTests {
     ] {
       #expect(DeviceFault.text(of: name)?.contains(part) == true, "\(name): \(DeviceFault.text(of: name) ?? "nil")")
     }
-    for name in ["/dev/null", "sim:walk", "tcp://example.org:1"] { #expect(DeviceFault.text(of: name) == nil) }
+    for name in ["/dev/full", "sim:walk", "tcp://example.org:1"] { #expect(DeviceFault.text(of: name) == nil) }
   }
 }

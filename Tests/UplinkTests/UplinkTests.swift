@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+import Positioning
+import ReceiverStream
+import Testing
+import Varlink
+
+@testable import sextant_uplink
+
+/// An uplink with a server that takes everything, in virtual time.
+private struct Scene {
+  var uplink: Uplink<MemoryStorage>
+  var now = Instant.zero
+  var calls: [ClientCall] = []
+  var sent: [(UInt64, Payload)] = []
+  var published: [Payload] = []
+  var logged: [String] = []
+  var stored: JSON?
+
+  init(_ text: String, stored: JSON? = nil) throws {
+    let configuration = try UplinkConfiguration(
+      parsing: "server = mqtt://localhost\nclient-id = van\n" + text, host: "board")
+    let queue = try FixQueue(MemoryStorage(), FixQueue<MemoryStorage>.Limits(), identity: "q")
+    let writer = PayloadWriter(
+      format: configuration.format, topic: configuration.topic, clientID: configuration.clientID, queueIdentity: "q")
+    uplink = Uplink(configuration, writer, queue, stored: stored)
+    perform(uplink.start(at: now))
+  }
+
+  mutating func perform(_ actions: [Uplink<MemoryStorage>.Action]) {
+    for action in actions {
+      switch action {
+      case .call(let call): calls.append(call)
+      case .log(let text): logged.append(text)
+      case .storeSettings(let json): stored = json
+      case .transport(.connect): receive(.transport(.connected))
+      case .transport(.send(let sequence, let payload)):
+        sent.append((sequence, payload))
+        receive(.transport(.acknowledged(sequence)))
+      case .transport(.publish(let payload)): published.append(payload)
+      case .transport(.disconnect), .transport(.end): break
+      }
+    }
+  }
+
+  mutating func receive(_ event: Uplink<MemoryStorage>.Event) {
+    perform(
+      uplink.receive(event, utcNanoseconds: 1_800_000_000_000_000_000 + Int64(clamping: now.nanoseconds), at: now))
+  }
+
+  /// Passes a second with a location, `metres` to the north of the start.
+  mutating func passSecond(_ metres: Double = 0) {
+    now = now.moved(by: 1)
+    let time = UTCTime(nanosecondsSince1970: 1_800_000_000_000_000_000 + Int64(clamping: now.nanoseconds))
+    let place = Coordinate(latitudeDegrees: 48 + metres / 111_195, longitudeDegrees: 11)
+    receive(.locations([Location(place, horizontalAccuracyMetres: 3, timestamp: time)]))
+    receive(.wake)
+  }
+
+  mutating func command(_ text: String) { receive(.transport(.command(Array(text.utf8)))) }
+
+  func types() throws -> [String] { try sent.map { try JSON(parsing: $0.1.body)["_type"]?.string ?? "" } }
+}
+
+@Suite struct UplinkTests {
+  @Test("Locations are written, sent and acknowledged") func delivery() throws {
+    var scene = try Scene("")
+    #expect(scene.calls.contains(.startUpdatingLocation) && scene.calls.contains(.requestAlways))
+    for second in 0..<10 { scene.passSecond(Double(second)) }
+    scene.passSecond()
+    #expect(scene.sent.count >= 9)
+    let status = scene.uplink.status(utcNanoseconds: 0)
+    #expect(status["connected"] == true && status["dropped"] == 0 && status["lastError"] == .null)
+    #expect(status["acknowledged"] == .integer(Int64(scene.sent.count)))
+  }
+
+  @Test("A long interval uses single locations, and none of the receiver in between") func single() throws {
+    let scene = try Scene("interval = 10 min\n")
+    #expect(scene.calls.contains(.requestLocation) && !scene.calls.contains(.startUpdatingLocation))
+  }
+
+  @Test("A failure is logged once, with the number of fixes that wait, and its end once") func failures() throws {
+    var scene = try Scene("")
+    scene.passSecond()
+    for _ in 0..<3 { scene.receive(.transport(.failed(.temporary("no answer")))) }
+    #expect(scene.logged.filter { $0.hasPrefix("no answer; ") }.count == 1)
+    for second in 0..<90 { scene.passSecond(Double(second)) }
+    #expect(scene.logged.filter { $0 == "the server takes the fixes again" }.count == 1)
+    #expect(scene.uplink.status(utcNanoseconds: 0)["lastError"] == .null)
+  }
+
+  @Test("Regions of the server are monitored, their crossings are sent, and both outlive the program") func regions()
+    throws
+  {
+    var scene = try Scene("allow = setWaypoints clearWaypoints\n")
+    scene.passSecond()
+    scene.command(
+      #"{"_type":"cmd","action":"setWaypoints","waypoints":{"waypoints":[{"desc":"yard","lat":48,"lon":11,"rad":150,"tst":7}]}}"#
+    )
+    #expect(
+      scene.calls.contains {
+        if case .startMonitoring(let region, _) = $0 { region.identifier == "yard" } else { false }
+      })
+    #expect(scene.published.contains { $0.topic.hasSuffix("/waypoints") })
+    scene.receive(.crossed(region: "yard", isEntry: true))
+    for second in 0..<3 { scene.passSecond(Double(second)) }
+    #expect(try scene.types().contains("transition"))
+    let inside = try scene.sent.compactMap { try JSON(parsing: $0.1.body)["inregions"] }
+    #expect(inside.contains(["yard"]))
+    // The next run monitors it again.
+    var next = try Scene("allow = setWaypoints clearWaypoints\n", stored: scene.stored)
+    #expect(
+      next.calls.contains {
+        if case .startMonitoring(let region, _) = $0 { region.identifier == "yard" } else { false }
+      })
+    next.command(#"{"_type":"cmd","action":"clearWaypoints"}"#)
+    #expect(
+      next.calls.contains { if case .stopMonitoring(let region) = $0 { region.identifier == "yard" } else { false } })
+    let regions = RegionTable(next.stored?["regions"] ?? .null)
+    #expect(regions.waypoints == [])
+  }
+
+  @Test("Commands that are not allowed do nothing and are logged; reportLocation requests one") func commands() throws {
+    var scene = try Scene("distance = 100 km\nallow = reportLocation setConfiguration\n")
+    scene.passSecond()
+    let count = scene.sent.count
+    scene.command(#"{"_type":"cmd","action":"clearWaypoints"}"#)
+    #expect(scene.logged.contains { $0.contains("clearWaypoints is not allowed") })
+    scene.command(#"{"_type":"cmd","action":"reportLocation"}"#)
+    #expect(scene.calls.contains(.requestLocation))
+    scene.passSecond()
+    scene.passSecond()
+    #expect(scene.sent.count == count + 1)
+    scene.command(#"{"_type":"cmd","action":"setConfiguration","configuration":{"locatorInterval":600}}"#)
+    #expect(scene.calls.contains(.stopUpdatingLocation) && scene.stored?["intervalSeconds"] == 600.0)
+  }
+
+  @Test("A stored table with damaged rows gives the others") func table() {
+    var table = RegionTable()
+    let waypoints = (1...3).map {
+      Waypoint(name: "r\($0)", latitudeDegrees: Double($0), longitudeDegrees: 0, radiusMetres: 100, madeSeconds: 0)
+    }
+    table.set(waypoints)
+    table.set([waypoints[1]])
+    #expect(table.waypoints == [waypoints[1]] && table.number(of: "r2") == 2 && table.number(of: "r1") == nil)
+    #expect(table.waypoint(1) == waypoints[0])
+    guard case .array(var rows) = table.json else { return }
+    rows[0] = ["number": 1e300, "name": "x"]
+    let read = RegionTable(.array(rows))
+    #expect(read.waypoints == [waypoints[1]])
+  }
+
+  @Test("The command line") func options() throws {
+    #expect(try UplinkOptions(["--config", "/x"]).configuration == "/x")
+    #expect(try UplinkOptions(["--config=/y", "--dry-run"]) == UplinkOptions(["--dry-run", "--config", "/y"]))
+    #expect(try UplinkOptions(["status", "--json"]).mode == .status(isJSON: true))
+    for words in [["--json"], ["--config"], ["start"]] {
+      #expect(throws: UplinkFailure.self) { try UplinkOptions(words) }
+    }
+  }
+}
