@@ -89,7 +89,7 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
     label = peer.executableName
   }
 
-  /// Finds the identity of the program. Its permission is that of its executable, or that of its unit by the policy.
+  /// Finds the identity of the program. Its executable has the permission, or its unit by the policy.
   ///
   /// - Parameter hasUnitGrant: whether the policy has a grant for the unit.
   func identify(hasUnitGrant: Bool) {

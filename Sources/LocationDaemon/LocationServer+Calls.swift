@@ -123,7 +123,7 @@ extension LocationServer {
     let app = AppDescription(
       identifier: connection.name, keys: keys, executable: peer.executable, label: connection.label)
     connection.grant = policy.grant(to: peer)
-    // A permission belongs to an executable and a user: without an identity there is none.
+    // A permission belongs to an executable and a user: a program without an identity has no permission.
     let isIdentified = connection.identity != nil
     return host.add(
       app, user: peer.credentials.user,

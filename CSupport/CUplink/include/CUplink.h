@@ -71,7 +71,7 @@ int cuplink_mqtt_misc(cuplink_mqtt *mqtt);
 int cuplink_mqtt_publish(
     cuplink_mqtt *mqtt, int *identifier, const char *topic, const void *payload, size_t length, int retained);
 int cuplink_mqtt_subscribe(cuplink_mqtt *mqtt, const char *topic);
-// The next event; of the kind NONE if there is none.
+// Returns the next event, or one of the kind NONE.
 cuplink_mqtt_event cuplink_mqtt_next(cuplink_mqtt *mqtt);
 // The library's words for an error, with those of the system for its errno.
 const char *cuplink_mqtt_error(int code);

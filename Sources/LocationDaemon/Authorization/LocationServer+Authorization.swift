@@ -61,7 +61,7 @@ extension LocationServer {
     guard PermissionQuestions.mayAnswer(connection.peer.answerer, for: question.program) else { return .notPermitted }
     switch question.asker {
     case .program(let program):
-      // A decision that cannot be stored is none: it would end with the program, and its user has another answer.
+      // A decision that cannot be stored is refused: it would end with the program.
       let decided = host.read(program) { $0.authorization.record(after: answer, to: question.prompt) } ?? nil
       if let decided, let refusal = stored(decided, for: question.program.name, question.program.user) {
         return refusal

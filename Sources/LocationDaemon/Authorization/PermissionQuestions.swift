@@ -50,7 +50,7 @@ struct PermissionQuestions: Equatable, Sendable {
     var group: String?
 
     /// Whether a process may have started it and lost it, as by fork(2) twice. A process in another control group was put there by a
-    /// service manager, and one that is older than the program is no descendant of it.
+    /// service manager, and a process that is older than the program is not its descendant.
     func mayBeDetached(from program: Program) -> Bool {
       guard let detachedStart, let start = program.start else { return false }
       return detachedStart >= start && group == program.group

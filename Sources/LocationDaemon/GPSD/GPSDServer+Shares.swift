@@ -15,10 +15,10 @@ extension GPSDServer {
     return InternetPeer.user(of: socket.descriptor).map { Share.number(of: $0, own: geteuid()) } ?? unknownUser
   }
 
-  /// (uid_t)-1, which is no user (setreuid(2)).
+  /// (uid_t)-1, which no user has (setreuid(2)).
   private static let unknownUser = UInt32.max
 
-  /// Whether there is room for a client. Once for a minute it is logged that there is none.
+  /// Returns whether a user may have another client. A refusal is logged, at most once a minute.
   func hasRoom(for user: UInt32) -> Bool {
     if clientShare.has(for: user) { return true }
     for line in logShare.lines(

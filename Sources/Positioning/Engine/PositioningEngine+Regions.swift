@@ -4,7 +4,7 @@ import MonotonicTime
 /// The registration of regions. A region is registered whatever the permission, and monitored from the grant on (RG-8): a
 /// program may start it before the user has answered.
 extension PositioningEngine {
-  /// A region whose monitoring has not begun, and the manager that is told when it does.
+  /// A region whose monitoring has not begun, and the manager that gets the event when it does.
   struct AwaitedRegion: Sendable {
     var client: ClientID
     var region: Region
