@@ -4,6 +4,7 @@ import ReceiverSimulator
 import Testing
 
 @testable import Receiver
+@testable import ReceiverStream
 
 @Suite("Orbits that a receiver reports")
 struct OrbitPollingTests {
@@ -45,6 +46,26 @@ struct OrbitPollingTests {
     let payload = Array([UInt8](repeating: 0x51, count: 20).prefix(length))
     #expect(OrbitReport(navORB: payload).usableSeconds.isEmpty)
     #expect(OrbitReport(rxmSVSI: payload).usableSeconds.isEmpty)
+  }
+
+  @Test("The satellites of an epoch that lost sentences are not taken for all; after three such epochs they are")
+  func lackingSatellites() {
+    var fix = Fix()
+    (fix.kind, fix.latitudeDegrees, fix.longitudeDegrees, fix.satellitesUsed) = (.threeD, 48, 11, 12)
+    func sky(_ count: Int) -> Sky {
+      var sky = Sky()
+      for number in 1...UInt8(count) { sky.add(Satellite(system: .gps, number: number, isUsed: true)) }
+      return sky
+    }
+    let m10 = ReceiverDescription(strings: ["ROM SPG 5.10", "000A0000", "PROTVER=34.10"])
+    for (counts, polled) in [([4, 12], 2), ([12], 1), ([4, 5, 4, 6], 4), ([3, 3, 3, 3, 3], nil)] as [([Int], Int?)] {
+      var polling = OrbitPolling()
+      let first = counts.firstIndex { count in
+        polling.receive(fix, sky(count))
+        return polling.next(m10, bitRate: 9600) != nil
+      }
+      #expect(first.map { $0 + 1 } == polled)
+    }
   }
 
   // MARK: The session

@@ -4,7 +4,7 @@ import ReceiverStream
 
 /// When the receiver is polled for its orbits: once after the first fix of each of its starts.
 ///
-///     waiting ── fix with four satellites ──▶ due ── poll ──▶ polled ── reply ──▶ done
+///     waiting ── fix with its satellites ───▶ due ── poll ──▶ polled ── reply ──▶ done
 ///        ▲                                                                        │
 ///        └──────────────────── start: line lost, reset, another receiver ─────────┘
 ///
@@ -12,7 +12,8 @@ import ReceiverStream
 /// a report.
 struct OrbitPolling: Sendable {
   private enum State: Sendable {
-    case waiting
+    /// `lacking`: the fixes so far whose satellites were not all known.
+    case waiting(lacking: Int)
     case due(used: [OrbitReport.Satellite])
     case polled(used: [OrbitReport.Satellite], Message)
     case done
@@ -20,16 +21,23 @@ struct OrbitPolling: Sendable {
 
   private enum Message { case navORB, rxmSVSI }
 
-  private var state = State.waiting
+  private var state = State.waiting(lacking: 0)
 
   /// The satellites that a position in three dimensions needs.
   private static var leastSatellites: Int { 4 }
+  /// A fix may state more satellites than the receiver lists. After so many such fixes those that are listed count.
+  private static var mostLacking: Int { 3 }
   /// The longest usual reply in bytes: a hundred satellites.
   private static var replyBytes: Int { 16 + 6 * 100 }
 
-  /// Takes an epoch.
+  /// Takes an epoch. One that lost a sentence has a part of its satellites only: their number would give a short
+  /// validity, and nothing would correct it.
   mutating func receive(_ fix: borrowing Fix, _ sky: borrowing Sky) {
-    guard case .waiting = state, fix.hasPosition, sky.used >= Self.leastSatellites else { return }
+    guard case .waiting(let lacking) = state, fix.hasPosition, sky.used >= Self.leastSatellites else { return }
+    if let stated = fix.satellitesUsed, stated > sky.used, lacking < Self.mostLacking {
+      state = .waiting(lacking: lacking + 1)
+      return
+    }
     var used: [OrbitReport.Satellite] = []
     let satellites = sky.satellites
     for index in satellites.indices where satellites[index].isUsed {
@@ -40,7 +48,7 @@ struct OrbitPolling: Sendable {
   }
 
   /// The receiver starts, or is another one.
-  mutating func restart() { state = .waiting }
+  mutating func restart() { state = .waiting(lacking: 0) }
 
   /// Returns the poll, if it is due.
   mutating func next(_ receiver: ReceiverDescription?, bitRate: UInt32?) -> Command? {
