@@ -57,7 +57,7 @@ PARTS = [
         ("Plug it in:", ["simulate --model m8 --link gnss"]),
         ("Who is there? The rate is found, and nothing is changed:", ["sextant probe --device gnss"]),
         ("The first fixes, as lines and in gpsd's JSON. At a terminal `watch` without `--json` shows a screen:", [
-            "sextant watch --device gnss --count 4", "sextant watch --device gnss --json --count 4 | tail -n 2"]),
+            "sextant watch --device gnss --count 4", "sextant watch --device gnss --json --seconds 8 | tail -n 2"]),
         ("A wrong rate is named as the reason:", ["sextant watch --device gnss --baud 4800 --seconds 7"]),
         ("Record, look into the recording, and replay it. Recorded positions are not those of this computer, so a file is "
          "read only as a replay:", [
