@@ -18,6 +18,7 @@
 typedef struct progress {
   bool has_status;
   long locations;
+  long wanted;
 } progress;
 
 static void on_status(void *context, const sextant_status *status) {
@@ -28,7 +29,10 @@ static void on_status(void *context, const sextant_status *status) {
 }
 
 static void on_location(void *context, const sextant_location *location) {
-  ((progress *)context)->locations++;
+  progress *progress = context;
+  // One read can have several.
+  if (progress->locations == progress->wanted) return;
+  progress->locations++;
   printf("%lld %.9f %.9f %s\n", (long long)(location->time_nanoseconds_since_1970 / 1000000), location->latitude_degrees,
          location->longitude_degrees, location->is_simulated ? "simulated" : "measured");
 }
@@ -49,16 +53,15 @@ static sextant_client_result wait_and_receive(sextant_client *client) {
 
 int main(int count, char **arguments) {
   const char *path = count > 1 ? arguments[1] : SEXTANT_SERVICE_PATH;
-  long wanted = count > 2 ? atol(arguments[2]) : 3;
   static alignas(max_align_t) unsigned char memory[SEXTANT_CLIENT_BYTES(16384)];
-  progress progress = {0};
+  progress progress = {.wanted = count > 2 ? atol(arguments[2]) : 3};
   sextant_client_handlers handlers = {.context = &progress, .on_location = on_location, .on_status = on_status};
   sextant_client *client = sextant_client_init(memory, sizeof memory, &handlers);
   sextant_client_result result = sextant_client_connect(client, path);
   if (result == SEXTANT_CLIENT_OK) result = sextant_client_get_status(client);
   while (result == SEXTANT_CLIENT_OK && !progress.has_status) result = wait_and_receive(client);
   if (result == SEXTANT_CLIENT_OK) result = sextant_client_subscribe(client, NAN, NAN);
-  while (result == SEXTANT_CLIENT_OK && progress.locations < wanted) result = wait_and_receive(client);
+  while (result == SEXTANT_CLIENT_OK && progress.locations < progress.wanted) result = wait_and_receive(client);
   sextant_client_disconnect(client);
   return result == SEXTANT_CLIENT_OK ? fflush(stdout) != 0 : failed(result);
 }
