@@ -59,10 +59,14 @@ class Project:
         shutil.rmtree(self.folder, ignore_errors=True)
         os.makedirs(self.folder)
         repository = os.path.join(self.sources, self.folder_name)
-        archive = subprocess.Popen(["git", "-C", repository, "archive", self.row["commit"]], stdout=subprocess.PIPE)
-        subprocess.run(["tar", "x", "-C", self.folder], stdin=archive.stdout, check=True)
-        if archive.wait():
-            sys.exit(f"{repository} has no commit {self.row['commit']}")
+        # Of a project with a manifest of ours, the folders of its targets: a mirror may lack large files beside them.
+        for path in [target["path"] for target in self.row.get("package", {}).values()] or [""]:
+            tree = f"{self.row['commit']}:{path}"
+            prefix = ["--prefix", f"{path}/"] if path else []
+            archive = subprocess.Popen(["git", "-C", repository, "archive", *prefix, tree], stdout=subprocess.PIPE)
+            subprocess.run(["tar", "x", "-C", self.folder], stdin=archive.stdout, check=True)
+            if archive.wait():
+                sys.exit(f"{repository} has no {tree}")
         for step in self.row.get("steps", []):
             self.change(step)
         if "package" in self.row:
