@@ -179,9 +179,12 @@ check-coverage:
 # Sequences of valid messages with extreme values to the sockets of the daemon, MESSAGES for each of two permissions, under the address
 # sanitizer.
 MESSAGES ?= 2000000
-fuzz-dialogues: dependencies
-	SEXTANT_FUZZ_MESSAGES=$(MESSAGES) ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test -c release --sanitize=address \
-	  --scratch-path .build/sanitize -Xswiftc -enable-testing -Xswiftc -use-ld=lld --filter DialogueFuzzTests
+fuzz-dialogues:
+	SEXTANT_FUZZ_MESSAGES=$(MESSAGES) $(MAKE) test-dialogues SANITIZE=address
+
+# With the build of `test`.
+test-dialogues: dependencies
+	$(TEST) --scratch-path $(TESTED) --filter DialogueFuzzTests
 
 # The suites that start threads, or whose code several threads run, and the service with its programs, under the thread sanitizer. A
 # data race ends the run with an error; the reports are in .build/sanitize-threads/reports. Suites in virtual time have one thread.

@@ -57,6 +57,14 @@ public struct Poller: ~Copyable {
     case woken
     /// The deadline has passed.
     case timeout
+
+    /// The descriptor's token; nil for an event of no descriptor.
+    package var connection: Token? {
+      switch self {
+      case .readable(let token), .writable(let token), .hangUp(let token): token
+      case .signal, .woken, .timeout: nil
+      }
+    }
   }
 
   /// Wakes the thread that waits on a poller, from any thread. It may outlive the poller.

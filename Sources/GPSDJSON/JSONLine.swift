@@ -41,6 +41,9 @@ package struct JSONLine: ~Copyable {
   /// Writes a byte without escaping.
   package mutating func put(raw byte: UInt8) { buffer.append(byte) }
 
+  /// Writes bytes without escaping.
+  package mutating func put(raw bytes: Span<UInt8>) { buffer.append(bytes) }
+
   // MARK: Structure
 
   package mutating func beginObject() {

@@ -55,6 +55,17 @@
     count &+= length
   }
 
+  /// Appends bytes.
+  mutating func append(_ bytes: Span<UInt8>) {
+    let length = bytes.count
+    reserve(length)
+    unsafe bytes.withUnsafeBytes { bytes in
+      guard let first = bytes.baseAddress else { return }
+      unsafe memory.baseAddress!.advanced(by: count).copyMemory(from: first, byteCount: length)
+    }
+    count &+= length
+  }
+
   /// Appends the decimal digits of a number below 1000.
   @inline(__always)
   mutating func append(small value: UInt32) {

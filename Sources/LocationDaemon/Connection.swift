@@ -38,7 +38,9 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
 
   let socket: UnixSocket
   let token: Poller.Token
-  private(set) var peer: Peer
+  let credentials: PeerCredentials
+  /// The peer, once it was looked up.
+  private var foundPeer: Peer?
   var varlink: VarlinkServerConnection
   var role = Role.idle
   /// The line that its program has or waits for; nil without one.
@@ -67,7 +69,7 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
   /// Why it has no identity; nil before a call needs it, and with one.
   private(set) var refusal: PeerExecutable.Reason?
   /// The name that its program states (``ProgramLabel``).
-  var label: String
+  lazy var label = peer.executableName
   /// The managers that run the significant-change service.
   var significantManagers: Set<Int> = []
   /// The open question of the program.
@@ -82,12 +84,22 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
   init(
     _ socket: consuming UnixSocket, _ credentials: PeerCredentials, _ token: Poller.Token, _ service: VarlinkService
   ) {
-    peer = Peer(socket, credentials)
+    self.credentials = credentials
     self.socket = socket
     self.token = token
     varlink = VarlinkServerConnection(service: service)
-    label = peer.executableName
   }
+
+  /// The program at the other end. It is looked up when a call needs it, in the turn of its user: connecting costs little.
+  var peer: Peer {
+    if let foundPeer { return foundPeer }
+    let peer = Peer(socket, credentials)
+    foundPeer = peer
+    return peer
+  }
+
+  /// Whether the process executes another program than the one that was looked up.
+  var executesAnotherProgram: Bool { foundPeer?.executesAnotherProgram ?? false }
 
   /// Finds the identity of the program. Its executable has the permission, or its unit by the policy.
   ///
@@ -96,9 +108,9 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
     guard identity == nil, refusal == nil else { return }
     // In this order: a process that ends meanwhile has no descriptors, and then no executable.
     if peer.executable != nil,
-      !OpenedConnection.isOwn(socket, of: peer.credentials.process) || !peer.executesSameProgram
+      !OpenedConnection.isOwn(socket, of: credentials.process) || !peer.executesSameProgram
     {
-      peer = peer.withoutExecutable()
+      foundPeer = peer.withoutExecutable()
     }
     if let path = peer.executable {
       identity = .executable(path)
@@ -114,7 +126,7 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
 
   /// The label with the executable, for its user and root: executables show what other users have in their homes.
   func displayName(forUser viewer: UInt32) -> String {
-    viewer == 0 || viewer == peer.credentials.user ? "\(label)@\(peer.executable ?? "")" : label
+    viewer == 0 || viewer == credentials.user ? "\(label)@\(peer.executable ?? "")" : label
   }
 
   /// The hosted program; nil without one.
@@ -129,7 +141,7 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
   var agentUser: UInt32? { if case .agent(_, let user, _) = role { user } else { nil } }
 
   /// The user whose units it starts; nil for any other program.
-  var launcherUser: UInt32? { if case .launcher = role { peer.credentials.user } else { nil } }
+  var launcherUser: UInt32? { if case .launcher = role { credentials.user } else { nil } }
   var hasOutputs: Bool { !outputs.isEmpty || isStream }
   var isStream: Bool { if case .stream = role { true } else { false } }
   var isCoreLocation: Bool { if case .coreLocation = role { true } else { false } }
@@ -138,7 +150,7 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
   var waitsForTerminal: Bool { asked != nil && shownPrompt == nil && peer.hasTerminal }
 
   /// The groups of the program's user.
-  var groups: [UInt32] { [peer.credentials.group] + (socket.peerGroups ?? []) }
+  var groups: [UInt32] { [credentials.group] + (socket.peerGroups ?? []) }
 
   func perform(_ action: ProgramAction) {
     switch action {

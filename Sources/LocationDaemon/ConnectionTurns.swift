@@ -1,60 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
 
-/// Chooses the connections that a round handles, so that those that are always ready do not delay the others: each user has the same
-/// number of turns, and of a user's connections each one has its turn again when all others that are ready had theirs.
+/// The order in which a round serves what is ready, so that no user delays another by the number of its connections: each user has one
+/// turn, root the first, and further ones while time is left. Of a user's connections each one has its turn again when all others that
+/// are ready had theirs.
 struct ConnectionTurns {
-  /// The largest number of connections in a round.
-  let limit: Int
-  /// The tokens of connections.
-  let tokens: Range<UInt32>
-  /// The token of each user that had the last turn.
-  private var last: [UInt32: UInt32] = [:]
-  /// The user that had the last turn.
-  private var lastUser: UInt32 = 0
-
-  init(limit: Int, tokens: Range<UInt32>) {
-    self.limit = limit
-    self.tokens = tokens
+  /// The turn of a connection.
+  struct Turn: Equatable {
+    let token: UInt32
+    let user: UInt32
+    /// Whether its user has a turn before it in the round. It can be left out: the connection is the next one of its user then.
+    let isFurther: Bool
   }
 
-  /// Returns the events of a round: those of the tokens that follow the last one in a circle, of each user in turn, and first those
-  /// that come first. The poller reports the others again.
+  /// The largest number of turns in a round.
+  let limit: Int
+  /// The token of each user that had the last turn.
+  private var last: [UInt32: UInt32] = [:]
+  /// The user, other than root, that had the last turn.
+  private var lastUser: UInt32 = 0
+
+  init(limit: Int) { self.limit = limit }
+
+  /// Returns the turns of a round. `served` has to follow for each one that was used.
   ///
-  /// - Parameter user: returns the user of a token.
-  mutating func take(_ events: [Poller.Event], user: (UInt32) -> UInt32 = { _ in 0 }) -> [Poller.Event] {
-    let ready = Set(events.compactMap(token))
-    guard events.count > limit || Set(ready.map(user)).count > 1 else { return events }
+  /// - Parameters:
+  ///   - ready: the tokens of the connections that are ready.
+  ///   - user: returns the user of a token in the shares; 0 is root.
+  mutating func order(_ ready: some Sequence<UInt32>, user: (UInt32) -> UInt32) -> [Turn] {
     var waiting: [UInt32: [UInt32]] = [:]
     for token in ready { waiting[user(token), default: []].append(token) }
-    for (user, tokens) in waiting {
+    for (user, tokens) in waiting where tokens.count > 1 {
       let start = last[user] ?? 0
       // The next one is at the end.
       waiting[user] = tokens.sorted { $0 &- start &- 1 > $1 &- start &- 1 }
     }
     last = last.filter { waiting[$0.key] != nil }
-    let users = waiting.keys.sorted { [lastUser] in $0 &- lastUser &- 1 < $1 &- lastUser &- 1 }
-    var turns: [UInt32] = []
-    while turns.count < min(limit, ready.count) {
+    let users = waiting.keys.sorted { [lastUser] a, b in
+      a == 0 || b == 0 ? a == 0 && b != 0 : a &- lastUser &- 1 < b &- lastUser &- 1
+    }
+    var turns: [Turn] = []
+    var isFurther = false
+    while turns.count < limit {
+      let count = turns.count
       for user in users where turns.count < limit {
         guard let token = waiting[user]?.popLast() else { continue }
-        turns.append(token)
-        last[user] = token
-        lastUser = user
+        turns.append(Turn(token: token, user: user, isFurther: isFurther))
       }
+      if turns.count == count { break }
+      isFurther = true
     }
-    let places = Dictionary(uniqueKeysWithValues: zip(turns, turns.indices))
-    var taken: [[Poller.Event]] = Array(repeating: [], count: turns.count)
-    for event in events { if let place = token(event).flatMap({ places[$0] }) { taken[place].append(event) } }
-    return taken.flatMap(\.self)
+    return turns
   }
 
-  /// The token of a connection's event; nil for an event of something else.
-  private func token(_ event: Poller.Event) -> UInt32? {
-    switch event {
-    case .readable(let token), .writable(let token), .hangUp(let token):
-      tokens.contains(token.rawValue) ? token.rawValue : nil
-    case .signal, .woken, .timeout: nil
-    }
+  /// Notes that a turn was used.
+  mutating func served(_ turn: Turn) {
+    last[turn.user] = turn.token
+    if turn.user != 0 { lastUser = turn.user }
   }
 }

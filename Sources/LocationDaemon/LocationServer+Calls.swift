@@ -16,7 +16,7 @@ extension LocationServer {
   func answer(_ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection, at now: Moment) {
     switch call.method {
     case "org.sextant.Location.GetStatus":
-      connection.reply(id, .success(["status": status(at: now, forUser: connection.peer.credentials.user)]))
+      connection.reply(id, .success(["status": status(at: now, forUser: connection.credentials.user)]))
     case "org.sextant.Location.GetReceivers": connection.reply(id, .success(["receivers": receiverStates]))
     case "org.sextant.Location.RequestLocation":
       // Without a reply there is nothing to do, and after an upgrade there is no protocol.
@@ -92,8 +92,8 @@ extension LocationServer {
         host.read(program) { ($0.authorization.status, $0.demands.flatMap(\.words)) } ?? (.notDetermined, [])
       return [
         "name": .string(connection.displayName(forUser: viewer)),
-        "pid": .integer(Int64(connection.peer.credentials.process)),
-        "uid": .integer(Int64(connection.peer.credentials.user)), "authorization": .string(authorization.name),
+        "pid": .integer(Int64(connection.credentials.process)),
+        "uid": .integer(Int64(connection.credentials.user)), "authorization": .string(authorization.name),
         "demands": .array(demands.map { .string($0) }), "delivered": .integer(Int64(connection.delivered)),
         "dropped": .integer(Int64(connection.dropped)),
       ]
@@ -140,7 +140,7 @@ extension LocationServer {
   /// The line for a program without an identity, which has no stored permission; nil for any other one.
   private func refusalText(_ connection: Connection) -> String? {
     guard let refusal = connection.refusal, connection.grant == nil else { return nil }
-    let (process, user) = (connection.peer.credentials.process, connection.peer.credentials.user)
+    let (process, user) = (connection.credentials.process, connection.credentials.user)
     return "\(connection.label) (process \(process), user \(user)) has no permission: "
       + refusal.text(unit: connection.peer.unit)
   }
@@ -149,7 +149,7 @@ extension LocationServer {
   private func logRefusal(_ connection: Connection) {
     // The numbers of users may be many: a user namespace has 65,536 of its own.
     guard let text = refusalText(connection), let refusal = connection.refusal, loggedRefusals.count < 256,
-      loggedRefusals[connection.peer.credentials.user, default: []].insert(refusal).inserted
+      loggedRefusals[connection.credentials.user, default: []].insert(refusal).inserted
     else { return }
     host.log(text)
   }
@@ -346,7 +346,7 @@ extension LocationServer {
     let records = { [host] in host.monitorRecords($0, of: program) }
     // Read before the lock is taken.
     var stored: [Monitor.Record] = []
-    let hasAgent = agentUsers.contains(connection.peer.credentials.user)
+    let hasAgent = agentUsers.contains(connection.credentials.user)
     if case .openMonitor(let name) = decoded.action { stored = records(name) }
     _ = host.changeOnThread(program) { engine, now in
       served.receive(decoded, &engine, records: { _ in stored }, at: now)

@@ -104,6 +104,6 @@ extension LocationServer {
 
 extension Lease.Holder {
   fileprivate init(_ connection: Connection) {
-    self.init(name: connection.peer.executableName, process: connection.peer.credentials.process)
+    self.init(name: connection.peer.executableName, process: connection.credentials.process)
   }
 }

@@ -7,15 +7,18 @@ import Varlink
 extension LocationServer {
   /// The number of a connection's user in the shares.
   func shareUser(_ connection: Connection) -> UInt32 {
-    Share.number(of: connection.peer.credentials.user, own: ownUser)
+    Share.number(of: connection.credentials.user, own: ownUser)
   }
 
   /// Writes a line that a program causes, unless its user has caused too many.
-  func log(_ text: String, of user: UInt32) {
-    for line in logShare.lines(text, of: user, at: SystemClock.monotonic) { host.log(line) }
+  func log(_ text: @autoclosure () -> String, of user: UInt32) {
+    let sharer = Share.number(of: user, own: ownUser)
+    for line in logShare.lines(text(), of: sharer, at: SystemClock.monotonic) { host.log(line) }
   }
 
-  func log(_ text: String, of connection: Connection) { log(text, of: connection.peer.credentials.user) }
+  func log(_ text: @autoclosure () -> String, of connection: Connection) {
+    log(text(), of: connection.credentials.user)
+  }
 
   /// What the users have of something, of which each connection has an amount.
   private func taken(_ limits: Share, _ amount: (Connection) -> Int) -> Share {
@@ -32,7 +35,7 @@ extension LocationServer {
   func isRefused(
     _ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection, at now: Instant
   ) -> Bool {
-    let user = connection.peer.credentials.user
+    let user = connection.credentials.user
     switch call.method {
     case "org.sextant.CoreLocation.Open", "org.sextant.Location.Subscribe", "org.sextant.Location.RequestLocation",
       "org.sextant.Location.Stream":
@@ -76,7 +79,7 @@ extension LocationServer {
   /// Whether a message of a program of Core Location is refused, because its text is too long or the user has no share left; then
   /// its connection ends.
   func isRefused(_ message: JSON, _ connection: Connection) -> Bool {
-    let user = connection.peer.credentials.user
+    let user = connection.credentials.user
     if message.longestText > ServiceLimits.textBytes {
       log("\(connection.name): a text of more than \(ServiceLimits.textBytes) bytes; it is disconnected", of: user)
       connection.isEnding = true

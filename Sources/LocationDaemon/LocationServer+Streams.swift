@@ -36,13 +36,13 @@ extension LocationServer {
 
   /// Whether the user of a connection could open a receiver's device.
   func mayOpen(_ receiver: ReceiverStatus, _ connection: Connection) -> Bool {
-    Lease.User(number: connection.peer.credentials.user, groups: connection.groups)
+    Lease.User(number: connection.credentials.user, groups: connection.groups)
       .mayOpen(receiver.access, own: geteuid())
   }
 
   /// Whether the user of a connection could open the receivers: root, a member of their group, or a user with access to one of them.
   func mayOpenReceivers(_ connection: Connection) -> Bool {
-    connection.peer.credentials.user == 0 || isInReceiversGroup(connection)
+    connection.credentials.user == 0 || isInReceiversGroup(connection)
       || receivers.contains { mayOpen($0, connection) }
   }
 

@@ -25,8 +25,11 @@ final class LocationServer: ServiceThreadWork {
   private let service: VarlinkService
   private(set) var connections: [UInt32: Connection] = [:]
   private var nextToken = LocationServer.firstToken + 1
-  private var turns = ConnectionTurns(
-    limit: ServiceLimits.turnsOfRound, tokens: LocationServer.firstToken..<GPSDServer.firstToken)
+  private var turns = ConnectionTurns(limit: ServiceLimits.turnsOfRound)
+  /// The turns of the programs whose state has changed without an event for them.
+  private var updateTurns = ConnectionTurns(limit: ServiceLimits.turnsOfRound)
+  /// Whether such programs wait for the next round.
+  private var hasLateUpdates = false
   private var buffer = [UInt8](repeating: 0, count: 16_384)
   private(set) var receivers: [ReceiverStatus] = []
   let policy: DaemonPolicy
@@ -89,7 +92,7 @@ final class LocationServer: ServiceThreadWork {
   }
 
   var deadline: Instant? {
-    if !unfinished.isEmpty { return .zero }
+    if !unfinished.isEmpty || hasLateUpdates { return .zero }
     var next = Instant.earlier(.earlier(nextForegroundCheck, nextWatchdog), .earlier(launcher.deadline, gpsd.deadline))
     next = .earlier(.earlier(next, clock.deadline), acceptsAgain)
     for connection in connections.values {
@@ -107,34 +110,50 @@ final class LocationServer: ServiceThreadWork {
   // MARK: Rounds
 
   func handle(_ events: [Poller.Event], _ poller: inout Poller, at now: Moment) {
-    gpsd.handle(events, &poller, at: now)
+    gpsd.beginRound(events, &poller, at: now)
     launcher.handle(events)
-    let waiting = unfinished.filter { token in !events.contains { $0 == .readable(.init(rawValue: token)) } }
-    let all = events + waiting.map { .readable(Poller.Token(rawValue: $0)) }
-    // What is left is reported again.
-    let end = SystemClock.monotonic + ServiceLimits.turn * UInt64(ServiceLimits.turnsOfRound)
-    for event in turns.take(
-      all,
-      user: { [connections, ownUser] token in
-        connections[token].map { Share.number(of: $0.peer.credentials.user, own: ownUser) } ?? .max
-      }) where SystemClock.monotonic < end
-    {
-      switch event {
-      case .readable(let token) where token.rawValue == Self.firstToken: accept(&poller, at: now.instant)
-      case .readable(let token):
-        if let connection = connections[token.rawValue] { read(connection, &poller, at: now) }
-      case .writable(let token):
-        if let connection = connections[token.rawValue] { serve(connection, &poller, at: now) }
-      case .hangUp(let token):
-        if let connection = connections[token.rawValue] { close(connection, &poller, at: now) }
-      case .signal, .woken, .timeout: break
-      }
-    }
-    if let due = acceptsAgain, now.instant >= due { accept(&poller, at: now.instant) }
+    // Before the turns: it is cheap, and a user who connects without end keeps others in the queue of the listener.
+    let isCalled = events.contains { $0.connection?.rawValue == Self.firstToken }
+    if isCalled || acceptsAgain.map({ now.instant >= $0 }) ?? false { accept(&poller, at: now.instant) }
+    serve(events, &poller, at: now)
+    gpsd.endRound(&poller, at: now)
     if let due = nextForegroundCheck, now.instant >= due { checkForeground(at: now) }
     if let due = nextWatchdog, now.instant >= due, let limit = manager.watchdogMicroseconds {
       manager.notify("WATCHDOG=1")
       nextWatchdog = now.instant + Milliseconds(limit / 2000)
+    }
+  }
+
+  /// Serves what is ready at both kinds of connections, each user in turn. The poller reports again what is left.
+  private func serve(_ events: [Poller.Event], _ poller: inout Poller, at now: Moment) {
+    var ready: [UInt32: [Poller.Event]] = [:]
+    for event in events {
+      guard let token = event.connection?.rawValue, user(of: token) != nil else { continue }
+      ready[token, default: []].append(event)
+    }
+    for token in unfinished { ready[token] = ready[token] ?? [.readable(Poller.Token(rawValue: token))] }
+    let end = SystemClock.monotonic + ServiceLimits.round
+    for turn in turns.order(ready.keys, user: { user(of: $0) ?? 0 }) {
+      if turn.isFurther, SystemClock.monotonic >= end { break }
+      turns.served(turn)
+      for event in ready[turn.token] ?? [] { handle(event, &poller, at: now) }
+    }
+  }
+
+  /// The user of a connection in the shares; nil for another token.
+  private func user(of token: UInt32) -> UInt32? {
+    token >= GPSDServer.firstToken ? gpsd.clients[token]?.user : connections[token].map { shareUser($0) }
+  }
+
+  private func handle(_ event: Poller.Event, _ poller: inout Poller, at now: Moment) {
+    guard let token = event.connection?.rawValue else { return }
+    if token >= GPSDServer.firstToken { return gpsd.handle(event, of: token, &poller, at: now) }
+    guard let connection = connections[token] else { return }
+    switch event {
+    case .readable: read(connection, &poller, at: now)
+    case .writable: serve(connection, &poller, at: now)
+    case .hangUp: close(connection, &poller, at: now)
+    case .signal, .woken, .timeout: break
     }
   }
 
@@ -161,8 +180,7 @@ final class LocationServer: ServiceThreadWork {
   private func accept(_ poller: inout Poller, at now: Instant) {
     do throws(Errno) {
       // Those beyond their share are closed at once: they must not keep others in the queue of the listener, or out of it.
-      let end = SystemClock.monotonic + ServiceLimits.accepting
-      while SystemClock.monotonic < end {
+      for _ in 0..<ServiceLimits.acceptsOfRound {
         guard let socket = try listener.accept() else { break }
         guard let credentials = socket.peer else { continue }
         let user = Share.number(of: credentials.user, own: ownUser)
@@ -221,7 +239,7 @@ final class LocationServer: ServiceThreadWork {
       case .message(let message): if !isRefused(message, connection) { receive(message, connection, at: now) }
       case .failed(let error):
         log(
-          "\(connection.name) (process \(connection.peer.credentials.process)): \(error); it is disconnected",
+          "\(connection.name) (process \(connection.credentials.process)): \(error); it is disconnected",
           of: connection)
         connection.isEnding = true
       }
@@ -235,8 +253,8 @@ final class LocationServer: ServiceThreadWork {
 
   /// Whether the process of a connection executes another program than the one that the permission was given to.
   private func isOfAnotherProgram(_ connection: Connection) -> Bool {
-    guard connection.peer.executesAnotherProgram else { return false }
-    let process = connection.peer.credentials.process
+    guard connection.executesAnotherProgram else { return false }
+    let process = connection.credentials.process
     log("\(connection.name): its process \(process) executes another program; it is disconnected", of: connection)
     return true
   }
@@ -340,26 +358,29 @@ final class LocationServer: ServiceThreadWork {
     var waits = false
     var asksInBackground = false
     agentUsers = Set(connections.values.compactMap(\.agentUser))
-    // Questions of programs first, then the agents that get them.
-    for isAgent in agentUsers.isEmpty ? [false] : [false, true] {
-      // Those with a location first: the others only report changes of state.
-      let ordered = connections.values.filter { ($0.agentUser != nil) == isAgent }
-      for connection in ordered.filter(\.hasOutputs) + ordered.filter({ !$0.hasOutputs }) {
-        let hasOutputs = connection.hasOutputs
-        deliver(to: connection, at: now)
-        completeLease(of: connection, at: now.instant)
-        if connection.varlink.outputBytesWaiting > 0 { write(connection, &poller, at: now) }
-        waits = waits || connection.program != nil
-        asksInBackground = asksInBackground || connection.waitsForTerminal
-        if hasOutputs, now.instant >= connection.nextCheck {
-          connection.nextCheck = now.instant + Milliseconds(1000)
-          if isOfAnotherProgram(connection) { close(connection, &poller, at: now) }
-        }
+    for connection in connectionsOfRound {
+      let hasOutputs = connection.hasOutputs
+      deliver(to: connection, at: now)
+      completeLease(of: connection, at: now.instant)
+      if connection.varlink.outputBytesWaiting > 0 { write(connection, &poller, at: now) }
+      if hasOutputs, now.instant >= connection.nextCheck {
+        connection.nextCheck = now.instant + Milliseconds(1000)
+        if isOfAnotherProgram(connection) { close(connection, &poller, at: now) }
       }
+    }
+    deliverUpdates(&poller, at: now)
+    for connection in connections.values {
+      waits = waits || connection.program != nil
+      asksInBackground = asksInBackground || connection.waitsForTerminal
+    }
+    // After the questions of programs.
+    for connection in connections.values where connection.agentUser != nil {
+      deliver(to: connection, at: now)
+      if connection.varlink.outputBytesWaiting > 0 { write(connection, &poller, at: now) }
     }
     for connection in connectionsToCutOff {
       log(
-        "\(connection.name) (process \(connection.peer.credentials.process)) does not read: \(connection.queuedBytes) bytes wait, "
+        "\(connection.name) (process \(connection.credentials.process)) does not read: \(connection.queuedBytes) bytes wait, "
           + "and its user has no more; it is disconnected", of: connection)
       close(connection, &poller, at: now)
     }
@@ -368,6 +389,42 @@ final class LocationServer: ServiceThreadWork {
     } else {
       nextForegroundCheck = nil
     }
+  }
+
+  /// The connections that a round writes to at once, those with a location first.
+  private var connectionsOfRound: [Connection] {
+    let all = connections.values.filter {
+      $0.agentUser == nil && (!$0.isCoreLocation || $0.hasOutputs || $0.varlink.outputBytesWaiting > 0)
+    }
+    return all.filter(\.hasOutputs) + all.filter { !$0.hasOutputs }
+  }
+
+  /// Sends the changes of state that come without an event. A program's update is made from its whole state, so that users have
+  /// turns, and programs that are left wait for the next round.
+  private func deliverUpdates(_ poller: inout Poller, at now: Moment) {
+    let (revision, problem) = (host.revision, host.problem)
+    let late = connections.values.filter { connection in
+      connection.isCoreLocation && connection.updatedFrom != source(for: connection, revision, problem)
+    }
+    let end = SystemClock.monotonic + ServiceLimits.round
+    let turns = updateTurns.order(late.map(\.token.rawValue), user: { connections[$0].map { shareUser($0) } ?? 0 })
+    var count = 0
+    for turn in turns {
+      if turn.isFurther, SystemClock.monotonic >= end { break }
+      updateTurns.served(turn)
+      count += 1
+      guard let connection = connections[turn.token] else { continue }
+      deliver(to: connection, at: now)
+      if connection.varlink.outputBytesWaiting > 0 { write(connection, &poller, at: now) }
+    }
+    hasLateUpdates = count < late.count
+  }
+
+  private func source(
+    for connection: Connection, _ revision: UInt64, _ problem: ReceiverProblem?
+  ) -> Connection.UpdateSource {
+    Connection.UpdateSource(
+      revision: revision, problem: problem, hasAgent: agentUsers.contains(connection.credentials.user))
   }
 
   /// Disconnects the programs whose permission by the policy has changed. They connect again with the new one.
@@ -393,9 +450,7 @@ final class LocationServer: ServiceThreadWork {
       if connection.outputs.isEmpty { return }
       deliverOutputs(to: connection)
     case .coreLocation(let program, var served):
-      let source = Connection.UpdateSource(
-        revision: host.revision, problem: host.problem,
-        hasAgent: agentUsers.contains(connection.peer.credentials.user))
+      let source = source(for: connection, host.revision, host.problem)
       // Most rounds change nothing, and an update is made from the whole state of a program.
       if connection.outputs.isEmpty, connection.updatedFrom == source { return }
       connection.updatedFrom = source

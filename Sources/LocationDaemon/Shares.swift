@@ -24,10 +24,15 @@ enum ServiceLimits {
   /// The time for which one connection is served before it is another one's turn: a location is not later than by the turns of a
   /// round.
   static let turn = Milliseconds(1)
-  /// The time of a round for those who connect.
-  static let accepting = Milliseconds(4)
-  /// The connections that a round serves: the receivers are read in each round.
+  /// The turns of a round: the receivers are read in each round.
   static let turnsOfRound = 16
+  /// The time of a round within which a user who has had a turn gets a further one.
+  static let round = Milliseconds(2)
+  /// The connections that a round accepts or closes at a socket. Until its first turn the service knows the user alone, so that
+  /// users who connect without end keep nobody else in the queue of the listener.
+  static let acceptsOfRound = 256
+  /// The same for clients of gpsd, whose user costs a request to the kernel.
+  static let clientAcceptsOfRound = 64
   /// The lines of the log that a user causes in a time.
   static let logLines = (count: 8, time: Milliseconds(60_000))
   /// The length of a line of the log that has text of a program.
@@ -55,8 +60,12 @@ struct Share: Sendable {
     (self.ofUser, self.ofUsers, self.ofAdministrator) = (ofUser, ofUsers, ofAdministrator)
   }
 
-  /// The number of a user in the shares: the user of the daemon counts as root.
-  static func number(of user: UInt32, own: UInt32) -> UInt32 { user == own ? 0 : user }
+  /// The number of a user in the shares: the user of the daemon counts as root, and a subordinate user as its owner.
+  static func number(
+    of user: UInt32, own: UInt32, _ subordinates: SubordinateUsers = .installed
+  ) -> UInt32 {
+    user == own ? 0 : subordinates.sharer(of: user)
+  }
 
   /// What a user has.
   func amount(of user: UInt32) -> Int { taken[user] ?? 0 }
@@ -125,9 +134,9 @@ struct LogShare: Sendable {
   private var rate = RateShare(ServiceLimits.logLines)
 
   /// Returns the lines to write for a line of a user, which has text of a program: none if the user has caused too many.
-  mutating func lines(_ text: String, of user: UInt32, at now: Instant) -> [String] {
+  mutating func lines(_ text: @autoclosure () -> String, of user: UInt32, at now: Instant) -> [String] {
     guard let refused = rate.refused(afterOneOf: user, at: now) else { return [] }
-    let line = Self.shortened(text)
+    let line = Self.shortened(text())
     return refused == 0 ? [line] : ["\(refused) more lines of the programs of user \(user) were left out", line]
   }
 

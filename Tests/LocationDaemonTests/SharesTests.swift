@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
 import MonotonicTime
 import Testing
 import Varlink
@@ -23,6 +22,23 @@ struct SharesTests {
     share.add(-1, to: 1000)
     #expect(share.has(for: 1002) && share.has(for: 1000) && share.amount(of: 1000) == 2)
     #expect(Share.number(of: 990, own: 990) == 0 && Share.number(of: 1000, own: 990) == 1000)
+  }
+
+  @Test("Subordinate users take from the share of their owner, and those of root have one for each range")
+  func subordinates() {
+    let text =
+      "ada:100000:65536\n1001:300000:10\nroot:1000000:1000000000\nghost:500000:10\nada:x:1\nada:0:5\n"
+      + "ada:9:0\nada:4294967295:2\nada:7\nada:400000:1:9\n"
+    let users = SubordinateUsers(text, number: { ["ada": 1000, "root": 0][$0] ?? UInt32($0) })
+    for (user, owner) in [
+      (99_999, 99_999), (100_000, 1000), (165_535, 1000), (165_536, 165_536), (300_009, 1001), (300_010, 300_010),
+      (1_000_000, 1_000_000), (2_000_000, 1_000_000), (500_000, 500_000), (0, 0), (9, 9), (400_000, 400_000),
+      (UInt32.max, UInt32.max),
+    ] as [(UInt32, UInt32)] {
+      #expect(users.sharer(of: user) == owner, "\(user)")
+      #expect(Share.number(of: user, own: 990, users) == owner)
+    }
+    #expect(Share.number(of: 990, own: 990, users) == 0)
   }
 
   @Test("Of a user with more than its share the largest holder is cut off, and no other user's")
@@ -69,21 +85,6 @@ struct SharesTests {
       #expect(share.refused(afterOneOf: user, at: Instant(nanoseconds: UInt64(user) * 10_000_000)) == 0)
     }
     #expect(String(describing: share).count < 20_000)
-  }
-
-  @Test("A user with one connection has its turn in each round, beside users with hundreds that are always ready")
-  func turns() {
-    var turns = ConnectionTurns(limit: 16, tokens: 1000..<5000)
-    let ready = (1000..<UInt32(1512)).map { Poller.Event.readable(Poller.Token(rawValue: $0)) }
-    let alone = Poller.Event.readable(Poller.Token(rawValue: 4000))
-    let user: (UInt32) -> UInt32 = { $0 == 4000 ? 3 : $0 < 1256 ? 1 : 2 }
-    var served: Set<UInt32> = []
-    for _ in 0..<80 {
-      let round = turns.take(ready + [alone], user: user)
-      #expect(round.count == 16 && round.prefix(3).contains(alone))
-      for case .readable(let token) in round { served.insert(token.rawValue) }
-    }
-    #expect(served.count == 513)
   }
 
   @Test("The longest text of a message counts wherever it is")

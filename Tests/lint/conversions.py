@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fails when the sources convert a floating-point number to an integer by an initializer that traps.
+"""Fails when the sources convert a floating-point number to an integer by an initializer that traps, or when a module that takes
+values from outside calculates with integers by an operator that traps, and nothing says why the result is in range.
 
 `Int(number)` ends the process for a number that is not finite or out of range, and numbers come from clients,
-files, receivers and command lines. `Int(clamping:)` of WireBytes is the conversion to use.
+files, receivers and command lines. `Int(clamping:)` of WireBytes is the conversion to use. `a + b` ends it for a sum out of range:
+in the modules below each line with such an operator is allowed by an entry of ARITHMETIC, whose reason names the bound. `&+`,
+`addingReportingOverflow` and the arithmetic of Double need none.
 
 The compiler's index has the resolved declaration of each call, so that `Int(x)` of an integer is not confused with
 `Int(x)` of a Double. `swift build` writes the index; this check builds first if a source is newer.
 
     conversions.py             checks the sources of the package
-    conversions.py --self-test compiles a file with known conversions, and fails unless exactly those are found
+    conversions.py --self-test compiles a file with known conversions and operators, and fails unless exactly those are found
 """
 import ctypes
 import pathlib
@@ -35,10 +38,82 @@ ALLOWED = [
      "Distance limits it to 0 to 1e9; the module is in the library for C, and has no dependencies"),
 ]
 
+# The modules whose values come from programs, other machines, files of users and the bus.
+OUTSIDE = ["Varlink", "ServiceProtocol", "GPSDProtocol", "LocationDaemon", "CServiceClient", "EventLoop", "SystemBus", "FileSystem"]
+
+# A file, a pattern that the whole line has to contain, and the reason why the results of its operators are in range.
+POSITION = "a position in bytes that are in memory"
+COUNTER = "a counter from 0, by one"
+ARITHMETIC = [
+    ("Sources/Varlink/JSON/JSONReader.swift", r"\bposition\b|count \+= 1", POSITION),
+    ("Sources/Varlink/JSON/JSONReader.swift", r"depth: depth \+ 1", "the depth is limited (JSONReader.depthLimit)"),
+    ("Sources/Varlink/JSON/JSONWriter.swift", r"depth: depth \+ 1", "the depth of a value in memory"),
+    ("Sources/Varlink/JSON/JSONWriter.swift", r"unescaped \+= 1|at \+ 1|start = ", POSITION),
+    ("Sources/Varlink/JSON/JSONDecoder.swift", r"decoder\.next|index - members\.count|currentIndex \+= 1", "an index of members in memory"),
+    ("Sources/Varlink/Connection/MessageSplitter.swift", r"\bstart\b|\bsearched\b|bytes\.removeLast", POSITION),
+    ("Sources/Varlink/Connection/VarlinkServerConnection.swift", r"lastCall \+= 1", COUNTER),
+    ("Sources/ServiceProtocol/Service/ServedProgram.swift", r"managers\.count \+", "numbers of objects in memory"),
+    ("Sources/ServiceProtocol/Mirror/ProgramMirror.swift", r"(lastNumber|lastMessage) \+= 1", COUNTER),
+    ("Sources/ServiceProtocol/State/ServiceUpdate+Join.swift", r"weight|excess|locations\.count / 2", "numbers of events in memory"),
+    ("Sources/GPSDProtocol/Client/OutputQueue.swift", r"\bcount\b|start \+= written", POSITION),
+    ("Sources/GPSDProtocol/Client/GPSDClient.swift", r"(dropped|delivered) \+= 1", COUNTER),
+    ("Sources/GPSDProtocol/Client/GPSDClient.swift", r"OutputQueue\.limit / 2", "a constant"),
+    ("Sources/GPSDProtocol/Client/GPSDClient+Demand.swift", r"-lead\.seconds", "a number of seconds as a Double"),
+    ("Sources/GPSDProtocol/Reports/FixSentences.swift", r"satellites|page|place", "satellites in memory, at most some dozen"),
+    ("Sources/GPSDProtocol/Reports/FixSentences.swift", r"date\.year % 100", "a remainder by a constant"),
+    ("Sources/GPSDProtocol/Reports/ReportLines.swift", r"bytes\.byteCount - 2", "after a line end of two bytes"),
+    ("Sources/GPSDProtocol/Requests/RequestReader.swift", r"depth: depth [+-] 1", "at most the length of a request, 4096"),
+    ("Sources/LocationDaemon/Authorization/PermissionQuestions.swift", r"lastID \+= 1|default: 0\] \+= 1", COUNTER),
+    ("Sources/LocationDaemon/ByteStream.swift", r"lostBytes \+= bytes", "bytes of a serial line"),
+    ("Sources/LocationDaemon/Clock/PulseSource.swift", r"edges\.count - Self\.kept", "a number of elements in memory"),
+    ("Sources/LocationDaemon/Clock/TimeSyscalls.swift", r"Int\(ctiming_attached\(identifier\)\) - 1", "of a 32-bit number, as Int"),
+    ("Sources/LocationDaemon/DaemonPolicy.swift", r"revision \+ 1", COUNTER),
+    ("Sources/LocationDaemon/GPSD/GPSDServer+Control.swift", r"receivers\.count \+ added\.count", "numbers of elements in memory"),
+    ("Sources/LocationDaemon/GPSD/GPSDServer+Shares.swift", r"\$0 \+ \$1\.amount", "bytes in memory"),
+    ("Sources/LocationDaemon/GPSD/GPSDServer.swift", r"default: 0\] \+= 1|\$0 \+ \$1\.(delivered|dropped)", COUNTER),
+    ("Sources/LocationDaemon/GPSD/GPSDServer.swift", r"nextToken|nextListener", "the numbers begin again at the largest one"),
+    ("Sources/LocationDaemon/GPSD/NMEAAnnouncer.swift", r"name\.count - 1", "a constant length"),
+    ("Sources/LocationDaemon/Identity/ProcessStat.swift", r"number - 3", "a constant of the caller"),
+    ("Sources/LocationDaemon/Identity/ProgramIdentity.swift", r"label\.utf8\.count \+ written\.utf8\.count", "bytes in memory"),
+    ("Sources/LocationDaemon/Launch/LaunchRecord.swift", r"Int\.max / 2", "a constant"),
+    ("Sources/LocationDaemon/Launch/ProgramLaunch.swift", r"start [+-] 1", "the number of a start, at most that of the delays"),
+    ("Sources/LocationDaemon/Launch/ProgramLaunch.swift", r"waiting\.last\?\.number", "a stored number is at most Int.max / 2 (LaunchRecord)"),
+    ("Sources/LocationDaemon/LocationCodes.swift", r"count - |count \+ 2|start \+ index|6 \* digit", POSITION),
+    ("Sources/LocationDaemon/LocationServer+Calls.swift", r"(delivered|dropped) \+= 1", COUNTER),
+    ("Sources/LocationDaemon/LocationServer+Calls.swift", r"ServiceVersion\.current - 1", "a constant"),
+    ("Sources/LocationDaemon/LocationServer+Shares.swift", r"\$0 \+ \$1\.amount|BytesWaiting", "bytes in memory"),
+    ("Sources/LocationDaemon/LocationServer+Streams.swift", r"(delivered|dropped) \+= 1", COUNTER),
+    ("Sources/LocationDaemon/LocationServer.swift", r"(dropped|count) \+= 1", COUNTER),
+    ("Sources/LocationDaemon/LocationServer.swift", r"nextToken", "the numbers begin again at the first one of gpsd's"),
+    ("Sources/LocationDaemon/Shares.swift", r"amount", "amounts of what is in memory"),
+    ("Sources/LocationDaemon/Shares.swift", r"count(\)| \?\? 0\)) - limit\.count|\.count \+= 1", COUNTER),
+    ("Sources/CServiceClient/Client.swift", r"size|base|filled|at \+ 1|end - start|baseAddress! \+ start", POSITION),
+    ("Sources/CServiceClient/DecimalNumber.swift", r"\bat [+-]?=? ?1|text\.count - 1|index \+= 1", POSITION),
+    ("Sources/CServiceClient/DecimalNumber.swift", r"power|exponent|magnitude|-shift - leading", "the exponent is limited to 100,000, and the shift to 64"),
+    ("Sources/CServiceClient/MessageReader.swift", r"position|end \+= 1|end - start|text\.start \+|depth [+-]= 1", POSITION),
+    ("Sources/CServiceClient/Reply.swift", r"(program|receiver)Count \+= 1", COUNTER),
+    ("Sources/CServiceClient/Request.swift", r"count \+= 1", COUNTER),
+    ("Sources/EventLoop/InternetPeer.swift", r"start \+ 4|count - digits\.count", "of sixteen bytes, or eight digits"),
+    ("Sources/EventLoop/PrintedText.swift", r"4 - digits\.utf8\.count", "of at most four digits"),
+    ("Sources/EventLoop/ServiceManager.swift", r"3 \+ index", "the index of a name in memory"),
+    ("Sources/EventLoop/ServiceManager.swift", r"size \+ path\.count", "bytes in memory"),
+    ("Sources/EventLoop/UnixSocket+Descriptors.swift", r"groups\.count \* 4", "the kernel's limit is 65,536 groups"),
+    ("Sources/FileSystem/NodeAccess.swift", r"at \+|8 \* \$1|list\.count - 8", POSITION),
+    ("Sources/FileSystem/RecordFile.swift", r"Self\.size - 1 - text\.count", "a longer text is refused before"),
+    ("Sources/FileSystem/Syscalls.swift", r"count - read|written", POSITION),
+    ("Sources/SystemBus/Announcements/ServiceAnnouncement.swift", r"(nameNumber|lastNumber) \+= 1", COUNTER),
+    ("Sources/SystemBus/Beacons/BeaconScan.swift", r"nextNumber \+= 1", COUNTER),
+    ("Sources/SystemBus/Units/UnitControl.swift", r"lastNumber \+= 1", COUNTER),
+]
+
 # Swift.Int.init(Swift.Double) and the like, as USRs: s:SiySdcfc, s:s5Int32VyABSdcfc. The generic forms are those of
 # BinaryInteger and FixedWidthInteger.
 DECLARATION = re.compile(r"Swift\.(?:U?Int(?:8|16|32|64|128)?|BinaryInteger|FixedWidthInteger)\.init"
                          r"(?:<[^(]*BinaryFloatingPoint[^(]*>)?\((?:Swift\.(?:Double|Float|Float16|Float80)|A1?)\)")
+
+# Swift.Int.+ infix(Swift.Int, Swift.Int), as the USR s:Si1poiyS2i_SitFZ, and the generic forms.
+OPERATOR = re.compile(r"static Swift\.(?:U?Int(?:8|16|32|64|128)?|AdditiveArithmetic|SignedNumeric|Numeric|BinaryInteger|FixedWidthInteger)"
+                      r"\.(?:(?:\+|-|\*|/|%|\+=|-=|\*=|/=|%=) infix|- prefix)")
 
 
 class Text(ctypes.Structure):
@@ -107,26 +182,31 @@ class Index:
         return found
 
 
-def trapping(names):
-    """Those of the USRs that are conversions that trap."""
+def declared(names, declaration):
+    """Those of the USRs whose declarations match."""
     names = sorted(names)
     text = "\n".join("$" + name.replace(":", "", 1) for name in names)
     demangled = subprocess.run(["swift", "demangle", "--compact"], input=text, text=True, capture_output=True,
                                check=True).stdout.splitlines()
-    return {name for name, plain in zip(names, demangled) if DECLARATION.search(plain)}
+    return {name for name, plain in zip(names, demangled) if declaration.search(plain)}
 
 
-def conversions(store, of_file):
-    """The path and the line of each conversion that traps, of the files that `of_file` accepts."""
-    index = Index(store)
-    uses = set()
-    for path, records in index.records().items():
-        name = of_file(path)
-        if name:
-            uses |= {(usr, name, line) for record in records for usr, line in index.references(record)
-                     if usr.startswith(("s:S", "s:s")) and usr.endswith("fc")}
-    wanted = trapping({usr for usr, _, _ in uses})
-    return sorted({(name, line) for usr, name, line in uses if usr in wanted})
+class Uses:
+    """The initializers and operators of the standard library that the files which `of_file` accepts refer to."""
+
+    def __init__(self, store, of_file):
+        index = Index(store)
+        self.found = set()
+        for path, records in index.records().items():
+            name = of_file(path)
+            if name:
+                self.found |= {(usr, name, line) for record in records for usr, line in index.references(record)
+                               if usr.startswith(("s:S", "s:s")) and usr.endswith(("fc", "FZ"))}
+
+    def places(self, declaration):
+        """The path and the line of each use of such a declaration."""
+        wanted = declared({usr for usr, _, _ in self.found}, declaration)
+        return sorted({(name, line) for usr, name, line in self.found if usr in wanted})
 
 
 def of_package(path):
@@ -159,19 +239,36 @@ def build():
 
 
 def check():
-    found = conversions(build(), of_package)
+    uses = Uses(build(), of_package)
+    found = uses.places(DECLARATION)
     if not found:
         raise SystemExit("the index has no conversions at all: it is not that of this package")
+    texts = {}
+
+    def text(name, line):
+        if name not in texts:
+            texts[name] = (TOP / name).read_text(encoding="utf-8").splitlines()
+        return texts[name][line - 1] if line <= len(texts[name]) else ""
+
     unused = list(ALLOWED)
     problems = []
     for name, line in found:
-        text = (TOP / name).read_text(encoding="utf-8").splitlines()[line - 1]
-        entry = next((one for one in ALLOWED if one[0] == name and one[1] in text), None)
+        entry = next((one for one in ALLOWED if one[0] == name and one[1] in text(name, line)), None)
         if entry is None:
-            problems.append(f"{name}:{line}: {text.strip()}: traps for some numbers; use init(clamping:)")
+            problems.append(f"{name}:{line}: {text(name, line).strip()}: traps for some numbers; use init(clamping:)")
         elif entry in unused:
             unused.remove(entry)
-    problems += [f"{name}: `{text}` is allowed, and not there any more" for name, text, _ in unused]
+    problems += [f"{name}: `{part}` is allowed, and not there any more" for name, part, _ in unused]
+    unused = list(ARITHMETIC)
+    for name, line in uses.places(OPERATOR):
+        if name.split("/")[1] not in OUTSIDE:
+            continue
+        entries = [one for one in ARITHMETIC if one[0] == name and re.search(one[1], text(name, line))]
+        if not entries:
+            problems.append(f"{name}:{line}: {text(name, line).strip()}: ends the process for a result out of range; limit it, or use "
+                            "an operator that does not trap, or say in ARITHMETIC why it is in range")
+        unused = [one for one in unused if one not in entries]
+    problems += [f"{name}: `{pattern}` is allowed in ARITHMETIC, and not there any more" for name, pattern, _ in unused]
     return problems
 
 
@@ -184,12 +281,29 @@ func convert<F: BinaryFloatingPoint, I: FixedWidthInteger>(_ d: Double, _ f: Flo
   _ = I(g)                            // traps
   _ = Int32(g)                        // traps
   _ = (Int8(d), Int(i))               // traps
-  _ = Int(i) + Int(byte)
+  _ = (Int(i), Int(byte))
   _ = Int(exactly: d)
   _ = UInt8(clamping: i)
   _ = UInt8(truncatingIfNeeded: i)
   _ = Int("7")
   _ = Double(i)
+}
+
+func calculate<I: FixedWidthInteger>(_ a: Int, _ b: UInt8, _ d: Double, _ i: I, _ t: String) {
+  _ = a + 1                           // calculates
+  _ = b - b                           // calculates
+  _ = a * a / 2                       // calculates
+  _ = i + i                           // calculates
+  _ = -a                              // calculates
+  var sum = a
+  sum += a                            // calculates
+  _ = [a].reduce(0, +)                // calculates
+  _ = a &+ 1
+  _ = a.addingReportingOverflow(1)
+  _ = d + d
+  _ = -d
+  _ = t + t
+  _ = a < sum
 }
 """
 
@@ -200,10 +314,14 @@ def self_test():
         source.write_text(SELF_TEST, encoding="utf-8")
         subprocess.run(["swiftc", "-c", "-o", f"{folder}/out.o", "-index-store-path", f"{folder}/store", source],
                        check=True)
-        found = {line for _, line in conversions(f"{folder}/store", lambda path: path.endswith(source.name) and path)}
-    expected = {n for n, line in enumerate(SELF_TEST.splitlines(), 1) if line.endswith("// traps")}
-    return [f"line {line} of the test: {'not found' if line in expected else 'found, but does not trap'}"
-            for line in sorted(found ^ expected)]
+        uses = Uses(f"{folder}/store", lambda path: path.endswith(source.name) and path)
+    problems = []
+    for mark, declaration in (("traps", DECLARATION), ("calculates", OPERATOR)):
+        found = {line for _, line in uses.places(declaration)}
+        expected = {n for n, line in enumerate(SELF_TEST.splitlines(), 1) if line.endswith(f"// {mark}")}
+        problems += [f"line {line} of the test: {'not found' if line in expected else f'found, but not one that {mark}'}"
+                     for line in sorted(found ^ expected)]
+    return problems
 
 
 def main():

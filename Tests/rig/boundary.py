@@ -12,6 +12,7 @@ import fcntl
 import json
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import socket
@@ -499,6 +500,59 @@ def impossible_values(folder):
     held("impossible values", "longitude, latitude, radius")
 
 
+def extreme_numbers(folder):
+    """No number from outside ends the service, which then says what it does with it."""
+    port, hike = free_port(), executable(folder, "hike")
+    with service(folder, f"--gpsd 127.0.0.1:{port}", policy="gpsd = on\n") as one:
+        permit(one, hike, MALLORY)
+        for request in ('?WATCH={"enable":true,"json":true,"sextant":{"accuracy":1e300}};', '?WATCH={"enable":true,"sextant":{"accuracy":-1e300}};',
+                        '?WATCH={"enable":true,"sextant":{"accuracy":10,"interval":1e19}};',
+                        '?DEVICE={"cycle":1e300};?DEVICE={"cycle":-0.0,"bps":99999999999999999999};'):
+            with socket.create_connection(("127.0.0.1", port), harness.LIMIT) as client:
+                client.settimeout(harness.LIMIT)
+                client.sendall(request.encode() + b"?VERSION;")
+                replies = b""
+                while replies.count(b'"VERSION"') < 2:
+                    data = client.recv(65536)
+                    expect(data, f"the connection ends after {request}: {replies}")
+                    replies += data
+                one.status()
+            held("extreme numbers", f"gpsd: {request}")
+        for name, number in (("desiredAccuracy", 2.0**63), ("desiredAccuracy", -1e300), ("distanceFilter", 1e308)):
+            text = f"with Client(service) as client: say(client.error(f'{{LOCATION}}.Subscribe', {{{name!r}: {number!r}}}, more=True))\n"
+            expect_equal(found_by(one, hike, text), "org.varlink.service.InvalidParameter", f"the answer to {name} = {number}")
+            held("extreme numbers", f"org.sextant.Location: {name} = {number}")
+        for call in ("daemon.called('setDesiredAccuracy', metres=2.0**63)", "daemon.called('setDistanceFilter', metres=1e308)",
+                     "daemon.called('allowDeferredUpdates', metres=1.7e18, seconds=1e300)"):
+            text = ("client = Client(service); client.open('hike')\n"
+                    "client.act({'addManager': {'_0': 1}}, {'call': {'manager': 1, '_1': {'setDelegate': {'_0': 3}}}},"
+                    f" {call}, daemon.called('startUpdatingLocation'))\n"
+                    "client.receive(); say(Client(service).error(f'{LOCATION}.GetStatus'))\n")
+            expect_equal(found_by(one, hike, text), None, f"the status after {call}")
+            held("extreme numbers", f"Core Location: {call.removeprefix('daemon.called')}")
+        one.terminate()
+
+
+def no_descriptors(folder):
+    """A service that the system refuses a descriptor accepts programs again once it has one, without the end of a connection."""
+    with service(folder) as one:
+        before = resource.prlimit(one.process.pid, resource.RLIMIT_NOFILE)
+        for variant, waiting in {"one program waits": 1, "twenty programs wait": 20, "without another connection": 0}.items():
+            used = max(int(name) for name in os.listdir(f"/proc/{one.process.pid}/fd")) + 1
+            resource.prlimit(one.process.pid, resource.RLIMIT_NOFILE, (used, before[1]))
+            clients = [one.client() for _ in range(waiting + 1)]
+            one.wait_for_message("a program cannot be served: .*LimitNOFILE")
+            for client in clients[waiting:]:
+                client.socket.close()
+            resource.prlimit(one.process.pid, resource.RLIMIT_NOFILE, before)
+            for client in clients[:waiting]:
+                expect_equal(client.error(f"{LOCATION}.GetStatus"), None, f"{variant}: the answer to a program that has waited")
+                client.socket.close()
+            one.status()
+            held("no descriptors", variant)
+        one.terminate()
+
+
 # MARK: Lines of receivers
 
 def leases(folder):
@@ -677,7 +731,7 @@ def what_others_see(folder):
 
 
 CHECKS = (stated_names, own_answers, unknown_executables, granted_executables, granted_units, restricted_programs, full_disk,
-          stored_permissions, impossible_values, leases, gpsd_clients, what_others_see)
+          stored_permissions, impossible_values, extreme_numbers, no_descriptors, leases, gpsd_clients, what_others_see)
 
 
 if __name__ == "__main__":

@@ -7,10 +7,16 @@ usage: boundary_load.py FOLDER [CHECK...] [--seconds S] [--times 1], as root; FO
 Each hostile user has processes that connect without end, connect and read nothing, ask for the status, list programs, open
 programs with names of their own, send messages that end their connection, and hold idle and watching clients of gpsd. The
 measured figures are printed: the delay of the other user's locations beside that of the same program alone, the time of
-`GetStatus`, the daemon's memory, its log, and its files. With `--times 1` late locations and replies are failures too: a machine
-that has other work makes them late.
+`GetStatus`, the daemon's memory and processor time, its log, and its files. With `--times 1` late locations and replies are failures
+too: a machine that has other work makes them late.
+
+The daemon has the priority of its unit, and like a unit and the sessions of users it is scheduled in a group of its own (sched(7),
+autogroups). The simulated receiver, which stands for hardware, and the programs that measure have a higher priority. The time for
+which the daemon waited for a processor is printed too: no program can do anything about it.
 """
 import contextlib
+# Before another user's process needs it: its file may be in a folder that the user cannot open.
+import encodings.idna  # noqa: F401
 import json
 import os
 import pathlib
@@ -21,6 +27,7 @@ import socket
 import sys
 import threading
 import time
+import traceback
 
 import harness
 from harness import Program, Simulator, arguments, environment, expect, program, run_checks, wait_until
@@ -32,6 +39,9 @@ LATER_MILLISECONDS, STATUS_MILLISECONDS, MEMORY_KIB = 50, 100, 64 * 1024
 KEYS = {"temporaryPurposes": {}, "startsReduced": False, "hasLocationMode": True, "requiresExplicitSession": False,
         "alwaysAndWhenInUse": "x" * 1000, "whenInUse": "x" * 1000}
 PORT = 2951
+UNIT = pathlib.Path(__file__).resolve().parents[2] / "hw-rules/sextantd.service"
+DAEMON_NICE = int(re.search(r"^Nice=(-?\d+)$", UNIT.read_text(), re.M)[1])
+MEASURING_NICE = DAEMON_NICE - 1
 
 
 class Connection:
@@ -154,6 +164,15 @@ def gpsd_clients(path, held):
 ATTACKS = [unread, churn, ask, open_programs, long_names, gpsd_clients]
 
 
+def schedule(nice):
+    """Gives the process a session, and so a group of the scheduler, of its own, and both this priority."""
+    os.setpriority(os.PRIO_PROCESS, 0, nice)
+    with contextlib.suppress(OSError):
+        os.setsid()
+    with contextlib.suppress(OSError):
+        pathlib.Path("/proc/self/autogroup").write_text(str(nice))
+
+
 def forked(user, body):
     """A process of another user that runs a function. The rig's interpreter may be in a folder that the user cannot open."""
     process = os.fork()
@@ -161,10 +180,14 @@ def forked(user, body):
         return process
     # Nothing of the rig runs in it.
     try:
+        if user in HOSTILE:
+            schedule(0)
         os.setgroups([])
         os.setgid(user)
         os.setuid(user)
         body()
+    except BaseException:
+        traceback.print_exc()
     finally:
         os._exit(0)
 
@@ -246,6 +269,16 @@ def memory(process):
     return int(re.search(r"^VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{process}/status").read_text(), re.M)[1])
 
 
+def processor_seconds(process):
+    fields = pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def waiting_seconds(process):
+    """The time for which the threads of a process were ready and had no processor."""
+    return sum(int(path.read_text().split()[1]) for path in pathlib.Path(f"/proc/{process}/task").glob("*/schedstat")) / 1e9
+
+
 def permit_victim(path):
     """Root answers the question of the other user's program."""
     asking = Subscriber(path)
@@ -265,11 +298,13 @@ def load(folder):
         return "skipped: not root"
     path = f"{folder}/location"
     os.chmod(folder, 0o755)
+    schedule(MEASURING_NICE)
     with Simulator(folder) as receiver:
         harness.run(program(), "configure", "set", "baud=115200", "rate=5Hz", "--device", receiver.link,
                     env=environment(folder, SEXTANT_SERVICE="none", SEXTANT_STATE_DIR=f"{folder}/configure"))
         with Program(program("sextantd"), "--device", receiver.link, "--socket", path, "--gpsd", f"127.0.0.1:{PORT}",
-                     env=environment(folder, SEXTANT_STATE_DIR=f"{folder}/state")) as daemon:
+                     env=environment(folder, SEXTANT_STATE_DIR=f"{folder}/state"),
+                     prepare=lambda: schedule(DAEMON_NICE)) as daemon:
             wait_until(lambda: os.path.exists(path), "the daemon has no socket")
             permit_victim(path)
             victim = Subscriber(path)
@@ -279,7 +314,8 @@ def load(folder):
             wait_until(lambda: len(victim.lines) >= alone_from + 5 * options.seconds, "the locations alone")
             alone, _ = victim.delays(alone_from)
             files = sum(len(names) for _, _, names in os.walk(f"{folder}/state/users"))
-            statuses, peak = [], 0
+            statuses, peak, used = [], 0, processor_seconds(daemon.process.pid)
+            waited = waiting_seconds(daemon.process.pid)
             with Attackers(path) as attackers:
                 began = time.monotonic()
                 under_from = len(victim.lines)
@@ -292,6 +328,8 @@ def load(folder):
                     statuses.append((time.monotonic() - at) * 1000)
                     peak = max(peak, memory(daemon.process.pid))
                     time.sleep(0.1)
+                used = (processor_seconds(daemon.process.pid) - used) / (time.monotonic() - began)
+                waited = waiting_seconds(daemon.process.pid) - waited
                 gone = attackers.ended()
                 under, gaps = victim.delays(under_from)
             expect(daemon.process.poll() is None, "the daemon has ended")
@@ -302,7 +340,8 @@ def load(folder):
             expected = 5 * options.seconds
             figures = (f"{len(under)} of about {expected} locations, the latest {later:.0f} ms after the median alone ("
                        f"alone up to {max(alone) - sorted(alone)[len(alone) // 2]:.0f} ms); status {max(statuses):.0f} ms at most in "
-                       f"{len(statuses)} calls; {peak} KiB; {more} files; {log} bytes of output")
+                       f"{len(statuses)} calls (median {sorted(statuses)[len(statuses) // 2]:.0f} ms); {peak} KiB; {more} files; "
+                       f"{log} bytes of output; {100 * used:.0f} % of a processor, for which it waited {waited:.1f} s; load average {os.getloadavg()[0]:.0f}")
             victim.end()
             print(figures, file=sys.stderr)
             expect(gaps and max(gaps) < 0.3, f"a location is missing: {figures}")

@@ -90,7 +90,7 @@ extension JSONLine {
     beginArray(key)
     for text in texts where !text.isEmpty {
       nextElement()
-      for byte in text { put(raw: byte) }
+      put(raw: text.span)
     }
     endArray()
   }

@@ -32,7 +32,7 @@ extension LocationServer {
 
   /// The user whose programs a call is about; nil if the caller may not name it.
   private func user(of call: VarlinkCall, _ connection: Connection) -> UInt32? {
-    let own = connection.peer.credentials.user
+    let own = connection.credentials.user
     guard case .integer(let number)? = call.parameters["user"] else { return own }
     return own == 0 || number == Int64(own) ? UInt32(exactly: number) : nil
   }
@@ -53,7 +53,7 @@ extension LocationServer {
     guard let answer = call.parameters["answer"]?.string.flatMap({ answers[$0] }) else {
       return .failure(.invalidParameter("answer"))
     }
-    let own = connection.peer.credentials.user
+    let own = connection.credentials.user
     // A question of another user does not exist for a caller.
     guard let question = questions[id], own == 0 || question.program.user == own else {
       return .failure(VarlinkError("org.sextant.Authorization.NoSuchQuestion", ["id": .integer(number)]))
@@ -96,7 +96,7 @@ extension LocationServer {
     case .string("reduced")?: accuracy = .reduced
     default: return .failure(.invalidParameter("accuracy"))
     }
-    let running = allConnections.filter { $0.name == name && $0.peer.credentials.user == user && $0.program != nil }
+    let running = allConnections.filter { $0.program != nil && $0.credentials.user == user && $0.name == name }
     let isAsked = questions.questions(of: user).contains { $0.program.name == name }
     guard isAsked || !running.isEmpty || store(of: user)?.knows(name) == true else {
       return .failure(VarlinkError("org.sextant.Authorization.NoSuchProgram", ["name": .string(name)]))
@@ -155,7 +155,7 @@ extension LocationServer {
     let prompt = Authorization.Prompt(
       request: .always, text: "it reads locations from the service's socket", isUpgrade: false)
     questions.set(
-      prompt, of: .refused(name: connection.name, user: connection.peer.credentials.user), connection.questioner)
+      prompt, of: .refused(name: connection.name, user: connection.credentials.user), connection.questioner)
   }
 
   /// Sends the questions of its user to an agent if they have changed.

@@ -37,7 +37,6 @@ final class GPSDServer {
   var details: [Int: FrameDetails] = [:]
   /// Of its size is what a client has served in a turn: some dozen requests.
   private var buffer = [UInt8](repeating: 0, count: 256)
-  private var turns = ConnectionTurns(limit: ServiceLimits.turnsOfRound, tokens: GPSDServer.firstToken..<UInt32.max)
   var clientShare = ServiceLimits.clients
   var logShare = LogShare()
   /// The time at which the listeners are tried again after the system refused a descriptor; nil while it is not refused.
@@ -119,17 +118,26 @@ final class GPSDServer {
 
   // MARK: Rounds
 
-  func handle(_ events: [Poller.Event], _ poller: inout Poller, at now: Moment) {
-    for event in events { announcer?.handle(event) }
-    for event in turns.take(events, user: { [clients] in clients[$0]?.user ?? .max }) {
-      switch event {
-      case .readable(let token) where listeners[token.rawValue] != nil: accept(token.rawValue, &poller, at: now)
-      case .readable(let token): if let client = clients[token.rawValue] { read(client, &poller, at: now) }
-      case .writable(let token): if let client = clients[token.rawValue] { write(client, &poller, at: now.instant) }
-      case .hangUp(let token): if let client = clients[token.rawValue] { close(client, &poller) }
-      case .signal, .woken, .timeout: break
-      }
+  /// Takes the events of a round that are not of its clients, which have their turns.
+  func beginRound(_ events: [Poller.Event], _ poller: inout Poller, at now: Moment) {
+    for event in events {
+      announcer?.handle(event)
+      if case .readable(let token) = event { accept(token.rawValue, &poller, at: now) }
     }
+  }
+
+  /// Takes an event of a client, in its turn.
+  func handle(_ event: Poller.Event, of token: UInt32, _ poller: inout Poller, at now: Moment) {
+    guard let client = clients[token] else { return }
+    switch event {
+    case .readable: read(client, &poller, at: now)
+    case .writable: write(client, &poller, at: now.instant)
+    case .hangUp: close(client, &poller)
+    case .signal, .woken, .timeout: break
+    }
+  }
+
+  func endRound(_ poller: inout Poller, at now: Moment) {
     if let due = acceptsAgain, now.instant >= due { acceptAgain(&poller) }
     for client in clients.values {
       let isIdle = client.idleEnd.map { now.instant >= $0 } ?? false
@@ -186,8 +194,7 @@ final class GPSDServer {
   private func accept(_ token: UInt32, _ poller: inout Poller, at now: Moment) {
     guard let (listener, kind) = listeners[token] else { return }
     do throws(Errno) {
-      let end = SystemClock.monotonic + ServiceLimits.accepting
-      while SystemClock.monotonic < end {
+      for _ in 0..<ServiceLimits.clientAcceptsOfRound {
         guard let socket = try listener.accept() else { break }
         let user = Self.shareNumber(of: socket)
         guard kind == .nmea || serves, hasRoom(for: user) else { continue }
@@ -249,7 +256,6 @@ final class GPSDServer {
       }
     }
     write(client, &poller, at: now.instant)
-    requestLocations(at: now.instant)
   }
 
   private func write(_ client: GPSDConnection, _ poller: inout Poller, at now: Instant) {

@@ -71,7 +71,7 @@ final class Launcher {
   }
 
   private static func key(of connection: Connection) -> Key {
-    Key(user: connection.peer.credentials.user, name: connection.name)
+    Key(user: connection.credentials.user, name: connection.name)
   }
 
   // MARK: Connections

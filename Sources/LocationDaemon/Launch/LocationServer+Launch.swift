@@ -10,7 +10,7 @@ extension LocationServer {
     _ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection, at now: Instant
   ) {
     if call.kind == .upgrade { return connection.reply(id, .failure(.invalidParameter("upgrade"))) }
-    let user = connection.peer.credentials.user
+    let user = connection.credentials.user
     let unit = call.parameters["unit"]?.string
     switch (call.method, unit) {
     case ("org.sextant.Launch.Watch", _):
@@ -31,7 +31,7 @@ extension LocationServer {
 
   /// Sends the units of its user to a launcher: those to start, and those to watch if they have changed.
   func deliverUnits(to connection: Connection, _ call: VarlinkServerConnection.CallID, _ hasUnits: Bool) {
-    let user = connection.peer.credentials.user
+    let user = connection.credentials.user
     let starts = launcher.userStarts.removeValue(forKey: user) ?? []
     let hasChanged = launcher.usersWithChanges.remove(user) != nil
     guard !hasUnits || hasChanged || !starts.isEmpty else { return }
