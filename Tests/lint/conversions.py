@@ -41,10 +41,12 @@ ALLOWED = [
 # The modules whose values come from programs, other machines, files of users and the bus.
 OUTSIDE = ["Varlink", "ServiceProtocol", "GPSDProtocol", "LocationDaemon", "CServiceClient", "EventLoop", "SystemBus", "FileSystem"]
 
-# A file, a pattern that the whole line has to contain, and the reason why the results of its operators are in range.
+# A file, or all, a pattern that the whole line has to contain, and the reason why the results of its operators are in range.
 POSITION = "a position in bytes that are in memory"
 COUNTER = "a counter from 0, by one"
 ARITHMETIC = [
+    ("*", r"Errno\(rawValue: (Int32\()?(clamping: )?-\w+\)|[=!]= -E[A-Z]+\b", "the negative error of a C function of this package"),
+    ("*", r"\(rawValue: \(1 << 20\) - \d\)", "a constant"),
     ("Sources/Varlink/JSON/JSONReader.swift", r"\bposition\b|count \+= 1", POSITION),
     ("Sources/Varlink/JSON/JSONReader.swift", r"depth: depth \+ 1", "the depth is limited (JSONReader.depthLimit)"),
     ("Sources/Varlink/JSON/JSONWriter.swift", r"depth: depth \+ 1", "the depth of a value in memory"),
@@ -58,7 +60,7 @@ ARITHMETIC = [
     ("Sources/GPSDProtocol/Client/OutputQueue.swift", r"\bcount\b|start \+= written", POSITION),
     ("Sources/GPSDProtocol/Client/GPSDClient.swift", r"(dropped|delivered) \+= 1", COUNTER),
     ("Sources/GPSDProtocol/Client/GPSDClient.swift", r"OutputQueue\.limit / 2", "a constant"),
-    ("Sources/GPSDProtocol/Client/GPSDClient+Demand.swift", r"-lead\.seconds", "a number of seconds as a Double"),
+    ("Sources/GPSDProtocol/Client/GPSDClient+Demand.swift", r"count / 2", "a division; Milliseconds saturate"),
     ("Sources/GPSDProtocol/Reports/FixSentences.swift", r"satellites|page|place", "satellites in memory, at most some dozen"),
     ("Sources/GPSDProtocol/Reports/FixSentences.swift", r"date\.year % 100", "a remainder by a constant"),
     ("Sources/GPSDProtocol/Reports/ReportLines.swift", r"bytes\.byteCount - 2", "after a line end of two bytes"),
@@ -84,6 +86,7 @@ ARITHMETIC = [
     ("Sources/LocationDaemon/LocationServer+Shares.swift", r"\$0 \+ \$1\.amount|BytesWaiting", "bytes in memory"),
     ("Sources/LocationDaemon/LocationServer+Streams.swift", r"(delivered|dropped) \+= 1", COUNTER),
     ("Sources/LocationDaemon/LocationServer.swift", r"(dropped|count) \+= 1", COUNTER),
+    ("Sources/LocationDaemon/LocationServer.swift", r"limit / 2000", "a division; Instant and Milliseconds saturate"),
     ("Sources/LocationDaemon/LocationServer.swift", r"nextToken", "the numbers begin again at the first one of gpsd's"),
     ("Sources/LocationDaemon/Shares.swift", r"amount", "amounts of what is in memory"),
     ("Sources/LocationDaemon/Shares.swift", r"count(\)| \?\? 0\)) - limit\.count|\.count \+= 1", COUNTER),
@@ -91,6 +94,26 @@ ARITHMETIC = [
     ("Sources/CServiceClient/DecimalNumber.swift", r"\bat [+-]?=? ?1|text\.count - 1|index \+= 1", POSITION),
     ("Sources/CServiceClient/DecimalNumber.swift", r"power|exponent|magnitude|-shift - leading", "the exponent is limited to 100,000, and the shift to 64"),
     ("Sources/CServiceClient/MessageReader.swift", r"position|end \+= 1|end - start|text\.start \+|depth [+-]= 1", POSITION),
+    ("Sources/CServiceClient/Client.swift", r"rawValue: UInt32\(-value\)|UInt\(MemoryLayout", "a constant of sextant_client.h; an alignment"),
+    ("Sources/CServiceClient/DecimalNumber.swift", r"mantissa \* 10|quotient|UInt128", "of at most 19 digits; the divisor is a power of ten"),
+    ("Sources/CServiceClient/DecimalNumber.swift", r"numbers\[|unit\b|dayOfYear|seconds", "each number has a fixed count of digits, and is in its range"),
+    ("Sources/CServiceClient/MessageReader.swift", r"0x3FF|0xF \+ 9", "bits that are masked"),
+    ("Sources/CServiceClient/Request.swift", r"\bunit\b", "a power of ten below a number of at most 1e12"),
+    ("Sources/EventLoop/PeerProcess.swift", r"Errno\(rawValue: Int32\(-found\)\)", "the negative error of a C function of this package"),
+    ("Sources/FileSystem/OutputFile.swift", r"size - UInt64\(count\)", "count is at most the size"),
+    ("Sources/FileSystem/Syscalls.swift", r"STDERR_FILENO \+ 1", "a constant"),
+    ("Sources/GPSDProtocol/Reports/FrameReports.swift", r"Int64\(hour\) \* 3600", "bytes as Int64"),
+    ("Sources/LocationDaemon/Clock/ClockOutputs.swift", r"first \+ 1", "the number of a shared memory segment, 0 to 254"),
+    ("Sources/LocationDaemon/Clock/TimeSyscalls.swift", r"nanoseconds|second - 1", "clocks of the kernel"),
+    ("Sources/LocationDaemon/Connection.swift", r"dropped \+= 1", COUNTER),
+    ("Sources/LocationDaemon/LocationServer.swift", r"delivered \+= update\.events\.count", "a sum of numbers of elements in memory"),
+    ("Sources/LocationDaemon/LocationCodes.swift", r'digits\(', "the time of a day"),
+    ("Sources/LocationDaemon/SubordinateUsers.swift", r"count - 1", "the count is positive"),
+    ("Sources/SystemBus/Bus/SystemBus.swift", r"multipliedReportingOverflow", "checked in the line"),
+    ("Sources/SystemBus/Suspend/SuspendClock.swift", r"differenceNanoseconds|sinceBoot", "clocks of the kernel"),
+    ("Sources/Varlink/Connection/VarlinkClientConnection.swift", r"lastCall \+= 1", COUNTER),
+    ("Sources/Varlink/JSON/JSONReader.swift", r"digits \* 10|digits = -digits", "at most 17 digits"),
+    ("Sources/Varlink/JSON/JSONReader.swift", r"0xD800|0x10000 \+ bits", "surrogates, which are in their ranges"),
     ("Sources/CServiceClient/Reply.swift", r"(program|receiver)Count \+= 1", COUNTER),
     ("Sources/CServiceClient/Request.swift", r"count \+= 1", COUNTER),
     ("Sources/EventLoop/InternetPeer.swift", r"start \+ 4|count - digits\.count", "of sixteen bytes, or eight digits"),
@@ -114,6 +137,8 @@ DECLARATION = re.compile(r"Swift\.(?:U?Int(?:8|16|32|64|128)?|BinaryInteger|Fixe
 # Swift.Int.+ infix(Swift.Int, Swift.Int), as the USR s:Si1poiyS2i_SitFZ, and the generic forms.
 OPERATOR = re.compile(r"static Swift\.(?:U?Int(?:8|16|32|64|128)?|AdditiveArithmetic|SignedNumeric|Numeric|BinaryInteger|FixedWidthInteger)"
                       r"\.(?:(?:\+|-|\*|/|%|\+=|-=|\*=|/=|%=) infix|- prefix)")
+# The division by a positive constant, which has a result for each number.
+DIVISION = re.compile(r"[/%]=? (?:[1-9][\d_]*|0x[\dA-Fa-f_]+)\b")
 
 
 class Text(ctypes.Structure):
@@ -263,8 +288,8 @@ def check():
     for name, line in uses.places(OPERATOR):
         if name.split("/")[1] not in OUTSIDE:
             continue
-        entries = [one for one in ARITHMETIC if one[0] == name and re.search(one[1], text(name, line))]
-        if not entries:
+        entries = [one for one in ARITHMETIC if one[0] in ("*", name) and re.search(one[1], text(name, line))]
+        if not entries and not (DIVISION.search(text(name, line)) and not re.search(r"[+*]=? |- ", DIVISION.sub("", text(name, line)))):
             problems.append(f"{name}:{line}: {text(name, line).strip()}: ends the process for a result out of range; limit it, or use "
                             "an operator that does not trap, or say in ARITHMETIC why it is in range")
         unused = [one for one in unused if one not in entries]
