@@ -9,7 +9,7 @@ let package = Package(
   dependencies: [.package(name: "sextant", path: "..")],
   targets: [
     "WhereYouAt", "MyCLQuery", "LocationGuide", "Hike", "CurrentLocation", "LocateMe", "WhereAmI", "Geofence",
-    "ConditionMonitor",
+    "ConditionMonitor", "LiveUpdates", "OneLocation",
   ].map { name in
     .executableTarget(
       name: name, dependencies: [.product(name: "CoreLocation", package: "sextant")],

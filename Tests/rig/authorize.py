@@ -52,7 +52,7 @@ def denied(folder):
 
 
 def question(folder):
-    """The terminal shows the question until there is an answer (AU-5, AU-11)."""
+    """The terminal shows the question until there is an answer; a refusal is an error of the started service (AU-5, AU-11, SU-18)."""
     for answer, status, code in (("a", "authorizedAlways", 0), ("w", "authorizedWhenInUse", 0), ("n", "denied", 69)):
         with Track(folder, "--device", "sim:walk", SEXTANT_AUTHORIZATION="notDetermined") as track:
             track.wait_for_event("didChangeAuthorization", status="notDetermined")
@@ -66,6 +66,8 @@ def question(folder):
             track.wait_for_event("didChangeAuthorization", status=status)
             if code == 0:
                 track.wait_for_event("didUpdateLocations")
+            else:
+                track.wait_for_event("didFailWithError", code=1)
             track.interrupt(code)
         authorize(folder, "reset", "sextant-track")
 

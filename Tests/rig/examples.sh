@@ -50,6 +50,15 @@ start monitor ConditionMonitor 48.1646 11.607 5000
 SEXTANT_AUTHORIZATION=denied start monitor-denied ConditionMonitor 48.1646 11.607 5000
 shared=crash start monitor-crash ConditionMonitor 48.1646 11.607 5000 crash
 SEXTANT_QUIET=1 SEXTANT_AUTHORIZATION= start quiet WhereYouAt
+# A refusal while the question is open, to a program that has started a service, a request for one location and a stream; and those
+# with an answer from the start, or without a request.
+SEXTANT_AUTHORIZATION= NSLocationWhenInUseUsageDescription=w NSLocationAlwaysAndWhenInUseUsageDescription=a start asked LocateMe
+SEXTANT_AUTHORIZATION= SEXTANT_APP_STATE=background NSLocationWhenInUseUsageDescription=w start one-asked OneLocation
+SEXTANT_AUTHORIZATION= NSLocationWhenInUseUsageDescription=w start one-unasked OneLocation unasked
+SEXTANT_AUTHORIZATION=denied start one-denied OneLocation
+SEXTANT_AUTHORIZATION= NSLocationWhenInUseUsageDescription=w start live-asked LiveUpdates
+SEXTANT_AUTHORIZATION=denied start live-denied LiveUpdates
+SEXTANT_AUTHORIZATION=whenInUse start live LiveUpdates
 # The text comes from a list of the program's own name, and not from the one that it shares with others in its folder.
 mkdir "$work/bin"
 cp "$bin/WhereYouAt" "$work/bin"
@@ -123,6 +132,23 @@ has monitor-denied '^unmonitored home, denied: true$'
 has monitor-crash '^entered home$'
 shared=crash start monitor-again ConditionMonitor 48.1646 11.607 5000
 has monitor-again '^entered home$'
+for one in asked live-asked; do
+  has $one 'sextant authorize grant'
+  sed -n "$grant" "$work/$one" | sed 's/grant \([^ ]*\).*/deny \1/' >"$work/deny"
+  PATH="$bin:$PATH" sh "$work/deny"
+done
+has asked '^error 1$'
+has one-asked 'sextant authorize grant OneLocation'
+has one-asked '^failed: denied$'
+has one-unasked 'call requestWhenInUseAuthorization\(\)'
+has one-denied '^failed: denied$'
+has live-asked '^session: denied$'
+has live-asked '^update: denied$'
+has live-denied '^session: denied$'
+has live-denied '^update: denied$'
+has live "^latitude $number$"
+has live '^session: over$'
+[ "$(grep -c '^error' "$work/asked")" = 1 ] || { echo "examples.sh: a refusal is reported more than once" >&2; exit 1; }
 has quiet '^Where you at'
 ! grep -q '^sextant:' "$work/quiet" || { echo "examples.sh: SEXTANT_QUIET=1 prints lines" >&2; exit 1; }
 has hike '^locations 1, walked [0-9]+ m of 5000 m$'
