@@ -304,6 +304,44 @@ struct AuthorizationTests {
     #expect(scene.delivered() == ["status authorizedWhenInUse"])
   }
 
+  @Test("AU-13 RQ-1 a request for a location beside a question that turns out not to be shown is refused")
+  func besideQuestion() {
+    for isShownElsewhere in [false, true] {
+      var scene = Scene(.notDetermined, managers: 2)
+      scene.call(.requestWhenInUse)
+      for _ in 0..<2 { scene.call(.requestLocation) }
+      #expect(scene.delivered(0) == [])
+      if isShownElsewhere {
+        scene.engine.promptIsNotShown()
+      } else {
+        scene.engine.authorizationAnswered(.notShown, at: scene.instant)
+      }
+      #expect(scene.delivered(0) == ["failed 1"] && scene.delivered(1) == [])
+      // The grant makes no request again (RQ-13).
+      scene.engine.authorizationChanged(to: .init(status: .authorizedAlways), at: scene.instant)
+      scene.fixes(15) { $0 }
+      #expect(scene.delivered(0) == ["status authorizedAlways"])
+    }
+  }
+
+  @Test("RQ-11 a dropped request that was stopped, or whose question was answered, is not refused")
+  func stoppedBesideQuestion() {
+    var scene = Scene(.notDetermined)
+    scene.call(.requestWhenInUse)
+    scene.call(.requestLocation)
+    scene.call(.stopUpdatingLocation)
+    scene.engine.authorizationAnswered(.notShown, at: scene.instant)
+    #expect(scene.delivered() == [])
+    var answered = Scene(.notDetermined)
+    answered.call(.requestWhenInUse)
+    answered.call(.requestLocation)
+    answered.engine.authorizationAnswered(.whenInUse, at: answered.instant)
+    answered.engine.authorizationChanged(to: .init(status: .notDetermined), at: answered.instant)
+    answered.call(.requestWhenInUse)
+    answered.engine.authorizationAnswered(.notShown, at: answered.instant)
+    #expect(answered.delivered() == ["status authorizedWhenInUse", "status notDetermined"])
+  }
+
   @Test("AU-8 AU-9 a condition names the missing request or the missing key once")
   func condition() {
     for (keys, advice) in [

@@ -6,37 +6,6 @@ import ServiceProtocol
 import TestSupport
 import Testing
 
-/// The engine as a program calls it in its own process.
-private struct Direct {
-  var engine: PositioningEngine
-  var answered: Set<ClientID> = []
-  var waiting: [ClientID: [(event: DelegateEvent, ticket: Ticket)]] = [:]
-
-  mutating func takeOutputs() {
-    for case .event(let id, let event, let ticket) in engine.outputs {
-      if ticket.isAnswer { answered.insert(id) }
-      waiting[id, default: []].append((event, ticket))
-    }
-    engine.outputs = []
-  }
-
-  mutating func call(_ call: ClientCall, by id: ClientID, at now: Instant) {
-    // A request is pending until its answer is delivered (RQ-8).
-    if call == .requestLocation, answered.contains(id) { return }
-    if call.endsRequest { answered.remove(id) }
-    engine.call(call, by: id, at: now)
-    takeOutputs()
-  }
-
-  mutating func delivered(_ id: ClientID) -> [String] {
-    let queue = waiting.removeValue(forKey: id) ?? []
-    return queue.flatMap { event, ticket in
-      if ticket.isAnswer { answered.remove(id) }
-      return engine.isCurrent(ticket, for: id) && engine.isWanted(event, by: id) ? Connected.words(event) : []
-    }
-  }
-}
-
 @Suite("A program with the service and one without it")
 struct EquivalenceTests {
   private static func call(_ random: inout SeededRandomNumberGenerator) -> ClientCall {
@@ -118,18 +87,6 @@ struct EquivalenceTests {
         #expect(program.mirror.monitoredRegions == direct.engine.regions.monitored)
         #expect(program.mirror.authorizationStatus == direct.engine.authorization.status)
       }
-    }
-  }
-}
-
-extension Direct {
-  fileprivate mutating func wait(_ duration: Double, from start: Instant) {
-    var instant = start
-    let end = start.moved(by: duration)
-    while let deadline = engine.deadline, deadline <= end {
-      instant = max(instant, deadline)
-      engine.wake(at: Connected.moment(instant))
-      takeOutputs()
     }
   }
 }

@@ -12,6 +12,7 @@ extension ClientSession {
       call,
       StartedServices.Conditions(
         status: permissions.status, accuracy: permissions.accuracy, hostCapabilities: hostCapabilities))
+    if call.endsRequest { hasDroppedRequest = false }
     switch call {
     // One callback with the current status for each delegate that is assigned (AU-2).
     case .setDelegate: emitAuthorization(permissions.status, permissions.accuracy, &outputs)

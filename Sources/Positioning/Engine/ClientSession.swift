@@ -24,6 +24,8 @@ struct ClientSession: Sendable {
   private(set) var runningDelivery = Delivery.none
   private var isNotInUseReported = false
   private var isNotRequestedReported = false
+  /// Whether a request for a location was dropped because the question for permission is open.
+  var hasDroppedRequest = false
 
   /// Locations that wait until the app runs again (C7).
   var held: [Location] = []
@@ -155,6 +157,7 @@ struct ClientSession: Sendable {
     let (mightRange, wasRangingRefused) = (mayRange, isRangingRefused)
     let hadAccuracy = self.permissions.accuracy
     self.permissions = permissions
+    if permissions.status != .notDetermined { hasDroppedRequest = false }
     deliveriesMayChange(at: now)
     if permissions.accuracy != hadAccuracy {
       if permissions.accuracy == .reduced { reduceWhatWaits() }

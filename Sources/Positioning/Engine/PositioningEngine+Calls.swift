@@ -82,6 +82,7 @@ extension PositioningEngine {
   public mutating func promptIsNotShown() {
     guard let request = authorization.asked?.request, authorization.noteNotShown() else { return }
     outputs.append(.advice(nil, .permissionCannotBeAsked(grant(for: request))))
+    refuseDroppedRequests()
   }
 
   /// The prompt could not be shown.
@@ -89,6 +90,15 @@ extension PositioningEngine {
     if case .temporaryFullAccuracy = prompt.request { return }
     guard authorization.noteNotShown() else { return }
     outputs.append(.advice(nil, .permissionCannotBeAsked(grant(for: prompt.request))))
+    refuseDroppedRequests()
+  }
+
+  /// Refuses the requests for a location that were dropped while the question was open, as their programs might wait for ever.
+  private mutating func refuseDroppedRequests() {
+    for index in clients.indices where clients[index].hasDroppedRequest {
+      clients[index].hasDroppedRequest = false
+      clients[index].fail(.denied, by: .request, &outputs)
+    }
   }
 
   /// Why a request for temporary full accuracy is refused now; nil if it is asked (AU-20).
@@ -138,6 +148,7 @@ extension PositioningEngine {
       clients[index].fail(.denied, by: .request, &outputs)
     } else {
       let isRequested = authorization.isRequested
+      clients[index].hasDroppedRequest = isRequested
       outputs.append(.advice(clients[index].id, isRequested ? .requestBeforeAnswer : .requestDropped))
     }
   }
