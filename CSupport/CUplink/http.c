@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +30,7 @@ enum {
   LONG = 0, OBJECT = 10000, FUNCTION = 20000, OFFSET = 30000,
   OPTION_URL = OBJECT + 2, OPTION_ERROR_BUFFER = OBJECT + 10, OPTION_WRITE = FUNCTION + 11, OPTION_BODY = OBJECT + 15,
   OPTION_AGENT = OBJECT + 18, OPTION_HEADERS = OBJECT + 23, OPTION_CERTIFICATE = OBJECT + 25, OPTION_NO_PROGRESS = LONG + 43,
-  OPTION_PROGRESS_DATA = OBJECT + 57, OPTION_CA = OBJECT + 65, OPTION_KEY = OBJECT + 87, OPTION_NO_SIGNAL = LONG + 99,
+  OPTION_CA = OBJECT + 65, OPTION_KEY = OBJECT + 87, OPTION_NO_SIGNAL = LONG + 99,
   OPTION_BODY_SIZE = OFFSET + 120, OPTION_TIMEOUT = LONG + 155, OPTION_CONNECT_TIMEOUT = LONG + 156,
   OPTION_USER = OBJECT + 173, OPTION_PASSWORD = OBJECT + 174, OPTION_PROTOCOLS = LONG + 181,
   OPTION_PROGRESS = FUNCTION + 219,
@@ -62,7 +61,6 @@ int cuplink_load_http(void) {
 
 struct cuplink_http {
   void *easy;
-  atomic_int is_aborted;
   char error[ERROR_SIZE];
 };
 
@@ -88,12 +86,13 @@ static size_t discard(char *bytes, size_t size, size_t count, void *data) {
   return size * count;
 }
 
-static int progress(void *http, int64_t total_down, int64_t down, int64_t total_up, int64_t up) {
+static int progress(void *data, int64_t total_down, int64_t down, int64_t total_up, int64_t up) {
+  (void)data;
   (void)total_down;
   (void)total_up;
   (void)up;
   // An endless answer is not an answer.
-  return atomic_load(&((cuplink_http *)http)->is_aborted) || down > 1 << 20;
+  return down > 1 << 20;
 }
 
 cuplink_http_result cuplink_http_perform(cuplink_http *http, const cuplink_http_request *request) {
@@ -112,7 +111,6 @@ cuplink_http_result cuplink_http_perform(cuplink_http *http, const cuplink_http_
   lib.curl_easy_setopt(easy, OPTION_WRITE, discard);
   lib.curl_easy_setopt(easy, OPTION_NO_PROGRESS, 0L);
   lib.curl_easy_setopt(easy, OPTION_PROGRESS, progress);
-  lib.curl_easy_setopt(easy, OPTION_PROGRESS_DATA, http);
   if (request->user) lib.curl_easy_setopt(easy, OPTION_USER, request->user);
   if (request->password) lib.curl_easy_setopt(easy, OPTION_PASSWORD, request->password);
   if (request->ca) lib.curl_easy_setopt(easy, OPTION_CA, request->ca);
@@ -143,4 +141,3 @@ cuplink_http_result cuplink_http_perform(cuplink_http *http, const cuplink_http_
 }
 
 const char *cuplink_http_error(cuplink_http *http) { return http->error; }
-void cuplink_http_abort(cuplink_http *http) { atomic_store(&http->is_aborted, 1); }

@@ -51,6 +51,12 @@ func hostName() -> String {
   return text.isEmpty ? "sextant" : text
 }
 
+/// A credential of the unit: certificates and keys are not readable for the unit's user otherwise.
+func credential(_ name: String) -> String? {
+  guard let path = environment("CREDENTIALS_DIRECTORY").map({ "\($0)/\(name)" }) else { return nil }
+  return unsafe access(path, R_OK) == 0 ? path : nil
+}
+
 /// The user's password at the server: of the environment, a file that it names, or a credential of the unit.
 func password() throws -> String? {
   if let password = environment("SEXTANT_UPLINK_PASSWORD") { return password }
@@ -67,7 +73,12 @@ func password() throws -> String? {
 }
 
 func runUplink(_ options: UplinkOptions, isDry: Bool) throws {
-  let configuration = try readConfiguration(options.configuration)
+  var configuration = try readConfiguration(options.configuration)
+  configuration.authorities = configuration.authorities ?? credential("uplink-ca")
+  if configuration.certificate == nil, let key = credential("uplink-key") {
+    configuration.certificate = credential("uplink-cert")
+    configuration.key = configuration.certificate == nil ? nil : key
+  }
   let folder = try stateFolder()
   let poller = try Poller(catching: [.interrupt, .terminate, .hangUp])
   let inbox = Inbox(poller.waker)
@@ -88,7 +99,7 @@ func runUplink(_ options: UplinkOptions, isDry: Bool) throws {
       queueIdentity: queue.identity)
     let uplink = Uplink(configuration, writer, queue, stored: nil)
     let runtime = UplinkRuntime(
-      uplink, configuration, folder: folder, socket: socket, inbox: inbox, output: .print)
+      uplink, configuration, folder: folder, socket: socket, inbox: inbox, output: .print(writer))
     return try runtime.run(poller, control: nil)
   }
   // The control socket also shows that no other program has the queue.

@@ -57,6 +57,14 @@ import Testing
     } catch { #expect(error.line == line, "\(error.text)") }
   }
 
+  @Test("The name of the board in a topic, with and without a template") func deviceInTopic() throws {
+    let base = "server = mqtt://h\nclient-id = van 7\ntopic = fleet/{device}\nallow = reportLocation\n"
+    #expect(try read(base).topic == "fleet/van 7")
+    let template = try read(base + "format = template\npayload = {latitude}\n")
+    #expect(template.topic == "fleet/van 7")
+    #expect(throws: UplinkConfiguration.Mistake.self) { try read("server = mqtt://h\nclient-id = a+b\n") }
+  }
+
   @Test("Addresses of IPv6 keep their brackets in a URL") func addressOfIPv6() throws {
     let address = try #require(ServerAddress("http://[::1]:8080/a"))
     #expect(address.host == "::1" && address.url == "http://[::1]:8080/a" && address.isLocal)
@@ -87,6 +95,22 @@ import Testing
     #expect(due.prefix(7) == [0, 10, 20, 30, 40, 50, 60])
     #expect(!due.contains { (70..<120).contains($0) }, "noise at rest is not sent")
     #expect(due.last.map { $0 > 200 } ?? false)
+  }
+
+  @Test("A fast receiver does not shorten the interval") func fastReceiver() {
+    var schedule = FixSchedule(FixSchedule.Settings(intervalSeconds: 1))
+    let due = (0..<100).filter {
+      schedule.receive(location(Double($0) / 10), at: Instant.zero.moved(by: Double($0) / 10)) != nil
+    }
+    // The pace of a receiver may be a tenth of the interval off.
+    #expect(due == Array(stride(from: 0, to: 100, by: 9)))
+  }
+
+  @Test("Fixes are due again after one with a time of the future") func wrongTime() {
+    var schedule = FixSchedule(FixSchedule.Settings(intervalSeconds: 10))
+    #expect(schedule.receive(location(1e8), at: .zero) == .schedule)
+    let due = (1..<200).filter { schedule.receive(location(Double($0)), at: Instant.zero.moved(by: Double($0))) != nil }
+    #expect(due.first == 60 && due.dropFirst().first == 70 && due.count == 14)
   }
 
   @Test("At rest a fix is due once in `stationary`") func stationary() {

@@ -176,6 +176,50 @@ private struct Scene {
     #expect(scene.queue.losses.dropped == 1 && scene.queue.count == 2)
   }
 
+  @Test("Three refusals set a fix aside, whatever happens to the connection in between") func refusedOverConnections()
+    throws
+  {
+    var scene = try Scene()
+    try scene.add(0)
+    for attempt in 1...3 {
+      scene.now = scene.now.moved(by: 60)
+      #expect(scene.delivery.actions(scene.queue, at: scene.now) == [.connect])
+      scene.delivery.connected(upcoming: scene.queue.upcomingSequence, at: scene.now)
+      #expect(scene.delivery.actions(scene.queue, at: scene.now) == [.send(1)])
+      #expect(scene.delivery.refused(1, &scene.queue, at: scene.now) == (attempt == 3))
+      scene.delivery.failed(.temporary("lost"), random: 0.5, at: scene.now)
+    }
+    #expect(scene.queue.losses.dropped == 1 && scene.queue.count == 0)
+  }
+
+  @Test("A route that comes during an attempt is not missed") func routeDuringAttempt() throws {
+    var scene = try Scene()
+    #expect(scene.delivery.actions(scene.queue, at: scene.now) == [.connect])
+    scene.delivery.routeChanged(random: 0.5, at: scene.now)
+    scene.delivery.failed(.noRoute("no network"), random: 0.5, at: scene.now)
+    #expect(scene.delivery.deadline(scene.queue).map { $0 <= scene.now.moved(by: 1) } ?? false)
+  }
+
+  @Test("A connection without an answer since a change of the routes is made again") func silentAfterRouteChange()
+    throws
+  {
+    var scene = try Scene()
+    try scene.add(0)
+    scene.pass(seconds: 1)
+    scene.delivery.routeChanged(random: 0.5, at: scene.now)
+    try scene.add(1)
+    scene.pass(seconds: 20, acknowledges: false)
+    #expect(scene.delivery.state == .connected && scene.arrived == [1])
+    scene.pass(seconds: 11, acknowledges: false)
+    scene.pass(seconds: 2)
+    #expect(scene.arrived.last == 2 && scene.delivery.state == .connected && scene.delivery.lastFailure == nil)
+    // An answer shows that the connection has outlived the change.
+    scene.delivery.routeChanged(random: 0.5, at: scene.now)
+    try scene.add(2)
+    scene.pass(seconds: 60)
+    #expect(scene.delivery.deadline(scene.queue) == nil)
+  }
+
   @Test("A connection that is not kept ends when everything is acknowledged") func perUpload() throws {
     var settings = Delivery.Settings()
     settings.keepsConnection = false

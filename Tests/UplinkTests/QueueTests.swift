@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FileSystem
+import Glibc
 import Positioning
 import SystemPackage
 import Testing
@@ -235,6 +236,42 @@ func makeQueue(_ disk: SimulatedDisk, bytes: Int = 64 << 10, age: Int64? = nil, 
     #expect(after.waiting(from: 0, count: 100).allSatisfy { after.fix($0) != nil })
   }
 
+  @Test("Fixes of a full disk are sent from memory, and what the server has makes room") func sentFromMemory() throws {
+    let disk = SimulatedDisk()
+    var queue = try makeQueue(disk)
+    for second in 0..<300 { queue.append(walkFix(second)) }
+    try queue.flush()
+    for sequence in queue.waiting(from: 0, count: 300) { queue.acknowledge(sequence) }
+    let before = disk.files.count
+    disk.isFull = true
+    queue.append(walkFix(300))
+    queue.append(walkFix(301))
+    #expect(queue.waiting(from: 0, count: 10).isEmpty, "a fix is not sent before an attempt to write it")
+    #expect(throws: FileError.self) { try queue.flush() }
+    #expect(disk.files.count < before)
+    #expect(queue.waiting(from: 0, count: 10) == [301, 302] && queue.waitingNewest(below: 302, count: 5) == [301])
+    #expect(queue.fix(301)?.utcNanoseconds == walkFix(300).utcNanoseconds)
+    #expect(queue.acknowledge(301) && !queue.acknowledge(301) && queue.count == 1)
+    disk.isFull = false
+    queue.append(walkFix(302))
+    try queue.flush()
+    #expect(try makeQueue(disk).waiting(from: 0, count: 10) == [302, 303])
+  }
+
+  @Test("The files keep within the size, those of acknowledged fixes too") func bounded() throws {
+    let disk = SimulatedDisk()
+    var queue = try makeQueue(disk, tolerance: 1)
+    var largest = 0
+    for second in 0..<3000 {
+      queue.append(walkFix(second, east: second % 2 == 0 ? 0 : 40))
+      try queue.flush()
+      if second % 3 == 0 { queue.acknowledge(queue.upcomingSequence - 1) }
+      largest = max(largest, disk.files.values.reduce(0) { $0 + $1.count })
+    }
+    // The identity and the counts of losses, and the record that is written before there is room for it.
+    #expect(largest <= (64 << 10) + 128)
+  }
+
   @Test("A full queue is thinned within the tolerance before a fix is dropped") func thinnedBeforeDropped() throws {
     let disk = SimulatedDisk()
     var queue = try makeQueue(disk)
@@ -288,7 +325,71 @@ func makeQueue(_ disk: SimulatedDisk, bytes: Int = 64 << 10, age: Int64? = nil, 
   }
 }
 
+/// Seven days without a network; the figures are in docs/guides/uplink.md.
+@Suite struct OutageTests {
+  /// A fix each `interval` of a board that is driven for an hour in the morning and in the evening and rests otherwise.
+  private static func fix(_ second: Int) -> QueuedFix {
+    let hour = Double(second % 86_400) / 3600
+    let driven = [7.0, 17.0].map { min(1, max(0, hour - $0)) }.reduce(0, +) * 3600
+    // 14 m/s on a winding road.
+    let north = 14 * driven, east = 400 * sin(driven / 60) + 60 * sin(driven / 7)
+    let isMoving = driven > 0 && driven < 7200 && (7..<8).contains(hour) || (17..<18).contains(hour)
+    // The noise of a receiver at rest and in motion.
+    let noise = Double((second * 7919) % 997) / 997 - 0.5
+    return QueuedFix(
+      sequence: 0, utcNanoseconds: 1_800_000_000_000_000_000 + Int64(second) * 1_000_000_000,
+      latitudeDegrees: 48 + (north + 4 * noise) / 111_195, longitudeDegrees: 11 + (east + 3 * noise) / 74_400,
+      horizontalAccuracyMetres: 2.5, altitudeMetres: 519, verticalAccuracyMetres: 4,
+      speedMetresPerSecond: isMoving ? 14 : 0, courseDegrees: 0)
+  }
+
+  @Test("A fix in five seconds is thinned within the tolerance, and none is dropped") func sevenDays() throws {
+    let disk = SimulatedDisk()
+    var queue = try makeQueue(disk, bytes: 4 << 20, age: 7 * 86_400)
+    let seconds = Array(stride(from: 0, to: 7 * 86_400, by: 5))
+    // The program writes the fixes of a second at once; fewer writes of the same bytes keep the test short.
+    for (index, second) in seconds.enumerated() {
+      queue.append(Self.fix(second))
+      if index % 24 == 23 { try queue.flush() }
+    }
+    try queue.flush()
+    let arriving = queue.waiting(from: 0, count: .max).compactMap(queue.fix)
+    #expect(queue.losses.dropped == 0 && arriving.count + queue.losses.thinned == seconds.count)
+    #expect(arriving.count < seconds.count && disk.files.values.reduce(0) { $0 + $1.count } <= 4 << 20)
+    // Each fix of the week is within the tolerance of the track that arrives.
+    var next = 1
+    var farthest = 0.0
+    for second in stride(
+      from: 0,
+      through: arriving.last.map { Int(($0.utcNanoseconds - Self.fix(0).utcNanoseconds) / 1_000_000_000) } ?? 0, by: 35)
+    {
+      let fix = Self.fix(second)
+      while next < arriving.count - 1, arriving[next].utcNanoseconds < fix.utcNanoseconds { next += 1 }
+      farthest = max(farthest, ThinningTests.distanceMetres(fix, arriving[next - 1], arriving[next]))
+    }
+    #expect(farthest <= 10.05)
+    print(
+      "seven days, a fix in 5 s:", seconds.count, "fixes,", arriving.count, "arrive,", queue.losses.thinned,
+      "thinned within", farthest, "m;", disk.bytesWritten / 7, "bytes a day")
+  }
+}
+
 @Suite struct ThinningTests {
+  /// The distance of a fix from the line between two others on a plane.
+  static func distanceMetres(_ fix: QueuedFix, _ a: QueuedFix, _ b: QueuedFix) -> Double {
+    func place(_ point: QueuedFix) -> (Double, Double) {
+      (
+        (point.longitudeDegrees - a.longitudeDegrees) * 74_400,
+        (point.latitudeDegrees - a.latitudeDegrees) * 111_195
+      )
+    }
+    let (end, point) = (place(b), place(fix))
+    let square = end.0 * end.0 + end.1 * end.1
+    let part = square == 0 ? 0 : min(1, max(0, (point.0 * end.0 + point.1 * end.1) / square))
+    let (east, north) = (point.0 - part * end.0, point.1 - part * end.1)
+    return (east * east + north * north).squareRoot()
+  }
+
   /// The distance of a point from a line between two others by small steps along it.
   private func distance(_ fix: QueuedFix, _ a: QueuedFix, _ b: QueuedFix) -> Double {
     (0...400).map { step in

@@ -135,6 +135,93 @@ private struct Scene {
     #expect(scene.calls.contains(.stopUpdatingLocation) && scene.stored?["intervalSeconds"] == 600.0)
   }
 
+  private static let yard =
+    #"{"_type":"cmd","action":"setWaypoints","waypoints":{"waypoints":[{"desc":"yard","lat":48,"lon":11,"rad":150,"tst":7}]}}"#
+
+  private func isRequested(_ scene: Scene) -> Int { scene.calls.count { $0 == .requestLocation } }
+
+  @Test("A crossing that started the program has the place and the time of the next location") func crossingAtStart()
+    throws
+  {
+    var scene = try Scene("interval = 1 h\nallow = setWaypoints\n")
+    scene.command(Self.yard)
+    // The program is killed after the crossing, before a location came.
+    var next = try Scene("interval = 1 h\nallow = setWaypoints\n", stored: scene.stored)
+    next.receive(.crossed(region: "yard", isEntry: false))
+    #expect(try isRequested(next) == 2 && next.types() == [])
+    var last = try Scene("interval = 1 h\nallow = setWaypoints\n", stored: next.stored)
+    #expect(isRequested(last) == 2)
+    last.passSecond(500)
+    last.passSecond(500)
+    let transitions = try last.sent.map { try JSON(parsing: $0.1.body) }.filter { $0["_type"] == "transition" }
+    #expect(transitions.count == 1 && transitions.first?["event"] == "leave")
+    #expect(transitions.first?["tst"] == 1_800_000_001 && transitions.first?["acc"] == 3)
+    // Once: the next run does not send it again.
+    #expect(last.stored?["crossings"] == nil)
+  }
+
+  @Test("A state that differs from the last run's is a crossing, once") func crossingWithoutEvent() throws {
+    var scene = try Scene("allow = setWaypoints\n")
+    scene.command(Self.yard)
+    scene.receive(.determined(region: "yard", isInside: true))
+    scene.passSecond()
+    scene.passSecond()
+    #expect(try !scene.types().contains("transition"))
+    var next = try Scene("allow = setWaypoints\n", stored: scene.stored)
+    next.receive(.determined(region: "yard", isInside: false))
+    next.receive(.crossed(region: "yard", isEntry: false))
+    next.passSecond(500)
+    next.passSecond(500)
+    let transitions = try next.sent.map { try JSON(parsing: $0.1.body) }.filter { $0["_type"] == "transition" }
+    #expect(transitions.map { $0["event"] } == ["leave"])
+    next.receive(.crossed(region: "yard", isEntry: true))
+    next.passSecond(0)
+    next.passSecond(0)
+    #expect(try next.types().count { $0 == "transition" } == 2)
+  }
+
+  @Test("A crossing without a location within a minute is at the border") func crossingWithoutLocation() throws {
+    var scene = try Scene("allow = setWaypoints\n")
+    scene.command(Self.yard)
+    scene.receive(.crossed(region: "yard", isEntry: true))
+    for _ in 0..<62 {
+      scene.now = scene.now.moved(by: 1)
+      scene.receive(.wake)
+    }
+    let transitions = try scene.sent.map { try JSON(parsing: $0.1.body) }.filter { $0["_type"] == "transition" }
+    #expect(transitions.count == 1 && transitions.first?["acc"] == 150)
+  }
+
+  @Test("setWaypoints adds to the regions that are set; a repeated command writes nothing") func merged() throws {
+    var scene = try Scene("allow = setWaypoints\n")
+    scene.command(Self.yard)
+    scene.stored = nil
+    scene.command(Self.yard)
+    #expect(scene.stored == nil)
+    scene.command(Self.yard.replacing("yard", with: "home"))
+    scene.command(Self.yard.replacing("150", with: "200"))
+    let regions = RegionTable(scene.stored?["regions"] ?? .null).waypoints
+    #expect(regions.map(\.name) == ["home", "yard"] && regions.map(\.radiusMetres) == [150, 200])
+    for number in 0..<30 { scene.command(Self.yard.replacing("yard", with: "n\(number)")) }
+    #expect(RegionTable(scene.stored?["regions"] ?? .null).waypoints.count == RemoteCommand.waypointLimit)
+  }
+
+  @Test("A server cannot fill the log with commands that are refused") func floodOfCommands() throws {
+    var scene = try Scene("")
+    for _ in 0..<1000 { scene.command("{}") }
+    #expect(scene.logged.count { $0.contains("not carried out") } == 10)
+    for _ in 0..<60 {
+      scene.now = scene.now.moved(by: 1)
+      scene.command("{}")
+    }
+    #expect((11...17).contains(scene.logged.count { $0.contains("not carried out") }))
+  }
+
+  @Test("Updates pause at rest only if a distance says when a fix is due") func pauses() throws {
+    #expect(try Scene("interval = 1 s\n").calls.contains(.setPausesAutomatically(false)))
+    #expect(try Scene("interval = 1 s\ndistance = 20 m\n").calls.contains(.setPausesAutomatically(true)))
+  }
+
   @Test("A stored table with damaged rows gives the others") func table() {
     var table = RegionTable()
     let waypoints = (1...3).map {

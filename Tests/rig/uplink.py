@@ -10,6 +10,7 @@ sextantd has a simulated receiver with a fix a second. Everything is on the loop
 import contextlib
 import http.server
 import json
+import math
 import os
 import random
 import signal
@@ -18,6 +19,8 @@ import subprocess
 import threading
 import time
 import urllib.parse
+
+import jsonschema
 
 import harness
 from harness import Program, environment, expect, expect_equal, program, run_checks, wait_until
@@ -180,6 +183,11 @@ def missing_seconds(seconds):
     return sorted(set(range(min(seconds), max(seconds))) - seconds)
 
 
+def no_gap(locations):
+    """New fixes go first: the last ones of a backlog may come after them."""
+    return not missing_seconds([one["tst"] for one in locations])
+
+
 def check_arrivals(locations):
     """Every second between the first fix and the last is there; a repeat has the identifier of the first one."""
     times = {}
@@ -206,7 +214,7 @@ def server_kills(folder, kills):
                 broker.start()
                 count = len(broker.locations())
                 wait_until(lambda: len(broker.locations()) > count + 3, lambda: f"nothing arrives after a kill: {uplink.errors[-500:]}")
-            uplink.wait_for_status(lambda status: status["queued"] <= 2, "the backlog does not end")
+            uplink.wait_for_status(lambda status: status["queued"] <= 2 and no_gap(broker.locations()), "the backlog does not end")
             count = len(check_arrivals(broker.locations()))
             status = uplink.status()
             expect_equal(status["dropped"] + status["thinned"], 0, "the number of lost fixes")
@@ -262,9 +270,79 @@ def commands(folder):
             wait_until(lambda: broker.locations("transition"), lambda: f"no transition: {uplink.errors[-500:]}")
             crossing = broker.locations("transition")[0]
             expect_equal((crossing["event"], crossing["desc"], crossing["wtst"]), ("leave", "yard", 1700000000), "the transition")
+            uplink.process.kill()
+            wait_until(lambda: broker.locations("lwt"), "the broker has no last will")
+        broker.kill()
+    schema = published("owntracks")
+    types = {}
+    for topic, text in broker.messages:
+        if topic.endswith("/cmd"):
+            continue
+        message = json.loads(text)
+        jsonschema.validate(message, schema)
+        types[message["_type"]] = topic
+    base = "owntracks/ann/van"
+    expect_equal(types, {"location": base, "lwt": base, "status": f"{base}/status", "transition": f"{base}/event",
+                         "waypoints": f"{base}/waypoints"}, "the topics")
+    return "reportLocation, a refusal, and a region that was set and left; every message is as OwnTracks describes it"
+
+
+def crossed_while_dead(folder):
+    """A region of the server is left while the program does not run: its next start reports it."""
+    broker = Broker(f"{folder}/broker")
+    with service(folder) as path:
+        broker.start()
+        text = (f"server = mqtt://localhost:{broker.port}\nclient-id = van\ntopic = owntracks/ann/van\ninterval = 1 s\n"
+                "allow = setWaypoints\n")
+        with Uplink(f"{folder}/client", path, text) as uplink:
+            wait_until(lambda: broker.locations(), "no location arrives")
+            here = broker.locations()[-1]
+            broker.publish("owntracks/ann/van/cmd", json.dumps({
+                "_type": "cmd", "action": "setWaypoints", "waypoints": {"_type": "waypoints", "waypoints": [
+                    {"_type": "waypoint", "desc": "yard", "lat": here["lat"], "lon": here["lon"], "rad": 15, "tst": 1700000000}]}}))
+            wait_until(lambda: "yard" in broker.locations()[-1].get("inregions", []), "it is not in the region")
+            expect_equal(broker.locations("transition"), [], "the transitions before the crossing")
+            uplink.process.kill()
+            uplink.process.wait()
+
+        def metres(one):
+            north = (one["latitude"] - here["lat"]) * 111_195
+            return math.hypot(north, (one["longitude"] - here["lon"]) * 111_195 * math.cos(math.radians(here["lat"])))
+        with Program(program(), "track", "--json", env=environment(f"{folder}/other", SEXTANT_SERVICE=path)) as other:
+            wait_until(lambda: (seen := other.locations()) and metres(seen[-1]) > 50, "the walk does not leave the region")
+        with Uplink(f"{folder}/client", path, text) as uplink:
+            wait_until(lambda: broker.locations("transition"), lambda: f"no transition: {uplink.errors[-500:]}")
+            crossing = broker.locations("transition")[0]
+            expect_equal((crossing["event"], crossing["desc"], crossing["wtst"]), ("leave", "yard", 1700000000), "the transition")
             uplink.terminate()
         broker.kill()
-    return "reportLocation, a refusal, and a region that was set and left"
+    return "a region that was left while the program did not run"
+
+
+def published(name):
+    """A schema by what the maker of a format has published."""
+    with open(f"{os.path.dirname(os.path.abspath(__file__))}/schemas/{name}.json") as file:
+        return json.load(file)
+
+
+def home_assistant(folder):
+    """Discovery, availability and attributes."""
+    broker = Broker(f"{folder}/broker")
+    with service(folder) as path:
+        broker.start()
+        text = f"server = mqtt://localhost:{broker.port}\nformat = homeassistant\ntopic = sextant/van\nclient-id = van 7\n"
+        with Uplink(f"{folder}/client", path, text) as uplink:
+            wait_until(lambda: any(topic == "sextant/van/attributes" for topic, _ in broker.messages), "no attributes")
+            uplink.process.kill()
+            wait_until(lambda: ("sextant/van/availability", "offline") in broker.messages, "it stays available")
+        broker.kill()
+    discovery = [json.loads(text) for topic, text in broker.messages if topic == "homeassistant/device_tracker/van_7/config"]
+    expect_equal(len(discovery), 1, "the number of discovery messages")
+    jsonschema.validate(discovery[0], published("homeassistant"))
+    expect_equal(discovery[0]["json_attributes_topic"], "sextant/van/attributes", "the topic of the attributes")
+    attributes = next(json.loads(text) for topic, text in broker.messages if topic == "sextant/van/attributes")
+    expect(all(isinstance(attributes[name], float) for name in ("latitude", "longitude", "gps_accuracy")), f"{attributes}")
+    return "discovery by its schema, attributes, and unavailable after a kill"
 
 
 class Traccar:
@@ -360,7 +438,7 @@ def certificates(folder):
             certificate("-days", "2")
             broker.start()
             wait_until(lambda: len(broker.locations()) > 3, lambda: f"nothing arrives with a new certificate: {uplink.errors[-500:]}")
-            uplink.wait_for_status(lambda status: status["queued"] <= 2, "the backlog does not end")
+            uplink.wait_for_status(lambda status: status["queued"] <= 2 and no_gap(broker.locations()), "the backlog does not end")
             check_arrivals(broker.locations())
             uplink.terminate()
         broker.kill()
@@ -389,4 +467,4 @@ if __name__ == "__main__":
     def program_killed(folder):
         return program_kills(folder, options.kills)
 
-    run_checks([broker_killed, program_killed, commands, traccar, certificates, dry_run], options.checks)
+    run_checks([broker_killed, program_killed, commands, crossed_while_dead, home_assistant, traccar, certificates, dry_run], options.checks)

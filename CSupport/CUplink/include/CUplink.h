@@ -108,8 +108,6 @@ void cuplink_http_close(cuplink_http *http);
 cuplink_http_result cuplink_http_perform(cuplink_http *http, const cuplink_http_request *request);
 // The library's words for the last error.
 const char *cuplink_http_error(cuplink_http *http);
-// Ends the request that is under way; from any thread.
-void cuplink_http_abort(cuplink_http *http);
 
 // MARK: Routes
 

@@ -19,6 +19,9 @@ struct Delivery {
     /// The most fixes of the backlog a second.
     var backlogPerSecond = 20.0
     var backlogIsNewestFirst = false
+    /// Whether a connection that has no answer after a change of the routes is made again: its address may be gone, which TCP
+    /// notices late.
+    var reconnectsAfterRouteChange = true
   }
 
   enum Action: Equatable {
@@ -51,8 +54,6 @@ struct Delivery {
 
   private struct Flight {
     var isBacklog: Bool
-    /// How often the server has refused the fix.
-    var refusals = 0
     /// When a refused fix is sent again; nil for one that is on the way.
     var repeated: Instant?
   }
@@ -60,6 +61,8 @@ struct Delivery {
   private let settings: Settings
   private(set) var state = State.idle
   private var flights: [UInt64: Flight] = [:]
+  /// How often the server has refused a fix, over all connections: a fix that it never takes must not stop the others.
+  private var refusals: [UInt64: Int] = [:]
   /// The first number that is not of the backlog.
   private var firstNew: UInt64
   private var nextNew: UInt64
@@ -68,6 +71,10 @@ struct Delivery {
   private var backlogDue = Instant.zero
   private var failures = 0
   private var hasFailed = false
+  /// The routes have changed since the last answer, or since the attempt to connect began.
+  private var hasNewRoutes = false
+  /// When the server's answer is due after a change of the routes.
+  private var answerDue: Instant?
 
   private(set) var sent = 0
   private(set) var acknowledged = 0
@@ -79,6 +86,8 @@ struct Delivery {
   /// A refused fix is set aside after this number of attempts.
   static let refusalLimit = 3
   private static let refusalPause = Milliseconds(1000)
+  /// The longest time from a fix to its acknowledgement after a change of the routes.
+  private static let answerTime = Milliseconds(30_000)
 
   /// - Parameter firstNew: the number of the next fix: those before are a backlog.
   init(_ settings: Settings, firstNew: UInt64) {
@@ -99,7 +108,7 @@ struct Delivery {
       let repeated = flights.values.compactMap(\.repeated).min()
       let hasRoom = flights.count < settings.window
       let backlog = hasRoom && !nextBacklog(queue).isEmpty ? backlogDue : nil
-      return Instant.earlier(repeated, backlog)
+      return Instant.earlier(Instant.earlier(repeated, backlog), answerDue)
     case .idle, .connecting: return nil
     }
   }
@@ -111,14 +120,17 @@ struct Delivery {
     switch state {
     case .idle:
       guard settings.keepsConnection || hasWaiting(queue) else { return [] }
-      state = .connecting
-      return [.connect]
+      return connect()
     case .waiting(let until):
       guard let until, until <= now else { return [] }
-      state = .connecting
-      return [.connect]
+      return connect()
     case .connecting: return []
     case .connected:
+      if let due = answerDue, due <= now {
+        lastFailure = "no answer since the routes of the network changed; the connection is made again"
+        hasFailed = true
+        return connect()
+      }
       var actions: [Action] = []
       for (sequence, flight) in flights.sorted(by: { $0.key < $1.key }) {
         guard let due = flight.repeated, due <= now else { continue }
@@ -130,12 +142,20 @@ struct Delivery {
         actions.append(.send(sequence))
       }
       sent += actions.count
+      if hasNewRoutes, answerDue == nil, !flights.isEmpty { answerDue = now + Self.answerTime }
       if actions.isEmpty, flights.isEmpty, !settings.keepsConnection, !hasWaiting(queue) {
         state = .idle
         actions.append(.disconnect)
       }
       return actions
     }
+  }
+
+  private mutating func connect() -> [Action] {
+    state = .connecting
+    hasNewRoutes = false
+    answerDue = nil
+    return [.connect]
   }
 
   private func hasWaiting<Storage>(_ queue: FixQueue<Storage>) -> Bool { !queue.waiting(from: 0, count: 1).isEmpty }
@@ -148,7 +168,7 @@ struct Delivery {
 
   private mutating func next<Storage>(_ queue: FixQueue<Storage>, at now: Instant) -> (UInt64, isBacklog: Bool)? {
     // A refused fix is repeated before the next one of its stream, so that the order holds.
-    let refused = flights.values.filter { $0.refusals > 0 }
+    let refused = flights.filter { refusals[$0.key] != nil }.values
     if !refused.contains(where: { !$0.isBacklog }), let sequence = queue.waiting(from: nextNew, count: 1).first {
       nextNew = sequence + 1
       return (sequence, false)
@@ -184,7 +204,10 @@ struct Delivery {
   mutating func acknowledged<Storage>(_ sequence: UInt64, _ queue: inout FixQueue<Storage>) {
     // One that was sent over an earlier connection counts too.
     flights[sequence] = nil
+    refusals[sequence] = nil
     if queue.acknowledge(sequence) { acknowledged += 1 }
+    hasNewRoutes = false
+    answerDue = nil
     failures = 0
     lastFailure = nil
   }
@@ -193,20 +216,27 @@ struct Delivery {
   ///
   /// - Returns: whether the fix was set aside.
   mutating func refused<Storage>(_ sequence: UInt64, _ queue: inout FixQueue<Storage>, at now: Instant) -> Bool {
-    guard var flight = flights[sequence] else { return false }
-    flight.refusals += 1
-    guard flight.refusals >= Self.refusalLimit else {
-      flight.repeated = now + Self.refusalPause
-      flights[sequence] = flight
+    guard flights[sequence] != nil else { return false }
+    // The server has answered.
+    hasNewRoutes = false
+    answerDue = nil
+    let count = (refusals[sequence] ?? 0) + 1
+    guard count >= Self.refusalLimit else {
+      refusals[sequence] = count
+      flights[sequence]?.repeated = now + Self.refusalPause
       return false
     }
     flights[sequence] = nil
+    refusals[sequence] = nil
     queue.setAside(sequence)
     return true
   }
 
   /// A fix that was to be sent is not in the queue any more: it was thinned or dropped.
-  mutating func remove(_ sequence: UInt64) { flights[sequence] = nil }
+  mutating func remove(_ sequence: UInt64) {
+    flights[sequence] = nil
+    refusals[sequence] = nil
+  }
 
   /// The connection ended, could not be made, or the server has no answer.
   ///
@@ -215,10 +245,12 @@ struct Delivery {
     lastFailure = failure.text
     hasFailed = true
     flights = [:]
+    answerDue = nil
     failures = min(failures + 1, 10)
     switch failure {
-    case .noRoute: state = .waiting(until: nil)
-    case .temporary:
+    // A route that came during the attempt is not reported again.
+    case .noRoute where !hasNewRoutes: state = .waiting(until: nil)
+    case .noRoute, .temporary:
       let longest = min(Self.longestBackOff.seconds, Double(1 << (failures - 1)))
       state = .waiting(until: now + Milliseconds(seconds: longest * (0.5 + 0.5 * min(1, max(0, random)))))
     }
@@ -226,7 +258,10 @@ struct Delivery {
 
   /// The kernel has a new route: the next attempt need not wait longer.
   mutating func routeChanged(random: Double, at now: Instant) {
-    guard case .waiting(let until) = state else { return }
+    guard case .waiting(let until) = state else {
+      hasNewRoutes = state == .connecting || state == .connected && settings.reconnectsAfterRouteChange
+      return
+    }
     failures = 0
     // The name server and the server may need a moment longer than the route.
     let soon = now + Milliseconds(seconds: 0.2 + 0.8 * min(1, max(0, random)))

@@ -30,6 +30,9 @@ struct FixSchedule {
   /// a few seconds.
   static let leastSingleInterval = 30.0
 
+  /// The longest time that a location of a batch is under way, seconds.
+  private static let longestDelay = 60.0
+
   private(set) var settings: Settings
   private var last: (location: Location, received: Instant)?
   /// When the next location is due by the interval.
@@ -84,7 +87,7 @@ struct FixSchedule {
       return .request
     }
     guard location.horizontalAccuracyMetres <= settings.accuracyMetres, isDue(location, at: now) else {
-      if demand == .single { due = now.moved(by: settings.intervalSeconds ?? 0) }
+      if demand == .single, due <= now { due = now.moved(by: settings.intervalSeconds ?? 0) }
       return nil
     }
     take(location, at: now)
@@ -96,11 +99,14 @@ struct FixSchedule {
     // By the times of the measurements: locations of a batch arrive together.
     let (elapsed, isTooLong) = location.timestamp.nanosecondsSince1970.subtractingReportingOverflow(
       last.location.timestamp.nanosecondsSince1970)
-    let seconds = isTooLong ? now.seconds(since: last.received) : Double(elapsed) / 1e9
-    // A repeated or older location.
+    var seconds = isTooLong ? now.seconds(since: last.received) : Double(elapsed) / 1e9
+    let waited = now.seconds(since: last.received)
+    // A repeated or older location. If older ones alone have come for a while, the time of the last one was wrong.
+    if seconds <= 0, waited >= Self.longestDelay { seconds = waited }
     guard seconds > 0 else { return false }
-    // Half a second: the pace of a receiver is not that of the interval.
-    guard seconds >= (settings.intervalSeconds ?? 0) - 0.5 else { return false }
+    // The pace of a receiver is not that of the interval.
+    let interval = settings.intervalSeconds ?? 0
+    guard seconds >= interval - min(0.5, interval / 10) else { return false }
     if let distance = settings.distanceMetres {
       // The noise of two positions is no movement.
       let noise = max(last.location.horizontalAccuracyMetres, location.horizontalAccuracyMetres)

@@ -8,6 +8,8 @@ struct RegionTable: Equatable, Sendable {
     var number: UInt16
     var waypoint: Waypoint
     var isSet: Bool
+    /// Where the board was last; nil before its state is known.
+    var isInside: Bool?
   }
 
   private var rows: [Row] = []
@@ -25,6 +27,17 @@ struct RegionTable: Equatable, Sendable {
 
   /// The region of a number; nil if it is dropped.
   func waypoint(_ number: UInt16) -> Waypoint? { rows.first { $0.number == number }?.waypoint }
+
+  /// Whether the board was in a region that is set when its state was last known; nil if it is not known.
+  func isInside(_ name: String) -> Bool? { rows.last { $0.isSet && $0.waypoint.name == name }?.isInside }
+
+  /// The names of the regions that the board is in, sorted.
+  var namesInside: [String] { rows.filter { $0.isSet && $0.isInside == true }.map(\.waypoint.name).sorted() }
+
+  /// Notes where the board is now.
+  mutating func enter(_ name: String, isInside: Bool) {
+    if let index = rows.lastIndex(where: { $0.isSet && $0.waypoint.name == name }) { rows[index].isInside = isInside }
+  }
 
   /// Replaces the regions.
   mutating func set(_ waypoints: [Waypoint]) {
@@ -54,7 +67,7 @@ struct RegionTable: Equatable, Sendable {
           waypoint: Waypoint(
             name: name, latitudeDegrees: latitude, longitudeDegrees: longitude, radiusMetres: radius,
             madeSeconds: element["made"]?.number.flatMap { Int64(exactly: $0.rounded()) } ?? 0),
-          isSet: element["set"]?.bool ?? false))
+          isSet: element["set"]?.bool ?? false, isInside: element["inside"]?.bool))
     }
   }
 
@@ -66,7 +79,7 @@ struct RegionTable: Equatable, Sendable {
           "number": .integer(Int64(row.number)), "name": .string(row.waypoint.name),
           "latitude": .double(row.waypoint.latitudeDegrees), "longitude": .double(row.waypoint.longitudeDegrees),
           "radius": .double(row.waypoint.radiusMetres), "made": .integer(row.waypoint.madeSeconds),
-          "set": .bool(row.isSet),
+          "set": .bool(row.isSet), "inside": row.isInside.map { .bool($0) } ?? .null,
         ]
       })
   }

@@ -14,17 +14,6 @@ struct Payload: Equatable, Sendable {
   var isRetained = false
 }
 
-/// A region that the server has set.
-struct Waypoint: Equatable, Sendable {
-  /// Its name, and the identity of the region.
-  var name: String
-  var latitudeDegrees: Double
-  var longitudeDegrees: Double
-  var radiusMetres: Double
-  /// When it was made, seconds since 1970; the server's identity of it.
-  var madeSeconds: Int64
-}
-
 /// The form of the messages that a server expects.
 enum PayloadFormat: Equatable, Sendable {
   case ownTracks
@@ -213,7 +202,9 @@ struct PayloadWriter: Sendable {
       ("lon", "\(fix.longitudeDegrees)"),
     ]
     if let value = fix.altitudeMetres { fields.append(("altitude", "\(value)")) }
-    if let value = fix.speedMetresPerSecond { fields.append(("speed", "\(value * 3600 / 1852)")) }
+    if let value = fix.speedMetresPerSecond {
+      fields.append(("speed", "\((value * 3_600_000 / 1852).rounded() / 1000)"))
+    }
     if let value = fix.courseDegrees { fields.append(("bearing", "\(value)")) }
     if let value = fix.horizontalAccuracyMetres { fields.append(("accuracy", "\(value)")) }
     if let battery { fields.append(("batt", String(battery))) }

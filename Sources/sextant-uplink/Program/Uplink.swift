@@ -33,14 +33,23 @@ struct Uplink<Storage: QueueStorage> {
     case log(String)
   }
 
+  private struct Crossing {
+    var region: String
+    var isEntry: Bool
+  }
+
   private let configuration: UplinkConfiguration
   private let writer: PayloadWriter
   private(set) var queue: FixQueue<Storage>
   private(set) var delivery: Delivery
   private var schedule: FixSchedule
   private var regions: RegionTable
-  private var inside: Set<String> = []
-  private var newest: Location?
+  private var newest: (location: Location, received: Instant)?
+  /// Crossings that wait for the location of this moment.
+  private var crossings: [Crossing] = []
+  private var crossingsDue: Instant?
+  /// Crossings of the last run that had no location at its end.
+  private let storedCrossings: [JSON]
   /// What the server has changed of the schedule.
   private var override: (intervalSeconds: Double?, distanceMetres: Double?)
   private var isUpdating = false
@@ -54,6 +63,8 @@ struct Uplink<Storage: QueueStorage> {
   private var settleDue: Instant?
   private var loggedProblem: String?
   private var loggedLosses: FixQueue<Storage>.Losses
+  private var loggedRefusals = 0
+  private var refusalsLogged = Instant.zero
   /// The charge of the battery in per cent; nil without one.
   var battery: Int?
 
@@ -63,6 +74,13 @@ struct Uplink<Storage: QueueStorage> {
   private static var settleTime: Milliseconds { Milliseconds(60_000) }
   /// The time until a failed write is tried again.
   private static var writeRetry: Milliseconds { Milliseconds(10_000) }
+  /// The age of a location that still tells where a border was crossed.
+  private static var crossingAge: Milliseconds { Milliseconds(5000) }
+  /// The longest time that a crossing waits for a location.
+  private static var crossingTime: Milliseconds { Milliseconds(60_000) }
+  /// Refused commands that are logged at once, and the time of one more: a server cannot fill the log.
+  private static var refusalBurst: Int { 10 }
+  private static var refusalPause: Milliseconds { Milliseconds(10_000) }
 
   /// - Parameters:
   ///   - queue: the fixes of earlier runs wait in it.
@@ -74,10 +92,11 @@ struct Uplink<Storage: QueueStorage> {
     loggedLosses = queue.losses
     delivery = Delivery(
       Delivery.Settings(
-        keepsConnection: configuration.keepsConnection && configuration.server.isMQTT,
-        window: configuration.server.isMQTT ? 16 : 2, backlogPerSecond: configuration.backlogPerSecond,
-        backlogIsNewestFirst: configuration.backlogIsNewestFirst), firstNew: queue.upcomingSequence)
+        keepsConnection: configuration.keepsConnection, window: configuration.server.isMQTT ? 16 : 2,
+        backlogPerSecond: configuration.backlogPerSecond, backlogIsNewestFirst: configuration.backlogIsNewestFirst,
+        reconnectsAfterRouteChange: configuration.server.isMQTT), firstNew: queue.upcomingSequence)
     regions = RegionTable(stored?["regions"] ?? .null)
+    storedCrossings = if case .array(let elements)? = stored?["crossings"] { Array(elements.prefix(100)) } else { [] }
     override = (
       stored?["intervalSeconds"]?.number.flatMap { $0 >= 0 ? $0 : nil },
       stored?["distanceMetres"]?.number.flatMap { $0 >= 0 ? $0 : nil }
@@ -99,9 +118,17 @@ struct Uplink<Storage: QueueStorage> {
       .call(.setDelegate([.takesLocations, .takesErrors])),
       .call(.setActivity(settings.activity)),
       .call(.setAllowsBackgroundUpdates(true)),
-      .call(.setPausesAutomatically(true)),
       .call(.requestAlways),
     ]
+    for element in storedCrossings {
+      if let region = element["region"]?.string, let isEntry = element["entry"]?.bool {
+        crossings.append(Crossing(region: region, isEntry: isEntry))
+      }
+    }
+    if !crossings.isEmpty {
+      crossingsDue = now + Self.crossingTime
+      actions.append(.call(.requestLocation))
+    }
     // The location service remembers the regions of earlier runs; a state tells where the board is now.
     for region in regions.waypoints.map(region(of:)) {
       actions.append(.call(.startMonitoring(region)))
@@ -116,6 +143,8 @@ struct Uplink<Storage: QueueStorage> {
     // The filter of the service is by distance alone: with `stationary`, the program filters.
     let filter = settings.stationarySeconds == nil && settings.intervalSeconds == nil ? settings.distanceMetres : nil
     actions.append(.call(.setDistanceFilter(metres: filter ?? -1)))
+    // At rest there are no updates, unless the interval alone says when a location is due.
+    actions.append(.call(.setPausesAutomatically((settings.distanceMetres ?? 0) > 0)))
     let updates = schedule.demand == .updates
     if updates != isUpdating {
       isUpdating = updates
@@ -126,7 +155,9 @@ struct Uplink<Storage: QueueStorage> {
 
   /// When `receive(.wake)` is due; nil for never.
   var deadline: Instant? {
-    [schedule.deadline, delivery.deadline(queue), flushDue, settleDue].reduce(nil) { Instant.earlier($0, $1) }
+    [schedule.deadline, delivery.deadline(queue), flushDue, settleDue, crossingsDue].reduce(nil) {
+      Instant.earlier($0, $1)
+    }
   }
 
   mutating func receive(_ event: Event, utcNanoseconds: Int64, at now: Instant) -> [Action] {
@@ -137,13 +168,14 @@ struct Uplink<Storage: QueueStorage> {
     }
     var actions: [Action] = []
     switch event {
-    case .locations(let locations): for location in locations { take(location, at: now) }
+    case .locations(let locations): for location in locations { actions += take(location, at: now) }
     case .requestFailed: schedule.requestFailed(at: now)
-    case .crossed(let region, let isEntry): cross(region, isEntry, utcNanoseconds, at: now)
-    case .determined(let region, let isInside): setInside(region, isInside)
+    case .crossed(let region, let isEntry): actions += cross(region, isEntry, at: now)
+    case .determined(let region, let isInside): actions += determine(region, isInside, at: now)
     case .transport(let event): actions += take(event, at: now)
     case .routesChanged: delivery.routeChanged(random: .random(in: 0...1), at: now)
-    case .wake: break
+    case .wake:
+      if let due = crossingsDue, due <= now { actions += endCrossings(nil, utcNanoseconds, at: now) }
     case .end:
       actions += write(at: now)
       queue.sync()
@@ -154,10 +186,10 @@ struct Uplink<Storage: QueueStorage> {
 
   // MARK: Fixes
 
-  private mutating func take(_ location: Location, at now: Instant) {
-    newest = location
-    guard let trigger = schedule.receive(location, at: now) else { return }
-    append(location, trigger, at: now)
+  private mutating func take(_ location: Location, at now: Instant) -> [Action] {
+    newest = (location, now)
+    if let trigger = schedule.receive(location, at: now) { append(location, trigger, at: now) }
+    return crossings.isEmpty ? [] : endCrossings(location, location.timestamp.nanosecondsSince1970, at: now)
   }
 
   private mutating func append(_ location: Location, _ trigger: QueuedFix.Trigger, region: UInt16 = 0, at now: Instant)
@@ -176,22 +208,50 @@ struct Uplink<Storage: QueueStorage> {
     if flushDue == nil { flushDue = max(now, lastFlush + Self.flushTime) }
   }
 
-  private mutating func cross(_ name: String, _ isEntry: Bool, _ utcNanoseconds: Int64, at now: Instant) {
-    setInside(name, isEntry)
-    guard let number = regions.number(of: name), let waypoint = regions.waypoint(number) else { return }
-    // The border is where the board was, if no location of this run is known.
-    var place =
-      newest
-      ?? Location(
+  /// The service reports a crossing without its place, and may have started this program for it: the next location is requested.
+  private mutating func cross(_ name: String, _ isEntry: Bool, at now: Instant) -> [Action] {
+    guard regions.number(of: name) != nil, regions.isInside(name) != isEntry else { return [] }
+    regions.enter(name, isInside: isEntry)
+    if crossings.isEmpty, let newest, now <= newest.received + Self.crossingAge {
+      append(crossing: Crossing(region: name, isEntry: isEntry), newest.location, at: now)
+      return write(at: now) + [.storeSettings(storedSettings)]
+    }
+    crossings.append(Crossing(region: name, isEntry: isEntry))
+    if crossingsDue == nil { crossingsDue = now + Self.crossingTime }
+    // A crossing is safe from the end of the process as a fix is.
+    return [.storeSettings(storedSettings), .call(.requestLocation)]
+  }
+
+  /// Ends the wait of crossings.
+  ///
+  /// - Parameter location: nil: none came. The board is at the border then, by the time of this computer.
+  private mutating func endCrossings(_ location: Location?, _ utcNanoseconds: Int64, at now: Instant) -> [Action] {
+    for crossing in crossings {
+      guard let waypoint = regions.number(of: crossing.region).flatMap({ regions.waypoint($0) }) else { continue }
+      let border = Location(
         Coordinate(latitudeDegrees: waypoint.latitudeDegrees, longitudeDegrees: waypoint.longitudeDegrees),
         horizontalAccuracyMetres: waypoint.radiusMetres, timestamp: UTCTime(nanosecondsSince1970: utcNanoseconds))
-    if newest == nil { place.timestamp = UTCTime(nanosecondsSince1970: utcNanoseconds) }
-    if writer.format == .ownTracks { append(place, isEntry ? .entry : .exit, region: number, at: now) }
+      append(crossing: crossing, location ?? border, at: now)
+    }
+    crossings = []
+    crossingsDue = nil
+    // First the queue, then the settings without the crossings: a kill between both repeats a crossing, and loses none.
+    return write(at: now) + [.storeSettings(storedSettings)]
+  }
+
+  private mutating func append(crossing: Crossing, _ place: Location, at now: Instant) {
+    guard let number = regions.number(of: crossing.region) else { return }
+    if writer.format == .ownTracks { append(place, crossing.isEntry ? .entry : .exit, region: number, at: now) }
     append(place, .region, region: number, at: now)
   }
 
-  private mutating func setInside(_ name: String, _ isInside: Bool) {
-    if isInside { inside.insert(name) } else { inside.remove(name) }
+  /// A state that differs from that of the last run is a crossing that no event reported: the board was off, or the program was not
+  /// started for it.
+  private mutating func determine(_ name: String, _ isInside: Bool, at now: Instant) -> [Action] {
+    guard regions.number(of: name) != nil else { return [] }
+    if regions.isInside(name) != nil { return cross(name, isInside, at: now) }
+    regions.enter(name, isInside: isInside)
+    return [.storeSettings(storedSettings)]
   }
 
   // MARK: The server
@@ -200,15 +260,18 @@ struct Uplink<Storage: QueueStorage> {
     switch event {
     case .connected:
       delivery.connected(upcoming: queue.upcomingSequence, at: now)
-      return logged(nil)
+      // HTTP connects with the first request.
+      return configuration.server.isMQTT ? logged(nil) : []
     case .acknowledged(let sequence):
       delivery.acknowledged(sequence, &queue)
       if settleDue == nil { settleDue = now + Self.settleTime }
       return logged(nil)
     case .refused(let sequence, let reason):
+      let name = queue.fix(sequence).map(writer.identifier) ?? "\(sequence)"
       guard delivery.refused(sequence, &queue, at: now) else { return [] }
+      loggedLosses.dropped += 1
       return [
-        .log("the server refuses fix \(sequence) (\(reason)) after \(Delivery.refusalLimit) attempts: it is dropped")
+        .log("the server refuses the fix \(name) (\(reason)) after \(Delivery.refusalLimit) attempts: it is dropped")
       ]
     case .failed(let failure):
       delivery.failed(failure, random: .random(in: 0...1), at: now)
@@ -234,13 +297,19 @@ struct Uplink<Storage: QueueStorage> {
     do throws(RemoteCommand.Refusal) {
       command = try RemoteCommand(message, allowed: configuration.allowed)
     } catch {
-      return [.log("a command of the server is not carried out: \(error.text)")]
+      return refused(error.text, at: now)
     }
     switch command {
     case .reportLocation:
       schedule.request()
       return []
-    case .setWaypoints(let waypoints): return setRegions(waypoints)
+    case .setWaypoints(let waypoints):
+      // OwnTracks adds them to those that are set; a name is set once.
+      let merged = regions.waypoints.filter { old in !waypoints.contains { $0.name == old.name } } + waypoints
+      guard merged.count <= RemoteCommand.waypointLimit else {
+        return refused("\(merged.count) waypoints would be set; \(RemoteCommand.waypointLimit) are possible", at: now)
+      }
+      return setRegions(merged)
     case .clearWaypoints: return setRegions([])
     case .setConfiguration(let interval, let distance):
       override = (interval ?? override.intervalSeconds, distance ?? override.distanceMetres)
@@ -249,25 +318,38 @@ struct Uplink<Storage: QueueStorage> {
     }
   }
 
+  private mutating func refused(_ reason: String, at now: Instant) -> [Action] {
+    if refusalsLogged + Self.refusalPause <= now { loggedRefusals = max(0, loggedRefusals - 1) }
+    guard loggedRefusals < Self.refusalBurst else { return [] }
+    loggedRefusals += 1
+    refusalsLogged = now
+    return [.log("a command of the server is not carried out: \(reason)")]
+  }
+
   private mutating func setRegions(_ waypoints: [Waypoint]) -> [Action] {
     var actions: [Action] = []
     for waypoint in regions.waypoints where !waypoints.contains(waypoint) {
       actions.append(.call(.stopMonitoring(region(of: waypoint))))
-      setInside(waypoint.name, false)
     }
     let added = waypoints.filter { !regions.waypoints.contains($0) }
     for region in added.map(region(of:)) {
       actions.append(.call(.startMonitoring(region)))
       actions.append(.call(.requestState(region)))
     }
+    let former = regions
     regions.set(waypoints)
-    actions.append(.storeSettings(storedSettings))
+    // A repeated command does not wear the disk.
+    if regions != former { actions.append(.storeSettings(storedSettings)) }
     if writer.format == .ownTracks { actions.append(.transport(.publish(writer.waypoints(regions.waypoints)))) }
     return actions
   }
 
   private var storedSettings: JSON {
     var members = [JSON.Member("regions", regions.json)]
+    if !crossings.isEmpty {
+      let waiting = crossings.map { ["region": .string($0.region), "entry": .bool($0.isEntry)] as JSON }
+      members.append(JSON.Member("crossings", .array(waiting)))
+    }
     if let value = override.intervalSeconds { members.append(JSON.Member("intervalSeconds", .double(value))) }
     if let value = override.distanceMetres { members.append(JSON.Member("distanceMetres", .double(value))) }
     return .object(members)
@@ -309,7 +391,7 @@ struct Uplink<Storage: QueueStorage> {
       }
       return writer.transition(fix, region: region)
     }
-    return writer.payload(of: fix, battery: battery, regions: inside.sorted())
+    return writer.payload(of: fix, battery: battery, regions: regions.namesInside)
   }
 
   private mutating func write(at now: Instant) -> [Action] {
@@ -336,6 +418,12 @@ struct Uplink<Storage: QueueStorage> {
 
   // MARK: Status
 
+  /// HTTP has a connection if the server has taken the last request.
+  private var isConnected: Bool {
+    configuration.server.isMQTT
+      ? delivery.state == .connected : delivery.acknowledged > 0 && delivery.lastFailure == nil
+  }
+
   /// `sextant uplink status --json`, by the contract.
   ///
   /// - Parameter utcNanoseconds: the computer's time; it may be wrong at the boot of a board without a clock.
@@ -346,7 +434,7 @@ struct Uplink<Storage: QueueStorage> {
       return isTooLong ? 0 : max(0, age) / 1_000_000_000
     }
     return [
-      "connected": .bool(delivery.state == .connected),
+      "connected": .bool(isConnected),
       "queued": .integer(Int64(queue.count)),
       "oldestSeconds": age.map { JSON.integer($0) } ?? .null,
       "sent": .integer(Int64(delivery.sent)),

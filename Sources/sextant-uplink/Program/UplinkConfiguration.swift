@@ -83,9 +83,14 @@ struct UplinkConfiguration: Equatable, Sendable {
     }
     self.server = server
     clientID = values["client-id"]?.text ?? host
-    topic = values["topic"]?.text ?? "owntracks/\(server.user ?? "sextant")/\(values["client-id"]?.text ?? host)"
-    if topic.contains(where: { $0 == "#" || $0 == "+" }) { throw mistake("topic", "a topic has no `#` and no `+`") }
-    format = try Self.format(values, mistake)
+    let clientID = clientID
+    // The name of the board is known now, and the topic of commands needs it.
+    topic = (values["topic"]?.text ?? "owntracks/\(server.user ?? "sextant")/{device}")
+      .split(separator: "{device}", omittingEmptySubsequences: false).joined(separator: clientID)
+    if topic.contains(where: { $0 == "#" || $0 == "+" }) {
+      throw mistake(values["topic"] == nil ? "client-id" : "topic", "a topic has no `#` and no `+`")
+    }
+    format = try Self.format(values, topic: topic, mistake)
     if case .traccar = format, server.isMQTT {
       throw mistake("format", "traccar is a form of HTTP; write `server = https://…`, or another format")
     }
@@ -174,7 +179,7 @@ struct UplinkConfiguration: Equatable, Sendable {
   }
 
   private static func format(
-    _ values: [String: (text: String, line: Int)], _ mistake: (String, String) -> Mistake
+    _ values: [String: (text: String, line: Int)], topic: String, _ mistake: (String, String) -> Mistake
   ) throws(Mistake) -> PayloadFormat {
     let name = values["format"]?.text ?? "owntracks"
     if name != "template", values["payload"] != nil { throw mistake("payload", "`payload` needs `format = template`") }
@@ -188,10 +193,11 @@ struct UplinkConfiguration: Equatable, Sendable {
         throw mistake("format", "a template needs `payload = \"{latitude},{longitude}\"`")
       }
       if text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") { text = String(text.dropFirst().dropLast()) }
-      let topic = values["topic"].map { Template.Text($0.text) }.flatMap { $0.isConstant ? nil : $0 }
+      let fields = Template.Text(topic)
       return .template(
         Template(
-          topic: topic, payload: Template.Text(text), contentType: values["content-type"]?.text ?? "application/json"))
+          topic: fields.isConstant ? nil : fields, payload: Template.Text(text),
+          contentType: values["content-type"]?.text ?? "application/json"))
     default:
       throw mistake(
         "format", "`\(name)` is unknown; the formats are owntracks, homeassistant, traccar, geojson and template")
@@ -202,7 +208,10 @@ struct UplinkConfiguration: Equatable, Sendable {
 
   private static let times = [("ms", 0.001), ("s", 1.0), ("min", 60.0), ("h", 3600.0), ("d", 86_400.0)]
   private static let lengths = [("m", 1.0), ("km", 1000.0)]
-  private static let sizes = [("kB", 1024.0), ("MB", 1_048_576.0), ("GB", 1_073_741_824.0)]
+  private static let sizes = [
+    ("kB", 1024.0), ("KB", 1024.0), ("KiB", 1024.0), ("MB", 1_048_576.0), ("MiB", 1_048_576.0), ("GB", 1_073_741_824.0),
+    ("GiB", 1_073_741_824.0), ("B", 1.0),
+  ]
 
   /// A number and its unit; without a unit, the first one of factor 1. `50 m`, `50m`, `6 h`.
   static func quantity(_ text: String, _ units: [(String, Double)]) -> Double? {

@@ -26,11 +26,13 @@ final class UplinkRuntime<Storage: QueueStorage> {
   enum Output {
     case server(Transport)
     /// A dry run: printed, and acknowledged.
-    case print
+    case print(PayloadWriter)
   }
 
   static var settingsName: String { "settings" }
   static var controlName: String { "control" }
+  /// The longest time from a signal to the end.
+  private static var endTime: Milliseconds { Milliseconds(5000) }
 
   /// - Parameters:
   ///   - folder: the folder of the queue.
@@ -66,13 +68,15 @@ final class UplinkRuntime<Storage: QueueStorage> {
     if let descriptor = control?.descriptor { try poller.add(descriptor, token: Token.control) }
     uplink.battery = Battery.charge()
     perform(uplink.start(at: SystemClock.monotonic))
-    var isEnding = false
+    // A look-up of a name, or a request, does not delay the end.
+    var end: Instant?
     while true {
-      for event in try poller.wait(deadline: uplink.deadline?.nanoseconds) {
+      let deadline = end ?? uplink.deadline
+      for event in try poller.wait(deadline: deadline?.nanoseconds) {
         switch event {
         case .signal(.terminate), .signal(.interrupt), .signal(.hangUp):
-          if isEnding { return }
-          isEnding = true
+          if end != nil { return }
+          end = SystemClock.monotonic + Self.endTime
           service.call(.stopUpdatingLocation, by: manager)
           handle(.end)
           if case .print = output { return service.finish() }
@@ -81,6 +85,9 @@ final class UplinkRuntime<Storage: QueueStorage> {
           handle(.routesChanged)
         case .readable(Token.control):
           while let connection = try? control?.accept() { answer(connection) }
+        case .timeout where end != nil:
+          handle(.end)
+          return service.finish()
         case .timeout: handle(.wake)
         default: break
         }
@@ -94,6 +101,9 @@ final class UplinkRuntime<Storage: QueueStorage> {
           // What was acknowledged at last is written.
           handle(.end)
           return service.finish()
+        // Without the kernel's reports there is a back-off.
+        case .transport(.failed(.noRoute(let text))) where routes < 0:
+          handle(.transport(.failed(.temporary(text))))
         case .transport(let event): handle(.transport(event))
         }
       }
@@ -141,16 +151,18 @@ final class UplinkRuntime<Storage: QueueStorage> {
       case .transport(let command):
         switch output {
         case .server(let transport): transport.perform(command)
-        case .print: printed(command)
+        case .print(let writer): printed(command, writer)
         }
       }
     }
   }
 
   /// A dry run has a server that takes everything.
-  private func printed(_ command: TransportCommand) {
+  private func printed(_ command: TransportCommand, _ writer: PayloadWriter) {
     switch command {
-    case .connect: inbox.add(.transport(.connected))
+    case .connect:
+      if configuration.server.isMQTT { writer.greetings().forEach(printPayload) }
+      inbox.add(.transport(.connected))
     case .send(let sequence, let payload):
       printPayload(payload)
       inbox.add(.transport(.acknowledged(sequence)))

@@ -64,6 +64,8 @@ struct FixQueue<Storage: QueueStorage> {
   private var unwrittenAcknowledgements: [ClosedRange<UInt64>] = []
   private var acknowledgementBytes = 0
   private var lossesAreWritten = true
+  /// Whether the last write failed: then the pending fixes are sent from memory.
+  private var isUnwritable = false
   private var isSynced = true
 
   private static var segmentCount: Int { 8 }
@@ -75,7 +77,7 @@ struct FixQueue<Storage: QueueStorage> {
   private static var lossesName: String { "losses" }
   private static var rangeSize: Int { 20 }
   /// The size of the file of acknowledged numbers at which it is written anew.
-  private static var acknowledgementLimit: Int { 16_000 }
+  private var acknowledgementLimit: Int { min(16_000, limits.bytes / Self.segmentCount) }
   /// The most fixes that wait for a disk that is full.
   private static var pendingLimit: Int { 1024 }
 
@@ -91,12 +93,9 @@ struct FixQueue<Storage: QueueStorage> {
   init(_ storage: Storage, _ limits: Limits, identity: String) throws(FileError) {
     var storage = storage
     let names = storage.names()
-    if names.contains(Self.identityName) {
-      self.identity = Self.text(try storage.read(Self.identityName))
-    } else {
-      try storage.replace(Self.identityName, with: Array(identity.utf8))
-      self.identity = identity
-    }
+    let known = names.contains(Self.identityName) ? Self.text(try storage.read(Self.identityName)) : ""
+    if known.isEmpty { try storage.replace(Self.identityName, with: Array(identity.utf8)) }
+    self.identity = known.isEmpty ? identity : known
     self.storage = storage
     self.limits = limits
     if names.contains(Self.lossesName) {
@@ -212,10 +211,14 @@ struct FixQueue<Storage: QueueStorage> {
         } catch {
           pending.removeFirst(written)
           if segments[last].bytes == 0 { segments.removeLast() }
+          isUnwritable = true
+          // A disk that is full has room when what the server has is deleted.
+          try removeAcknowledgedSegments()
           throw error
         }
         written += part.count
       }
+      isUnwritable = false
       pending.removeAll(keepingCapacity: true)
       isSynced = false
       try makeRoom()
@@ -270,12 +273,19 @@ struct FixQueue<Storage: QueueStorage> {
         found.append(entry.sequence)
       }
     }
+    for fix in unwritable where fix.sequence >= first {
+      if found.count == count || limit.map({ fix.sequence >= $0 }) ?? false { break }
+      found.append(fix.sequence)
+    }
     return found
   }
 
+  /// The fixes that are sent from memory.
+  private var unwritable: [QueuedFix] { isUnwritable ? pending : [] }
+
   /// Returns the last fixes that wait below a number, the newest first.
   func waitingNewest(below limit: UInt64, count: Int) -> [UInt64] {
-    var found: [UInt64] = []
+    var found = Array(unwritable.reversed().map(\.sequence).filter { $0 < limit }.prefix(count))
     for segment in segments.reversed() where segment.waiting > 0 {
       let end = Self.firstIndex(in: segment.entries, atLeast: limit)
       for entry in segment.entries[..<end].reversed() where !entry.isAcknowledged {
@@ -289,7 +299,7 @@ struct FixQueue<Storage: QueueStorage> {
   /// Returns a fix that waits; nil if it was acknowledged, thinned or dropped, or cannot be read any more.
   func fix(_ sequence: UInt64) -> QueuedFix? {
     guard let (segment, entry) = place(of: sequence), !segments[segment].entries[entry].isAcknowledged else {
-      return nil
+      return unwritable.first { $0.sequence == sequence }
     }
     let offset = Int(segments[segment].entries[entry].position) * FixRecord.size
     guard let bytes = try? storage.read(segments[segment].name, from: offset, count: FixRecord.size) else { return nil }
@@ -307,7 +317,9 @@ struct FixQueue<Storage: QueueStorage> {
   @discardableResult
   mutating func acknowledge(_ sequence: UInt64) -> Bool {
     guard let (segment, entry) = place(of: sequence), !segments[segment].entries[entry].isAcknowledged else {
-      return false
+      guard isUnwritable, let index = pending.firstIndex(where: { $0.sequence == sequence }) else { return false }
+      pending.remove(at: index)
+      return true
     }
     segments[segment].entries[entry].isAcknowledged = true
     segments[segment].waiting -= 1
@@ -325,7 +337,7 @@ struct FixQueue<Storage: QueueStorage> {
   private mutating func writeAcknowledgements() throws(FileError) {
     guard !unwrittenAcknowledgements.isEmpty else { return }
     let bytes = Self.bytes(of: unwrittenAcknowledgements)
-    if acknowledgementBytes + bytes.count > Self.acknowledgementLimit {
+    if acknowledgementBytes + bytes.count > acknowledgementLimit {
       // What is acknowledged of the segments that are left; the newest one stays, so that its numbers are not used again.
       try removeAcknowledgedSegments()
       let whole = Self.bytes(of: acknowledgedRanges())
@@ -378,7 +390,7 @@ struct FixQueue<Storage: QueueStorage> {
   private mutating func makeRoom() throws(FileError) {
     try removeAcknowledgedSegments()
     try dropTooOld()
-    while totalBytes > limits.bytes, segments.count > 1 {
+    while totalBytes + acknowledgementLimit > limits.bytes, segments.count > 1 {
       if let index = segments.dropLast().firstIndex(where: { !$0.isThinned }) {
         try thin(index)
       } else {

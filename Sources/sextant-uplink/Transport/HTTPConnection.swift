@@ -11,6 +11,11 @@ import MonotonicTime
   private let password: String?
   private let report: @Sendable (TransportEvent) -> Void
   private var handle: OpaquePointer?
+  /// The longest time of a request: a slow network needs more than a server that has gone should cost.
+  private var requestSeconds = Self.requestTimes.lowerBound
+  private static let requestTimes = 30...120
+  /// CURLE_OPERATION_TIMEDOUT.
+  private static let timeout: Int32 = 28
 
   static func loadLibrary() throws(UplinkFailure) {
     if cuplink_load_http() != 0 {
@@ -24,7 +29,7 @@ import MonotonicTime
     self.report = report
   }
 
-  /// Runs until `end`. A request takes 30 seconds at most.
+  /// Runs until `end`.
   mutating func run(_ poller: consuming Poller, _ take: () -> [TransportCommand]) {
     while true {
       for command in take() {
@@ -68,18 +73,20 @@ import MonotonicTime
       unsafe request.certificate = text(configuration.certificate)
       unsafe request.key = text(configuration.key)
       unsafe request.agent = text("sextant-uplink")
-      unsafe request.connect_milliseconds = 15_000
-      unsafe request.milliseconds = 30_000
+      unsafe request.connect_milliseconds = requestSeconds * 500
+      unsafe request.milliseconds = requestSeconds * 1000
       return withExtendedLifetime(texts) { unsafe cuplink_http_perform(handle, &request) }
     }
     report(.bytes(result.bytes))
     guard result.error == 0 else {
       let words = "\(server.text): \(unsafe String(cString: cuplink_http_error(handle)))"
       let hasRoute = server.isLocal || cuplink_has_route() != 0
+      if result.error == Self.timeout { requestSeconds = min(2 * requestSeconds, Self.requestTimes.upperBound) }
       // Later fixes of this round would fail likewise, and come again.
       close()
       return report(.failed(hasRoute ? .temporary(words) : .noRoute("\(words); there is no network")))
     }
+    requestSeconds = Self.requestTimes.lowerBound
     switch (result.status, sequence) {
     case (200..<300, let sequence?): report(.acknowledged(sequence))
     case (400, let sequence?), (413, let sequence?): report(.refused(sequence, "HTTP \(result.status)"))

@@ -15,7 +15,7 @@ import MonotonicTime
   private enum Stage {
     case closed
     /// Until the broker's answer.
-    case opening(deadline: Instant)
+    case opening(since: Instant)
     case open
     /// Until the broker has closed.
     case closing(deadline: Instant)
@@ -27,7 +27,9 @@ import MonotonicTime
   /// The numbers of the fixes by the identifiers of their messages.
   private var sent: [Int32: UInt64] = [:]
 
-  private static let openTime = Milliseconds(30_000)
+  /// The longest time of an attempt: a slow network needs more than a server that has gone should cost.
+  private var openTime = Self.openTimes.lowerBound
+  private static let openTimes = Milliseconds(30_000)...Milliseconds(120_000)
   private static let closeTime = Milliseconds(2000)
   private static let token = Poller.Token(rawValue: 1)
 
@@ -79,13 +81,24 @@ import MonotonicTime
     close(&poller)
   }
 
+  /// The topic of the server's commands; nil if none is allowed.
+  private var commandTopic: String? { configuration.allowed.isEmpty ? nil : configuration.topic + "/cmd" }
+
+  /// The reasons of MQTT 5 for a message that will never be taken: invalid topic, too large, invalid payload.
+  private static let reasonsOfMessage: Set<Int32> = [144, 149, 153]
+
+  private static func limited(_ time: Milliseconds) -> Milliseconds {
+    min(max(time, openTimes.lowerBound), openTimes.upperBound)
+  }
+
   private var isClosing: Bool { if case .closing = stage { true } else { false } }
 
   /// The library has to be called once a keep-alive interval, to send its message and to notice that the broker's is missing.
   private var deadline: Instant? {
     switch stage {
     case .closed: nil
-    case .opening(let deadline), .closing(let deadline): deadline
+    case .opening(let start): start + openTime
+    case .closing(let deadline): deadline
     case .open: Self.now() + Milliseconds(UInt64(configuration.keepaliveSeconds) * 1000)
     }
   }
@@ -113,7 +126,7 @@ import MonotonicTime
       return report(.failed(.temporary("MQTT: \(text); check ca, cert and key in the configuration")))
     }
     unsafe client = opened
-    stage = .opening(deadline: Self.now() + Self.openTime)
+    stage = .opening(since: Self.now())
     let code = unsafe cuplink_mqtt_connect(
       opened, server.host, Int32(server.port), Int32(configuration.keepaliveSeconds))
     if code != 0 { fail(Self.text(code), &poller) }
@@ -185,22 +198,28 @@ import MonotonicTime
           fail("the broker refuses the connection: \(words)", &poller)
           return
         }
+        if case .opening(let start) = stage {
+          openTime = Self.limited(Milliseconds(seconds: 3 * Self.now().seconds(since: start)))
+        }
         stage = .open
-        if !configuration.allowed.isEmpty { _ = unsafe cuplink_mqtt_subscribe(client, configuration.topic + "/cmd") }
+        if let commandTopic { _ = unsafe cuplink_mqtt_subscribe(client, commandTopic) }
         for payload in writer.greetings() { _ = publish(payload, &poller) }
         report(.connected)
       case CUPLINK_MQTT_PUBLISHED:
         guard let sequence = sent.removeValue(forKey: unsafe event.identifier) else { continue }
-        // 151 is a quota, which the time lifts; other reasons of MQTT 5 are of the message.
         if code < 128 {
           report(.acknowledged(sequence))
-        } else if code == 151 {
-          fail("the broker's quota is exceeded", &poller)
-          return
-        } else {
-          report(.refused(sequence, unsafe String(cString: cuplink_mqtt_refusal(code, 5))))
+          continue
         }
+        let words = unsafe String(cString: cuplink_mqtt_refusal(code, 5))
+        guard Self.reasonsOfMessage.contains(code) else {
+          fail("the broker takes no fix: \(words)", &poller)
+          return
+        }
+        report(.refused(sequence, words))
       case CUPLINK_MQTT_MESSAGE:
+        // A broker may send what nobody has subscribed to.
+        guard unsafe event.topic.map({ unsafe String(cString: $0) }) == commandTopic else { continue }
         let message = unsafe UnsafeRawBufferPointer(start: event.payload, count: event.length)
         report(.bytes(UInt64(message.count)))
         report(.command(unsafe Array(message.prefix(RemoteCommand.messageLimit + 1))))
@@ -215,7 +234,10 @@ import MonotonicTime
   private mutating func checkTime(_ poller: inout Poller) {
     let now = Self.now()
     switch stage {
-    case .opening(let deadline) where deadline <= now: fail("the broker does not answer within 30 s", &poller)
+    case .opening(let start) where start + openTime <= now:
+      let words = "the broker does not answer within \(Int64(openTime.seconds)) s"
+      openTime = Self.limited(Milliseconds(seconds: 2 * openTime.seconds))
+      fail(words, &poller)
     case .closing(let deadline) where deadline <= now: close(&poller)
     default: break
     }
