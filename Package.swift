@@ -342,7 +342,7 @@ let package = Package(
       dependencies: [
         "ConfigurationEditing", "Corrections", "GPSDJSON", "GPSDProtocol", "Geocoding", "LivePage", "MonotonicTime",
         "NMEA", "NetworkSources", "Positioning", "RTCM3", "Receiver", "ReceiverSimulator", "ReceiverStream",
-        "Recording", "SPARTN", "ServiceProtocol", "UBX", "Varlink",
+        "Recording", "SPARTN", "ServiceProtocol", "UBX", "Varlink", "sextant-uplink",
       ],
       path: "Tests/fuzz", exclude: ["Fuzzer.swift", "corpus.sh", "corpus.txt", "run.sh", "seeds.swift"],
       swiftSettings: settings),

@@ -4,13 +4,14 @@
 ///
 /// The program of libFuzzer, the one that writes the first inputs, and the test of the stored inputs share it.
 enum FuzzTarget: String, CaseIterable {
-  case caster, configuration, control, fixes, geonames, gpsd, gpsdreplies, messages, nominatim, page, recording, rtcm3
-  case sentences, service, session, spartn, state, stream, varlink
+  case caster, command, configuration, control, fixes, geonames, gpsd, gpsdreplies, messages, nominatim, page, recording
+  case rtcm3, sentences, service, session, spartn, state, stream, varlink
 
   /// Traps if something that must be true is not.
   func run(_ input: [UInt8]) {
     switch self {
     case .caster: fuzzCaster(input)
+    case .command: fuzzCommand(input)
     case .configuration: fuzzConfiguration(input)
     case .control: fuzzControl(input)
     case .fixes: fuzzFixes(input)

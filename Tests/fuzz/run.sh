@@ -30,7 +30,7 @@ flags=(-O -g -wmo -swift-version 6 -parse-as-library -package-name sextant -use-
 # All modules are compiled again when a source has changed: each may have inlined code of another.
 compile_modules() {
   local compiler module sources
-  [ -e "$out/modules" ] && [ -z "$(find "${modules[@]/#/$top/Sources/}" "$top/CSupport/CByteMask" -newer "$out/modules" -type f)" ] && return
+  [ -e "$out/modules" ] && [ -z "$(find "${modules[@]/#/$top/Sources/}" "$top/CSupport/CByteMask" "$top/Sources/sextant-uplink/Delivery" -newer "$out/modules" -type f)" ] && return
   compiler=$(swift build --package-path "$top" --show-bin-path)/UBXLayoutCompiler
   mkdir -p "$out/layouts"
   "$compiler" swift "$out/layouts" "$top"/Sources/UBX/Layouts/*.{ubx,keys}
@@ -41,6 +41,10 @@ compile_modules() {
     swiftc "${flags[@]}" -sanitize=fuzzer,address -module-name "$module" \
       -emit-module -emit-module-path "$out/$module.swiftmodule" -c "${sources[@]}" -o "$out/$module.o"
   done
+  # What the uplink reads from a broker, without its program.
+  swiftc "${flags[@]}" -sanitize=fuzzer,address -module-name sextant_uplink -enable-testing -emit-module \
+    -emit-module-path "$out/sextant_uplink.swiftmodule" -c \
+    "$top"/Sources/sextant-uplink/Delivery/{RegionTable,RemoteCommand,Waypoint}.swift -o "$out/sextant_uplink.o"
   touch "$out/modules"
 }
 

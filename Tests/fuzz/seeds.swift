@@ -32,6 +32,7 @@ enum Seeds {
     geocoding(folder)
     session(folder)
     caster(folder)
+    command(folder)
     recording(folder)
     state(folder)
     page(folder)
@@ -296,6 +297,18 @@ enum Seeds {
   }
 
   /// Lines of an extract with the names of its states, and answers of a server.
+  private static func command(_ folder: String) {
+    let yard = #"{"_type":"waypoint","desc":"yard","lat":48.1,"lon":11.6,"rad":150,"tst":1700000000}"#
+    let row = #"{"number":1,"name":"yard","latitude":48.1,"longitude":11.6,"radius":150,"made":7,"set":true}"#
+    let texts = [
+      #"{"_type":"cmd","action":"reportLocation"}"#, #"{"_type":"cmd","action":"clearWaypoints"}"#,
+      #"{"_type":"cmd","action":"setWaypoints","waypoints":{"_type":"waypoints","waypoints":[\#(yard)]}}"#,
+      #"{"_type":"cmd","action":"setConfiguration","configuration":{"locatorInterval":10,"locatorDisplacement":50}}"#,
+      #"{"regions":[\#(row)]}"#,
+    ]
+    for (number, text) in texts.enumerated() { write(text.utf8, "\(folder)/command/\(number)") }
+  }
+
   private static func geocoding(_ folder: String) {
     let town = "1\tTown\tTown\tStadt,Ville\t48.1\t11.5\tP\tPPL\tCC\t\t02\t091\t\t\t1000\t\t500\tEurope/Berlin\t\n"
     let part = "2\tPart\tPart\t\t48.10001\t-179.99\tP\tPPLX\tCC\t\t02\t\t\t\t0\t\t\t\t\n"
