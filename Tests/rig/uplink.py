@@ -397,10 +397,12 @@ def traccar(folder):
             wait_until(lambda: len(server.positions) > count + 3, "nothing arrives after a refused fix")
             dropped = uplink.status()["dropped"]
             uplink.terminate()
-    names = {one["fixId"] for one in server.positions}
+    positions = [(one["timestamp"], one["fixId"]) for one in server.positions]
+    names = {name for _, name in positions}
     seconds = sorted({int(one["timestamp"]) for one in server.positions})
-    missing = len(missing_seconds(seconds))
-    expect(missing <= dropped, f"{missing} fixes are missing, {dropped} were set aside")
+    missing = missing_seconds(seconds)
+    expect(len(missing) <= dropped,
+           f"{missing} of {seconds} are missing, {dropped} were set aside; {positions[:12]}; {uplink.errors[-800:]}")
     expect_equal({one["id"] for one in server.positions}, {"van 7"}, "the id")
     return f"{len(names)} positions in {server.requests} requests, {dropped} set aside"
 
