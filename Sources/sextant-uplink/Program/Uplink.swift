@@ -69,7 +69,7 @@ struct Uplink<Storage: QueueStorage> {
   var battery: Int?
 
   /// The longest time that a fix is in memory alone: a fix is safe 1.5 s after its delivery.
-  private static var flushTime: Milliseconds { Milliseconds(1000) }
+  private static var flushTime: Milliseconds { Milliseconds(500) }
   /// The longest time of acknowledgements and of unsynced files.
   private static var settleTime: Milliseconds { Milliseconds(60_000) }
   /// The time until a failed write is tried again.
@@ -204,7 +204,7 @@ struct Uplink<Storage: QueueStorage> {
         verticalAccuracyMetres: known(location.verticalAccuracyMetres),
         speedMetresPerSecond: known(location.speedMetresPerSecond), courseDegrees: known(location.courseDegrees),
         trigger: trigger, region: region, isSimulated: location.source?.isSimulatedBySoftware ?? false))
-    // One write for the fixes of a batch, and for those of a fast receiver one a second.
+    // One write for the fixes of a batch, and for those of a fast receiver two a second.
     if flushDue == nil { flushDue = max(now, lastFlush + Self.flushTime) }
   }
 

@@ -235,9 +235,8 @@ import MonotonicTime
     let now = Self.now()
     switch stage {
     case .opening(let start) where start + openTime <= now:
-      let words = "the broker does not answer within \(Int64(openTime.seconds)) s"
       openTime = Self.limited(Milliseconds(seconds: 2 * openTime.seconds))
-      fail(words, &poller)
+      fail("the broker does not answer in time", &poller)
     case .closing(let deadline) where deadline <= now: close(&poller)
     default: break
     }
