@@ -275,6 +275,10 @@ rig-uplink-network: rig-programs rig-packages
 rig-uplink-kills: rig-programs rig-packages
 	python3 Tests/rig/uplink_kills.py $(DEBUG)
 
+# Corrections of two casters on the loopback for a simulated ZED-F9P of sextantd. Less than a minute.
+rig-corrections: rig-programs
+	python3 Tests/rig/corrections.py $(DEBUG)
+
 # The commands while sextantd has the receiver. As root another user is played too. Less than a minute.
 rig-daemon-commands: rig-programs
 	python3 Tests/rig/commands_through_service.py $(DEBUG)

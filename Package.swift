@@ -191,7 +191,8 @@ let package = Package(
     .target(
       name: "LocationService",
       dependencies: [
-        "CLinux", "Positioning", "PowerControl", "ReceiverPower", "ReceiverRuntime", "Receiver", "ReceiverStream",
+        "CLinux", "Corrections", "Positioning", "PowerControl", "ReceiverPower", "ReceiverRuntime", "Receiver",
+        "ReceiverStream",
         "SerialPort", "EventLoop", "Hotplug", "HostSensors", "SystemBus", "FileSystem", "MonotonicTime", "Timekeeping",
         "WireBytes", systemPackage,
       ],
@@ -207,7 +208,8 @@ let package = Package(
     .target(
       name: "LocationDaemon",
       dependencies: [
-        "CLinux", "ConfigurationEditing", "EventLoop", "FileSystem", "GPSDProtocol", "LocationService", "MonotonicTime",
+        "CLinux", "ConfigurationEditing", "Corrections", "EventLoop", "FileSystem", "GPSDProtocol", "LocationService",
+        "MonotonicTime",
         "Positioning", "PowerControl", "Receiver", "ReceiverPower", "ReceiverRuntime", "ReceiverStream", "SerialPort",
         "ServiceProtocol", "SystemBus", "Timekeeping", "Varlink", "WireBytes", systemPackage,
       ],
@@ -429,7 +431,7 @@ let package = Package(
       name: "CommandTests",
       dependencies: [
         "sextant", "GPSDJSON", "Hotplug", "Receiver", "ReceiverRuntime", "ReceiverSimulator", "ReceiverStream",
-        "Recording", "SerialPort", "MonotonicTime", "TestSupport", "UBX", "FileSystem", "EventLoop",
+        "Recording", "SerialPort", "MonotonicTime", "TestSupport", "UBX", "FileSystem", "EventLoop", "Corrections",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),

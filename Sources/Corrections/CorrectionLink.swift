@@ -7,7 +7,7 @@ import MonotonicTime
 ///        ▲                  │ failed, timeout      │ lost, silent
 ///        └──── back-off ◀───┴──────────────────────┘
 ///
-/// A loss is reported once, until bytes arrive again. The value has no clock and no socket.
+/// Each reason of a loss is reported once, until corrections arrive again. The value has no clock and no socket.
 package struct CorrectionLink: Sendable {
   /// The next step of the I/O code.
   package enum Action: Equatable, Sendable {
@@ -22,8 +22,8 @@ package struct CorrectionLink: Sendable {
   static let longestPause = Milliseconds(60_000)
   /// The time limit of an attempt.
   static let connectTimeout = Milliseconds(20_000)
-  /// A source without a byte for this time is lost: corrections arrive about every second.
-  static let silence = Milliseconds(60_000)
+  /// A source without corrections for this time has stalled: they arrive about every second.
+  package static let silence = Milliseconds(45_000)
 
   /// A connection that ends sooner is not reported if the ones before ended as soon.
   static let shortLife = Milliseconds(10_000)
@@ -34,20 +34,41 @@ package struct CorrectionLink: Sendable {
 
   private var state: State
   private var pause = CorrectionLink.firstPause
-  private var isReported = false
+  /// The reasons that were reported since corrections arrived.
+  private var reported: Set<String> = []
+  /// The largest number of reasons: a caster chooses the words of some.
+  private static let mostReasons = 4
   /// The time of the last connection, and the number of connections in a row that ended soon.
   private var connectedAt = Instant.zero
   private var shortLives = 0
   private var actions: [Action] = []
   private let name: String
+  /// Bytes have arrived that are not corrections, since the last corrections.
+  private var hasOtherBytes = false
+  private let silence: Milliseconds
+  /// The state of the generator of the pauses' lengths; nil for pauses of exact length.
+  private var random: UInt64?
 
   /// - Parameters:
   ///   - name: the source, for messages.
+  ///   - random: a seed with which pauses become up to a quarter longer, so that the clients of a caster that was restarted
+  ///     do not return at the same time; nil for pauses of exact length.
+  ///   - silence: the time after which it has stalled.
   ///   - now: the present instant.
-  package init(to name: String, at now: Instant) {
+  package init(
+    to name: String, random: UInt64? = nil, silence: Milliseconds = CorrectionLink.silence, at now: Instant
+  ) {
     self.name = name
+    self.silence = silence
+    self.random = random
     state = .waiting(until: now)
   }
+
+  /// The reason of the last failure; nil without one.
+  package private(set) var lastFailure: String?
+
+  /// Whether no connection is open or attempted.
+  package var isWaiting: Bool { if case .waiting = state { true } else { false } }
 
   /// When `wake` is due.
   package var deadline: Instant {
@@ -65,9 +86,14 @@ package struct CorrectionLink: Sendable {
     switch state {
     case .waiting:
       state = .connecting(until: now + Self.connectTimeout)
+      lastFailure = nil
       actions.append(.connect)
     case .connecting: fail("does not reply; check the address and the network", at: now)
-    case .open: fail("has sent nothing for \(Self.silence.count / 1000) s", at: now)
+    case .open where hasOtherBytes:
+      fail(
+        "sends bytes that are not RTCM 3 corrections, and none for \(silence.count / 1000) s; check host, port and "
+          + "mount point", at: now)
+    case .open: fail("has sent nothing for \(silence.count / 1000) s", at: now)
     }
   }
 
@@ -79,23 +105,43 @@ package struct CorrectionLink: Sendable {
   package mutating func connected(awaitsReply: Bool = false, at now: Instant) {
     guard case .connecting = state else { return }
     connectedAt = now
-    state = awaitsReply ? .connecting(until: now + Self.connectTimeout) : .open(until: now + Self.silence)
+    state = awaitsReply ? .connecting(until: now + Self.connectTimeout) : .open(until: now + silence)
   }
 
   /// The source has granted the request.
   package mutating func granted(at now: Instant) {
     guard case .connecting = state else { return }
-    state = .open(until: now + Self.silence)
+    state = .open(until: now + silence)
+  }
+
+  /// A source without a time limit for its silence is open: a file, or a FIFO that waits for its writer.
+  package mutating func opened() { state = .open(until: Instant(nanoseconds: .max)) }
+
+  /// Bytes arrived that do not complete a correction.
+  package mutating func receivedOther() { hasOtherBytes = true }
+
+  /// Ends the connection, which is not needed for now. The next one follows after the first pause at the earliest.
+  package mutating func stop(at now: Instant) {
+    guard !isWaiting else { return }
+    actions.append(.disconnect)
+    state = .waiting(until: now + Self.firstPause)
+  }
+
+  /// The source is connected again at once, as it is at another address.
+  package mutating func moved(at now: Instant) {
+    guard case .connecting = state else { return }
+    state = .connecting(until: now + Self.connectTimeout)
   }
 
   /// Corrections arrived.
   package mutating func received(at now: Instant) {
-    state = .open(until: now + Self.silence)
+    hasOtherBytes = false
+    if case .open(let until) = state, until.nanoseconds == .max {} else { state = .open(until: now + silence) }
     if now >= connectedAt + Self.shortLife { shortLives = 0 }
     guard shortLives < Self.toleratedShortLives else { return }
     pause = Self.firstPause
-    if isReported { actions.append(.report("\(name): corrections arrive again")) }
-    isReported = false
+    if !reported.isEmpty { actions.append(.report("\(name): corrections arrive again")) }
+    reported = []
   }
 
   /// The connection attempt failed, or the connection is lost.
@@ -111,9 +157,21 @@ package struct CorrectionLink: Sendable {
   private mutating func fail(_ reason: String, at now: Instant) {
     if case .open = state { shortLives = now < connectedAt + Self.shortLife ? shortLives + 1 : 0 }
     actions.append(.disconnect)
-    if !isReported { actions.append(.report("\(name): \(reason); trying again")) }
-    isReported = true
-    state = .waiting(until: now + pause)
+    lastFailure = reason
+    if reported.count < Self.mostReasons, reported.insert(reason).inserted {
+      actions.append(.report("\(name): \(reason); trying again"))
+    }
+    hasOtherBytes = false
+    state = .waiting(until: now + pause + spread())
     pause = min(pause * 2, Self.longestPause)
+  }
+
+  /// Returns up to a quarter of the pause.
+  private mutating func spread() -> Milliseconds {
+    guard let seed = random else { return Milliseconds(0) }
+    // Knuth's MMIX generator; its upper bits are the random ones.
+    let next = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    random = next
+    return Milliseconds((next >> 33) % (pause.count / 4 + 1))
   }
 }

@@ -27,6 +27,9 @@ package struct CorrectionQueue: ~Copyable {
   /// The number of bytes of the source that are not part of an RTCM 3 frame.
   package var skippedBytes: UInt64 { stream.counters.skippedBytes }
 
+  /// The station of the last observations, 0…4095; nil before any.
+  package private(set) var station: Int?
+
   private var stream = FrameStream()
   private var queue: [Waiting] = []
   private var queued = 0
@@ -47,19 +50,25 @@ package struct CorrectionQueue: ~Copyable {
   @discardableResult
   package mutating func receive(_ bytes: RawSpan, at now: Instant) -> Bool {
     var frames: [Waiting] = []
+    var found = station
     stream.receive(bytes) { frame in
       guard let correction = frame.rtcm3, let number = correction.messageNumber else { return }
+      if let station = Self.station(correction, number) { found = station }
       frames.append(
         Waiting(
           number: number, bytes: [UInt8](copying: correction.bytes), arrivedAt: now,
           isObservation: Self.isObservation(number)))
     }
+    station = found
     for frame in frames { add(frame) }
     return !frames.isEmpty
   }
 
   /// Discards an incomplete frame after the source was lost.
-  package mutating func reset() { stream.reset() }
+  package mutating func reset() {
+    stream.reset()
+    station = nil
+  }
 
   /// Returns the next whole frames for the receiver; nil if there are none.
   package mutating func next(at now: Instant) -> [UInt8]? {
@@ -97,6 +106,13 @@ package struct CorrectionQueue: ~Copyable {
     queue.removeAll(where: isOld)
     dropped += UInt64(before - queue.count)
     if queue.count != before { queued = queue.reduce(0) { $0 + $1.bytes.count } }
+  }
+
+  /// Returns the station of observations: DF003, the twelve bits after the message number (RTCM 10403.3, tables 3.5-1 and
+  /// 3.5-78). Other messages may be of a network.
+  private static func station(_ correction: borrowing RTCM3Frame, _ number: Int) -> Int? {
+    guard isObservation(number), number != 4072, correction.payload.byteCount >= 3 else { return nil }
+    return Int(correction.payload.bigEndian(1, as: UInt16.self) & 0x0FFF)
   }
 
   /// Whether a message has observations of satellites: 1001 to 1004, 1009 to 1012, MSM, and u-blox's own 4072 of a

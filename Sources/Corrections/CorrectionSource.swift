@@ -7,7 +7,9 @@ package enum CorrectionSource: Equatable, Sendable {
   case file(String)
   /// `fifo:PATH`: bytes that another program writes.
   case fifo(String)
-  /// `tcp:HOST:PORT`.
+  /// `serial:PATH@BAUD`: a radio or another receiver.
+  case serial(path: String, baud: UInt32)
+  /// `tcp:HOST:PORT` or `tcp://HOST:PORT`.
   case tcp(host: String, port: UInt16)
   /// `ntrip://[USER[:PASSWORD]@]HOST[:PORT]/MOUNT`, `ntrips://…` with TLS; `%` and two hexadecimal digits in user and password are
   /// a byte.
@@ -29,7 +31,13 @@ package enum CorrectionSource: Equatable, Sendable {
       self = .file(path)
     } else if let path = text.removingPrefix("fifo:"), !path.isEmpty {
       self = .fifo(path)
-    } else if let place = text.removingPrefix("tcp:"), case (let host, let port?)? = Self.hostAndPort(place) {
+    } else if let line = text.removingPrefix("serial:"), let at = line.lastIndex(of: "@"), at > line.startIndex,
+      let baud = UInt32(line[line.index(after: at)...]), baud > 0
+    {
+      self = .serial(path: String(line[..<at]), baud: baud)
+    } else if let place = text.removingPrefix("tcp://") ?? text.removingPrefix("tcp:"),
+      case (let host, let port?)? = Self.hostAndPort(place)
+    {
       self = .tcp(host: host, port: port)
     } else if let (address, transport) = Self.caster(text), let slash = address.lastIndex(of: "/") {
       var place = String(address[..<slash])
@@ -39,8 +47,7 @@ package enum CorrectionSource: Equatable, Sendable {
         credentials = Self.percentDecoded(place[..<at])
         place = String(place[place.index(after: at)...])
       }
-      let isClean = mount.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
-      guard !mount.isEmpty, isClean, let (host, port) = Self.hostAndPort(place) else { return nil }
+      guard Self.isMount(mount), let (host, port) = Self.hostAndPort(place) else { return nil }
       self = .ntrip(
         host: host, port: port ?? transport.port, mount: mount, credentials: credentials, transport: transport)
     } else {
@@ -72,10 +79,82 @@ package enum CorrectionSource: Equatable, Sendable {
     if case .ntrip(_, _, _, let credentials?, _) = self { credentials.contains(":") } else { false }
   }
 
+  /// The forms of a name, for messages.
+  package static let forms =
+    "file:PATH, fifo:PATH, serial:PATH@BAUD, tcp://HOST:PORT or ntrip://USER@HOST:PORT/MOUNT (ntrips:// with TLS)"
+
+  /// The name of the source in its own form, without user and password.
+  package var address: String {
+    switch self {
+    case .file: "file:\(name)"
+    case .fifo: "fifo:\(name)"
+    case .serial(_, let baud): "serial:\(name)@\(baud)"
+    case .tcp: "tcp://\(name)"
+    case .ntrip(_, _, _, _, .plain): "ntrip://\(name)"
+    case .ntrip(_, _, _, _, .tls): "ntrips://\(name)"
+    }
+  }
+
+  /// Whether it is reached over the network.
+  package var isHost: Bool {
+    switch self {
+    case .tcp, .ntrip: true
+    case .file, .fifo, .serial: false
+    }
+  }
+
+  /// The caster that a caster refers to.
+  ///
+  /// User and password are kept for the same host and port only: another host has no claim to them.
+  ///
+  /// - Parameter location: the field Location of its reply: an address of NTRIP or HTTP, or a path at the same host.
+  /// - Throws: the reason why it is not followed.
+  package func redirected(to location: String) throws(NTRIPResponse.Refusal) -> CorrectionSource {
+    guard case .ntrip(let host, let port, _, let credentials, let transport) = self else { return self }
+    let (plain, secured) = (["http://", "ntrip://"], ["https://", "ntrips://"])
+    let scheme = (plain + secured).first { location.lowercased().hasPrefix($0) }
+    var target: (host: String, port: UInt16?) = (host, port)
+    var path = location[...]
+    if let scheme {
+      guard secured.contains(scheme) == (transport == .tls) else {
+        throw NTRIPResponse.Refusal(
+          text: "redirects to another scheme (\(scheme)…); name the new address in the configuration")
+      }
+      let rest = location.dropFirst(scheme.count)
+      let end = rest.firstIndex(of: "/") ?? rest.endIndex
+      let authority = rest[..<end].split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+      guard let place = Self.hostAndPort(String(authority)) else {
+        throw NTRIPResponse.Refusal(text: "redirects to an address that is not valid; ask its operator")
+      }
+      let usual = scheme.hasPrefix("http") ? (transport == .tls ? 443 : 80) : transport.port
+      target = (place.0, place.1 ?? usual)
+      path = rest[end...]
+    }
+    let mount = String(path.drop { $0 == "/" })
+    guard path.hasPrefix("/"), !path.hasPrefix("//"), let port = target.port, Self.isMount(mount) else {
+      throw NTRIPResponse.Refusal(text: "redirects to an address that is not valid; ask its operator")
+    }
+    let isSame = target.host.lowercased() == host.lowercased() && port == self.port
+    return .ntrip(
+      host: target.host, port: port, mount: mount, credentials: isSame ? credentials : nil, transport: transport)
+  }
+
+  /// The port of a caster or server.
+  private var port: UInt16? {
+    switch self {
+    case .tcp(_, let port), .ntrip(_, let port, _, _, _): port
+    case .file, .fifo, .serial: nil
+    }
+  }
+
+  private static func isMount(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+  }
+
   /// The source without user and password.
   package var name: String {
     switch self {
-    case .file(let path), .fifo(let path): path
+    case .file(let path), .fifo(let path), .serial(let path, _): path
     case .tcp(let host, let port): "\(host):\(port)"
     case .ntrip(let host, let port, let mount, _, _): "\(host):\(port)/\(mount)"
     }

@@ -8,11 +8,20 @@ package struct NTRIPResponse: Sendable {
   /// Why a caster does not send the stream, with the next step.
   package struct Refusal: Error, Equatable, Sendable {
     package var text: String
+    /// The address that the caster refers to, if it does.
+    package var location: String?
+
+    init(text: String, location: String? = nil) {
+      self.text = text
+      self.location = location
+    }
   }
 
   private enum State {
     case header
     case plain
+    /// After the line of a caster of version 1, which an empty line may follow.
+    case blankLine
     /// In the line with the length of a chunk, and after the length in that line.
     case chunkLength(Int)
     case chunkExtension(Int)
@@ -29,6 +38,12 @@ package struct NTRIPResponse: Sendable {
 
   package init() {}
 
+  /// Whether the caster has ended the stream.
+  package var isEnded: Bool { if case .ended = state { true } else { false } }
+
+  /// Whether the caster has sent anything.
+  package var hasBegun: Bool { !header.isEmpty }
+
   /// Whether the caster has granted the stream.
   package var isGranted: Bool { if case .header = state { false } else { true } }
 
@@ -40,6 +55,10 @@ package struct NTRIPResponse: Sendable {
       switch state {
       case .header: try receiveHeader(byte)
       case .plain: stream.append(byte)
+      case .blankLine:
+        if byte == 0x0D || byte == 0x0A { break }
+        state = .plain
+        stream.append(byte)
       case .chunkLength(let length): state = try afterLength(byte, length)
       case .chunkExtension(let length): if byte == 0x0A { state = afterLine(length) }
       case .chunk(let remaining):
@@ -58,7 +77,7 @@ package struct NTRIPResponse: Sendable {
     guard byte == 0x0A else { return }
     let text = String(decoding: header, as: UTF8.self)
     if text.hasPrefix("ICY 200") {
-      state = .plain
+      state = .blankLine
       return
     }
     if text.hasPrefix("SOURCETABLE") { throw Refusal(text: "has no such mount point; check its name") }
@@ -73,9 +92,17 @@ package struct NTRIPResponse: Sendable {
     let words = firstLine(text).split(separator: " ")
     switch words.count > 1 ? words[1] : "" {
     case "200": break
+    case "301", "302", "303", "307", "308":
+      guard let location = field("location", text) else {
+        throw Refusal(text: "redirects without an address; ask its operator")
+      }
+      throw Refusal(text: "redirects", location: String(location.prefix(512)))
     case "401", "403": throw Refusal(text: "does not accept this user and password; check them")
     case "404": throw Refusal(text: "has no such mount point; check its name")
     default: throw Refusal(text: "refuses: \(firstLine(text))")
+    }
+    if field("content-type", text)?.lowercased().hasPrefix("text/html") == true {
+      throw Refusal(text: "sends a web page instead of corrections; check host, port and mount point")
     }
     let fields = text.lowercased()
     if fields.includes("gnss/sourcetable") { throw Refusal(text: "has no such mount point; check its name") }
@@ -95,6 +122,16 @@ package struct NTRIPResponse: Sendable {
   }
 
   private func afterLine(_ length: Int) -> State { length == 0 ? .ended : .chunk(remaining: length) }
+
+  /// Returns the value of a field of the header; nil without the field.
+  private func field(_ name: String, _ text: String) -> String? {
+    for line in text.split(whereSeparator: \.isNewline) {
+      guard let colon = line.firstIndex(of: ":"), line[..<colon].lowercased() == name else { continue }
+      let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+      return String(value.prefix { $0 != " " })
+    }
+    return nil
+  }
 
   private func firstLine(_ text: String) -> String {
     String(text.prefix { !$0.isNewline }.prefix(200))

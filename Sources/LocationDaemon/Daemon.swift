@@ -161,6 +161,7 @@ package enum Daemon {
     }
     settings.use(options.devices)
     if options.isReadOnly { settings.isReadOnly = true }
+    settings.useCorrections(options.corrections, variable)
     settings.runFolder = settings.stateFolder.map { _ in "\(socketFolder)/sextantd" }
     return settings
   }

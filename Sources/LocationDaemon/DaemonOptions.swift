@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Corrections
 import EventLoop
 
 /// The command line of sextantd.
@@ -19,6 +20,8 @@ package struct DaemonOptions: Equatable, Sendable {
   package var nmea: [String] = []
   /// The path of the control socket for gpsdctl.
   package var gpsdControl: String?
+  /// The sources of corrections, the preferred one first.
+  package var corrections: [CorrectionSource] = []
   package var showsHelp = false
   package var showsVersion = false
 
@@ -26,7 +29,7 @@ package struct DaemonOptions: Equatable, Sendable {
 
   package static let help = """
     USAGE: sextantd [--device DEVICE]... [--socket PATH] [--gpsd ADDRESS:PORT|off]... [--nmea ADDRESS:PORT|PATH]...
-                    [--gpsd-control PATH] [--read-only]
+                    [--gpsd-control PATH] [--corrections URL]... [--read-only]
            sextantd --launcher [--socket PATH]
 
     Serves the receivers of this computer to all its programs. It runs in the foreground and logs to standard error.
@@ -41,6 +44,9 @@ package struct DaemonOptions: Equatable, Sendable {
                         write NMEA 0183 to clients of this address, or of a Unix socket
       --gpsd-control PATH
                         take commands of gpsdctl at this path, such as /run/gpsd.sock, from users who may open receivers
+      --corrections URL RTCM 3 corrections for the first receiver while a program needs the best accuracy, from
+                        ntrip://USER@HOST:PORT/MOUNT (ntrips:// with TLS), tcp://HOST:PORT, serial:PATH@BAUD or file:PATH;
+                        several in the order of preference, by default those of /etc/sextant/config
       --read-only       send nothing to the receivers
       --launcher        start units of this user's service manager for the location service, instead of being it
       --version         print the version
@@ -61,7 +67,9 @@ package struct DaemonOptions: Equatable, Sendable {
         if let value = attached ?? rest.popFirst(), !value.isEmpty { return value }
         throw Mistake(text: "\(name) needs a value; see sextantd --help")
       }
-      if attached != nil, !["--device", "--socket", "--gpsd", "--nmea", "--gpsd-control"].contains(name) {
+      if attached != nil,
+        !["--device", "--socket", "--gpsd", "--nmea", "--gpsd-control", "--corrections"].contains(name)
+      {
         throw Mistake(text: "\(argument): unknown option or value; see sextantd --help")
       }
       switch name {
@@ -74,6 +82,12 @@ package struct DaemonOptions: Equatable, Sendable {
         let text = try value()
         nmea.append(text.hasPrefix("/") ? text : try Self.address(text, of: name))
       case "--gpsd-control": gpsdControl = try value()
+      case "--corrections":
+        // The value may have a password, which is not repeated.
+        guard let source = CorrectionSource(try value()) else {
+          throw Mistake(text: "\(name): not \(CorrectionSource.forms)")
+        }
+        corrections.append(source)
       case "--read-only": isReadOnly = true
       case "--launcher": isLauncher = true
       case "--help", "-h": showsHelp = true

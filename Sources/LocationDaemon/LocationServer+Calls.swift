@@ -17,7 +17,8 @@ extension LocationServer {
     switch call.method {
     case "org.sextant.Location.GetStatus":
       connection.reply(id, .success(["status": status(at: now, forUser: connection.credentials.user)]))
-    case "org.sextant.Location.GetReceivers": connection.reply(id, .success(["receivers": receiverStates]))
+    case "org.sextant.Location.GetReceivers":
+      connection.reply(id, .success(["receivers": receiverStates(at: now.instant)]))
     case "org.sextant.Location.RequestLocation":
       // Without a reply there is nothing to do, and after an upgrade there is no protocol.
       if call.kind == .oneway { return }
@@ -41,14 +42,14 @@ extension LocationServer {
 
   // MARK: Status
 
-  private var receiverStates: JSON {
+  private func receiverStates(at now: Instant) -> JSON {
     .array(
       receivers.enumerated().map { index, receiver in
         var members = [JSON.Member("device", .string(receiver.device))]
         if let model = receiver.model { members.append(JSON.Member("model", .string(model))) }
         if let (state, reason) = lendingState(of: index) {
           members += [JSON.Member("state", .string(state)), JSON.Member("reason", .string(reason))]
-          return .object(members)
+          return .object(members + Self.quality(of: receiver, isMeasuring: false, at: now))
         }
         let power = index == 0 ? host.powerStatus : receiver.isOpen ? .awake : .absent
         members.append(JSON.Member("state", .string(power.state)))
@@ -59,8 +60,31 @@ extension LocationServer {
         let reason = fault ?? problem ?? power.reason
         if let reason { members.append(JSON.Member("reason", .string(reason))) }
         if index == 0, let fix = host.fixKind { members.append(JSON.Member("fix", .string(fix))) }
-        return .object(members)
+        return .object(members + Self.quality(of: receiver, isMeasuring: power.isMeasuring, at: now))
       })
+  }
+
+  /// The solution of a receiver and its corrections.
+  private static func quality(of receiver: ReceiverStatus, isMeasuring: Bool, at now: Instant) -> [JSON.Member] {
+    let solution =
+      switch isMeasuring ? receiver.solution : nil {
+      case .rtkFixed?: "fixed"
+      case .rtkFloat?: "float"
+      case nil: "none"
+      default: "standard"
+      }
+    var members = [JSON.Member("solution", .string(solution))]
+    guard let corrections = receiver.corrections else { return members }
+    var values = [
+      JSON.Member("source", .string(corrections.source)), JSON.Member("state", .string(corrections.state.rawValue)),
+    ]
+    if let received = corrections.receivedAt {
+      values.append(JSON.Member("ageSeconds", .double(max(0, now.seconds(since: received)))))
+    }
+    values.append(JSON.Member("bytes", .integer(Int64(clamping: corrections.bytes))))
+    if let failure = corrections.failure { values.append(JSON.Member("reason", .string(failure))) }
+    members.append(JSON.Member("corrections", .object(values)))
+    return members
   }
 
   /// Returns what prevents a device from being opened. It is found once in a while, as the descriptors of all processes are read:
@@ -107,7 +131,7 @@ extension LocationServer {
       ])
     }
     return [
-      "receivers": receiverStates, "programs": .array(programs + absentPrograms(forUser: viewer)),
+      "receivers": receiverStates(at: now.instant), "programs": .array(programs + absentPrograms(forUser: viewer)),
       "service": ["version": .string(version), "uptimeSeconds": .double(now.instant.seconds(since: started))],
     ]
   }
@@ -362,6 +386,14 @@ extension PowerStatus {
     switch self {
     case .asleep, .asleepBetweenChecks, .asleepWithoutSky: "asleep"
     case .absent, .suspended, .awake, .saving, .batching, .waking: rawValue
+    }
+  }
+
+  /// Whether the receiver determines positions.
+  fileprivate var isMeasuring: Bool {
+    switch self {
+    case .awake, .saving, .batching: true
+    case .absent, .suspended, .waking, .asleep, .asleepBetweenChecks, .asleepWithoutSky: false
     }
   }
 

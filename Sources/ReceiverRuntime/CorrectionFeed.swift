@@ -8,16 +8,16 @@ import Recording
 import SerialPort
 import TLS
 
-/// Sends corrections from their source to the receiver of a connection: performs the actions of `CorrectionLink`,
+/// Sends corrections from their sources to the receiver of a connection: performs the actions of `CorrectionSelection`,
 /// `CasterPosition` and `CorrectionQueue` on the thread of the poller.
 package final class CorrectionFeed {
-  private let source: CorrectionSource
   private let token: Poller.Token
-  private var link: CorrectionLink
+  private var selection: CorrectionSelection
   private var corrections = CorrectionQueue(lineRate: nil)
   // The open source: one of these.
   private var file: ReplayLine?
-  private var fifo: Owned<SerialPort>?
+  /// A FIFO, or the serial port of another receiver or radio.
+  private var port: Owned<SerialPort>?
   private var host: HostConnection?
   /// The encryption of a caster's connection; nil without.
   private var tls: Secured?
@@ -28,7 +28,12 @@ package final class CorrectionFeed {
   private var ticket: SessionTicket?
   private var reports: [String] = []
   private var buffer = [UInt8](repeating: 0, count: 16_384)
-  private var isAtEnd = false
+  /// Why a file, FIFO or serial port could not be opened.
+  private var openingFailure: SerialPortError?
+  /// The bytes of the source in use, and when its last corrections arrived.
+  private var receivedBytes: UInt64 = 0
+  private var receivedAt: Instant?
+  private var lastSource: CorrectionSource?
   private var allowance = ReadAllowance()
   /// When the socket is read again; nil if it is read.
   private var resumesAt: Instant?
@@ -36,22 +41,30 @@ package final class CorrectionFeed {
   private var isDropReported = false
 
   /// - Parameters:
-  ///   - source: the source of the corrections.
+  ///   - sources: the sources of the corrections, the preferred one first; at least one.
   ///   - token: the token of the source in the events of the poller.
+  ///   - silence: the time after which a source without corrections has stalled.
   ///   - now: the present instant.
-  package init(_ source: CorrectionSource, token: Poller.Token, at now: Instant) {
-    self.source = source
+  package init(
+    _ sources: [CorrectionSource], token: Poller.Token, silence: Milliseconds = CorrectionLink.silence, at now: Instant
+  ) {
     self.token = token
-    link = CorrectionLink(to: source.name, at: now)
+    selection = CorrectionSelection(sources, random: .random(in: 0...UInt64.max), silence: silence, at: now)
   }
 
   /// When `work` is due.
   package var deadline: Instant? {
-    if isAtEnd { return nil }
-    if let file { return file.deadline }
-    guard source.isHost else { return nil }
-    let due = Instant.earlier(.earlier(link.deadline, host?.deadline), resumesAt)
+    let due = Instant.earlier(.earlier(selection.deadline, host?.deadline), .earlier(resumesAt, file?.deadline))
     return isNTRIP && request.isEmpty ? .earlier(due, casterPosition.deadline) : due
+  }
+
+  /// What is done, for `sextant status`.
+  package var status: CorrectionStatus {
+    let source = selection.source ?? lastSource
+    let isLast = source == lastSource
+    return CorrectionStatus(
+      source: source?.address ?? "", state: selection.state, receivedAt: isLast ? receivedAt : nil,
+      bytes: isLast ? receivedBytes : 0, failure: selection.lastFailure)
   }
 
   /// The connected stream; nil before.
@@ -62,33 +75,65 @@ package final class CorrectionFeed {
   /// Takes a fix, for casters that compute corrections for a position.
   package func receive(_ fix: Fix) { casterPosition.fix = fix }
 
-  private var isNTRIP: Bool { if case .ntrip = source { true } else { false } }
+  private var isNTRIP: Bool { if case .ntrip? = selection.active { true } else { false } }
+
+  /// The name of the source, for messages.
+  private var name: String { (selection.active ?? lastSource)?.name ?? "" }
 
   /// The next line for the user; nil without one.
   package func nextReport() -> String? { reports.isEmpty ? nil : reports.removeFirst() }
 
-  /// Opens a file or FIFO. An error is the user's to correct. A host is connected later.
+  /// Opens the preferred source: for a command, whose user corrects an error of a file, a FIFO or a port at once. A host is
+  /// connected later.
   package func open(_ poller: inout Poller, at now: Instant) throws(SerialPortError) {
-    switch source {
-    case .file(let path): file = try ReplayLine(opening: path, .times(1), at: now)
-    case .fifo(let path):
-      let port = try SerialPort(opening: path, access: .readOnly, baud: nil)
-      guard port.kind == .fifo else {
-        throw SerialPortError(malformed: "is not a FIFO; create one with mkfifo, or use file:\(path)", path: path)
-      }
-      try poller.addPort(port.fileDescriptor, token: token)
-      fifo = Owned(port)
-    case .ntrip(_, _, _, _, transport: .tls) where !TLSClient.isAvailable:
-      throw SerialPortError(unreachable: TLSFailure.noLibrary.text, path: source.name)
-    case .tcp, .ntrip: link.wake(at: now)
-    }
+    set(needed: true, &poller, at: now)
+    if let openingFailure { throw openingFailure }
+  }
+
+  /// Sets whether corrections are needed. Without a need no source is connected.
+  package func set(needed: Bool, _ poller: inout Poller, at now: Instant) {
+    selection.set(needed: needed, at: now)
     perform(&poller, at: now)
+  }
+
+  /// Connects to a source, or opens it.
+  private func connect(_ source: CorrectionSource, _ poller: inout Poller, at now: Instant) {
+    if source != lastSource { (receivedBytes, receivedAt, lastSource) = (0, nil, source) }
+    do throws(SerialPortError) {
+      switch source {
+      case .file(let path): file = try ReplayLine(opening: path, .times(1), at: now)
+      case .fifo(let path):
+        let port = try SerialPort(opening: path, access: .readOnly, baud: nil)
+        guard port.kind == .fifo else {
+          throw SerialPortError(malformed: "is not a FIFO; create one with mkfifo, or use file:\(path)", path: path)
+        }
+        try poller.addPort(port.fileDescriptor, token: token)
+        self.port = Owned(port)
+      case .serial(let path, let baud):
+        let port = try SerialPort(opening: path, access: .readOnly, baud: baud)
+        guard port.kind.hasLineSettings else {
+          throw SerialPortError(malformed: "is not a serial port; use fifo:\(path) or file:\(path)", path: path)
+        }
+        try poller.addPort(port.fileDescriptor, token: token)
+        self.port = Owned(port)
+        return selection.connected(awaitsReply: false, at: now)
+      case .ntrip(_, _, _, _, transport: .tls) where !TLSClient.isAvailable:
+        throw SerialPortError(unreachable: TLSFailure.noLibrary.text, path: source.name)
+      case .tcp(let name, let port), .ntrip(let name, let port, _, _, _):
+        host = HostConnection(to: name, port: port, .stream(awaitsReply: false), token: token, &poller, at: now)
+        return
+      }
+      selection.opened()
+    } catch {
+      openingFailure = openingFailure ?? error
+      selection.failed(error.explanation, at: now)
+    }
   }
 
   /// Takes an event of the poller.
   package func handle(_ event: Poller.Event, _ poller: inout Poller, at now: Instant) {
     switch event {
-    case .hangUp(token) where resumesAt != nil: link.failed("the connection is lost", at: now)
+    case .hangUp(token) where resumesAt != nil: selection.failed("the connection is lost", at: now)
     case .woken, .readable(token), .writable(token), .hangUp(token):
       guard let host, stream == nil else {
         if event == .readable(token) || request.isEmpty && event != .woken { read(&poller, at: now) }
@@ -107,17 +152,14 @@ package final class CorrectionFeed {
 
   /// Performs what is due, and sends queued corrections to the receiver. Call it after each round of events.
   package func work(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
-    if let file {
-      if now >= file.deadline ?? .zero { read(&poller, at: now) }
-    } else if source.isHost {
-      if now >= link.deadline { link.wake(at: now) }
-      if let host, let due = host.deadline, now >= due {
-        host.wake(&poller, at: now)
-        continueConnecting(&poller, at: now)
-      }
-      resume(&poller, at: now)
-      sendPosition(&poller, at: now)
+    if let due = selection.deadline, now >= due { selection.wake(at: now) }
+    if let file, now >= file.deadline ?? .zero { read(&poller, at: now) }
+    if let host, let due = host.deadline, now >= due {
+      host.wake(&poller, at: now)
+      continueConnecting(&poller, at: now)
     }
+    resume(&poller, at: now)
+    sendPosition(&poller, at: now)
     perform(&poller, at: now)
     corrections.lineRate = connection.rate
     reportDrops(connection.isSteady)
@@ -140,18 +182,16 @@ package final class CorrectionFeed {
     guard corrections.dropped > droppedBefore, !isDropReported else { return }
     isDropReported = true
     reports.append(
-      "\(source.name): the line is too slow for these corrections, and the oldest observations are dropped; "
+      "\(name): the line is too slow for these corrections, and the oldest observations are dropped; "
         + "raise the rate of the line")
   }
 
   // MARK: Source
 
   private func perform(_ poller: inout Poller, at now: Instant) {
-    while let action = link.nextAction() {
+    while let action = selection.nextAction() {
       switch action {
-      case .connect:
-        guard let (name, port) = source.host else { break }
-        host = HostConnection(to: name, port: port, .stream(awaitsReply: false), token: token, &poller, at: now)
+      case .connect(let source): connect(source, &poller, at: now)
       case .disconnect: drop(&poller)
       case .report(let text): reports.append(text)
       }
@@ -161,18 +201,18 @@ package final class CorrectionFeed {
   /// Continues when the host is connected, or cannot be.
   private func continueConnecting(_ poller: inout Poller, at now: Instant) {
     guard let host else { return }
-    if let failure = host.attempt.failure { return link.failed(failure.text, at: now) }
+    if let failure = host.attempt.failure { return selection.failed(failure.text, at: now) }
     guard stream != nil else { return }
-    link.connected(awaitsReply: isNTRIP, at: now)
+    selection.connected(awaitsReply: isNTRIP, at: now)
     response = NTRIPResponse()
-    guard case .ntrip(let host, let port, let mount, let credentials, let transport) = source else {
+    guard case .ntrip(let host, let port, let mount, let credentials, let transport)? = selection.active else {
       return sendRequest(&poller, at: now)
     }
     if transport == .tls {
       do {
         tls = Secured(try TLSClient(to: host))
       } catch {
-        return link.failed(error.text, at: now)
+        return selection.failed(error.text, at: now)
       }
     }
     let bytes = NTRIPRequest.bytes(
@@ -199,7 +239,7 @@ package final class CorrectionFeed {
       let interest: Poller.Interest = request.isEmpty ? .readable : [.readable, .writable]
       try poller.changePort(stream.value.fileDescriptor, token: token, interest: interest)
     } catch {
-      link.failed("the connection is lost (\(error.reason))", at: now)
+      selection.failed("the connection is lost (\(error.reason))", at: now)
     }
   }
 
@@ -222,6 +262,9 @@ package final class CorrectionFeed {
     resumesAt = nil
     host?.close(&poller)
     host = nil
+    if let port { poller.remove(port.value.fileDescriptor) }
+    port = nil
+    file = nil
     tls = nil
     request = []
     casterPosition.disconnected()
@@ -240,20 +283,20 @@ package final class CorrectionFeed {
         if let tls {
           decrypt(unsafe buffer.span.bytes.extracting(0..<count), tls, &poller, at: now)
         } else {
-          take(unsafe buffer.span.bytes.extracting(0..<count), at: now)
+          _ = take(unsafe buffer.span.bytes.extracting(0..<count), at: now)
         }
         pause(after: count, &poller, at: now)
       case .wouldBlock: break
       case .endOfInput where tls != nil:
         tls?.client.endOfInput()
         checkEncryption(at: now)
-      case .endOfInput where source.isHost: link.failed("the connection was closed", at: now)
-      case .endOfInput: end(&poller)
+      case .endOfInput where host != nil: closed(at: now)
+      case .endOfInput: selection.reachedEnd(at: now)
       }
     } catch {
-      if source.isHost { return link.failed("the connection is lost (\(error.reason))", at: now) }
+      if file == nil { return selection.failed("the connection is lost (\(error.reason))", at: now) }
       reports.append(error.description)
-      end(&poller)
+      selection.reachedEnd(at: now)
     }
   }
 
@@ -262,16 +305,15 @@ package final class CorrectionFeed {
     // Bytes have no invalid bit patterns.
     var room = unsafe span.mutableBytes
     if let file { return try file.read(into: &room, at: now) }
-    if let fifo { return try fifo.value.read(into: &room) }
+    if let port { return try port.value.read(into: &room) }
     if let stream { return try stream.value.read(into: &room) }
     return .wouldBlock
   }
 
   private func decrypt(_ records: RawSpan, _ tls: Secured, _ poller: inout Poller, at now: Instant) {
     let bytes = tls.client.receive(records)
-    unsafe take(bytes.span.bytes, at: now)
-    // The caster may have refused.
-    guard self.tls != nil else { return }
+    // The caster may have refused, or refer to another one.
+    guard unsafe take(bytes.span.bytes, at: now) else { return }
     request += tls.client.takeRecords()
     // An alert is on its way before the connection is given up.
     if !request.isEmpty { sendRequest(&poller, at: now) }
@@ -281,58 +323,67 @@ package final class CorrectionFeed {
   /// Gives the connection up if its encryption has failed or ended.
   private func checkEncryption(at now: Instant) {
     switch tls?.client.state {
-    case .failed(let failure): link.failed(failure.text, at: now)
-    case .closed: link.failed(TLSFailure.truncated.text, at: now)
+    case .failed(.truncated), .closed: closed(at: now)
+    case .failed(let failure): selection.failed(failure.text, at: now)
     case .handshaking, .open, nil: break
     }
   }
 
-  private func take(_ bytes: RawSpan, at now: Instant) {
-    guard case .ntrip = source else {
-      if corrections.receive(bytes, at: now), source.isHost { link.received(at: now) }
-      return
+  private func closed(at now: Instant) {
+    selection.closed(hasReplied: !isNTRIP || response.hasBegun, at: now)
+  }
+
+  /// Takes bytes of the source. Returns whether they completed corrections.
+  private func takeCorrections(_ bytes: RawSpan, at now: Instant) -> Bool {
+    receivedBytes += UInt64(bytes.byteCount)
+    guard corrections.receive(bytes, at: now) else {
+      if bytes.byteCount > 0 { selection.receivedOther() }
+      return false
+    }
+    receivedAt = now
+    selection.received(station: corrections.station, at: now)
+    return true
+  }
+
+  /// Takes bytes of the source. Returns whether its connection goes on.
+  private func take(_ bytes: RawSpan, at now: Instant) -> Bool {
+    guard isNTRIP else {
+      _ = takeCorrections(bytes, at: now)
+      return true
     }
     do {
       let wasGranted = response.isGranted
       let stream = try response.receive(bytes)
       if response.isGranted, !wasGranted {
-        link.granted(at: now)
+        selection.granted(at: now)
         casterPosition.connected(at: now)
       }
       // The empty line after an ICY header, and a web page, are not corrections.
-      if unsafe corrections.receive(stream.span.bytes, at: now) {
-        link.received(at: now)
-        casterPosition.received()
-      }
+      if unsafe takeCorrections(stream.span.bytes, at: now) { casterPosition.received() }
+      if response.isEnded { closed(at: now) }
+      return !response.isEnded
     } catch {
-      link.failed(error.text, at: now)
+      selection.refused(error, at: now)
+      return false
     }
   }
+}
 
-  /// Ends a file. Its corrections in the queue are still sent.
-  private func end(_ poller: inout Poller) {
-    if let fifo { poller.remove(fifo.value.fileDescriptor) }
-    fifo = nil
-    file = nil
-    isAtEnd = true
-    reports.append("\(source.name): end of the corrections")
-  }
+/// The corrections of a receiver, for `sextant status`.
+package struct CorrectionStatus: Equatable, Sendable {
+  /// The source in use, or the preferred one, without user and password.
+  package var source: String
+  package var state: CorrectionSelection.State
+  /// When the last whole correction arrived from it; nil before one.
+  package var receivedAt: Instant?
+  /// The bytes that it has sent.
+  package var bytes: UInt64
+  /// Why the last source failed; nil while corrections arrive.
+  package var failure: String?
 }
 
 /// A reference to the encryption of a connection, which cannot be copied.
 private final class Secured {
   var client: TLSClient
   init(_ client: consuming TLSClient) { self.client = client }
-}
-
-extension CorrectionSource {
-  /// The network host, which is retried; nil for another source.
-  fileprivate var host: (name: String, port: UInt16)? {
-    switch self {
-    case .tcp(let host, let port), .ntrip(let host, let port, _, _, _): (host, port)
-    case .file, .fifo: nil
-    }
-  }
-
-  fileprivate var isHost: Bool { host != nil }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Corrections
 import FileSystem
 
 /// The configuration files: which receiver programs use by default, and how.
@@ -11,6 +12,8 @@ import FileSystem
 ///     supply     gpio:gpiochip0/17    the switch of the receiver's supply, see `SupplySwitchAddress`
 ///     geocoder   https://…            a Nominatim server for the addresses of places; none is used by default
 ///     gpsd = on, every 60 s, accuracy 100 m    the location service serves clients of gpsd, and limits what they require
+///     corrections = ntrip://me@caster/MOUNT    a source of RTCM 3 for the location service; several lines in the order of preference
+///     corrections-always = on                  corrections flow whenever the receiver measures, not only for the best accuracy
 ///
 /// `--device` and GNSS_DEVICE override the files as a whole.
 package struct ReceiverConfiguration: Sendable, Equatable {
@@ -25,6 +28,10 @@ package struct ReceiverConfiguration: Sendable, Equatable {
   package var geocoder: String?
   /// Whether the location service serves clients of gpsd; nil if the file does not decide it.
   package var gpsd: GPSDSetting?
+  /// The sources of corrections for the location service, the preferred one first.
+  package var corrections: [CorrectionSource] = []
+  /// Whether corrections flow without a program that needs the best accuracy.
+  package var hasCorrectionsAlways = false
 
   /// An empty configuration.
   package init() {}
@@ -100,6 +107,8 @@ private struct Values {
   var supply: String?
   var geocoder: String?
   var gpsd: GPSDSetting?
+  var corrections: [CorrectionSource]?
+  var hasCorrectionsAlways: Bool?
 
   init() {}
 
@@ -127,8 +136,12 @@ private struct Values {
   }
 
   private mutating func take(_ key: Substring, _ value: String) throws(Mistake) {
-    guard ["device", "baud", "read-only", "supply", "geocoder", "gpsd"].contains(key) else {
-      throw Mistake(text: "`\(key)` is unknown; valid keys are gpsd, device, baud, read-only, supply and geocoder")
+    guard
+      ["device", "baud", "read-only", "supply", "geocoder", "gpsd", "corrections", "corrections-always"].contains(key)
+    else {
+      throw Mistake(
+        text: "`\(key)` is unknown; valid keys are corrections, corrections-always, gpsd, device, baud, read-only, "
+          + "supply and geocoder")
     }
     if value.isEmpty { throw Mistake(text: "`\(key)` has no value; write it after the key") }
     switch key {
@@ -155,6 +168,20 @@ private struct Values {
       }
       try once("gpsd", gpsd)
       gpsd = setting
+    case "corrections":
+      guard value.hasPrefix("= "), let source = CorrectionSource(String(value.dropFirst(2))) else {
+        // The value may have a password.
+        throw Mistake(
+          text: "the value of `corrections` is not understood; write `corrections = ` and \(CorrectionSource.forms)")
+      }
+      corrections = (corrections ?? []) + [source]
+    case "corrections-always":
+      guard let choice = ["= on": true, "= off": false][value] else {
+        throw Mistake(
+          text: "`\(key) \(value)` is not understood; write `corrections-always = on` or `corrections-always = off`")
+      }
+      try once("corrections-always", hasCorrectionsAlways)
+      hasCorrectionsAlways = choice
     case "geocoder":
       try once("geocoder", geocoder)
       geocoder = value
@@ -176,6 +203,8 @@ private struct Values {
     supply = supply ?? other.supply
     geocoder = geocoder ?? other.geocoder
     gpsd = gpsd ?? other.gpsd
+    corrections = corrections ?? other.corrections
+    hasCorrectionsAlways = hasCorrectionsAlways ?? other.hasCorrectionsAlways
   }
 
   var configuration: ReceiverConfiguration {
@@ -186,6 +215,8 @@ private struct Values {
     configuration.supply = supply
     configuration.geocoder = geocoder
     configuration.gpsd = gpsd
+    configuration.corrections = corrections ?? []
+    configuration.hasCorrectionsAlways = hasCorrectionsAlways ?? false
     return configuration
   }
 }

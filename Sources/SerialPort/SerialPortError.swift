@@ -97,7 +97,8 @@ extension SerialPortError: CustomStringConvertible {
   /// One line: the path, what happened, and the next step.
   public var description: String { (path.isEmpty ? "" : path + ": ") + explanation }
 
-  private var explanation: String {
+  /// What happened and the next step, without the path.
+  package var explanation: String {
     switch cause {
     case .notFound where operation == .open && errno != ENOENT && errno != ENOTDIR:
       "no hardware replies behind this node (\(reason)); connect the device, or choose another port"

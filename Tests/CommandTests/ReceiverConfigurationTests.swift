@@ -2,6 +2,7 @@
 import FileSystem
 import Testing
 
+@testable import Corrections
 @testable import ReceiverRuntime
 
 @Suite("The configuration file")
@@ -22,6 +23,9 @@ struct ReceiverConfigurationTests {
       supply gpio /dev/gpiochip0 17
       geocoder https://maps.example.org
       gpsd = on, every 90 s, accuracy 30 m   # the cabin
+      corrections = ntrip://me@caster.example/NEAR
+      corrections = serial:/dev/ttyUSB1@57600   # the radio
+      corrections-always = on
       """
     var wanted = ReceiverConfiguration()
     wanted.devices = ["/dev/gnss/by-id/usb-u-blox#1", "/dev/serial/by-path/with space"]
@@ -30,6 +34,11 @@ struct ReceiverConfigurationTests {
     wanted.supply = "gpio /dev/gpiochip0 17"
     wanted.geocoder = "https://maps.example.org"
     wanted.gpsd = GPSDSetting("on, accuracy 30 m, every 1.5 min")
+    wanted.corrections = [
+      .ntrip(host: "caster.example", port: 2101, mount: "NEAR", credentials: "me"),
+      .serial(path: "/dev/ttyUSB1", baud: 57_600),
+    ]
+    wanted.hasCorrectionsAlways = true
     #expect(try read(text) == wanted)
     #expect(try read("") == ReceiverConfiguration())
     #expect(try read("\u{FEFF}" + text.replacing("\n", with: "\r\n")) == wanted)
@@ -42,7 +51,9 @@ struct ReceiverConfigurationTests {
       ("read-only maybe", 1, "yes"), ("speed 9600", 1, "device, baud, read-only, supply and geocoder"),
       ("baud 9600\nbaud 9600", 2, "second time"), ("supply # none", 1, "has no value"),
       ("gpsd on", 1, "gpsd = on, every 60 s"), ("gpsd = on, every 60", 1, "gpsd = on, every 60 s"),
-      ("gpsd = off\ngpsd = on", 2, "second time"),
+      ("gpsd = off\ngpsd = on", 2, "second time"), ("corrections ntrip://c/M", 1, "write `corrections = `"),
+      ("corrections = http://c/M", 1, "ntrip://USER@HOST"), ("corrections-always = yes", 1, "corrections-always = on"),
+      ("corrections-always = on\ncorrections-always = on", 2, "second time"),
     ])
   func mistakes(text: String, line: Int, words: String) {
     #expect {

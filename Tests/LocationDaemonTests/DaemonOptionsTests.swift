@@ -33,6 +33,18 @@ struct DaemonOptionsTests {
     #expect(throws: DaemonOptions.Mistake.self) { try DaemonOptions(["--gpsd", "off", "--gpsd", "localhost:1"]) }
   }
 
+  @Test("Sources of corrections keep their order, and a mistake in one does not repeat its password")
+  func corrections() throws {
+    let options = try DaemonOptions(["--corrections", "ntrip://me@a/M", "--corrections=tcp:b:5"])
+    #expect(options.corrections.map(\.address) == ["ntrip://a:2101/M", "tcp://b:5"])
+    #expect {
+      try DaemonOptions(["--corrections", "ntrip://me:secret@a"])
+    } throws: { error in
+      let text = (error as? DaemonOptions.Mistake)?.text ?? ""
+      return text.contains("ntrip://USER@HOST") && !text.contains("secret")
+    }
+  }
+
   @Test("The control socket of gpsdctl is made where its path is given, and nowhere else")
   func control() throws {
     #expect(try DaemonOptions([]).gpsdControl == nil)

@@ -34,6 +34,33 @@ struct ReceiverServiceTests {
     #expect(scene.journal == nil)
   }
 
+  @Test("Corrections are of use while a program needs the best accuracy and the receiver measures")
+  func corrections() throws {
+    let scene = ServiceScene(.f9p, scenario: try Self.scenario(Self.walk))
+    func isUseful(always: Bool = false) -> Bool { scene.machine.core.needsCorrections(always: always) }
+    #expect(!isUseful() && !isUseful(always: true))
+    scene.call(.setDesiredAccuracy(metres: 100))
+    scene.call(.startUpdatingLocation)
+    #expect(scene.run(90) { !$0.locations.isEmpty })
+    scene.run(5)
+    #expect(!isUseful() && isUseful(always: true))
+    for best in [-1, -2, 0.5] {
+      scene.call(.setDesiredAccuracy(metres: best))
+      scene.run(5)
+      #expect(isUseful(), "accuracy \(best)")
+    }
+    scene.call(.stopUpdatingLocation)
+    scene.run(1)
+    #expect(!isUseful() && isUseful(always: true))
+    // The receiver sleeps.
+    scene.run(60)
+    #expect(!isUseful(always: true))
+    scene.call(.startUpdatingLocation)
+    #expect(scene.run(60) { _ in isUseful() })
+    scene.finish()
+    #expect(!isUseful(always: true))
+  }
+
   @Test(
     "DF-8 a deferral's time is the latest moment: the receiver's memory is read out before it",
     arguments: [ReceiverModel.m10, .m8Batching], [5.0, 60])

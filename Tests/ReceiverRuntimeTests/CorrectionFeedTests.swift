@@ -40,7 +40,7 @@ struct CorrectionFeedTests {
     _ = unsafe Self.frames.withUnsafeBytes { unsafe fwrite($0.baseAddress, 1, $0.count, stream) }
     _ = unsafe fclose(stream)
     let scene = try RuntimeScene(.f9p)
-    let feed = CorrectionFeed(.file(path), token: Self.token, at: scene.now)
+    let feed = CorrectionFeed([.file(path)], token: Self.token, at: scene.now)
     try feed.open(&scene.poller, at: scene.now)
     scene.feed = feed
     let isGiven = try scene.run(30) { $0.written.occurrences(of: Self.frames) == 1 }
@@ -56,7 +56,7 @@ struct CorrectionFeedTests {
     try #require(unsafe mkfifo(path, 0o600) == 0)
     defer { UserFile.remove(path) }
     let scene = try RuntimeScene(.f9p)
-    let feed = CorrectionFeed(.fifo(path), token: Self.token, at: scene.now)
+    let feed = CorrectionFeed([.fifo(path)], token: Self.token, at: scene.now)
     try feed.open(&scene.poller, at: scene.now)
     scene.feed = feed
     let writer = unsafe Glibc.open(path, O_WRONLY | O_NONBLOCK)
@@ -76,7 +76,7 @@ struct CorrectionFeedTests {
   @Test("A file that is not a FIFO is refused with the next step")
   func noFIFO() throws {
     var poller = try Poller()
-    let feed = CorrectionFeed(.fifo("/dev/null"), token: Self.token, at: .zero)
+    let feed = CorrectionFeed([.fifo("/dev/null")], token: Self.token, at: .zero)
     #expect(throws: SerialPortError.self) { try feed.open(&poller, at: .zero) }
   }
 
@@ -86,7 +86,7 @@ struct CorrectionFeedTests {
     let scene = try RuntimeScene(.f9p)
     #expect(try scene.run(90) { $0.connection.isSteady && $0.lastFix?.hasPosition == true })
     let source = CorrectionSource.ntrip(host: "127.0.0.1", port: caster.port, mount: "NEAR", credentials: "me:secret")
-    let feed = CorrectionFeed(source, token: Self.token, at: scene.now)
+    let feed = CorrectionFeed([source], token: Self.token, at: scene.now)
     try feed.open(&scene.poller, at: scene.now)
     scene.feed = feed
     // A thread looks up the address of the host, which needs real time; the rest does not.

@@ -81,6 +81,8 @@ struct Host {
     pending.removeFirst(at)
   }
 
+  mutating func send(bytes: [UInt8]) { line.send(bytes, at: now) }
+
   mutating func send(_ identity: UInt16, _ payload: [UInt8] = []) {
     line.send(Wire.ubx(UInt8(identity >> 8), UInt8(identity & 0xFF), payload), at: now)
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import ReceiverSimulator
+import TestSupport
 import Testing
 
 /// Messages of a solution that are off until they are requested, compared with NAV-PVT of the same epoch by their bytes.
@@ -49,6 +50,40 @@ struct NavigationMessageTests {
     #expect(precise[3] == 0 && precise.i4(8) == pvt.i4(24) && precise.i4(12) == pvt.i4(28))
     #expect(precise.i4(16) == pvt.i4(32) && precise.i4(20) == pvt.i4(36))
     #expect(abs(Int(Int8(bitPattern: precise[24]))) <= 99 && abs(Int(Int8(bitPattern: precise[25]))) <= 99)
+  }
+
+  @Test("Corrections of a station make a float solution, then a fixed one, for as long as they arrive")
+  func corrections() {
+    func frame(_ number: Int) -> [UInt8] {
+      Wire.rtcm3([UInt8(number >> 4), UInt8(number & 15) << 4] + [UInt8](repeating: 0, count: 22))
+    }
+    var host = Host(.f9p)
+    host.run(seconds: 60)
+    #expect(host.configure(0x0601, [1, 7, 1]) == true)
+    host.run(seconds: 2)
+    func carrier() -> UInt8 { host.messages.last { $0.identity == 0x0107 }.map { $0.payload[21] >> 6 } ?? 9 }
+    func accuracy() -> Int { host.messages.last { $0.identity == 0x0107 }?.payload.u4(40) ?? 0 }
+    #expect(carrier() == 0)
+    var found: [UInt8] = []
+    for _ in 0..<15 {
+      host.send(bytes: frame(1077))
+      host.run(seconds: 1)
+      found.append(carrier())
+    }
+    #expect(found.allSatisfy { $0 == 0 }, "without a station there is no solution")
+    for _ in 0..<15 {
+      host.send(bytes: frame(1005) + frame(1077))
+      host.run(seconds: 1)
+      found.append(carrier())
+    }
+    #expect(found.last == 2 && accuracy() < 30)
+    host.run(seconds: 40)
+    #expect(carrier() == 2)
+    host.run(seconds: 25)
+    #expect(carrier() == 0)
+    host.send(bytes: frame(1005) + frame(1077))
+    host.run(seconds: 2)
+    #expect(carrier() == 1)
   }
 
   @Test("Time, leap seconds, clock, odometer and covariances")

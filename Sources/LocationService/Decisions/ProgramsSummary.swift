@@ -7,6 +7,8 @@ import Positioning
 struct ProgramsSummary: Sendable {
   private(set) var demands: [ProgramDemand] = []
   private(set) var needsPosition = false
+  /// Whether a manager needs positions of the best accuracy now.
+  private(set) var needsBestAccuracy = false
   /// Whether a manager receives headings now.
   private(set) var asksForHeading = false
   /// The smallest turn that a client of headings is to learn; nil without a client.
@@ -32,6 +34,7 @@ struct ProgramsSummary: Sendable {
 
   private mutating func note(_ demand: Positioning.Demand) {
     needsPosition = needsPosition || demand.needsPosition
+    needsBestAccuracy = needsBestAccuracy || demand.needsBestAccuracy
     needsBeacons = needsBeacons || demand.beacons
     if demand.heading {
       headingFilterDegrees = min(headingFilterDegrees ?? .infinity, max(0, demand.headingFilterDegrees))

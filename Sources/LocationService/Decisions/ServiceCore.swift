@@ -337,6 +337,17 @@ package struct ServiceCore: Sendable {
     changeEngines { $0.sourceBecame(activity, at: now.instant) }
   }
 
+  /// Whether corrections are of use now: the receiver measures, and a program needs the best accuracy.
+  ///
+  /// - Parameter always: whether they are of use to any program.
+  func needsCorrections(always: Bool) -> Bool {
+    guard receivers.isOpen, !receivers.isFinished, always || known.needsBestAccuracy else { return false }
+    return switch powerStatus {
+    case .awake, .saving: !coordinator.isSilenceWanted
+    case .absent, .suspended, .batching, .waking, .asleep, .asleepBetweenChecks, .asleepWithoutSky: false
+    }
+  }
+
   // MARK: Actions
 
   /// The time at which `wake` and `actions` are due.
@@ -444,6 +455,14 @@ extension Positioning.Demand {
   /// Whether it needs a position; a compass and beacons are other hardware.
   var needsPosition: Bool {
     standard != nil || oneShot != nil || significantChange != nil || border != nil || visits || live || liveIsStationary
+  }
+
+  /// Whether it needs positions of the best accuracy, or of one that a receiver does not have without corrections.
+  var needsBestAccuracy: Bool {
+    // kCLLocationAccuracyBest and kCLLocationAccuracyBestForNavigation are negative.
+    func isBest(_ metres: Double?) -> Bool { metres.map { $0 < 1 } ?? false }
+    return standard.map { !$0.isPaused && isBest($0.desiredAccuracyMetres) } == true
+      || isBest(oneShot?.desiredAccuracyMetres) || live
   }
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Corrections
+import FileSystem
 import Positioning
 import ReceiverRuntime
 
@@ -59,6 +61,12 @@ package struct ServiceSettings: Sendable, Equatable {
   package var supply: SupplySwitchAddress?
   /// The assignments with which `sextant authorize` changes the permissions that these settings read; empty for none.
   package private(set) var grantEnvironment = ""
+  /// The sources of corrections for the daemon's first receiver, with their passwords, the preferred one first.
+  package var corrections: [CorrectionSource] = []
+  /// Whether corrections flow without a program that needs the best accuracy.
+  package var hasCorrectionsAlways = false
+  /// SEXTANT_CORRECTIONS_STALL_SECONDS: the time after which a source without corrections has stalled, for tests.
+  package var correctionStallSeconds: Double?
   /// Whether they are those of the daemon, which has no terminal and serves other programs.
   package var isDaemon = false
   /// Settings that cannot be read and count as not set, a line for each.
@@ -78,6 +86,7 @@ package struct ServiceSettings: Sendable, Equatable {
     let devices = names.map { ReceiverConfiguration.devices(named: $0) } ?? configuration.devices
     if let device = devices.first { source = Source(device) }
     others = devices.dropFirst().map { Source($0) }
+    (corrections, hasCorrectionsAlways) = (configuration.corrections, configuration.hasCorrectionsAlways)
     if names == nil { (baud, isReadOnly) = (configuration.baud, configuration.isReadOnly) }
     if let root = value("SEXTANT_SYSFS") { sensorRoot = root }
     stateFolder = StateFolder.path(isRoot: isRoot, variable)
@@ -105,6 +114,7 @@ package struct ServiceSettings: Sendable, Equatable {
     }
     pauseSeconds = seconds(value, "SEXTANT_PAUSE_SECONDS")
     pauseProbeSeconds = seconds(value, "SEXTANT_PAUSE_PROBE_SECONDS")
+    correctionStallSeconds = seconds(value, "SEXTANT_CORRECTIONS_STALL_SECONDS")
   }
 
   private mutating func seconds(_ value: (String) -> String?, _ name: String) -> Double? {
@@ -119,6 +129,21 @@ package struct ServiceSettings: Sendable, Equatable {
     guard let first = devices.first else { return }
     source = Source(first)
     others = devices.dropFirst().map { Source($0) }
+  }
+
+  /// Uses these sources of corrections instead of those of the configuration, unless there are none, and reads the passwords.
+  ///
+  /// - Parameter variable: returns a variable of the environment.
+  package mutating func useCorrections(_ sources: [CorrectionSource], _ variable: (String) -> String?) {
+    if sources.contains(where: \.namesPassword) { problems.append(CasterPassword.notice) }
+    if !sources.isEmpty { corrections = sources }
+    do throws(FileError) {
+      for index in corrections.indices {
+        corrections[index] = try CasterPassword.complete(corrections[index], variable)
+      }
+    } catch {
+      problems.append("\(error.path): the password of the caster cannot be read (\(error.reason))")
+    }
   }
 
   /// Returns the settings of the daemon.

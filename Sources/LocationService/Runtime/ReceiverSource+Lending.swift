@@ -17,6 +17,8 @@ extension ReceiverSource {
     status.use = lending.use
     status.fault = networkFault ?? (connection == nil && isWanted ? lastComplaint : nil)
     status.descriptor = connection?.fileDescriptor
+    status.solution = solution
+    status.corrections = corrections?.feed.status
     // During the search the rate is not known.
     status.baud = connection?.isDetected == true ? connection?.rate : nil
     if let description = connection?.description {

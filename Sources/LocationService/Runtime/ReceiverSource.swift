@@ -62,6 +62,10 @@ final class ReceiverSource {
   let userSettings = UserSettingsHandle()
   /// The path of a line that is lent.
   var lentPath: String?
+  /// The corrections for the receiver; nil without a source of them.
+  var corrections: ReceiverCorrections?
+  /// The quality of the last epoch; nil before one, and after the loss of the receiver.
+  private(set) var solution: Fix.Quality?
 
   /// - Parameters:
   ///   - number: 0, or from 1 on for a standby receiver, whose rate and power are its own.
@@ -85,6 +89,8 @@ final class ReceiverSource {
     self.batchFolder = batchFolder
     stateFolder = settings.stateFolder
     deferred = deferredFile.map { DeferredLocationStore($0) }
+    guard number == 0, settings.isDaemon, !settings.corrections.isEmpty else { return }
+    corrections = ReceiverCorrections(settings, at: SystemClock.monotonic)
   }
 
   /// The origin of its fixes.
@@ -107,6 +113,7 @@ final class ReceiverSource {
     if endsAt != nil, connection?.isEnded == true { return .zero }
     var next = Instant.earlier(lending.mayOpen ? nextTry : nil, endsAt)
     next = .earlier(next, connection?.deadline)
+    next = .earlier(next, corrections?.deadline)
     return .earlier(next, monitor?.deadline)
   }
 
@@ -142,13 +149,18 @@ final class ReceiverSource {
     case .readable(simulated), .hangUp(simulated): readSimulator(&poller, at: now)
     default:
       let (batch, number) = (batch, number)
+      corrections?.feed.handle(event, &poller, at: now)
       connection?.handle(
         event, &poller, at: now,
         bytes: {
           batch?.receive($0)
           work?.receive($0, of: number)
         },
-        frames: { work?.receive($0, of: number, at: now) }, body)
+        frames: { work?.receive($0, of: number, at: now) }
+      ) { report, sky in
+        note(report)
+        body(report, sky)
+      }
       // After the epochs that were read with them.
       deliverEvents()
     }
@@ -192,7 +204,11 @@ final class ReceiverSource {
         batch?.receive($0)
         work?.receive($0, of: number)
       },
-      frames: { work?.receive($0, of: number, at: now) }, body)
+      frames: { work?.receive($0, of: number, at: now) }
+    ) { report, sky in
+      note(report)
+      body(report, sky)
+    }
     deliverEvents()
     if let endsAt, now >= endsAt || connection?.isEnded == true {
       if let connection, !connection.isEnded, connection.needsRestoring {
@@ -218,6 +234,19 @@ final class ReceiverSource {
     if isWanted, connection == nil, lending.mayOpen, now >= nextTry ?? .zero { attempt(&poller, at: now) }
   }
 
+  private func note(_ report: borrowing EpochAssembler.Report) {
+    let fix = report.fix
+    solution = fix.hasPosition ? fix.quality : nil
+    corrections?.feed.receive(fix)
+  }
+
+  /// Sends corrections to the receiver while they are of use. Ends a round.
+  func correct(isNeeded: Bool, _ poller: inout Poller, at now: Instant, log: (String) -> Void) {
+    guard let corrections else { return }
+    corrections.work(connection, isNeeded: isNeeded, &poller, at: now)
+    while let text = corrections.nextReport() { log(text) }
+  }
+
   // MARK: Opening
 
   private func attempt(_ poller: inout Poller, at now: Instant) {
@@ -233,8 +262,11 @@ final class ReceiverSource {
       if let likelyRate { settings.likelyRates = [likelyRate] }
       // A standby receiver never sleeps and keeps its rate.
       let isStandby = number > 0
-      settings.desired = { [userSettings] in
-        userSettings.value.applied(to: isStandby ? .navigation(for: $0) : .saving(for: $0))
+      let hasCorrections = corrections != nil
+      settings.desired = { [userSettings] receiver in
+        var desired: DesiredConfiguration = isStandby ? .navigation(for: receiver) : .saving(for: receiver)
+        if hasCorrections, receiver.can(.rtcmInput) { desired.readsRTCM3 = true }
+        return userSettings.value.applied(to: desired)
       }
       settings.pollsOrbits = !isStandby
       let recoveryFile = isReadOnly ? nil : stateFolder.map { CrashRecoveryFile(stateFolder: $0, line: path) }
@@ -342,6 +374,7 @@ final class ReceiverSource {
     isAtEnd = false
     networkFault = nil
     if let rate = connection?.rate { likelyRate = rate }
+    solution = nil
     connection?.close(&poller) { _, _ in }
     connection = nil
     if let descriptor = monitor?.fileDescriptor { poller.remove(descriptor) }
@@ -392,12 +425,15 @@ final class ReceiverSource {
         .receiver(
           .session(report, desired: connection?.desired, receiver: connection?.description, port: connection?.port)))
     case .batch(let event): events.append(.receiver(.batch(event)))
-    case .lost: events.append(.receiver(.lost))
+    case .lost:
+      solution = nil
+      events.append(.receiver(.lost))
     case .ended:
       isAtEnd = true
       events.append(.receiver(.lost))
     case .opened: networkFault = nil
-    case .rate, .notice, .finished, .unreachable: break
+    case .finished(let ticket, _): corrections?.feed.finished(ticket)
+    case .rate, .notice, .unreachable: break
     }
   }
 

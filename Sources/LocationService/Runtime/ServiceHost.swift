@@ -461,6 +461,11 @@ package final class ServiceHost: Sendable {
   /// The power state of the first receiver, and the reason for it.
   package var powerStatus: PowerStatus { state.withLock { $0.core.powerStatus } }
 
+  /// Whether corrections are of use now.
+  var needsCorrections: Bool {
+    state.withLock { $0.core.needsCorrections(always: settings.hasCorrectionsAlways) }
+  }
+
   /// The kind of the first receiver's last epoch: none, 2D, 3D or dead reckoning; nil without a recent epoch.
   package var fixKind: String? {
     state.withLock { state in

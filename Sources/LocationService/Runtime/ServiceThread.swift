@@ -63,6 +63,9 @@ struct ServiceThread: ~Copyable {
       // Asked before the actions are taken, which so contain those of every call before the end.
       let isFinished = service.isFinished
       let actions = service.actions(at: now)
+      if receiver.corrections != nil {
+        receiver.correct(isNeeded: service.needsCorrections, &poller, at: now.instant) { [service] in service.log($0) }
+      }
       if let work {
         // Programs of the daemon get a location before it is remembered: its file is for the time after a restart.
         for action in actions where !action.isAfterRound { perform(action, at: now) }

@@ -54,6 +54,10 @@ package struct ReceiverStatus: Equatable, Sendable {
   package var descriptor: Int32?
   /// Why a receiver that a program needs is not open, with the next step; nil for one that is open or not needed.
   package var fault: String?
+  /// The quality of its last epoch; nil without a position.
+  package var solution: Fix.Quality?
+  /// Its corrections; nil without a source of them.
+  package var corrections: CorrectionStatus?
 
   package init(device: String, isOpen: Bool) {
     self.device = device

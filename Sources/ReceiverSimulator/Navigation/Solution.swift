@@ -25,6 +25,8 @@ struct Solution: Sendable, Equatable {
   var longitudeDegrees = 0.0
   /// The height above mean sea level, metres.
   var altitudeMetres = 0.0
+  /// The use of corrections.
+  var differential = DifferentialCorrections.Use.none
   var velocityNorth = 0.0
   var velocityEast = 0.0
   var velocityDown = 0.0

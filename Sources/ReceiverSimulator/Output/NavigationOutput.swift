@@ -102,7 +102,8 @@ struct NavigationOutput {
     message.pDOP(hundredths(solution.pdop))
     message.hAcc(horizontal)
     message.vAcc(vertical)
-    message.flags(solution.powerSaveState << 2 | (solution.hasFix ? 1 : 0))
+    let carrier = solution.hasFix ? solution.differential.carrierSolution : 0
+    message.flags(solution.powerSaveState << 2 | (solution.hasFix ? 1 : 0) | differential | carrier << 6)
     if traits.protocolVersion >= 1800 { message.flags2(solution.isTimeResolved ? 0xE0 : 0x20) }
     message.sAcc(solution.hasFix ? millimetres(solution.speedAccuracy) : 20_000)
     message.headAcc(courseAccuracy)
@@ -120,13 +121,15 @@ struct NavigationOutput {
     message.headMot(course)
   }
 
+  /// diffSoln of NAV-PVT, NAV-SOL and NAV-STATUS.
+  private var differential: UInt8 { solution.hasFix && solution.differential.hasCorrections ? 2 : 0 }
   private var timeFlags: UInt8 { (solution.hasTime ? 3 : 0) | (solution.isTimeResolved ? 4 : 0) }
 
   private func writeSOL(_ message: inout NavSOL.Writer) {
     message.iTOW(timeOfWeek)
     message.week(Int16(solution.gps.week))
     message.gpsFix(fixType)
-    message.flags((solution.hasFix ? 1 : 0) | (solution.hasTime ? 0xC : 0))
+    message.flags((solution.hasFix ? 1 : 0) | differential | (solution.hasTime ? 0xC : 0))
     message.pAcc(solution.hasFix ? UInt32(nearest: solution.horizontalMetres * 150) : 0xFFFF_FFFF)
     message.sAcc(solution.hasFix ? UInt32(nearest: solution.speedAccuracy * 100) : 2000)
     message.pDOP(hundredths(solution.pdop))
@@ -203,9 +206,10 @@ struct NavigationOutput {
   private func writeSTATUS(_ message: inout NavSTATUS.Writer) {
     message.iTOW(timeOfWeek)
     message.gpsFix(fixType)
-    message.flags((solution.hasFix ? 1 : 0) | (solution.hasTime ? 0xC : 0))
+    message.flags((solution.hasFix ? 1 : 0) | differential | (solution.hasTime ? 0xC : 0))
     // This message has its own code of power save mode: acquisition, tracking, optimised tracking, inactive.
-    message.flags2(solution.powerSaveState >= 2 ? solution.powerSaveState - 2 : 0)
+    let carrier = solution.hasFix ? solution.differential.carrierSolution : 0
+    message.flags2((solution.powerSaveState >= 2 ? solution.powerSaveState - 2 : 0) | carrier << 6)
     message.ttff(solution.timeToFirstFix)
     message.msss(solution.uptimeMilliseconds)
   }

@@ -106,7 +106,7 @@ struct SentenceOutput {
     content.time = time
     content.latitude = latitude
     content.longitude = longitude
-    content.quality = solution.hasFix ? 1 : 0
+    content.quality = solution.hasFix ? solution.differential.quality : 0
     content.satellitesUsed = Int32(solution.hasFix ? min(12, solution.used) : 0)
     content.hdop = FixedPoint(rounding: solution.hdop, fractionDigits: 2)
     guard solution.hasFix else { return content }

@@ -148,7 +148,8 @@ extension VirtualReceiver {
   private mutating func solvePosition(_ next: inout Solution) {
     let truth = truth(at: now)
     let elapsed = lastEpoch.map { now.seconds(since: $0) } ?? 1
-    let axis = deviation
+    next.differential = differential.use(hasRTK: traits.hasHighPrecision, under: engine.sky, at: now)
+    let axis = min(deviation, next.differential.deviation ?? deviation)
     let error = noise.next(after: elapsed, deviation: axis)
     let metresPerDegree = 111_195.0
     next.latitudeDegrees = truth.latitudeDegrees + error.north / metresPerDegree

@@ -32,7 +32,8 @@ struct InputBuffer: Sendable {
   enum Found {
     case ubx(MessageIdentity, [UInt8])
     case sentence([UInt8])
-    case correction
+    /// The number of an RTCM 3 message.
+    case correction(Int)
   }
 
   private(set) var bytes: [UInt8] = []
@@ -74,7 +75,9 @@ struct InputBuffer: Sendable {
       case RTCM3Frame.preamble:
         switch RTCM3Frame.scan(bytes.raw, from: at) {
         case .frame(let length):
-          found = (.correction, length)
+          // The number is the first twelve bits of the payload.
+          let number = length > 7 ? Int(bytes[at + 3]) << 4 | Int(bytes[at + 4]) >> 4 : 0
+          found = (.correction(number), length)
           break scan
         case .needs: break scan
         default: at += 1
@@ -121,7 +124,7 @@ extension VirtualReceiver {
       switch found {
       case .ubx(let identity, let payload): if settings.readsUBX { receive(identity, payload) }
       case .sentence(let bytes): if settings.readsNMEA { receiveSentence(bytes) }
-      case .correction: break
+      case .correction(let number): if settings.readsRTCM3 { differential.receive(message: number, at: now) }
       }
     }
   }

@@ -71,6 +71,7 @@ public struct VirtualReceiver: Sendable {
   var spool: [Spooled] = []
   var reception = UARTReception()
   var disturbances = Disturbances()
+  var differential = DifferentialCorrections()
 
   /// A message that waits for room in the transmit buffer.
   enum Spooled: Sendable {

@@ -36,6 +36,7 @@ extension VirtualReceiver {
     input = InputBuffer()
     receivedBytes = 0
     reception = UARTReception()
+    differential = DifferentialCorrections()
     configuration.restart()
     settings = configuration.settings(port: port, traits)
     receiveRate = settings.baudRate

@@ -33,6 +33,20 @@ extension VarlinkService.Interface {
         isSimulated: ?bool
       )
 
+      # The corrections of a receiver.
+      type Corrections (
+        # The source in use, or the preferred one, without user and password.
+        source: string,
+        # off (no program needs them, or the receiver sleeps), waiting (every source has failed and pauses), connecting or flowing.
+        state: string,
+        # The age of the last whole correction, seconds.
+        ageSeconds: ?float,
+        # The bytes of the source.
+        bytes: int,
+        # Why the last source failed, if no corrections have arrived since.
+        reason: ?string
+      )
+
       # A receiver of the service.
       type Receiver (
         # The device node, or the name of a simulator or recording: /dev/ttyACM0, sim:city.
@@ -44,7 +58,11 @@ extension VarlinkService.Interface {
         # The reason for the state.
         reason: ?string,
         # The kind of fix: none, 2D or 3D. A position is not part of the status, which needs no permission.
-        fix: ?string
+        fix: ?string,
+        # The solution: none, standard, float or fixed. The last two have carrier phases and corrections (RTK).
+        solution: ?string,
+        # The corrections that it gets. Absent without a source of them.
+        corrections: ?Corrections
       )
 
       # The identity of a receiver.

@@ -32,6 +32,25 @@ struct Status: ParsableCommand {
     }
   }
 
+  /// The solution with carrier phases; empty for another one.
+  private static func solution(of receiver: JSON) -> String {
+    switch receiver["solution"]?.string {
+    case "float"?: ", RTK float"
+    case "fixed"?: ", RTK fixed"
+    default: ""
+    }
+  }
+
+  private static func corrections(_ corrections: JSON) -> String {
+    var words = [
+      PrintedText.escaped(corrections["source"]?.string ?? ""), PrintedText.escaped(corrections["state"]?.string ?? ""),
+    ]
+    if let age = corrections["ageSeconds"]?.number { words.append("\(Int(clamping: age)) s old") }
+    words.append("\(corrections["bytes"]?.integer ?? 0) bytes")
+    if let reason = corrections["reason"]?.string { words.append(PrintedText.escaped(reason)) }
+    return words.joined(separator: ", ")
+  }
+
   private static func text(of status: JSON) -> String {
     var lines: [String] = []
     func words(_ object: JSON, _ names: [String]) -> String {
@@ -43,7 +62,8 @@ struct Status: ParsableCommand {
       let device = receiver["device"]?.string ?? ""
       lines.append(
         "receiver \(device.isEmpty ? "(none yet)" : PrintedText.escaped(device)): "
-          + words(receiver, ["model", "state", "reason", "fix"]))
+          + words(receiver, ["model", "state", "reason", "fix"]) + Self.solution(of: receiver))
+      if let text = receiver["corrections"].map(Self.corrections) { lines.append("  corrections " + text) }
     }
     for program in status["programs"]?.elements ?? [] {
       let demands = PrintedText.escaped(

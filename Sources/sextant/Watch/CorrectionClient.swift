@@ -9,15 +9,13 @@ import SerialPort
 /// Sends corrections to the receiver of a command, or refuses if the receiver does not accept them.
 final class CorrectionClient {
   let feed: CorrectionFeed
-  private let name: String
   private var isOpen = false
   private var refusal: CommandFailure?
 
-  init(_ source: CorrectionSource) {
-    name = source.name
+  init(_ sources: [CorrectionSource]) {
     // The connection has token 1.
     feed = CorrectionFeed(
-      source, token: Poller.Token(rawValue: 4), at: SystemClock.monotonic)
+      sources, token: Poller.Token(rawValue: 4), at: SystemClock.monotonic)
   }
 
   var deadline: Instant? { isOpen ? feed.deadline : .zero }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Corrections
+import FileSystem
 import GPSDJSON
 import Hotplug
 import Receiver
@@ -46,11 +47,11 @@ struct Watch: ParsableCommand {
 
   @Option(
     help: """
-      Send RTCM 3 corrections to the receiver, from file:PATH, fifo:PATH, tcp:HOST:PORT or \
-      ntrip://USER@HOST:PORT/MOUNT (ntrips:// with TLS). The password is read from SEXTANT_NTRIP_PASSWORD or from the \
-      file SEXTANT_NTRIP_PASSWORD_FILE.
+      Send RTCM 3 corrections to the receiver, from file:PATH, fifo:PATH, serial:PATH@BAUD, tcp://HOST:PORT or \
+      ntrip://USER@HOST:PORT/MOUNT (ntrips:// with TLS). Repeat it for further sources, in the order of preference. The \
+      password is read from SEXTANT_NTRIP_PASSWORD or from the file SEXTANT_NTRIP_PASSWORD_FILE.
       """)
-  var corrections: String?
+  var corrections: [String] = []
 
   @Argument(
     help: "The device of the receiver, as of --device.", completion: .custom { _, _, _ in DeviceCompletion.words })
@@ -63,22 +64,20 @@ struct Watch: ParsableCommand {
     if raw, json { throw ValidationError("--raw and --json exclude each other.") }
     if format != nil, raw || json { throw ValidationError("--format, --raw and --json exclude each other.") }
     try table.check(isTable: format == .csv)
-    if raw, corrections != nil { throw ValidationError("--raw sends nothing to the receiver; omit --corrections.") }
-    if let corrections {
-      if readOnly { throw ValidationError("--corrections are sent to the receiver; omit --read-only.") }
-      if CorrectionSource(corrections) == nil {
-        throw ValidationError(
-          "--corrections must be file:PATH, fifo:PATH, tcp:HOST:PORT or ntrip://USER@HOST:PORT/MOUNT (ntrips:// with TLS)."
-        )
-      }
+    if raw, !corrections.isEmpty { throw ValidationError("--raw sends nothing to the receiver; omit --corrections.") }
+    if !corrections.isEmpty, readOnly {
+      throw ValidationError("--corrections are sent to the receiver; omit --read-only.")
+    }
+    if corrections.contains(where: { CorrectionSource($0) == nil }) {
+      throw ValidationError("--corrections must be \(CorrectionSource.forms).")
     }
   }
 
   func run() throws {
     var seconds = seconds
-    let choice = try receiver.chooseOrWait(seconds: &seconds, sends: corrections != nil)
+    let choice = try receiver.chooseOrWait(seconds: &seconds, sends: !corrections.isEmpty)
     let isReadOnly = readOnly || raw || choice.isReadOnly || choice.service?.isServed == true
-    if choice.isReadOnly, corrections != nil {
+    if choice.isReadOnly, !corrections.isEmpty {
       throw CommandFailure(
         .configuration,
         "the configuration file or SEXTANT_READ_ONLY sets read-only; without it, corrections can be sent")
@@ -90,8 +89,8 @@ struct Watch: ParsableCommand {
       settings.assistance = AssistanceSettings(
         records: store.records(), clockAccuracySeconds: clockAccuracySeconds(), readsDatabaseAtEnd: true)
     }
-    let correctionSource = try corrections.flatMap { CorrectionSource($0) }.map(CasterPassword.complete)
-    if correctionSource != nil {
+    let correctionSources = try corrections.compactMap { CorrectionSource($0) }.map(Self.withPassword)
+    if !correctionSources.isEmpty {
       settings.desired = { receiver in
         var desired = DesiredConfiguration.navigation(for: receiver)
         if receiver.can(.rtcmInput) { desired.readsRTCM3 = true }
@@ -101,7 +100,7 @@ struct Watch: ParsableCommand {
     let client = WatchClient(
       format.map { .track($0, table.chosen) } ?? (raw ? .raw : json ? .json : isScreen() ? .screen : .lines),
       source: choice.source, baud: choice.baud, epochs: count,
-      corrections: correctionSource)
+      corrections: correctionSources)
     var loop = try ReceiverLoop(choice, settings, seconds: seconds, client: client)
     do {
       try loop.run()
@@ -114,5 +113,14 @@ struct Watch: ParsableCommand {
     // Bytes are what --raw asks for; with --count fixes are.
     if raw, count == nil, loop.client.noFix.bytes > 0 { return }
     if loop.client.fixes == 0 { throw CommandFailure(.unavailable, loop.client.noFix.text) }
+  }
+
+  private static func withPassword(_ source: CorrectionSource) throws -> CorrectionSource {
+    if source.namesPassword { printNotice(CasterPassword.notice) }
+    do throws(FileError) {
+      return try CasterPassword.complete(source, environment)
+    } catch {
+      throw CommandFailure(reading: error)
+    }
   }
 }

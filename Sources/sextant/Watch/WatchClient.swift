@@ -29,11 +29,11 @@ struct WatchClient: ReceiverClient, ~Copyable {
 
   /// - Parameters:
   ///   - epochs: the number of epochs with a position after which the command ends; nil for no limit.
-  ///   - corrections: the source of corrections; nil for none.
+  ///   - corrections: the sources of corrections, the preferred one first; empty for none.
   init(
-    _ kind: WatchView.Kind, source: Source, baud: UInt32?, epochs: Int?, corrections: CorrectionSource? = nil
+    _ kind: WatchView.Kind, source: Source, baud: UInt32?, epochs: Int?, corrections: [CorrectionSource] = []
   ) {
-    self.corrections = corrections.map { CorrectionClient($0) }
+    self.corrections = corrections.isEmpty ? nil : CorrectionClient(corrections)
     view = WatchView(
       kind, limit: epochs, now: SystemClock.monotonic, ScreenCapabilities(environment), TerminalControl())
     self.source = source

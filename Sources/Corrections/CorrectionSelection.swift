@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+
+/// Which of several sources of corrections is used, and when it is connected.
+///
+///     off ── needed ──▶ connecting ── corrections ──▶ flowing        not needed: off
+///                        ▲  ▲   │ failed              │ failed, stalled, at its end
+///                        │  └───┴──── next source ◀───┘
+///                        │ a pause is over         │ every source pauses
+///                        └────────────── waiting ◀─┘
+///
+/// The sources are in the order of preference. A source that fails pauses (``CorrectionLink``), and the first one in the order
+/// that does not pause takes its place at once. A source that works is kept. The value has no clock and no socket.
+package struct CorrectionSelection: Sendable {
+  /// The next step of the I/O code.
+  package enum Action: Equatable, Sendable {
+    /// Connect to a source, or open it.
+    case connect(CorrectionSource)
+    case disconnect
+    /// A message to the user.
+    case report(String)
+  }
+
+  /// What is done about corrections, for `sextant status`.
+  package enum State: String, Sendable {
+    /// No program needs them, or the receiver does not measure.
+    case off
+    /// Every source pauses after a failure.
+    case waiting
+    /// A source is being connected to, or has sent no corrections yet.
+    case connecting
+    case flowing
+  }
+
+  /// The number of redirects that are followed in a row (as the contract of `sextantd` has it).
+  static let longestRedirection = 3
+
+  private let sources: [CorrectionSource]
+  private var links: [CorrectionLink]
+  /// Sources that are at their end: files.
+  private var ended: Set<Int> = []
+  private var isNeeded = false
+  /// The source in use; nil while none is.
+  private var current: Int?
+  /// The caster in use: another one than the source's after a redirect.
+  private var target: CorrectionSource?
+  private var redirects = 0
+  /// Whether corrections have arrived since the connection was made.
+  private var isFlowing = false
+  /// The source that corrections came from last.
+  private var lastFlowing: Int?
+  /// The station of each source, and the sources whose change of the station was reported.
+  private var stations: [Int: Int] = [:]
+  private var reportedStations: Set<Int> = []
+  private var actions: [Action] = []
+  /// The source and the failure of the last one that failed; nil while corrections arrive.
+  package private(set) var lastFailure: String?
+
+  /// - Parameters:
+  ///   - sources: at least one, the preferred one first.
+  ///   - random: a seed for the lengths of pauses; nil for exact ones.
+  ///   - silence: the time after which a source without corrections has stalled.
+  ///   - now: the present instant.
+  package init(
+    _ sources: [CorrectionSource], random: UInt64? = nil, silence: Milliseconds = CorrectionLink.silence,
+    at now: Instant
+  ) {
+    self.sources = sources
+    links = sources.indices.map { index in
+      CorrectionLink(to: sources[index].name, random: random.map { $0 &+ UInt64(index) }, silence: silence, at: now)
+    }
+  }
+
+  /// The source in use, also a caster that another one refers to; else the preferred one that is not at its end.
+  package var source: CorrectionSource? {
+    target ?? sources.indices.first { !ended.contains($0) }.map { sources[$0] } ?? sources.first
+  }
+  /// The source that is connected or being connected; nil while none is.
+  package var active: CorrectionSource? { target }
+
+  package var state: State {
+    guard isNeeded else { return .off }
+    guard current != nil else { return .waiting }
+    return isFlowing ? .flowing : .connecting
+  }
+
+  /// Whether every source is at its end.
+  package var isAtEnd: Bool { ended.count == sources.count }
+
+  /// When `wake` is due; nil if nothing is.
+  package var deadline: Instant? {
+    guard isNeeded else { return nil }
+    if let current { return links[current].deadline }
+    return sources.indices.filter { !ended.contains($0) }.map { links[$0].deadline }.min()
+  }
+
+  /// The next action; nil if there is nothing to do for now.
+  package mutating func nextAction() -> Action? { actions.isEmpty ? nil : actions.removeFirst() }
+
+  /// Sets whether corrections are needed. The preferred source is tried first each time.
+  package mutating func set(needed: Bool, at now: Instant) {
+    guard needed != isNeeded else { return }
+    isNeeded = needed
+    if needed {
+      ended = []
+      return wake(at: now)
+    }
+    if let current { links[current].stop(at: now) }
+    drain()
+  }
+
+  /// Performs what is due. A call before the deadline has no effect.
+  package mutating func wake(at now: Instant) {
+    guard isNeeded else { return }
+    if let current {
+      links[current].wake(at: now)
+      return drain()
+    }
+    guard let next = sources.indices.first(where: { !ended.contains($0) && now >= links[$0].deadline }) else { return }
+    current = next
+    target = sources[next]
+    redirects = 0
+    isFlowing = false
+    links[next].wake(at: now)
+    drain()
+  }
+
+  /// The connection is established; `awaitsReply` as for `CorrectionLink`.
+  package mutating func connected(awaitsReply: Bool, at now: Instant) {
+    guard let current else { return }
+    links[current].connected(awaitsReply: awaitsReply, at: now)
+  }
+
+  /// A file or FIFO is open, whose silence has no time limit.
+  package mutating func opened() { if let current { links[current].opened() } }
+
+  /// The source has granted the request.
+  package mutating func granted(at now: Instant) { if let current { links[current].granted(at: now) } }
+
+  /// Bytes arrived that do not complete a correction.
+  package mutating func receivedOther() { if let current { links[current].receivedOther() } }
+
+  /// Corrections arrived.
+  ///
+  /// - Parameter station: the station of the last observations; nil before any.
+  package mutating func received(station: Int?, at now: Instant) {
+    guard let current else { return }
+    isFlowing = true
+    lastFailure = nil
+    links[current].received(at: now)
+    let before = actions.count
+    drain()
+    if lastFlowing != current, actions.count == before, sources.count > 1 {
+      actions.append(.report("\(sources[current].name): corrections arrive"))
+    }
+    lastFlowing = current
+    guard let station else { return }
+    if let earlier = stations[current], earlier != station, reportedStations.insert(current).inserted {
+      actions.append(
+        .report(
+          "\(sources[current].name): the corrections are those of station \(station) now, and were those of station "
+            + "\(earlier); check the mount point unless it serves the nearest of several stations"))
+    }
+    stations[current] = station
+  }
+
+  /// The connection attempt failed, or the connection is lost.
+  ///
+  /// - Parameter reason: the text for the user, with the next step if there is one.
+  package mutating func failed(_ reason: String, at now: Instant) {
+    guard let current else { return }
+    links[current].failed(reason, at: now)
+    drain()
+  }
+
+  /// A caster does not send the stream: it refuses, or refers to another address.
+  package mutating func refused(_ refusal: NTRIPResponse.Refusal, at now: Instant) {
+    guard let current, let target, let location = refusal.location else { return failed(refusal.text, at: now) }
+    guard redirects < Self.longestRedirection else {
+      return failed("redirects in a circle, or more than \(Self.longestRedirection) times; ask its operator", at: now)
+    }
+    do throws(NTRIPResponse.Refusal) {
+      let next = try target.redirected(to: location)
+      redirects += 1
+      self.target = next
+      links[current].moved(at: now)
+      actions += [.disconnect, .connect(next)]
+    } catch {
+      failed(error.text, at: now)
+    }
+  }
+
+  /// The source has closed the connection.
+  ///
+  /// - Parameter hasReplied: whether it had sent anything.
+  package mutating func closed(hasReplied: Bool, at now: Instant) {
+    let text =
+      isFlowing
+      ? "the connection was closed"
+      : hasReplied
+        ? "the connection was closed before any corrections; check the mount point, and that the account is not in use elsewhere"
+        : "the connection was closed without an answer; check host and port, and that the account is not in use elsewhere"
+    failed(text, at: now)
+  }
+
+  /// A file is at its end.
+  package mutating func reachedEnd(at now: Instant) {
+    guard let current else { return }
+    ended.insert(current)
+    links[current].stop(at: now)
+    actions.append(.report("\(sources[current].name): end of the corrections"))
+    drain()
+  }
+
+  /// Passes the actions of the link on. A link that has given up is followed by the next source, with the next `wake`: until
+  /// then the caller may still report the end of the same connection.
+  private mutating func drain() {
+    guard let index = current else { return }
+    while let action = links[index].nextAction() {
+      switch action {
+      case .connect: actions.append(.connect(sources[index]))
+      case .disconnect: actions.append(.disconnect)
+      case .report(let text): actions.append(.report(text))
+      }
+    }
+    guard links[index].isWaiting else { return }
+    if let text = links[index].lastFailure { lastFailure = "\(sources[index].name): \(text)" }
+    current = nil
+    target = nil
+    isFlowing = false
+  }
+}
