@@ -257,7 +257,7 @@ rig-boundary: rig-programs
 rig-packages:
 	@command -v dbus-daemon >/dev/null && command -v systemd-analyze >/dev/null && command -v strace >/dev/null && \
 	  command -v umockdev-wrapper >/dev/null && command -v gpsd >/dev/null && command -v gpspipe >/dev/null && \
-	  command -v collectd >/dev/null && perl -MNet::GPSD3 -e 1 2>/dev/null && command -v ip >/dev/null && command -v curl >/dev/null && command -v avahi-daemon >/dev/null && command -v mosquitto_sub >/dev/null && python3 -c 'import jsonschema' 2>/dev/null && [ -x /usr/sbin/mosquitto ] && [ -x /usr/libexec/geoclue-2.0/demos/where-am-i ] && /usr/bin/python3 -c 'import dbus, gi, gps; gi.require_version("UMockdev", "1.0")' 2>/dev/null || { \
+	  command -v collectd >/dev/null && perl -MNet::GPSD3 -e 1 2>/dev/null && command -v ip >/dev/null && command -v curl >/dev/null && command -v avahi-daemon >/dev/null && command -v mosquitto_sub >/dev/null && [ -x /usr/sbin/mosquitto ] && [ -x /usr/libexec/geoclue-2.0/demos/where-am-i ] && /usr/bin/python3 -c 'import dbus, gi, gps, jsonschema; gi.require_version("UMockdev", "1.0")' 2>/dev/null || { \
 	  echo "installing the rigs' packages" >&2; \
 	  $(SUDO) apt-get update -qq && \
 	  $(SUDO) apt-get install -y -qq dbus python3-dbus python3-gi systemd strace umockdev gir1.2-umockdev-1.0 >/dev/null && \
@@ -265,15 +265,15 @@ rig-packages:
 
 # sextant-uplink with Debian's mosquitto and an HTTP server: kills, certificates, commands. A minute.
 rig-uplink: rig-programs rig-packages
-	python3 Tests/rig/uplink.py $(DEBUG)
+	/usr/bin/python3 Tests/rig/uplink.py $(DEBUG)
 
 # sextant-uplink in a network namespace whose link is lossy, slow, cut, and without names. A minute and a half; as root.
 rig-uplink-network: rig-programs rig-packages
-	$(SUDO) python3 Tests/rig/uplink_network.py $(DEBUG)
+	$(SUDO) /usr/bin/python3 Tests/rig/uplink_network.py $(DEBUG)
 
 # Fifty kills of a broker and two hundred of sextant-uplink: every due fix arrives. A quarter of an hour; not in CI.
 rig-uplink-kills: rig-programs rig-packages
-	python3 Tests/rig/uplink_kills.py $(DEBUG)
+	/usr/bin/python3 Tests/rig/uplink_kills.py $(DEBUG)
 
 # Corrections of two casters on the loopback for a simulated ZED-F9P of sextantd. Less than a minute.
 rig-corrections: rig-programs
