@@ -126,7 +126,8 @@ let package = Package(
 
     // Statistics of a recording, and their page.
     .target(
-      name: "RecordingReport", dependencies: ["NMEA", "ReceiverStream", "UBX", "WireBytes"], swiftSettings: settings),
+      name: "RecordingReport", dependencies: ["NMEA", "Receiver", "ReceiverStream", "UBX", "WireBytes"],
+      swiftSettings: settings),
 
     // The live page: its server, and what it shows of a stream.
     .target(
@@ -350,7 +351,7 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "LivePageTests",
-      dependencies: ["LivePage", "MonotonicTime", "ReceiverStream", "TestSupport", "UBX", "Varlink"],
+      dependencies: ["LivePage", "MonotonicTime", "ReceiverStream", "RecordingReport", "TestSupport", "UBX", "Varlink"],
       swiftSettings: settings),
     .testTarget(
       name: "MessageTests", dependencies: ["GPSDJSON", "ReceiverStream", "NMEA", "UBX", "RTCM3", "WireBytes"],

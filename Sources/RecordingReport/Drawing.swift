@@ -44,14 +44,46 @@ enum Drawing {
     "<text x=\"\(number(x))\" y=\"\(number(y))\" text-anchor=\"\(anchor)\">\(escaped(text))</text>"
   }
 
-  /// A chart of the extremes and the mean of each part of the time.
-  static func chart(_ series: Series, seconds: Double, digits: Int, label: String) -> String {
-    let (left, right, top, bottom) = (52.0, 630.0, 10.0, 150.0)
-    var (low, high) = (series.total.minimum, series.total.maximum)
-    if high - low < 1e-9 { (low, high) = (low - 1, high + 1) }
+  /// A label of a vertical axis at its value.
+  struct Tick: Equatable {
+    var value: Double
+    var label: String
+  }
+
+  /// Round values that enclose a range, at most six.
+  ///
+  /// - Parameter digits: the digits of the values; without any the steps are whole.
+  static func ticks(from low: Double, to high: Double, digits: Int) -> [Tick] {
+    var (low, high) = (low, high)
+    if high - low < 1e-9 {
+      // A constant is drawn inside of the range.
+      let margin = max(0.1, abs(high) / 10)
+      (low, high) = (low >= 0 ? max(0, low - margin) : low - margin, high + margin)
+    }
+    let range = max(high - low, digits == 0 ? 1 : 0.01)
+    var (step, factors) = (0.001, 0)
+    // Three steps of a range that begins between two of them are four; the fifth is a reserve for rounding.
+    while range / step > 3, factors < 60 {
+      step *= [2.0, 2.5, 2.0][factors % 3]
+      factors += 1
+    }
+    if digits == 0 { step = max(1, step) }
+    let first = (low / step).rounded(.down)
+    let count = max(1, Int(clamping: (high / step).rounded(.up) - first))
+    let places = step >= 1 ? 0 : step >= 0.1 ? 1 : step >= 0.01 ? 2 : 3
+    return (0...min(count, 5)).map { number in
+      let value = (first + Double(number)) * step
+      return Tick(value: value, label: fixed(value, places))
+    }
+  }
+
+  /// A chart of the extremes and the mean of each part of the time. Its labels are text beside the picture: their size
+  /// does not depend on the width.
+  static func chart(_ series: Series, ticks: [Tick], seconds: Double, label: String) -> String {
+    let (low, high) = (ticks[0].value, ticks[ticks.count - 1].value)
     let span = max(seconds, series.width)
-    func x(_ seconds: Double) -> Double { left + (right - left) * min(1, seconds / span) }
-    func y(_ value: Double) -> Double { bottom - (bottom - top) * (value - low) / (high - low) }
+    func x(_ seconds: Double) -> Double { 600 * min(1, seconds / span) }
+    func y(_ value: Double) -> Double { 2 + 116 * (1 - (value - low) / (high - low)) }
     var band = ""
     var line = ""
     var isDown = false
@@ -63,17 +95,22 @@ enum Drawing {
       let at = number(x(Double(index) * series.width))
       band += "M\(at) \(number(y(bucket.minimum) + 0.5))V\(number(y(bucket.maximum) - 0.5))"
       line += "\(isDown ? "L" : "M")\(at) \(number(y(bucket.mean)))"
+      // A value between two gaps is a short stroke.
+      if !isDown { line += "h.1" }
       isDown = true
     }
-    return "<svg viewBox=\"0 0 640 172\" role=\"img\" aria-label=\"\(escaped(label))\">"
-      + "<path class=\"axis\" d=\"M\(number(left)) \(number(top))V\(number(bottom))H\(number(right))\"/>"
-      + "<path class=\"band\" d=\"\(band)\"/><path class=\"line\" d=\"\(line)\"/>"
-      + text(left - 4, top + 8, fixed(high, digits), anchor: "end")
-      + text(left - 4, bottom, fixed(low, digits), anchor: "end")
-      + text(left, bottom + 16, "0") + text(right, bottom + 16, duration(seconds), anchor: "end") + "</svg>"
+    let grid = ticks.map { "M0 \(number(y($0.value)))H600" }.joined()
+    let widest = ticks.map(\.label).max { $0.count < $1.count } ?? ""
+    let labels = ticks.map { "<span style=\"top:\(fixed(y($0.value) / 1.2, 1))%\">\(escaped($0.label))</span>" }
+    return "<div class=\"chart\"><div class=\"y\"><b>\(escaped(widest))</b>\(labels.joined())</div>"
+      + "<svg viewBox=\"0 0 600 120\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"\(escaped(label))\">"
+      + "<path class=\"axis\" d=\"\(grid)\"/><path class=\"band\" d=\"\(band)\"/>"
+      + "<path class=\"line\" d=\"\(line)\"/></svg>"
+      + "<div class=\"x\"><span>0</span><span>\(duration(seconds / 2))</span>"
+      + "<span>\(duration(seconds))</span></div></div>"
   }
 
-  /// Azimuth and elevation of the satellites.
+  /// Azimuth and elevation of the satellites. A satellite without room for its name has it as a tooltip alone.
   static func sky(_ satellites: [(key: UInt16, value: SatelliteStatistics.Row)]) -> String {
     func place(_ angles: SIMD2<Double>) -> (x: Double, y: Double) {
       let radius = 140 * (90 - angles.y) / 90
@@ -84,26 +121,66 @@ enum Drawing {
     for radius in [140.0, 93.3, 46.7] {
       svg += "<circle class=\"axis\" cx=\"160\" cy=\"160\" r=\"\(number(radius))\"/>"
     }
+    svg += "<path class=\"axis\" d=\"M160 20V300M20 160H300\"/>"
     svg += text(160, 14, "N", anchor: "middle") + text(310, 164, "E", anchor: "middle")
     svg += text(160, 316, "S", anchor: "middle") + text(10, 164, "W", anchor: "middle")
-    for (key, row) in satellites {
-      guard let last = row.trail.last else { continue }
-      let color = "c\(min(8, key >> 8))"
+    var names = ""
+    for dot in skyDots(satellites.map { ($0.key, $0.value.trail.last.map(place), $0.value) }) {
+      let color = "c\(min(8, dot.key >> 8))"
       var path = ""
-      for (index, angles) in row.trail.enumerated() {
+      for (index, angles) in dot.row.trail.enumerated() {
         // A trail over the north is not drawn across the picture.
-        let isNear = index > 0 && abs(row.trail[index - 1].x - angles.x) < 180
+        let isNear = index > 0 && abs(dot.row.trail[index - 1].x - angles.x) < 180
         let (x, y) = place(angles)
         path += "\(isNear ? "L" : "M")\(number(x)) \(number(y))"
       }
-      let (x, y) = place(last)
-      let radius = 2 + row.signals.mean / 12
       svg += "<path class=\"trail \(color)\" d=\"\(path)\"/>"
-      svg += "<circle class=\"\(row.used > 0 ? "dot" : "ring") \(color)\" cx=\"\(number(x))\" cy=\"\(number(y))\""
-      svg += " r=\"\(number(radius))\"/>"
-      svg += text(x + 6, y - 4, "\(SatelliteStatistics.prefix(UInt8(key >> 8)))\(key & 0xFF)")
+      svg += "<circle class=\"\(dot.row.used > 0 ? "dot" : "ring") \(color)\""
+      svg += " cx=\"\(number(dot.x))\" cy=\"\(number(dot.y))\""
+      svg += " r=\"\(number(dot.radius))\"><title>\(dot.name)</title></circle>"
+      if let label = dot.label { names += text(label.left, label.bottom - 2, dot.name) }
     }
-    return svg + "</svg>"
+    return svg + names + "</svg>"
+  }
+
+  /// A satellite in the picture of the sky, and the area of its name if there is room.
+  struct SkyDot {
+    var key: UInt16
+    var name: String
+    var x, y, radius: Double
+    var label: LabelPlacement.Rectangle?
+    var row: SatelliteStatistics.Row
+  }
+
+  /// Used and strong satellites get their labels first.
+  static func skyDots(_ places: [(key: UInt16, place: (x: Double, y: Double)?, row: SatelliteStatistics.Row)])
+    -> [SkyDot]
+  {
+    var dots = places.compactMap { key, place, row in
+      place.map { place in
+        SkyDot(
+          key: key, name: SatelliteStatistics.name(system: UInt8(key >> 8), number: UInt8(key & 0xFF)), x: place.x,
+          y: place.y,
+          radius: 2 + row.signals.mean / 12, row: row)
+      }
+    }.sorted { ($0.row.used > 0 ? 1 : 0, $0.row.signals.mean) > ($1.row.used > 0 ? 1 : 0, $1.row.signals.mean) }
+    let compass = [(160.0, 10.0), (310, 160), (160, 312), (10, 160)].map { x, y in
+      LabelPlacement.Rectangle(left: x - 6, top: y - 7, right: x + 6, bottom: y + 7)
+    }
+    var placement = LabelPlacement(
+      area: LabelPlacement.Rectangle(left: 0, top: 0, right: 320, bottom: 320),
+      dots: compass
+        + dots.map { dot in
+          LabelPlacement.Rectangle(
+            left: dot.x - dot.radius, top: dot.y - dot.radius, right: dot.x + dot.radius, bottom: dot.y + dot.radius)
+        })
+    for index in dots.indices {
+      let dot = dots[index]
+      // A character of 11 pixels is at most 7.5 wide.
+      dots[index].label = placement.place(
+        x: dot.x, y: dot.y, radius: dot.radius, width: 7.5 * Double(dot.name.utf8.count), height: 11)
+    }
+    return dots
   }
 
   /// Places in metres with a scale, circles around the centre, and a line through them if they are a track.
@@ -141,10 +218,10 @@ enum Drawing {
     // A bar of 1, 2 or 5 times a power of ten metres.
     var bar = 0.001
     for factor in (0..<40).map({ [2.0, 2.5, 2.0][$0 % 3] }) where bar * factor * scale < 120 { bar *= factor }
-    svg += "<path class=\"axis\" d=\"M12 318h\(number(bar * scale))\"/>"
+    svg += "<path class=\"bar\" d=\"M12 314v4h\(number(bar * scale))v-4\"/>"
     let name =
       bar >= 1000 ? "\(fixed(bar / 1000, 0)) km" : bar >= 1 ? "\(fixed(bar, 0)) m" : "\(fixed(bar * 1000, 0)) mm"
-    return svg + text(12, 333, name) + "</svg>"
+    return svg + text(12, 332, name) + "</svg>"
   }
 
   /// A duration in its two largest units.

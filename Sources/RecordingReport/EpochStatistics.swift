@@ -55,6 +55,9 @@ package struct EpochStatistics: Sendable {
 
   package init(truth: Truth? = nil) { deviation = Deviation(truth: truth) }
 
+  /// Whether the receiver moved, so that the deviation of its positions is not its error: a mean speed above 0.5 m/s.
+  package var isMoving: Bool { speed.total.count > 0 && speed.total.mean > 0.5 }
+
   /// Takes a report of the assembler.
   package mutating func add(_ fix: Fix, isUpdate: Bool) {
     if isUpdate, open == nil || fix.time != open?.time { return }

@@ -32,6 +32,8 @@ package struct ReceiverRemarks: Sendable {
     var sinceStart: UInt32
   }
 
+  /// The texts of jammingState.
+  static let jammingNames = ["unknown", "ok", "warning", "critical"]
   static var mostStages: Int { 8 }
   static var mostStarts: Int { 32 }
   package private(set) var stages: [UInt8: Stage] = [:]

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import NMEA
+import Receiver
 import ReceiverStream
 import UBX
 
@@ -6,7 +8,10 @@ import UBX
 package struct RecordingStatistics: ~Copyable {
   /// A copy that stays when the recording was read.
   package struct Result: Sendable {
+    /// The file as it was given.
     package var name: String
+    /// The receiver's model and firmware, such as "ZED-F9P, HPG 1.32"; nil if the recording does not have them.
+    package var receiver: String?
     package var bytes: UInt64
     package var counters: StreamCounters
     package var rejectedFields: Int
@@ -25,6 +30,7 @@ package struct RecordingStatistics: ~Copyable {
   private var satellites = SatelliteStatistics()
   private var remarks = ReceiverRemarks()
   private var counts: [MessageKey: Int] = [:]
+  private var identity = RecordedIdentity()
   private let truth: Truth?
 
   /// - Parameter truth: the place of the antenna; nil for the mean of the positions.
@@ -39,7 +45,10 @@ package struct RecordingStatistics: ~Copyable {
     if counts[key] != nil || counts.count < Self.mostMessages { counts[key, default: 0] += 1 }
     if let ubx = frame.ubx {
       remarks.add(ubx)
+      identity.add(ubx)
       if let message = ubx.message(NavSIG.self) { satellites.add(message) }
+    } else if let sentence = frame.nmea {
+      identity.add(sentence)
     }
     assembler.receive(frame) { report, sky in
       epochs.add(report.fix, isUpdate: report.isUpdate)
@@ -59,7 +68,8 @@ package struct RecordingStatistics: ~Copyable {
     let messages = counts.map { (name: $0.key.name, count: $0.value) }
       .sorted { ($1.count, $0.name) < ($0.count, $1.name) }
     return Result(
-      name: name, bytes: bytes, counters: counters, rejectedFields: assembler.rejectedFields, truth: truth,
+      name: name, receiver: identity.text, bytes: bytes, counters: counters, rejectedFields: assembler.rejectedFields,
+      truth: truth,
       epochs: epochs, satellites: satellites, remarks: remarks, messages: messages)
   }
 }

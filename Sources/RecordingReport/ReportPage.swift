@@ -3,60 +3,58 @@ import ReceiverStream
 
 /// The page of one or several recordings: HTML with its style and its pictures inside, and nothing loaded from elsewhere.
 package enum ReportPage {
-  private static let style = """
-    :root{color-scheme:light dark;--back:#fff;--text:#1b1f24;--soft:#667;--line:#0b61c4;--band:#9cc4f0;--edge:#ccd}
-    @media(prefers-color-scheme:dark){:root{--back:#14171b;--text:#e6e8eb;--soft:#9aa3ad;--line:#6ab0ff;--band:#2c4f78;--edge:#3a414a}}
-    body{background:var(--back);color:var(--text);font:15px/1.45 system-ui,sans-serif;margin:0 auto;padding:12px;max-width:1560px}
-    h1{font-size:1.4em}h2{font-size:1.15em;margin:1.4em 0 .3em}h3{font-size:1em;margin:.8em 0 .2em;color:var(--soft)}
-    .wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}
-    th,td{text-align:left;padding:2px 14px 2px 0;border-bottom:1px solid var(--edge);vertical-align:top}td.n{text-align:right}
-    .files{display:grid;gap:8px 28px;grid-template-columns:repeat(auto-fit,minmax(min(100%,460px),1fr))}
-    .files>div{min-width:0}svg{width:100%;height:auto;display:block}.square svg{max-width:460px}
-    svg text{fill:var(--soft);font-size:11px}.axis{fill:none;stroke:var(--edge)}.line{fill:none;stroke:var(--line);stroke-width:1.5}
-    .band{fill:none;stroke:var(--band);stroke-width:1.6}.points{stroke:var(--line);stroke-width:2;stroke-linecap:round;opacity:.5}
-    .circle{fill:none;stroke:#d2691e;stroke-width:1.5}.trail{fill:none;stroke:currentColor;opacity:.45}
-    .dot{fill:currentColor}.ring{fill:none;stroke:currentColor}
-    .c0{color:#2f7ed8}.c1{color:#8a8a8a}.c2{color:#2ca02c}.c3{color:#d62728}.c5{color:#9467bd}.c6{color:#e08a00}.c7{color:#17becf}
-    """
-
   /// Returns the page.
   package static func html(_ files: [RecordingStatistics.Result]) -> String {
+    var files = files
+    let (paths, names) = (files.map(\.name), shortNames(files.map(\.name)))
+    for index in files.indices { files[index].name = names[index] }
+    let heading = files.count == 1 ? files[0].receiver ?? names[0] : names.joined(separator: " and ")
+    let title = files.count == 1 && files[0].receiver != nil ? "\(heading) – \(names[0])" : heading
     var html = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
     html += "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">"
-    html += "<title>\(escaped(files.map(\.name).joined(separator: ", ")))</title><style>\(style)</style></head><body>"
-    html += "<h1>\(files.count == 1 ? "Recording" : "Comparison of recordings")</h1>"
-    html += summary(files)
-    html += section("Deviation", files, isSquare: true) { deviation($0) }
-    html += section("Track", files, isSquare: true) { track($0) }
-    html += section("Sky", files, isSquare: true) { sky($0) }
-    html += section("C/N0", files) { signals($0) }
-    let charts: [(String, Int, (EpochStatistics) -> Series)] = [
-      ("Fix: 0 none, 1 time, 2 2D, 3 3D, 4 corrected, 5 RTK float, 6 RTK fixed", 0, \.kind),
-      ("Height above sea level, m", 1, \.altitude), ("Speed, m/s", 2, \.speed),
-      ("Horizontal accuracy by the receiver, m", 2, \.accuracy), ("HDOP", 2, \.dilution),
-      ("Satellites used", 0, \.used),
-    ]
-    for (title, digits, series) in charts {
-      html += section(title, files) { chart(series($0.epochs), $0.epochs, digits, title) }
+    html += "<title>\(escaped(title))</title><style>\(style)</style></head><body><main>"
+    html += first(files, heading: heading)
+    let isOne = files.count == 1
+    html += section("Sky", files, isOne ? "w3" : "w6") { sky($0) }
+    if isOne { html += section("C/N0 by satellite", note: "dBHz", files, "w5") { signals($0) } }
+    html += section("Position", files, isOne ? "w4" : "w6") { position($0) }
+    if !isOne { html += section("C/N0 by satellite", note: "dBHz", files, "w12", least: 460) { signals($0) } }
+    html += charts(files)
+    html += section("Jamming and antenna", files, isOne ? "w6" : "w12", least: 460) { remarks($0.remarks) }
+    html += "<section class=\"card \(isOne ? "w6" : "w12")\"><h2>Recording</h2>\(details(files, paths))</section>\n"
+    html += section("Messages", files, "w12", least: 460) { messages($0) }
+    return html + "</main></body></html>\n"
+  }
+
+  /// The names of files without their folders. Names that are equal have as many folders as distinguish them.
+  static func shortNames(_ paths: [String]) -> [String] {
+    let parts = paths.map { $0.split(separator: "/") }
+    let most = parts.map(\.count).max() ?? 0
+    return paths.indices.map { index in
+      guard !parts[index].isEmpty else { return paths[index] }
+      for count in 1...max(1, most) {
+        let name = parts[index].suffix(count)
+        let isUnique = paths.indices.allSatisfy { $0 == index || parts[$0].suffix(count) != name }
+        if isUnique { return name.joined(separator: "/") }
+      }
+      return parts[index].last.map { String($0) } ?? paths[index]
     }
-    html += section("Jamming and antenna", files) { remarks($0.remarks) }
-    html += section("Messages", files) { messages($0) }
-    return html + "</body></html>\n"
   }
 
   private static func section(
-    _ title: String, _ files: [RecordingStatistics.Result], isSquare: Bool = false,
+    _ title: String, note: String = "", _ files: [RecordingStatistics.Result], _ width: String, least: Int = 300,
     _ content: (RecordingStatistics.Result) -> String
   ) -> String {
-    var html = "<h2>\(escaped(title))</h2><div class=\"files\(isSquare ? " square" : "")\">"
+    var html = "<section class=\"card \(width)\"><h2>\(escaped(title)) <small>\(escaped(note))</small></h2>"
+    html += "<div class=\"files\" style=\"--least:\(least)px\">"
     for file in files {
       html += "<div>" + (files.count > 1 ? "<h3>\(escaped(file.name))</h3>" : "") + content(file) + "</div>"
     }
-    return html + "</div>\n"
+    return html + "</div></section>\n"
   }
 
   private static func table(_ head: [String], _ rows: [[String]]) -> String {
-    var html = "<div class=\"wide\"><table><tr>" + head.map { "<th>\(escaped($0))</th>" }.joined() + "</tr>"
+    var html = "<div class=\"wide tall\"><table><tr>" + head.map { "<th>\(escaped($0))</th>" }.joined() + "</tr>"
     for row in rows {
       html += "<tr>"
       for (index, cell) in row.enumerated() { html += "<td\(index > 0 ? " class=\"n\"" : "")>\(escaped(cell))</td>" }
@@ -65,20 +63,46 @@ package enum ReportPage {
     return html + "</table></div>"
   }
 
-  // MARK: The summary
+  // MARK: The first look
 
-  private static func summary(_ files: [RecordingStatistics.Result]) -> String {
-    var rows: [[String]] = []
+  /// The heading and the key figures: beside each other for one recording, in columns for several.
+  private static func first(_ files: [RecordingStatistics.Result], heading: String) -> String {
+    var html = "<header class=\"card\"><h1>\(escaped(heading))</h1>"
+    func note(_ figure: KeyFigure) -> String { figure.note.isEmpty ? "" : "<small>\(escaped(figure.note))</small>" }
+    func mark(_ figure: KeyFigure) -> String { figure.level.map { " class=\"\($0.rawValue)\"" } ?? "" }
+    let figures = files.map { KeyFigure.all($0) }
+    if files.count == 1 {
+      if files[0].receiver != nil { html += "<p>\(escaped(files[0].name))</p>" }
+      html += "<dl>"
+      // The receiver is the heading.
+      for figure in figures[0].dropFirst() {
+        html += "<div><dt>\(figure.name)</dt><dd>"
+        html += "<span\(mark(figure))>\(escaped(figure.value))</span>\(note(figure))</dd></div>"
+      }
+      return html + "</dl></header>\n"
+    }
+    html += "<div class=\"wide\"><table class=\"key\"><tr><th></th>"
+    html += files.map { "<th>\(escaped($0.name))</th>" }.joined() + "</tr>"
+    for row in figures[0].indices {
+      html += "<tr><td>\(figures[0][row].name)</td>"
+      for figure in figures.map({ $0[row] }) {
+        html += "<td><span\(mark(figure))>\(escaped(figure.value))</span> \(note(figure))</td>"
+      }
+      html += "</tr>"
+    }
+    return html + "</table></div></header>\n"
+  }
+
+  // MARK: The details
+
+  private static func details(_ files: [RecordingStatistics.Result], _ paths: [String]) -> String {
+    var rows: [[String]] = [["File"] + paths]
     func row(_ name: String, _ value: (RecordingStatistics.Result) -> String) { rows.append([name] + files.map(value)) }
     row("Size") { "\($0.bytes) bytes, \($0.counters.frames) frames" }
     row("From") { $0.epochs.axis.first.map { time($0) } ?? "no time" }
     row("To") { $0.epochs.axis.last.map { time($0) } ?? "no time" }
-    row("Covered time") { Drawing.duration($0.epochs.axis.seconds) }
     row("Jumps of the time") { "\($0.epochs.axis.jumps)" }
     row("Epochs, with a position") { "\($0.epochs.epochs), \($0.epochs.positions)" }
-    row("Availability") { file in
-      file.epochs.epochs == 0 ? "–" : fixed(100 * Double(file.epochs.positions) / Double(file.epochs.epochs), 2) + " %"
-    }
     row("First position after") { $0.epochs.firstFixSeconds.map { Drawing.duration($0) } ?? "none" }
     row("Time to first fix by the receiver") { firstFixes($0.remarks) }
     row("Outages, together, longest") { file in
@@ -86,13 +110,7 @@ package enum ReportPage {
       return
         "\(epochs.outages), \(Drawing.duration(epochs.outageSeconds)), \(Drawing.duration(epochs.longestOutageSeconds))"
     }
-    let results = files.map { $0.epochs.deviation.result }
-    func deviation(_ name: String, _ value: (Deviation.Result) -> Double?) {
-      rows.append([name] + results.map { $0.flatMap(value).map { "\(fixed($0, 3)) m" } ?? "–" })
-    }
-    deviation("CEP50") { $0.cep50 }
-    deviation("CEP95") { $0.cep95 }
-    deviation("Height, 95 %") { $0.height95 }
+    row("Height, 95 %") { $0.epochs.deviation.result?.height95.map { "\(fixed($0, 3)) m" } ?? "–" }
     row("Wrong checksums") { "\($0.counters.badChecksums)" }
     row("Bytes outside of frames") { "\($0.counters.skippedBytes)" }
     row("Broken, cut, too long") { "\($0.counters.brokenSentences), \($0.counters.cutFrames), \($0.counters.tooLong)" }
@@ -106,7 +124,7 @@ package enum ReportPage {
     return times.joined(separator: ", ") + (remarks.furtherStarts > 0 ? ", … (\(remarks.furtherStarts) more)" : "")
   }
 
-  private static func time(_ time: UTCTime) -> String {
+  static func time(_ time: UTCTime) -> String {
     let date = time.day.components
     func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
     let second = Int(time.nanosecondsOfDay / 1_000_000_000)
@@ -116,11 +134,23 @@ package enum ReportPage {
 
   // MARK: Pictures with their numbers
 
+  /// The deviation of a receiver that stood still, or the track of one that moved; the other one can be opened.
+  private static func position(_ file: RecordingStatistics.Result) -> String {
+    guard file.epochs.positions > 0 else { return "<p>No position.</p>" }
+    let (deviation, track) = (deviation(file), track(file))
+    return file.epochs.isMoving
+      ? track + "<details><summary>Deviation</summary>\(deviation)</details>"
+      : deviation + "<details><summary>Track</summary>\(track)</details>"
+  }
+
+  private static func square(_ picture: String) -> String { "<div class=\"square\">\(picture)</div>" }
+
   private static func deviation(_ file: RecordingStatistics.Result) -> String {
     guard let result = file.epochs.deviation.result else { return "<p>No position.</p>" }
     let centre = file.truth == nil ? "the mean" : "the given place"
-    var html = Drawing.plane(
-      result.sample, circles: [result.cep50, result.cep95], isTrack: false, label: "Positions around \(centre)")
+    var html = square(
+      Drawing.plane(
+        result.sample, circles: [result.cep50, result.cep95], isTrack: false, label: "Positions around \(centre)"))
     html += "<p>Half of the positions are within \(fixed(result.cep50, 3)) m of \(centre), 95 % within "
     html += "\(fixed(result.cep95, 3)) m, the farthest at \(fixed(result.greatest, 3)) m."
     if file.truth != nil {
@@ -132,7 +162,7 @@ package enum ReportPage {
       html +=
         " 95 % of the heights are within \(fixed(height, 3)) m of the \(file.truth?.heightMetres == nil ? "mean" : "given") height."
     }
-    if file.epochs.speed.total.count > 0, file.epochs.speed.total.mean > 0.5 {
+    if file.epochs.isMoving {
       html += " The receiver moved: the deviation is not its error."
     }
     if result.count > Deviation.capacity {
@@ -145,7 +175,7 @@ package enum ReportPage {
     let places = file.epochs.outline.places
     guard !places.isEmpty else { return "<p>No position.</p>" }
     let (east, north) = (places.map(\.x), places.map(\.y))
-    return Drawing.plane(places, circles: [], isTrack: true, label: "Track")
+    return square(Drawing.plane(places, circles: [], isTrack: true, label: "Track"))
       + "<p>\(fixed((east.max() ?? 0) - (east.min() ?? 0), 2)) m from west to east, "
       + "\(fixed((north.max() ?? 0) - (north.min() ?? 0), 2)) m from south to north.</p>"
   }
@@ -153,9 +183,24 @@ package enum ReportPage {
   private static func sky(_ file: RecordingStatistics.Result) -> String {
     let rows = file.satellites.satellites.sorted { $0.key < $1.key }
     guard !rows.isEmpty else { return "<p>No satellites are in the recording.</p>" }
-    let systems = "G GPS, S SBAS, E Galileo, C BeiDou, J QZSS, R GLONASS, N NavIC"
-    return Drawing.sky(rows.map { ($0.key, $0.value) })
-      + "<p>\(rows.count) satellites (\(systems)); filled: used. A larger dot has a stronger signal.</p>"
+    return square(Drawing.sky(rows.map { ($0.key, $0.value) })) + "<p>Filled: used. Larger: stronger.</p>"
+      + systems(file)
+  }
+
+  /// Numbers by satellite system.
+  private static func systems(_ file: RecordingStatistics.Result) -> String {
+    let names = ["GPS", "SBAS", "Galileo", "BeiDou", "IMES", "QZSS", "GLONASS", "NavIC", "unknown"]
+    let bySystem = Dictionary(grouping: file.satellites.satellites, by: { min(8, Int($0.key >> 8)) })
+    return table(
+      ["System", "Used", "In view", "Mean dBHz"],
+      bySystem.sorted { $0.key < $1.key }.map { system, rows in
+        let count = rows.reduce(0) { $0 + $1.value.signals.count }
+        let sum = rows.reduce(0) { $0 + $1.value.signals.sum }
+        return [
+          names[system], "\(rows.count { $0.value.used > 0 })", "\(rows.count)",
+          count > 0 ? fixed(Double(sum) / Double(count), 1) : "–",
+        ]
+      })
   }
 
   private static func signals(_ file: RecordingStatistics.Result) -> String {
@@ -164,7 +209,8 @@ package enum ReportPage {
         "\(counts.count)", fixed(counts.mean, 1), "\(counts.smallest)", "\(counts.quantile(0.5))", "\(counts.greatest)",
       ]
     }
-    var html = ""
+    let rows = file.satellites.satellites.filter { $0.value.signals.count > 0 }.sorted { $0.key < $1.key }
+    var html = rows.isEmpty ? "<p>No signal of a satellite is in the recording.</p>" : bars(rows)
     let signals = file.satellites.signals.filter { $0.value.count > 0 }.sorted { $0.key < $1.key }
     if !signals.isEmpty {
       html += table(
@@ -173,27 +219,83 @@ package enum ReportPage {
           [SatelliteStatistics.name(gnssId: UInt8($0.key >> 8), sigId: UInt8($0.key & 0xFF))] + cells($0.value)
         })
     }
-    let rows = file.satellites.satellites.filter { $0.value.signals.count > 0 }.sorted { $0.key < $1.key }
-    guard !rows.isEmpty else { return html + "<p>No signal of a satellite is in the recording.</p>" }
-    return html
+    guard !rows.isEmpty else { return html }
+    return html + "<details><summary>Satellites as a table</summary>"
       + table(
         ["Satellite", "Values", "Mean dBHz", "Least", "Median", "Greatest", "Used"],
         rows.map { key, row in
-          ["\(SatelliteStatistics.prefix(UInt8(key >> 8)))\(key & 0xFF)"] + cells(row.signals)
-            + ["\(fixed(100 * Double(row.used) / Double(row.epochs), 0)) %"]
-        })
+          [name(key)] + cells(row.signals) + [KeyFigure.percent(row.used, of: row.epochs, digits: 1)]
+        }) + "</details>"
   }
 
-  private static func chart(_ series: Series, _ epochs: EpochStatistics, _ digits: Int, _ title: String) -> String {
-    guard series.total.count > 0 else { return "<p>No value.</p>" }
-    return Drawing.chart(series, seconds: epochs.axis.seconds, digits: digits, label: title)
-      + "<p>\(fixed(series.total.minimum, digits)) to \(fixed(series.total.maximum, digits)), "
-      + "mean \(fixed(series.total.mean, max(2, digits))).</p>"
+  private static func name(_ key: UInt16) -> String {
+    SatelliteStatistics.name(system: UInt8(key >> 8), number: UInt8(key & 0xFF))
+  }
+
+  /// A bar for the mean of each satellite with a line from the least to the greatest value, 0 to 55 dBHz.
+  private static func bars(_ rows: [(key: UInt16, value: SatelliteStatistics.Row)]) -> String {
+    func height(_ value: Double) -> String { fixed(100 * max(0, min(55, value)) / 55, 1) + "%" }
+    var html = "<div class=\"bars\" tabindex=\"0\"><div class=\"scale\"><div class=\"v\">"
+    for value in stride(from: 0.0, through: 50, by: 10) {
+      html += "<span style=\"bottom:\(height(value))\">\(fixed(value, 0))</span>"
+    }
+    html += "</div></div>"
+    for (key, row) in rows {
+      let (least, greatest) = (Double(row.signals.smallest), Double(row.signals.greatest))
+      html += "<div title=\"\(name(key)): mean \(fixed(row.signals.mean, 1)) dBHz, "
+      html += "\(fixed(least, 0)) to \(fixed(greatest, 0))\">"
+      html += "<div class=\"v c\(min(8, key >> 8))\"><i\(row.used > 0 ? "" : " class=\"open\"")"
+      html += " style=\"height:\(height(row.signals.mean))\"></i>"
+      html +=
+        "<s style=\"bottom:\(height(least));height:\(height(greatest - least))\"></s></div><u>\(name(key))</u></div>"
+    }
+    return html + "</div><p>Bars: mean. Lines: least to greatest. Outlined: not used.</p>"
+  }
+
+  // MARK: Charts
+
+  /// The charts, with the same axes for all recordings.
+  private static func charts(_ files: [RecordingStatistics.Result]) -> String {
+    let seconds = files.map(\.epochs.axis.seconds).max() ?? 0
+    let width = files.count == 1 ? "w4" : "w12"
+    let charts: [(String, String, Int, (EpochStatistics) -> Series)] = [
+      ("Satellites used", "", 0, \.used), ("Horizontal accuracy by the receiver", "m", 2, \.accuracy),
+      ("HDOP", "", 2, \.dilution),
+      ("Height above sea level", "m", 1, \.altitude), ("Speed", "m/s", 2, \.speed),
+    ]
+    var html = section("Fix", files, width) { fixes($0.epochs, seconds: seconds) }
+    for (title, unit, digits, series) in charts {
+      let totals = files.map { series($0.epochs).total }.filter { $0.count > 0 }
+      guard let low = totals.map(\.minimum).min(), let high = totals.map(\.maximum).max() else { continue }
+      let ticks = Drawing.ticks(from: low, to: high, digits: digits)
+      html += section(title, note: unit, files, width) { file in
+        let series = series(file.epochs)
+        guard series.total.count > 0 else { return "<p>No value.</p>" }
+        return Drawing.chart(series, ticks: ticks, seconds: seconds, label: title)
+          + "<p>\(fixed(series.total.minimum, digits)) to \(fixed(series.total.maximum, digits)), "
+          + "mean \(fixed(series.total.mean, max(2, digits))).</p>"
+      }
+    }
+    return html
+  }
+
+  /// The kinds of fix over time, and their shares.
+  private static func fixes(_ epochs: EpochStatistics, seconds: Double) -> String {
+    guard epochs.epochs > 0 else { return "<p>No epoch.</p>" }
+    let kinds = epochs.kinds.indices.filter { epochs.kinds[$0] > 0 }
+    let (low, high) = (kinds[0], kinds[kinds.count - 1])
+    var ticks = (low...high).map { Drawing.Tick(value: Double($0), label: KeyFigure.kinds[$0]) }
+    // One kind is a line in the middle.
+    if low == high {
+      ticks =
+        [Drawing.Tick(value: Double(low) - 1, label: "")] + ticks + [Drawing.Tick(value: Double(low) + 1, label: "")]
+    }
+    return Drawing.chart(epochs.kind, ticks: ticks, seconds: seconds, label: "Kind of fix")
+      + "<p>\(escaped(KeyFigure.shares(epochs))).</p>"
   }
 
   private static func remarks(_ remarks: ReceiverRemarks) -> String {
     guard !remarks.stages.isEmpty else { return "<p>The recording has no MON-RF and no MON-HW.</p>" }
-    let jamming = ["unknown", "ok", "warning", "critical"]
     let antenna = ["starting", "unknown", "ok", "short", "open", "other"]
     func states(_ counts: [Int], _ names: [String]) -> String {
       zip(names, counts).filter { $0.1 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
@@ -205,7 +307,8 @@ package enum ReportPage {
       ["Input", "Jamming", "Antenna", "Noise", "Gain (0–8191)", "CW indicator (0–255)"],
       remarks.stages.sorted { $0.key < $1.key }.map { id, stage in
         [
-          "\(id)", states(stage.jamming, jamming), states(stage.antenna, antenna), range(stage.noise),
+          "\(id)", states(stage.jamming, ReceiverRemarks.jammingNames), states(stage.antenna, antenna),
+          range(stage.noise),
           range(stage.gain),
           range(stage.indicator),
         ]

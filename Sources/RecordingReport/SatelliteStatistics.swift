@@ -81,12 +81,6 @@ package struct SatelliteStatistics: Sendable {
     }
   }
 
-  /// The character of a system in RINEX 3, and its colour's number.
-  package static func prefix(_ system: UInt8) -> String {
-    let prefixes = ["G", "S", "E", "C", "I", "J", "R", "N"]
-    return system < 8 ? prefixes[Int(system)] : "?"
-  }
-
   /// The name of a signal by the identifiers of UBX (interface description of u-blox F9, section 1.5.4).
   package static func name(gnssId: UInt8, sigId: UInt8) -> String {
     let known: String? =

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import ReceiverStream
-import RecordingReport
 import TestSupport
 import Testing
+
+@testable import RecordingReport
 
 private func fix(_ latitude: Double, _ longitude: Double, second: Double, height: Double? = nil) -> Fix {
   var fix = Fix()
@@ -179,5 +180,92 @@ struct ReportTests {
     }
     let html = ReportPage.html([result(bytes)])
     #expect(html.utf8.count < 300_000, "\(html.utf8.count)")
+  }
+
+  @Test("The title names the receiver or the file, and no folder")
+  func title() {
+    var version = [UInt8](repeating: 0, count: 40 + 60)
+    version.replaceSubrange(40..<54, with: Array("FWVER=HPG 1.32".utf8))
+    version.replaceSubrange(70..<81, with: Array("MOD=ZED-F9P".utf8))
+    let known = ReportPage.html([result(Wire.ubx(0x0A, 0x04, version), name: "/data/bench/roof.rec")])
+    #expect(known.contains("<h1>ZED-F9P, HPG 1.32</h1>"))
+    #expect(known.contains("<title>ZED-F9P, HPG 1.32 – roof.rec</title>"))
+    let texts = Wire.nmea("GNTXT,01,01,02,FWVER=SPG 4.04") + Wire.nmea("GNTXT,01,01,02,MOD=NEO-M9N")
+    #expect(ReportPage.html([result(texts)]).contains("<h1>NEO-M9N, SPG 4.04</h1>"))
+    let unknown = ReportPage.html([result([0xB5], name: "/data/bench/roof.rec")])
+    #expect(unknown.contains("<h1>roof.rec</h1>") && unknown.contains("<title>roof.rec</title>"))
+  }
+
+  @Test("Files with the same name have the folders that distinguish them")
+  func shortNames() {
+    #expect(ReportPage.shortNames(["/a/x/r.rec", "/b/x/r.rec", "/b/s.rec"]) == ["a/x/r.rec", "b/x/r.rec", "s.rec"])
+    #expect(ReportPage.shortNames(["r.rec", "a/r.rec"]) == ["r.rec", "a/r.rec"])
+    #expect(ReportPage.shortNames(["a/r.rec", "a/r.rec", "/", ""]) == ["r.rec", "r.rec", "/", ""])
+  }
+
+  @Test("Shares are words and per cent, which are 0 and 100 only if they are exact")
+  func shares() {
+    var epochs = EpochStatistics()
+    for second in 0..<1000 {
+      var fix = fix(48, 11, second: Double(second))
+      if second < 18 { fix.kind = .none }
+      epochs.add(fix, isUpdate: false)
+    }
+    epochs.finish()
+    #expect(KeyFigure.shares(epochs) == "3D fix 98.2 %, no fix 1.8 %")
+    #expect(KeyFigure.percent(99_999, of: 100_000) == "> 99.9 %" && KeyFigure.percent(1, of: 100_000) == "< 0.1 %")
+    #expect(KeyFigure.percent(3, of: 3, digits: 2) == "100 %" && KeyFigure.percent(0, of: 3) == "0 %")
+    #expect(KeyFigure.percent(0, of: 0) == "–")
+  }
+
+  @Test("Satellites have two digits and the letter of RINEX")
+  func names() {
+    #expect(
+      SatelliteStatistics.name(system: 0, number: 2) == "G02"
+        && SatelliteStatistics.name(system: 7, number: 11) == "I11")
+    #expect(
+      SatelliteStatistics.name(system: 1, number: 133) == "S133"
+        && SatelliteStatistics.name(system: 9, number: 0) == "?00")
+  }
+
+  @Test("In a crowded sky no name covers another one or a dot")
+  func sky() {
+    var random = SeededRandomNumberGenerator(seed: 8)
+    for _ in 0..<50 {
+      let places = (0..<60).map { number in
+        (
+          key: UInt16(number % 8) << 8 | UInt16(number),
+          place: Optional(
+            (x: Double.random(in: 20...300, using: &random), y: Double.random(in: 20...300, using: &random))),
+          row: SatelliteStatistics.Row()
+        )
+      }
+      let dots = Drawing.skyDots(places)
+      let labels = dots.compactMap(\.label)
+      #expect(dots.count == 60 && labels.count > 20)
+      for (index, label) in labels.enumerated() {
+        #expect(!labels[(index + 1)...].contains { $0.overlaps(label) })
+        #expect(label.left >= 0 && label.top >= 0 && label.right <= 320 && label.bottom <= 320)
+        let covered = dots.filter {
+          label.left < $0.x + $0.radius && $0.x - $0.radius < label.right && label.top < $0.y + $0.radius
+            && $0.y - $0.radius < label.bottom
+        }
+        #expect(covered.isEmpty)
+      }
+    }
+  }
+
+  @Test("The ticks of an axis enclose the values, and are round and few")
+  func ticks() {
+    for (low, high) in [
+      (0.0, 0.0), (12, 12), (0.83, 1.24), (-7, 99), (16.3, 20.8), (1e5, 1e7), (-0.004, 0.003), (437, 438),
+    ] {
+      for digits in 0...2 {
+        let ticks = Drawing.ticks(from: low, to: high, digits: digits)
+        #expect((2...6).contains(ticks.count), "\(low) \(high) \(ticks)")
+        #expect(ticks[0].value <= low + 1e-9 && ticks[ticks.count - 1].value >= high - 1e-9, "\(low) \(high) \(ticks)")
+        #expect(Set(ticks.map(\.label)).count == ticks.count, "\(ticks)")
+      }
+    }
   }
 }

@@ -117,6 +117,7 @@ def views_and_keys(folder):
         terminal.wait_for_text(f"\\A  Position   {POSITION}")
         terminal.wait_for_text(r"^  Satellites \d+(: rows 1-\d+ of \d+)?, \d+ received, \d+ used")
         expect(terminal.shows(r"^  [GREC]\d\d  \d\d [█▊▌▎]+ +\d+°"), f"no satellite: {terminal.lines()}")
+        expect(terminal.shows(r"^  Sat C/N0 +Elev   Az"), f"no heads of the columns: {terminal.lines()}")
         expect(terminal.shows(r"q ends  \? keys$") and terminal.display.cursor.hidden, f"the last line: {terminal.lines()[-1]}")
         terminal.type("s")
         terminal.wait_for_text(r"^  Sky: \d+ satellites")

@@ -6,7 +6,7 @@ usage: view.py FOLDER-OF-PROGRAMS [CHECK...] [--recordings FOLDER] [--minutes N]
 
 A page is visited again, sleeps, is loaded again, and outlives a restart of the service and of the program. Values are read out of the page and compared with the stream and with `sextant decode`; filter, pause and theme are driven by
 the keyboard. No page may have an error in its console or request another origin. `--minutes` measures the processor time and
-memory of page and program; it asks the simulator for ten fixes a second and prints how many positions came. `--pictures` writes the pictures of the guide.
+memory of page and program; it asks the simulator for ten fixes a second and prints how many positions came. `--pictures` writes the pictures of the guides.
 """
 import http.client
 import json
@@ -134,6 +134,16 @@ def simulated(folder):
         for name in ("lat", "lon"):
             expect(abs(degrees(drawn[name]) - drawn["fix"][name]) < 1e-7, f"{name}: {drawn}")
         expect_equal(drawn["used"], str(drawn["fix"]["satellitesUsed"]), "satellites used")
+
+        # The scenario walks: the track is shown until another picture is chosen.
+        page.wait("document.querySelector('[data-plane=track]').getAttribute('aria-pressed') === 'true'")
+        page.press("d")
+        page.wait("document.querySelector('[data-plane=deviation]').getAttribute('aria-pressed') === 'true'")
+        expect(not page.value("""(() => {
+          const boxes = skyPlaces.map((one) => one.label).filter((box) => box);
+          return boxes.length < 5 || boxes.some((a, i) => boxes.slice(i + 1).some((b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3]));
+        })()"""), "names of satellites overlap in the sky")
+        expect(page.value("skyPlaces.every((one) => /^[A-Z]\\d\\d+$/.test(one.id))"), "a satellite has another name than G02")
 
         page.wait("document.querySelectorAll('#console tr[data-name]').length > 3")
         page.press("/", "nav-pvt")
@@ -274,8 +284,7 @@ def revisited(folder):
 
 def replayed(folder):
     """A replayed device shows its end, and begins again with the next visit, not before."""
-    recording = f"{folder}/walk.rec"
-    harness.run(program(), "record", "--device", "sim:walk", "--seconds", "4", recording, env=harness.environment(folder))
+    recording = record(folder, 4)
     with View(folder, f"replay:{recording}@max") as view, Browser() as browser:
         for _ in range(2):
             page = browser.open(view.address)
@@ -412,31 +421,83 @@ def measure(folder):
                 f"{last[4]:.1f} MB, nodes {first[5]:.0f} to {last[5]:.0f}; {(last[6] - first[6]) / seconds:.1f} positions a second")
 
 
+REPORT_TEXTS = """(() => {
+  const sizes = [...document.querySelectorAll('body *')].filter((one) => [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim())
+    && one.checkVisibility() && getComputedStyle(one).visibility === 'visible').map((one) => {
+      const scale = one.ownerSVGElement ? one.getScreenCTM().a : 1;
+      return parseFloat(getComputedStyle(one).fontSize) * scale;
+    });
+  return [Math.min(...sizes), Math.max(...sizes)];
+})()"""
+NAMES_OVERLAP = """[...document.querySelectorAll('svg[aria-label="Sky plot"]')].some((svg) => {
+  const boxes = [...svg.querySelectorAll('text')].map((one) => one.getBoundingClientRect());
+  return boxes.some((a, i) => boxes.slice(i + 1).some((b) => a.left < b.right - 1 && b.left < a.right - 1
+    && a.top + 2 < b.bottom - 2 && b.top + 2 < a.bottom - 2));
+})"""
+
+
+def record(folder, seconds):
+    recording = f"{folder}/walk.rec"
+    harness.run(program(), "record", "--device", "sim:walk", "--seconds", str(seconds), recording, env=harness.environment(folder))
+    return recording
+
+
+def reported(folder):
+    """A report of one recording and of two: no scroll across at any width, texts that can be read, no names over each other."""
+    recording = record(folder, 4)
+    os.makedirs(f"{folder}/other")
+    other = f"{folder}/other/walk.rec"
+    with open(recording, "rb") as source, open(other, "wb") as copy:
+        copy.write(source.read())
+    found = []
+    with Browser() as browser:
+        for files in ([recording], [recording, other]):
+            path = f"{folder}/report-{len(files)}.html"
+            harness.run(program(), "report", *files, "-o", path, env=harness.environment(folder))
+            for width, scheme in ((1600, "light"), (390, "dark"), (360, "light")):
+                page = browser.open(f"file://{path}", width, 1000, scheme)
+                expect(page.value("document.documentElement.scrollWidth") <= width, f"the report is wider than {width} pixels")
+                least, most = page.value(REPORT_TEXTS)
+                expect(least >= 10.5 and most <= 24, f"texts of {least} to {most} pixels at {width}")
+                expect(not page.value(NAMES_OVERLAP), f"names of satellites overlap at {width}")
+                expect(not page.errors and page.addresses == [f"file://{path}"], f"{page.errors}, {page.addresses}")
+                title, heading = page.value("document.title"), page.text("h1")
+                expect("Recording" not in heading and folder not in title + heading, f"title {title!r}, heading {heading!r}")
+                page.close()
+            found.append(heading)
+    return ", ".join(found)
+
+
 def pictures(folder):
-    """The pictures of the guide: both widths, light and dark."""
+    """The pictures of the guides: the page and a report at both widths, light and dark."""
+    report = f"{folder}/report.html"
+    recording = os.path.basename(record(folder, 60))
+    subprocess.run([os.path.abspath(program()), "report", recording, "-o", report], check=True, cwd=folder, env=harness.environment(folder))
     sizes = {}
-    path = os.path.join(options.recordings, RECORDING)
     with View(folder, "--device", "sim:walk") as view, Browser() as browser:
-        for width, height in ((1600, 1330), (360, 1330)):
+        for width, height in ((1600, 1330), (390, 1330)):
             for scheme in ("light", "dark"):
                 page = browser.open(view.address, width, height, scheme)
                 page.wait("state.fix.mode === 3")
-                if not sizes:
-                    time.sleep(45)
-                time.sleep(8)
+                page.wait("track.count >= 45")
+                page.wait("document.querySelector('[data-field=positions]').textContent >= '45'")
                 name = f"{options.pictures}/view-{width}-{scheme}.png"
+                sizes[name] = page.picture(name)
+                page.close()
+                page = browser.open(f"file://{report}", width, height, scheme)
+                name = f"{options.pictures}/report-{width}-{scheme}.png"
                 sizes[name] = page.picture(name)
                 page.close()
         view.terminate()
     # A palette of 256 colours suffices.
     subprocess.run(["pngquant", "--force", "--ext", ".png", "--speed", "1", *sizes], check=True)
     sizes = {name: os.path.getsize(name) for name in sizes}
-    expect(max(sizes.values()) < 250_000, f"a picture is larger than 250 kB: {sizes}")
+    expect(max(sizes.values()) < 200_000, f"a picture is larger than 200 kB: {sizes}")
     return f"{sizes}"
 
 
 options = harness.arguments(__doc__, recordings="../shared/corpus", minutes=0, pictures="")
-checks = {check.__name__: check for check in (simulated, recorded, refused, closed, revisited, replayed, slept, restarted, crowd)}
+checks = {check.__name__: check for check in (simulated, recorded, reported, refused, closed, revisited, replayed, slept, restarted, crowd)}
 if options.minutes:
     checks = {"measure": measure}
 if options.pictures:

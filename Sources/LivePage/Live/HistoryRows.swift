@@ -39,7 +39,7 @@ extension JSONLine {
       let satellite = list[index]
       beginArray()
       nextElement()
-      string(satellite.id)
+      string(satellite.name)
       element(satellite.azimuthDegrees >= 0 ? Double(satellite.azimuthDegrees) : nil, digits: 0)
       element(
         satellite.elevationDegrees != Satellite.unknownAngle ? Double(satellite.elevationDegrees) : nil, digits: 0)
@@ -67,11 +67,6 @@ extension UTCTime {
 }
 
 extension Satellite {
-  /// The system's character in RINEX 3 and the number, such as `G05`.
-  var id: String {
-    SatelliteStatistics.prefix(system.rawValue) + (number < 10 ? "0\(number)" : "\(number)")
-  }
-
   /// The signals of the satellite; without NAV-SIG one by the strength in the sky.
   func signals(in table: [UInt16: [SignalTable.Signal]]) -> [SignalTable.Signal] {
     if let found = table[UInt16(system.rawValue) << 8 | UInt16(number)] { return found }

@@ -81,7 +81,7 @@ extension JSONLine {
 
   private mutating func satellite(_ satellite: Satellite, _ signals: [SignalTable.Signal]) {
     beginObject()
-    field("id", text: satellite.id)
+    field("id", text: satellite.name)
     field("gnss", satellite.system.word)
     if satellite.elevationDegrees != Satellite.unknownAngle {
       field("elevation", Int64(satellite.elevationDegrees))

@@ -85,6 +85,14 @@ const history = {
     for (let slot = 0; slot < capacity; slot++) this.clear(slot);
     this.newest = -1;
   },
+  /** Seconds from the oldest C/N0 that is kept to now. */
+  signalAge() {
+    for (let back = capacity - 1; back > 0; back--) {
+      const slot = (this.newest - back + capacity) % capacity;
+      for (const values of this.signals.values()) if (values[slot]) return back + 1;
+    }
+    return 1;
+  },
   /** The C/N0 of a signal at a slot. */
   addSignal(key, slot, cn0) {
     if (!this.signals.has(key)) {
@@ -475,10 +483,10 @@ view("#sky", ["sky"], (element) => {
     context.lineWidth = 1.6;
     circle(context, x, y, size, hue, satellite.used ? hue : color("card"));
     if (satellite.id === picked) circle(context, x, y, size + 4, color("text"));
-    write(context, satellite.id, x + size + 3, y, "left", satellite.id === picked ? "text" : "soft");
     context.globalAlpha = 1;
-    skyPlaces.push({ x, y, id: satellite.id });
+    skyPlaces.push({ x, y, size, id: satellite.id, order: (satellite.used ? 100 : 0) + cn0, isFaint: !satellite.used && cn0 === 0 });
   }
+  labelSky(context, width, height, [x0, y0, radius]);
   const used = satellites.filter((satellite) => satellite.used).length;
   find("canvas", element).setAttribute("aria-label", `Sky plot: ${used} of ${satellites.length} satellites are used; numbers by system in the table`);
   const rows = [];
@@ -495,6 +503,28 @@ view("#sky", ["sky"], (element) => {
     ? `${one.id} ${one.gnss}, elevation ${one.elevation ?? "–"}°, azimuth ${one.azimuth ?? "–"}°, ${describe(one)} dBHz, ${one.used ? "used" : "not used"}${one.quality !== undefined ? `, quality ${one.quality}` : ""}`
     : "Filled: used. Larger: stronger.");
 });
+
+/** Writes the names of the satellites so that they cover neither each other nor a dot; the used and strong ones first. */
+function labelSky(context, width, height, [x0, y0, radius]) {
+  const boxes = skyPlaces.map(({ x, y, size }) => [x - size, y - size, x + size, y + size]);
+  for (const [x, y] of [[0, -1], [1, 0], [0, 1], [-1, 0]].map(([x, y]) => [x0 + x * (radius + 9), y0 + y * (radius + 9)])) {
+    boxes.push([x - 6, y - 7, x + 6, y + 7]);
+  }
+  for (const place of [...skyPlaces].sort((a, b) => (b.id === picked) - (a.id === picked) || b.order - a.order)) {
+    const { x, y, size, id } = place;
+    const [w, h, gap, near] = [context.measureText(id).width + 1, 11, size + 3, size * 0.7 + 2];
+    const corners = [[x + gap, y - h / 2], [x - gap - w, y - h / 2], [x - w / 2, y - gap - h], [x - w / 2, y + gap],
+      [x + near, y - near - h], [x + near, y + near], [x - near - w, y - near - h], [x - near - w, y + near]];
+    const free = corners.map(([left, top]) => [left, top, left + w, top + h]).find((box) => box[0] >= 0 && box[1] >= 0 && box[2] <= width && box[3] <= height
+      && !boxes.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3]));
+    place.label = free;
+    if (!free) continue; // Its dot shows the name under the pointer, and the table has it.
+    boxes.push(free);
+    context.globalAlpha = place.isFaint ? 0.6 : 1;
+    write(context, id, free[0], free[1] + h / 2, "left", id === picked ? "text" : "soft");
+  }
+  context.globalAlpha = 1;
+}
 const describe = (satellite) => (satellite.signals ?? []).map((signal) => `${signal.name} ${signal.cn0 ?? "–"}`).join(", ") || "–";
 
 function pick(id) {
@@ -558,7 +588,10 @@ view("#signals", ["sky"], (element) => {
   });
   // History: a column below each bar, the newest second on top, in the colour of its system; a stronger signal is denser.
   const rowHeight = (height - history0 - 14) / rowCount;
-  const perRow = span / rowCount;
+  // The axis is as long as the history, rounded up, and not longer than that of the charts: the picture is never mostly empty.
+  const age = history.signalAge();
+  const shown = [60, 120, 300, 600, 1200, 1800, 3600].find((seconds) => seconds >= Math.min(age, span)) ?? span;
+  const perRow = shown / rowCount;
   signals.forEach(({ satellite, name }, i) => {
     const values = history.signals.get(`${satellite.id} ${name}`);
     if (!values) return;
@@ -566,7 +599,7 @@ view("#signals", ["sky"], (element) => {
     for (let row = 0; row < rowCount; row++) {
       const second = history.newest - Math.floor(row * perRow);
       let cn0 = 0;
-      for (let back = 0; back < Math.min(perRow, 10) && !cn0; back++) cn0 = values[(second - back + capacity) % capacity];
+      for (let back = 0; back < Math.max(1, Math.min(perRow, 10)) && !cn0; back++) cn0 = values[(second - back + capacity) % capacity];
       if (!cn0) continue;
       context.globalAlpha = Math.min(1, Math.max(0.06, (cn0 - 12) / 38));
       context.fillRect(left + i * step, history0 + row * rowHeight, Math.max(2, step * 0.86), rowHeight + 0.4);
@@ -574,7 +607,7 @@ view("#signals", ["sky"], (element) => {
   });
   context.globalAlpha = 1;
   write(context, "now", left - 5, history0 + 4, "right");
-  write(context, `−${span / 60}`, left - 5, height - 24, "right");
+  write(context, `−${Math.min(shown, span) / 60}`, left - 5, height - 24, "right");
   write(context, "min", left - 5, height - 12, "right");
   const mean = signals.reduce((sum, signal) => sum + signal.cn0, 0) / signals.length;
   picture.setAttribute("aria-label", signals.length
@@ -589,7 +622,8 @@ find("#signals details").addEventListener("toggle", () => changed("sky"));
 
 // MARK: Position
 
-let plane = "deviation";
+let plane; // The picture that was chosen; without a choice the track of a receiver that moves, and the deviation of one that stands.
+let shownPlane = "deviation";
 const tiles = new Map(); // Images of the tile server by address, the least recent first.
 
 /** A round length near a number: 1, 2 or 5 times a power of ten. */
@@ -614,8 +648,10 @@ view("#place", ["fix"], (element) => {
   const result = track.statistics();
   for (const name of ["cep50", "cep95", "farthest", "height95"]) show(name, digits(result[name], result.cep95 < 1 ? 3 : 2));
   show("mean", `${digits(result.lat, 8)}, ${digits(result.lon, 8)}`);
-  find("#moved").hidden = !(result.speed > 0.5);
-  const isTrack = plane === "track";
+  const hasMoved = result.speed > 0.5;
+  showPlane(plane ?? (hasMoved ? "track" : "deviation"));
+  const isTrack = shownPlane === "track";
+  find("#moved").hidden = !hasMoved || isTrack;
   let [east, north, extent] = [result.east, result.north, result.farthest];
   if (isTrack) {
     const range = (values) => values.subarray(0, track.count).reduce(([a, b], v) => [Math.min(a, v), Math.max(b, v)], [Infinity, -Infinity]);
@@ -1077,7 +1113,7 @@ const actions = {
   },
   "/"() { find("#filter").focus(); },
   "?"() { find("#keys").open ? find("#keys").close() : find("#keys").showModal(); },
-  d() { setPlane(plane === "track" ? "deviation" : "track"); },
+  d() { setPlane(shownPlane === "track" ? "deviation" : "track"); },
   w() { setSpan({ 60: 600, 600: 3600, 3600: 60 }[span]); },
 };
 document.addEventListener("keydown", (event) => {
@@ -1101,7 +1137,15 @@ function choose(name, value) {
   for (const button of findAll(`[data-${name}]`)) button.setAttribute("aria-pressed", button.dataset[name] === String(value));
   drawAll();
 }
-function setPlane(name) { plane = name; choose("plane", name); }
+function setPlane(name) {
+  plane = name;
+  showPlane(name);
+  drawAll();
+}
+function showPlane(name) {
+  shownPlane = name;
+  for (const button of findAll("[data-plane]")) button.setAttribute("aria-pressed", button.dataset.plane === name);
+}
 function setSpan(seconds) { span = seconds; cursor = undefined; choose("window", seconds); }
 for (const button of findAll("[data-plane]")) button.addEventListener("click", () => setPlane(button.dataset.plane));
 for (const button of findAll("[data-window]")) button.addEventListener("click", () => setSpan(Number(button.dataset.window)));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ReceiverStream
+import RecordingReport
 
 /// A satellite in a line: its name, its signal as a number and a bar, elevation and azimuth.
 enum SatelliteText {
@@ -16,7 +17,7 @@ enum SatelliteText {
     let start = line.cells
     let signal = Int(satellite.signalDecibelHertz)
     let style: ScreenStyle = satellite.isUsed ? .bold : .faint
-    line.put(name(satellite), style)
+    line.put(satellite.name, style)
     line.pad(to: start + 5)
     line.put(ScreenText.padded(signal > 0 ? signal : nil, width: 2), style)
     // Nine cells for the angles.
@@ -35,9 +36,13 @@ enum SatelliteText {
       ScreenText.padded(satellite.azimuthDegrees < 0 ? nil : Int(satellite.azimuthDegrees), width: 4) + "°", style)
   }
 
-  /// The name of a satellite in RINEX, such as G05.
-  static func name(_ satellite: Satellite) -> String {
-    code(satellite.system) + (satellite.number < 10 ? "0" : "") + String(satellite.number)
+  /// Writes the heads of the columns that `put` fills at this width.
+  static func putHeads(into line: inout ScreenLine, width: Int) {
+    let start = line.cells
+    line.put("Sat C/N0", .faint)
+    guard width >= 24 else { return }
+    line.pad(to: start + narrowest + min(longestBar, width - narrowest - 11))
+    line.put(" Elev   Az", .faint)
   }
 
   /// A signal that is tracked well is green, one that is lost easily red.
@@ -54,21 +59,6 @@ enum SatelliteText {
       case 2...3: text += "▎"
       default: break
       }
-    }
-  }
-
-  /// The codes of the systems in RINEX.
-  private static func code(_ system: Satellite.System) -> String {
-    switch system {
-    case .gps: "G"
-    case .sbas: "S"
-    case .galileo: "E"
-    case .beiDou: "C"
-    case .imes: "M"
-    case .qzss: "J"
-    case .glonass: "R"
-    case .navIC: "I"
-    case .unknown: "?"
     }
   }
 }

@@ -20,13 +20,21 @@ struct ScreenViews {
     let across =
       layout.isNarrow ? 1 : max(1, (columns - 2 + SatelliteText.gap) / (SatelliteText.widest + SatelliteText.gap))
     let high = (order.count + across - 1) / across
-    return list(rows: rows, first: first, count: high, title: "Satellites \(order.count)", details(order)) { row in
+    let width = across == 1 ? columns - indent : SatelliteText.widest
+    var heads = layout.line()
+    for column in 0..<(order.isEmpty ? 0 : across) where column * high < order.count {
+      heads.pad(to: indent + column * (SatelliteText.widest + SatelliteText.gap))
+      SatelliteText.putHeads(into: &heads, width: width)
+    }
+    return list(
+      rows: rows, first: first, count: high, title: "Satellites \(order.count)", details(order),
+      heads: order.isEmpty ? nil : heads
+    ) { row in
       var line = layout.line()
       line.pad(to: indent)
       for column in 0..<across where column * high + row < order.count {
         line.pad(to: indent + column * (SatelliteText.widest + SatelliteText.gap))
-        SatelliteText.put(
-          order[column * high + row], into: &line, width: across == 1 ? columns - indent : SatelliteText.widest)
+        SatelliteText.put(order[column * high + row], into: &line, width: width)
       }
       return line
     }
@@ -58,6 +66,10 @@ struct ScreenViews {
       return Array((lines + [line]).prefix(rows))
     }
     let left = indent + plot.columns + 3
+    if columns - left >= SatelliteText.narrowest, !order.isEmpty, lines[0].cells < left {
+      lines[0].pad(to: left)
+      SatelliteText.putHeads(into: &lines[0], width: columns - left)
+    }
     for row in 0..<plot.rows {
       var line = layout.line()
       line.pad(to: indent)
@@ -115,14 +127,16 @@ struct ScreenViews {
 
   /// The rows of a list from `first` on, below its title. Returns `first` limited to the list.
   private func list(
-    rows: Int, first: Int, count: Int, title: String, _ details: String, _ row: (Int) -> ScreenLine
+    rows: Int, first: Int, count: Int, title: String, _ details: String, heads: ScreenLine? = nil,
+    _ row: (Int) -> ScreenLine
   ) -> (lines: [ScreenLine], first: Int) {
-    let visible = max(1, rows - 1)
+    let heads = rows > 2 ? heads.map { [$0] } ?? [] : []
+    let visible = max(1, rows - 1 - heads.count)
     let first = min(first, max(0, count - visible))
     let end = min(count, first + visible)
     let position = count > visible ? ": rows \(first + 1)-\(end) of \(count)" : ""
     let lines = (first..<end).map(row)
-    return (rows > 1 ? [titleLine(title + position + details)] + lines : lines, first)
+    return (rows > 1 ? [titleLine(title + position + details)] + heads + lines : lines, first)
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ReceiverStream
+import RecordingReport
 import WireBytes
 
 import func Glibc.cos
@@ -56,7 +57,7 @@ struct SkyPlot {
   /// Writes the name of a satellite at its place, or up to two cells beside it if there is another name. Without room it is left
   /// out.
   private mutating func add(_ satellite: Satellite) {
-    let name = SatelliteText.name(satellite)
+    let name = satellite.name
     let place = place(elevation: Double(satellite.elevationDegrees), azimuth: Double(satellite.azimuthDegrees))
     let signal = Int(satellite.signalDecibelHertz)
     let style: ScreenStyle =
