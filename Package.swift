@@ -336,8 +336,8 @@ let package = Package(
     .testTarget(
       name: "CorpusTests",
       dependencies: [
-        "GPSDJSON", "HostSimulator", "MonotonicTime", "Receiver", "ReceiverSimulator", "ReceiverStream",
-        "RecordingReport", "UBX", "TestSupport",
+        "GPSDJSON", "GPSDProtocol", "HostSimulator", "MonotonicTime", "Receiver", "ReceiverSimulator", "ReceiverStream",
+        "RecordingReport", "TrackFormats", "UBX", "Varlink", "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(

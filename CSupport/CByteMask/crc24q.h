@@ -20,12 +20,21 @@
 #define C_64(n, ...) C_16(n, __VA_ARGS__), C_16(n + 16, __VA_ARGS__), C_16(n + 32, __VA_ARGS__), C_16(n + 48, __VA_ARGS__)
 #define C_ROW(...) {C_64(0, __VA_ARGS__), C_64(64, __VA_ARGS__), C_64(128, __VA_ARGS__), C_64(192, __VA_ARGS__)}
 
+// A microcontroller has little flash: one row, and one byte at a time.
+#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
+#define C_CRC24Q_ROWS 1
+#else
+#define C_CRC24Q_ROWS 4
+#endif
+
 // Row n: the remainder of a byte that n bytes follow, in the upper 24 bits of a word.
-static const unsigned int c_crc24q_table[4][256] = {
+static const unsigned int c_crc24q_table[C_CRC24Q_ROWS][256] = {
   C_ROW(0x864CFB00u, 0x8AD50D00u, 0x93E6E100u, 0xA1813900u, 0xC54E8900u, 0x0CD1E900u, 0x19A3D200u, 0x3347A400u),
+#if C_CRC24Q_ROWS > 1
   C_ROW(0x668F4800u, 0xCD1E9000u, 0x1C71DB00u, 0x38E3B600u, 0x71C76C00u, 0xE38ED800u, 0x41514B00u, 0x82A29600u),
   C_ROW(0x8309D700u, 0x805F5500u, 0x86F25100u, 0x8BA85900u, 0x911C4900u, 0xA4746900u, 0xCEA42900u, 0x1B04A900u),
   C_ROW(0x36095200u, 0x6C12A400u, 0xD8254800u, 0x36066B00u, 0x6C0CD600u, 0xD819AC00u, 0x367FA300u, 0x6CFF4600u),
+#endif
 };
 
 #undef C_BIT
@@ -38,11 +47,15 @@ static const unsigned int c_crc24q_table[4][256] = {
 /// The check of `count` bytes by tables, four bytes at a time ("slicing by four").
 static __attribute__((noinline, unused)) unsigned int c_crc24q_by_tables(const unsigned char *bytes, unsigned long count) {
   unsigned int remainder = 0;
-  for (; (count & 3) != 0; count--) remainder = remainder << 8 ^ c_crc24q_table[0][remainder >> 24 ^ *bytes++];
+  for (; count % C_CRC24Q_ROWS != 0 || (C_CRC24Q_ROWS == 1 && count > 0); count--) {
+    remainder = remainder << 8 ^ c_crc24q_table[0][remainder >> 24 ^ *bytes++];
+  }
+#if C_CRC24Q_ROWS > 1
   for (; count > 0; count -= 4, bytes += 4) {
     remainder = c_crc24q_table[3][bytes[0] ^ remainder >> 24] ^ c_crc24q_table[2][bytes[1] ^ (remainder >> 16 & 0xFF)]
                 ^ c_crc24q_table[1][bytes[2] ^ (remainder >> 8 & 0xFF)] ^ c_crc24q_table[0][bytes[3]];
   }
+#endif
   return remainder >> 8;
 }
 

@@ -310,7 +310,8 @@ void sextant_decoder_feed(sextant_decoder *decoder, const void *bytes, size_t co
 
 /// The line is silent, and no more messages of this epoch will come: 100 ms are enough for any receiver. An epoch that was not
 /// reported is reported. Without this call it is reported with the first message of the next epoch, or with its own last message
-/// once the decoder has learned which one that is.
+/// once the decoder has learned which one that is. A stored beginning of a frame that holds whole frames is dropped, and they are
+/// found: bytes of noise can look like the header of a frame.
 void sextant_decoder_idle(sextant_decoder *decoder);
 
 /// The stream has ended. Frames behind an incomplete one are searched in the bytes that are stored, and an epoch that was not

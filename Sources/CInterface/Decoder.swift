@@ -11,8 +11,8 @@ import WireBytes
 /// What is unsafe here: C passes pointers. `sextant.h` states what the caller guarantees: the memory of a decoder is used for
 /// nothing else, and by one call at a time.
 @safe struct Decoder: ~Copyable {
-  /// The work of a call, for the protocols of the decoder's fixes: bytes of the stream, or its end if there are none. A pointer to it
-  /// is stored, so that a program contains only the messages of the protocols that it names.
+  /// The work of a call, for the protocols of the decoder's fixes: bytes of the stream; without bytes its end if the count is 0,
+  /// else a silence. A pointer to it is stored, so that a program contains only the messages of the protocols that it names.
   typealias Run = @convention(c) (_ decoder: UnsafeMutableRawPointer, _ bytes: UnsafeRawPointer?, _ count: Int) -> Void
 
   var stream: FrameStream
@@ -57,7 +57,7 @@ import WireBytes
     unsafe pointer.map { unsafe UnsafeMutablePointer<Decoder>($0) }
   }
 
-  /// Gives bytes of a C program to the decoder in `memory`, or the end of the stream if `bytes` is nil.
+  /// Gives bytes of a C program to the decoder in `memory`, or the end of the stream or a silence if `bytes` is nil.
   @inline(__always)
   static func receive<Protocols: FixProtocols>(
     _ memory: UnsafeMutableRawPointer, _ bytes: UnsafeRawPointer?, _ count: Int, of: Protocols.Type
@@ -69,15 +69,24 @@ import WireBytes
         unsafe receive(frame, decoder, of: Protocols.self)
       }
     } else {
-      unsafe decoder.pointee.stream.finish { frame in
-        unsafe receive(frame, decoder, of: Protocols.self)
+      // Receivers write a frame without pauses: one that holds whole frames is a false start.
+      if count > 0 {
+        unsafe decoder.pointee.stream.skipFalseStarts { frame in
+          unsafe receive(frame, decoder, of: Protocols.self)
+        }
+      } else {
+        unsafe decoder.pointee.stream.finish { frame in
+          unsafe receive(frame, decoder, of: Protocols.self)
+        }
       }
       unsafe idle(decoder)
     }
   }
 
-  /// The line is silent: an epoch that was not reported is reported.
-  static func idle(_ decoder: UnsafeMutablePointer<Decoder>) {
+  /// Reports an epoch that was not reported.
+  // Not inlined, for the stack of a microcontroller.
+  @inline(never)
+  private static func idle(_ decoder: UnsafeMutablePointer<Decoder>) {
     let options = unsafe decoder.pointee.options
     unsafe decoder.pointee.assembler.idle { unsafe report($0, $1, options) }
   }

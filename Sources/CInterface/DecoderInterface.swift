@@ -39,7 +39,7 @@ public func sextant_decoder_feed(_ decoder: OpaquePointer!, _ bytes: UnsafeRawPo
 @c @implementation
 public func sextant_decoder_idle(_ decoder: OpaquePointer!) {
   guard let at = unsafe Decoder.at(decoder) else { return }
-  unsafe Decoder.idle(at)
+  unsafe at.pointee.run(UnsafeMutableRawPointer(at), nil, 1)
 }
 
 @c @implementation

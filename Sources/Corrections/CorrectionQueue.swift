@@ -31,6 +31,7 @@ package struct CorrectionQueue: ~Copyable {
   package private(set) var station: Int?
 
   private var stream = FrameStream()
+  private var unfinished = UnfinishedFrame()
   private var queue: [Waiting] = []
   private var queued = 0
 
@@ -51,7 +52,7 @@ package struct CorrectionQueue: ~Copyable {
   package mutating func receive(_ bytes: RawSpan, at now: Instant) -> Bool {
     var frames: [Waiting] = []
     var found = station
-    stream.receive(bytes) { frame in
+    func take(_ frame: borrowing Frame) {
       guard let correction = frame.rtcm3, let number = correction.messageNumber else { return }
       if let station = Self.station(correction, number) { found = station }
       frames.append(
@@ -59,6 +60,8 @@ package struct CorrectionQueue: ~Copyable {
           number: number, bytes: [UInt8](copying: correction.bytes), arrivedAt: now,
           isObservation: Self.isObservation(number)))
     }
+    stream.receive(bytes, take)
+    stream.skipFalseStarts(if: &unfinished, at: now.nanoseconds, take)
     station = found
     for frame in frames { add(frame) }
     return !frames.isEmpty

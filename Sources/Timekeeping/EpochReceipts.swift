@@ -42,6 +42,7 @@ package struct EpochReceipts: ~Copyable {
   private static let kept = 4
 
   private var stream = FrameStream()
+  private var unfinished = UnfinishedFrame()
   private var received: UInt64 = 0
   private var epochs: [(tag: EpochTag, firstByte: Instant)] = []
 
@@ -59,7 +60,8 @@ package struct EpochReceipts: ~Copyable {
   ) -> [Event] {
     var events: [Event] = []
     var found: [(EpochTag, offset: UInt64)] = []
-    stream.receive(bytes) { frame in
+    let earlier = received
+    func take(_ frame: borrowing Frame) {
       if let ubx = frame.ubx {
         switch ubx.identity {
         case TimTP.identity:
@@ -73,8 +75,12 @@ package struct EpochReceipts: ~Copyable {
         default: break
         }
       }
-      if let tag = Self.tag(of: frame) { found.append((tag, frame.offset)) }
+      // A frame that was held back behind a false start came earlier, and when is not known.
+      guard frame.offset + UInt64(frame.bytes.byteCount) > earlier, let tag = Self.tag(of: frame) else { return }
+      found.append((tag, frame.offset))
     }
+    stream.receive(bytes, take)
+    stream.skipFalseStarts(if: &unfinished, at: raw.nanoseconds, take)
     received += UInt64(bytes.byteCount)
     for (tag, offset) in found where !epochs.contains(where: { $0.tag == tag }) {
       epochs.append((tag, raw.moved(by: -Double(received - offset) * secondsPerByte)))

@@ -67,22 +67,18 @@ struct Decode: ParsableCommand {
     var stream = FrameStream(protocols: protocols)
     var assembler = EpochAssembler()
     var line = JSONLine()
-    while try input.next({ bytes in
-      stream.receive(bytes) { frame in
-        guard messages?.contains(frame) ?? true else { return }
-        assembler.receive(frame) { report, sky in line.report(report, sky, within: range) }
-        line.batched(frame, within: range)
-      }
-    }) {
-      try Output.write(line.bytes)
-      line.removeAll()
-      try input.check(stream.counters)
-    }
-    stream.finish { frame in
+    func take(_ frame: borrowing Frame) {
       guard messages?.contains(frame) ?? true else { return }
       assembler.receive(frame) { report, sky in line.report(report, sky, within: range) }
       line.batched(frame, within: range)
     }
+    while try input.next({ stream.receive($0, take) }) {
+      input.skipFalseStarts(in: &stream, take)
+      try Output.write(line.bytes)
+      line.removeAll()
+      try input.check(stream.counters)
+    }
+    stream.finish(take)
     assembler.finish { report, sky in line.report(report, sky, within: range) }
     try Output.write(line.bytes)
     try check(stream.counters, input)
@@ -95,22 +91,18 @@ struct Decode: ParsableCommand {
     var assembler = EpochAssembler()
     var text = JSONLine()
     writer.begin(&text)
-    while try input.next({ bytes in
-      stream.receive(bytes) { frame in
-        guard messages?.contains(frame) ?? true else { return }
-        assembler.receive(frame) { report, sky in writer.add(report, sky, &text) }
-        if let frame = frame.ubx, let stored = BatchedFix(frame) { writer.add(stored: stored.fix, &text) }
-      }
-    }) {
-      try Output.write(text.bytes)
-      text.removeAll()
-      try input.check(stream.counters)
-    }
-    stream.finish { frame in
+    func take(_ frame: borrowing Frame) {
       guard messages?.contains(frame) ?? true else { return }
       assembler.receive(frame) { report, sky in writer.add(report, sky, &text) }
       if let frame = frame.ubx, let stored = BatchedFix(frame) { writer.add(stored: stored.fix, &text) }
     }
+    while try input.next({ stream.receive($0, take) }) {
+      input.skipFalseStarts(in: &stream, take)
+      try Output.write(text.bytes)
+      text.removeAll()
+      try input.check(stream.counters)
+    }
+    stream.finish(take)
     assembler.finish { report, sky in writer.add(report, sky, &text) }
     writer.finish(&text)
     try Output.write(text.bytes)
@@ -127,6 +119,7 @@ struct Decode: ParsableCommand {
     while try input.next({ bytes in
       stream.receive(bytes) { frame in frames.receive(frame) { line.message($0) } }
     }) {
+      input.skipFalseStarts(in: &stream) { frame in frames.receive(frame) { line.message($0) } }
       try Output.write(line.bytes)
       line.removeAll()
       try input.check(stream.counters)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FileSystem
+import MonotonicTime
 import ReceiverRuntime
 import ReceiverStream
 import Recording
@@ -16,6 +17,8 @@ struct StreamInput: ~Copyable {
   private var file: InputFile
   private var recorded = RecordedBytes()
   private var isAtEnd = false
+  private let isLive: Bool
+  private var unfinished = UnfinishedFrame()
   private var progress: ReadProgress
 
   /// Opens a file; `-` is standard input.
@@ -29,6 +32,7 @@ struct StreamInput: ~Copyable {
 
   private init(_ path: String, _ file: consuming InputFile, _ printsMeanwhile: Bool) {
     self.path = path
+    isLive = file.size == nil
     progress = ReadProgress(of: path, size: file.size, printsMeanwhile: printsMeanwhile)
     self.file = file
   }
@@ -57,6 +61,11 @@ struct StreamInput: ~Copyable {
       throw CommandFailure(.noInput, "\(path): \(error)")
     }
     return true
+  }
+
+  /// Gives up a false start that holds back frames of a pipe or terminal. In a file they are found at its end.
+  mutating func skipFalseStarts(in stream: inout FrameStream, _ body: (borrowing Frame) -> Void) {
+    if isLive { stream.skipFalseStarts(if: &unfinished, at: SystemClock.monotonic.nanoseconds, body) }
   }
 
   /// Refuses a file without a frame in its first bytes.

@@ -65,6 +65,7 @@ final class CProgram {
   }
 
   func finish() { sextant_decoder_finish(decoder) }
+  func idle() { sextant_decoder_idle(decoder) }
 
   var counters: sextant_counters {
     var counters = sextant_counters()
@@ -201,6 +202,26 @@ struct CDecoderTests {
     let spare = Int(SEXTANT_DECODER_BASE_BYTES) - MemoryLayout<CInterface.Decoder>.size
     #expect((0..<256).contains(spare), "\(spare) bytes")
     #expect(SEXTANT_DECODER_BASE_BYTES % SEXTANT_DECODER_ALIGNMENT == 0)
+  }
+
+  @Test("A silence finds the frames behind bytes that look like a header, and reports the epoch")
+  func falseHeader() {
+    let header: [UInt8] = [0xB5, 0x62, 0x01, 0x07, 0xE8, 0x03]
+    let program = CProgram()
+    program.feed(header + Self.epochs)
+    #expect(program.reports.isEmpty)
+    program.idle()
+    let expected = CProgram()
+    expected.feed(Self.epochs)
+    expected.idle()
+    #expect(program.frames == expected.frames && program.reports == expected.reports && program.reports.count >= 3)
+    // The beginning of a frame without whole ones behind it is kept.
+    let split = CProgram()
+    split.feed(Array(Self.epochs[..<20]))
+    split.idle()
+    split.feed(Array(Self.epochs[20...]))
+    split.idle()
+    #expect(split.frames == expected.frames)
   }
 
   @Test("An incomplete frame is dropped by a reset")

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import FoundationEssentials
 import MonotonicTime
 import Receiver
 import ReceiverStream
@@ -26,9 +25,7 @@ private struct FieldCase {
   var seconds: [Int64?] { fixes.map { $0.time.map { $0.nanosecondsOfDay / 1_000_000_000 - 36_900 } } }
 
   init(_ name: String) throws {
-    let bytes = try Corpus.bytes("field/" + name)
-    let pieces: [(milliseconds: UInt64, bytes: [UInt8])] =
-      name.hasSuffix(".timed") ? Self.pieces(bytes) : [(milliseconds: UInt64(10), bytes: bytes)]
+    let pieces = try FieldInput.pieces(name)
     var listener = Listener(searchingFrom: nil, reference: nil, now: Instant(nanoseconds: 0))
     var frames: [UInt8] = []
     var now: UInt64 = 0
@@ -67,18 +64,6 @@ private struct FieldCase {
     stream.receive(frames.raw) { statistics.receive($0) }
     stream.finish { statistics.receive($0) }
     epochs = statistics.finish(name: name, bytes: UInt64(frames.count), stream.counters).epochs
-  }
-
-  private static func pieces(_ bytes: [UInt8]) -> [(milliseconds: UInt64, bytes: [UInt8])] {
-    String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap { line in
-      let parts = line.split(separator: " ")
-      guard parts.count == 2, let seconds = Double(parts[0]) else { return nil }
-      let digits = Array(parts[1].utf8)
-      let bytes = stride(from: 0, to: digits.count - 1, by: 2).compactMap {
-        UInt8(String(decoding: digits[$0...$0 + 1], as: UTF8.self), radix: 16)
-      }
-      return (UInt64(seconds * 1000), bytes)
-    }
   }
 }
 

@@ -116,6 +116,71 @@ struct BurstTests {
     }
   }
 
+  @Test(
+    "Times that are rounded to milliseconds and to hundredths are one epoch, with the milliseconds", arguments: 0..<3)
+  func roundedTimes(place: Int) {
+    let times = [("12.44", "12.437"), ("13.45", "13.451"), ("59.99", "59.987"), ("12.44", "12.443")]
+    for (hundredths, milliseconds) in times {
+      var burst = [rmc("1011\(hundredths)"), gga("1011\(hundredths)")]
+      burst.insert(gll("1011\(milliseconds)"), at: place)
+      let found = epochs(burst)
+      let thousandths = Int64(milliseconds.suffix(3))!
+      #expect(found.count == 1)
+      #expect(found.first?.time?.nanosecondsOfDay.isMultiple(of: 1_000_000_000) == false)
+      #expect(
+        found.first?.time.map { $0.nanosecondsOfDay / 1_000_000 % 1000 } == thousandths, "\(milliseconds) at \(place)")
+    }
+    // Hundredths of a fast receiver are epochs of their own.
+    #expect(epochs(["00", "01", "02", "03"].map { rmc("101112.\($0)") }).count == 4)
+  }
+
+  @Test("Times that are rounded across midnight are one epoch of the new day")
+  func roundedMidnight() {
+    let found = epochs(["GPGLL,\(place),235959.997,A,A", rmc("000000.00", date: "101225"), gga("000000.00")])
+    #expect(found.map(\.time) == [UTCTime(2025, 12, 10, 0, 0, 0)])
+  }
+
+  @Test("A burst that the receiver writes twice is reported once")
+  func repeatedBurst() {
+    var playback = Playback()
+    for second in 10..<20 {
+      for _ in 0..<2 { playback.receive(rmc("1011\(second)"), gga("1011\(second)")) }
+      for _ in 0..<2 { playback.receive(gga("1012\(second)"), gll("1012\(second)"), rmc("1012\(second)")) }
+    }
+    playback.finish()
+    let changed = playback.reports.filter(\.fixChanged).compactMap(\.fix.time)
+    #expect(Set(changed).count == 20 && changed.count <= 22, "\(changed.count)")
+  }
+
+  @Test(
+    "A source that never had a position does not end the fix of another",
+    arguments: [
+      "IIRMC,,V,,,,,,,,,,N", "ECRMC,101112,V,,,,,,,091225,,,N", "SNGLL,,,,,101230.4,V,N", "07GGA,,,,,,0,,,,,,,,",
+    ])
+  func otherSource(sentence: String) {
+    var playback = Playback()
+    for second in 10..<16 {
+      playback.receive(rmc("1011\(second)"), gga("1011\(second)"), sentence)
+      playback.idle()
+      playback.receive(sentence)
+      playback.idle()
+    }
+    playback.finish()
+    #expect(playback.reports.filter(\.fixChanged).map(\.fix.time) == (10..<16).map { UTCTime(2025, 12, 9, 10, 11, $0) })
+    #expect(playback.fixes.allSatisfy { $0.hasPosition })
+  }
+
+  @Test("A source with a position ends its fix, by any talker of the receiver; another one speaks once it is alone")
+  func ownSource() {
+    #expect(epochs([rmc("101112"), "GNRMC,101113,V,,,,,,,091225,,,N"]).map(\.hasPosition) == [true, false])
+    #expect(
+      epochs([rmc("101112", talker: "II"), rmc("101112"), "IIRMC,101113,V,,,,,,,091225,,,N"]).map(\.hasPosition)
+        == [true, false])
+    #expect(epochs(["IIRMC,101111,V,,,,,,,091225,,,N", rmc("101112")]).map(\.hasPosition) == [false, true])
+    let alone = (10..<40).map { "IIRMC,1012\($0),V,,,,,,,091225,,,N" }
+    #expect(epochs([rmc("101112")] + alone).count == 11)
+  }
+
   @Test("A sentence without a time takes no speed and course from RMC", arguments: [true, false])
   func ownMotion(isFirst: Bool) {
     let vtg = "GPVTG,300.0,T,,M,44.0,N,,K,A"

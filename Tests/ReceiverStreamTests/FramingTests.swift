@@ -191,6 +191,35 @@ struct FramingTests {
     #expect(frames.map(\.bytes) == [good, sentence])
   }
 
+  @Test(
+    "On a live line a false start is given up after a second, if whole frames lie behind it",
+    arguments: [[0xB5, 0x62, 0x01, 0x35, 0xE8, 0x1F], [0xD3, 0x03, 0xFF], [0xB5, 0x62, 0x02, 0x15, 0xFF, 0x0F]])
+  func liveFalseStart(header: [UInt8]) {
+    var stream = FrameStream()
+    var unfinished = UnfinishedFrame()
+    var found: [(frame: [UInt8], milliseconds: UInt64)] = []
+    for number in UInt64(0)..<8 {
+      let now = 250 * number
+      stream.receive(((number == 0 ? header : []) + sentence).raw) { found.append((array($0.bytes), now)) }
+      stream.skipFalseStarts(if: &unfinished, at: 1_000_000 * now) { found.append((array($0.bytes), now)) }
+    }
+    stream.finish { found.append((array($0.bytes), 2000)) }
+    #expect(found.map(\.frame) == [[UInt8]](repeating: sentence, count: 8))
+    #expect(found.map(\.milliseconds) == [1000, 1000, 1000, 1000, 1000, 1250, 1500, 1750])
+  }
+
+  @Test("A frame that arrives slowly is not given up while it holds no whole frame")
+  func slowFrame() {
+    var stream = FrameStream()
+    var unfinished = UnfinishedFrame()
+    var frames: [[UInt8]] = []
+    for (index, byte) in good.enumerated() {
+      stream.receive([byte].raw) { frames.append(array($0.bytes)) }
+      stream.skipFalseStarts(if: &unfinished, at: UInt64(index) * 900_000_000) { frames.append(array($0.bytes)) }
+    }
+    #expect(frames == [good] && stream.counters.skippedBytes == 0)
+  }
+
   @Test("Discarding a partial frame keeps the offsets correct")
   func reset() {
     var stream = FrameStream()

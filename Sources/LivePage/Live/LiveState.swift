@@ -12,6 +12,7 @@ package struct LiveState: ~Copyable {
   private static var tickMilliseconds: UInt64 { 1000 }
 
   private var stream = FrameStream()
+  private var unfinished = UnfinishedFrame()
   private var content = LiveContent()
   private var lastTick: Instant?
   private var bytesOfSecond = RecentCounts()
@@ -32,6 +33,7 @@ package struct LiveState: ~Copyable {
     self.bytes += UInt64(bytes.byteCount)
     bytesOfSecond.add(bytes.byteCount)
     stream.receive(bytes) { content.receive($0, at: now) }
+    stream.skipFalseStarts(if: &unfinished, at: now.nanoseconds) { content.receive($0, at: now) }
   }
 
   /// The receiver was lost, or another line was opened: an incomplete frame is discarded.

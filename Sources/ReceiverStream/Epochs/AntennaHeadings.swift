@@ -10,41 +10,46 @@ extension EpochAssembler {
   mutating func receiveAntennaHeading(
     _ sentence: NMEA.Sentence, _ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void
   ) {
-    switch sentence.formatter {
-    case HPR.formatter where !sentence.isProprietary:
-      let content = sentence.decode(HPR.self, rejected: &rejectedFields)
-      guard let quality = content.quality, quality >= 4, quality <= 6 else { return }
-      add(content.heading, at: content.time, id, body)
-    case PQTMTAR.formatter where sentence.hasAddress("PQTMTAR"):
-      let content = sentence.decode(PQTMTAR.self, rejected: &rejectedFields)
-      guard let quality = content.quality, quality >= 4, quality <= 6 else { return }
-      add(content.heading, content.headingAccuracy, at: content.time, id, body)
-    case PSTI036.formatter where sentence.messageNumber == 36:
-      let content = sentence.decode(PSTI036.self, rejected: &rejectedFields)
-      guard content.mode == UInt8(ascii: "R") || content.mode == UInt8(ascii: "F") || content.mode == UInt8(ascii: "E")
-      else { return }
-      add(content.heading, at: content.time, id, body)
-    case PTNLAVR.formatter where sentence.hasFirstField("AVR"):
-      let content = sentence.decode(PTNLAVR.self, rejected: &rejectedFields)
-      guard content.quality == 2 || content.quality == 3 else { return }
-      add(content.yaw, at: content.time, id, body)
-    case PSSNHRP.formatter where sentence.hasFirstField("HRP"):
-      let content = sentence.decode(PSSNHRP.self, rejected: &rejectedFields)
-      guard let mode = content.mode, mode >= 1, mode <= 4 else { return }
-      add(content.heading, content.headingDeviation, at: content.time, id, body)
-    case KSXT.formatter where sentence.hasAddress("KSXT"):
-      let content = sentence.decode(KSXT.self, rejected: &rejectedFields)
-      guard let quality = content.headingQuality, quality >= 2, let time = content.time else { return }
-      add(content.heading, at: Self.timeOfDay(sentence.text(time)), id, body)
-    case UNIHEADINGA.formatter where sentence.hasAddress("UNIHEADINGA"):
-      let content = sentence.decode(UNIHEADINGA.self, rejected: &rejectedFields)
-      guard let solution = content.solution, sentence.text(solution).ends(with: "SOL_COMPUTED"),
-        Self.isCarrier(content.type),
-        let milliseconds = content.milliseconds?.value, milliseconds >= 0, milliseconds < 604_800_000
-      else { return }
-      add(content.heading, content.headingDeviation, tag: .timeOfWeek(UInt32(clamping: milliseconds)), id, body)
-    default: return
-    }
+    #if SMALL_CODE
+      // A microcontroller has little flash, and seldom a receiver with two antennas.
+    #else
+      switch sentence.formatter {
+      case HPR.formatter where !sentence.isProprietary:
+        let content = sentence.decode(HPR.self, rejected: &rejectedFields)
+        guard let quality = content.quality, quality >= 4, quality <= 6 else { return }
+        add(content.heading, at: content.time, id, body)
+      case PQTMTAR.formatter where sentence.hasAddress("PQTMTAR"):
+        let content = sentence.decode(PQTMTAR.self, rejected: &rejectedFields)
+        guard let quality = content.quality, quality >= 4, quality <= 6 else { return }
+        add(content.heading, content.headingAccuracy, at: content.time, id, body)
+      case PSTI036.formatter where sentence.messageNumber == 36:
+        let content = sentence.decode(PSTI036.self, rejected: &rejectedFields)
+        guard
+          content.mode == UInt8(ascii: "R") || content.mode == UInt8(ascii: "F") || content.mode == UInt8(ascii: "E")
+        else { return }
+        add(content.heading, at: content.time, id, body)
+      case PTNLAVR.formatter where sentence.hasFirstField("AVR"):
+        let content = sentence.decode(PTNLAVR.self, rejected: &rejectedFields)
+        guard content.quality == 2 || content.quality == 3 else { return }
+        add(content.yaw, at: content.time, id, body)
+      case PSSNHRP.formatter where sentence.hasFirstField("HRP"):
+        let content = sentence.decode(PSSNHRP.self, rejected: &rejectedFields)
+        guard let mode = content.mode, mode >= 1, mode <= 4 else { return }
+        add(content.heading, content.headingDeviation, at: content.time, id, body)
+      case KSXT.formatter where sentence.hasAddress("KSXT"):
+        let content = sentence.decode(KSXT.self, rejected: &rejectedFields)
+        guard let quality = content.headingQuality, quality >= 2, let time = content.time else { return }
+        add(content.heading, at: Self.timeOfDay(sentence.text(time)), id, body)
+      case UNIHEADINGA.formatter where sentence.hasAddress("UNIHEADINGA"):
+        let content = sentence.decode(UNIHEADINGA.self, rejected: &rejectedFields)
+        guard let solution = content.solution, sentence.text(solution).ends(with: "SOL_COMPUTED"),
+          Self.isCarrier(content.type),
+          let milliseconds = content.milliseconds?.value, milliseconds >= 0, milliseconds < 604_800_000
+        else { return }
+        add(content.heading, content.headingDeviation, tag: .timeOfWeek(UInt32(clamping: milliseconds)), id, body)
+      default: return
+      }
+    #endif
   }
 
   /// Adds a heading with its time of day.

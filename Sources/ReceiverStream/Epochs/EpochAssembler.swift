@@ -55,6 +55,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   /// The state of the epoch's NMEA sentences, from which the fix is completed.
   var nmea = NMEAEpoch()
   var digitLoss = DigitLossCheck()
+  var positionSources = PositionSources()
   /// The values of sentences without a time: of the epoch, or of the next one while `state` is `ahead`.
   var untimed = UntimedValues()
   /// The epoch's own values of sentences without a time while `state` is `ahead`.
@@ -236,11 +237,15 @@ public struct EpochAssembler: ~Copyable, Sendable {
   /// or updates an epoch. Between two bursts it is the heading of the next epoch.
   ///
   /// - Parameter tag: the time of the heading; nil for a sentence without one.
+  // Not inlined, for the stack of a microcontroller.
+  @inline(never)
   mutating func add(
     _ heading: Heading, _ tag: EpochTag?, _ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void
   ) {
-    findBurst(
-      isAhead: tag.map { !isOfEpoch($0) } ?? order.isAhead(id, after: pause, isInstrument: true), body)
+    // A closure or autoclosure here would copy the whole value, 4 kB.
+    let isAhead: Bool
+    if let tag { isAhead = !isOfEpoch(tag) } else { isAhead = order.isAhead(id, after: pause, isInstrument: true) }
+    findBurst(isAhead: isAhead, body)
     let isOwn = state == .open || state == .reported
     if isOwn {
       // The burst did not end where it usually does.
@@ -281,7 +286,8 @@ public struct EpochAssembler: ~Copyable, Sendable {
       // one; after a silence they do not.
       return pause >= Self.silence
     }
-    return tag.isOtherClock(than: current) ? !tag.isSame(as: current, leapSeconds: leapSecondsNow) : tag != current
+    return tag.isOtherClock(than: current)
+      ? !tag.isSame(as: current, leapSeconds: leapSecondsNow) : !tag.isSame(as: current)
   }
 
   @inline(never)
@@ -304,7 +310,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   /// Gives the epoch the heading between the bursts, unless it is old or of another time.
   private mutating func takeNextHeading(_ tag: EpochTag?) {
     guard nextHeading.heading.source > .none else { return }
-    if pause == 0 || order.isKnown && pause <= 2000, nextHeading.tag == nil || nextHeading.tag == tag {
+    if pause == 0 || order.isKnown && pause <= 2000, nextHeading.tag.map({ tag?.isSame(as: $0) ?? false }) ?? true {
       untimed.heading.add(nextHeading.heading)
     }
     nextHeading = (Heading(), nil)
@@ -357,7 +363,12 @@ public struct EpochAssembler: ~Copyable, Sendable {
   }
 
   @inline(never)
-  private mutating func isChanged() -> Bool { finished() != last.fix }
+  private mutating func isChanged() -> Bool {
+    var whole = finished()
+    // See `isSame(butForSkyOf:)`.
+    whole.source = last.fix.source
+    return whole != last.fix
+  }
 
   // MARK: Fixes between epochs
 

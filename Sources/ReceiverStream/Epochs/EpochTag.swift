@@ -7,6 +7,10 @@ package enum EpochTag: Equatable, Sendable {
   /// Milliseconds since the start of the week, GPS time, as in UBX messages.
   case timeOfWeek(UInt32)
 
+  /// Times of day, in nanoseconds, that differ by less are of one epoch: some receivers round the time to milliseconds in one
+  /// sentence and to hundredths in another.
+  static var rounding: Int64 { 10_000_000 }
+
   /// Whether two tags are of different clocks. Their comparison needs the leap seconds.
   func isOtherClock(than other: EpochTag) -> Bool {
     switch (self, other) {
@@ -15,11 +19,22 @@ package enum EpochTag: Equatable, Sendable {
     }
   }
 
+  /// Whether two tags of one clock are of the same epoch.
+  func isSame(as other: EpochTag) -> Bool {
+    switch (self, other) {
+    case (.timeOfWeek(let a), .timeOfWeek(let b)): return a == b
+    case (.timeOfDay(let a), .timeOfDay(let b)):
+      let day: Int64 = 86_400_000_000_000
+      let difference = abs(a - b)
+      return min(difference, abs(day - difference)) < Self.rounding
+    default: return false
+    }
+  }
+
   /// Whether two tags are of the same epoch, given GPS − UTC in seconds.
   package func isSame(as other: EpochTag, leapSeconds: Int) -> Bool {
     switch (self, other) {
-    case (.timeOfWeek(let a), .timeOfWeek(let b)): return a == b
-    case (.timeOfDay(let a), .timeOfDay(let b)): return a == b
+    case (.timeOfWeek, .timeOfWeek), (.timeOfDay, .timeOfDay): return isSame(as: other)
     case (.timeOfDay(let day), .timeOfWeek(let week)), (.timeOfWeek(let week), .timeOfDay(let day)):
       // Both are rounded in different ways, by at most 10 ms. The fastest receivers have 25 ms from epoch to epoch.
       let milliseconds = (Int64(week) - Int64(leapSeconds) * 1000) % 86_400_000

@@ -170,18 +170,27 @@ extension EpochAssembler {
     case GSA.formatter: return receiveGSA(sentence, body)
     case GGA.formatter:
       let content = sentence.decode(GGA.self, rejected: &rejectedFields)
+      guard mayCount(sentence.talker, (content.quality ?? 0) > 0, content.latitude) else { return }
       begin(.gga, sentence.talker, content.time, content.latitude, content.longitude, id, body)
       apply(content, sentence.talker)
     case RMC.formatter:
       let content = sentence.decode(RMC.self, rejected: &rejectedFields)
+      guard mayCount(sentence.talker, Self.isValid(content.status, content.positionMode) == true, content.latitude)
+      else { return }
       begin(.rmc, sentence.talker, content.time, content.latitude, content.longitude, date: content.date, id, body)
       apply(content, sentence.talker)
     case GNS.formatter:
       let content = sentence.decode(GNS.self, rejected: &rejectedFields)
+      guard
+        mayCount(
+          sentence.talker, (Self.quality(ofModes: content.positionModes) ?? .unknown) != .unknown, content.latitude)
+      else { return }
       begin(.gns, sentence.talker, content.time, content.latitude, content.longitude, id, body)
       apply(content, sentence.talker)
     case GLL.formatter:
       let content = sentence.decode(GLL.self, rejected: &rejectedFields)
+      guard mayCount(sentence.talker, Self.isValid(content.status, content.positionMode) == true, content.latitude)
+      else { return }
       begin(.gll, sentence.talker, content.time, content.latitude, content.longitude, id, body)
       apply(content, sentence.talker)
     case VTG.formatter:
@@ -202,6 +211,12 @@ extension EpochAssembler {
     complete(body)
   }
 
+  /// Whether a position sentence counts: that of a source without a fix ends only its own.
+  @inline(__always)
+  private mutating func mayCount(_ talker: Talker, _ isFix: Bool, _ latitude: Coordinate?) -> Bool {
+    !positionSources.ignores(talker, hasPosition: isFix && latitude != nil)
+  }
+
   /// Called before a position sentence is applied.
   @inline(__always)
   private mutating func begin(
@@ -211,6 +226,7 @@ extension EpochAssembler {
   ) {
     // Nearly all sentences have another time or are the first of their kind: they skip the other checks.
     var own = tag(time)
+    if let current = tag, let timed = own, timed.isSame(as: current) { own = current }
     if own != nil, own != tag, nmea.mayJoinLocalTime(kind) { own = joiningLocalTime(kind, own, latitude, longitude) }
     let isOther =
       (own == nil || tag == nil || own == tag) && nmea.mayBeRepeated(kind, date: date)
@@ -336,20 +352,24 @@ extension EpochAssembler {
 
   private mutating func apply(_ content: PUBX00) {
     setTime(content.time)
-    guard let status = content.status, let isFix = Self.isFix(status) else { return }
+    guard let status = content.status.flatMap(UBloxStatus.init) else { return }
+    let isFix = status.isFix
     if !isFix || content.latitude != nil && content.longitude != nil { nmea.setValid(isFix, rank: 4, .proprietary) }
     guard isFix else { return }
     setPosition(content.latitude, content.longitude, .pubx, nil, nil)
     guard fix.source <= .pubx else { return }
     if let height = content.altitude?.value { fix.heightAboveEllipsoidMetres = height }
-    if status == ShortText("G2") || status == ShortText("D2") { nmea.fixMode = 2 }
-    if status == ShortText("G3") || status == ShortText("D3") { nmea.fixMode = 3 }
-    if status == ShortText("DR") { fix.kind = .deadReckoning }
-    if status == ShortText("RK") { fix.kind = .combined }
+    switch status {
+    case .twoD, .differential2D: nmea.fixMode = 2
+    case .threeD, .differential3D: nmea.fixMode = 3
+    case .deadReckoning: fix.kind = .deadReckoning
+    case .combined: fix.kind = .combined
+    case .noFix, .timeOnly: break
+    }
     // GGA and GNS distinguish RTK from other corrections.
     if fix.quality == .unknown {
-      let isDifferential = status == ShortText("D2") || status == ShortText("D3")
-      fix.quality = status == ShortText("DR") ? .estimated : isDifferential ? .differential : .autonomous
+      let isDifferential = status == .differential2D || status == .differential3D
+      fix.quality = status == .deadReckoning ? .estimated : isDifferential ? .differential : .autonomous
     }
     if let horizontal = content.horizontalAccuracy?.value {
       fix.horizontalAccuracyMetres = horizontal
@@ -368,13 +388,23 @@ extension EpochAssembler {
     if let age = content.differentialAge?.value { fix.differentialAgeSeconds = age }
   }
 
-  /// Whether a status of PUBX,00 is a fix; nil for an unknown one.
-  private static func isFix(_ status: ShortText) -> Bool? {
-    switch status {
-    case ShortText("NF"), ShortText("TT"): false
-    case ShortText("DR"), ShortText("G2"), ShortText("G3"), ShortText("D2"), ShortText("D3"), ShortText("RK"): true
-    default: nil
+  /// The navigation status of PUBX,00, by its two characters. Others are unknown.
+  private enum UBloxStatus: UInt16 {
+    case noFix = 0x4E46  // NF
+    case timeOnly = 0x5454  // TT
+    case deadReckoning = 0x4452  // DR
+    case twoD = 0x4732  // G2
+    case threeD = 0x4733  // G3
+    case differential2D = 0x4432  // D2
+    case differential3D = 0x4433  // D3
+    case combined = 0x524B  // RK
+
+    init?(_ text: ShortText) {
+      guard text.count == 2 else { return nil }
+      self.init(rawValue: UInt16(text.characters[0]) << 8 | UInt16(text.characters[1]))
     }
+
+    var isFix: Bool { self != .noFix && self != .timeOnly }
   }
 
   private mutating func apply(
@@ -455,13 +485,28 @@ extension EpochAssembler {
 
   private func tag(_ time: TimeOfDay?) -> EpochTag? { time.map { .timeOfDay($0.nanoseconds) } }
 
+  /// Sets the time of the epoch. Of two that are rounded differently, the one with milliseconds counts.
   private mutating func setTime(_ time: TimeOfDay?) {
-    if let time { nmea.timeOfDay = time.nanoseconds }
+    guard let time = time?.nanoseconds else { return }
+    if let before = nmea.timeOfDay, before != time, abs(before - time) < EpochTag.rounding {
+      return setRounded(time, before)
+    }
+    nmea.timeOfDay = time
+  }
+
+  @inline(never)
+  private mutating func setRounded(_ time: Int64, _ before: Int64) {
+    guard time % EpochTag.rounding != 0, before % EpochTag.rounding == 0 else { return }
+    nmea.timeOfDay = time
+    if fix.source < .ubx, let dated = fix.time {
+      fix.time = UTCTime(day: dated.day, nanosecondsOfDay: dated.nanosecondsOfDay + (time - before))
+    }
   }
 
   private mutating func setDate(_ day: Day?, _ timeOfDay: TimeOfDay?) {
-    guard let day, let timeOfDay else { return }
-    guard let time = calendar.time(on: day, nanosecondsOfDay: timeOfDay.nanoseconds) else { return reject() }
+    guard let day, let own = timeOfDay?.nanoseconds else { return }
+    let ofEpoch = nmea.timeOfDay.flatMap { abs($0 - own) < EpochTag.rounding ? $0 : nil } ?? own
+    guard let time = calendar.time(on: day, nanosecondsOfDay: ofEpoch) else { return reject() }
     // A UBX message of the same epoch has the time to the nanosecond.
     if fix.time == nil || fix.source < .ubx { fix.time = time }
   }
@@ -515,7 +560,9 @@ extension EpochAssembler {
 
   private mutating func apply(_ content: GLL, _ talker: Talker) {
     // It may be a local time: those of the other sentences count.
-    if nmea.timeOfDay == nil { setTime(content.time) }
+    if nmea.timeOfDay.map({ abs($0 - (content.time?.nanoseconds ?? 0)) < EpochTag.rounding }) ?? true {
+      setTime(content.time)
+    }
     guard let isValid = Self.isValid(content.status, content.positionMode) else { return }
     setValid(isValid, content.latitude, content.longitude, rank: 1, talker)
     guard isValid else { return }

@@ -193,9 +193,11 @@ public struct Fix: Sendable, Equatable {
     (edop, ndop) = (other.edop, other.ndop)
   }
 
-  /// Whether all but what belongs to the satellites is the same.
+  /// Whether all but what belongs to the satellites is the same. The source is no value of the fix: a sentence that repeats the
+  /// position of another kind of sentence changes nothing.
   func isSame(butForSkyOf other: Fix) -> Bool {
     var here = self
+    here.source = other.source
     here.satellitesInView = other.satellitesInView
     here.copyDilutions(of: other)
     return here == other

@@ -56,33 +56,40 @@ public struct FrameCursor: ~Escapable {
   }
 
   /// The next frame; nil when the rest of the bytes has none.
-  @inlinable @inline(__always)
+  @inlinable
+  #if SMALL_CODE
+    @inline(never)
+  #else
+    @inline(__always)
+  #endif
   @_lifetime(copy self)
   public mutating func next() -> Frame? {
     while at < bytes.size {
-      // The fast path: nearly all frames.
       let first = bytes.u1(at)
-      if first == UInt8(ascii: "$"), let sentence = NMEA.Sentence.fastScan(bytes.bytes, from: at) {
-        let start = at
-        at &+= sentence.length
-        counters.nmeaFrames &+= 1
-        return Frame(
-          bytes.part(start, sentence.length), .nmea, offset: base &+ UInt64(start), ends: sentence.ends)
-      }
-      if first == UBXFrame.sync1,
-        case .frame(let length) = UBXFrame.scan(bytes.bytes, from: at, longestPayload: longestUBXPayload)
-      {
-        let start = at
-        at &+= length
-        counters.ubxFrames &+= 1
-        return Frame(bytes.part(start, length), .ubx, offset: base &+ UInt64(start), ends: .none)
-      }
-      if first == RTCM3Frame.preamble, case .frame(let length) = RTCM3Frame.scan(bytes.bytes, from: at) {
-        let start = at
-        at &+= length
-        counters.rtcm3Frames &+= 1
-        return Frame(bytes.part(start, length), .rtcm3, offset: base &+ UInt64(start), ends: .none)
-      }
+      #if !SMALL_CODE
+        // The fast path: nearly all frames.
+        if first == UInt8(ascii: "$"), let sentence = NMEA.Sentence.fastScan(bytes.bytes, from: at) {
+          let start = at
+          at &+= sentence.length
+          counters.nmeaFrames &+= 1
+          return Frame(
+            bytes.part(start, sentence.length), .nmea, offset: base &+ UInt64(start), ends: sentence.ends)
+        }
+        if first == UBXFrame.sync1,
+          case .frame(let length) = UBXFrame.scan(bytes.bytes, from: at, longestPayload: longestUBXPayload)
+        {
+          let start = at
+          at &+= length
+          counters.ubxFrames &+= 1
+          return Frame(bytes.part(start, length), .ubx, offset: base &+ UInt64(start), ends: .none)
+        }
+        if first == RTCM3Frame.preamble, case .frame(let length) = RTCM3Frame.scan(bytes.bytes, from: at) {
+          let start = at
+          at &+= length
+          counters.rtcm3Frames &+= 1
+          return Frame(bytes.part(start, length), .rtcm3, offset: base &+ UInt64(start), ends: .none)
+        }
+      #endif
       guard FrameCursor.mayBegin(first) else {
         let start = at
         repeat { at &+= 1 } while at < bytes.size && !FrameCursor.mayBegin(bytes.u1(at))

@@ -29,6 +29,7 @@ struct MessageClient: ReceiverClient, ~Copyable {
   private var next = 0
   private var stage = Stage.waiting
   private var stream = FrameStream()
+  private var unfinished = UnfinishedFrame()
   private var output = JSONLine()
   private var text = ""
   private var replies = 0
@@ -58,11 +59,13 @@ struct MessageClient: ReceiverClient, ~Copyable {
     var found = 0
     let limit = current?.hasManyReplies == true ? Int.max : 1
     let before = replies
-    stream.receive(bytes) { frame in
+    func take(_ frame: borrowing Frame) {
       guard isSent, let current, before + found < limit, current.isReply(frame) else { return }
       found += 1
       if json { output.message(frame) } else { text += MessageText.text(frame) }
     }
+    stream.receive(bytes, take)
+    stream.skipFalseStarts(if: &unfinished, at: now.nanoseconds, take)
     replies += found
   }
 

@@ -32,6 +32,7 @@ struct ResetClient: ReceiverClient, ~Copyable {
   private var stage = Stage.waiting
   private var sentAt: Instant?
   private var stream = FrameStream()
+  private var unfinished = UnfinishedFrame()
 
   init(_ choice: Source.Choice, _ kind: StartKind, _ mode: ResetMode) {
     path = choice.source.name
@@ -46,11 +47,13 @@ struct ResetClient: ReceiverClient, ~Copyable {
 
   mutating func receive(bytes: RawSpan, at now: Instant) {
     var sawText = false
-    stream.receive(bytes) { frame in
+    func take(_ frame: borrowing Frame) {
       // The texts are GxTXT, or the INF messages of class 0x04.
       if let sentence = frame.nmea, sentence.formatter == Formatter("TXT") { sawText = true }
       if let ubx = frame.ubx, ubx.identity.messageClass == 0x04 { sawText = true }
     }
+    stream.receive(bytes, take)
+    stream.skipFalseStarts(if: &unfinished, at: now.nanoseconds, take)
     if sawText, sentAt != nil, !isOver { result.sawStartText = true }
   }
 

@@ -50,7 +50,7 @@ struct WatchClient: ReceiverClient, ~Copyable {
   var signals: [Poller.Signal] { view.isScreen ? [.quit, .stop, .resume] : [] }
   var deadline: Instant? { .earlier(view.deadline, corrections?.deadline) }
 
-  mutating func receive(bytes: RawSpan, at now: Instant) { view.show(bytes: bytes) }
+  mutating func receive(bytes: RawSpan, at now: Instant) { view.show(bytes: bytes, at: now) }
 
   mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {
     view.show(report, sky, now)

@@ -29,6 +29,7 @@ struct WatchView: ~Copyable {
   private var screen: Screen
   /// Finds the messages for the screen.
   private var frames: FrameStream?
+  private var unfinished = UnfinishedFrame()
   private let terminal: TerminalControl?
   private var decoder = KeyDecoder()
   private var place = Place.hidden
@@ -99,10 +100,11 @@ struct WatchView: ~Copyable {
   mutating func set(baud: UInt32) { screen.set(baud: baud) }
 
   /// Shows received bytes.
-  mutating func show(bytes: RawSpan) {
+  mutating func show(bytes: RawSpan, at now: Instant) {
     if case .raw = kind { received += [UInt8](copying: bytes) }
     var messages: [MessageLog.Entry] = []
     frames?.receive(bytes) { messages.append(MessageLog.Entry($0)) }
+    frames?.skipFalseStarts(if: &unfinished, at: now.nanoseconds) { messages.append(MessageLog.Entry($0)) }
     for message in messages { screen.add(message) }
     if !messages.isEmpty, screen.isShowingMessages, !screen.isPaused { hasMessages = true }
   }

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import NMEA
+
+/// The sources of positions on a line with several: a receiver, a chart plotter, an autopilot.
+///
+/// A source that has no fix and never had one says nothing about the fix of another. It is heard again once the sources with
+/// positions send none.
+struct PositionSources: Sendable {
+  /// The number of ignored sentences in succession after which the sources with positions are gone.
+  private static var mostIgnored: Int { 20 }
+  /// A bit for each source that had a position. Different talkers may share one.
+  private var withPosition: UInt64 = 0
+  private var ignored = 0
+
+  /// Takes a position sentence. Returns whether it is to be ignored.
+  ///
+  /// - Parameter hasPosition: whether it states a fix, with its position.
+  mutating func ignores(_ talker: Talker, hasPosition: Bool) -> Bool {
+    let source = Self.bit(talker)
+    if hasPosition { withPosition |= source }
+    if withPosition == 0 || withPosition & source != 0 {
+      ignored = 0
+      return false
+    }
+    ignored += 1
+    if ignored > Self.mostIgnored { self = PositionSources() }
+    return ignored > 0
+  }
+
+  /// The bit of a source. A receiver of several satellite systems has a talker for each, and one for all, by the satellites that it
+  /// uses at the time.
+  private static func bit(_ talker: Talker) -> UInt64 {
+    if talker == .combined || Satellite.system(talker) != nil { return 1 }
+    return 2 &<< UInt64((talker.code >> 8 &* 31 &+ talker.code) % 63)
+  }
+}
