@@ -72,7 +72,7 @@ private struct Shown {
     writer.finish(&rows)
     watch = try TPVs(watched.text)
     gpsd = try TPVs(String(decoding: served, as: UTF8.self))
-    track = rows.text.split(separator: "\n").dropFirst().compactMap { row in
+    track = rows.text.split(whereSeparator: \.isNewline).dropFirst().compactMap { row in
       row.split(separator: ",").first.map { String($0) }
     }
   }
