@@ -274,11 +274,6 @@ def processor_seconds(process):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def waiting_seconds(process):
-    """The time for which the threads of a process were ready and had no processor."""
-    return sum(int(path.read_text().split()[1]) for path in pathlib.Path(f"/proc/{process}/task").glob("*/schedstat")) / 1e9
-
-
 def permit_victim(path):
     """Root answers the question of the other user's program."""
     asking = Subscriber(path)
@@ -315,7 +310,7 @@ def load(folder):
             alone, _ = victim.delays(alone_from)
             files = sum(len(names) for _, _, names in os.walk(f"{folder}/state/users"))
             statuses, peak, used = [], 0, processor_seconds(daemon.process.pid)
-            waited = waiting_seconds(daemon.process.pid)
+            waited = harness.waiting_seconds(daemon.process.pid)
             with Attackers(path) as attackers:
                 began = time.monotonic()
                 under_from = len(victim.lines)
@@ -329,7 +324,7 @@ def load(folder):
                     peak = max(peak, memory(daemon.process.pid))
                     time.sleep(0.1)
                 used = (processor_seconds(daemon.process.pid) - used) / (time.monotonic() - began)
-                waited = waiting_seconds(daemon.process.pid) - waited
+                waited = harness.waiting_seconds(daemon.process.pid) - waited
                 gone = attackers.ended()
                 under, gaps = victim.delays(under_from)
             expect(daemon.process.poll() is None, "the daemon has ended")

@@ -304,11 +304,14 @@ def kills(folder):
             time.sleep(chance.uniform(0, 4))
             daemon.kill()
             daemon = Daemon(folder, receiver, SEXTANT_APP_STATE="background")
-            begin = time.monotonic()
+            # The promise is about the programs' own time: what they wait for a processor is the machine's.
+            involved = [program.process.pid for program in (daemon, *clients)]
+            begin, waited = time.monotonic(), harness.waiting_seconds(*involved) + harness.waiting_seconds()
             while len(daemon.programs()) < 3:
                 expect(time.monotonic() - begin < LIMIT, f"not all are served again: {daemon.programs()}")
                 time.sleep(0.05)
-            slowest = max(slowest, time.monotonic() - begin)
+            waited = harness.waiting_seconds(*involved) + harness.waiting_seconds() - waited
+            slowest = max(slowest, time.monotonic() - begin - waited)
         clients[2].wait_for_event("didUpdateLocations")
         count = len(clients[0].events_named("didFinishDeferredUpdates"))
         clients[0].wait_for("output", lambda: len([event for event in clients[0].events if event["event"] ==
@@ -319,8 +322,8 @@ def kills(folder):
         crossings = [event["event"] for event in clients[1].events if event["event"] in ("didEnterRegion", "didExitRegion")]
         expect(all(a != b for a, b in zip(crossings, crossings[1:])), f"a crossing came twice: {crossings}")
         daemon.terminate()
-    expect(slowest < 2, f"the programs were served again after {slowest:.1f} s")
-    return f"{options.kills} kills; served again after {slowest:.1f} s at most, {len(times(clients[2]))} locations, none twice"
+    expect(slowest < 2, f"the programs were served again after {slowest:.1f} s of their own")
+    return f"{options.kills} kills; served again after {slowest:.1f} s of their own at most, {len(times(clients[2]))} locations, none twice"
 
 
 # MARK: Clients that die or do not read

@@ -10,6 +10,7 @@ import concurrent.futures
 import contextlib
 import datetime
 import fcntl
+import glob
 import json
 import os
 import pty
@@ -61,6 +62,17 @@ def environment(folder, **more):
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("SEXTANT_", "GNSS_"))}
     return {**kept, "SEXTANT_STATE_DIR": f"{folder}/state", "SEXTANT_RUN_DIR": f"{folder}/run",
             "XDG_CONFIG_HOME": f"{folder}/config", **more}
+
+
+def waiting_seconds(*processes):
+    """The time for which threads of these processes were ready and had no processor: proc(5), schedstat. None are those of
+    the calling thread."""
+    files = [path for process in processes for path in glob.glob(f"/proc/{process}/task/*/schedstat")]
+    total = 0
+    for path in files or ["/proc/thread-self/schedstat"]:
+        with open(path) as file:
+            total += int(file.read().split()[1])
+    return total / 1e9
 
 
 def wait_until(condition, text, seconds=LIMIT):
