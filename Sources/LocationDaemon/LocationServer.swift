@@ -114,7 +114,7 @@ final class LocationServer: ServiceThreadWork {
     launcher.handle(events)
     // Before the turns: it is cheap, and a user who connects without end keeps others in the queue of the listener.
     let isCalled = events.contains { $0.connection?.rawValue == Self.firstToken }
-    if isCalled || acceptsAgain.map({ now.instant >= $0 }) ?? false { accept(&poller, at: now.instant) }
+    if isCalled || acceptsAgain.map({ now.instant >= $0 }) ?? false { accept(&poller, while: events, at: now.instant) }
     serve(events, &poller, at: now)
     gpsd.endRound(&poller, at: now)
     if let due = nextForegroundCheck, now.instant >= due { checkForeground(at: now) }
@@ -177,10 +177,15 @@ final class LocationServer: ServiceThreadWork {
     }
   }
 
-  private func accept(_ poller: inout Poller, at now: Instant) {
+  /// - Parameter events: those of the round, which are served afterwards.
+  private func accept(_ poller: inout Poller, while events: [Poller.Event], at now: Instant) {
+    let servesAdministrator = hasAdministrators(events)
     do throws(Errno) {
-      // Those beyond their share are closed at once: they must not keep others in the queue of the listener, or out of it.
+      // Those beyond their share are closed at once: they must not keep others in the queue of the listener, or out of it. The
+      // administrator's wait in the queue as long as connections of theirs are served: a script that asks many times one after the
+      // other may close them faster than they have their turns.
       for _ in 0..<ServiceLimits.acceptsOfRound {
+        if servesAdministrator, !connectionShare.has(for: 0) { break }
         guard let socket = try listener.accept() else { break }
         guard let credentials = socket.peer else { continue }
         let user = Share.number(of: credentials.user, own: ownUser)
@@ -206,6 +211,13 @@ final class LocationServer: ServiceThreadWork {
       }
       acceptsAgain = now + Self.acceptInterval
       setAccepting(false, &poller)
+    }
+  }
+
+  /// Whether connections of the administrator are among those of the events.
+  private func hasAdministrators(_ events: [Poller.Event]) -> Bool {
+    events.contains { event in
+      event.connection.flatMap { connections[$0.rawValue] }.map { shareUser($0) == 0 } ?? false
     }
   }
 
