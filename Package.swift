@@ -351,7 +351,9 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "LivePageTests",
-      dependencies: ["LivePage", "MonotonicTime", "ReceiverStream", "RecordingReport", "TestSupport", "UBX", "Varlink"],
+      dependencies: [
+        "LivePage", "MonotonicTime", "ReceiverStream", "RecordingReport", "TestSupport", "UBX", "Varlink",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "MessageTests", dependencies: ["GPSDJSON", "ReceiverStream", "NMEA", "UBX", "RTCM3", "WireBytes"],
