@@ -54,6 +54,7 @@ DIFFERENT = [
     ("made", r"MGA-BDS-ALM", "toa", "2^12 s, not 2^-12 s"),
     ("made", r"NAV-DAHEADINGHP", ".*", "64 bytes with version 2, which no receiver sends"),
     ("NMEA", r".*(RMC|GGA|GLL)", "lat|lon", "no place on earth: 60 minutes, or more than 180 degrees"),
+    ("NMEA", r".*TXT", "text", "the peer ends a text at its first comma"),
 ]
 
 # Variants with a name of their own in the peer, and their message.
