@@ -41,6 +41,7 @@ extension FrameStream {
   /// - Parameters:
   ///   - unfinished: the age of the frame.
   ///   - nanoseconds: the present time of a monotonic clock.
+  ///   - body: gets each frame that the beginning held back.
   public mutating func skipFalseStarts(
     if unfinished: inout UnfinishedFrame, at nanoseconds: UInt64, _ body: (borrowing Frame) -> Void
   ) {
