@@ -8,7 +8,7 @@ package enum UsageMistake {
   ///   - message: the mistake, as swift-argument-parser describes it.
   ///   - full: the same with the usage, which ends with `See 'COMMAND --help' for more information.`
   package static func text(_ message: String, full: String) -> String? {
-    guard let usage = full.split(separator: "\n").last(where: { $0.trimmed.hasPrefix("See '") }) else { return nil }
+    guard let usage = full.split(separator: "\n").last(where: { isHint($0.trimmed) }) else { return nil }
     let quoted = usage.split(separator: "'", omittingEmptySubsequences: false)
     guard quoted.count == 3, !message.isEmpty else { return nil }
     var line = message.split(separator: "\n").map { String($0.trimmed) }.joined(separator: " ")
@@ -19,6 +19,11 @@ package enum UsageMistake {
       line = first.lowercased() + line.dropFirst()
     }
     return "\(line); see `\(quoted[1])`"
+  }
+
+  /// Whether a line of the usage is the hint of a mistake. The help of a command with commands ends with another one.
+  private static func isHint(_ line: Substring) -> Bool {
+    line.hasPrefix("See '") && line.hasSuffix("for more information.")
   }
 }
 

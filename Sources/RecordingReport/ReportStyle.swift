@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ReportPage {
-  /// The colours of the page, which are those of the live page (Sources/LivePage/Page/page.css; a test compares them).
+  /// The colours of the live page (Sources/LivePage/Page/page.css). A test compares them.
   package static let palette = """
       --back: light-dark(#f3f4f6, #0f1216);
       --card: light-dark(#fff, #171b20);

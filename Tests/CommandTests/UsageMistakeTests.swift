@@ -35,6 +35,14 @@ struct UsageMistakeTests {
     #expect(result.errors.count { $0 == "\n" } == 1)
   }
 
+  @Test("The help of a command with commands is no mistake, also with its hint at the help of those")
+  func hints() {
+    let usage = "USAGE: sextant <subcommand>\n\n  See 'sextant help <subcommand>' for detailed help."
+    #expect(UsageMistake.text(usage, full: usage) == nil)
+    let mistake = "Error: Unknown option '--x'\nUsage: sextant\n  See 'sextant --help' for more information."
+    #expect(UsageMistake.text("Unknown option '--x'", full: mistake) == "unknown option '--x'; see `sextant --help`")
+  }
+
   @Test("Help and version are no mistakes")
   func requests() throws {
     let folder = try CommandProgram.folder()

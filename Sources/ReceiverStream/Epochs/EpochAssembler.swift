@@ -264,7 +264,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     switch state {
     case .open: if isEnd || order.isEnd { report(body) }
     case .reported:
-      if skyState.isChanged || isChanged() {
+      if skyState.isChanged || finishAndCompare() {
         // A late message does not refute the end that was learned.
         if pause == 0 { order.forget() }
         report(body)
@@ -362,8 +362,9 @@ public struct EpochAssembler: ~Copyable, Sendable {
     whole.estimateAccuracy()
   }
 
+  /// Completes the fix. Returns whether it differs from the one of the last report.
   @inline(never)
-  private mutating func isChanged() -> Bool {
+  private mutating func finishAndCompare() -> Bool {
     var whole = finished()
     // See `isSame(butForSkyOf:)`.
     whole.source = last.fix.source

@@ -193,8 +193,8 @@ public struct Fix: Sendable, Equatable {
     (edop, ndop) = (other.edop, other.ndop)
   }
 
-  /// Whether all but what belongs to the satellites is the same. The source is no value of the fix: a sentence that repeats the
-  /// position of another kind of sentence changes nothing.
+  /// Whether the fixes have the same values, apart from those of the satellites and the source: a sentence that repeats the position
+  /// of another kind of sentence changes nothing.
   func isSame(butForSkyOf other: Fix) -> Bool {
     var here = self
     here.source = other.source

@@ -16,12 +16,12 @@ public struct UnfinishedFrame: Sendable {
 
   public init() {}
 
-  /// Returns whether the incomplete frame at the end of a stream is older than a second.
+  /// Times the incomplete frame at the end of a stream. Returns whether it is older than a second.
   ///
   /// - Parameters:
   ///   - stream: the stream after its last bytes.
   ///   - nanoseconds: the present time of a monotonic clock.
-  mutating func isRefuted(in stream: borrowing FrameStream, at nanoseconds: UInt64) -> Bool {
+  mutating func update(by stream: borrowing FrameStream, at nanoseconds: UInt64) -> Bool {
     guard stream.isInsideFrame else {
       begun = nil
       return false
@@ -45,6 +45,6 @@ extension FrameStream {
   public mutating func skipFalseStarts(
     if unfinished: inout UnfinishedFrame, at nanoseconds: UInt64, _ body: (borrowing Frame) -> Void
   ) {
-    if unfinished.isRefuted(in: self, at: nanoseconds) { skipFalseStarts(body) }
+    if unfinished.update(by: self, at: nanoseconds) { skipFalseStarts(body) }
   }
 }

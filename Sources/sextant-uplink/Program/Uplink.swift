@@ -143,7 +143,7 @@ struct Uplink<Storage: QueueStorage> {
     // The filter of the service is by distance alone: with `stationary`, the program filters.
     let filter = settings.stationarySeconds == nil && settings.intervalSeconds == nil ? settings.distanceMetres : nil
     actions.append(.call(.setDistanceFilter(metres: filter ?? -1)))
-    // At rest there are no updates, unless the interval alone says when a location is due.
+    // Without a distance, locations are due at rest too.
     actions.append(.call(.setPausesAutomatically((settings.distanceMetres ?? 0) > 0)))
     let updates = schedule.demand == .updates
     if updates != isUpdating {
