@@ -16,7 +16,15 @@ import ReceiverStream
 ///         ▲            rules, power policy                                                      │
 ///         └────────────────────── delegates' events ◀── fixes ◀──────────────────────────────────┘
 struct DayRun {
+  /// The time until an M10 that was switched on takes commands.
+  private static let bootTime = Milliseconds(300)
+  /// Switches GLONASS on in the memory and the battery-backed memory of an M10, which has GPS and Galileo by default: the table of
+  /// its currents is that of three constellations.
+  private static let withGLONASS = Command(
+    .cfgVALSET, [0, 3, 0, 0, 0x25, 0x00, 0x31, 0x10, 1], answer: .acknowledgement)
+
   private let day: Day
+  private let model: ReceiverModel
   private let host: VirtualHost<DayPrograms, VirtualLine>
 
   /// The receiver's current states with their starts; the last 8,192.
@@ -31,6 +39,7 @@ struct DayRun {
     pollsOrbits: Bool = true
   ) {
     self.day = day
+    self.model = model
     var scenario = Scenario(day)
     scenario.beginsHot = isHot
     var settings = SessionSettings(intent: .serve, line: .serial)
@@ -52,6 +61,11 @@ struct DayRun {
   /// Runs the day; returns its results.
   func runDay() -> Metrics {
     let end = Instant.zero + Milliseconds(seconds: day.seconds)
+    if model == .m10 {
+      host.run(to: .zero + Self.bootTime)
+      host.line.send(Self.withGLONASS.bytes, at: host.now)
+      host.withMachine { $0.runScript(at: $1) }
+    }
     while host.now < end {
       let scripted = Instant.zero + Milliseconds(seconds: min(host.machine.nextScripted(after: host.now), day.seconds))
       host.run(to: max(scripted, host.now + Milliseconds(1)))

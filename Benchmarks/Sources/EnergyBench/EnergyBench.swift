@@ -9,7 +9,8 @@ public struct EnergyBench: Sendable {
   public var seed: UInt64
   public var baud: LineRate
 
-  /// The bench compares equal receivers: the set of constellations is the receiver's own, unless `policy` changes it.
+  /// The bench compares equal receivers: the set of constellations is that of the table of currents, unless `policy`
+  /// changes it.
   public init(policy: PowerPolicy? = nil, seed: UInt64 = 1, baud: LineRate = .raised) {
     var standard = PowerPolicy.standard
     standard.mayReduceConstellations = false
@@ -39,16 +40,7 @@ public struct EnergyBench: Sendable {
     return StatePicture(row: row(day, capabilities, metrics), log: run.powerLog, seconds: day.seconds).svg
   }
 
-  /// The receiver with the currents of the constellations that it has by default. An M10 has GPS and Galileo (data sheet SAM-M10Q).
-  private static func asFound(_ capabilities: ReceiverCapabilities) -> ReceiverCapabilities {
-    guard capabilities == .m10 else { return capabilities }
-    var found = capabilities
-    found.currents = Currents(acquisition: 10, tracking: 8, cyclic: 5, inputOutput: capabilities.currents.inputOutput)
-    return found
-  }
-
-  private func row(_ day: Day, _ receiver: ReceiverCapabilities, _ metrics: Metrics) -> EnergyRow {
-    let capabilities = Self.asFound(receiver)
+  private func row(_ day: Day, _ capabilities: ReceiverCapabilities, _ metrics: Metrics) -> EnergyRow {
     var oracle = Oracle(day: day, capabilities: capabilities, policy: policy, knowsSky: true)
     var blind = Oracle(day: day, capabilities: capabilities, policy: policy, knowsSky: false)
     return EnergyRow(
