@@ -299,6 +299,19 @@ struct DeferralTests {
     #expect(scene.reports.contains(.refused(.batching)))
   }
 
+  @Test(
+    "A last read that is never answered ends after a time as well, and the receiver sleeps", arguments: [0.0, 30, 200])
+  func unansweredLast(_ collected: Double) {
+    var scene = collecting()
+    scene.pass(collected)
+    scene.send(.demand(Scene.client, nil))
+    scene.pass(300)
+    #expect(scene.count(.retrieveBatch) == 3)
+    #expect(scene.count(.refused(.batching)) == 1)
+    #expect(scene.isAsleep)
+    #expect(!scene.isSpinning)
+  }
+
   @Test("A client that dies during a deferral: its fixes are read, then the receiver sleeps")
   func dies() {
     var scene = collecting()

@@ -27,6 +27,10 @@ struct Run {
   var disturbances: ArraySlice<(seconds: Double, disturbance: Disturbance)> = []
   private var pluggedInAt = Double.infinity
   private var spins = 0
+  /// Actions in the order of the policy's decisions. What an action causes is decided upon at once and performed after
+  /// the actions before it.
+  private var pending: [PowerAction] = []
+  private var isPerforming = false
 
   enum Disturbance: Sendable {
     /// An event that may be false.
@@ -205,7 +209,12 @@ struct Run {
   }
 
   private mutating func carryOut(_ actions: [PowerAction]) {
-    for action in actions {
+    pending += actions
+    guard !isPerforming else { return }
+    isPerforming = true
+    defer { isPerforming = false }
+    while !pending.isEmpty {
+      let action = pending.removeFirst()
       onAction?(action, seconds)
       switch action {
       case .enter(let wanted): apply(wanted)

@@ -103,14 +103,17 @@ extension PowerControl {
 
   // MARK: While the receiver collects
 
+  /// Waits for the answer of a read, whoever still needs it; a read without an answer counts as cut. True when the
+  /// batch has ended.
+  mutating func awaitRead(since: Instant, _ actions: inout [PowerAction]) -> Bool {
+    if now.seconds(since: since) >= policy.readOutPatienceSeconds { retrievalCut(&actions) }
+    return batch == nil
+  }
+
   /// Continues or ends a batch. True when a change has to be decided upon again.
   mutating func serveBatch(
     _ run: BatchRun, _ awake: Phase.Awake, _ need: Need, _ actions: inout [PowerAction]
   ) -> Bool {
-    if let since = run.readingSince {
-      if now.seconds(since: since) >= policy.readOutPatienceSeconds { retrievalCut(&actions) }
-      return false
-    }
     let isLost = awake.fixless.map { now.seconds(since: $0) >= policy.lostAfterSeconds } ?? false
     guard need.live == nil, let collect = need.collect, !isLost else { return leaveBatch(&actions) }
     batch?.ending = .no
@@ -168,7 +171,7 @@ extension PowerControl {
 
   /// Reads the batch out and then ends collecting. True when collecting has ended.
   mutating func leaveBatch(_ actions: inout [PowerAction]) -> Bool {
-    guard let run = batch, run.readingSince == nil else { return false }
+    guard let run = batch else { return false }
     switch run.ending {
     case .no: batch?.ending = .lingering(since: now)
     case .lingering(let since):

@@ -7,6 +7,7 @@ extension PowerControl {
   mutating func serve(_ awake: Phase.Awake, _ actions: inout [PowerAction]) -> Bool {
     let need = need()
     trackCoarseness(need)
+    if let since = batch?.readingSince { return awaitRead(since: since, &actions) }
     guard need.isAny else { return leaveIdle(awake, need, &actions) }
     if let run = batch { return serveBatch(run, awake, need, &actions) }
     guard hasFix(awake) else { return search(awake, need, &actions) }
