@@ -129,6 +129,58 @@ struct ReadSchedulerTests {
     #expect(line.wakeUps[30...].allSatisfy { $0 <= 3 }, "\(line.wakeUps)")
   }
 
+  @Test(
+    "Epochs out of step, after a change of signals, do not move the pace while the line is read",
+    arguments: [[140.0], [500], [30, 500], [140, 500], [200, 430], [1400, 500]])
+  func outOfStep(_ after: [Double]) {
+    var schedule = ReadScheduler()
+    func at(_ milliseconds: Double) -> Instant { Instant(nanoseconds: UInt64(milliseconds * 1e6)) }
+    // Pieces of a reply's time: the line is read whatever the pace is.
+    func epoch(_ begin: Double, expecting expectation: ReadScheduler.Expectation) {
+      for piece in 0..<30 {
+        let now = at(begin + Double(piece))
+        schedule.wake(at: now)
+        schedule.receive(bytes: 12, endsEpoch: piece == 29, at: now)
+        schedule.attend(to: expectation, before: nil, at: now)
+      }
+    }
+    for second in 1...8 { epoch(Double(second) * 1000, expecting: .epochs) }
+    let expected = schedule.idleUntil
+    epoch(9000, expecting: .answer)
+    // The first is so long after the last epoch; further ones are in the seconds after it.
+    var last = 9.0
+    for (index, offset) in after.enumerated() {
+      epoch(9000 + offset + (index > 0 && after[0] > 1000 ? 1000 : 0), expecting: .answer)
+      last = max(last, 9 + (offset / 1000).rounded(.down) + (index > 0 && after[0] > 1000 ? 1 : 0))
+    }
+    epoch((last + 1) * 1000, expecting: .epochs)
+    let shift = schedule.idleUntil!.seconds(since: expected!) - (last + 1 - 8)
+    #expect(abs(shift) < 0.004, "\(shift) s")
+  }
+
+  @Test(
+    "Another pace is learned, also a multiple of the old one or a part",
+    arguments: [2000.0, 5000, 3300, 500, 333, 250, 200, 100])
+  func otherPace(_ period: Double) {
+    var schedule = ReadScheduler()
+    var now = 0.0
+    func at(_ milliseconds: Double) -> Instant { Instant(nanoseconds: UInt64(milliseconds * 1e6)) }
+    func epoch() {
+      for piece in 0..<30 {
+        let instant = at(now + Double(piece))
+        schedule.wake(at: instant)
+        schedule.receive(bytes: 12, endsEpoch: piece == 29, at: instant)
+        schedule.attend(to: .answer, before: nil, at: instant)
+      }
+    }
+    for _ in 0..<8 { epoch(); now += 1000 }
+    now += period - 1000
+    for _ in 0..<10 { epoch(); now += period }
+    schedule.attend(to: .epochs, before: nil, at: at(now - period + 29))
+    let idle = schedule.idleUntil!.seconds(since: at(now + 29))
+    #expect(abs(idle) < 0.004, "\(idle) s")
+  }
+
   @Test("Other epochs a second are learned anew")
   func otherRate() {
     var line = Line()

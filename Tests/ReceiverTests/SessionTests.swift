@@ -3,6 +3,7 @@ import MonotonicTime
 import Receiver
 import ReceiverSimulator
 import ReceiverStream
+import TestSupport
 import Testing
 import UBX
 
@@ -158,6 +159,29 @@ struct SessionTests {
       scene.run(4)
     }
     #expect(scene.reported(.silent) == 0)
+  }
+
+  @Test(
+    "A text in a steady session is no restart; a boot text is one, and the configuration is polled",
+    arguments: [
+      ("Stopping GNSS", false), ("Starting GNSS", false), ("inv sig cfg", false), ("u-blox AG - www.u-blox.com", true),
+    ])
+  func texts(_ text: String, _ isStart: Bool) {
+    let scene = SessionScene(.m10) { settings in
+      settings.desired = { _ in
+        var desired = DesiredConfiguration()
+        desired.writesNMEA = false
+        desired.messages = [DesiredConfiguration.MessageRate(.navPVT, 1)]
+        return desired
+      }
+    }
+    scene.run(90)
+    #expect(scene.isSteady)
+    let sent = scene.sentBytes
+    scene.receive(Wire.nmea("GBTXT,01,01,02,\(text)"))
+    scene.work()
+    scene.run(1)
+    #expect((scene.sentBytes > sent) == isStart)
   }
 
   @Test("Incomplete changes are restored at the end, complete ones stay", arguments: uBlox)

@@ -4,7 +4,9 @@ import MonotonicTime
 /// Predicts when the next epoch ends, or begins. Period and phase are tracked like those of a clock: each error moves
 /// them by a part of itself.
 ///
-/// One epoch that is far off has no effect; two in a row with the same error mean that the phase has changed.
+/// One epoch that is far off has no effect; two in a row with the same error mean that the phase has changed. An epoch
+/// out of step, such as receivers send after a change of signals, has no effect either; a second one as far from its
+/// neighbours, or a third one, means that the pace has changed.
 struct EpochPace: Sendable {
   /// The longest pause between parts of one epoch, in seconds.
   static var longestPart: Double { 0.02 }
@@ -28,7 +30,19 @@ struct EpochPace: Sendable {
     case early(Int)
   }
 
+  /// The last epoch out of step: between two others, or after missing ones.
+  private struct OutOfStep {
+    /// The seconds since the epoch before it, or after the time at which it was expected.
+    var error: Double
+    var at: Instant
+    /// Epochs out of step without two in time in a row.
+    var count: Int
+    /// Epochs in time since then.
+    var inTime = 0
+  }
+
   private var pace = Pace.none
+  private var outOfStep: OutOfStep?
   private var last = Last.inTime
   /// The mean error of the epochs, in seconds.
   private(set) var scatter = leastScatterLearned
@@ -75,15 +89,60 @@ struct EpochPace: Sendable {
   }
 
   /// Moves the last epoch to `now`: there was more of it.
-  mutating func amend(_ now: Instant) {
+  ///
+  /// - Returns: false for an epoch out of step, which is no part of it and has no effect.
+  mutating func amend(_ now: Instant) -> Bool {
     switch pace {
-    case .none: break
+    case .none: return true
     case .unknown(_, let period, let count): pace = .unknown(last: now, period: period, count: count)
     case .known(let period, let expected):
       let error = now.seconds(since: expected) + period
-      guard abs(error) < period / 3 else { return clear(now) }
+      if abs(error) > max(most, Self.longestPart) {
+        switch step(error, at: now) {
+        case .once: return false
+        case .again: break
+        case .often:
+          clear(now)
+          return true
+        }
+      }
+      guard abs(error) < period / 3 else {
+        clear(now)
+        return true
+      }
       pace = .known(period: period, expected: expected.moved(by: error / 3))
     }
+    return true
+  }
+
+  private enum Step {
+    case once
+    /// As far off as the last one.
+    case again
+    case often
+  }
+
+  /// Notes an epoch out of step.
+  private mutating func step(_ error: Double, at now: Instant) -> Step {
+    // Epochs that came early are a sign of another pace too.
+    if case .early = self.last { return .often }
+    guard var last = outOfStep else {
+      outOfStep = OutOfStep(error: error, at: now, count: 1)
+      return .once
+    }
+    // More of the same epoch.
+    let isSame = now.seconds(since: last.at) < Self.longestPart
+    let isAlike = abs(error - last.error) <= max(most, Self.longestPart)
+    if !isSame { last.count += 1 }
+    outOfStep = OutOfStep(error: isSame ? last.error : error, at: now, count: last.count)
+    if isSame { return .once }
+    return isAlike ? .again : last.count > 2 ? .often : .once
+  }
+
+  private mutating func countInTime() {
+    guard var last = outOfStep else { return }
+    last.inTime += 1
+    outOfStep = last.inTime < 2 ? last : nil
   }
 
   /// Handles an epoch that was complete when the line was read again.
@@ -142,8 +201,15 @@ struct EpochPace: Sendable {
 
   private mutating func follow(_ now: Instant, _ period: Double, _ expected: Instant) {
     let error = now.seconds(since: expected)
-    guard abs(error) < period / 2 else { return clear(now) }
+    guard abs(error) < period / 2 else {
+      guard step(error, at: now) == .once else { return clear(now) }
+      // Epochs are missing: this one is compared with the nearest.
+      let missing = (error / period).rounded()
+      if missing >= 1 { follow(now, period, expected.moved(by: missing * period)) }
+      return
+    }
     if abs(error) <= most {
+      countInTime()
       scatter += (abs(error) - scatter) / 8
       pace = .known(period: period + error / 64, expected: expected.moved(by: period + error / 4))
       last = .inTime
@@ -168,5 +234,6 @@ struct EpochPace: Sendable {
   private mutating func clear(_ now: Instant?) {
     pace = .unknown(last: now, period: 0, count: 0)
     last = .inTime
+    outOfStep = nil
   }
 }

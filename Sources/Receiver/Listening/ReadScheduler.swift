@@ -152,9 +152,9 @@ public struct ReadScheduler: Sendable {
     switch over {
     case nil:
       if ends.isPart(now) {
+        guard ends.amend(now) else { return }
         lengths.lengthenLast(by: bytes)
-        ends.amend(now)
-        beginnings.amend(beginning(of: lengths.last ?? bytes, ending: now))
+        _ = beginnings.amend(beginning(of: lengths.last ?? bytes, ending: now))
         return
       }
       ends.follow(now)

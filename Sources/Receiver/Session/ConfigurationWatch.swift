@@ -41,7 +41,10 @@ struct ConfigurationWatch: Sendable {
     case .ubx:
       if let ubx = frame.ubx, ubx.identity == message { lastMessage = now }
     case .nmea where expectsNoNMEA && now >= settledAt:
-      if startsOften, let sentence = frame.nmea, sentence.formatter == Formatter("TXT") { break }
+      // Of texts only that of a start is a sign: receivers also write some while their configuration is in place.
+      if let sentence = frame.nmea, sentence.formatter == TXT.formatter {
+        guard !startsOften, ReceiverText(sentence)?.announcesStart == true else { break }
+      }
       unwanted += 1
       return unwanted == 1
     default: break
