@@ -22,7 +22,7 @@ typedef struct {
   long blocks;
   /// The ends that no number was taken from.
   unsigned long long left;
-  /// Not 0 when a field is no number of up to three digits, or a number is out of its range.
+  /// Not 0 when a field is not a number of up to three digits, or a number is out of its range.
   unsigned long long wrong;
 } c_small_numbers;
 
@@ -30,7 +30,7 @@ typedef struct {
 ///
 /// - start: the character that places are counted from.
 /// - left: the ends that are left, at least `places`.
-/// - others: for each byte, minus the number of characters before an end that are no digit of its number.
+/// - others: for each byte, minus the number of characters before an end that are not digits of its number.
 static inline __attribute__((always_inline)) c_texts4 c_next_numbers(
     const unsigned char *start, unsigned long long *left, int places, c_bytes16 *others) {
   c_texts4 texts = 0;

@@ -15,7 +15,7 @@
 /// may be called from any thread at any time, also in an interrupt handler.
 ///
 /// Errors: a function that cannot do its work returns 0, NULL or false, as stated with it, and has changed nothing that the
-/// caller sees. Bytes that are no frame are no error; they are counted.
+/// caller sees. Bytes that are not frames are not errors; they are counted.
 ///
 /// Units are in the names. A number that is unknown is NaN (`double`) or negative (counts), as stated with it.
 ///

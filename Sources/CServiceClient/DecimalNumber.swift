@@ -6,7 +6,7 @@ struct DecimalNumber {
   private var exponent = 0
   private var isNegative = false
 
-  /// Nil if the text is no number of RFC 8259, section 6. Digits behind the nineteenth are cut off.
+  /// Nil if the text is not a number of RFC 8259, section 6. Digits behind the nineteenth are cut off.
   init?(_ text: Span<UInt8>) {
     var at = 0
     func byte() -> UInt8 { at < text.count ? text[at] : 0 }

@@ -107,7 +107,7 @@ struct MessageReader: ~Copyable, ~Escapable {
     return nil
   }
 
-  /// The next byte that is no white space; 0 at the end.
+  /// The next byte that is not white space; 0 at the end.
   private mutating func peek() -> UInt8 {
     while position < bytes.count {
       switch bytes[position] {

@@ -116,7 +116,7 @@ struct ServiceStatus {
   var version: MessageReader.Text?
   var uptimeSeconds = Double.nan
 
-  /// Reads the parameters of a reply of GetStatus; nil if they are no status.
+  /// Reads the parameters of a reply of GetStatus; nil if they are not a status.
   init?(_ reader: inout MessageReader) {
     guard reader.beginObject() else { return nil }
     while let name = reader.nextMember() {

@@ -90,7 +90,7 @@ extension Syscalls {
   /// Takes the eight bytes of an expired timer or a raised event counter away, so that it is readable no longer.
   static func clearCounter(_ descriptor: Int32) {
     var count: UInt64 = 0
-    // Nothing to read is no error here: another call may have taken it.
+    // Nothing to read is not an error here: another call may have taken it.
     _ = unsafe Glibc.read(descriptor, &count, 8)
   }
 

@@ -39,7 +39,7 @@ package final class OutputFile: Sendable {
     self.descriptor = descriptor
   }
 
-  /// Takes the file for this program alone; false where another program has it. A file system without locks is no obstacle.
+  /// Takes the file for this program alone; false where another program has it. A file system without locks is not an obstacle.
   package func lock() -> Bool {
     do throws(Errno) { try Syscalls.lockExclusively(descriptor.number) } catch { return error != .wouldBlock }
     return true

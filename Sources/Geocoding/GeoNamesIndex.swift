@@ -30,7 +30,7 @@ package struct GeoNamesIndex: Sendable {
   /// The number of places.
   package var count: Int { entries.count }
 
-  /// Reads the text of an extract, once. Lines that are no populated places are left out.
+  /// Reads the text of an extract, once. Lines that are not populated places are left out.
   package init(_ text: Span<UInt8>) {
     var unsorted: [(cell: Int, entry: Entry)] = []
     var counts = [Int32](repeating: 0, count: Self.columns * Self.rows + 1)

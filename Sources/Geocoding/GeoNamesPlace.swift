@@ -21,7 +21,7 @@ package struct GeoNamesPlace: Hashable, Sendable {
 
   static var columns: Int { 19 }
 
-  /// Reads a line without its end; nil for one that is no populated place of today.
+  /// Reads a line without its end; nil for one that is not a populated place of today.
   package init?(_ line: Span<UInt8>) {
     guard let columns = GeoNamesColumns(line), columns.isPopulated(line),
       let latitude = columns.number(4, line), let longitude = columns.number(5, line)

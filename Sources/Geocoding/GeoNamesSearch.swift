@@ -23,7 +23,7 @@ package struct GeoNamesSearch {
 
   /// Returns the places of an address, those in the circle first, then the larger ones first.
   ///
-  /// - Throws: `noResult`, or `partialResult` if the first part of the address is no place.
+  /// - Throws: `noResult`, or `partialResult` if the first part of the address is not a place.
   package func places(
     _ address: String, near circle: Circle?, in text: Span<UInt8>
   ) throws(GeocodingError) -> [GeoNamesPlace] {

@@ -9,7 +9,7 @@ package enum NominatimAnswer {
 
   /// Reads the answer of a request.
   ///
-  /// - Throws: `noResult` for an answer without a place, `network` for text that is no answer.
+  /// - Throws: `noResult` for an answer without a place, `network` for text that is not an answer.
   package static func places(in text: [UInt8]) throws(GeocodingError) -> [Place] {
     let answer: JSON
     do throws(JSONSyntaxError) { answer = try JSON(parsing: text) } catch {

@@ -7,7 +7,7 @@ package struct HostAndPort: Equatable, Sendable {
   /// Nil without one.
   package var port: UInt16?
 
-  /// Reads the text; nil for a port that is no number above 0, and for characters that no host has.
+  /// Reads the text; nil for a port that is not a number above 0, and for characters that no host has.
   package init?(_ text: some StringProtocol) {
     var host = text[...]
     let bracket = text.lastIndex(of: "]")

@@ -28,7 +28,7 @@ package enum NetworkSource: Equatable, Sendable {
   /// The beginnings of names of network sources.
   package static let beginnings = ["tcp://", "udp://", "gpsd://"]
 
-  /// The reason why a name is no network source, with the next step.
+  /// The reason why a name is not a network source, with the next step.
   package struct Mistake: Error, Equatable, Sendable { package var text: String }
 
   /// Reads a name. Returns nil for one with another beginning.

@@ -51,7 +51,7 @@ package final class CrashRecoveryFile {
 
   /// Stores the text of another program's record.
   ///
-  /// - Returns: false if it is no record.
+  /// - Returns: false if it is not a record.
   package func replace(with text: String) throws(FileError) -> Bool {
     let other = CrashRecoveryFile(text: text) { _ in }
     guard let recovery = other.recovery else { return false }

@@ -35,7 +35,7 @@ package struct ClockReference: Sendable {
     }
   }
 
-  /// Why a pulse is no sample.
+  /// Why a pulse is not a sample.
   package enum Refusal: String, CaseIterable, Sendable {
     /// Its stamp is not of the last half second: the process was stalled, or the system's clock was set.
     case stale

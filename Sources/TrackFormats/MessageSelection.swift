@@ -7,7 +7,7 @@ import WireBytes
 /// A list of messages by the names that `decode --format messages` prints: `NAV-PVT` and `0x27-0x09` of UBX, `GNGGA`,
 /// `PUBX00` or only the formatter `GGA` of NMEA, `1077` of RTCM 3, `SPARTN-0-1`.
 package struct MessageSelection: Sendable {
-  /// A name that is no message's.
+  /// A name that is not a message's.
   package struct UnknownName: Error {
     package var name: String
   }

@@ -15,7 +15,7 @@ func setVariable(_ name: String, _ value: String, replacing: Bool = true) {
 /// Makes the end of the output's reader an error of writing.
 func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
 
-/// Writes a line for people to standard error. Control characters are escaped. A closed or full one is no reason to end.
+/// Writes a line for people to standard error. Control characters are escaped. A closed or full one is not a reason to end.
 func printNotice(_ text: String) {
   let line = Array("sextant: \(PrintedText.escaped(text))\n".utf8)
   _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }

@@ -147,7 +147,7 @@ final class Printer {
   private func write(_ bytes: RawSpan) {
     switch writeOut(bytes) {
     case .done: break
-    // A reader such as `head` that ends early is no error.
+    // A reader such as `head` that ends early is not an error.
     case .unread: exit(0)
     case .failed(let reason):
       printNotice("standard output: \(reason); the locations cannot be written (is the disk full?)")

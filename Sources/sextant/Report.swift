@@ -34,7 +34,7 @@ struct Report: ParsableCommand {
     if truth != nil, place == nil { throw ValidationError("--truth must be LAT,LON or LAT,LON,HEIGHT.") }
   }
 
-  /// The place of the antenna; nil without the option, and for text that is no place.
+  /// The place of the antenna; nil without the option, and for text that is not a place.
   private var place: Truth? {
     guard let parts = truth?.split(separator: ",", omittingEmptySubsequences: false) else { return nil }
     let numbers = parts.compactMap { Double($0) }

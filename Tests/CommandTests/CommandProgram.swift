@@ -39,7 +39,7 @@ enum CommandProgram {
     let child = try ChildProcess("/usr/bin/env", ["-i"] + assignments + redirected + [program] + words)
     // Its output is in the file: the pipe only ends.
     #expect(child.readToEnd(limit: 0) == [])
-    // Bytes of a receiver are no text.
+    // Bytes of a receiver are not text.
     return Result(
       code: child.end().exitCode ?? -1,
       output: String(decoding: try Data(contentsOf: URL(fileURLWithPath: output)), as: UTF8.self),

@@ -174,7 +174,7 @@ enum ReplyKind: String, CaseIterable {
   case acknowledged, refused
   /// A text about it, as a sentence.
   case text
-  /// Bytes that are no message, after a change of the rate: an acknowledgement at another rate than the host's.
+  /// Bytes that are not messages, after a change of the rate: an acknowledgement at another rate than the host's.
   case damaged
 }
 

@@ -91,7 +91,7 @@ struct DialogueSessionTests {
     static func bytes(_ number: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) } }
   }
 
-  /// What other makers' receivers sent is no evidence of a u-blox receiver, and their replies are none of its.
+  /// What other makers' receivers sent is not evidence of a u-blox receiver, and their replies are none of its.
   @Test(
     "A receiver of another make is not taken for a u-blox one",
     arguments: Corpus.dialogues.filter { name in DialogueDifference.withoutModel.contains { name.hasPrefix($0) } })

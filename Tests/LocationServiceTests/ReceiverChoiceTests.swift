@@ -33,7 +33,7 @@ struct ReceiverChoiceTests {
     var choice = ReceiverChoice()
     let taken = Self.taken(Array(repeating: [5, 2], count: 10), &choice).map { $0.last }
     #expect(taken == [0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
-    // A single bad epoch is no reason.
+    // A single bad epoch is not a reason.
     #expect(Self.taken([[5, 2], [2, 9], [5, 2], [5, 2]], &choice, from: 10).map(\.last) == [1, 1, 1, 1])
   }
 

@@ -119,7 +119,7 @@ struct EngineTests {
     scene.engine.learn(Scene.location(4, at: 1050))
     #expect(scene.engine.location(of: manager).map(Scene.metresNorth)?.rounded() == 4)
     #expect(scene.engine.newestMeasured == nil)
-    // It begins a service as the cached one, and is no outcome of a request, because its age is unknown.
+    // It begins a service as the cached one, and is not an outcome of a request, because its age is unknown.
     scene.call(.startUpdatingLocation)
     #expect(scene.delivered() == ["at 4"])
   }

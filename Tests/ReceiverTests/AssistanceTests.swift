@@ -150,7 +150,7 @@ struct AssistanceTests {
     }
     let text = record.text
     #expect(AssistanceRecord(text) == record)
-    // The last line's end is no loss.
+    // The last line's end is not a loss.
     for length in 0..<text.utf8.count - 1 { #expect(AssistanceRecord(String(text.prefix(length))) == nil) }
     for (from, to) in [
       ("place 47", "place 97"), ("1380 ", "0604 "), ("1380 ", "138 "),

@@ -4,7 +4,7 @@ import Receiver
 import TestSupport
 import UBX
 
-/// A receiver that does at random what an odd firmware could do. It is no model of a real one: what it stores it stores, what
+/// A receiver that does at random what an odd firmware could do. It is not a model of a real one: what it stores it stores, what
 /// it answers is a matter of chance.
 struct WhimsicalReceiver {
   enum Nature {
@@ -466,7 +466,7 @@ struct WhimsicalReceiver {
       for (place, payload) in store.messages where place.id != 0x47 {
         var first = Self.first(place.id, place.selector, firstRate)
         var there = payload
-        // The rate stands apart; the mask is no setting.
+        // The rate stands apart; the mask is not a setting.
         if place.id == 0, there.count >= 20 { (first[8..<12], there[8..<12]) = ([0, 0, 0, 0], [0, 0, 0, 0]) }
         if there != first { changes.append("\(name) CFG \(String(place.id, radix: 16)) \(place.selector) \(payload)") }
       }

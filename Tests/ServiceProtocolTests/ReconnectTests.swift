@@ -354,7 +354,7 @@ struct ReconnectTests {
     program.carryAll()
     let expected = ["left home", "home is outside", "entered home", "home is inside"]
     for manager in [id, other] { #expect(program.delivered(manager) == expected) }
-    // An answer is no repetition.
+    // An answer is not a repetition.
     program.call(.requestState(Connected.region("home", north: 0)), by: id)
     program.carryAll()
     #expect(program.delivered(id) == ["home is inside"])

@@ -71,7 +71,7 @@ struct UnitControlTests {
     #expect(control.nextOutput() == nil)
     control.receive(Self.removed("/job/5"))
     #expect(control.nextOutput() == .startEnded(unit: Self.unit, failure: nil))
-    // The own start is no stop.
+    // The own start is not a stop.
     #expect(control.nextOutput() == nil)
   }
 

@@ -20,7 +20,7 @@ extension Day {
     ]
   }
 
-  /// Scenarios of minutes, which repeat. They run on request: the receiver is on all the time, or pauses for good.
+  /// Scenarios of minutes, which repeat. They run on request: the receiver is on all the time, or pauses permanently.
   static var short: [Day] { [walk, still, drive] }
 
   private static var everyFix: [Client] {

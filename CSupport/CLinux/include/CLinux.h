@@ -82,7 +82,7 @@ enum cserial_line {
   CSERIAL_DSR = 0x100,
 };
 
-/// TCGETS2. -ENOTTY: the descriptor is no terminal.
+/// TCGETS2. -ENOTTY: the descriptor is not a terminal.
 int cserial_get_settings(int descriptor, struct cserial_settings *settings);
 /// TCSETS2: at once, without waiting for output.
 int cserial_set_settings(int descriptor, const struct cserial_settings *settings);

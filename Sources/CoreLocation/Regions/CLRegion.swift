@@ -7,7 +7,7 @@ import Positioning
 /// Not `Sendable`, as its two flags may change until it is monitored.
 open class CLRegion: NSObject, NSCopying, NSSecureCoding {
   private let name: String
-  /// nil for a region that is no circle.
+  /// nil for a region that is not a circle.
   private let circle: Circle?
   /// Whether an entry is delivered.
   open var notifyOnEntry = true
@@ -36,7 +36,7 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding {
   open var center: CLLocationCoordinate2D {
     circle.map { CLLocationCoordinate2D($0.centre) } ?? kCLLocationCoordinate2DInvalid
   }
-  /// Metres; 0 for a region that is no circle.
+  /// Metres; 0 for a region that is not a circle.
   open var radius: CLLocationDistance { circle?.radiusMetres ?? 0 }
   /// Whether a coordinate lies within, by geometry only (RG-25).
   open func contains(_ coordinate: CLLocationCoordinate2D) -> Bool {

@@ -13,7 +13,7 @@ package enum ControlCommand: Equatable, Sendable {
   case sendBytes([UInt8], path: String)
   /// `?devices`: the paths of the devices.
   case devices
-  /// A line that is no command, with the reason.
+  /// A line that is not a command, with the reason.
   case invalid(String)
 
   /// Reads a line without its end. Spaces at its end are ignored.

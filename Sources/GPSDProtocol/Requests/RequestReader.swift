@@ -56,7 +56,7 @@ struct RequestReader: Sendable {
 
   private func isLineEnd(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") }
 
-  /// Takes the first bytes of a connection until they are no beginning of an HTTP request.
+  /// Takes the first bytes of a connection until they are not the beginning of an HTTP request.
   private mutating func takeFirst(_ bytes: [UInt8], _ items: inout [Item]) {
     if Self.methods.contains(bytes) {
       state = .foreign

@@ -2,7 +2,7 @@
 import MonotonicTime
 
 /// Detects movement by an accelerometer that reports changes itself: between two such events there is no measurement. After
-/// an event the sensor is read every second for ten seconds, and `MovementWatch` decides, as a slammed door is no movement.
+/// an event the sensor is read every second for ten seconds, and `MovementWatch` decides, as a slammed door is not movement.
 package struct AlertWatch: Sendable {
   static let period = Milliseconds(1000)
   static let alert = Milliseconds(10_000)

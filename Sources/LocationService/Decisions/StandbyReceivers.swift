@@ -5,7 +5,7 @@ import MonotonicTime
 /// The plugged-in receivers that stand by beside the first one, where no receiver is named: every port whose USB identity
 /// is that of a receiver. A port behind a bridge may have anything on it, and is opened only as the first receiver.
 ///
-///     plugged in ──3 s──▶ stands by, for good: its own reconnect policy follows it when it goes and comes back
+///     plugged in ──3 s──▶ stands by, permanently: its own reconnect policy follows it when it goes and comes back
 ///         └──gone, or the port of a known receiver──▶ discarded
 ///
 /// The wait is for a known receiver that comes back under another name, whose reconnect policy opens it sooner.

@@ -39,7 +39,7 @@ extension Sentence {
       text.a.equal(to: comma).highBits | text.b.equal(to: comma).highBits &<< 16
       | text.c.equal(to: comma).highBits &<< 32 | text.d.equal(to: comma).highBits &<< 48
     let laterCommas = text.e.equal(to: comma).highBits
-    // The `$` at the start is no stop.
+    // The `$` at the start is not a stop.
     let stops =
       (mayEndContent(text.a).highBits | mayEndContent(text.b).highBits &<< 16 | mayEndContent(text.c).highBits &<< 32
         | mayEndContent(text.d).highBits &<< 48) & ~(commas | 1)
@@ -152,7 +152,7 @@ extension Sentence {
 
   /// The scan of a log of a Unicore receiver at `offset`: `#`, an address in capitals, and the checksum of a sentence over all
   /// from the `#` on, or a CRC-32 of eight digits behind the `#` (Unicore reference commands, ASCII logs). Lines that are not one
-  /// are no damaged sentences: comments begin with `#`.
+  /// are not damaged sentences: comments begin with `#`.
   @inlinable @inline(never)
   static func scanLog(_ bytes: RawSpan, from offset: Int, isEnd: Bool) -> Scan {
     let count = bytes.byteCount

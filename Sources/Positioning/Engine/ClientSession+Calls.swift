@@ -137,7 +137,7 @@ extension ClientSession {
       emit(.didFinishDeferredUpdates(error), &outputs)
       return
     }
-    // An older fix is no position at the call: then the path begins with the next one (DF-8).
+    // An older fix is not a position at the call: then the path begins with the next one (DF-8).
     let isRecent = position.map { now.milliseconds(since: $0.measured) <= OneShot.cacheAge.count } ?? false
     deferral.allow(distanceMetres: metres, seconds: seconds, position: isRecent ? position : nil, at: now)
   }

@@ -59,7 +59,7 @@ extension PositioningEngine {
         self.monitors[index].expect(event, at: now)
       }
     }
-    // The cached location is no change, and what has waited in monitors is known (SC-1).
+    // The cached location is not a change, and what has waited in monitors is known (SC-1).
     outputs.removeAll { $0.isOfAbsence }
   }
 

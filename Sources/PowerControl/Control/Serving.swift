@@ -208,7 +208,7 @@ extension PowerControl {
   // MARK: Constellations
 
   private mutating func trackCoarseness(_ need: Need) {
-    // The start of a position check is no outage yet.
+    // The start of a position check is not an outage yet.
     let isLost = outage.since.map { now.seconds(since: $0) >= policy.lostAfterSeconds } ?? false
     // The limit to begin is stricter than the limit to stay, because each change restarts the receiver's engine.
     let limit = policy.cyclicFixMetres * (wanted.reducedConstellations ? 1.5 : 1)

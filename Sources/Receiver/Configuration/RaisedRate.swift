@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import UBX
 
-/// A rate that the port has for as long as it is talked to: it is no setting of the user's, and what is read of the receiver is
+/// A rate that the port has for as long as it is talked to: it is not a setting of the user's, and what is read of the receiver is
 /// shown with the rate that was found.
 public struct RaisedRate: Sendable, Equatable {
   /// The rate that the port had, and gets back, baud.

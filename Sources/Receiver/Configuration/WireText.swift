@@ -4,7 +4,7 @@ import WireBytes
 
 /// A value as people write it, and as it stands on the wire: exact, in the unit of the interface description.
 package enum WireText {
-  /// Why a text is no value of a field.
+  /// Why a text is not a value of a field.
   package enum Problem: Error, Equatable {
     case notANumber
     /// It does not fit the field.

@@ -10,7 +10,7 @@ public struct ReceiverDescription: Sendable, Equatable {
   public var generation: Generation?
   /// The protocol version as received, such as "34.10"; nil if the firmware does not send it.
   public private(set) var protocolVersionText: String?
-  /// The same as numbers; nil also for a text that is no version.
+  /// The same as numbers; nil also for a text that is not a version.
   public private(set) var protocolVersion: ProtocolVersion?
   /// The hardware version, such as 000A0000.
   public var hardware: String

@@ -63,7 +63,7 @@ public struct Listener: ~Copyable {
   ///   - polling: when the search may poll.
   ///   - unfinishedFrame: the beginning of a frame, perhaps empty, that was received at `rate` just before; nil for none.
   ///   - reference: the computer's time, if its clock is set.
-  ///   - isLive: whether the line has a receiver now, and is no recording.
+  ///   - isLive: whether the line has a receiver now, and is not a recording.
   ///   - now: the present instant.
   public init(
     searchingFrom rate: UInt32?, likely: [UInt32] = [], polling: BaudRateSearch.Polling = .never,

@@ -39,7 +39,7 @@ public struct CrashRecoverySettings: Sendable, Equatable {
     return String(words.filter { !$0.isWhitespace })
   }
 
-  /// The settings as lines of text, without those that are no plain values: they are never restored.
+  /// The settings as lines of text, without those that are not plain values: they are never restored.
   public var text: String {
     var lines = ["of \(receiver)"]
     lines += found.compactMap(Self.line)

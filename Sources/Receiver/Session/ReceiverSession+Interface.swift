@@ -61,7 +61,7 @@ extension ReceiverSession {
     proceed(at: now)
   }
 
-  /// Sets whether the end restores what was changed: a caller that changes settings for good wants it only until all of
+  /// Sets whether the end restores what was changed: a caller that changes settings permanently wants it only until all of
   /// them are written.
   public mutating func restoreAtEnd(_ restores: Bool) { settings.restoresAtEnd = restores }
 

@@ -42,7 +42,7 @@ extension ReceiverSession {
 
   /// Raises the rate if that is desired, now or once the line is quiet. Returns whether it is.
   mutating func raiseRate(at now: Instant) -> Bool {
-    // The rate that was raised for a while is desired for good.
+    // The rate that was raised for a while is desired permanently.
     if keepsPortRate, desired?.portRate == rate { memory.foundRate = nil }
     guard let wanted = desired?.portRate, let rate, wanted != rate,
       keepsPortRate || memory.foundRate == nil && !line.isRaiseAbandoned

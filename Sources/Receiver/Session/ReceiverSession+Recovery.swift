@@ -18,13 +18,13 @@ extension ReceiverSession {
     }
     let without = excludedConstellations
     let isRaised = settings.restoresAtEnd && used != found
-    // A silent receiver is found by its rate, also if its settings were changed for good.
+    // A silent receiver is found by its rate, also if its settings were changed permanently.
     let isSilent = expectsSilence && description != nil && hasRateSearch
     guard isRaised || isSilent || !without.isEmpty || changed != nil else { return nil }
     return CrashRecoveryRecord(rate: used, foundRate: found, without: without)
   }
 
-  /// The changed settings for the next program; nil without a change, and if they are changed for good.
+  /// The changed settings for the next program; nil without a change, and if they are changed permanently.
   public var recoverySettings: CrashRecoverySettings? {
     // The receiver of the record has not replied yet.
     if let pending = settings.recoverySettings { return pending }

@@ -26,7 +26,7 @@ public enum SessionReport: Sendable, Equatable {
   case rateFound(UInt32)
   /// The receiver is identified.
   case identified(ReceiverDescription)
-  /// It is no u-blox receiver, or does not reply: its frames are used, nothing is sent.
+  /// It is not a u-blox receiver, or does not reply: its frames are used, nothing is sent.
   case notIdentified(isOtherVendor: Bool)
   /// The receiver has the desired configuration, without this number of refused settings.
   case configured(refused: Int)

@@ -176,7 +176,7 @@ struct ItemConfiguration: Sendable {
     return keys.allSatisfy { Self.isWildcard($0) || !database.expand($0).isEmpty } ? keys : nil
   }
 
-  /// Whether a key selects all items of a group. One whose group has no items selects none, and is no error.
+  /// Whether a key selects all items of a group. One whose group has no items selects none, and is not an error.
   private static func isWildcard(_ key: UInt32) -> Bool { key & 0xFFFF == 0xFFFF }
 
   /// Checks these values together with the others in force.

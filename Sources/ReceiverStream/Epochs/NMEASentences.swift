@@ -576,7 +576,7 @@ extension EpochAssembler {
     return status == UInt8(ascii: "A") ? true : nil
   }
 
-  /// Records what a sentence states about the fix. A fix without its position is no statement.
+  /// Records what a sentence states about the fix. A fix without its position is not a statement.
   private mutating func setValid(
     _ isValid: Bool, _ latitude: Coordinate?, _ longitude: Coordinate?, rank: Int, _ talker: Talker
   ) {

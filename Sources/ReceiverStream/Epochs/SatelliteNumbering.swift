@@ -11,7 +11,7 @@ extension Satellite {
   /// - Parameters:
   ///   - system: the result of `system(talker:systemID:)` for the sentence.
   ///   - beiDou: the numbers that the receiver uses for BeiDou.
-  /// - Returns: nil for an id that is no satellite's, or may be one of several.
+  /// - Returns: nil for an id that is not a satellite's, or may be one of several.
   @inline(__always)
   static func from(
     id: Int, of system: System?, _ beiDou: BeiDouNumbering = .unknown

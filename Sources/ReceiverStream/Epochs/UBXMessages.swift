@@ -249,7 +249,7 @@ extension EpochAssembler {
   }
 
   /// The line from one antenna to the other is the heading if both are on the same vehicle, as a moving base shows. The
-  /// line from a fixed base station to the vehicle is no heading.
+  /// line from a fixed base station to the vehicle is not a heading.
   private mutating func apply(_ message: borrowing NavRELPOSNED) {
     guard message.flags_gnssFixOK, message.flags_relPosValid, message.flags_relPosHeadingValid, message.flags_isMoving,
       message.flags_carrSoln != 0

@@ -62,7 +62,7 @@ struct SatelliteSet: Sendable {
     return place > 0 && place < 64 ? 1 &<< UInt64(place) : nil
   }
 
-  /// The numbers of SBAS start at 120, the others at 1; all have fewer than 64. 0, and 64 or more, is no satellite's
+  /// The numbers of SBAS start at 120, the others at 1; all have fewer than 64. 0, and 64 or more, is not a satellite's
   /// place.
   @inline(__always)
   static func place(of number: UInt8, in system: Satellite.System) -> UInt8 { system == .sbas ? number &- 119 : number }

@@ -29,7 +29,7 @@ package struct VarlinkCall: Equatable, Sendable {
   /// The part of the method before the last dot, or all of it.
   package var interface: String { method.lastIndex(of: ".").map { String(method[..<$0]) } ?? method }
 
-  /// Nil if a message is no call. Unknown members are ignored: vendors may add some.
+  /// Nil if a message is not a call. Unknown members are ignored: vendors may add some.
   init?(_ message: JSON) {
     guard message.isObject, case .string(let method)? = message["method"],
       let parameters = Self.parameters(of: message)
@@ -69,7 +69,7 @@ package enum VarlinkReply: Equatable, Sendable {
   case success(JSON, continues: Bool = false)
   case failure(VarlinkError)
 
-  /// Nil if a message is no reply.
+  /// Nil if a message is not a reply.
   init?(_ message: JSON) {
     guard message.isObject, let parameters = VarlinkCall.parameters(of: message) else { return nil }
     switch (message["error"], message["continues"]) {
@@ -136,9 +136,9 @@ package struct VarlinkError: Error, Equatable, Sendable, CustomStringConvertible
 package enum VarlinkProtocolError: Error, Equatable, Sendable, CustomStringConvertible {
   case messageTooLong(maximumBytes: Int)
   case invalidJSON(JSONSyntaxError)
-  /// A message that is no call.
+  /// A message that is not a call.
   case invalidCall
-  /// A message that is no reply.
+  /// A message that is not a reply.
   case invalidReply
   /// A reply without a call, or one that continues although no more was asked for.
   case unexpectedReply

@@ -29,13 +29,13 @@ package enum JSON: Equatable, Sendable {
   /// writer is as deep.
   package static let maximumDepth = 32
 
-  /// The value of a member, or nil if the value is no object or has no such member.
+  /// The value of a member, or nil if the value is not an object or has no such member.
   package subscript(name: String) -> JSON? {
     guard case .object(let members) = self else { return nil }
     return members.first { $0.name == name }?.value
   }
 
-  /// The text, or nil if the value is no string.
+  /// The text, or nil if the value is not a string.
   package var string: String? {
     if case .string(let text) = self { text } else { nil }
   }

@@ -108,7 +108,7 @@ struct FixSchedule {
     let interval = settings.intervalSeconds ?? 0
     guard seconds >= interval - min(0.5, interval / 10) else { return false }
     if let distance = settings.distanceMetres {
-      // The noise of two positions is no movement.
+      // The noise of two positions is not movement.
       let noise = max(last.location.horizontalAccuracyMetres, location.horizontalAccuracyMetres)
       let hasMoved = location.distanceMetres(from: last.location) >= max(distance, noise)
       let hasRested = settings.stationarySeconds.map { seconds >= $0 } ?? false

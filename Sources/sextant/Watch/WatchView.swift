@@ -48,7 +48,7 @@ struct WatchView: ~Copyable {
     /// Not on the terminal yet, or not at the moment: another job has the terminal.
     case hidden
     case shown
-    /// It was on the terminal and has left it for good.
+    /// It was on the terminal and has left it permanently.
     case ended
   }
 
@@ -202,7 +202,7 @@ struct WatchView: ~Copyable {
     isDirty = true
   }
 
-  /// Takes the screen from the terminal for good.
+  /// Takes the screen from the terminal permanently.
   mutating func endScreen() {
     guard isScreen, place == .shown else { return }
     leaveScreen()

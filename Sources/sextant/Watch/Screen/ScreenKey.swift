@@ -19,7 +19,7 @@ struct KeyDecoder {
   }
   private var state = State.none
 
-  /// Returns the keys that are complete with these bytes. Unknown sequences and bytes beyond ASCII are no keys.
+  /// Returns the keys that are complete with these bytes. Unknown sequences and bytes beyond ASCII are not keys.
   mutating func receive(_ bytes: some Sequence<UInt8>) -> [ScreenKey] { bytes.compactMap { receive($0) } }
 
   private mutating func receive(_ byte: UInt8) -> ScreenKey? {
