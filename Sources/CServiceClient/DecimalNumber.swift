@@ -53,7 +53,7 @@ struct DecimalNumber {
     if isFraction { exponent -= 1 }
   }
 
-  /// The nearest `Double` for exponents of -19...0, which are those of 17 digits from 0.001 on; a value near it beyond.
+  /// The nearest `Double` for exponents of -19...0, which cover 17 digits from 0.001 on; a value near it beyond.
   var value: Double {
     let magnitude = -19...0 ~= exponent ? exactMagnitude : scaledMagnitude
     return isNegative ? -magnitude : magnitude

@@ -113,7 +113,7 @@ struct MessageEncoding {
     }
     let given = layout.conditions.compactMap { if case .byte(let offset, _) = $0 { offset } else { nil } }
     unset = fields.filter { field in
-      // A version is that of the layout.
+      // The layout determines the version.
       field.values > 0 && !["version", "msgVer"].contains(field.path) && !isSet.contains(field.path.lowercased())
         && !given.contains(field.offset)
         && !counts.contains { $0.offset == field.offset }

@@ -3,7 +3,7 @@ import Receiver
 import UBX
 
 /// A UBX message in the user's words: a name such as `CFG-RATE`, or class and id as in `0x06-0x08`, and fields such as
-/// `measRate=200`. Names, types and scales are those of the layouts that decode messages.
+/// `measRate=200`. Names, types and scales come from the layouts that decode messages.
 package struct NamedMessage: Sendable, Equatable {
   /// The purpose of a message, which selects among the layouts of its name.
   package enum Use: Sendable { case command, poll }

@@ -29,7 +29,7 @@ package enum UserFile {
   ///   - text: the new content.
   ///   - permissions: the permissions of the file, less the umask.
   package static func replace(_ path: String, with text: String, permissions: UInt32 = 0o644) throws(FileError) {
-    // A path that leads nowhere yet is that of a new file.
+    // A path that leads nowhere yet names a new file.
     let target = Syscalls.resolved(path) ?? path
     if let type = try type(of: target, named: path) {
       if type == .directory { throw FileError(path, .isDirectory) }

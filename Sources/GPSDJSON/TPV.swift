@@ -2,7 +2,7 @@
 import ReceiverStream
 
 extension JSONLine {
-  /// Writes gpsd's TPV object for a fix, and a line end. Names and units are those of gpsd's protocol. Unknown values
+  /// Writes gpsd's TPV object for a fix, and a line end. Names and units follow gpsd's protocol. Unknown values
   /// are absent.
   ///
   /// - Parameters:

@@ -90,7 +90,7 @@ package struct GeoNamesIndex: Sendable {
       }
     }
     guard let place, let found = Self.place(at: place.offset, in: text) else { return nil }
-    // A part that is farther than its place is that of another one.
+    // A part that is farther away than its place belongs to another one.
     let part = section.flatMap { $0.metres < place.metres ? Self.place(at: $0.offset, in: text) : nil }
     return (found, part)
   }

@@ -40,7 +40,7 @@ enum Udev {
 
   /// A message of a ``Subscription``.
   enum Message: Equatable {
-    /// A device changed. After a removal the attributes are those of the message only.
+    /// A device changed. After a removal the attributes come from the message only.
     case device(DeviceEvent.Change, DeviceAttributes)
     /// The device cannot be a receiver.
     case irrelevant

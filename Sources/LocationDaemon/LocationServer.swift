@@ -17,7 +17,7 @@ final class LocationServer: ServiceThreadWork {
   static let objectLimit = 256
   /// The time until the listener is tried again after the system has refused a descriptor.
   static let acceptInterval = Milliseconds(1000)
-  /// Tokens below are those of the receivers.
+  /// Lower tokens belong to the receivers.
   private static let firstToken: UInt32 = 1 << 20
 
   let host: ServiceHost

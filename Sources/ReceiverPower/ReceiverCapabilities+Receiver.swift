@@ -5,7 +5,7 @@ import Receiver
 extension ReceiverCapabilities {
   /// The capabilities of an identified receiver at its port in use.
   ///
-  /// They are those of its family (ReceiverFamilies.swift), without functions that its firmware or the port excludes.
+  /// They come from its family (ReceiverFamilies.swift), without functions that its firmware or the port excludes.
   public init(_ receiver: ReceiverDescription, port: ReceiverPortNumber?) {
     self = Self.family(of: receiver)
     if !receiver.can(.powerSaveCyclic) { loseCyclicTracking() }

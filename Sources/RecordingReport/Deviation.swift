@@ -36,7 +36,7 @@ package struct Truth: Equatable, Sendable {
 
 /// The deviations of positions from their mean, or from a true place.
 ///
-/// The mean is exact. Quantiles are exact up to `capacity` positions; beyond that they are those of a uniform sample of so
+/// The mean is exact. Quantiles are exact up to `capacity` positions; beyond that they come from a uniform sample of so
 /// many (reservoir sampling, J. Vitter 1985, algorithm R, with a fixed seed): the rank of a quantile then has a standard error
 /// of at most 0.2 %, which is 0.3 % of a CEP50 and of a CEP95 of normally distributed positions.
 package struct Deviation: Sendable {

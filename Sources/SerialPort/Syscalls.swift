@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The room of the system calls: every call into the C library, and with it every `unsafe` of this module, stands here. The
-// calls on files are those of module FileSystem.
+// calls on files are in module FileSystem.
 //
 // Each function lends the kernel memory for the length of one call and keeps no pointer; the buffers come with their
 // length, and C strings are copied before the call returns. An interrupted call is made again. What a call means, and

@@ -96,7 +96,7 @@ import CTLS
 
   private func handshakeFailure() -> TLSFailure {
     let code = unsafe ctls_verification(connection)
-    // Words are those of the last call: read them in any case.
+    // Words belong to the last call: read them in any case.
     let words = Self.reason()
     guard code != 0 else { return .handshake(words: words) }
     return unsafe .certificate(code: code, words: String(cString: ctls_verification_text(code)))

@@ -29,7 +29,7 @@ package enum TLSFailure: Error, Equatable, Sendable {
     }
   }
 
-  /// The codes are those of openssl/x509_vfy.h.
+  /// The codes are defined in openssl/x509_vfy.h.
   private static func text(ofCertificate code: Int, _ words: String) -> String {
     switch code {
     case 62, 64:

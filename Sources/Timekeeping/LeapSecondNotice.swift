@@ -14,7 +14,7 @@ package struct LeapSecondNotice: Equatable, Sendable {
   }
 
   /// The announcement in NAV-TIMELS; nil without a future one. Interface descriptions, UBX-NAV-TIMELS: `lsChange` and
-  /// `timeToLsEvent` are those of a past event where none is scheduled.
+  /// `timeToLsEvent` belong to a past event where none is scheduled.
   ///
   /// - Parameter utc: the time of the message's epoch.
   package init?(_ message: borrowing NavTIMELS, utc: UTCTime) {

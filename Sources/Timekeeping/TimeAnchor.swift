@@ -21,7 +21,7 @@ struct TimeAnchor: Sendable {
   /// The largest error of the raw clock's rate, parts per million: a crystal has 20 to 100.
   static let drift: Int64 = 200
   static let epochsToTrust = 3
-  /// A shortest delay that shrinks by more than this, nanoseconds, is that of a line that still sends what has piled up.
+  /// A shortest delay that shrinks by more than this, nanoseconds, means a line that still sends a backlog.
   static let steadiness: Int64 = 100_000_000
   /// The longest time for which an anchor holds without an epoch, nanoseconds.
   static let longestAge = 10 * second

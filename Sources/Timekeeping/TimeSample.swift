@@ -11,7 +11,7 @@ package struct TimeSample: Equatable, Sendable {
     case messages
   }
 
-  /// The announcement of a leap second at the end of the UTC day; the numbers are those of NTP's leap indicator (RFC 5905,
+  /// The announcement of a leap second at the end of the UTC day; the numbers equal NTP's leap indicator (RFC 5905,
   /// figure 9).
   package enum Leap: Int32, Sendable {
     case none, insertion, deletion

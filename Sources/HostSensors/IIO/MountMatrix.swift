@@ -5,7 +5,7 @@
 package struct MountMatrix: Hashable, Sendable {
   private let first, second, third: SIMD3<Double>
 
-  /// The sensor's axes are those of the device.
+  /// The sensor's axes are the device's axes.
   package static let identity = MountMatrix(SIMD3(1, 0, 0), SIMD3(0, 1, 0), SIMD3(0, 0, 1))
 
   init(_ first: SIMD3<Double>, _ second: SIMD3<Double>, _ third: SIMD3<Double>) {

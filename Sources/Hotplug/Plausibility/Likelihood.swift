@@ -38,7 +38,7 @@ extension ReceiverPort.Likelihood {
 }
 
 extension DeviceAttributes {
-  /// Whether the product name is that of a receiver: ids can be configured, and boards have the ids of their
+  /// Whether the product name is a receiver's: ids can be configured, and boards have the ids of their
   /// bridge.
   fileprivate var isNamedAsReceiver: Bool {
     guard let words = product?.uppercased() else { return false }

@@ -2,7 +2,7 @@
 
 /// Reads one request from bytes that arrive in pieces of any size. The result does not depend on the sizes of the pieces.
 ///
-/// The grammar is that of RFC 9112 without its concessions: lines end with CR LF, a line is not continued, a body has a
+/// The grammar follows RFC 9112 without its concessions: lines end with CR LF, a line is not continued, a body has a
 /// Content-Length. Bytes behind the request are ignored, since the server closes the connection after its reply.
 package struct HTTPRequestReader: Sendable {
   package enum Result: Equatable, Sendable {

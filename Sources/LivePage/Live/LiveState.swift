@@ -61,7 +61,7 @@ package struct LiveState: ~Copyable {
   ///   - rejected: the number of fields that were out of range or unreadable.
   package mutating func tick(at now: Instant, baud: UInt32? = nil, rejected: Int = 0) {
     guard now >= deadline else { return }
-    // Rates are those of whole seconds: the time without a page is not counted.
+    // Rates count whole seconds: the time without a page is not counted.
     if let lastTick, now.milliseconds(since: lastTick) >= 2 * Self.tickMilliseconds {
       bytesOfSecond = RecentCounts()
       content.discardRates()

@@ -11,7 +11,7 @@ import SystemPackage
 import Timekeeping
 
 extension ClockReading {
-  /// The clocks now: between two readings of one is that of the other.
+  /// The clocks now: one is read between two readings of the other.
   static func now() -> ClockReading {
     let before = SystemClock.raw
     let system = SystemClock.utcNanoseconds

@@ -83,7 +83,7 @@ extension SocketName {
   fileprivate var service: ServiceAnnouncement.Service {
     ServiceAnnouncement.Service(
       type: NMEAAnnouncer.type, port: port, interface: isLoopback ? Self.loopbackInterface : nil,
-      // GeoClue's key; its values are those of its accuracy levels.
+      // GeoClue's key; its values are GeoClue's accuracy levels.
       text: ["accuracy=exact"])
   }
 }

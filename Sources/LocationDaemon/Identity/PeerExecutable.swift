@@ -65,7 +65,7 @@ enum PeerExecutable: Equatable, Sendable {
     case concealed
   }
 
-  /// Returns the executable if its path is that of the host.
+  /// Returns the executable if its path is valid on the host.
   ///
   /// The kernel writes the path as it is in the process's mount namespace. Where that is the namespace of the host (process 1) or of the
   /// service, it is the host's. In the sandbox of the unit the service does not see all files of the host, such as those in /home; but

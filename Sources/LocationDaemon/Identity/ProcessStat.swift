@@ -38,7 +38,7 @@ struct ProcessStat: Equatable, Sendable {
   /// number one after the other.
   var start: UInt64? { field(22) }
 
-  /// Whether the process group is that of the terminal's foreground.
+  /// Whether the process group is the terminal's foreground group.
   var isInForeground: Bool {
     guard let group: Int32 = field(5), let foreground: Int32 = field(8) else { return false }
     return foreground > 0 && group == foreground

@@ -28,7 +28,7 @@ enum ProgramIdentity: Hashable, Sendable {
     self = .executable(path)
   }
 
-  /// Whether a name in the authorization store is that of an executable or a unit.
+  /// Whether a name in the authorization store names an executable or a unit.
   static func isStoredName(_ name: String) -> Bool {
     ProgramIdentity(name: name) != nil || name.hasSuffix("@unit") && !name.contains("/")
   }

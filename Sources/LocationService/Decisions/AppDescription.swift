@@ -29,7 +29,7 @@ package struct AppDescription: Sendable, Equatable {
     let escaped = StateText.escape(name) { byte in
       switch byte {
       case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: true
-      // A name of only dots is that of another folder.
+      // A name of only dots names another folder.
       case 0x2E: dots && !name.hasPrefix(".")
       default: false
       }

@@ -22,7 +22,7 @@ struct PublishedLocationWatch<Mark: Equatable & Sendable>: Sendable {
 
   /// The receiver is held by another program, or not.
   ///
-  /// - Parameter mark: a value that changes with the published location; it is that of before.
+  /// - Parameter mark: a value that changes with the published location; here the earlier one.
   mutating func setHeld(_ isHeld: Bool, mark: @autoclosure () -> Mark, at now: Instant) {
     switch (state, isHeld) {
     case (.off, true): state = .on(seen: mark(), next: now + Self.interval)

@@ -67,7 +67,7 @@ package struct ServiceSettings: Sendable, Equatable {
   package var hasCorrectionsAlways = false
   /// SEXTANT_CORRECTIONS_STALL_SECONDS: the time after which a source without corrections has stalled, for tests.
   package var correctionStallSeconds: Double?
-  /// Whether they are those of the daemon, which has no terminal and serves other programs.
+  /// Whether they belong to the daemon, which has no terminal and serves other programs.
   package var isDaemon = false
   /// Settings that cannot be read and count as not set, a line for each.
   package private(set) var problems: [String] = []

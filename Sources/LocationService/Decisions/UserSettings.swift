@@ -7,7 +7,7 @@ import Synchronization
 package struct UserSettings: Equatable, Sendable {
   /// The rate of the line, in baud. It stays at the receiver after the end of the service.
   package var bitsPerSecond: UInt32?
-  /// The time between two epochs at full rate, in milliseconds, at most 1000. Longer ones are those of power control.
+  /// The time between two epochs at full rate, in milliseconds, at most 1000. Power control sets longer ones.
   package var cycleMilliseconds: UInt16?
 
   package init() {}

@@ -44,7 +44,7 @@ extension StateText {
     case .authorization: damage(text, authorizationHeading, wanted: 1) { _ in authorization(in: text) != nil }
     case .newestLocation: damage(text, locationHeading, wanted: 1) { _ in location(in: text) != nil }
     case .monitor: damage(text, monitorHeading) { monitorRecord($0) != nil }
-    // It grows with each location, so an incomplete end is that of a killed program.
+    // It grows with each location, so an incomplete end means that the program was killed.
     case .deferred: nil
     case .compass:
       damage(text, compassHeading, wanted: 1) { fields in

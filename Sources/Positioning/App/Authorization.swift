@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An app's authorization for location; the raw values are those of CLAuthorizationStatus.
+/// An app's authorization for location; the raw values equal those of CLAuthorizationStatus.
 public enum AuthorizationStatus: Int, Codable, Sendable, CaseIterable {
   case notDetermined = 0
   /// The user cannot change the status.
@@ -14,7 +14,7 @@ public enum AuthorizationStatus: Int, Codable, Sendable, CaseIterable {
   public var isAuthorized: Bool { self == .authorizedAlways || self == .authorizedWhenInUse }
 }
 
-/// The raw values are those of CLAccuracyAuthorization.
+/// The raw values equal those of CLAccuracyAuthorization.
 public enum AccuracyAuthorization: Int, Codable, Sendable {
   case full = 0
   case reduced = 1

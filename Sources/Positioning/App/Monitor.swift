@@ -10,7 +10,7 @@ import ReceiverStream
 ///
 ///     evaluated ──a change──▶ waiting ──take──▶ handled by an iteration ──its next take, or its end──▶ evaluated
 public struct Monitor: Sendable {
-  /// The raw values are those of CLMonitor.Event.State.
+  /// The raw values equal those of CLMonitor.Event.State.
   public enum State: UInt, Codable, Sendable {
     case unknown = 0
     case satisfied = 1
@@ -227,7 +227,7 @@ public struct Monitor: Sendable {
 
   /// Notes that an event was handled. An event of an earlier process is the condition's last one from now on.
   ///
-  /// - Parameter isHindered: whether nothing may be monitored now; else an obstacle of before is past.
+  /// - Parameter isHindered: whether nothing may be monitored now; else an earlier obstacle is past.
   mutating func complete(_ event: Event, isHindered: Bool, at now: Instant) {
     guard let index = index(of: event.identifier) else { return }
     entries[index].record.lastEvent = event

@@ -22,7 +22,7 @@ public struct LiveUpdate: Hashable, Codable, Sendable {
 ///
 ///     moving ──stationary for the configuration's time──▶ stationary, reported once ──a move──▶ moving
 public struct LiveUpdates: Sendable {
-  /// The raw values are those of CLLiveUpdateConfiguration.
+  /// The raw values equal those of CLLiveUpdateConfiguration.
   public enum Configuration: Int, Codable, Sendable {
     case standard = 0
     case automotiveNavigation = 1

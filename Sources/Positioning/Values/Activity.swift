@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The user's activity; the raw values are those of CLActivityType.
+/// The user's activity; the raw values equal those of CLActivityType.
 public enum Activity: Int, Codable, Sendable, CaseIterable {
   case other = 1
   case automotiveNavigation = 2

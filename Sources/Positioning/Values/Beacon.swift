@@ -59,7 +59,7 @@ public struct BeaconSighting: Hashable, Sendable {
   }
 }
 
-/// The proximity of a beacon; the raw values are those of CLProximity.
+/// The proximity of a beacon; the raw values equal those of CLProximity.
 public enum Proximity: Int, Codable, Sendable {
   case unknown = 0
   case immediate = 1

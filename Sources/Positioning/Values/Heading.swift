@@ -49,7 +49,7 @@ public struct Heading: Hashable, Codable, Sendable {
   }
 }
 
-/// The orientation of the device; the raw values are those of CLDeviceOrientation.
+/// The orientation of the device; the raw values equal those of CLDeviceOrientation.
 public enum DeviceOrientation: Int, Codable, Sendable, CaseIterable {
   case unknown = 0
   case portrait = 1

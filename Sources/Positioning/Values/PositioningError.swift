@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The errors for delegates; the raw values are those of CLError.Code.
+/// The errors for delegates; the raw values equal those of CLError.Code.
 public enum PositioningError: Int, Error, Codable, Sendable {
   /// No fix now; the search goes on.
   case locationUnknown = 0

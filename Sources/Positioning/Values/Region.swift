@@ -60,7 +60,7 @@ public struct Circle: Hashable, Codable, Sendable {
   }
 }
 
-/// The side of a region's border; the raw values are those of CLRegionState.
+/// The side of a region's border; the raw values equal those of CLRegionState.
 public enum RegionState: Int, Codable, Sendable {
   case unknown = 0
   case inside = 1

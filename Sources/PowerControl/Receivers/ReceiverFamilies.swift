@@ -26,7 +26,7 @@ extension ReceiverCapabilities {
     backup: Backup())
 
   /// M8 with protocol 23.01 (SPG 3.51): batching and Super-E instead of cyclic tracking. The documents at hand give no
-  /// currents for Super-E, so it is not used; the other figures are those of the SAM-M8Q.
+  /// currents for Super-E, so it is not used; the other figures are from the SAM-M8Q data sheet.
   public static let m8Batching = ReceiverCapabilities(
     name: "M8 batching", currents: Currents(acquisition: 32, tracking: 29),
     reducedCurrents: Currents(acquisition: 25, tracking: 23), standbyMilliamperes: 0.025,

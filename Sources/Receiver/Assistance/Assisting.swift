@@ -112,7 +112,7 @@ struct Assisting: Sendable {
       return
     }
     let flags = payload[5]
-    // A time without a fix is that of a battery-backed clock; the orbits are in the same memory.
+    // A time without a fix comes from a battery-backed clock; the orbits are in the same memory.
     guard flags & 1 == 0, flags & 0b1100 != 0b1100 else {
       step = .over
       return

@@ -78,7 +78,7 @@ extension BatchedFix {
   }
 }
 
-// The ranges are those of NAV-PVT (EpochAssembler): a value out of range is absent.
+// The ranges match NAV-PVT (EpochAssembler): a value out of range is absent.
 extension BatchedFix {
   /// Returns a time; second 60, a leap second, becomes the start of the next minute.
   static func time(

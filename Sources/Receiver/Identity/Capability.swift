@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An ability that not every receiver has. The names are those of `sextant probe --json`.
+/// An ability that not every receiver has. The names match `sextant probe --json`.
 public enum Capability: String, Sendable, CaseIterable {
   /// Configuration items: CFG-VALSET, VALGET and VALDEL.
   case valset

@@ -27,7 +27,7 @@ public struct CrashRecoverySettings: Sendable, Equatable {
     backup = BackupStore.Before()
   }
 
-  /// Whether these settings are those of a receiver. Without a name they are of one with configuration items.
+  /// Whether these settings belong to a receiver. Without a name they belong to one with configuration items.
   func isOf(_ description: ReceiverDescription) -> Bool {
     receiver == Self.name(description) || receiver == Self.unidentified && description.can(.valset)
   }

@@ -67,7 +67,7 @@ struct LineHealth {
     interruptRecovery()
   }
 
-  /// Frames that follow are those of an awake receiver.
+  /// Frames that follow come from an awake receiver.
   mutating func stopReceiving() { contact = wasLost ? .lost : .none }
 
   /// The receiver has its configuration, whatever happened before.

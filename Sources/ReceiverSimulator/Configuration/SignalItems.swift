@@ -2,7 +2,7 @@
 
 /// The signals of a model: its items of CFG-SIGNAL with their defaults, and the sets of signals that it refuses.
 ///
-/// The lists, their defaults and the limits are those of recorded receivers: EVK-M101 (SPG 5.10), ZED-F9P (HPG 1.51),
+/// The lists, their defaults and the limits come from recorded receivers: EVK-M101 (SPG 5.10), ZED-F9P (HPG 1.51),
 /// ZED-X20P (HPG 2.10), and NEO-F10T (TIM 3.01) for F10. M9 is by its interface description.
 struct SignalItems: Sendable {
   /// What a model cannot combine.

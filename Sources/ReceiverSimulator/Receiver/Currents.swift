@@ -29,7 +29,7 @@ struct Currents: Sendable {
     return best ?? rows[rows.count - 1]
   }
 
-  // NEO-6M, GPS. The data sheet has no standby figure; this is that of the backup pin.
+  // NEO-6M, GPS. The data sheet has no standby figure; this is the current of the backup pin.
   static let neo6 = Currents(
     rows: [Row(systems: .gps, acquisition: 47, tracking: 39, cyclic: 11)], hardwareBackup: 0.022, standby: 0.022)
 

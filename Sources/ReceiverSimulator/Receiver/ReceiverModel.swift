@@ -123,7 +123,7 @@ struct ModelTraits: Sendable {
 }
 
 extension ReceiverModel {
-  /// The model's row of the table. The strings are those of real receivers (u-blox interface descriptions, MON-VER);
+  /// The model's row of the table. The strings come from real receivers (u-blox interface descriptions, MON-VER);
   /// the figures are from the data sheet that is named.
   var traits: ModelTraits {
     switch self {
@@ -166,7 +166,7 @@ extension ReceiverModel {
     firstFix: ModelTraits.FirstFix(cold: 26, warm: 26, hot: 1, aided: 3),
     bootMilliseconds: 300, wakeMilliseconds: 250, latencyMilliseconds: 60, transmitBufferBytes: 4096, currents: .samM8Q)
 
-  // No data sheet of a ZOE-M8B was available; its times and currents are those of the M8 above.
+  // No data sheet of a ZOE-M8B was available; its times and currents are copied from the M8 above.
   private static let m8BatchingTraits = ModelTraits(
     software: "ROM SPG 3.51 (e69e84)", hardware: "00080000",
     extensions: ["FWVER=SPG 3.51", "PROTVER=23.01", "GPS;GLO;GAL;BDS", "SBAS;QZSS"],
@@ -195,7 +195,7 @@ extension ReceiverModel {
     firstFix: ModelTraits.FirstFix(cold: 24, warm: 24, hot: 2, aided: 2),
     bootMilliseconds: 250, wakeMilliseconds: 200, latencyMilliseconds: 40, transmitBufferBytes: 8192, currents: .neoM9N)
 
-  // SAM-M10Q data sheet; MAX-M10 modules ship at 9600 baud too. The default systems are those of the data sheet's row
+  // SAM-M10Q data sheet; MAX-M10 modules ship at 9600 baud too. The default systems come from the data sheet's row
   // that allows power save mode.
   private static let m10Traits = ModelTraits(
     software: "ROM SPG 5.10 (7b202e)", hardware: "000A0000",
@@ -259,7 +259,7 @@ extension ReceiverModel {
     bootMilliseconds: 300, wakeMilliseconds: 250, latencyMilliseconds: 40, transmitBufferBytes: 16384,
     currents: .zedX20P)
 
-  // The figures are those of a NEO-6, as an example.
+  // The figures come from a NEO-6, as an example.
   private static let nmeaTraits = ModelTraits(
     software: "", hardware: "", extensions: [],
     protocolVersion: 0, uniqueIDLength: 0, configuration: .none,

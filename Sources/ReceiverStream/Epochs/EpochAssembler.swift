@@ -274,7 +274,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     pause = 0
   }
 
-  /// Whether a time is that of the epoch.
+  /// Whether a time equals the epoch's.
   mutating func isOfEpoch(_ tag: EpochTag) -> Bool { state.rawValue > State.gathering.rawValue && !isNewEpoch(tag) }
 
   // Mutating without a change: for a borrowing call the compiler copies the whole value, 2.5 kB.

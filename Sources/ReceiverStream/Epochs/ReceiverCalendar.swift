@@ -17,7 +17,7 @@ struct ReceiverCalendar: Sendable {
 
   /// A date of the receiver, corrected if it is 1024 weeks (or twice as many) early.
   ///
-  /// It is early if the corrected date is that of the computer within a day, or continues the dates before it. Other
+  /// It is early if the corrected date equals the computer's within a day, or continues the dates before it. Other
   /// dates stay as they are: for recordings, and when the clock is not set.
   mutating func mended(_ day: Day) -> Day {
     // Some receivers correct the week later by themselves.

@@ -11,7 +11,7 @@ struct ProgramContent: Sendable {
     var deferral: Deferral?
     /// The newest location that was handed to the delegate's queue.
     var newest: UTCTime?
-    /// The same at the loss of the connection: until the service's state is that of before, older ones are repetitions.
+    /// The same at the loss of the connection: until the service's state equals the earlier one, older events are repetitions.
     var newestBeforeLoss: UTCTime?
     /// The time since which a started service or a request waits for a service that is away.
     var waitsSince: Instant?

@@ -5,7 +5,7 @@ import ReceiverStream
 
 /// The messages of the service.
 extension ProgramMirror {
-  /// The seconds after the return of the service in which it may repeat locations: the newest one of before, which each
+  /// The seconds after the return of the service in which it may repeat locations: the newest earlier one, which each
   /// start begins with (SU-1), and those that it had stored for a deferral.
   static var repetitionSeconds: Double { 60 }
 

@@ -12,7 +12,7 @@ struct RepeatedEvents: Sendable {
 
   mutating func connectionLost() { beforeLoss = last }
 
-  /// Takes an event. Returns whether it is the one of before the loss once more.
+  /// Takes an event. Returns whether it repeats an event from before the disconnect.
   ///
   /// - Parameter hasWaited: whether it has a number, by which the mirror recognises it if it comes again.
   mutating func isRepetition(_ event: DelegateEvent, hasWaited: Bool) -> Bool {

@@ -214,7 +214,7 @@ package struct ServedProgram: Sendable {
 }
 
 extension Monitor.Event {
-  /// Whether both say the same of a condition that is not monitored: the first one's time is that of the report.
+  /// Whether both say the same of a condition that is not monitored: the report has the first one's time.
   fileprivate func isSameReport(as other: Monitor.Event) -> Bool {
     identifier == other.identifier && state == .unmonitored && other.state == .unmonitored
       && diagnostic == other.diagnostic && !diagnostic.isRefusal

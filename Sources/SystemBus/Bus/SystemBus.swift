@@ -6,7 +6,7 @@ import SystemPackage
 /// The connection to the system's bus, or to that of the user: calls go out, messages come in, no function waits. One thread uses it and waits for its
 /// descriptor.
 ///
-/// The protocol is that of sd-bus, whose library is loaded at run time (`CBus`). Its objects are pointers, which is the reason
+/// The protocol is sd-bus, whose library is loaded at run time (`CBus`). Its objects are pointers, which is the reason
 /// for `unsafe`: each belongs to a value in this file and is released with it.
 @safe package struct SystemBus: ~Copyable {
   /// The reason why there is no connection, with the next step.

@@ -57,7 +57,7 @@ package struct VarlinkService: Sendable {
 }
 
 extension VarlinkService.Interface {
-  /// The interface of every service. Names and types are those of varlink.org, "Service".
+  /// The interface of every service. Names and types follow varlink.org, "Service".
   package static let service = VarlinkService.Interface(
     name: "org.varlink.service",
     description: """

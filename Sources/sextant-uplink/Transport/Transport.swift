@@ -59,7 +59,7 @@ final class Transport: Sendable {
         let poller = try Poller()
         let waker = poller.waker
         state.withLock { $0.waker = waker }
-        // Commands of before wait.
+        // Earlier commands wait.
         waker.wake()
         if isMQTT {
           var connection = MQTTConnection(configuration, writer, password: password, report: report)

@@ -67,7 +67,7 @@ extension Authorize {
     @Option(help: "The number of a user of the location service, instead of the present one; needs root.")
     var user: UInt32?
 
-    /// Files are those of the present user.
+    /// Files belong to the present user.
     func refuseUser() throws {
       if user != nil {
         throw CommandFailure(

@@ -12,7 +12,7 @@ enum Source: Equatable {
   /// The built-in simulator, as a receiver on a pseudo-terminal, by the name of a scenario or the path of one.
   case simulator(String)
 
-  /// Whether its positions are those of the simulator or of a recording.
+  /// Whether its positions come from the simulator or a recording.
   var isSimulated: Bool {
     switch self {
     case .simulator: true

@@ -11,7 +11,7 @@ struct NoFix {
   var epochs: Int
   /// The receiver's last error or warning.
   var warning: String?
-  /// Whether the bytes are those of a recording: replayed, or on standard input.
+  /// Whether the bytes come from a recording: replayed, or on standard input.
   var isReplay = false
 
   var text: String { "no fix was received: \(cause)" }

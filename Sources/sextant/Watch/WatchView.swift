@@ -165,7 +165,7 @@ struct WatchView: ~Copyable {
 
   /// Reads keys. Returns false at the end of the terminal.
   mutating func readKeys(at now: Instant) -> Bool {
-    // In the background the keys are those of another job.
+    // In the background the keys belong to another job.
     guard hasKeys else { return true }
     guard let bytes = TerminalControl.read() else { return false }
     press(bytes, at: now)

@@ -15,7 +15,7 @@ struct ScreenCapabilities: Equatable {
   /// The capabilities of the terminal that the environment names.
   ///
   /// - Parameter environment: returns a variable. The first of LC_ALL, LC_CTYPE and LANG that is set is the locale
-  ///   (locale(7)); without one the characters are those of ASCII. NO_COLOR, when it is not empty, forbids colours
+  ///   (locale(7)); without one the characters are ASCII. NO_COLOR, when it is not empty, forbids colours
   ///   (no-color.org); terminals of the series VT, and those with the suffix `-m` for monochrome (terminfo(5)), have none.
   init(_ environment: (String) -> String?) {
     func value(_ name: String) -> String? { environment(name).flatMap { $0.isEmpty ? nil : $0 } }
