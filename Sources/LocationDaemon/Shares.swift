@@ -29,7 +29,7 @@ enum ServiceLimits {
   /// The time of a round within which a user who has had a turn gets a further one.
   static let round = Milliseconds(2)
   /// The connections that a round accepts or closes at a socket. Until its first turn the service knows the user alone, so that
-  /// users who connect without end keep nobody else in the queue of the listener.
+  /// users who connect without end do not keep others waiting in the queue of the listener.
   static let acceptsOfRound = 256
   /// The same for clients of gpsd, whose user costs a request to the kernel.
   static let clientAcceptsOfRound = 64

@@ -218,7 +218,7 @@ import MonotonicTime
         }
         report(.refused(sequence, words))
       case CUPLINK_MQTT_MESSAGE:
-        // A broker may send what nobody has subscribed to.
+        // A broker may send messages without a subscription.
         guard unsafe event.topic.map({ unsafe String(cString: $0) }) == commandTopic else { continue }
         let message = unsafe UnsafeRawBufferPointer(start: event.payload, count: event.length)
         report(.bytes(UInt64(message.count)))
