@@ -61,11 +61,13 @@ package enum Daemon {
     let policy = DaemonPolicy.installed(variable)
     for line in StartLines.lines(socket: path, settings) { log(line) }
     host.start(endWaker: poller.waker) { poller in
-      try LocationServer(
+      let server = try LocationServer(
         host, UnixSocket(adopting: descriptor), policy: policy, version: SextantVersion.text,
         gpsd: (listeners, options.gpsdIsOff), manager, &poller, at: SystemClock.monotonic)
+      // Before, the thread may still fail to start, for example without a descriptor for its events.
+      manager.notify("READY=1")
+      return server
     }
-    manager.notify("READY=1")
     let isRequested = wait(&poller, until: { host.hasEnded }) {
       policy.reload(variable)
       host.wakeThread()

@@ -9,6 +9,7 @@ that a refusal is not that of a service that refuses everything. docs/reference/
 """
 import contextlib
 import fcntl
+import itertools
 import json
 import os
 import pathlib
@@ -533,13 +534,22 @@ def extreme_numbers(folder):
         one.terminate()
 
 
+def connections(path):
+    """The number of connections at a socket that its server has not closed: /proc/net/unix, state 03."""
+    with open("/proc/net/unix") as file:
+        return sum(fields[5] == "03" and fields[-1] == path for fields in map(str.split, file))
+
+
 def no_descriptors(folder):
     """A service that the system refuses a descriptor accepts programs again once it has one, without the end of a connection."""
     with service(folder) as one:
         before = resource.prlimit(one.process.pid, resource.RLIMIT_NOFILE)
         for variant, waiting in {"one program waits": 1, "twenty programs wait": 20, "without another connection": 0}.items():
-            used = max(int(name) for name in os.listdir(f"/proc/{one.process.pid}/fd")) + 1
-            resource.prlimit(one.process.pid, resource.RLIMIT_NOFILE, (used, before[1]))
+            # A connection that the service has not closed yet would give its descriptor to the next one.
+            wait_until(lambda: connections(one.socket) == 0, lambda: f"{connections(one.socket)} connections are not closed")
+            used = {int(name) for name in os.listdir(f"/proc/{one.process.pid}/fd")}
+            free = next(number for number in itertools.count() if number not in used)
+            resource.prlimit(one.process.pid, resource.RLIMIT_NOFILE, (free, before[1]))
             clients = [one.client() for _ in range(waiting + 1)]
             one.wait_for_message("a program cannot be served: .*LimitNOFILE")
             for client in clients[waiting:]:
