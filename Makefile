@@ -56,9 +56,11 @@ build: .build/release/sextant
 	$(SWIFT) build -c release --product sextant-track
 	@touch $@
 
+# CI has built them with `test-programs`, and names --skip-build: SwiftPM links its plugin's tool again, and then compiles UBX anew.
+TEST_OPTIONS ?=
 test: dependencies
-	$(TEST) --package-path Benchmarks $(IN_TESTS)
-	$(TEST) --scratch-path $(TESTED)
+	$(TEST) $(TEST_OPTIONS) --package-path Benchmarks $(IN_TESTS)
+	$(TEST) $(TEST_OPTIONS) --scratch-path $(TESTED)
 
 # The build of `test`, with its programs and the measurements.
 test-programs: dependencies
