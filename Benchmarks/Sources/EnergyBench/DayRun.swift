@@ -19,7 +19,7 @@ struct DayRun {
   /// The time until an M10 that was switched on takes commands.
   private static let bootTime = Milliseconds(300)
   /// Switches GLONASS on in the memory and the battery-backed memory of an M10, which has GPS and Galileo by default: the table of
-  /// its currents is that of three constellations.
+  /// its currents counts three constellations.
   private static let withGLONASS = Command(
     .cfgVALSET, [0, 3, 0, 0, 0x25, 0x00, 0x31, 0x10, 1], answer: .acknowledgement)
 

@@ -9,7 +9,7 @@ public struct EnergyBench: Sendable {
   public var seed: UInt64
   public var baud: LineRate
 
-  /// The bench compares equal receivers: the set of constellations is that of the table of currents, unless `policy`
+  /// The bench compares equal receivers: the constellations match the table of currents, unless `policy`
   /// changes it.
   public init(policy: PowerPolicy? = nil, seed: UInt64 = 1, baud: LineRate = .raised) {
     var standard = PowerPolicy.standard

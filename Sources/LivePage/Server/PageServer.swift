@@ -195,7 +195,7 @@ package struct PageServer: Sendable {
       case .reading(let reader, _):
         if reader.isEmpty { connections[number]!.state = .closed } else { refuse(number, .requestTimeout, at: now) }
       case .closing: connections[number]!.state = .closed
-      // A page that reads nothing for two heartbeats is no longer a demand.
+      // A page that reads nothing for two heartbeats ends its demand.
       case .events where connection.hasOutput && connection.isStuck: connections[number]!.state = .closed
       case .events(let queue, let opened, _):
         connections[number]!.isStuck = connection.hasOutput

@@ -90,7 +90,7 @@ struct EpochPace: Sendable {
 
   /// Moves the last epoch to `now`: there was more of it.
   ///
-  /// - Returns: false for an epoch out of step, which is no part of it and has no effect.
+  /// - Returns: false for an epoch out of step, which is not a part of it and has no effect.
   mutating func amend(_ now: Instant) -> Bool {
     switch pace {
     case .none: return true

@@ -41,7 +41,7 @@ struct ConfigurationWatch: Sendable {
     case .ubx:
       if let ubx = frame.ubx, ubx.identity == message { lastMessage = now }
     case .nmea where expectsNoNMEA && now >= settledAt:
-      // Of texts only that of a start is a sign: receivers also write some while their configuration is in place.
+      // Only a boot text is a sign of a loss: receivers also write texts while their configuration is in place.
       if let sentence = frame.nmea, sentence.formatter == TXT.formatter {
         guard !startsOften, ReceiverText(sentence)?.announcesStart == true else { break }
       }
