@@ -46,7 +46,7 @@ PARTS = [
         ("`watch` and `track` wait for a receiver; the others end at once, with the next step:", [
             "sextant watch --seconds 2", "sextant track --once --seconds 2", "sextant probe", "sextant record walk.rec",
             "sextant configure show"]),
-        ("A path that does not exist, a file that is no receiver, and a file that is no recording:", [
+        ("A path that does not exist, a file that is not a receiver, and a file that is not a recording:", [
             "sextant watch --device /dev/ttyACM7", "echo 'some words' > notes.txt", "sextant watch --device notes.txt",
             "sextant watch --device replay:notes.txt", "sextant decode notes.txt"]),
         ("The built-in simulator, because `--demo` requests it:", [
