@@ -12,7 +12,8 @@
 /// 4. Otherwise the burst ends before the message with the new time, as those of most receivers do.
 ///
 /// The order is known after two epochs that agree. It is discarded after as many that do not.
-struct BurstOrder: Sendable {
+// Not copyable, because the compiler copies a value for each call that only reads it.
+struct BurstOrder: ~Copyable, Sendable {
   /// The place of a message in the order: its id, and its number in a run of the same id.
   typealias Key = UInt64
 
@@ -62,6 +63,7 @@ struct BurstOrder: Sendable {
   /// - Parameters:
   ///   - pause: the pause before it in milliseconds; 0 for none.
   ///   - isInstrument: whether it may also come at a pace of its own, such as a heading.
+  @inline(__always)
   func isAhead(_ id: UInt64, after pause: UInt32, isInstrument: Bool) -> Bool {
     if pause > 0, separates(pause) { return true }
     let id = Self.id(id)
@@ -70,6 +72,7 @@ struct BurstOrder: Sendable {
   }
 
   /// Adds a message without a time.
+  @inline(__always)
   mutating func add(untimed id: UInt64, after pause: UInt32) {
     let key = next(id)
     if !hasBegun { start = key }
@@ -97,7 +100,7 @@ struct BurstOrder: Sendable {
     previous = next(id)
     lastTimed = previous
     firstUntimed = 0
-    paused = Boundary()
+    if paused.pause > 0 { paused = Boundary() }
   }
 
   /// Records that the known end was followed by more of the same epoch.
@@ -128,11 +131,13 @@ struct BurstOrder: Sendable {
     }
   }
 
+  @inline(__always)
   private mutating func note(_ pause: UInt32, before key: Key, isUntimed: Bool) {
     guard pause > 0, UInt64(pause) > 2 * UInt64(paused.pause) else { return }
     paused = Boundary(last: previous, first: key, beginsUntimed: isUntimed, pause: pause)
   }
 
+  @inline(__always)
   private mutating func next(_ id: UInt64) -> Key {
     runLength = id == previous & 0xFFFF_FFFF_FFFF ? runLength + 1 : 0
     return id | runLength << 48

@@ -192,9 +192,10 @@ public struct EpochAssembler: ~Copyable, Sendable {
   }
 
   /// Called before a sentence without a time that may be the first of the next burst, or behind a pause between the bursts.
+  @inline(__always)
   private mutating func findBurst(isAhead: Bool, _ body: (borrowing Report, borrowing Sky) -> Void) {
     switch state {
-    case .empty, .gathering, .ahead: dropBeforePause()
+    case .empty, .gathering, .ahead: if pause > 0 { dropBeforePause() }
     case .open, .reported: if isAhead { goAhead(body) }
     }
   }
@@ -203,7 +204,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   @inline(never)
   private mutating func goAhead(_ body: (borrowing Report, borrowing Sky) -> Void) {
     if state == .open { report(body) }
-    held = untimed
+    swap(&held, &untimed)
     state = .ahead
     dropAhead()
   }
@@ -216,6 +217,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
 
   /// Drops sentences without a time before a pause between two bursts. A heading is an instrument's only if the order is known:
   /// until then it may be a late one of the epoch before.
+  @inline(never)
   private mutating func dropBeforePause() {
     guard order.separates(pause) else { return }
     dropAhead()
@@ -229,7 +231,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     untimed.motion = .none
     guard !isNew else { return }
     held.add(untimed)
-    untimed = held
+    swap(&held, &untimed)
     state = .reported
   }
 

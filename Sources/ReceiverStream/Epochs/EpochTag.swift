@@ -20,15 +20,20 @@ package enum EpochTag: Equatable, Sendable {
   }
 
   /// Whether two tags of one clock are of the same epoch.
+  @inline(__always)
   func isSame(as other: EpochTag) -> Bool {
     switch (self, other) {
-    case (.timeOfWeek(let a), .timeOfWeek(let b)): return a == b
-    case (.timeOfDay(let a), .timeOfDay(let b)):
-      let day: Int64 = 86_400_000_000_000
-      let difference = abs(a - b)
-      return min(difference, abs(day - difference)) < Self.rounding
-    default: return false
+    case (.timeOfWeek(let a), .timeOfWeek(let b)): a == b
+    case (.timeOfDay(let a), .timeOfDay(let b)): a == b || Self.isNear(a, b)
+    default: false
     }
+  }
+
+  @inline(never)
+  private static func isNear(_ a: Int64, _ b: Int64) -> Bool {
+    let day: Int64 = 86_400_000_000_000
+    let difference = abs(a - b)
+    return min(difference, abs(day - difference)) < rounding
   }
 
   /// Whether two tags are of the same epoch, given GPS − UTC in seconds.

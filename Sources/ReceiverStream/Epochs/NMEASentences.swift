@@ -4,7 +4,8 @@ import NMEA
 import WireBytes
 
 /// The state of an epoch that several sentences determine together.
-struct NMEAEpoch: Sendable {
+// Not copyable, because the compiler copies a value for each call that only reads it.
+struct NMEAEpoch: ~Copyable, Sendable {
   /// Whether a sentence with a status has a valid solution. The sentence of the highest rank counts, and among those of one rank
   /// a valid one. Sentences that say nothing about it do not count.
   private(set) var isValid: Bool?
@@ -81,7 +82,7 @@ struct NMEAEpoch: Sendable {
   /// A new epoch. The fix mode of GSA holds for ten epochs without GSA.
   ///
   /// - Parameter fixMode: that of the earlier epoch's GSA.
-  init(after earlier: NMEAEpoch, fixMode: Int?) {
+  init(after earlier: borrowing NMEAEpoch, fixMode: Int?) {
     let mode = earlier.fixMode ?? fixMode
     earlierAge = mode == nil ? earlier.earlierAge + 1 : 1
     earlierFixMode = earlier.isValid == true && earlierAge <= 10 ? mode ?? earlier.earlierFixMode : nil
@@ -146,53 +147,55 @@ extension EpochAssembler {
   @inline(never)
   private mutating func receiveGSV(_ sentence: NMEA.Sentence, _ body: (borrowing Report, borrowing Sky) -> Void) {
     let content = sentence.decodeInline(GSV.self, rejected: &rejectedFields)
+    let talker = sentence.talker
     let signal = UInt64(truncatingIfNeeded: content.signalID ?? 0)
-    beginUntimed(Self.id(sentence.talker, isLast: content.isLast, signal: signal), body)
-    apply(content, sentence.talker)
+    beginUntimed(Self.id(talker, isLast: content.isLast, signal: signal), body)
+    apply(content, talker)
     complete(body)
   }
 
   @inline(never)
   private mutating func receiveGSA(_ sentence: NMEA.Sentence, _ body: (borrowing Report, borrowing Sky) -> Void) {
     let content = sentence.decodeInline(GSA.self, rejected: &rejectedFields)
-    beginUntimed(Self.id(sentence.talker, GSA.formatter), body)
-    apply(content, sentence.talker)
+    let talker = sentence.talker
+    beginUntimed(Self.id(talker, GSA.formatter), body)
+    apply(content, talker)
     complete(body)
   }
 
   @inline(never)
   private mutating func receiveOther(_ sentence: NMEA.Sentence, _ body: (borrowing Report, borrowing Sky) -> Void) {
     if sentence.isProprietary { return receiveProprietary(sentence, body) }
-    let formatter = sentence.formatter
-    let id = Self.id(sentence.talker, formatter)
+    let (talker, formatter) = (sentence.talker, sentence.formatter)
+    let id = Self.id(talker, formatter)
     switch formatter {
     case GSV.formatter: return receiveGSV(sentence, body)
     case GSA.formatter: return receiveGSA(sentence, body)
     case GGA.formatter:
       let content = sentence.decode(GGA.self, rejected: &rejectedFields)
-      guard mayCount(sentence.talker, (content.quality ?? 0) > 0, content.latitude) else { return }
-      begin(.gga, sentence.talker, content.time, content.latitude, content.longitude, id, body)
-      apply(content, sentence.talker)
+      guard mayCount(talker, (content.quality ?? 0) > 0, content.latitude) else { return }
+      begin(.gga, talker, content.time, content.latitude, content.longitude, id, body)
+      apply(content, talker)
     case RMC.formatter:
       let content = sentence.decode(RMC.self, rejected: &rejectedFields)
-      guard mayCount(sentence.talker, Self.isValid(content.status, content.positionMode) == true, content.latitude)
+      guard mayCount(talker, Self.isValid(content.status, content.positionMode) == true, content.latitude)
       else { return }
-      begin(.rmc, sentence.talker, content.time, content.latitude, content.longitude, date: content.date, id, body)
-      apply(content, sentence.talker)
+      begin(.rmc, talker, content.time, content.latitude, content.longitude, date: content.date, id, body)
+      apply(content, talker)
     case GNS.formatter:
       let content = sentence.decode(GNS.self, rejected: &rejectedFields)
       guard
         mayCount(
-          sentence.talker, (Self.quality(ofModes: content.positionModes) ?? .unknown) != .unknown, content.latitude)
+          talker, (Self.quality(ofModes: content.positionModes) ?? .unknown) != .unknown, content.latitude)
       else { return }
-      begin(.gns, sentence.talker, content.time, content.latitude, content.longitude, id, body)
-      apply(content, sentence.talker)
+      begin(.gns, talker, content.time, content.latitude, content.longitude, id, body)
+      apply(content, talker)
     case GLL.formatter:
       let content = sentence.decode(GLL.self, rejected: &rejectedFields)
-      guard mayCount(sentence.talker, Self.isValid(content.status, content.positionMode) == true, content.latitude)
+      guard mayCount(talker, Self.isValid(content.status, content.positionMode) == true, content.latitude)
       else { return }
-      begin(.gll, sentence.talker, content.time, content.latitude, content.longitude, id, body)
-      apply(content, sentence.talker)
+      begin(.gll, talker, content.time, content.latitude, content.longitude, id, body)
+      apply(content, talker)
     case VTG.formatter:
       let content = sentence.decode(VTG.self, rejected: &rejectedFields)
       beginUntimed(id, body)
@@ -226,10 +229,17 @@ extension EpochAssembler {
   ) {
     // Nearly all sentences have another time or are the first of their kind: they skip the other checks.
     var own = tag(time)
-    if let current = tag, let timed = own, timed.isSame(as: current) { own = current }
-    if own != nil, own != tag, nmea.mayJoinLocalTime(kind) { own = joiningLocalTime(kind, own, latitude, longitude) }
+    var mayBeOfEpoch = true
+    if let timed = own, let current = tag {
+      if timed.isSame(as: current) {
+        own = current
+      } else {
+        if nmea.mayJoinLocalTime(kind) { own = joiningLocalTime(kind, own, latitude, longitude) }
+        mayBeOfEpoch = own == tag
+      }
+    }
     let isOther =
-      (own == nil || tag == nil || own == tag) && nmea.mayBeRepeated(kind, date: date)
+      mayBeOfEpoch && nmea.mayBeRepeated(kind, date: date)
       && nmea.isRepeated(
         kind, talker, time: time, date: date, isTimed: tag != nil, isAfterSilence: pause >= 100,
         hasMoved: hasMoved(latitude, longitude))

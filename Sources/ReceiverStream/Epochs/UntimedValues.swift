@@ -4,7 +4,8 @@
 ///
 /// They complete the fix of the burst's epoch, and take nothing from sentences with a time. A later VTG replaces the motion of RMC
 /// only where messages with the epoch's time enclose it, so that no other burst can have sent it.
-struct UntimedValues: Sendable {
+// Not copyable, because the compiler copies a value for each call that only reads it.
+struct UntimedValues: ~Copyable, Sendable {
   /// The place of VTG among the messages with a time.
   enum Place: UInt8 { case none, last, enclosed }
 
@@ -27,6 +28,10 @@ struct UntimedValues: Sendable {
   var unmatched = UnmatchedSatellites()
   /// The number of both.
   var usedCount = 0
+
+  // Inlined, because the compiler copies the result of a call.
+  @inline(__always)
+  init() {}
 
   /// Completes a fix.
   func complete(_ fix: inout Fix) {
@@ -52,7 +57,7 @@ struct UntimedValues: Sendable {
   }
 
   /// Adds the values of later sentences of the same burst.
-  mutating func add(_ later: UntimedValues) {
+  mutating func add(_ later: borrowing UntimedValues) {
     speedMetresPerSecond = later.speedMetresPerSecond ?? speedMetresPerSecond
     courseDegrees = later.courseDegrees ?? courseDegrees
     velocityMetresPerSecond = later.velocityMetresPerSecond ?? velocityMetresPerSecond
