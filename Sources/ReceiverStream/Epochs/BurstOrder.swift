@@ -41,6 +41,8 @@ struct BurstOrder: ~Copyable, Sendable {
   /// The first message of the stream, if it has no time, until another evidence contradicts it.
   private var start: Key = 0
   private var hasBegun = false
+  /// Whether a message without a time and without a pause may be the first of a burst.
+  private var mayBeginUntimed = true
 
   private static var enough: Int { 2 }
   /// Whether the order is known.
@@ -67,12 +69,21 @@ struct BurstOrder: ~Copyable, Sendable {
   func isAhead(_ id: UInt64, after pause: UInt32, isInstrument: Bool) -> Bool {
     if pause > 0, separates(pause) { return true }
     let id = Self.id(id)
+    guard mayBeginUntimed else { return false }
     if isKnown, known.beginsUntimed { return previous == known.last || !isInstrument && id == Self.id(known.first) }
     return !isKnown && start != 0 && previous == lastTimed && id == Self.id(start)
   }
 
-  /// Adds a message without a time.
+  /// Adds a message without a time and without a pause before it that goes on with the messages without a time of its burst. Returns
+  /// false, and adds nothing, if it may be another one.
   @inline(__always)
+  mutating func goOn(untimed id: UInt64) -> Bool {
+    guard !mayBeginUntimed, firstUntimed != 0 else { return false }
+    previous = next(id)
+    return true
+  }
+
+  /// Adds a message without a time.
   mutating func add(untimed id: UInt64, after pause: UInt32) {
     let key = next(id)
     if !hasBegun { start = key }
@@ -91,6 +102,7 @@ struct BurstOrder: ~Copyable, Sendable {
         let first = id
         note(pause, before: first, isUntimed: false)
         learn(boundary(before: first))
+        mayBeginUntimed = isKnown ? known.beginsUntimed : start != 0
       }
       // With one kind of message, each message ends its epoch. A growing run length would hide that.
       previous = 0
@@ -104,7 +116,10 @@ struct BurstOrder: ~Copyable, Sendable {
   }
 
   /// Records that the known end was followed by more of the same epoch.
-  mutating func forget() { confirmations = 0 }
+  mutating func forget() {
+    confirmations = 0
+    mayBeginUntimed = start != 0
+  }
 
   private func boundary(before first: Key) -> Boundary {
     guard firstUntimed != 0 else { return Boundary(last: previous, first: first, pause: paused.pause) }

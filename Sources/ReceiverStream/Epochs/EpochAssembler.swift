@@ -185,7 +185,15 @@ public struct EpochAssembler: ~Copyable, Sendable {
   }
 
   /// Called before a sentence without a time is applied. It belongs to the epoch of its burst.
+  @inline(__always)
   mutating func beginUntimed(_ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void) {
+    if pause == 0, state == .open || state == .reported, order.goOn(untimed: id) { return }
+    placeUntimed(id, body)
+  }
+
+  /// Finds the epoch of a sentence without a time by the receiver's order.
+  @inline(never)
+  private mutating func placeUntimed(_ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void) {
     findBurst(isAhead: order.isAhead(id, after: pause, isInstrument: false), body)
     if state == .empty { state = .gathering }
     order.add(untimed: id, after: pause)
@@ -262,18 +270,23 @@ public struct EpochAssembler: ~Copyable, Sendable {
   }
 
   /// Called after a message is applied. Reports the epoch when it is complete, or has changed since its report.
+  @inline(__always)
   mutating func complete(isEnd: Bool = false, _ body: (borrowing Report, borrowing Sky) -> Void) {
-    switch state {
-    case .open: if isEnd || order.isEnd { report(body) }
-    case .reported:
-      if skyState.isChanged || finishAndCompare() {
-        // A late message does not refute the end that was learned.
-        if pause == 0 { order.forget() }
-        report(body)
-      }
-    case .empty, .gathering, .ahead: break
+    if state == .open {
+      if isEnd || order.isEnd { report(body) }
+    } else if state == .reported {
+      reportChange(body)
     }
     pause = 0
+  }
+
+  /// Reports an epoch again if it has changed.
+  @inline(never)
+  private mutating func reportChange(_ body: (borrowing Report, borrowing Sky) -> Void) {
+    guard skyState.isChanged || finishAndCompare() else { return }
+    // A late message does not refute the end that was learned.
+    if pause == 0 { order.forget() }
+    report(body)
   }
 
   /// Whether a time equals the epoch's.

@@ -135,6 +135,7 @@ extension EpochAssembler {
     id(talker, GSV.formatter) | (isLast ? BurstOrder.pageBit : 0) | (signal & 0xF) << 44
   }
 
+  @inline(__always)
   package mutating func receive(_ sentence: NMEA.Sentence, _ body: (borrowing Report, borrowing Sky) -> Void) {
     // Most sentences are GSV or GSA. Their functions save fewer registers than the one for all others.
     switch sentence.shortAddress & 0xFF_FFFF {
