@@ -2,6 +2,7 @@
 import FileSystem
 import Positioning
 import ReceiverStream
+import TestSupport
 import Testing
 
 @testable import LocationService
@@ -159,6 +160,44 @@ struct SealedTextTests {
     for name in ["hike@", "hike", "@/usr/bin/hike", "a@/usr/bin/hike@/home/x/evil", "x/y@/usr/bin/hike", "a@/"] {
       #expect(StoredPrograms.executable(inOldName: name) == nil, "\(name)")
     }
+  }
+
+  @Test("Old folders are renamed; of two permissions for one executable a denial counts, and each loss is reported")
+  func renaming() throws {
+    let folder = try TemporaryFolder()
+    let store = AuthorizationStore(stateFolder: "\(folder.path)/users/1000")
+    func record(_ status: AuthorizationStatus) -> Authorization.Record {
+      var record = Authorization.Record()
+      record.status = status
+      return record
+    }
+    let old = [
+      ("org.example.hike@/usr/bin/hike", AuthorizationStatus.authorizedAlways), ("a@/opt/map", .authorizedWhenInUse),
+      ("b@/opt/map", .denied), ("a@/bin/sh@/home/x/evil", .authorizedAlways), ("plain", .authorizedAlways),
+      ("exe:/usr/bin/new", .authorizedWhenInUse),
+    ]
+    for (name, status) in old { try store.set(record(status), for: name) }
+    // A folder of something else stays.
+    try PrivateFolder("\(folder.path)/users/other/apps/a%40%2Fbin%2Fls", makingWith: 0o700)
+      .replace("authorization", with: [])
+    var lines: [String] = []
+    StoredPrograms(stateFolder: folder.path).rename(
+      identity: { "exe:\($0)" }, isName: { $0.hasPrefix("exe:") }, log: { lines.append($0) })
+
+    let found = Dictionary(uniqueKeysWithValues: store.entries().map { ($0.app, $0.status) })
+    // What is stored in a folder carries the name of its old place in its checksum, and is read with it once.
+    #expect(Set(found.keys) == ["exe:/usr/bin/hike", "exe:/opt/map", "exe:/usr/bin/new"])
+    #expect(found["exe:/usr/bin/new"] == .authorizedWhenInUse)
+    #expect(found["exe:/opt/map"] != .authorizedWhenInUse && found["exe:/opt/map"] != .authorizedAlways)
+    #expect(PrivateFile.names(in: "\(folder.path)/users/other/apps") == ["a%40%2Fbin%2Fls"])
+    let setAside = PrivateFile.names(in: "\(folder.path)/users/1000/apps").filter { $0.hasSuffix(StateDamage.suffix) }
+    #expect(setAside.count == 3)
+    #expect(lines.count == 3 && lines.allSatisfy { $0.contains("sextant authorize allow NAME") })
+
+    lines = []
+    StoredPrograms(stateFolder: folder.path).rename(
+      identity: { "exe:\($0)" }, isName: { $0.hasPrefix("exe:") }, log: { lines.append($0) })
+    #expect(lines.isEmpty && Set(store.entries().map(\.app)) == Set(found.keys))
   }
 
   @Test("Impossible values are not written: they would be damage at the next start")

@@ -395,4 +395,34 @@ struct ServiceCoreTests {
       })
     #expect(core.engine.authorization.status == .authorizedWhenInUse)
   }
+
+  @Test("AU-11 each question offers the answers of its request, and takes no other one")
+  func answers() {
+    typealias Meaning = [String: Authorization.Answer]
+    let yes: Meaning = ["y": .always, "yes": .always, "a": .always, "always": .always]
+    let use: Meaning = ["w": .whenInUse, "while": .whenInUse, "o": .once, "once": .once, "n": .deny, "no": .deny]
+    let keep: Meaning = ["k": .deny, "keep": .deny, "n": .deny, "no": .deny]
+    let table: [(request: Authorization.Request, isUpgrade: Bool, offers: String, meaning: Meaning)] = [
+      (.whenInUse, false, "[w]hile in use, [o]nce, [n]o: ", use.merging(["y": .whenInUse, "yes": .whenInUse]) { $1 }),
+      (.always, false, "[a]lways, [w]hile in use, [o]nce, [n]o: ", use.merging(yes) { $1 }),
+      (.always, true, "[a]lways, [k]eep as it is: ", keep.merging(yes) { $1 }),
+      (
+        .temporaryFullAccuracy(purpose: "map"), false, "[y]es, [n]o: ",
+        ["y": .once, "yes": .once, "n": .deny, "no": .deny]
+      ),
+    ]
+    let words = Set(table.flatMap(\.meaning.keys)).union(["", " ", "yy", "allow", "YES", "No", "Always"])
+    for row in table {
+      let prompt = Authorization.Prompt(request: row.request, text: "to go\nhome", isUpgrade: row.isUpgrade)
+      let question = PromptQuestion(identifier: "hi\u{1B}ke", prompt: prompt)
+      #expect(question.text.hasSuffix(row.offers))
+      for word in words {
+        #expect(question.answer(word) == row.meaning[word.lowercased()], "\(row.request): '\(word)'")
+      }
+      // The program's own words cannot move the cursor or begin a line.
+      #expect(!question.text.contains("\u{1B}") && question.text.split(separator: "\n").count == 2)
+      #expect(!question.notice.contains("\u{1B}") && !question.notice.contains("\n"))
+      #expect(question.notice.contains("sextant authorize allow "))
+    }
+  }
 }

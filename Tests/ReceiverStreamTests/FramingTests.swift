@@ -42,6 +42,21 @@ struct Outcome: Equatable {
 
 @Suite("From bytes to frames")
 struct FramingTests {
+  @Test("Pieces in arrays give the frames of the same bytes in spans")
+  func arrays() {
+    let bytes = Array("$GPGLL,4717.115210,N,00833.912288,E,092725.00,A*12\r\n$GNTXT,01,01,02,x*00\r\n".utf8)
+    for size in 1...bytes.count {
+      var stream = FrameStream()
+      var frames: [FoundFrame] = []
+      for start in stride(from: 0, to: bytes.count, by: size) {
+        stream.receive(Array(bytes[start..<min(bytes.count, start + size)])) { frames.append(FoundFrame($0)) }
+      }
+      stream.finish { frames.append(FoundFrame($0)) }
+      let whole = Outcome(bytes)
+      #expect(frames == whole.frames && stream.counters == whole.counters && stream.offset == whole.offset)
+    }
+  }
+
   @Test("How the stream is cut changes nothing", arguments: 1...12 as ClosedRange<UInt64>)
   func splitInvariance(seed: UInt64) {
     var random = SeededRandomNumberGenerator(seed: seed)

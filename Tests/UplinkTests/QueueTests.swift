@@ -3,6 +3,7 @@ import FileSystem
 import Glibc
 import Positioning
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import sextant_uplink
@@ -424,5 +425,47 @@ func makeQueue(_ disk: SimulatedDisk, bytes: Int = 64 << 10, age: Int64? = nil, 
     fixes[30].trigger = .entry
     #expect(Thinning.kept(fixes, toleranceMetres: 100) == [0, 20, 30, 49])
     #expect(Thinning.kept([], toleranceMetres: 1) == [] && Thinning.kept([walkFix(0)], toleranceMetres: 1) == [0])
+  }
+}
+
+@Suite("The files of a queue")
+struct QueueStorageTests {
+  @Test("Files in memory have the content of the same files in a folder, after any calls")
+  func memory() throws {
+    let folder = try TemporaryFolder()
+    var disk: any QueueStorage = QueueFolder(path: "\(folder.path)/queue")
+    var memory: any QueueStorage = MemoryStorage()
+    var random = SeededRandomNumberGenerator(seed: 7)
+    for _ in 0..<500 {
+      let name = ["a", "b", "c"].randomElement(using: &random)!
+      let bytes = (0..<Int.random(in: 0...40, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
+      let exists = memory.names().contains(name)
+      switch Int.random(in: 0...4, using: &random) {
+      case 0, 1:
+        try disk.append(bytes, to: name)
+        try memory.append(bytes, to: name)
+      case 2:
+        try disk.replace(name, with: bytes)
+        try memory.replace(name, with: bytes)
+      case 3 where exists:
+        let count = Int.random(in: 0...(try memory.read(name).count), using: &random)
+        try disk.truncate(name, to: count)
+        try memory.truncate(name, to: count)
+      case 4 where exists:
+        try disk.remove(name)
+        try memory.remove(name)
+      default: continue
+      }
+      if memory.names().contains(name) {
+        disk.sync(name)
+        memory.sync(name)
+      }
+      #expect(disk.names().sorted() == memory.names())
+      for name in memory.names() {
+        #expect(try disk.read(name) == memory.read(name))
+        let (offset, count) = (Int.random(in: 0...50, using: &random), Int.random(in: 0...50, using: &random))
+        #expect(try disk.read(name, from: offset, count: count) == memory.read(name, from: offset, count: count))
+      }
+    }
   }
 }
