@@ -74,12 +74,13 @@ struct BurstOrder: ~Copyable, Sendable {
     return !isKnown && start != 0 && previous == lastTimed && id == Self.id(start)
   }
 
-  /// Adds a message without a time and without a pause before it that goes on with the messages without a time of its burst. Returns
-  /// false, and adds nothing, if it may be another one.
+  /// Adds a message without a time and without a pause before it that is in the burst of the message before. Returns false, and adds
+  /// nothing, if it may begin the next one.
   @inline(__always)
   mutating func goOn(untimed id: UInt64) -> Bool {
-    guard !mayBeginUntimed, firstUntimed != 0 else { return false }
+    guard !mayBeginUntimed else { return false }
     previous = next(id)
+    if firstUntimed == 0 { firstUntimed = previous }
     return true
   }
 

@@ -553,8 +553,12 @@ extension EpochAssembler {
 
   private mutating func apply(_ content: RMC, _ talker: Talker) {
     setTime(content.time)
-    setDate(
-      content.date.flatMap { Day(year: $0.fullYear, month: Int($0.month), day: Int($0.day)) }, content.time)
+    if let date = content.date {
+      if date != lastDate.date {
+        lastDate = (date, Day(year: date.fullYear, month: Int(date.month), day: Int(date.day)))
+      }
+      setDate(lastDate.day, content.time)
+    }
     guard let isValid = Self.isValid(content.status, content.positionMode), !isValid || !content.isDefault else {
       return
     }

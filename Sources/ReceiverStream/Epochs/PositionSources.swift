@@ -15,7 +15,19 @@ struct PositionSources: Sendable {
   /// Takes a position sentence. Returns whether it is to be ignored.
   ///
   /// - Parameter hasPosition: whether it states a fix, with its position.
+  @inline(__always)
   mutating func ignores(_ talker: Talker, hasPosition: Bool) -> Bool {
+    // A line with a receiver alone.
+    if withPosition <= 1, Self.isReceiver(talker) {
+      if hasPosition { withPosition = 1 }
+      ignored = 0
+      return false
+    }
+    return ignoresOne(talker, hasPosition)
+  }
+
+  @inline(never)
+  private mutating func ignoresOne(_ talker: Talker, _ hasPosition: Bool) -> Bool {
     let source = Self.bit(talker)
     if hasPosition { withPosition |= source }
     if withPosition == 0 || withPosition & source != 0 {
@@ -30,7 +42,12 @@ struct PositionSources: Sendable {
   /// The bit of a source. A receiver of several satellite systems has a talker for each, and one for all, by the satellites that it
   /// uses at the time.
   private static func bit(_ talker: Talker) -> UInt64 {
-    if talker == .combined || Satellite.system(talker) != nil { return 1 }
+    if isReceiver(talker) { return 1 }
     return 2 &<< UInt64((talker.code >> 8 &* 31 &+ talker.code) % 63)
+  }
+
+  @inline(__always)
+  private static func isReceiver(_ talker: Talker) -> Bool {
+    talker == .combined || talker == .gps || Satellite.system(talker) != nil
   }
 }
