@@ -47,6 +47,21 @@ struct SameTimeTests {
     #expect(playback.epochs == 3)
   }
 
+  @Test(
+    "A plotter without a fix says nothing beside a receiver that has one, for however long",
+    arguments: ["GP", "GN", "GA"])
+  func plotter(talker: String) {
+    var playback = Playback()
+    for second in 10..<59 {
+      playback.receive(
+        rmc("1011\(second)", talker: talker), "IIGGA,,,,,,0,,,,,,,,", gga("1011\(second)", talker: talker),
+        "IIRMC,,V,,,,,,,,,,N")
+    }
+    playback.finish()
+    let fixes = playback.reports.filter { !$0.isUpdate }.map(\.fix)
+    #expect(fixes.count == 49 && fixes.allSatisfy(\.hasPosition))
+  }
+
   @Test("Positions without a time are reported one by one")
   func positionsAlone() {
     var playback = Playback()
