@@ -175,6 +175,7 @@ const on = {
     }
     if (session?.started !== hello.started) {
       notify();
+      find("#uplink").hidden = true;
       for (const one of views) one.isDue = true;
     }
     session = hello;
@@ -221,6 +222,8 @@ const on = {
       addTrail(satellite.id, satellite.azimuth, satellite.elevation);
     }
   },
+  /** Positions to a server: an empty object after the end of the program. */
+  uplink(status) { find("#uplink").hidden = !("connected" in status); },
   message(message) { if (opened.has(message.name)) opened.set(message.name, message); },
   notice({ text }) { notify(text); },
   // The stream stays open: the next recording, or another session, can follow.
@@ -255,7 +258,7 @@ function connect() {
     connection("lost", "connection lost");
     if (target.readyState === EventSource.CLOSED) refused(address);
   };
-  for (const name of ["hello", "history", "receiver", "fix", "sky", "messages", "message", "line", "rf", "spectrum", "power", "settings", "notice", "end"]) {
+  for (const name of ["hello", "history", "receiver", "fix", "sky", "messages", "message", "line", "rf", "spectrum", "power", "settings", "uplink", "notice", "end"]) {
     stream.addEventListener(name, ({ data }) => {
       const value = JSON.parse(data);
       heard = Date.now();
@@ -1047,6 +1050,20 @@ view("#line", ["line", "messages"], (element) => {
 });
 view("#identity", ["receiver", "hello"], (element) => {
   if (state.receiver) pairs(find("dl", element), [...listed(state.receiver), ["Sextant", state.hello.version]]);
+});
+view("#uplink", ["uplink"], (element) => {
+  const status = state.uplink;
+  if (!status || !("connected" in status)) return;
+  show("uplinkState", status.connected ? "connected" : "not connected");
+  fields.uplinkState.dataset.level = status.connected ? "good" : "warn";
+  show("uplinkError", status.lastError ?? "");
+  pairs(find("dl", element), [
+    ["Waiting", `${group(status.queued)}${status.queued ? `, the oldest ${group(status.oldestSeconds)} s old` : ""}`],
+    ["Acknowledged", `${group(status.acknowledged)} of ${group(status.sent)} sent`],
+    ["Lost", `${group(status.thinned)} thinned, ${group(status.dropped)} dropped`],
+    ["Bytes today", group(status.bytesToday)],
+    ["Last success", status.lastSuccess ? status.lastSuccess.slice(11, 19) : undefined],
+  ]);
 });
 
 let controlToken = token;

@@ -8,6 +8,8 @@ import ReceiverStream
 
 /// `sextant view` in one session with its source: shows epochs, bytes and events on the page.
 struct ViewClient: ReceiverClient, ~Copyable {
+  /// The pace of the page's rates, which also wakes this client.
+  private static var uplinkInterval: Milliseconds { Milliseconds(1000) }
   /// The time without a page after which the receiver is left, and that for the first page.
   private static var idleMilliseconds: UInt64 { 10_000 }
   private static var firstMilliseconds: UInt64 { 60_000 }
@@ -18,6 +20,8 @@ struct ViewClient: ReceiverClient, ~Copyable {
   private let isRecording: Bool
   private var power: SessionPower
   private var polls = RadioPolls()
+  private var uplink = UplinkStatus()
+  private var uplinkDue = Instant.zero
   private var control: SettingsControl
   private var lastPage: Instant
   private var hadPage = false
@@ -117,6 +121,10 @@ struct ViewClient: ReceiverClient, ~Copyable {
     for event in control.takeEvents() { page.sockets.publish(event) }
     if page.sockets.pages > 0 {
       (lastPage, hadPage) = (now, true)
+      if !isRecording, now >= uplinkDue {
+        uplinkDue = now + Self.uplinkInterval
+        if let event = uplink.work() { page.sockets.publish(event) }
+      }
       if connection.isOpen {
         page.live.tick(at: now, baud: connection.rate, rejected: connection.rejectedFields)
         if !isReadOnly, !isRecording { polls.work(connection, &poller, at: now) }
