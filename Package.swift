@@ -411,7 +411,7 @@ let package = Package(
       dependencies: [
         "LocationService", "LocationDaemon", "GPSDProtocol", "HostSensors", "HostSimulator", "SystemBus", "Positioning",
         "PowerControl", "ReceiverPower", "Receiver", "ReceiverRuntime", "ReceiverSimulator", "ReceiverStream",
-        "Hotplug", "FileSystem", "MonotonicTime", "TestSupport",
+        "Hotplug", "FileSystem", "MonotonicTime", "TestSupport", "sextant-uplink",
       ], swiftSettings: settings),
     .testTarget(
       name: "LocationDaemonTests",
@@ -423,7 +423,8 @@ let package = Package(
     .testTarget(
       name: "UplinkTests",
       dependencies: [
-        "sextant-uplink", "FileSystem", "MonotonicTime", "Positioning", "ReceiverStream", "TestSupport", "Varlink",
+        "sextant-uplink", "EventLoop", "FileSystem", "MonotonicTime", "Positioning", "ReceiverStream", "TestSupport",
+        "Varlink",
         systemPackage,
       ],
       swiftSettings: settings),

@@ -139,6 +139,7 @@ func showStatus(isJSON: Bool) throws {
   print("sent          \(number("sent")), \(number("acknowledged")) acknowledged, since the start")
   print("lost          \(number("thinned")) thinned, \(number("dropped")) dropped")
   print("bytes today   \(number("bytesToday"))")
+  if let time = status["lastSuccess"]?.string { print("last success  \(time)") }
   if let problem = status["lastError"]?.string { print("last error    \(problem)") }
 }
 
@@ -175,7 +176,7 @@ func storedStatus(_ folder: String) throws -> JSON {
         max(0, max(SystemClock.utcNanoseconds, queue.newestNanoseconds ?? 0) - $0.utcNanoseconds) / 1_000_000_000)
     } ?? .null,
     "sent": 0, "acknowledged": 0, "thinned": .integer(Int64(queue.losses.thinned)),
-    "dropped": .integer(Int64(queue.losses.dropped)), "bytesToday": 0,
+    "dropped": .integer(Int64(queue.losses.dropped)), "bytesToday": 0, "lastSuccess": .null,
     "lastError": "sextant-uplink does not run; start it",
   ]
   return delivery

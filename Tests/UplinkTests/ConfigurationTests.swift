@@ -47,7 +47,8 @@ import Testing
       ("server = ftp://host", 1), ("server = mqtt://a:secret@host", 1), ("server = mqtt://host\ninterval = fast", 2),
       ("server = mqtt://host\ninterval = 1e400 s", 2), ("server = mqtt://host\nqueue = 1 kB, 7 d", 2),
       ("server = mqtt://host\nallow = reboot", 2), ("server = mqtt://host\nserver = mqtt://host", 2),
-      ("server = mqtt://host\nformat = traccar", 2), ("server = mqtt://host\ncert = a", 2), ("colour = blue", 1),
+      ("server = mqtt://host\nformat = traccar", 2),
+      ("server = mqtt://host\nformat = traccar-json", 2), ("server = mqtt://host\ncert = a", 2), ("colour = blue", 1),
       ("interval = 5 s", 0), ("server = mqtt://host\ntopic = a/#", 2), ("server = mqtt://host:70000", 1),
     ])
   func mistakes(text: String, line: Int) {
@@ -137,6 +138,24 @@ import Testing
     #expect(schedule.startRequest(at: Instant.zero.moved(by: 904)) == true)
     schedule.requestFailed(at: Instant.zero.moved(by: 960))
     #expect(schedule.deadline == Instant.zero.moved(by: 1860))
+  }
+
+  @Test("A receiver that had no position is given updates until it has a newer one; a refusal needs none") func search()
+  {
+    var schedule = FixSchedule(FixSchedule.Settings(intervalSeconds: 900))
+    #expect(schedule.startRequest(at: .zero) == true)
+    schedule.requestFailed(at: Instant.zero.moved(by: 30))
+    #expect(schedule.demand == .updates && schedule.deadline == Instant.zero.moved(by: 930))
+    #expect(schedule.receive(location(50), at: Instant.zero.moved(by: 50)) == .schedule)
+    #expect(schedule.demand == .single && schedule.deadline == Instant.zero.moved(by: 950))
+    #expect(schedule.startRequest(at: Instant.zero.moved(by: 950)) == true)
+    schedule.requestFailed(at: Instant.zero.moved(by: 980))
+    // Updates begin with the newest location that the service has.
+    #expect(schedule.receive(location(50), at: Instant.zero.moved(by: 980)) == nil && schedule.demand == .updates)
+    #expect(schedule.receive(location(1000), at: Instant.zero.moved(by: 1000)) == .schedule)
+    #expect(schedule.demand == .single && schedule.startRequest(at: Instant.zero.moved(by: 1900)))
+    schedule.requestFailed(isSearch: false, at: Instant.zero.moved(by: 1900))
+    #expect(schedule.demand == .single)
   }
 
   @Test("A request of the server is answered with the next location, whatever its place") func request() {

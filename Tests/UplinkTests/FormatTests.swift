@@ -95,6 +95,22 @@ import Varlink
     #expect(abs((fields["speed"].flatMap(Double.init) ?? 0) - 19.4384) < 0.001)
   }
 
+  @Test("Traccar's JSON, in m/s and with a level of the battery from 0 to 1") func traccarJSON() throws {
+    let payload = writer(.traccarJSON).payload(of: fix, battery: 50)
+    #expect(payload.contentType == "application/json")
+    let json = try JSON(parsing: payload.body)
+    let place = json["location"]?["coords"]
+    #expect(json["device_id"] == "van 7" && json["location"]?["timestamp"] == "2027-01-15T08:00:00.000Z")
+    #expect(place?["latitude"] == 48.1234567 && place?["longitude"] == -11.5 && place?["altitude"] == 519.25)
+    #expect(place?["speed"] == 10.0 && place?["heading"] == 271.25 && place?["accuracy"] == 2.5)
+    #expect(json["location"]?["battery"]?["level"] == 0.5)
+    #expect(json["location"]?["extras"]?["fixId"]?.string?.hasPrefix("9af3-12-") == true)
+    var bare = fix
+    bare.speedMetresPerSecond = nil
+    let unknown = try JSON(parsing: writer(.traccarJSON).payload(of: bare).body)["location"]
+    #expect(unknown?["coords"]?["speed"] == nil && unknown?["battery"] == nil)
+  }
+
   @Test("GeoJSON has the longitude first") func geoJSON() throws {
     let json = try JSON(parsing: writer(.geoJSON).payload(of: fix).body)
     #expect(json["geometry"]?["coordinates"] == [-11.5, 48.1234567, 519.25])

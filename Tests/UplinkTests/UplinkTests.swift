@@ -16,6 +16,8 @@ private struct Scene {
   var published: [Payload] = []
   var logged: [String] = []
   var stored: JSON?
+  /// Whether the server accepts connections.
+  var isReachable = true
 
   init(_ text: String, stored: JSON? = nil) throws {
     let configuration = try UplinkConfiguration(
@@ -33,7 +35,8 @@ private struct Scene {
       case .call(let call): calls.append(call)
       case .log(let text): logged.append(text)
       case .storeSettings(let json): stored = json
-      case .transport(.connect): receive(.transport(.connected))
+      case .transport(.connect):
+        receive(.transport(isReachable ? .connected : .failed(.temporary("no answer"))))
       case .transport(.send(let sequence, let payload)):
         sent.append((sequence, payload))
         receive(.transport(.acknowledged(sequence)))
@@ -79,6 +82,20 @@ private struct Scene {
     #expect(scene.calls.contains(.requestLocation) && !scene.calls.contains(.startUpdatingLocation))
   }
 
+  @Test("Between two uploads of a long interval nothing is due") func idle() throws {
+    var scene = try Scene("interval = 10 min\n")
+    for minute in 1...3 {
+      scene.passSecond()
+      #expect(scene.sent.count == minute && scene.uplink.delivery.state == .idle)
+      let due = scene.now.moved(by: 600)
+      #expect(scene.uplink.deadline == due)
+      scene.now = due
+      scene.receive(.wake)
+    }
+    // The acknowledgements are on the disk.
+    #expect(!scene.uplink.queue.hasUnwritten)
+  }
+
   @Test("A failure is logged once, with the number of fixes that wait, and its end once") func failures() throws {
     var scene = try Scene("")
     scene.passSecond()
@@ -87,6 +104,25 @@ private struct Scene {
     for second in 0..<90 { scene.passSecond(Double(second)) }
     #expect(scene.logged.filter { $0 == "the server takes the fixes again" }.count == 1)
     #expect(scene.uplink.status(utcNanoseconds: 0)["lastError"] == .null)
+  }
+
+  @Test("A backlog that is sent is shown a line a minute, and its end once; the status has the last success")
+  func progress() throws {
+    var scene = try Scene("interval = 1 s\nbacklog = oldest-first 1/s\n")
+    scene.isReachable = false
+    scene.receive(.transport(.failed(.temporary("no answer"))))
+    for second in 0..<170 { scene.passSecond(Double(second)) }
+    #expect(scene.uplink.status(utcNanoseconds: 0)["lastSuccess"] == .null)
+    #expect(!scene.logged.contains { $0.contains("a minute ago") })
+    scene.isReachable = true
+    for second in 0..<300 { scene.passSecond(Double(second)) }
+    // About 200 fixes at one a second, while new ones go first; it is a backlog until a hundred are left.
+    let lines = scene.logged.filter { $0.contains(" fixes wait; a minute ago there were ") }
+    #expect((1...3).contains(lines.count), "\(scene.logged)")
+    #expect(scene.logged.count { $0 == "the backlog is sent" } == 1)
+    let status = scene.uplink.status(utcNanoseconds: 0)
+    #expect(status["queued"] == 0 || status["queued"] == 1)
+    #expect(status["lastSuccess"]?.string?.hasPrefix("2027-01-15T08:") == true)
   }
 
   @Test("Regions of the server are monitored, their crossings are sent, and both outlive the program") func regions()

@@ -39,10 +39,16 @@ struct FixSchedule {
   private(set) var due = Instant.zero
   private var isRequested = false
   private var isRequestPending = false
+  /// A single location was requested in vain, and no newer one has come since.
+  private var isSearching = false
 
   init(_ settings: Settings) { self.settings = settings }
 
-  var demand: Demand { (settings.intervalSeconds ?? 0) >= Self.leastSingleInterval ? .single : .updates }
+  /// A search for a single location ends after half a minute, in which a receiver without orbits has no position however often it is
+  /// repeated. Updates leave it to the location service how long it searches, and when again.
+  var demand: Demand { isForSingle && !isSearching ? .single : .updates }
+
+  private var isForSingle: Bool { (settings.intervalSeconds ?? 0) >= Self.leastSingleInterval }
 
   mutating func change(_ settings: Settings, at now: Instant) {
     self.settings = settings
@@ -64,15 +70,16 @@ struct FixSchedule {
 
   /// Updates that are paused do not tell that the board rests.
   private var nextRequest: Instant? {
-    switch demand {
-    case .single: due
-    case .updates: settings.stationarySeconds.flatMap { seconds in last.map { $0.received.moved(by: seconds) } }
-    }
+    if isForSingle { return due }
+    return settings.stationarySeconds.flatMap { seconds in last.map { $0.received.moved(by: seconds) } }
   }
 
   /// A request ended without a location.
-  mutating func requestFailed(at now: Instant) {
+  ///
+  /// - Parameter isSearch: whether the receiver had no position; false without permission.
+  mutating func requestFailed(isSearch: Bool = true, at now: Instant) {
     isRequestPending = false
+    isSearching = isSearch
     isRequested = false
     due = now.moved(by: max(settings.intervalSeconds ?? 0, Self.leastSingleInterval))
   }
@@ -81,13 +88,14 @@ struct FixSchedule {
   mutating func receive(_ location: Location, at now: Instant) -> QueuedFix.Trigger? {
     isRequestPending = false
     guard location.horizontalAccuracyMetres >= 0, location.coordinate.isValid else { return nil }
+    if last.map({ $0.location.timestamp < location.timestamp }) ?? true { isSearching = false }
     if isRequested {
       isRequested = false
       take(location, at: now)
       return .request
     }
     guard location.horizontalAccuracyMetres <= settings.accuracyMetres, isDue(location, at: now) else {
-      if demand == .single, due <= now { due = now.moved(by: settings.intervalSeconds ?? 0) }
+      if isForSingle, due <= now { due = now.moved(by: settings.intervalSeconds ?? 0) }
       return nil
     }
     take(location, at: now)
@@ -101,8 +109,9 @@ struct FixSchedule {
       last.location.timestamp.nanosecondsSince1970)
     var seconds = isTooLong ? now.seconds(since: last.received) : Double(elapsed) / 1e9
     let waited = now.seconds(since: last.received)
-    // A repeated or older location. If older ones alone have come for a while, the time of the last one was wrong.
-    if seconds <= 0, waited >= Self.longestDelay { seconds = waited }
+    // A repeated or older location: updates begin with the newest one that the service has. If older ones alone have come for a
+    // while, the time of the last one was wrong.
+    if seconds < 0, waited >= Self.longestDelay { seconds = waited }
     guard seconds > 0 else { return false }
     // The pace of a receiver is not that of the interval.
     let interval = settings.intervalSeconds ?? 0

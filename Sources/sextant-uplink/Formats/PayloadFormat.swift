@@ -18,7 +18,10 @@ struct Payload: Equatable, Sendable {
 enum PayloadFormat: Equatable, Sendable {
   case ownTracks
   case homeAssistant
+  /// OsmAnd's query, of all versions of Traccar.
   case traccar
+  /// The JSON of Traccar 6.7 and later.
+  case traccarJSON
   case geoJSON
   case template(Template)
 }
@@ -46,6 +49,7 @@ struct PayloadWriter: Sendable {
     case .ownTracks: Payload(topic: topic, body: text(ownTracks(fix, battery, regions)))
     case .homeAssistant: Payload(topic: "\(topic)/attributes", body: text(homeAssistant(fix, battery)))
     case .traccar: traccar(fix, battery)
+    case .traccarJSON: Payload(body: text(traccarJSON(fix, battery)))
     case .geoJSON: Payload(topic: topic, body: text(geoJSON(fix, battery)), contentType: "application/geo+json")
     case .template(let template):
       Payload(
@@ -131,7 +135,7 @@ struct PayloadWriter: Sendable {
       Payload(
         topic: topic, body: text(["_type": "lwt", "tst": .integer(seconds)]))
     case .homeAssistant: Payload(topic: "\(topic)/availability", body: Array("offline".utf8), isRetained: true)
-    case .traccar, .geoJSON, .template: nil
+    case .traccar, .traccarJSON, .geoJSON, .template: nil
     }
   }
 
@@ -211,6 +215,23 @@ struct PayloadWriter: Sendable {
     fields.append(("fixId", identifier(of: fix)))
     let query = fields.map { "\($0)=\(Self.percentEncoded($1))" }.joined(separator: "&")
     return Payload(body: Array(query.utf8), contentType: "application/x-www-form-urlencoded")
+  }
+
+  /// Traccar's JSON (traccar.org/osmand), one position a request. Speeds are in m/s, the battery's level is 0…1.
+  private func traccarJSON(_ fix: QueuedFix, _ battery: Int?) -> JSON {
+    var place = [
+      JSON.Member("latitude", .double(fix.latitudeDegrees)), JSON.Member("longitude", .double(fix.longitudeDegrees)),
+    ]
+    if let value = fix.horizontalAccuracyMetres { place.append(JSON.Member("accuracy", .double(value))) }
+    if let value = fix.altitudeMetres { place.append(JSON.Member("altitude", .double(value))) }
+    if let value = fix.speedMetresPerSecond { place.append(JSON.Member("speed", .double(value))) }
+    if let value = fix.courseDegrees { place.append(JSON.Member("heading", .double(value))) }
+    var location = [
+      JSON.Member("timestamp", .string(Self.isoTime(fix.utcNanoseconds))), JSON.Member("coords", .object(place)),
+      JSON.Member("extras", ["fixId": .string(identifier(of: fix))]),
+    ]
+    if let battery { location.append(JSON.Member("battery", ["level": .double(Double(battery) / 100)])) }
+    return ["location": .object(location), "device_id": .string(clientID)]
   }
 
   /// Unreserved characters stay (RFC 3986, section 2.3).

@@ -11,8 +11,8 @@ struct Uplink<Storage: QueueStorage> {
   /// What happened.
   enum Event {
     case locations([Location])
-    /// A request for a single location ended without one.
-    case requestFailed
+    /// A request for a single location ended without one: the receiver has no position, or the service permits none.
+    case requestFailed(isPermitted: Bool)
     case crossed(region: String, isEntry: Bool)
     case determined(region: String, isInside: Bool)
     case transport(TransportEvent)
@@ -62,6 +62,11 @@ struct Uplink<Storage: QueueStorage> {
   /// When acknowledgements are written that no new fix takes along, and the files are brought to the disk.
   private var settleDue: Instant?
   private var loggedProblem: String?
+  /// The number of fixes that waited at the last line about the backlog, when the next line is due, and whether there was one; nil
+  /// without a backlog.
+  private var progress: (waiting: Int, due: Instant, isShown: Bool)?
+  /// The computer's time of the last acknowledgement, nanoseconds since 1970; nil before the first.
+  private var lastSuccess: Int64?
   private var loggedLosses: FixQueue<Storage>.Losses
   private var loggedRefusals = 0
   private var refusalsLogged = Instant.zero
@@ -78,6 +83,9 @@ struct Uplink<Storage: QueueStorage> {
   private static var crossingAge: Milliseconds { Milliseconds(5000) }
   /// The longest time that a crossing waits for a location.
   private static var crossingTime: Milliseconds { Milliseconds(60_000) }
+  /// The time between two lines about a backlog, and the least number of fixes that is one.
+  private static var progressTime: Milliseconds { Milliseconds(60_000) }
+  private static var leastBacklog: Int { 100 }
   /// Refused commands that are logged at once, and the time of one more: a server cannot fill the log.
   private static var refusalBurst: Int { 10 }
   private static var refusalPause: Milliseconds { Milliseconds(10_000) }
@@ -145,12 +153,15 @@ struct Uplink<Storage: QueueStorage> {
     actions.append(.call(.setDistanceFilter(metres: filter ?? -1)))
     // Without a distance, locations are due at rest too.
     actions.append(.call(.setPausesAutomatically((settings.distanceMetres ?? 0) > 0)))
+    return actions + applyDemand()
+  }
+
+  /// Starts or stops updates, if the schedule's demand has changed.
+  private mutating func applyDemand() -> [Action] {
     let updates = schedule.demand == .updates
-    if updates != isUpdating {
-      isUpdating = updates
-      actions.append(.call(updates ? .startUpdatingLocation : .stopUpdatingLocation))
-    }
-    return actions
+    guard updates != isUpdating else { return [] }
+    isUpdating = updates
+    return [.call(updates ? .startUpdatingLocation : .stopUpdatingLocation)]
   }
 
   /// When `receive(.wake)` is due; nil for never.
@@ -169,10 +180,14 @@ struct Uplink<Storage: QueueStorage> {
     var actions: [Action] = []
     switch event {
     case .locations(let locations): for location in locations { actions += take(location, at: now) }
-    case .requestFailed: schedule.requestFailed(at: now)
+    case .requestFailed(let isPermitted):
+      schedule.requestFailed(isSearch: isPermitted, at: now)
+      actions += applyDemand()
     case .crossed(let region, let isEntry): actions += cross(region, isEntry, at: now)
     case .determined(let region, let isInside): actions += determine(region, isInside, at: now)
-    case .transport(let event): actions += take(event, at: now)
+    case .transport(let event):
+      if case .acknowledged = event { lastSuccess = utcNanoseconds }
+      actions += take(event, at: now)
     case .routesChanged: delivery.routeChanged(random: .random(in: 0...1), at: now)
     case .wake:
       if let due = crossingsDue, due <= now { actions += endCrossings(nil, utcNanoseconds, at: now) }
@@ -189,7 +204,9 @@ struct Uplink<Storage: QueueStorage> {
   private mutating func take(_ location: Location, at now: Instant) -> [Action] {
     newest = (location, now)
     if let trigger = schedule.receive(location, at: now) { append(location, trigger, at: now) }
-    return crossings.isEmpty ? [] : endCrossings(location, location.timestamp.nanosecondsSince1970, at: now)
+    let actions = applyDemand()
+    return crossings.isEmpty
+      ? actions : actions + endCrossings(location, location.timestamp.nanosecondsSince1970, at: now)
   }
 
   private mutating func append(_ location: Location, _ trigger: QueuedFix.Trigger, region: UInt16 = 0, at now: Instant)
@@ -358,18 +375,17 @@ struct Uplink<Storage: QueueStorage> {
   // MARK: The next step
 
   private mutating func step(at now: Instant) -> [Action] {
-    var actions: [Action] = []
+    var actions = showProgress(at: now)
     if schedule.startRequest(at: now) { actions.append(.call(.requestLocation)) }
     if let due = flushDue, due <= now { actions += write(at: now) }
-    if let due = settleDue, due <= now {
-      settleDue = nil
-      actions += write(at: now)
-      queue.sync()
-    }
+    if let due = settleDue, due <= now { actions += settle(at: now) }
     for action in delivery.actions(queue, at: now) {
       switch action {
       case .connect: actions.append(.transport(.connect))
-      case .disconnect: actions.append(.transport(.disconnect))
+      case .disconnect:
+        actions.append(.transport(.disconnect))
+        // Nothing comes before the next fix: the files are brought to the disk now, not by a wake-up of their own.
+        actions += settle(at: now)
       case .send(let sequence):
         if let payload = payload(sequence) {
           actions.append(.transport(.send(sequence, payload)))
@@ -379,6 +395,22 @@ struct Uplink<Storage: QueueStorage> {
       }
     }
     return actions
+  }
+
+  /// A line a minute while a backlog is sent. It needs no time of its own: what is sent and acknowledged leads here.
+  private mutating func showProgress(at now: Instant) -> [Action] {
+    let waiting = queue.count
+    guard delivery.state == .connected, waiting >= Self.leastBacklog else {
+      defer { progress = nil }
+      return delivery.state == .connected && progress?.isShown == true ? [.log("the backlog is sent")] : []
+    }
+    guard let (before, due, _) = progress else {
+      progress = (waiting, now + Self.progressTime, false)
+      return []
+    }
+    guard due <= now else { return [] }
+    progress = (waiting, now + Self.progressTime, true)
+    return [.log("\(waiting) fixes wait; a minute ago there were \(before)")]
   }
 
   private mutating func payload(_ sequence: UInt64) -> Payload? {
@@ -392,6 +424,14 @@ struct Uplink<Storage: QueueStorage> {
       return writer.transition(fix, region: region)
     }
     return writer.payload(of: fix, battery: battery, regions: regions.namesInside)
+  }
+
+  /// Writes what is in memory alone, and brings the files to the disk.
+  private mutating func settle(at now: Instant) -> [Action] {
+    let actions = write(at: now)
+    queue.sync()
+    settleDue = nil
+    return actions
   }
 
   private mutating func write(at now: Instant) -> [Action] {
@@ -442,6 +482,7 @@ struct Uplink<Storage: QueueStorage> {
       "thinned": .integer(Int64(queue.losses.thinned)),
       "dropped": .integer(Int64(queue.losses.dropped)),
       "bytesToday": .integer(Int64(clamping: bytesToday)),
+      "lastSuccess": lastSuccess.map { JSON.string(PayloadWriter.isoTime($0)) } ?? .null,
       "lastError": delivery.lastFailure.map { JSON.string($0) } ?? .null,
     ]
   }

@@ -91,8 +91,8 @@ struct UplinkConfiguration: Equatable, Sendable {
       throw mistake(values["topic"] == nil ? "client-id" : "topic", "a topic has no `#` and no `+`")
     }
     format = try Self.format(values, topic: topic, mistake)
-    if case .traccar = format, server.isMQTT {
-      throw mistake("format", "traccar is a form of HTTP; write `server = https://…`, or another format")
+    if format == .traccar || format == .traccarJSON, server.isMQTT {
+      throw mistake("format", "traccar and traccar-json are forms of HTTP; write `server = https://…`")
     }
     if case .homeAssistant = format, !server.isMQTT {
       throw mistake("format", "homeassistant is a form of MQTT; write `server = mqtts://…`, or another format")
@@ -187,6 +187,7 @@ struct UplinkConfiguration: Equatable, Sendable {
     case "owntracks": return .ownTracks
     case "homeassistant": return .homeAssistant
     case "traccar": return .traccar
+    case "traccar-json": return .traccarJSON
     case "geojson": return .geoJSON
     case "template":
       guard var text = values["payload"]?.text else {
@@ -200,7 +201,8 @@ struct UplinkConfiguration: Equatable, Sendable {
           contentType: values["content-type"]?.text ?? "application/json"))
     default:
       throw mistake(
-        "format", "`\(name)` is unknown; the formats are owntracks, homeassistant, traccar, geojson and template")
+        "format",
+        "`\(name)` is unknown; the formats are owntracks, homeassistant, traccar, traccar-json, geojson and template")
     }
   }
 

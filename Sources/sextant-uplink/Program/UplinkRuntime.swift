@@ -121,7 +121,7 @@ final class UplinkRuntime<Storage: QueueStorage> {
           "the location service does not permit positions; run `sextant authorize grant sextant-uplink always` as this user, "
             + "or add `grant sextant-uplink.service always` to /etc/sextant/policy")
       }
-      handle(.requestFailed)
+      handle(.requestFailed(isPermitted: error != .denied))
     case .didEnter(let region): handle(.crossed(region: region.identifier, isEntry: true))
     case .didExit(let region): handle(.crossed(region: region.identifier, isEntry: false))
     case .didDetermineState(let state, let region):

@@ -17,6 +17,19 @@ import MonotonicTime
   /// CURLE_OPERATION_TIMEDOUT.
   private static let timeout: Int32 = 28
 
+  /// The next step after an error of libcurl.
+  private static func nextStep(afterError code: Int32) -> String {
+    switch code {
+    // CURLE_COULDNT_RESOLVE_PROXY and _HOST.
+    case 5, 6: "; check the host of `server`, and the name server"
+    // CURLE_COULDNT_CONNECT and _OPERATION_TIMEDOUT.
+    case 7, timeout: "; check the host and the port of `server`, and that it runs"
+    // CURLE_SSL_CONNECT_ERROR, _CERTPROBLEM, _PEER_FAILED_VERIFICATION and _CACERT_BADFILE.
+    case 35, 58, 60, 77: "; check `ca`, `cert` and `key`, their dates, and the time of this computer"
+    default: ""
+    }
+  }
+
   static func loadLibrary() throws(UplinkFailure) {
     if cuplink_load_http() != 0 {
       throw UplinkFailure(.unavailable, "libcurl is not installed; install the package libcurl4")
@@ -79,7 +92,8 @@ import MonotonicTime
     }
     report(.bytes(result.bytes))
     guard result.error == 0 else {
-      let words = "\(server.text): \(unsafe String(cString: cuplink_http_error(handle)))"
+      let words =
+        "\(server.text): \(unsafe String(cString: cuplink_http_error(handle)))\(Self.nextStep(afterError: result.error))"
       let hasRoute = server.isLocal || cuplink_has_route() != 0
       if result.error == Self.timeout { requestSeconds = min(2 * requestSeconds, Self.requestTimes.upperBound) }
       // Later fixes of this round would fail likewise, and come again.
@@ -93,15 +107,16 @@ import MonotonicTime
     case (200..<300, nil), (400, nil), (413, nil): break
     default:
       close()
-      report(.failed(.temporary("\(server.text): HTTP \(result.status)\(Self.nextStep(result.status))")))
+      report(.failed(.temporary("\(server.text): HTTP \(result.status)\(Self.nextStep(afterStatus: result.status))")))
     }
   }
 
-  private static func nextStep(_ status: Int) -> String {
+  private static func nextStep(afterStatus status: Int) -> String {
     switch status {
     case 401, 403: "; check the user and the password"
     case 404: "; check the path of `server`"
     case 300..<400: "; write the address that the server redirects to"
+    case 500..<600: "; the server's log names the reason"
     default: ""
     }
   }

@@ -31,7 +31,7 @@ import MonotonicTime
   private var openTime = Self.openTimes.lowerBound
   private static let openTimes = Milliseconds(30_000)...Milliseconds(120_000)
   private static let closeTime = Milliseconds(2000)
-  private static let token = Poller.Token(rawValue: 1)
+  private let token: Poller.Token
 
   static func loadLibrary() throws(UplinkFailure) {
     if cuplink_load_mqtt() != 0 {
@@ -39,13 +39,15 @@ import MonotonicTime
     }
   }
 
+  /// - Parameter token: the name of its socket in the poller.
   init(
     _ configuration: UplinkConfiguration, _ writer: PayloadWriter, password: String?,
-    report: @escaping @Sendable (TransportEvent) -> Void
+    token: Poller.Token = Poller.Token(rawValue: 1), report: @escaping @Sendable (TransportEvent) -> Void
   ) {
     self.configuration = configuration
     self.writer = writer
     self.password = password
+    self.token = token
     self.report = report
   }
 
@@ -66,19 +68,24 @@ import MonotonicTime
       watch(&poller)
       let deadline = Instant.earlier(self.deadline, endDeadline.map { $0 + Self.closeTime })
       guard let events = try? poller.wait(deadline: deadline?.nanoseconds) else { break }
-      var problem: String?
-      for event in events { problem = handle(event) ?? problem }
-      if let client = unsafe client {
-        let code = unsafe cuplink_mqtt_misc(client)
-        if code != 0 { problem = problem ?? Self.text(code) }
-      }
-      takeEvents(problem, &poller)
-      if let problem, unsafe client != nil {
-        if isClosing { close(&poller) } else { fail(problem, &poller) }
-      }
-      checkTime(&poller)
+      work(events, &poller)
     }
     close(&poller)
+  }
+
+  /// Takes the events of a wait, and does what the time requires. ``watch(_:)`` follows before the next wait.
+  mutating func work(_ events: [Poller.Event], _ poller: inout Poller) {
+    var problem: String?
+    for event in events { problem = handle(event) ?? problem }
+    if let client = unsafe client {
+      let code = unsafe cuplink_mqtt_misc(client)
+      if code != 0 { problem = problem ?? Self.text(code) }
+    }
+    takeEvents(problem, &poller)
+    if let problem, unsafe client != nil {
+      if isClosing { close(&poller) } else { fail(problem, &poller) }
+    }
+    checkTime(&poller)
   }
 
   /// The topic of the server's commands; nil if none is allowed.
@@ -93,8 +100,9 @@ import MonotonicTime
 
   private var isClosing: Bool { if case .closing = stage { true } else { false } }
 
-  /// The library has to be called once a keep-alive interval, to send its message and to notice that the broker's is missing.
-  private var deadline: Instant? {
+  /// When ``work(_:_:)`` is due without an event. The library has to be called once a keep-alive interval, to send its message and
+  /// to notice that the broker's is missing.
+  var deadline: Instant? {
     switch stage {
     case .closed: nil
     case .opening(let start): start + openTime
@@ -103,7 +111,8 @@ import MonotonicTime
     }
   }
 
-  private mutating func perform(_ command: TransportCommand, _ poller: inout Poller) {
+  /// Performs a command other than `end`.
+  mutating func perform(_ command: TransportCommand, _ poller: inout Poller) {
     switch command {
     case .connect: connect(&poller)
     case .send(let sequence, let payload):
@@ -179,8 +188,8 @@ import MonotonicTime
     let code: Int32
     switch event {
     // The library notices the end of a connection by reading.
-    case .readable(Self.token), .hangUp(Self.token): code = unsafe cuplink_mqtt_read(client)
-    case .writable(Self.token): code = unsafe cuplink_mqtt_write(client)
+    case .readable(token), .hangUp(token): code = unsafe cuplink_mqtt_read(client)
+    case .writable(token): code = unsafe cuplink_mqtt_write(client)
     default: return nil
     }
     return code == 0 ? nil : Self.text(code)
@@ -195,7 +204,7 @@ import MonotonicTime
       case CUPLINK_MQTT_CONNECTED:
         if code != 0 {
           let words = unsafe String(cString: cuplink_mqtt_refusal(code, configuration.mqttVersion))
-          fail("the broker refuses the connection: \(words)", &poller)
+          fail("the broker refuses the connection: \(words); check the user, the password and `client-id`", &poller)
           return
         }
         if case .opening(let start) = stage {
@@ -236,7 +245,7 @@ import MonotonicTime
     switch stage {
     case .opening(let start) where start + openTime <= now:
       openTime = Self.limited(Milliseconds(seconds: 2 * openTime.seconds))
-      fail("the broker does not answer in time", &poller)
+      fail("the broker does not answer in time; check the host and the port of `server`", &poller)
     case .closing(let deadline) where deadline <= now: close(&poller)
     default: break
     }
@@ -267,20 +276,35 @@ import MonotonicTime
   }
 
   /// Waits for the socket of the library, which changes with each connection.
-  private mutating func watch(_ poller: inout Poller) {
+  mutating func watch(_ poller: inout Poller) {
     let descriptor = unsafe client.map { unsafe cuplink_mqtt_socket($0) } ?? -1
     let wantsWrite = unsafe client.map { unsafe cuplink_mqtt_wants_write($0) != 0 } ?? false
     let interest: Poller.Interest = wantsWrite ? [.readable, .writable] : .readable
     if let watched, watched.descriptor == descriptor {
-      if watched.interest != interest { try? poller.change(descriptor, token: Self.token, interest: interest) }
+      if watched.interest != interest { try? poller.change(descriptor, token: token, interest: interest) }
       self.watched = (descriptor, interest)
       return
     }
     if let watched { poller.remove(watched.descriptor) }
     watched = nil
-    guard descriptor >= 0, (try? poller.add(descriptor, token: Self.token, interest: interest)) != nil else { return }
+    guard descriptor >= 0, (try? poller.add(descriptor, token: token, interest: interest)) != nil else { return }
     watched = (descriptor, interest)
   }
 
-  private static func text(_ code: Int32) -> String { unsafe String(cString: cuplink_mqtt_error(code)) }
+  /// The library's words for an error, and the next step.
+  private static func text(_ code: Int32) -> String {
+    let step =
+      switch code {
+      // MOSQ_ERR_TLS, _TLS_HANDSHAKE and _OCSP.
+      case 8, 23, 26: "; check `ca`, `cert` and `key`, their dates, and the time of this computer"
+      // MOSQ_ERR_EAI and _LOOKUP.
+      case 15, 20: "; check the host of `server`, and the name server"
+      // MOSQ_ERR_ERRNO.
+      case 14: "; check the host and the port of `server`, and that the broker runs"
+      // MOSQ_ERR_CONN_LOST.
+      case 7: "; the broker's log names the reason"
+      default: ""
+      }
+    return unsafe String(cString: cuplink_mqtt_error(code)) + step
+  }
 }
