@@ -277,6 +277,36 @@ rig-uplink-network: rig-programs rig-packages
 rig-uplink-kills: rig-programs rig-packages
 	/usr/bin/python3 Tests/rig/uplink_kills.py $(DEBUG)
 
+# A broker and a server of HTTP that send anything to the uplink's connections: for SECONDS= each. Not in CI.
+rig-uplink-hostile: dependencies rig-packages
+	SEXTANT_TESTS=Uplink $(SWIFT) build --build-tests
+	/usr/bin/python3 Tests/rig/uplink_hostile.py $(DEBUG) --seconds $(SECONDS)
+
+# Figures of docs/guides/uplink.md and fleet.md: wake-ups, memory and bytes of sextant-uplink, and BOARDS= in one process against a
+# mosquitto. Not in CI.
+BOARDS ?= 100,1000,10000
+uplink-figures: rig-programs rig-packages
+	/usr/bin/python3 Tests/rig/uplink_figures.py $(DEBUG) no_wake_ups private_memory bytes_of_upload
+uplink-load: dependencies rig-packages
+	SEXTANT_TESTS=Uplink $(SWIFT) build --build-tests -c release -Xswiftc -enable-testing --scratch-path .build/month
+	/usr/bin/python3 Tests/rig/uplink_figures.py .build/month/release many_boards --boards $(BOARDS)
+
+# The asset tracker's day with an uplink, in virtual time: the receiver's charge, connections and bytes.
+uplink-day: dependencies
+	SEXTANT_UPLINK_HOURS=24 SEXTANT_TESTS=Uplink,LocationService $(SWIFT) test --filter UplinkDayTests
+
+# The messages of sextant-uplink, read by Home Assistant's own code from PyPI, in .build/readers, without what it does not import.
+# Python 3.11 or 3.12; not in CI.
+READERS := homeassistant==2024.3.3 aiohttp==3.9.3 aiohttp-cors==0.8.1 aiohttp-fast-url-dispatcher==0.3.0 aiohttp-zlib-ng==0.3.1 \
+  aiosignal anyio astral==2.2 async-timeout async_interrupt==1.2.2 atomicwrites-homeassistant==1.4.1 attrs awesomeversion bcrypt \
+  certifi cffi charset-normalizer ciso8601 cryptography frozenlist h11 httpcore httpx idna ifaddr Jinja2 lru-dict MarkupSafe \
+  multidict orjson packaging propcache pycparser PyJWT PyNaCl python-slugify pytz PyYAML requests text-unidecode \
+  typing_extensions ulid-transform urllib3 voluptuous==0.13.1 voluptuous-serialize yarl zlib-ng==0.4.0
+rig-uplink-readers: rig-programs rig-packages
+	[ -x .build/readers/bin/pip ] || python3 -m venv .build/readers
+	.build/readers/bin/pip install -q --prefer-binary --no-deps $(READERS)
+	.build/readers/bin/python Tests/rig/uplink_readers.py $(DEBUG)
+
 # Corrections of two casters on the loopback for a simulated ZED-F9P of sextantd. Less than a minute.
 rig-corrections: rig-programs
 	python3 Tests/rig/corrections.py $(DEBUG)

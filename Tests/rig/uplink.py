@@ -8,6 +8,7 @@ usage: uplink.py FOLDER [CHECK ...] [--kills N]
 sextantd has a simulated receiver with a fix a second. Everything is on the loopback.
 """
 import contextlib
+import http.client
 import http.server
 import json
 import math
@@ -43,7 +44,8 @@ def service(folder):
 
         def state():
             found = subprocess.run([program(), "status", "--json"], env=variables, capture_output=True, text=True)
-            return json.loads(found.stdout)["receivers"][0]["state"]
+            # A busy machine may answer late.
+            return json.loads(found.stdout)["receivers"][0]["state"] if found.returncode == 0 else None
         # Another program keeps the receiver awake. Until it has its settings an epoch can be lost.
         with Program(program(), "track", "--json", env=variables) as other:
             wait_until(lambda: state() == "awake", lambda: f"the receiver does not get its settings: {other.errors[-500:]}")
@@ -58,6 +60,7 @@ class Gate:
 
     def __init__(self, target):
         self.target, self.is_open, self.pairs, self.lock = target, False, [], threading.Lock()
+        self.bytes = self.connections = 0
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
@@ -74,6 +77,7 @@ class Gate:
                 continue
             with self.lock:
                 self.pairs += [near, far]
+                self.connections += 1
             for one, other in ((near, far), (far, near)):
                 threading.Thread(target=self._pass, args=(one, other), daemon=True).start()
 
@@ -81,6 +85,8 @@ class Gate:
         with contextlib.suppress(OSError):
             while data := one.recv(65536):
                 other.sendall(data)
+                with self.lock:
+                    self.bytes += len(data)
         for end in (one, other):
             with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
@@ -407,25 +413,40 @@ def traccar(folder):
     return f"{len(names)} positions in {server.requests} requests, {dropped} set aside"
 
 
-def certificates(folder):
-    """TLS: another authority, an expired certificate, and a good one."""
-    os.makedirs(folder, exist_ok=True)
+class Certificates:
+    """An authority, and certificates for `localhost`."""
 
-    def openssl(*words):
-        subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True, timeout=60)
-    openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "ca.key", "-out",
-            "ca.crt", "-days", "2", "-subj", "/CN=authority")
+    def __init__(self, folder):
+        self.folder = folder
+        os.makedirs(folder, exist_ok=True)
+        self._openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "ca.key", "-out",
+                      "ca.crt", "-days", "2", "-subj", "/CN=authority")
 
-    def certificate(*dates):
-        openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "server.key", "-out",
-                "server.csr", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost")
-        openssl("x509", "-req", "-in", "server.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial", "-out", "server.crt",
-                "-copy_extensions", "copy", *dates)
+    def _openssl(self, *words):
+        subprocess.run(["openssl", *words], cwd=self.folder, check=True, capture_output=True, timeout=60)
+
+    def make(self, days):
+        """A new key and certificate of the server, for these days from now; -1: expired."""
+        self._openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "server.key", "-out",
+                      "server.csr", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost")
+        self._openssl("x509", "-req", "-in", "server.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial", "-out", "server.crt",
+                      "-copy_extensions", "copy", "-days", str(days))
         for name in ("server.key", "server.crt"):
-            os.chmod(f"{folder}/{name}", 0o644)
-    certificate("-days", "-1")
-    broker = Broker(f"{folder}/broker", f"cafile {folder}/ca.crt", f"certfile {folder}/server.crt", f"keyfile {folder}/server.key")
-    broker.options = ["--cafile", f"{folder}/ca.crt", "--insecure"]
+            os.chmod(f"{self.folder}/{name}", 0o644)
+
+    def broker(self, *lines):
+        folder = self.folder
+        broker = Broker(f"{folder}/broker", f"cafile {folder}/ca.crt", f"certfile {folder}/server.crt", f"keyfile {folder}/server.key",
+                        *lines)
+        broker.options = ["--cafile", f"{folder}/ca.crt", "--insecure"]
+        return broker
+
+
+def certificates(folder):
+    """TLS while the program runs: a certificate that has expired, and renewed ones."""
+    made = Certificates(folder)
+    made.make(-1)
+    broker = made.broker()
     with service(folder) as path:
         broker.broker = subprocess.Popen(["/usr/sbin/mosquitto", "-c", f"{folder}/broker/mosquitto.conf"],
                                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -434,17 +455,22 @@ def certificates(folder):
         with Uplink(f"{folder}/client", path, text) as uplink:
             status = uplink.wait_for_status(lambda status: status["lastError"] and status["queued"] > 1, "an expired certificate is accepted")
             expect(not status["connected"], f"it is connected: {status}")
-            broker.gate.cut()
-            broker.broker.kill()
-            broker.broker.wait()
-            certificate("-days", "2")
-            broker.start()
-            wait_until(lambda: len(broker.locations()) > 3, lambda: f"nothing arrives with a new certificate: {uplink.errors[-500:]}")
+            for _ in range(2):
+                broker.gate.cut()
+                broker.broker.kill()
+                broker.broker.wait()
+                if broker.subscriber:
+                    broker.subscriber.terminate()
+                    broker.subscriber.wait()
+                made.make(2)
+                broker.start()
+                count = len(broker.locations())
+                wait_until(lambda: len(broker.locations()) > count + 3, lambda: f"nothing arrives with a new certificate: {uplink.errors[-500:]}")
             uplink.wait_for_status(lambda status: status["queued"] <= 2 and no_gap(broker.locations()), "the backlog does not end")
             check_arrivals(broker.locations())
             uplink.terminate()
         broker.kill()
-    return f"refused while expired ({status['lastError']}), and all fixes after the renewal"
+    return f"refused while expired ({status['lastError']}), and all fixes after two renewals"
 
 
 def dry_run(folder):
@@ -460,6 +486,34 @@ def dry_run(folder):
     return "a feature, and no connection"
 
 
+def live_page(folder):
+    """`sextant view` has the status of the uplink as an event, and an empty one after its end."""
+    broker, port = Broker(f"{folder}/broker"), free_port()
+    with service(folder) as path:
+        broker.start()
+        with Uplink(f"{folder}/client", path, f"server = mqtt://localhost:{broker.port}\nclient-id = van\ninterval = 1 s\n") as uplink:
+            uplink.wait_for_status(lambda status: status["acknowledged"] > 0, "nothing is acknowledged")
+            with Program(program(), "view", "--listen", f"127.0.0.1:{port}", env=uplink.variables) as view:
+                view.wait_for_message("the page is at")
+                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=harness.LIMIT)
+                connection.request("GET", "/events")
+                stream = connection.getresponse()
+
+                def next_status():
+                    while stream.readline() != b"event: uplink\n":
+                        pass
+                    return json.loads(stream.readline().removeprefix(b"data: "))
+                status = next_status()
+                expect(status["connected"] and status["acknowledged"] > 0 and status["lastSuccess"], f"{status}")
+                uplink.terminate()
+                while (last := next_status()) != {}:
+                    expect("connected" in last, f"{last}")
+                connection.close()
+                view.terminate()
+        broker.kill()
+    return "connected, and then an empty status"
+
+
 if __name__ == "__main__":
     options = harness.arguments(__doc__, kills=6)
 
@@ -469,4 +523,4 @@ if __name__ == "__main__":
     def program_killed(folder):
         return program_kills(folder, options.kills)
 
-    run_checks([broker_killed, program_killed, commands, crossed_while_dead, home_assistant, traccar, certificates, dry_run], options.checks)
+    run_checks([broker_killed, program_killed, commands, crossed_while_dead, home_assistant, traccar, certificates, dry_run, live_page], options.checks)
