@@ -541,7 +541,7 @@ sbom: manual
 
 # The objects of the programs refer to no library that adds a megabyte. Installed programs have another swift-argument-parser.
 check-libraries: rig-programs
-	EXCEPT=ArgumentParser Tests/lint/large-libraries.sh $(DEBUG) sextant sextantd
+	EXCEPT=ArgumentParser Tests/lint/large-libraries.sh $(DEBUG) sextant sextantd sextant-uplink
 
 check-manual: rig-programs
 	Tests/documentation/manual.sh $(DEBUG) .build/manual-check

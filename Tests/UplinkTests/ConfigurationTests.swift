@@ -63,6 +63,12 @@ import Testing
     #expect(try read(base).topic == "fleet/van 7")
     let template = try read(base + "format = template\npayload = {latitude}\n")
     #expect(template.topic == "fleet/van 7")
+    for (topic, id, expected) in [
+      ("{device}/{device}", "a", "a/a"), ("{x}/{{device}}/{", "b", "{x}/{b}/{"), ("{device", "c", "{device"),
+      ("a/{device}/z", "{device}", "a/{device}/z"),
+    ] {
+      #expect(try read("server = mqtt://h\nclient-id = \(id)\ntopic = \(topic)\n").topic == expected)
+    }
     #expect(throws: UplinkConfiguration.Mistake.self) { try read("server = mqtt://h\nclient-id = a+b\n") }
   }
 

@@ -85,8 +85,7 @@ struct UplinkConfiguration: Equatable, Sendable {
     clientID = values["client-id"]?.text ?? host
     let clientID = clientID
     // The name of the board is known now, and the topic of commands needs it.
-    topic = (values["topic"]?.text ?? "owntracks/\(server.user ?? "sextant")/{device}")
-      .split(separator: "{device}", omittingEmptySubsequences: false).joined(separator: clientID)
+    topic = Self.text(values["topic"]?.text ?? "owntracks/\(server.user ?? "sextant")/{device}", device: clientID)
     if topic.contains(where: { $0 == "#" || $0 == "+" }) {
       throw mistake(values["topic"] == nil ? "client-id" : "topic", "a topic has no `#` and no `+`")
     }
@@ -176,6 +175,17 @@ struct UplinkConfiguration: Equatable, Sendable {
       }
       allowed.insert(name)
     }
+  }
+
+  /// A text with the name of the device in place of each `{device}`. A split by a text would bring the library of regular expressions.
+  private static func text(_ text: String, device: String) -> String {
+    var (done, rest) = ("", text[...])
+    while let brace = rest.firstIndex(of: "{") {
+      let isDevice = rest[brace...].hasPrefix("{device}")
+      done += rest[..<brace] + (isDevice ? device : "{")
+      rest = rest[brace...].dropFirst(isDevice ? "{device}".count : 1)
+    }
+    return done + rest
   }
 
   private static func format(
