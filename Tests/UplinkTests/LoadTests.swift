@@ -5,7 +5,6 @@ import Foundation
 import MonotonicTime
 import Positioning
 import ReceiverStream
-import Synchronization
 import Testing
 
 @testable import sextant_uplink
@@ -54,22 +53,10 @@ struct LoadSettings {
   }()
 }
 
-/// What the connections report: they are called on the thread of the fleet.
-private final class Reports: Sendable {
-  private let waiting = Mutex<[TransportEvent]>([])
-  func add(_ event: TransportEvent) { waiting.withLock { $0.append(event) } }
-  func take() -> [TransportEvent] {
-    waiting.withLock { waiting in
-      defer { waiting = [] }
-      return waiting
-    }
-  }
-}
-
 private final class Board {
   var uplink: Uplink<QueueFolder>
   var connection: MQTTConnection
-  let reports = Reports()
+  let reports = EventInbox()
   /// When the fixes that are not acknowledged were made, by their numbers.
   var made: [UInt64: Instant] = [:]
   var upcoming: UInt64 = 1

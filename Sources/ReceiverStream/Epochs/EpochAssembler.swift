@@ -51,7 +51,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   static var epochsUntilSecondOutput: Int { 10 }
   var tag: EpochTag?
   var calendar = ReceiverCalendar()
-  /// The last date of RMC, and its day; nil if there is no such day.
+  /// The last date of RMC, and its day; nil for an impossible date.
   var lastDate = (date: ShortDate(day: 0, month: 0, year: 0), day: nil as Day?)
   var leapSeconds: Int?
   /// The state of the epoch's NMEA sentences, from which the fix is completed.

@@ -39,7 +39,7 @@ struct FixSchedule {
   private(set) var due = Instant.zero
   private var isRequested = false
   private var isRequestPending = false
-  /// A single location was requested in vain, and no newer one has come since.
+  /// The last request for a single location had no result, and no newer location has arrived.
   private var isSearching = false
 
   init(_ settings: Settings) { self.settings = settings }
