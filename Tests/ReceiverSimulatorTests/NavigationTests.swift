@@ -16,7 +16,7 @@ struct NavigationTests {
   }
 
   @Test(
-    "The output decodes without an error, and the fixes are at the true position", arguments: ReceiverModel.allCases)
+    "The output decodes without an error, and the fixes are at the true position", arguments: ReceiverModel.ofUBlox)
   func truth(model: ReceiverModel) throws {
     var line = VirtualLine(model: model, startUTCSeconds: Host.start)
     var playback = Playback()
@@ -61,7 +61,7 @@ struct NavigationTests {
     #expect(ratio > 0.75 && ratio < 1.1, "\(ratio)")
   }
 
-  @Test("The first fix comes after the time of the data sheet", arguments: ReceiverModel.allCases)
+  @Test("The first fix comes after the time of the data sheet", arguments: ReceiverModel.ofUBlox)
   func firstFix(model: ReceiverModel) throws {
     var cold = Host(model, .cold)
     cold.run(seconds: 60)

@@ -42,7 +42,7 @@ struct PowerTests {
     #expect(abs(Self.charge(&host, seconds: 100) - 750) < 1e-9)
   }
 
-  @Test("RXM-PMREQ sleeps for its time in the forms that the model supports", arguments: ReceiverModel.allCases)
+  @Test("RXM-PMREQ sleeps for its time in the forms that the model supports", arguments: ReceiverModel.ofUBlox)
   func sleepRequest(model: ReceiverModel) {
     let short = Host.number(60_000, 4) + Host.number(2, 4)
     for (payload, models) in [
@@ -92,7 +92,7 @@ struct PowerTests {
 
   @Test("The state before a sleep is not reported after it: until the first epoch there is neither fix nor uptime")
   func wakesWithoutFix() {
-    for model in ReceiverModel.allCases where model != .nmea {
+    for model in ReceiverModel.ofUBlox where model != .nmea {
       var host = Host(model)
       host.run(seconds: 30)
       host.send(0x0241, model == .m6 ? Host.number(8000, 4) + Host.number(2, 4) : Self.request(milliseconds: 8000))

@@ -7,7 +7,7 @@ import UBX
 
 @Suite("A receiver that is put to sleep")
 struct SleepTests {
-  static let uBlox = ReceiverModel.allCases.filter { $0 != .nmea }
+  static let uBlox = ReceiverModel.ofUBlox.filter { $0 != .nmea }
 
   /// Returns a session with a receiver that has a fix.
   private static func steady(_ model: ReceiverModel, _ adapt: (inout SessionSettings) -> Void = { _ in })

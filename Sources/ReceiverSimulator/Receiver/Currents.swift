@@ -20,6 +20,8 @@ struct Currents: Sendable {
   var standby: Double
   /// The additional current of the pins' supply (V_IO) while the receiver runs. The figures above exclude it.
   var pinSupply = 0.0
+  /// The processor with the search switched off; half of the tracking current without a figure.
+  var stopped: Double?
 
   func row(for systems: SatelliteSystems) -> Row {
     var best: Row?

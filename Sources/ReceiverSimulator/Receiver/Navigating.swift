@@ -177,6 +177,7 @@ extension VirtualReceiver {
 
   /// Sends the messages of the epoch that are due, in the firmware's order.
   private mutating func sendEpoch() {
+    if family != nil { return sendFamilyEpoch() }
     guard !settings.rates.isEmpty, !disturbances.isMute(at: now), settings.sendsNMEA || settings.sendsUBX else {
       return
     }

@@ -78,8 +78,8 @@ struct PowerMeter: Sendable {
     case .hardwareBackup: milliamperes = currents.hardwareBackup
     case .standby, .inactive: milliamperes = currents.standby
     case .starting, .acquisition: milliamperes = row.acquisition
-    // The data sheets have no figure for the processor; it is taken as half of the tracking current.
-    case .stopped: milliamperes = row.tracking / 2
+    // Most data sheets have no figure for the processor; it is taken as half of the tracking current.
+    case .stopped: milliamperes = currents.stopped ?? row.tracking / 2
     case .tracking: milliamperes = row.tracking
     case .optimisedTracking: milliamperes = row.cyclic
     }

@@ -22,6 +22,24 @@ public enum ReceiverModel: String, CaseIterable, Sendable {
   case nmea
   /// A device that is sold as an M8, but stores no settings and loses bytes when its port changes.
   case clone
+  /// MediaTek MT3339: PA6H.
+  case mt3339
+  /// MediaTek MT3333: PA1010D.
+  case mt3333
+  /// Airoha AG3352: LC76G.
+  case ag3352
+  /// CASIC AT6558, firmware V5: ATGM336H.
+  case at6558
+  /// CASIC AT6668, firmware V6: AT632.
+  case at6668
+  /// Quectel LG290P.
+  case lg290p
+  /// Unicore UM980.
+  case um980
+  /// Allystar TAU1201.
+  case tau1201
+  /// ST Teseo-LIV3F.
+  case teseo
 }
 
 /// The satellite systems.
@@ -112,6 +130,8 @@ struct ModelTraits: Sendable {
   var latencyMilliseconds: UInt64
   var transmitBufferBytes: Int
   var currents: Currents
+  /// The commands and sentences of a receiver that is not a u-blox one.
+  var family: FamilyTraits?
 
   var hasEOE: Bool { protocolVersion >= 1800 }
   /// Whether the receiver has NAV-SOL, NAV-SVINFO and the other messages of u-blox 6 to 8.
@@ -137,6 +157,15 @@ extension ReceiverModel {
     case .x20: Self.x20Traits
     case .nmea: Self.nmeaTraits
     case .clone: Self.cloneTraits
+    case .mt3339: Self.mt3339Traits
+    case .mt3333: Self.mt3333Traits
+    case .ag3352: Self.ag3352Traits
+    case .at6558: Self.at6558Traits
+    case .at6668: Self.at6668Traits
+    case .lg290p: Self.lg290pTraits
+    case .um980: Self.um980Traits
+    case .tau1201: Self.tau1201Traits
+    case .teseo: Self.teseoTraits
     }
   }
 

@@ -103,7 +103,7 @@ extension VirtualReceiver {
       return startsAt = max(now, start + Milliseconds(traits.wakeMilliseconds))
     }
     guard powerState.isAwake, reception.silentUntil == nil, !disturbances.isFrozen(at: now),
-      traits.configuration != .none
+      traits.configuration != .none || family != nil
     else { return }
     var received = bytes
     if !transmitter.isUSB, !UARTResampling.agree(rate, receiveRate) {
@@ -119,6 +119,7 @@ extension VirtualReceiver {
       }
     }
     receivedBytes &+= UInt32(received.count)
+    if family != nil { return receiveFamily(received) }
     input.append(received, at: now)
     while powerState.isAwake, reception.silentUntil == nil, let found = input.next() {
       switch found {

@@ -28,6 +28,10 @@ public struct VirtualReceiver: Sendable {
 
   var configuration: ReceiverConfiguration
   var settings: Settings
+  /// The state of a receiver that is not a u-blox one.
+  var family: FamilyState?
+  /// Whether its settings in RAM survive the start that follows.
+  var isFamilyRAMKept = false
   var memory = NavigationMemory()
   /// The navigation memory that UPD-SOS saved in flash.
   var savedMemory: NavigationMemory?
@@ -93,6 +97,8 @@ public struct VirtualReceiver: Sendable {
     port = isUSB && traits.hasUSB ? 3 : 1
     configuration = ReceiverConfiguration(traits)
     settings = configuration.settings(port: port, traits)
+    family = FamilyState(traits, quirks: scenario.quirks)
+    if let family { settings = family.shared(settings) }
     random = SeededRandomNumberGenerator(seed: seed)
     noise = FixNoise(seed: random.next())
     uniqueID = (0..<traits.uniqueIDLength).map { [id = random.next()] in UInt8(truncatingIfNeeded: id >> UInt64($0 * 8))
@@ -171,6 +177,7 @@ public struct VirtualReceiver: Sendable {
     next = Instant.earlier(next, pendingRate?.at)
     next = Instant.earlier(next, reception.silentUntil)
     next = Instant.earlier(next, mode.deadline)
+    next = Instant.earlier(next, family?.deadline)
     next = Instant.earlier(next, disturbances.wakesByItselfAt)
     if !spool.isEmpty { next = Instant.earlier(next, max(now, transmitter.freeAt)) }
     if let floodUntil = disturbances.floodUntil {
@@ -208,6 +215,7 @@ public struct VirtualReceiver: Sendable {
       for frame in emission.frames { transmitter.send(frame, at: now) }
     }
     if let at = nextEpoch, now >= at { runEpoch() }
+    if let at = family?.deadline, now >= at { advanceFamily() }
     if !spool.isEmpty, now >= transmitter.freeAt { sendSpooled() }
     flood()
   }

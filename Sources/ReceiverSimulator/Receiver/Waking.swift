@@ -39,12 +39,17 @@ extension VirtualReceiver {
     differential = DifferentialCorrections()
     configuration.restart()
     settings = configuration.settings(port: port, traits)
+    if family != nil { restartFamily() }
     receiveRate = settings.baudRate
     transmitter.rate = settings.baudRate
     pendingRate = nil
     restoreSavedMemory()
-    if startCause != .inactive { sendBootText() }
-    if startCause == .standby || startCause == .inactive { sendAwake(true) }
+    if family != nil {
+      sendBanner()
+    } else {
+      if startCause != .inactive { sendBootText() }
+      if startCause == .standby || startCause == .inactive { sendAwake(true) }
+    }
     startEngine()
   }
 
@@ -89,6 +94,7 @@ extension VirtualReceiver {
     input = InputBuffer()
     reception = UARTReception()
     batch.clear()
+    family?.halt()
     transmitter.cut(at: now)
   }
 
@@ -115,10 +121,11 @@ extension VirtualReceiver {
   mutating func cutSupply(losingBackup: Bool) {
     halt()
     hasSupply = false
-    if losingBackup || !traits.hasBackup {
+    if losingBackup || !traits.hasBackup || family?.hasBackup == false {
       memory = NavigationMemory()
       memory.hasAlmanac = false
       configuration.clearBackup()
+      family?.loseBackup()
       enter(.off)
     } else {
       enter(.hardwareBackup)

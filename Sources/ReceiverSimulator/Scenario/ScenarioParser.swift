@@ -42,6 +42,7 @@ struct ScenarioParser {
     guard var scenario else { throw words.error("a scenario begins with `start LATITUDE,LONGITUDE [HEIGHTm]`") }
     switch verb {
     case "hot": scenario.beginsHot = true
+    case "quirk": scenario.quirks.insert(try words.quirk())
     case "sky": scenario.setSky(try words.sky(), fromSeconds: try motionTime(scenario))
     case "stay": try readStay(&scenario)
     case "walk": try readWay(&scenario, metresPerSecond: 1.4)
@@ -55,7 +56,7 @@ struct ScenarioParser {
       try readRepeat(&scenario)
     default:
       throw words.error(
-        "`\(verb)` is not a scenario command; use start, hot, seed, sky, stay, walk, ride, drive, circle, eight, errand, at "
+        "`\(verb)` is not a scenario command; use start, hot, seed, quirk, sky, stay, walk, ride, drive, circle, eight, errand, at "
           + "and repeat")
     }
     try words.expectEnd()

@@ -47,6 +47,14 @@ struct Words {
     return sky
   }
 
+  /// A deviation of the receiver, such as `lost-acks`.
+  mutating func quirk() throws(ScenarioError) -> Quirk {
+    guard let quirk = next().flatMap({ Quirk(rawValue: String($0)) }) else {
+      throw error("a quirk is \(Quirk.allCases.map(\.rawValue).joined(separator: ", "))")
+    }
+    return quirk
+  }
+
   /// `48.1642,11.6056`.
   mutating func coordinates() throws(ScenarioError) -> (Double, Double) {
     let parts = (next() ?? "").split(separator: ",", omittingEmptySubsequences: false)

@@ -24,6 +24,13 @@ struct Simulate: ParsableCommand {
   @Option(help: "A built-in scenario (\(Scenario.names.joined(separator: ", "))), or a file.")
   var scenario = "walk"
 
+  @Option(
+    help: """
+      A deviation of the receiver from its documents (repeatable): \
+      \(Quirk.allCases.map(\.rawValue).joined(separator: ", ")).
+      """)
+  var quirk: [Quirk] = []
+
   @Option(help: "Make a symbolic link to the pseudo-terminal. It stays the same after an unplug.")
   var link: String?
 
@@ -92,16 +99,18 @@ struct Simulate: ParsableCommand {
   }
 
   private func line(at now: Instant) throws -> VirtualLine {
+    var scenario = try Scenario.read(scenario)
+    scenario.quirks.formUnion(quirk)
     guard let baud else {
       return VirtualLine(
-        model: model, scenario: try Scenario.read(scenario), seed: seed, startUTCSeconds: secondsSince1970(),
+        model: model, scenario: scenario, seed: seed, startUTCSeconds: secondsSince1970(),
         hasRate: !usb, startingAt: now)
     }
     // The receiver was switched on some seconds ago, and its rate was set since.
     let before = Milliseconds(5000)
     let on = Instant(nanoseconds: now.nanoseconds - min(now.nanoseconds, before.count * 1_000_000))
     var line = VirtualLine(
-      model: model, scenario: try Scenario.read(scenario), seed: seed,
+      model: model, scenario: scenario, seed: seed,
       startUTCSeconds: secondsSince1970() - Int64(before.count / 1000), hasRate: !usb, startingAt: on)
     line.advance(to: now)
     line.inject(.baudRateChange(to: baud), at: now)
@@ -112,3 +121,4 @@ struct Simulate: ParsableCommand {
 }
 
 extension ReceiverModel: ExpressibleByArgument {}
+extension Quirk: ExpressibleByArgument {}

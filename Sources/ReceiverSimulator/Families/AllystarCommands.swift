@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+
+// Allystar's frames: a poll is answered by its message without an acknowledgement, a write by 05 01 or 05 00 (recordings
+// of a TAU1201 and a TAU951M).
+extension VirtualReceiver {
+  private static let allystarSentences: [UInt8: String] = [
+    0x00: "GGA", 0x01: "GLL", 0x02: "GSA", 0x04: "GSV", 0x05: "RMC", 0x06: "VTG", 0x07: "ZDA", 0x20: "TXT",
+  ]
+
+  mutating func receiveAllystar(_ identity: UInt16, _ payload: [UInt8]) {
+    guard let family else { return }
+    if disturbances.refuses(at: now), !payload.isEmpty { return acknowledge(identity, isDone: false) }
+    switch identity {
+    case 0x0A04: identify()
+    case 0x0600: setPort(payload, identity)
+    case 0x0601 where payload.count >= 3:
+      guard payload[0] == 0xF0, let name = Self.allystarSentences[payload[1]] else {
+        return acknowledge(identity, isDone: false)
+      }
+      self.family?.current.rates[name] = Int(payload[2])
+      acknowledge(identity)
+    case 0x0609 where payload.count >= 4: saveAllystar(payload, identity)
+    case 0x0640 where !payload.isEmpty:
+      // Not acknowledged. The clock goes on at 0 (recording); the other values are assumed, and 1 is hot in public code.
+      act(.restart(payload[0] <= 1 ? .hot : payload[0] == 2 ? .warm : .cold), after: Milliseconds(2))
+    case 0x0641 where payload.count >= 5:
+      acknowledge(identity)
+      act(.sleep(Milliseconds(UInt64(number(payload[0..<4]))), byLine: false), after: Milliseconds(5))
+    case 0x060C where !payload.isEmpty: setSystems(payload, identity)
+    case 0x060C: send(identity, bytes(systemMask))
+    case 0x0607 where payload.isEmpty, 0x060B where payload.isEmpty, 0x0612 where payload.isEmpty,
+      0x0614 where payload.isEmpty:
+      let digits = Array(family.current.values["\(identity)"] ?? Self.recordedAllystar[identity] ?? "")
+      send(
+        identity,
+        stride(from: 0, to: digits.count - 1, by: 2).compactMap { UInt8(String(digits[$0...$0 + 1]), radix: 16) })
+    case 0x0607, 0x060B, 0x0612, 0x0614, 0x0643:
+      self.family?.current.values["\(identity)"] = payload.map(hexadecimal).joined()
+      acknowledge(identity)
+    default: acknowledge(identity, isDone: false)
+    }
+  }
+
+  private static let recordedAllystar: [UInt16: String] = [
+    0x0607: "40420F0012020000A0860100010D00", 0x060B: "35FA8E3CC2B8B23D", 0x0612: "00000000", 0x0614: "00000000",
+  ]
+
+  private mutating func send(_ identity: UInt16, _ payload: [UInt8]) {
+    respond(BinaryLayout.allystar.frame(identity, payload), after: Milliseconds(2))
+  }
+
+  private mutating func acknowledge(_ identity: UInt16, isDone: Bool = true) {
+    if family?.losesAcknowledgement() == true { return }
+    respond(
+      BinaryLayout.allystar.frame(
+        isDone ? 0x0501 : 0x0500, [UInt8(identity >> 8), UInt8(truncatingIfNeeded: identity)]),
+      after: Milliseconds(3))
+  }
+
+  private mutating func identify() {
+    let texts = ["\(traits.software)", "\(traits.hardware)"].flatMap { text in
+      Array(text.utf8.prefix(16)) + [UInt8](repeating: 0, count: max(0, 16 - text.utf8.count))
+    }
+    respond([13, 10] + BinaryLayout.allystar.frame(0x0A04, texts), after: Milliseconds(4))
+  }
+
+  private mutating func setPort(_ payload: [UInt8], _ identity: UInt16) {
+    guard let family else { return }
+    guard payload.count >= 8 else {
+      return send(identity, [payload.first ?? 0, 0, 0, 0] + bytes(family.current.baudRate))
+    }
+    let rate = number(payload[4..<8])
+    guard family.traits.baudRates.contains(rate) else { return acknowledge(identity, isDone: false) }
+    // Port 0 is the one that the request arrives at, here port 1.
+    if payload[0] <= 1 { changeFamilyRate(to: rate) }
+    acknowledge(identity)
+  }
+
+  private static let allystarSystems: [(bit: UInt32, system: SatelliteSystems)] = [
+    (0, .gps), (1, .glonass), (2, .beiDou), (4, .galileo),
+  ]
+
+  private var systemMask: UInt32 {
+    Self.allystarSystems.reduce(0) { mask, row in
+      family?.current.systems.contains(row.system) == true ? mask | 1 << row.bit : mask
+    } | (family?.current.values["mask"].flatMap { UInt32($0) } ?? 0x0082_3700) & ~0x17
+  }
+
+  /// A mask is limited to the hardware.
+  private mutating func setSystems(_ payload: [UInt8], _ identity: UInt16) {
+    guard payload.count >= 4 else { return acknowledge(identity, isDone: false) }
+    let mask = number(payload[0..<4])
+    var systems: SatelliteSystems = []
+    for row in Self.allystarSystems where mask >> row.bit & 1 == 1 { systems.insert(row.system) }
+    guard !systems.isEmpty else { return acknowledge(identity, isDone: false) }
+    family?.current.systems = systems
+    family?.current.values["mask"] = "\(mask & 0x0082_3737)"
+    acknowledge(identity)
+    restartSearch()
+  }
+
+  private mutating func saveAllystar(_ payload: [UInt8], _ identity: UInt16) {
+    guard let family else { return }
+    // 0 saves, 1 clears, 2 loads.
+    switch payload[0] {
+    case 0: self.family?.stored = family.current
+    case 1: self.family?.stored = family.defaults
+    default: self.family?.current = family.stored
+    }
+    applyFamily()
+    acknowledge(identity)
+  }
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+
+/// A command from the host.
+enum FamilyInput: Equatable {
+  /// The text between `$` and `*` of a sentence with a correct checksum.
+  case sentence(String)
+  /// A line of text without `$`.
+  case line(String)
+  /// A frame of the binary protocol: class and id, payload.
+  case frame(UInt16, [UInt8])
+}
+
+/// The binary protocols of these families.
+enum BinaryLayout {
+  /// `BA CE`, length, class, id, payload, the sum of 32-bit words.
+  case casic
+  /// `F1 D9`, class, id, length, payload, Fletcher's checksum as in UBX.
+  case allystar
+
+  var start: [UInt8] { self == .casic ? [0xBA, 0xCE] : [0xF1, 0xD9] }
+
+  /// Encodes a frame.
+  func frame(_ identity: UInt16, _ payload: [UInt8]) -> [UInt8] {
+    let count = UInt16(truncatingIfNeeded: payload.count)
+    let name = [UInt8(identity >> 8), UInt8(truncatingIfNeeded: identity)]
+    let length = bytes(count)
+    let middle = self == .casic ? length + name : name + length
+    return start + middle + payload + checksum(middle, payload)
+  }
+
+  private func checksum(_ head: [UInt8], _ payload: [UInt8]) -> [UInt8] {
+    switch self {
+    case .casic:
+      var sum = number(head[...])
+      for at in stride(from: 0, to: payload.count, by: 4) { sum &+= number(payload[at..<min(at + 4, payload.count)]) }
+      return bytes(sum)
+    case .allystar:
+      var (a, b) = (UInt8(0), UInt8(0))
+      for byte in head + payload {
+        a &+= byte
+        b &+= a
+      }
+      return [a, b]
+    }
+  }
+
+  /// The length of the frame at the front; nil if there is none, 0 if more bytes are needed.
+  func length(_ bytes: ArraySlice<UInt8>) -> Int? {
+    let bytes = Array(bytes.prefix(2048))
+    guard bytes.starts(with: start) || (bytes.count == 1 && bytes[0] == start[0]) else { return nil }
+    guard bytes.count >= 6 else { return 0 }
+    let count = self == .casic ? Int(bytes[2]) | Int(bytes[3]) << 8 : Int(bytes[4]) | Int(bytes[5]) << 8
+    let total = 6 + count + (self == .casic ? 4 : 2)
+    guard total <= 1024 else { return nil }
+    guard bytes.count >= total else { return 0 }
+    let payload = Array(bytes[6..<6 + count])
+    return checksum(Array(bytes[2..<6]), payload) == Array(bytes[(6 + count)..<total]) ? total : nil
+  }
+
+  func content(_ frame: [UInt8]) -> FamilyInput {
+    let at = self == .casic ? 4 : 2
+    let end = frame.count - (self == .casic ? 4 : 2)
+    return .frame(UInt16(frame[at]) << 8 | UInt16(frame[at + 1]), Array(frame[6..<end]))
+  }
+}
+
+/// A number of up to four bytes, the lowest first.
+func number(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+  bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) }
+}
+
+/// The bytes of a number, the lowest first.
+func bytes(_ number: some FixedWidthInteger) -> [UInt8] {
+  (0..<number.bitWidth / 8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+}
+
+/// A sentence with its checksum and line end.
+func framed(_ body: String) -> [UInt8] { Array("$\(body)*\(hexadecimal(checksum(body.utf8)))\r\n".utf8) }
+
+/// The exclusive or of characters.
+func checksum(_ bytes: some Sequence<UInt8>) -> UInt8 { bytes.reduce(0) { $0 ^ $1 } }
+
+/// Two digits.
+func hexadecimal(_ byte: UInt8) -> String {
+  let digits = String(byte, radix: 16, uppercase: true)
+  return digits.count == 1 ? "0" + digits : digits
+}
+
+extension FamilyState {
+  private var layout: BinaryLayout? {
+    switch traits.language {
+    case .casic: .casic
+    case .allystar: .allystar
+    default: nil
+    }
+  }
+
+  private var readsLines: Bool { traits.language == .unicore }
+
+  /// Removes and returns the first whole command. A sentence with a wrong checksum, or without one, is no command.
+  mutating func nextInput() -> FamilyInput? {
+    while let first = input.first {
+      if let layout, let length = layout.length(input[...]) {
+        guard length > 0 else { return nil }
+        let frame = Array(input[..<length])
+        input.removeFirst(length)
+        return layout.content(frame)
+      }
+      // A line begins with a letter.
+      guard first == UInt8(ascii: "$") || (readsLines && (0x41...0x5A).contains(first & 0xDF)) else {
+        input.removeFirst()
+        continue
+      }
+      guard let end = input.firstIndex(where: { !(0x20...0x7E).contains($0) }) else {
+        // No command is so long.
+        guard input.count > 1000 else { return nil }
+        input = []
+        return nil
+      }
+      let line = String(decoding: input[..<end], as: UTF8.self)
+      guard input[end] == 13 || input[end] == 10 else {
+        input.removeFirst(end)
+        continue
+      }
+      input.removeFirst(end)
+      if first != UInt8(ascii: "$") { return .line(line) }
+      if let body = Self.body(line) { return .sentence(body) }
+    }
+    return nil
+  }
+
+  private static func body(_ line: String) -> String? {
+    let parts = line.dropFirst().split(separator: "*", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts[1].count == 2, UInt8(parts[1], radix: 16) == checksum(parts[0].utf8) else {
+      return nil
+    }
+    return String(parts[0])
+  }
+}
+
+extension VirtualReceiver {
+  /// Receives bytes of the host.
+  mutating func receiveFamily(_ bytes: [UInt8]) {
+    // An incomplete frame does not swallow the commands of later.
+    if let last = family?.inputAt, now.milliseconds(since: last) > 1000 { family?.input = [] }
+    family?.inputAt = now
+    family?.input += bytes
+    while powerState.isAwake, let found = family?.nextInput() {
+      switch (traits.family?.language, found) {
+      case (.mediaTek, .sentence(let body)): receivePMTK(FamilyFields(body))
+      case (.airoha, .sentence(let body)): receivePAIR(FamilyFields(body))
+      case (.casic, .sentence(let body)): receivePCAS(FamilyFields(body))
+      case (.casic, .frame(let identity, let payload)): receiveCASIC(identity, payload)
+      case (.quectel, .sentence(let body)): receivePQTM(FamilyFields(body))
+      case (.unicore, .line(let line)): receiveLine(line)
+      case (.allystar, .frame(let identity, let payload)): receiveAllystar(identity, payload)
+      case (.teseo, .sentence(let body)): receivePSTM(FamilyFields(body))
+      default: break
+      }
+    }
+  }
+
+  /// Sends a sentence after a time, behind earlier replies.
+  mutating func respond(_ body: String, after milliseconds: Milliseconds) {
+    respond(framed(body), after: milliseconds)
+  }
+
+  mutating func respond(_ bytes: [UInt8], after milliseconds: Milliseconds) {
+    let at = max(now + milliseconds, family?.repliedAt ?? now)
+    family?.reply(bytes, at: at)
+  }
+
+  /// Sends an acknowledgement, which a quirk may lose.
+  mutating func acknowledge(_ body: String, after milliseconds: Milliseconds) {
+    if family?.losesAcknowledgement() == true { return }
+    respond(body, after: milliseconds)
+  }
+
+  /// Performs an action when the replies before it have left.
+  mutating func act(_ action: FamilyState.Action, after milliseconds: Milliseconds) {
+    let at = max(now + milliseconds, family?.repliedAt ?? now)
+    family?.action = (at, action)
+  }
+
+  /// The next instant whose milliseconds are `offset` in each `step`, at least `least` from now and after `last`.
+  func tick(_ step: Int64, offset: Int64, least: Int64 = 1, after last: Instant? = nil) -> Instant {
+    let from = max(now, last ?? now)
+    let utc = utcMilliseconds(at: from) + least
+    let wait = (offset - utc % step + step) % step
+    return from + Milliseconds(UInt64(least + wait))
+  }
+}
+
+/// The fields of a command.
+struct FamilyFields {
+  let text: String
+  private let parts: [String]
+
+  init(_ text: String) {
+    self.text = text
+    parts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+  }
+
+  var address: String { parts.first ?? "" }
+  /// The number of fields behind the address.
+  var count: Int { parts.count - 1 }
+  /// A field behind the address; empty for an absent one.
+  subscript(_ index: Int) -> String { index + 1 < parts.count ? parts[index + 1] : "" }
+  func number(_ index: Int) -> Int? { Int(self[index]) }
+  /// All fields from one on as whole numbers; nil if one is no number.
+  func numbers(from first: Int = 0) -> [Int]? {
+    var numbers: [Int] = []
+    for index in first..<max(first, count) {
+      guard let number = number(index) else { return nil }
+      numbers.append(number)
+    }
+    return numbers
+  }
+  /// The fields from one on, with commas.
+  func rest(from first: Int) -> String { parts.dropFirst(first + 1).joined(separator: ",") }
+}

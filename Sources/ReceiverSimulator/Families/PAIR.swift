@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+
+// Airoha's commands (Quectel LC26G(AB)&LC76G&LC86G GNSS Protocol Specification). `PAIR001,<command>,<result>`: 0 done,
+// 2 failed, 3 not supported, 4 parameter error, 5 busy; it precedes the data of a query.
+extension VirtualReceiver {
+  private static let pairLatency = Milliseconds(10)
+  private static let pairSentences = ["GGA", "GLL", "GSA", "GSV", "RMC", "VTG", "ZDA", "GRS", "GST", "GNS"]
+  /// The sentences that are off above 1 Hz.
+  private static let slowSentences = ["VTG", "GLL", "ZDA", "GRS", "GST"]
+
+  mutating func receivePAIR(_ fields: FamilyFields) {
+    guard let family, !isAsleepByItself(fields) else { return }
+    if fields.address == "PQTMVERNO" { return respond("PQTMVERNO,\(traits.software)", after: Self.pairLatency) }
+    guard fields.address.hasPrefix("PAIR"), let command = Int(fields.address.dropFirst(4)) else { return }
+    if family.quirks.contains(.busyAfterBoot), now.milliseconds(since: bootedAt) < 2000 {
+      return acknowledgePAIR(command, 5)
+    }
+    guard !disturbances.refuses(at: now) else { return acknowledgePAIR(command, 2) }
+    switch command {
+    case 2:
+      acknowledgePAIR(command, 0)
+      if !engine.isRunning { startEngine() }
+    case 3: stopPAIR()
+    case 4, 5, 6, 7: restartPAIR(command)
+    case 21: query(command, "PAIR021,\(traits.hardware)")
+    case 50: setPeriodPAIR(fields)
+    case 51: query(command, "PAIR051,\(settings.epochMilliseconds)")
+    case 62: setMessagesPAIR(fields)
+    case 63: readMessagesPAIR(fields)
+    case 66: setSystemsPAIR(fields)
+    case 67: query(command, "PAIR067,\(systemsPAIR)")
+    case 382:
+      self.family?.isLocked = fields[0] == "1"
+      acknowledgePAIR(command, 0)
+    case 411: query(command, "PAIR411,\(family.current.values["410"] ?? "1")")
+    case 491: query(command, "PAIR491,\(family.current.values["490"] ?? "1")")
+    case 58, 70, 72, 80, 104, 391, 410, 490, 511, 590, 600:
+      self.family?.current.values["\(command)"] = fields.rest(from: 0)
+      acknowledgePAIR(command, 0)
+    case 513: savePAIR()
+    case 650: sleepPAIR(fields)
+    case 864: setBaudPAIR(fields)
+    case 865: query(command, "PAIR865,0,0,\(family.stored.baudRate)")
+    // This firmware is older than the logger.
+    default: acknowledgePAIR(command, 3)
+    }
+  }
+
+  private mutating func acknowledgePAIR(_ command: Int, _ result: Int) {
+    let number = String(repeating: "0", count: max(0, 3 - "\(command)".count)) + "\(command)"
+    acknowledge("PAIR001,\(number),\(result)", after: Self.pairLatency)
+  }
+
+  private mutating func query(_ command: Int, _ data: String) {
+    acknowledgePAIR(command, 0)
+    respond(data, after: Self.pairLatency)
+  }
+
+  /// A bare AG3335 hears the lock after several only.
+  private mutating func isAsleepByItself(_ fields: FamilyFields) -> Bool {
+    guard let family, family.quirks.contains(.needsLock), !family.isLocked else { return false }
+    guard fields.address == "PAIR382", fields[0] == "1" else { return true }
+    self.family?.knocks += 1
+    return family.knocks < 4
+  }
+
+  private mutating func stopPAIR() {
+    acknowledgePAIR(3, 0)
+    guard !disturbances.ignoresSleep(at: now) else { return }
+    let isDeaf = family?.quirks.contains(.deafAfterStop) == true && family?.isLocked == false
+    act(isDeaf ? .sleep(nil, byLine: false) : .stop, after: Self.pairLatency)
+  }
+
+  private mutating func restartPAIR(_ command: Int) {
+    acknowledgePAIR(command, 0)
+    if command == 7, let family {
+      self.family?.current = family.defaults
+      self.family?.stored = family.defaults
+    }
+    act(.restart(command == 4 ? .hot : command == 5 ? .warm : .cold), after: Self.pairLatency)
+  }
+
+  private mutating func setPeriodPAIR(_ fields: FamilyFields) {
+    guard let period = fields.number(0), 100...1000 ~= period else { return acknowledgePAIR(50, 4) }
+    family?.current.periodMilliseconds = UInt32(period)
+    if period < 1000 {
+      for name in Self.slowSentences { family?.current.rates[name] = 0 }
+      for name in ["GSA", "GSV"] where family?.current.rates[name] ?? 0 > 0 {
+        family?.current.rates[name] = 1000 / period
+      }
+    }
+    applyFamily()
+    acknowledgePAIR(50, 0)
+  }
+
+  private mutating func setMessagesPAIR(_ fields: FamilyFields) {
+    if fields[0] == "-1" {
+      let rates = family?.defaults.rates ?? [:]
+      family?.current.rates = rates
+      return acknowledgePAIR(62, 0)
+    }
+    guard let id = fields.number(0), Self.pairSentences.indices ~= id, let rate = fields.number(1), 0...20 ~= rate
+    else {
+      return acknowledgePAIR(62, 4)
+    }
+    family?.current.rates[Self.pairSentences[id]] = rate
+    acknowledgePAIR(62, 0)
+  }
+
+  private mutating func readMessagesPAIR(_ fields: FamilyFields) {
+    guard let id = fields.number(0), let family else { return acknowledgePAIR(63, 4) }
+    let ids = id == -1 ? Array(Self.pairSentences.indices) : [id]
+    guard ids.allSatisfy({ Self.pairSentences.indices ~= $0 }) else { return acknowledgePAIR(63, 4) }
+    acknowledgePAIR(63, 0)
+    for id in ids {
+      respond("PAIR063,\(id),\(family.current.rates[Self.pairSentences[id]] ?? 0)", after: Self.pairLatency)
+    }
+  }
+
+  private var systemsPAIR: String {
+    let systems = family?.current.systems ?? []
+    let flags = [SatelliteSystems.gps, .glonass, .galileo, .beiDou].map { systems.contains($0) ? "1" : "0" }
+    return (flags + [family?.current.values["qzss"] ?? "1", "0"]).joined(separator: ",")
+  }
+
+  private mutating func setSystemsPAIR(_ fields: FamilyFields) {
+    guard let flags = fields.numbers(), flags.count >= 4, flags.allSatisfy({ 0...1 ~= $0 }) else {
+      return acknowledgePAIR(66, 4)
+    }
+    var systems: SatelliteSystems = []
+    for (flag, system) in zip(flags, [SatelliteSystems.gps, .glonass, .galileo, .beiDou]) where flag == 1 {
+      systems.insert(system)
+    }
+    guard systems.contains(.gps) || systems == .beiDou else { return acknowledgePAIR(66, 4) }
+    family?.current.systems = systems
+    if flags.count > 4 { family?.current.values["qzss"] = "\(flags[4])" }
+    acknowledgePAIR(66, 0)
+    // It restarts; unsaved settings stay.
+    act(.restart(.hot), after: Self.pairLatency)
+  }
+
+  private mutating func savePAIR() {
+    // Above 1 Hz the engine has to be stopped.
+    guard let family, !engine.isRunning || settings.epochMilliseconds >= 1000 else { return acknowledgePAIR(513, 2) }
+    let baud = family.stored.baudRate
+    self.family?.stored = family.current
+    self.family?.stored.baudRate = baud
+    acknowledgePAIR(513, 0)
+  }
+
+  private mutating func sleepPAIR(_ fields: FamilyFields) {
+    guard let seconds = fields.number(0), seconds == 0 || 10...62_208_000 ~= seconds else {
+      return acknowledgePAIR(650, 4)
+    }
+    if family?.quirks.contains(.unacknowledgedBackup) == false { acknowledgePAIR(650, 0) }
+    guard !disturbances.ignoresSleep(at: now) else { return }
+    act(
+      .sleep(seconds == 0 ? nil : Milliseconds(UInt64(seconds) * 1000), byLine: false), after: Milliseconds(50))
+  }
+
+  /// The rate is stored at once, and taken at the next start.
+  private mutating func setBaudPAIR(_ fields: FamilyFields) {
+    guard fields[0] == "0", let rate = UInt32(fields[2]), family?.traits.baudRates.contains(rate) == true else {
+      return acknowledgePAIR(864, 4)
+    }
+    family?.stored.baudRate = rate
+    family?.startRate = rate
+    acknowledgePAIR(864, 0)
+  }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+
+// Quectel's PQTM commands: `<name>,OK` with the values of a query, or `<name>,ERROR,<n>`. Latencies and values are those
+// of the recordings of an LG290P.
+extension VirtualReceiver {
+  /// Settings that can be read and written, and have no effect in the simulation.
+  private static let pqtmDefaults: [String: String] = [
+    "PQTMCFGPPS2": "1,1,100,2,1,0,1000,0,1,0,0,0", "PQTMCFGELETHD": "5.0", "PQTMCFGSIGNAL": "07,03,0F,3F,0F,01",
+    "PQTMCFGSVIN": "0,0,0.0,0.0000,0.0000,0.0000,0.0", "PQTMCFGRCVRMODE": "1", "PQTMCFGRTCM": "4,0,-90.0,07,06,1,0",
+    "PQTMCFGRSID": "290", "PQTMCFGPROT": "1,1,00000007,00000007", "PQTMCFGPPS": "1,1,100,2,1,0",
+  ]
+
+  mutating func receivePQTM(_ fields: FamilyFields) {
+    let name = fields.address
+    guard name.hasPrefix("PQTM") else { return }
+    guard !disturbances.refuses(at: now) else { return answer(name, ["\(name),ERROR,2"]) }
+    switch name {
+    case "PQTMVERNO": answer(name, ["\(name),\(traits.software)"])
+    case "PQTMUNIQID": answer(name, ["\(name),OK,8,0000183B31B3C252"])
+    case "PQTMLSTMSG":
+      let off = family?.current.rates["PQTMPVT", default: 0] == 0
+      answer(name, (off ? [] : ["\(name),OK,1,1,PQTMPVT,1,1"]) + ["\(name),OK,End"])
+    case "PQTMCFGUART": port(fields)
+    case "PQTMCFGFIXRATE": setPeriodPQTM(fields)
+    case "PQTMCFGMSGRATE": setMessagePQTM(fields)
+    case "PQTMCFGCNST": setSystemsPQTM(fields)
+    case "PQTMSAVEPAR":
+      if let family { self.family?.stored = family.current }
+      answer(name, ["\(name),OK"])
+    case "PQTMRESTOREPAR":
+      // In force after a restart.
+      if let family { self.family?.stored = family.defaults }
+      answer(name, ["\(name),OK"])
+    case "PQTMHOT", "PQTMSRR": act(.restart(.hot), after: Milliseconds(5))
+    case "PQTMWARM": act(.restart(.warm), after: Milliseconds(5))
+    case "PQTMCOLD": act(.restart(.cold), after: Milliseconds(5))
+    case "PQTMGNSSSTOP":
+      answer(name, ["\(name),OK"])
+      act(.stop, after: Milliseconds(5))
+    case "PQTMGNSSSTART":
+      answer(name, ["\(name),OK"])
+      if !engine.isRunning { startEngine() }
+    default: storePQTM(fields)
+    }
+  }
+
+  /// Replies in order: the first query after 2 ms. Those that come before its reply are answered with the next epoch.
+  private mutating func answer(_ name: String, _ lines: [String], isWrite: Bool = false) {
+    guard let family else { return }
+    let isBusy = family.deadline != nil
+    var at = now + Milliseconds(isWrite ? 3 : 2)
+    if isBusy {
+      // A stopped engine has no epochs.
+      at = max(at, family.repliedAt.moved(by: 0.0007))
+      if let next = nextEpoch, family.repliedAt < next { at = next.moved(by: 0.006) }
+    }
+    for (index, line) in lines.enumerated() {
+      let bytes = framed(line)
+      self.family?.reply(bytes, at: at.moved(by: 0.0007 * Double(index)))
+    }
+  }
+
+  private mutating func acknowledgeWrite(_ name: String) {
+    if family?.losesAcknowledgement() == true { return }
+    answer(name, ["\(name),OK"], isWrite: true)
+  }
+
+  private mutating func fail(_ name: String) { answer(name, ["\(name),ERROR,1"], isWrite: true) }
+
+  private mutating func port(_ fields: FamilyFields) {
+    guard let family else { return }
+    if fields[0] == "R" { return answer(fields.address, ["PQTMCFGUART,OK,1,\(family.current.baudRate),8,0,1,0"]) }
+    // The number of the port may be absent.
+    guard fields[0] == "W", let rate = UInt32(fields[1]).flatMap({ $0 > 8 ? $0 : UInt32(fields[2]) }),
+      family.traits.baudRates.contains(rate)
+    else { return fail(fields.address) }
+    changeFamilyRate(to: rate)
+    acknowledgeWrite(fields.address)
+  }
+
+  /// The period is in force after it was saved, and a restart.
+  private mutating func setPeriodPQTM(_ fields: FamilyFields) {
+    guard let family else { return }
+    let written = family.current.values["period"] ?? "\(family.current.periodMilliseconds)"
+    if fields[0] == "R" { return answer(fields.address, ["PQTMCFGFIXRATE,OK,\(written)"]) }
+    guard fields[0] == "W", let period = fields.number(1), [50, 100, 200, 500, 1000].contains(period) else {
+      return fail(fields.address)
+    }
+    self.family?.current.values["period"] = "\(period)"
+    acknowledgeWrite(fields.address)
+  }
+
+  private mutating func setSystemsPQTM(_ fields: FamilyFields) {
+    guard let family else { return }
+    let systems = family.current.systems
+    let flags = [SatelliteSystems.gps, .glonass, .galileo, .beiDou].map { systems.contains($0) ? "1" : "0" }
+    let written = family.current.values["systems"] ?? (flags + ["1", "1"]).joined(separator: ",")
+    if fields[0] == "R" { return answer(fields.address, ["PQTMCFGCNST,OK,\(written)"]) }
+    guard fields[0] == "W", let wanted = fields.numbers(from: 1), wanted.count == 6,
+      wanted.allSatisfy({ 0...1 ~= $0 }), wanted[..<4].contains(1)
+    else { return fail(fields.address) }
+    self.family?.current.values["systems"] = fields.rest(from: 1)
+    acknowledgeWrite(fields.address)
+  }
+
+  private mutating func setMessagePQTM(_ fields: FamilyFields) {
+    // The port is left out, or `1,1`.
+    let hasPort = fields.number(1) != nil
+    let (name, rate) = (fields[hasPort ? 3 : 1], fields.number(hasPort ? 4 : 2))
+    let known = ["GGA", "RMC", "GLL", "VTG", "GSA", "GSV", "ZDA", "GST", "GBS", "GNS", "PQTMEPE", "PQTMPVT", "PQTMTXT"]
+    guard known.contains(name) else { return fail(fields.address) }
+    let own = name == "PQTMEPE" ? "EPE" : name
+    if fields[0] == "R" {
+      return answer(fields.address, ["PQTMCFGMSGRATE,OK,\(name),\(family?.current.rates[own] ?? 0)"])
+    }
+    guard fields[0] == "W", let rate, 0...20 ~= rate else { return fail(fields.address) }
+    family?.current.rates[own] = rate
+    acknowledgeWrite(fields.address)
+  }
+
+  private mutating func storePQTM(_ fields: FamilyFields) {
+    let name = fields.address
+    guard let value = family?.current.values[name] ?? Self.pqtmDefaults[name] else { return fail(name) }
+    if fields[0] == "R" { return answer(name, ["\(name),OK,\(value)"]) }
+    guard fields[0] == "W", fields.count > 1 else { return fail(name) }
+    family?.current.values[name] = fields.rest(from: 1)
+    acknowledgeWrite(name)
+  }
+
+  /// Puts what is stored, and in force after a start alone, into force.
+  mutating func loadPQTM() {
+    guard let values = family?.current.values else { return }
+    if let period = values["period"].flatMap({ UInt32($0) }) { family?.current.periodMilliseconds = period }
+    guard let flags = values["systems"]?.split(separator: ","), flags.count >= 4 else { return }
+    var systems: SatelliteSystems = []
+    for (flag, system) in zip(flags, [SatelliteSystems.gps, .glonass, .galileo, .beiDou]) where flag == "1" {
+      systems.insert(system)
+    }
+    family?.current.systems = systems
+  }
+}

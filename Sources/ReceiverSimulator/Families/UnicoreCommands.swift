@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+
+// The text commands of Unicore's Nebulas firmware. Lines are read at ticks of 50 ms; all acknowledgements of a tick come
+// before the data, one line each 3 ms. The checksum of replies includes the first character (recordings of a UM980).
+extension VirtualReceiver {
+  private static let unicoreSentences = ["GGA", "RMC", "GLL", "VTG", "GSA", "GSV", "ZDA", "GST"]
+  private static let spacing = 0.00305
+
+  mutating func receiveLine(_ line: String) {
+    family?.waiting.append(line)
+    guard family?.waitingAt == nil else { return }
+    let at = tick(50, offset: 19, least: 20)
+    family?.waitingAt = at
+  }
+
+  /// Performs the lines that were received before the tick.
+  mutating func performWaiting() {
+    let lines = family?.waiting ?? []
+    family?.waiting = []
+    family?.waitingAt = nil
+    guard !disturbances.isFrozen(at: now) else { return }
+    var data: [[UInt8]] = []
+    var verdicts: [String] = []
+    for line in lines {
+      let words = line.split(separator: " ").map(String.init)
+      guard let verb = words.first?.uppercased() else { continue }
+      // The sentences of other makers, and their probes, have no reply.
+      guard verb.utf8.allSatisfy({ 0x41...0x5A ~= $0 }) else { continue }
+      let refuses = disturbances.refuses(at: now)
+      guard !refuses, let more = performUnicore(verb, words) else {
+        if Self.isUnicore(verb) { verdicts.append("command,\(line),response: PARSING FAILD NO MATCHING FUNC  \(verb)") }
+        continue
+      }
+      verdicts.append("command,\(line),response: OK")
+      data += more
+    }
+    var at = now
+    for text in verdicts {
+      if family?.losesAcknowledgement() == true { continue }
+      family?.reply(Self.line("$" + text), at: at)
+      at = at.moved(by: Self.spacing)
+    }
+    for bytes in data {
+      family?.reply(bytes, at: at)
+      at = at.moved(by: Self.spacing)
+    }
+  }
+
+  private static func isUnicore(_ verb: String) -> Bool { verb.count >= 3 }
+
+  /// A line whose checksum includes its first character.
+  private static func line(_ text: String) -> [UInt8] {
+    Array("\(text)*\(hexadecimal(checksum(text.utf8)))\r\n".utf8)
+  }
+
+  /// Returns the data that follow the acknowledgement; nil for a line that is no command.
+  private mutating func performUnicore(_ verb: String, _ words: [String]) -> [[UInt8]]? {
+    switch verb {
+    case "VERSIONA": return [Self.line(versionText)]
+    case "VERSIONB": return [version]
+    case "CONFIG" where words.count == 1: return configurationLines.map { Self.line("$CONFIG,\($0)") }
+    case "CONFIG": return configure(words)
+    case "MASK" where words.count == 1: return masks.map { Self.line("$CONFIG,MASK,MASK \($0)") }
+    case "MASK", "UNMASK": return mask(words, isMasked: verb == "MASK")
+    case "MODE" where words.count == 1: return [Self.line(modeLine)]
+    case "MODE":
+      family?.current.values["mode"] = words.joined(separator: " ")
+      return []
+    case "UNLOG", "UNLOGALL":
+      if let name = words.last(where: { $0.hasPrefix("G") }), let sentence = Self.sentence(name) {
+        family?.current.rates[sentence] = 0
+      } else {
+        family?.current.rates = [:]
+      }
+      return []
+    case "SAVECONFIG":
+      if let family { self.family?.stored = family.current }
+      return []
+    case "RESET", "FRESET":
+      if verb == "FRESET", let family { self.family?.stored = family.defaults }
+      let isWarm = words.dropFirst().contains { $0.uppercased() == "EPHEM" }
+      act(.restart(verb == "FRESET" || words.count > 2 ? .cold : isWarm ? .warm : .hot), after: Milliseconds(10))
+      return []
+    default: return log(verb, words)
+    }
+  }
+
+  private static func sentence(_ name: String) -> String? {
+    let name = String(name.uppercased().suffix(3))
+    return unicoreSentences.contains(name) ? name : nil
+  }
+
+  /// `GNGGA COM1 1`: a sentence with a period in seconds; the port may be absent.
+  private mutating func log(_ verb: String, _ words: [String]) -> [[UInt8]]? {
+    guard ["GN", "GP"].contains(verb.prefix(2)), let name = Self.sentence(verb), let family else { return nil }
+    guard let seconds = words.last.flatMap({ Double($0) }) else { return nil }
+    guard (0.05...3600).contains(seconds) else { return nil }
+    // The epochs are those of the fastest sentence.
+    let wanted = UInt32(nearest: seconds * 1000)
+    var rates = family.current.rates.filter { $0.value > 0 }.mapValues {
+      UInt32(clamping: $0) * settings.epochMilliseconds
+    }
+    rates[name] = wanted
+    let period = max(50, rates.values.min() ?? 1000)
+    self.family?.current.periodMilliseconds = period
+    self.family?.current.rates = rates.mapValues { Int(max(1, $0 / period)) }
+    applyFamily()
+    return []
+  }
+
+  private var configurationLines: [String] {
+    let baud = family?.current.baudRate ?? 0
+    let pulse = family?.current.values["PPS"] ?? "PPS ENABLE GPS POSITIVE 500000 1000 0 0"
+    return [
+      "ANTENNA,CONFIG ANTENNA POWERON", "NMEAVERSION,CONFIG NMEAVERSION V410", "VELSTDTHD,CONFIG VELSTDTHD DISABLE 0 0",
+      "RTK,CONFIG RTK TIMEOUT 120", "RTK,CONFIG RTK RELIABILITY 3 1", "PPP,CONFIG PPP TIMEOUT 120",
+      "DGPS,CONFIG DGPS TIMEOUT 300", "RTCMB1CB2A,CONFIG RTCMB1CB2A ENABLE",
+      "ANTENNADELTAHEN,CONFIG ANTENNADELTAHEN 0.0000 0.0000 0.0000", "PPS,CONFIG \(pulse)",
+      "SIGNALGROUP,CONFIG SIGNALGROUP 1", "ANTIJAM,CONFIG ANTIJAM AUTO", "AGNSS,CONFIG AGNSS DISABLE",
+      "LOGSEQ,CONFIG LOGSEQ 1", "CMDFORMAT,CONFIG CMDFORMAT 0", "COM1,CONFIG COM1 115200", "COM2,CONFIG COM2 115200",
+      "COM3,CONFIG COM3 \(baud)",
+    ]
+  }
+
+  /// The host is at COM3 (recordings).
+  private mutating func configure(_ words: [String]) -> [[UInt8]]? {
+    let name = words[1].uppercased()
+    if name == "COM3" {
+      guard words.count >= 3, let rate = UInt32(words[2]), family?.traits.baudRates.contains(rate) == true else {
+        return nil
+      }
+      changeFamilyRate(to: rate)
+    } else {
+      family?.current.values[name] = words.dropFirst().joined(separator: " ")
+    }
+    return []
+  }
+
+  private var masks: [String] {
+    let systems = family?.current.systems ?? []
+    let rows: [(SatelliteSystems, String)] = [
+      (.gps, "GPS"), (.beiDou, "BDS"), (.glonass, "GLO"), (.galileo, "GAL"),
+    ]
+    return rows.filter { !systems.contains($0.0) }.map(\.1) + ["5.0"]
+  }
+
+  private mutating func mask(_ words: [String], isMasked: Bool) -> [[UInt8]]? {
+    let rows: [String: SatelliteSystems] = ["GPS": .gps, "BDS": .beiDou, "GLO": .glonass, "GAL": .galileo]
+    if words.count >= 2, let system = rows[words[1].uppercased()] {
+      if isMasked { family?.current.systems.remove(system) } else { family?.current.systems.insert(system) }
+      applyFamily()
+    }
+    return []
+  }
+
+  private var modeLine: String {
+    let gps = solution.gps
+    let text = family?.current.values["mode"] ?? "MODE ROVER SURVEY"
+    return "#MODE,97,GPS,FINE,\(gps.week),\(gps.millisecondOfWeek),17548,0,18,200;\(text),"
+  }
+
+  private var versionText: String {
+    let gps = solution.gps
+    return "#VERSIONA,97,GPS,FINE,\(gps.week),\(gps.millisecondOfWeek),0,0,18,200;\"UM980\",\"\(traits.software)\","
+      + "\"HRPT00-S10C-P\",\"0000000000000000\",\"ff27e1f35a9b5d0b\",\"2023/11/24\""
+  }
+
+  /// The binary VERSION: a header of 24 bytes, 308 of data and a CRC of 32 bits.
+  private var version: [UInt8] {
+    let gps = solution.gps
+    var frame: [UInt8] = [0xAA, 0x44, 0xB5, 0x61] + bytes(UInt16(37)) + bytes(UInt16(308)) + [0, 0xA0]
+    frame += bytes(UInt16(truncatingIfNeeded: gps.week)) + bytes(gps.millisecondOfWeek)
+    frame += bytes(UInt32(17_548)) + [0, 18] + bytes(UInt16(643))
+    // 18 is the UM980.
+    frame += bytes(UInt32(18))
+    for (text, size) in [("17548", 33), ("HRPT00-S10C-P", 129), ("", 66), ("ff27e1f35a9b5d0b", 33), ("2023/11/24", 43)]
+    {
+      frame += Array(text.utf8) + [UInt8](repeating: 0, count: size - text.utf8.count)
+    }
+    return frame + bytes(crc32(frame))
+  }
+
+  /// CRC-32, reflected 0xEDB88320, start 0, without a final inversion.
+  private func crc32(_ bytes: [UInt8]) -> UInt32 {
+    var crc: UInt32 = 0
+    for byte in bytes {
+      crc ^= UInt32(byte)
+      for _ in 0..<8 { crc = crc & 1 == 1 ? crc >> 1 ^ 0xEDB8_8320 : crc >> 1 }
+    }
+    return crc
+  }
+}
