@@ -190,7 +190,7 @@ package struct OutgoingMessage: Sendable, Equatable {
   private var isAcknowledged: Bool {
     switch command.answer {
     case .none, .acknowledgement, .assistance: true
-    case .message, .messages, .list: false
+    case .message, .messages, .list, .family: false
     }
   }
 

@@ -12,7 +12,8 @@ extension DesiredConfiguration {
   /// a sleep, the session does not change it.
   public static func saving(for receiver: ReceiverDescription) -> DesiredConfiguration {
     var desired = DesiredConfiguration.navigation(for: receiver)
-    desired.leastPortRate = savingPortRate
+    // A receiver of another maker keeps its rate.
+    if receiver.family == nil { desired.leastPortRate = savingPortRate }
     return desired
   }
 }

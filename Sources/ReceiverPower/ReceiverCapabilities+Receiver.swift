@@ -7,6 +7,10 @@ extension ReceiverCapabilities {
   ///
   /// They come from its family (ReceiverFamilies.swift), without functions that its firmware or the port excludes.
   public init(_ receiver: ReceiverDescription, port: ReceiverPortNumber?) {
+    if let family = receiver.family {
+      self = Self.otherMaker(family, receiver, port: port)
+      return
+    }
     self = Self.family(of: receiver)
     if !receiver.can(.powerSaveCyclic) { loseCyclicTracking() }
     // The session's on/off operation begins above what cyclic tracking covers.
@@ -44,6 +48,27 @@ extension ReceiverCapabilities {
     case .x20: .x20
     case nil: .plainNMEA
     }
+  }
+
+  /// A receiver of another maker sleeps by a command where it has one; it has no other mode.
+  private static func otherMaker(
+    _ family: ReceiverFamily, _ receiver: ReceiverDescription, port: ReceiverPortNumber?
+  ) -> ReceiverCapabilities {
+    var capabilities =
+      switch family {
+      case .mediaTek: receiver.hardware == "MT3333" ? mt3333 : mt3339
+      case .airoha: ag3352
+      case .casic, .quectel, .unicore, .teseo, .skyTraq, .allystar, .septentrio, .siRF: plainNMEA
+      }
+    if receiver.can(.standby) {
+      // Traffic on I2C wakes none of them.
+      capabilities.backup = port == .i2c ? nil : Backup()
+    } else if receiver.can(.timedSleep) {
+      capabilities.backup = Backup(longestSeconds: 86_400, wakesByLine: false)
+    } else {
+      capabilities.backup = nil
+    }
+    return capabilities
   }
 
   private mutating func loseCyclicTracking() {

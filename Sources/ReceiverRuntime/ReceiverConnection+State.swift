@@ -13,6 +13,8 @@ extension ReceiverConnection {
   /// Whether the session has ended in order.
   package var isEnded: Bool { hasEnded || (read { $0.session.isEnded } ?? true) }
   /// The description that the receiver sent.
+  /// The family of commands of another maker's receiver, also where its sentences alone show it.
+  package var family: ReceiverFamily? { read { $0.session.family } }
   package var description: ReceiverDescription? { read { $0.session.description } ?? memory?.description }
   /// Whether a receiver sends valid frames on the line.
   package var isDetected: Bool { read { $0.session.isReceiving } ?? false }

@@ -179,6 +179,11 @@ package final class ReceiverConnection {
     withSession(&poller, at: now) { $0.submit(command, at: now) }
   }
 
+  /// Performs tasks on a receiver of another maker; see `ReceiverSession.perform`. Returns nil while no port is open.
+  package func perform(_ tasks: [ReceiverTask], _ poller: inout Poller, at now: Instant) -> SessionTicket? {
+    withSession(&poller, at: now) { $0.perform(tasks, at: now) }
+  }
+
   /// Sets whether the end of the session restores the changes; see `ReceiverSession.restoreAtEnd`.
   package func restoreAtEnd(_ restores: Bool) { link?.session.restoreAtEnd(restores) }
 

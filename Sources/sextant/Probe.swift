@@ -102,7 +102,8 @@ private struct ProbeClient: ReceiverClient, ~Copyable {
     if counters.nmeaFrames > 0 { protocols.append("NMEA") }
     if counters.rtcm3Frames > 0 { protocols.append("RTCM3") }
     result = ProbeResult(
-      device: path, baud: connection.rate, protocols: protocols, description: connection.description)
+      device: path, baud: connection.rate, protocols: protocols, family: connection.family,
+      description: connection.description)
     return completion.isOver(counters, at: now)
   }
 }
@@ -112,6 +113,8 @@ struct ProbeResult {
   var device: String
   var baud: UInt32?
   var protocols: [String]
+  /// The family of another maker's receiver, also where it does not reply.
+  var family: ReceiverFamily?
   var description: ReceiverDescription?
 
   /// Returns the object of docs/reference/json.md, one line.
@@ -122,12 +125,12 @@ struct ProbeResult {
     line.name("baud")
     if let baud { line.integer(Int64(baud)) } else { line.null() }
     list("protocols", protocols, &line)
-    line.field("vendor", textOrNull: description == nil ? nil : "u-blox")
+    line.field("vendor", textOrNull: description?.vendor ?? family?.rawValue)
     line.field("model", textOrNull: description?.model)
     line.field("firmware", textOrNull: description?.firmware)
     line.field("generation", textOrNull: description?.generation?.rawValue)
     line.field("protocolVersion", textOrNull: description?.protocolVersionText)
-    line.field("hardware", textOrNull: description?.hardware)
+    line.field("hardware", textOrNull: description.flatMap { $0.hardware.isEmpty ? nil : $0.hardware })
     line.field("uniqueId", textOrNull: uniqueID)
     list("capabilities", description?.capabilities.map(\.rawValue) ?? [], &line)
     line.endObject()
@@ -141,14 +144,18 @@ struct ProbeResult {
       ("device", device), ("baud", baud.map { String($0) } ?? "none"), ("protocols", protocols.joined(separator: ", ")),
     ]
     if let description {
-      rows.append(("vendor", "u-blox"))
+      rows.append(("vendor", description.vendor))
       rows.append(("model", description.model ?? "not reported"))
       rows.append(("firmware", description.firmware ?? "not reported"))
-      rows.append(("generation", description.generation?.rawValue ?? "unknown"))
-      rows.append(("protocol version", description.protocolVersionText ?? "not reported"))
-      rows.append(("hardware", description.hardware))
-      rows.append(("unique id", uniqueID ?? "none"))
+      if description.family == nil {
+        rows.append(("generation", description.generation?.rawValue ?? "unknown"))
+        rows.append(("protocol version", description.protocolVersionText ?? "not reported"))
+        rows.append(("hardware", description.hardware))
+        rows.append(("unique id", uniqueID ?? "none"))
+      }
       rows.append(("capabilities", description.capabilities.map(\.rawValue).joined(separator: ", ")))
+    } else if let family {
+      rows.append(("vendor", "\(family.rawValue), by its messages: it does not reply"))
     } else {
       rows.append(("vendor", "unknown: the receiver does not identify itself"))
     }

@@ -73,6 +73,23 @@ extension ReceiverCapabilities {
     reducedCurrents: Currents(acquisition: 55, tracking: 55), standbyMilliamperes: 0.093,
     startTimes: StartTimes(coldSeconds: 25, hotSeconds: 2), backup: Backup(), flashLog: true)
 
+  /// MediaTek MT3339 (PA6H data sheet: 25 / 20 mA, start 35 / 1 s). Standby by PMTK161: 2 mA, measured by a user with the board.
+  public static let mt3339 = ReceiverCapabilities(
+    name: "MT3339", currents: Currents(acquisition: 25, tracking: 20), standbyMilliamperes: 2,
+    startTimes: StartTimes(coldSeconds: 35, hotSeconds: 1), sureOrbitsSeconds: gpsOrbitsSeconds, backup: Backup())
+
+  /// MediaTek MT3333. PA1010D: 30 mA (shop page); standby about 1 mA as of an L76B (Waveshare). Start: XA1110 (SparkFun), 15 s cold
+  /// with assistance; 35 s is used.
+  public static let mt3333 = ReceiverCapabilities(
+    name: "MT3333", currents: Currents(acquisition: 30, tracking: 30), standbyMilliamperes: 1,
+    startTimes: StartTimes(coldSeconds: 35, hotSeconds: 1), sureOrbitsSeconds: gpsOrbitsSeconds, backup: Backup())
+
+  /// Airoha AG3352, such as LC76G: start 26 s (Waveshare). No document with its currents was read: 14 / 12 mA, and 1 mA with the
+  /// engine off, are assumed.
+  public static let ag3352 = ReceiverCapabilities(
+    name: "AG3352", currents: Currents(acquisition: 14, tracking: 12), standbyMilliamperes: 1,
+    startTimes: StartTimes(coldSeconds: 26, hotSeconds: 1), sureOrbitsSeconds: gpsOrbitsSeconds, backup: Backup())
+
   /// A receiver that is known by its sentences only. It takes no commands, so only the host sleeps. Its currents are
   /// unknown; those of the NEO-6M are used.
   public static let plainNMEA = ReceiverCapabilities(

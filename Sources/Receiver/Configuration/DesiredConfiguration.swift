@@ -42,6 +42,8 @@ public struct DesiredConfiguration: Sendable, Equatable {
   /// The constellations that are off while they are listed here; the others are as they were found. Only for receivers with
   /// configuration items.
   public var withoutConstellations: [Constellation]?
+  /// The sentences of another maker's receiver; those that are not listed stay as they are.
+  public var sentences: [SentenceRate]?
   /// The power save mode.
   public var powerSave: PowerSave?
   /// Whether on/off operation is switched on. It is off until the settings are stored: a receiver with a fix sleeps at once,
@@ -67,6 +69,8 @@ public struct DesiredConfiguration: Sendable, Equatable {
   /// NAV-PVT exists from protocol version 14 on, NAV-SAT from 15, NAV-EOE from 18
   /// (interface descriptions, the messages' "supported on").
   public static func navigation(for receiver: ReceiverDescription) -> DesiredConfiguration {
+    // The sentences of another maker's receiver are used as they are.
+    if receiver.family != nil { return .nothing }
     var desired = DesiredConfiguration()
     desired.writesNMEA = false
     let version = receiver.protocolVersion ?? ProtocolVersion(receiver.generation == .m7 ? 14 : 13, 0)

@@ -23,6 +23,7 @@ package struct PortRateChange: Sendable {
   package let to: UInt32
   private let port: ReceiverPortNumber?
   private let usesItems: Bool
+  private let family: ReceiverFamily?
   private var step: Step
   private var record: [UInt8] = []
   /// The number of attempts left.
@@ -34,14 +35,20 @@ package struct PortRateChange: Sendable {
   package var portFound: ReceiverPortNumber? { record.first.flatMap { ReceiverPortNumber(rawValue: $0) } }
 
   /// - Parameter isRestored: whether the end of a session restores the found rate.
-  package init(from: UInt32, to: UInt32, port: ReceiverPortNumber?, usesItems: Bool, isRestored: Bool = false) {
+  package init(
+    from: UInt32, to: UInt32, port: ReceiverPortNumber?, usesItems: Bool, isRestored: Bool = false,
+    family: ReceiverFamily? = nil
+  ) {
+    self.family = family
     self.from = from
     self.to = to
     self.port = port
     self.usesItems = usesItems
     self.isRestored = isRestored
     attemptsLeft = isRestored ? 4 : 1
-    step = usesItems ? .sending : .reading
+    step = usesItems || family != nil ? .sending : .reading
+    // The family cannot, or not for this session alone.
+    if let family, family.language?.rateChange(to: to) == nil { step = .failed }
   }
 
   package mutating func next() -> Action {
@@ -59,7 +66,7 @@ package struct PortRateChange: Sendable {
       step = .polling
       return .setRate(to)
     case .polling, .pollingBack:
-      var command = Command.poll(.monVER)
+      var command = family?.language?.probes.first ?? .poll(.monVER)
       // A receiver changes its rate once its queue is sent: 8 kB take eight seconds at 9600 baud, and nine attempts eleven.
       let isSlow = from < Self.fastRate
       command.attempts = isRestored ? 2 : step == .polling ? (isSlow ? 9 : 4) : 3
@@ -85,7 +92,7 @@ package struct PortRateChange: Sendable {
     case (.reading, .silent) where !isRestored && from < Self.fastRate: step = .insisting
     case (.reading, _): step = isRestored && takeAttempt() ? .reading : .failed
     case (.sending, _): step = .setting
-    case (.polling, .answered): step = .changed
+    case (.polling, .answered), (.polling, .acknowledged), (.polling, .refused): step = .changed
     case (.polling, _): step = .settingBack
     case (.pollingBack, _):
       step = attemptsLeft > 0 ? .sending : .failed
@@ -115,7 +122,9 @@ package struct PortRateChange: Sendable {
   /// (TCSETS2).
   private func rateCommand() -> Command {
     var command: Command
-    if usesItems {
+    if let bytes = family?.language?.rateChange(to: to) {
+      command = .raw(bytes)
+    } else if usesItems {
       let key = (port ?? .uart1).rateKey ?? 0x4052_0001
       command = Configuration.valset([ConfigurationPair(id: key, bits: UInt64(to))], layers: 1)
     } else {

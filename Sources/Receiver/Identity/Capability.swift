@@ -24,6 +24,16 @@ public enum Capability: String, Sendable, CaseIterable {
   case geofence
   /// Reports raw measurements (RXM-RAWX).
   case rawMeasurements
+  /// Receivers of other makers: rate, messages, constellations and baud rate can be set.
+  case configure
+  /// Sleeps by a command, and is woken over the line at any time.
+  case standby
+  /// Sleeps by a command for a given time.
+  case timedSleep
+  /// Stores fixes in its own memory (LOCUS and the like).
+  case logger
+  /// Restarts by a command.
+  case restart
 
   /// Returns the capabilities by the interface descriptions and data sheets of a generation and its firmware.
   static func of(_ generation: Generation, version: ProtocolVersion?, firmware: String?, hasFlash: Bool) -> [Capability]

@@ -15,6 +15,10 @@ struct IdentityPolling {
   private var state = State.open
   /// The port whose UBX output was switched on; nil if it was not.
   var switchedPort: ReceiverPortNumber?
+  /// Whether the families of other makers were probed.
+  var hasProbedFamilies = false
+  /// A reply to MON-VER that names no generation: other makers reply to it in part.
+  var doubtful: Identification?
 
   var isUnanswered: Bool {
     switch state {
@@ -46,6 +50,8 @@ struct IdentityPolling {
   mutating func reset() {
     evidence = VendorEvidence()
     switchedPort = nil
+    hasProbedFamilies = false
+    doubtful = nil
     finish(isUnanswered: false)
   }
 }

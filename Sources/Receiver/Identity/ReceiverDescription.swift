@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import UBX
 
-/// The identity of a u-blox receiver by MON-VER and SEC-UNIQID, and its capabilities.
+/// The identity of a receiver and its capabilities: of a u-blox one by MON-VER and SEC-UNIQID, of others by their family's reply.
 public struct ReceiverDescription: Sendable, Equatable {
+  /// The family of commands; nil for u-blox.
+  public private(set) var family: ReceiverFamily?
   /// The module name of `MOD=`, such as NEO-M9N; nil if the firmware does not send it.
   public var model: String?
   /// The firmware of `FWVER=`, such as "SPG 5.10"; otherwise the first word group of the software version.
@@ -17,8 +19,14 @@ public struct ReceiverDescription: Sendable, Equatable {
   /// The chip's id by SEC-UNIQID; nil without one.
   public var uniqueID: [UInt8]?
   public var capabilities: [Capability] = []
-  /// The strings of MON-VER, as received.
+  /// The strings of MON-VER, as received; of another maker's receiver, its identity as strings.
   public var strings: [String]
+
+  /// The vendor as in `sextant probe --json`.
+  public var vendor: String { family?.rawValue ?? "u-blox" }
+
+  /// Whether it sleeps until the host wakes it, whatever time was planned.
+  var isWokenByHost: Bool { can(.standby) }
 
   public func can(_ capability: Capability) -> Bool { capabilities.contains(capability) }
 
@@ -35,9 +43,39 @@ public struct ReceiverDescription: Sendable, Equatable {
     self.init(strings: strings)
   }
 
-  /// Makes the description of a receiver with these strings of MON-VER. Nil with fewer than two.
+  /// Makes the description of a receiver of another maker.
+  init(
+    family: ReceiverFamily, model: String?, firmware: String?, hardware: String, capabilities: [Capability]
+  ) {
+    self.family = family
+    self.model = model
+    self.firmware = firmware
+    self.hardware = hardware
+    self.capabilities = capabilities
+    strings =
+      [Self.familyMark + family.rawValue, hardware, model ?? "", firmware ?? ""] + capabilities.map(\.rawValue)
+  }
+
+  /// The beginning of the first string of another maker's description.
+  private static let familyMark = "family="
+
+  /// Makes the description of another maker's receiver from its strings; nil for others.
+  private init?(familyStrings strings: [String]) {
+    guard strings.count >= 4, strings[0].hasPrefix(Self.familyMark),
+      let family = ReceiverFamily(rawValue: String(strings[0].dropFirst(Self.familyMark.count)))
+    else { return nil }
+    self.init(
+      family: family, model: strings[2].isEmpty ? nil : strings[2], firmware: strings[3].isEmpty ? nil : strings[3],
+      hardware: strings[1], capabilities: strings.dropFirst(4).compactMap { Capability(rawValue: $0) })
+  }
+
+  /// Makes the description of a receiver with these strings, as `strings` has them. Nil with fewer than two.
   public init?(strings: [String], uniqueID: [UInt8]? = nil) {
     guard strings.count >= 2 else { return nil }
+    if let other = Self(familyStrings: strings) {
+      self = other
+      return
+    }
     self.strings = strings
     self.uniqueID = uniqueID
     let (software, extensions) = (strings[0], strings[2...])

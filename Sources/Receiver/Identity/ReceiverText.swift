@@ -11,6 +11,14 @@ struct ReceiverText {
     "ALLYSTAR",
   ]
 
+  /// The proprietary sentences with which receivers of other makers announce their start.
+  static func announcesStart(_ sentence: borrowing Sentence) -> Bool {
+    for start in proprietaryStarts where VendorEvidence.contains(start, sentence.bytes) { return true }
+    return false
+  }
+
+  private static let proprietaryStarts: [StaticString] = ["$PMTK010,001", "$PMTK011,", "$PAIR010,", "$PSTMVER,"]
+
   /// Whether the text announces a start of the receiver.
   let announcesStart: Bool
   /// An error or a warning, decoded; nil for notices.

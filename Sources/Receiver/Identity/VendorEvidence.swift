@@ -20,6 +20,8 @@ struct VendorEvidence: Sendable {
 
   private var isProved = false
   private var isOther = false
+  /// The family that the sentences prove.
+  private(set) var family: ReceiverFamily?
   private var sentences: UInt8 = 0
   private var hasMinuteDecimals = false
   private var hasSpeedDecimals = false
@@ -38,7 +40,9 @@ struct VendorEvidence: Sendable {
   mutating func receive(_ frame: borrowing Frame) {
     switch frame.kind {
     // Polls have no payload, and receivers send none: a line with an echo does.
-    case .ubx: if let ubx = frame.ubx, ubx.payload.byteCount > 0 { isProved = true }
+    // Receivers of other makers answer MON-VER in part: an acknowledgement alone proves nothing.
+    case .ubx:
+      if let ubx = frame.ubx, ubx.payload.byteCount > 0, ubx.identity.messageClass != 0x05 { isProved = true }
     case .nmea: if let sentence = frame.nmea { receive(sentence) }
     case .rtcm3, .spartn: break
     }
@@ -46,6 +50,9 @@ struct VendorEvidence: Sendable {
 
   private mutating func receive(_ sentence: borrowing Sentence) {
     let formatter = sentence.formatter
+    if family == nil, sentence.isProprietary || formatter == Formatter("TXT") || sentence.shortAddress == 0 {
+      showFamily(sentence)
+    }
     if sentence.isProprietary {
       if formatter != Formatter("UBX") { isOther = true } else if Self.isReceivers(sentence) { isProved = true }
       return
@@ -71,6 +78,13 @@ struct VendorEvidence: Sendable {
     case Formatter("VTG"): sentences |= 32
     default: break
     }
+  }
+
+  private mutating func showFamily(_ sentence: borrowing Sentence) {
+    let text = String(decoding: [UInt8](copying: sentence.bytes).dropFirst(), as: UTF8.self)
+    guard let shown = ReceiverFamily.shown(by: String(text.prefix { $0 != "," && $0 != "*" }), text) else { return }
+    family = shown
+    isOther = true
   }
 
   /// Whether a receiver sent a PUBX sentence: polls of the host have no field but the number, and its commands have other

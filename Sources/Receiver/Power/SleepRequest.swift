@@ -20,6 +20,10 @@ public enum SleepRequest {
   public static func command(
     _ duration: Milliseconds?, for receiver: ReceiverDescription, port: ReceiverPortNumber?
   ) -> Command? {
+    if let language = receiver.family?.language {
+      guard receiver.can(.standby) || receiver.can(.timedSleep) else { return nil }
+      return language.sleep(for: duration.map { min(max($0, shortest), longest) }, on: receiver)
+    }
     guard let generation = receiver.generation, receiver.can(.backup) else { return nil }
     let time = clamped(duration)
     let wakes = wakeUpSources(of: port)

@@ -17,6 +17,7 @@ struct WakeUp: Sendable {
   let cause: WakeCause
   private var place = Place.byte
   private var attempt = 1
+  private let language: (any FamilyLanguage)?
 
   static var attempts: Int { 3 }
   /// The time from the first edge until the receiver reads.
@@ -24,13 +25,22 @@ struct WakeUp: Sendable {
   /// The time from a reset until it reads.
   static var restart: Milliseconds { Milliseconds(1000) }
 
-  init(_ cause: WakeCause) { self.cause = cause }
+  /// - Parameter family: the family of another maker's receiver. It is not reset: its first sentence shows that it is awake.
+  init(_ cause: WakeCause, family: ReceiverFamily? = nil) {
+    self.cause = cause
+    language = family?.language
+  }
+
+  /// Whether frames show that the receiver is awake: no reply to the wake-up is certain.
+  var isJudgedByFrames: Bool { language != nil && place != .byte }
 
   /// Returns the next step; `receive` takes the outcome of `.send` and `.reset`.
   func next() -> Step {
     switch place {
-    case .byte, .byteBeforeReset: return .send(.raw([0xFF], pause: Self.oscillatorStart))
+    case .byte, .byteBeforeReset:
+      return .send(.raw(language?.wakingBytes ?? [0xFF], pause: Self.oscillatorStart))
     case .poll, .lastPoll:
+      if let language { return .send(language.wakeUp) }
       var command = Command.poll(.monVER)
       command.attempts = 2
       return .send(command)
@@ -45,7 +55,14 @@ struct WakeUp: Sendable {
 
   /// Handles the outcome of the last command. Returns whether the receiver is awake.
   mutating func receive(_ outcome: Outcome) -> Bool {
-    if case .answered = outcome { return true }
+    switch outcome {
+    case .answered, .acknowledged: return true
+    default: break
+    }
+    if language != nil, place == .poll, attempt == Self.attempts {
+      place = .failed
+      return false
+    }
     switch place {
     case .byte: place = .poll
     case .poll where attempt < Self.attempts:

@@ -18,6 +18,8 @@ public struct Command: Sendable, Equatable {
     case list(MessageIdentity, ListEnd)
     /// MGA-ACK for the command's message (interface descriptions, "MGA-ACK-DATA0").
     case assistance
+    /// The reply of a receiver of another maker.
+    case family(FamilyAnswer)
   }
 
   /// The end of a list. Without it, silence ends the list.
@@ -111,6 +113,8 @@ public enum Outcome: Sendable, Equatable {
   case listed([[UInt8]])
   /// No reply to any attempt.
   case silent
+  /// The results of tasks, in their order (`ReceiverSession.perform`).
+  case performed([ReceiverTask.Result])
 
   /// The reason of a refusal, by the infoCode of MGA-ACK (interface descriptions, MGA-ACK-DATA0).
   public enum Refusal: Sendable, Hashable {
@@ -118,6 +122,8 @@ public enum Outcome: Sendable, Equatable {
     case unspecified
     case noTime, unknownVersion, wrongSize, notStored, notReady, unknownType
     case unknown(UInt8)
+    /// Receivers of other makers: they do not have it, it has a wrong parameter, or it failed.
+    case unsupported, invalid, failed
 
     init(_ code: UInt8) {
       switch code {

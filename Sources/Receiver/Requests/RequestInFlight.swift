@@ -24,6 +24,7 @@ struct RequestInFlight: Sendable {
   /// The received messages of a list, and those of an earlier attempt if they were more.
   private var list: [[UInt8]] = []
   private var longestList: [[UInt8]]?
+  private var busyReplies = 0
 
   /// - Parameter earliest: when it may be sent first.
   init(_ command: Command, earliest: Instant) {
@@ -86,6 +87,31 @@ struct RequestInFlight: Sendable {
   /// takes the following bytes, a repeated command too, for the rest of that frame. So many bytes complete it.
   private static let fill = [UInt8](repeating: 0xFF, count: 320)
   private static var attemptsBeforeFill: Int { 2 }
+
+  /// The time for a second acknowledgement, and before a busy receiver is asked again.
+  private static let workingTime = Milliseconds(5000)
+  private static let busyTime = Milliseconds(200)
+  private static let mostBusyReplies = 20
+
+  /// Whether a frame of another maker can be the reply.
+  var isOfFamily: Bool { if case .family = command.answer { true } else { false } }
+
+  /// Handles a frame of a receiver of another maker. Returns the outcome if it is the reply.
+  mutating func receive(_ frame: FamilyFrame, at now: Instant) -> Outcome? {
+    guard sentAt != nil, case .family(let answer) = command.answer, let verdict = answer.judge(frame) else {
+      return nil
+    }
+    switch verdict {
+    case .over(let outcome): return outcome
+    case .wait: dueAt = now + Self.workingTime
+    case .again:
+      busyReplies += 1
+      guard busyReplies <= Self.mostBusyReplies else { return .refused(.failed) }
+      attempt = max(attempt - 1, 0)
+      dueAt = now + Self.busyTime
+    }
+    return nil
+  }
 
   /// Handles a received frame. Returns the outcome if the frame is the reply.
   mutating func receive(_ frame: borrowing UBXFrame, at now: Instant, bitRate: UInt32?) -> Outcome? {

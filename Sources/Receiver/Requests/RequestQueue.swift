@@ -19,6 +19,8 @@ struct RequestQueue {
   var isBusy: Bool { current != nil }
   /// When the request in flight is due. Reading it copies no request.
   var deadline: Instant? { current?.request.deadline }
+  /// Whether the reply comes from a receiver of another maker.
+  var expectsFamily: Bool { current?.request.isOfFamily ?? false }
   var isEmpty: Bool { current == nil && submitted.isEmpty }
   /// When the next submitted command can be sent.
   var submittedAt: Instant? { current == nil && !submitted.isEmpty ? earliest : nil }

@@ -9,22 +9,35 @@ public struct CrashRecoveryRecord: Sendable, Equatable {
   public var foundRate: UInt32?
   /// Constellations that were on when it was found, and are off in battery-backed memory.
   public var without: [DesiredConfiguration.Constellation]
+  /// The family of another maker's receiver, which may be asleep.
+  public var family: ReceiverFamily?
 
-  public init(rate: UInt32?, foundRate: UInt32?, without: [DesiredConfiguration.Constellation] = []) {
+  public init(
+    rate: UInt32?, foundRate: UInt32?, without: [DesiredConfiguration.Constellation] = [],
+    family: ReceiverFamily? = nil
+  ) {
     self.rate = rate
     self.foundRate = foundRate
     self.without = without
+    self.family = family
   }
 
   /// The record as a line of text.
   public var text: String {
     let numbers = without.map { String($0.rawValue) }.joined(separator: ",")
-    return "rate \(Self.word(rate))\(without.isEmpty ? "" : " without " + numbers) found \(Self.word(foundRate))"
+    let last = family.map { " family \($0.rawValue)" } ?? ""
+    return "rate \(Self.word(rate))\(without.isEmpty ? "" : " without " + numbers) found \(Self.word(foundRate))\(last)"
   }
 
   /// Reads `text`; nil for anything else.
   public init?(_ text: some StringProtocol) {
     var words = text.split(whereSeparator: \.isWhitespace)
+    var family: ReceiverFamily?
+    if words.count >= 6, words[words.count - 2] == "family" {
+      family = ReceiverFamily(rawValue: String(words[words.count - 1]))
+      if family == nil { return nil }
+      words.removeLast(2)
+    }
     var without: [DesiredConfiguration.Constellation] = []
     if words.count == 6, words[2] == "without" {
       let numbers = words[3].split(separator: ",", omittingEmptySubsequences: false)
@@ -34,13 +47,13 @@ public struct CrashRecoveryRecord: Sendable, Equatable {
     }
     guard words.count == 4, words[0] == "rate", words[2] == "found" else { return nil }
     if words[1] == Self.noRate, words[3] == Self.noRate {
-      self.init(rate: nil, foundRate: nil, without: without)
+      self.init(rate: nil, foundRate: nil, without: without, family: family)
       return
     }
     guard let rate = UInt32(words[1]), let found = UInt32(words[3]), Self.rates ~= rate, Self.rates ~= found else {
       return nil
     }
-    self.init(rate: rate, foundRate: found, without: without)
+    self.init(rate: rate, foundRate: found, without: without, family: family)
   }
 
   private static func word(_ rate: UInt32?) -> String { rate.map { String($0) } ?? noRate }

@@ -9,13 +9,16 @@ public struct CrashRecoverySettings: Sendable, Equatable {
   /// The settings as they were found, in the order of their changes.
   let found: [Setting]
   let backup: BackupStore.Before
+  /// The values of another maker's receiver as they were found.
+  var values: [ReceiverValue] = []
 
   /// The settings of `memory`; nil without a change.
   init?(_ memory: SessionMemory, of description: ReceiverDescription) {
-    guard !(memory.found.isEmpty && memory.backup.isEmpty) else { return nil }
+    guard !(memory.found.isEmpty && memory.backup.isEmpty && memory.foundValues.isEmpty) else { return nil }
     receiver = Self.name(description)
     found = memory.found
     backup = memory.backup
+    values = memory.foundValues
   }
 
   private static let unidentified = "?"
@@ -35,6 +38,10 @@ public struct CrashRecoverySettings: Sendable, Equatable {
   /// Returns the name of a receiver, without blanks.
   static func name(_ description: ReceiverDescription) -> String {
     if let id = description.uniqueID { return Self.hex(id) }
+    if let family = description.family {
+      let words = [family.rawValue, description.model, description.firmware].compactMap(\.self).joined(separator: "-")
+      return String(words.filter { !$0.isWhitespace })
+    }
     let words = [description.hardware, description.firmware].compactMap(\.self).joined(separator: "-")
     return String(words.filter { !$0.isWhitespace })
   }
@@ -43,6 +50,7 @@ public struct CrashRecoverySettings: Sendable, Equatable {
   public var text: String {
     var lines = ["of \(receiver)"]
     lines += found.compactMap(Self.line)
+    lines += values.map { "value \($0.text)" }
     lines += backup.kept.map { "kept \($0.id) \($0.bits)" }
     lines += backup.added.map { "added \($0)" }
     if backup.isUnreadable { lines.append("unreadable") }
@@ -56,6 +64,7 @@ public struct CrashRecoverySettings: Sendable, Equatable {
     guard let first = lines.first, first.count == 2, first[0] == "of" else { return nil }
     var found: [Setting] = []
     var backup = BackupStore.Before()
+    var values: [ReceiverValue] = []
     for words in lines.dropFirst() {
       switch words.first {
       // A line of blanks.
@@ -66,6 +75,9 @@ public struct CrashRecoverySettings: Sendable, Equatable {
       case "added":
         guard words.count == 2, let key = UInt32(words[1]) else { return nil }
         backup.added.append(key)
+      case "value":
+        guard words.count == 3, let value = ReceiverValue(String(words[1]), String(words[2])) else { return nil }
+        values.append(value)
       case "unreadable": backup.isUnreadable = true
       case "whole": backup.isWhole = true
       default:
@@ -76,6 +88,7 @@ public struct CrashRecoverySettings: Sendable, Equatable {
     receiver = String(first[1])
     self.found = found
     self.backup = backup
+    self.values = values
   }
 
   private static func line(_ setting: Setting) -> String? {

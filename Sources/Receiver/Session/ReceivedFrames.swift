@@ -17,6 +17,8 @@ struct ReceivedFrames {
   /// Epochs that are over.
   var epochs = 0
   private(set) var orbits: OrbitPolling
+  /// Set while the sentences are observed.
+  private(set) var observed: ObservedOutput?
   private(set) var isConfigurationLost = false
   private(set) var sawBootText = false
   /// The last error or warning of the receiver.
@@ -28,18 +30,24 @@ struct ReceivedFrames {
 
   init(
     evidence: VendorEvidence, watch: ConfigurationWatch?, request: RequestInFlight?, orbits: OrbitPolling,
-    collectsEvidence: Bool
+    observed: ObservedOutput?, collectsEvidence: Bool
   ) {
     self.evidence = evidence
     self.watch = watch
     self.request = request
     self.orbits = orbits
+    self.observed = observed
     self.collectsEvidence = collectsEvidence
   }
 
   /// Takes an epoch.
   mutating func observe(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky) {
     orbits.receive(report.fix, sky)
+  }
+
+  /// Takes a frame of a receiver of another maker.
+  mutating func receive(_ frame: FamilyFrame, at now: Instant) {
+    if request != nil, outcome == nil { outcome = request!.receive(frame, at: now) }
   }
 
   mutating func receive(_ frame: borrowing Frame, at now: Instant, _ bitRate: UInt32?) {
@@ -55,7 +63,10 @@ struct ReceivedFrames {
       if request == nil, ubx.identity == .monVER { version = [UInt8](copying: ubx.payload) }
       if request != nil, outcome == nil { outcome = request!.receive(ubx, at: now, bitRate: bitRate) }
     case .nmea:
-      guard let sentence = frame.nmea, sentence.formatter == TXT.formatter, let text = ReceiverText(sentence) else {
+      guard let sentence = frame.nmea else { return }
+      observed?.receive(sentence, at: now)
+      if sentence.isProprietary, ReceiverText.announcesStart(sentence) { sawBootText = true }
+      guard sentence.formatter == TXT.formatter, let text = ReceiverText(sentence) else {
         return
       }
       if text.announcesStart { sawBootText = true }

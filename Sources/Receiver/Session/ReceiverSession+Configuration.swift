@@ -10,6 +10,10 @@ extension ReceiverSession {
     guard desired != nil, description != nil else { return }
     line.cancelRaise()
     configuration.begin()
+    if let description, description.family != nil {
+      guard let machine = FamilyWork(desiredValues, on: description, .session) else { return }
+      return enter(.working(machine), on: cause)
+    }
     enter(.configuring(Configuration(settingsToSend, port: port)), on: cause)
   }
 

@@ -13,7 +13,7 @@ extension ReceiverSession {
   var isReadyToRestore: Bool {
     guard end.isRequested else { return false }
     return switch stage {
-    case .changingRate, .readingDatabase, .restoring, .restoringRate, .restoringBackup, .ended: false
+    case .changingRate, .readingDatabase, .restoring, .restoringValues, .restoringRate, .restoringBackup, .ended: false
     case .waking: !putsBack
     default: true
     }
@@ -23,7 +23,13 @@ extension ReceiverSession {
   public var putsBack: Bool { isToRestore && settings.restoresAtEnd && settings.intent != .readOnly }
 
   /// Whether something is not as it was found.
-  var isToRestore: Bool { !memory.found.isEmpty || memory.foundRate != nil || !memory.backup.isEmpty }
+  var isToRestore: Bool {
+    !memory.found.isEmpty || !memory.foundValues.isEmpty || memory.foundRate != nil || !memory.backup.isEmpty
+      || isAsleepOrWaking && description?.family != nil
+  }
+
+  /// Whether a receiver of another maker is asleep or being woken: it was found awake.
+  private var isAsleepOrWaking: Bool { stage.name == .asleep || stage.name == .waking }
 
   mutating func startEnding(at now: Instant) {
     keepFoundOfStage()
@@ -34,7 +40,8 @@ extension ReceiverSession {
   }
 
   private var readsDatabase: Bool {
-    isReceiving && settings.intent != .readOnly && settings.assistance?.readsDatabaseAtEnd == true
+    isReceiving && description?.family == nil && settings.intent != .readOnly
+      && settings.assistance?.readsDatabaseAtEnd == true
       && rate.map { $0 >= Self.leastReadingRate } ?? true
   }
 
@@ -54,6 +61,11 @@ extension ReceiverSession {
       requests.wait(until: begin)
     }
     end.startRestoring(at: begin)
+    if let description, description.family != nil,
+      let machine = FamilyWork(memory.foundValues.reversed().map { .set($0) }, on: description, .restoring)
+    {
+      return enter(.restoringValues(machine), on: .finish)
+    }
     // Without UBX output nothing else could be verified: that is restored last.
     let settings = memory.found.reversed().filter { $0 != foundWithoutUBX }
     enter(.restoring(Configuration(settings, port: port, writesAtOnce: true)), on: .finish)
@@ -68,9 +80,15 @@ extension ReceiverSession {
 
   private mutating func finishRestoring(_ configuration: Configuration, at now: Instant) {
     if configuration.results.contains(where: { $0 != .wasThere && $0 != .written }) { end.fail() }
+    finishRestoringSettings(at: now)
+  }
+
+  /// The rate is next.
+  mutating func finishRestoringSettings(at now: Instant) {
     guard let found = memory.foundRate, let rate, found != rate else { return startRestoringBackup() }
     end.extend(to: now + EndPhase.longestRestoring)
-    let change = PortRateChange(from: rate, to: found, port: port, usesItems: usesItems, isRestored: true)
+    let change = PortRateChange(
+      from: rate, to: found, port: port, usesItems: usesItems, isRestored: true, family: description?.family)
     enter(.restoringRate(change), on: .restored)
   }
 
@@ -98,6 +116,7 @@ extension ReceiverSession {
       // A receiver without UBX output sends no ACK-ACK.
       actions.append(.send(Configuration.valset([pair], layers: 1).bytes))
     }
+    leavesAsleep = isAsleep && description?.family != nil
     enter(.ended, on: cause)
     if end.isIncomplete { report(.notPutBack) }
   }
@@ -113,6 +132,9 @@ extension ReceiverSession {
   mutating func keepFoundOfStage() {
     switch stage {
     case .configuring(let configuration): memory.keep(configuration.found)
+    case .working(let machine):
+      guard let ticket = machine.ticket else { return memory.keep(machine.found) }
+      actions.append(.finished(ticket, .performed(machine.interruptedResults)))
     case .identifying(let identification):
       if let port = identification.portFoundSilent { memory.keep([.item(port.writesUBX(false))]) }
     case .storing(let store): memory.backup = store.before

@@ -7,6 +7,7 @@ extension ReceiverSession {
   func startReceiving() -> ReceivedFrames {
     ReceivedFrames(
       evidence: identity.evidence, watch: watch, request: requests.inFlight, orbits: orbits,
+      observed: observesOutput ? observed : nil,
       collectsEvidence: identity.evidence.verdict != .uBlox && memory.description == nil)
   }
 
@@ -15,6 +16,7 @@ extension ReceiverSession {
     watch = received.watch
     requests.update(received.request)
     orbits = received.orbits
+    if let output = received.observed { observed = output }
     if received.epochs > 0 { line.finishEpoch() }
     let hasFrames = received.frames > 0
     if hasFrames {

@@ -21,10 +21,10 @@ extension ReceiverSession {
       return searchAgain(on: .silence, at: now)
     }
     // The first byte to a sleeping receiver wakes it and is lost (interface descriptions, "wake-up by UART RX").
-    actions.append(.send([0xFF]))
+    actions.append(.send(knownLanguage?.wakingBytes ?? [0xFF]))
     retry.cancel()
-    if line.isRecovered { requests.wait(until: now + WakeUp.oscillatorStart) }
-    startIdentifying()
+    if line.isRecovered || knownLanguage != nil { requests.wait(until: now + WakeUp.oscillatorStart) }
+    startIdentifying(at: now)
   }
 
   mutating func decideOnPolling(_ pollAt: Instant?, at now: Instant) {
@@ -32,30 +32,37 @@ extension ReceiverSession {
     if retry.at != nil {
       guard retry.isDue(at: now) else { return }
       retry.cancel()
-      return startIdentifying()
+      return startIdentifying(at: now)
     }
-    if memory.description != nil { return startIdentifying() }
+    if memory.description != nil || knownLanguage != nil { return startIdentifying(at: now) }
     switch identity.evidence.verdict {
-    case .uBlox, .perhapsUBlox: startIdentifying()
-    case .unknown where isKnown: startIdentifying()
+    case .uBlox, .perhapsUBlox: startIdentifying(at: now)
+    case .unknown where isKnown: startIdentifying(at: now)
+    case .other where identity.evidence.family?.language != nil && mayProbeFamilies: startIdentifyingFamilies(at: now)
     case .other:
       identity.stop()
       update(.listening(pollAt: nil))
       report(.notIdentified(isOtherVendor: true))
     case .unknown:
-      guard settings.intent == .identify else { return }
+      guard settings.intent == .identify else { return decideOnProbing(pollAt, at: now) }
       guard let pollAt else { return update(.listening(pollAt: now + Self.listeningTime)) }
-      if now >= pollAt { startIdentifying() }
+      if now >= pollAt { startIdentifying(at: now) }
     }
   }
 
-  mutating func startIdentifying() {
+  /// The language of the known receiver of another maker; nil for others.
+  var knownLanguage: (any FamilyLanguage)? { (memory.description?.family ?? settings.recovery?.family)?.language }
+
+  mutating func startIdentifying(at now: Instant) {
+    if knownLanguage != nil { return startIdentifyingFamilies(at: now) }
+    // An unknown receiver is polled briefly before the families of other makers have their turn.
+    let isBrief = mayProbeFamilies && identity.evidence.verdict == .unknown
     let isProved = identity.evidence.verdict == .uBlox || isKnown
     enter(
       .identifying(
         Identification(
           isProved: isProved && settings.maySwitchUBXOn, switchedPort: identity.switchedPort,
-          isRepeated: identity.isUnanswered, port: port, rate: rate,
+          isRepeated: identity.isUnanswered || isBrief, port: port, rate: rate,
           wantsID: memory.description.map { $0.uniqueID != nil } ?? true, mayRaiseRate: mayRaiseUnknown)),
       on: .poll)
   }
@@ -99,7 +106,20 @@ extension ReceiverSession {
       let change = PortRateChange(from: rate, to: Self.roomyRate, port: nil, usesItems: language == .items)
       return enter(.changingRate(change), on: .noRoom)
     }
-    guard let found = identification.description else { return finishUnidentified(at: now) }
+    guard let found = identification.description else {
+      if mayProbeFamilies, identity.evidence.verdict != .uBlox { return startIdentifyingFamilies(at: now) }
+      return finishUnidentified(at: now)
+    }
+    if found.generation == nil, mayProbeFamilies {
+      identity.doubtful = identification
+      return startIdentifyingFamilies(at: now)
+    }
+    finishIdentifying(as: found, portFoundSilent: identification.portFoundSilent, at: now)
+  }
+
+  mutating func finishIdentifying(
+    as found: ReceiverDescription, portFoundSilent: ReceiverPortNumber? = nil, at now: Instant
+  ) {
     identity.finish(isUnanswered: false)
     // A reply at the rate that was found: the receiver was not raised.
     if line.inherited != nil { (memory.rate, memory.foundRate) = (rate, nil) }
@@ -107,20 +127,22 @@ extension ReceiverSession {
     health.clearFailedPolls()
     take(found)
     takeRecoverySettings()
-    if let port = identification.portFoundSilent { memory.keep([.item(port.writesUBX(false))]) }
+    if let port = portFoundSilent { memory.keep([.item(port.writesUBX(false))]) }
     if desired == nil {
       configuration.set(settings.desired(memory.description!).adapted(to: rate, isBound: settings.line == .bound))
       takeRecoveredConstellations()
     }
     settings.recovery = nil
-    assistance.prepare(settings.assistance, for: description, at: now)
+    if found.family == nil { assistance.prepare(settings.assistance, for: description, at: now) }
     startConfiguring(on: .identified, at: now)
   }
 
   /// The frames of an unidentified receiver are used; it is polled again, more and more rarely, if it can be a u-blox one.
-  private mutating func finishUnidentified(at now: Instant) {
+  mutating func finishUnidentified(at now: Instant) {
     if line.isRecovered, !isReceiving { return abandonRecovery(on: .noReply, at: now) }
-    if memory.description == nil, !identity.isUnanswered { report(.notIdentified(isOtherVendor: false)) }
+    if memory.description == nil, !identity.isUnanswered {
+      report(.notIdentified(isOtherVendor: identity.evidence.verdict == .other))
+    }
     identity.finish(isUnanswered: isReceiving && memory.description == nil)
     enter(isReceiving ? .listening(pollAt: nil) : .searching, on: .noReply)
     if !isReceiving, memory.description != nil { health.countFailedPoll() }

@@ -13,6 +13,11 @@ extension ReceiverSession {
     line.receive(bytes: bytes.byteCount, at: now)
     var received = startReceiving()
     let bitRate = rate
+    if requests.expectsFamily {
+      replies.receive(bytes) { received.receive($0, at: now) }
+    } else {
+      replies.reset()
+    }
     let action = listener.receive(
       bytes, at: now,
       frames: {
@@ -98,6 +103,19 @@ extension ReceiverSession {
     if wasAsleep { proceed(at: now) }
   }
 
+  /// Performs tasks on an identified receiver of another maker, for good; the outcome is `.performed`. Values are changed all
+  /// or none.
+  public mutating func perform(_ tasks: [ReceiverTask], at now: Instant) -> SessionTicket {
+    let ticket = requests.makeTicket()
+    if isClosed || description?.family == nil {
+      actions.append(.finished(ticket, .performed(tasks.map { _ in .unsupported })))
+    } else {
+      work.submit(tasks, ticket)
+      proceed(at: now)
+    }
+    return ticket
+  }
+
   /// Reads the receiver's batch, or its log in flash if it has no batch; `SessionAction.batch` has the results.
   ///
   /// - Parameters:
@@ -111,7 +129,7 @@ extension ReceiverSession {
     } else {
       batch.start(BatchRetrieval(journal, earlier: earlier), at: now)
     }
-    if isClosed { cutBatch() }
+    if isClosed || description?.family != nil { cutBatch() }
     proceed(at: now)
   }
 
@@ -119,7 +137,10 @@ extension ReceiverSession {
   /// session, while the receiver sleeps, and during the end.
   public mutating func submit(_ command: Command, at now: Instant) -> SessionTicket {
     let ticket = requests.makeTicket()
-    if isClosed {
+    if description?.family != nil, command.bytes.starts(with: [0xB5, 0x62]) {
+      // UBX is not a language of another maker's receiver.
+      actions.append(.finished(ticket, .refused(.unsupported)))
+    } else if isClosed {
       actions.append(.finished(ticket, .silent))
     } else {
       requests.submit(command, ticket)
@@ -201,7 +222,9 @@ extension ReceiverSession {
 
   /// Whether the session only waits for epochs.
   var isIdle: Bool {
-    guard isReceiving, !listener.isSearching, requests.isEmpty, !end.isRequested, !batch.isActive else { return false }
+    guard isReceiving, !listener.isSearching, requests.isEmpty, work.isEmpty, !end.isRequested, !batch.isActive else {
+      return false
+    }
     return switch stage {
     case .steady: true
     case .listening(let pollAt): pollAt == nil

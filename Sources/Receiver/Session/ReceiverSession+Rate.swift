@@ -18,7 +18,7 @@ extension ReceiverSession {
     case .poll(let next):
       line.set(next, at: now)
       actions.append(.setRate(next))
-      actions.append(.send(frameBytes(.monVER, [])))
+      actions.append(.send(knownLanguage.map { $0.wakingBytes + $0.probes[0].bytes } ?? frameBytes(.monVER, [])))
     case .adviseOnSilence:
       report(.adviseOnSilence)
     }
@@ -56,7 +56,9 @@ extension ReceiverSession {
     line.cancelRaise()
     guard let wanted = desired?.portRate, let rate else { return }
     if !keepsPortRate { memory.foundRate = rate }
-    enter(.changingRate(PortRateChange(from: rate, to: wanted, port: port, usesItems: usesItems)), on: .raiseRate)
+    let change = PortRateChange(
+      from: rate, to: wanted, port: port, usesItems: usesItems, family: description?.family)
+    enter(.changingRate(change), on: .raiseRate)
   }
 
   mutating func finishChangingRate(_ isChanged: Bool, _ change: PortRateChange, at now: Instant) {
@@ -96,6 +98,6 @@ extension ReceiverSession {
     }
     memory.rate = rate
     report(.rateFound(change.to))
-    if !end.isRequested { startIdentifying() }
+    if !end.isRequested { startIdentifying(at: now) }
   }
 }

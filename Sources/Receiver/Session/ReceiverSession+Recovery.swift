@@ -10,7 +10,11 @@ extension ReceiverSession {
   public var recovery: CrashRecoveryRecord? {
     guard settings.intent != .readOnly, !isEnded || end.isIncomplete else { return nil }
     let changed = recoverySettings
-    guard let rate else { return changed == nil ? nil : CrashRecoveryRecord(rate: nil, foundRate: nil) }
+    let sleeps = expectsSilence && description?.family != nil
+    guard let rate else {
+      return changed == nil && !sleeps
+        ? nil : CrashRecoveryRecord(rate: nil, foundRate: nil, family: description?.family)
+    }
     let (used, found) = (changingRate(from: rate), memory.foundRate ?? rate)
     if description == nil, used == rate, settings.recovery != nil {
       // The receiver of the record has not replied yet.
@@ -19,9 +23,9 @@ extension ReceiverSession {
     let without = excludedConstellations
     let isRaised = settings.restoresAtEnd && used != found
     // A silent receiver is found by its rate, also if its settings were changed permanently.
-    let isSilent = expectsSilence && description != nil && hasRateSearch
+    let isSilent = expectsSilence && description != nil && (hasRateSearch || description?.family != nil)
     guard isRaised || isSilent || !without.isEmpty || changed != nil else { return nil }
-    return CrashRecoveryRecord(rate: used, foundRate: found, without: without)
+    return CrashRecoveryRecord(rate: used, foundRate: found, without: without, family: description?.family)
   }
 
   /// The changed settings for the next program; nil without a change, and if they are changed permanently.
@@ -36,7 +40,8 @@ extension ReceiverSession {
 
   /// Whether the receiver replied and the end restored all changes, so that the crash-recovery record is obsolete.
   public var isRestored: Bool {
-    isEnded && !end.isIncomplete && description != nil && settings.recoverySettings == nil && raisedRate == nil
+    isEnded && !end.isIncomplete && !leavesAsleep && description != nil && settings.recoverySettings == nil
+      && raisedRate == nil
   }
 
   /// The memory with the changes of the present stage.
@@ -44,6 +49,7 @@ extension ReceiverSession {
     var memory = memory
     switch stage {
     case .configuring(let configuration): memory.keep(configuration.found)
+    case .working(let machine): if machine.ticket == nil { memory.keep(machine.found) }
     case .storing(let store): memory.backup = store.beforeIfKilled
     default: break
     }
@@ -68,7 +74,10 @@ extension ReceiverSession {
     }
     guard let recovery = settings.recoverySettings, let description else { return }
     settings.recoverySettings = nil
-    guard recovery.isOf(description), memory.found.isEmpty, memory.backup.isEmpty else { return }
+    guard recovery.isOf(description), memory.found.isEmpty, memory.backup.isEmpty, memory.foundValues.isEmpty else {
+      return
+    }
+    memory.foundValues = recovery.values
     memory.found = recovery.found
     memory.backup = recovery.backup
   }

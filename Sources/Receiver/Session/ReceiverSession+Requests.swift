@@ -32,7 +32,7 @@ extension ReceiverSession {
         if !requests.isBusy { continue }
       }
       guard let due = requests.wake(at: now, backlog: line.backlog, bitRate: rate, fills: mayLoseBytes) else { return }
-      if let bytes = due.bytes { actions.append(.send(bytes)) }
+      if let bytes = due.bytes, !bytes.isEmpty { actions.append(.send(bytes)) }
       if let outcome = due.outcome { finishRequest(outcome, at: now) }
     }
   }
@@ -57,6 +57,9 @@ extension ReceiverSession {
   }
 
   mutating func cancelSubmitted() {
+    for (ticket, tasks) in work.cancel() {
+      actions.append(.finished(ticket, .performed(tasks.map { _ in .silent })))
+    }
     for ticket in requests.cancelSubmitted() { actions.append(.finished(ticket, .silent)) }
   }
 
@@ -68,6 +71,7 @@ extension ReceiverSession {
   // MARK: Assistance, orbits and batches
 
   mutating func startAssisting(at now: Instant) -> Bool {
+    if description?.family != nil { return false }
     if requests.begin(assistance.next(at: now), for: .assistance) { return true }
     guard let delivery = assistance.finish() else { return false }
     memory.keep(delivery.found)
@@ -79,7 +83,9 @@ extension ReceiverSession {
 
   /// Polls the receiver's orbits, if that is due. Bytes would wake a receiver that sleeps between fixes.
   mutating func startPollingOrbits() -> Bool {
-    guard settings.pollsOrbits, settings.intent == .serve, desired?.powerSave?.sleepsBetweenFixes != true else {
+    guard description?.family == nil, settings.pollsOrbits, settings.intent == .serve,
+      desired?.powerSave?.sleepsBetweenFixes != true
+    else {
       return false
     }
     return requests.begin(orbits.next(description, bitRate: rate), for: .orbits)

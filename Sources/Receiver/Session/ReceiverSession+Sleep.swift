@@ -15,7 +15,7 @@ extension ReceiverSession {
       report(.cannotSleep)
       return false
     }
-    guard sleepPlan.isStored(settingsInForce) else {
+    guard description.family != nil || sleepPlan.isStored(settingsInForce) else {
       startStoring()
       return true
     }
@@ -23,7 +23,8 @@ extension ReceiverSession {
     watch = nil
     let sentBy = now + RequestInFlight.time(of: command.bytes.count, rate)
     let sleep = SleepWatch(
-      requestedAt: sentBy, duration: SleepRequest.clamped(pending.duration), epoch: epochPeriod)
+      requestedAt: sentBy, duration: description.isWokenByHost ? nil : SleepRequest.clamped(pending.duration),
+      epoch: epochPeriod)
     enter(.asleep(sleep), on: .sleep)
     health.stopReceiving()
     health.interruptRecovery()
@@ -113,6 +114,7 @@ extension ReceiverSession {
 
   /// The receiver sends frames: settings that the sleep lost are written again.
   mutating func becomeAwake(_ cause: WakeCause, at now: Instant) {
+    _ = description?.family == nil ? nil : requests.interrupt()
     if !end.isRequested { report(.awake(cause)) }
     health.receive(at: now)
     retry.restart()

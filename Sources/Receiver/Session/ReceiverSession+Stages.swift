@@ -18,10 +18,10 @@ extension ReceiverSession {
     // The end. A rate that is changing is known again after that; a sleeping receiver is woken first.
     case (.asleep, .finish) where putsBack:
       end.extend(to: now + EndPhase.longestRestoring)
-      enter(.waking(WakeUp(.requested)), on: .finish)
+      enter(.waking(WakeUp(.requested, family: description?.family)), on: .finish)
     case (.changingRate, .finish): end.extend(to: now + EndPhase.longestRestoring)
     case (.waking, .finish) where putsBack: end.extend(to: now + EndPhase.longestRestoring)
-    case (.configuring, .finish), (.storing, .finish): requests.stopRepeating()
+    case (.configuring, .finish), (.working, .finish), (.storing, .finish): requests.stopRepeating()
     case (_, .finish): if isToRestore { requests.stopRepeating() } else { interruptRequest() }
     case (_, .idle) where isReadyToRestore: startEnding(at: now)
 
@@ -39,6 +39,18 @@ extension ReceiverSession {
       identification.receive(
         outcome, isLineFull: isLineFull(at: now), mayHaveNoUBXOutput: mayHaveNoUBXOutput)
       update(.identifying(identification))
+
+    case (.identifyingFamily(let identification), .idle):
+      replies.reset()
+      if !begin(identification.next()) { finishIdentifyingFamily(identification, at: now) }
+    case (.identifyingFamily(var identification), .reply(let outcome)):
+      identification.receive(outcome)
+      update(.identifyingFamily(identification))
+
+    case (.working(let machine), .idle): if !beginNext(of: machine) { finishWork(machine, at: now) }
+    case (.working(var machine), .reply(let outcome)):
+      machine.receive(outcome, observed: observed)
+      update(.working(machine))
 
     case (.configuring(let configuration), .idle):
       if !begin(configuration.next()) { finishConfiguring(configuration, at: now) }
@@ -65,19 +77,22 @@ extension ReceiverSession {
       update(.storing(store))
 
     case (.asleep(let sleep), .time):
-      if let due = sleep.deadline, now >= due { enter(.waking(WakeUp(.time)), on: .wake) }
+      if let due = sleep.deadline, now >= due { enter(.waking(WakeUp(.time, family: description?.family)), on: .wake) }
     case (.asleep, .idle): return false
     case (.asleep(let sleep), .frames): judge(sleep, at: now)
     case (.asleep(let sleep), .garbage): judgeGarbage(sleep, at: now)
     case (.asleep, .wakeUp):
       guard !end.isRequested else { return false }
-      enter(.waking(WakeUp(.requested)), on: .wake)
+      enter(.waking(WakeUp(.requested, family: description?.family)), on: .wake)
 
     case (.waking(let wakeUp), .idle): send(wakeUp, at: now)
     case (.waking(var wakeUp), .reply(let outcome)):
       let isAwake = wakeUp.receive(outcome)
       update(.waking(wakeUp))
       if isAwake { becomeAwake(wakeUp.cause, at: now) }
+    case (.waking(let wakeUp), .frames):
+      guard wakeUp.isJudgedByFrames else { return false }
+      becomeAwake(wakeUp.cause, at: now)
     case (.waking, .garbage): if isMuchGarbage { searchAgain(on: .garbage, at: now) }
 
     case (.readingDatabase(_, let until), .time):
@@ -97,6 +112,12 @@ extension ReceiverSession {
     case (.restoring(var configuration), .reply(let outcome)):
       configuration.receive(outcome)
       update(.restoring(configuration))
+      if outcome != .silent { end.receiveReply(at: now) }
+
+    case (.restoringValues(let machine), .idle): if !beginNext(of: machine) { finishRestoring(machine, at: now) }
+    case (.restoringValues(var machine), .reply(let outcome)):
+      machine.receive(outcome, observed: observed)
+      update(.restoringValues(machine))
       if outcome != .silent { end.receiveReply(at: now) }
 
     case (.restoringRate(var change), .idle):
@@ -123,10 +144,8 @@ extension ReceiverSession {
 
     case (_, .silence): noticeSilence(at: now)
     case (_, .garbage): noticeGarbage(at: now)
-    case (.searching, .idle): return false
-    case (_, .time), (_, .frames), (_, .version), (_, .reply), (_, .newConfiguration), (_, .configurationLost),
-      (_, .wakeUp):
-      return false
+    // All others: (searching, idle), and time, frames, a version, a reply, a configuration or a wake-up that the stage ignores.
+    default: return false
     }
     return true
   }
@@ -143,7 +162,7 @@ extension ReceiverSession {
       startChangingRate()
     } else {
       return requests.begin(batch.next(at: now), for: .retrieval) || requests.beginSubmitted()
-        || startSleeping(at: now) || startAssisting(at: now) || startPollingOrbits()
+        || startWork() || startSleeping(at: now) || startAssisting(at: now) || startPollingOrbits()
     }
     return true
   }

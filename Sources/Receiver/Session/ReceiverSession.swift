@@ -62,6 +62,13 @@ public struct ReceiverSession: ~Copyable {
   var assistance: AssistanceDelivery
   var batch = BatchReading()
   var orbits = OrbitPolling()
+  /// The replies of a receiver of another maker, and what its sentences show.
+  var replies = ReplyScanner()
+  var observed = ObservedOutput()
+  var work = FamilyWorkQueue()
+  /// Whether the session ended at a receiver of another maker that a person put to sleep: the record stays, as it names
+  /// the family that wakes it.
+  var leavesAsleep = false
   var end = EndPhase()
   /// Gets each transition, for tests.
   var onTransition: ((StageTransition) -> Void)?
@@ -112,7 +119,12 @@ public struct ReceiverSession: ~Copyable {
       retry = RetrySchedule(at: now)
     } else {
       // Without a search no poll finds the rate: a quiet receiver is polled after the time of an epoch.
-      retry = RetrySchedule(at: polling == .soon && !searches && !isReadOnly ? now + Milliseconds(1500) : nil)
+      // A receiver of another maker may be asleep since a program was killed.
+      let isLeftAsleep = settings.recovery?.family != nil && !isReadOnly && !searches
+      retry =
+        isLeftAsleep
+        ? RetrySchedule(at: now)
+        : RetrySchedule(at: polling == .soon && !searches && !isReadOnly ? now + Milliseconds(1500) : nil)
     }
   }
 

@@ -26,6 +26,8 @@ public struct SessionSettings: Sendable {
 
   public var intent: Intent
   public var line: Line
+  /// Whether an unknown receiver may be probed for the families of other makers.
+  public var probesFamilies = false
   /// Whether the bytes come from a recording. Their dates are not the computer's.
   public var isRecording = false
   /// Whether the device is a u-blox receiver, by its USB ids or by an earlier session.
@@ -69,6 +71,8 @@ public struct SessionMemory: Sendable {
   public var database: [AssistanceRecord.Message] = []
   /// The settings as they were found before they were changed.
   var found: [Setting] = []
+  /// The values of another maker's receiver as they were found before they were changed.
+  var foundValues: [ReceiverValue] = []
   /// The content of battery-backed memory before it was written.
   var backup = BackupStore.Before()
 
@@ -77,8 +81,13 @@ public struct SessionMemory: Sendable {
     for one in settings where !found.contains(where: { $0.isOfSame(one) }) { found.append(one) }
   }
 
+  mutating func keep(_ values: [ReceiverValue]) {
+    for one in values where !foundValues.contains(where: { $0.kind == one.kind }) { foundValues.append(one) }
+  }
+
   mutating func clearSettings() {
     found = []
+    foundValues = []
     foundRate = nil
     backup = BackupStore.Before()
   }

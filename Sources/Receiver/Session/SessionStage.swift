@@ -10,6 +10,10 @@ enum SessionStage {
   case listening(pollAt: Instant?)
   indirect case identifying(Identification)
   indirect case configuring(Configuration)
+  /// The same for a receiver of another maker.
+  indirect case identifyingFamily(FamilyIdentification)
+  indirect case working(FamilyWork)
+  indirect case restoringValues(FamilyWork)
   indirect case changingRate(PortRateChange)
   /// The receiver has its configuration; submitted commands, batches and assistance have their turn.
   case steady
@@ -32,15 +36,15 @@ enum SessionStage {
     switch self {
     case .searching: .searching
     case .listening: .listening
-    case .identifying: .identifying
-    case .configuring: .configuring
+    case .identifying, .identifyingFamily: .identifying
+    case .configuring, .working: .configuring
     case .changingRate: .changingRate
     case .steady: .steady
     case .storing: .storing
     case .asleep: .asleep
     case .waking: .waking
     case .readingDatabase: .readingDatabase
-    case .restoring: .restoring
+    case .restoring, .restoringValues: .restoring
     case .restoringRate: .restoringRate
     case .restoringBackup: .restoringBackup
     case .ended: .ended

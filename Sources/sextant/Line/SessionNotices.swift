@@ -73,7 +73,7 @@ extension SessionReport {
 extension ReceiverDescription {
   /// Such as "u-blox NEO-M9N, firmware SPG 4.04, protocol 32.01".
   var summary: String {
-    var text = "u-blox " + (model ?? generation?.rawValue ?? "receiver")
+    var text = vendor + " " + (model ?? generation?.rawValue ?? "receiver")
     if let firmware { text += ", firmware \(firmware)" }
     if let protocolVersionText { text += ", protocol \(protocolVersionText)" }
     return text

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+
+/// Airoha's PAIR sentences (Quectel LC26G(AB)&LC76G&LC86G GNSS Protocol Specification V1.1).
+struct Airoha: FamilyLanguage {
+  /// Quectel's own sentence names the module; other makers have PAIR021 only.
+  var probes: [Command] {
+    [
+      Command(sentence: "PQTMVERNO", FamilyAnswer(.text("PQTMVERNO,")), attempts: 2),
+      Command(sentence: "PAIR021", FamilyAnswer(.text("PAIR021,"), .airoha("021")), attempts: 3),
+    ]
+  }
+
+  /// Quectel's modules with this language; its LG290P has its own.
+  private static let modules = ["LC26G", "LC76G", "LC86G", "LC29H", "LC79H", "L89"]
+
+  func description(from outcome: Outcome, to probe: Command) -> ReceiverDescription? {
+    guard case .answered(let reply) = outcome else { return nil }
+    let fields = SentenceFields(reply)
+    guard let firmware = fields[1] else { return nil }
+    switch fields[0] {
+    case "PQTMVERNO":
+      guard let module = Self.modules.first(where: { firmware.hasPrefix($0) }) else { return nil }
+      return Self.description(model: module, firmware)
+    case "PAIR021":
+      // AG3335M_V2.5.0…, REYAX_RYS3520_V2.6.0_…
+      let words = firmware.split(separator: "_")
+      let name = words.prefix { !($0.hasPrefix("V") && $0.dropFirst().first?.isNumber == true) }
+      return Self.description(model: name.isEmpty ? nil : name.joined(separator: "_"), firmware)
+    default: return nil
+    }
+  }
+
+  private static func description(model: String?, _ firmware: String) -> ReceiverDescription {
+    var capabilities: [Capability] = [.configure]
+    if receivesInStandby(model) { capabilities.append(.standby) }
+    capabilities += [.timedSleep, .restart]
+    return ReceiverDescription(
+      family: .airoha, model: model, firmware: firmware, hardware: "", capabilities: capabilities)
+  }
+
+  /// Whether PAIR003 leaves a receiver that hears PAIR002: documented for these. LC86G is deaf; of LC29H nothing was read.
+  private static func receivesInStandby(_ model: String?) -> Bool {
+    guard let model else { return false }
+    return ["LC26G", "LC76G", "AG3352", "SIM68D"].contains { model.hasPrefix($0) }
+  }
+
+  // MARK: Settings
+
+  /// The sentences of PAIR062 by their number.
+  private static let sentences = ["GGA", "GLL", "GSA", "GSV", "RMC", "VTG", "ZDA", "GRS", "GST"]
+  /// Those that every firmware has.
+  private static let usual = 7
+
+  func polls(of kind: ReceiverValue.Kind) -> [Command] {
+    switch kind {
+    case .period: [Self.query("051")]
+    case .messages: (0..<Self.sentences.count).map { Self.query("063", ",\($0)", attempts: $0 < Self.usual ? 5 : 2) }
+    case .constellations: [Self.query("067")]
+    }
+  }
+
+  func value(_ kind: ReceiverValue.Kind, from replies: [[UInt8]?]) -> ReceiverValue? {
+    switch kind {
+    case .period: return (replies.first ?? nil).flatMap { SentenceFields($0).number(1) }.map { .period($0) }
+    case .messages:
+      var rates: [SentenceRate] = []
+      for (number, reply) in replies.enumerated() {
+        guard let reply else {
+          if number < Self.usual { return nil }
+          continue
+        }
+        guard let rate = SentenceFields(reply).number(2, as: UInt8.self) else { return nil }
+        rates.append(SentenceRate(Self.sentences[number], rate))
+      }
+      return .messages(rates)
+    case .constellations:
+      guard let reply = replies.first ?? nil else { return nil }
+      let fields = SentenceFields(reply)
+      guard fields.count >= 6 else { return nil }
+      return .constellations(
+        Self.constellations.enumerated().filter { fields.number($0.offset + 1, as: UInt8.self) == 1 }.map(\.element))
+    }
+  }
+
+  private static let constellations: [DesiredConfiguration.Constellation] = [.gps, .glonass, .galileo, .beiDou, .qzss]
+
+  func commands(
+    setting value: ReceiverValue, from found: ReceiverValue?, on receiver: ReceiverDescription
+  ) -> [Command]? {
+    switch value {
+    case .period(let milliseconds):
+      guard 100...1000 ~= milliseconds else { return nil }
+      return [Self.command("050", ",\(milliseconds)")]
+    case .messages(let wanted):
+      var commands: [Command] = []
+      for one in wanted {
+        guard let number = Self.sentences.firstIndex(of: one.formatter), one.rate <= 20 else { return nil }
+        if case .messages(let there)? = found, there.contains(one) { continue }
+        commands.append(Self.command("062", ",\(number),\(one.rate)"))
+      }
+      return commands
+    case .constellations(let wanted):
+      guard wanted.allSatisfy({ Self.constellations.contains($0) }) else { return nil }
+      let flags = Self.constellations.map { wanted.contains($0) ? ",1" : ",0" }.joined() + ",0"
+      // The receiver restarts.
+      return [Self.command("066", flags).pausing(Milliseconds(1500))]
+    }
+  }
+
+  /// PAIR864 takes effect with the restart that follows it.
+  func rateChange(to rate: UInt32) -> [UInt8]? {
+    guard [9600, 19_200, 38_400, 57_600, 115_200, 230_400, 460_800, 921_600].contains(rate) else { return nil }
+    return Command(sentence: "PAIR864,0,0,\(rate)").bytes + Command(sentence: "PAIR004").bytes
+  }
+
+  // MARK: Restart and sleep
+
+  func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? {
+    switch action {
+    case .save: [Self.command("513")]
+    case .hotRestart: [Self.restart("004")]
+    case .warmRestart: [Self.restart("005")]
+    case .coldRestart: [Self.restart("006")]
+    case .factoryReset: [Self.restart("007")]
+    }
+  }
+
+  private static func restart(_ number: String) -> Command {
+    Command(sentence: "PAIR\(number)").pausing(Milliseconds(1500))
+  }
+
+  /// PAIR003 where the receiver still hears; otherwise the timed backup, which ends by its timer only.
+  func sleep(for duration: Milliseconds?, on receiver: ReceiverDescription) -> Command? {
+    if receiver.can(.standby) { return Command(sentence: "PAIR003") }
+    guard let duration else { return nil }
+    let seconds = min(max(duration.count / 1000, 10), 62_208_000)
+    return Command(sentence: "PAIR650,\(seconds)")
+  }
+
+  var wakingBytes: [UInt8] { Command(sentence: "PAIR002").bytes }
+  var wakeUp: Command { Command(sentence: "PAIR002", FamilyAnswer(nil, .airoha("002")), attempts: 2) }
+
+  func acknowledgement(ofSentence body: String) -> FamilyAnswer? {
+    guard body.hasPrefix("PAIR") else { return body.hasPrefix("PQTM") ? FamilyAnswer(.text(body.prefixToComma)) : nil }
+    let number = String(body.dropFirst(4).prefix { $0.isNumber })
+    let isQuery = ["021", "051", "063", "067", "865", "411", "491", "901", "903", "905", "909"].contains(number)
+    return FamilyAnswer(isQuery ? .text("PAIR\(number),") : nil, .airoha(number))
+  }
+
+  private static func query(_ number: String, _ fields: String = "", attempts: Int = 5) -> Command {
+    Command(
+      sentence: "PAIR\(number)\(fields)",
+      FamilyAnswer(.text("PAIR\(number)\(fields),"), .airoha(number)), attempts: attempts)
+  }
+
+  private static func command(_ number: String, _ fields: String = "") -> Command {
+    Command(sentence: "PAIR\(number)\(fields)", FamilyAnswer(nil, .airoha(number)), attempts: 5)
+  }
+}

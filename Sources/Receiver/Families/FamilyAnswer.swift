@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The reply of a receiver of another maker to a command.
+public struct FamilyAnswer: Sendable, Equatable {
+  /// A frame with data.
+  enum Content: Sendable, Equatable {
+    /// A sentence with this beginning.
+    case text(String)
+    /// A sentence that contains this.
+    case textWith(String)
+    case binary(FrameLayout, UInt16)
+  }
+
+  /// The form of acknowledgements.
+  enum Acknowledgement: Sendable, Equatable {
+    /// `$PMTK001,<command>,<0 invalid, 1 unsupported, 2 failed, 3 done>`.
+    case mediaTek(String)
+    /// `$PAIR001,<command>,<0 done, 1 in progress, 2 failed, 3 unsupported, 4 parameter, 5 busy>`.
+    case airoha(String)
+    /// `$<name>,OK` or `$<name>,ERROR,<n>`.
+    case quectel(String)
+    /// `$command,<text>,response: OK`.
+    case nebulas(String)
+    /// `$OK` or `$FAIL,<n>`.
+    case firebird
+    /// `$<name>OK` or `$<name>ERROR`.
+    case teseo(String)
+    /// `$R: <command>`, or `$R? <command>` for an error.
+    case septentrio(String)
+    /// 05 01 and 05 00 with class and id.
+    case binary(FrameLayout, UInt16)
+    /// 83 and 84 with the id.
+    case skyTraq(UInt8)
+  }
+
+  var content: Content?
+  var acknowledgement: Acknowledgement?
+
+  init(_ content: Content?, _ acknowledgement: Acknowledgement? = nil) {
+    self.content = content
+    self.acknowledgement = acknowledgement
+  }
+
+  enum Verdict: Equatable {
+    case over(Outcome)
+    /// The receiver is busy: send it again.
+    case again
+    /// The receiver works on it: a second acknowledgement follows.
+    case wait
+  }
+
+  /// Judges a frame; nil if it is not about the command.
+  func judge(_ frame: FamilyFrame) -> Verdict? {
+    if let payload = data(of: frame) { return .over(.answered(payload)) }
+    guard let acknowledgement, let verdict = acknowledgement.judge(frame) else { return nil }
+    // The data of a query follow its acknowledgement.
+    if content != nil, verdict == .over(.acknowledged) { return .wait }
+    return verdict
+  }
+
+  private func data(of frame: FamilyFrame) -> [UInt8]? {
+    switch (content, frame) {
+    case (.text(let start)?, .text(let body)): body.starts(with: start.utf8) ? body : nil
+    case (.textWith(let part)?, .text(let body)): String(decoding: body, as: UTF8.self).includes(part) ? body : nil
+    case (.binary(let layout, let identity)?, .binary(let other, let found, let payload)):
+      layout == other && identity == found && !payload.isEmpty ? payload : nil
+    default: nil
+    }
+  }
+}
+
+extension FamilyAnswer.Acknowledgement {
+  func judge(_ frame: FamilyFrame) -> FamilyAnswer.Verdict? {
+    switch (self, frame) {
+    case (.binary(let layout, let identity), .binary(let other, let found, let payload)):
+      guard layout == other, found >> 8 == 0x05, payload.count >= 2,
+        identity == UInt16(payload[0]) << 8 | UInt16(payload[1])
+      else { return nil }
+      return found == 0x0501 ? .over(.acknowledged) : .over(.refused(.unspecified))
+    case (.skyTraq(let id), .binary(.skyTraq, let found, let payload)):
+      guard payload.first == id else { return nil }
+      return found == 0x83 ? .over(.acknowledged) : found == 0x84 ? .over(.refused(.unspecified)) : nil
+    case (_, .binary): return nil
+    case (_, .text(let body)): return judge(String(decoding: body, as: UTF8.self))
+    }
+  }
+
+  private func judge(_ text: String) -> FamilyAnswer.Verdict? {
+    switch self {
+    case .mediaTek(let command):
+      switch Self.result(text, "PMTK001", command) {
+      case 0?: return .over(.refused(.invalid))
+      case 1?: return .over(.refused(.unsupported))
+      case 2?: return .over(.refused(.failed))
+      case 3?: return .over(.acknowledged)
+      default: return nil
+      }
+    case .airoha(let command):
+      switch Self.result(text, "PAIR001", command) {
+      case 0?: return .over(.acknowledged)
+      case 1?: return .wait
+      case 2?: return .over(.refused(.failed))
+      case 3?: return .over(.refused(.unsupported))
+      case 4?: return .over(.refused(.invalid))
+      case 5?: return .again
+      default: return nil
+      }
+    case .quectel(let name):
+      if text.hasPrefix("\(name),OK") { return .over(.acknowledged) }
+      return text.hasPrefix("\(name),ERROR") ? .over(.refused(.failed)) : nil
+    case .nebulas(let command):
+      guard text.hasPrefix("command,\(command),response:") else { return nil }
+      return text.hasSuffix("OK") ? .over(.acknowledged) : .over(.refused(.failed))
+    case .firebird:
+      if text == "OK" { return .over(.acknowledged) }
+      return text.hasPrefix("FAIL") ? .over(.refused(.failed)) : nil
+    case .teseo(let name):
+      if text.hasPrefix("\(name)OK") { return .over(.acknowledged) }
+      return text.hasPrefix("\(name)ERROR") ? .over(.refused(.failed)) : nil
+    case .septentrio(let command):
+      if text.hasPrefix("R: \(command)") { return .over(.acknowledged) }
+      return text.hasPrefix("R? \(command)") ? .over(.refused(.failed)) : nil
+    case .binary, .skyTraq: return nil
+    }
+  }
+
+  /// The result of `<address>,<command>,<result>`; some firmware writes the command without leading zeros.
+  private static func result(_ text: String, _ address: String, _ command: String) -> Int? {
+    let fields = text.split(separator: ",", omittingEmptySubsequences: false)
+    guard fields.count >= 3, fields[0] == address, let found = Int(fields[1]), found == Int(command) else { return nil }
+    return Int(fields[2])
+  }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+
+/// Polls the identity of a receiver of another maker: one family at a time, and none after one has replied.
+struct FamilyIdentification: Sendable {
+  private enum Step { case probing, polling(ReceiverDescription), done(ReceiverDescription?) }
+
+  private let families: [ReceiverFamily]
+  /// Whether it is the family for sure: replies are worth waiting for.
+  private let isProved: Bool
+  private let isLineFull: Bool
+  private var family = 0
+  private var probe = 0
+  private var step = Step.probing
+  /// The polls so far: two families can have one in common.
+  private var asked: [[UInt8]] = []
+
+  /// - Parameters:
+  ///   - families: the families to try, in this order.
+  ///   - isProved: whether sentences or an earlier reply have shown the family.
+  ///   - isLineFull: whether the receiver's own messages fill the line, so that replies are late or lost.
+  init(_ families: [ReceiverFamily], isProved: Bool, isLineFull: Bool) {
+    self.families = families
+    self.isProved = isProved
+    self.isLineFull = isLineFull
+  }
+
+  /// The description; nil without a reply.
+  var description: ReceiverDescription? { if case .done(let found) = step { found } else { nil } }
+
+  private var language: (any FamilyLanguage)? { family < families.count ? families[family].language : nil }
+
+  func next() -> Command? {
+    switch step {
+    case .probing:
+      guard let language, var command = probe < language.probes.count ? language.probes[probe] : nil else { return nil }
+      // An unknown receiver gets each poll once or twice: most families are not its own.
+      if !isProved {
+        command.attempts = min(command.attempts, isLineFull ? 2 : 1)
+        if command.answersAtOnce { command.bytes += command.bytes }
+      }
+      return command
+    case .polling(let found): return found.family?.language?.furtherPoll(after: found)
+    case .done: return nil
+    }
+  }
+
+  mutating func receive(_ outcome: Outcome) {
+    switch step {
+    case .probing:
+      guard let language, probe < language.probes.count else { return step = .done(nil) }
+      let command = language.probes[probe]
+      asked.append(command.bytes)
+      if let found = language.description(from: outcome, to: command) ?? other(outcome, command) { return take(found) }
+      // A reply that names no model is one of this family.
+      if case .answered = outcome { return step = .done(nil) }
+      advance()
+    case .polling(var found):
+      found.family?.language?.complete(&found, from: outcome)
+      step = .done(found)
+    case .done: break
+    }
+  }
+
+  /// Two families have one poll.
+  private func other(_ outcome: Outcome, _ command: Command) -> ReceiverDescription? {
+    guard case .answered = outcome else { return nil }
+    for one in ReceiverFamily.allCases {
+      guard let language = one.language, language.probes.contains(where: { $0.bytes == command.bytes }) else {
+        continue
+      }
+      if let found = language.description(from: outcome, to: command) { return found }
+    }
+    return nil
+  }
+
+  private mutating func take(_ found: ReceiverDescription) {
+    step = found.family?.language?.furtherPoll(after: found) == nil ? .done(found) : .polling(found)
+  }
+
+  private mutating func advance() {
+    repeat {
+      probe += 1
+      if let language, probe < language.probes.count { continue }
+      (family, probe) = (family + 1, 0)
+    } while language.map { probe < $0.probes.count && asked.contains($0.probes[probe].bytes) } ?? false
+    if language == nil { step = .done(nil) }
+  }
+}
+
+extension Command {
+  /// Whether the reply follows the poll, so that the poll can be repeated in one write.
+  fileprivate var answersAtOnce: Bool { bytes.first == UInt8(ascii: "$") }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+
+/// The commands of a family, as values: an intent becomes commands with their replies.
+///
+/// Each requirement has a default for a family without the function.
+protocol FamilyLanguage: Sendable {
+  /// The polls of the identity, one after the other; the first reply identifies the family. They change nothing.
+  var probes: [Command] { get }
+  /// A poll of an identified receiver for what the probe's reply does not contain; nil without one.
+  func furtherPoll(after found: ReceiverDescription) -> Command?
+  /// The description of a receiver by the reply to a probe; nil if it is no such reply.
+  func description(from outcome: Outcome, to probe: Command) -> ReceiverDescription?
+  /// Adds the reply to `furtherPoll`.
+  func complete(_ description: inout ReceiverDescription, from outcome: Outcome)
+
+  /// The polls of a value; empty where it cannot be read.
+  func polls(of kind: ReceiverValue.Kind) -> [Command]
+  /// The value by the replies to `polls`, in their order; nil for one without a reply.
+  func value(_ kind: ReceiverValue.Kind, from replies: [[UInt8]?]) -> ReceiverValue?
+  /// The commands that set a value; nil if the family, or this receiver, does not have it.
+  ///
+  /// - Parameter found: the present value, as far as it is known.
+  func commands(
+    setting value: ReceiverValue, from found: ReceiverValue?, on receiver: ReceiverDescription
+  ) -> [Command]?
+  /// The bytes that change the baud rate of the port; nil if that is not possible for this session alone.
+  func rateChange(to rate: UInt32) -> [UInt8]?
+
+  func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]?
+  /// The request to sleep; nil if it cannot. It has no reply that counts: frames show whether the receiver sleeps.
+  func sleep(for duration: Milliseconds?, on receiver: ReceiverDescription) -> Command?
+  /// The bytes before `wakeUp`, which may be lost.
+  var wakingBytes: [UInt8] { get }
+  /// The command whose reply shows an awake receiver.
+  var wakeUp: Command { get }
+  /// The acknowledgement of a sentence that a person sends; nil if nothing is known of it.
+  func acknowledgement(ofSentence body: String) -> FamilyAnswer?
+}
+
+extension FamilyLanguage {
+  func furtherPoll(after found: ReceiverDescription) -> Command? { nil }
+  func complete(_ description: inout ReceiverDescription, from outcome: Outcome) {}
+  func polls(of kind: ReceiverValue.Kind) -> [Command] { [] }
+  func value(_ kind: ReceiverValue.Kind, from replies: [[UInt8]?]) -> ReceiverValue? { nil }
+  func commands(
+    setting value: ReceiverValue, from found: ReceiverValue?, on receiver: ReceiverDescription
+  ) -> [Command]? { nil }
+  func rateChange(to rate: UInt32) -> [UInt8]? { nil }
+  func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? { nil }
+  func sleep(for duration: Milliseconds?, on receiver: ReceiverDescription) -> Command? { nil }
+  var wakingBytes: [UInt8] { [13, 10] }
+  var wakeUp: Command { probes[0] }
+  func acknowledgement(ofSentence body: String) -> FamilyAnswer? { nil }
+}
+
+/// An action on a receiver of another maker.
+public enum ReceiverAction: String, Sendable, CaseIterable {
+  case save, hotRestart, warmRestart, coldRestart, factoryReset
+}
+
+extension Command {
+  /// Returns the sentence that a person sends, with the acknowledgement of a family; `$`, checksum and line end are added where
+  /// they are missing. Nil for text that is no sentence.
+  public static func sentence(_ text: String, for family: ReceiverFamily?) -> Command? {
+    var body = Substring(text)
+    if body.first == "$" { body.removeFirst() }
+    while let last = body.utf8.last, last == 13 || last == 10 || last == 32 { body.removeLast() }
+    if body.utf8.count >= 3, body.dropLast(2).last == "*" { body.removeLast(3) }
+    guard !body.isEmpty,
+      body.utf8.allSatisfy({ 0x20..<0x7F ~= $0 && $0 != UInt8(ascii: "$") && $0 != UInt8(ascii: "*") })
+    else { return nil }
+    let answer = family?.language?.acknowledgement(ofSentence: String(body))
+    return Command(sentence: String(body), answer, attempts: answer == nil ? 1 : 3)
+  }
+
+  /// A sentence, `body` without `$` and checksum.
+  init(
+    sentence body: String, _ answer: FamilyAnswer? = nil, attempts: Int = 3, patience: Milliseconds = Milliseconds(700)
+  ) {
+    self.init(raw: Array("$\(body)*\(Self.checksum(body))\r\n".utf8), answer, attempts, patience)
+  }
+
+  /// A line of text without a checksum.
+  init(line text: String, _ answer: FamilyAnswer? = nil, attempts: Int = 3, patience: Milliseconds = Milliseconds(700))
+  {
+    self.init(raw: Array("\(text)\r\n".utf8), answer, attempts, patience)
+  }
+
+  /// A frame of a binary protocol.
+  init(
+    _ layout: FrameLayout, _ identity: UInt16, _ payload: [UInt8] = [], _ answer: FamilyAnswer? = nil,
+    attempts: Int = 3, patience: Milliseconds = Milliseconds(700)
+  ) {
+    self.init(raw: layout.frame(identity, payload), answer, attempts, patience)
+  }
+
+  private init(raw bytes: [UInt8], _ answer: FamilyAnswer?, _ attempts: Int, _ patience: Milliseconds) {
+    self.init(raw: bytes)
+    if let answer { self.answer = .family(answer) }
+    self.attempts = attempts
+    self.patience = patience
+  }
+
+  private static func checksum(_ body: String) -> String {
+    let sum = body.utf8.reduce(UInt8(0)) { $0 ^ $1 }
+    let digits = Array("0123456789ABCDEF")
+    return String([digits[Int(sum >> 4)], digits[Int(sum & 15)]])
+  }
+
+  func pausing(_ pause: Milliseconds) -> Command {
+    var command = self
+    command.pause = pause
+    return command
+  }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+import NMEA
+import WireBytes
+
+/// What the sentences of a receiver show of its settings, where it cannot be asked: the time between its fixes, the sentences
+/// and their rates, and the constellations.
+struct ObservedOutput: Sendable {
+  /// Sentences that come once an epoch.
+  private static let single: Set<String> = ["GGA", "RMC", "GLL", "VTG", "ZDA", "GST", "GNS"]
+  private static let periods: [UInt16] = [100, 200, 250, 500, 1000, 2000, 5000, 10_000]
+
+  private struct Count {
+    var first: Instant
+    var last: Instant
+    var epochs = 1
+    /// The last epoch that it was in.
+    var epoch: Int
+
+    /// The mean time between two of them, in milliseconds.
+    var interval: Double { max(Double(last.milliseconds(since: first)), 1) / Double(max(epochs - 1, 1)) }
+  }
+
+  private var counts: [String: Count] = [:]
+  private var constellations: Set<DesiredConfiguration.Constellation> = []
+  private var epoch = 0
+  /// The formatters of the present epoch.
+  private var present: Set<String> = []
+
+  mutating func restart() { self = ObservedOutput() }
+
+  mutating func receive(_ sentence: borrowing Sentence, at now: Instant) {
+    guard !sentence.isProprietary, let name = Self.name(sentence.formatter) else { return }
+    if Self.single.contains(name) {
+      if present.contains(name) {
+        epoch += 1
+        present = []
+      }
+      present.insert(name)
+    }
+    if name == "GSV" || name == "GSA", let one = Self.constellation(sentence.talker) { constellations.insert(one) }
+    guard var count = counts[name] else {
+      counts[name] = Count(first: now, last: now, epoch: epoch)
+      return
+    }
+    if count.epoch != epoch {
+      count.epochs += 1
+      count.epoch = epoch
+      count.last = now
+    }
+    counts[name] = count
+  }
+
+  /// Returns the value; nil as long as too little was received.
+  func value(_ kind: ReceiverValue.Kind) -> ReceiverValue? {
+    guard let lead = counts.filter({ Self.single.contains($0.key) }).map(\.value).max(by: { $0.epochs < $1.epochs }),
+      lead.epochs >= 3
+    else { return nil }
+    switch kind {
+    case .period:
+      let mean = lead.interval
+      guard let nearest = Self.periods.min(by: { abs(Double($0) - mean) < abs(Double($1) - mean) }) else { return nil }
+      return .period(nearest)
+    case .messages:
+      return .messages(
+        counts.map { name, count in
+          // By the time between two of them: the first and the last epoch may be cut.
+          let every = count.epochs > 1 ? count.interval / lead.interval : Double(lead.epochs)
+          return SentenceRate(name, max(1, UInt8(clamping: every.rounded())))
+        }.sorted { $0.formatter < $1.formatter })
+    case .constellations:
+      return constellations.isEmpty ? nil : .constellations(constellations.sorted { $0.rawValue < $1.rawValue })
+    }
+  }
+
+  private static func name(_ formatter: Formatter) -> String? {
+    let bytes = [16, 8, 0].map { UInt8(truncatingIfNeeded: formatter.code >> $0) }
+    guard formatter.code >> 24 == 0, bytes.allSatisfy({ 0x41...0x5A ~= $0 }) else { return nil }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static func constellation(_ talker: Talker) -> DesiredConfiguration.Constellation? {
+    switch talker {
+    case .gps: .gps
+    case .glonass: .glonass
+    case .galileo: .galileo
+    case .beiDou, .beiDouOld: .beiDou
+    case .qzss, .qzssOld: .qzss
+    case .navIC: .navIC
+    default: nil
+    }
+  }
+}

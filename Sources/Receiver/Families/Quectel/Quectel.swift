@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+
+/// Quectel's PQTM sentences of the LG290P (as recorded, and in SparkFun's library).
+struct Quectel: FamilyLanguage {
+  var probes: [Command] { [Command(sentence: "PQTMVERNO", FamilyAnswer(.text("PQTMVERNO,")), attempts: 2)] }
+
+  func description(from outcome: Outcome, to probe: Command) -> ReceiverDescription? {
+    guard case .answered(let reply) = outcome else { return nil }
+    let fields = SentenceFields(reply)
+    guard fields[0] == "PQTMVERNO", let firmware = fields[1], firmware != "ERROR" else { return nil }
+    // LG290P03AANR02A01S: the module, then its variant.
+    let name = firmware.prefix { $0.isLetter }
+    let rest = firmware.dropFirst(name.count)
+    let module = name + rest.prefix { $0.isNumber } + rest.drop { $0.isNumber }.prefix(1)
+    // LC modules have Airoha's sentences.
+    if let other = Airoha().description(from: outcome, to: probe) { return other }
+    return ReceiverDescription(
+      family: .quectel, model: module.isEmpty ? nil : String(module), firmware: firmware, hardware: "",
+      capabilities: [.configure, .restart])
+  }
+
+  private static let sentences = ["GGA", "GLL", "GSA", "GSV", "RMC", "VTG", "ZDA", "GST"]
+  private static let constellations: [DesiredConfiguration.Constellation] = [
+    .gps, .glonass, .galileo, .beiDou, .qzss, .navIC,
+  ]
+
+  func polls(of kind: ReceiverValue.Kind) -> [Command] {
+    switch kind {
+    case .period: [Self.query("PQTMCFGFIXRATE", "R")]
+    case .messages: Self.sentences.map { Self.query("PQTMCFGMSGRATE", "R,\($0)") }
+    case .constellations: [Self.query("PQTMCFGCNST", "R")]
+    }
+  }
+
+  func value(_ kind: ReceiverValue.Kind, from replies: [[UInt8]?]) -> ReceiverValue? {
+    switch kind {
+    case .period: return (replies.first ?? nil).flatMap { SentenceFields($0).number(2) }.map { .period($0) }
+    case .messages:
+      let rates = zip(Self.sentences, replies).compactMap { name, reply -> SentenceRate? in
+        guard let reply else { return nil }
+        let fields = SentenceFields(reply)
+        return (2..<max(fields.count, 3)).first { fields[$0] == name }
+          .flatMap { fields.number($0 + 1, as: UInt8.self) }.map { SentenceRate(name, $0) }
+      }
+      return rates.isEmpty ? nil : .messages(rates)
+    case .constellations:
+      guard let reply = replies.first ?? nil else { return nil }
+      let fields = SentenceFields(reply)
+      guard fields.count >= 8 else { return nil }
+      return .constellations(
+        Self.constellations.enumerated().filter { fields.number($0.offset + 2, as: UInt8.self) == 1 }.map(\.element))
+    }
+  }
+
+  func commands(
+    setting value: ReceiverValue, from found: ReceiverValue?, on receiver: ReceiverDescription
+  ) -> [Command]? {
+    switch value {
+    case .messages(let wanted):
+      guard wanted.allSatisfy({ Self.sentences.contains($0.formatter) }) else { return nil }
+      return wanted.map { Self.command("PQTMCFGMSGRATE", ",W,\($0.formatter),\($0.rate)") }
+    // The rate of fixes and the constellations take effect after a save and a restart: a session cannot undo that.
+    case .period, .constellations: return nil
+    }
+  }
+
+  func rateChange(to rate: UInt32) -> [UInt8]? {
+    [9600, 115_200, 230_400, 460_800, 921_600].contains(rate) ? Command(sentence: "PQTMCFGUART,W,\(rate)").bytes : nil
+  }
+
+  func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? {
+    let name =
+      switch action {
+      case .save: "PQTMSAVEPAR"
+      case .hotRestart: "PQTMHOT"
+      case .warmRestart: "PQTMWARM"
+      case .coldRestart: "PQTMCOLD"
+      case .factoryReset: "PQTMRESTOREPAR"
+      }
+    let isAnswered = action == .save || action == .factoryReset
+    return [isAnswered ? Self.command(name, "") : Command(sentence: name).pausing(Milliseconds(1000))]
+  }
+
+  func acknowledgement(ofSentence body: String) -> FamilyAnswer? {
+    guard body.hasPrefix("PQTM") else { return nil }
+    let name = String(body.prefix { $0 != "," })
+    return FamilyAnswer(.text("\(name),"), .quectel(name))
+  }
+
+  private static func query(_ name: String, _ fields: String) -> Command {
+    Command(sentence: "\(name),\(fields)", FamilyAnswer(.text("\(name),OK,"), .quectel(name)))
+  }
+
+  private static func command(_ name: String, _ fields: String) -> Command {
+    Command(sentence: "\(name)\(fields)", FamilyAnswer(nil, .quectel(name)))
+  }
+}

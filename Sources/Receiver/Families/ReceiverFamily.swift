@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The families of commands of receivers that are not u-blox ones. The names are the vendors of `sextant probe --json`.
+///
+/// A family is the language of the receiver, not its label: Quectel's L76B is MediaTek, its LC76G Airoha, its L76K CASIC and
+/// its LG290P Quectel.
+public enum ReceiverFamily: String, Sendable, CaseIterable {
+  /// PMTK sentences: MT3329 … MT3339.
+  case mediaTek = "MediaTek"
+  /// PAIR sentences: AG3335, AG3352.
+  case airoha = "Airoha"
+  /// PCAS sentences and binary frames: AT6558, AT6668 and relatives.
+  case casic = "CASIC"
+  /// PQTM sentences: LG290P.
+  case quectel = "Quectel"
+  /// Nebulas (UM980) and Firebird (UC6580).
+  case unicore = "Unicore"
+  /// PSTM sentences: Teseo.
+  case teseo = "STMicroelectronics"
+  case skyTraq = "SkyTraq"
+  case allystar = "Allystar"
+  case septentrio = "Septentrio"
+  /// Known by its sentences only.
+  case siRF = "SiRF"
+
+  /// How the family identifies itself and takes commands; nil for one that is only listened to.
+  var language: (any FamilyLanguage)? {
+    switch self {
+    case .mediaTek: MediaTek()
+    case .airoha: Airoha()
+    case .casic: CASIC()
+    case .quectel: Quectel()
+    case .unicore: Unicore()
+    case .teseo: Teseo()
+    case .skyTraq: SkyTraq()
+    case .allystar: Allystar()
+    case .septentrio: Septentrio()
+    case .siRF: nil
+    }
+  }
+
+  /// The order of the probes at a rate, the likely ones first. Default rates: the makers' documents.
+  static func probed(at rate: UInt32?) -> [ReceiverFamily] {
+    switch rate {
+    case nil: [.septentrio, .mediaTek, .quectel, .airoha, .casic, .unicore, .allystar, .teseo, .skyTraq]
+    case .some(...57_600): [.mediaTek, .casic, .airoha, .teseo, .quectel, .unicore, .allystar, .skyTraq, .septentrio]
+    case .some(...115_200):
+      [.airoha, .quectel, .mediaTek, .casic, .unicore, .allystar, .septentrio, .teseo, .skyTraq]
+    default: [.quectel, .airoha, .unicore, .septentrio, .allystar, .mediaTek, .casic, .teseo, .skyTraq]
+    }
+  }
+
+  /// Returns the family that a sentence without a request proves; nil if it proves none.
+  ///
+  /// - Parameters:
+  ///   - address: the address behind the `$`, such as PMTK011.
+  ///   - text: the rest of the sentence.
+  static func shown(by address: String, _ text: String) -> ReceiverFamily? {
+    // A poll has no field: on a line with an echo it is not the receiver's.
+    if text.includes(",") { for (prefix, family) in addresses where address.hasPrefix(prefix) { return family } }
+    // Any make sends the antenna's state.
+    if address.hasSuffix("TXT"), texts.contains(where: { text.includes($0) }) { return .casic }
+    if address.hasSuffix("TXT"), text.includes("ALLYSTAR") { return .allystar }
+    return nil
+  }
+
+  /// The beginnings of addresses. PQTM sentences are those of two families and decide nothing alone.
+  private static let addresses: [(String, ReceiverFamily)] = [
+    ("PMTK0", .mediaTek), ("PMTK5", .mediaTek), ("PMTK7", .mediaTek), ("PMTKCHN", .mediaTek), ("PMTKLO", .mediaTek),
+    ("PGTOP", .mediaTek), ("PQVERNO", .mediaTek), ("PAIR", .airoha), ("PDTINFO", .unicore), ("SNRSTAT", .unicore),
+    ("GYOACC", .unicore), ("PSTMVER", .teseo), ("PSTMCPU", .teseo), ("PSTMANTENNASTATUS", .teseo), ("PSTI", .skyTraq),
+    ("SkyTraq", .skyTraq), ("PSRF", .siRF),
+  ]
+
+  private static let texts = ["MA=CASIC", "IC=AT6", "SW=URANUS", "HW=ATGM"]
+}

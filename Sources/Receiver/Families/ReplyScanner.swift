@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import WireBytes
+
+/// Finds the frames of other makers in the bytes of a line, while a request to such a receiver is in flight.
+struct ReplyScanner: Sendable {
+  private static let longest = 4096
+
+  private var bytes: [UInt8] = []
+
+  mutating func reset() { bytes = [] }
+
+  /// Takes bytes; `body` gets each whole frame.
+  mutating func receive(_ span: RawSpan, _ body: (FamilyFrame) -> Void) {
+    bytes.append(contentsOf: [UInt8](copying: span))
+    var at = 0
+    search: while at < bytes.count {
+      switch FrameLayout.scan(bytes[at...]) {
+      case .incomplete: break search
+      case .frame(let frame, let length):
+        body(frame)
+        at += length
+      case .none:
+        guard Self.isText(bytes[at]) else {
+          at += 1
+          continue
+        }
+        guard let end = bytes[at...].firstIndex(where: { !Self.isText($0) }) else { break search }
+        if let frame = Self.text(bytes[at..<end]) { body(frame) }
+        at = end
+      }
+    }
+    bytes.removeFirst(at)
+    if bytes.count > Self.longest { bytes = [] }
+  }
+
+  private static func isText(_ byte: UInt8) -> Bool { byte >= 0x20 && byte < 0x7F }
+
+  /// Returns a line; of one that interrupts another, the last sentence. Nil for a wrong checksum.
+  private static func text(_ line: ArraySlice<UInt8>) -> FamilyFrame? {
+    var line = line
+    if let start = line.lastIndex(of: UInt8(ascii: "$")) { line = line[start...] }
+    guard let first = line.first, first == UInt8(ascii: "$") || first == UInt8(ascii: "#") else {
+      return .text(Array(line))
+    }
+    let body = line.dropFirst()
+    guard body.count >= 3, body[body.endIndex - 3] == UInt8(ascii: "*") else { return .text(Array(body)) }
+    let digits = String(decoding: body.suffix(2), as: UTF8.self)
+    guard let sum = UInt8(digits, radix: 16) else { return .text(Array(body)) }
+    let content = body.dropLast(3)
+    let found = content.reduce(UInt8(0)) { $0 ^ $1 }
+    // Unicore's texts are summed with their first character (recorded: UM980).
+    guard sum == found || sum == found ^ first else { return nil }
+    return .text(Array(content))
+  }
+}

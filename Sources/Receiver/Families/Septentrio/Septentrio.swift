@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+
+/// Septentrio's text commands (as recorded: mosaic-G5).
+struct Septentrio: FamilyLanguage {
+  /// The command is repeated in the reply, whatever the receiver.
+  var probes: [Command] {
+    [
+      Command(
+        line: "getReceiverCapabilities", FamilyAnswer(.text("R: getReceiverCapabilities")), attempts: 2,
+        patience: Milliseconds(400))
+    ]
+  }
+
+  func description(from outcome: Outcome, to probe: Command) -> ReceiverDescription? {
+    guard case .answered = outcome else { return nil }
+    return ReceiverDescription(
+      family: .septentrio, model: nil, firmware: nil, hardware: "", capabilities: [.restart])
+  }
+
+  func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? {
+    let text =
+      switch action {
+      case .save: "exeCopyConfigFile, Current, Boot"
+      case .hotRestart: "exeResetReceiver, soft, none"
+      case .warmRestart: "exeResetReceiver, soft, PVTData"
+      case .coldRestart: "exeResetReceiver, hard, SatData"
+      case .factoryReset: ""
+      }
+    guard !text.isEmpty else { return nil }
+    return [Command(line: text, FamilyAnswer(nil, .septentrio(text)))]
+  }
+}

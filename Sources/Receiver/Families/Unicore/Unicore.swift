@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+import WireBytes
+
+/// Unicore's lines: Nebulas (UM980; as recorded, and in SparkFun's library) and Firebird (UC6580).
+struct Unicore: FamilyLanguage {
+  /// VERSIONB, whose reply was recorded; the text of VERSIONA; then Firebird's sentence.
+  var probes: [Command] {
+    [
+      Command(
+        line: "VERSIONB", FamilyAnswer(.binary(.unicore, Self.version), .nebulas("VERSIONB")), attempts: 2,
+        patience: Milliseconds(400)),
+      Command(line: "VERSIONA", FamilyAnswer(.text("VERSIONA,"), .nebulas("VERSIONA")), attempts: 1),
+      Command(sentence: "PDTINFO", FamilyAnswer(.text("PDTINFO,")), attempts: 2),
+    ]
+  }
+
+  /// The message VERSION.
+  private static let version: UInt16 = 37
+  /// The model by the number in VERSION.
+  private static let models: [UInt32: String] = [17: "UM982", 18: "UM980", 19: "UM960"]
+
+  func description(from outcome: Outcome, to probe: Command) -> ReceiverDescription? {
+    guard case .answered(let reply) = outcome else { return nil }
+    if reply.starts(with: "PDTINFO,".utf8) {
+      let fields = SentenceFields(reply)
+      return Self.description(model: fields[1], firmware: fields[4])
+    }
+    if reply.starts(with: "VERSIONA,".utf8) {
+      // The fields behind the header's semicolon: model, firmware.
+      let text = String(decoding: reply, as: UTF8.self)
+      guard let body = text.split(separator: ";").dropFirst().first else { return nil }
+      let fields = SentenceFields(Array(body.utf8))
+      return Self.description(model: fields[0], firmware: fields[1])
+    }
+    guard reply.count >= 37 else { return nil }
+    let text = String(decoding: reply[4..<37].prefix { $0 >= 0x20 && $0 < 0x7F }, as: UTF8.self)
+    return Self.description(
+      model: Self.models[reply.u4(0)], firmware: text.first?.isNumber == true ? "Build\(text)" : text)
+  }
+
+  private static func description(model: String?, firmware: String?) -> ReceiverDescription {
+    ReceiverDescription(
+      family: .unicore, model: model, firmware: firmware, hardware: "", capabilities: [.configure, .restart])
+  }
+
+  private static func isFirebird(_ receiver: ReceiverDescription) -> Bool { receiver.model?.hasPrefix("UC") ?? false }
+
+  /// Firebird's numbers of sentences.
+  private static let numbers = ["GGA", "GLL", "GSA", "GSV", "RMC", "VTG", "ZDA"]
+  private static let logs = ["GGA", "GLL", "GSA", "GSV", "RMC", "VTG", "ZDA", "GST"]
+
+  func commands(
+    setting value: ReceiverValue, from found: ReceiverValue?, on receiver: ReceiverDescription
+  ) -> [Command]? {
+    guard case .messages(let wanted) = value else { return nil }
+    if Self.isFirebird(receiver) {
+      let numbers = wanted.map { one in Self.numbers.firstIndex(of: one.formatter) }
+      guard !numbers.contains(nil) else { return nil }
+      return zip(wanted, numbers).map {
+        Command(sentence: "CFGMSG,0,\($1 ?? 0),\($0.rate)", FamilyAnswer(nil, .firebird))
+      }
+    }
+    guard wanted.allSatisfy({ Self.logs.contains($0.formatter) }) else { return nil }
+    return wanted.map { one in
+      let text = one.rate == 0 ? "UNLOG GN\(one.formatter)" : "GN\(one.formatter) \(one.rate)"
+      return Command(line: text, FamilyAnswer(nil, .nebulas(text)))
+    }
+  }
+
+  func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? {
+    if Self.isFirebird(receiver) {
+      switch action {
+      case .save: return [Command(sentence: "CFGSAVE", FamilyAnswer(nil, .firebird))]
+      case .hotRestart: return [Command(sentence: "RESET,0,h00").pausing(Milliseconds(1000))]
+      case .warmRestart: return [Command(sentence: "RESET,0,h01").pausing(Milliseconds(1000))]
+      case .coldRestart: return [Command(sentence: "RESET,0,h85").pausing(Milliseconds(1000))]
+      case .factoryReset: return [Command(sentence: "CFGCLR", FamilyAnswer(nil, .firebird))]
+      }
+    }
+    switch action {
+    case .save: return [Command(line: "SAVECONFIG", FamilyAnswer(nil, .nebulas("SAVECONFIG")))]
+    case .hotRestart: return [Command(line: "RESET").pausing(Milliseconds(5000))]
+    case .factoryReset: return [Command(line: "FRESET").pausing(Milliseconds(5000))]
+    case .warmRestart, .coldRestart: return nil
+    }
+  }
+
+  func acknowledgement(ofSentence body: String) -> FamilyAnswer? { FamilyAnswer(nil, .firebird) }
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+import HostSimulator
+import MonotonicTime
+import ReceiverSimulator
+import Testing
+
+@testable import Receiver
+
+@Suite("Receivers of other makers")
+struct FamilyTests {
+  private typealias Host<Device: FamilyDevice> = VirtualHost<SessionLog, FamilyLine<Device>>
+
+  private static func description<Line>(_ scene: VirtualHost<SessionLog, Line>) -> ReceiverDescription? {
+    scene.read { $0.description }
+  }
+
+  private static func isIdentified<Line>(_ scene: VirtualHost<SessionLog, Line>) -> Bool {
+    scene.read { $0.isSteady } == true
+  }
+
+  // MARK: Identification
+
+  @Test("MediaTek, Airoha and CASIC identify themselves", arguments: [SessionSettings.Intent.serve, .identify])
+  func identify(_ intent: SessionSettings.Intent) throws {
+    let mediaTek = Host(family: PMTKDevice(), intent: intent)
+    mediaTek.run(60) { Self.isIdentified($0) }
+    let first = try #require(Self.description(mediaTek))
+    #expect(first.vendor == "MediaTek" && first.model == "PA6H" && first.firmware == "AXN_2.51_3339_13101700")
+    #expect(first.generation == nil && first.can(.standby) && first.can(.configure) && first.can(.restart))
+    #expect(!mediaTek.line.sent.contains("PAIR") && !mediaTek.line.sent.contains("PCAS"))
+
+    let airoha = Host(family: PAIRDevice(), intent: intent)
+    airoha.run(60) { Self.isIdentified($0) }
+    let second = try #require(Self.description(airoha))
+    #expect(second.vendor == "Airoha" && second.model == "LC76G" && second.firmware == "LC76GABNR02A01S")
+    #expect(second.can(.standby) && second.can(.timedSleep))
+
+    let casic = Host(family: PCASDevice(), intent: intent)
+    casic.run(60) { Self.isIdentified($0) }
+    let third = try #require(Self.description(casic))
+    #expect(third.vendor == "CASIC" && third.model == "ATGM336H" && third.firmware == "URANUS5,V5.3.0.0")
+    #expect(!third.can(.standby) && !third.can(.timedSleep))
+  }
+
+  @Test("A description is the same after its strings were sent to another program")
+  func strings() throws {
+    let found = try #require(
+      Airoha().description(
+        from: .answered(Array("PQTMVERNO,LC29HEANR11A03S,2023/12/05,08:52:13".utf8)), to: Airoha().probes[0]))
+    #expect(ReceiverDescription(strings: found.strings) == found)
+    #expect(found.model == "LC29H" && !found.can(.standby) && found.can(.timedSleep))
+  }
+
+  @Test("A serving session without permission sends nothing to an unknown receiver")
+  func noPermission() {
+    let scene = Host(family: PMTKDevice()) { $0.probesFamilies = false }
+    scene.run(60)
+    #expect(scene.line.sent.isEmpty)
+  }
+
+  @Test("A read-only session sends nothing")
+  func readOnly() {
+    let scene = Host(family: PMTKDevice(), intent: .readOnly)
+    scene.run(60)
+    _ = scene.finish()
+    #expect(scene.line.sent.isEmpty)
+  }
+
+  @Test("The LG290P is Quectel's, whatever it has in common with Airoha")
+  func quectel() throws {
+    let reply = Outcome.answered(Array("PQTMVERNO,LG290P03AANR02A01S,2025/12/12,11:21:01".utf8))
+    #expect(Airoha().description(from: reply, to: Airoha().probes[0]) == nil)
+    let found = try #require(Quectel().description(from: reply, to: Quectel().probes[0]))
+    #expect(found.vendor == "Quectel" && found.model == "LG290P" && found.firmware == "LG290P03AANR02A01S")
+  }
+
+  // MARK: Settings
+
+  @Test("Rate and messages are set, and restored at the end")
+  func mediaTekSettings() {
+    let scene = Host(family: PMTKDevice(lost: 2))
+    scene.run(60) { Self.isIdentified($0) }
+    var desired = DesiredConfiguration.nothing
+    desired.measurementPeriodMilliseconds = 5000
+    desired.sentences = [SentenceRate("VTG", 0), SentenceRate("GLL", 1), SentenceRate("GSV", 5)]
+    scene.apply(.set(desired))
+    scene.run(60) { $0.line.device.period == 5000 && $0.line.device.flags[5] == 5 && Self.isIdentified($0) }
+    #expect(scene.line.device.period == 5000)
+    #expect(Array(scene.line.device.flags.prefix(6)) == [1, 1, 0, 1, 1, 5])
+    _ = scene.finish()
+    #expect(scene.line.device.period == 1000)
+    #expect(Array(scene.line.device.flags.prefix(6)) == [0, 1, 1, 1, 1, 1])
+    #expect(scene.reported(.notPutBack) == 0)
+  }
+
+  @Test("A busy receiver is asked again, and one that works on it is waited for")
+  func airohaSettings() {
+    let scene = Host(family: PAIRDevice(busy: 3))
+    scene.run(60) { Self.isIdentified($0) }
+    var desired = DesiredConfiguration.nothing
+    desired.measurementPeriodMilliseconds = 200
+    desired.sentences = [SentenceRate("VTG", 0)]
+    desired.constellations = [.gps, .glonass]
+    scene.line.device.busy = 2
+    scene.apply(.set(desired))
+    scene.run(60) { $0.line.device.constellations == [1, 1, 0, 0, 0, 0] && Self.isIdentified($0) }
+    #expect(scene.line.device.period == 200 && scene.line.device.rates[5] == 0)
+    _ = scene.finish()
+    #expect(scene.line.device.period == 1000 && scene.line.device.rates[5] == 1)
+    #expect(scene.line.device.constellations == [1, 1, 1, 1, 1, 0])
+  }
+
+  @Test("Tasks of a person are done all or none")
+  func allOrNothing() {
+    let scene = Host(family: PMTKDevice(refused: ["314": 2]), intent: .identify)
+    scene.run(60) { Self.isIdentified($0) }
+    func perform(_ tasks: [ReceiverTask]) -> Outcome? {
+      guard let ticket = scene.withSession({ $0.perform(tasks, at: scene.now) }) else { return nil }
+      scene.run(90) { $0.machine.outcomes[ticket] != nil }
+      return scene.machine.outcomes[ticket]
+    }
+    #expect(perform([.read(.period)]) == .performed([.value(.period(1000))]))
+    // Refused by the receiver: the first value is undone.
+    let tasks: [ReceiverTask] = [.set(.period(500)), .set(.messages([SentenceRate("GLL", 1)]))]
+    #expect(perform(tasks) == .performed([.written, .refused]))
+    #expect(scene.line.device.period == 1000)
+    // Unknown to the family: nothing is sent.
+    let before = scene.line.sent
+    #expect(
+      perform([.set(.period(500)), .set(.messages([SentenceRate("GNS", 1)]))]) == .performed([.silent, .unsupported]))
+    #expect(perform([.act(.save)]) == .performed([.unsupported]))
+    #expect(scene.line.sent == before)
+    #expect(perform([.set(.period(200))]) == .performed([.written]))
+    _ = scene.finish()
+    #expect(scene.line.device.period == 200)
+  }
+
+  @Test("UBX is never sent to an identified receiver of another maker")
+  func noUBX() {
+    let scene = Host(family: PMTKDevice())
+    scene.run(60) { Self.isIdentified($0) }
+    guard let ticket = scene.withSession({ $0.submit(.poll(.monVER), at: scene.now) }) else { return }
+    scene.run(1)
+    #expect(scene.machine.outcomes[ticket] == .refused(.unsupported))
+    #expect(!scene.line.writes.contains { $0.utf8.contains(0x62) && $0.utf8.contains(0x0A) && !$0.hasPrefix("$") })
+  }
+
+  // MARK: Sleep
+
+  @Test("Standby and wake: silence is expected, the first sentence or the reply shows that it is awake")
+  func standby() {
+    let mediaTek = Host(family: PMTKDevice())
+    mediaTek.run(60) { Self.isIdentified($0) }
+    mediaTek.apply(.sleep(nil))
+    mediaTek.run(30)
+    #expect(mediaTek.line.device.isAsleep && mediaTek.reported(.asleep(until: nil)) == 1)
+    #expect(mediaTek.reported(.silent) == 0)
+    mediaTek.apply(.wakeUp)
+    mediaTek.run(5)
+    #expect(!mediaTek.line.device.isAsleep && mediaTek.reported(.awake(.requested)) == 1)
+
+    let airoha = Host(family: PAIRDevice())
+    airoha.run(60) { Self.isIdentified($0) }
+    airoha.apply(.sleep(Milliseconds(60_000)))
+    airoha.run(30)
+    #expect(airoha.line.device.isAsleep && airoha.line.sent.contains("$PAIR003*39"))
+    airoha.apply(.wakeUp)
+    airoha.run(5)
+    #expect(!airoha.line.device.isAsleep && airoha.reported(.awake(.requested)) == 1)
+  }
+
+  @Test(
+    "A receiver that a killed program left asleep is woken at the next start",
+    arguments: [
+      SessionSettings.Line.serial, .bound,
+    ])
+  func leftAsleep(_ line: SessionSettings.Line) {
+    let killed = Host(family: PAIRDevice(), line: line)
+    killed.run(60) { Self.isIdentified($0) }
+    killed.apply(.sleep(nil))
+    killed.run(10)
+    let record = killed.machine.stored.recovery
+    #expect(record.flatMap { CrashRecoveryRecord($0.text) } == record && record?.family == .airoha)
+    let next = Host(family: killed.line.device, line: line) { settings in
+      settings.recovery = record.flatMap { CrashRecoveryRecord($0.text) }
+    }
+    next.run(20) { Self.isIdentified($0) }
+    #expect(!next.line.device.isAsleep)
+    #expect(next.line.writes.first?.hasPrefix("$PAIR002") == true)
+  }
+
+  @Test("Values that a killed program changed are restored by the next one")
+  func killed() {
+    let scene = Host(family: PMTKDevice())
+    scene.run(60) { Self.isIdentified($0) }
+    var desired = DesiredConfiguration.nothing
+    desired.measurementPeriodMilliseconds = 2000
+    desired.sentences = [SentenceRate("GSV", 0)]
+    scene.apply(.set(desired))
+    scene.run(60) { $0.line.device.flags[5] == 0 && Self.isIdentified($0) }
+    let stored = scene.machine.stored
+    #expect(stored.settings.flatMap { CrashRecoverySettings("\n" + $0.text) } == stored.settings)
+    let next = Host(family: scene.line.device) { settings in
+      settings.recovery = stored.recovery.flatMap { CrashRecoveryRecord($0.text) }
+      settings.recoverySettings = stored.settings.flatMap { CrashRecoverySettings("\n" + $0.text) }
+    }
+    next.run(60) { Self.isIdentified($0) }
+    _ = next.finish()
+    #expect(next.line.device.period == 1000 && next.line.device.flags[5] == 1)
+    #expect(next.read { $0.isRestored } ?? true)
+  }
+
+  // MARK: Frames
+
+  @Test("Replies are found between sentences, in pieces, and with the checksum of each maker")
+  func replies() {
+    var scanner = ReplyScanner()
+    var frames: [FamilyFrame] = []
+    let bytes: [UInt8] =
+      Array("GA,1,2\r\n$PMTK705,A*42\r\n$command,VERSIONB,response: OK*46\r\n$PMTK001,1".utf8)
+      + FrameLayout.casic.frame(0x0604, [0xE8, 0x03, 1, 1]) + FrameLayout.allystar.frame(0x0A04, [1, 2, 3])
+      + FrameLayout.skyTraq.frame(0x80, [1, 2]) + Array("USB1>\r\n".utf8)
+    for byte in bytes {
+      let one = [byte]
+      unsafe scanner.receive(one.span.bytes) { frames.append($0) }
+    }
+    #expect(frames.contains(.text(Array("command,VERSIONB,response: OK".utf8))))
+    #expect(frames.contains(.binary(.casic, 0x0604, [0xE8, 0x03, 1, 1])))
+    #expect(frames.contains(.binary(.allystar, 0x0A04, [1, 2, 3])))
+    #expect(frames.contains(.binary(.skyTraq, 0x80, [1, 2])))
+    #expect(frames.contains(.text(Array("USB1>".utf8))))
+    // A wrong checksum is no reply.
+    #expect(!frames.contains(.text(Array("PMTK705,A".utf8))))
+    // Recorded: CFG-RATE of an AT632, and an acknowledgement of an Allystar receiver.
+    #expect(
+      FrameLayout.casic.frame(0x0604, [0xE8, 0x03, 1, 1])
+        == [0xBA, 0xCE, 4, 0, 6, 4, 0xE8, 3, 1, 1, 0xEC, 3, 7, 5])
+    #expect(FrameLayout.allystar.frame(0x0501, [6, 0]) == [0xF1, 0xD9, 5, 1, 2, 0, 6, 0, 0x0E, 0x37])
+  }
+
+  @Test("Sentences that a person sends are completed, and have the acknowledgement of the family")
+  func sentences() {
+    #expect(Command.sentence("$PMTK220,1000", for: .mediaTek)?.bytes == Array("$PMTK220,1000*1F\r\n".utf8))
+    #expect(Command.sentence("PMTK220,1000*00\r\n", for: nil)?.bytes == Array("$PMTK220,1000*1F\r\n".utf8))
+    #expect(Command.sentence("", for: .casic) == nil)
+    #expect(Command.sentence("a$b", for: .casic) == nil)
+    if case .family? = Command.sentence("PAIR050,500", for: .airoha)?.answer {} else { Issue.record("no answer") }
+    #expect(Command.sentence("PCAS02,500", for: .casic)?.answer == Command.Answer.none)
+  }
+}
