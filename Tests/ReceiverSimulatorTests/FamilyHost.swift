@@ -58,8 +58,10 @@ struct FamilyHost {
     let end = now + Milliseconds(seconds: seconds)
     while let due = line.deadline, due <= end {
       take(max(now, due))
-      // A line is complete with its end.
-      guard received.last == 10, let found = lines.first(where: { $0.dropFirst().hasPrefix(start) }) else { continue }
+      // A line is complete with its end, the reply of a mosaic with its prompt.
+      guard received.last == 10 || received.last == UInt8(ascii: ">"),
+        let found = lines.first(where: { $0.dropFirst().hasPrefix(start) })
+      else { continue }
       return String(found.dropFirst().prefix { $0 != "*" })
     }
     take(end)

@@ -22,8 +22,8 @@ extension VirtualReceiver {
       acknowledge(identity)
     case 0x0609 where payload.count >= 4: saveAllystar(payload, identity)
     case 0x0640 where !payload.isEmpty:
-      // Not acknowledged. The clock goes on at 0 (recording); the other values are assumed, and 1 is hot in public code.
-      act(.restart(payload[0] <= 1 ? .hot : payload[0] == 2 ? .warm : .cold), after: Milliseconds(2))
+      // Not acknowledged. 0 resets and keeps the clock (recording); 1 cold, 2 warm, 3 hot (several public programs).
+      act(.restart(payload[0] == 1 ? .cold : payload[0] == 2 ? .warm : .hot), after: Milliseconds(2))
     case 0x0641 where payload.count >= 5:
       acknowledge(identity)
       act(.sleep(Milliseconds(UInt64(number(payload[0..<4]))), byLine: false), after: Milliseconds(5))
@@ -52,10 +52,12 @@ extension VirtualReceiver {
 
   private mutating func acknowledge(_ identity: UInt16, isDone: Bool = true) {
     if family?.losesAcknowledgement() == true { return }
-    respond(
-      BinaryLayout.allystar.frame(
-        isDone ? 0x0501 : 0x0500, [UInt8(identity >> 8), UInt8(truncatingIfNeeded: identity)]),
-      after: Milliseconds(3))
+    respond(verdict(identity, isDone), after: Milliseconds(3))
+  }
+
+  private func verdict(_ identity: UInt16, _ isDone: Bool) -> [UInt8] {
+    BinaryLayout.allystar.frame(
+      isDone ? 0x0501 : 0x0500, [UInt8(identity >> 8), UInt8(truncatingIfNeeded: identity)])
   }
 
   private mutating func identify() {
@@ -73,8 +75,8 @@ extension VirtualReceiver {
     let rate = number(payload[4..<8])
     guard family.traits.baudRates.contains(rate) else { return acknowledge(identity, isDone: false) }
     // Port 0 is the one that the request arrives at, here port 1.
-    if payload[0] <= 1 { changeFamilyRate(to: rate) }
-    acknowledge(identity)
+    guard payload[0] <= 1 else { return acknowledge(identity) }
+    changeFamilyRate(to: rate, acknowledging: verdict(identity, true), after: Milliseconds(3))
   }
 
   private static let allystarSystems: [(bit: UInt32, system: SatelliteSystems)] = [

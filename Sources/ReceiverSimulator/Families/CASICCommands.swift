@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import UBX
 
 // CASIC's commands: PCAS sentences, which are not acknowledged (CASIC protocol specification), and frames, which are
 // acknowledged by 05 01 and refused by 05 00 (recordings of an AT632 and an ATGM332D-5N71).
@@ -104,9 +105,25 @@ extension VirtualReceiver {
   private mutating func refuseCASIC(_ identity: UInt16, at instant: Instant) { verdict(0x0500, identity, at: instant) }
 
   private mutating func verdict(_ verdict: UInt16, _ identity: UInt16, at instant: Instant) {
-    if family?.losesAcknowledgement() == true { return }
-    family?.reply(
-      BinaryLayout.casic.frame(verdict, [UInt8(identity >> 8), UInt8(truncatingIfNeeded: identity), 0, 0]), at: instant)
+    if family?.losesAcknowledgement() == true || family?.quirks.contains(.unacknowledgedFrames) == true { return }
+    family?.reply(Self.verdict(verdict, identity), at: instant)
+  }
+
+  private static func verdict(_ verdict: UInt16, _ identity: UInt16) -> [UInt8] {
+    BinaryLayout.casic.frame(verdict, [UInt8(identity >> 8), UInt8(truncatingIfNeeded: identity), 0, 0])
+  }
+
+  /// Some receivers answer u-blox's MON-VER in part (gpsd's log of an L76K).
+  mutating func sendPartOfVersion() {
+    guard let quirks = family?.quirks else { return }
+    if quirks.contains(.acknowledgedVersion) {
+      return respond(encoded(MessageIdentity(0x05, 0x01), [0x0A, 0x04]), after: Milliseconds(20))
+    }
+    let texts = [("\(traits.software)", 30), ("\(traits.hardware)", 10)].flatMap { text, size in
+      Array(text.utf8.prefix(size)) + [UInt8](repeating: 0, count: max(0, size - text.utf8.count))
+    }
+    let frame = encoded(MessageIdentity(0x0A, 0x04), texts)
+    respond(quirks.contains(.cutVersion) ? Array(frame.prefix(20)) : frame, after: Milliseconds(20))
   }
 
   /// The values of a recorded AT632 that the simulation has no use of.
@@ -137,9 +154,9 @@ extension VirtualReceiver {
   private mutating func setPortCASIC(_ identity: UInt16, _ payload: [UInt8], at instant: Instant) {
     let rate = number(payload[4..<8])
     guard family?.traits.baudRates.contains(rate) == true else { return refuseCASIC(identity, at: instant) }
-    changeFamilyRate(to: rate)
-    // It is acknowledged at the new rate.
-    acceptCASIC(identity, at: now + Milliseconds(2))
+    let isSilent = family?.quirks.contains(.unacknowledgedFrames) == true
+    changeFamilyRate(
+      to: rate, acknowledging: isSilent ? [] : Self.verdict(0x0501, identity), after: Milliseconds(2))
   }
 
   private mutating func setMessageCASIC(_ identity: UInt16, _ payload: [UInt8], at instant: Instant) {

@@ -159,6 +159,7 @@ extension VirtualReceiver {
   mutating func sendFamilyEpoch() {
     guard let family else { return }
     if solution.hasFix { self.family?.log.record(solution) }
+    self.family?.logging.record(solution)
     guard !disturbances.isMute(at: now) else { return }
     let writer = FamilySentences(
       solution: solution, format: family.traits.format, systems: family.current.systems)
@@ -196,7 +197,7 @@ extension VirtualReceiver {
         "GPTXT,01,01,02,MA=CASIC", "GPTXT,01,01,02,IC=\(model == .at6668 ? "AT6668-6T-30" : "AT6558-5N-31-1C510800")",
         "GPTXT,01,01,02,SW=\(traits.software)", "GPTXT,01,01,02,TB=2020-01-06,09:28:11", "GPTXT,01,01,02,MO=GB",
       ]
-    case .quectel: lines = []
+    case .quectel, .septentrio: lines = []
     case .unicore:
       // Its checksum includes the first character.
       transmitter.send(Array("$devicename,COM3*65\r\n".utf8), at: now)

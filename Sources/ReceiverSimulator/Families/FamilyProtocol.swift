@@ -16,6 +16,8 @@ enum FamilyProtocol: Sendable {
   case allystar
   /// PSTM sentences: Teseo-LIV3F.
   case teseo
+  /// Text commands with a prompt: mosaic-G5.
+  case septentrio
 }
 
 /// A deviation from the documents that is reported from the field. The raw values are the words of scenarios and of
@@ -41,6 +43,30 @@ public enum Quirk: String, CaseIterable, Sendable {
   case noBackup = "no-backup"
   /// GLONASS is on too: the sentences of a second fill a line at 9600 baud (ATGM332D-5N71).
   case threeSystems = "three-systems"
+  /// Each reply comes a second late.
+  case lateReplies = "late-replies"
+  /// Nothing is answered or acknowledged, although commands are done.
+  case noReplies = "no-replies"
+  /// Every third reply is replaced with the reply before it.
+  case wrongReplies = "wrong-replies"
+  /// A change of the rate is acknowledged before it, at the old rate.
+  case oldRateAcknowledgement = "old-rate-ack"
+  /// Time, position and orbits are lost in standby: a cold start follows.
+  case coldStandby = "cold-standby"
+  /// Settings that are not in flash are lost in standby.
+  case forgetfulStandby = "standby-loses-settings"
+  /// CASIC's frames are not acknowledged.
+  case unacknowledgedFrames = "no-acks"
+  /// A CASIC receiver answers the poll of u-blox's MON-VER with both versions and no extensions.
+  case shortVersion = "mon-ver-short"
+  /// It answers with the beginning of the message.
+  case cutVersion = "mon-ver-cut"
+  /// It answers with u-blox's acknowledgement alone.
+  case acknowledgedVersion = "mon-ver-ack"
+  /// PMTK firmware without the logger LOCUS.
+  case noLogger = "no-locus"
+  /// PAIR firmware with the logger LOCUS.
+  case logger = "locus"
 }
 
 /// The form of a receiver's sentences.

@@ -9,6 +9,8 @@ enum FamilyInput: Equatable {
   case line(String)
   /// A frame of the binary protocol: class and id, payload.
   case frame(UInt16, [UInt8])
+  /// The poll of u-blox's MON-VER.
+  case versionPoll
 }
 
 /// The binary protocols of these families.
@@ -96,7 +98,12 @@ extension FamilyState {
     }
   }
 
-  private var readsLines: Bool { traits.language == .unicore }
+  private var readsLines: Bool { traits.language == .unicore || traits.language == .septentrio }
+
+  private static let versionPoll: [UInt8] = [0xB5, 0x62, 0x0A, 0x04, 0, 0, 0x0E, 0x34]
+  private var readsVersionPoll: Bool {
+    !quirks.isDisjoint(with: [.shortVersion, .cutVersion, .acknowledgedVersion])
+  }
 
   /// Removes and returns the first whole command. A sentence with a wrong checksum, or without one, is no command.
   mutating func nextInput() -> FamilyInput? {
@@ -106,6 +113,11 @@ extension FamilyState {
         let frame = Array(input[..<length])
         input.removeFirst(length)
         return layout.content(frame)
+      }
+      if readsVersionPoll, traits.language == .casic, Self.versionPoll.starts(with: input.prefix(8)) {
+        guard input.count >= 8 else { return nil }
+        input.removeFirst(8)
+        return .versionPoll
       }
       // A line begins with a letter.
       guard first == UInt8(ascii: "$") || (readsLines && (0x41...0x5A).contains(first & 0xDF)) else {
@@ -156,6 +168,8 @@ extension VirtualReceiver {
       case (.unicore, .line(let line)): receiveLine(line)
       case (.allystar, .frame(let identity, let payload)): receiveAllystar(identity, payload)
       case (.teseo, .sentence(let body)): receivePSTM(FamilyFields(body))
+      case (.septentrio, .line(let line)): receiveSeptentrio(line)
+      case (.casic, .versionPoll): sendPartOfVersion()
       default: break
       }
     }
@@ -179,7 +193,7 @@ extension VirtualReceiver {
 
   /// Performs an action when the replies before it have left.
   mutating func act(_ action: FamilyState.Action, after milliseconds: Milliseconds) {
-    let at = max(now + milliseconds, family?.repliedAt ?? now)
+    let at = max(now + milliseconds, family?.answeredAt ?? now)
     family?.action = (at, action)
   }
 

@@ -69,6 +69,10 @@ struct FamilyState: Sendable {
   /// The last PQBAUD.
   var baudRequest: String?
   var log = LocusLog()
+  /// The settings of the log, where commands set them.
+  var logging = PAIRLogging()
+  private var replyCount = 0
+  private var lastReply: [UInt8] = []
 
   init?(_ model: ModelTraits, quirks: Set<Quirk>) {
     guard let traits = model.family else { return nil }
@@ -86,6 +90,10 @@ struct FamilyState: Sendable {
   /// Whether settings in RAM have their own supply: PMTK has no command that saves.
   private var keepsRAM: Bool { traits.language == .mediaTek }
   var hasBackup: Bool { !quirks.contains(.noBackup) }
+  /// The delay of all replies.
+  private var lateness: Milliseconds { Milliseconds(quirks.contains(.lateReplies) ? 1000 : 0) }
+  /// The time at which the replies so far have been given.
+  var answeredAt: Instant { repliedAt + lateness }
 
   /// The time of the next reply or action.
   var deadline: Instant? {
@@ -94,9 +102,19 @@ struct FamilyState: Sendable {
 
   /// Adds a reply.
   mutating func reply(_ bytes: [UInt8], at instant: Instant) {
-    let index = replies.firstIndex { $0.at > instant } ?? replies.endIndex
-    replies.insert((instant, bytes), at: index)
     repliedAt = max(repliedAt, instant)
+    guard let bytes = altered(bytes) else { return }
+    let at = instant + lateness
+    let index = replies.firstIndex { $0.at > at } ?? replies.endIndex
+    replies.insert((at, bytes), at: index)
+  }
+
+  /// A reply after the quirks; nil for none.
+  mutating func altered(_ bytes: [UInt8]) -> [UInt8]? {
+    guard !quirks.contains(.noReplies) else { return nil }
+    defer { lastReply = bytes }
+    replyCount += 1
+    return quirks.contains(.wrongReplies) && replyCount % 3 == 2 ? lastReply : bytes
   }
 
   /// Counts an acknowledgement; returns whether it is lost.
@@ -146,11 +164,16 @@ struct FamilyState: Sendable {
     startRate = nil
   }
 
+  /// Settings that are not in flash are lost.
+  mutating func loseRAM() {
+    if keepsRAM { current = defaults }
+  }
+
   /// The backup supply is empty.
   mutating func loseBackup() {
     cycle = nil
     log.stop()
-    if keepsRAM { current = defaults }
+    loseRAM()
   }
 
   /// The part of the settings that all models share.
@@ -183,6 +206,7 @@ extension VirtualReceiver {
       showPowerState()
     case .restart(let kind):
       let keeps = traits.family?.language == .airoha
+      if traits.family?.language == .airoha { family?.logging.isOn = false }
       forget(kind)
       family?.cycle = nil
       halt()
@@ -201,7 +225,10 @@ extension VirtualReceiver {
 
   /// Rebuilds the settings at a start.
   mutating func restartFamily() {
-    family?.restart(keepsUnsaved: isFamilyRAMKept)
+    let isForgetful = startCause == .standby && family?.quirks.contains(.forgetfulStandby) == true
+    family?.restart(keepsUnsaved: isFamilyRAMKept && !isForgetful)
+    if isForgetful { family?.loseRAM() }
+    if startCause == .standby { forgetInStandby() }
     isFamilyRAMKept = false
     switch family?.traits.language {
     case .quectel: loadPQTM()
@@ -224,11 +251,22 @@ extension VirtualReceiver {
     if before.systems != settings.systems { visibleAt = nil }
   }
 
-  /// Changes the rate of the line; the reply leaves at the new rate.
-  mutating func changeFamilyRate(to rate: UInt32) {
+  /// Changes the rate of the line. The acknowledgement leaves at the new rate; a quirk sends it before, at the old one.
+  mutating func changeFamilyRate(
+    to rate: UInt32, acknowledging bytes: [UInt8] = [], after milliseconds: Milliseconds = Milliseconds(0)
+  ) {
+    let isLost = bytes.isEmpty || family?.losesAcknowledgement() == true
+    let isEarly = family?.quirks.contains(.oldRateAcknowledgement) == true
+    if !isLost, isEarly, let bytes = family?.altered(bytes) { reply(bytes) }
     family?.current.baudRate = rate
     settings.baudRate = rate
     changeRate(to: rate)
+    if !isLost, !isEarly { respond(bytes, after: milliseconds) }
+  }
+
+  /// Loses time, position and orbits, by a quirk.
+  mutating func forgetInStandby() {
+    if family?.quirks.contains(.coldStandby) == true { forget(.cold) }
   }
 
   /// Restarts the search for satellites after a silence.

@@ -4,14 +4,17 @@ import MonotonicTime
 // Airoha's commands (Quectel LC26G(AB)&LC76G&LC86G GNSS Protocol Specification). `PAIR001,<command>,<result>`: 0 done,
 // 2 failed, 3 not supported, 4 parameter error, 5 busy; it precedes the data of a query.
 extension VirtualReceiver {
-  private static let pairLatency = Milliseconds(10)
+  static let pairLatency = Milliseconds(10)
   private static let pairSentences = ["GGA", "GLL", "GSA", "GSV", "RMC", "VTG", "ZDA", "GRS", "GST", "GNS"]
   /// The sentences that are off above 1 Hz.
   private static let slowSentences = ["VTG", "GLL", "ZDA", "GRS", "GST"]
 
   mutating func receivePAIR(_ fields: FamilyFields) {
     guard let family, !isAsleepByItself(fields) else { return }
-    if fields.address == "PQTMVERNO" { return respond("PQTMVERNO,\(traits.software)", after: Self.pairLatency) }
+    if fields.address == "PQTMVERNO" {
+      let software = family.quirks.contains(.logger) ? "LC76GABNR12A03S,2023/11/20,18:21:40" : "\(traits.software)"
+      return respond("PQTMVERNO,\(software)", after: Self.pairLatency)
+    }
     guard fields.address.hasPrefix("PAIR"), let command = Int(fields.address.dropFirst(4)) else { return }
     if family.quirks.contains(.busyAfterBoot), now.milliseconds(since: bootedAt) < 2000 {
       return acknowledgePAIR(command, 5)
@@ -20,7 +23,10 @@ extension VirtualReceiver {
     switch command {
     case 2:
       acknowledgePAIR(command, 0)
-      if !engine.isRunning { startEngine() }
+      if !engine.isRunning {
+        forgetInStandby()
+        startEngine()
+      }
     case 3: stopPAIR()
     case 4, 5, 6, 7: restartPAIR(command)
     case 21: query(command, "PAIR021,\(traits.hardware)")
@@ -42,17 +48,18 @@ extension VirtualReceiver {
     case 650: sleepPAIR(fields)
     case 864: setBaudPAIR(fields)
     case 865: query(command, "PAIR865,0,0,\(family.stored.baudRate)")
-    // This firmware is older than the logger.
+    // LC76GABNR02A01S and older lack the logger.
+    case 900...909 where family.quirks.contains(.logger): logPAIR(command, fields)
     default: acknowledgePAIR(command, 3)
     }
   }
 
-  private mutating func acknowledgePAIR(_ command: Int, _ result: Int) {
+  mutating func acknowledgePAIR(_ command: Int, _ result: Int) {
     let number = String(repeating: "0", count: max(0, 3 - "\(command)".count)) + "\(command)"
     acknowledge("PAIR001,\(number),\(result)", after: Self.pairLatency)
   }
 
-  private mutating func query(_ command: Int, _ data: String) {
+  mutating func query(_ command: Int, _ data: String) {
     acknowledgePAIR(command, 0)
     respond(data, after: Self.pairLatency)
   }

@@ -109,10 +109,9 @@ extension VirtualReceiver {
     guard let number = fields.number(0), let family else { return acknowledgePMTK(251, 0) }
     let rate = number == 0 ? family.defaults.baudRate : UInt32(clamping: number)
     guard family.traits.baudRates.contains(rate) else { return acknowledgePMTK(251, 0) }
-    changeFamilyRate(to: rate)
-    // Input is lost while the port changes; the acknowledgement comes at the new rate.
+    // Input is lost while the port changes.
+    changeFamilyRate(to: rate, acknowledging: framed("PMTK001,251,3"), after: Milliseconds(30))
     reception.silentUntil = now + Milliseconds(100)
-    acknowledge("PMTK001,251,3", after: Milliseconds(30))
   }
 
   /// Quectel's command for the rate, which some firmware takes when it is repeated only.
@@ -123,8 +122,7 @@ extension VirtualReceiver {
     let isRepeated = family.baudRequest == fields.text
     self.family?.baudRequest = fields.text
     if family.quirks.contains(.baudTwice), !isRepeated { return }
-    changeFamilyRate(to: rate)
-    respond("PQBAUD,W,OK", after: Milliseconds(30))
+    changeFamilyRate(to: rate, acknowledging: framed("PQBAUD,W,OK"), after: Milliseconds(30))
   }
 
   private mutating func receivePGCMD(_ fields: FamilyFields) {
@@ -168,6 +166,7 @@ extension VirtualReceiver {
   }
 
   private mutating func logPMTK(_ command: Int, _ fields: FamilyFields) {
+    if family?.quirks.contains(.noLogger) == true { return acknowledgePMTK(command, 1) }
     switch command {
     case 183:
       if let family { respond(family.log.status, after: Self.pmtkLatency) }
@@ -183,8 +182,9 @@ extension VirtualReceiver {
       family?.log.set(interval: seconds)
     case 622:
       guard let lines = family?.log.dump(usedOnly: fields[0] == "1") else { return }
-      for line in lines { spool.append(.frame(framed(line))) }
-      spool.append(.frame(framed("PMTK001,622,3")))
+      for line in lines + ["PMTK001,622,3"] {
+        if let bytes = family?.altered(framed(line)) { spool.append(.frame(bytes)) }
+      }
       return
     default: return acknowledgePMTK(command, 0)
     }

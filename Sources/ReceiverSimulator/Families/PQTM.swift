@@ -19,8 +19,8 @@ extension VirtualReceiver {
     case "PQTMVERNO": answer(name, ["\(name),\(traits.software)"])
     case "PQTMUNIQID": answer(name, ["\(name),OK,8,0000183B31B3C252"])
     case "PQTMLSTMSG":
-      let off = family?.current.rates["PQTMPVT", default: 0] == 0
-      answer(name, (off ? [] : ["\(name),OK,1,1,PQTMPVT,1,1"]) + ["\(name),OK,End"])
+      let own = ["PQTMTXT", "PQTMPVT"].filter { family?.current.rates[$0] ?? 0 > 0 }
+      answer(name, own.map { "\(name),OK,1,1,\($0),1,1" } + ["\(name),OK,End"])
     case "PQTMCFGUART": port(fields)
     case "PQTMCFGFIXRATE": setPeriodPQTM(fields)
     case "PQTMCFGMSGRATE": setMessagePQTM(fields)
@@ -75,8 +75,7 @@ extension VirtualReceiver {
     guard fields[0] == "W", let rate = UInt32(fields[1]).flatMap({ $0 > 8 ? $0 : UInt32(fields[2]) }),
       family.traits.baudRates.contains(rate)
     else { return fail(fields.address) }
-    changeFamilyRate(to: rate)
-    acknowledgeWrite(fields.address)
+    changeFamilyRate(to: rate, acknowledging: framed("\(fields.address),OK"), after: Milliseconds(2))
   }
 
   /// The period is in force after it was saved, and a restart.

@@ -40,6 +40,8 @@ public enum ReceiverModel: String, CaseIterable, Sendable {
   case tau1201
   /// ST Teseo-LIV3F.
   case teseo
+  /// Septentrio mosaic-G5.
+  case mosaic
 }
 
 /// The satellite systems.
@@ -166,6 +168,7 @@ extension ReceiverModel {
     case .um980: Self.um980Traits
     case .tau1201: Self.tau1201Traits
     case .teseo: Self.teseoTraits
+    case .mosaic: Self.mosaicTraits
     }
   }
 

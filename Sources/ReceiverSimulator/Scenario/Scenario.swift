@@ -14,6 +14,8 @@ public struct Scenario: Sendable, Equatable {
   public internal(set) var repeats = false
   /// Whether the receiver has time, position and orbits at the start, so that its first start is hot.
   public var beginsHot = false
+  /// The receiver; nil for an M10, or the one that a command names.
+  public var model: ReceiverModel?
   /// The deviations of the receiver from its documents.
   public var quirks: Set<Quirk> = []
   /// The faults in order of time.

@@ -42,6 +42,7 @@ struct ScenarioParser {
     guard var scenario else { throw words.error("a scenario begins with `start LATITUDE,LONGITUDE [HEIGHTm]`") }
     switch verb {
     case "hot": scenario.beginsHot = true
+    case "model": scenario.model = try words.model()
     case "quirk": scenario.quirks.insert(try words.quirk())
     case "sky": scenario.setSky(try words.sky(), fromSeconds: try motionTime(scenario))
     case "stay": try readStay(&scenario)
@@ -56,8 +57,8 @@ struct ScenarioParser {
       try readRepeat(&scenario)
     default:
       throw words.error(
-        "`\(verb)` is not a scenario command; use start, hot, seed, quirk, sky, stay, walk, ride, drive, circle, eight, errand, at "
-          + "and repeat")
+        "`\(verb)` is not a scenario command; use start, hot, seed, model, quirk, sky, stay, walk, ride, drive, circle, eight, errand, "
+          + "at and repeat")
     }
     try words.expectEnd()
     try checkDuration(of: scenario)

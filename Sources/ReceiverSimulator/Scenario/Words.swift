@@ -47,6 +47,14 @@ struct Words {
     return sky
   }
 
+  /// The name of a receiver, such as `mt3339`.
+  mutating func model() throws(ScenarioError) -> ReceiverModel {
+    guard let model = next().flatMap({ ReceiverModel(rawValue: String($0)) }) else {
+      throw error("a model is \(ReceiverModel.allCases.map(\.rawValue).joined(separator: ", "))")
+    }
+    return model
+  }
+
   /// A deviation of the receiver, such as `lost-acks`.
   mutating func quirk() throws(ScenarioError) -> Quirk {
     guard let quirk = next().flatMap({ Quirk(rawValue: String($0)) }) else {

@@ -97,8 +97,9 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
     switch choice.source {
     case .device(let device): (simulator, path, folder) = (nil, device, nil)
     case .simulator(let name):
+      let scenario = try Scenario.read(name)
       let line = VirtualLine(
-        model: .m10, scenario: try Scenario.read(name), startUTCSeconds: secondsSince1970(), startingAt: now)
+        model: scenario.model ?? .m10, scenario: scenario, startUTCSeconds: secondsSince1970(), startingAt: now)
       // With a link the receiver returns under the same name after an unplug of its scenario.
       let own = try PrivateTemporaryFolder()
       path = "\(own.path)/receiver"

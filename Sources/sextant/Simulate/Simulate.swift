@@ -18,8 +18,12 @@ struct Simulate: ParsableCommand {
       docs/reference/scenarios.md), `status` and `quit`. Press ^C to end.
       """)
 
-  @Option(help: "The model of the receiver: \(ReceiverModel.allCases.map(\.rawValue).joined(separator: ", ")).")
-  var model = ReceiverModel.m10
+  @Option(
+    help: """
+      The model of the receiver: \(ReceiverModel.allCases.map(\.rawValue).joined(separator: ", ")). Default: the \
+      scenario's, else m10.
+      """)
+  var model: ReceiverModel?
 
   @Option(help: "A built-in scenario (\(Scenario.names.joined(separator: ", "))), or a file.")
   var scenario = "walk"
@@ -101,6 +105,7 @@ struct Simulate: ParsableCommand {
   private func line(at now: Instant) throws -> VirtualLine {
     var scenario = try Scenario.read(scenario)
     scenario.quirks.formUnion(quirk)
+    let model = self.model ?? scenario.model ?? .m10
     guard let baud else {
       return VirtualLine(
         model: model, scenario: scenario, seed: seed, startUTCSeconds: secondsSince1970(),

@@ -49,10 +49,16 @@ struct Allystar: FamilyLanguage {
 
   func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? {
     switch action {
-    // CFG-SIMPLERST.
-    case .hotRestart: [Command(.allystar, 0x0640, [1]).pausing(Milliseconds(1000))]
-    case .save, .warmRestart, .coldRestart, .factoryReset: nil
+    case .hotRestart: [Self.restart(3)]
+    case .warmRestart: [Self.restart(2)]
+    case .coldRestart: [Self.restart(1)]
+    case .save, .factoryReset: nil
     }
+  }
+
+  /// CFG-SIMPLERST, which is not acknowledged: 0 reset (recorded), 1 cold, 2 warm, 3 hot (several public programs).
+  private static func restart(_ kind: UInt8) -> Command {
+    Command(.allystar, 0x0640, [kind]).pausing(Milliseconds(1000))
   }
 
   private static func command(_ identity: UInt16, _ payload: [UInt8]) -> Command {
