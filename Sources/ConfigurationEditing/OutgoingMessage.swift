@@ -22,6 +22,8 @@ package struct OutgoingMessage: Sendable, Equatable {
     case messageClass(MessageIdentity)
     /// Sentences with this formatter; proprietary ones with this first field.
     case sentence(formatter: UInt32, first: [UInt8]?)
+    /// The acknowledgement or the data of a family of receivers.
+    case family(FamilyAnswer)
     case none
   }
 
@@ -128,6 +130,16 @@ package struct OutgoingMessage: Sendable, Equatable {
     }
   }
 
+  /// Whether it is a sentence, which every receiver can get.
+  package var isSentence: Bool { command.bytes.first == UInt8(ascii: "$") }
+
+  /// Expects the acknowledgement of a family for a sentence.
+  package mutating func expectReply(of family: ReceiverFamily) {
+    guard isSentence, let sentence = Command.sentence(name, for: family) else { return }
+    command = sentence
+    if case .family(let answer) = sentence.answer { replies = .family(answer) }
+  }
+
   // MARK: Replies
 
   private static let aidDATA = MessageIdentity(0x0B, 0x10)
@@ -160,7 +172,7 @@ package struct OutgoingMessage: Sendable, Equatable {
   /// Whether there may be several messages in reply.
   package var hasManyReplies: Bool {
     switch command.answer {
-    case .list, .none: true
+    case .list, .none, .family: true
     default: false
     }
   }
@@ -177,6 +189,10 @@ package struct OutgoingMessage: Sendable, Equatable {
     case .messageClass(let identity):
       guard let ubx = frame.ubx, !isEcho(ubx) else { return false }
       return ubx.identity.messageClass == identity.messageClass || Self.acknowledges(ubx, identity)
+    case .family(let answer):
+      guard frame.nmea != nil else { return false }
+      let text = [UInt8](copying: frame.bytes)
+      return answer.isReply(toSentence: Array(text.dropFirst().prefix { $0 != UInt8(ascii: "*") && $0 >= 0x20 }))
     case .sentence(let formatter, let first):
       guard let sentence = frame.nmea, sentence.formatter.code == formatter else { return false }
       guard let first else { return !sentence.isProprietary }

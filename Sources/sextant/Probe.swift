@@ -16,8 +16,9 @@ struct Probe: ParsableCommand {
     commandName: "probe",
     abstract: "Identify a receiver.",
     discussion: """
-      Finds the baud rate, then polls a u-blox receiver for its version and its id. It changes nothing that lasts. The exit \
-      code is 0 for each receiver that sends frames, and 69 otherwise.
+      Finds the baud rate, then polls the receiver for its version: as a u-blox one, then as one of each other family, until \
+      one poll has a reply. It changes nothing that lasts. The exit code is 0 for each receiver that sends frames, and 69 \
+      otherwise.
       """)
 
   @OptionGroup var receiver: ReceiverOptions
@@ -29,7 +30,7 @@ struct Probe: ParsableCommand {
   var readOnly = false
 
   @Option(help: "End without a result after this many seconds.")
-  var seconds = 15.0
+  var seconds = 25.0
 
   @Argument(
     help: "The device of the receiver, as of --device.", completion: .custom { _, _, _ in DeviceCompletion.words })

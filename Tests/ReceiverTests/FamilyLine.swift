@@ -143,16 +143,29 @@ struct PAIRDevice: FamilyDevice {
   var firmware = "LC76GABNR02A01S"
   /// Commands that get busy first.
   var busy = 0
+  /// Whether it hears nothing but PAIR382, the fourth.
+  var isDrowsy = false
+  private var knocks = 0
+
+  init(busy: Int = 0, isDrowsy: Bool = false) {
+    self.busy = busy
+    self.isDrowsy = isDrowsy
+  }
 
   func epoch() -> [String] {
     Self.sentences(
       ["GGA", "GLL", "GSA", "GSV", "RMC", "VTG"].enumerated().filter { rates[$0.offset] > 0 }.map(\.element),
-      talker: "GN")
+      talker: "GN") + (isDrowsy ? ["PAIR010,0,0,2401,1000"] : [])
   }
 
   func wakes(by text: String) -> Bool { text.contains("$PAIR002*38") }
 
   mutating func receive(_ body: String) -> [String] {
+    if isDrowsy {
+      knocks += body == "PAIR382,1" ? 1 : 0
+      isDrowsy = knocks < 4
+      return isDrowsy ? [] : ["PAIR001,382,0"]
+    }
     if body == "PQTMVERNO" { return ["PQTMVERNO,\(firmware),2022/09/14,11:47:03"] }
     guard body.hasPrefix("PAIR") else { return [] }
     let fields = body.split(separator: ",").map { String($0) }
@@ -188,9 +201,12 @@ struct PCASDevice: FamilyDevice {
   var rates = ["GGA": 1, "GLL": 1, "GSA": 1, "GSV": 1, "RMC": 1, "VTG": 1]
   /// Sentences that are lost.
   var lost = 0
+  /// Whether it sends the state of its antenna.
+  var antenna = false
 
   func epoch() -> [String] {
     Self.sentences(["GGA", "GLL", "GSA", "GSV", "RMC", "VTG"].filter { rates[$0]! > 0 }, talker: "GN")
+      + (antenna ? ["GPTXT,01,01,01,ANTENNA OK"] : [])
   }
 
   mutating func receive(_ body: String) -> [String] {
@@ -216,13 +232,22 @@ struct PCASDevice: FamilyDevice {
   }
 }
 
+/// A receiver that sends sentences and replies to nothing.
+struct SilentDevice: FamilyDevice {
+  var rate: UInt32 = 9600
+  var period = 1000
+  var isAsleep = false
+
+  func epoch() -> [String] { Self.sentences(["GGA", "RMC"]) }
+  mutating func receive(_ body: String) -> [String] { [] }
+}
+
 extension VirtualHost where Machine == SessionLog {
   convenience init<Device: FamilyDevice>(
     family device: Device, intent: SessionSettings.Intent = .serve, line kind: SessionSettings.Line = .serial,
     _ adapt: (inout SessionSettings) -> Void = { _ in }
   ) where Line == FamilyLine<Device> {
     var settings = SessionSettings(intent: intent, line: kind)
-    settings.probesFamilies = true
     adapt(&settings)
     self.init(SessionLog(), FamilyLine(device), settings: settings)
   }

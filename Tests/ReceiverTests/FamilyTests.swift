@@ -51,11 +51,34 @@ struct FamilyTests {
     #expect(found.model == "LC29H" && !found.can(.standby) && found.can(.timedSleep))
   }
 
-  @Test("A serving session without permission sends nothing to an unknown receiver")
-  func noPermission() {
-    let scene = Host(family: PMTKDevice()) { $0.probesFamilies = false }
+  @Test("An unknown receiver gets the probes of each family once, and nothing after them")
+  func unknown() {
+    let scene = Host(family: SilentDevice())
     scene.run(60)
-    #expect(scene.line.sent.isEmpty)
+    #expect(scene.reported(.notIdentified(isOtherVendor: false)) == 1)
+    let sent = scene.line.sent
+    for probe in ["$PMTK605*31", "$PCAS06,0*1B", "$PAIR021*39", "$PQTMVERNO*58", "VERSIONB", "$PSTMGETSWVER,255*"] {
+      #expect(sent.contains(probe), "\(probe)")
+    }
+    #expect(!sent.contains("PMTK3") && !sent.contains("PCAS03") && !sent.contains("PAIR382"))
+    scene.run(600)
+    _ = scene.finish()
+    #expect(scene.line.sent == sent)
+  }
+
+  @Test("A family that the form of the sentences suggests is probed before u-blox and the others")
+  func likely() {
+    let scene = Host(family: PCASDevice(antenna: true), intent: .identify)
+    scene.run(60) { Self.isIdentified($0) }
+    #expect(Self.description(scene)?.family == .casic)
+    #expect(!scene.line.sent.contains("PMTK") && !scene.line.writes.contains { $0.utf8.contains(0x62) })
+  }
+
+  @Test("A receiver whose processor sleeps is roused where its sentences prove the family")
+  func roused() {
+    let scene = Host(family: PAIRDevice(isDrowsy: true), intent: .identify)
+    scene.run(60) { Self.isIdentified($0) }
+    #expect(Self.description(scene)?.model == "LC76G" && scene.line.sent.contains("$PAIR382,1*2E"))
   }
 
   @Test("A read-only session sends nothing")
@@ -110,6 +133,23 @@ struct FamilyTests {
     #expect(scene.line.device.constellations == [1, 1, 1, 1, 1, 0])
   }
 
+  @Test("A receiver without acknowledgements is observed: before, and until it does what was sent")
+  func casicSettings() {
+    let scene = Host(family: PCASDevice())
+    scene.run(60) { Self.isIdentified($0) }
+    var desired = DesiredConfiguration.nothing
+    desired.measurementPeriodMilliseconds = 200
+    desired.sentences = [SentenceRate("GLL", 0), SentenceRate("VTG", 0)]
+    scene.line.device.lost = 2
+    scene.apply(.set(desired))
+    scene.run(90) { $0.line.device.period == 200 && $0.line.device.rates["GLL"] == 0 && Self.isIdentified($0) }
+    #expect(scene.line.device.period == 200 && scene.line.device.rates["GLL"] == 0)
+    _ = scene.finish()
+    #expect(scene.line.device.period == 1000)
+    #expect(scene.line.device.rates == PCASDevice().rates)
+    #expect(scene.reported(.notPutBack) == 0)
+  }
+
   @Test("Tasks of a person are done all or none")
   func allOrNothing() {
     let scene = Host(family: PMTKDevice(refused: ["314": 2]), intent: .identify)
@@ -127,7 +167,7 @@ struct FamilyTests {
     // Unknown to the family: nothing is sent.
     let before = scene.line.sent
     #expect(
-      perform([.set(.period(500)), .set(.messages([SentenceRate("GNS", 1)]))]) == .performed([.silent, .unsupported]))
+      perform([.set(.period(500)), .set(.messages([SentenceRate("GNS", 1)]))]) == .performed([.withdrawn, .unsupported]))
     #expect(perform([.act(.save)]) == .performed([.unsupported]))
     #expect(scene.line.sent == before)
     #expect(perform([.set(.period(200))]) == .performed([.written]))
@@ -139,10 +179,11 @@ struct FamilyTests {
   func noUBX() {
     let scene = Host(family: PMTKDevice())
     scene.run(60) { Self.isIdentified($0) }
+    let before = scene.line.writes.count
     guard let ticket = scene.withSession({ $0.submit(.poll(.monVER), at: scene.now) }) else { return }
     scene.run(1)
     #expect(scene.machine.outcomes[ticket] == .refused(.unsupported))
-    #expect(!scene.line.writes.contains { $0.utf8.contains(0x62) && $0.utf8.contains(0x0A) && !$0.hasPrefix("$") })
+    #expect(!scene.line.writes.dropFirst(before).contains { $0.utf8.contains(0x62) && $0.utf8.contains(0x0A) && !$0.hasPrefix("$") })
   }
 
   // MARK: Sleep
@@ -187,6 +228,19 @@ struct FamilyTests {
     next.run(20) { Self.isIdentified($0) }
     #expect(!next.line.device.isAsleep)
     #expect(next.line.writes.first?.hasPrefix("$PAIR002") == true)
+  }
+
+  @Test(
+    "A sleeping receiver is awake at the end, and after a killed program at the next start",
+    arguments: [SessionSettings.Line.serial, .bound])
+  func awakeAtEnd(_ line: SessionSettings.Line) {
+    let scene = Host(family: PAIRDevice(), line: line)
+    scene.run(60) { Self.isIdentified($0) }
+    scene.apply(.sleep(nil))
+    scene.run(10)
+    #expect(scene.line.device.isAsleep)
+    _ = scene.finish()
+    #expect(!scene.line.device.isAsleep && scene.read { $0.isRestored } ?? true)
   }
 
   @Test("Values that a killed program changed are restored by the next one")

@@ -49,6 +49,9 @@ public struct FamilyAnswer: Sendable, Equatable {
     case wait
   }
 
+  /// Whether a sentence is a reply, by its text without `$` and checksum.
+  public func isReply(toSentence body: [UInt8]) -> Bool { judge(.text(body)) != nil }
+
   /// Judges a frame; nil if it is not about the command.
   func judge(_ frame: FamilyFrame) -> Verdict? {
     if let payload = data(of: frame) { return .over(.answered(payload)) }

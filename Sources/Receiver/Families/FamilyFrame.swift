@@ -22,6 +22,15 @@ public enum FrameLayout: Sendable, Equatable {
 
   private static let longestPayload = 2048
 
+  var family: ReceiverFamily {
+    switch self {
+    case .casic: .casic
+    case .allystar: .allystar
+    case .skyTraq: .skyTraq
+    case .unicore: .unicore
+    }
+  }
+
   /// Returns a frame.
   func frame(_ identity: UInt16, _ payload: [UInt8]) -> [UInt8] {
     let length = UInt16(clamping: payload.count)
@@ -87,7 +96,9 @@ public enum FrameLayout: Sendable, Equatable {
       guard Self.fletcher(bytes[at + 2..<end]) == [bytes[end], bytes[end + 1]] else { return .none }
       identity = UInt16(bytes[at + 2]) << 8 | UInt16(bytes[at + 3])
     case .skyTraq:
-      guard payload.reduce(UInt8(0), { $0 ^ $1 }) == bytes[end] else { return .none }
+      guard payload.reduce(UInt8(0), { $0 ^ $1 }) == bytes[end], bytes[end + 1] == 13, bytes[end + 2] == 10 else {
+        return .none
+      }
       let frame = FamilyFrame.binary(self, UInt16(payload[0]), Array(payload.dropFirst()))
       return .frame(frame, length: headLength + length + tail)
     case .unicore:

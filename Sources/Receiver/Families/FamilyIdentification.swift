@@ -3,15 +3,20 @@ import MonotonicTime
 
 /// Polls the identity of a receiver of another maker: one family at a time, and none after one has replied.
 struct FamilyIdentification: Sendable {
-  private enum Step { case probing, polling(ReceiverDescription), done(ReceiverDescription?) }
+  private enum Step { case probing, rousing, polling(ReceiverDescription), done(ReceiverDescription?) }
 
   private let families: [ReceiverFamily]
   /// Whether it is the family for sure: replies are worth waiting for.
   private let isProved: Bool
   private let isLineFull: Bool
+  /// Whether its sentences suggest the first of the families, or prove it.
+  private let isExpected: Bool
+  /// The time of the transmit buffer of a full line (recorded: a reply 5.9 s late).
+  private static let fullLinePatience = Milliseconds(6500)
   private var family = 0
   private var probe = 0
   private var step = Step.probing
+  private var isRoused = false
   /// The polls so far: two families can have one in common.
   private var asked: [[UInt8]] = []
 
@@ -19,7 +24,9 @@ struct FamilyIdentification: Sendable {
   ///   - families: the families to try, in this order.
   ///   - isProved: whether sentences or an earlier reply have shown the family.
   ///   - isLineFull: whether the receiver's own messages fill the line, so that replies are late or lost.
-  init(_ families: [ReceiverFamily], isProved: Bool, isLineFull: Bool) {
+  ///   - isExpected: whether the sentences have the form of these families.
+  init(_ families: [ReceiverFamily], isProved: Bool, isLineFull: Bool, isExpected: Bool = false) {
+    self.isExpected = isProved || isExpected
     self.families = families
     self.isProved = isProved
     self.isLineFull = isLineFull
@@ -39,7 +46,12 @@ struct FamilyIdentification: Sendable {
         command.attempts = min(command.attempts, isLineFull ? 2 : 1)
         if command.answersAtOnce { command.bytes += command.bytes }
       }
+      if isLineFull, isExpected {
+        command.attempts = 2
+        command.patience = max(command.patience, Self.fullLinePatience)
+      }
       return command
+    case .rousing: return language?.rousing
     case .polling(let found): return found.family?.language?.furtherPoll(after: found)
     case .done: return nil
     }
@@ -55,6 +67,8 @@ struct FamilyIdentification: Sendable {
       // A reply that names no model is one of this family.
       if case .answered = outcome { return step = .done(nil) }
       advance()
+    case .rousing:
+      (step, probe, isRoused) = (.probing, 0, true)
     case .polling(var found):
       found.family?.language?.complete(&found, from: outcome)
       step = .done(found)
@@ -81,6 +95,10 @@ struct FamilyIdentification: Sendable {
   private mutating func advance() {
     repeat {
       probe += 1
+      // The family is known, and its processor may be asleep.
+      if isProved, !isRoused, let language, probe == language.probes.count, language.rousing != nil {
+        return step = .rousing
+      }
       if let language, probe < language.probes.count { continue }
       (family, probe) = (family + 1, 0)
     } while language.map { probe < $0.probes.count && asked.contains($0.probes[probe].bytes) } ?? false

@@ -24,10 +24,22 @@ protocol FamilyLanguage: Sendable {
   func commands(
     setting value: ReceiverValue, from found: ReceiverValue?, on receiver: ReceiverDescription
   ) -> [Command]?
+  /// The values that the receiver changes by itself with this one. They are read before it is set, for their restoration.
+  func affected(by value: ReceiverValue) -> [ReceiverValue.Kind]
+  /// Whether a value is in force after a save and a restart only.
+  func takesRestart(_ kind: ReceiverValue.Kind) -> Bool
+  /// Whether a session can set a value and restore it exactly.
+  func canTakeBack(_ kind: ReceiverValue.Kind) -> Bool
   /// The bytes that change the baud rate of the port; nil if that is not possible for this session alone.
   func rateChange(to rate: UInt32) -> [UInt8]?
 
   func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]?
+  /// The commands of an action whose usual ones were refused; nil without any.
+  func commandsAfterRefusal(of action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]?
+  /// The command that keeps a receiver awake whose processor sleeps by itself, before it hears a probe; nil for others.
+  var rousing: Command? { get }
+  /// The shortest time that `sleep` can request.
+  func shortestSleep(on receiver: ReceiverDescription) -> Milliseconds
   /// The request to sleep; nil if it cannot. It has no reply that counts: frames show whether the receiver sleeps.
   func sleep(for duration: Milliseconds?, on receiver: ReceiverDescription) -> Command?
   /// The bytes before `wakeUp`, which may be lost.
@@ -46,8 +58,14 @@ extension FamilyLanguage {
   func commands(
     setting value: ReceiverValue, from found: ReceiverValue?, on receiver: ReceiverDescription
   ) -> [Command]? { nil }
+  func affected(by value: ReceiverValue) -> [ReceiverValue.Kind] { [] }
+  func takesRestart(_ kind: ReceiverValue.Kind) -> Bool { false }
+  func canTakeBack(_ kind: ReceiverValue.Kind) -> Bool { !takesRestart(kind) }
   func rateChange(to rate: UInt32) -> [UInt8]? { nil }
   func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? { nil }
+  func commandsAfterRefusal(of action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? { nil }
+  var rousing: Command? { nil }
+  func shortestSleep(on receiver: ReceiverDescription) -> Milliseconds { SleepRequest.shortest }
   func sleep(for duration: Milliseconds?, on receiver: ReceiverDescription) -> Command? { nil }
   var wakingBytes: [UInt8] { [13, 10] }
   var wakeUp: Command { probes[0] }

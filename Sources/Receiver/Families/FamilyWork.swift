@@ -5,8 +5,8 @@ import MonotonicTime
 ///
 ///     read:  poll ─▶ value;   without a poll: wait ─▶ the value that the sentences show
 ///     set:   read ─▶ as wanted? ── yes ──▶ next
-///                      └─ no ─▶ commands ─▶ read again ─▶ next, or the commands again
-///     act:   commands ─▶ next
+///                      └─ no ─▶ (read what the receiver changes with it) ─▶ commands ─▶ read again ─▶ next, or the commands again
+///     act:   commands ─▶ next;   refused: the other commands of the family, if it has some
 ///
 /// A value that was changed is kept as it was found.
 struct FamilyWork: Sendable {
@@ -20,10 +20,12 @@ struct FamilyWork: Sendable {
     case restoring
   }
 
-  private enum Step { case reading, observing, writing, verifying, observingAgain, over }
+  private enum Step { case reading, observing, keeping(ReceiverValue.Kind), writing, verifying, observingAgain, over }
 
   /// How often a value is written.
   private static let mostWritings = 3
+  /// The sentences that are switched on at a receiver without any.
+  private static let usualOutput = ["GGA", "GSA", "GSV", "RMC"].map { SentenceRate($0, 1) }
 
   private let language: any FamilyLanguage
   private let receiver: ReceiverDescription
@@ -33,11 +35,19 @@ struct FamilyWork: Sendable {
 
   private var index = 0
   private var step = Step.reading
+  /// The value to set: that of the task, or the sentences that stand for it.
+  private var wanted: ReceiverValue?
   private var commands: [Command] = []
   private var replies: [[UInt8]?] = []
   private var present: ReceiverValue?
+  /// The value that restores the present one.
+  private var before: ReceiverValue?
+  private var toKeep: [ReceiverValue.Kind] = []
   private var writings = 0
   private var isDoubtful = false
+  /// An action: whether a command was refused, and whether the other commands were tried.
+  private var isRefused = false
+  private var isSecondTry = false
 
   /// The values that were changed, as they were found.
   private(set) var found: [ReceiverValue] = []
@@ -48,21 +58,22 @@ struct FamilyWork: Sendable {
   init?(_ tasks: [ReceiverTask], on receiver: ReceiverDescription, _ mode: Mode, ticket: SessionTicket? = nil) {
     guard let language = receiver.family?.language else { return nil }
     (self.language, self.receiver, self.mode, self.tasks, self.ticket) = (language, receiver, mode, tasks, ticket)
-    let isPossible = tasks.map { Self.isPossible($0, language, receiver) }
+    let isPossible = tasks.map(isPossible)
     if mode == .permanent, isPossible.contains(false) {
-      results = isPossible.map { $0 ? .silent : .unsupported }
+      results = isPossible.map { $0 ? .withdrawn : .unsupported }
       self.tasks = []
     }
     begin()
   }
 
-  private static func isPossible(
-    _ task: ReceiverTask, _ language: any FamilyLanguage, _ receiver: ReceiverDescription
-  ) -> Bool {
+  private func isPossible(_ task: ReceiverTask) -> Bool {
     switch task {
-    case .read: true
-    case .set(let value): language.commands(setting: value, from: nil, on: receiver) != nil
-    case .act(let action): language.commands(for: action, on: receiver) != nil
+    case .read: return true
+    case .set(.output): return language.commands(setting: .messages(Self.usualOutput), from: nil, on: receiver) != nil
+    case .set(let value):
+      if mode != .permanent, !language.canTakeBack(value.kind) { return false }
+      return language.commands(setting: value, from: nil, on: receiver) != nil
+    case .act(let action): return language.commands(for: action, on: receiver) != nil
     }
   }
 
@@ -75,6 +86,7 @@ struct FamilyWork: Sendable {
   func next() -> Command? {
     switch step {
     case .reading, .verifying, .writing: commands.first
+    case .keeping: commands.first ?? observation
     case .observing, .observingAgain: observation
     case .over: nil
     }
@@ -92,38 +104,54 @@ struct FamilyWork: Sendable {
   /// Long enough for three epochs, and for the rarest sentence.
   private var observingTime: Milliseconds {
     var epoch: UInt64 = 1000
-    if index < tasks.count, case .set(.period(let wanted)) = tasks[index] { epoch = max(epoch, UInt64(wanted)) }
+    if case .period(let wanted)? = wanted { epoch = max(epoch, UInt64(wanted)) }
     var rarest: UInt64 = 1
-    if index < tasks.count, case .set(.messages(let wanted)) = tasks[index] {
-      rarest = max(rarest, UInt64(wanted.map(\.rate).max() ?? 1))
-    }
+    if case .messages(let wanted)? = wanted { rarest = max(rarest, UInt64(wanted.map(\.rate).max() ?? 1)) }
     return Milliseconds(epoch * (2 * rarest + 2) + 500)
   }
 
   private mutating func begin() {
-    (commands, replies, present, writings, isDoubtful) = ([], [], nil, 0, false)
+    (commands, replies, present, before, toKeep, writings) = ([], [], nil, nil, [], 0)
+    (isDoubtful, isRefused, isSecondTry) = (false, false, false)
     guard index < tasks.count else { return step = .over }
-    guard Self.isPossible(tasks[index], language, receiver) else { return finish(.unsupported) }
+    guard isPossible(tasks[index]) else { return finish(.unsupported) }
+    wanted = nil
     switch tasks[index] {
     case .act: write()
-    case .set where mode == .restoring: write()
     case .read(let kind): read(kind)
-    case .set(let value): read(value.kind)
+    case .set(let value):
+      wanted = value
+      if mode == .restoring { write() } else { read(value.kind) }
     }
   }
 
   private mutating func read(_ kind: ReceiverValue.Kind) {
-    commands = language.polls(of: kind)
+    commands = language.polls(of: kind.stored)
     replies = []
     step = commands.isEmpty ? .observing : .reading
+  }
+
+  /// Reads a value that the receiver changes with the wanted one, or writes that.
+  private mutating func keepNext() {
+    guard let kind = toKeep.first else {
+      // It is restored first: values are restored in the reverse order.
+      if let before { found.append(before) }
+      return write()
+    }
+    commands = language.polls(of: kind)
+    replies = []
+    step = .keeping(kind)
   }
 
   private mutating func write() {
     writings += 1
     isDoubtful = false
     switch tasks[index] {
-    case .set(let value): commands = language.commands(setting: value, from: present, on: receiver) ?? []
-    case .act(let action): commands = language.commands(for: action, on: receiver) ?? []
+    case .set: commands = wanted.flatMap { language.commands(setting: $0, from: present, on: receiver) } ?? []
+    case .act(let action):
+      commands =
+        (isSecondTry
+          ? language.commandsAfterRefusal(of: action, on: receiver) : language.commands(for: action, on: receiver)) ?? []
     case .read: commands = []
     }
     step = .writing
@@ -136,15 +164,40 @@ struct FamilyWork: Sendable {
   mutating func receive(_ outcome: Outcome, observed: ObservedOutput) {
     switch step {
     case .reading, .verifying:
-      if case .answered(let reply) = outcome { replies.append(reply) } else { replies.append(nil) }
-      commands.removeFirst()
+      takeReply(outcome)
       guard commands.isEmpty, let kind else { return }
-      take(language.value(kind, from: replies), isRead: true)
+      take(language.value(kind.stored, from: replies), isRead: true)
     case .observing, .observingAgain:
-      if let kind { take(observed.value(kind), isRead: false) }
+      guard let kind else { return }
+      let value = observed.value(kind.stored)
+      // A receiver without output has no sentences to observe.
+      if value == nil, kind == .output { return take(.messages([]), isRead: false) }
+      take(value, isRead: false)
+    case .keeping(let kind):
+      let isObserved = commands.isEmpty
+      if !isObserved {
+        takeReply(outcome)
+        guard commands.isEmpty else { return }
+      }
+      keep(isObserved ? observed.value(kind) : language.value(kind, from: replies))
     case .writing: receiveOfWriting(outcome)
     case .over: break
     }
+  }
+
+  private mutating func takeReply(_ outcome: Outcome) {
+    if case .answered(let reply) = outcome { replies.append(reply) } else { replies.append(nil) }
+    commands.removeFirst()
+  }
+
+  private mutating func keep(_ value: ReceiverValue?) {
+    toKeep.removeFirst()
+    guard let value else {
+      if mode == .session { return finish(.silent) }
+      return keepNext()
+    }
+    found.append(value)
+    keepNext()
   }
 
   private var isReading: Bool { if index < tasks.count, case .read = tasks[index] { true } else { false } }
@@ -159,44 +212,60 @@ struct FamilyWork: Sendable {
   }
 
   private mutating func receiveOfWriting(_ outcome: Outcome) {
+    if case .act(let action) = tasks[index] { return receive(outcome, of: action) }
     switch outcome {
     case .acknowledged, .answered: break
     case .refused:
-      if writings == 1, case .set(let value) = tasks[index] { found.removeAll { $0.kind == value.kind } }
+      if writings == 1, let wanted { found.removeAll { $0.kind == wanted.kind } }
       return finish(.refused)
     default: isDoubtful = true
     }
     commands.removeFirst()
-    guard commands.isEmpty else { return }
-    guard case .set(let value) = tasks[index] else { return finish(outcome == .silent ? .silent : .written) }
+    guard commands.isEmpty, let wanted else { return }
     // The end does not read what was acknowledged, as the user waits; what has no acknowledgement is sent several times.
     if mode == .restoring {
       if outcome == .sent, writings < Self.mostWritings { return write() }
       return finish(outcome == .silent ? .silent : .written)
     }
-    commands = language.polls(of: value.kind)
+    commands = language.polls(of: wanted.kind)
     replies = []
     step = commands.isEmpty ? .observingAgain : .verifying
     if commands.isEmpty, !isDoubtful { finish(.written) }
   }
 
+  /// All commands of an action are sent, also after a refusal: the last ones can take back the first.
+  private mutating func receive(_ outcome: Outcome, of action: ReceiverAction) {
+    if case .refused = outcome { isRefused = true }
+    if outcome == .silent { isDoubtful = true }
+    commands.removeFirst()
+    guard commands.isEmpty else { return }
+    if isRefused, !isSecondTry, language.commandsAfterRefusal(of: action, on: receiver) != nil {
+      (isRefused, isSecondTry) = (false, true)
+      return write()
+    }
+    finish(isRefused ? .refused : isDoubtful ? .silent : .written)
+  }
+
   private mutating func take(_ value: ReceiverValue?, isRead: Bool) {
     switch (step, tasks[index]) {
-    case (.reading, .read), (.observing, .read):
-      if let value { return finish(.value(value)) }
+    case (.reading, .read(let kind)), (.observing, .read(let kind)):
+      if let value { return finish(.value(kind == .output ? value.asOutput : value)) }
       if isRead { step = .observing } else { finish(.silent) }
-    case (.reading, .set(let wanted)), (.observing, .set(let wanted)):
+    case (.reading, .set(let task)), (.observing, .set(let task)):
       if value == nil, isRead { return step = .observing }
       present = value
       guard let value else {
         if mode == .session { return finish(.silent) }
         return write()
       }
+      if case .output(let isOn) = task { wanted = value.sentences(forOutput: isOn, usual: Self.usualOutput) }
+      guard let wanted else { return finish(.wasThere) }
       if value.covers(wanted) { return finish(.wasThere) }
-      found.append(value.undoing(wanted))
-      write()
-    case (.verifying, .set(let wanted)), (.observingAgain, .set(let wanted)):
-      if let value, value.covers(wanted) { return finish(.written) }
+      toKeep = language.affected(by: wanted)
+      before = value.undoing(wanted, isObserved: !isRead)
+      keepNext()
+    case (.verifying, .set), (.observingAgain, .set):
+      if let value, let wanted, value.covers(wanted) { return finish(.written) }
       if writings < Self.mostWritings { return write() }
       finish(value == nil ? .silent : .notVerified)
     default: break
@@ -208,7 +277,7 @@ struct FamilyWork: Sendable {
     // All of it or nothing: what was written is undone.
     if mode == .permanent, !result.isDone, undone.isEmpty, !isReading {
       let open = tasks.count - index - 1
-      results += repeatElement(.silent, count: open)
+      results += repeatElement(.withdrawn, count: open)
       tasks.removeLast(open)
       undone = found.reversed().map { .set($0) }
       tasks += undone

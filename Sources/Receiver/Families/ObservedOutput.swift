@@ -70,6 +70,7 @@ struct ObservedOutput: Sendable {
         }.sorted { $0.formatter < $1.formatter })
     case .constellations:
       return constellations.isEmpty ? nil : .constellations(constellations.sorted { $0.rawValue < $1.rawValue })
+    case .output: return value(.messages)?.asOutput
     }
   }
 

@@ -19,11 +19,13 @@ public enum ReceiverTask: Sendable, Hashable {
     case silent
     /// The receiver accepted it, and what it sends or reports differs.
     case notVerified
+    /// It was not done, because another task of the request failed.
+    case withdrawn
 
     public var isDone: Bool {
       switch self {
       case .value, .wasThere, .written: true
-      case .refused, .unsupported, .silent, .notVerified: false
+      case .refused, .unsupported, .silent, .notVerified, .withdrawn: false
       }
     }
   }

@@ -10,6 +10,12 @@ public struct SentenceRate: Sendable, Hashable {
     self.formatter = formatter
     self.rate = rate
   }
+
+  /// The name of a place in a list of rates without a sentence of its own.
+  static func name(ofPlace index: Int) -> String { "#\(index)" }
+  static func place(of name: String) -> Int? { name.first == "#" ? Int(name.dropFirst()) : nil }
+  /// Whether it is a sentence by its name.
+  public var isSentence: Bool { formatter.first != "#" }
 }
 
 /// A setting of a receiver of another maker, and its value.
@@ -20,15 +26,35 @@ public enum ReceiverValue: Sendable, Hashable {
   case messages([SentenceRate])
   /// The constellations in use; all others are off.
   case constellations([DesiredConfiguration.Constellation])
+  /// Whether any sentence is sent.
+  case output(Bool)
 
-  public enum Kind: String, Sendable, CaseIterable { case period = "rate", messages, constellations }
+  public enum Kind: String, Sendable, CaseIterable {
+    case period = "rate", constellations, messages
+    case output = "nmea"
+
+    /// The kind whose value the receiver has: the output is that of the sentences.
+    var stored: Kind { self == .output ? .messages : self }
+  }
 
   public var kind: Kind {
     switch self {
     case .period: .period
     case .messages: .messages
     case .constellations: .constellations
+    case .output: .output
     }
+  }
+
+  /// The rates of sentences as whether any is sent.
+  var asOutput: ReceiverValue {
+    if case .messages(let list) = self { .output(list.contains { $0.rate > 0 }) } else { self }
+  }
+
+  /// The rates of sentences that switch the output of a receiver with these rates on or off; nil if it is.
+  func sentences(forOutput isOn: Bool, usual: [SentenceRate]) -> ReceiverValue? {
+    guard case .messages(let list) = self, case .output(let wasOn) = asOutput, wasOn != isOn else { return nil }
+    return .messages(isOn ? usual : list.filter { $0.rate > 0 }.map { SentenceRate($0.formatter, 0) })
   }
 
   /// Two words: the kind, and the value without blanks.
@@ -38,6 +64,7 @@ public enum ReceiverValue: Sendable, Hashable {
     case .messages(let list): "\(kind.rawValue) -" + list.map { "\($0.formatter):\($0.rate)" }.joined(separator: ",")
     case .constellations(let list):
       "\(kind.rawValue) -" + list.map { String($0.rawValue) }.joined(separator: ",")
+    case .output(let isOn): "\(kind.rawValue) \(isOn ? 1 : 0)"
     }
   }
 
@@ -63,6 +90,9 @@ public enum ReceiverValue: Sendable, Hashable {
       let list = words.compactMap { UInt8($0).flatMap { DesiredConfiguration.Constellation(rawValue: $0) } }
       guard list.count == words.count else { return nil }
       self = .constellations(list)
+    case .output?:
+      guard ["0", "1"].contains(word) else { return nil }
+      self = .output(word == "1")
     case nil: return nil
     }
   }
@@ -78,9 +108,18 @@ public enum ReceiverValue: Sendable, Hashable {
   }
 
   /// The value that restores this one after `wanted` was set: sentences that were added are off again.
-  func undoing(_ wanted: ReceiverValue) -> ReceiverValue {
+  ///
+  /// - Parameter isObserved: whether the receiver's sentences show this value: among them are some that cannot be set.
+  func undoing(_ wanted: ReceiverValue, isObserved: Bool) -> ReceiverValue {
     guard case .messages(let there) = self, case .messages(let wanted) = wanted else { return self }
     let added = wanted.filter { one in !there.contains { $0.formatter == one.formatter } }
-    return .messages(there + added.map { SentenceRate($0.formatter, 0) })
+    let kept = isObserved ? there.filter { one in wanted.contains { $0.formatter == one.formatter } } : there
+    return .messages(kept + added.map { SentenceRate($0.formatter, 0) })
+  }
+
+  /// The rates of sentences with those of `other` that are missing here; other values as they are.
+  func adding(_ other: ReceiverValue) -> ReceiverValue {
+    guard case .messages(let list) = self, case .messages(let more) = other else { return self }
+    return .messages(list + more.filter { one in !list.contains { $0.formatter == one.formatter } })
   }
 }

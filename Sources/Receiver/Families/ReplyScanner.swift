@@ -11,13 +11,30 @@ struct ReplyScanner: Sendable {
 
   /// Takes bytes; `body` gets each whole frame.
   mutating func receive(_ span: RawSpan, _ body: (FamilyFrame) -> Void) {
+    scan(span) { frame, _ in body(frame) }
+  }
+
+  /// Takes bytes of an unknown receiver. Returns the family that a frame in them proves; nil without one.
+  mutating func search(_ span: RawSpan) -> ReceiverFamily? {
+    var found: ReceiverFamily?
+    scan(span) { frame, isUnicore in
+      switch frame {
+      case .binary(let layout, _, _): found = found ?? layout.family
+      case .text: if isUnicore { found = found ?? .unicore }
+      }
+    }
+    return found
+  }
+
+  /// - Parameter body: gets each frame, and whether it is a line with Unicore's checksum.
+  private mutating func scan(_ span: RawSpan, _ body: (FamilyFrame, Bool) -> Void) {
     bytes.append(contentsOf: [UInt8](copying: span))
     var at = 0
     search: while at < bytes.count {
       switch FrameLayout.scan(bytes[at...]) {
       case .incomplete: break search
       case .frame(let frame, let length):
-        body(frame)
+        body(frame, false)
         at += length
       case .none:
         guard Self.isText(bytes[at]) else {
@@ -25,7 +42,7 @@ struct ReplyScanner: Sendable {
           continue
         }
         guard let end = bytes[at...].firstIndex(where: { !Self.isText($0) }) else { break search }
-        if let frame = Self.text(bytes[at..<end]) { body(frame) }
+        if let (frame, isUnicore) = Self.text(bytes[at..<end]) { body(frame, isUnicore) }
         at = end
       }
     }
@@ -35,21 +52,23 @@ struct ReplyScanner: Sendable {
 
   private static func isText(_ byte: UInt8) -> Bool { byte >= 0x20 && byte < 0x7F }
 
-  /// Returns a line; of one that interrupts another, the last sentence. Nil for a wrong checksum.
-  private static func text(_ line: ArraySlice<UInt8>) -> FamilyFrame? {
+  /// Returns a line, and whether it has Unicore's checksum; of one that interrupts another, the last sentence. Nil for a wrong
+  /// checksum.
+  private static func text(_ line: ArraySlice<UInt8>) -> (FamilyFrame, isUnicore: Bool)? {
     var line = line
     if let start = line.lastIndex(of: UInt8(ascii: "$")) { line = line[start...] }
     guard let first = line.first, first == UInt8(ascii: "$") || first == UInt8(ascii: "#") else {
-      return .text(Array(line))
+      return (.text(Array(line)), false)
     }
     let body = line.dropFirst()
-    guard body.count >= 3, body[body.endIndex - 3] == UInt8(ascii: "*") else { return .text(Array(body)) }
+    guard body.count >= 3, body[body.endIndex - 3] == UInt8(ascii: "*") else { return (.text(Array(body)), false) }
     let digits = String(decoding: body.suffix(2), as: UTF8.self)
-    guard let sum = UInt8(digits, radix: 16) else { return .text(Array(body)) }
+    guard let sum = UInt8(digits, radix: 16) else { return (.text(Array(body)), false) }
     let content = body.dropLast(3)
     let found = content.reduce(UInt8(0)) { $0 ^ $1 }
     // Unicore's texts are summed with their first character (recorded: UM980).
     guard sum == found || sum == found ^ first else { return nil }
-    return .text(Array(content))
+    let words = ["command,", "CONFIG,", "devicename,"]
+    return (.text(Array(content)), sum != found && words.contains { content.starts(with: $0.utf8) })
   }
 }

@@ -15,7 +15,9 @@ struct IdentityPolling {
   private var state = State.open
   /// The port whose UBX output was switched on; nil if it was not.
   var switchedPort: ReceiverPortNumber?
-  /// Whether the families of other makers were probed.
+  /// Whether the families that the sentences' form suggests were probed.
+  var hasProbedLikely = false
+  /// Whether all families of other makers were probed, or the one that is proved.
   var hasProbedFamilies = false
   /// A reply to MON-VER that names no generation: other makers reply to it in part.
   var doubtful: Identification?
@@ -29,12 +31,16 @@ struct IdentityPolling {
 
   var isPassive: Bool { if case .passive = state { true } else { false } }
 
-  mutating func update(_ evidence: VendorEvidence) { self.evidence = evidence }
+  mutating func update(_ evidence: VendorEvidence) {
+    // The family is known only now: it is probed once more.
+    if self.evidence.family == nil, evidence.family != nil { hasProbedFamilies = false }
+    self.evidence = evidence
+  }
 
   /// Returns whether the receiver may be polled.
   mutating func resume() -> Bool {
     if isPassive {
-      guard evidence.verdict == .uBlox else { return false }
+      guard evidence.verdict == .uBlox || evidence.family?.language != nil && !hasProbedFamilies else { return false }
       state = isUnanswered ? .unanswered : .open
     }
     return true
@@ -50,6 +56,7 @@ struct IdentityPolling {
   mutating func reset() {
     evidence = VendorEvidence()
     switchedPort = nil
+    hasProbedLikely = false
     hasProbedFamilies = false
     doubtful = nil
     finish(isUnanswered: false)

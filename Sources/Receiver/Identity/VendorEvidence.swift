@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NMEA
 import ReceiverStream
+import UBX
 import WireBytes
 
 /// Recognises a u-blox receiver by its frames, before a byte is sent to it.
@@ -27,6 +28,27 @@ struct VendorEvidence: Sendable {
   private var hasSpeedDecimals = false
   private var hasDilutionDecimals = false
   private var hasNoDilution = false
+  private var minuteDecimals: Int?
+  private var hasCASICText = false
+  private var hasAllystarText = false
+  private var hasOldBeiDou = false
+  private var hasPQTM = false
+
+  /// The families whose sentences have this form. It proves nothing: their probes come before the others'.
+  var likely: [ReceiverFamily] {
+    if isProved || family != nil { return [] }
+    if hasPQTM { return [.quectel, .airoha] }
+    if hasCASICText { return [.casic] }
+    if hasAllystarText { return [.allystar] }
+    if hasOldBeiDou { return [.casic, .allystar] }
+    // u-blox receivers have five, or seven with high precision.
+    return switch minuteDecimals {
+    case 4: [.mediaTek]
+    case 6: [.airoha, .quectel]
+    case 8: [.unicore]
+    default: []
+    }
+  }
 
   var verdict: Verdict {
     if isProved { return .uBlox }
@@ -40,12 +62,23 @@ struct VendorEvidence: Sendable {
   mutating func receive(_ frame: borrowing Frame) {
     switch frame.kind {
     // Polls have no payload, and receivers send none: a line with an echo does.
-    // Receivers of other makers answer MON-VER in part: an acknowledgement alone proves nothing.
-    case .ubx:
-      if let ubx = frame.ubx, ubx.payload.byteCount > 0, ubx.identity.messageClass != 0x05 { isProved = true }
+    case .ubx: if let ubx = frame.ubx, ubx.payload.byteCount > 0, !Self.isFromOther(ubx) { isProved = true }
     case .nmea: if let sentence = frame.nmea { receive(sentence) }
     case .rtcm3, .spartn: break
     }
+  }
+
+  /// Whether receivers of other makers send the frame too: they answer MON-VER in part, or with an acknowledgement alone.
+  private static func isFromOther(_ frame: borrowing UBXFrame) -> Bool {
+    if frame.identity.messageClass == 0x05 { return true }
+    guard frame.identity == .monVER else { return false }
+    return ReceiverDescription(monVER: [UInt8](copying: frame.payload))?.generation == nil
+  }
+
+  /// A frame of a family's own protocol was received.
+  mutating func show(_ shown: ReceiverFamily) {
+    family = family ?? shown
+    isOther = true
   }
 
   private mutating func receive(_ sentence: borrowing Sentence) {
@@ -53,13 +86,17 @@ struct VendorEvidence: Sendable {
     if family == nil, sentence.isProprietary || formatter == Formatter("TXT") || sentence.shortAddress == 0 {
       showFamily(sentence)
     }
+    if sentence.talker == .beiDouOld { hasOldBeiDou = true }
     if sentence.isProprietary {
+      if Self.contains("$PQTM", sentence.bytes) { hasPQTM = true }
       if formatter != Formatter("UBX") { isOther = true } else if Self.isReceivers(sentence) { isProved = true }
       return
     }
     switch formatter {
     case Formatter("TXT"):
       if Self.contains("u-blox", sentence.bytes) { isProved = true }
+      for state in Self.casicAntenna where Self.contains(state, sentence.bytes) { hasCASICText = true }
+      if Self.contains("ANT_O", sentence.bytes) { hasAllystarText = true }
     case Formatter("GGA"):
       sentences |= 1
       seeMinutes(sentence.bytes, field: 2)
@@ -80,6 +117,9 @@ struct VendorEvidence: Sendable {
     }
   }
 
+  /// The states of the antenna that CASIC sends with each epoch.
+  private static let casicAntenna: [StaticString] = ["ANTENNA OK", "ANTENNA OPEN", "ANTENNA SHORT"]
+
   private mutating func showFamily(_ sentence: borrowing Sentence) {
     let text = String(decoding: [UInt8](copying: sentence.bytes).dropFirst(), as: UTF8.self)
     guard let shown = ReceiverFamily.shown(by: String(text.prefix { $0 != "," && $0 != "*" }), text) else { return }
@@ -97,7 +137,9 @@ struct VendorEvidence: Sendable {
   }
 
   private mutating func seeMinutes(_ bytes: RawSpan, field: Int) {
-    if let decimals = Self.decimals(bytes, field: field), decimals == 5 || decimals == 7 { hasMinuteDecimals = true }
+    guard let decimals = Self.decimals(bytes, field: field) else { return }
+    minuteDecimals = decimals
+    if decimals == 5 || decimals == 7 { hasMinuteDecimals = true }
   }
 
   private mutating func seeDilution(_ bytes: RawSpan, field: Int) {

@@ -34,6 +34,8 @@ public struct BaudRateSearch: Sendable {
     case setRate(UInt32)
     /// Set the line to this rate, discard what was received and poll the receiver.
     case poll(UInt32)
+    /// Poll a receiver of another maker at the same rate.
+    case pollOther(UInt32)
     /// The rate is right.
     case found(UInt32)
   }
@@ -51,6 +53,10 @@ public struct BaudRateSearch: Sendable {
   /// The bytes of a poll and of the longest usual reply, MON-VER's.
   static var replyBytes: UInt64 { 320 }
 
+  /// The rates at which receivers of other makers wait for a command by default, and the time for their reply besides.
+  private static let otherRates: ClosedRange<UInt32> = 115_200...921_600
+  private static let otherReplyTime = Milliseconds(100)
+
   /// The rate of the line now, in baud.
   public private(set) var rate: UInt32
   /// Whether a frame was received at `rate`.
@@ -59,6 +65,8 @@ public struct BaudRateSearch: Sendable {
   private enum Round { case listeningQuickly, listening, polling }
 
   private let polling: Polling
+  private let pollsOthers: Bool
+  private var isOtherPolled = false
   private let order: [UInt32]
   private var isProvenRate: Bool
   private var index = 0
@@ -77,13 +85,16 @@ public struct BaudRateSearch: Sendable {
   ///   - isProven: whether frames were received at this rate just before: the rest of a cut frame does not refute it.
   ///   - likely: rates to try before the usual ones, such as earlier ones of the receiver.
   ///   - polling: when bytes may be sent.
+  ///   - pollsOthers: whether a receiver of another maker is polled too, after a poll without a reply.
   ///   - now: the present instant.
   public init(
-    at rate: UInt32, isProven: Bool = false, likely: [UInt32] = [], polling: Polling = .never, now: Instant
+    at rate: UInt32, isProven: Bool = false, likely: [UInt32] = [], polling: Polling = .never,
+    pollsOthers: Bool = false, now: Instant
   ) {
     self.rate = rate
     isProvenRate = isProven
     self.polling = polling
+    self.pollsOthers = pollsOthers
     since = now
     var order = [rate]
     for other in likely + Self.rates where !order.contains(other) { order.append(other) }
@@ -97,7 +108,9 @@ public struct BaudRateSearch: Sendable {
     return switch round {
     case .listeningQuickly: since + Self.quickPatience
     case .listening: since + Self.patience
-    case .polling: since + Self.replyTime + Milliseconds(1 + Self.replyBytes * 10_000 / UInt64(rate))
+    case .polling:
+      since + Self.replyTime + Milliseconds(1 + Self.replyBytes * 10_000 / UInt64(rate))
+        + (isOtherPolled ? Self.otherReplyTime : Milliseconds(0))
     }
   }
 
@@ -131,6 +144,12 @@ public struct BaudRateSearch: Sendable {
 
   private mutating func next(_ now: Instant) -> Action {
     isProvenRate = false
+    if round == .polling, pollsOthers, !isOtherPolled, Self.otherRates ~= rate {
+      isOtherPolled = true
+      since = now
+      return .pollOther(rate)
+    }
+    isOtherPolled = false
     index += 1
     if index == order.count || mayPollEarly { startRound() }
     rate = order[index]

@@ -15,6 +15,8 @@ public struct Listener: ~Copyable {
     case setRate(UInt32)
     /// The same, then poll the receiver (only where polling is allowed).
     case poll(UInt32)
+    /// Poll a receiver of another maker at the same rate.
+    case pollOther(UInt32)
     /// Frames are received at this rate.
     case found(UInt32)
     /// No frame was received for `Listener.helpAfter`.
@@ -61,17 +63,19 @@ public struct Listener: ~Copyable {
   ///   - rate: the rate of the line, in baud, if others may be tried.
   ///   - likely: rates to try before the usual ones.
   ///   - polling: when the search may poll.
+  ///   - pollsOthers: whether a receiver of another maker is polled too.
   ///   - unfinishedFrame: the beginning of a frame, perhaps empty, that was received at `rate` just before; nil for none.
   ///   - reference: the computer's time, if its clock is set.
   ///   - isLive: whether the line has a receiver now, and is not a recording.
   ///   - now: the present instant.
   public init(
     searchingFrom rate: UInt32?, likely: [UInt32] = [], polling: BaudRateSearch.Polling = .never,
-    unfinishedFrame: [UInt8]? = nil, reference: UTCTime?, isLive: Bool = false, now: Instant
+    pollsOthers: Bool = false, unfinishedFrame: [UInt8]? = nil, reference: UTCTime?, isLive: Bool = false, now: Instant
   ) {
     assembler = EpochAssembler(reference: reference, isLive: isLive)
     search = rate.map {
-      BaudRateSearch(at: $0, isProven: unfinishedFrame != nil, likely: likely, polling: polling, now: now)
+      BaudRateSearch(
+        at: $0, isProven: unfinishedFrame != nil, likely: likely, polling: polling, pollsOthers: pollsOthers, now: now)
     }
     started = now
     lastByte = now
@@ -118,10 +122,11 @@ public struct Listener: ~Copyable {
   /// - Parameters:
   ///   - bytes: the received bytes, in their order.
   ///   - now: the present instant.
+  ///   - otherFrames: the number of frames among them whose protocol the stream does not know.
   ///   - tap: gets each whole frame, before the epochs do.
   ///   - body: gets each report that they complete.
   public mutating func receive(
-    _ bytes: RawSpan, at now: Instant, frames tap: (borrowing Frame) -> Void = { _ in },
+    _ bytes: RawSpan, at now: Instant, otherFrames: Int = 0, frames tap: (borrowing Frame) -> Void = { _ in },
     _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
   ) -> Action {
     let pause = now.milliseconds(since: lastByte)
@@ -137,7 +142,7 @@ public struct Listener: ~Copyable {
     } else {
       begun = stream.isInsideFrame ? (stream.offset, now) : nil
     }
-    let frames = Int(stream.counters.frames - before.frames)
+    let frames = Int(stream.counters.frames - before.frames) + otherFrames
     bytesSinceFrame = frames > 0 ? 0 : bytesSinceFrame + bytes.byteCount
     if frames > 0 { skippedAtLastFrame = stream.counters.skippedBytes }
     guard search != nil, isSearching else { return .none }
@@ -211,6 +216,7 @@ public struct Listener: ~Copyable {
       stream.reset()
       begun = nil
       return .poll(rate)
+    case .pollOther(let rate)?: return .pollOther(rate)
     }
   }
 

@@ -22,7 +22,7 @@ public enum SleepRequest {
   ) -> Command? {
     if let language = receiver.family?.language {
       guard receiver.can(.standby) || receiver.can(.timedSleep) else { return nil }
-      return language.sleep(for: duration.map { min(max($0, shortest), longest) }, on: receiver)
+      return language.sleep(for: clamped(duration, for: receiver), on: receiver)
     }
     guard let generation = receiver.generation, receiver.can(.backup) else { return nil }
     let time = clamped(duration)
@@ -41,7 +41,10 @@ public enum SleepRequest {
   }
 
   /// Returns the duration within the limits.
-  static func clamped(_ duration: Milliseconds?) -> Milliseconds? { duration.map { min(max($0, shortest), longest) } }
+  static func clamped(_ duration: Milliseconds?, for receiver: ReceiverDescription? = nil) -> Milliseconds? {
+    let shortest = receiver.flatMap { $0.family?.language?.shortestSleep(on: $0) } ?? shortest
+    return duration.map { min(max($0, shortest), longest) }
+  }
 
   private static let backup: UInt32 = 1 << 1
   private static let force: UInt32 = 1 << 2

@@ -18,6 +18,8 @@ struct SleepWatch: Sendable, Equatable {
   /// When the receiver wakes by itself; nil if it sleeps until it is woken.
   let wakesAt: Instant?
   private let requestedAt: Instant
+  /// Whether the receiver has no timer: the host wakes it at that time.
+  private let isWokenByHost: Bool
   /// The longest pause between two epochs of an awake receiver.
   private let pause: Milliseconds
   private var lastFrame: Instant
@@ -27,7 +29,8 @@ struct SleepWatch: Sendable, Equatable {
   /// The time after `wakesAt` in which frames have to arrive before the receiver is woken.
   static var lateness: Milliseconds { Milliseconds(2000) }
 
-  init(requestedAt now: Instant, duration: Milliseconds?, epoch: Milliseconds) {
+  init(requestedAt now: Instant, duration: Milliseconds?, epoch: Milliseconds, isWokenByHost: Bool = false) {
+    self.isWokenByHost = isWokenByHost
     requestedAt = now
     wakesAt = duration.map { now + $0 }
     pause = max(Self.settling, epoch * 2)
@@ -35,12 +38,12 @@ struct SleepWatch: Sendable, Equatable {
   }
 
   /// When the receiver has to be woken; nil for never.
-  var deadline: Instant? { wakesAt.map { $0 + Self.lateness } }
+  var deadline: Instant? { wakesAt.map { isWokenByHost ? $0 : $0 + Self.lateness } }
 
   /// Handles a frame, or much garbage.
   mutating func receive(at now: Instant) -> Verdict {
     defer { lastFrame = now }
-    if let wakesAt, now + tolerance(wakesAt) >= wakesAt { return .isAwake(.time) }
+    if let wakesAt, !isWokenByHost, now + tolerance(wakesAt) >= wakesAt { return .isAwake(.time) }
     guard now >= requestedAt + Self.settling else { return .sleeps }
     return now >= lastFrame + pause ? .isAwake(.unrequested) : .doesNotSleep
   }

@@ -14,6 +14,8 @@ struct ReceivedFrames {
   /// The outcome of `request`.
   private(set) var outcome: Outcome?
   private(set) var frames = 0
+  /// Frames of another maker's protocol that the stream does not know.
+  private(set) var familyFrames = 0
   /// Epochs that are over.
   var epochs = 0
   private(set) var orbits: OrbitPolling
@@ -47,7 +49,15 @@ struct ReceivedFrames {
 
   /// Takes a frame of a receiver of another maker.
   mutating func receive(_ frame: FamilyFrame, at now: Instant) {
-    if request != nil, outcome == nil { outcome = request!.receive(frame, at: now) }
+    guard request != nil, outcome == nil else { return }
+    outcome = request!.receive(frame, at: now)
+    if outcome != nil { familyFrames += 1 }
+  }
+
+  /// A frame proves the family of an unknown receiver.
+  mutating func show(_ family: ReceiverFamily) {
+    evidence.show(family)
+    familyFrames += 1
   }
 
   mutating func receive(_ frame: borrowing Frame, at now: Instant, _ bitRate: UInt32?) {

@@ -3,8 +3,8 @@ import MonotonicTime
 
 /// Receivers of other makers: how they are identified, configured and restored.
 extension ReceiverSession {
-  /// The time in which an unknown receiver shows its family by itself.
-  private static var showingTime: Milliseconds { Milliseconds(3000) }
+  /// The time in which an unknown receiver of a serving session shows its family by itself.
+  static var showingTime: Milliseconds { Milliseconds(3000) }
 
   /// The family of an identified receiver, or the one that its sentences prove.
   public var family: ReceiverFamily? {
@@ -23,30 +23,39 @@ extension ReceiverSession {
 
   /// Whether an unknown receiver may be probed.
   var mayProbeFamilies: Bool {
-    guard settings.probesFamilies, settings.intent != .readOnly, !isKnown,
-      !identity.hasProbedFamilies
-    else { return false }
+    guard settings.intent != .readOnly, !isKnown, !identity.hasProbedFamilies else { return false }
     return isReceiving || settings.intent == .identify && !hasRateSearch
   }
 
-  /// Starts the probes of the families; of one, if its sentences prove it.
-  mutating func startIdentifyingFamilies(at now: Instant) {
-    identity.hasProbedFamilies = true
-    let proved = memory.description?.family ?? settings.recovery?.family ?? identity.evidence.family
-    line.measureLoad(at: now)
-    replies.reset()
-    enter(
-      .identifyingFamily(
-        FamilyIdentification(
-          proved.map { [$0] } ?? ReceiverFamily.probed(at: rate), isProved: proved != nil,
-          isLineFull: line.load.isFull(at: rate))), on: .poll)
+  /// Whether a family whose form the sentences have is to be probed before all others.
+  var hasLikelyFamilies: Bool {
+    mayProbeFamilies && !identity.hasProbedLikely && !identity.evidence.likely.isEmpty
   }
 
-  /// A serving session waits for sentences that show the family, and probes then.
-  mutating func decideOnProbing(_ pollAt: Instant?, at now: Instant) {
-    guard settings.probesFamilies, mayProbeFamilies else { return }
-    guard let pollAt else { return update(.listening(pollAt: now + Self.showingTime)) }
-    if now >= pollAt { startIdentifyingFamilies(at: now) }
+  /// Starts the probes of families: of one, if its sentences prove it; then of those that the sentences' form suggests;
+  /// then of the others.
+  mutating func startIdentifyingFamilies(at now: Instant) {
+    let proved = memory.description?.family ?? settings.recovery?.family ?? identity.evidence.family
+    let likely = identity.evidence.likely
+    let families: [ReceiverFamily]
+    var isExpected = false
+    if let proved {
+      families = [proved]
+      identity.hasProbedFamilies = true
+    } else if hasLikelyFamilies {
+      families = likely
+      isExpected = true
+      identity.hasProbedLikely = true
+    } else {
+      families = ReceiverFamily.probed(at: rate).filter { !identity.hasProbedLikely || !likely.contains($0) }
+      identity.hasProbedFamilies = true
+    }
+    line.measureLoad(at: now)
+    replies.reset()
+    let isLineFull = line.load.isFull(at: rate)
+    let identification = FamilyIdentification(
+      families, isProved: proved != nil, isLineFull: isLineFull, isExpected: isExpected)
+    enter(.identifyingFamily(identification), on: .poll)
   }
 
   mutating func finishIdentifyingFamily(_ identification: FamilyIdentification, at now: Instant) {
@@ -58,17 +67,33 @@ extension ReceiverSession {
       identity.doubtful = nil
       return finishIdentifying(doubtful, at: now)
     }
-    if settings.recovery?.family != nil, memory.description == nil {
-      // The receiver of the record is not here.
-      settings.recovery?.family = nil
+    if let family = settings.recovery?.family, memory.description == nil {
       identity.hasProbedFamilies = false
+      let isLikely = identity.evidence.family == family || identity.evidence.likely.contains(family)
+      // Its replies were lost on a full line, or the receiver of the record is not here.
+      if !isReceiving || !isLikely { settings.recovery?.family = nil }
       return finishUnidentified(at: now)
     }
-    guard memory.description == nil, identity.evidence.family == nil, settings.intent == .identify else {
-      return finishUnidentified(at: now)
+    guard memory.description == nil, identity.evidence.family == nil else { return finishUnidentified(at: now) }
+    // The polls of u-blox receivers follow the probes of likely families. A receiver that has the form of a u-blox one, and
+    // is of no other family, may have its UBX output off.
+    let isNext =
+      switch identity.evidence.verdict {
+      case .unknown: !identity.hasProbedFamilies
+      case .perhapsUBlox, .uBlox: true
+      case .other: false
+      }
+    if isNext, isReceiving || !hasRateSearch { return startIdentifying(at: now) }
+    finishUnidentified(at: now)
+  }
+
+  /// Whether the bytes of an unidentified receiver are searched for frames that prove its family.
+  var searchesFamilies: Bool {
+    guard settings.intent != .readOnly, memory.description == nil, !identity.isPassive else { return false }
+    switch stage {
+    case .searching, .listening: return identity.evidence.verdict == .unknown
+    default: return false
     }
-    // The polls of u-blox receivers with all their attempts.
-    startIdentifying(at: now)
   }
 
   // MARK: Configuration
@@ -80,8 +105,9 @@ extension ReceiverSession {
     // What the last configuration had and this one leaves out is as it was found.
     for one in memory.foundValues { values.append(one) }
     func replace(_ value: ReceiverValue) {
+      let found = values.first { $0.kind == value.kind }
       values.removeAll { $0.kind == value.kind }
-      values.append(value)
+      values.append(found.map { value.adding($0) } ?? value)
     }
     if let period = desired.measurementPeriodMilliseconds { replace(.period(period)) }
     if let sentences = desired.sentences { replace(.messages(sentences)) }

@@ -18,7 +18,7 @@ extension ReceiverSession {
     orbits = received.orbits
     if let output = received.observed { observed = output }
     if received.epochs > 0 { line.finishEpoch() }
-    let hasFrames = received.frames > 0
+    let hasFrames = received.frames > 0 || received.familyFrames > 0
     if hasFrames {
       if !isReceiving { confirmRate(at: now) }
       health.receive(at: now)

@@ -36,17 +36,20 @@ extension ReceiverSession {
     }
     if memory.description != nil || knownLanguage != nil { return startIdentifying(at: now) }
     switch identity.evidence.verdict {
-    case .uBlox, .perhapsUBlox: startIdentifying(at: now)
-    case .unknown where isKnown: startIdentifying(at: now)
-    case .other where identity.evidence.family?.language != nil && mayProbeFamilies: startIdentifyingFamilies(at: now)
+    case .uBlox: startIdentifying(at: now)
+    case .unknown where isKnown, .perhapsUBlox where isKnown: startIdentifying(at: now)
+    case .other where mayProbeFamilies && (identity.evidence.family?.language != nil || hasLikelyFamilies):
+      startIdentifyingFamilies(at: now)
     case .other:
       identity.stop()
       update(.listening(pollAt: nil))
       report(.notIdentified(isOtherVendor: true))
+    case .perhapsUBlox: if hasLikelyFamilies { startIdentifyingFamilies(at: now) } else { startIdentifying(at: now) }
     case .unknown:
-      guard settings.intent == .identify else { return decideOnProbing(pollAt, at: now) }
-      guard let pollAt else { return update(.listening(pollAt: now + Self.listeningTime)) }
-      if now >= pollAt { startIdentifying(at: now) }
+      let time = settings.intent == .identify ? Self.listeningTime : Self.showingTime
+      guard let pollAt else { return update(.listening(pollAt: now + time)) }
+      if now < pollAt { return }
+      if hasLikelyFamilies { startIdentifyingFamilies(at: now) } else { startIdentifying(at: now) }
     }
   }
 
@@ -55,14 +58,12 @@ extension ReceiverSession {
 
   mutating func startIdentifying(at now: Instant) {
     if knownLanguage != nil { return startIdentifyingFamilies(at: now) }
-    // An unknown receiver is polled briefly before the families of other makers have their turn.
-    let isBrief = mayProbeFamilies && identity.evidence.verdict == .unknown
     let isProved = identity.evidence.verdict == .uBlox || isKnown
     enter(
       .identifying(
         Identification(
           isProved: isProved && settings.maySwitchUBXOn, switchedPort: identity.switchedPort,
-          isRepeated: identity.isUnanswered || isBrief, port: port, rate: rate,
+          isRepeated: identity.isUnanswered, port: port, rate: rate,
           wantsID: memory.description.map { $0.uniqueID != nil } ?? true, mayRaiseRate: mayRaiseUnknown)),
       on: .poll)
   }
@@ -79,7 +80,9 @@ extension ReceiverSession {
   var mayHaveNoUBXOutput: Bool {
     guard isReceiving, listener.counters.ubxFrames == 0 else { return false }
     return switch identity.evidence.verdict {
-    case .uBlox, .perhapsUBlox: true
+    case .uBlox: true
+    // An unknown receiver gets nothing but probes: those of other makers come first.
+    case .perhapsUBlox: !mayProbeFamilies
     case .unknown, .other: isKnown
     }
   }
@@ -140,13 +143,18 @@ extension ReceiverSession {
   /// The frames of an unidentified receiver are used; it is polled again, more and more rarely, if it can be a u-blox one.
   mutating func finishUnidentified(at now: Instant) {
     if line.isRecovered, !isReceiving { return abandonRecovery(on: .noReply, at: now) }
-    if memory.description == nil, !identity.isUnanswered {
+    if memory.description == nil, !identity.isUnanswered, settings.recovery?.family == nil {
       report(.notIdentified(isOtherVendor: identity.evidence.verdict == .other))
     }
     identity.finish(isUnanswered: isReceiving && memory.description == nil)
     enter(isReceiving ? .listening(pollAt: nil) : .searching, on: .noReply)
     if !isReceiving, memory.description != nil { health.countFailedPoll() }
     switch identity.evidence.verdict {
+    case _ where settings.recovery?.family != nil && isReceiving: scheduleRetry(from: now)
+    case .other where !isKnown && identity.evidence.family?.language != nil && isReceiving:
+      // It is of this family, and its replies were lost.
+      identity.hasProbedFamilies = false
+      scheduleRetry(from: now, isUnsure: true)
     case .unknown where !isKnown, .other where !isKnown: identity.stop()
     case .perhapsUBlox where !isKnown: scheduleRetry(from: now, isUnsure: true)
     default: scheduleRetry(from: now)

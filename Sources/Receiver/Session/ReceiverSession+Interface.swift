@@ -15,11 +15,13 @@ extension ReceiverSession {
     let bitRate = rate
     if requests.expectsFamily {
       replies.receive(bytes) { received.receive($0, at: now) }
+    } else if searchesFamilies {
+      if let family = replies.search(bytes) { received.show(family) }
     } else {
       replies.reset()
     }
     let action = listener.receive(
-      bytes, at: now,
+      bytes, at: now, otherFrames: received.familyFrames,
       frames: {
         tap($0)
         received.receive($0, at: now, bitRate)

@@ -53,6 +53,8 @@ extension ReceiverSession {
   /// bytes. A long frame does not count as garbage.
   func isGarbage(at now: Instant) -> Bool {
     guard !end.isRequested, !listener.isSearching, now >= health.lastFrame + Self.garbageTime else { return false }
+    // Such a receiver sends lines and frames that the stream does not know, in reply and of its own.
+    if description?.family != nil, !line.hasEpochs { return false }
     let skipped = Int(listener.counters.skippedBytes - listener.skippedAtLastFrame)
     return skipped >= Self.garbageBytes || skipped >= 8 && now >= health.lastFrame + silenceLimit
       || listener.bytesSinceFrame >= UBXFrame.longestPayload

@@ -7,7 +7,9 @@ extension ReceiverSession {
     guard settings.intent != .readOnly, isReceiving || !hasRateSearch else { return false }
     return switch stage {
     case .searching: false
-    case .listening: memory.description != nil || identity.evidence.verdict == .uBlox
+    case .listening:
+      memory.description != nil || identity.evidence.verdict == .uBlox
+        || settings.intent == .identify && identity.isPassive
     default: true
     }
   }

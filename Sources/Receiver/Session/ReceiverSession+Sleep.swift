@@ -23,8 +23,8 @@ extension ReceiverSession {
     watch = nil
     let sentBy = now + RequestInFlight.time(of: command.bytes.count, rate)
     let sleep = SleepWatch(
-      requestedAt: sentBy, duration: description.isWokenByHost ? nil : SleepRequest.clamped(pending.duration),
-      epoch: epochPeriod)
+      requestedAt: sentBy, duration: SleepRequest.clamped(pending.duration, for: description), epoch: epochPeriod,
+      isWokenByHost: description.isWokenByHost)
     enter(.asleep(sleep), on: .sleep)
     health.stopReceiving()
     health.interruptRecovery()

@@ -97,7 +97,7 @@ public struct ReceiverSession: ~Copyable {
     let isLive = !settings.isRecording && settings.line != .withoutRate(nil)
     listener = Listener(
       searchingFrom: searches ? lineRate : nil, likely: likely, polling: polling,
-      unfinishedFrame: settings.unfinishedFrame, reference: reference, isLive: isLive, now: now)
+      pollsOthers: !settings.isKnownUBlox && memory.description == nil, unfinishedFrame: settings.unfinishedFrame, reference: reference, isLive: isLive, now: now)
     requests = RequestQueue(from: now)
     health = LineHealth(at: now)
     assistance = AssistanceDelivery(reference: reference, openedAt: now)

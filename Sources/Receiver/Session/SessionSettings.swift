@@ -26,8 +26,6 @@ public struct SessionSettings: Sendable {
 
   public var intent: Intent
   public var line: Line
-  /// Whether an unknown receiver may be probed for the families of other makers.
-  public var probesFamilies = false
   /// Whether the bytes come from a recording. Their dates are not the computer's.
   public var isRecording = false
   /// Whether the device is a u-blox receiver, by its USB ids or by an earlier session.
@@ -82,7 +80,13 @@ public struct SessionMemory: Sendable {
   }
 
   mutating func keep(_ values: [ReceiverValue]) {
-    for one in values where !foundValues.contains(where: { $0.kind == one.kind }) { foundValues.append(one) }
+    for one in values {
+      if let index = foundValues.firstIndex(where: { $0.kind == one.kind }) {
+        foundValues[index] = foundValues[index].adding(one)
+      } else {
+        foundValues.append(one)
+      }
+    }
   }
 
   mutating func clearSettings() {

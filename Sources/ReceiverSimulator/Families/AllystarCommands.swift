@@ -104,11 +104,13 @@ extension VirtualReceiver {
 
   private mutating func saveAllystar(_ payload: [UInt8], _ identity: UInt16) {
     guard let family else { return }
-    // 0 saves, 1 clears, 2 loads.
+    // 0 saves, 1 loads, 2 clears without an acknowledgement (jclark/satpulse).
     switch payload[0] {
     case 0: self.family?.stored = family.current
-    case 1: self.family?.stored = family.defaults
-    default: self.family?.current = family.stored
+    case 1: self.family?.current = family.stored
+    default:
+      self.family?.stored = family.defaults
+      return
     }
     applyFamily()
     acknowledge(identity)

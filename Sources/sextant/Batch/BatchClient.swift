@@ -78,7 +78,7 @@ struct BatchClient: ReceiverClient, ~Copyable {
       if epochs == 0 { fail("the receiver refuses to batch") }
     case .ended: fail("a file stores no fixes; name the device of a receiver")
     case .session(.configurationFailed): fail("the receiver refuses to be configured")
-    case .session(.notIdentified): fail("no u-blox receiver; other receivers store no fixes")
+    case .session(.notIdentified): fail("no u-blox receiver, and none of another known family; it stores no fixes")
     case .finished(let ticket, let outcome) where ticket == self.ticket:
       if logStart != nil { startLog(outcome, connection, &poller, at: now) } else { take(outcome, connection) }
     case .batch(let event): take(event)

@@ -15,7 +15,7 @@ struct Configure: ParsableCommand {
 
   static let configuration = CommandConfiguration(
     commandName: "configure",
-    abstract: "Show and change the settings of a u-blox receiver.",
+    abstract: "Show and change the settings of a receiver.",
     discussion: """
       show [PATTERN]     print all settings, or those that match a pattern such as
                          'CFG-RATE-*'
@@ -28,7 +28,8 @@ struct Configure: ParsableCommand {
       factory-reset      delete the stored settings, and load the defaults
 
       Names for every receiver: rate=5Hz, model=automotive, constellations=GPS+GAL, messages=NAV-PVT,NAV-SAT@5, nmea=on, \
-      baud=115200. Others: items by name or key (CFG-NAVSPG-DYNMODEL=4, 0x20110021=4), or on receivers before protocol \
+      baud=115200. Receivers of other makers have rate, constellations, messages=GGA,GSV@5, nmea and baud, as far as \
+      docs/receivers lists them. Others of u-blox: items by name or key (CFG-NAVSPG-DYNMODEL=4, 0x20110021=4), or on receivers before protocol \
       version 27 fields of CFG messages (CFG-NAV5.dynModel=4, CFG-MSG[NAV-PVT].rate[1]=1). Values have the unit that show \
       prints.
 
@@ -81,6 +82,7 @@ struct Configure: ParsableCommand {
   private func show(_ pattern: String?) throws {
     let client = try readAll(pattern, withStandards: false)
     try print(client)
+    if client.request != nil { return try checkReading(client) }
     if let reading = client.script, reading.values.isEmpty, reading.isIncomplete {
       throw CommandFailure(
         .unavailable,
@@ -93,15 +95,20 @@ struct Configure: ParsableCommand {
 
   private func get() throws {
     if words.count == 1, SettingName.isOfSeveral(words[0]) { return try getSeveral(words[0]) }
+    let isOfEach = words.allSatisfy { FamilySettings.names.contains($0.lowercased()) }
+    if isOfEach, words.contains(where: SettingName.isOfSeveral) { return try getOfFamily() }
     let names = try words.map { word in try usage { () throws(SettingProblem) in try SettingName(word) } }
     let client = try run { source in
-      ConfigureClient<SettingsReading>(source, preparation: raisedIfFull) { receiver, line throws(SettingProblem) in
+      ConfigureClient<SettingsReading>(
+        source, preparation: raisedIfFull, family: { [words] _ in FamilySettings.reading(words) }
+      ) { receiver, line throws(SettingProblem) in
         var reading = try SettingsReading(names: names, of: receiver)
         reading.raisedRate = line.raisedRate
         return reading
       }
     }
     try print(client)
+    if client.request != nil { return try checkReading(client) }
     guard let reading = client.script else { return }
     var problems: [String] = []
     if !reading.missing.isEmpty { problems.append("the receiver does not have \(NameList.text(reading.missing))") }
@@ -115,10 +122,26 @@ struct Configure: ParsableCommand {
     }
   }
 
+  /// Prints settings whose names a receiver of another maker has. On a u-blox one some stand for several settings, and are
+  /// printed without others.
+  private func getOfFamily() throws {
+    let client = try run { source in
+      ConfigureClient<SettingsReading>(source, family: { [words] _ in FamilySettings.reading(words) }) {
+        [words] _, _ throws(SettingProblem) in
+        for word in words { _ = try SettingName(word) }
+        throw SettingProblem("\(words[0]): name one setting at a time")
+      }
+    }
+    try print(client)
+    try checkReading(client)
+  }
+
   /// Prints the settings that a name of every family stands for, such as `messages`.
   private func getSeveral(_ name: String) throws {
     let client = try run { source in
-      ConfigureClient<SettingsReading>(source, preparation: raisedIfFull) { receiver, line throws(SettingProblem) in
+      ConfigureClient<SettingsReading>(
+        source, preparation: raisedIfFull, family: { _ in FamilySettings.reading([name]) }
+      ) { receiver, line throws(SettingProblem) in
         var reading = SettingsReading(
           pattern: SettingName.pattern(of: name, for: receiver), of: receiver, readsStandards: false)
         reading.raisedRate = line.raisedRate
@@ -126,12 +149,35 @@ struct Configure: ParsableCommand {
       }
     }
     try print(client)
+    if client.request != nil { return try checkReading(client) }
     if client.script?.values.isEmpty != false {
       throw CommandFailure(.unavailable, "\(client.path): the receiver has no setting for \(name), or did not reply")
     }
   }
 
+  /// The settings that a receiver of another maker has reported, or shown.
+  private func familyValues(_ client: borrowing ConfigureClient<SettingsReading>) -> [SettingValue] {
+    var values = client.performed.compactMap { result in
+      if case .value(let value) = result { FamilySettings.value(value) } else { nil }
+    }
+    if client.request?.readsBaud == true, let rate = client.readRate { values.append(FamilySettings.baud(rate)) }
+    return values
+  }
+
+  private func checkReading(_ client: borrowing ConfigureClient<SettingsReading>) throws {
+    guard let request = client.request else { return }
+    let silent = zip(request.names, client.performed).filter { !$0.1.isDone }.map(\.0)
+    // What its sentences do not show is left out of a list.
+    if silent.isEmpty || action == .show && silent.count < request.names.count { return }
+    throw CommandFailure(
+      .unavailable, "\(client.path): the receiver neither reports nor shows \(NameList.text(silent))")
+  }
+
   private func print(_ client: borrowing ConfigureClient<SettingsReading>) throws {
+    if let receiver = client.description, client.request != nil {
+      let lines = SettingLines(device: client.path, receiver: receiver, values: familyValues(client))
+      return try Output.write(json ? lines.json() : lines.lines())
+    }
     guard let reading = client.script, let receiver = client.description else { return }
     let lines = SettingLines(device: client.path, receiver: receiver, values: reading.values)
     try Output.write(json ? lines.json() : lines.lines())
@@ -151,11 +197,12 @@ struct Configure: ParsableCommand {
     let client = try run(raisingRate: rate) { source in
       ConfigureClient<SettingsEdit>(
         source, preparation: preparation, measures: words.contains(where: \.changesEpochPeriod),
-        portRate: Self.rate(after:)
+        portRate: Self.rate(after:), family: { FamilySettings.changing(words, on: $0) }
       ) { receiver, line throws(SettingProblem) in
         try SettingsEdit(words, of: receiver, port: line.port, hasRate: line.hasRate, line: line.measured)
       }
     }
+    if client.request != nil { return try printChanges(client) }
     guard let edit = client.script else { return }
     if let problem = edit.problem { try usage { () throws(SettingProblem) in throw problem } }
     for (name, result) in zip(edit.names, edit.results) where result == .changed {
@@ -166,6 +213,20 @@ struct Configure: ParsableCommand {
     }
     if let rate = client.changedRate { try Output.write("the line is at \(rate) baud\n") }
     if let failure = EditFailure.of(edit, isAllOrNothing: true) { throw failure }
+  }
+
+  /// Prints what was changed on a receiver of another maker.
+  private func printChanges<Script>(_ client: borrowing ConfigureClient<Script>) throws {
+    guard let request = client.request, let receiver = client.description else { return }
+    let pairs = Array(zip(zip(request.names, request.tasks), client.performed))
+    if let failure = EditFailure.of(pairs.map { ($0.0.0, $0.1) }) { throw failure }
+    for ((name, task), result) in pairs {
+      try Output.write("\(name) \(result == .wasThere ? "has this value already" : "is set")\n")
+      if result != .wasThere, case .set(let value) = task, receiver.takesRestart(value.kind) {
+        printNotice("\(name) is in force after `sextant configure save` and `sextant reset hot`")
+      }
+    }
+    if let rate = request.baud { try Output.write("the line is at \(client.changedRate ?? rate) baud\n") }
   }
 
   /// Whether a name sets the rate of the line, which is reported separately.
@@ -180,8 +241,16 @@ struct Configure: ParsableCommand {
 
   private func save() throws {
     let client = try run { source in
-      ConfigureClient<ConfigurationSaving>(source) { receiver, _ throws(SettingProblem) in
-        ConfigurationSaving(of: receiver)
+      ConfigureClient<ConfigurationSaving>(source, family: { Self.request(.save, on: $0) }) {
+        receiver, _ throws(SettingProblem) in ConfigurationSaving(of: receiver)
+      }
+    }
+    if client.request != nil {
+      switch client.performed.first {
+      case .written?: return try Output.write("saved in the receiver's memory\n")
+      case .refused?: throw CommandFailure(.unavailable, "\(client.path): the receiver refused to save its settings")
+      default:
+        throw CommandFailure(.unavailable, "\(client.path): no reply; it is unknown whether the settings are saved")
       }
     }
     switch client.script?.result {
@@ -195,16 +264,33 @@ struct Configure: ParsableCommand {
     }
   }
 
+  /// The request of an action; without its command it is refused by name.
+  private static func request(_ action: ReceiverAction, on receiver: ReceiverDescription) -> FamilySettings.Request {
+    var request = FamilySettings.Request(action)
+    let name = action == .save ? "a command to save" : "a factory reset"
+    if !receiver.takes(action) { request.missing = [name] }
+    return request
+  }
+
   // MARK: Files
 
   private func backup(to file: String) throws {
     let client = try readAll(nil, withStandards: true)
-    guard let reading = client.script, let receiver = client.description else { return }
-    // A user would rely on an incomplete backup.
-    guard !reading.isIncomplete, !reading.values.isEmpty else {
-      throw CommandFailure(.unavailable, "\(client.path): some requests had no reply; nothing was written")
+    guard let receiver = client.description else { return }
+    let values: [SettingValue]
+    if client.request != nil {
+      try checkReading(client)
+      // The output is that of the messages.
+      values = familyValues(client).filter { $0.name != ReceiverValue.Kind.output.rawValue }
+    } else {
+      guard let reading = client.script else { return }
+      // A user would rely on an incomplete backup.
+      guard !reading.isIncomplete, !reading.values.isEmpty else {
+        throw CommandFailure(.unavailable, "\(client.path): some requests had no reply; nothing was written")
+      }
+      values = reading.values
     }
-    let text = ConfigurationFile.text(reading.values, of: receiver, all ? .everything : .differences)
+    let text = ConfigurationFile.text(values, of: receiver, all ? .everything : .differences)
     guard file != "-" else { return try Output.write(text) }
     do throws(FileError) { try UserFile.replace(file, with: text, permissions: 0o600) } catch {
       throw CommandFailure(
@@ -215,12 +301,15 @@ struct Configure: ParsableCommand {
   private func restore(from path: String) throws {
     let file = try read(path)
     let client = try run(raisingRate: Self.dialogueRate) { source in
-      ConfigureClient<ConfigurationRestoring>(source, portRate: { $0.edit?.portRate }) {
+      ConfigureClient<ConfigurationRestoring>(
+        source, portRate: { $0.edit?.portRate }, family: { FamilySettings.changing(file.words, on: $0) }
+      ) {
         receiver, line throws(SettingProblem) in
         try ConfigurationRestoring(
           file, to: receiver, port: line.port, hasRate: line.hasRate, raisedRate: line.raisedRate)
       }
     }
+    if client.request != nil { return try printChanges(client) }
     guard let script = client.script, let edit = script.edit else { return }
     if let receiver = client.description, let firmware = file.firmware, firmware != receiver.firmware {
       printNotice("\(path): written with firmware \(firmware); the receiver has \(receiver.firmware ?? "another one")")
@@ -255,7 +344,15 @@ struct Configure: ParsableCommand {
   private func factoryReset() throws {
     if !yes { try askForConfirmation() }
     let client = try run { source in
-      ConfigureClient<FactoryReset>(source, toleratesSilence: true) { _, _ throws(SettingProblem) in FactoryReset() }
+      ConfigureClient<FactoryReset>(
+        source, toleratesSilence: true, family: { Self.request(.factoryReset, on: $0) }
+      ) { _, _ throws(SettingProblem) in FactoryReset() }
+    }
+    if client.request != nil {
+      if client.performed.first == .written {
+        return try Output.write("the receiver has the settings of its firmware\n")
+      }
+      throw CommandFailure(.unavailable, "\(client.path): the receiver refused the reset, or did not reply")
     }
     switch client.script?.result {
     case .done: try Output.write("the receiver has the settings of its firmware\n")
@@ -282,7 +379,9 @@ struct Configure: ParsableCommand {
   /// would take minutes, so its rate is raised meanwhile, in RAM only.
   private func readAll(_ pattern: String?, withStandards: Bool) throws -> ConfigureClient<SettingsReading> {
     try run(raisingRate: Self.dialogueRate) { source in
-      ConfigureClient<SettingsReading>(source) { receiver, line throws(SettingProblem) in
+      ConfigureClient<SettingsReading>(
+        source, family: { _ in FamilySettings.reading(pattern.map { [$0] } ?? []) }
+      ) { receiver, line throws(SettingProblem) in
         var reading = SettingsReading(pattern: pattern, of: receiver, readsStandards: withStandards)
         reading.raisedRate = line.raisedRate
         return reading
@@ -306,9 +405,10 @@ struct Configure: ParsableCommand {
     // The settings of a killed program must be neither shown nor saved.
     try CrashRecovery.restore(choice)
     var settings = SessionSettings(intent: .identify, line: .serial)
-    settings.desired = { _ in
+    settings.desired = { receiver in
       var desired = DesiredConfiguration.nothing
-      desired.leastPortRate = raisingRate
+      // On some receivers of other makers a rate is stored permanently, or takes a restart.
+      if receiver.family == nil { desired.leastPortRate = raisingRate }
       return desired
     }
     let path = choice.source.name
@@ -330,6 +430,22 @@ struct Configure: ParsableCommand {
 
 /// The failure for settings that could not be set.
 enum EditFailure {
+  /// The failure of a receiver of another maker, on which all settings are changed or none.
+  static func of(_ results: [(name: String, result: ReceiverTask.Result)]) -> CommandFailure? {
+    func names(_ result: ReceiverTask.Result) -> [String] { results.filter { $0.result == result }.map(\.name) }
+    var parts: [String] = []
+    let texts: [(ReceiverTask.Result, String, String)] = [
+      (.unsupported, "the receiver does not have", ""), (.refused, "the receiver refused", ""),
+      (.notVerified, "the receiver was sent", ", and goes on with another value"),
+      (.silent, "no reply for", ", and the receiver's messages do not show it"),
+    ]
+    for (result, before, after) in texts where !names(result).isEmpty {
+      parts.append("\(before) \(NameList.text(names(result)))\(after)")
+    }
+    if parts.isEmpty { return nil }
+    return CommandFailure(.unavailable, (parts + ["nothing was changed"]).joined(separator: "; "))
+  }
+
   /// - Parameter isAllOrNothing: whether no setting is changed after a refusal.
   static func of(_ edit: SettingsEdit, isAllOrNothing: Bool) -> CommandFailure? {
     let refused = edit.names(of: .refused)

@@ -34,13 +34,26 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
   /// Makes the script for an identified receiver.
   typealias Making = (ReceiverDescription, ConfiguredLine) throws(SettingProblem) -> Script
 
-  private enum Stage { case waiting, raising, measuring, running, changingRate(UInt32), over }
+  /// Makes the request for a receiver of another maker.
+  typealias FamilyMaking = (ReceiverDescription) -> FamilySettings.Request
+
+  private enum Stage {
+    case waiting, raising, measuring, running, changingRate(UInt32), over
+    /// The tasks of a receiver of another maker.
+    case performing
+    /// It is polled until it replies after a restart.
+    case returning(from: Instant)
+  }
 
   /// The time limits: to find the receiver, to identify it (on a full line replies are lost), and between two replies.
   private static var searchTimeout: Milliseconds { Milliseconds(15_000) }
   private static var identificationTimeout: Milliseconds { Milliseconds(30_000) }
   private static var identificationTimeoutOnFullLine: Milliseconds { Milliseconds(60_000) }
   private static var replyTimeout: Milliseconds { Milliseconds(30_000) }
+  /// For tasks that are verified by what the receiver sends; and for its return after a restart.
+  private static var taskTimeout: Milliseconds { Milliseconds(150_000) }
+  private static var returnTimeout: Milliseconds { Milliseconds(60_000) }
+  private static var restartTime: Milliseconds { Milliseconds(1500) }
 
   let path: String
   private static var noReply: String {
@@ -48,6 +61,14 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
   }
 
   private let making: Making
+  private let familyMaking: FamilyMaking
+  /// The request for a receiver of another maker, and its results in the order of its tasks.
+  private(set) var request: FamilySettings.Request?
+  private(set) var performed: [ReceiverTask.Result] = []
+  /// The rate of the line after the request, if the request reads it.
+  private(set) var readRate: UInt32?
+  /// The rate to set back after a failure.
+  private var rateBefore: UInt32?
   private let portRate: (Script) -> UInt32?
   private let showsProgress: Bool
   private let toleratesSilence: Bool
@@ -72,10 +93,12 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
   ///   - preparation: the change of the line before the script.
   ///   - measures: whether the load of the line is measured before the script.
   ///   - portRate: returns the rate of the line after the script.
+  ///   - family: returns the request for a receiver of another maker, which gets no script.
   init(
     _ path: String, toleratesSilence: Bool = false, preparation: LinePreparation = .none, measures: Bool = false,
-    portRate: @escaping (Script) -> UInt32? = { _ in nil }, making: @escaping Making
+    portRate: @escaping (Script) -> UInt32? = { _ in nil }, family: @escaping FamilyMaking, making: @escaping Making
   ) {
+    familyMaking = family
     self.preparation = preparation
     self.measures = measures
     self.path = path
@@ -105,6 +128,12 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
     default: break
     }
     switch (stage, event) {
+    case (.waiting, .session(.configured)) where connection.description?.family != nil:
+      startTasks(connection, &poller, at: now)
+    case (.changingRate(let wanted), .session(.configured)) where request != nil && connection.rate == wanted:
+      changedRate = wanted
+      finishChangingRate(connection, &poller, at: now)
+    case (.changingRate, .session(.rateFound)) where request != nil: break
     case (.waiting, .session(.rateNotChanged(let wanted))) where isNeeded(wanted):
       fail("the receiver was not found at \(wanted) baud; nothing was changed")
     case (.waiting, .session(.configured)), (.raising, .session(.configured)): prepare(connection, &poller, at: now)
@@ -113,7 +142,7 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
       fail(
         load.isFull(at: connection.rate)
           ? Self.fullLine(connection.rate)
-          : "the receiver does not identify itself; only u-blox receivers can be configured")
+          : "the receiver does not identify itself; only a receiver that replies can be configured")
     case (.changingRate(let wanted), .session(.rateFound(let rate))) where rate == wanted:
       changedRate = rate
       stage = .over
@@ -142,6 +171,10 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
     if case .over = stage { return true }
     if load.isFull(at: connection.rate) { wasFull = true }
     if let deadline, now >= deadline {
+      if case .returning(let from) = stage, now < from + Self.returnTimeout {
+        poll(connection, &poller, at: now)
+        return false
+      }
       if case .measuring = stage {
         start(connection, &poller, at: now)
         return isOver
@@ -197,6 +230,87 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
     deadline = now + LineLoad.window + Milliseconds(1200)
   }
 
+  // MARK: A receiver of another maker
+
+  private mutating func startTasks(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
+    guard let description = connection.description else { return }
+    self.description = description
+    let request = familyMaking(description)
+    self.request = request
+    guard request.missing.isEmpty else {
+      return fail("\(description.summary) does not have \(NameList.text(request.missing)); nothing was changed")
+    }
+    // A higher rate comes before what needs it.
+    if let baud = request.baud, let rate = connection.rate, baud > rate {
+      rateBefore = rate
+      return changeRate(to: baud, connection, &poller, at: now)
+    }
+    perform(connection, &poller, at: now)
+  }
+
+  private mutating func perform(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
+    guard let tasks = request?.tasks, !tasks.isEmpty else { return finishTasks([], connection, &poller, at: now) }
+    stage = .performing
+    deadline = now + Self.taskTimeout
+    ticket = connection.perform(tasks, &poller, at: now)
+    if ticket == nil { fail("the receiver is disconnected; check the cable") }
+  }
+
+  private mutating func changeRate(
+    to rate: UInt32, _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
+  ) {
+    stage = .changingRate(rate)
+    deadline = now + Self.replyTimeout
+    var desired = DesiredConfiguration()
+    desired.portRate = rate
+    desired.keepsPortRate = true
+    connection.set(desired, &poller, at: now)
+  }
+
+  private mutating func finishTasks(
+    _ results: [ReceiverTask.Result], _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
+  ) {
+    performed = results
+    let isDone = results.allSatisfy(\.isDone)
+    if !isDone, let rateBefore {
+      self.rateBefore = nil
+      return changeRate(to: rateBefore, connection, &poller, at: now)
+    }
+    if isDone, let baud = request?.baud, connection.rate != nil, connection.rate != baud {
+      return changeRate(to: baud, connection, &poller, at: now)
+    }
+    if isDone, case .act(.factoryReset)? = request?.tasks.first {
+      stage = .returning(from: now)
+      deadline = now + Self.restartTime
+      return
+    }
+    finishRequest(connection)
+  }
+
+  private mutating func finishChangingRate(
+    _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
+  ) {
+    // The tasks follow a higher rate; after a failure, or after the tasks, this is the end.
+    if rateBefore != nil, performed.isEmpty, request?.tasks.isEmpty == false {
+      perform(connection, &poller, at: now)
+    } else {
+      finishRequest(connection)
+    }
+  }
+
+  private mutating func poll(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
+    deadline = now + Self.restartTime
+    guard ticket == nil, var command = description?.familyPoll else { return }
+    command.attempts = 1
+    ticket = connection.submit(command, &poller, at: now)
+  }
+
+  private mutating func finishRequest(_ connection: ReceiverConnection) {
+    if showsProgress { clearProgress() }
+    readRate = connection.rate
+    stage = .over
+  }
+
   // MARK: The script
 
   private mutating func start(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
@@ -225,6 +339,14 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
   private mutating func take(
     _ outcome: Outcome, _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
   ) {
+    switch (stage, outcome) {
+    case (.performing, .performed(let results)): return finishTasks(results, connection, &poller, at: now)
+    case (.returning, .answered): return finishRequest(connection)
+    case (.returning(let from), _):
+      deadline = min(now + Milliseconds(500), from + Self.returnTimeout)
+      return
+    default: break
+    }
     guard case .running = stage else { return }
     dialogue?.receive(outcome)
     sendNext(connection, &poller, at: now)

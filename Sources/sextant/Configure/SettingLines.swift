@@ -48,6 +48,8 @@ struct SettingLines {
       let parts = text.dropFirst().dropLast().split(separator: ",").map { number($0) }
       return raw("[" + parts.joined(separator: ",") + "]", &line)
     }
+    // The values of receivers of other makers are the words of `set`.
+    if receiver.family != nil, Double(text) == nil { return line.string(text.utf8) }
     raw(number(text[...]), &line)
   }
 

@@ -25,7 +25,7 @@ struct MessageClient: ReceiverClient, ~Copyable {
   private let baud: UInt32?
   private let json: Bool
   private let wait: Milliseconds
-  private let messages: [OutgoingMessage]
+  private var messages: [OutgoingMessage]
   private var next = 0
   private var stage = Stage.waiting
   private var stream = FrameStream()
@@ -76,9 +76,20 @@ struct MessageClient: ReceiverClient, ~Copyable {
     case (.waiting, .session(.configured)):
       // Bytes at a wrong rate can look like the beginning of a long frame.
       stream.reset()
+      if let description = connection.description, let family = description.family {
+        guard messages.allSatisfy(\.isSentence) else {
+          return fail("\(description.summary) takes sentences, and no UBX messages; nothing was sent")
+        }
+        for index in messages.indices { messages[index].expectReply(of: family) }
+      }
       send(connection, &poller, at: now)
     case (.waiting, .session(.notIdentified)):
-      fail("no u-blox receiver replied; only u-blox receivers take these messages")
+      // Every receiver can get a sentence; what it replies is not known.
+      guard messages.allSatisfy(\.isSentence) else {
+        return fail("no u-blox receiver replied; only u-blox receivers take these messages")
+      }
+      stream.reset()
+      send(connection, &poller, at: now)
     case (.sent(let ticket), .finished(let finished, let outcome)) where finished == ticket:
       take(outcome, connection, &poller, at: now)
     case (.over, _): break
@@ -145,7 +156,8 @@ struct MessageClient: ReceiverClient, ~Copyable {
     let others = refused.count > 1 ? " and \(refused.count - 1) other messages" : ""
     failure = CommandFailure(
       .unavailable,
-      "\(path): the receiver refused \(first)\(others) (ACK-NAK); check the values, and whether it has the message")
+      "\(path): the receiver refused \(first)\(others)\(messages[0].isSentence ? "" : " (ACK-NAK)"); "
+        + "check the values, and whether it has the message")
   }
 
   private mutating func fail(_ reason: String) {

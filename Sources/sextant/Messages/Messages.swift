@@ -42,7 +42,7 @@ struct Poll: ParsableCommand {
 struct Send: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "send",
-    abstract: "Send UBX messages or sentences to a u-blox receiver.",
+    abstract: "Send UBX messages or sentences to a receiver.",
     discussion: """
       sextant send CFG-RATE measRate=200 navRate=1 timeRef=1
       sextant send CFG-VALSET layers=1 CFG-RATE-MEAS=0.2
@@ -51,6 +51,9 @@ struct Send: ParsableCommand {
       sextant send --file FILE                      (frames of UBX, NMEA, RTCM 3)
       sextant send '$PUBX,40,GLL,0,0,0,0,0,0'       (the checksum is added)
 
+      A sentence can be sent to any receiver: '$PMTK220,1000'. Where its family acknowledges it, the acknowledgement is waited \
+      for and printed.
+
       Fields have the names, scales and units that `decode --format messages` prints: lon=8.565, rate=[0,1,0,0,0,0], \
       rate[1]=1, groups[0].flags=0x1. Fields that are not given are zero; they are named on standard error. Several \
       messages are sent in their order, each after the reply to the one before.
@@ -58,7 +61,7 @@ struct Send: ParsableCommand {
       A change of the configuration is not restored at the end: it lasts until the receiver loses power, or for good if \
       the message stores it. `sextant configure set` changes one setting of a message and checks the result.
 
-      The exit code is 69 if the receiver refuses a message (ACK-NAK) or does not reply.
+      The exit code is 69 if the receiver refuses a message or does not reply.
       """)
 
   @OptionGroup var receiver: ReceiverOptions

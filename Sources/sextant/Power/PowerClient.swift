@@ -76,7 +76,7 @@ struct PowerClient: ReceiverClient, ~Copyable {
       if case .mode(let mode) = request, refused == 0, failure == nil { write(Self.text(of: mode), at: now) }
       if refused > 0 { fail("the receiver refused the mode; docs/guides/power-at-the-bench.md lists the modes") }
     case .configurationFailed: fail("the receiver refuses to be configured")
-    case .notIdentified: fail("no u-blox receiver; other receivers accept no commands")
+    case .notIdentified: fail("no u-blox receiver, and none of another known family; it accepts no commands")
     case .asleep(let until):
       let length = until.map { " for \(Int(clamping: $0.seconds(since: now).rounded())) s" } ?? " until it is woken"
       write("asleep" + length, at: now)
@@ -90,7 +90,12 @@ struct PowerClient: ReceiverClient, ~Copyable {
     case .wasReset: write("was reset", at: now)
     case .resetToWake: write("reset to wake it", at: now)
     case .doesNotSleep: fail("the receiver does not go to sleep")
-    case .cannotSleep: fail("this receiver cannot be put to sleep at this port")
+    case .cannotSleep:
+      let isTimed = connection.description?.can(.timedSleep) == true && connection.description?.can(.standby) == false
+      fail(
+        isTimed
+          ? "this receiver sleeps for a given time only, which sleep SECONDS requests"
+          : "this receiver cannot be put to sleep at this port")
     case .doesNotWake: fail("the receiver does not wake; check its supply, or switch it off and on")
     default: break
     }
@@ -113,6 +118,11 @@ struct PowerClient: ReceiverClient, ~Copyable {
     switch request {
     case .status:
       lines += Self.capabilities(of: description, device: path)
+      if description.family != nil {
+        lines.append("state             awake\n")
+        isDone = true
+        break
+      }
       uptimeTicket = connection.submit(Uptime.poll, &poller, at: now)
       modeTicket = connection.submit(PowerSave.poll(for: description), &poller, at: now)
     case .wake:
@@ -143,6 +153,7 @@ struct PowerClient: ReceiverClient, ~Copyable {
   private static func capabilities(of description: ReceiverDescription, device: String) -> [String] {
     let names: [(Capability, String)] = [
       (.backup, "backup"), (.powerSaveCyclic, "cyclic"), (.powerSaveOnOff, "onoff"), (.batching, "batching"),
+      (.standby, "standby"), (.timedSleep, "timedSleep"),
     ]
     let supported = names.filter { description.can($0.0) }.map(\.1).joined(separator: ", ")
     return [

@@ -7,7 +7,7 @@ import ReceiverRuntime
 import ReceiverStream
 import SerialPort
 
-/// `sextant reset`: sends CFG-RST, and waits until the receiver replies again.
+/// `sextant reset`: sends CFG-RST, or the restart of another family, and waits until the receiver replies again.
 struct ResetClient: ReceiverClient, ~Copyable {
   private enum Stage {
     /// Until the receiver is identified.
@@ -21,6 +21,8 @@ struct ResetClient: ReceiverClient, ~Copyable {
   }
 
   private static let pollInterval = Milliseconds(250)
+  /// A receiver of another maker begins to restart before this time.
+  private static let restartTime = Milliseconds(500)
 
   private(set) var failure: CommandFailure?
   private(set) var result: ResetResult
@@ -62,9 +64,13 @@ struct ResetClient: ReceiverClient, ~Copyable {
   ) {
     switch (stage, event) {
     case (.waiting, .session(.configured)): reset(connection, &poller, at: now)
-    case (.waiting, .session(.notIdentified)): fail("no u-blox receiver; other receivers have other resets")
+    case (.waiting, .session(.notIdentified)): fail("the receiver does not identify itself; its resets are not known")
     case (.waiting, .lost): fail("the receiver is disconnected; check the cable")
     case (.over, _): break
+    case (.resetting(let ticket), .finished(let finished, .performed(let results))) where finished == ticket:
+      guard results == [.written] else { return fail("the receiver refused the restart, or did not reply") }
+      sentAt = now
+      stage = .away(until: now + Self.restartTime)
     case (.resetting(let ticket), .finished(let finished, let outcome)) where finished == ticket:
       guard outcome == .sent else { return fail("the reset could not be sent; check the cable") }
       sentAt = now
@@ -73,6 +79,7 @@ struct ResetClient: ReceiverClient, ~Copyable {
       guard case .answered = outcome else { return stage = .away(until: now + Self.pollInterval) }
       result.repliedAfterSeconds = sentAt.map { now.seconds(since: $0) } ?? 0
       result.baud = connection.rate
+      if result.isOfFamily { return stage = .over }
       guard let status = connection.submit(Uptime.poll, &poller, at: now) else {
         return stage = .away(until: now + Self.pollInterval)
       }
@@ -98,7 +105,7 @@ struct ResetClient: ReceiverClient, ~Copyable {
   ) throws -> Bool {
     if case .away(let until) = stage, now >= until {
       // A repetition is the next poll's: replies to both would come after the reset.
-      var poll = Command.poll(.monVER)
+      var poll = connection.description?.familyPoll ?? .poll(.monVER)
       poll.attempts = 1
       poll.patience = Milliseconds(500)
       stage =
@@ -111,7 +118,25 @@ struct ResetClient: ReceiverClient, ~Copyable {
     // Bytes at a wrong rate can look like the beginning of a long frame.
     stream.reset()
     key = connection.description.map { AssistanceRecord.Key($0) }
+    if let description = connection.description, description.family != nil {
+      return restart(description, connection, &poller, at: now)
+    }
     guard let ticket = connection.submit(result.mode.command(result.kind), &poller, at: now) else {
+      return fail("the receiver is disconnected; check the cable")
+    }
+    stage = .resetting(ticket)
+  }
+
+  private mutating func restart(
+    _ description: ReceiverDescription, _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
+  ) {
+    result.isOfFamily = true
+    let action = result.kind.action
+    guard result.mode == .gnss, description.takes(action) else {
+      return fail(
+        "\(description.summary) does not have this \(result.mode == .gnss ? "\(result.kind.rawValue) start" : "mode")")
+    }
+    guard let ticket = connection.perform([.act(action)], &poller, at: now) else {
       return fail("the receiver is disconnected; check the cable")
     }
     stage = .resetting(ticket)

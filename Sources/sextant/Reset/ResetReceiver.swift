@@ -3,11 +3,11 @@ import ArgumentParser
 import Receiver
 import ReceiverRuntime
 
-/// `sextant reset`: starts a u-blox receiver anew.
+/// `sextant reset`: starts a receiver anew.
 struct ResetReceiver: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reset",
-    abstract: "Start a u-blox receiver anew: hot, warm or cold.",
+    abstract: "Start a receiver anew: hot, warm or cold.",
     discussion: """
       hot   the receiver keeps all of its data
       warm  it loses the ephemerides
@@ -20,6 +20,8 @@ struct ResetReceiver: ParsableCommand {
 
       --mode gnss (default) keeps the configuration. software, hardware and shutdown also reset port and configuration: \
       settings that were not saved are lost, and a receiver on USB is disconnected for a moment.
+
+      A receiver of another maker gets the restart of its family, if it has one (docs/receivers); --mode does not apply.
 
       The exit code is 69 if the receiver does not reply any more.
       """)

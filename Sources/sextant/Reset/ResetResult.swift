@@ -6,6 +6,8 @@ import Receiver
 struct ResetResult: Equatable {
   var kind: StartKind
   var mode: ResetMode
+  /// Whether it is a receiver of another maker, without the masks and modes of CFG-RST.
+  var isOfFamily = false
   /// The time from the reset to a reply, seconds.
   var repliedAfterSeconds = 0.0
   /// The rate of the line after the reset, baud.
@@ -34,8 +36,9 @@ struct ResetResult: Equatable {
     if sawStartText { seen.append("start text") }
     if let uptimeSeconds { seen.append("\(Self.text(uptimeSeconds)) s since its start") }
     if let hasFix { seen.append(hasFix ? "has a fix" : "no fix") }
-    var lines = "\(device): \(kind.rawValue) start, navBbrMask 0x\(String(kind.navBbrMask, radix: 16)), "
-    lines += "resetMode \(mode.code)\n\(seen.joined(separator: ", "))\n"
+    var lines = "\(device): \(kind.rawValue) start"
+    if !isOfFamily { lines += ", navBbrMask 0x\(String(kind.navBbrMask, radix: 16)), resetMode \(mode.code)" }
+    lines += "\n\(seen.joined(separator: ", "))\n"
     if removedAssistance {
       lines += "the \(kind == .cold ? "position and orbits" : "orbits") that this computer had stored are removed\n"
     }
@@ -47,8 +50,10 @@ struct ResetResult: Equatable {
     line.beginObject()
     line.field("device", text: device)
     line.field("start", text: kind.rawValue)
-    line.field("navBbrMask", Int64(kind.navBbrMask))
-    line.field("resetMode", Int64(mode.code))
+    if !isOfFamily {
+      line.field("navBbrMask", Int64(kind.navBbrMask))
+      line.field("resetMode", Int64(mode.code))
+    }
     line.field("repliedAfterSeconds", repliedAfterSeconds, digits: 3)
     if let baud { line.field("baud", Int64(baud)) }
     line.field("startText", sawStartText)

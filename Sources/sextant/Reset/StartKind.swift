@@ -7,6 +7,15 @@ import Receiver
 enum StartKind: String, ExpressibleByArgument, CaseIterable {
   case hot, warm, cold
 
+  /// The restart of a receiver of another maker.
+  var action: ReceiverAction {
+    switch self {
+    case .hot: .hotRestart
+    case .warm: .warmRestart
+    case .cold: .coldRestart
+    }
+  }
+
   /// The sections of battery-backed memory to clear: none, the ephemerides, or all: also almanac, position, time, clock
   /// and AssistNow Autonomous orbits, and with them all received assistance (AID, MGA).
   var navBbrMask: UInt16 {

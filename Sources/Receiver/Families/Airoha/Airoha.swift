@@ -57,6 +57,7 @@ struct Airoha: FamilyLanguage {
     case .period: [Self.query("051")]
     case .messages: (0..<Self.sentences.count).map { Self.query("063", ",\($0)", attempts: $0 < Self.usual ? 5 : 2) }
     case .constellations: [Self.query("067")]
+    case .output: []
     }
   }
 
@@ -80,6 +81,7 @@ struct Airoha: FamilyLanguage {
       guard fields.count >= 6 else { return nil }
       return .constellations(
         Self.constellations.enumerated().filter { fields.number($0.offset + 1, as: UInt8.self) == 1 }.map(\.element))
+    case .output: return nil
     }
   }
 
@@ -105,7 +107,13 @@ struct Airoha: FamilyLanguage {
       let flags = Self.constellations.map { wanted.contains($0) ? ",1" : ",0" }.joined() + ",0"
       // The receiver restarts.
       return [Self.command("066", flags).pausing(Milliseconds(1500))]
+    case .output: return nil
     }
+  }
+
+  /// Above 1 Hz the receiver switches the slower sentences off, and counts GSA and GSV anew.
+  func affected(by value: ReceiverValue) -> [ReceiverValue.Kind] {
+    if case .period(let milliseconds) = value, milliseconds < 1000 { [.messages] } else { [] }
   }
 
   /// PAIR864 takes effect with the restart that follows it.
@@ -126,6 +134,24 @@ struct Airoha: FamilyLanguage {
     }
   }
 
+  /// Above 1 Hz settings are saved only while the engine is stopped.
+  func commandsAfterRefusal(of action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? {
+    guard action == .save, receiver.can(.standby) else { return nil }
+    return [Self.command("382", ",1"), Self.command("003"), Self.command("513"), Self.command("002")]
+  }
+
+  /// A bare AG3335 sleeps after its start until it hears one of these, which a host sends for a second.
+  var rousing: Command? {
+    var command = Command(
+      sentence: "PAIR382,1", FamilyAnswer(nil, .airoha("382")), attempts: 4, patience: Milliseconds(100))
+    command.bytes = Array(repeatElement(command.bytes, count: 6).joined())
+    return command
+  }
+
+  func shortestSleep(on receiver: ReceiverDescription) -> Milliseconds {
+    receiver.can(.standby) ? SleepRequest.shortest : Milliseconds(10_000)
+  }
+
   private static func restart(_ number: String) -> Command {
     Command(sentence: "PAIR\(number)").pausing(Milliseconds(1500))
   }
@@ -144,6 +170,8 @@ struct Airoha: FamilyLanguage {
   func acknowledgement(ofSentence body: String) -> FamilyAnswer? {
     guard body.hasPrefix("PAIR") else { return body.hasPrefix("PQTM") ? FamilyAnswer(.text(body.prefixToComma)) : nil }
     let number = String(body.dropFirst(4).prefix { $0.isNumber })
+    // A backup begins before its acknowledgement, or without one.
+    if number == "650" { return nil }
     let isQuery = ["021", "051", "063", "067", "865", "411", "491", "901", "903", "905", "909"].contains(number)
     return FamilyAnswer(isQuery ? .text("PAIR\(number),") : nil, .airoha(number))
   }

@@ -29,9 +29,38 @@ struct Allystar: FamilyLanguage {
     ("GGA", 0x00), ("GLL", 0x01), ("GSA", 0x02), ("GSV", 0x04), ("RMC", 0x05), ("VTG", 0x06), ("ZDA", 0x07),
   ]
 
+  // MARK: Constellations
+
+  /// The signals of CFG-NAVSAT by constellation; the first bit is that of its usual signal. (jclark/satpulse.)
+  private static let systems: [(DesiredConfiguration.Constellation, first: UInt32, all: UInt32)] = [
+    (.gps, 0x1, 0x701), (.glonass, 0x2, 0x2002), (.beiDou, 0x4, 0x7_C004), (.galileo, 0x10, 0x10_0010),
+    (.qzss, 0x20, 0x20), (.sbas, 0x40, 0x40), (.navIC, 0x80, 0x80),
+  ]
+
+  /// A poll is answered by its message alone.
+  func polls(of kind: ReceiverValue.Kind) -> [Command] {
+    kind == .constellations ? [Command(.allystar, 0x060C, [], FamilyAnswer(.binary(.allystar, 0x060C)))] : []
+  }
+
+  func value(_ kind: ReceiverValue.Kind, from replies: [[UInt8]?]) -> ReceiverValue? {
+    guard kind == .constellations, let reply = replies.first ?? nil, reply.count >= 4 else { return nil }
+    let mask = reply.u4(0)
+    return .constellations(Self.systems.filter { mask & $0.first != 0 }.map(\.0))
+  }
+
+  /// The bands in use are not known to the session.
+  func canTakeBack(_ kind: ReceiverValue.Kind) -> Bool { kind != .constellations }
+
+  // MARK: Messages, restart, save
+
   func commands(
     setting value: ReceiverValue, from found: ReceiverValue?, on receiver: ReceiverDescription
   ) -> [Command]? {
+    if case .constellations(let wanted) = value {
+      // The mask is limited to the hardware.
+      let mask = Self.systems.reduce(UInt32(0)) { wanted.contains($1.0) ? $0 | $1.all : $0 }
+      return [Self.command(0x060C, (0..<4).map { UInt8(truncatingIfNeeded: mask >> (8 * UInt32($0))) })]
+    }
     guard case .messages(let wanted) = value else { return nil }
     var commands: [Command] = []
     for one in wanted {
@@ -43,22 +72,38 @@ struct Allystar: FamilyLanguage {
 
   /// CFG-PRT with port 0, the one that it arrives at.
   func rateChange(to rate: UInt32) -> [UInt8]? {
+    guard [9600, 19_200, 38_400, 57_600, 115_200, 230_400, 460_800].contains(rate) else { return nil }
     let bytes = (0..<4).map { UInt8(truncatingIfNeeded: rate >> (8 * UInt32($0))) }
     return FrameLayout.allystar.frame(0x0600, [0, 0, 0, 0] + bytes)
   }
 
   func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? {
     switch action {
+    // Rates, sentences and navigation.
+    case .save: [Self.store(action: 0, 0x7)]
     case .hotRestart: [Self.restart(3)]
     case .warmRestart: [Self.restart(2)]
     case .coldRestart: [Self.restart(1)]
-    case .save, .factoryReset: nil
+    // The deletion has no acknowledgement.
+    case .factoryReset:
+      [Command(.allystar, 0x0609, Self.storage(2, 0xFFFF_FFFF)).pausing(Milliseconds(500)), Self.restart(1)]
     }
   }
 
   /// CFG-SIMPLERST, which is not acknowledged: 0 reset (recorded), 1 cold, 2 warm, 3 hot (several public programs).
-  private static func restart(_ kind: UInt8) -> Command {
-    Command(.allystar, 0x0640, [kind]).pausing(Milliseconds(1000))
+  private static func restart(_ mode: UInt8) -> Command {
+    Command(.allystar, 0x0640, [mode]).pausing(Milliseconds(1000))
+  }
+
+  /// CFG-CFG: 0 save, 1 load, 2 clear; the sections.
+  private static func storage(_ action: UInt8, _ sections: UInt32) -> [UInt8] {
+    [action, 0, 0, 0] + (0..<4).map { UInt8(truncatingIfNeeded: sections >> (8 * UInt32($0))) }
+  }
+
+  private static func store(action: UInt8, _ sections: UInt32) -> Command {
+    var command = command(0x0609, storage(action, sections))
+    command.patience = Milliseconds(1500)
+    return command
   }
 
   private static func command(_ identity: UInt16, _ payload: [UInt8]) -> Command {

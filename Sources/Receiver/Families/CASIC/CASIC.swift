@@ -83,6 +83,7 @@ struct CASIC: FamilyLanguage {
       guard !wanted.isEmpty, wanted.allSatisfy({ [.gps, .beiDou, .glonass].contains($0) }) else { return nil }
       let mask = wanted.reduce(0) { $0 | ($1 == .gps ? 1 : $1 == .beiDou ? 2 : 4) }
       return [Self.command("PCAS04,\(mask)").pausing(Milliseconds(500))]
+    case .output: return nil
     }
   }
 
@@ -102,8 +103,12 @@ struct CASIC: FamilyLanguage {
   }
 
   func acknowledgement(ofSentence body: String) -> FamilyAnswer? {
-    body.hasPrefix("PCAS06") ? FamilyAnswer(.textWith("TXT,")) : nil
+    guard body.hasPrefix("PCAS06,"), let number = body.dropFirst(7).first else { return nil }
+    return Self.texts[number].map { FamilyAnswer(.textWith(",\($0)=")) }
   }
+
+  /// The texts by the number of PCAS06.
+  private static let texts: [Character: String] = ["0": "SW", "1": "HW", "2": "MO", "3": "CI", "5": "BS"]
 
   private static func command(_ body: String) -> Command { Command(sentence: body).pausing(Milliseconds(100)) }
 }

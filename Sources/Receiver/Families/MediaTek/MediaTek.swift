@@ -19,14 +19,20 @@ struct MediaTek: FamilyLanguage {
 
   // MARK: Settings
 
-  /// The sentences of PMTK314 by their index.
+  /// The sentences of PMTK314 by their index; the other fields keep their value.
   private static let sentences = ["GLL", "RMC", "VTG", "GGA", "GSA", "GSV", "GRS", "GST"]
   /// ZDA is apart.
   private static let zdaIndex = 17
+  /// Firmware has 19 to 22 fields.
   private static let fieldCount = 19
+  private static let mostFields = 22
 
   private static func index(of formatter: String) -> Int? {
-    formatter == "ZDA" ? zdaIndex : sentences.firstIndex(of: formatter)
+    formatter == "ZDA" ? zdaIndex : SentenceRate.place(of: formatter) ?? sentences.firstIndex(of: formatter)
+  }
+
+  private static func name(of index: Int) -> String {
+    index == zdaIndex ? "ZDA" : index < sentences.count ? sentences[index] : SentenceRate.name(ofPlace: index)
   }
 
   func polls(of kind: ReceiverValue.Kind) -> [Command] {
@@ -35,6 +41,7 @@ struct MediaTek: FamilyLanguage {
     case .messages: [Self.query("414", "PMTK514,")]
     // No document has a query.
     case .constellations: []
+    case .output: []
     }
   }
 
@@ -45,12 +52,11 @@ struct MediaTek: FamilyLanguage {
     case .period: return fields.number(1).map { .period($0) }
     case .messages:
       guard fields.count > Self.sentences.count else { return nil }
-      let names = Self.sentences + ["ZDA"]
       return .messages(
-        names.compactMap { name in
-          Self.index(of: name).flatMap { fields.number($0 + 1, as: UInt8.self) }.map { SentenceRate(name, $0) }
+        (0..<min(fields.count - 1, Self.mostFields)).compactMap { index in
+          fields.number(index + 1, as: UInt8.self).map { SentenceRate(Self.name(of: index), $0) }
         })
-    case .constellations: return nil
+    case .constellations, .output: return nil
     }
   }
 
@@ -62,12 +68,12 @@ struct MediaTek: FamilyLanguage {
       guard 100...10_000 ~= milliseconds else { return nil }
       return [Self.command("220", ",\(milliseconds)")]
     case .messages(let wanted):
+      var all = wanted
+      if case .messages(let there)? = found { all = there + wanted }
       var rates = [UInt8](repeating: 0, count: Self.fieldCount)
-      if case .messages(let there)? = found {
-        for one in there { if let index = Self.index(of: one.formatter) { rates[index] = one.rate } }
-      }
-      for one in wanted {
-        guard let index = Self.index(of: one.formatter) else { return nil }
+      for one in all {
+        guard let index = Self.index(of: one.formatter), index < Self.mostFields, one.rate <= 5 else { return nil }
+        if index >= rates.count { rates += [UInt8](repeating: 0, count: index + 1 - rates.count) }
         rates[index] = one.rate
       }
       return [Self.command("314", rates.map { ",\($0)" }.joined())]
@@ -81,6 +87,7 @@ struct MediaTek: FamilyLanguage {
         [.gps, .glonass, .galileo].map { wanted.contains($0) ? 1 : 0 } + [0, wanted.contains(.beiDou) ? 1 : 0]
       // The receiver restarts.
       return [Self.command("353", flags.map { ",\($0)" }.joined()).pausing(Milliseconds(1000))]
+    case .output: return nil
     }
   }
 
@@ -113,6 +120,8 @@ struct MediaTek: FamilyLanguage {
   func acknowledgement(ofSentence body: String) -> FamilyAnswer? {
     guard body.hasPrefix("PMTK") else { return body.hasPrefix("PQ") ? FamilyAnswer(.text(body.prefixToComma)) : nil }
     let number = String(body.dropFirst(4).prefix { $0.isNumber })
+    // A restart has no acknowledgement; that of a new baud rate comes at the new one.
+    if ["101", "102", "103", "104", "251"].contains(number) { return nil }
     return Self.replies[number].map { FamilyAnswer(.text($0)) } ?? FamilyAnswer(nil, .mediaTek(number))
   }
 

@@ -30,6 +30,7 @@ struct Quectel: FamilyLanguage {
     case .period: [Self.query("PQTMCFGFIXRATE", "R")]
     case .messages: Self.sentences.map { Self.query("PQTMCFGMSGRATE", "R,\($0)") }
     case .constellations: [Self.query("PQTMCFGCNST", "R")]
+    case .output: []
     }
   }
 
@@ -50,6 +51,7 @@ struct Quectel: FamilyLanguage {
       guard fields.count >= 8 else { return nil }
       return .constellations(
         Self.constellations.enumerated().filter { fields.number($0.offset + 2, as: UInt8.self) == 1 }.map(\.element))
+    case .output: return nil
     }
   }
 
@@ -60,13 +62,21 @@ struct Quectel: FamilyLanguage {
     case .messages(let wanted):
       guard wanted.allSatisfy({ Self.sentences.contains($0.formatter) }) else { return nil }
       return wanted.map { Self.command("PQTMCFGMSGRATE", ",W,\($0.formatter),\($0.rate)") }
-    // The rate of fixes and the constellations take effect after a save and a restart: a session cannot undo that.
-    case .period, .constellations: return nil
+    case .period(let milliseconds):
+      guard 50...1000 ~= milliseconds else { return nil }
+      return [Self.command("PQTMCFGFIXRATE", ",W,\(milliseconds)")]
+    case .constellations(let wanted):
+      guard wanted.allSatisfy({ Self.constellations.contains($0) }) else { return nil }
+      return [Self.command("PQTMCFGCNST", ",W" + Self.constellations.map { wanted.contains($0) ? ",1" : ",0" }.joined())]
+    case .output: return nil
     }
   }
 
+  /// The rate of fixes and the constellations are in force after a save and a restart.
+  func takesRestart(_ kind: ReceiverValue.Kind) -> Bool { kind == .period || kind == .constellations }
+
   func rateChange(to rate: UInt32) -> [UInt8]? {
-    [9600, 115_200, 230_400, 460_800, 921_600].contains(rate) ? Command(sentence: "PQTMCFGUART,W,\(rate)").bytes : nil
+    [9600, 115_200, 230_400, 460_800, 921_600, 3_000_000].contains(rate) ? Command(sentence: "PQTMCFGUART,W,\(rate)").bytes : nil
   }
 
   func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? {
@@ -85,6 +95,8 @@ struct Quectel: FamilyLanguage {
   func acknowledgement(ofSentence body: String) -> FamilyAnswer? {
     guard body.hasPrefix("PQTM") else { return nil }
     let name = String(body.prefix { $0 != "," })
+    // Restarts have no reply; that to a new baud rate comes at the new one.
+    if ["PQTMHOT", "PQTMWARM", "PQTMCOLD", "PQTMSRR"].contains(name) || body.hasPrefix("PQTMCFGUART,W") { return nil }
     return FamilyAnswer(.text("\(name),"), .quectel(name))
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
-/// SkyTraq's binary frames (AN0003).
+/// SkyTraq's binary frames (AN0003). Numbers are big-endian. Settings go to SRAM; some firmware writes them to flash too.
 struct SkyTraq: FamilyLanguage {
   var probes: [Command] {
     [Command(.skyTraq, 0x02, [0x01], FamilyAnswer(.binary(.skyTraq, 0x80), .skyTraq(0x02)), attempts: 2)]
@@ -13,6 +13,55 @@ struct SkyTraq: FamilyLanguage {
     let numbers = [2, 3, 4].map { "\(reply[$0])" }.joined(separator: ".")
     let revision = [10, 11, 12].map { reply[$0] < 10 ? "0\(reply[$0])" : "\(reply[$0])" }.joined()
     return ReceiverDescription(
-      family: .skyTraq, model: nil, firmware: "\(numbers) \(revision)", hardware: "", capabilities: [])
+      family: .skyTraq, model: nil, firmware: "\(numbers) \(revision)", hardware: "", capabilities: [.configure, .restart])
+  }
+
+  /// The fields of message 08.
+  private static let sentences = ["GGA", "GSA", "GSV", "GLL", "RMC", "VTG", "ZDA"]
+  private static let memory: UInt8 = 0
+
+  func commands(
+    setting value: ReceiverValue, from found: ReceiverValue?, on receiver: ReceiverDescription
+  ) -> [Command]? {
+    switch value {
+    case .period(let milliseconds):
+      // Whole fixes a second.
+      guard 1...1000 ~= milliseconds, 1000 % milliseconds == 0, 1000 / milliseconds <= 50 else { return nil }
+      return [Self.command(0x0E, [UInt8(clamping: 1000 / milliseconds), Self.memory])]
+    case .messages(let wanted):
+      var all = wanted
+      if case .messages(let there)? = found { all = there + wanted }
+      var rates = [UInt8](repeating: 0, count: Self.sentences.count)
+      for one in wanted where !Self.sentences.contains(one.formatter) { return nil }
+      for one in all { if let index = Self.sentences.firstIndex(of: one.formatter) { rates[index] = one.rate } }
+      return [Self.command(0x08, rates + [Self.memory])]
+    case .constellations, .output: return nil
+    }
+  }
+
+  func rateChange(to rate: UInt32) -> [UInt8]? {
+    let rates: [UInt32] = [4800, 9600, 19_200, 38_400, 57_600, 115_200, 230_400]
+    return rates.firstIndex(of: rate).map {
+      FrameLayout.skyTraq.frame(0x05, [0, UInt8(clamping: $0), Self.memory])
+    }
+  }
+
+  func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? {
+    switch action {
+    case .save: nil
+    case .hotRestart: [Self.restart(1)]
+    case .warmRestart: [Self.restart(2)]
+    case .coldRestart: [Self.restart(3)]
+    case .factoryReset: [Self.command(0x04, [1]).pausing(Milliseconds(1000))]
+    }
+  }
+
+  /// The start mode, then a time and a position that the receiver does not need.
+  private static func restart(_ mode: UInt8) -> Command {
+    command(0x01, [mode] + [UInt8](repeating: 0, count: 13)).pausing(Milliseconds(1000))
+  }
+
+  private static func command(_ id: UInt8, _ payload: [UInt8]) -> Command {
+    Command(.skyTraq, UInt16(id), payload, FamilyAnswer(nil, .skyTraq(id)))
   }
 }

@@ -17,8 +17,107 @@ struct Teseo: FamilyLanguage {
     let chip = firmware.split(separator: "_").first { $0.hasPrefix("STA") }
     return ReceiverDescription(
       family: .teseo, model: chip.map { String($0) }, firmware: firmware, hardware: "",
-      capabilities: [.timedSleep, .restart])
+      capabilities: [.configure, .timedSleep, .restart])
   }
+
+  /// The first of the versions may be that of the library: the binary's has the chip.
+  func furtherPoll(after found: ReceiverDescription) -> Command? {
+    found.model == nil ? Command(sentence: "PSTMGETSWVER,6", FamilyAnswer(.textWith("BINIMG_")), attempts: 2) : nil
+  }
+
+  func complete(_ description: inout ReceiverDescription, from outcome: Outcome) {
+    if let binary = self.description(from: outcome, to: probes[0]) { description = binary }
+  }
+
+  // MARK: Settings
+
+  /// The bits of the message list (UM2229, CDB 201).
+  private static let sentences: [(name: String, bit: Int)] = [
+    ("GGA", 1), ("GSA", 2), ("GST", 3), ("VTG", 4), ("RMC", 6), ("GSV", 19), ("GLL", 20), ("ZDA", 24),
+  ]
+  private static let systems: [(DesiredConfiguration.Constellation, UInt32)] = [
+    (.gps, 1), (.glonass, 2), (.qzss, 4), (.galileo, 8), (.beiDou, 128),
+  ]
+
+  func polls(of kind: ReceiverValue.Kind) -> [Command] {
+    switch kind {
+    case .period: [Self.query("1303")]
+    case .messages: [Self.query("1201"), Self.query("1228")]
+    case .constellations, .output: []
+    }
+  }
+
+  func value(_ kind: ReceiverValue.Kind, from replies: [[UInt8]?]) -> ReceiverValue? {
+    let texts = replies.map { $0.flatMap { SentenceFields($0)[2] } }
+    guard let first = texts.first ?? nil else { return nil }
+    switch kind {
+    case .period: return Self.milliseconds(first).map { .period($0) }
+    case .messages:
+      guard let low = Self.mask(first) else { return nil }
+      let mask = UInt64(low) | UInt64(texts.count > 1 ? texts[1].flatMap { Self.mask($0) } ?? 0 : 0) << 32
+      var rates = Self.sentences.map { SentenceRate($0.name, UInt8(mask >> $0.bit & 1)) }
+      for bit in 0..<64 where mask >> bit & 1 == 1 && !Self.sentences.contains(where: { $0.bit == bit }) {
+        rates.append(SentenceRate(SentenceRate.name(ofPlace: bit), 1))
+      }
+      return .messages(rates)
+    case .constellations, .output: return nil
+    }
+  }
+
+  private static func mask(_ text: String) -> UInt32? {
+    UInt32(text.hasPrefix("0x") ? text.dropFirst(2) : text[...], radix: 16)
+  }
+
+  /// Seconds with decimals.
+  private static func milliseconds(_ text: String) -> UInt16? {
+    guard let seconds = Double(text), (0.05...60).contains(seconds) else { return nil }
+    return UInt16(clamping: (seconds * 1000).rounded())
+  }
+
+  func commands(
+    setting value: ReceiverValue, from found: ReceiverValue?, on receiver: ReceiverDescription
+  ) -> [Command]? {
+    switch value {
+    case .period(let milliseconds):
+      guard 100...10_000 ~= milliseconds else { return nil }
+      let tenths = milliseconds / 100
+      return [Self.command("PSTMSETPAR", ",1303,\(tenths / 10).\(tenths % 10)")]
+    case .messages(let wanted):
+      var all = wanted
+      if case .messages(let there)? = found { all = there + wanted }
+      var mask: UInt64 = 0
+      for one in all {
+        let bit = Self.sentences.first { $0.name == one.formatter }?.bit ?? SentenceRate.place(of: one.formatter)
+        guard let bit, one.rate <= 1 else { return nil }
+        mask = one.rate == 1 ? mask | 1 << UInt64(bit) : mask & ~(1 << UInt64(bit))
+      }
+      let low = String(UInt32(truncatingIfNeeded: mask), radix: 16)
+      let high = String(UInt32(truncatingIfNeeded: mask >> 32), radix: 16)
+      return [Self.command("PSTMCFGMSGL", ",0,1,\(low),\(high)")]
+    case .constellations(let wanted):
+      guard wanted.allSatisfy({ one in Self.systems.contains { $0.0 == one } }) else { return nil }
+      let mask = Self.systems.reduce(UInt32(0)) { wanted.contains($1.0) ? $0 | $1.1 : $0 }
+      return [Self.command("PSTMSETCONSTMASK", ",\(mask)").pausing(Milliseconds(1000))]
+    case .output: return nil
+    }
+  }
+
+  /// The rate of fixes is in force after a save and a restart.
+  func takesRestart(_ kind: ReceiverValue.Kind) -> Bool { kind == .period }
+
+  private static func query(_ id: String) -> Command {
+    Command(
+      sentence: "PSTMGETPAR,\(id)", FamilyAnswer(.text("PSTMSETPAR,\(id),"), .teseo("PSTMGETPAR")), attempts: 3,
+      patience: Milliseconds(1500))
+  }
+
+  private static func command(_ name: String, _ fields: String) -> Command {
+    // Commands are at least 20 ms apart.
+    Command(sentence: name + fields, FamilyAnswer(nil, .teseo(name)), patience: Milliseconds(1500))
+      .pausing(Milliseconds(20))
+  }
+
+  // MARK: Restart and standby
 
   func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? {
     switch action {
@@ -42,6 +141,9 @@ struct Teseo: FamilyLanguage {
   }
 
   func acknowledgement(ofSentence body: String) -> FamilyAnswer? {
-    body.hasPrefix("PSTM") ? FamilyAnswer(nil, .teseo(String(body.prefix { $0 != "," }))) : nil
+    let name = String(body.prefix { $0 != "," })
+    if name == "PSTMGETSWVER" { return FamilyAnswer(.text("PSTMVER,"), .teseo(name)) }
+    if name == "PSTMGETPAR" { return FamilyAnswer(.text("PSTMSETPAR,"), .teseo(name)) }
+    return name.hasPrefix("PSTM") && name != "PSTMSRR" ? FamilyAnswer(nil, .teseo(name)) : nil
   }
 }

@@ -53,6 +53,7 @@ struct Unicore: FamilyLanguage {
   func commands(
     setting value: ReceiverValue, from found: ReceiverValue?, on receiver: ReceiverDescription
   ) -> [Command]? {
+    if case .constellations(let wanted) = value, !Self.isFirebird(receiver) { return Self.masks(wanted) }
     guard case .messages(let wanted) = value else { return nil }
     if Self.isFirebird(receiver) {
       let numbers = wanted.map { one in Self.numbers.firstIndex(of: one.formatter) }
@@ -66,6 +67,25 @@ struct Unicore: FamilyLanguage {
       let text = one.rate == 0 ? "UNLOG GN\(one.formatter)" : "GN\(one.formatter) \(one.rate)"
       return Command(line: text, FamilyAnswer(nil, .nebulas(text)))
     }
+  }
+
+  private static let systems: [(DesiredConfiguration.Constellation, String)] = [
+    (.gps, "GPS"), (.beiDou, "BDS"), (.glonass, "GLO"), (.galileo, "GAL"),
+  ]
+
+  private static func masks(_ wanted: [DesiredConfiguration.Constellation]) -> [Command]? {
+    guard !wanted.isEmpty, wanted.allSatisfy({ one in systems.contains { $0.0 == one } }) else { return nil }
+    // A receiver always has one system.
+    let order = systems.filter { wanted.contains($0.0) } + systems.filter { !wanted.contains($0.0) }
+    return order.map { system, name in
+      let text = wanted.contains(system) ? "UNMASK \(name)" : "MASK \(name)"
+      return Command(line: text, FamilyAnswer(nil, .nebulas(text)))
+    }
+  }
+
+  /// The port that the recorded receivers replied at; another port is found by the missing reply, and nothing is changed here.
+  func rateChange(to rate: UInt32) -> [UInt8]? {
+    [9600, 115_200, 230_400, 460_800, 921_600].contains(rate) ? Command(line: "CONFIG COM3 \(rate)").bytes : nil
   }
 
   func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? {

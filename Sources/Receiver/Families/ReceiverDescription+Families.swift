@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a receiver of another maker takes, before it is asked.
+extension ReceiverDescription {
+  /// Whether the family has a command for the value.
+  public func takes(_ value: ReceiverValue) -> Bool {
+    if case .output(let isOn) = value { return takes(.messages([SentenceRate("GGA", isOn ? 1 : 0)])) }
+    return family?.language?.commands(setting: value, from: nil, on: self) != nil
+  }
+
+  /// Whether the baud rate of the port can be set to `rate`.
+  public func takesRate(_ rate: UInt32) -> Bool { family?.language?.rateChange(to: rate) != nil }
+
+  public func takes(_ action: ReceiverAction) -> Bool { family?.language?.commands(for: action, on: self) != nil }
+
+  /// Whether a value is in force after a save and a restart only.
+  public func takesRestart(_ kind: ReceiverValue.Kind) -> Bool { family?.language?.takesRestart(kind) ?? false }
+
+  /// A poll that every receiver of the family replies to; nil for a u-blox one.
+  public var familyPoll: Command? { family?.language?.probes.first }
+}

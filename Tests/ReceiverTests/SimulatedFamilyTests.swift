@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+import HostSimulator
+import MonotonicTime
+import ReceiverSimulator
+import Testing
+
+@testable import Receiver
+
+/// The session with each simulated receiver of another maker, in virtual time: the two were written apart from the same documents.
+@Suite("Sessions with simulated receivers of other makers")
+struct SimulatedFamilyTests {
+  private static let models = ReceiverModel.ofOtherMakers
+  /// Those that a session configures for a time.
+  private static let configured: [ReceiverModel] = [.mt3339, .mt3333, .ag3352, .at6558, .at6668]
+
+  private static func scene(
+    _ model: ReceiverModel, _ intent: SessionSettings.Intent = .identify, quirks: Set<Quirk> = [],
+    _ adapt: (inout SessionSettings) -> Void = { _ in }
+  ) -> SessionScene {
+    var scenario = Scenario(stayingAt: Place(latitudeDegrees: 48.1642, longitudeDegrees: 11.6056, altitudeMetres: 512))
+    scenario.beginsHot = true
+    scenario.quirks = quirks
+    let scene = SessionScene(model, intent: intent, scenario: scenario) {
+      $0.desired = { _ in .nothing }
+      adapt(&$0)
+    }
+    return scene
+  }
+
+  private static func perform(_ scene: SessionScene, _ tasks: [ReceiverTask]) -> [ReceiverTask.Result] {
+    guard let ticket = scene.withSession({ $0.perform(tasks, at: scene.now) }) else { return [] }
+    scene.run(180) { $0.outcomes[ticket] != nil }
+    guard case .performed(let results)? = scene.outcomes[ticket] else { return [] }
+    return results
+  }
+
+  private static let names: [ReceiverModel: (vendor: String, model: String)] = [
+    .mt3339: ("MediaTek", "PA6H"), .mt3333: ("MediaTek", "PA1010D"), .ag3352: ("Airoha", "LC76G"),
+    .at6558: ("CASIC", "ATGM336H"), .at6668: ("CASIC", "AT362-AT6668-6T-30"), .lg290p: ("Quectel", "LG290P"),
+    .um980: ("Unicore", "UM980"), .tau1201: ("Allystar", "HD8040D"), .teseo: ("STMicroelectronics", "STA8041"),
+  ]
+
+  // MARK: Identification
+
+  @Test("Each identifies itself", arguments: models, [SessionSettings.Intent.identify, .serve])
+  func identify(_ model: ReceiverModel, _ intent: SessionSettings.Intent) throws {
+    let scene = Self.scene(model, intent)
+    #expect(scene.run(intent == .identify ? 25 : 60) { $0.isSteady })
+    let found = try #require(scene.description, "\(model)")
+    let name = try #require(Self.names[model])
+    #expect(found.vendor == name.vendor && found.generation == nil)
+    // An ATGM332D did not reply to the query of its hardware.
+    if model != .at6558 { #expect(found.model == name.model) }
+    let sent = scene.sentBytes
+    scene.run(60)
+    #expect(scene.sentBytes == sent, "Nothing is sent to an identified receiver without a reason.")
+  }
+
+  @Test(
+    "Each is identified with the deviations that are reported of it",
+    arguments: [
+      (ReceiverModel.mt3339, Quirk.shortRelease), (.ag3352, .busyAfterBoot), (.ag3352, .needsLock),
+      (.at6558, .threeSystems), (.mt3333, .lostAcknowledgements), (.ag3352, .lostAcknowledgements),
+    ])
+  func quirks(_ model: ReceiverModel, _ quirk: Quirk) throws {
+    let scene = Self.scene(model, quirks: [quirk])
+    // A drowsy receiver shows its family by the line after its start alone.
+    if quirk == .needsLock { scene.line.inject(.reboot, at: scene.now + Milliseconds(3000)) }
+    #expect(scene.run(90) { $0.isSteady })
+    #expect(scene.description?.vendor == Self.names[model]?.vendor)
+  }
+
+  // MARK: Settings
+
+  @Test("A person's settings are set and read back, and stay", arguments: [ReceiverModel.mt3333, .ag3352, .at6668])
+  func settings(_ model: ReceiverModel) {
+    let scene = Self.scene(model)
+    #expect(scene.run(40) { $0.isSteady })
+    let systems: [DesiredConfiguration.Constellation] = model == .at6668 ? [.gps, .beiDou] : [.gps, .glonass]
+    let tasks: [ReceiverTask] = [
+      .set(.constellations(systems)), .set(.messages([SentenceRate("VTG", 0), SentenceRate("GLL", 1)])),
+      .set(.period(500)),
+    ]
+    let results = Self.perform(scene, tasks)
+    #expect(results.count == 3 && results.allSatisfy(\.isDone), "\(model): \(results)")
+    #expect(Self.perform(scene, [.read(.period)]) == [.value(.period(500))])
+    _ = scene.finish()
+    #expect(scene.line.receiver.epochMilliseconds == 500)
+  }
+
+  @Test("What a receiver lacks is refused, and nothing is changed", arguments: models)
+  func refused(_ model: ReceiverModel) {
+    let scene = Self.scene(model)
+    #expect(scene.run(40) { $0.isSteady })
+    let sent = scene.sentBytes
+    #expect(
+      Self.perform(scene, [.set(.period(1000)), .set(.messages([SentenceRate("XYZ", 1)]))]).last == .unsupported)
+    #expect(scene.sentBytes == sent)
+  }
+
+  @Test("Messages are set on each", arguments: [ReceiverModel.lg290p, .um980, .tau1201, .teseo, .mt3339, .at6558])
+  func messages(_ model: ReceiverModel) {
+    let scene = Self.scene(model)
+    #expect(scene.run(40) { $0.isSteady })
+    let wanted = [SentenceRate("ZDA", 1), SentenceRate("GLL", 0)]
+    let results = Self.perform(scene, [.set(.messages(wanted))])
+    #expect(results.allSatisfy(\.isDone) && results.count == 1, "\(model): \(results)")
+  }
+
+  @Test("The session restores what it has changed", arguments: configured)
+  func restores(_ model: ReceiverModel) {
+    let scene = Self.scene(model, .serve)
+    #expect(scene.run(60) { $0.isSteady })
+    var desired = DesiredConfiguration.nothing
+    desired.measurementPeriodMilliseconds = 500
+    desired.sentences = [SentenceRate("GSA", 0)]
+    scene.set(desired)
+    scene.run(60) { $0.line.receiver.epochMilliseconds == 500 && $0.isSteady }
+    #expect(scene.line.receiver.epochMilliseconds == 500)
+    let before = scene.takeFixes().count
+    _ = scene.finish()
+    #expect(scene.line.receiver.epochMilliseconds == 1000 && before > 0)
+    #expect(scene.reported(.notPutBack) == 0)
+    #expect(Self.sentences(scene, "GSA") > 0 && Self.sentences(scene, "VTG") > 0)
+  }
+
+  @Test("The next program restores what a killed one has changed", arguments: configured)
+  func killed(_ model: ReceiverModel) {
+    let scene = Self.scene(model, .serve)
+    #expect(scene.run(60) { $0.isSteady })
+    var desired = DesiredConfiguration.nothing
+    desired.measurementPeriodMilliseconds = 500
+    scene.set(desired)
+    scene.run(60) { $0.line.receiver.epochMilliseconds == 500 && $0.isSteady }
+    scene.open(after: 500, hostRate: scene.line.hostRate) { _ in }
+    #expect(scene.run(90) { $0.isSteady && $0.description != nil })
+    _ = scene.finish()
+    #expect(scene.line.receiver.epochMilliseconds == 1000)
+    #expect(Self.sentences(scene, "VTG") > 0)
+  }
+
+  /// The number of sentences with a formatter in three seconds of the line.
+  private static func sentences(_ scene: SessionScene, _ formatter: String) -> Int {
+    var count = 0
+    for step in 1...30 {
+      scene.line.advance(to: scene.now + Milliseconds(UInt64(step) * 100))
+      count += String(decoding: scene.line.takeReceived(), as: UTF8.self).split(whereSeparator: \.isNewline)
+        .count { $0.dropFirst(3).hasPrefix(formatter) }
+    }
+    return count
+  }
+
+  // MARK: Rate of the line
+
+  @Test(
+    "The baud rate is changed for good",
+    arguments: [ReceiverModel.mt3339, .mt3333, .ag3352, .at6558, .at6668, .lg290p, .um980, .tau1201])
+  func baud(_ model: ReceiverModel) {
+    let scene = Self.scene(model)
+    #expect(scene.run(40) { $0.isSteady })
+    let wanted: UInt32 = scene.line.receiver.baudRate == 115_200 ? 9600 : 115_200
+    var desired = DesiredConfiguration.nothing
+    desired.portRate = wanted
+    desired.keepsPortRate = true
+    scene.set(desired)
+    scene.run(60) { $0.reported(.rateFound(wanted)) > 0 && $0.isSteady }
+    #expect(scene.line.receiver.baudRate == wanted && scene.line.hostRate == wanted)
+    _ = scene.finish()
+    #expect(scene.line.receiver.baudRate == wanted)
+  }
+
+  // MARK: Restart, save
+
+  @Test("Each saves and restarts where it has the commands", arguments: models)
+  func actions(_ model: ReceiverModel) {
+    let scene = Self.scene(model)
+    #expect(scene.run(40) { $0.isSteady })
+    let isMediaTek = model == .mt3339 || model == .mt3333
+    #expect(Self.perform(scene, [.act(.save)]) == [isMediaTek ? .unsupported : .written])
+    #expect(Self.perform(scene, [.act(.hotRestart)]) == [.written])
+    #expect(scene.run(60) { $0.isSteady })
+    if model != .um980 {
+      scene.run(30)
+      let fixes = scene.takeFixes().count
+      scene.run(10)
+      #expect(scene.takeFixes().count > 0 && fixes > 0, "\(model)")
+    }
+  }
+
+  @Test("An Airoha receiver saves above 1 Hz with its engine stopped")
+  func saveFast() {
+    let scene = Self.scene(.ag3352)
+    #expect(scene.run(40) { $0.isSteady })
+    #expect(Self.perform(scene, [.set(.period(200))]) == [.written])
+    #expect(Self.perform(scene, [.act(.save)]) == [.written])
+    _ = scene.takeFixes()
+    scene.run(10)
+    #expect(scene.takeFixes().count > 20)
+  }
+
+  // MARK: Sleep
+
+  @Test("Standby ends when the host wakes the receiver", arguments: [ReceiverModel.mt3339, .mt3333, .ag3352])
+  func standby(_ model: ReceiverModel) {
+    let scene = Self.scene(model, .serve)
+    #expect(scene.run(60) { $0.isSteady })
+    scene.sleep(seconds: 60)
+    scene.run(50)
+    #expect(scene.isAsleep && scene.reported(.silent) == 0)
+    let fixes = scene.takeFixes().count
+    scene.run(30) { $0.reported(.awake(.time)) > 0 }
+    #expect(scene.reported(.awake(.time)) == 1, "\(fixes)")
+    scene.run(20)
+    #expect(scene.takeFixes().count > 5 && scene.isSteady)
+    scene.sleep(seconds: nil)
+    scene.run(20)
+    #expect(scene.isAsleep)
+    scene.wakeUp()
+    #expect(scene.run(10) { $0.isSteady })
+    #expect(scene.reported(.awake(.requested)) == 1 && scene.reported(.doesNotWake) == 0)
+  }
+
+  @Test("A timed standby ends by the receiver's timer")
+  func timed() {
+    let scene = Self.scene(.teseo, .serve)
+    #expect(scene.run(60) { $0.isSteady })
+    scene.sleep(seconds: 60)
+    scene.run(40)
+    #expect(scene.isAsleep)
+    #expect(scene.run(60) { $0.isSteady })
+    #expect(scene.reported(.awake(.time)) == 1 && scene.reported(.doesNotWake) == 0)
+    scene.sleep(seconds: nil)
+    #expect(scene.reported(.cannotSleep) == 1)
+  }
+
+  @Test("A receiver without sleep is not put to sleep", arguments: [ReceiverModel.at6558, .at6668, .lg290p, .um980, .tau1201])
+  func noSleep(_ model: ReceiverModel) {
+    let scene = Self.scene(model, .serve)
+    #expect(scene.run(60) { $0.isSteady })
+    let sent = scene.sentBytes
+    scene.sleep(seconds: 60)
+    scene.run(10)
+    #expect(scene.reported(.cannotSleep) == 1 && scene.sentBytes == sent)
+  }
+
+  @Test("A receiver that was left asleep is woken by the next program", arguments: [ReceiverModel.mt3339, .ag3352])
+  func leftAsleep(_ model: ReceiverModel) {
+    let scene = Self.scene(model, .serve)
+    #expect(scene.run(60) { $0.isSteady })
+    scene.sleep(seconds: nil)
+    scene.run(20)
+    #expect(scene.isAsleep)
+    scene.open(after: 500, hostRate: scene.line.hostRate) { _ in }
+    #expect(scene.run(30) { $0.isSteady })
+    scene.run(10)
+    #expect(scene.takeFixes().count > 5)
+  }
+}
+
+extension VirtualHost where Machine == SessionLog, Line == VirtualLine {
+  fileprivate var isAsleep: Bool { read { $0.isAsleep } ?? false }
+}
