@@ -21,8 +21,9 @@ public struct PowerCoordinator: Sendable {
   private static var bitsPerFix: Int { 1080 }
   /// The time that receiver and host need for each besides, in seconds.
   private static var secondsBetweenFixes: Double { 0.002 }
-  /// A receiver that sends epochs for so long without being identified takes no commands.
-  static var plainAfter: Milliseconds { Milliseconds(10_000) }
+  /// A receiver that sends epochs for so long without being identified takes no commands. The session has probed all families by
+  /// then.
+  static var plainAfter: Milliseconds { Milliseconds(25_000) }
 
   public private(set) var power: PowerControl
   /// Whether no byte may be sent.

@@ -371,6 +371,8 @@ package final class ReceiverConnection {
     let reason = link!.line.lossReason
     if link!.session.counters.frames > 0 { hasReceived = true }
     closeLink(&poller)
+    // Another receiver may be connected next.
+    memory?.isUnanswering = false
     provider?.lost()
     events.append(.lost(path: path))
     if let reason, !hasReceived {

@@ -224,12 +224,15 @@ struct SessionTests {
     #expect(scene.reported(.wasReset) == 1)
   }
 
-  @Test("A plain NMEA receiver is served and not one byte is sent to it")
+  @Test("A plain NMEA receiver is served; it gets the probes of identification once, and nothing more")
   func plain() {
     let scene = SessionScene(.nmea)
+    scene.run(60)
+    let sent = scene.sentBytes
+    #expect(sent < 1000 && scene.reported(.notIdentified(isOtherVendor: false)) == 1)
     scene.run(120)
-    #expect(scene.sentBytes == 0)
-    #expect(scene.positions.count > 60)
+    #expect(scene.sentBytes == sent)
+    #expect(scene.positions.count > 100)
   }
 
   @Test("A plain NMEA receiver is polled on request, and used")

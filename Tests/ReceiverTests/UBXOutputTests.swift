@@ -77,8 +77,9 @@ struct UBXOutputTests {
   @Test("Nothing is switched at a receiver of another make")
   func otherMake() {
     let scene = SessionScene(.nmea, hostRate: 4800, intent: .identify) { $0.desired = { _ in .nothing } }
-    scene.run(20)
+    scene.run(40)
     #expect(scene.description == nil)
-    #expect(scene.sentBytes < 200, "\(scene.sentBytes)")
+    // The probes of all families alone.
+    #expect(scene.sentBytes < 1000, "\(scene.sentBytes)")
   }
 }

@@ -402,6 +402,8 @@ final class ReceiverSource {
         events.append(
           .log("the line brings no valid message (\(fault ?? "is it a receiver, and is it wired RX to TX?"))"))
       case .session(.back): events.append(.log("the receiver is back"))
+      case .session(.identified(let receiver)) where receiver.cannotSleep:
+        events.append(.log("\(receiver.vendor) receivers of this kind have no sleep by a command: it stays on"))
       case .session(.notPutBack):
         events.append(
           .log(

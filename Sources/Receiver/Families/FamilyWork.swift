@@ -147,7 +147,11 @@ struct FamilyWork: Sendable {
     writings += 1
     isDoubtful = false
     switch tasks[index] {
-    case .set: commands = wanted.flatMap { language.commands(setting: $0, from: present, on: receiver) } ?? []
+    case .set:
+      guard let all = wanted.flatMap({ language.commands(setting: $0, from: present, on: receiver) }) else {
+        return finish(.unsupported)
+      }
+      commands = all
     case .act(let action):
       commands =
         (isSecondTry

@@ -16,6 +16,9 @@ extension ReceiverDescription {
   /// Whether a value is in force after a save and a restart only.
   public func takesRestart(_ kind: ReceiverValue.Kind) -> Bool { family?.language?.takesRestart(kind) ?? false }
 
+  /// Whether it is a receiver of another maker that no command puts to sleep.
+  public var cannotSleep: Bool { family != nil && !can(.standby) && !can(.timedSleep) }
+
   /// A poll that every receiver of the family replies to; nil for a u-blox one.
   public var familyPoll: Command? { family?.language?.probes.first }
 }

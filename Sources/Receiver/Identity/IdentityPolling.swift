@@ -52,6 +52,11 @@ struct IdentityPolling {
     state = isPassive ? .passive(wasPolled: isUnanswered) : isUnanswered ? .unanswered : .open
   }
 
+  /// The receiver had no reply to any probe before: nothing is sent until its frames show a family.
+  mutating func keepUnanswered() {
+    (hasProbedLikely, hasProbedFamilies, state) = (true, true, .passive(wasPolled: true))
+  }
+
   /// Another receiver may be on the line now.
   mutating func reset() {
     evidence = VendorEvidence()

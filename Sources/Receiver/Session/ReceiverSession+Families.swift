@@ -64,6 +64,8 @@ extension ReceiverSession {
       return finishIdentifying(as: found, at: now)
     }
     if let doubtful = identity.doubtful {
+      // The families that are less likely.
+      if mayProbeFamilies { return startIdentifyingFamilies(at: now) }
       identity.doubtful = nil
       return finishIdentifying(doubtful, at: now)
     }

@@ -155,7 +155,9 @@ extension ReceiverSession {
       // It is of this family, and its replies were lost.
       identity.hasProbedFamilies = false
       scheduleRetry(from: now, isUnsure: true)
-    case .unknown where !isKnown, .other where !isKnown: identity.stop()
+    case .unknown where !isKnown, .other where !isKnown:
+      identity.stop()
+      memory.isUnanswering = isReceiving
     case .perhapsUBlox where !isKnown: scheduleRetry(from: now, isUnsure: true)
     default: scheduleRetry(from: now)
     }
@@ -173,6 +175,7 @@ extension ReceiverSession {
       configuration.set(nil)
     }
     memory.description = found
+    memory.isUnanswering = false
     if isNew || !health.wasLost { report(.identified(found)) }
   }
 

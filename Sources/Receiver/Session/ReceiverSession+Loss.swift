@@ -84,6 +84,7 @@ extension ReceiverSession {
     health.lose()
     orbits.restart()
     identity.reset()
+    if memory.isUnanswering { identity.keepUnanswered() }
     enter(.searching, on: cause)
   }
 

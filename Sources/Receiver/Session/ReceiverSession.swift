@@ -98,6 +98,7 @@ public struct ReceiverSession: ~Copyable {
     listener = Listener(
       searchingFrom: searches ? lineRate : nil, likely: likely, polling: polling,
       pollsOthers: !settings.isKnownUBlox && memory.description == nil, unfinishedFrame: settings.unfinishedFrame, reference: reference, isLive: isLive, now: now)
+    if memory.isUnanswering { identity.keepUnanswered() }
     requests = RequestQueue(from: now)
     health = LineHealth(at: now)
     assistance = AssistanceDelivery(reference: reference, openedAt: now)

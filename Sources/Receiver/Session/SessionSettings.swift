@@ -65,6 +65,8 @@ public struct SessionMemory: Sendable {
   /// The rate that the line was found at, if it was raised from that; the end restores it.
   var foundRate: UInt32?
   public var description: ReceiverDescription?
+  /// Whether the receiver had no reply to the probes of any family: it is not probed again while it is the same one.
+  public var isUnanswering = false
   /// The receiver's orbits at the end of the session, if `AssistanceSettings.readsDatabaseAtEnd` is set.
   public var database: [AssistanceRecord.Message] = []
   /// The settings as they were found before they were changed.

@@ -68,8 +68,10 @@ struct MediaTek: FamilyLanguage {
       guard 100...10_000 ~= milliseconds else { return nil }
       return [Self.command("220", ",\(milliseconds)")]
     case .messages(let wanted):
+      guard wanted.allSatisfy({ Self.index(of: $0.formatter) != nil }) else { return nil }
       var all = wanted
-      if case .messages(let there)? = found { all = there + wanted }
+      // Sentences of other fields, which are observed, have no place in the command.
+      if case .messages(let there)? = found { all = there.filter { Self.index(of: $0.formatter) != nil } + wanted }
       var rates = [UInt8](repeating: 0, count: Self.fieldCount)
       for one in all {
         guard let index = Self.index(of: one.formatter), index < Self.mostFields, one.rate <= 5 else { return nil }

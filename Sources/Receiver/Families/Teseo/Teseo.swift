@@ -64,6 +64,10 @@ struct Teseo: FamilyLanguage {
     }
   }
 
+  private static func bit(of formatter: String) -> Int? {
+    sentences.first { $0.name == formatter }?.bit ?? SentenceRate.place(of: formatter).flatMap { 0..<64 ~= $0 ? $0 : nil }
+  }
+
   private static func mask(_ text: String) -> UInt32? {
     UInt32(text.hasPrefix("0x") ? text.dropFirst(2) : text[...], radix: 16)
   }
@@ -83,13 +87,13 @@ struct Teseo: FamilyLanguage {
       let tenths = milliseconds / 100
       return [Self.command("PSTMSETPAR", ",1303,\(tenths / 10).\(tenths % 10)")]
     case .messages(let wanted):
+      guard wanted.allSatisfy({ Self.bit(of: $0.formatter) != nil && $0.rate <= 1 }) else { return nil }
       var all = wanted
       if case .messages(let there)? = found { all = there + wanted }
       var mask: UInt64 = 0
       for one in all {
-        let bit = Self.sentences.first { $0.name == one.formatter }?.bit ?? SentenceRate.place(of: one.formatter)
-        guard let bit, one.rate <= 1 else { return nil }
-        mask = one.rate == 1 ? mask | 1 << UInt64(bit) : mask & ~(1 << UInt64(bit))
+        guard let bit = Self.bit(of: one.formatter) else { continue }
+        mask = one.rate > 0 ? mask | 1 << UInt64(bit) : mask & ~(1 << UInt64(bit))
       }
       let low = String(UInt32(truncatingIfNeeded: mask), radix: 16)
       let high = String(UInt32(truncatingIfNeeded: mask >> 32), radix: 16)

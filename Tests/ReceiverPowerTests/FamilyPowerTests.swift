@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+import PowerControl
+import Receiver
+import ReceiverSimulator
+import Testing
+
+@testable import ReceiverPower
+
+/// The power policy with receivers of other makers.
+@Suite("The policy and receivers of other makers, in virtual time")
+struct FamilyPowerTests {
+  private static let everyQuarter = Demand(everySeconds: 900)
+
+  /// Whether it is in standby, or its engine is stopped.
+  private static func rests(_ scene: Scene) -> Bool {
+    [.standby, .stopped].contains(scene.line.receiver.powerState)
+  }
+
+  @Test("A receiver in standby is woken for each position check", arguments: [ReceiverModel.mt3339, .mt3333, .ag3352])
+  func standby(_ model: ReceiverModel) {
+    let scene = Scene(model)
+    scene.demand(Self.everyQuarter)
+    #expect(scene.run(300) { Self.rests($0) && $0.positions > 0 }, "\(model)")
+    scene.run(30)
+    let (charge, positions) = (scene.chargeMilliampereSeconds, scene.positions)
+    #expect(Self.rests(scene))
+    scene.run(3600)
+    #expect(scene.positions >= positions + 4)
+    // Awake for some seconds of each quarter of an hour.
+    #expect(scene.chargeMilliampereSeconds - charge < 3600 * 4, "\(scene.chargeMilliampereSeconds - charge) mAs")
+    scene.demand(Demand(updates: .init(accuracy: .best)))
+    let before = scene.positions
+    #expect(scene.run(20) { $0.positions > before + 5 }, "it does not come back")
+  }
+
+  @Test("A receiver with a timed standby sleeps for times that a demand can wait")
+  func timed() {
+    let scene = Scene(.teseo)
+    scene.demand(Self.everyQuarter)
+    #expect(scene.run(300) { Self.rests($0) && $0.positions > 0 })
+    let positions = scene.positions
+    scene.run(3600)
+    #expect(scene.positions >= positions + 3)
+  }
+
+  @Test("A receiver without sleep stays on: only the host sleeps", arguments: [ReceiverModel.at6558, .lg290p, .tau1201])
+  func stays(_ model: ReceiverModel) {
+    let scene = Scene(model)
+    scene.demand(Self.everyQuarter)
+    #expect(scene.run(300) { $0.isSilent && $0.positions > 0 })
+    let sent = scene.sentBytes
+    scene.run(800)
+    #expect(scene.line.receiver.powerState == .tracking && scene.sentBytes == sent)
+    scene.demand(Demand(updates: .init(accuracy: .best)))
+    let before = scene.positions
+    #expect(scene.run(20) { $0.positions > before + 5 })
+  }
+}
