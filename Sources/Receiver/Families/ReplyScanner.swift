@@ -20,7 +20,9 @@ struct ReplyScanner: Sendable {
     scan(span) { frame, isUnicore in
       switch frame {
       case .binary(let layout, _, _): found = found ?? layout.family
-      case .text: if isUnicore { found = found ?? .unicore }
+      case .text(let line):
+        if isUnicore { found = found ?? .unicore }
+        if line.starts(with: "R: getReceiverCapabilities".utf8) { found = found ?? .septentrio }
       }
     }
     return found

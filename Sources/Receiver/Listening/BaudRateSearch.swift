@@ -34,8 +34,8 @@ public struct BaudRateSearch: Sendable {
     case setRate(UInt32)
     /// Set the line to this rate, discard what was received and poll the receiver.
     case poll(UInt32)
-    /// Poll a receiver of another maker at the same rate.
-    case pollOther(UInt32)
+    /// Poll a receiver of another maker at the same rate, by the number of its poll.
+    case pollOther(Int)
     /// The rate is right.
     case found(UInt32)
   }
@@ -56,6 +56,7 @@ public struct BaudRateSearch: Sendable {
   /// The rates at which receivers of other makers wait for a command by default, and the time for their reply besides.
   private static let otherRates: ClosedRange<UInt32> = 115_200...921_600
   private static let otherReplyTime = Milliseconds(100)
+  private static let otherPolls = 2
 
   /// The rate of the line now, in baud.
   public private(set) var rate: UInt32
@@ -66,7 +67,8 @@ public struct BaudRateSearch: Sendable {
 
   private let polling: Polling
   private let pollsOthers: Bool
-  private var isOtherPolled = false
+  /// The number of polls of other makers at this rate.
+  private var othersPolled = 0
   private let order: [UInt32]
   private var isProvenRate: Bool
   private var index = 0
@@ -110,7 +112,7 @@ public struct BaudRateSearch: Sendable {
     case .listening: since + Self.patience
     case .polling:
       since + Self.replyTime + Milliseconds(1 + Self.replyBytes * 10_000 / UInt64(rate))
-        + (isOtherPolled ? Self.otherReplyTime : Milliseconds(0))
+        + (othersPolled > 0 ? Self.otherReplyTime : Milliseconds(0))
     }
   }
 
@@ -144,12 +146,12 @@ public struct BaudRateSearch: Sendable {
 
   private mutating func next(_ now: Instant) -> Action {
     isProvenRate = false
-    if round == .polling, pollsOthers, !isOtherPolled, Self.otherRates ~= rate {
-      isOtherPolled = true
+    if round == .polling, pollsOthers, othersPolled < Self.otherPolls, Self.otherRates ~= rate {
+      defer { othersPolled += 1 }
       since = now
-      return .pollOther(rate)
+      return .pollOther(othersPolled)
     }
-    isOtherPolled = false
+    othersPolled = 0
     index += 1
     if index == order.count || mayPollEarly { startRound() }
     rate = order[index]

@@ -15,8 +15,8 @@ public struct Listener: ~Copyable {
     case setRate(UInt32)
     /// The same, then poll the receiver (only where polling is allowed).
     case poll(UInt32)
-    /// Poll a receiver of another maker at the same rate.
-    case pollOther(UInt32)
+    /// Poll a receiver of another maker at the same rate, by the number of its poll.
+    case pollOther(Int)
     /// Frames are received at this rate.
     case found(UInt32)
     /// No frame was received for `Listener.helpAfter`.
@@ -216,7 +216,7 @@ public struct Listener: ~Copyable {
       stream.reset()
       begun = nil
       return .poll(rate)
-    case .pollOther(let rate)?: return .pollOther(rate)
+    case .pollOther(let number)?: return .pollOther(number)
     }
   }
 

@@ -19,10 +19,10 @@ extension ReceiverSession {
       line.set(next, at: now)
       actions.append(.setRate(next))
       actions.append(.send(knownLanguage.map { $0.wakingBytes + $0.probes[0].bytes } ?? frameBytes(.monVER, [])))
-    case .pollOther:
-      // A UM980 sends nothing before it gets a command.
+    case .pollOther(let number):
+      // A UM980 and a mosaic send nothing before they get a command.
       replies.reset()
-      actions.append(.send(Unicore().probes[0].bytes))
+      actions.append(.send(number == 0 ? Unicore().probes[0].bytes : Septentrio().probes[0].bytes))
     case .adviseOnSilence:
       report(.adviseOnSilence)
     }
