@@ -68,7 +68,7 @@ struct FamilyIdentification: Sendable {
       if case .answered = outcome { return step = .done(nil) }
       advance()
     case .rousing:
-      (step, probe, isRoused) = (.probing, 0, true)
+      (step, probe, isRoused, asked) = (.probing, 0, true, [])
     case .polling(var found):
       found.family?.language?.complete(&found, from: outcome)
       step = .done(found)

@@ -146,7 +146,8 @@ public struct BaudRateSearch: Sendable {
 
   private mutating func next(_ now: Instant) -> Action {
     isProvenRate = false
-    if round == .polling, pollsOthers, othersPolled < Self.otherPolls, Self.otherRates ~= rate {
+    // A receiver that sends is found by listening.
+    if round == .polling, pollsOthers, !hasBytes, othersPolled < Self.otherPolls, Self.otherRates ~= rate {
       defer { othersPolled += 1 }
       since = now
       return .pollOther(othersPolled)

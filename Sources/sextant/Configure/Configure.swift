@@ -157,9 +157,8 @@ struct Configure: ParsableCommand {
 
   /// The settings that a receiver of another maker has reported, or shown.
   private func familyValues(_ client: borrowing ConfigureClient<SettingsReading>) -> [SettingValue] {
-    var values = client.performed.compactMap { result in
-      if case .value(let value) = result { FamilySettings.value(value) } else { nil }
-    }
+    var values: [SettingValue] = []
+    for case .value(let value) in client.performed { values.append(FamilySettings.value(value)) }
     if client.request?.readsBaud == true, let rate = client.readRate { values.append(FamilySettings.baud(rate)) }
     return values
   }
@@ -216,7 +215,7 @@ struct Configure: ParsableCommand {
   }
 
   /// Prints what was changed on a receiver of another maker.
-  private func printChanges<Script>(_ client: borrowing ConfigureClient<Script>) throws {
+  private func printChanges<Script: ReceiverScript>(_ client: borrowing ConfigureClient<Script>) throws {
     guard let request = client.request, let receiver = client.description else { return }
     let pairs = Array(zip(zip(request.names, request.tasks), client.performed))
     if let failure = EditFailure.of(pairs.map { ($0.0.0, $0.1) }) { throw failure }
