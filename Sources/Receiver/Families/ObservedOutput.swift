@@ -16,9 +16,15 @@ struct ObservedOutput: Sendable {
     var epochs = 1
     /// The last epoch that it was in.
     var epoch: Int
+    /// The times of day in the first and the last one, in milliseconds.
+    var times: (first: Int, last: Int)?
 
-    /// The mean time between two of them, in milliseconds.
-    var interval: Double { max(Double(last.milliseconds(since: first)), 1) / Double(max(epochs - 1, 1)) }
+    /// The mean time between two of them, in milliseconds: by their own times, as a line or a busy host delays them.
+    var interval: Double {
+      var length = Double(last.milliseconds(since: first))
+      if let times, times.last > times.first { length = Double(times.last - times.first) }
+      return max(length, 1) / Double(max(epochs - 1, 1))
+    }
   }
 
   private var counts: [String: Count] = [:]
@@ -39,14 +45,16 @@ struct ObservedOutput: Sendable {
       present.insert(name)
     }
     if name == "GSV" || name == "GSA", let one = Self.constellation(sentence.talker) { constellations.insert(one) }
+    let time = Self.time(sentence.bytes, name)
     guard var count = counts[name] else {
-      counts[name] = Count(first: now, last: now, epoch: epoch)
+      counts[name] = Count(first: now, last: now, epoch: epoch, times: time.map { ($0, $0) })
       return
     }
     if count.epoch != epoch {
       count.epochs += 1
       count.epoch = epoch
       count.last = now
+      count.times = count.times.flatMap { times in time.map { (times.first, $0) } }
     }
     counts[name] = count
   }
@@ -72,6 +80,19 @@ struct ObservedOutput: Sendable {
       return constellations.isEmpty ? nil : .constellations(constellations.sorted { $0.rawValue < $1.rawValue })
     case .output: return value(.messages)?.asOutput
     }
+  }
+
+  /// The time of day of a sentence whose first field it is, in milliseconds; nil without one.
+  private static func time(_ bytes: RawSpan, _ name: String) -> Int? {
+    guard ["GGA", "RMC", "ZDA", "GST", "GNS"].contains(name) else { return nil }
+    let text = [UInt8](copying: bytes)
+    guard let comma = text.firstIndex(of: UInt8(ascii: ",")) else { return nil }
+    let digits = text[(comma + 1)...].prefix { $0 != UInt8(ascii: ",") }.filter { $0 != UInt8(ascii: ".") }
+    guard digits.count >= 6, digits.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
+    let numbers = (digits + [0x30, 0x30, 0x30]).prefix(9).map { Int($0) - 0x30 }
+    let (hours, minutes) = (numbers[0] * 10 + numbers[1], numbers[2] * 10 + numbers[3])
+    return ((hours * 60 + minutes) * 60 + numbers[4] * 10 + numbers[5]) * 1000 + numbers[6] * 100 + numbers[7] * 10
+      + numbers[8]
   }
 
   private static func name(_ formatter: Formatter) -> String? {
