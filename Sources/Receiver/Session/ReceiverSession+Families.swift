@@ -77,14 +77,8 @@ extension ReceiverSession {
       return finishUnidentified(at: now)
     }
     guard memory.description == nil, identity.evidence.family == nil else { return finishUnidentified(at: now) }
-    // The polls of u-blox receivers follow the probes of likely families. A receiver that has the form of a u-blox one, and
-    // is of no other family, may have its UBX output off.
-    let isNext =
-      switch identity.evidence.verdict {
-      case .unknown: !identity.hasProbedFamilies
-      case .perhapsUBlox, .uBlox: true
-      case .other: false
-      }
+    // The polls of u-blox receivers follow the probes of likely families.
+    let isNext = !identity.hasProbedFamilies && identity.evidence.verdict != .other
     if isNext, isReceiving || !hasRateSearch { return startIdentifying(at: now) }
     finishUnidentified(at: now)
   }

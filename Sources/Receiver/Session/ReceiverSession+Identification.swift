@@ -80,9 +80,7 @@ extension ReceiverSession {
   var mayHaveNoUBXOutput: Bool {
     guard isReceiving, listener.counters.ubxFrames == 0 else { return false }
     return switch identity.evidence.verdict {
-    case .uBlox: true
-    // An unknown receiver gets nothing but probes: those of other makers come first.
-    case .perhapsUBlox: !mayProbeFamilies
+    case .uBlox, .perhapsUBlox: true
     case .unknown, .other: isKnown
     }
   }
