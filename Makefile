@@ -219,6 +219,10 @@ rig-emulator: rig-programs
 	python3 Tests/rig/ends.py $(DEBUG)
 	python3 Tests/rig/configure.py $(DEBUG)
 
+# The commands at simulated receivers of other makers, with their deviations.
+rig-families: rig-programs
+	python3 Tests/rig/families.py $(DEBUG)
+
 # `sextant track` on a terminal: permission, prompts, unplugging; and a program that is killed while it writes its state.
 rig-track: rig-programs
 	python3 Tests/rig/authorize.py $(DEBUG)
@@ -443,7 +447,7 @@ long-run: rig-programs
 
 # The lines that the unit tests execute, and those that the rigs execute too, in a build of its own. Renews docs/reference/coverage.md.
 COVERAGE := .build/coverage
-COUNTED_RIGS := rig-track rig-shows rig-emulator rig-service rig-sensors rig-batch rig-power rig-units rig-python rig-gpsd rig-geoclue \
+COUNTED_RIGS := rig-track rig-shows rig-emulator rig-families rig-service rig-sensors rig-batch rig-power rig-units rig-python rig-gpsd rig-geoclue \
   rig-umockdev rig-host-faults rig-formats rig-view rig-screen rig-daemon rig-daemon-commands rig-clock rig-network
 # The packages are installed first: apt has one user at a time.
 coverage: dependencies rig-packages formats-packages view-packages clock-packages

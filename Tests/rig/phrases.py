@@ -85,6 +85,9 @@ LINE_HELD = r"uses the line"
 # `sextant simulate`: the answer to `status`.
 STATUS = (r": (?P<state>\w+), .*?, (?P<rate>\d+) baud .*, (?P<charge>[\d.e-]+) mAh, batch (?P<batch>\d+), "
           r"(?P<bytes>\d+) bytes sent")
+# The answer to `settings`.
+SETTINGS = (r"^settings: (?P<baud>\d+) baud, (?P<period>\d+) ms, systems (?P<systems>\d+), sentences (?P<sentences>\S*), "
+            r"logger (?P<logger>on|off), (?P<records>\d+) records")
 
 if __name__ == "__main__":
     for name, pattern in list(globals().items()):

@@ -136,6 +136,14 @@ public struct VirtualReceiver: Sendable {
   public var epochMilliseconds: UInt32 { settings.epochMilliseconds }
   /// The enabled satellite systems.
   public var systems: SatelliteSystems { settings.systems }
+  /// The interval of each sentence in epochs, of a receiver that is not a u-blox one; sentences that are off are absent.
+  public var sentenceRates: [String: Int] { family?.current.rates.filter { $0.value > 0 } ?? [:] }
+  /// Whether the logger of such a receiver runs, and the number of its records.
+  public var logger: (isOn: Bool, records: Int) {
+    guard let family else { return (false, 0) }
+    return family.quirks.contains(.logger)
+      ? (family.logging.isOn, family.logging.records.count) : (family.log.isLogging, family.log.records.count)
+  }
   /// The number of epochs in the batch.
   public var batchedEpochs: Int { batch.count }
   /// The number of epochs that the batch lost since its last configuration.

@@ -15,7 +15,7 @@ struct Simulate: ParsableCommand {
     discussion: """
       Prints the path to open. The program that opens it sets the baud rate. At another rate than the receiver's both \
       sides receive garbage. Lines on standard input are commands: `fault …`, such as `fault unplug 5s` (all faults are in \
-      docs/reference/scenarios.md), `status` and `quit`. Press ^C to end.
+      docs/reference/scenarios.md), `status`, `settings` and `quit`. Press ^C to end.
       """)
 
   @Option(

@@ -88,6 +88,9 @@ struct SimulationLoop: ~Copyable {
     case "status":
       guard let line = receiver.device as? VirtualLine else { return printNotice("a recording has no state") }
       try Output.write(status(line, at: now))
+    case "settings":
+      guard let line = receiver.device as? VirtualLine else { return printNotice("a recording has no settings") }
+      try Output.write(settings(line.receiver))
     case "fault":
       guard var line = receiver.device as? VirtualLine else { return printNotice("a recording has no faults") }
       do {
@@ -96,8 +99,18 @@ struct SimulationLoop: ~Copyable {
       } catch {
         printNotice("\(error)")
       }
-    default: printNotice("`\(verb)` is not a command; commands are `fault …`, `status` and `quit`")
+    default: printNotice("`\(verb)` is not a command; commands are `fault …`, `status`, `settings` and `quit`")
     }
+  }
+
+  private func settings(_ receiver: VirtualReceiver) -> String {
+    let rates = receiver.sentenceRates.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+    let log = receiver.logger
+    return """
+      settings: \(receiver.baudRate) baud, \(receiver.epochMilliseconds) ms, systems \(receiver.systems.rawValue), \
+      sentences \(rates.joined(separator: ",")), logger \(log.isOn ? "on" : "off"), \(log.records) records
+
+      """
   }
 
   private func status(_ line: VirtualLine, at now: Instant) -> String {

@@ -1,0 +1,262 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The commands at simulated receivers of other makers, at their default rates.
+
+usage: families.py FOLDER [CHECK...]      FOLDER holds sextant and sextant-track
+
+  commands MODEL  probe, configure, send and reset; what a receiver lacks is refused; the settings are as found, or as set
+  power MODEL     sleep and wake, where the family sleeps over the line
+  ends MODEL      a watch that ends by ^C leaves the receiver as found
+  killed MODEL    a client that puts it to sleep is killed with SIGKILL: the next command wakes it and restores its settings
+  paused MODEL    a client at rest is paused, the receiver sleeps, and the client is resumed when it moves
+  region MODEL    a circle is entered
+  quirk MODEL NAME  probe and configure with a deviation from the documents
+
+Without a name `commands`, `ends` and `refused_sleep` run at the receivers of MAIN and OTHERS.
+Every check has a receiver of its own, and all run side by side. How soon things happen is checked in virtual time
+(FamilyTests, SimulatedFamilyTests, FamilyFaultTests).
+"""
+import dataclasses
+import json
+import signal
+
+import harness
+import phrases
+from harness import Simulator, Track, environment, expect, expect_equal, matches, program
+
+STAY = "start 48.1642,11.6056 512m\nhot\nstay forever\n"
+
+
+@dataclasses.dataclass
+class Kind:
+    vendor: str
+    model: str | None
+    firmware: str | None
+    baud: int
+    capabilities: set
+    # What is set, and the field of the simulator's settings that shows it.
+    words: dict = dataclasses.field(default_factory=dict)
+    # A sentence with its acknowledgement, and one that is refused.
+    sentence: tuple | None = None
+    refused: str | None = None
+    restarts: bool = True
+    asleep: tuple = ("standby", "stopped")
+
+
+SENTENCES = "messages=GGA,RMC,GSV@5,VTG@0"
+KINDS = {
+    "mt3339": Kind("MediaTek", "PA6H", "AXN_2.31_3339_13101700", 9600, {"configure", "standby", "restart"},
+                   {"rate=500ms": ("period", "500"), SENTENCES: ("VTG", None)},
+                   ("$PMTK220,1000", "PMTK001,220,3"), "$PMTK220,50"),
+    "mt3333": Kind("MediaTek", "PA1010D", "AXN_5.1.7_3333_19020118", 9600, {"configure", "standby", "restart"},
+                   {"rate=500ms": ("period", "500"), SENTENCES: ("VTG", None), "constellations=GPS": ("systems", "1")},
+                   ("$PMTK220,1000", "PMTK001,220,3"), "$PMTK220,50"),
+    "ag3352": Kind("Airoha", "LC76G", "LC76GABNR02A01S", 115200, {"configure", "standby", "timedSleep", "restart"},
+                   {"rate=500ms": ("period", "500"), SENTENCES: ("VTG", None)},
+                   ("$PAIR050,1000", "PAIR001,050,0"), "$PAIR050,50"),
+    "at6558": Kind("CASIC", None, "URANUS5,V5.3.0.0", 9600, {"configure", "restart"},
+                   {SENTENCES: ("VTG", None)}),
+    "at6668": Kind("CASIC", "AT362-AT6668-6T-30", "URANUS6,V6.3.0.0", 9600, {"configure", "restart"}, {SENTENCES: ("VTG", None)}),
+    "lg290p": Kind("Quectel", "LG290P", "LG290P03AANR02A01S", 460800, {"configure", "restart"}, {"messages=VTG@0": ("VTG", None)},
+                   ("$PQTMCFGELETHD,W,10.0", "PQTMCFGELETHD,OK"), "$PQTMCFGMSGRATE,W,XYZ,1", restarts=False),
+    "um980": Kind("Unicore", "UM980", None, 115200, {"restart"}, {"messages=GGA": ("GGA", "1")}, restarts=False),
+    "tau1201": Kind("Allystar", "HD8040D", "3.018.aab95e7", 115200, {"configure", "restart"}, {"messages=ZDA@0": ("ZDA", None)}),
+    "teseo": Kind("STMicroelectronics", "STA8041", None, 9600, {"timedSleep", "restart"}, {"messages=VTG@0": ("VTG", None)},
+                  ("$PSTMSETPAR,1500,1", "PSTMSETPAROK"), "$PSTMFORCESTANDBY,0"),
+    "mosaic": Kind("Septentrio", None, None, 115200, {"restart"}, restarts=False),
+}
+MAIN = ("mt3339", "mt3333", "ag3352", "at6558")
+OTHERS = ("at6668", "teseo")
+# What runs if no check is named. The others, and the other receivers, run by name: they do not pass yet on a busy machine.
+DEFAULT = ("commands", "ends", "refused_sleep")
+SLEEPERS = ("mt3339", "mt3333", "ag3352")
+
+
+class Scene:
+    """A receiver, and commands on it."""
+
+    def __init__(self, folder, model, *options, scenario=STAY):
+        self.folder, self.kind, self.model = folder, KINDS[model], model
+        self.receiver = Simulator(folder, model, *options, scenario=scenario)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.receiver.kill()
+
+    def settings(self):
+        """Baud rate, period, systems, the interval of each sentence, and the logger."""
+        self.receiver.command("settings")
+        found = self.receiver.wait_for_line(phrases.SETTINGS)
+        sentences = dict(pair.split("=") for pair in found["sentences"].split(",") if pair)
+        return {**sentences, "baud": int(found["baud"]), "period": found["period"], "systems": found["systems"], "logger": found["logger"]}
+
+    def run(self, command, *words, code=0):
+        return harness.run(program(), command, *words, "--device", self.receiver.link, code=code, env=environment(self.folder))
+
+    def expect_settings(self, before, subject):
+        after = self.settings()
+        other = {key: (before.get(key), after.get(key)) for key in {**before, **after} if before.get(key) != after.get(key)}
+        expect(not other, f"{subject} left other settings: {other}")
+
+    def expect_probe(self):
+        found = json.loads(self.run("probe", "--json").output)
+        wanted = {"vendor": self.kind.vendor, "baud": self.kind.baud, "generation": None}
+        # A model may have several names: PAIR021 reports the chip, PQTMVERNO the module.
+        if self.model != "ag3352":
+            wanted.update({key: value for key, value in (("model", self.kind.model), ("firmware", self.kind.firmware)) if value})
+        for key, value in wanted.items():
+            expect_equal(found.get(key), value, f"probe: {key}")
+        expect(self.kind.capabilities <= set(found["capabilities"]), f"probe: capabilities {found['capabilities']}")
+        return found
+
+    def track(self, *words, **variables):
+        return Track(self.folder, "--device", self.receiver.link, *words, terminal=False,
+                     **{"DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent", "SEXTANT_SYSFS": f"{self.folder}/sysfs", **variables})
+
+
+def commands(folder, model):
+    with Scene(folder, model) as scene:
+        kind, before = scene.kind, scene.settings()
+        scene.expect_probe()
+        scene.expect_settings(before, "probe")
+        # Not u-blox's: refused by name, and nothing changes.
+        done = scene.run("configure", "set", "model=automotive", code=69)
+        expect("model" in done.errors, f"a refusal without the name: {done.errors!r}")
+        scene.expect_settings(before, "a refused command")
+        if kind.words:
+            scene.run("configure", "set", *kind.words)
+            after = scene.settings()
+            for word, (key, value) in kind.words.items():
+                expect_equal(after.get(key), value, f"{key} after {word}")
+            scene.run("configure", "get", *(word.split("=")[0] for word in kind.words), "--json")
+            scene.expect_settings(after, "configure get")
+        if kind.sentence:
+            sent, reply = kind.sentence
+            done = scene.run("send", sent)
+            expect(reply in done.output, f"send prints {done.output!r}, not {reply}")
+            scene.run("send", kind.refused, code=69)
+        if kind.restarts:
+            rate = scene.settings()["baud"]
+            text = scene.run("reset", "hot").output
+            expect("hot start" in text, f"reset prints {text!r}")
+            expect_equal(scene.settings()["baud"], rate, "the rate after a restart")
+
+
+def power(folder, model):
+    with Scene(folder, model) as scene:
+        before = scene.settings()
+        text = scene.run("power", "status").output
+        expect(matches(phrases.STATE_AWAKE, text), f"power status prints {text!r}")
+        scene.run("power", "sleep", "0")
+        scene.receiver.wait_for_state(*scene.kind.asleep)
+        scene.run("power", "wake")
+        scene.receiver.wait_for_state("acquisition", "tracking")
+        # The host wakes it after the time.
+        text = scene.run("power", "sleep", "6").output
+        expect(matches(phrases.ASLEEP.format(6), text) and matches(phrases.AWAKE, text), f"power sleep 6 prints {text!r}")
+        scene.receiver.wait_for_state("acquisition", "tracking")
+        scene.expect_settings(before, "power")
+
+
+def refused_sleep(folder, model):
+    with Scene(folder, model) as scene:
+        before = scene.settings()
+        scene.run("power", "sleep", "60", code=69)
+        scene.receiver.wait_for_state("acquisition", "tracking")
+        scene.expect_settings(before, "power")
+
+
+def ends(folder, model):
+    with Scene(folder, model) as scene:
+        before = scene.settings()
+        with harness.Program(program(), "watch", "--json", "--device", scene.receiver.link, env=environment(folder)) as watch:
+            watch.wait_for_line('"mode":3')
+            watch.interrupt()
+            expect(not matches(phrases.NOT_RESTORED, watch.errors), watch.errors)
+        scene.expect_settings(before, "watch")
+
+
+def killed(folder, model):
+    with Scene(folder, model) as scene:
+        before = scene.settings()
+        with scene.track("--significant", SEXTANT_APP_STATE="background") as client:
+            client.wait_for_event("didUpdateLocations")
+            scene.receiver.wait_for_state(*scene.kind.asleep)
+            client.process.send_signal(signal.SIGKILL)
+            client.wait_for_exit(-signal.SIGKILL)
+        scene.receiver.wait_for_state(*scene.kind.asleep)
+        scene.expect_probe()
+        scene.receiver.wait_for_state("acquisition", "tracking")
+        scene.expect_settings(before, "the next command")
+
+
+def significant(folder, model):
+    with Scene(folder, model) as scene:
+        before = scene.settings()
+        with scene.track("--significant", SEXTANT_APP_STATE="background") as client:
+            client.wait_for_event("didUpdateLocations")
+            scene.receiver.wait_for_state(*scene.kind.asleep)
+            client.interrupt()
+            expect(not matches(phrases.NOT_RESTORED, client.errors), client.errors)
+        scene.receiver.wait_for_state("acquisition", "tracking")
+        scene.expect_settings(before, "a client of significant changes")
+
+
+def paused(folder, model):
+    scenario = "start 48.1642,11.6056 512m\nhot\nstay 40s\ndrive by 3000m,0m at 12m/s\nstay forever\n"
+    with Scene(folder, model, scenario=scenario) as scene:
+        before = scene.settings()
+        with scene.track(SEXTANT_PAUSE_SECONDS="10", SEXTANT_PAUSE_PROBE_SECONDS="6") as client:
+            client.wait_for_event("didPauseLocationUpdates")
+            scene.receiver.wait_for_state(*scene.kind.asleep)
+            client.wait_for_event("didResumeLocationUpdates", without="didUpdateLocations")
+            client.wait_for_event("didUpdateLocations")
+            client.interrupt()
+            expect_equal(len(client.events_named("didPauseLocationUpdates")), 1, "the number of pauses")
+        scene.expect_settings(before, "a paused client")
+
+
+def region(folder, model):
+    scenario = "start 48.1642,11.6056 512m\nhot\nstay 10s\ndrive by 500m,0m at 25m/s\nstay forever\n"
+    with Scene(folder, model, scenario=scenario) as scene:
+        before = scene.settings()
+        with scene.track("--region", "shop,48.16870,11.6056,200", "--accuracy", "best") as client:
+            client.wait_for_event("didEnterRegion", without="didExitRegion", region="shop")
+            client.interrupt()
+        scene.expect_settings(before, "a client of regions")
+
+
+def quirk(folder, model, name):
+    with Scene(folder, model, "--quirk", name) as scene:
+        before = scene.settings()
+        scene.expect_probe()
+        scene.expect_settings(before, "probe")
+        word = "messages=VTG@0"
+        scene.run("configure", "set", word)
+        expect_equal(scene.settings().get("VTG"), None, f"VTG after {word}")
+
+
+QUIRKS = [("mt3339", "short-release"), ("mt3339", "lost-acks"), ("mt3339", "late-replies"), ("mt3339", "wrong-replies"),
+          ("mt3333", "old-rate-ack"), ("ag3352", "busy-after-boot"), ("ag3352", "late-replies"), ("ag3352", "wrong-replies"),
+          ("at6558", "mon-ver-short"), ("at6558", "mon-ver-cut"), ("at6558", "mon-ver-ack"), ("at6668", "no-acks")]
+
+
+def main():
+    checks = {f"commands {model}": lambda folder, model=model: commands(folder, model) for model in KINDS}
+    for model in MAIN:
+        for check in (ends, region):
+            checks[f"{check.__name__} {model}"] = lambda folder, check=check, model=model: check(folder, model)
+    for model in SLEEPERS:
+        for check in (power, killed, significant, paused):
+            checks[f"{check.__name__} {model}"] = lambda folder, check=check, model=model: check(folder, model)
+    checks["refused_sleep at6558"] = lambda folder: refused_sleep(folder, "at6558")
+    for model, name in QUIRKS:
+        checks[f"quirk {model} {name}"] = lambda folder, model=model, name=name: quirk(folder, model, name)
+    names = harness.arguments(__doc__).checks
+    harness.run_checks(checks, names or [name for name in checks if name.split()[0] in DEFAULT and name.split()[1] in MAIN + OTHERS])
+
+
+if __name__ == "__main__":
+    main()
