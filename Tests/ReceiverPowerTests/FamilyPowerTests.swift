@@ -44,7 +44,8 @@ struct FamilyPowerTests {
     #expect(scene.positions >= positions + 3)
   }
 
-  @Test("A receiver without sleep stays on: only the host sleeps", arguments: [ReceiverModel.at6558, .lg290p, .tau1201])
+  @Test(
+    "A receiver without sleep stays on: only the host sleeps", arguments: [ReceiverModel.at6558, .lg290p, .tau1201])
   func stays(_ model: ReceiverModel) {
     let scene = Scene(model)
     scene.demand(Self.everyQuarter)

@@ -167,7 +167,8 @@ struct FamilyTests {
     // Unknown to the family: nothing is sent.
     let before = scene.line.sent
     #expect(
-      perform([.set(.period(500)), .set(.messages([SentenceRate("GNS", 1)]))]) == .performed([.withdrawn, .unsupported]))
+      perform([.set(.period(500)), .set(.messages([SentenceRate("GNS", 1)]))])
+        == .performed([.withdrawn, .unsupported]))
     #expect(perform([.act(.save)]) == .performed([.unsupported]))
     #expect(scene.line.sent == before)
     #expect(perform([.set(.period(200))]) == .performed([.written]))
@@ -183,7 +184,10 @@ struct FamilyTests {
     guard let ticket = scene.withSession({ $0.submit(.poll(.monVER), at: scene.now) }) else { return }
     scene.run(1)
     #expect(scene.machine.outcomes[ticket] == .refused(.unsupported))
-    #expect(!scene.line.writes.dropFirst(before).contains { $0.utf8.contains(0x62) && $0.utf8.contains(0x0A) && !$0.hasPrefix("$") })
+    #expect(
+      !scene.line.writes.dropFirst(before).contains {
+        $0.utf8.contains(0x62) && $0.utf8.contains(0x0A) && !$0.hasPrefix("$")
+      })
   }
 
   // MARK: Sleep

@@ -37,7 +37,8 @@ struct SimulatedFamilyTests {
   private static let names: [ReceiverModel: (vendor: String, model: String)] = [
     .mt3339: ("MediaTek", "PA6H"), .mt3333: ("MediaTek", "PA1010D"), .ag3352: ("Airoha", "LC76G"),
     .at6558: ("CASIC", "ATGM336H"), .at6668: ("CASIC", "AT362-AT6668-6T-30"), .lg290p: ("Quectel", "LG290P"),
-    .mosaic: ("Septentrio", "mosaic-G5"), .um980: ("Unicore", "UM980"), .tau1201: ("Allystar", "HD8040D"), .teseo: ("STMicroelectronics", "STA8041"),
+    .mosaic: ("Septentrio", "mosaic-G5"), .um980: ("Unicore", "UM980"), .tau1201: ("Allystar", "HD8040D"),
+    .teseo: ("STMicroelectronics", "STA8041"),
   ]
 
   // MARK: Identification
@@ -234,7 +235,9 @@ struct SimulatedFamilyTests {
     #expect(scene.reported(.cannotSleep) == 1)
   }
 
-  @Test("A receiver without sleep is not put to sleep", arguments: [ReceiverModel.at6558, .at6668, .lg290p, .um980, .tau1201])
+  @Test(
+    "A receiver without sleep is not put to sleep",
+    arguments: [ReceiverModel.at6558, .at6668, .lg290p, .um980, .tau1201])
   func noSleep(_ model: ReceiverModel) {
     let scene = Self.scene(model, .serve)
     #expect(scene.run(60) { $0.isSteady })

@@ -155,7 +155,8 @@ struct FamilyWork: Sendable {
     case .act(let action):
       commands =
         (isSecondTry
-          ? language.commandsAfterRefusal(of: action, on: receiver) : language.commands(for: action, on: receiver)) ?? []
+          ? language.commandsAfterRefusal(of: action, on: receiver) : language.commands(for: action, on: receiver))
+        ?? []
     case .read: commands = []
     }
     step = .writing

@@ -97,7 +97,8 @@ public struct ReceiverSession: ~Copyable {
     let isLive = !settings.isRecording && settings.line != .withoutRate(nil)
     listener = Listener(
       searchingFrom: searches ? lineRate : nil, likely: likely, polling: polling,
-      pollsOthers: !settings.isKnownUBlox && memory.description == nil, unfinishedFrame: settings.unfinishedFrame, reference: reference, isLive: isLive, now: now)
+      pollsOthers: !settings.isKnownUBlox && memory.description == nil, unfinishedFrame: settings.unfinishedFrame,
+      reference: reference, isLive: isLive, now: now)
     if memory.isUnanswering { identity.keepUnanswered() }
     requests = RequestQueue(from: now)
     health = LineHealth(at: now)

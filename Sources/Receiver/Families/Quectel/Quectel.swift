@@ -67,7 +67,9 @@ struct Quectel: FamilyLanguage {
       return [Self.command("PQTMCFGFIXRATE", ",W,\(milliseconds)")]
     case .constellations(let wanted):
       guard wanted.allSatisfy({ Self.constellations.contains($0) }) else { return nil }
-      return [Self.command("PQTMCFGCNST", ",W" + Self.constellations.map { wanted.contains($0) ? ",1" : ",0" }.joined())]
+      return [
+        Self.command("PQTMCFGCNST", ",W" + Self.constellations.map { wanted.contains($0) ? ",1" : ",0" }.joined())
+      ]
     case .output: return nil
     }
   }
@@ -76,7 +78,8 @@ struct Quectel: FamilyLanguage {
   func takesRestart(_ kind: ReceiverValue.Kind) -> Bool { kind == .period || kind == .constellations }
 
   func rateChange(to rate: UInt32) -> [UInt8]? {
-    [9600, 115_200, 230_400, 460_800, 921_600, 3_000_000].contains(rate) ? Command(sentence: "PQTMCFGUART,W,\(rate)").bytes : nil
+    [9600, 115_200, 230_400, 460_800, 921_600, 3_000_000].contains(rate)
+      ? Command(sentence: "PQTMCFGUART,W,\(rate)").bytes : nil
   }
 
   func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? {

@@ -13,7 +13,8 @@ struct SkyTraq: FamilyLanguage {
     let numbers = [2, 3, 4].map { "\(reply[$0])" }.joined(separator: ".")
     let revision = [10, 11, 12].map { reply[$0] < 10 ? "0\(reply[$0])" : "\(reply[$0])" }.joined()
     return ReceiverDescription(
-      family: .skyTraq, model: nil, firmware: "\(numbers) \(revision)", hardware: "", capabilities: [.configure, .restart])
+      family: .skyTraq, model: nil, firmware: "\(numbers) \(revision)", hardware: "",
+      capabilities: [.configure, .restart])
   }
 
   /// The fields of message 08.

@@ -65,7 +65,8 @@ struct Teseo: FamilyLanguage {
   }
 
   private static func bit(of formatter: String) -> Int? {
-    sentences.first { $0.name == formatter }?.bit ?? SentenceRate.place(of: formatter).flatMap { 0..<64 ~= $0 ? $0 : nil }
+    sentences.first { $0.name == formatter }?.bit
+      ?? SentenceRate.place(of: formatter).flatMap { 0..<64 ~= $0 ? $0 : nil }
   }
 
   private static func mask(_ text: String) -> UInt32? {
