@@ -114,7 +114,7 @@ extension VirtualReceiver {
   /// A reset by the host or by the watchdog.
   mutating func reset() {
     halt()
-    start(.reset, after: Milliseconds(traits.bootMilliseconds))
+    start(.reset, after: Milliseconds(traits.family?.restartMilliseconds ?? traits.bootMilliseconds))
   }
 
   /// Removes the main supply.

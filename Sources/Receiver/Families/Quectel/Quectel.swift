@@ -21,6 +21,8 @@ struct Quectel: FamilyLanguage {
   }
 
   private static let sentences = ["GGA", "GLL", "GSA", "GSV", "RMC", "VTG", "ZDA", "GST"]
+  /// The first ones, which every firmware has.
+  private static let usual = 6
   private static let constellations: [DesiredConfiguration.Constellation] = [
     .gps, .glonass, .galileo, .beiDou, .qzss, .navIC,
   ]
@@ -28,7 +30,11 @@ struct Quectel: FamilyLanguage {
   func polls(of kind: ReceiverValue.Kind) -> [Command] {
     switch kind {
     case .period: [Self.query("PQTMCFGFIXRATE", "R")]
-    case .messages: Self.sentences.map { Self.query("PQTMCFGMSGRATE", "R,\($0)") }
+    // The reply names the sentence: one to an earlier query is not taken for it.
+    case .messages:
+      Self.sentences.map {
+        Command(sentence: "PQTMCFGMSGRATE,R,\($0)", FamilyAnswer(.textWith(",\($0),"), .quectel("PQTMCFGMSGRATE")))
+      }
     case .constellations: [Self.query("PQTMCFGCNST", "R")]
     case .output: []
     }
@@ -38,6 +44,8 @@ struct Quectel: FamilyLanguage {
     switch kind {
     case .period: return (replies.first ?? nil).flatMap { SentenceFields($0).number(2) }.map { .period($0) }
     case .messages:
+      // A sentence without a reply would be restored to off.
+      guard !replies.prefix(Self.usual).contains(where: { $0 == nil }) else { return nil }
       let rates = zip(Self.sentences, replies).compactMap { name, reply -> SentenceRate? in
         guard let reply else { return nil }
         let fields = SentenceFields(reply)
