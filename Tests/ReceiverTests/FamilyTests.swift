@@ -268,6 +268,30 @@ struct FamilyTests {
     #expect(next.read { $0.isRestored } ?? true)
   }
 
+  @Test("The rest of what was sent before a standby is no sign of an awake receiver if the host reads it late")
+  func lateRest() {
+    var watch = SleepWatch(requestedAt: .zero, duration: nil, epoch: Milliseconds(1000), isWokenByHost: true)
+    for milliseconds: UInt64 in [2600, 2700, 30_000] {
+      #expect(watch.receive(at: .zero + Milliseconds(milliseconds)) == .sleeps)
+    }
+    #expect(watch.receive(at: .zero + Milliseconds(31_000)) == .isAwake(.unrequested))
+    var awake = SleepWatch(requestedAt: .zero, duration: nil, epoch: Milliseconds(1000), isWokenByHost: true)
+    let verdicts = (1...4).map { awake.receive(at: .zero + Milliseconds(UInt64($0) * 1000)) }
+    #expect(verdicts.contains(.doesNotSleep))
+  }
+
+  @Test("A receiver that is not to be probed leaves no attempt due")
+  func noAttemptDue() {
+    let scene = Host(family: SilentDevice(), intent: .identify, line: .bound) { settings in
+      var memory = SessionMemory()
+      memory.isUnanswering = true
+      settings.memory = memory
+    }
+    // A device that stays due for ten seconds stops the test.
+    scene.run(60)
+    #expect(scene.wakeUps < 100 && scene.sentBytes == 0)
+  }
+
   // MARK: Frames
 
   @Test("Replies are found between sentences, in pieces, and with the checksum of each maker")
@@ -287,6 +311,8 @@ struct FamilyTests {
     #expect(frames.contains(.binary(.allystar, 0x0A04, [1, 2, 3])))
     #expect(frames.contains(.binary(.skyTraq, 0x80, [1, 2])))
     #expect(frames.contains(.text(Array("USB1>".utf8))))
+    // What is cut at either end is none.
+    #expect(!frames.contains(.text(Array("GA,1,2".utf8))) && !frames.contains(.text(Array("PMTK001,1".utf8))))
     // A wrong checksum is no reply.
     #expect(!frames.contains(.text(Array("PMTK705,A".utf8))))
     // Recorded: CFG-RATE of an AT632, and an acknowledgement of an Allystar receiver.

@@ -246,7 +246,7 @@ struct SessionTests {
     #expect(scene.sentBytes == sent)
   }
 
-  @Test("A read-only session sends no byte, for any input", arguments: ReceiverModel.ofUBlox)
+  @Test("A read-only session sends no byte, for any input", arguments: ReceiverModel.allCases)
   func readOnly(_ model: ReceiverModel) {
     let scene = SessionScene(model, baud: 38400, intent: .readOnly)
     scene.run(20)
@@ -254,7 +254,8 @@ struct SessionTests {
     scene.run(60)
     _ = scene.finish()
     #expect(scene.sentBytes == 0)
-    #expect(!scene.fixes.isEmpty)
+    // These send nothing as they are found.
+    #expect(!scene.fixes.isEmpty || [.um980, .mosaic].contains(model))
   }
 
   @Test("The port's rate is raised, used, and taken back at the end", arguments: uBlox)

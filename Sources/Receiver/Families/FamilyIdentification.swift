@@ -12,7 +12,7 @@ struct FamilyIdentification: Sendable {
   /// Whether its sentences suggest the first of the families, or prove it.
   private let isExpected: Bool
   /// The time of the transmit buffer of a full line (recorded: a reply 5.9 s late).
-  private static let fullLinePatience = Milliseconds(6500)
+  static let fullLinePatience = Milliseconds(6500)
   private var family = 0
   private var probe = 0
   private var step = Step.probing
@@ -52,7 +52,10 @@ struct FamilyIdentification: Sendable {
       }
       return command
     case .rousing: return language?.rousing
-    case .polling(let found): return found.family?.language?.furtherPoll(after: found)
+    case .polling(let found):
+      var command = found.family?.language?.furtherPoll(after: found)
+      if isLineFull, let patience = command?.patience { command?.patience = max(patience, Self.fullLinePatience) }
+      return command
     case .done: return nil
     }
   }

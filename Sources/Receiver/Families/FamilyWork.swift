@@ -31,6 +31,8 @@ struct FamilyWork: Sendable {
   private let receiver: ReceiverDescription
   private let mode: Mode
   private var tasks: [ReceiverTask]
+  /// The number of tasks without those that undo others.
+  private let requested: Int
   private var undone: [ReceiverTask] = []
 
   private var index = 0
@@ -58,6 +60,7 @@ struct FamilyWork: Sendable {
   init?(_ tasks: [ReceiverTask], on receiver: ReceiverDescription, _ mode: Mode, ticket: SessionTicket? = nil) {
     guard let language = receiver.family?.language else { return nil }
     (self.language, self.receiver, self.mode, self.tasks, self.ticket) = (language, receiver, mode, tasks, ticket)
+    requested = tasks.count
     let isPossible = tasks.map(isPossible)
     if mode == .permanent, isPossible.contains(false) {
       results = isPossible.map { $0 ? .withdrawn : .unsupported }
@@ -294,10 +297,9 @@ struct FamilyWork: Sendable {
 
   /// The results if the work is cut off now.
   var interruptedResults: [ReceiverTask.Result] {
-    let open = tasks.count - undone.count - results.count
-    return open > 0 ? results + Array(repeating: .silent, count: open) : finalResults
+    finalResults + Array(repeating: .silent, count: max(requested - results.count, 0))
   }
 
   /// The results of the tasks without those that undid others.
-  var finalResults: [ReceiverTask.Result] { Array(results.prefix(max(results.count - undone.count, 0))) }
+  var finalResults: [ReceiverTask.Result] { Array(results.prefix(requested)) }
 }

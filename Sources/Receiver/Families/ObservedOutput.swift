@@ -32,10 +32,29 @@ struct ObservedOutput: Sendable {
   private var epoch = 0
   /// The formatters of the present epoch.
   private var present: Set<String> = []
+  /// The time before which nothing counts: the receiver sends what it had in its buffer.
+  private var begin: Instant?
+  /// The last times of day of the sentences, in milliseconds, without repetitions.
+  private var times: [Int] = []
+  private static let mostTimes = 4
 
-  mutating func restart() { self = ObservedOutput() }
+  /// Begins anew.
+  ///
+  /// - Parameter begin: when what is received counts.
+  mutating func restart(from begin: Instant? = nil) {
+    self = ObservedOutput()
+    self.begin = begin
+  }
+
+  /// The time between the last fixes, by the times in all sentences: on a full line some are left out.
+  private var lastInterval: Double? {
+    guard times.count == Self.mostTimes else { return nil }
+    let gaps = zip(times.dropFirst(), times).map { $0 - $1 }
+    return gaps.allSatisfy { $0 > 0 } ? gaps.min().map { Double($0) } : nil
+  }
 
   mutating func receive(_ sentence: borrowing Sentence, at now: Instant) {
+    if let begin, now < begin { return }
     guard !sentence.isProprietary, let name = Self.name(sentence.formatter) else { return }
     if Self.single.contains(name) {
       if present.contains(name) {
@@ -46,6 +65,7 @@ struct ObservedOutput: Sendable {
     }
     if name == "GSV" || name == "GSA", let one = Self.constellation(sentence.talker) { constellations.insert(one) }
     let time = Self.time(sentence.bytes, name)
+    if let time, time != times.last { times = Array((times + [time]).suffix(Self.mostTimes)) }
     guard var count = counts[name] else {
       counts[name] = Count(first: now, last: now, epoch: epoch, times: time.map { ($0, $0) })
       return
@@ -66,7 +86,7 @@ struct ObservedOutput: Sendable {
     else { return nil }
     switch kind {
     case .period:
-      let mean = lead.interval
+      let mean = lastInterval ?? lead.interval
       guard let nearest = Self.periods.min(by: { abs(Double($0) - mean) < abs(Double($1) - mean) }) else { return nil }
       return .period(nearest)
     case .messages:

@@ -58,6 +58,8 @@ public enum ReceiverFamily: String, Sendable, CaseIterable {
   static func shown(by address: String, _ text: String) -> ReceiverFamily? {
     // A poll has no field: on a line with an echo it is not the receiver's.
     if text.includes(",") { for (prefix, family) in addresses where address.hasPrefix(prefix) { return family } }
+    // The refusal of a poll has no field either.
+    if address == "PSTMGETSWVERERROR" { return .teseo }
     // Any make sends the antenna's state.
     if address.hasSuffix("TXT"), texts.contains(where: { text.includes($0) }) { return .casic }
     if address.hasSuffix("TXT"), text.includes("ALLYSTAR") { return .allystar }

@@ -22,7 +22,7 @@ struct ReplyScanner: Sendable {
       case .binary(let layout, _, _): found = found ?? layout.family
       case .text(let line):
         if isUnicore { found = found ?? .unicore }
-        if line.starts(with: "R: getReceiverCapabilities".utf8) { found = found ?? .septentrio }
+        if Self.isOfSeptentrio(line) { found = found ?? .septentrio }
       }
     }
     return found
@@ -52,20 +52,28 @@ struct ReplyScanner: Sendable {
     if bytes.count > Self.longest { bytes = [] }
   }
 
+  /// Such a receiver also rejects what is in the polls of other makers.
+  private static func isOfSeptentrio(_ line: [UInt8]) -> Bool {
+    line.starts(with: "R: getReceiverCapabilities".utf8)
+      || line.starts(with: "R? ".utf8) && String(decoding: line, as: UTF8.self).includes("Invalid command!")
+  }
+
   private static func isText(_ byte: UInt8) -> Bool { byte >= 0x20 && byte < 0x7F }
 
-  /// Returns a line, and whether it has Unicore's checksum; of one that interrupts another, the last sentence. Nil for a wrong
-  /// checksum.
+  /// Returns a sentence, and whether it has Unicore's checksum; of a line that interrupts another, the last sentence. Nil for
+  /// one without a checksum or with a wrong one, which may be cut; Septentrio's replies have none.
   private static func text(_ line: ArraySlice<UInt8>) -> (FamilyFrame, isUnicore: Bool)? {
     var line = line
     if let start = line.lastIndex(of: UInt8(ascii: "$")) { line = line[start...] }
     guard let first = line.first, first == UInt8(ascii: "$") || first == UInt8(ascii: "#") else {
-      return (.text(Array(line)), false)
+      // The rest of a cut sentence, or a prompt.
+      return line.contains(UInt8(ascii: ",")) ? nil : (.text(Array(line)), false)
     }
     let body = line.dropFirst()
-    guard body.count >= 3, body[body.endIndex - 3] == UInt8(ascii: "*") else { return (.text(Array(body)), false) }
-    let digits = String(decoding: body.suffix(2), as: UTF8.self)
-    guard let sum = UInt8(digits, radix: 16) else { return (.text(Array(body)), false) }
+    if body.starts(with: "R: ".utf8) || body.starts(with: "R? ".utf8) { return (.text(Array(body)), false) }
+    guard body.count >= 3, body[body.endIndex - 3] == UInt8(ascii: "*"),
+      let sum = UInt8(String(decoding: body.suffix(2), as: UTF8.self), radix: 16)
+    else { return nil }
     let content = body.dropLast(3)
     let found = content.reduce(UInt8(0)) { $0 ^ $1 }
     // Unicore's texts are summed with their first character (recorded: UM980).

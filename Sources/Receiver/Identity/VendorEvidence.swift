@@ -32,7 +32,8 @@ struct VendorEvidence: Sendable {
   private var hasCASICText = false
   private var hasAllystarText = false
   private var hasOldBeiDou = false
-  private var hasPQTM = false
+  /// Whether it sent Quectel's sentences, which two families have: of its own, or in reply to a probe.
+  private(set) var hasPQTM = false
 
   /// The families whose sentences have this form. It proves nothing: their probes come before the others'.
   var likely: [ReceiverFamily] {

@@ -23,9 +23,14 @@ struct SleepWatch: Sendable, Equatable {
   /// The longest pause between two epochs of an awake receiver.
   private let pause: Milliseconds
   private var lastFrame: Instant
+  /// The first frame after the time of settling, where the host wakes the receiver.
+  private var stray: Instant?
+  private var isStrayAfterSilence = false
 
   /// The time after the request in which the receiver's buffer still arrives.
   static var settling: Milliseconds { Milliseconds(2000) }
+  /// A busy host reads the rest of what was sent before the sleep late, but at once; an awake receiver sends again later.
+  private static var burst: Milliseconds { Milliseconds(500) }
   /// The time after `wakesAt` in which frames have to arrive before the receiver is woken.
   static var lateness: Milliseconds { Milliseconds(2000) }
 
@@ -45,7 +50,14 @@ struct SleepWatch: Sendable, Equatable {
     defer { lastFrame = now }
     if let wakesAt, !isWokenByHost, now + tolerance(wakesAt) >= wakesAt { return .isAwake(.time) }
     guard now >= requestedAt + Self.settling else { return .sleeps }
-    return now >= lastFrame + pause ? .isAwake(.unrequested) : .doesNotSleep
+    let isAfterSilence = now >= lastFrame + pause
+    guard isWokenByHost else { return isAfterSilence ? .isAwake(.unrequested) : .doesNotSleep }
+    guard let stray, now < stray + pause else {
+      (self.stray, isStrayAfterSilence) = (now, isAfterSilence)
+      return .sleeps
+    }
+    guard now >= stray + Self.burst else { return .sleeps }
+    return isStrayAfterSilence ? .isAwake(.unrequested) : .doesNotSleep
   }
 
   /// The error of the receiver's clock; some receivers count whole seconds.

@@ -39,7 +39,8 @@ public struct CrashRecoverySettings: Sendable, Equatable {
   static func name(_ description: ReceiverDescription) -> String {
     if let id = description.uniqueID { return Self.hex(id) }
     if let family = description.family {
-      let words = [family.rawValue, description.model, description.firmware].compactMap(\.self).joined(separator: "-")
+      // On a full line the reply with the model may be lost.
+      let words = [family.rawValue, description.firmware ?? description.model].compactMap(\.self).joined(separator: "-")
       return String(words.filter { !$0.isWhitespace })
     }
     let words = [description.hardware, description.firmware].compactMap(\.self).joined(separator: "-")

@@ -25,10 +25,10 @@ extension ReceiverSession {
   /// Whether something is not as it was found.
   var isToRestore: Bool {
     !memory.found.isEmpty || !memory.foundValues.isEmpty || memory.foundRate != nil || !memory.backup.isEmpty
-      || isAsleepOrWaking && description?.family != nil
+      || isAsleepOrWaking && description?.isWokenByHost == true
   }
 
-  /// Whether a receiver of another maker is asleep or being woken: it was found awake.
+  /// Whether the receiver is asleep or being woken: it was found awake.
   private var isAsleepOrWaking: Bool { stage.name == .asleep || stage.name == .waking }
 
   mutating func startEnding(at now: Instant) {

@@ -42,7 +42,7 @@ extension ReceiverSession {
     if let proved {
       families = [proved]
       identity.hasProbedFamilies = true
-    } else if hasLikelyFamilies {
+    } else if hasLikelyFamilies || identity.evidence.hasPQTM && !identity.hasProbedLikely {
       families = likely
       isExpected = true
       identity.hasProbedLikely = true
@@ -54,7 +54,7 @@ extension ReceiverSession {
     replies.reset()
     let isLineFull = line.load.isFull(at: rate)
     let identification = FamilyIdentification(
-      families, isProved: proved != nil, isLineFull: isLineFull, isExpected: isExpected)
+      families, isProved: proved != nil || isExpected && identity.evidence.hasPQTM, isLineFull: isLineFull, isExpected: isExpected)
     enter(.identifyingFamily(identification), on: .poll)
   }
 
@@ -124,6 +124,13 @@ extension ReceiverSession {
     if isWritten, configuration.isCheck || health.wasLost && configuration.isApplied { report(.wasReset) }
     _ = configuration.endCheck()
     health.settle()
+    let tried = done.results.filter { $0 != .unsupported }
+    if !tried.isEmpty, !tried.contains(where: \.isDone) {
+      // If every value was refused, no single one is at fault.
+      scheduleRetry(from: now)
+      if configuration.fail() { report(.configurationFailed) }
+      return
+    }
     configuration.apply()
     retry.restart()
     if raiseRate(at: now) { return }
@@ -143,9 +150,15 @@ extension ReceiverSession {
   }
 
   /// Starts the next command of tasks. Returns false when they are over.
-  mutating func beginNext(of machine: FamilyWork) -> Bool {
-    guard let command = machine.next() else { return false }
-    if command.bytes.isEmpty { observed.restart() }
+  mutating func beginNext(of machine: FamilyWork, at now: Instant) -> Bool {
+    guard var command = machine.next() else { return false }
+    if command.bytes.isEmpty {
+      // On a full line the sentences are as old as the receiver's buffer is long.
+      line.measureLoad(at: now)
+      let delay = line.load.isFull(at: rate) ? FamilyIdentification.fullLinePatience : Milliseconds(0)
+      command.patience = command.patience + delay
+      observed.restart(from: now + delay)
+    }
     replies.reset()
     return begin(command)
   }

@@ -28,10 +28,15 @@ extension ReceiverSession {
   }
 
   mutating func decideOnPolling(_ pollAt: Instant?, at now: Instant) {
-    guard settings.intent != .readOnly, identity.resume() else { return }
+    guard settings.intent != .readOnly else { return }
+    // An attempt that may not be made does not stay due.
+    guard knownLanguage != nil || identity.resume() else { return retry.cancel() }
     if retry.at != nil {
       guard retry.isDue(at: now) else { return }
       retry.cancel()
+      // Its sentences prove another maker: it gets no poll of u-blox.
+      let isOther = identity.evidence.family?.language != nil || identity.evidence.hasPQTM
+      if memory.description == nil, isOther { return startIdentifyingFamilies(at: now) }
       return startIdentifying(at: now)
     }
     if memory.description != nil || knownLanguage != nil { return startIdentifying(at: now) }
@@ -152,6 +157,10 @@ extension ReceiverSession {
     case .other where !isKnown && identity.evidence.family?.language != nil && isReceiving:
       // It is of this family, and its replies were lost.
       identity.hasProbedFamilies = false
+      scheduleRetry(from: now, isUnsure: true)
+    case .other where !isKnown && identity.evidence.hasPQTM && isReceiving:
+      // It has replied to the probe of two families, late or with a refusal.
+      identity.hasProbedLikely = false
       scheduleRetry(from: now, isUnsure: true)
     case .unknown where !isKnown, .other where !isKnown:
       identity.stop()

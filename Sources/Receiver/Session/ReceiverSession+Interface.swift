@@ -14,7 +14,12 @@ extension ReceiverSession {
     var received = startReceiving()
     let bitRate = rate
     if requests.expectsFamily {
-      replies.receive(bytes) { received.receive($0, at: now) }
+      // A late reply to a probe proves the family too.
+      let isUnknown = memory.description == nil
+      replies.receive(bytes) { frame in
+        received.receive(frame, at: now)
+        if isUnknown, case .binary(let layout, _, _) = frame { received.show(layout.family) }
+      }
     } else if searchesFamilies {
       if let family = replies.search(bytes) { received.show(family) }
     } else {

@@ -47,7 +47,13 @@ extension ReceiverSession {
       identification.receive(outcome)
       update(.identifyingFamily(identification))
 
-    case (.working(let machine), .idle): if !beginNext(of: machine) { finishWork(machine, at: now) }
+    case (.working(let machine), .configurationLost):
+      guard machine.ticket == nil, !end.isRequested else { return false }
+      keepFoundOfStage()
+      interruptRequest()
+      startConfiguring(at: now)
+
+    case (.working(let machine), .idle): if !beginNext(of: machine, at: now) { finishWork(machine, at: now) }
     case (.working(var machine), .reply(let outcome)):
       machine.receive(outcome, observed: observed)
       update(.working(machine))
@@ -114,7 +120,7 @@ extension ReceiverSession {
       update(.restoring(configuration))
       if outcome != .silent { end.receiveReply(at: now) }
 
-    case (.restoringValues(let machine), .idle): if !beginNext(of: machine) { finishRestoring(machine, at: now) }
+    case (.restoringValues(let machine), .idle): if !beginNext(of: machine, at: now) { finishRestoring(machine, at: now) }
     case (.restoringValues(var machine), .reply(let outcome)):
       machine.receive(outcome, observed: observed)
       update(.restoringValues(machine))

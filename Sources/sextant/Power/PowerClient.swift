@@ -129,8 +129,8 @@ struct PowerClient: ReceiverClient, ~Copyable {
       write("awake", at: now)
       isDone = true
     case .sleep(let seconds):
-      // The end of another session wakes such a receiver; the person wants it asleep.
-      if description.family != nil { connection.restoreAtEnd(false) }
+      // The end of another session wakes such a receiver; the person wants it asleep until it is woken.
+      if description.family != nil, seconds == nil { connection.restoreAtEnd(false) }
       connection.sleep(for: seconds.map { Milliseconds(seconds: $0) }, &poller, at: now)
     // The supply is switched without a receiver.
     case .off, .on: break

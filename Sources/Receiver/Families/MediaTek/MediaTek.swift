@@ -9,7 +9,8 @@ struct MediaTek: FamilyLanguage {
   func description(from outcome: Outcome, to probe: Command) -> ReceiverDescription? {
     guard case .answered(let reply) = outcome else { return nil }
     let fields = SentenceFields(reply)
-    guard fields[0] == "PMTK705" else { return nil }
+    // Some firmware leaves out the fourth field.
+    guard fields[0] == "PMTK705", fields.count >= 4 else { return nil }
     // The release names the chip: AXN_2.51_3339_19071200.
     let chip = fields[1]?.split(separator: "_").first { ["3329", "3333", "3337", "3339"].contains($0) }
     return ReceiverDescription(
