@@ -112,7 +112,9 @@ struct FamilyFaultTests {
     let positions = scene.positions.count
     if scene.run(120, until: { $0.positions.count > positions }) { seen.position = scene.now.seconds(since: end) }
     let wanted = desired(model)
-    scene.run(one.isUnanswering ? 30 : 100) { $0.isSteady && isConfigured($0.line.receiver, wanted) }
+    // A fault is noticed some seconds later.
+    scene.run(10)
+    scene.run(one.isUnanswering ? 20 : 100) { $0.isSteady && isConfigured($0.line.receiver, wanted) }
     // What follows from the fault is over.
     scene.run(5)
     seen.isSteady = scene.isSteady

@@ -141,7 +141,7 @@ struct SimulatedFamilyTests {
     #expect(scene.run(90) { $0.isSteady && $0.description != nil })
     _ = scene.finish()
     #expect(scene.line.receiver.epochMilliseconds == 1000)
-    #expect(Self.sentences(scene, ["VTG"]) .allSatisfy { $0 > 0 })
+    #expect(Self.sentences(scene, ["VTG"]).allSatisfy { $0 > 0 })
   }
 
   /// The number of sentences with each formatter in the time after the end: a full line has seven seconds in its buffer.

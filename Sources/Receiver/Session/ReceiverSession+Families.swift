@@ -54,7 +54,8 @@ extension ReceiverSession {
     replies.reset()
     let isLineFull = line.load.isFull(at: rate)
     let identification = FamilyIdentification(
-      families, isProved: proved != nil || isExpected && identity.evidence.hasPQTM, isLineFull: isLineFull, isExpected: isExpected)
+      families, isProved: proved != nil || isExpected && identity.evidence.hasPQTM, isLineFull: isLineFull,
+      isExpected: isExpected)
     enter(.identifyingFamily(identification), on: .poll)
   }
 
@@ -87,7 +88,9 @@ extension ReceiverSession {
   var searchesFamilies: Bool {
     guard settings.intent != .readOnly, memory.description == nil, !identity.isPassive else { return false }
     switch stage {
-    case .searching, .listening: return identity.evidence.verdict == .unknown
+    // The reply to a probe may come during the polls of u-blox.
+    case .searching, .listening, .identifying:
+      return identity.evidence.verdict == .unknown || identity.evidence.verdict == .perhapsUBlox
     default: return false
     }
   }

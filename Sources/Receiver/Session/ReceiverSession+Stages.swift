@@ -120,7 +120,8 @@ extension ReceiverSession {
       update(.restoring(configuration))
       if outcome != .silent { end.receiveReply(at: now) }
 
-    case (.restoringValues(let machine), .idle): if !beginNext(of: machine, at: now) { finishRestoring(machine, at: now) }
+    case (.restoringValues(let machine), .idle):
+      if !beginNext(of: machine, at: now) { finishRestoring(machine, at: now) }
     case (.restoringValues(var machine), .reply(let outcome)):
       machine.receive(outcome, observed: observed)
       update(.restoringValues(machine))

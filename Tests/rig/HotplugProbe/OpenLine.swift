@@ -97,7 +97,7 @@ struct OpenLine: ~Copyable {
     // A rate that the hardware does not have is passed over.
     case .setRate(let rate), .poll(let rate): try? port.setBaudRate(rate)
     case .found(let rate): Console.write("found \(port.path) \(rate)")
-    case .none, .adviseOnSilence: break
+    case .none, .adviseOnSilence, .pollOther: break
     }
   }
 
