@@ -113,8 +113,10 @@ extension ReceiverSession {
       return enter(.changingRate(change), on: .noRoom)
     }
     guard let found = identification.description else {
-      if mayProbeFamilies, identity.evidence.verdict != .uBlox { return startIdentifyingFamilies(at: now) }
-      return finishUnidentified(at: now)
+      guard mayProbeFamilies, identity.evidence.verdict != .uBlox else { return finishUnidentified(at: now) }
+      // The probes of other makers do not delay the next poll of what looks like a u-blox receiver.
+      if identity.evidence.verdict == .perhapsUBlox { scheduleRetry(from: now, isUnsure: true) }
+      return startIdentifyingFamilies(at: now)
     }
     if found.generation == nil, mayProbeFamilies {
       identity.doubtful = identification
@@ -127,6 +129,7 @@ extension ReceiverSession {
     as found: ReceiverDescription, portFoundSilent: ReceiverPortNumber? = nil, at now: Instant
   ) {
     identity.finish(isUnanswered: false)
+    retry.cancel()
     // A reply at the rate that was found: the receiver was not raised.
     if line.inherited != nil { (memory.rate, memory.foundRate) = (rate, nil) }
     line.confirm()
@@ -165,7 +168,7 @@ extension ReceiverSession {
     case .unknown where !isKnown, .other where !isKnown:
       identity.stop()
       memory.isUnanswering = isReceiving
-    case .perhapsUBlox where !isKnown: scheduleRetry(from: now, isUnsure: true)
+    case .perhapsUBlox where !isKnown: if retry.at == nil { scheduleRetry(from: now, isUnsure: true) }
     default: scheduleRetry(from: now)
     }
   }

@@ -40,9 +40,18 @@ extension ReceiverSession {
         outcome, isLineFull: isLineFull(at: now), mayHaveNoUBXOutput: mayHaveNoUBXOutput)
       update(.identifying(identification))
 
+    case (.identifyingFamily, .version(let payload)):
+      // A late reply: of a u-blox receiver, if it names a generation.
+      guard memory.description == nil, identity.evidence.verdict == .uBlox else { return false }
+      interruptRequest()
+      identify(by: payload)
     case (.identifyingFamily(let identification), .idle):
       replies.reset()
-      if !begin(identification.next()) { finishIdentifyingFamily(identification, at: now) }
+      if identity.evidence.verdict == .uBlox, !isKnown, knownLanguage == nil {
+        startIdentifying(at: now)
+      } else if !begin(identification.next()) {
+        finishIdentifyingFamily(identification, at: now)
+      }
     case (.identifyingFamily(var identification), .reply(let outcome)):
       identification.receive(outcome)
       update(.identifyingFamily(identification))
