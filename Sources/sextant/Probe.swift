@@ -97,7 +97,9 @@ private struct ProbeClient: ReceiverClient, ~Copyable {
   ) throws -> Bool {
     let counters = connection.counters
     fault = NoRecording.fault(counters, bytes: connection.bytes)
-    guard counters.frames > 0, connection.isDetected || result != nil else { return false }
+    // A receiver of another maker may send nothing but replies.
+    let hasReplied = connection.family != nil && connection.description?.family != nil
+    guard hasReplied || counters.frames > 0 && (connection.isDetected || result != nil) else { return false }
     var protocols: [String] = []
     if counters.ubxFrames > 0 { protocols.append("UBX") }
     if counters.nmeaFrames > 0 { protocols.append("NMEA") }
@@ -105,7 +107,7 @@ private struct ProbeClient: ReceiverClient, ~Copyable {
     result = ProbeResult(
       device: path, baud: connection.rate, protocols: protocols, family: connection.family,
       description: connection.description)
-    return completion.isOver(counters, at: now)
+    return completion.isOver(counters, hasReplied: hasReplied, at: now)
   }
 }
 
@@ -141,8 +143,9 @@ struct ProbeResult {
 
   /// Returns text for the user.
   func lines() -> String {
+    let shown = protocols.isEmpty ? "none" : protocols.joined(separator: ", ")
     var rows = [
-      ("device", device), ("baud", baud.map { String($0) } ?? "none"), ("protocols", protocols.joined(separator: ", ")),
+      ("device", device), ("baud", baud.map { String($0) } ?? "none"), ("protocols", shown),
     ]
     if let description {
       rows.append(("vendor", description.vendor))

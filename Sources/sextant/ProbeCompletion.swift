@@ -23,9 +23,10 @@ struct ProbeCompletion {
   ///
   /// - Parameters:
   ///   - counters: the frames received so far.
+  ///   - hasReplied: whether a receiver replied in a protocol without such frames.
   ///   - now: the time.
-  mutating func isOver(_ counters: StreamCounters, at now: Instant) -> Bool {
-    guard counters.frames > 0 else { return false }
+  mutating func isOver(_ counters: StreamCounters, hasReplied: Bool = false, at now: Instant) -> Bool {
+    guard counters.frames > 0 || hasReplied else { return false }
     if firstFrameAt == nil { firstFrameAt = now }
     // UBX and NMEA together are the usual protocols; others are not waited for.
     if isIdentified, counters.ubxFrames > 0, counters.nmeaFrames > 0 { return true }

@@ -42,6 +42,18 @@ struct ProbeCompletionTests {
     #expect(!withoutIdentity && withIdentity)
   }
 
+  @Test("A receiver that sends nothing but replies completes the probe after an epoch")
+  func repliesAlone() {
+    var completion = ProbeCompletion(polls: true)
+    completion.isIdentified = true
+    let results = [
+      completion.isOver(Self.received(), hasReplied: false, at: .zero),
+      completion.isOver(Self.received(), hasReplied: true, at: .zero),
+      completion.isOver(Self.received(), hasReplied: true, at: .zero + ProbeCompletion.epoch),
+    ]
+    #expect(results == [false, false, true])
+  }
+
   @Test("A receiver that is not polled is received for an epoch")
   func readOnly() {
     var completion = ProbeCompletion(polls: false)

@@ -107,7 +107,9 @@ struct DialogueSessionTests {
       session.wake(at: at) { _, _ in }
       unsafe session.receive(one.bytes.span.bytes, at: at) { _, _ in }
     }
-    #expect(session.description == nil, "\(name)")
+    // The recorded replies to other commands may come in time for a probe: they identify its own family alone.
+    let family = session.description.map { $0.family?.rawValue ?? "u-blox" }
+    #expect(family.map { name.hasPrefix($0.lowercased()) } ?? true, "\(name): \(family ?? "")")
   }
 }
 

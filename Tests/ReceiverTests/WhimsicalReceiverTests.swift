@@ -71,6 +71,8 @@ final class WhimsicalScene {
   private var sent: [(at: Instant, bytes: Int, seconds: Double)] = []
   private var hasFault = false
   private var isOtherMaker = false
+  /// The number of writes to another make.
+  private var probes = 0
   private var reportedNotPutBack = false
   private var isFinishing = false
   private var keepsRate = false
@@ -289,6 +291,7 @@ final class WhimsicalScene {
     isFirst = false
     hasFault = false
     isOtherMaker = false
+    probes = 0
     reportedNotPutBack = false
     carryOut()
   }
@@ -301,9 +304,7 @@ final class WhimsicalScene {
         log("send \(bytes.map { String($0, radix: 16) }.joined(separator: " ").prefix(240))")
         sent.append((now, bytes.count, hostRate.map { Double(bytes.count) * 10 / Double($0) } ?? 0))
         if settings.intent == .readOnly { fail("nothing is sent where nothing may be", "\(bytes.count) bytes") }
-        if receiver.nature == .otherMaker, isOtherMaker || settings.intent == .serve && isFirst {
-          fail("nothing is sent to another make", "\(bytes.prefix(8))")
-        }
+        checkOtherMaker(bytes)
         receiver.receive(bytes, at: hostRate, at: now)
       case .setRate(let rate):
         log("rate \(rate)")
@@ -319,6 +320,15 @@ final class WhimsicalScene {
       // The actions of one call are bounded.
       if actions.count > 20_000 { return }
     }
+  }
+
+  /// Another make gets the probes of identification alone; once it is known, those of its family.
+  private func checkOtherMaker(_ bytes: [UInt8]) {
+    guard receiver.nature == .otherMaker, isOtherMaker || settings.intent == .serve && isFirst else { return }
+    probes += 1
+    let isProbe = isOtherMaker ? IdentificationProbes.mediaTek.contains(bytes) : IdentificationProbes.contains(bytes)
+    if !isProbe { fail("nothing but probes is sent to another make", "\(bytes.prefix(8))") }
+    if probes > 40 { failOnce("another make gets few probes", "\(probes)") }
   }
 
   private func take(_ report: SessionReport) {

@@ -13,6 +13,8 @@ struct FamilyIdentification: Sendable {
   private let isExpected: Bool
   /// The time of the transmit buffer of a full line (recorded: a reply 5.9 s late).
   static let fullLinePatience = Milliseconds(6500)
+  /// The time for the reply of a family that nothing suggests. A later reply proves the family too.
+  private static let patienceOfUnlikely = Milliseconds(500)
   private var family = 0
   private var probe = 0
   private var step = Step.probing
@@ -44,6 +46,7 @@ struct FamilyIdentification: Sendable {
       // An unknown receiver gets each poll once or twice: most families are not its own.
       if !isProved {
         command.attempts = min(command.attempts, isLineFull ? 2 : 1)
+        if !isExpected, command.answersAtOnce { command.patience = min(command.patience, Self.patienceOfUnlikely) }
         if command.answersAtOnce { command.bytes += command.bytes }
       }
       if isLineFull, isExpected {

@@ -83,6 +83,9 @@ extension ReceiverSession {
     cutBatch()
     health.lose()
     orbits.restart()
+    // A receiver of another maker that did not reply is probed again once it sends; a silent one gets no poll of u-blox.
+    let isOther = memory.description == nil && settings.recovery?.family == nil && identity.evidence.verdict == .other
+    if isOther { retry.cancel() }
     identity.reset()
     if memory.isUnanswering { identity.keepUnanswered() }
     enter(.searching, on: cause)
