@@ -329,6 +329,11 @@ struct FamilyTests {
     #expect(Command.sentence("", for: .casic) == nil)
     #expect(Command.sentence("a$b", for: .casic) == nil)
     if case .family? = Command.sentence("PAIR050,500", for: .airoha)?.answer {} else { Issue.record("no answer") }
+    // A refusal begins as the reply does.
+    let reply = Quectel().acknowledgement(ofSentence: "PQTMCFGMSGRATE,W,XYZ,1")
+    #expect(reply?.judge(.text(Array("PQTMCFGMSGRATE,ERROR,1".utf8))) == .over(.refused(.failed)))
+    let read = Array("PQTMCFGMSGRATE,OK,GGA,1".utf8)
+    #expect(reply?.judge(.text(read)) == .over(.answered(read)))
     #expect(Command.sentence("PCAS02,500", for: .casic)?.answer == Command.Answer.none)
   }
 }

@@ -2,6 +2,7 @@
 import HostSimulator
 import MonotonicTime
 import ReceiverSimulator
+import TestSupport
 import Testing
 
 @testable import Receiver
@@ -253,14 +254,20 @@ struct SimulatedFamilyTests {
     #expect(scene.reported(.cannotSleep) == 1 && scene.sentBytes == sent)
   }
 
-  @Test("A receiver that was left asleep is woken by the next program", arguments: [ReceiverModel.mt3339, .ag3352])
-  func leftAsleep(_ model: ReceiverModel) {
+  @Test(
+    "A receiver that was left asleep is woken by the next program, also if that reads what came before the sleep",
+    arguments: [ReceiverModel.mt3339, .ag3352], [false, true])
+  func leftAsleep(_ model: ReceiverModel, readsEarlierBytes: Bool) {
     let scene = Self.scene(model, .serve)
     #expect(scene.run(60) { $0.isSteady })
     scene.sleep(seconds: nil)
     scene.run(20)
     #expect(scene.isAsleep)
     scene.open(after: 500, hostRate: scene.line.hostRate) { _ in }
+    if readsEarlierBytes {
+      let bytes = Wire.nmea("GNGGA,,,,,,0,,,,,,,,") + Wire.nmea("GNRMC,,V,,,,,,,,,,N")
+      scene.withSession { unsafe $0.receive(bytes.span.bytes, at: scene.now) { _, _ in } }
+    }
     #expect(scene.run(30) { $0.isSteady })
     scene.run(10)
     #expect(scene.takeFixes().count > 5)

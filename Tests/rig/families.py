@@ -12,8 +12,7 @@ usage: families.py FOLDER [CHECK...]      FOLDER holds sextant and sextant-track
   region MODEL    a circle is entered
   quirk MODEL NAME  probe and configure with a deviation from the documents
 
-Without a name `commands`, `ends` and `refused_sleep` run at the receivers of MAIN and OTHERS.
-Every check has a receiver of its own, and all run side by side. How soon things happen is checked in virtual time
+Without a name those of DEFAULT run. Every check has a receiver of its own, and all run side by side. How soon things happen is checked in virtual time
 (FamilyTests, SimulatedFamilyTests, FamilyFaultTests).
 """
 import dataclasses
@@ -43,7 +42,7 @@ class Kind:
     asleep: tuple = ("standby", "stopped")
 
 
-SENTENCES = "messages=GGA,RMC,GSV@5,VTG@0"
+SENTENCES = "messages=GGA,RMC,GSV@2,VTG@0"
 KINDS = {
     "mt3339": Kind("MediaTek", "PA6H", "AXN_2.31_3339_13101700", 9600, {"configure", "standby", "restart"},
                    {"rate=500ms": ("period", "500"), SENTENCES: ("VTG", None)},
@@ -66,9 +65,9 @@ KINDS = {
     "mosaic": Kind("Septentrio", None, None, 115200, {"restart"}, restarts=False),
 }
 MAIN = ("mt3339", "mt3333", "ag3352", "at6558")
-OTHERS = ("at6668", "teseo")
-# What runs if no check is named. The others, and the other receivers, run by name: they do not pass yet on a busy machine.
-DEFAULT = ("commands", "ends", "refused_sleep")
+# What runs if no check is named: less than a minute. All receivers, and the deviations, run by name.
+DEFAULT = ("commands mt3339", "commands ag3352", "commands at6558", "commands lg290p", "commands um980", "power mt3339", "power ag3352",
+           "killed mt3339", "killed ag3352", "significant ag3352", "ends mt3339", "ends at6558", "refused_sleep at6558")
 SLEEPERS = ("mt3339", "mt3333", "ag3352")
 
 
@@ -255,7 +254,7 @@ def main():
     for model, name in QUIRKS:
         checks[f"quirk {model} {name}"] = lambda folder, model=model, name=name: quirk(folder, model, name)
     names = harness.arguments(__doc__).checks
-    harness.run_checks(checks, names or [name for name in checks if name.split()[0] in DEFAULT and name.split()[1] in MAIN + OTHERS])
+    harness.run_checks(checks, names or DEFAULT)
 
 
 if __name__ == "__main__":

@@ -54,11 +54,12 @@ public struct FamilyAnswer: Sendable, Equatable {
 
   /// Judges a frame; nil if it is not about the command.
   func judge(_ frame: FamilyFrame) -> Verdict? {
+    let verdict = acknowledgement?.judge(frame)
+    // A refusal can begin as the data do.
+    if case .over(.refused)? = verdict { return verdict }
     if let payload = data(of: frame) { return .over(.answered(payload)) }
-    guard let acknowledgement, let verdict = acknowledgement.judge(frame) else { return nil }
     // The data of a query follow its acknowledgement.
-    if content != nil, verdict == .over(.acknowledged) { return .wait }
-    return verdict
+    return content != nil && verdict == .over(.acknowledged) ? .wait : verdict
   }
 
   private func data(of frame: FamilyFrame) -> [UInt8]? {

@@ -50,6 +50,11 @@ extension ReceiverSession {
       families = ReceiverFamily.probed(at: rate).filter { !identity.hasProbedLikely || !likely.contains($0) }
       identity.hasProbedFamilies = true
     }
+    if isReceiving, memory.description == nil, let language = settings.recovery?.family?.language {
+      // What was sent before a standby may wait to be read: it does not show that the receiver is awake.
+      actions.append(.send(language.wakingBytes))
+      requests.wait(until: now + WakeUp.oscillatorStart)
+    }
     line.measureLoad(at: now)
     replies.reset()
     let isLineFull = line.load.isFull(at: rate)

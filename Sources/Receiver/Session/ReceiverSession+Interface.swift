@@ -150,10 +150,21 @@ extension ReceiverSession {
     } else if isClosed {
       actions.append(.finished(ticket, .silent))
     } else {
-      requests.submit(command, ticket)
+      requests.submit(waitingLonger(command, at: now), ticket)
       proceed(at: now)
     }
     return ticket
+  }
+
+  /// A command with the time for a reply on a full line, where the receiver is of another maker.
+  private mutating func waitingLonger(_ command: Command, at now: Instant) -> Command {
+    guard description?.family != nil else { return command }
+    line.measureLoad(at: now)
+    guard line.load.isFull(at: rate) else { return command }
+    var command = command
+    command.attempts = min(command.attempts, 2)
+    command.patience = max(command.patience, FamilyIdentification.fullLinePatience)
+    return command
   }
 
   /// Whether requests from outside are refused.

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import ConfigurationEditing
+@testable import Receiver
+
+@Suite("Settings of receivers of other makers")
+struct FamilySettingsTests {
+  private static let mt3333 = ReceiverDescription(
+    family: .mediaTek, model: "PA1010D", firmware: "AXN_5.1.7_3333_19020118", hardware: "MT3333",
+    capabilities: [.configure, .standby, .restart])
+
+  private static func request(_ words: String...) throws -> FamilySettings.Request {
+    FamilySettings.changing(try words.map { try SettingWord($0) }, on: mt3333)
+  }
+
+  @Test("Words become tasks, in their order; the rate of the line is apart")
+  func tasks() throws {
+    let request = try Self.request(
+      "rate=5Hz", "messages=GGA,GSV@5,VTG@0", "constellations=GPS+GLONASS", "nmea=off", "baud=115200")
+    #expect(request.missing.isEmpty && request.baud == 115_200)
+    #expect(request.names == ["rate", "messages", "constellations", "nmea"])
+    #expect(
+      request.tasks == [
+        .set(.period(200)),
+        .set(.messages([SentenceRate("GGA", 1), SentenceRate("GSV", 5), SentenceRate("VTG", 0)])),
+        .set(.constellations([.gps, .glonass])), .set(.output(false)),
+      ])
+  }
+
+  @Test(
+    "What the receiver does not have is named",
+    arguments: [
+      ("model=automotive", "model"), ("CFG-RATE-MEAS=0.2", "CFG-RATE-MEAS"), ("baud=921600", "baud=921600"),
+      ("messages=NAV-PVT", "messages"), ("rate=25Hz", "rate"),
+    ])
+  func missing(_ word: String, _ name: String) throws {
+    let request = try Self.request("rate=1Hz", word)
+    #expect(request.missing == [name])
+  }
+
+  @Test("Names become readings; without a name all are read")
+  func reading() {
+    let all = FamilySettings.reading([])
+    #expect(all.names == ["rate", "constellations", "messages", "nmea"] && all.readsBaud && all.missing.isEmpty)
+    let some = FamilySettings.reading(["Messages", "model"])
+    #expect(some.tasks == [.read(.messages)] && some.missing == ["model"] && !some.readsBaud)
+  }
+
+  @Test(
+    "A value has the form in which it is set",
+    arguments: [
+      (ReceiverValue.period(200), "rate", "5Hz"), (.period(1500), "rate", "1500ms"),
+      (.messages([SentenceRate("GGA", 1), SentenceRate("GSV", 5), SentenceRate("VTG", 0)]), "messages", "GGA,GSV@5"),
+      (.constellations([.gps, .galileo]), "constellations", "GPS+GAL"), (.output(true), "nmea", "on"),
+    ] as [(ReceiverValue, String, String)])
+  func values(_ value: ReceiverValue, _ name: String, _ text: String) {
+    let shown = FamilySettings.value(value)
+    #expect(shown.name == name && shown.text == text)
+    #expect(FamilySettings.baud(9600).text == "9600")
+  }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import Receiver
+
+/// The commands of families that no simulated model has.
+@Suite("Languages of families without a model")
+struct FamilyLanguageTests {
+  // MARK: SkyTraq
+
+  private static let skyTraq = ReceiverDescription(
+    family: .skyTraq, model: nil, firmware: "2.1.3 240105", hardware: "", capabilities: [.configure, .restart])
+
+  @Test("SkyTraq's version is that of its customer, with the date")
+  func skyTraqVersion() throws {
+    let language = SkyTraq()
+    #expect(language.probes[0].bytes == [0xA0, 0xA1, 0, 2, 2, 1, 3, 0x0D, 0x0A])
+    let reply: [UInt8] = [1, 0, 2, 1, 3, 0, 2, 1, 3, 0, 24, 1, 5]
+    let found = try #require(language.description(from: .answered(reply), to: language.probes[0]))
+    #expect(found == Self.skyTraq)
+    #expect(language.description(from: .answered(Array(reply.dropLast())), to: language.probes[0]) == nil)
+    #expect(language.description(from: .silent, to: language.probes[0]) == nil)
+  }
+
+  @Test("SkyTraq's settings are frames with big-endian lengths; what it lacks has no command")
+  func skyTraqSettings() throws {
+    let language = SkyTraq()
+    let rate = try #require(language.commands(setting: .period(200), from: nil, on: Self.skyTraq)?.first)
+    #expect(rate.bytes == [0xA0, 0xA1, 0, 3, 0x0E, 5, 0, 0x0B, 0x0D, 0x0A])
+    #expect(language.commands(setting: .period(300), from: nil, on: Self.skyTraq) == nil)
+    #expect(language.commands(setting: .period(10), from: nil, on: Self.skyTraq) == nil)
+    let there = ReceiverValue.messages([SentenceRate("GGA", 1), SentenceRate("VTG", 1)])
+    let wanted = ReceiverValue.messages([SentenceRate("VTG", 0), SentenceRate("GSV", 5)])
+    let messages = try #require(language.commands(setting: wanted, from: there, on: Self.skyTraq)?.first)
+    #expect(Array(messages.bytes[4..<13]) == [0x08, 1, 0, 5, 0, 0, 0, 0, 0])
+    #expect(
+      language.commands(setting: .messages([SentenceRate("GST", 1)]), from: nil, on: Self.skyTraq) == nil)
+    #expect(language.commands(setting: .constellations([.gps]), from: nil, on: Self.skyTraq) == nil)
+    #expect(language.rateChange(to: 115_200).map { Array($0[4..<8]) } == [0x05, 0, 5, 0])
+    #expect(language.rateChange(to: 460_800) == nil)
+    let starts = [ReceiverAction.hotRestart, .warmRestart, .coldRestart].map { action in
+      language.commands(for: action, on: Self.skyTraq)?.first.map { Array($0.bytes[4..<6]) }
+    }
+    #expect(starts == [[1, 1], [1, 2], [1, 3]])
+    #expect(language.commands(for: .factoryReset, on: Self.skyTraq)?.count == 1)
+    #expect(language.commands(for: .save, on: Self.skyTraq) == nil)
+  }
+
+  @Test("SkyTraq's acknowledgement names the command")
+  func skyTraqAcknowledgement() {
+    let answer = FamilyAnswer(nil, .skyTraq(0x0E))
+    #expect(answer.judge(.binary(.skyTraq, 0x83, [0x0E])) == .over(.acknowledged))
+    #expect(answer.judge(.binary(.skyTraq, 0x84, [0x0E])) == .over(.refused(.unspecified)))
+    #expect(answer.judge(.binary(.skyTraq, 0x83, [0x08])) == nil)
+  }
+
+  // MARK: Firebird
+
+  @Test("Unicore's Firebird identifies itself by PDTINFO, and has commands of its own")
+  func firebird() throws {
+    let language = Unicore()
+    let reply = Outcome.answered(Array("PDTINFO,UC6580I-00,G1B1L1E1,V00,R6.1.1.1Build9074".utf8))
+    let found = try #require(language.description(from: reply, to: language.probes[2]))
+    #expect(found.model == "UC6580I-00" && found.firmware == "R6.1.1.1Build9074")
+    func text(_ commands: [Command]?) -> [String]? { commands?.map { String(decoding: $0.bytes, as: UTF8.self) } }
+    let messages = language.commands(
+      setting: .messages([SentenceRate("GSV", 5), SentenceRate("VTG", 0)]), from: nil, on: found)
+    #expect(text(messages)?.map { String($0.prefix { $0 != "*" }) } == ["$CFGMSG,0,3,5", "$CFGMSG,0,5,0"])
+    #expect(language.commands(setting: .messages([SentenceRate("GST", 1)]), from: nil, on: found) == nil)
+    #expect(language.commands(setting: .period(200), from: nil, on: found) == nil)
+    let actions = ReceiverAction.allCases.map { action in
+      text(language.commands(for: action, on: found))?.first?.prefix { $0 != "*" }
+    }
+    #expect(actions == ["$CFGSAVE", "$RESET,0,h00", "$RESET,0,h01", "$RESET,0,h85", "$CFGCLR"])
+    let answer = FamilyAnswer(nil, .firebird)
+    #expect(answer.judge(.text(Array("OK".utf8))) == .over(.acknowledged))
+    #expect(answer.judge(.text(Array("FAIL,0".utf8))) == .over(.refused(.failed)))
+  }
+}
