@@ -57,7 +57,7 @@ extension VirtualReceiver {
     case "exeCopyConfigFile": return copyConfiguration(words)
     case "exeResetReceiver":
       guard let level = words.first?.lowercased(), ["soft", "hard", "upgrade"].contains(level) else { return nil }
-      let erased = words.dropFirst().first ?? "none"
+      let erased = (words.dropFirst().first ?? "none").split(separator: "+")
       let kind: FamilyState.RestartKind =
         erased.contains("SatData") ? .cold : erased.contains("PVTData") ? .warm : .hot
       act(.restart(kind), after: Milliseconds(5))
@@ -89,9 +89,7 @@ extension VirtualReceiver {
     let former = present.split(separator: ",").map { String($0.drop { $0 == " " }) }
     return former.indices.map { index in
       guard words.indices.contains(index), !words[index].isEmpty else { return former[index] }
-      guard let point = former[index].firstIndex(of: "."), !words[index].contains("."), Int(words[index]) != nil else {
-        return words[index]
-      }
+      guard let point = former[index].firstIndex(of: "."), Int(words[index]) != nil else { return words[index] }
       return words[index] + "." + String(repeating: "0", count: former[index][point...].count - 1)
     }.joined(separator: ", ")
   }
