@@ -421,6 +421,10 @@ rig-time: rig-programs clock-packages
 rig-python: rig-programs
 	python3 Tests/rig/python_client.py $(DEBUG)
 
+# `sextant bridge` with PyPI's pyserial, which is fetched into .build.
+rig-bridge: rig-programs
+	python3 Tests/rig/bridge.py $(DEBUG)
+
 # Faults of the host: few descriptors, no threads, closed streams, special files, links, a hidden /proc, hostile text. Some
 # checks need root and say so. Less than a minute.
 rig-host-faults: rig-programs
@@ -448,7 +452,7 @@ long-run: rig-programs
 # The lines that the unit tests execute, and those that the rigs execute too, in a build of its own. Renews docs/reference/coverage.md.
 COVERAGE := .build/coverage
 COUNTED_RIGS := rig-track rig-shows rig-emulator rig-families rig-service rig-sensors rig-batch rig-power rig-units rig-python rig-gpsd rig-geoclue \
-  rig-umockdev rig-host-faults rig-formats rig-view rig-screen rig-daemon rig-daemon-commands rig-clock rig-network
+  rig-umockdev rig-host-faults rig-formats rig-view rig-screen rig-daemon rig-daemon-commands rig-clock rig-network rig-bridge
 # The packages are installed first: apt has one user at a time.
 coverage: dependencies rig-packages formats-packages view-packages clock-packages
 	LLVM_PROFILE_FILE=/dev/null $(SWIFT) test --enable-code-coverage --scratch-path $(COVERAGE)

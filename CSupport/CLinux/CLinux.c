@@ -104,6 +104,41 @@ void cserial_set_rate(struct cserial_settings *settings, uint32_t rate) {
 
 uint32_t cserial_rate(const struct cserial_settings *settings) { return opened(settings).c_ospeed; }
 
+void cserial_set_character(struct cserial_settings *settings, struct cserial_form character) {
+  struct termios2 inner = opened(settings);
+  inner.c_cflag &= ~(CSIZE | PARENB | PARODD | CMSPAR | CSTOPB);
+  switch (character.bits) {
+    case 5: inner.c_cflag |= CS5; break;
+    case 6: inner.c_cflag |= CS6; break;
+    case 7: inner.c_cflag |= CS7; break;
+    default: inner.c_cflag |= CS8;
+  }
+  switch (character.parity) {
+    case CSERIAL_ODD: inner.c_cflag |= PARENB | PARODD; break;
+    case CSERIAL_EVEN: inner.c_cflag |= PARENB; break;
+    case CSERIAL_MARK: inner.c_cflag |= PARENB | PARODD | CMSPAR; break;
+    case CSERIAL_SPACE: inner.c_cflag |= PARENB | CMSPAR; break;
+    default: break;
+  }
+  if (character.two_stop_bits) inner.c_cflag |= CSTOPB;
+  store(settings, inner);
+}
+
+struct cserial_form cserial_character(const struct cserial_settings *settings) {
+  tcflag_t flags = opened(settings).c_cflag;
+  uint8_t parity = CSERIAL_NO_PARITY;
+  if (flags & PARENB) {
+    bool is_sticky = flags & CMSPAR;
+    parity = flags & PARODD ? (is_sticky ? CSERIAL_MARK : CSERIAL_ODD) : (is_sticky ? CSERIAL_SPACE : CSERIAL_EVEN);
+  }
+  tcflag_t size = flags & CSIZE;
+  return (struct cserial_form){
+      .bits = size == CS5 ? 5 : size == CS6 ? 6 : size == CS7 ? 7 : 8,
+      .parity = parity,
+      .two_stop_bits = (flags & CSTOPB) != 0,
+  };
+}
+
 void cserial_set_read_threshold(struct cserial_settings *settings, uint8_t minimum, uint8_t deciseconds) {
   struct termios2 inner = opened(settings);
   inner.c_cc[VMIN] = minimum;

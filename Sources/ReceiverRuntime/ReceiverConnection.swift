@@ -33,7 +33,7 @@ package final class ReceiverConnection {
   /// The memory of the last session on the line, for the next one.
   private(set) var memory: SessionMemory?
 
-  private var settings: SessionSettings
+  var settings: SessionSettings
   private let baud: UInt32?
   private let reference: @Sendable () -> UTCTime?
   private var events: [Event] = []
@@ -77,6 +77,12 @@ package final class ReceiverConnection {
     case .some(let link): body(link)
     case nil: nil
     }
+  }
+
+  /// Changes the open link; no effect while no port is open.
+  func change(_ body: (inout ReceiverLink) -> Void) {
+    guard link != nil else { return }
+    body(&link!)
   }
 
   /// The descriptor of the open port; nil without one.
@@ -164,6 +170,7 @@ package final class ReceiverConnection {
       for _ in 0..<16 where !read(&poller, at: now, tap, frames, body) { break }
     }
     guard link != nil else { return reopen(&poller, at: now, body) }
+    if isLent { return }
     if let until = link!.scheduler.idleUntil, now >= until {
       link!.scheduler.wake(at: now)
       isEpochNear = true
@@ -222,17 +229,20 @@ package final class ReceiverConnection {
   /// begins with a new session.
   package func listen(_ listens: Bool, _ poller: inout Poller, at now: Instant) {
     guard link != nil, isPaused == listens else { return }
-    if listens {
-      // The old session remains until now, so that it can restore the receiver at an end.
-      link!.session.lost { _, _ in }
-      drainActions()
-      memory = link!.session.memory
-      closedCounters.add(link!.session.counters)
-      link!.line.discardInput()
-      link!.session = makeSession(of: link!.line, link!.line.baudRate, at: now)
-      link!.scheduler.reset()
-    }
+    // The old session remains until now, so that it can restore the receiver at an end.
+    if listens { restartSession(at: now) }
     link!.setPaused(!listens, &poller)
+  }
+
+  /// Begins a new session on the open line, with the memory of the one before.
+  func restartSession(at now: Instant) {
+    link!.session.lost { _, _ in }
+    drainActions()
+    memory = link!.session.memory
+    closedCounters.add(link!.session.counters)
+    link!.line.discardInput()
+    link!.session = makeSession(of: link!.line, link!.line.baudRate, at: now)
+    link!.scheduler.reset()
   }
 
   /// Begins the orderly end of the session, which is over when `isEnded`.
@@ -244,6 +254,7 @@ package final class ReceiverConnection {
       hasEnded = true
       return
     }
+    takeBack(&poller, at: now)
     if isPaused {
       link!.line.discardInput()
       link!.setPaused(false, &poller)
@@ -476,6 +487,7 @@ package final class ReceiverConnection {
       bytes += UInt64(count)
       let received = unsafe buffer.span.bytes.extracting(0..<count)
       tap(received)
+      if isLent { return true }
       var endsEpoch = false
       link!.session.receive(received, at: now, frames: frames) { report, sky in
         endsEpoch = true
@@ -493,7 +505,7 @@ package final class ReceiverConnection {
 
   /// Performs the actions of the session.
   private func perform(_ poller: inout Poller, at now: Instant, _ body: ReportHandler) {
-    while link != nil, let action = link!.session.nextAction() {
+    while link != nil, !isLent, let action = link!.session.nextAction() {
       switch action {
       case .send(let bytes):
         storeRecovery()
@@ -539,7 +551,7 @@ package final class ReceiverConnection {
   }
 
   /// Writes the queued bytes. Returns false if the line is lost.
-  private func write(_ poller: inout Poller, at now: Instant, _ body: ReportHandler) -> Bool {
+  func write(_ poller: inout Poller, at now: Instant, _ body: ReportHandler) -> Bool {
     guard link != nil else { return false }
     do {
       try link!.write(at: now)

@@ -163,6 +163,46 @@ enum ReceiverLine: ~Copyable {
     }
   }
 
+  /// The number of written bytes that the driver has not sent; 0 if it does not say.
+  var unsentByteCount: Int {
+    switch self {
+    case .port(let port): (try? port.unsentByteCount()) ?? 0
+    case .polled: 0
+    }
+  }
+
+  /// The form of a character; nil for a line without one.
+  var character: SerialCharacter? {
+    switch self {
+    case .port(let port): port.character
+    case .polled: nil
+    }
+  }
+
+  /// Sets the form of a character, as far as the driver has it.
+  func setCharacter(_ character: SerialCharacter) {
+    switch self {
+    case .port(let port): try? port.setCharacter(character)
+    case .polled: break
+    }
+  }
+
+  /// The modem lines that are on; nil for a line without them.
+  var modemLines: ModemLines? {
+    switch self {
+    case .port(let port): port.kind.hasLineSettings ? port.modemLines : nil
+    case .polled: nil
+    }
+  }
+
+  /// Switches modem lines; a line without them has no effect.
+  func switchModemLines(_ lines: ModemLines, on: Bool) {
+    switch self {
+    case .port(let port): try? port.switchModemLines(lines, on: on)
+    case .polled: break
+    }
+  }
+
   /// Discards received bytes that were not read.
   func discardInput() {
     switch self {

@@ -11,7 +11,9 @@ struct ReceiverLink: ~Copyable {
   var scheduler = ReadScheduler()
   /// Whether received bytes stay in the kernel. A hang-up is still reported.
   private(set) var isPaused = false
-  /// Bytes of the session that the kernel has not taken yet.
+  /// Whether the session rests, and another program has the line.
+  private(set) var isLent = false
+  /// Bytes of the session, or of the other program, that the kernel has not taken yet.
   private var unsent: [UInt8] = []
   private var interest = Poller.Interest.readable
   private let token: Poller.Token
@@ -25,7 +27,7 @@ struct ReceiverLink: ~Copyable {
 
   /// When the session, the read scheduler or a polled line is due; nil while reading is paused.
   var deadline: Instant? {
-    isPaused ? nil : .earlier(.earlier(session.deadline, scheduler.idleUntil), line.deadline)
+    isPaused ? nil : isLent ? line.deadline : .earlier(.earlier(session.deadline, scheduler.idleUntil), line.deadline)
   }
 
   /// Stops or continues to read the line.
@@ -34,7 +36,16 @@ struct ReceiverLink: ~Copyable {
     change(isPaused ? [] : .readable, &poller)
   }
 
+  /// Lends the line, or takes it back. Bytes that were not sent are discarded.
+  mutating func setLent(_ isLent: Bool) {
+    self.isLent = isLent
+    unsent = []
+  }
+
   mutating func queue(_ bytes: [UInt8]) { unsent += bytes }
+
+  var unsentCount: Int { unsent.count }
+  mutating func discardUnsent() { unsent = [] }
 
   /// Writes as many queued bytes as the line takes now.
   mutating func write(at now: Instant) throws(SerialPortError) {
@@ -48,8 +59,8 @@ struct ReceiverLink: ~Copyable {
 
   /// Decides when the line is read next, and sets the interest of the poller.
   mutating func scheduleRead(_ poller: inout Poller, at now: Instant) {
-    scheduler.attend(to: session.expectation, before: session.deadline, at: now)
-    var wanted: Poller.Interest = scheduler.idleUntil == nil ? .readable : []
+    if !isLent { scheduler.attend(to: session.expectation, before: session.deadline, at: now) }
+    var wanted: Poller.Interest = isLent || scheduler.idleUntil == nil ? .readable : []
     if !unsent.isEmpty { wanted.insert(.writable) }
     if wanted != interest { change(wanted, &poller) }
   }

@@ -204,3 +204,34 @@ extension SerialPort {
 private func isClose(_ offered: UInt32, to rate: UInt32) -> Bool {
   UInt64(max(offered, rate) - min(offered, rate)) * 50 <= UInt64(rate)
 }
+
+/// The form of a character on a serial line. Receivers use 8 bits without parity and one stop bit.
+package struct SerialCharacter: Sendable, Hashable {
+  package enum Parity: UInt8, Sendable { case none, odd, even, mark, space }
+
+  /// 5 to 8.
+  package var bits: UInt8
+  package var parity: Parity
+  /// With 5 bits, a line has one and a half instead.
+  package var hasTwoStopBits: Bool
+
+  /// 8N1, which every port has after it was opened.
+  package static let usual = SerialCharacter(bits: 8, parity: .none, hasTwoStopBits: false)
+}
+
+extension SerialPort {
+  /// The form of a character; nil for a port without one, or if the device is gone.
+  package var character: SerialCharacter? {
+    guard kind.hasLineSettings else { return nil }
+    return try? LineSettings(of: descriptor.number).character
+  }
+
+  /// Sets the form of a character at once. A driver may not have it: `character` is in force then.
+  ///
+  /// - Throws: ``SerialPortError``: `gone`, `notSupported`, `inputOutput` for a form that the driver refuses.
+  package func setCharacter(_ character: SerialCharacter) throws(SerialPortError) {
+    var wanted = try settings()
+    wanted.character = character
+    try apply(wanted)
+  }
+}

@@ -93,6 +93,22 @@ struct LineSettings: Equatable {
     set { unsafe cserial_set_rate(&inner, newValue) }
   }
 
+  var character: SerialCharacter {
+    get {
+      var copy = inner
+      let found = unsafe cserial_character(&copy)
+      return SerialCharacter(
+        bits: found.bits, parity: SerialCharacter.Parity(rawValue: found.parity) ?? .none,
+        hasTwoStopBits: found.two_stop_bits)
+    }
+    set {
+      unsafe cserial_set_character(
+        &inner,
+        cserial_form(
+          bits: newValue.bits, parity: newValue.parity.rawValue, two_stop_bits: newValue.hasTwoStopBits))
+    }
+  }
+
   mutating func makeRaw() { unsafe cserial_make_raw(&inner) }
 
   mutating func setReadThreshold(minimum: UInt8, timeoutDeciseconds: UInt8) {

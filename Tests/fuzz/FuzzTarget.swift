@@ -4,12 +4,13 @@
 ///
 /// The program of libFuzzer, the one that writes the first inputs, and the test of the stored inputs share it.
 enum FuzzTarget: String, CaseIterable {
-  case caster, command, configuration, control, fixes, geonames, gpsd, gpsdreplies, messages, nominatim, page, recording
-  case rtcm3, sentences, service, session, spartn, state, stream, varlink
+  case bridge, caster, command, configuration, control, fixes, geonames, gpsd, gpsdreplies, messages, nominatim, page
+  case recording, rtcm3, sentences, service, session, spartn, state, stream, varlink
 
   /// Traps if something that must be true is not.
   func run(_ input: [UInt8]) {
     switch self {
+    case .bridge: fuzzBridge(input)
     case .caster: fuzzCaster(input)
     case .command: fuzzCommand(input)
     case .configuration: fuzzConfiguration(input)

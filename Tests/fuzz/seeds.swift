@@ -31,11 +31,20 @@ enum Seeds {
     service(folder)
     geocoding(folder)
     session(folder)
+    bridge(folder)
     caster(folder)
     command(folder)
     recording(folder)
     state(folder)
     page(folder)
+  }
+
+  /// The negotiation of a client of RFC 2217, its rate, and data.
+  private static func bridge(_ folder: String) {
+    let negotiation: [UInt8] = [255, 253, 44, 255, 251, 44]
+    let telnet: [UInt8] = negotiation + [255, 250, 44, 1, 0, 0, 0x25, 0x80, 255, 240, 0x24, 255, 255, 0x0A]
+    write([0, 7] + telnet, "\(folder)/bridge/telnet")
+    write([0, 1] + [255, 0xB5, 0x62, 255], "\(folder)/bridge/plain")
   }
 
   private static func stored(_ folder: String) {

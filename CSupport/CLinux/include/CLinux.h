@@ -82,6 +82,15 @@ enum cserial_line {
   CSERIAL_DSR = 0x100,
 };
 
+enum cserial_parity { CSERIAL_NO_PARITY, CSERIAL_ODD, CSERIAL_EVEN, CSERIAL_MARK, CSERIAL_SPACE };
+
+/// The form of a character on the line: 5 to 8 data bits, one of cserial_parity, one or two stop bits.
+struct cserial_form {
+  uint8_t bits;
+  uint8_t parity;
+  bool two_stop_bits;
+};
+
 /// TCGETS2. -ENOTTY: the descriptor is not a terminal.
 int cserial_get_settings(int descriptor, struct cserial_settings *settings);
 /// TCSETS2: at once, without waiting for output.
@@ -93,6 +102,9 @@ void cserial_make_raw(struct cserial_settings *settings);
 void cserial_set_rate(struct cserial_settings *settings, uint32_t rate);
 /// The output rate in baud.
 uint32_t cserial_rate(const struct cserial_settings *settings);
+/// The form of a character, as the driver is to have it; a driver may have another one afterwards.
+void cserial_set_character(struct cserial_settings *settings, struct cserial_form character);
+struct cserial_form cserial_character(const struct cserial_settings *settings);
 /// VMIN and VTIME.
 void cserial_set_read_threshold(struct cserial_settings *settings, uint8_t minimum, uint8_t deciseconds);
 /// Whether both ask for the same line.

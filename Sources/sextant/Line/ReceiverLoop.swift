@@ -37,6 +37,8 @@ protocol ReceiverClient: ~Copyable {
   mutating func resume()
   /// The end takes longer than a second.
   mutating func isSlowToEnd(_ text: String)
+  /// A signal requests the end. Returns whether the client first brings its work to an end by itself.
+  mutating func interrupt(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) -> Bool
 }
 
 extension ReceiverClient where Self: ~Copyable {
@@ -50,6 +52,7 @@ extension ReceiverClient where Self: ~Copyable {
   mutating func stop() {}
   mutating func resume() {}
   mutating func isSlowToEnd(_ text: String) { printNotice(text) }
+  mutating func interrupt(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) -> Bool { false }
 }
 
 /// The I/O loop of the commands that open one receiver: it waits, reads, writes and performs actions in one thread. It
@@ -158,8 +161,9 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
         case .signal(.resume): client.resume()
         case .signal(let signal):
           // A second signal ends the loop without an orderly end.
-          if isEnding { return close(at: now) }
+          if isInterrupted || isEnding { return close(at: now) }
           isInterrupted = true
+          if client.interrupt(connection, &poller, at: now) { break }
           // Who ends programs by SIGTERM, such as a shutdown, kills those that take long.
           finish(at: now, isUrgent: signal == .terminate)
         // The simulator has read its line already.

@@ -40,17 +40,18 @@ final class PageSockets {
       } catch {
         let isMissing = error == .addressNotAvailable || error == .addressFamilyNotSupported
         if address.isVersion6, isMissing, !listeners.isEmpty { continue }
-        throw Self.failure(error, address)
+        throw Self.failure(error, address, "sextant view")
       }
     }
     self.listeners = listeners
   }
 
-  private static func failure(_ error: Errno, _ address: InternetAddress) -> CommandFailure {
+  /// The failure of a command that cannot listen.
+  static func failure(_ error: Errno, _ address: InternetAddress, _ command: String) -> CommandFailure {
     switch error {
     case .addressInUse:
       CommandFailure(
-        .held, "\(address): another program listens there (another `sextant view`?); choose a port with --listen")
+        .held, "\(address): another program listens there (another `\(command)`?); choose a port with --listen")
     case .permissionDenied:
       CommandFailure(
         .noPermission, "\(address): no permission to listen there; choose a port from 1024 on with --listen")
