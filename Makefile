@@ -725,6 +725,29 @@ rig-deb: deb
 	packaging/deb.sh $(TREE) $(ARCH) $(DEB_VERSION)+1 .build/deb
 	for suite in $(SUITES); do $(SUDO) Tests/rig/packages.sh .build/deb $(DEB_VERSION) $(ARCH) $$suite .build/rig-deb || exit 1; done
 
+# A signed apt repository in REPOSITORY=, a folder that any web server serves, with the packages of ARCHITECTURES (RELEASING.md). KEY= is
+# the gpg key that signs; two while one replaces the other.
+ARCHITECTURES ?= amd64 arm64
+REPOSITORY ?= .build/repository
+repository: deb-packages
+	@[ -n "$(KEY)" ] || { echo "usage: make repository KEY=\"a key of gpg\" [REPOSITORY=folder] [ARCHITECTURES=amd64]" >&2; exit 64; }
+	@command -v gpg >/dev/null || $(call install_packages,gnupg)
+	for architecture in $(ARCHITECTURES); do $(MAKE) deb ARCH=$$architecture || exit; done
+	packaging/repository.sh .build/deb $(DEB_VERSION) "$(KEY)" $(REPOSITORY) $(ARCHITECTURES)
+
+# The repository in a bare chroot of each suite, over HTTP on the loopback by README's lines: installed, upgraded from OLD_VERSION, removed.
+# The packages of OLD_VERSION are this tree's, if there are none in .build/deb. Needs root and Debian's archive.
+OLD_VERSION ?= 0.2.0~rig
+rig-repository: deb
+	@command -v debootstrap >/dev/null && command -v gpg >/dev/null || $(call install_packages,debootstrap gnupg)
+	[ -e .build/deb/sextant_$(OLD_VERSION)_$(ARCH).deb ] || packaging/deb.sh $(TREE) $(ARCH) $(OLD_VERSION) .build/deb
+	for suite in $(SUITES); do $(SUDO) python3 Tests/rig/repository.py .build/deb $(OLD_VERSION) $(DEB_VERSION) $(ARCH) $$suite \
+	  .build/rig-deb || exit 1; done
+
+# The files of the container image, run as in a container; the image itself where there is buildah. Needs root.
+rig-container: static
+	$(SUDO) Tests/rig/container.sh .build/static/release
+
 # A 64-bit ARM machine in QEMU with Debian's kernel: boot, packages, a receiver that is plugged in and out. Needs root, the chroot of
 # `make rig-deb ARCH=arm64`, and ../shared/rig/vm.
 rig-board:

@@ -6,11 +6,13 @@
 #   TREE    the folder that DESTDIR named, with PREFIX=/usr
 #   OUTPUT  gets PACKAGE_VERSION_ARCHITECTURE.deb
 # SYSROOT names the folder with the libraries of another architecture, and dpkg's records of them (board/setup.sh).
-# MAINTAINER names who builds them, as in "Name <address>".
+# MAINTAINER names who builds them, as in "Name <address>"; by default the project, as the author of its commits has it. HOMEPAGE is the
+# project's page, by default the address that this checkout was cloned from, if a browser opens it.
 set -euo pipefail
 tree=$1 architecture=$2 version=$3 output=$4
 here=$(cd "$(dirname "$0")" && pwd)
-maintainer=${MAINTAINER:-Sextant <sextant@example.org>}
+maintainer=${MAINTAINER:-$(git -C "$here" log -1 --format='%an <%ae>')}
+homepage=${HOMEPAGE-$(git -C "$here" remote get-url origin 2>/dev/null | grep -E '^https?://' || true)}
 # Times in the packages: equal sources make equal packages (reproducible-builds.org, SOURCE_DATE_EPOCH).
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$here" log -1 --format=%ct)}
 work=$(mktemp -d)
@@ -43,6 +45,7 @@ package() {
   { sed "s/@SHLIBS@/$(depends "$root")/; s/@VERSION@/$version/" "$here/$name/control"
     printf 'Version: %s\nArchitecture: %s\nMaintainer: %s\nSource: sextant\nPriority: optional\nInstalled-Size: %s\n' \
       "$version" "$architecture" "$maintainer" "$(du -k -s --apparent-size "$root/usr" | cut -f1)"
+    [ -z "$homepage" ] || printf 'Homepage: %s\n' "${homepage%.git}"
   } | awk '/^Description:/ { text = 1 } text && /^(Description:| )/ { tail = tail $0 "\n"; next } { print } END { printf "%s", tail }' \
     > "$root/DEBIAN/control"
   for script in postinst prerm postrm; do

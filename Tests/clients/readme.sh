@@ -76,6 +76,8 @@ PATH="$build/debug:$PATH"
 while read -r command; do
   case $command in
     make*) make --dry-run --directory "$checkout" ${command#make } >"$work/printed" 2>&1 || fail "no '$command'" "$work/printed" ;;
+    # `make rig-repository` runs the lines that install from the repository.
+    "sudo /usr/lib/apt/apt-helper download-file "* | "echo \"deb [signed-by="* | "sudo apt update && sudo apt install "*) ;;
     # The packages that `make deb` writes are installed by `make rig-deb`.
     "sudo apt install make") ;;
     "sudo apt install ./.build/deb/"*)

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The apt repository in a bare chroot: installed by README's lines over HTTP on the loopback, upgraded, removed; what is damaged or signed
+by another key is refused. As root.
+
+usage: repository.py DEBS OLD NEW ARCHITECTURE SUITE WORK
+
+DEBS has the packages of both versions. WORK keeps the chroot. The packages' dependencies come from Debian's archive.
+"""
+import functools
+import http.server
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+README = TOP / "README.md"
+SCRIPT = TOP / "packaging" / "repository.sh"
+# Where apt and dpkg record what they did, and this rig its state.
+RECORDS = ("/etc/apt/", "/var/lib/apt/", "/var/cache/", "/var/log/", "/var/lib/dpkg/", "/tmp/")
+
+
+def run(*command, **options):
+    return subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True, **options).stdout
+
+
+def make_base(base, suite, architecture):
+    """A chroot as `debootstrap --variant=minbase` makes it, with this machine's way to Debian's archive."""
+    if base.with_suffix(".complete").exists():
+        return
+    shutil.rmtree(base, ignore_errors=True)
+    run("debootstrap", f"--arch={architecture}", "--variant=minbase", suite, base)
+    for configuration in pathlib.Path("/etc/apt/apt.conf.d").glob("*"):
+        if "Acquire::" in configuration.read_text():
+            shutil.copy(configuration, base / "etc/apt/apt.conf.d/")
+    shutil.copy("/etc/resolv.conf", base / "etc/resolv.conf")
+    base.with_suffix(".complete").touch()
+
+
+def enter_layer(base):
+    """Runs this program again with a layer above the chroot, in namespaces that end with it. The chroot stays as it is."""
+    if "LAYER" in os.environ:
+        return pathlib.Path(os.environ["LAYER"]) / "root"
+    with tempfile.TemporaryDirectory() as layer:
+        script = '''mount -t tmpfs none "$LAYER"; mkdir "$LAYER/upper" "$LAYER/work" "$LAYER/root"
+            mount -t overlay -o "lowerdir=$0,upperdir=$LAYER/upper,workdir=$LAYER/work" none "$LAYER/root"
+            mount -t proc none "$LAYER/root/proc"; mount --rbind /dev "$LAYER/root/dev"; exec "$@"'''
+        done = subprocess.run(["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-ec", script, base, sys.executable,
+                               *sys.argv], env=dict(os.environ, LAYER=layer))
+        sys.exit(done.returncode)
+
+
+class Rig:
+    def __init__(self, debs, old, new, architecture, suite, root, folder):
+        self.debs, self.old, self.new, self.architecture, self.suite, self.root = debs, old, new, architecture, suite, root
+        self.repository = folder / "repository"
+        self.environment = dict(os.environ, GNUPGHOME=str(folder / "keys"), SUITES=suite)
+        (folder / "keys").mkdir(mode=0o700)
+        for name in ("first", "second"):
+            run("gpg", "--batch", "--passphrase", "", "--quick-gen-key", f"Sextant rig, {name} key", "ed25519", "sign", "0",
+                env=self.environment)
+        listed = run("gpg", "--list-keys", "--with-colons", env=self.environment)
+        self.keys = dict(zip(("first", "second"), re.findall(r"^fpr:+(\w+):", listed, re.M), strict=True))
+        handler = functools.partial(QuietHandler, directory=str(self.repository))
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.address = f"127.0.0.1:{self.server.server_port}"
+
+    def publish(self, version, key="first"):
+        run(SCRIPT, self.debs, version, self.keys[key], self.repository, self.architecture, env=self.environment)
+
+    def inside(self, line, check=True):
+        done = subprocess.run(["chroot", self.root, "/bin/sh", "-c", line], capture_output=True, text=True, env={
+            "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive", "HOME": "/root"})
+        assert not check or done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+        return done
+
+    def version(self, package):
+        return self.inside(f"dpkg-query -W -f '${{Version}}' {package}").stdout
+
+    def files(self):
+        """The files that have the packages' names, except what apt and dpkg record."""
+        found = self.inside("find / -xdev -iname '*sextant*' -o -xdev -iname '*gnss*'").stdout
+        return sorted(path for path in found.splitlines() if not path.startswith(RECORDS))
+
+    def readme_lines(self):
+        """README's block that names the repository's key, for root: a chroot has no sudo."""
+        block = next(block for block in re.findall(r"(?:^    \S.*\n)+", README.read_text(), re.M) if "sextant.asc" in block)
+        lines = [line.strip().replace("sudo ", "").replace("SERVER", self.address) for line in block.splitlines()]
+        assert len(lines) == 3, f"README installs in {len(lines)} lines, not three"
+        # A person answers yes.
+        return [line.replace("apt install", "apt install -y") for line in lines]
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *arguments):
+        pass
+
+
+def check_install(rig):
+    rig.publish(rig.old)
+    assert not rig.files(), rig.files()
+    for line in rig.readme_lines():
+        rig.inside(line)
+    assert rig.version("sextant") == rig.version("sextantd") == rig.old
+    assert "/usr/lib/systemd/system/sextantd.service" in rig.files(), rig.files()
+    assert rig.inside("sextant --version").stdout.startswith("sextant ")
+    fixes = rig.inside("SEXTANT_STATE_DIR=/tmp/state sextant watch --device sim:walk --seconds 3 2>&1", check=False).stdout
+    assert " 48." in fixes, fixes
+
+
+def check_upgrade(rig):
+    rig.inside("mkdir -p /etc/sextant && cp /usr/share/doc/sextantd/examples/policy /etc/sextant/")
+    rig.publish(rig.new)
+    rig.inside("apt update")
+    assert f"sextant/{rig.suite}" in rig.inside("apt list --upgradable 2>/dev/null").stdout
+    rig.inside("apt upgrade -y")
+    assert rig.version("sextant") == rig.version("sextantd") == rig.new
+    assert (rig.root / "etc/sextant/policy").exists()
+    # The earlier release is still there.
+    assert rig.old in rig.inside("apt-cache madison sextant").stdout
+
+
+def check_refusals(rig):
+    packages = next(rig.repository.glob("dists/*/main/binary-*/Packages"))
+    whole = packages.read_bytes()
+    for path in (packages, packages.with_suffix(".gz")):
+        path.write_bytes(path.read_bytes()[:-1] + b"#")
+    rig.inside("rm -rf /var/lib/apt/lists/*")
+    refused = rig.inside("apt-get update -o Dir::Etc::sourceparts=- -o Dir::Etc::sourcelist=sources.list.d/sextant.list", check=False)
+    assert refused.returncode != 0 and "Hash Sum mismatch" in refused.stderr, refused
+    packages.write_bytes(whole)
+    rig.publish(rig.new, "second")
+    refused = rig.inside("apt-get update", check=False)
+    assert "NO_PUBKEY" in refused.stderr, refused.stderr
+    # The key is replaced: both sign, then the public keys of the repository are fetched again.
+    rig.inside(rig.readme_lines()[0])
+    assert "NO_PUBKEY" not in rig.inside("apt-get update").stderr
+
+
+def check_removal(rig):
+    rig.inside("apt purge -y sextant sextantd")
+    assert not (rig.root / "usr/bin/sextant").exists()
+    assert not rig.files(), rig.files()
+
+
+def main():
+    debs, old, new, architecture, suite, work = sys.argv[1:]
+    work = pathlib.Path(work).resolve()
+    work.mkdir(parents=True, exist_ok=True)
+    base = work / f"{suite}-{architecture}-bare"
+    make_base(base, suite, architecture)
+    root = enter_layer(base)
+    with tempfile.TemporaryDirectory() as folder:
+        rig = Rig(pathlib.Path(debs).resolve(), old, new, architecture, suite, root, pathlib.Path(folder))
+        try:
+            for check in (check_install, check_upgrade, check_refusals, check_removal):
+                check(rig)
+                print(f"repository: {suite}: {check.__name__.removeprefix('check_')}: ok", flush=True)
+        finally:
+            subprocess.run(["gpgconf", "--kill", "gpg-agent"], env=rig.environment)
+
+
+main()
