@@ -146,6 +146,17 @@ peers: decoder-program
 	@ls $(RECORDINGS)/*/*.log >/dev/null || { echo "no recordings in $(RECORDINGS); name a folder with RECORDINGS=" >&2; exit 66; }
 	python3 Tests/peers/compare_messages.py $(DECODER) $(RECORDINGS)/*/*.log
 
+# The speed of other projects' decoders on the same recordings (docs/reference/speed.md). PEERS= names a folder with checkouts of minmea,
+# nmea, ublox, RTKLIB, gpsd, pynmeagps, pyubx2 and pyrtcm; those that are missing are skipped. Not in CI.
+compare: dependencies compare-packages
+	@[ -d "$(PEERS)" ] || { echo "usage: make compare PEERS=folder (with checkouts of the peers)" >&2; exit 64; }
+	$(SWIFT) build -c release --package-path Tests/peers/adapters/sextant $(IN_BUILD) --product decoder
+	python3 Tests/peers/compare_speed.py $(PEERS) $(RECORDINGS) .build/compare .build/release/decoder
+
+compare-packages:
+	@command -v valgrind >/dev/null && command -v scons >/dev/null && command -v cc >/dev/null && command -v taskset >/dev/null || \
+	  $(call install_packages,valgrind scons gcc libc6-dev util-linux binutils)
+
 decoder-program: dependencies
 	$(SWIFT) build -c release --product sextant
 
