@@ -44,6 +44,14 @@ struct SimulatedFamilyTests {
 
   // MARK: Identification
 
+  @Test("A further reply to a repeated probe, in the form of a start, does not end a person's command")
+  func furtherReplies() throws {
+    let scene = Self.scene(.teseo)
+    #expect(scene.run(25) { $0.reported(.configured(refused: 0)) > 0 })
+    let outcome = scene.send(try #require(Command.sentence("PSTMSETPAR,1500,1", for: .teseo)), within: 20)
+    #expect(outcome == .acknowledged && scene.reported(.wasReset) == 0)
+  }
+
   @Test("Each identifies itself", arguments: models, [SessionSettings.Intent.identify, .serve])
   func identify(_ model: ReceiverModel, _ intent: SessionSettings.Intent) throws {
     let scene = Self.scene(model, intent)

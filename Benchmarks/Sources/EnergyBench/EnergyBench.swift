@@ -21,6 +21,8 @@ public struct EnergyBench: Sendable {
 
   /// The models of the table, with their capabilities.
   public static let models: [ReceiverCapabilities] = [.m8, .m9, .m10, .f9]
+  /// Receivers of other makers that a command puts into standby. Some of their currents are assumed (docs/reference/power.md).
+  public static let otherMakers: [ReceiverCapabilities] = [.mt3339, .mt3333, .ag3352]
 
   /// Runs a day of one receiver; nil for a receiver that is not simulated.
   public func run(_ day: Day, _ capabilities: ReceiverCapabilities) -> EnergyRow? {
@@ -31,7 +33,9 @@ public struct EnergyBench: Sendable {
     Self.simulated[capabilities.name].map { DayRun(day: day, model: $0, policy: policy, seed: seed, baud: baud) }
   }
 
-  static let simulated: [String: ReceiverModel] = ["M8": .m8, "M9": .m9, "M10": .m10, "F9": .f9p]
+  static let simulated: [String: ReceiverModel] = [
+    "M8": .m8, "M9": .m9, "M10": .m10, "F9": .f9p, "MT3339": .mt3339, "MT3333": .mt3333, "AG3352": .ag3352,
+  ]
 
   /// Runs a day; returns its states over time as a picture (SVG), nil for a receiver that is not simulated.
   public func picture(_ day: Day, _ capabilities: ReceiverCapabilities) -> String? {

@@ -15,7 +15,7 @@ struct BenchEnergy: ParsableCommand {
       when movement starts. docs/reference/power.md explains the table.
       """)
 
-  @Option(help: "M8, M9, M10 or F9; without it all four.")
+  @Option(help: "M8, M9, M10 or F9; without it all four. Of other makers: MT3339, MT3333, AG3352.")
   var model: String?
 
   @Option(
@@ -87,8 +87,9 @@ struct BenchEnergy: ParsableCommand {
 
   private func chosenModels() throws -> [ReceiverCapabilities] {
     guard let model else { return EnergyBench.models }
-    guard let found = EnergyBench.models.first(where: { $0.name == model.uppercased() }) else {
-      throw ValidationError("No model '\(model)': there are \(EnergyBench.models.map(\.name).joined(separator: ", ")).")
+    let all = EnergyBench.models + EnergyBench.otherMakers
+    guard let found = all.first(where: { $0.name == model.uppercased() }) else {
+      throw ValidationError("No model '\(model)': there are \(all.map(\.name).joined(separator: ", ")).")
     }
     return [found]
   }

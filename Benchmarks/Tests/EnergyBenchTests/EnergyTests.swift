@@ -143,6 +143,15 @@ struct EnergyTests {
     #expect(two.metrics.fixesDelivered == 2 * one.metrics.fixesDelivered)
   }
 
+  @Test(
+    "Receivers of other makers rest in standby, which is most of what they need", arguments: EnergyBench.otherMakers)
+  func otherMakers(capabilities: ReceiverCapabilities) throws {
+    let day = try #require(Day.named("asset-tracker"))
+    let row = try #require(EnergyBench().run(day, capabilities))
+    #expect(row.shareOfAlwaysOn < 0.12 && row.timesBlindOracle < 1.1, "\(row)")
+    #expect(row.metrics.fixesDelivered == 96 && row.metrics.fixesLate == 0 && row.metrics.fixesLost == 0)
+  }
+
   @Test("The picture shows the day")
   func picture() throws {
     var day = try #require(Day.named("commuter"))

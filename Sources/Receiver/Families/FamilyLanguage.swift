@@ -7,6 +7,8 @@ import MonotonicTime
 protocol FamilyLanguage: Sendable {
   /// The polls of the identity, one after the other; the first reply identifies the family. They change nothing.
   var probes: [Command] { get }
+  /// Whether the reply to a probe is a text that the receiver also sends at its start.
+  var repliesWithStartText: Bool { get }
   /// A poll of an identified receiver for what the probe's reply does not contain; nil without one.
   func furtherPoll(after found: ReceiverDescription) -> Command?
   /// The description of a receiver by the reply to a probe; nil if it is no such reply.
@@ -51,6 +53,7 @@ protocol FamilyLanguage: Sendable {
 }
 
 extension FamilyLanguage {
+  var repliesWithStartText: Bool { false }
   func furtherPoll(after found: ReceiverDescription) -> Command? { nil }
   func complete(_ description: inout ReceiverDescription, from outcome: Outcome) {}
   func polls(of kind: ReceiverValue.Kind) -> [Command] { [] }

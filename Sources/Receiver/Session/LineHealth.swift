@@ -26,6 +26,7 @@ struct LineHealth {
 
   private var contact = Contact.none
   private var report = Report.none
+  private var startsCountFrom = Instant.zero
   private var hadBootText = false
   private var warning: String?
   private(set) var lastFrame: Instant
@@ -97,10 +98,13 @@ struct LineHealth {
     return self.warning != warning
   }
 
+  /// Texts of a start can be replies until then.
+  mutating func ignoreStarts(until instant: Instant) { startsCountFrom = instant }
+
   /// - Parameter bootText: whether these frames contain boot text.
   /// - Returns: whether it begins with them.
-  mutating func isStart(_ bootText: Bool) -> Bool {
+  mutating func isStart(_ bootText: Bool, at now: Instant) -> Bool {
     defer { hadBootText = bootText }
-    return bootText && !hadBootText
+    return bootText && !hadBootText && now >= startsCountFrom
   }
 }

@@ -5,6 +5,8 @@ import MonotonicTime
 extension ReceiverSession {
   /// The time for another make to show its own sentences before the poll.
   private static var listeningTime: Milliseconds { Milliseconds(300) }
+  /// The time in which the other replies to a repeated probe arrive.
+  private static var laterReplies: Milliseconds { Milliseconds(1500) }
   /// After so many polls without a reply all rates are searched: a watchdog may have set another one, at which the
   /// receiver sends nothing by itself.
   private static var mostFailedPolls: Int { 3 }
@@ -134,6 +136,11 @@ extension ReceiverSession {
     if line.inherited != nil { (memory.rate, memory.foundRate) = (rate, nil) }
     line.confirm()
     health.clearFailedPolls()
+    if found.family?.language?.repliesWithStartText == true {
+      // A probe that was repeated has more replies.
+      let isLineFull = line.load.isFull(at: rate)
+      health.ignoreStarts(until: now + (isLineFull ? FamilyIdentification.fullLinePatience : Self.laterReplies))
+    }
     take(found)
     takeRecoverySettings()
     if let port = portFoundSilent { memory.keep([.item(port.writesUBX(false))]) }

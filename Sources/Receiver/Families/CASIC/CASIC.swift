@@ -4,6 +4,8 @@ import MonotonicTime
 /// CASIC's PCAS sentences, which have no acknowledgement, and its binary frames (CASIC protocol specification V4.2.0.3;
 /// Quectel L76K GNSS Protocol Specification V1.1). PCAS20 (upgrade) and PCAS12 (a sleep that most parts ignore) are never sent.
 struct CASIC: FamilyLanguage {
+  var repliesWithStartText: Bool { true }
+
   /// The software version in text; MON-VER, which V5 refuses and V6 sends with its next epoch.
   var probes: [Command] {
     [

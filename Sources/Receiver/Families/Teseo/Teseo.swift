@@ -3,6 +3,8 @@ import MonotonicTime
 
 /// ST's PSTM sentences (UM2229, Teseo-LIV3F software manual).
 struct Teseo: FamilyLanguage {
+  var repliesWithStartText: Bool { true }
+
   var probes: [Command] {
     [
       Command(
