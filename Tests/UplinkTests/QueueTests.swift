@@ -309,8 +309,22 @@ func makeQueue(_ disk: SimulatedDisk, bytes: Int = 64 << 10, age: Int64? = nil, 
     try queue.flush()
     queue.append(walkFix(10_000))
     try queue.flush()
-    // The newest segment stays whole.
-    #expect(queue.losses.dropped == 384 && queue.count == 17)
+    #expect(queue.losses.dropped == 400 && queue.count == 1)
+    #expect(try makeQueue(disk, age: 600).losses == queue.losses)
+  }
+
+  @Test("A fix is dropped when the newest one is later by more than the limit, not with its file") func exactAge()
+    throws
+  {
+    let disk = SimulatedDisk()
+    var queue = try makeQueue(disk, age: 60)
+    for second in 0..<500 {
+      queue.append(walkFix(second))
+      try queue.flush()
+      #expect(queue.count == min(second + 1, 61) && queue.losses.dropped == max(0, second - 60))
+    }
+    #expect(queue.waiting(from: 0, count: 1000) == Array(440...500))
+    #expect(disk.files.values.reduce(0) { $0 + $1.count } <= 64 << 10)
   }
 
   @Test("Seven days without a network in 4 MB: few bytes are written") func sevenDays() throws {

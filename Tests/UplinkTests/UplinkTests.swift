@@ -18,11 +18,15 @@ private struct Scene {
   var stored: JSON?
   /// Whether the server accepts connections.
   var isReachable = true
+  /// How often the server refuses a fix before it takes it.
+  var refusals: [UInt64: Int] = [:]
 
-  init(_ text: String, stored: JSON? = nil) throws {
+  init(_ text: String, server: String = "mqtt://localhost", stored: JSON? = nil) throws {
     let configuration = try UplinkConfiguration(
-      parsing: "server = mqtt://localhost\nclient-id = van\n" + text, host: "board")
-    let queue = try FixQueue(MemoryStorage(), FixQueue<MemoryStorage>.Limits(), identity: "q")
+      parsing: "server = \(server)\nclient-id = van\n" + text, host: "board")
+    let limits = FixQueue<MemoryStorage>.Limits(
+      bytes: configuration.queueBytes, ageSeconds: configuration.queueAgeSeconds)
+    let queue = try FixQueue(MemoryStorage(), limits, identity: "q")
     let writer = PayloadWriter(
       format: configuration.format, topic: configuration.topic, clientID: configuration.clientID, queueIdentity: "q")
     uplink = Uplink(configuration, writer, queue, stored: stored)
@@ -38,6 +42,11 @@ private struct Scene {
       case .transport(.connect):
         receive(.transport(isReachable ? .connected : .failed(.temporary("no answer"))))
       case .transport(.send(let sequence, let payload)):
+        if let left = refusals[sequence], left > 0 {
+          refusals[sequence] = left - 1
+          receive(.transport(.refused(sequence, "HTTP 400")))
+          continue
+        }
         sent.append((sequence, payload))
         receive(.transport(.acknowledged(sequence)))
       case .transport(.publish(let payload)): published.append(payload)
@@ -54,10 +63,16 @@ private struct Scene {
   /// Passes a second with a location, `metres` to the north of the start.
   mutating func passSecond(_ metres: Double = 0) {
     now = now.moved(by: 1)
-    let time = UTCTime(nanosecondsSince1970: 1_800_000_000_000_000_000 + Int64(clamping: now.nanoseconds))
-    let place = Coordinate(latitudeDegrees: 48 + metres / 111_195, longitudeDegrees: 11)
-    receive(.locations([Location(place, horizontalAccuracyMetres: 3, timestamp: time)]))
+    receive(.locations([location(metres)]))
     receive(.wake)
+  }
+
+  /// A location `seconds` ago.
+  func location(_ metres: Double = 0, seconds: Double = 0) -> Location {
+    let nanoseconds = Int64(clamping: now.nanoseconds) - Int64(seconds * 1e9)
+    let time = UTCTime(nanosecondsSince1970: 1_800_000_000_000_000_000 + nanoseconds)
+    let place = Coordinate(latitudeDegrees: 48 + metres / 111_195, longitudeDegrees: 11)
+    return Location(place, horizontalAccuracyMetres: 3, timestamp: time)
   }
 
   mutating func command(_ text: String) { receive(.transport(.command(Array(text.utf8)))) }
@@ -123,6 +138,35 @@ private struct Scene {
     let status = scene.uplink.status(utcNanoseconds: 0)
     #expect(status["queued"] == 0 || status["queued"] == 1)
     #expect(status["lastSuccess"]?.string?.hasPrefix("2027-01-15T08:") == true)
+  }
+
+  @Test("A fix that HTTP refuses at first arrives before the next one of its batch") func orderOfHTTP() throws {
+    var scene = try Scene("", server: "http://localhost/")
+    scene.refusals = [1: 2]
+    scene.now = scene.now.moved(by: 10)
+    let batch = (0..<5).map { scene.location(seconds: Double(4 - $0)) }
+    scene.receive(.locations(batch))
+    for _ in 0..<5 {
+      scene.now = scene.now.moved(by: 1)
+      scene.receive(.wake)
+    }
+    #expect(scene.sent.map(\.0) == [1, 2, 3, 4, 5])
+    #expect(scene.uplink.status(utcNanoseconds: 0)["dropped"] == 0)
+  }
+
+  @Test("An outage that is longer than the age of the queue fills no log") func logOfLosses() throws {
+    var scene = try Scene("queue = 64 kB, 60 s\n")
+    scene.isReachable = false
+    scene.receive(.transport(.failed(.temporary("no answer"))))
+    for second in 0..<1500 { scene.passSecond(Double(second)) }
+    let lines = scene.logged.filter { $0.contains("fixes are lost") }
+    #expect((2...3).contains(lines.count), "\(lines)")
+    let status = scene.uplink.status(utcNanoseconds: 0)
+    guard case .integer(let dropped)? = status["dropped"], case .integer(let queued)? = status["queued"] else {
+      Issue.record("\(status)")
+      return
+    }
+    #expect((60...62).contains(queued) && dropped + queued >= 1499)
   }
 
   @Test("Regions of the server are monitored, their crossings are sent, and both outlive the program") func regions()

@@ -14,7 +14,7 @@ struct Delivery {
   struct Settings: Equatable, Sendable {
     /// Whether the connection stays open without fixes: for commands of the server, and for short intervals.
     var keepsConnection = true
-    /// The most fixes on the way at a time.
+    /// The most fixes on the way at a time. With 1 the next fix waits for one that the server refuses at first.
     var window = 16
     /// The most fixes of the backlog a second.
     var backlogPerSecond = 20.0

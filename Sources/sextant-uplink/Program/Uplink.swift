@@ -68,6 +68,8 @@ struct Uplink<Storage: QueueStorage> {
   /// The computer's time of the last acknowledgement, nanoseconds since 1970; nil before the first.
   private var lastSuccess: Int64?
   private var loggedLosses: FixQueue<Storage>.Losses
+  /// When the next line about losses may follow.
+  private var lossesDue = Instant.zero
   private var loggedRefusals = 0
   private var refusalsLogged = Instant.zero
   /// The charge of the battery in per cent; nil without one.
@@ -86,6 +88,8 @@ struct Uplink<Storage: QueueStorage> {
   /// The time between two lines about a backlog, and the least number of fixes that is one.
   private static var progressTime: Milliseconds { Milliseconds(60_000) }
   private static var leastBacklog: Int { 100 }
+  /// The least time between two lines about losses: an outage that is longer than the queue loses a fix with each new one.
+  private static var lossesTime: Milliseconds { Milliseconds(600_000) }
   /// Refused commands that are logged at once, and the time of one more: a server cannot fill the log.
   private static var refusalBurst: Int { 10 }
   private static var refusalPause: Milliseconds { Milliseconds(10_000) }
@@ -100,7 +104,7 @@ struct Uplink<Storage: QueueStorage> {
     loggedLosses = queue.losses
     delivery = Delivery(
       Delivery.Settings(
-        keepsConnection: configuration.keepsConnection, window: configuration.server.isMQTT ? 16 : 2,
+        keepsConnection: configuration.keepsConnection, window: configuration.server.isMQTT ? 16 : 1,
         backlogPerSecond: configuration.backlogPerSecond, backlogIsNewestFirst: configuration.backlogIsNewestFirst,
         reconnectsAfterRouteChange: configuration.server.isMQTT), firstNew: queue.upcomingSequence)
     regions = RegionTable(stored?["regions"] ?? .null)
@@ -447,7 +451,8 @@ struct Uplink<Storage: QueueStorage> {
       actions += logged("the queue cannot be written: \(error.description)")
     }
     let losses = queue.losses
-    if losses != loggedLosses {
+    if losses != loggedLosses, lossesDue <= now {
+      lossesDue = now + Self.lossesTime
       let (thinned, dropped) = (losses.thinned - loggedLosses.thinned, losses.dropped - loggedLosses.dropped)
       loggedLosses = losses
       if dropped > 0 { actions.append(.log("the queue is full or too old: \(dropped) fixes are lost")) }

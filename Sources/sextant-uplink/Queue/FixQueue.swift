@@ -307,7 +307,9 @@ struct FixQueue<Storage: QueueStorage> {
   }
 
   /// The oldest fix that waits; nil without one.
-  var oldest: QueuedFix? { waiting(from: 0, count: 1).first.flatMap(fix) ?? pending.first }
+  var oldest: QueuedFix? { oldestWritten ?? pending.first }
+
+  private var oldestWritten: QueuedFix? { waiting(from: 0, count: 1).first.flatMap(fix) }
 
   // MARK: Acknowledgements
 
@@ -331,7 +333,7 @@ struct FixQueue<Storage: QueueStorage> {
     return true
   }
 
-  /// Ends the wait of a fix that the server refuses; it counts as dropped.
+  /// Ends the wait of a fix that the server refuses, or that is too old; it counts as dropped.
   mutating func setAside(_ sequence: UInt64) { if acknowledge(sequence) { lose(dropped: 1) } }
 
   private mutating func writeAcknowledgements() throws(FileError) {
@@ -413,6 +415,9 @@ struct FixQueue<Storage: QueueStorage> {
       lose(dropped: segments[0].waiting)
       try removeSegment(0)
     }
+    // Fixes are in the order of their time, except after a change of the clock: the search ends at the first one that is not too
+    // old.
+    while let first = oldestWritten, first.utcNanoseconds < limit { setAside(first.sequence) }
   }
 
   private mutating func removeSegment(_ index: Int) throws(FileError) {
