@@ -529,14 +529,20 @@ REPRODUCIBLE := -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefi
   -Xlinker --build-id=none -Xlinker $(CURDIR)/packaging/reproducible.ld
 STATIC := -c release --static-swift-stdlib --scratch-path .build/static $(LINK) $(REPRODUCIBLE)
 INSTALLED ?= sextant sextant-track sextantd sextant-uplink
+# sextant-uplink has no handler of C++ exceptions, hence no tables for unwinding, and asks for no name of a Unicode character
+# (docs/reference/size.md).
+SMALL := -Xlinker --no-eh-frame-hdr -Xlinker $(CURDIR)/packaging/board/discard.ld \
+  -Xlinker --wrap=_swift_stdlib_getScalarName -Xlinker $(CURDIR)/.build/static/scalar-names.o
 # sextant-track writes English: its Foundation gets no data of other languages. The other programs have no Foundation.
 static: dependencies
 	@command -v python3 >/dev/null && command -v strip >/dev/null || $(call install_packages,python3 binutils)
 	$(SWIFT) package resolve --scratch-path .build/static
 	packaging/argument-parser/replace.sh .build/static
 	packaging/icu-data.py .build/static/icu-data
+	clang -O2 -c packaging/scalar-names.c -o .build/static/scalar-names.o
 	for program in $(INSTALLED); do $(SWIFT) build $(STATIC) \
-	  $$([ $$program != sextant-track ] || echo "-Xlinker $(CURDIR)/.build/static/icu-data.ld") --product $$program || exit; done
+	  $$([ $$program != sextant-track ] || echo "-Xlinker $(CURDIR)/.build/static/icu-data.ld") \
+	  $$([ $$program != sextant-uplink ] || echo "$(SMALL)") --product $$program || exit; done
 
 # Two builds of the installed programs in different folders, compared byte for byte.
 reproducible: dependencies

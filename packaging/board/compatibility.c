@@ -38,9 +38,4 @@ size_t strlcat(char *to, const char *from, size_t size) {
   return before == size ? size + strlen(from) : before + strlcpy(to + before, from, size - before);
 }
 
-// The names of Unicode characters, half a megabyte of the Swift library, which no program asks for: `Unicode.Scalar.Properties.name` is
-// nil (`--wrap` in the Makefile).
-intptr_t __wrap__swift_stdlib_getScalarName(uint32_t scalar, uint8_t *name, intptr_t capacity) {
-  (void)scalar, (void)name, (void)capacity;
-  return 0;
-}
+#include "../scalar-names.c"

@@ -17,7 +17,7 @@ folder=$PWD
 "$here/download.sh" "$here/packages.txt" packages
 
 # Unpacked already, by the same list and the same script.
-cat "$here/packages.txt" "$here/setup.sh" "$here/compatibility.c" | sha256sum > state.new
+cat "$here/packages.txt" "$here/setup.sh" "$here/compatibility.c" "$here/../scalar-names.c" | sha256sum > state.new
 ! cmp -s state.new state || exit 0
 rm -rf sysroot sdks qemu state
 mkdir -p sysroot/var/lib/dpkg/info sysroot/usr/lib sdks/arm64.artifactbundle/arm64 qemu
