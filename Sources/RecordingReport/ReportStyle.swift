@@ -55,6 +55,6 @@ extension ReportPage {
     @media(min-width:760px){.w4,.w5,.w3,.w6{grid-column:span 6}}
     @media(min-width:1300px){.w3{grid-column:span 3}.w4{grid-column:span 4}.w5{grid-column:span 5}}
     @media(max-width:759px){main{padding:8px;gap:8px}.card{padding:10px}dl{grid-template-columns:repeat(2,1fr)}th,td{padding-right:8px}}
-    @media print{.tall{max-height:none}:root{color-scheme:light}body{background:#fff;font-size:12px;print-color-adjust:exact}main{padding:0;gap:6px}.card{break-inside:avoid}.w3{grid-column:span 4}.w4{grid-column:span 6}.w5{grid-column:span 12}}
+    @media print{.tall{max-height:none}:root{color-scheme:light}body{background:#fff;font-size:12px;print-color-adjust:exact}main{padding:0;gap:6px}.card{break-inside:avoid}dl{grid-template-columns:repeat(4,1fr)}.w3,.w4{grid-column:span 4}.w5{grid-column:span 8}.w6{grid-column:span 6}.bars{overflow:hidden}.bars>div{flex-basis:8px}}
     """
 }
