@@ -90,7 +90,8 @@ package enum FamilySettings {
     case .constellations(let list):
       ConstellationNames.all.filter { list.contains($0.constellation) }.map(\.name).joined(separator: "+")
     case .messages(let list):
-      list.filter { $0.rate > 0 && $0.isSentence }
+      // What is shown can be set: other sentences have no name.
+      list.filter { $0.rate > 0 && $0.isSentence && MessageNames.message($0.formatter) != nil }
         .map { $0.rate == 1 ? $0.formatter : "\($0.formatter)@\($0.rate)" }.joined(separator: ",")
     case .output(let isOn): isOn ? "on" : "off"
     }

@@ -52,6 +52,7 @@ struct FamilySettingsTests {
     arguments: [
       (ReceiverValue.period(200), "rate", "5Hz"), (.period(1500), "rate", "1500ms"),
       (.messages([SentenceRate("GGA", 1), SentenceRate("GSV", 5), SentenceRate("VTG", 0)]), "messages", "GGA,GSV@5"),
+      (.messages([SentenceRate("GGA", 1), SentenceRate("TXT", 1)]), "messages", "GGA"),
       (.constellations([.gps, .galileo]), "constellations", "GPS+GAL"), (.output(true), "nmea", "on"),
     ] as [(ReceiverValue, String, String)])
   func values(_ value: ReceiverValue, _ name: String, _ text: String) {

@@ -101,6 +101,22 @@ struct SimulatedFamilyTests {
     #expect(scene.line.receiver.epochMilliseconds == 500)
   }
 
+  @Test(
+    "A receiver whose output a person has switched off is found again, and switched on",
+    arguments: [ReceiverModel.mt3339, .mt3333, .ag3352])
+  func withoutOutput(_ model: ReceiverModel) throws {
+    let scene = Self.scene(model)
+    #expect(scene.run(25) { $0.isSteady })
+    scene.restoreAtEnd(false)
+    #expect(Self.perform(scene, [.set(.output(false))]) == [.written])
+    scene.finish()
+    scene.kill(for: 5000) { $0.memory = nil }
+    #expect(scene.run(40) { $0.isSteady })
+    #expect(Self.perform(scene, [.set(.output(true))]) == [.written])
+    let count = scene.fixes.count
+    #expect(scene.run(10) { $0.fixes.count > count + 2 })
+  }
+
   @Test("What a receiver lacks is refused, and nothing is changed", arguments: models)
   func refused(_ model: ReceiverModel) {
     let scene = Self.scene(model)

@@ -21,7 +21,10 @@ struct ReceiverText {
 
   /// Whether the text announces a start of the receiver.
   let announcesStart: Bool
-  /// An error or a warning, decoded; nil for notices.
+  /// CASIC sends the state of its antenna with each epoch, as a warning.
+  private static let good: StaticString = "ANTENNA OK"
+
+  /// An error or a warning, decoded; nil for notices, for texts of a start, and for a good state of the antenna.
   let warning: String?
 
   init?(_ sentence: borrowing Sentence) {
@@ -31,7 +34,8 @@ struct ReceiverText {
     var announcesStart = false
     for start in Self.starts where VendorEvidence.contains(start, text) { announcesStart = true }
     self.announcesStart = announcesStart
-    guard let identifier = content.identifier, identifier <= 1 else {
+    let isGood = announcesStart || VendorEvidence.contains(Self.good, text)
+    guard let identifier = content.identifier, identifier <= 1, !isGood else {
       warning = nil
       return
     }

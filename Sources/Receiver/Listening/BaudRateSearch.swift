@@ -53,10 +53,8 @@ public struct BaudRateSearch: Sendable {
   /// The bytes of a poll and of the longest usual reply, MON-VER's.
   static var replyBytes: UInt64 { 320 }
 
-  /// The rates at which receivers of other makers wait for a command by default, and the time for their reply besides.
-  private static let otherRates: ClosedRange<UInt32> = 115_200...921_600
+  /// The time for the reply of a receiver of another maker besides.
   private static let otherReplyTime = Milliseconds(100)
-  private static let otherPolls = 2
 
   /// The rate of the line now, in baud.
   public private(set) var rate: UInt32
@@ -147,7 +145,7 @@ public struct BaudRateSearch: Sendable {
   private mutating func next(_ now: Instant) -> Action {
     isProvenRate = false
     // A receiver that sends is found by listening.
-    if round == .polling, pollsOthers, !hasBytes, othersPolled < Self.otherPolls, Self.otherRates ~= rate {
+    if round == .polling, pollsOthers, !hasBytes, othersPolled < ReceiverFamily.silentPolls(at: rate).count {
       defer { othersPolled += 1 }
       since = now
       return .pollOther(othersPolled)

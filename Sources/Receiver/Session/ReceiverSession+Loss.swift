@@ -36,9 +36,10 @@ extension ReceiverSession {
     return sends ? listener.lastByte + silenceLimit + configuringTime : nil
   }
 
-  /// The time of the request in flight while the receiver is configured: between two protocols it sends nothing by itself.
+  /// The time of the request in flight while the receiver is configured: between two protocols it sends nothing by itself, and
+  /// nothing with its output off.
   private var configuringTime: Milliseconds {
-    guard case .configuring = stage, let request = requests.inFlight else { return Milliseconds(0) }
+    guard stage.name == .configuring, let request = requests.inFlight else { return Milliseconds(0) }
     return request.longestWait(backlog: line.backlog, bitRate: rate)
   }
 

@@ -20,9 +20,9 @@ extension ReceiverSession {
       actions.append(.setRate(next))
       actions.append(.send(knownLanguage.map { $0.wakingBytes + $0.probes[0].bytes } ?? frameBytes(.monVER, [])))
     case .pollOther(let number):
-      // A UM980 and a mosaic send nothing before they get a command.
       replies.reset()
-      actions.append(.send(number == 0 ? Unicore().probes[0].bytes : Septentrio().probes[0].bytes))
+      let polls = rate.map { ReceiverFamily.silentPolls(at: $0) } ?? []
+      if polls.indices.contains(number) { actions.append(.send(polls[number])) }
     case .adviseOnSilence:
       report(.adviseOnSilence)
     }
