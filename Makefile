@@ -381,6 +381,13 @@ rig-geocoder: dependencies rig-packages
 rig-formats: rig-programs formats-packages
 	python3 Tests/rig/formats.py $(DEBUG) $(wildcard $(RECORDINGS)/ubx/ublox-zed-f9p_hpg1.11.log $(RECORDINGS)/gpsd/mt3339.log)
 
+# RINEX files of recordings against convbin; needs the recordings.
+rig-rinex: rig-programs rinex-packages
+	python3 Tests/rig/rinex.py $(DEBUG) $(RECORDINGS)
+
+rinex-packages:
+	@command -v convbin >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends rtklib >/dev/null; }
+
 formats-packages:
 	@command -v gpsbabel >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends gpsbabel >/dev/null; }
 

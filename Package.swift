@@ -121,7 +121,7 @@ let package = Package(
     // Fixes in the formats of other programs.
     .target(
       name: "TrackFormats",
-      dependencies: ["GPSDJSON", "GPSDProtocol", "NMEA", "ReceiverStream", "UBX", "WireBytes"],
+      dependencies: ["GPSDJSON", "GPSDProtocol", "NMEA", "RTCM3", "ReceiverStream", "UBX", "WireBytes"],
       swiftSettings: settings),
 
     // Statistics of a recording, and their page.

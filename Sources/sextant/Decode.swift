@@ -9,7 +9,7 @@ import TrackFormats
 /// `sextant decode`: fixes, messages, or a summary of recorded bytes; and fixes in the formats of other programs.
 struct Decode: ParsableCommand {
   enum Format: String, ExpressibleByArgument, CaseIterable {
-    case tpv, messages, summary, gpx, kml, csv, geojson, nmea
+    case tpv, messages, summary, gpx, kml, csv, geojson, nmea, rinex
   }
 
   static let configuration = CommandConfiguration(
@@ -17,18 +17,20 @@ struct Decode: ParsableCommand {
     abstract: "Decode a recording.",
     discussion: """
       Decodes a recording, or plain bytes of NMEA, UBX and RTCM 3 in any mixture. gpx, kml, csv, geojson and nmea are files \
-      of its fixes for other programs.
+      of its fixes for other programs. rinex is a file of its raw measurements, for PPK and PPP.
       """)
 
   @Option(
     help: """
       tpv: gpsd's TPV and SKY objects, one a line. messages: every frame with its fields, one a line. \
-      summary: a summary of the file. gpx, kml, geojson: the track. csv: a table of the fixes. nmea: sentences of the fixes.
+      summary: a summary of the file. gpx, kml, geojson: the track. csv: a table of the fixes. nmea: sentences of the fixes. \
+      rinex: RINEX 3.05 observations of UBX-RXM-RAWX and RTCM 3 MSM4 to MSM7.
       """)
   var format = Format.tpv
 
   @OptionGroup var selection: SelectionOptions
   @OptionGroup var table: TableOptions
+  @OptionGroup var rinex: RINEXOptions
 
   @Flag(
     help: """
@@ -43,10 +45,11 @@ struct Decode: ParsableCommand {
   func validate() throws {
     try selection.check()
     try table.check(isTable: format == .csv)
+    try rinex.check(isRINEX: format == .rinex)
   }
 
   func run() throws {
-    var input = try StreamInput(opening: file, printsMeanwhile: format != .summary)
+    var input = try StreamInput(opening: file, printsMeanwhile: format != .summary && format != .rinex)
     switch format {
     case .tpv: try decodeFixes(&input)
     case .messages: try decodeMessages(&input)
@@ -56,6 +59,7 @@ struct Decode: ParsableCommand {
     case .csv: try decodeTrack(&input, .csv)
     case .geojson: try decodeTrack(&input, .geojson)
     case .nmea: try decodeTrack(&input, .nmea)
+    case .rinex: try decodeObservations(&input)
     }
   }
 
@@ -109,6 +113,49 @@ struct Decode: ParsableCommand {
     try check(stream.counters, input)
     if writer.positions == 0 {
       printNotice("\(name): no fix with a position\(selection.isAny ? "" : " is selected"); the output has none")
+    }
+  }
+
+  private func decodeObservations(_ input: inout StreamInput) throws {
+    let messages = try selection.messageSelection()
+    let range = try selection.timeRange()
+    var observations = RINEXObservations(date: try rinex.day(), station: rinex.station, range: range)
+    var stream = FrameStream()
+    var assembler = EpochAssembler()
+    func take(_ frame: borrowing Frame) {
+      guard messages?.contains(frame) ?? true else { return }
+      assembler.receive(frame) { report, _ in observations.receive(report.fix) }
+      observations.receive(frame)
+    }
+    while try input.next({ stream.receive($0, take) }) {
+      input.skipFalseStarts(in: &stream, take)
+      try input.check(stream.counters)
+    }
+    stream.finish(take)
+    try check(stream.counters, input)
+    if observations.isEmpty {
+      let reason =
+        observations.undated > 0
+        ? "its RTCM 3 observations have no date; state the day of the recording, as in --date 2026-11-24"
+        : "no raw measurements (UBX-RXM-RAWX, RTCM 3 MSM4 to MSM7)\(selection.isAny ? "" : " are selected")"
+      throw CommandFailure(.badData, "\(name): \(reason)")
+    }
+    var text = JSONLine()
+    let file = RINEXObservationFile(observations, rinex.header)
+    file.writeHeader(&text)
+    for index in 0..<file.epochs {
+      file.writeEpoch(index, &text)
+      try Output.write(text.bytes)
+      text.removeAll()
+    }
+    if observations.otherStations > 0 {
+      printNotice(
+        "\(name): \(observations.otherStations) observations of other reference stations than "
+          + "\(observations.station ?? 0) are left out; --station selects one")
+    }
+    if observations.undated > 0 {
+      printNotice(
+        "\(name): \(observations.undated) RTCM 3 observations before the first date are left out; --date states it")
     }
   }
 
