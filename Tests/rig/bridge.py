@@ -134,7 +134,9 @@ class Bridge(Program):
 
     def connect(self, scheme="socket", rate=9600):
         """A client of pyserial, once the bridge has accepted it."""
-        one = serial.serial_for_url(f"{scheme}://127.0.0.1:{self.port}", rate, timeout=0.1, do_not_open=True)
+        # pyserial gives up a negotiation after 3 s, which a busy machine may take.
+        limit = f"?timeout={LIMIT}" if scheme == "rfc2217" else ""
+        one = serial.serial_for_url(f"{scheme}://127.0.0.1:{self.port}{limit}", rate, timeout=0.1, do_not_open=True)
         one.open()
         return one
 
