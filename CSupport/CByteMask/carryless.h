@@ -16,7 +16,7 @@ typedef long long c_pclmul_words __attribute__((__vector_size__(16)));
 
 static inline int c_has_carryless(void) { return __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("ssse3"); }
 
-/// The product of the first words, and that of the second ones.
+/// The product of the first words, and the product of the second words.
 static inline __attribute__((always_inline, C_CARRYLESS)) c_words2 c_low_product(c_words2 a, c_words2 b) {
   return (c_words2)__builtin_ia32_pclmulqdq128((c_pclmul_words)a, (c_pclmul_words)b, 0x00);
 }
@@ -33,7 +33,7 @@ unsigned long getauxval(unsigned long type);
 /// Asks for HWCAP_PMULL of AT_HWCAP, getauxval(3).
 static inline int c_has_carryless(void) { return (getauxval(16) >> 4 & 1) != 0; }
 
-/// The product of the first words, and that of the second ones.
+/// The product of the first words, and the product of the second words.
 static inline __attribute__((always_inline, C_CARRYLESS)) c_words2 c_low_product(c_words2 a, c_words2 b) {
   return __builtin_bit_cast(c_words2, __builtin_neon_vmull_p64(a.x, b.x));
 }

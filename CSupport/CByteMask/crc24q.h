@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The 24-bit cyclic redundancy check of RTCM 3: polynomial P = x^24 + ... = 0x1864CFB, start value 0, most significant bit first.
-// By carry-less multiplication where the processor has it (`carryless.h`), by tables elsewhere. Tests compare every length of
-// both with the definition, bit by bit.
+// Computed with carry-less multiplication where the processor has it (`carryless.h`), with tables elsewhere. Tests
+// compare every length of both with the definition, bit by bit.
 
 #ifndef C_CRC24Q_H
 #define C_CRC24Q_H
@@ -10,7 +10,7 @@
 #include "carryless.h"
 
 // The tables are constants in C because Swift copies a constant array at each look-up on some processors.
-// The remainder is linear: that of a byte is the exclusive or of the remainders of its bits.
+// The remainder is linear: the remainder of a byte is the exclusive or of the remainders of its bits.
 #define C_BIT(byte, bit, remainder) ((byte) >> (bit) & 1 ? (remainder) : 0u)
 #define C_1(n, a, b, c, d, e, f, g, h)                                                                                \
   C_BIT(n, 0, a) ^ C_BIT(n, 1, b) ^ C_BIT(n, 2, c) ^ C_BIT(n, 3, d) ^ C_BIT(n, 4, e) ^ C_BIT(n, 5, f)                 \
@@ -27,7 +27,7 @@
 #define C_CRC24Q_ROWS 4
 #endif
 
-// Row n: the remainder of a byte that n bytes follow, in the upper 24 bits of a word.
+// Row n: the remainder of a byte followed by n bytes, in the upper 24 bits of a word.
 static const unsigned int c_crc24q_table[C_CRC24Q_ROWS][256] = {
   C_ROW(0x864CFB00u, 0x8AD50D00u, 0x93E6E100u, 0xA1813900u, 0xC54E8900u, 0x0CD1E900u, 0x19A3D200u, 0x3347A400u),
 #if C_CRC24Q_ROWS > 1
@@ -44,7 +44,7 @@ static const unsigned int c_crc24q_table[C_CRC24Q_ROWS][256] = {
 #undef C_64
 #undef C_ROW
 
-/// The check of `count` bytes by tables, four bytes at a time ("slicing by four").
+/// The check of `count` bytes with tables, four bytes at a time ("slicing by four").
 static __attribute__((noinline, unused)) unsigned int c_crc24q_by_tables(const unsigned char *bytes, unsigned long count) {
   unsigned int remainder = 0;
   for (; count % C_CRC24Q_ROWS != 0 || (C_CRC24Q_ROWS == 1 && count > 0); count--) {
@@ -61,7 +61,7 @@ static __attribute__((noinline, unused)) unsigned int c_crc24q_by_tables(const u
 
 #ifdef C_CARRYLESS
 
-/// The check of `count` bytes, 16 or more, by carry-less multiplication, which the processor must have.
+/// The check of `count` bytes, 16 or more, with carry-less multiplication, which the processor must have.
 ///
 /// `sum` is a polynomial of degree below 128 that has the same remainder as the bytes so far: for sixteen more bytes both of its
 /// halves are multiplied by the remainders of x^192 and x^128, and the bytes are added. The last steps multiply by x^24, bring
@@ -71,7 +71,7 @@ static __attribute__((noinline, unused, C_CARRYLESS)) unsigned int c_crc24q_carr
     const unsigned char *bytes, unsigned long count) {
   const c_words2 by_128 = {0x6243DA, 0xB22B31}, by_24 = {0x864CFB, 0xFD7E0C}, by_64 = {0x36EB3D, 0}, polynomial = {0x1864CFB, 0};
   const c_words2 quotient_of_64 = {0x1F845FE2493, 0};
-  // Zeros before the first byte change nothing: they fill up the first block.
+  // Zeros before the first byte change nothing: they pad the first block.
   unsigned char first[16] = {0};
   unsigned long odd = count & 15;
   for (unsigned long place = 0; place < odd; place++) first[16 - odd + place] = bytes[place];

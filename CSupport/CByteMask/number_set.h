@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Twelve small numbers as a set. Swift's vectors would be processed lane by lane.
+// Twelve small numbers as a set. Swift would process its vectors lane by lane.
 
 #ifndef C_NUMBER_SET_H
 #define C_NUMBER_SET_H
@@ -8,7 +8,7 @@
 #include "small_numbers.h"
 
 typedef struct {
-  /// A bit for each number, counted from the base. The lowest bit, that of the base, is 0.
+  /// A bit for each number, counted from the base. The lowest bit, which represents the base, is 0.
   unsigned long long bits;
   /// The count of present numbers.
   long count;
@@ -21,7 +21,7 @@ static inline __attribute__((always_inline)) unsigned long long c_bits_of(unsign
   return 1ULL << (numbers & 63) | 1ULL << (numbers >> 16 & 63) | 1ULL << (numbers >> 32 & 63) | 1ULL << (numbers >> 48 & 63);
 }
 
-/// The numbers from `base` + 1 to `base` + `most` (1…63) as a set. Those that are absent are negative.
+/// The numbers from `base` + 1 to `base` + `most` (1…63) as a set. Absent numbers are negative.
 ///
 /// Empty places take the same instructions as the others: their number depends on the sky, so a branch would often be
 /// mispredicted.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The satellites of a GSV sentence in the form of a sky. Swift's vectors would be processed lane by lane.
+// The satellites of a GSV sentence in the form of a sky. Swift would process its vectors lane by lane.
 
 #ifndef C_SATELLITES_H
 #define C_SATELLITES_H
@@ -16,8 +16,9 @@ typedef struct {
   unsigned long long wrong;
 } c_satellites;
 
-/// The ranges of ids, by the number of the system (gnssId) for systems whose ids start at 1; at place 9 the GLONASS ids from 65 on,
-/// of the shared numbering. The highest number is 0 for systems without such ids. The lanes are those of two satellites.
+/// The ranges of ids, by the number of the system (gnssId) for systems whose ids start at 1; index 9 has the GLONASS
+/// ids from 65 on, of the shared numbering. The highest number is 0 for systems without such ids. The lanes hold two
+/// satellites.
 static const struct {
   c_lanes8 base, highest, name;
 } c_numberings[10] __attribute__((unused, aligned(16))) = {
@@ -44,7 +45,7 @@ static inline __attribute__((always_inline)) c_lanes8 c_two_satellites(c_lanes8 
 
 /// The satellites of a GSV with the numbers `first` to `fourth`.
 ///
-/// - count: the number of satellites, 0...4. The lanes behind them have no meaning.
+/// - count: the number of satellites, 0...4. The lanes after them have no meaning.
 /// - numbering: an index of `c_numberings`.
 /// - used: a bit for each used number.
 static inline __attribute__((always_inline)) c_satellites c_satellites_of(
@@ -66,7 +67,7 @@ static inline __attribute__((always_inline)) c_satellites c_satellites_of(
   result.satellite |= (used >> (result.satellite >> 8 & 63) & 1) << 56;
   C_ONE(first) C_ONE(second) C_ONE(third) C_ONE(fourth)
 #undef C_ONE
-  // Absent satellites, and those behind the last, have no number.
+  // Absent satellites, and lanes after the last one, have no number.
   result.numbers &= ~1ULL;
   result.wrong |= twice & ~1ULL;
   return result;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// All the small numbers of a sentence at once. Swift's vectors would be processed lane by lane.
+// All the small numbers of a sentence at once. Swift would process its vectors lane by lane.
 //
 // For each field the four characters up to its end are loaded, four fields to a vector. The digits directly before the end are
 // the number. A number has up to three digits, so nothing here depends on the length of a field.
@@ -29,7 +29,7 @@ typedef struct {
 /// The last `places` of four numbers, in the upper half of their lanes; 0x8000 for an absent one.
 ///
 /// - start: the character that places are counted from.
-/// - left: the ends that are left, at least `places`.
+/// - left: the remaining ends, at least `places`.
 /// - others: for each byte, minus the number of characters before an end that are not digits of its number.
 static inline __attribute__((always_inline)) c_texts4 c_next_numbers(
     const unsigned char *start, unsigned long long *left, int places, c_bytes16 *others) {
@@ -40,8 +40,8 @@ static inline __attribute__((always_inline)) c_texts4 c_next_numbers(
     texts[lane] = text;
     *left &= *left - 1;
   }
-  // From here on the lowest byte of a lane is the digit of the hundreds, the third that of the ones. The fourth, a comma or `*`,
-  // becomes 0 or 6, which counts for nothing.
+  // From here on the lowest byte of a lane is the hundreds digit, the third the ones digit. The fourth, a comma or `*`,
+  // becomes 0 or 6, which has no weight.
   c_bytes16 digits = (c_bytes16)(texts ^ 0x2C303030);
   c_texts4 no_digits = (c_texts4)(c_bytes16)(digits > 9);
   no_digits |= no_digits >> 8;
@@ -55,12 +55,13 @@ static inline __attribute__((always_inline)) c_texts4 c_next_numbers(
   return numbers | (no_digits << 8 & 0x80000000);
 }
 
-/// Reads the last `places` (1...3) of four numbers and behind them `rooms` (3 or 4) blocks of four.
+/// Reads the last `places` (1...3) of four numbers and after them `rooms` (3 or 4) blocks of four.
 ///
-/// - start: the character that places are counted from; three characters must stand before it.
-/// - ends: a bit for the place of each comma or `*`.
-/// - from: the place where the first number's field begins.
-/// - may_be_fewer: whether there may be fewer blocks than `rooms`; an end that makes no whole block is left then.
+/// - start: the character that places are counted from; three characters must precede it.
+/// - ends: a bit for the position of each comma or `*`.
+/// - from: the position where the first number's field begins.
+/// - may_be_fewer: whether there may be fewer blocks than `rooms`; ends that do not fill a whole block are then left
+///   over.
 static inline __attribute__((always_inline)) c_small_numbers c_read_small_numbers(
     const unsigned char *start, unsigned long long ends, long from, int places, int rooms, int may_be_fewer,
     c_lanes4 head_lowest, c_lanes4 head_highest, c_lanes4 highest) {
@@ -90,8 +91,8 @@ static inline __attribute__((always_inline)) c_small_numbers c_read_small_number
   c_lanes8 least_of_a = __builtin_shufflevector(head_lowest, (c_lanes4)0, 0, 1, 2, 3, 4, 5, 6, 7);
   c_lanes8 outside = (a > most_of_a) | ((a < least_of_a) & (a >= 0)) | (b > most) | (c > most);
 
-  // Each place is an end or a digit of a number, as far as numbers are taken: otherwise a field has other characters or more
-  // than three digits.
+  // Each position is an end or a digit of a number, up to the last number that is read: otherwise a field has other
+  // characters or more than three digits.
   unsigned long long taken = ends & ~left;
   int numbers = places + 4 * (int)result.blocks;
   int digits = 3 * 4 * (1 + (int)result.blocks) - c_sum(-(c_bytes16)((c_texts4)others & 0xFFFFFF));

@@ -213,7 +213,7 @@ int cserial_unsent(int descriptor) {
 }
 
 int cserial_open_pty(void) {
-  // Linux opens /dev/ptmx with these flags as they are (posix_openpt(3) names only the first two).
+  // Linux opens /dev/ptmx with all of these flags (posix_openpt(3) documents only the first two).
   int master = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
   if (master < 0) return -errno;
   if (grantpt(master) == 0 && unlockpt(master) == 0) return master;
@@ -237,7 +237,7 @@ int ci2c_transfer(
   struct i2c_msg messages[2];
   uint32_t count = 0;
   if (out_count > 0) {
-    // The kernel does not write to the buffer of a message that is sent.
+    // The kernel does not write to the buffer of an outgoing message.
     messages[count++] = (struct i2c_msg){.addr = address, .len = out_count, .buf = (uint8_t *)out};
   }
   if (in_count > 0) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The user of the other end of a TCP connection, by sock_diag(7): one request for one socket, whatever the number of sockets.
+// The user of the other end of a TCP connection, from sock_diag(7): one request for one socket, independent of the
+// number of sockets.
 #define _GNU_SOURCE
 
 #include <errno.h>
@@ -34,7 +35,7 @@ int64_t clinux_tcp_user(int descriptor) {
   socklen_t own_size = sizeof own, other_size = sizeof other;
   if (getsockname(descriptor, (struct sockaddr *)&own, &own_size) != 0) return -errno;
   if (getpeername(descriptor, (struct sockaddr *)&other, &other_size) != 0) return -errno;
-  // A client of IPv4 at a socket of both has a socket of IPv4.
+  // An IPv4 client of a dual-stack socket has an IPv4 socket.
   int is_mapped = own.ss_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&((struct sockaddr_in6 *)&own)->sin6_addr);
   struct {
     struct nlmsghdr header;
@@ -44,7 +45,7 @@ int64_t clinux_tcp_user(int descriptor) {
       .request = {.sdiag_protocol = IPPROTO_TCP, .idiag_states = ~0u},
   };
   message.request.sdiag_family = is_mapped ? AF_INET : (uint8_t)own.ss_family;
-  // The other end's own address is the one that this end is connected to.
+  // The other end's local address is this end's remote address.
   struct inet_diag_sockid *id = &message.request.id;
   id->idiag_sport = end_of(&other, message.request.sdiag_family, id->idiag_src);
   id->idiag_dport = end_of(&own, message.request.sdiag_family, id->idiag_dst);

@@ -103,7 +103,7 @@ int64_t clinux_peer_inode(int descriptor) {
   return result;
 }
 
-// Space for more descriptors than this library ever sends, so that all that a peer sends are closed here.
+// Space for more descriptors than this library ever sends, so that every descriptor that a peer sends is closed here.
 union control {
   struct cmsghdr header;
   char space[CMSG_SPACE(16 * sizeof(int))];

@@ -36,7 +36,7 @@ size_t ctiming_sock_message(const struct ctiming_sample *sample, uint8_t *bytes,
   memset(&message, 0, sizeof message);
   message.system.tv_sec = sample->system.seconds;
   message.system.tv_usec = sample->system.nanoseconds / 1000;
-  // The stamp has microseconds. The rest belongs to the offset, so that their sum is the receiver's time.
+  // The stamp has microseconds. The remainder is part of the offset, so that their sum is the receiver's time.
   message.offset = sample->offset + (sample->system.nanoseconds % 1000) * 1e-9;
   message.leap = sample->leap;
   // "SOCK".
@@ -153,8 +153,8 @@ int ctiming_carrier(int descriptor) {
 
 static void interrupt(int signal) { (void)signal; }
 
-/// A timer that interrupts system calls of the calling thread after `milliseconds`, and again and again: one signal may come before
-/// the call.
+/// A timer that interrupts system calls of the calling thread after `milliseconds`, repeatedly: one signal may arrive
+/// before the call.
 static int start_interrupts(int milliseconds, timer_t *timer) {
   struct sigaction action = {.sa_handler = interrupt};
   if (sigaction(SIGRTMIN, &action, NULL) < 0) return -errno;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A source of version 0, which wakes a thread's run loop and is served by it, also inside a callback that runs the loop.
-// Foundation's own sockets and streams use such sources; its Swift module does not export them.
+// A source of version 0, which wakes a thread's run loop and is processed by it, also inside a callback that runs the
+// loop. Foundation's own sockets and streams use such sources; its Swift module does not export them.
 
 #ifndef SEXTANT_LOOP_SOURCE_H
 #define SEXTANT_LOOP_SOURCE_H
@@ -38,7 +38,7 @@ const void *c_loop_retain(const void *) __asm__("CFRetain");
 void c_loop_release(const void *) __asm__("CFRelease");
 
 /// Returns a source that calls `perform` with `info` after each signal, and `release` with `info` once its last reference is
-/// gone.
+/// released.
 static inline c_loop_source c_loop_source_make(void *info, void (*perform)(void *), void (*release)(const void *)) {
   c_loop_source_context context = {0};
   context.info = info;

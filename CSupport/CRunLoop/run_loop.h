@@ -7,8 +7,8 @@
 #ifndef SEXTANT_RUN_LOOP_H
 #define SEXTANT_RUN_LOOP_H
 
-/// A thread's run loop, which lives as long as the thread. It does not have Core Foundation's name, as Swift would import that
-/// as a counted object.
+/// A thread's run loop, which exists as long as the thread. It does not have Core Foundation's name, because Swift
+/// would import that as a reference-counted object.
 typedef struct c_run_loop *c_run_loop;
 
 /// Returns the run loop of the calling thread.

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// libsextant: the decoder of Sextant for C, and through it for every language.
+/// libsextant: the decoder of Sextant for C, and for any language that can call C.
 ///
 /// A decoder takes the bytes of a GNSS receiver in pieces of any size. It calls back with each whole frame of NMEA 0183, UBX and
-/// RTCM 3 whose checksum is right, and with a fix for each epoch: position, time, velocity and their accuracy. The page
-/// "fixes" of the reference states how messages become a fix. Encoders write frames, and find configuration items by name. A client
-/// gets locations from the location service of this computer.
+/// RTCM 3 whose checksum is correct, and with a fix for each epoch: position, time, velocity and their accuracy. The
+/// page "fixes" of the reference states how messages become a fix. Encoders write frames, and find configuration items
+/// by name. A client gets locations from the location service of this computer.
 ///
 /// Memory: the library allocates none and has no variables. A decoder or client lives in memory of the caller, which it neither
 /// moves nor frees: there is no function that ends a decoder.
 ///
-/// Threads: a decoder or client may be used from any thread, by one call at a time. Callbacks run in the thread of the call, before
-/// it returns. They may not call functions with their own decoder or client. Different ones are independent. All other functions
-/// may be called from any thread at any time, also in an interrupt handler.
+/// Threads: a decoder or client may be used from any thread, but only by one call at a time. Callbacks run in the
+/// thread of the call, before it returns. They may not call functions with their own decoder or client. Different ones
+/// are independent. All other functions may be called from any thread at any time, also in an interrupt handler.
 ///
-/// Errors: a function that cannot do its work returns 0, NULL or false, as stated with it, and has changed nothing that the
-/// caller sees. Bytes that are not frames are not errors; they are counted.
+/// Errors: a function that cannot do its work returns 0, NULL or false, as documented for it, and has no other visible
+/// effect. Bytes that are not frames are not errors; they are counted.
 ///
-/// Units are in the names. A number that is unknown is NaN (`double`) or negative (counts), as stated with it.
+/// Units are in the names. A number that is unknown is NaN (`double`) or negative (counts), as documented for it.
 ///
 /// This header is the only definition of these types: the library, which is written in Swift, imports it.
 
@@ -51,7 +51,7 @@ typedef enum sextant_protocol {
   SEXTANT_RTCM3 = 2
 } sextant_protocol;
 
-/// A whole frame with a right checksum. All pointers are valid until the callback returns.
+/// A complete frame with a correct checksum. All pointers are valid until the callback returns.
 typedef struct sextant_frame {
   /// `sextant_protocol`.
   uint32_t protocol;
@@ -62,7 +62,7 @@ typedef struct sextant_frame {
   /// The bytes of the frame, from its first byte to the last one of its checksum or line end.
   const uint8_t *bytes;
   size_t length;
-  /// The payload in `bytes`. NMEA: what stands between the first comma and the `*`, none if there is no comma.
+  /// The payload in `bytes`. NMEA: the bytes between the first comma and the `*`; empty if there is no comma.
   const uint8_t *payload;
   size_t payload_length;
   /// The number of bytes that the decoder got before the frame.
@@ -85,7 +85,7 @@ typedef enum sextant_fix_kind {
   SEXTANT_FIX_DEAD_RECKONING = 4,
   /// From satellites and sensors.
   SEXTANT_FIX_COMBINED = 5,
-  /// A place that was surveyed or entered before; the satellites give the time.
+  /// A position that was surveyed or configured; the satellites provide only the time.
   SEXTANT_FIX_SURVEYED = 6
 } sextant_fix_kind;
 
@@ -110,7 +110,7 @@ typedef enum sextant_accuracy_source {
   SEXTANT_ACCURACY_RECEIVER = 1,
   /// Estimated by the library, from the dilution of precision and the kind of fix.
   SEXTANT_ACCURACY_ESTIMATED = 2,
-  /// Assumed by the library, for a fair sky: the receiver sends no dilution of precision either.
+  /// Assumed by the library for typical reception: the receiver does not send dilutions of precision.
   SEXTANT_ACCURACY_ASSUMED = 3
 } sextant_accuracy_source;
 
@@ -123,8 +123,8 @@ typedef struct sextant_fix {
   bool time_is_resolved;
   /// Whether there is a position that may be used: kind, latitude and longitude.
   bool has_position;
-  /// Whether the fix is within the receiver's own limits of accuracy and dilution (UBX gnssFixOK). No decision should depend on a
-  /// position outside of them.
+  /// Whether the fix is within the receiver's own limits of accuracy and dilution (UBX gnssFixOK). Do not base
+  /// decisions on a position outside these limits.
   bool is_within_limits;
   /// Whether the receiver sent its kind of solution in this epoch.
   bool reports_kind;
@@ -134,7 +134,7 @@ typedef struct sextant_fix {
   uint8_t quality;
   /// `sextant_accuracy_source`, of the position's accuracies.
   uint8_t accuracy_source;
-  /// GPS - UTC, of the receiver; -1 if it did not send it.
+  /// GPS - UTC, as the receiver reports it; -1 if it did not send it.
   int32_t leap_seconds;
   /// -1 if unknown.
   int32_t satellites_used;
@@ -150,7 +150,8 @@ typedef struct sextant_fix {
   double longitude_degrees;
   /// Above the WGS 84 ellipsoid.
   double height_above_ellipsoid_metres;
-  /// Above mean sea level, by the receiver's geoid, or by a coarse model if the receiver sends only the other height.
+  /// Above mean sea level, from the receiver's geoid, or from a coarse model if the receiver sends only the other
+  /// height.
   double height_above_sea_level_metres;
   /// The geoid above the ellipsoid.
   double geoid_separation_metres;
@@ -238,7 +239,8 @@ typedef struct sextant_report {
   size_t satellite_count;
   /// Whether the epoch was reported before and has changed since.
   bool is_update;
-  /// Whether anything except satellites and dilutions changed since the report before; true for the first report of an epoch.
+  /// Whether anything except satellites and dilutions changed since the previous report; true for the first report of
+  /// an epoch.
   bool fix_changed;
   /// Whether the satellites changed since the last report.
   bool sky_changed;
@@ -278,17 +280,18 @@ typedef struct sextant_options {
   void (*on_frame)(void *context, const sextant_frame *frame);
   /// Called when an epoch is complete, and again when a late message changes it; NULL if fixes are not needed.
   void (*on_report)(void *context, const sextant_report *report);
-  /// The time of the computer's clock, nanoseconds since 1970 UTC; 0 if it is not set. It corrects the dates of receivers that
-  /// count 1024 weeks wrong.
+  /// The time of the computer's clock, nanoseconds since 1970 UTC; 0 if it is not set. It corrects the dates of
+  /// receivers whose week number is off by a multiple of 1024.
   int64_t reference_nanoseconds_since_1970;
-  /// Whether the bytes come from a receiver now. A first epoch with a time of day alone has the date of the reference.
+  /// Whether the bytes come live from a receiver. A first epoch that has only a time of day takes its date from the
+  /// reference.
   bool is_live;
 } sextant_options;
 
 /// Makes a decoder of NMEA, UBX and RTCM 3 in `memory`.
 ///
-/// - memory: aligned to `SEXTANT_DECODER_ALIGNMENT`, not moved or used otherwise while the decoder is in use. It needs no end:
-///   the memory may be reused or freed when no call uses the decoder.
+/// - memory: aligned to `SEXTANT_DECODER_ALIGNMENT`, not moved or used otherwise while the decoder is in use. No
+///   cleanup is needed: the memory may be reused or freed when no call uses the decoder.
 /// - size: `SEXTANT_DECODER_BYTES(payload)` for the longest UBX payload that is needed; more is not used beyond
 ///   `SEXTANT_DECODER_BYTES(SEXTANT_LONGEST_UBX_PAYLOAD)`.
 /// - options: copied.
@@ -297,25 +300,26 @@ typedef struct sextant_options {
 /// `SEXTANT_DECODER_BYTES(0)`.
 sextant_decoder *sextant_decoder_init(void *memory, size_t size, const sextant_options *options);
 
-/// As `sextant_decoder_init`, with fixes from NMEA alone. Frames of all protocols are found. A program that is linked with
-/// `--gc-sections` and names only this function contains no code for the messages of UBX.
+/// As `sextant_decoder_init`, with fixes only from NMEA. Frames of all protocols are found. A program that is linked
+/// with `--gc-sections` and names only this function contains no code for the messages of UBX.
 sextant_decoder *sextant_decoder_init_nmea(void *memory, size_t size, const sextant_options *options);
 
-/// As `sextant_decoder_init`, with fixes from UBX alone.
+/// As `sextant_decoder_init`, with fixes only from UBX.
 sextant_decoder *sextant_decoder_init_ubx(void *memory, size_t size, const sextant_options *options);
 
-/// Gives the decoder the next bytes of the stream, in a piece of any size. The frames and reports do not depend on the sizes.
-/// Nothing happens if `decoder` or `bytes` is NULL.
+/// Gives the decoder the next bytes of the stream, in a piece of any size. The frames and reports do not depend on the
+/// size of the pieces. Nothing happens if `decoder` or `bytes` is NULL.
 void sextant_decoder_feed(sextant_decoder *decoder, const void *bytes, size_t count);
 
-/// The line is silent, and no more messages of this epoch will come: 100 ms are enough for any receiver. An epoch that was not
-/// reported is reported. Without this call it is reported with the first message of the next epoch, or with its own last message
-/// once the decoder has learned which one that is. A stored beginning of a frame that holds whole frames is dropped, and they are
-/// found: bytes of noise can look like the header of a frame.
+/// Signals that the line is silent and no more messages of this epoch will come: 100 ms of silence are enough for any
+/// receiver. A pending epoch is reported. Without this call it is reported at the first message of the next epoch, or
+/// at its own last message once the decoder has learned which message is the last. If the stored beginning of a frame
+/// contains whole frames, the beginning is dropped and the frames are found: bytes of noise can look like the header of
+/// a frame.
 void sextant_decoder_idle(sextant_decoder *decoder);
 
-/// The stream has ended. Frames behind an incomplete one are searched in the bytes that are stored, and an epoch that was not
-/// reported is reported. The decoder may be fed again.
+/// Signals the end of the stream. Frames after an incomplete one are searched in the stored bytes, and a pending epoch
+/// is reported. The decoder may be used again.
 void sextant_decoder_finish(sextant_decoder *decoder);
 
 /// Drops an incomplete frame, for example after a change of the line's rate.
@@ -332,7 +336,7 @@ typedef struct sextant_counters {
   uint64_t bad_checksums;
   /// Frames longer than their protocol or the decoder's memory allows.
   uint64_t too_long;
-  /// Sentences that end with a control character, a new `$` or a byte that is not ASCII.
+  /// Sentences that are broken off by a control character, a new `$` or a byte that is not ASCII.
   uint64_t broken_sentences;
   /// Sentences without a checksum. They are not used.
   uint64_t without_checksum;
@@ -342,7 +346,7 @@ typedef struct sextant_counters {
   uint64_t rejected_fields;
 } sextant_counters;
 
-/// Stores the counts since the decoder was made in `counters`. Nothing happens if a pointer is NULL.
+/// Stores the counts since the initialization of the decoder in `counters`. Nothing happens if a pointer is NULL.
 void sextant_decoder_counters(const sextant_decoder *decoder, sextant_counters *counters);
 
 // MARK: Encoders
@@ -451,7 +455,8 @@ size_t sextant_encode_valset(
     uint8_t layers, const sextant_configuration_value *values, size_t count, void *output, size_t capacity);
 
 /// Writes UBX-CFG-VALGET: requests items of a layer (0 RAM, 1 battery-backed RAM, 2 flash, 7 default), from the result number
-/// `position` on. A key may stand for a group (interface descriptions, "wildcards"). Returns as `sextant_encode_valset`.
+/// `position` on. A key may represent a group (interface descriptions, "wildcards"). Returns as
+/// `sextant_encode_valset`.
 size_t sextant_encode_valget(
     uint8_t layer, uint16_t position, const uint32_t *keys, size_t count, void *output, size_t capacity);
 
@@ -460,20 +465,20 @@ size_t sextant_encode_valget(
 size_t sextant_encode_valdel(
     uint8_t layers, const uint32_t *keys, size_t count, void *output, size_t capacity);
 
-/// The bytes of a frame with `count` items, at most.
+/// The maximum size of a frame with `count` items, in bytes.
 #define SEXTANT_CONFIGURATION_FRAME_BYTES(count) (12 + 12 * (count))
 
 // MARK: The location service
 
-/// A client of the location service (sextantd) in memory of the caller, by its interface org.sextant.Location. Only the library for
-/// Linux has it.
+/// A client of the location service (sextantd) in memory of the caller, through its interface org.sextant.Location.
+/// Only available in the library for Linux.
 ///
 /// A client has one connection and one call at a time: a status, a location, or a subscription. No function waits: a program waits
-/// by poll(2) for input at the descriptor, and then calls `sextant_client_receive`, which calls the handlers. The service
-/// identifies the program by its process, and its permission by the authorization store.
+/// with poll(2) for input at the descriptor, and then calls `sextant_client_receive`, which calls the handlers. The
+/// service identifies the program by its process, and looks up its permission in the authorization store.
 typedef struct sextant_client sextant_client;
 
-/// The path of the socket of the service of this computer.
+/// The path of the socket of this computer's service.
 #define SEXTANT_SERVICE_PATH "/run/sextant/location"
 
 /// The result of a function of the client.
@@ -491,12 +496,12 @@ typedef enum sextant_client_result {
   SEXTANT_CLIENT_DISCONNECTED = 5,
   /// A system call failed, and errno has the reason. The connection has ended.
   SEXTANT_CLIENT_SYSTEM_ERROR = 6,
-  /// The other end does not send what org.sextant.Location describes. The connection has ended.
+  /// The other end sent a message that org.sextant.Location does not describe. The connection has ended.
   SEXTANT_CLIENT_BAD_MESSAGE = 7,
   /// A message does not fit in the client's memory. The connection has ended.
   SEXTANT_CLIENT_MESSAGE_TOO_LONG = 8,
-  /// The program has no permission for locations, or the user has denied it. The call has ended, as after the results below; the
-  /// connection is kept.
+  /// The program has no permission for locations, or the user has denied it. The call has ended, as for the results
+  /// below; the connection stays open.
   SEXTANT_CLIENT_DENIED = 9,
   /// The user has not yet answered the request for permission.
   SEXTANT_CLIENT_NOT_DETERMINED = 10,
@@ -548,7 +553,7 @@ typedef struct sextant_receiver {
   const char *fix;
 } sextant_receiver;
 
-/// The most receivers of a `sextant_status`. Further ones are not listed.
+/// The maximum number of receivers in a `sextant_status`. Further receivers are not listed.
 #define SEXTANT_MOST_RECEIVERS 16
 
 /// The state of the service. All pointers are valid until the callback returns. The texts are UTF-8.
@@ -574,14 +579,14 @@ typedef struct sextant_client_handlers {
 /// The bytes of a client without the memory for a message.
 #define SEXTANT_CLIENT_BASE_BYTES 128
 
-/// The memory for a message that every client has. A location needs no more; a status has about 200 bytes for each receiver and
-/// program.
+/// The memory for a message that every client has. It is enough for a location; a status has about 200 bytes for each
+/// receiver and program.
 #define SEXTANT_SHORTEST_MESSAGE_BYTES 1024
 
 /// The bytes of a client for messages up to `message` bytes, `SEXTANT_SHORTEST_MESSAGE_BYTES` or more.
 #define SEXTANT_CLIENT_BYTES(message) (SEXTANT_CLIENT_BASE_BYTES + (message))
 
-/// Makes a client in `memory`, which is not connected.
+/// Makes an unconnected client in `memory`.
 ///
 /// - memory: aligned as a pointer, not moved or used otherwise while the client is in use. Before it is reused or freed,
 ///   `sextant_client_disconnect` closes the descriptor.
@@ -591,34 +596,37 @@ typedef struct sextant_client_handlers {
 /// Returns the client, which is at `memory`; NULL if a pointer is NULL, the memory is not aligned, or it is too small.
 sextant_client *sextant_client_init(void *memory, size_t size, const sextant_client_handlers *handlers);
 
-/// Connects to the service at `path`, which is usually `SEXTANT_SERVICE_PATH`. A connection from before is closed first.
+/// Connects to the service at `path`, which is usually `SEXTANT_SERVICE_PATH`. An existing connection is closed first.
 ///
-/// Returns OK, INVALID_ARGUMENT, NO_SERVICE or SYSTEM_ERROR. errno is EAGAIN if the service has not yet accepted too many others.
+/// Returns OK, INVALID_ARGUMENT, NO_SERVICE or SYSTEM_ERROR. With SYSTEM_ERROR, errno is EAGAIN if the service's queue
+/// of pending connections is full.
 sextant_client_result sextant_client_connect(sextant_client *client, const char *path);
 
 /// Closes the connection, and ends its call: a subscription ends this way. Nothing happens without a connection.
 void sextant_client_disconnect(sextant_client *client);
 
-/// The descriptor to wait at for input, by poll(2) or its like; -1 without a connection. It may not be read or closed.
+/// The descriptor to wait on for input, with poll(2) or similar; -1 without a connection. The caller must not read or
+/// close it.
 int sextant_client_descriptor(const sextant_client *client);
 
 /// Requests the status, which needs no permission. One call of `on_status` or an error of `sextant_client_receive` follows.
 ///
-/// Returns OK, INVALID_ARGUMENT, NOT_CONNECTED, BUSY, DISCONNECTED or SYSTEM_ERROR, as the two functions below.
+/// Returns OK, INVALID_ARGUMENT, NOT_CONNECTED, BUSY, DISCONNECTED or SYSTEM_ERROR, as for the two functions below.
 sextant_client_result sextant_client_get_status(sextant_client *client);
 
-/// Requests one location, with an accuracy of `desired_accuracy_metres`, or the best one found in time; NaN for the best one of the
-/// receiver. One call of `on_location` or an error of `sextant_client_receive` follows.
+/// Requests one location, with an accuracy of `desired_accuracy_metres`, or the best one found in time; NaN for the
+/// best accuracy of the receiver. One call of `on_location` or an error of `sextant_client_receive` follows.
 sextant_client_result sextant_client_request_location(sextant_client *client, double desired_accuracy_metres);
 
-/// Requests a location whenever there is one that is `distance_filter_metres` or more from the one before; NaN for each. A program
-/// that reads slowly gets the newest one. It ends by `sextant_client_disconnect` or an error of `sextant_client_receive`.
+/// Subscribes to locations that are `distance_filter_metres` or more from the previous one; NaN for every location. A
+/// program that reads slowly gets the newest one. The subscription ends with `sextant_client_disconnect` or an error of
+/// `sextant_client_receive`.
 sextant_client_result sextant_client_subscribe(
     sextant_client *client, double desired_accuracy_metres, double distance_filter_metres);
 
 /// Reads what the service has sent, without waiting, and calls the handlers with it.
 ///
-/// Returns OK also if nothing has arrived; else the reason why the call has ended, or the connection with it.
+/// Returns OK also if nothing has arrived; otherwise the reason why the call, or the connection, has ended.
 sextant_client_result sextant_client_receive(sextant_client *client);
 
 #ifdef __cplusplus

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-// The result, name and parameters of each function, by OpenSSL 3's manual pages. Its objects are opaque pointers.
+// The result, name and parameters of each function, from OpenSSL 3's manual pages. Its objects are opaque pointers.
 #define FUNCTIONS(F)                                              \
   F(const void *, TLS_client_method, (void))                      \
   F(void *, SSL_CTX_new, (const void *))                          \
@@ -83,8 +83,8 @@ static int is_address(const char *host) {
   return inet_pton(AF_INET, host, address) == 1 || inet_pton(AF_INET6, host, address) == 1;
 }
 
-// The server's certificate has to be for this host. The name is also sent, so that the server can choose a certificate (RFC 6066,
-// section 3, which excludes addresses).
+// The server's certificate must be issued for this host. The name is also sent, so that the server can choose a
+// certificate (RFC 6066, section 3, which excludes addresses).
 static int bind_host(void *connection, const char *host) {
   if (is_address(host)) return lib.X509_VERIFY_PARAM_set1_ip_asc(lib.SSL_get0_param(connection), host) == 1;
   return lib.SSL_set1_host(connection, host) == 1 &&
@@ -97,7 +97,7 @@ ctls *ctls_open(const char *host) {
   tls->context = lib.SSL_CTX_new(lib.TLS_client_method());
   if (!tls->context) goto failed;
   lib.SSL_CTX_ctrl(tls->context, CTRL_SET_MIN_PROTO_VERSION, TLS1_2_VERSION, NULL);
-  // Without certificates of the system the check of the server's fails, with its own words.
+  // Without system certificates the verification of the server's certificate fails, with OpenSSL's message.
   lib.SSL_CTX_set_default_verify_paths(tls->context);
   lib.SSL_CTX_set_verify(tls->context, VERIFY_PEER, NULL);
   tls->connection = lib.SSL_new(tls->context);
@@ -124,7 +124,7 @@ void ctls_close(ctls *tls) {
 }
 
 int ctls_put(ctls *tls, const uint8_t *bytes, size_t count) {
-  // A BIO in memory grows, and takes all bytes.
+  // A BIO in memory grows, and accepts all bytes.
   return count == 0 || lib.BIO_write(tls->in, bytes, (int)count) == (int)count ? 0 : -1;
 }
 
@@ -143,7 +143,7 @@ static int outcome(ctls *tls, int result) {
   }
 }
 
-// SSL_get_error(3) also reads the errors of the thread, so that those of former calls are removed before.
+// SSL_get_error(3) also reads the errors of the thread, so errors of earlier calls are removed first.
 int ctls_handshake(ctls *tls) {
   lib.ERR_clear_error();
   return outcome(tls, lib.SSL_do_handshake(tls->connection));

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The functions of curl/curl.h by their manual pages. Its objects are opaque pointers.
+// The functions of curl/curl.h, from their manual pages. Its objects are opaque pointers.
 #define FUNCTIONS(F)                                             \
   F(int, curl_global_init, (long))                               \
   F(void *, curl_easy_init, (void))                              \
@@ -79,7 +79,7 @@ void cuplink_http_close(cuplink_http *http) {
   free(http);
 }
 
-// The answer's text has no meaning for the queue.
+// The queue does not use the text of the reply.
 static size_t discard(char *bytes, size_t size, size_t count, void *data) {
   (void)bytes;
   (void)data;
@@ -91,14 +91,14 @@ static int progress(void *data, int64_t total_down, int64_t down, int64_t total_
   (void)total_down;
   (void)total_up;
   (void)up;
-  // An endless answer is not an answer.
+  // An endless reply is rejected.
   return down > 1 << 20;
 }
 
 cuplink_http_result cuplink_http_perform(cuplink_http *http, const cuplink_http_request *request) {
   void *easy = http->easy, *headers = NULL;
   cuplink_http_result result = {0};
-  // The options of the request before; the connection stays.
+  // Resets the options of the previous request; the connection stays open.
   lib.curl_easy_reset(easy);
   memset(http->error, 0, sizeof http->error);
   lib.curl_easy_setopt(easy, OPTION_ERROR_BUFFER, http->error);

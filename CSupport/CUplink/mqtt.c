@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What mosquitto.h declares: its message, and the functions by their manual pages. Its objects are opaque pointers.
+// The declarations of mosquitto.h: its message, and the functions, from their manual pages. Its objects are opaque
+// pointers.
 struct message {
   int mid;
   char *topic;
@@ -70,7 +71,7 @@ int cuplink_load_mqtt(void) {
   return state;
 }
 
-// The library calls back within its own functions. What it says is stored until the caller asks for it.
+// The library calls back within its own functions. Its events are stored until the caller reads them.
 struct stored {
   struct stored *next;
   cuplink_mqtt_event event;
@@ -80,14 +81,14 @@ struct stored {
 struct cuplink_mqtt {
   void *client;
   struct stored *first, **last;
-  // The event that the caller looks at.
+  // The event that the caller reads.
   struct stored *taken;
 };
 
 static void store(cuplink_mqtt *mqtt, cuplink_mqtt_event event) {
   size_t topic = event.topic ? strlen(event.topic) + 1 : 0;
   struct stored *stored = malloc(sizeof *stored + topic + event.length);
-  // Without memory a message is not answered, and comes again.
+  // If there is no memory, the message is not acknowledged, and the broker sends it again.
   if (!stored) return;
   stored->next = NULL;
   stored->event = event;
@@ -127,7 +128,7 @@ static int configure(void *client, const cuplink_mqtt_settings *settings) {
                                   settings->will_retained);
   }
   if (!code && settings->uses_tls) {
-    // The certificates of the system, unless the server has an authority of its own.
+    // The system's certificates, unless the configuration names a certificate authority.
     code = lib.mosquitto_tls_set(client, settings->ca, settings->ca ? NULL : "/etc/ssl/certs", settings->certificate,
                                  settings->key, NULL);
   }

@@ -21,14 +21,14 @@ int cuplink_open_routes(void) {
 
 void cuplink_drain_routes(int descriptor) {
   char bytes[8192];
-  // ENOBUFS: messages were lost, which says the same.
+  // ENOBUFS: messages were lost, which also means that routes changed.
   while (recv(descriptor, bytes, sizeof bytes, 0) > 0 || errno == EINTR || errno == ENOBUFS) {}
 }
 
-// A line of the file whose last word is an interface other than the loopback's: the place of the name differs.
+// A line of the file whose last word is an interface other than loopback: the column of the name differs.
 static int has_route_of(const char *path, int name_is_first, int skips_heading) {
   FILE *file = fopen(path, "re");
-  // Without /proc the attempt itself shows it.
+  // Without /proc the connection attempt shows whether there is a route.
   if (!file) return 1;
   char line[512];
   int found = 0;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// sd-bus(3), loaded at run time: a computer without a bus needs no library, and the build needs no header. Its objects are
-// opaque pointers; each function calls the one of the same name with the prefix sd_bus_ and returns its result: 0 or more on
-// success, the negative errno on failure. Three libraries have these functions: libsystemd, libelogind and libbasu.
+// sd-bus(3), loaded at run time: the library is needed only on a computer with a bus, and the build needs no header.
+// Its objects are opaque pointers; each function calls the sd_bus_ function of the same name and returns its result: 0
+// or more on success, the negative errno on failure. Three libraries have these functions: libsystemd, libelogind and
+// libbasu.
 #ifndef SEXTANT_CBUS_H
 #define SEXTANT_CBUS_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The socket of the service's client in libsextant. The functions wait for nothing. A negative result is a `sextant_client_result`
+// The socket of the service's client in libsextant. No function blocks. A negative result is a `sextant_client_result`
 // with its sign changed; after -SEXTANT_CLIENT_SYSTEM_ERROR errno has the reason.
 #ifndef CLIENT_SOCKET_H
 #define CLIENT_SOCKET_H
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Connects to the Unix socket at `path`. Returns its descriptor, which is closed in programs that this one executes.
+/// Connects to the Unix socket at `path`. Returns its descriptor, which is closed on exec.
 int32_t client_socket_connect(const char *path);
 
 /// Sends all bytes. Returns 0.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The client's side of TLS by OpenSSL 3, loaded at run time: a computer that needs no encrypted caster needs no library, and the
-// build needs no header. It has no socket: the caller carries the records (RFC 8446, section 5) to the server and back.
+// The client side of TLS with OpenSSL 3, loaded at run time: the library is needed only for an encrypted caster, and
+// the build needs no header. It has no socket: the caller carries the records (RFC 8446, section 5) to the server and
+// back.
 #ifndef SEXTANT_CTLS_H
 #define SEXTANT_CTLS_H
 
@@ -20,28 +21,30 @@ typedef struct ctls ctls;
 int ctls_load(void);
 
 /// Makes a connection to a host, only after ctls_load() succeeded: TLS 1.2 or later, the certificates that the system trusts
-/// (SSL_CERT_FILE and SSL_CERT_DIR replace them), and the name or address of the host has to be in the server's certificate. NULL
-/// without memory.
+/// (SSL_CERT_FILE and SSL_CERT_DIR replace them), and the server's certificate must contain the name or address of the
+/// host. NULL if there is no memory.
 ctls *ctls_open(const char *host);
 void ctls_close(ctls *tls);
 
-/// Takes records of the server. Returns 0, or -1 without memory.
+/// Receives records of the server. Returns 0, or -1 if there is no memory.
 int ctls_put(ctls *tls, const uint8_t *bytes, size_t count);
-/// Takes records for the server out of the connection, at most `count` bytes. Returns their number.
+/// Removes records for the server from the connection, at most `count` bytes. Returns their number.
 size_t ctls_take(ctls *tls, uint8_t *bytes, size_t count);
 
 /// Continues the handshake. Returns 1 if it is complete.
 int ctls_handshake(ctls *tls);
-/// Returns the number of bytes that the server sent, at most `count`, a positive number below 2^31.
+/// Reads bytes that the server sent. Returns their number, at most `count`, a positive number below 2^31.
 int ctls_read(ctls *tls, uint8_t *bytes, size_t count);
-/// Encrypts bytes for the server, `count` a positive number below 2^31. Returns their number, after the handshake all of them.
+/// Encrypts bytes for the server, `count` a positive number below 2^31. Returns the number of accepted bytes, which is
+/// `count` after the handshake.
 int ctls_write(ctls *tls, const uint8_t *bytes, size_t count);
 
 /// The result of the check of the server's certificate: 0 if it is accepted, else X509_V_ERR_… (X509_STORE_CTX_get_error(3)).
 long ctls_verification(ctls *tls);
-/// OpenSSL's words for it.
+/// OpenSSL's text for it.
 const char *ctls_verification_text(long verification);
-/// OpenSSL's words for the first error of this thread since the last call of handshake, read or write; NULL without one.
+/// OpenSSL's text for the first error of this thread since the last call of handshake, read or write; NULL if there is
+/// none.
 const char *ctls_reason(void);
 
 #endif

@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The libraries of the uplink, which are loaded when a server needs them: MQTT by libmosquitto, HTTP by libcurl. And the routes of
-// the kernel. Every function is called on one thread.
+// The libraries of the uplink, which are loaded when a server needs them: libmosquitto for MQTT, libcurl for HTTP. Also
+// the kernel's routes. Every function is called on one thread.
 
-// Loads the library. Returns 0, or -ENOENT if it is not there or is too old.
+// Loads the library. Returns 0, or -ENOENT if it is missing or too old.
 int cuplink_load_mqtt(void);
 int cuplink_load_http(void);
 
@@ -28,16 +28,16 @@ typedef struct {
   // 4 for MQTT 3.1.1, 5 for MQTT 5.
   int version;
   int uses_tls;
-  // Whether the broker forgets the subscriptions of this client between its connections.
+  // Whether the broker discards the subscriptions of this client between its connections.
   int clean;
 } cuplink_mqtt_settings;
 
-// What the broker said, in its order.
+// The events of the broker, in their order.
 typedef enum {
   CUPLINK_MQTT_NONE,
   // `code` is 0, or the reason of the refusal with `text`.
   CUPLINK_MQTT_CONNECTED,
-  // `identifier` is that of the message, `code` the reason of MQTT 5: 128 and above are refusals.
+  // `identifier` identifies the message, `code` is the reason code of MQTT 5: 128 and above are refusals.
   CUPLINK_MQTT_PUBLISHED,
   // `topic` and `payload`, until the next call.
   CUPLINK_MQTT_MESSAGE,
@@ -52,28 +52,28 @@ typedef struct {
   size_t length;
 } cuplink_mqtt_event;
 
-// NULL without memory or with settings that the library refuses; `error` names the reason then.
+// NULL if there is no memory, or if the library rejects the settings; `error` names the reason then.
 cuplink_mqtt *cuplink_mqtt_open(const cuplink_mqtt_settings *settings, const char **error);
 void cuplink_mqtt_close(cuplink_mqtt *mqtt);
 
 // Begins to connect; looks up the host, which may take seconds. Returns 0 or the library's error.
 int cuplink_mqtt_connect(cuplink_mqtt *mqtt, const char *host, int port, int keepalive);
-// Begins the end of the connection.
+// Starts closing the connection.
 void cuplink_mqtt_disconnect(cuplink_mqtt *mqtt);
 // The socket; -1 without a connection.
 int cuplink_mqtt_socket(cuplink_mqtt *mqtt);
 int cuplink_mqtt_wants_write(cuplink_mqtt *mqtt);
-// Reads, writes and sends what the time asks for. Returns 0 or the library's error.
+// Reads, writes and sends messages that are due. Returns 0 or the library's error.
 int cuplink_mqtt_read(cuplink_mqtt *mqtt);
 int cuplink_mqtt_write(cuplink_mqtt *mqtt);
 int cuplink_mqtt_misc(cuplink_mqtt *mqtt);
-// Returns 0 or the library's error; `identifier` becomes that of the message. Quality of service 1.
+// Returns 0 or the library's error; `identifier` is set to the message's identifier. Quality of service 1.
 int cuplink_mqtt_publish(
     cuplink_mqtt *mqtt, int *identifier, const char *topic, const void *payload, size_t length, int retained);
 int cuplink_mqtt_subscribe(cuplink_mqtt *mqtt, const char *topic);
-// Returns the next event, or one of the kind NONE.
+// Returns the next event, or an event of the kind NONE.
 cuplink_mqtt_event cuplink_mqtt_next(cuplink_mqtt *mqtt);
-// The library's words for an error, with those of the system for its errno.
+// The library's text for an error, with the system's text for its errno.
 const char *cuplink_mqtt_error(int code);
 const char *cuplink_mqtt_refusal(int code, int version);
 
@@ -94,24 +94,24 @@ typedef struct {
 } cuplink_http_request;
 
 typedef struct {
-  // The library's error; 0 if there was an answer.
+  // The library's error; 0 if there was a reply.
   int error;
-  // The status of the answer.
+  // The status of the reply.
   long status;
-  // The bytes that were sent and received, without those of TLS.
+  // The bytes that were sent and received, without TLS overhead.
   uint64_t bytes;
 } cuplink_http_result;
 
-// NULL without memory. The connection to a server stays open between its requests.
+// NULL if there is no memory. The connection to a server stays open between its requests.
 cuplink_http *cuplink_http_open(void);
 void cuplink_http_close(cuplink_http *http);
 cuplink_http_result cuplink_http_perform(cuplink_http *http, const cuplink_http_request *request);
-// The library's words for the last error.
+// The library's text for the last error.
 const char *cuplink_http_error(cuplink_http *http);
 
 // MARK: Routes
 
-// A socket that is readable after a change of the kernel's routes, rtnetlink(7); a negative errno without one.
+// A socket that is readable after a change of the kernel's routes, rtnetlink(7); a negative errno on failure.
 int cuplink_open_routes(void);
 // Reads the messages of the socket.
 void cuplink_drain_routes(int descriptor);
