@@ -4,7 +4,7 @@ import UBX
 
 // The configuration items of `sextant.h`; the header describes them.
 //
-// What is unsafe here: the arguments are pointers of C.
+// `unsafe` because the arguments are C pointers.
 
 @c @implementation
 public func sextant_configuration_item_named(
@@ -13,7 +13,7 @@ public func sextant_configuration_item_named(
   guard let name = unsafe name, let item = unsafe item else { return false }
   var table = ConfigurationTable()
   while let entry = table.next() {
-    // Both texts end with a zero.
+    // Both strings are zero-terminated.
     var at = 0
     while unsafe entry.name[at] != 0, unsafe UInt8(bitPattern: name[at]) == entry.name[at] { at += 1 }
     if at == entry.nameLength, unsafe name[at] == 0 {
@@ -126,7 +126,7 @@ private func configure(
   }
 }
 
-/// The kinds of the table's values by `sextant_value_type`.
+/// The `sextant_value_type` of each kind of value in the table.
 private func kind(ofType type: UInt8) -> UInt8 {
   switch UInt32(type) {
   case SEXTANT_SIGNED.rawValue: UInt8(ascii: "i")

@@ -6,13 +6,14 @@ import ReceiverStream
 import UBX
 import WireBytes
 
-/// A decoder in memory of a C program: this value at its start, the memory for an incomplete frame behind it.
+/// A decoder in memory of a C program: this value at its start, followed by the memory for an incomplete frame.
 ///
-/// What is unsafe here: C passes pointers. `sextant.h` states what the caller guarantees: the memory of a decoder is used for
-/// nothing else, and by one call at a time.
+/// `unsafe` because C passes pointers. `sextant.h` states what the caller guarantees: the memory of a decoder is not
+/// used for anything else, and only by one call at a time.
 @safe struct Decoder: ~Copyable {
-  /// The work of a call, for the protocols of the decoder's fixes: bytes of the stream; without bytes its end if the count is 0,
-  /// else a silence. A pointer to it is stored, so that a program contains only the messages of the protocols that it names.
+  /// Performs a call for the protocols of the decoder's fixes. The input is bytes of the stream; nil bytes mean the end
+  /// of the stream if the count is 0, otherwise a silence. The decoder stores a pointer to this function, so that a
+  /// program contains only the messages of the protocols that it names.
   typealias Run = @convention(c) (_ decoder: UnsafeMutableRawPointer, _ bytes: UnsafeRawPointer?, _ count: Int) -> Void
 
   var stream: FrameStream
@@ -51,13 +52,14 @@ import WireBytes
     unsafe self.run = run
   }
 
-  /// The decoder behind a pointer of C.
+  /// The decoder at a C pointer.
   @inline(__always)
   static func at(_ pointer: OpaquePointer?) -> UnsafeMutablePointer<Decoder>? {
     unsafe pointer.map { unsafe UnsafeMutablePointer<Decoder>($0) }
   }
 
-  /// Gives bytes of a C program to the decoder in `memory`, or the end of the stream or a silence if `bytes` is nil.
+  /// Passes bytes of a C program to the decoder in `memory`, or signals the end of the stream or a silence if `bytes`
+  /// is nil.
   @inline(__always)
   static func receive<Protocols: FixProtocols>(
     _ memory: UnsafeMutableRawPointer, _ bytes: UnsafeRawPointer?, _ count: Int, of: Protocols.Type
@@ -69,7 +71,7 @@ import WireBytes
         unsafe receive(frame, decoder, of: Protocols.self)
       }
     } else {
-      // Receivers write a frame without pauses: one that holds whole frames is a false start.
+      // Receivers write a frame without pauses: an incomplete frame that contains whole frames is a false start.
       if count > 0 {
         unsafe decoder.pointee.stream.skipFalseStarts { frame in
           unsafe receive(frame, decoder, of: Protocols.self)
@@ -83,15 +85,15 @@ import WireBytes
     }
   }
 
-  /// Reports an epoch that was not reported.
-  // Not inlined, for the stack of a microcontroller.
+  /// Reports a pending epoch.
+  // Not inlined, to save stack on a microcontroller.
   @inline(never)
   private static func idle(_ decoder: UnsafeMutablePointer<Decoder>) {
     let options = unsafe decoder.pointee.options
     unsafe decoder.pointee.assembler.idle { unsafe report($0, $1, options) }
   }
 
-  // Not inlined: `receive` has several places with a frame.
+  // Not inlined: `receive` calls it in several places.
   @inline(never)
   private static func receive<Protocols: FixProtocols>(
     _ frame: borrowing Frame, _ decoder: UnsafeMutablePointer<Decoder>, of: Protocols.Type
@@ -109,7 +111,7 @@ import WireBytes
     }
   }
 
-  /// Lends a frame to C.
+  /// Passes a frame to the C callback for the duration of the call.
   @inline(__always)
   private static func lend(_ frame: borrowing Frame, _ body: (UnsafePointer<sextant_frame>) -> Void) {
     var lent = unsafe sextant_frame()
@@ -140,7 +142,7 @@ import WireBytes
     }
   }
 
-  /// The places between the first comma and the `*`.
+  /// The positions between the first comma and the `*`.
   private static func fields(of sentence: NMEA.Sentence) -> Range<Int> {
     let bytes = sentence.bytes
     var star = bytes.byteCount - 3
@@ -149,8 +151,8 @@ import WireBytes
     return start <= star ? start..<star : star..<star
   }
 
-  /// Lends a report to C.
-  // Not inlined: each message has a place with a report.
+  /// Passes a report to the C callback for the duration of the call.
+  // Not inlined: the code of each message calls it.
   @inline(never)
   private static func report(
     _ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, _ options: sextant_options

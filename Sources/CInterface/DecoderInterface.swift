@@ -4,7 +4,7 @@ import ReceiverStream
 
 // The functions of `sextant.h` for decoders; the header describes them.
 //
-// What is unsafe here: the arguments are pointers of C.
+// `unsafe` because the arguments are C pointers.
 
 @c @implementation
 public func sextant_abi_version() -> UInt32 { UInt32(SEXTANT_ABI_VERSION) }

@@ -6,9 +6,10 @@ import UBX
 
 // The encoders of `sextant.h`; the header describes them.
 //
-// What is unsafe here: the arguments are pointers of C, with the number of bytes behind them.
+// `unsafe` because the arguments are C pointers with a byte count.
 
-/// Lends the output of a C program to `body`, which returns the number of bytes that it wrote; nil if it wrote none.
+/// Passes the output buffer of a C program to `body`, which returns the number of bytes that it wrote; nil if it wrote
+/// none.
 @inline(__always)
 func write(
   _ output: UnsafeMutableRawPointer?, _ capacity: Int, _ body: (inout MutableRawSpan) -> Int?

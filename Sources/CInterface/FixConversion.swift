@@ -3,7 +3,7 @@ import CSextant
 import ReceiverStream
 
 extension sextant_fix {
-  /// The fix as C has it: NaN or −1 for what is nil.
+  /// The fix as the C structure: NaN or −1 in place of nil.
   init(_ fix: borrowing Fix) {
     self.init()
     has_time = fix.time != nil

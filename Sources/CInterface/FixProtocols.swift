@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The protocols from which a decoder makes fixes, as a type: the linker drops the messages of a protocol that no type of the program
-/// has.
+/// The protocols from which a decoder makes fixes, as a type: the linker drops the messages of protocols that no type
+/// in the program names.
 protocol FixProtocols {
   static var hasNMEA: Bool { get }
   static var hasUBX: Bool { get }

@@ -2,10 +2,10 @@
 import CClientSocket
 import CSextant
 
-/// A client in memory of a C program: this value at its start, the memory for a message behind it.
+/// A client in memory of a C program: this value at its start, followed by the memory for a message.
 ///
-/// What is unsafe here: C passes pointers. `sextant.h` states what the caller guarantees: the memory of a client is used for
-/// nothing else, and by one call at a time.
+/// `unsafe` because C passes pointers. `sextant.h` states what the caller guarantees: the memory of a client is not
+/// used for anything else, and only by one call at a time.
 @safe struct Client {
   /// The reply that a call waits for.
   enum Expected {
@@ -22,7 +22,7 @@ import CSextant
 
   private(set) var state = State.disconnected
   private let handlers: sextant_client_handlers
-  /// The bytes of a message that is not complete.
+  /// The bytes of an incomplete message.
   private var filled = 0
   private let message: UnsafeMutableRawBufferPointer
 
@@ -47,7 +47,7 @@ import CSextant
     unsafe self.message = message
   }
 
-  /// The client behind a pointer of C.
+  /// The client at a C pointer.
   static func at(_ pointer: OpaquePointer?) -> UnsafeMutablePointer<Client>? {
     unsafe pointer.map { unsafe UnsafeMutablePointer<Client>($0) }
   }
@@ -115,7 +115,7 @@ import CSextant
       let result = report(start..<at)
       start = at + 1
       guard result == SEXTANT_CLIENT_OK else {
-        // The reply was the last one of its call.
+        // The reply was the last one of the call.
         if case .idle = state, start < end { return fail(SEXTANT_CLIENT_BAD_MESSAGE) }
         filled = 0
         return result
@@ -128,7 +128,7 @@ import CSextant
     return SEXTANT_CLIENT_OK
   }
 
-  /// Reports the message at these bytes, behind which a NUL is.
+  /// Reports the message in these bytes, which a NUL follows.
   private mutating func report(_ bytes: Range<Int>) -> sextant_client_result {
     guard case .calling(let descriptor, let expected) = state else { return fail(SEXTANT_CLIENT_BAD_MESSAGE) }
     let text = unsafe UnsafeMutableRawBufferPointer(rebasing: message[bytes])
@@ -155,7 +155,7 @@ import CSextant
 
   private func report(_ status: borrowing ServiceStatus, _ message: UnsafeRawPointer) {
     guard let body = unsafe handlers.on_status else { return }
-    // The reader has put a NUL behind each text.
+    // The reader has appended a NUL to each text.
     func pointer(_ text: MessageReader.Text?) -> UnsafePointer<CChar>? {
       unsafe text.map { unsafe (message + $0.start).assumingMemoryBound(to: CChar.self) }
     }

@@ -3,7 +3,7 @@ import CSextant
 
 // The functions of `sextant.h` for the service; the header describes them.
 //
-// What is unsafe here: the arguments are pointers of C.
+// `unsafe` because the arguments are C pointers.
 
 @c @implementation
 public func sextant_client_init(

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A number as JSON writes it: ±`mantissa` · 10^`exponent`. `strtod` is no way to read it: its point depends on the locale.
+/// A number as JSON writes it: ±`mantissa` · 10^`exponent`. `strtod` is unsuitable: its decimal point depends on the
+/// locale.
 struct DecimalNumber {
   private var mantissa: UInt64 = 0
   private var exponent = 0
   private var isNegative = false
 
-  /// Nil if the text is not a number of RFC 8259, section 6. Digits behind the nineteenth are cut off.
+  /// Nil if the text is not a number of RFC 8259, section 6. Digits after the nineteenth are truncated.
   init?(_ text: Span<UInt8>) {
     var at = 0
     func byte() -> UInt8 { at < text.count ? text[at] : 0 }
@@ -35,7 +36,7 @@ struct DecimalNumber {
       guard isDigit() else { return nil }
       var power = 0
       while isDigit() {
-        // More is zero or infinite.
+        // A larger exponent also gives zero or infinity.
         power = min(power * 10 + Int(byte() & 0xF), 100_000)
         at += 1
       }
@@ -53,7 +54,7 @@ struct DecimalNumber {
     if isFraction { exponent -= 1 }
   }
 
-  /// The nearest `Double` for exponents of -19...0, which cover 17 digits from 0.001 on; a value near it beyond.
+  /// The nearest `Double` for exponents of -19...0, which cover 17 digits from 0.001 on; an approximation otherwise.
   var value: Double {
     let magnitude = -19...0 ~= exponent ? exactMagnitude : scaledMagnitude
     return isNegative ? -magnitude : magnitude
@@ -63,7 +64,8 @@ struct DecimalNumber {
     guard mantissa > 0 else { return 0 }
     var divisor: UInt64 = 1
     for _ in exponent..<0 { divisor *= 10 }
-    // The quotient has 63 bits or more. Its lowest bit is set if anything is below it, so that the conversion rounds once.
+    // The quotient has 63 bits or more. Its lowest bit is set if there is a remainder, so that the conversion rounds
+    // once.
     let shift = mantissa.leadingZeroBitCount
     let dividend = UInt128(mantissa << shift) << 64
     let quotient = dividend / UInt128(divisor)
@@ -81,8 +83,8 @@ struct DecimalNumber {
   }
 }
 
-/// The time of ISO 8601 in UTC, such as `2026-06-01T12:01:50.200Z`, in nanoseconds since 1970; nil if the text is none, or its year
-/// is before 1970 or after 2261.
+/// The ISO 8601 time in UTC, such as `2026-06-01T12:01:50.200Z`, in nanoseconds since 1970; nil if the text is not such
+/// a time, or its year is before 1970 or after 2261.
 func nanosecondsSince1970(_ text: Span<UInt8>) -> Int64? {
   let form: StaticString = "0000-00-00T00:00:00"
   guard text.count > form.utf8CodeUnitCount else { return nil }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads a JSON text (RFC 8259) in place. The texts of strings replace their escapes, and end with a NUL as C has them.
+/// Reads a JSON text (RFC 8259) in place. Strings are unescaped in place and terminated with a NUL, as in C.
 ///
-/// After text that is not JSON or a value of another type, `isValid` is false and all further results are absent.
+/// After invalid JSON or a value of an unexpected type, `isValid` is false and all further results are absent.
 struct MessageReader: ~Copyable, ~Escapable {
-  /// A string: its place in the message, without the NUL behind it.
+  /// A string: its position in the message, without the terminating NUL.
   struct Text {
     var start: Int
     var count: Int
@@ -12,7 +12,7 @@ struct MessageReader: ~Copyable, ~Escapable {
 
   private var bytes: MutableSpan<UInt8>
   private(set) var isValid = true
-  /// The place of the next value. A value that was skipped can be read later.
+  /// The position of the next value. A value that was skipped can be read later.
   var position = 0
 
   @_lifetime(copy bytes)
@@ -20,10 +20,10 @@ struct MessageReader: ~Copyable, ~Escapable {
 
   // MARK: Structure
 
-  /// Begins an object; false if the next value is none.
+  /// Begins an object; false if the next value is not an object.
   mutating func beginObject() -> Bool { begin(UInt8(ascii: "{")) }
 
-  /// Begins an array; false if the next value is none.
+  /// Begins an array; false if the next value is not an array.
   mutating func beginArray() -> Bool { begin(UInt8(ascii: "[")) }
 
   /// The name of the object's next member, whose value follows; nil at the end of the object.
@@ -94,7 +94,7 @@ struct MessageReader: ~Copyable, ~Escapable {
   func equals(_ text: Text, _ other: StaticString) -> Bool {
     guard text.count == other.utf8CodeUnitCount else { return false }
     for index in 0..<text.count {
-      // A `StaticString` has as many code units as it says.
+      // The index is below `utf8CodeUnitCount` of the `StaticString`.
       guard unsafe other.utf8Start[index] == bytes[text.start + index] else { return false }
     }
     return true
@@ -130,7 +130,7 @@ struct MessageReader: ~Copyable, ~Escapable {
     return false
   }
 
-  /// Whether an object or array has more; its end is taken.
+  /// Whether an object or array has more elements; consumes its end.
   private mutating func hasNext(_ end: UInt8) -> Bool {
     guard isValid, !take(end) else { return false }
     _ = take(UInt8(ascii: ","))
@@ -198,7 +198,7 @@ struct MessageReader: ~Copyable, ~Escapable {
     return invalid()
   }
 
-  /// The character of an escape, behind its backslash.
+  /// The character of an escape, after its backslash.
   private mutating func escaped() -> Unicode.Scalar? {
     guard position < bytes.count else { return nil }
     let byte = bytes[position]
@@ -215,7 +215,7 @@ struct MessageReader: ~Copyable, ~Escapable {
     }
   }
 
-  /// The character of `\u`, behind the u: a code unit, or two that are a surrogate pair.
+  /// The character of `\u`, after the u: one code unit, or two that form a surrogate pair.
   private mutating func unicode() -> Unicode.Scalar? {
     guard let first = codeUnit() else { return nil }
     guard first & 0xFC00 == 0xD800 else { return Unicode.Scalar(first) }

@@ -3,7 +3,7 @@ import CSextant
 
 /// A message of the service (varlink.org, "Method Call").
 enum Reply {
-  /// The parameters are at this place of the message; more replies follow if `continues`.
+  /// The position of the parameters in the message; more replies follow if `continues` is true.
   case parameters(position: Int, continues: Bool)
   case failure(sextant_client_result)
   case malformed
@@ -101,7 +101,7 @@ extension sextant_location {
   }
 }
 
-/// The status of the service: places of texts in the message, and numbers.
+/// The status of the service: positions of texts in the message, and numbers.
 struct ServiceStatus {
   struct Receiver {
     var device: MessageReader.Text?
@@ -150,7 +150,7 @@ struct ServiceStatus {
     }
   }
 
-  /// Further receivers than the structure has are read and dropped.
+  /// Receivers beyond the capacity of the structure are read and dropped.
   private mutating func readReceiver(_ reader: inout MessageReader) {
     var receiver = Receiver()
     guard reader.beginObject() else { return }

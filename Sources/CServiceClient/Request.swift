@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A method of org.sextant.Location, with its parameters in metres; nil leaves a parameter to the service.
+/// A method of org.sextant.Location, with its parameters in metres; nil selects the service's default.
 enum ServiceCall {
   case status
   case location(accuracy: Double?)
@@ -36,7 +36,7 @@ enum ServiceCall {
     }
   }
 
-  /// A member with a number of metres, to a millimetre.
+  /// A member with a number of metres, rounded to a millimetre.
   private func append(
     _ name: StaticString, _ metres: Double, _ output: inout MutableSpan<UInt8>, _ count: inout Int
   ) {
@@ -53,7 +53,7 @@ enum ServiceCall {
   }
 }
 
-/// A distance of `sextant.h` in metres; NaN leaves it to the service.
+/// A distance of `sextant.h` in metres; NaN selects the service's default.
 struct Distance {
   let metres: Double?
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Names that `import CoreLocation` brings along on Apple's systems and that Foundation on Linux does not have. Location
-// programs use them to wait for some time, and for the main loop. Names of another module have precedence.
+// Names that `import CoreLocation` also provides on Apple's systems and that Foundation on Linux does not have.
+// Location programs use them to sleep and to run the main loop. Names of another module have precedence.
 @_exported import CRunLoop.Functions
 
 /// The result of `CFRunLoopGetCurrent()` and the argument of `CFRunLoopStop(_:)`.

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The signals that request the end, taken by a thread of their own: the main thread may wait for a reader, a device or the
-/// system, and the process ends all the same.
+/// The signals that request termination, received by a dedicated thread: the process ends even if the main thread waits
+/// for a reader, a device or the system.
 ///
-/// `unsafe`, because the calls of the C library take pointers: to local values that live as long as the call.
+/// `unsafe`, because the calls of the C library take pointersto local values that are valid during the call.
 import Dispatch
 import EventLoop
 import Glibc
 import Synchronization
 
 enum EndSignals {
-  /// The time in which the main thread has to begin the end, seconds.
+  /// The time within which the main thread must start the termination, seconds.
   private static let patienceSeconds = 2
 
   private static var signals: sigset_t {
@@ -29,7 +29,7 @@ enum EndSignals {
   /// Starts the thread.
   ///
   /// - Parameter arrived: called on the main thread for each signal.
-  /// - Returns: false if the system has no thread left.
+  /// - Returns: false if the system cannot create a thread.
   static func start(_ arrived: @escaping @Sendable () -> Void) -> Bool {
     BackgroundWork.start {
       while true {
@@ -40,7 +40,7 @@ enum EndSignals {
           isTaken.set()
           arrived()
         }
-        // Another signal ends the patience.
+        // Another signal ends this wait early.
         if wait(seconds: patienceSeconds), isTaken.value { DispatchQueue.main.async(execute: arrived) }
         if !isTaken.value {
           printNotice(

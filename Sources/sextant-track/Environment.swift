@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The environment, signals and output of the process, by calls of the C library. Their pointers are to strings that live as
-/// long as the call, which is the reason for `unsafe`.
+/// The environment, signals and output of the process, through calls of the C library. `unsafe` because they take
+/// pointers, to strings that are valid during the call.
 import EventLoop
 import Glibc
 import SerialPort
@@ -12,10 +12,10 @@ func setVariable(_ name: String, _ value: String, replacing: Bool = true) {
   unsafe setenv(name, value, replacing ? 1 : 0)
 }
 
-/// Makes the end of the output's reader an error of writing.
+/// Makes a closed output a write error instead of a signal.
 func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
 
-/// Writes a line for people to standard error. Control characters are escaped. A closed or full one is not a reason to end.
+/// Writes a human-readable line to standard error. Control characters are escaped. Write errors are ignored.
 func printNotice(_ text: String) {
   let line = Array("sextant: \(PrintedText.escaped(text))\n".utf8)
   _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
@@ -30,8 +30,8 @@ let signalsToEnd: [Int32] = {
   return ignoresHangUp ? [SIGINT, SIGTERM] : [SIGINT, SIGTERM, SIGHUP]
 }()
 
-/// Both ends of a pipe that is readable once the end was requested, for a writer that waits; −1, which is ignored, if the
-/// system has no descriptor free.
+/// Both ends of a pipe that becomes readable when termination is requested, for a waiting writer; −1, which is ignored,
+/// if the system has no descriptor free.
 private let endings: (reading: Int32, writing: Int32) = {
   var ends: [Int32] = [-1, -1]
   _ = unsafe pipe(&ends)
@@ -39,17 +39,17 @@ private let endings: (reading: Int32, writing: Int32) = {
   return (ends[0], ends[1])
 }()
 
-/// Requests the end of the program: a writer waits no longer for a reader that has stopped. Callable from any thread.
+/// Requests the end of the program: a writer no longer waits for a reader that has stopped. Callable from any thread.
 func requestEnd() {
   var mark: UInt8 = 1
   // The few requests never fill the pipe.
   _ = unsafe write(endings.writing, &mark, 1)
 }
 
-/// The result of writing.
+/// The result of a write.
 enum Writing {
   case done
-  /// The reader is gone, or does not read and the end was requested.
+  /// The reader has closed the pipe, or does not read and termination was requested.
   case unread
   /// The system's reason.
   case failed(String)

@@ -6,7 +6,7 @@ import GPSDJSON
 import ReceiverStream
 import WireBytes
 
-/// Writes a line for each call of the delegate, as JSON or words.
+/// Writes a line for each call of the delegate, as JSON or text.
 final class Printer {
   private let isJSON: Bool
   /// Reused for each line.
@@ -14,7 +14,7 @@ final class Printer {
 
   init(isJSON: Bool) { self.isJSON = isJSON }
 
-  /// Prints a line. The words are made only if they are printed, as a description takes longer than a JSON line.
+  /// Prints a line. The text is created only if it is printed, because a description takes longer than a JSON line.
   func print(
     _ event: StaticString, _ words: @autoclosure () -> String = "", fields: (inout JSONLine) -> Void = { _ in }
   ) {
@@ -129,7 +129,7 @@ final class Printer {
     line.put(raw: UInt8(ascii: "\""))
   }
 
-  /// Returns a description whose time, after the @, is in ISO 8601 as that of the line.
+  /// Returns a description whose time, after the @, is in ISO 8601, like the time of the line.
   private static func words(_ description: String, _ time: Date) -> String {
     "\(description.components(separatedBy: " @ ")[0]) @ \(text(of: time))"
   }

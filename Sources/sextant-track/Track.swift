@@ -92,13 +92,13 @@ struct Track: ParsableCommand {
     if once, significant { throw ValidationError("--once and --significant exclude each other.") }
   }
 
-  /// Whether locations are requested in full: with another service only if an option is about them.
+  /// Whether location updates are requested: together with another service only if an option concerns them.
   var startsUpdates: Bool {
     let hasOtherService = significant || heading || !region.isEmpty
     return !once && (!hasOtherService || accuracy != nil || distanceFilter != nil)
   }
 
-  /// The environment with `--device` or `--demo` in it.
+  /// Sets the receiver of `--device` or `--demo` in the environment.
   private func nameReceiver() throws {
     if let device {
       guard device.contains(":") || FileManager.default.fileExists(atPath: device) else {
@@ -126,7 +126,8 @@ struct Track: ParsableCommand {
       .contains(where: \.likelihood.isPlausible)
   }
 
-  /// What Core Location, Foundation and a simulated receiver need beside the open descriptors and the main thread.
+  /// What Core Location, Foundation and a simulated receiver need in addition to the open descriptors and the main
+  /// thread.
   private static let leastDescriptors = 40
   private static let leastThreads = 6
 
@@ -187,7 +188,7 @@ struct DesiredAccuracy: ExpressibleByArgument {
 
 }
 
-/// The activities by their names in Core Location.
+/// The activities, keyed by their names in Core Location.
 enum Activity: String, ExpressibleByArgument, CaseIterable {
   case other, automotiveNavigation, fitness, otherNavigation, airborne
 

@@ -4,14 +4,14 @@ import Foundation
 
 /// The client of Core Location: it starts the services of the command line, prints each event, and ends in order.
 ///
-/// Sendable, as it runs on the main thread only, whose queue brings signals and the end of `--seconds`.
+/// Sendable because it runs only on the main thread, whose queue receives signals and the end of `--seconds`.
 final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
   private let options: Track
-  /// Options that each location needs, as the access to an option of the command line takes time.
+  /// Copies of the options that each location needs: access to a command-line option is slow.
   private let isOnce, defers: Bool
   private let printer: Printer
   private let manager = CLLocationManager()
-  /// The time of the location that was known at the start, which is not fresh.
+  /// The time of the location that was cached at the start, which is not fresh.
   private var cached: Date?
   private var wasDeferred = false
   private var hasAnswer = false
@@ -37,7 +37,7 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
     CLLocationManager.observeReceiverProblem { [self] problem in
       isForbidden = problem == .forbidden
       isAbsent = problem == .absent
-      // The service has logged the problem. A receiver that is lost later is waited for.
+      // The service has logged the problem. If the receiver is lost later, the service waits for it.
       guard !hasAnswer else { return }
       switch problem {
       case .held: end(75)
@@ -57,7 +57,7 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
     startServices()
   }
 
-  /// A signal requests the end; on the main thread.
+  /// Handles a signal that requests termination, on the main thread.
   func signalArrived() {
     // A second signal ends the process at once.
     if isEnding { exit(code) }
@@ -87,7 +87,7 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
   /// The exit code: 0 with an answer, 77 for a receiver that may not be opened, else 69.
   private var code: Int32 { hasAnswer ? 0 : isForbidden ? 77 : 69 }
 
-  /// Stops the services, and ends the process after the events that follow from it; the service restores the receiver.
+  /// Stops the services, and ends the process after the resulting events; the service restores the receiver.
   private func end(_ code: Int32? = nil) {
     guard !isEnding else { return }
     isEnding = true
@@ -107,7 +107,7 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
     lastManager.delegate = delegate
   }
 
-  /// The delegate of a new manager, which gets its authorization after all events that were sent before.
+  /// The delegate of a new manager, which receives its authorization after all events that were sent earlier.
   private final class LastDelegate: NSObject, CLLocationManagerDelegate {
     private let body: () -> Void
     init(_ body: @escaping () -> Void) { self.body = body }

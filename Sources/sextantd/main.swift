@@ -4,7 +4,8 @@ import Glibc
 import LocationDaemon
 import ReceiverRuntime
 
-// The location service of this computer. The options are read here, without a library, to keep the daemon small.
+// The location service of this computer. The options are read here, without an option library, to keep the daemon
+// small.
 func variable(_ name: String) -> String? {
   guard let value = unsafe getenv(name) else { return nil }
   return unsafe String(cString: value)
@@ -16,7 +17,7 @@ func complain(_ text: String) {
   _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
 }
 
-// Before the options: without /proc there are none, and the daemon would begin with its standard ones.
+// Before the options: without /proc there are no arguments, and the daemon would start with its defaults.
 if let shortage = ProcessStart.prepare(descriptors: Daemon.leastDescriptors, threads: Daemon.leastThreads) {
   complain(shortage.description)
   exit(Daemon.ExitCode.systemResource.rawValue)

@@ -17,13 +17,13 @@ enum AddressKeys {
     return dictionary
   }
 
-  /// Street, city and country, without those that are not known.
+  /// Street, city and country, without unknown ones.
   static func lines(of place: Place) -> [String] {
     let city = [place.postalCode, place.locality].compactMap(\.self).joined(separator: " ")
     return [street(of: place), city.isEmpty ? nil : city, place.administrativeArea, place.country].compactMap(\.self)
   }
 
-  /// The street with its number, as the place's name has both if it is no other name.
+  /// The street with its number: the place's name has both, unless it is another name.
   private static func street(of place: Place) -> String? {
     guard let street = place.thoroughfare else { return nil }
     guard let number = place.subThoroughfare else { return street }

@@ -12,10 +12,10 @@ open class CLGeocoder: NSObject {
 
   public override init() { requests = GeocoderRequests(.shared) }
 
-  /// Makes a geocoder of another service than the program's.
+  /// Makes a geocoder that uses a given service instead of the program's.
   init(service: GeocodingService) { requests = GeocoderRequests(service) }
 
-  /// Whether a request has no answer yet. It is false already when the handler is called, which may start the next one.
+  /// Whether a request is pending. It is false already when the handler is called, which may start the next one.
   open var isGeocoding: Bool { requests.isPending }
 
   /// Ends the request with `geocodeCanceled`.
@@ -89,7 +89,7 @@ open class CLGeocoder: NSObject {
     }
   }
 
-  /// - Parameter addressDictionary: parts of the address by the keys of `CLPlacemark.addressDictionary`.
+  /// - Parameter addressDictionary: parts of the address, with the keys of `CLPlacemark.addressDictionary`.
   @available(*, deprecated, renamed: "geocodeAddressString(_:completionHandler:)")
   open func geocodeAddressDictionary(
     _ addressDictionary: [AnyHashable: Any], completionHandler: @escaping CLGeocodeCompletionHandler
@@ -145,7 +145,7 @@ open class CLGeocoder: NSObject {
   }
 }
 
-/// A handler, which is called once and on the main queue.
+/// A handler, which is called once, on the main queue.
 private struct Handler: @unchecked Sendable {
   let handler: CLGeocodeCompletionHandler
 }

@@ -10,7 +10,7 @@ open class CLPlacemark: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable
   private let place: CLLocation
   private let zone: TimeZone?
 
-  /// - Parameter country: the name of the country, if the source has its code only.
+  /// - Parameter country: the name of the country, if the source has only its code.
   init(_ content: Place, country: String? = nil) {
     var content = content
     content.country = content.country ?? country
@@ -45,7 +45,7 @@ open class CLPlacemark: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable
     return CLCircularRegion(center: centre, radius: radius, identifier: identifier)
   }
   open var timeZone: TimeZone? { zone }
-  /// The name of the place: that of a building, a street with a number, or a city.
+  /// The name of the place: a building, a street with a number, or a city.
   open var name: String? { content.name }
   /// The street.
   open var thoroughfare: String? { content.thoroughfare }
@@ -66,14 +66,15 @@ open class CLPlacemark: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable
   /// The lake or river.
   open var inlandWater: String? { content.inlandWater }
   open var ocean: String? { content.ocean }
-  /// The names of sights and the like; nil without any.
+  /// The names of sights and the like; nil if there are none.
   open var areasOfInterest: [String]? { content.areasOfInterest.isEmpty ? nil : content.areasOfInterest }
 
-  /// The parts by the keys of the old address book. `FormattedAddressLines` has street, city and country.
+  /// The parts of the address, with the keys of the old address book. `FormattedAddressLines` has street, city and
+  /// country.
   @available(*, deprecated, message: "use the properties")
   open var addressDictionary: [AnyHashable: Any]? { AddressKeys.dictionary(of: content) }
 
-  /// A text for people, whose form may change.
+  /// A human-readable text, whose form may change.
   open override var description: String {
     let lines = [name] + AddressKeys.lines(of: content).map { $0 == name ? nil : $0 }
     let region = region.map { ", region \($0)" } ?? ""
@@ -85,7 +86,7 @@ open class CLPlacemark: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable
   open func copy(with zone: NSZone? = nil) -> Any { self }
   open class var supportsSecureCoding: Bool { true }
 
-  /// The texts by the names of their properties.
+  /// The texts, keyed by property name.
   private static var texts: [(key: String, path: WritableKeyPath<Place, String?>)] {
     [
       ("name", \.name), ("thoroughfare", \.thoroughfare), ("subThoroughfare", \.subThoroughfare),
@@ -108,7 +109,7 @@ open class CLPlacemark: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable
     }
   }
 
-  /// A subclass that encodes only its own properties gets those of ``init()``.
+  /// A subclass that encodes only its own properties gets the values of ``init()`` for these.
   public required init?(coder: NSCoder) {
     guard type(of: self) == CLPlacemark.self || coder.containsValue(forKey: "CLPlacemark.location") else {
       content = Place(Coordinate(latitudeDegrees: 0, longitudeDegrees: 0))

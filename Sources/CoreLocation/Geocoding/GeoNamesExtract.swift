@@ -9,9 +9,9 @@ struct GeoNamesExtract: Sendable {
   private let index: GeoNamesIndex
   private let names: GeoNamesNames
 
-  /// - Parameter path: the extract. `admin1CodesASCII.txt` and `admin2Codes.txt` beside it have the names of states and
-  ///   counties; without them these are nil.
-  /// - Returns: nil if the file cannot be read, or has no place.
+  /// - Parameter path: the extract. `admin1CodesASCII.txt` and `admin2Codes.txt` next to it have the names of states
+  ///   and counties; without them these are nil.
+  /// - Returns: nil if the file cannot be read, or contains no places.
   init?(_ path: String) {
     guard let text = Self.mapped(path), case let index = Self.index(of: text), index.count > 0 else { return nil }
     self.text = text
@@ -36,7 +36,7 @@ struct GeoNamesExtract: Sendable {
 
   /// Returns the places of a request.
   ///
-  /// - Parameter locale: the language in which the address may name its country, beside English.
+  /// - Parameter locale: the language in which the address may name its country, in addition to English.
   func places(_ request: GeocodingRequest, _ locale: Locale) throws(GeocodingError) -> [Place] {
     switch request {
     case .reverse(let coordinate):
@@ -49,7 +49,7 @@ struct GeoNamesExtract: Sendable {
     }
   }
 
-  /// The codes of countries by their names in lower case.
+  /// Country codes, keyed by country name in lower case.
   private static func countries(_ locale: Locale) -> [String: String] {
     var codes: [String: String] = [:]
     for region in Locale.Region.isoRegions {

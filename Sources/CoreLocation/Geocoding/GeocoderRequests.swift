@@ -3,13 +3,13 @@ import Foundation
 import Geocoding
 import Synchronization
 
-/// The one request of a geocoder. It lives until the answer, as programs keep no reference to the geocoder.
+/// The one request of a geocoder. It exists until the answer, because programs do not keep a reference to the geocoder.
 final class GeocoderRequests: Sendable {
   typealias Outcome = Result<[CLPlacemark], CLError>
 
   private struct State: Sendable {
     var lastNumber = 0
-    /// The request without an answer, and what takes the answer.
+    /// The pending request, and its completion.
     var pending: (number: Int, completion: @Sendable (Outcome) -> Void)?
   }
   private let state = Mutex(State())
@@ -31,7 +31,7 @@ final class GeocoderRequests: Sendable {
   ///
   /// - Parameters:
   ///   - request: the request.
-  ///   - locale: the locale of the answer; nil for the present one.
+  ///   - locale: the locale of the answer; nil for the current one.
   ///   - number: its number; nil for a new one.
   ///   - completion: takes the outcome, once.
   func begin(
@@ -50,7 +50,7 @@ final class GeocoderRequests: Sendable {
     }
   }
 
-  /// Ends the pending request, or the one of a number if it is pending.
+  /// Ends the pending request, or the request with a given number if it is pending.
   func cancel(_ number: Int? = nil) {
     guard let number = number ?? state.withLock({ $0.pending?.number }) else { return }
     finish(number, .failure(CLError(.geocodeCanceled)))

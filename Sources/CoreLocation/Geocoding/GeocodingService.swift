@@ -8,21 +8,21 @@ import Positioning
 import Synchronization
 
 /// The sources of addresses of this process: the server of the configuration, else an extract of GeoNames. If the server
-/// cannot be reached, the extract answers. One request runs at a time, on a thread that ends with the last one: from the
-/// first use of a global queue on, libdispatch would wake the process every second.
+/// cannot be reached, the extract answers. One request runs at a time, on a thread that ends with the last one: after
+/// the first use of a global queue, libdispatch would wake the process every second.
 final class GeocodingService: Sendable {
   static let shared = GeocodingService(.ofThisProcess())
 
   private struct State: Sendable {
     var pacing = RequestPacing<Result<[Place], GeocodingError>>()
     var extract: GeoNamesExtract?
-    /// Lines that were logged; each comes once.
+    /// Lines that were logged; each is logged once.
     var logged: Set<String> = []
   }
 
   private let settings: GeocodingSettings
   private let log: @Sendable (String) -> Void
-  /// The work that waits; nil while no thread runs.
+  /// The queued work; nil while no thread runs.
   private let queue = Mutex<[@Sendable () -> Void]?>(nil)
   private let state = Mutex(State())
 
@@ -35,8 +35,8 @@ final class GeocodingService: Sendable {
   ///
   /// - Parameters:
   ///   - request: the request.
-  ///   - locale: the locale of the answer; nil for the present one.
-  ///   - isWanted: whether the outcome is still waited for.
+  ///   - locale: the locale of the answer; nil for the current one.
+  ///   - isWanted: whether the caller still waits for the outcome.
   ///   - completion: takes the outcome, on the service's thread.
   func run(
     _ request: GeocodingRequest, _ locale: Locale?, isWanted: @escaping @Sendable () -> Bool,
@@ -58,7 +58,7 @@ final class GeocodingService: Sendable {
     if !isStarted { completion(.failure(CLError(GeocodingError.network("the system has no thread left")))) }
   }
 
-  /// Runs work after that which waits. Returns false if the system cannot start a thread.
+  /// Queues work after the pending work. Returns false if the system cannot start a thread.
   private func enqueue(_ work: @escaping @Sendable () -> Void) -> Bool {
     // Under the lock, so that no other work is added for a thread that does not start.
     queue.withLock { queue in
@@ -137,7 +137,7 @@ final class GeocodingService: Sendable {
     }
   }
 
-  /// The languages as in HTTP's Accept-Language; nil without one.
+  /// The languages in the form of HTTP's Accept-Language; nil if there is none.
   private static func languages(_ locale: Locale) -> String? {
     guard let language = locale.language.languageCode?.identifier else { return nil }
     return locale.language.region.map { "\(language)-\($0.identifier),\(language)" } ?? language

@@ -3,12 +3,12 @@ import EventLoop
 import Foundation
 import Geocoding
 
-/// A request by HTTP or HTTPS, which the program `curl` performs.
+/// A request over HTTP or HTTPS, which the program `curl` performs.
 ///
 /// FoundationNetworking would make every client of the module depend on libcurl and its thirty libraries, and a statically
-/// linked one would not link without their development files, also if it never asks for an address.
+/// linked one would not link without their development files, even if it never requests an address.
 enum WebRequest {
-  /// Seconds until the connection stands, and until the answer is complete.
+  /// Time limits for the connection and for the complete answer, seconds.
   private static let connectSeconds = 10
   private static let seconds = 20
 
@@ -19,13 +19,13 @@ enum WebRequest {
     guard let curl = program else { throw .network("the program curl is missing; install it") }
     let child: ChildProcess
     do throws(ChildProcessError) {
-      // The address stands in the input and not among the arguments, which every user of the machine can read.
+      // The address is in the input, not among the arguments, which every user of the machine can read.
       child = try ChildProcess(
         curl, ["--disable", "--config", "-"], input: Array(configuration(address, limit: limit).utf8))
     } catch { throw .network(error.description) }
     guard let body = child.readToEnd(limit: limit + 16) else { throw .network("the answer is too long") }
     let (code, errors) = child.end()
-    // A program that ignores the ends of its children gets no code; curl writes why it failed.
+    // A program that ignores SIGCHLD gets no exit code; curl writes the reason of a failure.
     guard code == 0 || code == nil && errors.isEmpty else {
       let reason = errors.trimmingCharacters(in: .whitespacesAndNewlines)
       throw .network(reason.isEmpty ? "curl ended with code \(code ?? -1)" : reason)
@@ -33,7 +33,7 @@ enum WebRequest {
     return try content(of: body)
   }
 
-  /// The body without the line of the status at its end.
+  /// The body without the status line at its end.
   private static func content(of answer: [UInt8]) throws(GeocodingError) -> [UInt8] {
     guard let end = answer.lastIndex(of: 0x0A) else { throw .network("the answer is incomplete") }
     let status = String(decoding: answer[(end + 1)...], as: UTF8.self)
@@ -61,7 +61,7 @@ enum WebRequest {
     """
   }
 
-  /// The program's name and the library's: servers ask for a name that tells programs apart.
+  /// The program's name and the library's: servers require a name that identifies the program.
   private static var userAgent: String {
     let name = ProcessInfo.processInfo.processName.unicodeScalars.filter {
       $0.isASCII && (CharacterSet.alphanumerics.contains($0) || "-_.".unicodeScalars.contains($0))

@@ -4,7 +4,7 @@ import Positioning
 import Synchronization
 
 /// An activity that counts as use of the program while it is in the background, for the permission "when in use". It begins in
-/// the foreground and lasts as long as the object (SS-2).
+/// the foreground and lasts as long as the object exists (SS-2).
 public final class CLBackgroundActivitySession: Sendable {
   private let service: any LocationService
   /// nil after the invalidation.

@@ -18,7 +18,7 @@ extension CLMonitor {
     }
   }
 
-  /// The device is near a beacon, any with the given parts.
+  /// The device is near any beacon with the given parts.
   public struct BeaconIdentityCondition: CLCondition {
     public let uuid: UUID
     /// nil for any.

@@ -38,7 +38,8 @@ public struct CLLocationUpdate: Sendable {
     case airborne = 4
   }
 
-  /// Returns the stream, which starts with the first iteration and ends with the iteration or its task (LV-1).
+  /// Returns the stream, which starts with the first iteration and ends with the iteration, or with the task that
+  /// iterates (LV-1).
   public static func liveUpdates(_ configuration: LiveConfiguration = .default) -> Updates {
     liveUpdates(configuration, service: Service.shared)
   }
@@ -78,7 +79,7 @@ public struct CLLocationUpdate: Sendable {
   }
 }
 
-/// One iteration. Its end, or that of its task, ends the updates.
+/// One iteration. Its end, or the end of its task, ends the updates.
 private final class LiveStream {
   /// The service writes updates into it.
   private final class Reader: LiveUpdateReader {

@@ -13,16 +13,16 @@ public enum CLMonitoringState: UInt, Sendable {
   case unmonitored = 3
 }
 
-/// A monitor of conditions, such as being within a circle. The conditions are stored by the monitor's name, and a later
-/// monitor of that name has them again (MO-1).
+/// A monitor of conditions, such as being within a circle. The conditions are stored under the monitor's name, and a
+/// later monitor of that name restores them (MO-1).
 public actor CLMonitor {
   private let service: any LocationService
   private let name: String
 
-  /// The changes of the conditions. A condition is not evaluated while an event of it was not taken (MO-4).
+  /// The changes of the conditions. A condition is not evaluated while one of its events waits (MO-4).
   public let events: Events
 
-  /// Opens the monitor of a name, which consists of ASCII alphanumerics and underscores.
+  /// Opens the monitor with a name that consists of ASCII alphanumerics and underscores.
   public init(_ name: String) async { self.init(name, service: Service.shared) }
 
   init(_ name: String, service: any LocationService) {
@@ -38,12 +38,13 @@ public actor CLMonitor {
   /// The identifiers of the conditions, in the order in which they were added.
   public var identifiers: [String] { service.conditionIdentifiers(of: name) }
 
-  /// Adds a condition, which replaces one of this identifier. Its state is unknown until it is evaluated (MO-2).
+  /// Adds a condition, which replaces any condition with this identifier. Its state is unknown until it is evaluated
+  /// (MO-2).
   public func add(_ condition: any CLCondition, identifier: String) {
     add(condition, identifier: identifier, assuming: .unknown)
   }
 
-  /// Adds a condition with an assumed state: an event comes if the state is another one.
+  /// Adds a condition with an assumed state: an event is delivered if the actual state differs.
   public func add(_ condition: any CLCondition, identifier: String, assuming state: Event.State) {
     guard let shape = Region.Shape(condition) else {
       service.log(
@@ -55,11 +56,12 @@ public actor CLMonitor {
       shape, identifier: identifier, assuming: Monitor.State(rawValue: state.rawValue) ?? .unknown, to: name)
   }
 
-  /// Removes a condition, if there is one of this identifier.
+  /// Removes a condition, if there is one with this identifier.
   public func remove(_ identifier: String) { service.removeCondition(identifier, from: name) }
 
-  /// Returns a condition and its last event (MO-5); nil without one of this identifier. While an event is handled, it is the
-  /// event before; the record has the new one from the next `next()` of the iteration on, or from its end.
+  /// Returns a condition and its last event (MO-5); nil if there is no condition with this identifier. While an event
+  /// is handled, the record has the previous event; it has the new one from the iteration's next call of `next()`, or
+  /// from the end of the iteration.
   public func record(for identifier: String) -> Record? {
     service.conditionRecord(identifier, of: name).map { Record($0) }
   }
@@ -108,8 +110,8 @@ public actor CLMonitor {
     public var serviceSessionRequired: Bool { content.diagnostic.contains(.serviceSessionRequired) }
   }
 
-  /// The events of a monitor. Of several iterations, one gets each event. An event that a program was handling at its end
-  /// comes again in the next run.
+  /// The events of a monitor. With several iterations, each event goes to one of them. An event that a program was
+  /// handling when it ended is delivered again in the next run.
   public struct Events: AsyncSequence, Sendable {
     public typealias Element = Event
     let name: String
@@ -120,7 +122,8 @@ public actor CLMonitor {
 
       fileprivate init(_ watch: EventWatch) { self.watch = watch }
 
-      /// Returns the next event; nil after the cancellation of the task. The event before it is handled from now on.
+      /// Returns the next event; nil after the cancellation of the task. The previous event counts as handled from now
+      /// on.
       public mutating func next() async throws -> Event? { await watch.next() }
     }
 
@@ -128,7 +131,7 @@ public actor CLMonitor {
   }
 }
 
-/// One iteration, which takes an event whenever there may be one.
+/// One iteration, which fetches an event whenever one may be available.
 private final class EventWatch {
   private final class Reader: MonitorReader {
     let continuation: AsyncStream<Void>.Continuation

@@ -3,8 +3,8 @@ import LocationService
 import Positioning
 import Synchronization
 
-/// A request for permission that lasts as long as the object. The user is asked if needed, and while the permission is not
-/// granted the diagnostics give the reason (SS-1).
+/// A request for permission that lasts as long as the object exists. The user is asked if needed, and while the
+/// permission is not granted the diagnostics give the reason (SS-1).
 public final class CLServiceSession: Sendable {
   /// The permission that the session needs.
   public enum AuthorizationRequirement: Int, Sendable {

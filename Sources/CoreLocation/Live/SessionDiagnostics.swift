@@ -3,8 +3,8 @@ import LocationService
 import Positioning
 import Synchronization
 
-/// The end of a session's iterations of diagnostics, by the invalidation of the session. The end of the session's object does
-/// not end them, as a program may make the session only for its diagnostics.
+/// Ends a session's iterations of diagnostics when the session is invalidated. The deallocation of the session does not
+/// end them, because a program may make the session only for its diagnostics.
 final class SessionEnd: Sendable {
   private struct State {
     var isOver = false
@@ -13,7 +13,8 @@ final class SessionEnd: Sendable {
   }
   private let state = Mutex(State())
 
-  /// Adds an iteration, which `body` ends, at once if the session is over. Returns the number for `remove`.
+  /// Adds an iteration, which `body` ends; it is called at once if the session is over. Returns the number for
+  /// `remove`.
   func begin(_ body: @escaping @Sendable () -> Void) -> Int? {
     let number: Int? = state.withLock { state in
       guard !state.isOver else { return nil }
@@ -36,7 +37,7 @@ final class SessionEnd: Sendable {
   }
 }
 
-/// One iteration of a session's diagnostics. Its end, that of its task, or the invalidation of the session ends it.
+/// One iteration of a session's diagnostics. It ends with its task or with the invalidation of the session.
 final class SessionDiagnostics {
   /// Yields changes that concern this session. The service calls it under its lock.
   private final class Reader: SessionReader, @unchecked Sendable {
@@ -66,7 +67,7 @@ final class SessionDiagnostics {
   init(relevant: Diagnostic, service: any LocationService, until end: SessionEnd) {
     let (stream, continuation) = AsyncStream.makeStream(of: Diagnostic.self)
     self.service = service
-    // Before the first value, as an iteration of a session that is over has none.
+    // Before the first value: an iteration of a session that is over yields no value.
     let number = end.begin { continuation.finish() }
     let id = service.beginSessionDiagnostics(Reader(continuation, relevant: relevant))
     continuation.onTermination = { _ in

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Positioning
 
-/// The delivery of ranged beacons, to the methods for the old and the new targets.
+/// The delivery of ranged beacons, to the delegate methods for regions and for constraints.
 extension CLLocationManager {
   func deliverRanged(
     _ beacons: [CLBeacon], _ target: Ranging.Target, _ delegate: any CLLocationManagerDelegate

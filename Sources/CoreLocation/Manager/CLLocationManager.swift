@@ -4,26 +4,27 @@ import LocationService
 import Positioning
 import Synchronization
 
-/// A client of location services. Its delegate is called on the run loop of the thread that made it, and never from inside
-/// a call of it.
+/// A client of location services. Its delegate is called on the run loop of the thread that made it, and never from
+/// within a call to the manager.
 ///
-/// It translates between Apple's names and the service, which decides. Its own state is the settings as they were assigned.
+/// It translates between Apple's names and the service, which decides. Its only state is the settings as they were
+/// assigned.
 open class CLLocationManager: NSObject {
   private let service: any LocationService
   private let delegateQueue: DelegateQueue
   private let id: ClientID
   /// Settings may be read while another thread changes them (TH-4).
   private let settings = Mutex(Settings())
-  /// Locked until the service has an assignment as well, so that the service has the last one (TH-4).
+  /// Locked until the service has the assigned value too, so that the service ends with the last one (TH-4).
   private let delegateLock = NSLock()
   /// Under `delegateLock`, as a weak reference must not be read while another thread writes it.
   private weak var assigned: (any CLLocationManagerDelegate)?
   /// Guards `completions` and `nextToken`.
   private let lock = NSLock()
   private var completions: [Int: ((any Error)?) -> Void] = [:]
-  /// Why a request for full accuracy is refused, by the number of its answer; under `lock`.
+  /// The reasons why requests for full accuracy are refused, keyed by the number of the answer; under `lock`.
   private var accuracyRefusals: [Int: AccuracyRefusal] = [:]
-  /// What the present delegate was told last; under `lock`.
+  /// The authorization last reported to the current delegate; under `lock`.
   private var reported: ReportedAuthorization?
   private var nextToken = 0
   /// The last location that was delivered, and whether a delivery is in progress; under `lock`.
@@ -42,7 +43,7 @@ open class CLLocationManager: NSObject {
     delegateQueue.connect(to: self)
   }
 
-  /// Makes a manager of another service than the program's.
+  /// Makes a manager that uses a given service instead of the program's.
   init(service: any LocationService) {
     self.service = service
     delegateQueue = DelegateQueue(delegateLoop: DelegateRunLoop(), log: service.log)
@@ -51,7 +52,7 @@ open class CLLocationManager: NSObject {
     delegateQueue.connect(to: self)
   }
 
-  /// Its services stop, but for regions and visits, which the program keeps (GE-7).
+  /// Its services stop, except regions and visits, which the program keeps (GE-7).
   deinit { service.remove(id) }
 
   private func call(_ call: ClientCall) { service.call(call, by: id) }
@@ -110,27 +111,28 @@ open class CLLocationManager: NSObject {
     get { setting(\.activityType) }
     set { setting(\.activityType, newValue, .setActivity(Activity(rawValue: newValue.rawValue) ?? .other)) }
   }
-  /// Whether updates may pause while nothing moves (PA-1).
+  /// Whether updates may pause while the device does not move (PA-1).
   open var pausesLocationUpdatesAutomatically: Bool {
     get { setting(\.pausesAutomatically) }
     set { setting(\.pausesAutomatically, newValue, .setPausesAutomatically(newValue)) }
   }
-  /// Whether updates go on in the background, which needs `location` among Info.plist's UIBackgroundModes (BG-1).
+  /// Whether updates continue in the background, which needs `location` among Info.plist's UIBackgroundModes (BG-1).
   open var allowsBackgroundLocationUpdates: Bool {
     get { setting(\.allowsBackground) }
     set { setting(\.allowsBackground, newValue, .setAllowsBackgroundUpdates(newValue)) }
   }
-  /// Whether the user sees that the program gets its location in the background, which counts as use (BG-3).
+  /// Whether an indicator shows the user that the program gets its location in the background, which counts as use
+  /// (BG-3).
   open var showsBackgroundLocationIndicator: Bool {
     get { setting(\.showsIndicator) }
     set { setting(\.showsIndicator, newValue, .setShowsBackgroundIndicator(newValue)) }
   }
-  /// The change from which a heading is delivered again, degrees.
+  /// The change after which a heading is delivered again, degrees.
   open var headingFilter: CLLocationDegrees {
     get { setting(\.headingFilter) }
     set { setting(\.headingFilter, newValue, .setHeadingFilter(degrees: newValue)) }
   }
-  /// The edge of the device that is 0° of the heading.
+  /// The edge of the device that defines 0° of the heading.
   open var headingOrientation: CLDeviceOrientation {
     get { setting(\.headingOrientation) }
     set {
@@ -147,9 +149,9 @@ open class CLLocationManager: NSObject {
 
   // MARK: Current values
 
-  /// The newest location; nil if none was ever retrieved, or without permission.
+  /// The newest location; nil if there was never one, or without permission.
   ///
-  /// While locations wait for their delivery it is the one that was delivered last (SU-23).
+  /// While locations wait for delivery, it is the last delivered one (SU-23).
   open var location: CLLocation? {
     service.refreshNewest()
     guard let newest = service.location(of: id) else { return nil }
@@ -192,7 +194,7 @@ open class CLLocationManager: NSObject {
   open func requestWhenInUseAuthorization() { call(.requestWhenInUse) }
   open func requestAlwaysAuthorization() { call(.requestAlways) }
 
-  // Subclasses and protocols name this method beside the one with a completion.
+  // Subclasses and protocols name this method as well as the one with a completion.
   open func requestTemporaryFullAccuracyAuthorization(withPurposeKey purposeKey: String) {
     requestTemporaryFullAccuracyAuthorization(withPurposeKey: purposeKey, completion: nil)
   }
@@ -269,7 +271,7 @@ open class CLLocationManager: NSObject {
   }
   open func stopMonitoring(for region: CLRegion) { call(.stopMonitoring(region.content)) }
   open func requestState(for region: CLRegion) {
-    // A region of an unknown class has no state (RG-12).
+    // Regions of an unknown class have no state (RG-12).
     guard region.isOfKnownKind else { return }
     call(.requestState(region.content))
   }
@@ -310,7 +312,7 @@ open class CLLocationManager: NSObject {
   }
   open func stopMonitoringLocationPushes() {}
 
-  /// Has a handler called on the manager's run loop, for a request that the system does not serve.
+  /// Calls a handler on the manager's run loop, for a request that the system does not serve.
   private func answerUnsupported(_ handler: @escaping () -> Void) {
     delegateQueue.put(.unsupported(token: keep { _ in handler() }))
   }
@@ -321,8 +323,8 @@ open class CLLocationManager: NSObject {
   func deliver(_ event: DelegateQueue.QueuedEvent) {
     switch event {
     case .event(let event, let ticket):
-      // The service may have stopped since the event was put into the queue (SU-15). It is asked also without a delegate, as
-      // the answer ends a request all the same.
+      // The service may have stopped since the event was put into the queue (SU-15). The service is asked even without
+      // a delegate, because delivery also ends a request.
       guard service.isCurrent(event, ticket, for: id), let delegate else { return }
       deliver(event, delegate)
     case .temporaryAccuracy(let token, let error):
@@ -342,7 +344,7 @@ open class CLLocationManager: NSObject {
     switch event {
     case .didUpdateLocations(let contents):
       let locations = contents.map { CLLocation($0) }
-      // A delegate that runs its loop may get the next locations inside this call.
+      // A delegate that runs its loop may receive the next locations inside this call.
       let wasDelivering = lock.withLock {
         defer { (lastReported, isDelivering) = (locations.last, true) }
         return isDelivering
@@ -379,8 +381,8 @@ open class CLLocationManager: NSObject {
     }
   }
 
-  /// Reports the authorization of an event, unless the delegate has it already (AU-3). A delegate reads the present one, which
-  /// may be newer than the event; the older method has that of the event.
+  /// Reports the authorization of an event, unless the delegate has it already (AU-3). A delegate reads the current
+  /// authorization, which may be newer than the event; the older method receives the one in the event.
   private func report(_ event: ReportedAuthorization.Value, _ delegate: any CLLocationManagerDelegate) {
     let present = ReportedAuthorization.Value(
       status: service.authorizationStatus, accuracy: service.accuracyAuthorization)
@@ -392,7 +394,7 @@ open class CLLocationManager: NSObject {
     if isNew { delegate.locationManagerDidChangeAuthorization(self) }
   }
 
-  /// The status for the older method: that of the event which is delivered, else the present one.
+  /// The status for the older method: from the event being delivered, otherwise the current one.
   func takeStatusOfEvent() -> CLAuthorizationStatus {
     let event = lock.withLock { () -> ReportedAuthorization.Value? in
       guard let event = reported?.event else { return nil }
@@ -403,7 +405,8 @@ open class CLLocationManager: NSObject {
     return event.flatMap { CLAuthorizationStatus(rawValue: Int32($0.status.rawValue)) } ?? authorizationStatus
   }
 
-  /// Delivers to a delegate with the older method. The old location of the first one is itself (SU-22).
+  /// Delivers to a delegate with the older method. For the first location, the old location is the location itself
+  /// (SU-22).
   func deliverOneByOne(_ locations: [CLLocation], _ delegate: some CLLocationManagerDelegate) {
     for location in locations {
       delegate.locationManager(self, didUpdateTo: location, from: lastOneByOne ?? location)
@@ -411,7 +414,7 @@ open class CLLocationManager: NSObject {
     }
   }
 
-  /// Logs once that updates are paused, for a delegate that is not told of it (PA-7).
+  /// Logs once that updates are paused, for a delegate without the method for it (PA-7).
   func logPause() {
     guard missing.insert("pause").inserted else { return }
     log(

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The events of a manager. Every method is optional: each has an implementation here, which a class replaces by its own. A
-/// subclass of a class that has adopted the protocol cannot add a method that the base class does not have.
+/// The events of a manager. Every method is optional: each has a default implementation here, which a class replaces
+/// with its own. A subclass of a class that has adopted the protocol cannot add a method that the base class does not
+/// have.
 public protocol CLLocationManagerDelegate: NSObjectProtocol {
   func locationManager(_ manager: CLLocationManager, didUpdateLocations locations: [CLLocation])
   func locationManager(

@@ -23,7 +23,7 @@ final class DelegateQueue: LocationServiceClient, @unchecked Sendable {
     self.log = log
   }
 
-  /// Sets whether a delegate is assigned. Events that are put without one wait until the loop runs.
+  /// Sets whether a delegate is assigned. Events that are queued without a delegate wait until the loop runs.
   func setHasDelegate(_ hasDelegate: Bool) { lock.withLock { self.hasDelegate = hasDelegate } }
 
   func connect(to manager: CLLocationManager) { self.manager = manager }
@@ -45,15 +45,15 @@ final class DelegateQueue: LocationServiceClient, @unchecked Sendable {
     }
     if isOverdue { logStall() }
     if let nextCheck { checkLoop(in: nextCheck) }
-    // One block per event: so the events of several managers come in the order in which they occurred, and a callback that
-    // runs the loop itself gets the next event inside. Coalesced events leave no-op blocks in the queue.
+    // One block per event: so the events of several managers are delivered in the order in which they occurred, and a
+    // callback that runs the loop itself gets the next event inside. Coalesced events leave no-op blocks in the queue.
     if isOneMore { delegateLoop.perform { [weak self] in self?.deliverNext() } }
   }
 
-  /// The queue of the checks. From the first use of a global queue on, libdispatch would wake the process every second.
+  /// The queue of the checks. After the first use of a global queue, libdispatch would wake the process every second.
   private static let checkQueue = DispatchQueue(label: "sextant.loops", qos: .utility)
 
-  /// Checks after this time whether the loop has run.
+  /// Schedules a check after this time whether the loop has run.
   private func checkLoop(in seconds: Double) {
     Self.checkQueue.asyncAfter(deadline: .now() + seconds) { [weak self] in
       guard let self else { return }
@@ -70,7 +70,7 @@ final class DelegateQueue: LocationServiceClient, @unchecked Sendable {
         + "(RunLoop.current.run(), or make the manager on the main thread)")
   }
 
-  /// Whether locations wait for their delivery.
+  /// Whether locations wait for delivery.
   var hasLocations: Bool { lock.withLock { queue.hasLocations } }
 
   private func deliverNext() {

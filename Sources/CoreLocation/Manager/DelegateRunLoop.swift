@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The run loop of the thread that made a manager, on which its delegate is called (TH-1), also when that loop sleeps, and
-/// when it is run inside a callback.
+/// The run loop of the thread that made a manager, on which its delegate is called (TH-1), even when that loop sleeps
+/// or is run inside a callback.
 final class DelegateRunLoop: Sendable {
   private let queue: RunLoopQueue
 
@@ -14,15 +14,15 @@ final class DelegateRunLoop: Sendable {
 
   deinit { queue.end() }
 
-  /// Runs a block on the loop, soon. Blocks of all managers run in their order.
+  /// Schedules a block on the loop. Blocks of all managers run in their order.
   func perform(_ body: @escaping @Sendable () -> Void) { queue.add(body) }
 }
 
 /// The blocks to run on a thread, in order: one block in each turn of its loop, so that timers and other sources of the loop
-/// get their turns as well.
+/// run as well.
 ///
-/// The main thread is reached through its dispatch queue too, for programs with `dispatchMain` or an asynchronous `main`: in
-/// those the main thread ends, and another thread serves its queue.
+/// The main thread is reached through its dispatch queue too, for programs with `dispatchMain` or an asynchronous
+/// `main`, in which the main thread ends, and another thread serves its queue.
 private final class RunLoopQueue: @unchecked Sendable {
   // Sendable: `waiting` and `users` are used under the lock, `source` is set before any other thread has the object.
   private let isMain: Bool

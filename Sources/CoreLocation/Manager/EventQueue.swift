@@ -14,11 +14,11 @@ struct EventQueue {
 
   /// The largest number of events: an hour of locations, one a second, for a loop that does not run.
   static var limit: Int { 3600 }
-  /// The wait of the first event from which the loop counts as busy.
+  /// The waiting time of the first event after which the loop counts as busy.
   static var togetherAfterSeconds: Double { 0.75 }
 
   private var events: [QueuedEvent] = []
-  /// The time since which the first event is the first.
+  /// The time since which the current first event has been the first.
   private var firstSince = 0.0
 
   var count: Int { events.count }
@@ -27,8 +27,8 @@ struct EventQueue {
 
   /// - Parameters:
   ///   - now: the time of a monotonic clock, seconds.
-  ///   - hasDelegate: whether there is a delegate. One may come in this turn of the loop; until then the newest event of each
-  ///     recurring kind is enough.
+  ///   - hasDelegate: whether there is a delegate. One may be assigned in this turn of the loop; until then the newest
+  ///     event of each recurring kind is enough.
   mutating func put(_ event: QueuedEvent, atSeconds now: Double, hasDelegate: Bool = true) {
     if !hasDelegate { events.removeAll { event.replaces($0) } }
     if events.isEmpty { firstSince = now }
@@ -72,7 +72,8 @@ extension EventQueue.QueuedEvent {
     }
   }
 
-  /// Whether it is locations, other than those that have waited for the program and come once.
+  /// Whether the event contains locations, except locations that waited for the start of the program, which are
+  /// delivered once.
   private var isRecurringLocations: Bool {
     if case .event(_, let ticket) = self { isLocations && ticket.waitingNumber == nil } else { false }
   }

@@ -86,7 +86,7 @@ public struct CallableDelegate {
   }
 }
 
-// Members of a class that adopts the protocol have precedence, as many name their manager `locationManager`.
+// Members of a class that adopts the protocol have precedence: many classes name their manager `locationManager`.
 extension CLLocationManagerDelegate {
   /// The target of `delegate.locationManager?(…)`; never nil.
   @_disfavoredOverload

@@ -4,13 +4,13 @@ import LocationService
 
 /// The property list of this program.
 enum PropertyList {
-  /// Returns the first one of ``PropertyListPlaces`` that can be parsed, else an empty one; and the problem of one that
-  /// cannot be.
+  /// Returns the first one of ``PropertyListPlaces`` that can be parsed, else an empty one; and the problem of a list
+  /// that cannot be parsed.
   static func ofProgram() -> (list: [String: Any], problem: String?) {
     var problem: String?
     for path in PropertyListPlaces.paths(ofExecutable: Bundle.main.executablePath ?? CommandLine.arguments[0]) {
       guard let data = FileManager.default.contents(atPath: path) else { continue }
-      // The format, which this does not ask for, would be returned by a pointer.
+      // Not requested: the format would be returned through a pointer.
       let list = try? unsafe PropertyListSerialization.propertyList(from: data, format: nil)
       if let list = list as? [String: Any] { return (list, problem) }
       problem = problem ?? "\(path): not a property list, and ignored; check it with plutil or xmllint"

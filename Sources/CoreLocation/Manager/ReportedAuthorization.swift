@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import Positioning
 
-/// The authorization that a delegate was told last. Several changes may wait for a run loop, and a delegate that reads the
-/// manager's status has the newest one at the first of them.
+/// The authorization that was last reported to a delegate. Several changes may wait for a run loop, and a delegate that
+/// reads the manager's status sees the newest one at the first change.
 struct ReportedAuthorization {
   struct Value: Equatable {
     var status: AuthorizationStatus
     var accuracy: AccuracyAuthorization
   }
 
-  /// The value that the delegate has: the present one at that time, or that of the event for the older method.
+  /// The value that the delegate has: the current one at that time, or the event's for the older method.
   var value: Value
   var isOfEvent = false
-  /// The event that is delivered, or was delivered last.
+  /// The event being delivered, or the last delivered one.
   let event: Value
 
   init(value: Value, event: Value) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CRunLoop.Source
 
-/// A source of a run loop. Any thread signals it and the loop's thread calls its body, in the next run of the loop; a loop
-/// that runs once (`run(mode:before:)`) returns after it.
+/// A source of a run loop. Any thread signals it and the loop's thread calls its body in the next iteration of the
+/// loop; a loop that runs once (`run(mode:before:)`) returns after it.
 ///
 /// The unsafe part of this module: Core Foundation counts the references to these objects itself. This type retains each
 /// once; the source retains the body that it calls until the loop has released the source too.
@@ -11,7 +11,7 @@ import CRunLoop.Source
   private let loop: c_loop
   private let source: c_loop_source
 
-  /// - Parameter isMain: whether it is a source of the main thread's loop, else of the calling thread's.
+  /// - Parameter isMain: whether it is a source of the main thread's loop; otherwise of the calling thread's loop.
   init(isMain: Bool, _ body: @escaping @Sendable () -> Void) {
     let retained = unsafe Unmanaged.passRetained(Body(call: body)).toOpaque()
     unsafe loop = isMain ? c_loop_main() : c_loop_current()

@@ -2,14 +2,14 @@
 
 /// Detects a thread that does not run its loop, so that the events of its manager wait.
 struct RunLoopStallDetector {
-  /// The longest wait of events, as a callback of a program may take a while.
+  /// The longest wait of events that is not a stall: a program's callback may take some time.
   static var timeoutSeconds: Double { 10 }
 
   private var waitingSince: Double?
   private var isReported = false
   private var isCheckScheduled = false
 
-  /// Takes an event. Returns whether a stall has to be reported, which happens once.
+  /// Handles an event. Returns whether to report a stall, which is reported once.
   mutating func received(atSeconds now: Double) -> Bool {
     guard let since = waitingSince else {
       waitingSince = now
@@ -27,7 +27,7 @@ struct RunLoopStallDetector {
     return max(0, since + Self.timeoutSeconds - now)
   }
 
-  /// Takes the time of the check. Returns whether a stall has to be reported.
+  /// Handles the check at its time. Returns whether to report a stall.
   mutating func checked(atSeconds now: Double) -> Bool {
     isCheckScheduled = false
     guard !isReported, let since = waitingSince, now - since >= Self.timeoutSeconds else { return false }

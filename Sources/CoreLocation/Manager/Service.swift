@@ -17,12 +17,12 @@ enum Service {
       case .daemon(let path): RemoteLocationService(path: path, app: app)
       }
     if let problem { service.log(problem) }
-    // At an orderly end the receiver is restored.
+    // The receiver is restored at an orderly exit.
     ProcessEnd.observe { Service.shared.finish() }
     return service
   }()
 
-  /// The keys of the program's property list. A variable of the environment replaces a missing key of its name.
+  /// The keys of the program's property list. An environment variable of the same name replaces a missing key.
   private static func keys(_ plist: [String: Any]) -> UsageKeys {
     let environment = ProcessInfo.processInfo.environment
     func text(_ key: String) -> String? { plist[key] as? String ?? environment[key] }

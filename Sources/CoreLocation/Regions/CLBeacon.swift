@@ -29,7 +29,7 @@ open class CLBeacon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   open var rssi: Int { content.strengthDecibelMilliwatts }
   open var timestamp: Date { Date(content.timestamp) }
 
-  /// A text for people (DA-3).
+  /// A human-readable text (DA-3).
   open override var description: String {
     String(
       format: "CLBeacon (uuid:%@, major:%@, minor:%@, proximity:%d +/- %.2fm, rssi:%ld, timestamp:%@)",
@@ -48,7 +48,7 @@ open class CLBeacon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     coder.encode(timestamp.timeIntervalSinceReferenceDate, forKey: "CLBeacon.timestamp")
   }
 
-  /// A subclass that encodes only its own properties gets those of ``init()``.
+  /// A subclass that encodes only its own properties gets the values of ``init()`` for these.
   public required init?(coder: NSCoder) {
     guard type(of: self) == CLBeacon.self || coder.containsValue(forKey: "CLBeacon.proximity") else {
       content = Self.empty

@@ -53,8 +53,8 @@ open class CLBeaconRegion: CLRegion {
   /// nil for any.
   open var minor: NSNumber? { identity.minor.map { NSNumber(value: $0) } }
 
-  /// Returns the Bluetooth advertisement of such a beacon: the iBeacon part, by the key of Apple's advertisers. An open major
-  /// or minor is 0.
+  /// Returns the Bluetooth advertisement of such a beacon: the iBeacon part, under the key that Apple's advertisers
+  /// use. An open major or minor is 0.
   ///
   /// - Parameter measuredPower: the strength at one metre, dBm; nil for −59, which is usual.
   open func peripheralData(withMeasuredPower measuredPower: NSNumber?) -> NSMutableDictionary {
@@ -70,7 +70,7 @@ open class CLBeaconRegion: CLRegion {
   override var shape: Region.Shape { .beacon(identity) }
   override var isOfBeacons: Bool { true }
 
-  /// A text for people (DA-3).
+  /// A human-readable text (DA-3).
   open override var description: String {
     "CLBeaconRegion (identifier:'\(identifier)', uuid:\(uuid.uuidString), major:\(major?.description ?? "(null)"), "
       + "minor:\(minor?.description ?? "(null)"))"

@@ -43,7 +43,7 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding {
     circle?.contains(coordinate.asCoordinate) ?? false
   }
 
-  /// Whether it is a circle, also by the initializer of iOS 4, or a region of beacons.
+  /// Whether it is a circle, including one made with the initializer of iOS 4, or a region of beacons.
   var isOfKnownKind: Bool { circle != nil || isOfBeacons || self is CLCircularRegion }
 
   /// The shape to monitor; for an empty region a circle that is refused.
@@ -83,7 +83,7 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding {
 
   open override var description: String { "\(type(of: self)) (identifier:'\(identifier)')" }
 
-  /// Returns a copy by coding, which is the only way to make an instance of an unknown subclass.
+  /// Returns a copy made with NSCoding, which is the only way to make an instance of an unknown subclass.
   open func copy(with zone: NSZone? = nil) -> Any {
     let archiver = NSKeyedArchiver(requiringSecureCoding: true)
     encode(with: archiver)
@@ -134,7 +134,7 @@ open class CLCircularRegion: CLRegion {
 
   public required init?(coder: NSCoder) { super.init(coder: coder) }
 
-  /// A text for people (DA-3).
+  /// A human-readable text (DA-3).
   open override var description: String {
     String(
       format: "CLCircularRegion (identifier:'%@', center:<%+.8f,%+.8f>, radius:%.2fm)", identifier as NSString,

@@ -21,5 +21,5 @@ public typealias CLHeadingComponentValue = Double
 public typealias CLBeaconMajorValue = UInt16
 /// The minor value of an iBeacon.
 public typealias CLBeaconMinorValue = UInt16
-/// Takes the places that a geocoder found, or the error.
+/// Receives the places that a geocoder found, or the error.
 public typealias CLGeocodeCompletionHandler = ([CLPlacemark]?, (any Error)?) -> Void

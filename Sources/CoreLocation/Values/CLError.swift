@@ -50,7 +50,7 @@ public struct CLError: Error, CustomNSError, Hashable, CustomStringConvertible {
 
   /// The error of a request for full accuracy.
   ///
-  /// - Parameter refusal: why it was refused without a question; nil if the question could not be shown.
+  /// - Parameter refusal: the reason why it was refused without a prompt; nil if the prompt could not be shown.
   init(_ error: PositioningError, refusal: AccuracyRefusal?) {
     let text = refusal?.text ?? "the question for full accuracy could not be shown; run the program on a terminal"
     self.init(
@@ -58,7 +58,7 @@ public struct CLError: Error, CustomNSError, Hashable, CustomStringConvertible {
       userInfo: error == .promptDeclined ? [NSLocalizedDescriptionKey: text] : [:])
   }
 
-  /// The error of a question that was not shown, as Info.plist lacks the text of these keys (AU-8).
+  /// The error of a prompt that was not shown because Info.plist lacks the text of these keys (AU-8).
   init(missingKeys: String) {
     let text = "the question for permission was not shown: Info.plist has no text for \(missingKeys)"
     self.init(.promptDeclined, userInfo: [NSLocalizedDescriptionKey: text])
@@ -73,7 +73,7 @@ public struct CLError: Error, CustomNSError, Hashable, CustomStringConvertible {
   }
   public var localizedDescription: String { errorUserInfo[NSLocalizedDescriptionKey] as? String ?? code.text }
 
-  /// As an NSError is printed, with the cause and the next step.
+  /// The form in which an NSError is printed, with the cause and the next step.
   public var description: String { "Error Domain=\(Self.errorDomain) Code=\(errorCode) \"\(localizedDescription)\"" }
 
   /// A region that can be monitored better than the requested one.

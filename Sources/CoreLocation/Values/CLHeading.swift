@@ -30,7 +30,7 @@ open class CLHeading: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   open var z: CLHeadingComponentValue { content.fieldMicrotesla.z }
   open var timestamp: Date { time }
 
-  /// A text for people (DA-2).
+  /// A human-readable text (DA-2).
   open override var description: String {
     String(
       format: "magneticHeading %.2f trueHeading %.2f accuracy %.2f x %+.3f y %+.3f z %+.3f @ %@", magneticHeading,

@@ -16,7 +16,7 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
     source = content.source.map(CLLocationSourceInformation.init)
   }
 
-  // Each initializer is a designated one, as on Apple's systems, so that a subclass may call any.
+  // Every initializer is a designated initializer, as on Apple's systems, so that a subclass may call any.
 
   /// Makes a location at 0, 0, for mocks in tests, which override what they need.
   public override init() {
@@ -25,7 +25,7 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
     source = nil
   }
 
-  /// Makes a location of now at sea level, with an altitude that is not valid.
+  /// Makes a location with the current time at sea level and an invalid altitude.
   public init(latitude: CLLocationDegrees, longitude: CLLocationDegrees) {
     time = Date()
     content = Self.content(
@@ -107,7 +107,7 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
   open var speedAccuracy: CLLocationSpeedAccuracy { content.speedAccuracyMetresPerSecond }
   /// The time of the measurement.
   open var timestamp: Date { time }
-  /// nil for a fix, as satellites do not give the storey.
+  /// nil for a fix: satellites do not determine the storey.
   open var floor: CLFloor? { content.floorLevel.map(CLFloor.init) }
   open var sourceInformation: CLLocationSourceInformation? { source }
 
@@ -119,7 +119,7 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
   @available(*, deprecated, renamed: "distance(from:)")
   open func getDistanceFrom(_ location: CLLocation) -> CLLocationDistance { distance(from: location) }
 
-  /// A text for people, whose form may change (DA-1).
+  /// A human-readable text, whose form may change (DA-1).
   open override var description: String {
     let formatter = DateFormatter()
     formatter.dateStyle = .short
@@ -154,7 +154,7 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
     }
   }
 
-  /// A subclass that encodes only its own properties gets those of ``init()``.
+  /// A subclass that encodes only its own properties gets the values of ``init()`` for these.
   public required init?(coder: NSCoder) {
     guard type(of: self) == CLLocation.self || coder.containsValue(forKey: "CLLocation.latitude") else {
       time = Date()

@@ -4,7 +4,7 @@ import Foundation
 /// The domain of errors of location pushes. Apple's text for it is not public.
 public let CLLocationPushServiceErrorDomain = "CLLocationPushServiceErrorDomain"
 
-/// An error of location pushes, which no system but Apple's sends.
+/// An error of location pushes, which only Apple's systems send.
 public struct CLLocationPushServiceError: Error, CustomNSError, Hashable, CustomStringConvertible {
   public enum Code: Int, Sendable {
     case unknown = 0

@@ -24,7 +24,7 @@ open class CLVisit: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     departure = content.departure.map { Date($0) } ?? .distantFuture
   }
 
-  /// `distantPast` if the monitoring began there.
+  /// `distantPast` if the visit began before the monitoring.
   open var arrivalDate: Date { arrival }
   /// `distantFuture` while the device is there.
   open var departureDate: Date { departure }

@@ -14,8 +14,8 @@ public let kCLLocationAccuracyHundredMeters: CLLocationAccuracy = 100
 public let kCLLocationAccuracyKilometer: CLLocationAccuracy = 1000
 /// Within three kilometres.
 public let kCLLocationAccuracyThreeKilometers: CLLocationAccuracy = 3000
-/// The accuracy of reduced locations, a little more than three kilometres. Compare with the constant, as no document gives its
-/// number.
+/// The accuracy of reduced locations, a little more than three kilometres. Compare with the constant: its value is not
+/// documented.
 public let kCLLocationAccuracyReduced: CLLocationAccuracy = 3000.5
 
 /// Every location is delivered.

@@ -3,7 +3,7 @@ import Foundation
 import ReceiverStream
 
 extension Date {
-  /// The date of a time, to the microsecond, the resolution of a present date.
+  /// The date of a time, to the microsecond, the resolution of a current date.
   init(_ time: UTCTime) { self.init(timeIntervalSince1970: Double(time.nanosecondsSince1970) / 1e9) }
 }
 

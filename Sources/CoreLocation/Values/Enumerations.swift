@@ -2,7 +2,7 @@
 
 /// The permission of the program for locations.
 public enum CLAuthorizationStatus: Int32, Sendable {
-  /// The user was not asked yet.
+  /// The user has not been asked yet.
   case notDetermined = 0
   /// Not allowed, and the user cannot change it.
   case restricted = 1
