@@ -28,7 +28,7 @@ public struct UsageKeys: Hashable, Codable, Sendable {
   public var alwaysAndWhenInUse: String?
   /// NSLocationAlwaysUsageDescription, of systems up to iOS 10.
   public var always: String?
-  /// NSLocationUsageDescription, of macOS: a start asks for permission by itself (C1).
+  /// NSLocationUsageDescription, of macOS: starting a service requests permission implicitly (C1).
   public var usage: String?
   /// NSLocationTemporaryUsageDescriptionDictionary: text by purpose.
   public var temporaryPurposes: [String: String] = [:]
@@ -45,13 +45,13 @@ public struct UsageKeys: Hashable, Codable, Sendable {
   public var isEmpty: Bool { whenInUse == nil && alwaysAndWhenInUse == nil && always == nil && usage == nil }
 }
 
-/// The authorization of an app and its prompts (rules AU).
+/// The authorization of an app, and its prompts (rules AU).
 ///
 ///     notDetermined ──request, key, in use──▶ asked ──an answer──▶ authorizedWhenInUse │ authorizedAlways │ denied
 ///     authorizedWhenInUse ──the one request for Always──▶ asked ──an answer──▶ the same │ authorizedAlways
 ///     any ──settings, policy, switch──▶ any
 public struct Authorization: Sendable {
-  /// The part that is stored between runs (AU-14).
+  /// The state that is stored between runs (AU-14).
   public struct Record: Hashable, Codable, Sendable {
     public var status: AuthorizationStatus
     public var accuracy: AccuracyAuthorization
@@ -71,7 +71,7 @@ public struct Authorization: Sendable {
   /// A permission request of an app.
   public enum Request: Hashable, Codable, Sendable {
     case whenInUse, always
-    /// Full accuracy for this run, by the key of its purpose.
+    /// Full accuracy for this run, with the key of its purpose.
     case temporaryFullAccuracy(purpose: String)
   }
 
@@ -91,7 +91,7 @@ public struct Authorization: Sendable {
     }
   }
 
-  /// The user's answer; `once` ends with the use.
+  /// The user's answer; `once` ends when the app is no longer in use.
   public enum Answer: Hashable, Codable, Sendable {
     case whenInUse, once, always, deny
     /// The prompt could not be shown.
@@ -101,16 +101,18 @@ public struct Authorization: Sendable {
   enum Reply: Hashable, Sendable {
     /// No prompt is necessary (AU-6).
     case none
-    /// No prompt can be shown now (AU-13); once, as another request of the same state would be answered alike.
+    /// No prompt can be shown now (AU-13); reported once, because a repeated request in the same state gets the same
+    /// answer.
     case cannotAsk
     case prompt(Prompt)
-    /// Prompts without a usage description are not shown: the keys of which one is missing (AU-8).
+    /// Prompts without a usage description are not shown: the keys, one of which is missing (AU-8).
     case missingKey(String)
     /// Refused without a prompt (AU-20).
     case refused
   }
 
-  /// Replaces the stored status: the environment of a service or a test. The user's answer to a prompt ends it.
+  /// Overrides the stored status, from the environment of a service or a test. The user's answer to a prompt ends the
+  /// override.
   private(set) var override: AuthorizationStatus?
   /// The app's usage descriptions and declarations.
   public let keys: UsageKeys
@@ -121,7 +123,7 @@ public struct Authorization: Sendable {
   public private(set) var receiverIsForbidden = false
   /// The prompt that waits for its answer.
   public private(set) var asked: Prompt?
-  /// Whether the app has made a request that has no answer yet.
+  /// Whether a request of the app is pending.
   public private(set) var isRequested = false
   /// Whether that request is not shown to the user here: a command or an agent answers it.
   public private(set) var isAnsweredElsewhere = false
@@ -135,8 +137,8 @@ public struct Authorization: Sendable {
     record = restored ?? Record(accuracy: keys.startsReduced ? .reduced : .full)
   }
 
-  /// C3: services that are off, and a receiver that may not be opened, count as denied; the granted status is kept. C4:
-  /// a policy counts as restricted.
+  /// C3: location services that are off and a receiver that may not be opened count as denied; the granted status is
+  /// kept. C4: a policy counts as restricted.
   public var status: AuthorizationStatus {
     if !servicesAreEnabled || receiverIsForbidden { return .denied }
     if let override { return override }
@@ -166,13 +168,13 @@ public struct Authorization: Sendable {
     return .prompt(prompt)
   }
 
-  /// The user does not see a request. Returns whether this was not known.
+  /// Records that requests are not shown to the user. Returns whether this is new.
   mutating func noteNotShown() -> Bool {
     defer { isAnsweredElsewhere = true }
     return !isAnsweredElsewhere
   }
 
-  /// A request can be shown from now on.
+  /// Records that requests can be shown from now on.
   mutating func mayBeShown() { isAnsweredElsewhere = false }
 
   /// The usage description for a request; AU-10 for Always.
@@ -202,7 +204,7 @@ public struct Authorization: Sendable {
     return .prompt(prompt)
   }
 
-  /// Takes the user's answer. Returns its prompt; nil when none was open.
+  /// Handles the user's answer. Returns the answered prompt; nil if none was open.
   @discardableResult
   mutating func answered(_ answer: Answer) -> Prompt? {
     guard let prompt = asked else { return nil }
@@ -219,13 +221,14 @@ public struct Authorization: Sendable {
     case .once: if !prompt.isUpgrade { isOnce = true }
     case .whenInUse: record.status = .authorizedWhenInUse
     case .always: record.status = prompt.request == .always ? .authorizedAlways : .authorizedWhenInUse
-    // Keeping the present status is not a refusal.
+    // Keeping the current status is not a refusal.
     case .deny: if !prompt.isUpgrade { record.status = .denied }
     }
     return prompt
   }
 
-  /// Returns the record that an answer to the open prompt leads to; nil if the answer changes nothing that is stored.
+  /// Returns the record that results from an answer to the open prompt; nil if the answer changes nothing that is
+  /// stored.
   package func record(after answer: Answer, to prompt: Prompt) -> Record? {
     guard asked == prompt else { return nil }
     var answered = self
@@ -248,7 +251,7 @@ public struct Authorization: Sendable {
 
   mutating func setReceiverForbidden(_ isForbidden: Bool) { receiverIsForbidden = isForbidden }
 
-  /// The app is no longer in use: "allow once" (AU-14) and temporary full accuracy end.
+  /// Ends "allow once" (AU-14) and temporary full accuracy when the app is no longer in use.
   mutating func useEnded() {
     isOnce = false
     hasTemporaryFullAccuracy = false

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
-/// The watch of a beacon region (BE-9): inside with the first sighting, outside after half a minute without one. The
-/// first sighting, or its absence, sets the state without an event, as with circles (RG-13).
+/// The watch of a beacon region (BE-9): inside at the first sighting, outside after half a minute without a sighting.
+/// The first sighting, or its absence, sets the state without an event, as with circles (RG-13).
 struct BeaconWatch: Hashable, Sendable {
   static var silence: Milliseconds { Milliseconds(30_000) }
 
@@ -19,15 +19,15 @@ struct BeaconWatch: Hashable, Sendable {
 
   var deadline: Instant? { state == .outside ? nil : lastSighting + Self.silence }
 
-  /// Scanning has resumed: the time without it does not count as silence.
+  /// Scanning has resumed: the time without scanning does not count as silence.
   mutating func restart(at now: Instant) { lastSighting = max(lastSighting, now) }
 
-  /// Takes a sighting at a time when the state must not change: it ends a silence.
+  /// Handles a sighting while the state must not change: it only ends a silence.
   mutating func note(_ sighting: BeaconSighting) {
     if identity.matches(sighting) { lastSighting = sighting.received.instant }
   }
 
-  /// Takes a sighting; true when the state changed by a crossing.
+  /// Handles a sighting; returns whether it is a crossing.
   mutating func receive(_ sighting: BeaconSighting) -> Bool {
     guard identity.matches(sighting) else { return false }
     lastSighting = sighting.received.instant
@@ -35,7 +35,7 @@ struct BeaconWatch: Hashable, Sendable {
     return state == .outside
   }
 
-  /// Lets the time pass; true when the state changed by a crossing.
+  /// Advances the time; returns whether the region was left.
   mutating func wake(at now: Instant) -> Bool {
     guard let due = deadline, now >= due else { return false }
     defer { state = .outside }

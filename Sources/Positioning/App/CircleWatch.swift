@@ -7,13 +7,13 @@ import MonotonicTime
 ///     inside  ──across the border, past the margin, 20 s──▶ outside            a crossing
 ///     outside ──across the border, past the margin, 20 s──▶ inside             a crossing
 ///
-/// The time counts from the first fix beyond the border and restarts when fixes lie back over it. A slow crossing is
-/// not past the margin in time: for it a quarter of the margin and 28 s suffice, because an event comes 30 s after the
-/// crossing at most.
+/// The time counts from the first fix beyond the border and restarts when fixes are back on the former side. A slow
+/// crossing does not pass the margin in time: a quarter of the margin and 28 s are enough for it, because an event is
+/// due at most 30 s after the crossing.
 struct CircleWatch: Hashable, Sendable {
-  /// The archived guide's time on the new side.
+  /// The time on the new side, from Apple's archived guide.
   static var dwellSeconds: Double { 20 }
-  /// The time after which a slow crossing counts: within the contract's 30 s, with an epoch to spare.
+  /// The time after which a slow crossing counts: within the contract's 30 s, with a reserve of one epoch.
   static var slowDwellSeconds: Double { 28 }
   /// The time after a fix beyond the border within which a fix back over it may be an outlier.
   static var outlierSeconds: Double { 2 }
@@ -28,7 +28,7 @@ struct CircleWatch: Hashable, Sendable {
   /// The first and the last fix on the other side.
   private var beyondSince: Instant?
   private var lastBeyond = Instant.zero
-  /// The last fix, alone, lay back on this side: it may be an outlier.
+  /// Only the last fix was back on this side: it may be an outlier.
   private var isOutlier = false
   private let centre: SurfacePoint
 
@@ -40,7 +40,7 @@ struct CircleWatch: Hashable, Sendable {
     centre = SurfacePoint(circle.centre)
   }
 
-  /// Whether a crossing is being watched: fixes are needed now.
+  /// Whether a possible crossing is in progress: fixes are needed now.
   var isCrossing: Bool { beyondSince != nil }
 
   /// Watching resumes after a break: an older fix does not count as a stay on the other side (RG-14).
@@ -54,7 +54,7 @@ struct CircleWatch: Hashable, Sendable {
     abs(point.distanceMetres(to: centre) - circle.radiusMetres)
   }
 
-  /// Takes a sample; true when the state changed by a crossing.
+  /// Handles a sample; returns whether it completes a crossing.
   mutating func receive(_ sample: Sample) -> Bool {
     guard sample.accuracyMetres >= 0, sample.accuracyMetres <= max(circle.radiusMetres, Self.blurMetres) else {
       return false
@@ -76,7 +76,7 @@ struct CircleWatch: Hashable, Sendable {
     isOutlier = false
     let seconds = sample.measured.seconds(since: since)
     guard seconds >= Self.dwellSeconds else { return false }
-    // A small circle has no inside that deep.
+    // A small circle is not that deep.
     let margin = side == .inside ? min(margin(sample), circle.radiusMetres / 2) : margin(sample)
     let past = abs(depth)
     guard past >= margin || seconds >= Self.slowDwellSeconds && past >= min(margin, marginMetres) / 4 else {
@@ -87,8 +87,8 @@ struct CircleWatch: Hashable, Sendable {
     return true
   }
 
-  /// Takes a fix on the present side. A single one among many on the other side is ignored: otherwise each reflection
-  /// would delay a crossing.
+  /// Handles a fix on the current side. A single such fix among many on the other side is ignored: otherwise each
+  /// reflected signal would delay a crossing.
   private mutating func turnBack(_ sample: Sample) {
     if !isOutlier, sample.measured.seconds(since: lastBeyond) <= Self.outlierSeconds {
       isOutlier = true

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The command that grants a program its permission, for lines of the log.
+/// The command that grants a program its permission, for log lines.
 public struct GrantCommand: Hashable, Sendable {
   private let program: String
   private let environment: String
 
   /// - Parameters:
   ///   - program: the program's name in `sextant authorize`.
-  ///   - environment: the assignments that the command needs, such as `SEXTANT_STATE_DIR=/run/hike`; empty for none.
+  ///   - environment: the assignments that the command needs, such as `SEXTANT_STATE_DIR=/run/hike`; empty if there are
+  ///     none.
   public init(program: String, environment: String = "") {
     self.program = Self.quoted(program)
     self.environment = environment
@@ -19,7 +20,7 @@ public struct GrantCommand: Hashable, Sendable {
     return (environment.isEmpty ? "" : "\(environment) ") + "sextant authorize grant \(program) \(extent)"
   }
 
-  /// A word of the shell.
+  /// A shell word.
   public static func quoted(_ word: String) -> String {
     let isPlain =
       !word.isEmpty

@@ -4,9 +4,9 @@ import ReceiverStream
 
 /// The conditions of one CLMonitor and their states (rules MO).
 ///
-/// A condition has at most one event that was not handled; until then it is not evaluated (MO-4). An iteration handles the
-/// event that it has taken until its next one: the record has the event from then on (MO-5), so that a program that ends while
-/// it handles an event gets that again.
+/// A condition has at most one unhandled event, and is not evaluated until that event is handled (MO-4). An iteration
+/// handles an event from the call that returns it until the next call: then the record has the event (MO-5), so that a
+/// program that ends while it handles an event receives it again.
 ///
 ///     evaluated ──a change──▶ waiting ──take──▶ handled by an iteration ──its next take, or its end──▶ evaluated
 public struct Monitor: Sendable {
@@ -39,7 +39,7 @@ public struct Monitor: Sendable {
     public var identifier: String
     public var state: State
     public var date: UTCTime
-    /// The beacon that was received, where the condition does not name it fully (MO-6).
+    /// The beacon that was received, if the condition does not identify it fully (MO-6).
     public var refinement: BeaconIdentity?
     public var diagnostic: Diagnostic = []
 
@@ -54,7 +54,7 @@ public struct Monitor: Sendable {
     }
   }
 
-  /// The part of a condition that is stored between runs (MO-1).
+  /// The state of a condition that is stored between runs (MO-1).
   public struct Record: Hashable, Codable, Sendable {
     public var condition: Region.Shape
     /// The last event whose handling is complete (MO-5).
@@ -68,7 +68,7 @@ public struct Monitor: Sendable {
 
   private struct Entry {
     var record: Record
-    /// Nil: the condition exceeds the limit, or there is nothing to monitor it with.
+    /// Nil: the condition exceeds the limit, or no hardware can monitor it.
     var watch: RegionWatch?
     /// The event that waits, or that an iteration handles.
     var waiting: Event?
@@ -76,7 +76,7 @@ public struct Monitor: Sendable {
     var hindrance: Diagnostic = []
     var handled: Handled?
 
-    /// Marks the condition as not monitored. Until that is delivered, the flag beside the former state reports it to
+    /// Marks the condition as not monitored. Until that is delivered, the flag next to the former state reports it to
     /// later runs.
     mutating func refuse(_ refusal: Diagnostic, at date: UTCTime) {
       watch = nil
@@ -90,7 +90,7 @@ public struct Monitor: Sendable {
     var isWaiting: Bool { waiting != nil && handled == nil }
   }
 
-  /// An event that an iteration has taken and not completed.
+  /// An event that an iteration has received and not completed.
   private struct Handled {
     var event: Event
     var iteration: Int
@@ -102,7 +102,7 @@ public struct Monitor: Sendable {
 
   /// - Parameters:
   ///   - room: the number of conditions that the app may still monitor.
-  ///   - isPossible: whether there is something to monitor a condition with.
+  ///   - isPossible: whether there is hardware to monitor a condition.
   init(
     _ name: String, restored: [Record] = [], room: Int = Regions.limit, at now: Instant,
     isPossible: (Region.Shape) -> Bool = { _ in true }
@@ -134,10 +134,10 @@ public struct Monitor: Sendable {
   /// The number of conditions that count for the app's limit.
   var monitoredCount: Int { entries.count { $0.watch != nil } }
 
-  /// Whether a condition of this name is monitored, and counts for the limit.
+  /// Whether a condition with this name is monitored and counts for the limit.
   func monitors(_ identifier: String) -> Bool { index(of: identifier).map { entries[$0].watch != nil } ?? false }
 
-  /// The record of a condition; nil without a condition of this name.
+  /// The record of a condition; nil if there is none with this name.
   public func record(_ identifier: String) -> Record? { index(of: identifier).map { entries[$0].record } }
 
   /// Adds a condition, in place of one with the same identifier (MO-2).
@@ -159,14 +159,14 @@ public struct Monitor: Sendable {
   /// Monitors conditions that could not be monitored before (GE-6). The silence of a beacon counts from `restart`.
   ///
   /// - Parameter room: the number of conditions that the app may still monitor.
-  /// - Returns: the number of conditions that are monitored in addition.
+  /// - Returns: the number of additionally monitored conditions.
   mutating func hostCapabilitiesCame(room: Int, isPossible: (Region.Shape) -> Bool) -> Int {
     var count = 0
     for index in entries.indices where count < room && entries[index].watch == nil {
       let record = entries[index].record
       guard record.lastEvent.diagnostic.contains(.conditionUnsupported), isPossible(record.condition) else { continue }
       entries[index].watch = RegionWatch(record.condition, state: record.lastEvent.state.region, at: .zero)
-      // A client that received the refusal receives the state with the next fix.
+      // A client that received the refusal receives the state at the next fix.
       if !entries[index].isReported { entries[index].record.lastEvent.diagnostic.remove(.conditionUnsupported) }
       entries[index].waiting = nil
       count += 1
@@ -193,14 +193,14 @@ public struct Monitor: Sendable {
     return hasCompleted
   }
 
-  /// Takes the next event for an iteration, which has completed the one before.
+  /// Returns the next event for an iteration, which has completed the previous one.
   mutating func take(by iteration: Int) -> Event? {
     guard let index = entries.firstIndex(where: \.isWaiting), let event = entries[index].waiting else { return nil }
     entries[index].handled = Handled(event: event, iteration: iteration)
     return event
   }
 
-  /// The same when nothing may be monitored: each condition reports the reason once.
+  /// The same while monitoring is not permitted: each condition reports the reason once.
   mutating func takeHindrance(_ hindrance: Diagnostic, by iteration: Int, at now: UTCTime) -> Event? {
     guard
       let index = entries.firstIndex(where: {
@@ -225,9 +225,9 @@ public struct Monitor: Sendable {
     return events
   }
 
-  /// Notes that an event was handled. An event of an earlier process is the condition's last one from now on.
+  /// Records that an event was handled. An event from an earlier process becomes the condition's last event.
   ///
-  /// - Parameter isHindered: whether nothing may be monitored now; else an earlier obstacle is past.
+  /// - Parameter isHindered: whether monitoring is not permitted now; otherwise an earlier obstacle no longer applies.
   mutating func complete(_ event: Event, isHindered: Bool, at now: Instant) {
     guard let index = index(of: event.identifier) else { return }
     entries[index].record.lastEvent = event
@@ -243,7 +243,7 @@ public struct Monitor: Sendable {
     }
   }
 
-  /// Lets an event of an earlier process wait again, whose condition is in its state.
+  /// Requeues an event from an earlier process whose condition still has the event's state.
   mutating func expect(_ event: Event, at now: Instant) {
     guard let index = index(of: event.identifier), entries[index].watch != nil,
       event.state != entries[index].record.lastEvent.state
@@ -271,13 +271,14 @@ public struct Monitor: Sendable {
     }
   }
 
-  /// Each returns whether there is a new event.
+  /// Each function returns whether there is a new event.
   mutating func receive(_ sample: Sample) -> Bool {
     update(date: sample.location.timestamp, sighting: nil) { watch in _ = watch.receive(sample) }
   }
 
   mutating func receive(_ sighting: BeaconSighting) -> Bool {
-    // A condition with a waiting event is not evaluated (MO-4); the time until it is taken does not count as silence.
+    // A condition with a waiting event is not evaluated (MO-4); the time until it is delivered does not count as
+    // silence.
     for index in entries.indices where entries[index].waiting != nil { entries[index].watch?.note(sighting) }
     return update(date: sighting.received.utc, sighting: sighting) { watch in _ = watch.receive(sighting) }
   }
@@ -313,8 +314,8 @@ public struct Monitor: Sendable {
     entries.firstIndex { $0.record.lastEvent.identifier == identifier }
   }
 
-  /// The distance to the nearest border of a circle in metres, and whether a crossing is being watched; nil without
-  /// circles.
+  /// The distance to the nearest border of a circle in metres, and whether a possible crossing is in progress; nil
+  /// without circles.
   func nearestBorder(from point: SurfacePoint) -> (metres: Double, isCrossing: Bool)? {
     var nearest: (metres: Double, isCrossing: Bool)?
     for entry in entries {

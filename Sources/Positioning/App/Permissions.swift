@@ -5,7 +5,7 @@ public enum ApplicationState: Int, Codable, Sendable {
   case foreground, background, suspended
 }
 
-/// The handling of a service's events at present.
+/// How a service's events are handled now.
 enum Delivery: Hashable, Sendable {
   case deliver
   /// Kept until the app runs again (C7).
@@ -13,13 +13,13 @@ enum Delivery: Hashable, Sendable {
   case none
 }
 
-/// An app's permissions, by its authorization and its state: the table of section 2.12 as code.
+/// An app's permissions, derived from its authorization and its state: the table of section 2.12 as code.
 struct Permissions: Hashable, Sendable {
   enum Service: Hashable, Sendable {
     case standard
     /// Significant change, regions and visits: they wake an app.
     case waking
-    /// Heading and ranging: they do not.
+    /// Heading and ranging: they do not wake an app.
     case running
   }
 
@@ -34,7 +34,7 @@ struct Permissions: Hashable, Sendable {
   /// In use, in the sense of WhenInUse.
   var isInUse: Bool { application == .foreground || hasBackgroundActivity }
 
-  /// - Parameter allowsBackground: the manager's own setting; if it was never set, the mode alone counts (BG-2).
+  /// - Parameter allowsBackground: the manager's own setting; if it was never set, only the mode counts (BG-2).
   func delivery(_ service: Service, allowsBackground: Bool?, showsIndicator: Bool = false) -> Delivery {
     guard status.isAuthorized else { return .none }
     if application == .foreground { return .deliver }

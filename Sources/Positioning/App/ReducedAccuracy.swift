@@ -14,7 +14,7 @@ struct ReducedAccuracy: Sendable {
 
   init() {}
 
-  /// Takes a reduced sample; returns whether it differs from the last one.
+  /// Handles a reduced sample; returns whether it differs from the last one.
   mutating func isNew(_ sample: Sample) -> Bool {
     if let last, last.location.coordinate == sample.location.coordinate,
       sample.measured.milliseconds(since: last.measured) < Self.interval.count
@@ -41,7 +41,7 @@ struct ReducedAccuracy: Sendable {
       timestamp: location.timestamp, source: location.source)
   }
 
-  /// Reduces waiting locations: of those in one cell the first of each interval.
+  /// Reduces waiting locations: from each cell, keeps the first one of each interval.
   static func reduced(_ locations: [Location]) -> [Location] {
     var reported: [Location] = []
     for location in locations {
@@ -65,8 +65,8 @@ struct ReducedAccuracy: Sendable {
   static func middle(of coordinate: Coordinate) -> Coordinate {
     let row = (coordinate.latitudeDegrees / cellDegrees).rounded(.down)
     let latitude = min(90, max(-90, (row + 0.5) * cellDegrees))
-    // The number of cells in a row makes them at most as wide as high at their widest side, which is towards the
-    // equator.
+    // The number of cells in a row is such that a cell, at its widest side (towards the equator), is at most as wide as
+    // high.
     let widest = min(abs(row), abs(row + 1)) * cellDegrees
     let columns = max(1, (360 * Trigonometry.cosine(degrees: widest) / cellDegrees).rounded(.up))
     let width = 360 / columns

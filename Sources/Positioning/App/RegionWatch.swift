@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
-/// The watch of a region of either kind.
+/// The watch of a region, circle or beacon.
 enum RegionWatch: Hashable, Sendable {
   case circle(CircleWatch)
   case beacon(BeaconWatch)
@@ -40,14 +40,14 @@ enum RegionWatch: Hashable, Sendable {
     }
   }
 
-  /// Takes a sighting at a time when the state must not change.
+  /// Handles a sighting while the state must not change.
   mutating func note(_ sighting: BeaconSighting) {
     guard case .beacon(var watch) = self else { return }
     watch.note(sighting)
     self = .beacon(watch)
   }
 
-  /// Each returns whether the state changed by a crossing.
+  /// Each function returns whether a crossing changed the state.
   mutating func receive(_ sample: Sample) -> Bool {
     guard case .circle(var watch) = self else { return false }
     defer { self = .circle(watch) }

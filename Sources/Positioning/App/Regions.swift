@@ -32,7 +32,7 @@ public struct Regions: Sendable {
     var watch: RegionWatch
   }
 
-  /// The largest radius that is monitored; negative: monitoring is not supported (RG-7).
+  /// The largest radius that is monitored; negative if monitoring is not supported (RG-7).
   package let maximumRadiusMetres: Double
   private var entries: [Entry] = []
 
@@ -56,9 +56,9 @@ public struct Regions: Sendable {
   /// Whether nothing is monitored.
   public var isEmpty: Bool { entries.isEmpty }
 
-  /// Begins to monitor a region, in place of one with the same identifier (RG-2).
+  /// Starts to monitor a region, which replaces any region with the same identifier (RG-2).
   ///
-  /// - Throws: `regionMonitoringFailure` for a region that is too large, has no place, or exceeds the limit.
+  /// - Throws: `regionMonitoringFailure` for a region that is too large, has an invalid centre, or exceeds the limit.
   mutating func start(_ region: Region, marginMetres: Double? = nil, at now: Instant) throws(PositioningError) {
     guard isPossible(region.shape) else { throw .regionMonitoringFailure }
     let entry = Entry(
@@ -72,17 +72,17 @@ public struct Regions: Sendable {
     entries.append(entry)
   }
 
-  /// Whether a circle has a place and is not too large (RG-6).
+  /// Whether a circle has a valid centre and is not too large (RG-6).
   func isPossible(_ shape: Region.Shape) -> Bool { shape.isPossible(maximumRadiusMetres: maximumRadiusMetres) }
 
-  /// Ends monitoring by identifier; false without such a region (RG-9).
+  /// Stops monitoring the region with an identifier; false if there is none (RG-9).
   mutating func stop(_ region: Region) -> Bool {
     guard let index = entries.firstIndex(where: { $0.record.region.isSame(as: region) }) else { return false }
     entries.remove(at: index)
     return true
   }
 
-  /// Whether a region of this identifier is monitored.
+  /// Whether a region with this identifier is monitored.
   func monitors(_ region: Region) -> Bool { entries.contains { $0.record.region.isSame(as: region) } }
 
   /// The state of a region; `unknown` if it is not monitored.
@@ -108,7 +108,7 @@ public struct Regions: Sendable {
     for index in entries.indices { entries[index].watch.restart(at: now) }
   }
 
-  /// Each passes its input to all regions; `body` gets every crossing. True when a state changed in any way.
+  /// Each function passes its input to all regions; `body` receives every crossing. Returns whether any state changed.
   @discardableResult
   mutating func receive(_ sample: Sample, _ body: (Crossing) -> Void) -> Bool {
     update(body) { watch in watch.receive(sample) }
@@ -137,7 +137,7 @@ public struct Regions: Sendable {
     return hasChanged
   }
 
-  /// The monitored circles, smaller ones first: the order in which they keep resources (RG-23).
+  /// The monitored circles, smaller ones first: the order in which they get resources (RG-23).
   public var circlesBySize: [Circle] {
     var circles: [Circle] = []
     for entry in entries {
@@ -149,7 +149,7 @@ public struct Regions: Sendable {
   /// Whether a scan for beacons is necessary.
   public var hasBeacons: Bool { entries.contains { $0.record.region.shape.isBeacon } }
 
-  /// The distance to the nearest border in metres, and whether a crossing is being watched; nil without circles.
+  /// The distance to the nearest border in metres, and whether a possible crossing is in progress; nil without circles.
   func nearestBorder(from point: SurfacePoint) -> (metres: Double, isCrossing: Bool)? {
     var nearest: (metres: Double, isCrossing: Bool)?
     for entry in entries {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The authorization that a service session requires; the raw values are those of
+/// The authorization that a service session requires; the raw values equal those of
 /// CLServiceSession.AuthorizationRequirement.
 public enum ServiceGoal: Int, Codable, Sendable, Comparable {
   case none = 0
@@ -29,7 +29,7 @@ struct ServiceSessions: Sendable {
     purposes[id] = nil
   }
 
-  /// The purpose for which a session requires full accuracy; of several the oldest.
+  /// The purpose for which a session requires full accuracy; the oldest session's if there are several.
   var fullAccuracyPurpose: String? { purposes.min { $0.key < $1.key }?.value }
 
   /// A background activity counts if it began in the foreground.
@@ -89,6 +89,6 @@ public struct Diagnostic: OptionSet, Hashable, Codable, Sendable {
   /// Conditions cannot be stored.
   public static let persistenceUnavailable = Diagnostic(rawValue: 1 << 12)
 
-  /// Whether a condition is never monitored, whatever is permitted.
+  /// Whether a condition can never be monitored, regardless of permission.
   package var isRefusal: Bool { !isDisjoint(with: [.conditionLimitExceeded, .conditionUnsupported]) }
 }

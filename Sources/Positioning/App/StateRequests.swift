@@ -9,7 +9,7 @@ import MonotonicTime
 /// Programs make the request as soon as monitoring has started, which is before the first fix. An answer at that time
 /// would always be `unknown`.
 struct StateRequests: Sendable {
-  /// The time after which `unknown` is reported: that of an outage (SU-17).
+  /// The time after which `unknown` is reported, equal to an outage's (SU-17).
   static var patience: Milliseconds { Milliseconds(30_000) }
 
   private struct Request {
@@ -25,10 +25,10 @@ struct StateRequests: Sendable {
   /// The time of the next `unknown`.
   var deadline: Instant? { requests.lazy.compactMap(\.due).min() }
 
-  /// Whether a circle is waited for: a fix is needed now.
+  /// Whether a request waits for a circle: a fix is needed now.
   var needsFix: Bool { requests.contains { $0.due != nil && !$0.region.shape.isBeacon } }
 
-  /// Adds a request. One for the same region that waits already has the same answer.
+  /// Adds a request. A pending request for the same region has the same answer.
   mutating func add(_ region: Region, by client: ClientID, at now: Instant) {
     let same = requests.firstIndex { $0.client == client && $0.region.isSame(as: region) }
     guard let same else {
@@ -56,14 +56,14 @@ struct StateRequests: Sendable {
     return answers.filter { $0.state != .unknown }
   }
 
-  /// Removes the requests for a region that is monitored no longer; those without a report get `unknown`.
+  /// Removes the requests for a region that is no longer monitored; requests without a report get `unknown`.
   mutating func end(_ region: Region) -> [Answer] {
     let ended = requests.filter { $0.region.isSame(as: region) }
     requests.removeAll { $0.region.isSame(as: region) }
     return ended.filter { $0.due != nil }.map { Answer(client: $0.client, region: $0.region, state: .unknown) }
   }
 
-  /// Lets the time pass, and returns the reports of `unknown` that are due.
+  /// Advances the time, and returns the reports of `unknown` that are due.
   mutating func wake(at now: Instant) -> [Answer] {
     var answers: [Answer] = []
     for index in requests.indices {

@@ -6,18 +6,18 @@ import ReceiverStream
 ///
 ///     moving ──5 min within 100 m──▶ there: an arrival ──beyond 100 m for 1 min──▶ moving: a departure
 ///
-/// No document gives the numbers. Five minutes are longer than a red light or a queue and shorter than a purchase; 100
-/// m is a large building, and more than a fix indoors wanders.
+/// The numbers are not documented. Five minutes are longer than a red light or a queue and shorter than a purchase; 100
+/// m covers a large building, and exceeds the drift of indoor fixes.
 public struct Visits: Sendable {
   static var dwellSeconds: Double { 300 }
   static var radiusMetres: Double { 100 }
   /// Seconds outside after which a visit ends, so that an outlier does not end it.
   static var leaveSeconds: Double { 60 }
 
-  /// The part that is stored between runs (VI-2).
+  /// The state that is stored between runs (VI-2).
   public struct Record: Hashable, Sendable {
     public var isRunning: Bool
-    /// The place of the present visit, if there is one.
+    /// The place of the current visit, if there is one.
     public var current: Visit?
 
     public init(isRunning: Bool, current: Visit?) {
@@ -31,9 +31,9 @@ public struct Visits: Sendable {
     /// The mean of the fixes so far in degrees, and their number.
     var middle: Coordinate
     var count = 1.0
-    /// Nil if the visit is of an earlier run.
+    /// Nil if the visit is from an earlier run.
     var lastInside: UTCTime?
-    /// The first of the fixes that lie outside.
+    /// The first of the consecutive fixes outside the place.
     var away: Sample?
     /// Whether the stay began before the monitoring (VI-3).
     var isFirst: Bool
@@ -49,7 +49,7 @@ public struct Visits: Sendable {
   }
 
   public private(set) var isRunning = false
-  /// The visit that has begun and not ended.
+  /// The visit in progress.
   public private(set) var current: Visit?
   private var stay: Stay?
   private var isFirstStay = true
@@ -62,7 +62,7 @@ public struct Visits: Sendable {
   /// The record to store; it changes with a start, a stop, an arrival and a departure.
   public var record: Record { Record(isRunning: isRunning, current: current) }
 
-  /// Starts for all managers; no effect when it is running.
+  /// Starts for all managers; no effect if it is running.
   mutating func start() {
     guard !isRunning else { return }
     self = Visits()
@@ -72,12 +72,12 @@ public struct Visits: Sendable {
   /// Stops for all managers (VI-1).
   mutating func stop() { self = Visits() }
 
-  /// Sets the present visit by an event that was reported before it was stored.
+  /// Sets the current visit from an event that was reported before it was stored.
   mutating func assume(_ visit: Visit) {
     if isRunning { current = visit.departure == nil ? visit : nil }
   }
 
-  /// Takes a sample; an arrival or a departure, if it is one.
+  /// Handles a sample; returns the arrival or departure that it completes.
   mutating func receive(_ sample: Sample) -> Visit? {
     guard isRunning, sample.accuracyMetres >= 0 else { return nil }
     if stay == nil, let current { goOn(current, at: sample) }
@@ -108,8 +108,8 @@ public struct Visits: Sendable {
     let away = stay?.away ?? sample
     stay?.away = away
     guard sample.measured.seconds(since: away.measured) >= Self.leaveSeconds else { return nil }
-    // After a break the departure is dated by the first fix that shows it. It is never before the arrival, although the
-    // receiver's time may have stepped back since.
+    // After a break the departure has the time of the first fix that shows it. It is never before the arrival, even if
+    // the receiver's time has stepped back since.
     let departed = stay?.lastInside ?? away.location.timestamp
     departure.departure = departure.arrival.map { max($0, departed) } ?? departed
     current = nil
@@ -123,7 +123,7 @@ public struct Visits: Sendable {
     isFirstStay = false
   }
 
-  /// A visit of an earlier run continues at its place. The first fix of a run may be an outlier or a poor one: it
+  /// A visit from an earlier run continues at its place. The first fix of a run may be an outlier or a poor one: it
   /// neither replaces the place nor ends the visit alone.
   private mutating func goOn(_ visit: Visit, at sample: Sample) {
     let place = Location(
@@ -132,7 +132,7 @@ public struct Visits: Sendable {
     isFirstStay = false
   }
 
-  /// The angle in degrees, the short way round.
+  /// The angle in degrees, in the shorter direction.
   static func turn(_ degrees: Double) -> Double {
     degrees > 180 ? degrees - 360 : degrees < -180 ? degrees + 360 : degrees
   }

@@ -7,27 +7,27 @@ import MonotonicTime
 ///     inactive ──allow──▶ active ──a criterion met──▶ finished(nil), kept fixes
 ///                           └──disallow, stop, pause, another allow, a filter──▶ kept fixes, finished(error)
 public struct Deferral: Sendable {
-  /// The path along which the distance is measured.
+  /// The kind of path along which the distance is measured.
   public enum Measure: Sendable {
-    /// The travelled path: the hike of the location guide subtracts it from its goal.
+    /// The travelled path: the hike example in Apple's location guide subtracts it from its goal.
     case path
-    /// From the place of the call.
+    /// The straight distance from the place of the call.
     case straightLine
   }
 
   /// The handling of a sample.
   enum Action: Equatable, Sendable {
-    /// Deliver it as without a deferral.
+    /// Deliver the sample as without a deferral.
     case deliver
-    /// It is kept.
+    /// The sample is kept.
     case keep
     /// The memory is full: deliver these, the deferral continues (DF-15).
     case flush([Location])
-    /// A criterion is met: report it, then deliver these, the sample among them (DF-13).
+    /// A criterion is met: report it, then deliver these, including the sample (DF-13).
     case finish([Location])
   }
 
-  /// The number of fixes that are kept: seventeen minutes at one a second, 100 kB.
+  /// The maximum number of kept fixes: seventeen minutes at 1 Hz, 100 kB.
   public static var defaultCapacity: Int { 1024 }
 
   let capacity: Int
@@ -52,13 +52,13 @@ public struct Deferral: Sendable {
 
   var isActive: Bool { active != nil }
 
-  /// The time at which the deferral ends; nil: never.
+  /// The time at which the deferral ends; nil if never.
   var deadline: Instant? { active?.ends }
 
-  /// Metres still to go; infinite for never, nil when inactive.
+  /// Remaining metres; infinite if never reached, nil when inactive.
   var remainingMetres: Double? { active.map { max(0, $0.distanceMetres - $0.travelledMetres) } }
 
-  /// The reason why a deferral is refused, the first in the order of DF-6; nil when it is not.
+  /// The reason why a deferral is refused, the first in the order of DF-6; nil if it is not refused.
   static func refusal(
     isUpdating: Bool, hasSatelliteReceiver: Bool, delegateTakesLocations: Bool, desiredAccuracyMetres: Double,
     isUnfiltered: Bool
@@ -75,21 +75,21 @@ public struct Deferral: Sendable {
   /// - Parameters:
   ///   - distanceMetres: `greatestFiniteMagnitude` and infinity are never reached (DF-9); an invalid distance is
   ///     reached at once.
-  ///   - seconds: likewise.
-  ///   - position: the client's position; nil: the path begins with the next fix.
+  ///   - seconds: as for `distanceMetres`.
+  ///   - position: the client's position; if nil, the path begins with the next fix.
   mutating func allow(distanceMetres: Double, seconds: Double, position: Sample?, at now: Instant) {
     let never = Double.greatestFiniteMagnitude
     active = Active(
       distanceMetres: distanceMetres >= never ? .infinity : (distanceMetres > 0 ? distanceMetres : 0),
-      // A time beyond some centuries counts as never, and would not fit the clock.
+      // A time of more than some centuries counts as never: it would overflow the clock.
       ends: seconds >= 1e10 ? nil : now + Milliseconds(seconds: seconds), last: position)
   }
 
-  /// Takes a sample while active.
+  /// Handles a sample while active.
   ///
   /// - Parameters:
   ///   - isBackground: in the foreground nothing is kept, but the criteria are evaluated (DF-10).
-  ///   - keeps: whether the sample may be kept; false when it reaches the client by another way.
+  ///   - keeps: whether the sample may be kept; false if it reaches the client through another service.
   mutating func receive(_ sample: Sample, isBackground: Bool, keeps: Bool = true) -> Action {
     guard active != nil else { return .deliver }
     travel(to: sample)
@@ -102,7 +102,7 @@ public struct Deferral: Sendable {
     return kept.count >= capacity ? .flush(take()) : .keep
   }
 
-  /// Lets the time pass; the kept fixes when the deadline has come.
+  /// Advances the time; returns the kept fixes when the deadline is reached.
   mutating func wake(at now: Instant) -> [Location]? {
     guard let ends = active?.ends, now >= ends else { return nil }
     active = nil
@@ -144,8 +144,8 @@ public struct Deferral: Sendable {
     return active.travelledMetres >= active.distanceMetres || active.ends.map { measured >= $0 } ?? false
   }
 
-  /// Steps below the fix's own uncertainty are noise: only greater ones, measured from the end of the path, lengthen
-  /// it, so that slow steps add up.
+  /// Steps smaller than the fix's uncertainty are noise: only larger ones, measured from the end of the path, extend
+  /// it. Slow movement therefore adds up.
   private mutating func travel(to sample: Sample) {
     guard let last = active?.last else {
       active?.last = sample

@@ -4,15 +4,15 @@ import ReceiverStream
 
 /// The heading service of one client (rules HD).
 struct HeadingUpdates: Sendable {
-  /// Degrees; 0 and below: every sample.
+  /// Degrees; 0 or less delivers every sample.
   var filterDegrees = 1.0
   /// The orientation that the client has set.
   private(set) var orientation = DeviceOrientation.portrait
-  /// The offset in force: orientations without one keep the former (HD-10).
+  /// The offset in effect: orientations without an offset keep the former one (HD-10).
   private var offsetDegrees = 0.0
 
   private(set) var isRunning = false
-  /// The last delivered heading since the creation (HD-6).
+  /// The last heading delivered since the creation of the client (HD-6).
   private(set) var last: Heading?
   private var wantsInitial = false
   private var hasFailed = false
@@ -28,7 +28,7 @@ struct HeadingUpdates: Sendable {
     offsetDegrees = orientation.offsetDegrees ?? offsetDegrees
   }
 
-  /// Starts; no effect when it is running (HD-5).
+  /// Starts; no effect if it is running (HD-5).
   mutating func start() {
     guard !isRunning else { return }
     isRunning = true
@@ -41,10 +41,10 @@ struct HeadingUpdates: Sendable {
     calibration = .idle
   }
 
-  /// Takes a sample; returns the heading to deliver, if any.
+  /// Handles a sample; returns the heading to deliver, if any.
   ///
   /// - Parameters:
-  ///   - declinationDegrees: magnetic north from true north, east positive; nil without a location (HD-8).
+  ///   - declinationDegrees: magnetic north from true north, east positive; nil if there is no location (HD-8).
   ///   - showsTrueNorth: location updates run (HD-7).
   mutating func receive(_ sample: HeadingSample, declinationDegrees: Double?, showsTrueNorth: Bool) -> Heading? {
     guard isRunning,
@@ -57,7 +57,7 @@ struct HeadingUpdates: Sendable {
     return heading
   }
 
-  /// The source has no heading. Returns whether to report it: once until there is one again (HD-13).
+  /// Handles the loss of the heading. Returns whether to report it: once until there is a heading again (HD-13).
   mutating func failed() -> Bool {
     guard isRunning, !hasFailed else { return false }
     hasFailed = true
@@ -72,14 +72,14 @@ struct HeadingUpdates: Sendable {
     }
     var north: Double?
     if showsTrueNorth, let declinationDegrees { north = sample.trueDegrees ?? magnetic.map { $0 + declinationDegrees } }
-    // A source of true north alone has no magnetic north before there is a location.
+    // A source that measures only true north has no magnetic north until there is a location.
     guard magnetic != nil else { return nil }
     return Heading(
       magneticDegrees: magnetic.map(reference) ?? -1, trueDegrees: north.map(reference) ?? -1,
       accuracyDegrees: sample.accuracyDegrees, fieldMicrotesla: sample.fieldMicrotesla, timestamp: sample.timestamp)
   }
 
-  /// Degrees between two headings, 0…180, by the values that both have (HD-3). A true heading that appears or
+  /// Degrees between two headings, 0…180, using a value that both have (HD-3). A true heading that appears or
   /// disappears counts as a change.
   static func turn(from a: Heading, to b: Heading) -> Double {
     if (a.trueDegrees < 0) != (b.trueDegrees < 0) { return 180 }
@@ -96,27 +96,28 @@ struct HeadingUpdates: Sendable {
     case none, ask, show, hide
   }
 
-  /// The compass needs a calibration: the delegate is asked, once until it is calibrated.
+  /// Handles a compass that needs calibration: the delegate is asked once until the compass is calibrated.
   mutating func calibrationWanted() -> CalibrationAction {
     guard isRunning, calibration == .idle else { return .none }
     calibration = .asked
     return .ask
   }
 
-  /// Takes the delegate's answer; without the method it is no.
+  /// Handles the delegate's answer; false if the delegate lacks the method.
   mutating func calibrationAnswered(_ shows: Bool) -> CalibrationAction {
     guard calibration == .asked, shows else { return .none }
     calibration = .shown
     return .show
   }
 
-  /// The compass is calibrated.
+  /// Records that the compass is calibrated.
   mutating func calibrated() -> CalibrationAction {
     defer { calibration = .idle }
     return calibration == .shown ? .hide : .none
   }
 
-  /// The client dismisses the display; the delegate is not asked again until the compass was calibrated.
+  /// Handles the dismissal of the display by the client; the delegate is not asked again until the compass has been
+  /// calibrated.
   mutating func dismissCalibration() -> CalibrationAction {
     guard calibration == .shown else { return .none }
     calibration = .asked

@@ -3,9 +3,9 @@ import MonotonicTime
 
 /// One element of the modern API's stream: the content of a CLLocationUpdate.
 public struct LiveUpdate: Hashable, Codable, Sendable {
-  /// Nil: there is no location, and the diagnostic gives the reason (LV-3).
+  /// Nil if there is no location; the diagnostic gives the reason (LV-3).
   public var location: Location?
-  /// There are no more updates until the computer moves.
+  /// Whether there are no more updates until the computer moves.
   public var isStationary = false
   /// The reason why there is no location, or no better one.
   public var diagnostic: Diagnostic = []
@@ -30,8 +30,8 @@ public struct LiveUpdates: Sendable {
     case fitness = 3
     case airborne = 4
 
-    /// The time and the circle of a stationary stream. Shorter than those of pausing, because the stream continues by
-    /// itself and needs no new start.
+    /// The time and the circle of a stationary stream. They are shorter than the values for pausing, because the stream
+    /// resumes without a new start.
     var threshold: Pausing.Threshold? {
       switch self {
       case .standard: Pausing.Threshold(seconds: 60, radiusMetres: 30)
@@ -54,7 +54,7 @@ public struct LiveUpdates: Sendable {
 
   init(_ configuration: Configuration) { self.configuration = configuration }
 
-  /// Takes a sample; returns the element, if there is one.
+  /// Handles a sample; returns the element, if there is one.
   ///
   /// - Parameters:
   ///   - sample: the location for delivery.
@@ -77,9 +77,9 @@ public struct LiveUpdates: Sendable {
     return LiveUpdate(location: sample.location, isStationary: isStationary, diagnostic: diagnostic)
   }
 
-  /// There is no location; returns the element, unless the last one had this reason.
+  /// Handles the absence of a location; returns the element, unless the last one had the same reason.
   ///
-  /// A stationary stream has it as well: its silence means that the last location holds.
+  /// Also for a stationary stream, whose silence means that the last location is still valid.
   mutating func unavailable(_ diagnostic: Diagnostic) -> LiveUpdate? {
     guard reported != diagnostic else { return nil }
     reported = diagnostic

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
-/// The standard service of one client: it selects the client's samples (rules SU).
+/// The standard service of one client, which selects the client's samples (rules SU).
 ///
 ///     stopped ──start──▶ waiting for a fresh fix ──any fix──▶ filtering ──stop──▶ stopped
 ///
-/// Pausing and deferral stand between selection and delivery: `delivered` reports the samples that were delivered.
+/// Pausing and deferral come between selection and delivery: `delivered` reports the samples that were delivered.
 struct LocationUpdates: Sendable {
   /// Changes take effect with the next sample (SU-24). It selects effort and suppresses nothing (SU-5).
   var desiredAccuracyMetres = DesiredAccuracy.best
-  /// 0 and below: every sample (SU-31).
+  /// 0 or less delivers every sample (SU-31).
   var distanceFilterMetres = -1.0
   private(set) var isRunning = false
   /// The last delivered sample since the start.
@@ -21,8 +21,9 @@ struct LocationUpdates: Sendable {
   private var wantsFreshFix = false
   private var startedAt = Instant.zero
 
-  /// The share of the delivered accuracy from which on a sample is better: the estimates of receivers fluctuate and creep, and
-  /// a client with a filter would be woken for each step. From 100 m to 3 m these are at most ten fixes.
+  /// A sample counts as better if its radius is at most this fraction of the delivered one: the estimates of receivers
+  /// fluctuate and creep, and each step would wake a client with a filter. From 100 m to 3 m there are at most ten such
+  /// fixes.
   static var betterShare: Double { 0.7 }
 
   init() {}
@@ -30,7 +31,7 @@ struct LocationUpdates: Sendable {
   /// Whether there is no filter.
   var isUnfiltered: Bool { !(distanceFilterMetres > 0) }
 
-  /// Starts; no effect when it is running (SU-13).
+  /// Starts; no effect if it is running (SU-13).
   ///
   /// - Returns: whether the cached fix is to be delivered, if there is one (SU-1).
   mutating func start(at now: Instant) -> Bool {
@@ -58,7 +59,7 @@ struct LocationUpdates: Sendable {
 
   /// Whether the client receives a sample.
   func wants(_ sample: Sample) -> Bool {
-    // Samples from before the start belong to other clients.
+    // Samples measured before the start were for other clients.
     guard isRunning, sample.measured >= startedAt, sample.accuracyMetres >= 0 else { return false }
     guard !wantsFreshFix, !isUnfiltered, let lastDelivered else { return true }
     return sample.accuracyMetres <= lastDelivered.accuracyMetres * Self.betterShare

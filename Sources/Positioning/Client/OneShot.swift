@@ -7,14 +7,14 @@ import MonotonicTime
 struct OneShot: Sendable {
   enum Outcome: Hashable, Sendable {
     case location(Sample)
-    /// There was no fix by the limit (RQ-6).
+    /// There was no fix within the time limit (RQ-6).
     case locationUnknown
   }
 
   /// The time after which the best fix so far is the outcome (RQ-5).
   static var limit: Milliseconds { Milliseconds(10_000) }
   /// Without a desired accuracy, a request ends when the accuracy has not improved for this long (RQ-4): three epochs
-  /// of a usual receiver.
+  /// of a typical receiver.
   static var patience: Milliseconds { Milliseconds(3000) }
   /// An improvement reduces the radius by a tenth.
   static var improvement: Double { 0.9 }
@@ -60,10 +60,10 @@ struct OneShot: Sendable {
     return nil
   }
 
-  /// Changes the desired accuracy of the pending request: it counts from the next fix on (SU-24).
+  /// Changes the desired accuracy of the pending request: it applies from the next fix on (SU-24).
   mutating func aim(desiredAccuracyMetres: Double) { pending?.desiredAccuracyMetres = desiredAccuracyMetres }
 
-  /// Accuracy was reduced: the best so far becomes coarse.
+  /// Accuracy was reduced: the best fix so far becomes coarse.
   mutating func reduce() {
     guard let best = pending?.best else { return }
     pending?.best = ReducedAccuracy.reduced(best)
@@ -89,7 +89,7 @@ struct OneShot: Sendable {
     return wake(at: now)
   }
 
-  /// Lets the time pass.
+  /// Advances the time.
   mutating func wake(at now: Instant) -> Outcome? {
     guard let current = pending, let deadline, now >= deadline else { return nil }
     pending = nil

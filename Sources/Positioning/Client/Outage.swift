@@ -3,23 +3,23 @@ import MonotonicTime
 
 /// Whether the receiver's silence counts as an outage.
 public enum SourceActivity: Hashable, Sendable {
-  /// The receiver is on or missing, or rests between two searches for satellites: the absence of fixes counts.
+  /// The receiver is on, missing, or idle between two searches for satellites: the absence of fixes counts.
   case searching
-  /// The receiver sleeps, or stores its fixes in its memory, by plan.
+  /// The receiver sleeps as planned, or stores its fixes in its memory.
   case idle
 }
 
-/// The report that there is no fix (SU-17): once an outage, half a minute after the start or the loss.
+/// The report that there is no fix (SU-17): once per outage, half a minute after the start or the loss.
 ///
-/// Time in which the receiver sleeps by plan does not count. The rest between two searches without a result does.
+/// Planned sleep of the receiver does not count. The idle time between two unsuccessful searches does.
 struct Outage: Sendable {
-  /// The contract's 30 s.
+  /// 30 s, from the contract.
   static var patience: Milliseconds { Milliseconds(30_000) }
 
   private(set) var isReported = false
-  /// The time since which fixes are missing; nil while no client waits, or the source is idle.
+  /// The time since when fixes are missing; nil while no client waits, or the source is idle.
   private var waitingSince: Instant?
-  /// The waiting time before the source became idle.
+  /// The time waited before the source became idle.
   private var waited = Milliseconds(0)
   private var isWatching = false
 
@@ -30,7 +30,7 @@ struct Outage: Sendable {
     return waitingSince + (waited < Self.patience ? Milliseconds(Self.patience.count - waited.count) : Milliseconds(0))
   }
 
-  /// Begins to wait for fixes.
+  /// Starts to wait for fixes.
   mutating func start(_ activity: SourceActivity, at now: Instant) {
     guard !isWatching else { return }
     self = Outage()
@@ -58,7 +58,7 @@ struct Outage: Sendable {
     }
   }
 
-  /// Whether the outage is to be reported now.
+  /// Whether to report the outage now.
   mutating func wake(at now: Instant) -> Bool {
     guard let due = deadline, now >= due else { return false }
     isReported = true

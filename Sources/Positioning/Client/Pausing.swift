@@ -12,8 +12,8 @@ package struct Pausing: Sendable {
     package var radiusMetres: Double
   }
 
-  /// PA-15: no document gives the times. A parked car is paused later than a person who sits down, as it stands at
-  /// lights and in queues; a boat or train drifts; an aeroplane is never paused.
+  /// PA-15: the times are not documented. A car is paused later than a pedestrian, because it stops at lights and in
+  /// queues; a boat or train drifts; an aeroplane is never paused.
   package static func threshold(_ activity: Activity) -> Threshold? {
     switch activity {
     case .other: Threshold(seconds: 900, radiusMetres: 50)
@@ -51,10 +51,10 @@ package struct Pausing: Sendable {
 
   var isPaused: Bool { state != .moving }
 
-  /// Whether the pause is for lack of a fix: any fix ends it.
+  /// Whether the pause is due to a missing fix: any fix ends it.
   var isPausedWithoutFix: Bool { state == .withoutFix }
 
-  /// The service starts.
+  /// Handles the start of the service.
   mutating func start(at now: Instant) {
     isWatching = true
     state = .moving
@@ -63,19 +63,19 @@ package struct Pausing: Sendable {
     lastFix = nil
   }
 
-  /// The service stops: a pause ends without an event (PA-11).
+  /// Handles the stop of the service: a pause ends without an event (PA-11).
   mutating func stop() {
     isWatching = false
     state = .moving
   }
 
-  /// Delivery resumes after a break in which movement was not detected.
+  /// Resumes delivery after a break in which movement was not detected.
   mutating func restart(at now: Instant) {
     guard isWatching, !isPaused else { return }
     start(at: now)
   }
 
-  /// The client started again, or forbade pausing: a pause ends (PA-10).
+  /// Ends a pause because the client restarted the service or disabled pausing (PA-10).
   mutating func resume(at now: Instant) -> Action {
     guard isPaused else { return .none }
     start(at: now)
@@ -87,8 +87,8 @@ package struct Pausing: Sendable {
     return mayPause ? .none : resume(at: now)
   }
 
-  /// Takes a fix; `now` is the time of its arrival, which for a fix of a receiver's memory is later than its
-  /// measurement.
+  /// Handles a fix; `now` is the time of its arrival, which is later than its measurement for a fix from a receiver's
+  /// memory.
   mutating func receive(_ sample: Sample, at now: Instant) -> Action {
     guard isWatching, sample.accuracyMetres >= 0 else { return .none }
     let radius = Self.threshold(activity)?.radiusMetres ?? 0
@@ -104,7 +104,7 @@ package struct Pausing: Sendable {
     }
   }
 
-  /// Another source has detected movement: an accelerometer, another network.
+  /// Handles movement detected by another source, such as an accelerometer or a change of network.
   mutating func movementNoticed(at now: Instant) -> Action {
     guard case .stationary = state else { return .none }
     return resume(at: now)
@@ -116,9 +116,9 @@ package struct Pausing: Sendable {
     return (lastFix ?? waitingSince) + Milliseconds(seconds: Self.secondsWithoutFix)
   }
 
-  /// Lets the time pass.
+  /// Advances the time.
   ///
-  /// - Parameter isOutage: whether the receiver has searched without success, and was not only idle.
+  /// - Parameter isOutage: whether the receiver has searched without success, rather than being idle.
   mutating func wake(isOutage: Bool, at now: Instant) -> Action {
     guard let due = deadline, now >= due else { return .none }
     guard isOutage else {

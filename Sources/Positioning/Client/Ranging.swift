@@ -19,7 +19,7 @@ public struct Ranging: Sendable {
       }
     }
 
-    /// Equal attributes suffice; it need not be the same object (BE-6).
+    /// Compares attributes, not object identity (BE-6).
     package func isSame(as other: Target) -> Bool {
       switch (self, other) {
       case (.constraint(let a), .constraint(let b)): a == b
@@ -29,10 +29,10 @@ public struct Ranging: Sendable {
     }
   }
 
-  /// A report a second (BE-3).
+  /// One report per second (BE-3).
   static var interval: Milliseconds { Milliseconds(1000) }
-  /// The time after which a beacon without a sighting is dropped; beacons advertise ten times a second to once in some
-  /// seconds.
+  /// The time after which a beacon without a sighting is dropped; beacons advertise between ten times a second and once
+  /// in a few seconds.
   static var memory: Milliseconds { Milliseconds(10_000) }
 
   private struct RangedBeacon {
@@ -41,7 +41,7 @@ public struct Ranging: Sendable {
     var sum = 0
     var count = 0
 
-    /// An unknown strength is left out.
+    /// Unknown strengths are excluded.
     mutating func add(_ strength: Int?) {
       guard let strength else { return }
       sum += strength
@@ -55,7 +55,7 @@ public struct Ranging: Sendable {
 
   init() {}
 
-  /// Ranging of a target has started or stopped.
+  /// Handles the start or stop of ranging a target.
   mutating func targetsChanged(_ targets: [Target], at now: Instant) {
     if targets.isEmpty {
       self = Ranging()
@@ -64,7 +64,7 @@ public struct Ranging: Sendable {
     }
   }
 
-  /// Ranging is permitted again: reports begin anew.
+  /// Restarts the reports once ranging is permitted again.
   mutating func restart(_ targets: [Target], at now: Instant) {
     self = Ranging()
     targetsChanged(targets, at: now)
@@ -120,7 +120,7 @@ public struct Ranging: Sendable {
     return beacon
   }
 
-  /// In free space the strength falls with the square of the distance: 20 dB a decade.
+  /// In free space the strength falls with the square of the distance: 20 dB per decade.
   static func distanceMetres(strength: Double, atOneMetre: Double) -> Double {
     Trigonometry.powerOfTen((atOneMetre - strength) / 20)
   }

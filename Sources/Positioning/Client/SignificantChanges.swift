@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
-/// The significant-change service of one client (rules SC): the cached fix, a current one, then one after each move of
-/// half a kilometre, at most every five minutes.
+/// The significant-change service of one client (rules SC): the cached fix, a current fix, then one fix after each move
+/// of half a kilometre, at most every five minutes.
 struct SignificantChanges: Sendable {
   /// The distance of SC-2.
   static var distanceMetres: Double { 500 }
@@ -13,12 +13,12 @@ struct SignificantChanges: Sendable {
   private(set) var lastDelivered: Sample?
   private var startedAt = Instant.zero
   private(set) var deliveredAt: Instant?
-  /// A change that came too early: it is delivered when the interval is over.
+  /// A change within the interval, which is delivered when the interval is over.
   private var waiting: Sample?
 
   init() {}
 
-  /// Starts; no effect when it is running (SC-5).
+  /// Starts; no effect if it is running (SC-5).
   ///
   /// - Returns: whether the cached fix is to be delivered, if there is one (SC-1).
   mutating func start(at now: Instant) -> Bool {
@@ -29,7 +29,7 @@ struct SignificantChanges: Sendable {
     return true
   }
 
-  /// The service goes on from a run that has delivered a sample at that time (SC-3).
+  /// Continues the service of an earlier run, which delivered a sample at that time (SC-3).
   mutating func resume(deliveredAt: Instant?) {
     if isRunning { self.deliveredAt = deliveredAt }
   }
@@ -39,7 +39,7 @@ struct SignificantChanges: Sendable {
   /// The time at which `wake` is due.
   var deadline: Instant? { waiting == nil ? nil : deliveredAt.map { $0 + Self.interval } }
 
-  /// The earliest time of the next change: no position check is needed before.
+  /// The earliest time of the next change: no position check is needed before then.
   var nextPossible: Instant? { deliveredAt.map { $0 + Self.interval } }
 
   /// Whether the client receives a sample now.
@@ -61,14 +61,14 @@ struct SignificantChanges: Sendable {
     return sample
   }
 
-  /// Accuracy was reduced: the last place becomes coarse, and so does a waiting change, if it still is one.
+  /// Accuracy was reduced: the last place becomes coarse, and so does a waiting change, if it still counts as a change.
   mutating func reduce() {
     lastDelivered = lastDelivered.map(ReducedAccuracy.reduced)
     waiting = waiting.map(ReducedAccuracy.reduced)
     if let waiting, !isMove(waiting) { self.waiting = nil }
   }
 
-  /// A move has to exceed the fix's own uncertainty.
+  /// A move must exceed the fix's uncertainty.
   private func isMove(_ sample: Sample) -> Bool {
     guard let lastDelivered else { return true }
     return sample.point.distanceMetres(to: lastDelivered.point) >= max(Self.distanceMetres, sample.accuracyMetres)
@@ -82,6 +82,6 @@ struct SignificantChanges: Sendable {
     waiting = nil
   }
 
-  /// The cached fix reached the client; a current one is still expected.
+  /// The cached fix reached the client; a current fix is still expected.
   mutating func delivered(cached: Sample) { lastDelivered = cached }
 }

@@ -9,11 +9,11 @@ enum Ellipsoid {
   static var meanRadiusMetres: Double { 6_371_008.8 }
 }
 
-/// The shortest way over the ellipsoid.
+/// The shortest path over the ellipsoid.
 public enum Geodesic {
   /// The distance between two places in metres: T. Vincenty, "Direct and inverse solutions of geodesics on the
   /// ellipsoid with application of nested equations", Survey Review 23 (1975), the inverse solution. Where it does not
-  /// converge, near the antipodes, the shortest of the ways around. Not a number for an invalid coordinate.
+  /// converge, near the antipodes, the shortest of the paths around the earth. Not a number for an invalid coordinate.
   public static func distanceMetres(_ a: Coordinate, _ b: Coordinate) -> Double {
     nestedEquations(a, b) ?? shortestWayAround(a, b)
   }
@@ -38,7 +38,7 @@ public enum Geodesic {
       let sigma = Trigonometry.arcTangent(y: sineSigma, x: cosineSigma)
       let sineAlpha = reducedA.cosine * reducedB.cosine * Trigonometry.sine(lambda) / sineSigma
       let cosineSquaredAlpha = 1 - sineAlpha * sineAlpha
-      // On the equator the line has no mid-point of its own.
+      // On the equator the line has no unique midpoint.
       let middle =
         cosineSquaredAlpha < 1e-12 ? 0 : cosineSigma - 2 * reducedA.sine * reducedB.sine / cosineSquaredAlpha
       let c = f / 16 * cosineSquaredAlpha * (4 + f * (4 - 3 * cosineSquaredAlpha))
@@ -71,9 +71,9 @@ public enum Geodesic {
     return (sine / length, cosine / length)
   }
 
-  /// Between antipodes ways lead in every direction, and each crosses the circle a quarter of the earth away from both:
-  /// the shortest is the one with the shortest halves. Of their length as a function of the direction at `a` only the
-  /// first two harmonics matter, so that a few directions show where its minimum is.
+  /// Between antipodes, paths lead in every direction, and each crosses the circle a quarter of the earth away from
+  /// both points: the shortest path is the one with the shortest halves. In their length as a function of the direction
+  /// at `a`, only the first two harmonics matter, so a few directions locate the minimum.
   private static func shortestWayAround(_ a: Coordinate, _ b: Coordinate) -> Double {
     let quarter = QuarterCircle(around: a)
     func length(_ direction: Double) -> Double {
@@ -86,7 +86,8 @@ public enum Geodesic {
     let coarse = (0..<count).map { length(Double($0) * step) }
     guard coarse.allSatisfy(\.isFinite), let least = coarse.indices.min(by: { coarse[$0] < coarse[$1] })
     else { return .nan }
-    // By the golden section between the two neighbours; the remaining error of the angle counts by its square.
+    // Golden-section search between the two neighbours; the length depends on the square of the remaining angular
+    // error.
     var (low, high) = (Double(least - 1) * step, Double(least + 1) * step)
     let ratio = (5.0.squareRoot() - 1) / 2
     while high - low > 1e-6 {
@@ -97,7 +98,7 @@ public enum Geodesic {
   }
 }
 
-/// The places a quarter of a sphere away from one, by direction.
+/// The points a quarter of a sphere away from a place, by direction.
 private struct QuarterCircle {
   private let north: SIMD3<Double>
   private let east: SIMD3<Double>

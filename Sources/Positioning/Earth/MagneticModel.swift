@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ReceiverStream
 
-/// The earth's magnetic field by the World Magnetic Model 2025 ("The US/UK World Magnetic Model for 2025-2030:
-/// Technical Report", section 1.2), for the correction of a compass.
+/// The earth's magnetic field according to the World Magnetic Model 2025 ("The US/UK World Magnetic Model for
+/// 2025-2030: Technical Report", section 1.2), for the correction of a compass.
 public enum MagneticModel {
   /// The main field at a place and time, nanotesla.
   public struct Field: Hashable, Sendable {
@@ -88,15 +88,15 @@ private struct Spherical {
     let upward = (normal * (1 - Ellipsoid.eccentricitySquared) + heightMetres) * sine
     radius = (outward * outward + upward * upward).squareRoot()
     sineLatitude = upward / radius
-    // At the poles east has no direction; a small offset gives it one.
+    // At the poles east is undefined; a small offset defines it.
     cosineLatitude = max(outward / radius, 1e-10)
     sineTilt = sineLatitude * cosine - cosineLatitude * sine
     cosineTilt = cosineLatitude * cosine + sineLatitude * sine
   }
 }
 
-/// The associated Legendre functions of one degree after the other, Schmidt semi-normalised, with their derivatives by
-/// the colatitude.
+/// The Schmidt semi-normalised associated Legendre functions, one degree after the other, with their derivatives with
+/// respect to the colatitude.
 private struct Legendre {
   /// By order.
   private(set) var values: [Double]
@@ -131,7 +131,7 @@ private struct Legendre {
       values[order] = value
       slopes[order] = slope
     }
-    // The diagonal, from the one before it, which is among the previous values now.
+    // The diagonal element, from the preceding one, which is now among the previous values.
     let factor = degree == 1 ? 1 : ((2 * n - 1) / (2 * n)).squareRoot()
     values[degree] = factor * sine * previousValues[degree - 1]
     slopes[degree] = factor * (sine * previousSlopes[degree - 1] + cosine * previousValues[degree - 1])

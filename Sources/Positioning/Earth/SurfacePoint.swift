@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A place on the ellipsoid as a vector from the earth's centre, in metres. It is made once a fix; a distance then
-/// takes three subtractions and a root.
+/// A place on the ellipsoid as a vector from the earth's centre, in metres. It is computed once per fix; a distance
+/// then takes three subtractions and a square root.
 struct SurfacePoint: Hashable, Sendable {
   let vector: SIMD3<Double>
 
@@ -15,7 +15,7 @@ struct SurfacePoint: Hashable, Sendable {
       normal * (1 - Ellipsoid.eccentricitySquared) * sine)
   }
 
-  /// The distance along the surface in metres. The chord, lengthened as on a sphere by the first two terms of the arc:
+  /// The distance along the surface in metres. The chord, corrected with the first two terms of the arc on a sphere:
   /// within 0.01 mm up to 1 km, 0.02 m up to 100 km, 1 in 10⁴ up to 2000 km; `Geodesic` is exact at any distance.
   func distanceMetres(to other: SurfacePoint) -> Double {
     let between = vector - other.vector

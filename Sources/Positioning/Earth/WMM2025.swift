@@ -10,7 +10,7 @@ enum WMM2025 {
   static var end: Double { 2030 }
   static var degree: Int { 12 }
 
-  /// Degree and order, g and h in nanotesla, their change in nanotesla a year.
+  /// Degree and order, g and h in nanotesla, their change in nanotesla per year.
   struct Row {
     let n: Int
     let m: Int

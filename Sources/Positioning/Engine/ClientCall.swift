@@ -23,7 +23,7 @@ public struct DelegateCapabilities: OptionSet, Hashable, Codable, Sendable {
 
 /// A call of a manager: a value, so that it can wait in a queue between threads.
 public enum ClientCall: Hashable, Codable, Sendable {
-  /// Nil: there is no delegate any more.
+  /// Nil if the delegate was removed.
   case setDelegate(DelegateCapabilities?)
 
   case setDesiredAccuracy(metres: Double)

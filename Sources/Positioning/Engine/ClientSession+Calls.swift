@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
-/// The calls that concern one client only.
+/// The calls that concern only one client.
 extension ClientSession {
   /// - Returns: false for a call that concerns the whole app.
   mutating func call(
@@ -86,11 +86,11 @@ extension ClientSession {
   private mutating func requestLocation(aged: Sample?, at now: Instant, _ outputs: inout [PositioningOutput]) {
     switch permissions.status {
     case .denied, .restricted: fail(.denied, &outputs)
-    // The app reports why it is dropped.
+    // The app-wide part reports why the request is dropped.
     case .notDetermined: break
     case .authorizedAlways, .authorizedWhenInUse:
       guard !updates.isRunning else { return }
-      // It is not in use, so no fix comes for it (RQ-14).
+      // The app is not in use, so it gets no fix (RQ-14).
       guard standardDelivery != .none else {
         fail(.denied, by: .request, &outputs)
         return adviseIfNotInUse(for: .standard, &outputs)
@@ -137,7 +137,7 @@ extension ClientSession {
       emit(.didFinishDeferredUpdates(error), &outputs)
       return
     }
-    // An older fix is not a position at the call: then the path begins with the next one (DF-8).
+    // An older fix is not the position at the time of the call: the path then begins with the next fix (DF-8).
     let isRecent = position.map { now.milliseconds(since: $0.measured) <= OneShot.cacheAge.count } ?? false
     deferral.allow(distanceMetres: metres, seconds: seconds, position: isRecent ? position : nil, at: now)
   }

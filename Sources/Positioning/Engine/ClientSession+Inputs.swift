@@ -3,7 +3,7 @@ import MonotonicTime
 
 /// The inputs of a client, except its own calls.
 extension ClientSession {
-  /// Takes a sample. Nothing is allocated for a client that does not receive it.
+  /// Handles a sample. It allocates nothing for a client that does not receive the sample.
   ///
   /// - Parameters:
   ///   - sample: the location for delivery.
@@ -17,7 +17,7 @@ extension ClientSession {
       outage.fixArrived(at: now)
     }
     if oneShot.isPending, standardDelivery != .none { finish(oneShot.receive(sample, at: now), &outputs) }
-    // Locations that were kept for another client come again (SU-16).
+    // Locations that were kept for another client are received again (SU-16).
     if let before = deliveredBefore, sample.location.timestamp <= before.timestamp { return }
     var wantsForStandard = false
     if updates.isRunning, standardDelivery != .none {
@@ -30,7 +30,7 @@ extension ClientSession {
     let wantsForSignificant =
       significant.isRunning && wakingDelivery != .none && significant.wants(sample, at: now)
     if wantsForSignificant {
-      // Both services deliver by the same method, and each fix once (SC-1, GE-5).
+      // Both services deliver through the same method, and each fix once (SC-1, GE-5).
       emit([sample.location], by: wantsForStandard ? [.standard, .significant] : .significant, &outputs)
       significant.delivered(sample, at: now)
     }
@@ -74,7 +74,7 @@ extension ClientSession {
       }
       emit([sample.location], by: [.standard, .request], &outputs)
     case .locationUnknown:
-      // A program that is not in use any more gets no fix.
+      // A program that is no longer in use gets no fix.
       fail(standardDelivery == .none ? .denied : .locationUnknown, by: [.standard, .request], &outputs)
     }
   }

@@ -24,7 +24,7 @@ struct ClientSession: Sendable {
   private(set) var runningDelivery = Delivery.none
   private var isNotInUseReported = false
   private var isNotRequestedReported = false
-  /// Whether a request for a location was dropped because the question for permission is open.
+  /// Whether a request for a location was dropped because the permission prompt is open.
   var hasDroppedRequest = false
 
   /// Locations that wait until the app runs again (C7).
@@ -33,7 +33,7 @@ struct ClientSession: Sendable {
   /// The last location that an earlier engine has delivered.
   var deliveredBefore: Location?
 
-  /// The number of locations that are kept for a suspended app: seventeen minutes of them, then the oldest are dropped.
+  /// The maximum number of locations kept for a suspended app: seventeen minutes at 1 Hz; then the oldest are dropped.
   static var heldLimit: Int { 1024 }
 
   init(_ id: ClientID, permissions: Permissions, settings: PositioningSettings, activity: SourceActivity) {
@@ -51,7 +51,7 @@ struct ClientSession: Sendable {
   ///
   /// - Parameters:
   ///   - makers: the services whose end recalls it.
-  ///   - number: that of an event that has waited.
+  ///   - number: the number of an event that has waited.
   func emit(
     _ event: DelegateEvent, by makers: Makers = [], number: Int? = nil, _ outputs: inout [PositioningOutput]
   ) {
@@ -64,7 +64,7 @@ struct ClientSession: Sendable {
           isAnswer: makers.contains(.request), waitingNumber: number)))
   }
 
-  /// Emits the status for the present delegate; another one receives it when it is assigned (AU-2, AU-3).
+  /// Emits the status for the current delegate; a later delegate receives it when it is assigned (AU-2, AU-3).
   func emitAuthorization(
     _ status: AuthorizationStatus, _ accuracy: AccuracyAuthorization, _ outputs: inout [PositioningOutput]
   ) {
@@ -107,7 +107,7 @@ struct ClientSession: Sendable {
   var isAuthorized: Bool { permissions.status.isAuthorized }
   /// AU-19: no ranging with reduced accuracy.
   var mayRange: Bool { isAuthorized && permissions.accuracy == .full }
-  /// While the permission is open, ranging waits for it.
+  /// While the permission is undetermined, ranging waits for it.
   var isRangingRefused: Bool { permissions.status != .notDetermined && !mayRange }
   /// Whether a started service waits for permission.
   var waitsForPermission: Bool {
@@ -182,12 +182,12 @@ struct ClientSession: Sendable {
     watchOutage(at: now)
   }
 
-  /// Whether a service runs, or waits for permission, whose refusal is an error of the manager.
+  /// Whether a service runs, or waits for permission, so that a refusal is reported as an error of the manager.
   private func usesLocation(awaitsVisits: Bool) -> Bool {
     services.wantsStandard || services.wantsSignificant || heading.isRunning || awaitsVisits
   }
 
-  /// The permission that services have waited for is refused (SU-18).
+  /// Handles the refusal of a permission that services have waited for (SU-18).
   mutating func permissionRefused(awaitsVisits: Bool, _ outputs: inout [PositioningOutput]) {
     guard !isAuthorized, permissions.status != .notDetermined, usesLocation(awaitsVisits: awaitsVisits) else { return }
     fail(.denied, &outputs)
@@ -215,7 +215,7 @@ struct ClientSession: Sendable {
   /// Whether nothing is delivered although the client is authorized; reported once per stay in the background.
   func needsInUse(_ delivery: Delivery) -> Bool { isAuthorized && delivery == .none }
 
-  /// - Parameter service: a service that the app has, beside those of the client.
+  /// - Parameter service: a service of the app, in addition to those of the client.
   mutating func adviseIfNotInUse(for service: Permissions.Service? = nil, _ outputs: inout [PositioningOutput]) {
     if permissions.application == .foreground { isNotInUseReported = false }
     let wantsRunning = heading.isRunning || !services.rangedTargets.isEmpty
@@ -228,15 +228,15 @@ struct ClientSession: Sendable {
     outputs.append(.advice(id, .notInUse))
   }
 
-  /// Starts or ends the outage timer, by whether the client waits for fixes.
+  /// Starts or stops the outage timer, depending on whether the client waits for fixes.
   mutating func watchOutage(at now: Instant) {
     let isStandardWaiting = updates.isRunning && !pausing.isPaused && standardDelivery == .deliver
     let isSignificantWaiting = significant.isRunning && wakingDelivery != .none
     if isStandardWaiting || isSignificantWaiting {
       outage.start(activity, at: now)
     } else {
-      // After a reported outage the first fix is delivered regardless of the filter, however long delivery stops before
-      // it (SU-17).
+      // After a reported outage the first fix is delivered regardless of the filter, however long delivery is
+      // interrupted before it (SU-17).
       if outage.isReported { updates.expectFreshFix() }
       outage.stop()
     }
@@ -259,7 +259,7 @@ struct ClientSession: Sendable {
     deliverOrHold([cached.location], &outputs)
   }
 
-  /// Ends the run: its events that are not delivered are recalled (SU-15), except those emitted from now on.
+  /// Ends the run: its undelivered events are recalled (SU-15), except those emitted from now on.
   mutating func endStandard(at now: Instant, _ outputs: inout [PositioningOutput]) {
     endDeferral(.deferredNotUpdatingLocation, &outputs)
     updates.stop()

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
-/// The present need of a client, as input of the power policy. Nil and false mean no need.
+/// The current demand of a client, as input of the power policy. Nil and false mean no demand.
 public struct Demand: Hashable, Sendable {
   /// The standard service.
   public struct Standard: Hashable, Sendable {
-    /// Negative: the best accuracy.
+    /// Metres; negative for the best accuracy.
     public var desiredAccuracyMetres: Double
-    /// 0 and below: every sample.
+    /// 0 or less for every sample.
     public var distanceFilterMetres: Double
     public var activity: Activity
     /// Whether automatic pauses are permitted.
     public var mayPause: Bool
-    /// Nothing is delivered; only movement is to be detected.
+    /// Nothing is delivered; only movement must be detected.
     public var isPaused: Bool
     public var deferral: Deferral?
   }
@@ -45,7 +45,7 @@ public struct Demand: Hashable, Sendable {
 
   /// The significant-change service.
   public struct SignificantChange: Hashable, Sendable {
-    /// The earliest time of the next event; nil: a fix is needed at once.
+    /// The earliest time of the next event; nil if a fix is needed at once.
     public var nextPossible: Instant?
   }
 
@@ -53,15 +53,15 @@ public struct Demand: Hashable, Sendable {
   public var oneShot: OneShot?
   public var significantChange: SignificantChange?
   public var border: Border?
-  /// Visits are monitored: a fix every few minutes suffices.
+  /// Visits are monitored: a fix every few minutes is enough.
   public var visits = false
   /// Streams of live updates; true while one of them is moving.
   public var live = false
-  /// Every stream is stationary: only movement is to be detected.
+  /// Every stream is stationary: only movement must be detected.
   public var liveIsStationary = false
   /// The compass is needed.
   public var heading = false
-  /// The smallest turn that is delivered; 0 and below: every one. Unused without `heading`.
+  /// The smallest turn that is delivered; 0 or less for every one. Unused without `heading`.
   public var headingFilterDegrees = 1.0
   /// A scan for beacons is needed.
   public var beacons = false

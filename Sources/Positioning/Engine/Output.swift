@@ -5,19 +5,19 @@ public enum DelegateEvent: Equatable, Codable, Sendable {
   /// Never empty, oldest first (SU-16).
   case didUpdateLocations([Location])
   case didFail(PositioningError)
-  /// `promptDeclined`: these keys of Info.plist are missing, so there was no prompt (AU-8).
+  /// `promptDeclined`: these Info.plist keys are missing, so there was no prompt (AU-8).
   case didFailToAsk(missingKeys: String)
   case didPauseLocationUpdates
   case didResumeLocationUpdates
   case didFinishDeferredUpdates(PositioningError?)
   case didUpdateHeading(Heading)
-  /// The answer comes back as the call `showsCalibration`.
+  /// The answer is the call `showsCalibration`.
   case shouldDisplayHeadingCalibration
   case didStartMonitoring(Region)
   case didEnter(Region)
   case didExit(Region)
   case didDetermineState(RegionState, Region)
-  /// Nil: the whole service (RG-26).
+  /// Nil for the whole service (RG-26).
   case monitoringDidFail(Region?, PositioningError)
   case didRange([Beacon], Ranging.Target)
   case rangingDidFail(Ranging.Target, PositioningError)
@@ -27,24 +27,25 @@ public enum DelegateEvent: Equatable, Codable, Sendable {
 
 /// The owner of an event. Between its emission and its delivery the client may stop the service or remove its delegate:
 /// `PositioningEngine.isCurrent` and `isWanted` return whether it may still be delivered (SU-15, TH-3). A delegate that
-/// was assigned meanwhile receives it in place of the former.
+/// was assigned meanwhile receives it in place of the former delegate.
 public struct Ticket: Hashable, Codable, Sendable {
   /// The assignment that receives it; nil for the delegate at the time of delivery.
   var delegate: UInt32?
   /// The run of the standard service; nil if its stop does not recall the event.
   var run: UInt32?
-  /// The run of the significant-change service likewise. An event of both is recalled when both have stopped.
+  /// The run of the significant-change service; nil if its stop does not recall the event. An event of both services is
+  /// recalled when both have stopped.
   var significantRun: UInt32?
   /// Whether it is the outcome of `requestLocation`.
   public var isAnswer = false
-  /// The number of an event that has waited while the program did not run, by which the program reports that it has taken it;
+  /// The number of an event that has waited while the program did not run, which the program uses to acknowledge it;
   /// nil for any other event.
   package var waitingNumber: Int?
 
-  /// Whether the same stops recall both.
+  /// Whether the same stops recall both events.
   public func goes(with other: Ticket) -> Bool { self == other && !isAnswer }
 
-  /// The ticket of an event that the stop of a run of the standard service recalls, and nothing else.
+  /// The ticket of an event that only the stop of a run of the standard service recalls.
   package static func run(_ run: UInt32) -> Ticket { Ticket(run: run) }
 
   /// The run, if the ticket is one of ``run(_:)``.
@@ -65,7 +66,7 @@ public enum PositioningOutput: Equatable, Sendable {
   case hideCalibration(ClientID)
   /// An element of a stream of live updates.
   case live(Int, LiveUpdate)
-  /// A monitor has an event that waits.
+  /// A monitor has a waiting event.
   case monitorHasEvent(String)
   /// One line for the log, with a remedy.
   case advice(ClientID?, Advice)
@@ -85,13 +86,13 @@ public enum Advice: Hashable, Sendable {
   case missingUsageKey(String, method: String)
   /// A service was started without a permission request (AU-9).
   case permissionNotRequested
-  /// The same in the background, where the start makes the request by itself later (C1).
+  /// The same in the background, where the start makes the request implicitly later (C1).
   case permissionWaitsForForeground
   /// A request for permission that is not shown to the user here (AU-13), and the permission that a command grants.
   case permissionCannotBeAsked(AuthorizationStatus)
   /// A request was dropped for the same reason as a start (RQ-13).
   case requestDropped
-  /// A request was dropped as the prompt has no answer yet (RQ-13).
+  /// A request was dropped because the prompt is unanswered (RQ-13).
   case requestBeforeAnswer
   /// WhenInUse, and the app is in the background.
   case notInUse

@@ -2,7 +2,7 @@
 import MonotonicTime
 import ReceiverStream
 
-/// An event for a program that does not run. It waits until the program is started and asks for it (SC-8, BG-5).
+/// An event for a program that does not run. It waits until the program is started and requests it (SC-8, BG-5).
 package enum WaitingEvent: Equatable, Codable, Sendable {
   /// The crossing of a border, a visit, or a location of the significant-change service.
   case delegate(DelegateEvent)
@@ -10,7 +10,7 @@ package enum WaitingEvent: Equatable, Codable, Sendable {
   case monitor(String, Monitor.Event)
 }
 
-/// An event that waits, with a number of its own.
+/// A waiting event, with its number.
 package struct NumberedEvent: Equatable, Sendable {
   package var number: Int
   package var event: WaitingEvent
@@ -21,10 +21,11 @@ package struct NumberedEvent: Equatable, Sendable {
   }
 }
 
-/// A program that does not run: its regions, visits, conditions and its significant-change service go on, and their events wait
-/// for it (SC-7, RG-18, VI-2).
+/// A program that does not run: its regions, visits, conditions and significant-change service continue, and their
+/// events wait for it (SC-7, RG-18, VI-2).
 extension PositioningEngine {
-  /// Whether anything goes on without the program, beside the significant-change service, which belongs to a manager.
+  /// Whether anything continues without the program, apart from the significant-change service, which belongs to a
+  /// manager.
   package var isRegistered: Bool { !regions.isEmpty || visits.isRunning || monitors.contains { !$0.records.isEmpty } }
 
   /// The names of the open monitors.
@@ -33,15 +34,15 @@ extension PositioningEngine {
   /// The time of the last delivery by the significant-change service of any manager; nil before.
   package var significantDeliveredAt: Instant? { clients.compactMap(\.significant.deliveredAt).max() }
 
-  /// Adds a manager in place of those of the program. It takes the events that start the program.
+  /// Adds a manager in place of the program's managers. It receives the events that start the program.
   ///
   /// - Parameters:
   ///   - id: the manager.
-  ///   - wantsSignificant: whether the program has started the significant-change service and not stopped it.
+  ///   - wantsSignificant: whether the program has started, and not stopped, the significant-change service.
   ///   - significantDeliveredAt: the time of that service's last delivery, from which the next interval counts (SC-3).
   ///   - monitors: the program's monitors with their stored conditions.
-  ///   - waiting: the events that wait already, whose states count as reported.
-  ///   - now: the present instant.
+  ///   - waiting: the events that already wait, whose states count as reported.
+  ///   - now: the current instant.
   package mutating func beginAbsence(
     _ id: ClientID, wantsSignificant: Bool, significantDeliveredAt: Instant? = nil,
     monitors: [(name: String, records: [Monitor.Record])], waiting: [WaitingEvent], at now: Instant
@@ -59,11 +60,11 @@ extension PositioningEngine {
         self.monitors[index].expect(event, at: now)
       }
     }
-    // The cached location is not a change, and what has waited in monitors is known (SC-1).
+    // The cached location is not a change, and the events that wait in monitors are known (SC-1).
     outputs.removeAll { $0.isOfAbsence }
   }
 
-  /// Takes the states that events have reported as the present ones: the events are stored before the states are.
+  /// Adopts the states that events have reported: the events are stored before the states.
   package mutating func assume(_ waiting: [WaitingEvent], at now: Instant) {
     for event in waiting {
       switch event {
@@ -89,7 +90,8 @@ extension PositioningEngine {
   }
 
   /// Delivers events that have waited to the managers of the program, which runs again: crossings and visits to a manager with
-  /// a delegate, locations to one that has started the significant-change service, those of a monitor once it is open.
+  /// a delegate, locations to a manager that has started the significant-change service, and events of a monitor once
+  /// it is open.
   ///
   /// - Returns: the numbers of the delivered events.
   package mutating func deliver(waiting events: [NumberedEvent], at now: Instant) -> Set<Int> {
@@ -113,7 +115,8 @@ extension PositioningEngine {
     return Set(delivered.map(\.number))
   }
 
-  /// The start of the service has emitted the newest location (SC-1): what has waited comes before it, and none twice.
+  /// The start of the service has emitted the newest location (SC-1): the waiting events precede it, and none is
+  /// delivered twice.
   private mutating func deliverSignificant(_ locations: [Location], _ number: Int, to client: ClientSession) {
     let newest = outputs.firstIndex { output in
       guard case .event(client.id, .didUpdateLocations, let ticket) = output else { return false }
@@ -131,7 +134,7 @@ extension PositioningEngine {
 }
 
 extension PositioningOutput {
-  /// Whether it would be taken for an event of a program that does not run.
+  /// Whether this output would be stored as an event for a program that does not run.
   fileprivate var isOfAbsence: Bool {
     switch self {
     case .event, .monitorHasEvent: true

@@ -4,7 +4,7 @@ import ReceiverStream
 
 /// The calls of clients.
 extension PositioningEngine {
-  /// Takes a call of a manager; calls of removed managers have no effect.
+  /// Handles a call of a manager; calls of removed managers have no effect.
   public mutating func call(_ call: ClientCall, by id: ClientID, at now: Instant) {
     guard let index = index(of: id) else { return }
     if clients[index].call(
@@ -45,10 +45,10 @@ extension PositioningEngine {
 
   // MARK: Permission
 
-  /// Whether a question can be shown now.
+  /// Whether a prompt can be shown now.
   var mayAsk: Bool { application == .foreground || settings.asksInBackground }
 
-  /// Makes a request and shows its prompt, or reports that it is not shown. Returns the missing keys, if there are any.
+  /// Makes a request and shows its prompt, or reports that it is not shown. Returns the missing keys, if any.
   private mutating func request(_ request: Authorization.Request, by client: ClientID?, at now: Instant) -> String? {
     var reply = Authorization.Reply.none
     let mayAsk = mayAsk
@@ -62,7 +62,7 @@ extension PositioningEngine {
     return nil
   }
 
-  /// - Parameter call: the call that makes the request, by itself or as a side effect.
+  /// - Parameter call: the call that makes the request, explicitly or as a side effect.
   private mutating func request(
     _ request: Authorization.Request, for call: ClientCall, by index: Int, at now: Instant
   ) {
@@ -72,20 +72,20 @@ extension PositioningEngine {
     clients[index].failToAsk(missingKeys: key, &outputs)
   }
 
-  /// The permission with which a request that is not shown is granted: for when in use, it would deliver nothing to a program
-  /// without a terminal.
+  /// The permission that a request without a prompt needs: "when in use" would deliver nothing to a program without a
+  /// terminal.
   private func grant(for request: Authorization.Request) -> AuthorizationStatus {
     application == .foreground && request == .whenInUse ? .authorizedWhenInUse : .authorizedAlways
   }
 
-  /// The open prompt is not shown to the user of the program, so that another program or a command answers it (AU-13).
+  /// Handles an open prompt that is not shown to the program's user: another program or a command answers it (AU-13).
   public mutating func promptIsNotShown() {
     guard let request = authorization.asked?.request, authorization.noteNotShown() else { return }
     outputs.append(.advice(nil, .permissionCannotBeAsked(grant(for: request))))
     refuseDroppedRequests()
   }
 
-  /// The prompt could not be shown.
+  /// Handles a prompt that could not be shown.
   mutating func promptWasNotShown(_ prompt: Authorization.Prompt) {
     if case .temporaryFullAccuracy = prompt.request { return }
     guard authorization.noteNotShown() else { return }
@@ -93,7 +93,7 @@ extension PositioningEngine {
     refuseDroppedRequests()
   }
 
-  /// Refuses the requests for a location that were dropped while the question was open, as their programs might wait for ever.
+  /// Refuses the location requests that were dropped while the prompt was open: their programs might wait forever.
   private mutating func refuseDroppedRequests() {
     for index in clients.indices where clients[index].hasDroppedRequest {
       clients[index].hasDroppedRequest = false
@@ -101,7 +101,7 @@ extension PositioningEngine {
     }
   }
 
-  /// Why a request for temporary full accuracy is refused now; nil if it is asked (AU-20).
+  /// The reason why a request for temporary full accuracy is refused now; nil if the user is asked (AU-20).
   public func refusal(ofFullAccuracy purpose: String) -> AccuracyRefusal? {
     authorization.refusal(ofFullAccuracy: purpose, isInForeground: mayAsk)
   }
@@ -140,8 +140,8 @@ extension PositioningEngine {
     }
   }
 
-  /// A request for a location while the permission is open is dropped (RQ-13). A program whose question is not shown is
-  /// refused, as it might wait for ever.
+  /// A location request while the permission is undetermined is dropped (RQ-13). A program whose prompt is not shown is
+  /// refused, because it might wait forever.
   private mutating func dropRequest(by index: Int) {
     guard authorization.status == .notDetermined else { return }
     if authorization.isAnsweredElsewhere {
@@ -153,7 +153,7 @@ extension PositioningEngine {
     }
   }
 
-  /// The same for a condition, which has no manager.
+  /// The same for a condition, which does not belong to a manager.
   private mutating func askIfConditionAdded(at now: Instant) {
     guard authorization.status == .notDetermined, authorization.asked == nil else { return }
     if authorization.keys.isEmpty {
@@ -171,13 +171,13 @@ extension PositioningEngine {
     if missingKeys.insert(key).inserted { outputs.append(.advice(nil, .missingUsageKey(key, method: method))) }
   }
 
-  /// The request that a start makes by itself (C1): one permission for everything, as on macOS.
+  /// The request that a start makes implicitly (C1): one permission for everything, as on macOS.
   private var implicitRequest: Authorization.Request? {
     if authorization.keys.usage != nil { return .always }
     return settings.startAsksForPermission && !authorization.keys.isEmpty ? .whenInUse : nil
   }
 
-  /// Whether a service that was started in the background waits for a prompt, which is shown in the foreground only
+  /// Whether a service that was started in the background waits for a prompt, which is shown only in the foreground
   /// (AU-13).
   var waitsForQuestion: Bool {
     guard authorization.status == .notDetermined, authorization.asked == nil, !mayAsk else {
@@ -191,7 +191,7 @@ extension PositioningEngine {
       || monitors.contains { !$0.records.isEmpty }
   }
 
-  /// The app has come to the foreground: services that were started before make their request now.
+  /// Handles the app's change to the foreground: services that were started earlier make their request now.
   mutating func askForPendingStarts(at now: Instant) {
     guard authorization.status == .notDetermined, authorization.asked == nil, mayAsk,
       let implicit = implicitRequest, hasPendingStart
@@ -205,8 +205,8 @@ extension PositioningEngine {
 
   // MARK: The modern API
 
-  /// Begins the iteration of a stream of live updates (LV-1). The stream opens a session of its own, unless the app
-  /// declares explicit ones (LV-4).
+  /// Starts the iteration of a stream of live updates (LV-1). The stream opens its own session, unless the app declares
+  /// explicit ones (LV-4).
   public mutating func beginLiveUpdates(_ id: Int, _ configuration: LiveUpdates.Configuration, at now: Instant) {
     guard !streams.contains(where: { $0.id == id }) else { return }
     streams.append((id, LiveUpdates(configuration)))
@@ -236,7 +236,7 @@ extension PositioningEngine {
     }
   }
 
-  /// The reason for the absence of a location for a stream; empty if a location is available.
+  /// The reason why a stream has no location; empty if a location is available.
   var diagnostic: Diagnostic {
     var diagnostic: Diagnostic = []
     switch authorization.status {
@@ -254,7 +254,7 @@ extension PositioningEngine {
     return diagnostic
   }
 
-  /// Reports the reason to streams that fall silent (LV-3).
+  /// Reports the reason to streams whose delivery stops (LV-3).
   mutating func reportToSilentStreams(at now: Instant) {
     if permissions.delivery(.standard, allowsBackground: nil) != .deliver { reportToStreams(at: now) }
   }
@@ -269,13 +269,13 @@ extension PositioningEngine {
     }
   }
 
-  /// Begins a CLServiceSession; it requires its goal until it ends (SS-1).
+  /// Starts a CLServiceSession, which requires its goal until it ends (SS-1).
   ///
   /// - Parameters:
   ///   - id: the session.
   ///   - goal: the required authorization.
   ///   - fullAccuracyPurpose: the purpose key of the prompt for full accuracy, if it is required.
-  ///   - now: the present instant.
+  ///   - now: the current instant.
   public mutating func beginSession(
     _ id: Int, goal: ServiceGoal, fullAccuracyPurpose: String? = nil, at now: Instant
   ) {
@@ -310,7 +310,7 @@ extension PositioningEngine {
     adviseMissingKey(key, method: "CLLocationUpdate.liveUpdates() or a CLServiceSession")
   }
 
-  /// Begins a CLBackgroundActivitySession, which keeps the app in use if it begins in the foreground (SS-2).
+  /// Starts a CLBackgroundActivitySession, which keeps the app in use if it begins in the foreground (SS-2).
   public mutating func beginBackgroundActivity(_ id: Int, at now: Instant) {
     sessions.beginActivity(id, isInForeground: application == .foreground)
     permissionsChanged(at: now)
@@ -324,7 +324,7 @@ extension PositioningEngine {
     reportToSilentStreams(at: now)
   }
 
-  /// Opens a CLMonitor: the open one of this name, or a new one with its stored records (MO-1).
+  /// Opens a CLMonitor: the open monitor of this name, or a new one with its stored records (MO-1).
   public mutating func openMonitor(_ name: String, restored: [Monitor.Record] = [], at now: Instant) {
     guard monitor(name) == nil else { return }
     monitors.append(
@@ -347,10 +347,10 @@ extension PositioningEngine {
     }
   }
 
-  /// The monitor of a name in its present state; nil when none was opened.
+  /// The monitor with a name in its current state; nil if it is not open.
   public func monitor(_ name: String) -> Monitor? { monitors.first { $0.name == name } }
 
-  /// Adds a condition (MO-2); more than twenty an app are not monitored (MO-3).
+  /// Adds a condition (MO-2); at most twenty per app are monitored (MO-3).
   public mutating func addCondition(
     _ condition: Region.Shape, identifier: String, assuming state: Monitor.State = .unknown, to name: String,
     at now: Moment
@@ -373,21 +373,21 @@ extension PositioningEngine {
     outputs.append(.store(.monitor(name)))
   }
 
-  /// Takes the next event for an iteration of the monitor's events, whose event before it is handled from then on (MO-5); nil
-  /// when no event waits.
+  /// Returns the next event for an iteration of the monitor's events; the previous event counts as handled from then on
+  /// (MO-5). Nil if no event waits.
   public mutating func takeEvent(of name: String, by iteration: Int = 0) -> Monitor.Event? {
     completeEvent(of: name, by: iteration)
     return monitors.firstIndex { $0.name == name }.flatMap { monitors[$0].take(by: iteration) }
   }
 
-  /// The same while nothing may be monitored: an event for each condition, with the reason.
+  /// The same while monitoring is not permitted: an event for each condition, with the reason.
   public mutating func takeHindrance(of name: String, by iteration: Int = 0, at now: UTCTime) -> Monitor.Event? {
     completeEvent(of: name, by: iteration)
     guard !mayMonitor, let index = monitors.firstIndex(where: { $0.name == name }) else { return nil }
     return monitors[index].takeHindrance(diagnostic.subtracting(.locationUnavailable), by: iteration, at: now)
   }
 
-  /// The iteration has handled its event: it takes the next one, or has ended.
+  /// Records that the iteration has handled its event: it fetches the next one, or has ended.
   public mutating func completeEvent(of name: String, by iteration: Int = 0) {
     guard let index = monitors.firstIndex(where: { $0.name == name }), monitors[index].complete(iteration) else {
       return

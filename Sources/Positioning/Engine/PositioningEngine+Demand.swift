@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The need for hardware.
+/// The demand for hardware.
 extension PositioningEngine {
-  /// The present need of one manager; none for a removed one.
+  /// The current demand of one manager; empty for a removed one.
   public func demand(of id: ClientID) -> Demand {
     index(of: id).map { clients[$0].demand } ?? Demand()
   }
 
-  /// The need of the app besides its managers: regions, monitors, visits, live updates.
+  /// The demand of the app apart from its managers: regions, monitors, visits, live updates.
   public var sharedDemand: Demand {
     var demand = Demand()
     let permissions = permissions
@@ -23,16 +23,16 @@ extension PositioningEngine {
     return demand
   }
 
-  /// The need of each manager, including empty ones.
+  /// The demand of each manager, including empty ones.
   public var demandsOfManagers: [(id: ClientID, demand: Demand)] {
-    // In place: a session is large, and this is called at every fix.
+    // Read in place: a session is large, and this function is called at every fix.
     clients.indices.map { (clients[$0].id, clients[$0].demand) }
   }
 
   /// Whether a manager receives headings now.
   public var asksForHeading: Bool { clients.indices.contains { clients[$0].asksForHeading } }
 
-  /// All needs: one per manager, the app's last, without empty ones.
+  /// All non-empty demands: one per manager, then the app's.
   public var demands: [Demand] {
     (clients.indices.map { clients[$0].demand } + [sharedDemand]).filter { !$0.isEmpty }
   }

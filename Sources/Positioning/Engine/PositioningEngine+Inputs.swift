@@ -4,13 +4,13 @@ import ReceiverStream
 
 /// Measurements.
 extension PositioningEngine {
-  /// Takes a fix; one without a position, or outside its receiver's limits, is ignored.
+  /// Handles a fix. A fix without a position, or outside its receiver's limits, is ignored.
   ///
   /// - Parameters:
   ///   - fix: the receiver's fix.
   ///   - source: its origin, if known.
-  ///   - measured: the instant of its measurement if it comes from a receiver's memory; nil: now.
-  ///   - now: the present instant.
+  ///   - measured: the instant of its measurement if it comes from a receiver's memory; nil for now.
+  ///   - now: the current instant.
   public mutating func receive(
     _ fix: Fix, source: Location.Source? = nil, measured: Instant? = nil, at now: Moment
   ) {
@@ -18,10 +18,10 @@ extension PositioningEngine {
     receive(location, measured: measured, at: now)
   }
 
-  /// Takes a location of any origin.
+  /// Handles a location of any origin.
   public mutating func receive(_ location: Location, measured: Instant? = nil, at now: Moment) {
     let actual = Sample(location, measured: measured ?? now.instant)
-    // Without permission nothing is retrieved and nothing is cached.
+    // Without permission, locations are neither delivered nor cached.
     guard authorization.status.isAuthorized, actual.accuracyMetres >= 0,
       cache.accept(actual, isRemembered: measured != nil && batchEnds != nil)
     else { return }
@@ -37,7 +37,7 @@ extension PositioningEngine {
     receiveForStreams(sample, actual: actual, permissions, at: now.instant)
   }
 
-  /// Visits are detected with the measured location, and reported where the app's accuracy permits it (AU-19).
+  /// Visits are detected with the measured location, and reported if the app's accuracy permits it (AU-19).
   private mutating func visit(_ actual: Sample) {
     guard let visit = visits.receive(actual) else { return }
     let reported = authorization.accuracy == .reduced ? ReducedAccuracy.reduced(visit) : visit
@@ -70,8 +70,8 @@ extension PositioningEngine {
     authorization.accuracy == .full && permissions.delivery(.waking, allowsBackground: nil) != .none
   }
 
-  /// Whether there is a delegate. Without one no events of regions and visits are made; later fixes show the changes of
-  /// that time (BG-5).
+  /// Whether there is a delegate. Without a delegate no region or visit events are emitted; later fixes show the
+  /// changes of that time (BG-5).
   var hasDelegate: Bool { clients.indices.contains { clients[$0].services.delegate != nil } }
 
   /// Passes an input to the regions, and reports crossings to every manager (RG-10, RG-11).
@@ -94,26 +94,27 @@ extension PositioningEngine {
     answerStateRequests()
   }
 
-  /// The receiver became idle by plan, or searches again.
+  /// Handles a receiver that became idle as planned, or searches again.
   public mutating func sourceBecame(_ activity: SourceActivity, at now: Instant) {
     self.activity = activity
     for index in clients.indices { clients[index].sourceBecame(activity, at: now) }
     streamOutage.sourceBecame(activity, at: now)
   }
 
-  /// A read of a receiver's memory begins: its fixes come through `receive` with their instants of measurement, and
-  /// deferrals do not end by time before.
+  /// Handles the start of a read of a receiver's memory: its fixes arrive through `receive` with their instants of
+  /// measurement, and deferrals do not time out during the read.
   public mutating func batchBegins(until limit: Instant) { batchEnds = limit }
 
-  /// The receiver's memory was read to its end.
+  /// Handles the end of a read of the receiver's memory.
   public mutating func batchEnded(at now: Moment) {
     batchEnds = nil
     wake(at: now)
   }
 
-  /// Another source has detected movement: an accelerometer, another network. Paused services resume.
+  /// Handles movement detected by another source, such as an accelerometer or a change of network: paused services
+  /// resume.
   public mutating func movementNoticed(at now: Instant) {
-    // Clients without delivery do not resume now; the first fix after it shows whether they have moved.
+    // Clients whose delivery is blocked do not resume now; the first fix after the block shows whether they have moved.
     for index in clients.indices where clients[index].standardDelivery == .deliver {
       let action = clients[index].pausing.movementNoticed(at: now)
       clients[index].carryOut(action, at: now, &outputs)
@@ -122,20 +123,20 @@ extension PositioningEngine {
 
   // MARK: Heading
 
-  /// Takes a heading for every manager with the service.
+  /// Handles a heading, for every manager with the service.
   public mutating func receive(_ sample: HeadingSample) {
     let degrees = cache.newest.map { declination.degrees(at: $0, on: sample.timestamp) }
     for index in clients.indices { clients[index].receive(sample, declinationDegrees: degrees, &outputs) }
   }
 
-  /// There is no heading now.
+  /// Handles the loss of the heading.
   public mutating func headingFailed() {
     for index in clients.indices where clients[index].asksForHeading && clients[index].heading.failed() {
       clients[index].fail(.headingFailure, &outputs)
     }
   }
 
-  /// The compass needs a calibration.
+  /// Handles a compass that needs calibration.
   public mutating func calibrationWanted() {
     for index in clients.indices
     where clients[index].asksForHeading && clients[index].heading.calibrationWanted() == .ask {
@@ -143,7 +144,7 @@ extension PositioningEngine {
     }
   }
 
-  /// The compass is calibrated.
+  /// Handles a completed calibration of the compass.
   public mutating func calibrated() {
     for index in clients.indices where clients[index].heading.calibrated() == .hide {
       outputs.append(.hideCalibration(clients[index].id))
@@ -152,7 +153,7 @@ extension PositioningEngine {
 
   // MARK: Beacons
 
-  /// Takes an advertisement of a beacon.
+  /// Handles an advertisement of a beacon.
   public mutating func receive(_ sighting: BeaconSighting) {
     for index in clients.indices where clients[index].isRanging {
       clients[index].ranging.receive(sighting, clients[index].services.rangedTargets)
@@ -164,7 +165,8 @@ extension PositioningEngine {
     }
   }
 
-  /// Bluetooth has gone while beacons are ranged: the clients get an error, and ranging continues when it is back.
+  /// Handles the loss of Bluetooth while beacons are ranged: the clients get an error, and ranging continues when
+  /// Bluetooth is back.
   public mutating func rangingFailed() {
     for client in clients {
       for target in client.services.rangedTargets {
@@ -173,17 +175,17 @@ extension PositioningEngine {
     }
   }
 
-  /// The scan for beacons has resumed: the time without it does not count as silence.
+  /// Handles the resumption of the scan for beacons: the time without scanning does not count as silence.
   public mutating func beaconScanResumed(at now: Instant) {
-    // If nothing may be monitored, the watch restarts with the permission; the obstacle was reported already.
+    // If monitoring is not permitted, the watch restarts with the permission; the obstacle has already been reported.
     guard mayMonitor else { return }
     regions.restart(at: now)
     for index in monitors.indices { monitors[index].restart(at: now) }
   }
 }
 
-/// The declination at a place, computed anew after ten kilometres or a day: it changes by less than 0.1° in both,
-/// outside the polar regions.
+/// The declination at a place, recomputed after ten kilometres or a day: it changes by less than 0.1° in both, outside
+/// the polar regions.
 struct Declination: Sendable {
   private var known: (point: SurfacePoint, day: Day, degrees: Double)?
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
-/// The registration of regions. A region is registered whatever the permission, and monitored from the grant on (RG-8): a
-/// program may start it before the user has answered.
+/// The registration of regions. A region is registered regardless of the permission, and monitored once permission is
+/// granted (RG-8): a program may start monitoring before the user has answered.
 extension PositioningEngine {
-  /// A region whose monitoring has not begun, and the manager that gets the event when it does.
+  /// A region whose monitoring has not started, and the manager that receives the event when it does.
   struct AwaitedRegion: Sendable {
     var client: ClientID
     var region: Region
@@ -23,7 +23,7 @@ extension PositioningEngine {
     return authorization.status.isAuthorized && authorization.accuracy == .full ? .granted : .refused
   }
 
-  /// Whether there is something to monitor it with (RG-21).
+  /// Whether there is hardware to monitor the region (RG-21).
   func isSupported(_ shape: Region.Shape) -> Bool {
     shape.isBeacon ? hostCapabilities.hasBluetooth : hostCapabilities.hasSignificantChanges
   }
@@ -53,10 +53,10 @@ extension PositioningEngine {
     }
   }
 
-  /// Reports what a change of the permission means for regions.
+  /// Reports the effect of a change of permission on regions.
   ///
   /// - Parameters:
-  ///   - before: the permission before.
+  ///   - before: the previous permission.
   ///   - wasAuthorized: whether the app was authorized before, with any accuracy.
   mutating func regionPermissionChanged(from before: RegionPermission, wasAuthorized: Bool) {
     let now = regionPermission
@@ -71,7 +71,8 @@ extension PositioningEngine {
         emit(.monitoringDidFail(awaited.region, .regionMonitoringDenied), to: awaited.client)
       }
     }
-    // The failure of those that were monitored, or were registered before, is one of the whole service (RG-26).
+    // The failure of regions that were monitored, or registered earlier, is reported as a failure of the whole service
+    // (RG-26).
     let hasOthers = regions.monitored.contains { region in !awaitedRegions.contains { $0.region.isSame(as: region) } }
     guard wasAuthorized || before == .open, !authorization.status.isAuthorized, hasOthers else { return }
     for client in clients { client.emit(.monitoringDidFail(nil, .regionMonitoringDenied), &outputs) }

@@ -2,7 +2,8 @@
 import MonotonicTime
 import ReceiverStream
 
-/// The state of a client that outlives the process of its engine: the program has it, and gives it to the next engine.
+/// The state of a client that outlives the process of its engine: the program keeps it and passes it to the next
+/// engine.
 package struct ClientResumption: Hashable, Codable, Sendable {
   /// The services, with the counters of the tickets that the program still has.
   package var services: StartedServices
@@ -27,8 +28,8 @@ package struct ClientResumption: Hashable, Codable, Sendable {
 }
 
 extension PositioningEngine {
-  /// Adds a manager of an earlier engine: its services run on, and its delegate receives the authorization only if that
-  /// has changed (AU-3).
+  /// Adds a manager of an earlier engine: its services continue, and its delegate receives the authorization only if
+  /// that has changed (AU-3).
   package mutating func resume(_ id: ClientID, _ resumption: ClientResumption, at now: Instant) {
     remove(id)
     add(id)
@@ -46,29 +47,29 @@ extension PositioningEngine {
       clients[index].emitAuthorization(authorization.status, authorization.accuracy, &outputs)
     }
     clients[index].deliveredBefore = resumption.delivered
-    // A run goes on: its next location may be one that was kept for it, and is older than the cached one.
+    // The run continues: its next location may be a kept one that is older than the cached location.
     clients[index].resume(
       resumption.services, before, cached: resumption.delivered == nil ? cachedSample : nil,
       awaitsVisits: visits.isRunning, at: now, &outputs)
     watchRegions(at: now)
   }
 
-  /// Begins a background activity that an earlier engine had.
+  /// Continues a background activity of an earlier engine.
   package mutating func resumeBackgroundActivity(_ id: Int, at now: Instant) {
     sessions.beginActivity(id, isInForeground: true)
     permissionsChanged(at: now)
   }
 
-  /// The events that a monitor's client may take now, each one once more until it is handled.
+  /// The events that a monitor's client may receive now; each is repeated until it is handled.
   ///
-  /// - Parameter now: the date of events that report why nothing is monitored.
+  /// - Parameter now: the date of events that report why monitoring is not possible.
   package func waitingEvents(of name: String, at now: UTCTime) -> [Monitor.Event] {
     guard let monitor = monitor(name) else { return [] }
     let hindrance: Diagnostic = mayMonitor ? [] : diagnostic.subtracting(.locationUnavailable)
     return monitor.waitingEvents(hindrance, at: now)
   }
 
-  /// Notes that the client has handled an event of `waitingEvents`, of this engine or of an earlier one.
+  /// Records that the client has handled an event of `waitingEvents`, of this engine or of an earlier one.
   package mutating func complete(_ event: Monitor.Event, of name: String, at now: Instant) {
     guard let index = monitors.firstIndex(where: { $0.name == name }) else { return }
     monitors[index].complete(event, isHindered: !mayMonitor, at: now)
@@ -85,12 +86,12 @@ extension PositioningEngine {
 
   package func services(of id: ClientID) -> StartedServices? { index(of: id).map { clients[$0].services } }
 
-  /// Whether a manager's `requestLocation` has no outcome yet.
+  /// Whether a manager's `requestLocation` is pending.
   package func isRequestPending(_ id: ClientID) -> Bool {
     index(of: id).map { clients[$0].oneShot.isPending } ?? false
   }
 
-  /// The metres that a manager's deferral still has to go, infinite for never; nil without one.
+  /// The remaining metres of a manager's deferral, infinite if never reached; nil if there is no deferral.
   package func deferralMetres(of id: ClientID) -> Double? {
     index(of: id).flatMap { clients[$0].deferral.remainingMetres }
   }

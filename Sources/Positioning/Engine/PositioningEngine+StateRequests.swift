@@ -4,7 +4,7 @@ import MonotonicTime
 /// `requestState` (RG-12).
 extension PositioningEngine {
   /// Answers at once if the state is known, or if no fix can show it: a region that is not monitored, or regions that may
-  /// not be watched now, whose last side is unreliable. Else the answer waits for the first fix.
+  /// not be watched now, whose last side is unreliable. Otherwise the answer waits for the first fix.
   mutating func requestState(of region: Region, by index: Int, at now: Instant) {
     let state = mayMonitor ? regions.state(of: region) : .unknown
     if state == .unknown, mayMonitor, regions.monitors(region) {
@@ -14,14 +14,15 @@ extension PositioningEngine {
     }
   }
 
-  /// Answers the requests whose region has a state now. Crossings have been reported before: those regions had a state.
+  /// Answers the requests whose region now has a state. No crossing precedes them: only regions that have a state
+  /// report crossings.
   mutating func answerStateRequests() {
     guard !stateRequests.isEmpty else { return }
     let regions = regions
     report(stateRequests.answers { regions.state(of: $0) })
   }
 
-  /// Reports `unknown` for the requests whose time is over.
+  /// Reports `unknown` for the requests that have timed out.
   mutating func wakeStateRequests(at now: Instant) { report(stateRequests.wake(at: now)) }
 
   /// Ends monitoring. A request without an answer gets `unknown`.

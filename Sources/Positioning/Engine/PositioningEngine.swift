@@ -4,9 +4,9 @@ import ReceiverStream
 
 /// Core Location's behaviour for one app: all its managers, its regions, visits, monitors and sessions, and the cache.
 ///
-/// Clients' calls, fixes, headings, sightings, permission, the app's state and the time go in; `outputs` are the
-/// actions for the driver, in order, which takes them. No delegate is called from inside a call (GE-3): the driver
-/// delivers on the client's run loop, and calls `isCurrent` before each event.
+/// Clients' calls, fixes, headings, sightings, permission, the app's state and the time are the inputs; `outputs` are
+/// the actions, in order, which the driver takes. No delegate is called from within a call (GE-3): the driver delivers
+/// on the client's run loop, and calls `isCurrent` before each event.
 public struct PositioningEngine: Sendable {
   /// The stored state of an earlier run.
   public struct Restored: Sendable {
@@ -35,11 +35,11 @@ public struct PositioningEngine: Sendable {
   var sessions = ServiceSessions()
   var declination = Declination()
   var activity = SourceActivity.searching
-  /// The latest end of the present read of a receiver's memory.
+  /// The latest end of the current read of a receiver's memory.
   var batchEnds: Instant?
   /// The keys that were reported as missing for sessions.
   var missingKeys: Set<String> = []
-  /// The user declined a session's prompt for full accuracy.
+  /// Whether the user declined a session's prompt for full accuracy.
   var isFullAccuracyRefused = false
   /// The client of a request for full accuracy, and the token of its answer.
   var accuracyRequest: (client: ClientID, token: Int)?
@@ -88,7 +88,7 @@ public struct PositioningEngine: Sendable {
 
   func index(of id: ClientID) -> Int? { clients.firstIndex { $0.id == id } }
 
-  /// Whether an event may still be delivered. To be called just before.
+  /// Whether an event may still be delivered. Call it immediately before the delivery.
   public func isCurrent(_ ticket: Ticket, for id: ClientID) -> Bool {
     index(of: id).map { clients[$0].services.isCurrent(ticket) } ?? false
   }
@@ -98,8 +98,8 @@ public struct PositioningEngine: Sendable {
     outputs.contains { if case .event(id, _, let ticket) = $0 { ticket.isAnswer } else { false } }
   }
 
-  /// Whether the service of an event still runs: headings and beacons are not delivered after their stop, nor are
-  /// regions and visits.
+  /// Whether the service of an event still runs: headings, beacons, regions and visits are not delivered after their
+  /// stop.
   public func isWanted(_ event: DelegateEvent, by id: ClientID) -> Bool {
     switch event {
     case .didEnter(let region), .didExit(let region): regions.monitored.contains { $0.isSame(as: region) }
@@ -118,10 +118,10 @@ public struct PositioningEngine: Sendable {
   /// The newest location, regardless of permission.
   public var newest: Location? { cache.newest }
 
-  /// Takes a location that another program of the user has stored (LC-2).
+  /// Handles a location that another program of the user has stored (LC-2).
   public mutating func learn(_ location: Location) { cache.learn(location) }
 
-  /// The time at which this program measured the newest location; nil if another one or an earlier run did.
+  /// The time at which this program measured the newest location; nil if another program or an earlier run measured it.
   public var newestMeasured: Instant? { cache.measuredHere }
 
   /// The manager's `heading`.
@@ -137,7 +137,7 @@ public struct PositioningEngine: Sendable {
     index(of: id).map { clients[$0].services.rangedTargets } ?? []
   }
 
-  /// `maximumRegionMonitoringDistance`; −1 where nothing can be monitored (RG-7).
+  /// `maximumRegionMonitoringDistance`; −1 if monitoring is not supported (RG-7).
   public var maximumRegionRadiusMetres: Double {
     hostCapabilities.hasSignificantChanges ? regions.maximumRadiusMetres : -1
   }
@@ -150,10 +150,11 @@ public struct PositioningEngine: Sendable {
       hasBackgroundActivity: sessions.hasActivity, hasLocationMode: authorization.keys.hasLocationMode)
   }
 
-  /// Receivers, compasses or Bluetooth came or went.
+  /// Handles the arrival or loss of receivers, compasses or Bluetooth.
   ///
-  /// A client that started headings without a compass receives them from one that comes: a receiver's first heading
-  /// shows that it has one. Conditions that could not be monitored before are monitored.
+  /// A client that started headings without a compass receives them from a compass that is connected later: a
+  /// receiver's first heading shows that it provides one. Conditions that could not be monitored earlier are now
+  /// monitored.
   public mutating func setHostCapabilities(_ hostCapabilities: HostCapabilities) {
     self.hostCapabilities = hostCapabilities
     monitorWhatWaits()
@@ -161,7 +162,7 @@ public struct PositioningEngine: Sendable {
     for index in clients.indices where clients[index].services.wantsHeading { clients[index].heading.start() }
   }
 
-  /// The app's state may have changed: "allow once" ends, and waiting events are delivered.
+  /// Handles a possible change of the app's state: "allow once" ends, and waiting events are delivered.
   public mutating func setApplication(_ state: ApplicationState, at now: Instant) {
     application = state
     if state == .foreground { authorization.mayBeShown() }
@@ -179,13 +180,13 @@ public struct PositioningEngine: Sendable {
         && !(clients.isEmpty && streams.isEmpty && monitors.isEmpty)
   }
 
-  /// Takes the user's answer to the prompt that was an output.
+  /// Handles the user's answer to the prompt that was an output.
   ///
   /// - Parameters:
   ///   - answer: the answer.
-  ///   - prompt: the prompt that was answered; nil: the open one. A prompt that was withdrawn, because settings were
-  ///     changed, takes no answer.
-  ///   - now: the present instant.
+  ///   - prompt: the answered prompt; nil for the open one. Answers to a prompt that was withdrawn after a change of
+  ///     settings are ignored.
+  ///   - now: the current instant.
   public mutating func authorizationAnswered(
     _ answer: Authorization.Answer, to prompt: Authorization.Prompt? = nil, at now: Instant
   ) {
@@ -204,29 +205,29 @@ public struct PositioningEngine: Sendable {
     outputs.append(.temporaryAccuracy(request.client, token: request.token, error))
   }
 
-  /// Settings were changed from outside.
+  /// Handles an external change of settings.
   public mutating func authorizationChanged(to record: Authorization.Record, at now: Instant) {
     change(at: now) { $0.changed(to: record) }
-    // The prompt was withdrawn with that and gets no answer (AU-20).
+    // This change withdrew the prompt, which gets no answer (AU-20).
     answerAccuracyRequest(authorization.accuracy == .full ? nil : .promptDeclined)
   }
 
-  /// The global switch (GE-1).
+  /// Sets the global switch (GE-1).
   public mutating func setServicesEnabled(_ isEnabled: Bool, at now: Instant) {
     change(at: now) { $0.setServicesEnabled(isEnabled) }
   }
 
-  /// A policy that the user cannot change.
+  /// Sets a policy that the user cannot change.
   public mutating func setRestricted(_ isRestricted: Bool, at now: Instant) {
     change(at: now) { $0.setRestricted(isRestricted) }
   }
 
-  /// The system lets this program open its receiver, or not; what may not be opened reads as denied.
+  /// Sets whether the system lets this program open its receiver; if not, the authorization reads as denied.
   public mutating func setReceiverForbidden(_ isForbidden: Bool, at now: Instant) {
     change(at: now) { $0.setReceiverForbidden(isForbidden) }
   }
 
-  /// Applies a change; a change of the status is reported to every delegate once (AU-3).
+  /// Applies a change; each delegate receives a change of status once (AU-3).
   mutating func change(at now: Instant, _ body: (inout Authorization) -> Void) {
     let before = (authorization.status, authorization.accuracy, authorization.record)
     let regionsBefore = regionPermission
@@ -279,7 +280,7 @@ public struct PositioningEngine: Sendable {
 
   // MARK: Time
 
-  /// The time at which `wake` is due; nil without one.
+  /// The time at which `wake` is due; nil if it is not due.
   public var deadline: Instant? {
     var next = Instant.earlier(.earlier(streamOutage.deadline, batchEnds), stateRequests.deadline)
     for index in clients.indices {
@@ -290,7 +291,7 @@ public struct PositioningEngine: Sendable {
     return hasDelegate ? Instant.earlier(next, regions.deadline) : next
   }
 
-  /// Lets the time pass.
+  /// Advances the time.
   public mutating func wake(at now: Moment) {
     if let ends = batchEnds, now.instant >= ends { batchEnds = nil }
     for index in clients.indices {

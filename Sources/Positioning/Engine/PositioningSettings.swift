@@ -10,18 +10,18 @@ public struct PositioningSettings: Hashable, Sendable {
   public var deferralMeasure = Deferral.Measure.path
   /// The largest radius that is monitored: 1000 km, which no receiver limits (U7).
   public var maximumRegionRadiusMetres = 1_000_000.0
-  /// Whether a start asks for permission by itself, as on macOS (C1).
+  /// Whether starting a service requests permission implicitly, as on macOS (C1).
   public var startAsksForPermission = false
-  /// Whether a program in the background may ask too, because its question is shown elsewhere than on its own terminal. Without
-  /// it, prompts wait for the foreground (AU-13).
+  /// Whether a program in the background may request permission too, because its prompt is shown somewhere other than
+  /// its own terminal. Without it, prompts wait for the foreground (AU-13).
   public var asksInBackground = false
 
   public init() {}
 }
 
-/// The sources of the host.
+/// The host's sources.
 public struct HostCapabilities: Hashable, Codable, Sendable {
-  /// A receiver of satellites is configured; deferral needs it (DF-3).
+  /// A satellite receiver is configured; deferral needs it (DF-3).
   public var hasSatelliteReceiver: Bool
   /// Any source of positions; regions and significant changes need it.
   public var hasSignificantChanges: Bool

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The services that a manager has started, and the counters of their runs, by which an event that waits for its
-/// delivery is recalled (SU-15, TH-3).
+/// The services that a manager has started, and the counters of their runs, which recall events that wait for delivery
+/// (SU-15, TH-3).
 ///
-/// Only the manager's calls and a loss of permission change it. A program whose engine is in another process applies
-/// its own calls to a copy, so that a stop recalls the events that were sent before the engine received it.
+/// Only the manager's calls and a loss of permission change these values. A program whose engine is in another process
+/// applies its own calls to a copy, so that a stop recalls the events that were sent before the engine received it.
 package struct StartedServices: Hashable, Codable, Sendable {
-  /// The methods of the present delegate; nil without one.
+  /// The methods of the current delegate; nil if there is none.
   package private(set) var delegate: DelegateCapabilities?
   /// Counts the assignments of a delegate.
   package private(set) var delegates: UInt32 = 0
@@ -38,13 +38,13 @@ package struct StartedServices: Hashable, Codable, Sendable {
     /// Whether a target is registered, and ranged as soon as that is permitted (BE-1).
     func takes(_ target: Ranging.Target) -> Bool { hostCapabilities.hasBluetooth && target.identity != nil }
 
-    /// Whether ranging of a target is refused: while the permission is open it waits (AU-19).
+    /// Whether ranging of a target is refused; while the permission is undetermined, it waits (AU-19).
     func refuses(_ target: Ranging.Target) -> Bool {
       takes(target) && status != .notDetermined && !(status.isAuthorized && accuracy == .full)
     }
   }
 
-  /// Applies a call; calls that start or stop nothing have no effect.
+  /// Applies a call; other calls than starts and stops have no effect.
   package mutating func apply(_ call: ClientCall, _ conditions: Conditions) {
     let isRunning = wantsStandard && conditions.status.isAuthorized
     switch call {
@@ -57,7 +57,7 @@ package struct StartedServices: Hashable, Codable, Sendable {
     case .stopUpdatingLocation:
       wantsStandard = false
       run &+= 1
-    // A request ends without an event, also if its outcome was made and not delivered (RQ-10).
+    // A request ends without an event, even if its outcome was emitted and not delivered (RQ-10).
     case .allowDeferredUpdates: if !isRunning { run &+= 1 }
     case .startSignificantChanges: if conditions.hostCapabilities.hasSignificantChanges { wantsSignificant = true }
     case .stopSignificantChanges:
@@ -71,7 +71,7 @@ package struct StartedServices: Hashable, Codable, Sendable {
     }
   }
 
-  /// Permission was lost: waiting events of both location services are recalled (AU-16).
+  /// Handles the loss of permission: waiting events of both location services are recalled (AU-16).
   mutating func permissionLost() {
     run &+= 1
     significantRun &+= 1
@@ -100,7 +100,7 @@ extension Ticket {
   /// The ticket of an event that only the removal of the delegate recalls.
   package static var unrecalled: Ticket { Ticket() }
 
-  /// The ticket of the authorization for a manager's present delegate (AU-2).
+  /// The ticket of the authorization for a manager's current delegate (AU-2).
   package static func authorization(_ services: StartedServices) -> Ticket { Ticket(delegate: services.delegates) }
 
   /// The ticket of a request's outcome.
@@ -108,7 +108,7 @@ extension Ticket {
 }
 
 extension ClientCall {
-  /// Whether it takes back a request and its answer (RQ-10, RQ-11).
+  /// Whether the call withdraws a request and its answer (RQ-10, RQ-11).
   package var endsRequest: Bool {
     switch self {
     case .startUpdatingLocation, .stopUpdatingLocation, .allowDeferredUpdates: true

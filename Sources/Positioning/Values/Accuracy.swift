@@ -8,6 +8,6 @@ public enum DesiredAccuracy {
   /// The best accuracy at any cost.
   public static var bestForNavigation: Double { -2 }
 
-  /// Whether it is one of the two best, which no number meets.
+  /// Whether it is one of the two best accuracies, which no measured accuracy satisfies.
   public static func isBest(_ metres: Double) -> Bool { !(metres > 0) }
 }

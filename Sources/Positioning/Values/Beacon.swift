@@ -15,7 +15,7 @@ public struct BeaconUUID: Hashable, Sendable {
   }
 }
 
-/// A set of beacons: all that have the given parts (BE-2).
+/// A set of beacons: all with the given parts (BE-2).
 public struct BeaconIdentity: Hashable, Codable, Sendable {
   public var uuid: BeaconUUID
   /// Nil: any.
@@ -29,7 +29,7 @@ public struct BeaconIdentity: Hashable, Codable, Sendable {
     self.minor = minor
   }
 
-  /// Whether a sighting is of one of these beacons.
+  /// Whether a sighting belongs to one of these beacons.
   public func matches(_ sighting: BeaconSighting) -> Bool {
     uuid == sighting.uuid && (major ?? sighting.major) == sighting.major && (minor ?? sighting.minor) == sighting.minor
   }
@@ -40,7 +40,7 @@ public struct BeaconSighting: Hashable, Sendable {
   public var uuid: BeaconUUID
   public var major: UInt16
   public var minor: UInt16
-  /// The received strength; nil: the adapter does not measure it.
+  /// The received strength; nil if the adapter does not measure it.
   public var strengthDecibelMilliwatts: Int?
   /// The strength at one metre, from the advertisement.
   public var strengthAtOneMetreDecibelMilliwatts: Int
@@ -73,9 +73,9 @@ public struct Beacon: Hashable, Codable, Sendable {
   public var major: UInt16
   public var minor: UInt16
   public var proximity: Proximity
-  /// Estimated distance; negative: unknown.
+  /// Estimated distance; negative if unknown.
   public var accuracyMetres: Double
-  /// Mean since the last report; 0 without a sighting since.
+  /// Mean since the last report; 0 if there was no sighting.
   public var strengthDecibelMilliwatts: Int
   public var timestamp: UTCTime
 

@@ -16,7 +16,8 @@ extension UTCTime: Codable {
   }
 }
 
-/// Encoded as text: 32 hexadecimal digits in groups (RFC 9562, section 4), as JSON numbers have no 64 bits without sign.
+/// Encoded as text: 32 hexadecimal digits in groups (RFC 9562, section 4), because JSON numbers cannot represent all
+/// unsigned 64-bit values.
 extension BeaconUUID: Codable {
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
@@ -43,8 +44,8 @@ extension BeaconUUID: Codable {
   }
 }
 
-/// Encoded as an array, because each epoch has one for every program: the numbers in the order of the properties, the time, then
-/// the floor and the source if there is one. A later version may append elements.
+/// Encoded as an array for compactness, because one is sent to every program in each epoch: the numbers in the order of
+/// the properties, the time, then the floor and the source if present. A later version may append elements.
 extension Location: Codable {
   public init(from decoder: any Decoder) throws {
     var values = try decoder.unkeyedContainer()
@@ -77,7 +78,7 @@ extension Location: Codable {
     ]
   }
 
-  /// A location of these numbers, without floor and source.
+  /// A location with these numbers, without floor and source.
   package init(_ numbers: LocationNumbers, timestamp: UTCTime) {
     self.init(
       Coordinate(latitudeDegrees: numbers[0], longitudeDegrees: numbers[1]), horizontalAccuracyMetres: numbers[2],
@@ -96,7 +97,7 @@ extension Location: Codable {
 package typealias LocationNumbers = InlineArray<10, Double>
 
 extension UnkeyedDecodingContainer {
-  /// Nearly all numbers are finite, and these need no decoder of their own.
+  /// Nearly all numbers are finite, and finite numbers do not need a separate decoder.
   fileprivate mutating func decodeNumber() throws -> Double {
     if let value = try? decode(Double.self) { return value }
     return try decode(CodedNumber.self).value
@@ -113,7 +114,7 @@ struct CodedNumber: Codable {
   init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     do { value = try container.decode(Double.self) } catch {
-      // Second, as nearly all values are numbers, and an attempt that fails costs as much as the other members together.
+      // Tried second: nearly all values are numbers, and a failed attempt costs as much as all other members together.
       guard let text = try? container.decode(String.self) else { throw error }
       guard let value = Double(text), !value.isFinite else {
         throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(text) is no number")
@@ -129,7 +130,7 @@ struct CodedNumber: Codable {
 }
 
 // The conformances that the compiler writes for this module's types use these functions, which take precedence over
-// those of the standard library: so every Double of this module that is a member has the form of `CodedNumber`.
+// the standard library's. Every Double member of this module's types is therefore encoded as a `CodedNumber`.
 extension KeyedEncodingContainer {
   mutating func encode(_ value: Double, forKey key: Key) throws { try encode(CodedNumber(value), forKey: key) }
 

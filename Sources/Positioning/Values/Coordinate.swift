@@ -12,6 +12,6 @@ public struct Coordinate: Hashable, Codable, Sendable {
     self.longitudeDegrees = longitudeDegrees
   }
 
-  /// Whether both are in range; not a number is not.
+  /// Whether both are in range; NaN is out of range.
   public var isValid: Bool { abs(latitudeDegrees) <= 90 && abs(longitudeDegrees) <= 180 }
 }

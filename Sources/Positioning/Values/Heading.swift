@@ -7,7 +7,7 @@ public struct HeadingSample: Hashable, Sendable {
   public var magneticDegrees: Double?
   /// 0…360 from true north; nil from a compass.
   public var trueDegrees: Double?
-  /// One standard deviation; negative: the heading is not valid.
+  /// One standard deviation; negative if the heading is not valid.
   public var accuracyDegrees: Double
   /// The magnetic field along the device's axes, microtesla.
   public var fieldMicrotesla: SIMD3<Double>
@@ -27,11 +27,11 @@ public struct HeadingSample: Hashable, Sendable {
 
 /// The direction of the device: the content of a CLHeading.
 public struct Heading: Hashable, Codable, Sendable {
-  /// 0 ≤ heading < 360; negative: unknown.
+  /// 0 ≤ heading < 360; negative if unknown.
   public var magneticDegrees: Double
-  /// 0 ≤ heading < 360; negative: unknown.
+  /// 0 ≤ heading < 360; negative if unknown.
   public var trueDegrees: Double
-  /// Negative: the heading is not valid.
+  /// Negative if the heading is not valid.
   public var accuracyDegrees: Double
   /// Along the device's axes.
   public var fieldMicrotesla: SIMD3<Double>

@@ -17,15 +17,15 @@ public struct Location: Hashable, Sendable {
   }
 
   public var coordinate: Coordinate
-  /// Radius of uncertainty, one standard deviation; negative: the coordinate is not valid.
+  /// Radius of uncertainty, one standard deviation; negative if the coordinate is not valid.
   public var horizontalAccuracyMetres: Double
   /// Above mean sea level; 0 while `verticalAccuracyMetres` is negative.
   public var altitudeMetres = 0.0
   /// Above the WGS 84 ellipsoid; 0 while unknown.
   public var ellipsoidalAltitudeMetres = 0.0
-  /// One standard deviation; negative: the altitudes are not valid.
+  /// One standard deviation; negative if the altitudes are not valid.
   public var verticalAccuracyMetres = -1.0
-  /// 0 ≤ course < 360 from true north; negative: unknown.
+  /// 0 ≤ course < 360 from true north; negative if unknown.
   public var courseDegrees = -1.0
   /// Negative: unknown.
   public var courseAccuracyDegrees = -1.0
@@ -48,14 +48,14 @@ public struct Location: Hashable, Sendable {
     self.source = source
   }
 
-  /// The location of a fix; nil without a position.
+  /// The location of a fix; nil if the fix has no position.
   ///
-  /// A fix that the receiver marks as outside its limits gives none: clients rely on the location.
+  /// A fix that the receiver marks as outside its limits has no location: clients rely on the location.
   ///
   /// - Parameters:
   ///   - fix: the receiver's fix.
   ///   - received: the time to use for a fix without a date.
-  ///   - source: the origin, if known; a fix that is marked as simulated stays so in any case.
+  ///   - source: the origin, if known; a fix marked as simulated always remains simulated.
   public init?(_ fix: Fix, received: UTCTime, source: Source? = nil) {
     guard fix.hasPosition, fix.isWithinLimits, let latitude = fix.latitudeDegrees, let longitude = fix.longitudeDegrees
     else { return nil }

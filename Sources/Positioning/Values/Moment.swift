@@ -2,12 +2,12 @@
 import MonotonicTime
 import ReceiverStream
 
-/// The present time on both clocks: the one that never steps decides when something is due, the other one stamps. Both
-/// are passed in; nothing in this module has a clock.
+/// The current time on both clocks: the monotonic clock determines when something is due, the wall clock provides time
+/// stamps. Both are passed in; this module does not read a clock.
 public struct Moment: Hashable, Sendable {
-  /// For time-outs and ages.
+  /// For timeouts and ages.
   public var instant: Instant
-  /// For time stamps, where the data has no time of its own.
+  /// For time stamps, if the data has no time.
   public var utc: UTCTime
 
   public init(_ instant: Instant, utc: UTCTime) {
@@ -15,7 +15,7 @@ public struct Moment: Hashable, Sendable {
     self.utc = utc
   }
 
-  /// The same two clocks at an instant that is not later.
+  /// The same two clocks at an instant that is not later than this one.
   public func earlier(at instant: Instant) -> Moment {
     let nanoseconds = self.instant.nanoseconds - min(self.instant.nanoseconds, instant.nanoseconds)
     return Moment(

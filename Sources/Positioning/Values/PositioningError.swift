@@ -2,7 +2,7 @@
 
 /// The errors for delegates; the raw values equal those of CLError.Code.
 public enum PositioningError: Int, Error, Codable, Sendable {
-  /// No fix now; the search goes on.
+  /// No fix now; the search continues.
   case locationUnknown = 0
   /// Refused, or location services are off.
   case denied = 1
@@ -28,6 +28,6 @@ public enum PositioningError: Int, Error, Codable, Sendable {
   /// Beacons cannot be ranged: no Bluetooth.
   case rangingUnavailable = 16
   case rangingFailure = 17
-  /// The permission prompt was not shown, or declined.
+  /// The permission prompt was not shown, or was declined.
   case promptDeclined = 18
 }

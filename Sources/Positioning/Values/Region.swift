@@ -12,7 +12,7 @@ public struct Region: Hashable, Codable, Sendable {
   public var shape: Shape
   public var notifiesOnEntry = true
   public var notifiesOnExit = true
-  /// A flag of beacon regions, kept for the client; no display here turns on.
+  /// A flag of beacon regions, kept for the client; it has no effect here, where no display turns on.
   public var notifiesStateOnDisplay = false
 
   public init(_ identifier: String, _ shape: Shape, notifiesOnEntry: Bool = true, notifiesOnExit: Bool = true) {
@@ -22,7 +22,7 @@ public struct Region: Hashable, Codable, Sendable {
     self.notifiesOnExit = notifiesOnExit
   }
 
-  /// Whether the other region takes this one's place: same identifier, same kind (RG-2).
+  /// Whether the other region replaces this one: same identifier, same kind (RG-2).
   public func isSame(as other: Region) -> Bool {
     identifier == other.identifier && shape.isBeacon == other.shape.isBeacon
   }
@@ -37,7 +37,7 @@ extension Region.Shape {
     }
   }
 
-  /// Whether a circle has a place and is not larger than the limit (RG-6).
+  /// Whether a circle has a valid centre and is not larger than the limit (RG-6).
   package func isPossible(maximumRadiusMetres: Double) -> Bool {
     guard case .circle(let circle) = self else { return true }
     return circle.centre.isValid && circle.radiusMetres > 0 && circle.radiusMetres <= maximumRadiusMetres
@@ -54,7 +54,7 @@ public struct Circle: Hashable, Codable, Sendable {
     self.radiusMetres = radiusMetres
   }
 
-  /// By geometry, without hysteresis and flags (RG-25).
+  /// By geometry only, without hysteresis and flags (RG-25).
   public func contains(_ coordinate: Coordinate) -> Bool {
     Geodesic.distanceMetres(centre, coordinate) <= radiusMetres
   }

@@ -3,9 +3,9 @@ import ReceiverStream
 
 /// A place where the computer stayed: the content of a CLVisit.
 public struct Visit: Hashable, Codable, Sendable {
-  /// Nil: before the monitoring began.
+  /// Nil if before the monitoring began.
   public var arrival: UTCTime?
-  /// Nil: the visit goes on.
+  /// Nil while the visit continues.
   public var departure: UTCTime?
   public var coordinate: Coordinate
   /// The radius of the place.
