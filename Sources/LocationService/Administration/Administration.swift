@@ -2,11 +2,12 @@
 import FileSystem
 import Positioning
 
-/// The decisions outside the program about its permission, as the texts of three files; nil for a file that does not exist.
+/// The external decisions about the program's permission, as the texts of three files; nil for a file that does not
+/// exist.
 package struct Administration: Sendable, Equatable {
   /// The program.
   let app: AppDescription
-  /// The program's own permission, which its answers and `sextant authorize` write.
+  /// The program's permission, which the user's answers and `sextant authorize` write.
   var authorization: String?
   /// The user's switch of all location services.
   var services: String?
@@ -47,15 +48,15 @@ enum ServicesSwitch {
 
   static func text(isOn: Bool) -> String { heading + "\n" + (isOn ? "on" : "off") + "\n" }
 
-  /// Returns the text of the file in a state folder without its checksums; nil without a file. A damaged one is a text that cannot be
-  /// read.
+  /// Returns the text of the file in a state folder without its checksums; nil if there is no file. A damaged file
+  /// gives a text that cannot be parsed.
   static func read(inFolder folder: String) -> String? {
     guard let text = try? PrivateFile.read("\(folder)/\(path)") else { return nil }
     let sealed = SealedText(text, place: path)
     return sealed.damage > 0 ? text : sealed.content
   }
 
-  /// Whether the switch is on, as it is without a file; nil for a text that cannot be read.
+  /// Whether the switch is on, which is the default without a file; nil for a text that cannot be parsed.
   static func isOn(_ text: String?) -> Bool? {
     guard let text else { return true }
     guard let word = StateText.lines(of: text, heading: heading)?.first?.first else { return nil }

@@ -3,11 +3,12 @@ import FileSystem
 import Positioning
 import WireBytes
 
-/// The permission of each program, and the switches, for `sextant authorize`. A running program takes each change at once.
+/// The permission of each program, and the switches, for `sextant authorize`. A running program applies each change at
+/// once.
 package struct AuthorizationStore: Sendable {
   /// The stored state of one program.
   package struct Entry: Sendable, Equatable {
-    /// Its bundle identifier, or its executable's name.
+    /// The program's bundle identifier, or its executable's name.
     package var app: String
     package var status: AuthorizationStatus
     package var accuracy: AccuracyAuthorization
@@ -15,7 +16,7 @@ package struct AuthorizationStore: Sendable {
     package var regions: Int
     /// Whether it monitors visits.
     package var visits: Bool
-    /// Whether the machine's policy denies it locations, whatever its `status`.
+    /// Whether the machine's policy denies it locations, regardless of `status`.
     package var isRestricted: Bool
     /// Whether the file of its permission cannot be read; `status` is then the initial one.
     package var isUnreadable: Bool
@@ -70,7 +71,7 @@ package struct AuthorizationStore: Sendable {
   /// Whether a program has stored state.
   package func knows(_ app: String) -> Bool { entries().contains { $0.app == app } }
 
-  /// Replaces a program's permission, and nothing else of its state.
+  /// Replaces only the permission in a program's state.
   ///
   /// - Parameter accuracy: nil to leave it unchanged.
   /// - Throws: `FileError`.
@@ -105,7 +106,7 @@ package struct AuthorizationStore: Sendable {
   /// Whether this user's switch is on.
   package var servicesAreOnForUser: Bool { ServicesSwitch.isOn(ServicesSwitch.read(inFolder: stateFolder)) ?? false }
 
-  /// Whether location services are on, by the user and by the machine's policy.
+  /// Whether both the user and the machine's policy have location services switched on.
   package var servicesAreOn: Bool {
     servicesAreOnForUser && !LocationPolicy(parsing: try? UserFile.read(LocationPolicy.path)).servicesAreOff
   }
@@ -137,7 +138,7 @@ package struct AuthorizationStore: Sendable {
     LocationPolicy(parsing: try? UserFile.read(LocationPolicy.path)).servicesAreOff
   }
 
-  /// The message about lines of the policy that cannot be read; nil without any.
+  /// The message about lines of the policy that cannot be read; nil if there are none.
   package static var policyProblem: String? {
     LocationPolicy(parsing: try? UserFile.read(LocationPolicy.path)).problem
   }

@@ -25,7 +25,7 @@ package struct LocationPolicy: Sendable, Equatable {
 
   package private(set) var servicesAreOff = false
   package private(set) var restricted: Set<String> = []
-  /// The permission by the unit's name or the executable's path.
+  /// The permissions, keyed by unit name or executable path.
   package private(set) var grants: [String: AuthorizationStatus] = [:]
   /// The units that the daemon may start for their events.
   package private(set) var launches: Set<String> = []
@@ -33,7 +33,7 @@ package struct LocationPolicy: Sendable, Equatable {
   package private(set) var gpsd: GPSDSetting?
   /// How the first receiver serves the computer's clock.
   package private(set) var clock = ClockPolicy.off
-  /// Where its pulses are.
+  /// The source of its pulses.
   package private(set) var pulses = PulsePolicy.ofPort
   /// The numbers of lines that cannot be read, from 1.
   package private(set) var mistakes: [Int] = []
@@ -101,12 +101,12 @@ package struct LocationPolicy: Sendable, Equatable {
       + ", `launch UNIT`, `gpsd = on`, `time = continuous` or `pps = /dev/pps0`"
   }
 
-  /// Returns the text with services switched. Its other lines stay as they are.
+  /// Returns the text with services switched. Its other lines are unchanged.
   package static func text(_ text: String?, servicesOff: Bool) -> String {
     edited(text, without: .servicesOff, adding: servicesOff ? "services off" : nil)
   }
 
-  /// Returns the text with a program restricted or not. Its other lines stay as they are.
+  /// Returns the text with a program restricted or not. Its other lines are unchanged.
   package static func text(_ text: String?, restricting app: String, _ isRestricted: Bool) -> String {
     let word = StateText.escape(app) { $0 > 0x20 && $0 != 0x7F && $0 != 0x23 }
     return edited(text, without: .restrict(app), adding: isRestricted ? "restrict \(word)" : nil)

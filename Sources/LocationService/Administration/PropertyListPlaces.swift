@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The places of a program's property list.
+/// The locations of a program's property list.
 ///
-/// Programs in one folder, such as `/usr/local/bin`, would share an `Info.plist` in it, so a list of a program's own name
-/// comes first.
+/// Programs in one folder, such as `/usr/local/bin`, would share an `Info.plist` in it, so a list named after the
+/// program comes first.
 package enum PropertyListPlaces {
   /// The paths for an executable, in the order in which they are looked up; the first one that exists is used.
   ///
-  /// - Parameter executable: the path of the executable. Without a slash, the executable is in the present folder.
+  /// - Parameter executable: the path of the executable. Without a slash, the executable is in the current folder.
   package static func paths(ofExecutable executable: String) -> [String] {
     let parts = executable.split(separator: "/", omittingEmptySubsequences: false)
     let name = parts.last.map(String.init) ?? ""

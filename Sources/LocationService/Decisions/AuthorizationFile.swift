@@ -3,13 +3,13 @@ import Positioning
 
 /// The text of the program's permission as it was read or stored last. The program and `sextant authorize` write the file.
 struct AuthorizationFile: Sendable {
-  /// The permission where no file is.
+  /// The permission if there is no file.
   let undecided: Authorization.Record
   private(set) var text: String?
 
-  /// Takes the text of the file as it is now, nil without a file. Returns the permission that was decided outside the
-  /// program; nil for a text that the program itself has stored, which must not undo a later answer, and for one that
-  /// cannot be read.
+  /// Handles the current text of the file, nil if there is none. Returns the permission that was decided outside the
+  /// program; nil for a text that the program itself has stored, which must not undo a later answer, and for an
+  /// unreadable text.
   mutating func receive(_ text: String?) -> Authorization.Record? {
     guard text != self.text else { return nil }
     self.text = text
@@ -17,8 +17,8 @@ struct AuthorizationFile: Sendable {
     return StateText.authorization(in: text)
   }
 
-  /// Returns the text to store for a permission; nil if the file has it already. A file that was removed is not written
-  /// again without a decision.
+  /// Returns the text to store for a permission; nil if the file already has it. A removed file is not written again
+  /// without a decision.
   mutating func store(_ record: Authorization.Record) -> String? {
     let text = StateText.text(of: record)
     guard text != self.text, self.text != nil || record != undecided else { return nil }

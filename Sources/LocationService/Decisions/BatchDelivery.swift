@@ -4,29 +4,29 @@ import Positioning
 import Receiver
 import ReceiverStream
 
-/// Fixes between the receiver's memory and their clients. Each delivery is noted in a journal, so that a killed process
-/// loses and repeats none; and calls that would end a deferral wait until its fixes are read.
+/// The delivery of fixes from the receiver's memory to clients. Each delivery is recorded in a journal, so that a
+/// killed process neither loses nor repeats fixes. Calls that would end a deferral wait until its fixes are read.
 struct BatchDelivery: Sendable {
   /// The longest wait of a call, which is also the power policy's longest wait for a read-out.
   static var longestWait: Milliseconds { Milliseconds(60_000) }
 
   private enum Journal: Sendable {
     case closed
-    /// The receiver collects, and what its line brings is kept.
+    /// The receiver collects fixes, and received bytes are stored.
     case open
-    /// The same, with fixes that were read since the journal was opened.
+    /// The same, with fixes read since the journal was opened.
     case read
   }
 
   private var journal = Journal.closed
-  /// Fixes that were read and not delivered, each with the journal to note after its delivery.
+  /// Fixes that were read and not delivered, each with the journal to record after its delivery.
   private var undelivered: [(time: UTCTime, journal: BatchJournal)] = []
   private var waiting: (until: Instant, calls: [(call: ClientCall, id: ManagerID)])?
-  /// Whether an earlier process had what is being read collected.
+  /// Whether an earlier process started the collection that is being read.
   private(set) var isLeftover = false
   /// Locations that an earlier process kept for a deferral and did not deliver.
   private var restored: [Location]
-  /// Whether the file of deferred locations has some.
+  /// Whether the file of deferred locations is not empty.
   private var hasStored = false
 
   init(restored: [Location] = []) { self.restored = restored }
@@ -50,8 +50,8 @@ struct BatchDelivery: Sendable {
     if let time = fix.time, fix.hasPosition { undelivered.append((time, journal)) }
   }
 
-  /// Records the delivery of locations up to a time; nil if no client waits for any. Returns the journal to
-  /// note, if it has changed.
+  /// Records the delivery of locations up to a time; nil if no client waits for locations. Returns the journal to
+  /// record, if it has changed.
   mutating func delivered(until time: UTCTime?) -> BatchJournal? {
     guard let time else {
       defer { undelivered = [] }
@@ -63,9 +63,9 @@ struct BatchDelivery: Sendable {
     return undelivered[count - 1].journal
   }
 
-  /// Whether all that was read is delivered; true once for each read-out.
+  /// Whether everything that was read is delivered; true once per read-out.
   ///
-  /// - Parameter collects: whether the receiver goes on collecting.
+  /// - Parameter collects: whether the receiver continues to collect.
   mutating func isAllDelivered(collects: Bool) -> Bool {
     guard undelivered.isEmpty, journal == .read || journal == .open && !collects else { return false }
     journal = collects ? .open : .closed
@@ -85,7 +85,7 @@ struct BatchDelivery: Sendable {
 
   mutating func stored() { hasStored = true }
 
-  /// Whether all stored locations are delivered, or no client waits for any; true once.
+  /// Whether all stored locations are delivered, or no client waits for them; true once.
   mutating func areAllDelivered(isDeferring: Bool) -> Bool {
     guard hasStored, !isDeferring else { return false }
     hasStored = false
@@ -94,7 +94,7 @@ struct BatchDelivery: Sendable {
 
   // MARK: Calls that wait
 
-  /// The time at which the calls are applied even if the receiver is still being read.
+  /// The time at which the calls are applied even if the read-out of the receiver is not complete.
   var deadline: Instant? { waiting?.until }
   func hasWaitingCalls(of program: ProgramID) -> Bool {
     waiting?.calls.contains { $0.id.program == program } ?? false
@@ -113,7 +113,7 @@ struct BatchDelivery: Sendable {
 }
 
 extension ClientCall {
-  /// Whether the call ends a deferral, or replaces it: what was kept until then is delivered first.
+  /// Whether the call ends a deferral, or replaces it: the locations kept until then are delivered first.
   var endsDeferral: Bool {
     switch self {
     case .stopUpdatingLocation, .allowDeferredUpdates, .disallowDeferredUpdates, .setDesiredAccuracy,

@@ -9,7 +9,7 @@ import ReceiverStream
 ///     none ──report with an assumed accuracy, the epoch before had one──▶ held
 ///     held ──update with an accuracy │ next epoch │ 1 s │ the line is lost──▶ none, delivered
 ///
-/// A line that loses bytes changes the sentence that ends an epoch, and so do receivers that pause within an epoch.
+/// The sentence that ends an epoch changes when the line loses bytes or the receiver pauses within an epoch.
 struct EpochCompletion: Sendable {
   /// A report, and when the first report of its epoch arrived.
   struct Epoch: Sendable {
@@ -17,17 +17,17 @@ struct EpochCompletion: Sendable {
     var received: Moment
   }
 
-  /// The longest time for which an epoch is held: the usual interval of epochs.
+  /// The longest time for which an epoch is held, equal to the usual interval of epochs.
   static var limit: Milliseconds { Milliseconds(1000) }
 
   private var held: Epoch?
-  /// Whether the last epoch had an accuracy of the receiver or one by its dilutions.
+  /// Whether the last epoch had an accuracy from the receiver or from its dilutions.
   private var hadAccuracy = false
 
-  /// The time at which the held epoch is to be released; nil without one.
+  /// The time at which the held epoch is to be released; nil if there is none.
   var deadline: Instant? { held.map { $0.received.instant + Self.limit } }
 
-  /// Returns the held epoch, if there is one: nothing is added to it any more.
+  /// Returns the held epoch, if there is one, which is complete.
   mutating func release() -> Epoch? {
     guard let epoch = held else { return nil }
     held = nil
@@ -35,11 +35,11 @@ struct EpochCompletion: Sendable {
     return epoch
   }
 
-  /// Returns the held epoch if a fix belongs to another one.
+  /// Returns the held epoch if a fix belongs to another epoch.
   mutating func releaseEpoch(before fix: Fix) -> Epoch? { held?.fix.time == fix.time ? nil : release() }
 
-  /// Takes a report, after ``releaseEpoch(before:)``. Returns the arrival of its epoch if it is to be delivered now; nil if it is
-  /// held.
+  /// Handles a report, after ``releaseEpoch(before:)``. Returns the arrival of its epoch if it is to be delivered now;
+  /// nil if it is held.
   mutating func receive(_ fix: Fix, at now: Moment) -> Moment? {
     guard fix.hasPosition else { return now }
     let received = held?.received ?? now

@@ -4,14 +4,15 @@ import ReceiverRuntime
 
 /// The sources of addresses that the machine has.
 package struct GeocodingSettings: Sendable {
-  /// The folder in which an extract of GeoNames is looked for.
+  /// The folder that is searched for an extract of GeoNames.
   package static let folder = "/usr/share/sextant/geonames"
 
-  /// The address of a Nominatim server; nil for none. There is no default: no location leaves the machine unasked.
+  /// The address of a Nominatim server; nil if there is none. There is no default: the machine sends locations only if
+  /// configured.
   package var server: String?
-  /// The file of a GeoNames extract; nil for none.
+  /// The file of a GeoNames extract; nil if there is none.
   package var extract: String?
-  /// Why the configuration cannot be read.
+  /// The reason why the configuration cannot be read.
   package var problem: String?
 
   package init(server: String? = nil, extract: String? = nil) {
@@ -27,8 +28,8 @@ package struct GeocodingSettings: Sendable {
   }
 
   /// - Parameters:
-  ///   - variable: returns a variable of the environment: SEXTANT_GEOCODER replaces the configuration's server, and is
-  ///     empty for none; SEXTANT_GEONAMES names a file, or a folder in place of ``folder``.
+  ///   - variable: returns a variable of the environment: SEXTANT_GEOCODER replaces the configuration's server, and
+  ///     disables it if empty; SEXTANT_GEONAMES names a file, or a folder in place of ``folder``.
   ///   - isFile: whether there is a file at a path.
   ///   - names: returns the names in a folder.
   ///   - configuration: reads the configuration files.

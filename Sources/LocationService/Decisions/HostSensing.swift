@@ -9,11 +9,11 @@ import ReceiverStream
 ///        ▲──────────────not listed────────────────┘
 ///
 /// A receiver's heading is preferred to a magnetometer's, because iron does not disturb two antennas or a gyroscope. It
-/// counts for `headingTimeout` after each epoch that has one.
+/// is used for `headingTimeout` after each epoch that has one.
 struct HostSensing: Sendable {
-  /// The age from which a receiver's heading no longer counts.
+  /// The age at which a receiver's heading expires.
   static let headingTimeout = Milliseconds(3000)
-  /// The time after which a receiver whose epochs have no heading is taken for one without.
+  /// The time after which a receiver whose epochs have no heading counts as one without a heading.
   static let headingMemory = Milliseconds(60_000)
   /// The accuracy of a heading whose sentence has none, degrees: of a gyroscope or two antennas; of a compass.
   static let sentenceAccuracyDegrees = 2.0
@@ -22,7 +22,8 @@ struct HostSensing: Sendable {
   enum Sensor: Sendable {
     case absent, working, faulty
 
-    /// The sensor after a look at the kernel's list. A faulty one stays so until it answers or goes.
+    /// The state of the sensor after a read of the kernel's list. A faulty sensor remains faulty until it answers or is
+    /// removed.
     fileprivate func listed(_ isListed: Bool) -> Sensor { isListed ? self == .faulty ? .faulty : .working : .absent }
   }
 
@@ -30,7 +31,7 @@ struct HostSensing: Sendable {
   private(set) var accelerometer = Sensor.absent
   /// Whether the kernel lists a Bluetooth adapter.
   private var hasBluetoothAdapter = false
-  /// Whether BlueZ can receive beacons; nil while BlueZ was not asked.
+  /// Whether BlueZ can receive beacons; nil until BlueZ has been queried.
   private var canReceiveBeacons: Bool?
   private var receiverHeading: (received: Instant, sample: HeadingSample)?
   private var demand = SensorDemand()
@@ -39,10 +40,10 @@ struct HostSensing: Sendable {
   var hasCompass: Bool { magnetometer == .working || hasReceiverHeading }
   var hasBluetooth: Bool { canReceiveBeacons ?? hasBluetoothAdapter }
 
-  /// The time from which the receiver's heading no longer counts.
+  /// The time at which the receiver's heading expires.
   var receiverHeadingEnds: Instant? { receiverHeading.map { $0.received + Self.headingTimeout } }
 
-  /// Whether the receiver's heading is the one that counts.
+  /// Whether the receiver's heading is the one in use.
   func receiverLeads(at now: Instant) -> Bool { receiverHeadingEnds.map { now < $0 } ?? false }
 
   mutating func list(magnetometer: Bool, accelerometer: Bool, bluetoothAdapter: Bool) {
@@ -59,7 +60,7 @@ struct HostSensing: Sendable {
   mutating func accelerometerFailed() { accelerometer = .faulty }
   mutating func receiverHeadingLost() { receiverHeading = nil }
 
-  /// Takes a receiver's epoch. Returns its heading; nil without one, and for one that was returned before.
+  /// Handles a receiver's epoch. Returns its heading; nil if it has none, or if the heading has already been returned.
   mutating func receive(_ fix: Fix, at now: Moment) -> HeadingSample? {
     guard fix.headingDegrees != nil || fix.magneticHeadingDegrees != nil else {
       if let last = receiverHeading?.received, now.instant >= last + Self.headingMemory { receiverHeading = nil }
@@ -72,11 +73,11 @@ struct HostSensing: Sendable {
       magneticDegrees: fix.magneticHeadingDegrees, trueDegrees: fix.headingDegrees, accuracyDegrees: accuracy,
       timestamp: fix.time ?? now.utc)
     defer { receiverHeading = (now.instant, sample) }
-    // An epoch comes again when a later message has added to it.
+    // An epoch is reported again when a later message has added to it.
     return sample == receiverHeading?.sample ? nil : sample
   }
 
-  /// Takes what the sensors have to measure from now on. Returns the action for it; nil if nothing changes.
+  /// Sets what the sensors measure from now on. Returns the action for it; nil if nothing changes.
   mutating func request(_ demand: SensorDemand) -> ServiceAction? {
     guard demand != self.demand else { return nil }
     self.demand = demand
@@ -85,7 +86,7 @@ struct HostSensing: Sendable {
 }
 
 extension ClientCall {
-  /// Whether it depends on sensors that come and go.
+  /// Whether the demand depends on removable sensors.
   var needsSensors: Bool {
     switch self {
     case .startHeading, .startRanging: true

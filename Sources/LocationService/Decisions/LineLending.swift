@@ -6,12 +6,12 @@ import MonotonicTime
 ///     served ──lend──▶ ending ──the session is over──▶ lent ──takeBack──▶ returning ──opened, or a time──▶ served
 ///                        └──takeBack──▶ ending, taken back ──the session is over──▶ returning
 ///
-/// The kernel closes the descriptors of a killed program one by one. Therefore the line may be held for a moment after it was
-/// taken back, which is no problem of the receiver.
+/// The kernel closes the descriptors of a killed program one by one. Therefore the line may still be in use for a
+/// moment after it was taken back, which is not a fault of the receiver.
 struct LineLending: Equatable, Sendable {
-  /// The time for which a held line is tried again in silence.
+  /// The time during which opening a line in use is retried without a log line.
   static var patience: Milliseconds { Milliseconds(3000) }
-  /// The time between two attempts in it.
+  /// The time between two of these attempts.
   static var retry: Milliseconds { Milliseconds(50) }
 
   private enum State: Equatable, Sendable {
@@ -41,10 +41,10 @@ struct LineLending: Equatable, Sendable {
     }
   }
 
-  /// Whether the service's session has to end.
+  /// Whether the service's session must end.
   var isEnding: Bool { if case .ending = state { true } else { false } }
 
-  /// A program is to get the line. Returns false if one has it, or will have it.
+  /// Reserves the line for a program. Returns false if a program has the line, or is about to get it.
   mutating func lend() -> Bool {
     switch state {
     case .served, .returning:
@@ -54,7 +54,7 @@ struct LineLending: Equatable, Sendable {
     }
   }
 
-  /// The service's session is over, and its port is closed.
+  /// Records that the service's session is over and its port is closed.
   mutating func released(at now: Instant) {
     switch state {
     case .ending(isTakenBack: false): state = .lent
@@ -63,7 +63,7 @@ struct LineLending: Equatable, Sendable {
     }
   }
 
-  /// The program has ended, or needs the line no longer.
+  /// Records that the program has ended or no longer needs the line.
   mutating func takeBack(at now: Instant) {
     switch state {
     case .ending: state = .ending(isTakenBack: true)
@@ -72,10 +72,10 @@ struct LineLending: Equatable, Sendable {
     }
   }
 
-  /// The service has opened the line.
+  /// Records that the service has opened the line.
   mutating func opened() { if case .returning = state { state = .served } }
 
-  /// The line is held by another program. Returns whether to try again in silence.
+  /// Handles a line that another program has open. Returns whether to retry without a log line.
   mutating func held(at now: Instant) -> Bool {
     guard case .returning(let until) = state else { return false }
     if now < until { return true }
@@ -86,7 +86,7 @@ struct LineLending: Equatable, Sendable {
 
 /// The use of a receiver's line, as programs see it.
 package enum LineUse: Sendable {
-  /// The service's own.
+  /// The service uses it.
   case served
   /// The service restores the receiver for a program that the line is lent to.
   case ending

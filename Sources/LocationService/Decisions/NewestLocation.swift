@@ -9,10 +9,10 @@ import ReceiverStream
 ///                      ▲                                                                 │
 ///                      └───────────────────────────── fix ───────────────────────────────┘
 ///
-/// A deferral can hold a fix back: a later run gets that fix from the deferral, in order, and must not begin with it. So a
-/// fix is published, which means unstored here, only when an event bears it or when no deferral waits.
+/// A deferral can delay a fix: a later run gets that fix from the deferral, in order, and must not start with it.
+/// Therefore a fix is published (state `unstored`) only when an event contains it or when no deferral waits.
 struct NewestLocation: Sendable {
-  /// The shortest time between two writes while the location changes, as flash memory wears.
+  /// The shortest time between two writes while the location changes, to limit wear of flash memory.
   static var storeInterval: Milliseconds { Milliseconds(60_000) }
 
   private enum Published: Sendable { case none, unstored(Location), stored(Location) }
@@ -20,11 +20,11 @@ struct NewestLocation: Sendable {
   private var published = Published.none
   /// A fix that is newer than the published one and not published yet.
   private var pending: Location?
-  /// The earliest time of the next write; nil while the disk has no location at all.
+  /// The earliest time of the next write; nil while the disk has no location.
   private var nextStore: Instant?
   private let restored: Location?
 
-  /// - Parameter restored: the location of the disk; nil without one.
+  /// - Parameter restored: the location on the disk; nil if there is none.
   init(restored: Location? = nil) {
     self.restored = restored
     nextStore = restored == nil ? nil : .zero
@@ -48,12 +48,12 @@ struct NewestLocation: Sendable {
     return known.map { $0.timestamp <= time } ?? true
   }
 
-  /// Takes a fix. Its time is not compared: a fix from before the receiver had a date bears the computer's time.
+  /// Handles a fix. Its time is not compared: a fix from before the receiver had a date has the computer's time.
   mutating func receive(_ location: Location) { pending = location }
 
-  /// Publishes the pending location if it may be. Returns the location that is to be remembered now.
+  /// Publishes the pending location if that is permitted. Returns the location to remember now.
   ///
-  /// - Parameter delivered: the time of the newest location in this round's events; nil without one.
+  /// - Parameter delivered: the time of the newest location in this round's events; nil if there is none.
   mutating func publish(delivered: UTCTime?, isDeferring: Bool) -> Location? {
     guard let location = pending, !isDeferring || delivered.map({ $0 >= location.timestamp }) ?? false else {
       return nil
@@ -63,7 +63,7 @@ struct NewestLocation: Sendable {
     return location
   }
 
-  /// Returns the very first location, which is stored before its event is delivered; nil where the disk has one.
+  /// Returns the very first location, which is stored before its event is delivered; nil if the disk has one.
   mutating func storeFirst(at now: Instant) -> Location? { nextStore == nil ? store(at: now) : nil }
 
   /// Returns the location to store if a write is due, or if the program ends.
@@ -72,7 +72,7 @@ struct NewestLocation: Sendable {
     return store(at: now)
   }
 
-  /// Returns the location to store whatever the time; the next regular write is not put off by it.
+  /// Returns the location to store regardless of the time; it does not delay the next regular write.
   mutating func storeNow() -> Location? {
     guard case .unstored(let location) = published else { return nil }
     published = .stored(location)
@@ -94,10 +94,10 @@ struct MeasurementClock: Sendable {
   /// Whether a fix of this time belongs to another epoch than the newest one.
   func isNewEpoch(_ timestamp: UTCTime) -> Bool { timestamp != newest?.timestamp }
 
-  /// Takes the time of a fix that was received at an instant, and returns when it was measured.
+  /// Records the time of a fix received at an instant, and returns when it was measured.
   ///
-  /// Epochs that are read together, as after a stall, keep their order: each is measured later than the one before. An
-  /// epoch that is repeated keeps its instant.
+  /// Epochs that are read together, as after a stall, keep their order: each counts as measured later than the previous
+  /// one. A repeated epoch keeps its instant.
   mutating func measured(_ timestamp: UTCTime, receivedAt now: Instant) -> Instant {
     var instant = now
     if let newest, instant <= newest.measured {
@@ -108,7 +108,7 @@ struct MeasurementClock: Sendable {
     return instant
   }
 
-  /// Returns the instant of a time, by the newest fix that came as it was measured, else by the computer's clock.
+  /// Returns the instant of a time, derived from the newest fix that arrived live, otherwise from the computer's clock.
   func instant(of time: UTCTime, at now: Moment) -> Instant {
     let (instant, utc) = newest.map { ($0.measured, $0.timestamp) } ?? (now.instant, now.utc)
     let later = time.nanosecondsSince1970 - utc.nanosecondsSince1970

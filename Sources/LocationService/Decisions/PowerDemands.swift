@@ -4,7 +4,7 @@ import Positioning
 import PowerControl
 import ReceiverPower
 
-/// The demands of one program: those of its managers, and the program's own, for regions, visits and streams.
+/// The demands of one program: from its managers, and from its regions, visits and streams.
 struct ProgramDemand: Equatable, Sendable {
   var program = ProgramID.own
   /// Whether the receiver stays on for a while after its last demand.
@@ -20,29 +20,29 @@ struct ProgramDemand: Equatable, Sendable {
 
 /// The clients' demands as events of the power policy.
 ///
-/// Only a changed demand makes an event. The end of the last demand is reported after `linger`: a program that asks for one
-/// location often asks again, and a sleeping receiver has to wake first. If no demand followed the last end within that time,
-/// `shortLinger` applies, until one does: a start costs less than five seconds of tracking. A program that asks at known times does
-/// not linger.
+/// Only a changed demand causes an event. The end of the last demand is reported after `linger`: a program that
+/// requests one location often requests another, and a sleeping receiver has to wake first. If no demand followed the
+/// last end within that time, `shortLinger` applies until one does: a start costs less than five seconds of tracking. A
+/// program that requests locations at known times does not linger.
 struct PowerDemands: Sendable {
   /// The time for which the receiver stays on after the last demand.
   static var linger: Milliseconds { Milliseconds(5000) }
-  /// The same while demands come rarely: the calls of one turn of a program's run loop come within it.
+  /// The same while demands are rare; it covers the calls within one turn of a program's run loop.
   static var shortLinger: Milliseconds { Milliseconds(100) }
-  /// The interval of fixes that shows a stay (rule VI-1): arrivals take five minutes, departures one.
+  /// The interval of fixes that detects a stay (rule VI-1): arrivals take five minutes, departures one.
   static var visitSeconds: Double { 120 }
-  /// The time before the end of a deferral at which its fixes are read, so that all are in when it ends.
+  /// The time before the end of a deferral at which its fixes are read, so that all have arrived when it ends.
   static var earlySeconds: Double { 0.05 }
-  /// A crossing counts after 20 s on the other side (rule RG-13); the fix that decides must not be early.
+  /// A crossing counts after 20 s on the other side (rule RG-13); the deciding fix must not be too early.
   static var dwellSeconds: Double { 20.3 }
 
-  /// The demands that the policy has.
+  /// The demands that were reported to the policy.
   private var reported: [PolicyClient: Positioning.Demand] = [:]
-  /// The demands now, of which the policy may not have the end yet.
+  /// The current demands, whose end may not have been reported to the policy yet.
   private var present: [PolicyClient: Positioning.Demand] = [:]
-  /// The last arguments of `update`, as most fixes change nothing of them.
+  /// The last arguments of `update`, because most fixes do not change them.
   private var last: [ProgramDemand]?
-  /// The time since which a program's border is being crossed.
+  /// The time since when a possible crossing of a program's border is in progress.
   private var crossingSince: [PolicyClient: Instant] = [:]
   private var lingersUntil: Instant?
   /// When the last demand ended; nil while there is one, and before the first.
@@ -59,20 +59,20 @@ struct PowerDemands: Sendable {
   private(set) var isDeferring = false
   /// Whether the standard service runs for any client.
   private(set) var hasStandard = false
-  /// Whether a client is paused, so that movement has to be noticed.
+  /// Whether a client is paused, so that movement must be detected.
   private(set) var isPaused = false
 
-  /// Takes the demands of the programs. Returns the changes for the policy.
+  /// Updates the demands of the programs. Returns the changes for the policy.
   mutating func update(_ demands: [ProgramDemand], at now: Instant) -> [PowerEvent] {
     if lingersUntil == nil, last == demands { return [] }
     last = demands
     var next: [PolicyClient: Positioning.Demand] = [:]
     var nextLingers = false
     for program in demands {
-      // The program itself is number 0 of its block, its managers follow.
+      // The program is number 0 of its block, and its managers follow.
       let block = UInt64(program.program.number) << 32
       for (id, demand) in program.managers where demand.needsPosition {
-        // A program of the daemon chooses its managers' numbers; none is in another program's block.
+        // A program of the daemon chooses its managers' numbers; none may be in another program's block.
         next[PolicyClient(block | (UInt64(UInt32(truncatingIfNeeded: id.number) & .max >> 1) + 1))] = demand
         nextLingers = nextLingers || program.lingers
       }
@@ -118,7 +118,7 @@ struct PowerDemands: Sendable {
   private func translated(_ demand: Positioning.Demand, of id: PolicyClient, at now: Instant) -> PolicyDemand {
     var translated = PolicyDemand()
     if let standard = demand.standard {
-      // A paused client is resumed by a movement and receives nothing before it.
+      // Movement resumes a paused client, which receives nothing before that.
       if standard.isPaused { translated.movement = true } else { translated.updates = updates(standard, at: now) }
     } else if demand.live {
       translated.updates = PolicyDemand.Updates(accuracy: .best)

@@ -2,7 +2,7 @@
 import Positioning
 import ReceiverStream
 
-/// The number of a program that the service serves, from 0. A number is not used again.
+/// The number of a program that the service serves, from 0. Numbers are not reused.
 package struct ProgramID: Hashable, Comparable, Sendable {
   package let number: UInt32
 
@@ -30,15 +30,15 @@ package struct Program: Sendable {
   let id: ProgramID
   var engine: PositioningEngine
   var authorization: AuthorizationFile
-  /// The diagnostic that the readers of sessions were given last.
+  /// The diagnostic that was last sent to the readers of sessions.
   var reportedSessions: Diagnostic
   /// The time of the newest location that was delivered since the receiver began to collect.
   var delivered: UTCTime?
-  /// Whether its events are stored, before its other state: the program does not run.
+  /// Whether its events are stored, before its other state, because the program does not run.
   var isAbsent = false
-  /// Whether nothing is stored of it without a permission, so that programs without one leave no files.
+  /// Whether its state is stored only with a permission, so that programs without one leave no files.
   var storesOnlyPermitted = false
-  /// The parts of its state that are stored once it has a permission.
+  /// The parts of the program's state to store once it has a permission.
   private var withheld: Set<StoredState> = []
   /// Whether the receiver stays on for a while after its last demand, because the program may ask again.
   var lingers = true
@@ -63,7 +63,7 @@ package struct Program: Sendable {
     engine.demandsOfManagers.contains { $0.demand.standard?.deferral?.mayBatch == true }
   }
 
-  /// Takes the engine's outputs, and those for a state that was withheld until now.
+  /// Returns the engine's outputs, and the outputs for state that was withheld until now.
   mutating func takeOutputs() -> [PositioningOutput] {
     var outputs = engine.outputs
     if !outputs.isEmpty { engine.outputs = [] }
@@ -74,7 +74,7 @@ package struct Program: Sendable {
     return outputs
   }
 
-  /// Returns the action for an output of the engine; nil for a state that is stored already, or is not stored.
+  /// Returns the action for an output of the engine; nil for state that is already stored, or is not to be stored.
   mutating func action(for output: PositioningOutput) -> ProgramAction? {
     if storesOnlyPermitted, case .store(let state) = output {
       let isDecided = engine.authorization.record.status != .notDetermined

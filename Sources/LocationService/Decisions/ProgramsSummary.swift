@@ -2,8 +2,8 @@
 import MonotonicTime
 import Positioning
 
-/// What the decisions for all programs come to. It is computed after a change of theirs, and not in each round of the
-/// service: most rounds read a part of an epoch, which changes none.
+/// The combined decisions for all programs. They are computed after a change, not in each round of the service: most
+/// rounds read a part of an epoch, which changes nothing.
 struct ProgramsSummary: Sendable {
   private(set) var demands: [ProgramDemand] = []
   private(set) var needsPosition = false
@@ -11,15 +11,15 @@ struct ProgramsSummary: Sendable {
   private(set) var needsBestAccuracy = false
   /// Whether a manager receives headings now.
   private(set) var asksForHeading = false
-  /// The smallest turn that a client of headings is to learn; nil without a client.
+  /// The smallest turn to report to a client of headings; nil if there is no client.
   private(set) var headingFilterDegrees: Double?
   private(set) var needsBeacons = false
-  /// The time at which an engine is to be woken.
+  /// The earliest time at which an engine's `wake` is due.
   private(set) var deadline: Instant?
 
   init(_ programs: borrowing [Program]) {
     demands.reserveCapacity(programs.count)
-    // By index: an element that an iterator returns is a copy, of a kilobyte.
+    // Accessed by index: an iterator would return a copy, of a kilobyte.
     for index in programs.indices {
       let demand = ProgramDemand(
         program: programs[index].id, lingers: programs[index].lingers,
@@ -41,9 +41,10 @@ struct ProgramsSummary: Sendable {
     }
   }
 
-  /// The programs' demands of the receiver.
+  /// The programs' demands on the receiver.
   ///
-  /// - Parameter isAwakeForHeading: whether a client of headings gets the receiver's own, which has to be awake all the time.
+  /// - Parameter isAwakeForHeading: whether a client of headings gets the receiver's own, which must then be awake all
+  ///   the time.
   func demands(isAwakeForHeading: Bool) -> [ProgramDemand] {
     guard isAwakeForHeading else { return demands }
     return demands.map { demand in

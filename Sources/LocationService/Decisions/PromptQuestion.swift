@@ -2,7 +2,7 @@
 import EventLoop
 import Positioning
 
-/// The question for permission as a terminal shows it, and the meaning of its answers.
+/// The permission prompt as shown in a terminal, and the meaning of its answers.
 package struct PromptQuestion: Sendable {
   let identifier: String
   let prompt: Authorization.Prompt
@@ -12,7 +12,7 @@ package struct PromptQuestion: Sendable {
     self.prompt = prompt
   }
 
-  /// The text, with the app's own words (AU-11).
+  /// The text, with the app's usage description (AU-11).
   package var text: String {
     let identifier = PrintedText.escaped(identifier)
     let reason = PrintedText.escaped(prompt.text)
@@ -29,7 +29,7 @@ package struct PromptQuestion: Sendable {
     }
   }
 
-  /// The line for a program whose question the location service has: the user answers it with another program.
+  /// The line for a program whose prompt is pending in the location service: the user answers it with another program.
   package var notice: String {
     let identifier = PrintedText.escaped(identifier)
     return
@@ -37,7 +37,7 @@ package struct PromptQuestion: Sendable {
       + "`sextant authorize allow \(identifier)`"
   }
 
-  /// Returns the answer for a typed line; nil, and the question is repeated, for any other text.
+  /// Returns the answer for a typed line; nil for any other text, after which the question is repeated.
   package func answer(_ line: String) -> Authorization.Answer? {
     let word = line.lowercased()
     switch prompt.request {

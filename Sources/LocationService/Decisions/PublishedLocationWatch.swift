@@ -20,9 +20,9 @@ struct PublishedLocationWatch<Mark: Equatable & Sendable>: Sendable {
   /// The time of the next poll.
   var deadline: Instant? { if case .on(_, let next) = state { next } else { nil } }
 
-  /// The receiver is held by another program, or not.
+  /// Handles whether another program has the receiver open.
   ///
-  /// - Parameter mark: a value that changes with the published location; here the earlier one.
+  /// - Parameter mark: a value that changes with the published location; here its previous value.
   mutating func setHeld(_ isHeld: Bool, mark: @autoclosure () -> Mark, at now: Instant) {
     switch (state, isHeld) {
     case (.off, true): state = .on(seen: mark(), next: now + Self.interval)
@@ -31,7 +31,7 @@ struct PublishedLocationWatch<Mark: Equatable & Sendable>: Sendable {
     }
   }
 
-  /// Polls if it is time, and returns whether there is a fresh location.
+  /// Polls if a poll is due, and returns whether there is a fresh location.
   mutating func isFresh(mark: @autoclosure () -> Mark, at now: Instant) -> Bool {
     guard case .on(let seen, let next) = state, now >= next else { return false }
     let mark = mark()

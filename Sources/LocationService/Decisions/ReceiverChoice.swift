@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
-/// The choice between several receivers: the best present fix wins (SU-19), with hysteresis.
+/// The choice between several receivers: the best current fix wins (SU-19), with hysteresis.
 ///
 ///     none ──fix──▶ chosen ──no fix for 2.5 s, or lost; another has a fix──▶ the other is chosen
 ///                      └──another is clearly better for 5 s──▶ the other is chosen
 ///
-/// Clients get the fixes of one receiver at a time: two antennas stand apart, and a position that jumps between them is worse
-/// than either.
+/// Clients get the fixes of one receiver at a time: two antennas are some distance apart, and a position that jumps
+/// between them is worse than either position.
 struct ReceiverChoice: Sendable {
-  /// The age from which a receiver's last fix no longer counts: two epochs at 1 Hz and a margin.
+  /// The age at which a receiver's last fix expires: two epochs at 1 Hz and a margin.
   static var timeout: Milliseconds { Milliseconds(2500) }
-  /// The time for which another receiver has to be better before it is chosen.
+  /// The time for which another receiver must be better before it is chosen.
   static var proof: Milliseconds { Milliseconds(5000) }
-  /// The share of the chosen receiver's accuracy estimate below which another one is clearly better.
+  /// The fraction of the chosen receiver's accuracy estimate below which another receiver is clearly better.
   static var advantage: Double { 0.7 }
 
   private struct Last: Sendable {
     var instant: Instant
-    /// One standard deviation; nil if the receiver gives none.
+    /// One standard deviation; nil if the receiver does not estimate it.
     var accuracyMetres: Double?
   }
 
@@ -28,10 +28,10 @@ struct ReceiverChoice: Sendable {
   /// The receiver that is better than the chosen one, and since when.
   private var better: (receiver: Int, since: Instant)?
 
-  /// Takes a fix with a position. Returns whether clients get it.
+  /// Handles a fix with a position. Returns whether clients get it.
   ///
   /// - Parameters:
-  ///   - accuracyMetres: its horizontal uncertainty; nil if unknown, which is worse than any.
+  ///   - accuracyMetres: its horizontal uncertainty; nil if unknown, which is worse than any known value.
   ///   - receiver: the number of its receiver.
   mutating func takes(accuracyMetres: Double?, of receiver: Int, at now: Instant) -> Bool {
     last[receiver] = Last(instant: now, accuracyMetres: accuracyMetres)
@@ -48,14 +48,14 @@ struct ReceiverChoice: Sendable {
       choose(receiver)
       return true
     }
-    // The best of the others is on trial, not the first one.
+    // The candidate is the best of the other receivers, not the first.
     if better.map({ isFresh($0.receiver, at: now) && isBetter($0.receiver, than: receiver) }) != true {
       better = (receiver, now)
     }
     return false
   }
 
-  /// Takes the loss of a receiver. If it was the chosen one, the receiver with the next fix is chosen.
+  /// Handles the loss of a receiver. If it was the chosen one, the receiver with the next fix is chosen.
   mutating func lost(_ receiver: Int) {
     last[receiver] = nil
     if chosen == receiver { chosen = nil }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
-/// The receivers that the service has open, from the first need to the end of the program.
+/// The receivers that the service has open, from the first demand to the end of the program.
 ///
 ///     unused ──need──▶ inUse ──finish──▶ ending(by) ──read out, or the time is over──▶ released
 ///        └──────────────────────────finish────────────────────────────────────────────────▲
@@ -11,7 +11,7 @@ import MonotonicTime
 ///     served ──lend──▶ readingOut(by) ──read out, or the time is over──▶ lent ──takeBack──▶ served
 ///
 /// The first receiver (number 0) stays open until the program ends and sleeps while no client needs it. Standby receivers
-/// (numbers from 1) are open while the first one is in use and not at rest.
+/// (numbers from 1) are open while the first one is in use and not idle.
 struct ReceiverUse: Sendable {
   /// The longest time for reading a receiver's memory out when the program ends.
   static var lastRead: Milliseconds { Milliseconds(2000) }
@@ -36,12 +36,12 @@ struct ReceiverUse: Sendable {
 
   /// Lends the line to a program.
   ///
-  /// - Parameter readsOut: whether the receiver's memory has fixes that are owed to a client.
+  /// - Parameter readsOut: whether the receiver's memory has fixes that a client waits for.
   mutating func lend(readsOut: Bool, at now: Instant) {
     if lending == .served { lending = .readingOut(by: readsOut ? now + Self.lastRead : now) }
   }
 
-  /// The program needs the line no longer. Returns whether it had the line.
+  /// Handles the return of the line by the program. Returns whether it had the line.
   mutating func takeBack() -> Bool {
     defer { lending = .served }
     return lending == .lent
@@ -59,7 +59,7 @@ struct ReceiverUse: Sendable {
 
   /// Ends the use.
   ///
-  /// - Parameter readsOut: whether the receiver's memory has fixes that are owed to a client.
+  /// - Parameter readsOut: whether the receiver's memory has fixes that a client waits for.
   mutating func finish(readsOut: Bool, at now: Instant) {
     switch stage {
     case .unused: stage = .released

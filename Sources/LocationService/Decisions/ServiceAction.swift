@@ -12,28 +12,29 @@ package enum ServiceAction: Equatable {
   case remember(Location)
   /// Replaces a file of the state folder that all programs share.
   case store(StateFile, String)
-  /// Replaces the file of the newest location without waiting for the disk: what is remembered outlives the process until then.
+  /// Replaces the file of the newest location without waiting for the disk: the copy in memory outlives the process
+  /// until then.
   case storeNewestLater(String)
-  /// Replaces a file of a program's state after the events of the round have gone to the program, which recognises them if they come
-  /// again: a service that is killed meanwhile has not lost them.
+  /// Replaces a file of a program's state after the events of the round were sent to the program, which recognises
+  /// repeated events: a service that is killed in between does not lose them.
   case storeAfterEvents(ProgramID, StateFile, String)
   case openReceiver, releaseReceiver
   /// Opens or releases the standby receivers.
   case openStandby, releaseStandby
   /// Ends the session with a receiver and leaves its line to a program; takes the line back.
   case lend(receiver: Int), takeBack(receiver: Int)
-  /// Sets what the computer's own sensors measure from now on.
+  /// Sets the measurements of the computer's own sensors from now on.
   case sense(SensorDemand)
   /// Lets the computer suspend.
   case readyForSuspend
   case receiver(ReceiverCommand)
   /// Adds a location to the file of deferred locations; empties the file.
   case keepLocation(String), discardLocations
-  /// Opens the journal of a batch: what the line brings is kept until it is delivered.
+  /// Opens the journal of a batch: received bytes are stored until their fixes are delivered.
   case keepBatch(BatchJournal)
-  /// Notes in the journal that fixes up to here are delivered.
+  /// Records in the journal that fixes up to this one are delivered.
   case noteBatch(BatchJournal)
-  /// Clears the journal; `collects` is true if the receiver goes on collecting.
+  /// Clears the journal; `collects` is true if the receiver continues to collect.
   case discardBatch(collects: Bool)
 }
 
@@ -53,18 +54,18 @@ package enum StateFile: Hashable, Sendable {
   case newestLocation
   /// The device's own magnetic field, which all programs share.
   case compass
-  /// Locations that a deferral keeps and that are not delivered.
+  /// Undelivered locations that a deferral keeps.
   case deferred
   case regions, visits, authorization
   /// The conditions of the CLMonitor of this name.
   case monitor(String)
 
-  /// The names of all these files but monitors'.
+  /// The names of all these files except monitors'.
   static let names: Set<String> = [
     "newest-location", "compass", "deferred", "regions", "visits", "authorization", "launch",
   ]
 
-  /// Whether its lines have checksums in the file (``SealedText``). Each location has one of its own.
+  /// Whether its lines have checksums in the file (``SealedText``). Each location has its own checksum.
   var isSealed: Bool {
     switch self {
     case .newestLocation, .deferred: false

@@ -6,7 +6,7 @@ import Receiver
 import ReceiverPower
 import ReceiverStream
 
-// Between the receiver, its power and the clients.
+// The decisions that connect the receiver, its power policy and the clients.
 extension ServiceCore {
   mutating func receive(_ event: ReceiverEvent, at now: Moment) {
     switch event {
@@ -22,8 +22,8 @@ extension ServiceCore {
     drain(at: now)
   }
 
-  /// Takes a manager's call. A call that ends a deferral waits until the fixes that the receiver holds for it are read, and
-  /// later calls wait behind it.
+  /// Handles a manager's call. A call that ends a deferral waits until the fixes that the receiver stores for it are
+  /// read, and later calls queue after it.
   package mutating func call(_ call: ClientCall, by id: ManagerID, at now: Instant) {
     guard let index = index(of: id.program) else { return }
     let isOwed =
@@ -45,7 +45,7 @@ extension ServiceCore {
   mutating func take(_ output: CoordinatorOutput, at now: Moment) {
     switch output {
     case .command(let command): enqueue(.receiver(command))
-    // A receiver that is released is woken to be restored, which needs no report.
+    // A released receiver is woken to be restored, which is not reported.
     case .report(let report): if receivers.isOpen, let text = report.text { enqueue(.log(text)) }
     case .live(let fix, let instant):
       noteMovement(fix, at: now.instant)
@@ -53,7 +53,7 @@ extension ServiceCore {
       receive(fix, received: now.earlier(at: instant), at: now)
       updateDemands(at: now.instant)
     case .collects(let journal):
-      // Fixes of the memory come in order.
+      // Fixes from the receiver's memory arrive in order.
       deliverHeldEpoch(at: now)
       batch.begin()
       for index in programs.indices { programs[index].delivered = nil }
@@ -95,7 +95,7 @@ extension ServiceCore {
     changeEngines { $0.movementNoticed(at: now) }
   }
 
-  /// Notes which fixes of the receiver's memory are delivered, after their delivery.
+  /// Records which fixes of the receiver's memory were delivered, after their delivery.
   mutating func noteDelivered(_ actions: [ServiceAction]) {
     if batch.areAllDelivered(isDeferring: power.isDeferring) { enqueue(.discardLocations) }
     guard batch.isKept else { return }
@@ -103,7 +103,7 @@ extension ServiceCore {
       guard let index = index(of: id), let newest = locations.last?.timestamp else { continue }
       programs[index].delivered = max(programs[index].delivered ?? newest, newest)
     }
-    // A fix is delivered when each program that defers has it.
+    // A fix is delivered when each program with a deferral has received it.
     let deferring = programs.filter(\.isDeferring).map(\.delivered)
     let newest = deferring.contains(nil) ? nil : deferring.compactMap(\.self).min()
     if !power.isDeferring || newest != nil, let journal = batch.delivered(until: newest) {
@@ -127,7 +127,7 @@ extension BatchLoss {
 }
 
 extension PowerReport {
-  /// The line for the log; nil for a report to clients, or one that the receiver's own events bring.
+  /// The line for the log; nil for a report to clients, or a report that also arrives as a receiver event.
   fileprivate var text: String? {
     switch self {
     case .batchGone(let count):

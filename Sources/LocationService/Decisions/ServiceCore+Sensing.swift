@@ -39,20 +39,20 @@ extension ServiceCore {
       changeEngines { $0.receive(sighting) }
     case .accelerometerFailed: changeSensing(at: now.instant) { $0.accelerometerFailed() }
     case .movement:
-      // Paused clients go on, and the receiver checks where they are.
+      // Paused clients resume, and the receiver checks the position.
       changeEngines { $0.movementNoticed(at: now.instant) }
       handle(.movementHint(.accelerometer), at: now)
     }
   }
 
-  /// Takes the heading of a receiver's epoch.
+  /// Handles the heading of a receiver's epoch.
   mutating func receiveHeading(of fix: Fix, at now: Moment) {
     if let sample = changeSensing(at: now.instant, { $0.receive(fix, at: now) }) {
       changeEngines { $0.receive(sample) }
     }
   }
 
-  /// Changes the state of the sensors, and reports to the policy and the engine what comes of it.
+  /// Changes the state of the sensors, and reports the consequences to the policy and the engine.
   mutating func changeSensing<Result>(at now: Instant, _ body: (inout HostSensing) -> Result) -> Result {
     let before = sensing.accelerometer == .working
     let result = body(&sensing)
@@ -91,12 +91,12 @@ extension ServiceCore {
     sensing.magnetometer == .absent && sensing.hasReceiverHeading && known.asksForHeading
   }
 
-  /// Requests from the sensors what clients and the receiver's state need now.
+  /// Requests the measurements that clients and the receiver's state need now.
   mutating func updateSensors() {
     var demand = SensorDemand()
     demand.headingFilterDegrees = known.headingFilterDegrees
     demand.beacons = known.needsBeacons
-    // While the receiver rests, only the accelerometer can notice movement.
+    // While the receiver is idle, only the accelerometer can detect movement.
     demand.movement = sensing.accelerometer == .working && receivers.isOpen && coordinator.isSilenceWanted
     demand.suspends = receivers.isOpen
     requestSensors(demand)

@@ -6,14 +6,14 @@ import Receiver
 import ReceiverPower
 import ReceiverStream
 
-/// The decisions of the service, without its thread: clients' calls, epochs and ``ServiceInput`` go in, ``ServiceAction``
-/// comes out. The caller brings the time.
+/// The decisions of the service, without its thread: its inputs are clients' calls, epochs and ``ServiceInput``, its
+/// output is ``ServiceAction``. The caller passes the time.
 ///
 /// Each cluster of state is a value with its own transitions: the programs with their clients (`programs`), the receiver's
 /// power (`coordinator`), the receivers in use (`receivers`) and the chosen one (`choice`), the epoch that is reported in
 /// parts (`completion`), the newest location (`newest`), batches (`batch`), the computer's sensors (`sensing`). This type
-/// passes inputs to them and their results on. A service in a program has that program alone, the daemon has as many as there
-/// are.
+/// passes inputs to these values, and their results between them. A service in a program has only that program, the
+/// daemon has all connected programs.
 package struct ServiceCore: Sendable {
   var programs: [Program] = [] {
     didSet {
@@ -22,20 +22,20 @@ package struct ServiceCore: Sendable {
       reportedHeadingNeed = nil
     }
   }
-  /// Grows with each change of the programs.
+  /// Incremented with each change of the programs.
   private(set) var revision: UInt64 = 0
-  /// The revision whose outputs were taken.
+  /// The revision whose outputs were collected.
   private var takenRevision: UInt64 = 0
   /// Nil after a change of the programs.
   private var summary: ProgramsSummary?
-  /// Whether the receiver was needed for headings when the policy was given the demands; nil if it was not given the present
-  /// ones.
+  /// Whether the receiver was needed for headings when the demands were last passed to the policy; nil if the current
+  /// demands were not passed yet.
   private var reportedHeadingNeed: Bool?
   private(set) var hostCapabilities: HostCapabilities
   package internal(set) var coordinator: PowerCoordinator
   /// Translates the engine's demands for the power policy.
   private(set) var power = PowerDemands()
-  /// Fixes of the receiver's memory on their way to their clients.
+  /// Undelivered fixes of the receiver's memory.
   var batch: BatchDelivery
   var sensing = HostSensing()
   private(set) var receivers = ReceiverUse()
@@ -50,15 +50,15 @@ package struct ServiceCore: Sendable {
   private(set) var lastKind: Fix.Kind?
   /// The origin of the first receiver's fixes.
   private var source: Location.Source?
-  /// The activity that the engines were given last.
+  /// The activity last passed to the engines.
   private var activity = SourceActivity.searching
-  /// Whether the computer delays its suspend until the receiver rests.
+  /// Whether the computer delays its suspend until the receiver is idle.
   private var isSuspendWaiting = false
-  /// The latest end of the present read-out of the receiver's memory.
+  /// The latest end of the current read-out of the receiver's memory.
   private var readOutEnds: Instant?
 
   /// - Parameters:
-  ///   - newest: the newest location of the disk; nil without one.
+  ///   - newest: the newest location on the disk; nil if there is none.
   ///   - deferred: locations that an earlier process kept for a deferral and did not deliver.
   package init(
     hostCapabilities: HostCapabilities, coordinator: PowerCoordinator, newest: Location? = nil,
@@ -75,7 +75,7 @@ package struct ServiceCore: Sendable {
 
   // MARK: Programs
 
-  /// Adds a program, whose engine learns the present state.
+  /// Adds a program, and passes the current state to its engine.
   package mutating func add(_ program: Program, at now: Moment) {
     programs.append(program)
     change(program.id) { [hostCapabilities, activity, readOutEnds] engine in
@@ -85,7 +85,7 @@ package struct ServiceCore: Sendable {
     }
   }
 
-  /// Removes a program. Returns what of its state is to be stored.
+  /// Removes a program. Returns the state to store.
   mutating func remove(_ id: ProgramID) -> [ProgramAction] {
     guard let index = index(of: id) else { return [] }
     let outputs = programs[index].engine.outputs.filter(\.isStored)
@@ -94,10 +94,10 @@ package struct ServiceCore: Sendable {
     return actions
   }
 
-  // Here and below by index: an element that an iterator returns is a copy, of a kilobyte.
+  // Accessed by index here and below: an iterator would return a copy, of a kilobyte.
   func index(of id: ProgramID) -> Int? { programs.indices.first { programs[$0].id == id } }
 
-  /// Returns the decisions for a program; nil for one that was removed.
+  /// Returns the decisions for a program; nil if it was removed.
   package func engine(of id: ProgramID) -> PositioningEngine? { index(of: id).map { programs[$0].engine } }
 
   /// Changes what the clients of a program ask for.
@@ -109,7 +109,7 @@ package struct ServiceCore: Sendable {
     for index in programs.indices { body(&programs[index].engine) }
   }
 
-  /// What the programs come to now.
+  /// The combined demand of all programs.
   var known: ProgramsSummary { summary ?? ProgramsSummary(programs) }
 
   private mutating func summarize() { if summary == nil { summary = ProgramsSummary(programs) } }
@@ -130,12 +130,12 @@ package struct ServiceCore: Sendable {
       if number == 0 { lastKind = nil }
       choice.lost(number)
     case .published(let location):
-      // It is not published again: the other program does that.
+      // Not published again: the other program publishes it.
       changeEngines { $0.receive(location, measured: now.instant, at: now) }
     case .administration(let program, let administration): receive(administration, of: program, at: now.instant)
     case .sensing(let input): receive(input, at: now)
     case .suspending:
-      // The computer may not come back.
+      // The computer may not resume.
       deliverHeldEpoch(at: now)
       storeNewest()
       isSuspendWaiting = true
@@ -154,9 +154,9 @@ package struct ServiceCore: Sendable {
     }
   }
 
-  /// Takes an epoch of the first receiver.
+  /// Handles an epoch of the first receiver.
   ///
-  /// - Parameter isUpdate: whether it adds to an epoch that came before.
+  /// - Parameter isUpdate: whether it adds to an epoch that was already reported.
   package mutating func receive(
     _ fix: Fix, sky: borrowing Sky, isUpdate: Bool, source: Location.Source?, at now: Moment
   ) {
@@ -168,7 +168,7 @@ package struct ServiceCore: Sendable {
     receiveHeading(of: fix, at: now)
   }
 
-  /// Takes a fix of a standby receiver.
+  /// Handles a fix of a standby receiver.
   mutating func receive(_ fix: Fix, ofStandby receiver: Int, source: Location.Source?, at now: Moment) {
     guard let location = Location(fix, received: now.utc, source: source), !coordinator.isSilenceWanted,
       choice.takes(accuracyMetres: fix.horizontalAccuracyMetres, of: receiver, at: now.instant),
@@ -177,7 +177,7 @@ package struct ServiceCore: Sendable {
     deliver(location, received: now.instant, at: now)
   }
 
-  /// Once there was a receiver, there is something to measure with, also after the receiver is gone (GE-6).
+  /// Once a receiver was found, positions count as available, even after the receiver is removed (GE-6).
   private mutating func receiverFound() {
     var after = hostCapabilities
     after.hasSatelliteReceiver = true
@@ -190,7 +190,7 @@ package struct ServiceCore: Sendable {
     changeEngines { $0.setHostCapabilities(hostCapabilities) }
   }
 
-  /// Takes the decisions outside a program, at the start and after each change of their files (AU-3).
+  /// Applies the external decisions about a program, at the start and after each change of their files (AU-3).
   private mutating func receive(_ administration: Administration, of id: ProgramID, at now: Instant) {
     guard let index = index(of: id) else { return }
     programs[index].engine.setServicesEnabled(administration.servicesAreOn, at: now)
@@ -200,7 +200,7 @@ package struct ServiceCore: Sendable {
     }
   }
 
-  /// Stores what is known and has the receiver's memory read out for a client that waits for it.
+  /// Stores the state, and starts a read-out of the receiver's memory for a client that waits for it.
   private mutating func finish(at now: Instant) {
     guard !receivers.isFinished else { return }
     storeNewest()
@@ -210,27 +210,27 @@ package struct ServiceCore: Sendable {
     receivers.finish(readsOut: readsOut, at: now)
   }
 
-  /// Has the receiver's memory read out before its line goes to a program.
+  /// Starts a read-out of the receiver's memory before its line is lent to a program.
   private mutating func lend(at now: Instant) {
     let readsOut = owesFixes
     if readsOut { coordinator.readOut(at: now) }
     receivers.lend(readsOut: readsOut, at: now)
   }
 
-  /// Whether the receiver's memory has fixes that are owed to a client.
+  /// Whether the receiver's memory has fixes that a client waits for.
   private var owesFixes: Bool { receivers.isOpen && coordinator.holdsFixes && power.isDeferring }
 
   package mutating func wake(at now: Moment) {
     summarize()
     wakeSensing(at: now.instant)
-    // Before the engine: the policy reads the receiver out for a deferral that ends at this instant.
+    // Before the engine's `wake`: the policy starts a read-out for a deferral that ends at this instant.
     if let due = coordinator.deadline, now.instant >= due { coordinator.wake(at: now.instant) }
     drain(at: now)
     applyWaitingCalls(at: now.instant)
     summarize()
     if let due = completion.deadline, now.instant >= due { deliverHeldEpoch(at: now) }
     guard let due = known.deadline, now.instant >= due else { return }
-    // A request or a deferral that ends has the fix.
+    // A request or deferral that ends has received the fix.
     deliverHeldEpoch(at: now)
     for index in programs.indices {
       if let due = programs[index].engine.deadline, now.instant >= due { programs[index].engine.wake(at: now) }
@@ -249,7 +249,7 @@ package struct ServiceCore: Sendable {
 
   // MARK: Locations
 
-  /// Takes a report of the first receiver, and delivers it when its epoch is complete.
+  /// Handles a report of the first receiver, and delivers it when its epoch is complete.
   mutating func receive(_ fix: Fix, received: Moment, at now: Moment) {
     if let epoch = completion.releaseEpoch(before: fix) { deliver(epoch.fix, received: epoch.received, at: now) }
     if let received = completion.receive(fix, at: received) { deliver(fix, received: received, at: now) }
@@ -266,7 +266,7 @@ package struct ServiceCore: Sendable {
       !fix.hasPosition || choice.takes(accuracyMetres: fix.horizontalAccuracyMetres, of: 0, at: now.instant),
       let location = Location(fix, received: received.utc, source: source)
     else { return }
-    // An epoch that was delivered does not come again when it is complete.
+    // A delivered epoch is not delivered again when it is complete.
     guard clock.isNewEpoch(location.timestamp) else { return }
     deliver(location, received: received.instant, at: now)
     guard power.isDeferring, isAnyAuthorized else { return }
@@ -285,14 +285,15 @@ package struct ServiceCore: Sendable {
   /// Delivers a fix of the receiver's memory.
   mutating func deliverRemembered(_ fix: Fix, at now: Moment) {
     guard let location = Location(fix, received: now.utc, source: source) else { return }
-    // The clients of a batch that an earlier process had collected are given it as if it came now.
+    // A batch collected for an earlier process is delivered to its clients as if it arrived now.
     if batch.isLeftover { return deliver(location, received: now.instant, at: now) }
     let measured = clock.instant(of: location.timestamp, at: now)
     changeEngines { $0.receive(location, measured: measured, at: now) }
     if newest.isNewest(location.timestamp) { noteNewest(location) }
   }
 
-  /// Notes a location for other programs and later runs, which must not take a simulated one for theirs.
+  /// Records a location for other programs and later runs. Simulated locations are excluded, so that nobody mistakes
+  /// them for real ones.
   private mutating func noteNewest(_ location: Location) {
     let isSimulated = location.source?.isSimulatedBySoftware ?? false
     if isAnyAuthorized, location.horizontalAccuracyMetres >= 0, !isSimulated { newest.receive(location) }
@@ -329,7 +330,7 @@ package struct ServiceCore: Sendable {
 
   mutating func drain(at now: Moment) {
     while let output = coordinator.nextOutput(at: now.instant) { take(output, at: now) }
-    // Between two searches for satellites clients wait all the same (SU-17).
+    // Between two searches for satellites clients still wait (SU-17).
     let isIdle = coordinator.isSilenceWanted && coordinator.power.status != .asleepWithoutSky
     let activity: SourceActivity = isIdle ? .idle : .searching
     guard activity != self.activity else { return }
@@ -337,9 +338,9 @@ package struct ServiceCore: Sendable {
     changeEngines { $0.sourceBecame(activity, at: now.instant) }
   }
 
-  /// Whether corrections are of use now: the receiver measures, and a program needs the best accuracy.
+  /// Whether corrections are useful now: the receiver measures, and a program needs the best accuracy.
   ///
-  /// - Parameter always: whether they are of use to any program.
+  /// - Parameter always: whether they are used for any program.
   func needsCorrections(always: Bool) -> Bool {
     guard receivers.isOpen, !receivers.isFinished, always || known.needsBestAccuracy else { return false }
     return switch powerStatus {
@@ -363,7 +364,7 @@ package struct ServiceCore: Sendable {
 
   mutating func enqueue(_ action: ServiceAction) { queue.append(action) }
 
-  /// Returns what is to be done now, once.
+  /// Returns the actions to perform now, once.
   package mutating func actions(at now: Moment) -> [ServiceAction] {
     for _ in 0..<4 where updateDemands(at: now.instant) { drain(at: now) }
     drain(at: now)
@@ -384,7 +385,7 @@ package struct ServiceCore: Sendable {
     return actions
   }
 
-  /// Takes what the programs have put out, which changes no demand and no deadline of theirs.
+  /// Collects the outputs of the programs; this does not change their demands or deadlines.
   private mutating func takeOutputsAndSessions(at now: Instant) -> [ServiceAction] {
     let (summary, reportedHeadingNeed) = (summary, reportedHeadingNeed)
     var actions = takeOutputs(at: now)
@@ -405,8 +406,8 @@ package struct ServiceCore: Sendable {
     return actions
   }
 
-  /// Takes the engines' outputs. The newest location is remembered after the delegates' events, whose delivery waits for
-  /// that, and before all else.
+  /// Collects the engines' outputs. The newest location is remembered after the delegates' events, whose delivery waits
+  /// for that, and before all other actions.
   private mutating func takeOutputs(at now: Instant) -> [ServiceAction] {
     var events: [ServiceAction] = []
     var others: [ServiceAction] = []
@@ -416,11 +417,11 @@ package struct ServiceCore: Sendable {
       var outputs = programs[index].takeOutputs()
       if outputs.isEmpty { continue }
       let hasCrossing = outputs.contains(where: \.isCrossingOrVisit)
-      // After a kill or a power cut between both, the event counts.
+      // After a kill or a power cut between the two, the event takes precedence.
       if programs[index].isAbsent || hasCrossing {
         outputs = outputs.filter { !$0.isStored } + outputs.filter(\.isStored)
       }
-      // An event that follows another output of its program is not put before it.
+      // An event that follows another output of its program is not moved before it.
       var isAfterOther = false
       for output in outputs {
         if case .event(_, .didUpdateLocations(let locations), _) = output, let newest = locations.last?.timestamp {
@@ -457,7 +458,7 @@ extension Positioning.Demand {
     standard != nil || oneShot != nil || significantChange != nil || border != nil || visits || live || liveIsStationary
   }
 
-  /// Whether it needs positions of the best accuracy, or of one that a receiver does not have without corrections.
+  /// Whether it needs the best accuracy, or an accuracy that a receiver does not reach without corrections.
   var needsBestAccuracy: Bool {
     // kCLLocationAccuracyBest and kCLLocationAccuracyBestForNavigation are negative.
     func isBest(_ metres: Double?) -> Bool { metres.map { $0 < 1 } ?? false }

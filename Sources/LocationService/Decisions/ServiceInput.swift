@@ -6,30 +6,30 @@ import Receiver
 import ReceiverPower
 import SystemBus
 
-/// An input of ``ServiceCore`` from the service's thread, beside epochs, which are lent and not copied.
+/// An input of ``ServiceCore`` from the service's thread, apart from epochs, which are borrowed and not copied.
 package enum ServiceInput: Sendable {
   /// The session with the first receiver, or its line.
   case receiver(ReceiverEvent)
   /// The first receiver has a batch that an earlier process of this program did not read, or did not deliver entirely.
   case leftoverBatch
-  /// Whether the system lets this program open its receiver.
+  /// Whether the system permits this program to open its receiver.
   case receiverPermitted(Bool)
-  /// A first receiver has come to a machine that had none.
+  /// A first receiver was connected to a machine that had none.
   case receiverFound
   case standbyFound
   case standbyLost(Int)
   /// A fresh location of the program that has the receiver open.
   case published(Location)
-  /// The decisions outside a program as they are now.
+  /// The current external decisions about a program.
   case administration(ProgramID, Administration)
   case sensing(SensingInput)
   /// The computer is about to suspend.
   case suspending
-  /// The computer is back; 0 s if it did not suspend at all.
+  /// The computer has resumed; 0 s if it did not suspend.
   case resumed(suspendedSeconds: Double)
-  /// The line of a receiver is to be lent to a program; the program needs it no longer.
+  /// The line of a receiver is to be lent to a program; the program no longer needs it.
   case lend(receiver: Int), takeBack(receiver: Int)
-  /// The service ends.
+  /// The service is ending.
   case finish
 }
 
@@ -51,7 +51,7 @@ package enum SensingInput: Sendable {
   /// Whether BlueZ can receive beacons; nil once BlueZ cannot be asked.
   case canReceiveBeacons(Bool?)
   case beacon(BeaconAdvertisement, strengthDecibelMilliwatts: Int?)
-  /// The accelerometer has noticed movement.
+  /// The accelerometer has detected movement.
   case movement
   case accelerometerFailed
 }

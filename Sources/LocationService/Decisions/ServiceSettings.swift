@@ -10,7 +10,7 @@ package struct ServiceSettings: Sendable, Equatable {
   package enum Source: Sendable, Equatable {
     /// A device, FIFO or file, or an address that `LineAddress` reads.
     case device(String)
-    /// The built-in simulator with a scenario, by its name or path.
+    /// The built-in simulator with a scenario, given by name or path.
     case simulator(String)
     /// The first receiver that is plugged in, now or later.
     case firstFound
@@ -21,7 +21,7 @@ package struct ServiceSettings: Sendable, Equatable {
         if case .simulator(let scenario)? = try? LineAddress(name) { .simulator(scenario) } else { .device(name) }
     }
 
-    /// The origin of its fixes: those of the simulator and of a replayed recording are simulated.
+    /// The origin of its fixes: fixes of the simulator and of a replayed recording are simulated.
     var origin: Location.Source {
       let isSimulated =
         switch self {
@@ -35,19 +35,20 @@ package struct ServiceSettings: Sendable, Equatable {
 
   /// GNSS_DEVICE, else the configuration file's first device.
   package var source = Source.firstFound
-  /// The other devices of GNSS_DEVICE, or of the configuration file, which stand by: the best fix is delivered (SU-19).
+  /// The other devices of GNSS_DEVICE, or of the configuration file, which are on standby: the best fix is delivered
+  /// (SU-19).
   package var others: [Source] = []
-  /// The rate of the configuration file; nil to search for it.
+  /// The rate from the configuration file; nil to search for the rate.
   package var baud: UInt32?
-  /// SEXTANT_STATE_DIR, else the system's folder for state; nil, and nothing is stored, without either.
+  /// SEXTANT_STATE_DIR, else the system's folder for state; nil if there is neither, and then nothing is stored.
   package var stateFolder: String?
-  /// The folder in memory that has the newest location of every fix; nil without such a folder.
+  /// The folder in memory that has the newest location of every fix; nil if there is none.
   package var runFolder: String?
-  /// SEXTANT_APP_STATE; nil to find it out from the terminal.
+  /// SEXTANT_APP_STATE; nil to derive it from the terminal.
   package var application: ApplicationState?
   /// SEXTANT_AUTHORIZATION; nil for the stored permission.
   package var authorization: AuthorizationStatus?
-  /// SEXTANT_DEFAULT_AUTHORIZATION: the permission until the first decision; nil for not determined.
+  /// SEXTANT_DEFAULT_AUTHORIZATION: the permission before the first decision; nil for not determined.
   package var defaultAuthorization: AuthorizationStatus?
   /// SEXTANT_PAUSE_SECONDS.
   package var pauseSeconds: Double?
@@ -59,24 +60,25 @@ package struct ServiceSettings: Sendable, Equatable {
   package var sensorRoot = "/sys"
   /// SEXTANT_SUPPLY: the switch in the receiver's supply.
   package var supply: SupplySwitchAddress?
-  /// The assignments with which `sextant authorize` changes the permissions that these settings read; empty for none.
+  /// The assignments with which `sextant authorize` changes the permissions that these settings read; empty if there
+  /// are none.
   package private(set) var grantEnvironment = ""
   /// The sources of corrections for the daemon's first receiver, with their passwords, the preferred one first.
   package var corrections: [CorrectionSource] = []
-  /// Whether corrections flow without a program that needs the best accuracy.
+  /// Whether corrections are sent even if no program needs the best accuracy.
   package var hasCorrectionsAlways = false
   /// SEXTANT_CORRECTIONS_STALL_SECONDS: the time after which a source without corrections has stalled, for tests.
   package var correctionStallSeconds: Double?
-  /// Whether they belong to the daemon, which has no terminal and serves other programs.
+  /// Whether the settings belong to the daemon, which has no terminal and serves other programs.
   package var isDaemon = false
   /// Settings that cannot be read and count as not set, a line for each.
   package private(set) var problems: [String] = []
-  /// Whether a configuration file that counts has a mistake.
+  /// Whether a configuration file in use has a mistake.
   package private(set) var isMisconfigured = false
 
   /// - Parameters:
   ///   - isRoot: whether the program runs as root.
-  ///   - configuration: the configuration file, whose receiver counts where the environment names none.
+  ///   - configuration: the configuration file, whose receiver is used if the environment names none.
   ///   - variable: returns a variable of the environment.
   package init(
     isRoot: Bool, configuration: ReceiverConfiguration = .init(), variable: (String) -> String?
@@ -93,7 +95,7 @@ package struct ServiceSettings: Sendable, Equatable {
     if let folder = value("SEXTANT_STATE_DIR") {
       grantEnvironment = "SEXTANT_STATE_DIR=\(GrantCommand.quoted(folder))"
     } else if value("SEXTANT_SERVICE") == "none" || names != nil {
-      // Else the command changes the permissions of the location service, if that runs.
+      // Otherwise the command changes the permissions of the location service, if that runs.
       grantEnvironment = "SEXTANT_SERVICE=none"
     }
     application = choice(

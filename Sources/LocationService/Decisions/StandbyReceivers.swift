@@ -2,15 +2,16 @@
 import Hotplug
 import MonotonicTime
 
-/// The plugged-in receivers that stand by beside the first one, where no receiver is named: every port whose USB identity
-/// is that of a receiver. A port behind a bridge may have anything on it, and is opened only as the first receiver.
+/// The plugged-in receivers on standby in addition to the first one, if no receiver is named: every port whose USB
+/// identity belongs to a receiver. Any device may be connected to a USB serial adapter, so its port is opened only as
+/// the first receiver.
 ///
 ///     plugged in ──3 s──▶ stands by, permanently: its own reconnect policy follows it when it goes and comes back
 ///         └──gone, or the port of a known receiver──▶ discarded
 ///
-/// The wait is for a known receiver that comes back under another name, whose reconnect policy opens it sooner.
+/// The wait lets the reconnect policy of a known receiver that returns under another name open it first.
 struct StandbyReceivers: Sendable {
-  /// The time for which a port has to be there.
+  /// The time for which a port must be present.
   static var delay: Milliseconds { Milliseconds(3000) }
   /// The largest number of standby receivers.
   static var limit: Int { 4 }
@@ -22,7 +23,7 @@ struct StandbyReceivers: Sendable {
   /// The time of the next `takeDue`.
   private(set) var deadline: Instant?
 
-  /// Takes a device that came, changed or went.
+  /// Handles a device that was added, changed or removed.
   mutating func receive(_ event: DeviceEvent, at now: Instant) {
     let index = seen.firstIndex { $0.port.node == event.port.node }
     guard event.change != .removed, event.port.likelihood == .receiver else {
@@ -33,9 +34,9 @@ struct StandbyReceivers: Sendable {
     schedule()
   }
 
-  /// Returns the nodes of receivers that stand by from now on.
+  /// Returns the nodes of receivers that are on standby from now on.
   ///
-  /// - Parameter isKnown: whether a known receiver is at this port, or will come back there.
+  /// - Parameter isKnown: whether a known receiver is at this port, or is expected to return there.
   mutating func takeDue(at now: Instant, isKnown: (ReceiverPort) -> Bool) -> [String] {
     guard let deadline, now >= deadline else { return [] }
     var nodes: [String] = []

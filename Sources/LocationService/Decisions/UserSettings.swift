@@ -2,10 +2,10 @@
 import Receiver
 import Synchronization
 
-/// The settings of a receiver that a user has changed through the service. They have precedence over those of power control; nil
-/// is left to it.
+/// The settings of a receiver that a user has changed through the service. They have precedence over the settings of
+/// power control; nil leaves a setting to power control.
 package struct UserSettings: Equatable, Sendable {
-  /// The rate of the line, in baud. It stays at the receiver after the end of the service.
+  /// The rate of the line, in baud. It remains in effect after the end of the service.
   package var bitsPerSecond: UInt32?
   /// The time between two epochs at full rate, in milliseconds, at most 1000. Power control sets longer ones.
   package var cycleMilliseconds: UInt16?
@@ -20,7 +20,7 @@ package struct UserSettings: Equatable, Sendable {
       desired.keepsPortRate = true
       desired.leastPortRate = nil
     }
-    // Power control saves with more than a second.
+    // Power control saves energy with more than a second.
     if let cycleMilliseconds, desired.measurementPeriodMilliseconds ?? 0 <= 1000 {
       desired.measurementPeriodMilliseconds = cycleMilliseconds
     }
@@ -28,7 +28,7 @@ package struct UserSettings: Equatable, Sendable {
   }
 }
 
-/// The settings as a session of a receiver finds them when it begins.
+/// The settings that apply when a session of a receiver starts.
 final class UserSettingsHandle: Sendable {
   private let settings = Mutex(UserSettings())
 

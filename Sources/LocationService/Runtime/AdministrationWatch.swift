@@ -2,14 +2,14 @@
 import EventLoop
 import SerialPort
 
-/// A watch for changes of the decisions outside the programs: permission, switches, policy.
+/// A watch for changes of the external decisions: permission, switches, policy.
 struct AdministrationWatch: ~Copyable {
   static let token = Poller.Token(rawValue: 4)
 
   private var watch: FolderWatch?
   /// The programs whose folders are watched.
   private var watched: Set<ProgramID> = []
-  /// The problems that were logged, as each is logged once.
+  /// The problems that were logged; each is logged once.
   private var logged: Set<String> = []
 
   init(_ poller: inout Poller) {
@@ -21,7 +21,8 @@ struct AdministrationWatch: ~Copyable {
         + "(see /proc/sys/fs/inotify/max_user_instances)")
   }
 
-  /// Watches the folders of the programs, after some were added or removed. Returns the decisions of those that were added.
+  /// Watches the folders of the programs, after some were added or removed. Returns the decisions about the added
+  /// programs.
   mutating func watch(
     _ stores: [(id: ProgramID, store: StateStore)]
   ) -> [(ProgramID, Administration)] {
@@ -36,7 +37,7 @@ struct AdministrationWatch: ~Copyable {
     }
   }
 
-  /// Takes a change, and returns the decisions now.
+  /// Handles a change, and returns the current decisions.
   mutating func changed(_ stores: [(id: ProgramID, store: StateStore)]) -> [(ProgramID, Administration)] {
     watch?.drain()
     watchFolders(stores)

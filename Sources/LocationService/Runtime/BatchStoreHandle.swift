@@ -23,8 +23,8 @@ final class BatchStoreHandle {
   /// The frame that an earlier process was receiving when it was killed; nil if there is no batch of an earlier process.
   var unfinishedFrame: [UInt8]? { store.unfinishedFrame }
 
-  /// Returns the batch of an earlier process with this receiver, once: its journal, and entries that were received and
-  /// perhaps not delivered.
+  /// Returns the batch of an earlier process with this receiver, once: its journal, and received entries that may not
+  /// have been delivered.
   func takeLeftover(_ receiver: ReceiverDescription?) -> (BatchJournal?, [[UInt8]])? {
     guard !hasBegun, let receiver else { return nil }
     hasBegun = true
@@ -54,7 +54,7 @@ final class BatchStoreHandle {
     attempt { (store: inout BatchStore) throws(FileError) in try store.save(journal) }
   }
 
-  /// Clears the batch, which is delivered, and begins a new one if the receiver goes on collecting.
+  /// Clears the delivered batch, and starts a new one if the receiver continues to collect.
   func discard(collects: Bool, _ receiver: ReceiverDescription?) {
     let journal = store.journal
     attempt { (store: inout BatchStore) throws(FileError) in try store.finish() }

@@ -3,7 +3,8 @@ import EventLoop
 import MonotonicTime
 import SystemBus
 
-/// A connection to a bus on the poller's thread: the state machines that use the bus decide what to send, this sends and receives.
+/// A connection to a bus on the poller's thread: the state machines that use the bus decide what to send, and this type
+/// sends and receives it.
 package final class BusConnection {
   /// There is no descriptor to wait for.
   package struct NoDescriptor: Error, CustomStringConvertible {
@@ -31,11 +32,11 @@ package final class BusConnection {
 
   package func send(_ call: BusCall) throws(SystemBus.Failure) { try bus.send(call) }
 
-  /// Sends and receives messages until none waits.
+  /// Sends and receives messages until none is pending.
   ///
   /// - Parameters:
-  ///   - sendAll: sends the calls that wait, by ``send(_:)``.
-  ///   - receive: takes a message, which may cause calls.
+  ///   - sendAll: sends the pending calls, with ``send(_:)``.
+  ///   - receive: handles a message, which may cause calls.
   package func process(
     _ poller: inout Poller, sendAll: () throws -> Void, receive: (BusMessage) -> Void
   ) throws {

@@ -14,7 +14,7 @@ final class BusSource {
   }
 
   private static let token = Poller.Token(rawValue: 6)
-  /// The time between two attempts to connect to a bus that is not there.
+  /// The time between two attempts to connect to an absent bus.
   private static let retry = Milliseconds(10_000)
   private static let socket = "/run/dbus/system_bus_socket"
   /// The folder that logind and elogind create.
@@ -46,7 +46,7 @@ final class BusSource {
     return .earlier(next, connection?.deadline)
   }
 
-  /// Sets what is needed from now on.
+  /// Sets the demand from now on.
   func set(_ demand: SensorDemand, _ poller: inout Poller, at now: Instant) {
     self.demand = demand
     beacons.setWanted(demand.beacons, at: now)
@@ -55,13 +55,13 @@ final class BusSource {
     if !isNeeded { close(&poller) }
   }
 
-  /// The receiver is ready for the suspend.
+  /// Records that the receiver is ready for the suspend.
   func isPrepared(_ poller: inout Poller, at now: Instant) {
     suspend.isPrepared()
     settle(&poller, at: now)
   }
 
-  /// Takes the messages that came and does what is due.
+  /// Handles the received messages and performs the actions that are due.
   func wake(_ poller: inout Poller, at now: Instant) {
     if let seconds = clock.receive(differenceNanoseconds: SuspendClock.differenceNanoseconds()) {
       report(.resumed(suspendedSeconds: seconds))
@@ -91,7 +91,7 @@ final class BusSource {
     }
   }
 
-  /// Plans the next attempt. Only beacons need one, as many boards have no bus.
+  /// Plans the next attempt. Only beacons need it: many boards have no bus.
   private func retry(_ reason: String?, at now: Instant) {
     guard demand.beacons else { return }
     if let reason, !isFailureLogged {
@@ -157,7 +157,7 @@ final class BusSource {
       case .inhibit(let file): inhibitor = file
       case .release: inhibitor = nil
       case .suspending: report(.suspending)
-      // The clocks give the duration.
+      // The duration follows from the clocks.
       case .resumed: report(.resumed(suspendedSeconds: 0))
       }
     }

@@ -4,19 +4,19 @@ import Hotplug
 import MonotonicTime
 import SerialPort
 
-/// Finds receivers where none is named: the first one of a machine that had none when the program began, from which on there
-/// is something to measure with (GE-6), and those that stand by beside the first.
+/// Finds receivers if none is named: the first one of a machine that had none when the program started, which makes
+/// positions available (GE-6), and additional standby receivers.
 struct HotplugWatcher {
   static let token = Poller.Token(rawValue: 5)
 
   private var monitor: DeviceMonitorHandle?
-  /// Whether the first receiver has not come yet.
+  /// Whether the first receiver is still missing.
   private var isFirstAwaited: Bool
   private var standby = StandbyReceivers()
 
   /// - Parameters:
   ///   - isNeeded: whether no receiver is named.
-  ///   - hasReceiver: whether one was found when the program began.
+  ///   - hasReceiver: whether one was found when the program started.
   init(isNeeded: Bool, hasReceiver: Bool, _ poller: inout Poller, at now: Instant) {
     isFirstAwaited = !hasReceiver
     guard isNeeded, let list = try? DeviceList.installed() else { return }
@@ -30,15 +30,15 @@ struct HotplugWatcher {
   var deadline: Instant? { .earlier(monitor?.deadline, standby.deadline) }
 
   struct Found {
-    /// Whether the first receiver of this machine has come; true once.
+    /// Whether the first receiver of this machine was connected; true once.
     var isFirst = false
-    /// The nodes of receivers that stand by from now on.
+    /// The nodes of receivers that are on standby from now on.
     var standby: [String] = []
   }
 
-  /// Takes device events, and returns the receivers that were found.
+  /// Handles device events, and returns the receivers that were found.
   ///
-  /// - Parameter isKnown: whether a known receiver is at this port, or will come back there.
+  /// - Parameter isKnown: whether a known receiver is at this port, or is expected to return there.
   mutating func drain(
     _ events: [Poller.Event], _ poller: inout Poller, at now: Instant, isKnown: (ReceiverPort) -> Bool
   ) -> Found {
@@ -57,8 +57,8 @@ struct HotplugWatcher {
     return found
   }
 
-  /// Ends the monitor if it has to read the list of devices each second, once the first receiver is there: a standby receiver
-  /// is not worth these wake-ups.
+  /// Once the first receiver is found, ends a monitor that polls the list of devices every second: a standby receiver
+  /// does not justify these wake-ups.
   private mutating func endIfCostly(_ poller: inout Poller) {
     guard let monitor, monitor.fileDescriptor == nil, !isFirstAwaited else { return }
     self.monitor = nil

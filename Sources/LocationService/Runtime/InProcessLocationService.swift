@@ -28,7 +28,7 @@ package final class InProcessLocationService: LocationService {
     }
 
     let state = Mutex(State())
-    /// Asks the user, with the identifier of the program.
+    /// Prompts the user, with the identifier of the program.
     let ask: @Sendable (Authorization.Prompt) -> Void
     let log: @Sendable (String) -> Void
     let command: GrantCommand
@@ -46,7 +46,7 @@ package final class InProcessLocationService: LocationService {
       switch action {
       case .output(let output): perform(output)
       case .sessions(let diagnostic):
-        // The diagnostic of the sessions holds for monitors as well.
+        // The diagnostic of the sessions also applies to monitors.
         let readers = state.withLock { state in
           for reader in state.sessions.values { reader.receive(diagnostic) }
           return state.monitors.values.map(\.reader)
@@ -78,8 +78,8 @@ package final class InProcessLocationService: LocationService {
   /// Makes the service and starts its thread.
   ///
   /// - Parameters:
-  ///   - settings: nil for those of the environment and the configuration files.
-  ///   - log: writes a line for people; nil for standard error.
+  ///   - settings: nil for the settings of the environment and the configuration files.
+  ///   - log: writes a human-readable line; nil for standard error.
   package init(app: AppDescription, settings: ServiceSettings? = nil, log: (@Sendable (String) -> Void)? = nil) {
     var app = app
     app.executable = try? Syscalls.target(ofLink: "/proc/self/exe")
@@ -122,7 +122,7 @@ package final class InProcessLocationService: LocationService {
 
   package func refreshNewest() { host.refreshNewest() }
 
-  /// Reads the decisions. `body` runs under a lock, so it has to be brief.
+  /// Reads the decisions. `body` runs under a lock, so it must be short.
   package func read<Value: Sendable>(_ body: (borrowing PositioningEngine) -> Value) -> Value {
     // The program is never removed.
     host.read(id, body)!
@@ -186,7 +186,7 @@ package final class InProcessLocationService: LocationService {
   }
 
   package func beginSessionDiagnostics(_ reader: any SessionReader) -> Int {
-    // Both under the lock of the readers, so that no change comes before the first value.
+    // Both steps under the lock of the readers, so that no change precedes the first value.
     program.state.withLock { state in
       let id = state.takeNumber()
       state.sessions[id] = reader
@@ -202,7 +202,7 @@ package final class InProcessLocationService: LocationService {
   package func openMonitor(_ name: String) {
     let isOpen = read { $0.monitor(name) != nil }
     if isOpen { return }
-    // Read before the lock is taken. Of two threads that open it, the second one finds the monitor of the first.
+    // Read before the lock is taken. If two threads open it, the second one finds the monitor of the first.
     let records = host.store.monitor(name, log)
     change { engine, now in engine.openMonitor(name, restored: records, at: now.instant) }
   }

@@ -14,9 +14,9 @@ package protocol LocationServiceClient: AnyObject, Sendable {
 /// The location service of one program, in the program itself or in the daemon.
 ///
 /// Managers call it from any thread. A call never waits for a receiver, a disk or the daemon, never calls a delegate, and its
-/// effect shows in each later read.
+/// effect is visible in every later read.
 package protocol LocationService: AnyObject, Sendable {
-  /// Writes a line for people.
+  /// Writes a human-readable line.
   var log: @Sendable (String) -> Void { get }
 
   // MARK: Managers
@@ -24,14 +24,14 @@ package protocol LocationService: AnyObject, Sendable {
   /// Adds a manager, which receives its events until it is removed.
   func add(_ client: any LocationServiceClient) -> ClientID
   func remove(_ id: ClientID)
-  /// Takes a manager's call.
+  /// Performs a manager's call.
   func call(_ call: ClientCall, by id: ClientID)
   /// Whether an event may still be delivered.
   func isCurrent(_ event: DelegateEvent, _ ticket: Ticket, for id: ClientID) -> Bool
 
   // MARK: Properties of managers
 
-  /// Takes over a newer location that another program has measured, as the newest location is the system's (LC-2).
+  /// Adopts a newer location that another program has measured: the newest location is system-wide (LC-2).
   func refreshNewest()
   func location(of id: ClientID) -> Location?
   func heading(of id: ClientID) -> Heading?
@@ -42,9 +42,9 @@ package protocol LocationService: AnyObject, Sendable {
   var authorizationStatus: AuthorizationStatus { get }
   var accuracyAuthorization: AccuracyAuthorization { get }
   var servicesAreEnabled: Bool { get }
-  /// Why a request for temporary full accuracy is refused now; nil if the user is asked (AU-20).
+  /// The reason why a request for temporary full accuracy is refused now; nil if the user is asked (AU-20).
   func refusal(ofFullAccuracy purpose: String) -> AccuracyRefusal?
-  /// What the host can measure with at this moment.
+  /// The current capabilities of the host.
   func hostCapabilities() -> HostCapabilities
   /// The largest radius of a region, metres; −1 where regions are not monitored.
   var maximumRegionRadiusMetres: Double { get }
@@ -52,39 +52,41 @@ package protocol LocationService: AnyObject, Sendable {
 
   // MARK: The API since iOS 17
 
-  /// Begins a stream of live updates. Returns the number that ends it.
+  /// Starts a stream of live updates. Returns the number that ends it.
   func beginLiveUpdates(_ configuration: LiveUpdates.Configuration, _ reader: any LiveUpdateReader) -> Int
   func endLiveUpdates(_ id: Int)
-  /// Begins a service session, which asks for its goal until it ends. Returns the number that ends it.
+  /// Starts a service session, which requests its goal until it ends. Returns the number that ends it.
   func beginSession(goal: ServiceGoal, fullAccuracyPurpose: String?) -> Int
   func endSession(_ id: Int)
-  /// Begins a background activity, which keeps the app in use. Returns the number that ends it.
+  /// Starts a background activity, which keeps the app in use. Returns the number that ends it.
   func beginBackgroundActivity() -> Int
   func endBackgroundActivity(_ id: Int)
-  /// Gives a reader the sessions' diagnostic as it is now, and each change. Returns the number that ends it.
+  /// Sends the sessions' current diagnostic and each change to a reader. Returns the number that ends it.
   func beginSessionDiagnostics(_ reader: any SessionReader) -> Int
   func endSessionDiagnostics(_ id: Int)
-  /// Opens a monitor by its name with its stored conditions, unless it is open (MO-1).
+  /// Opens the monitor of a name with its stored conditions, unless it is open (MO-1).
   func openMonitor(_ name: String)
-  /// Monitors a condition, which replaces one of the same identifier (MO-2).
+  /// Monitors a condition, which replaces a condition with the same identifier (MO-2).
   func addCondition(
     _ condition: Region.Shape, identifier: String, assuming assumed: Monitor.State, to name: String)
   func removeCondition(_ identifier: String, from name: String)
   func conditionIdentifiers(of monitor: String) -> [String]
   func conditionRecord(_ identifier: String, of monitor: String) -> Monitor.Record?
-  /// Begins an iteration of a monitor's events, whose reader is called whenever there may be one. Returns its number.
+  /// Starts an iteration of a monitor's events, whose reader is called whenever an event may be available. Returns its
+  /// number.
   func beginMonitorEvents(of name: String, _ reader: any MonitorReader) -> Int
-  /// Takes the next event for an iteration; nil without an event. The iteration's event before it is handled (MO-5).
+  /// Returns the next event for an iteration; nil if there is none. The iteration's previous event counts as handled
+  /// (MO-5).
   func takeEvent(of name: String, by iteration: Int) -> Monitor.Event?
-  /// Ends an iteration, whose event is handled.
+  /// Ends an iteration, whose last event counts as handled.
   func endMonitorEvents(_ id: Int)
 
   // MARK: The end
 
-  /// Has a function called with the reason why the receiver cannot be opened, and with nil once it is open.
+  /// Calls a function with the reason why the receiver cannot be opened, and with nil once it is open.
   func observeProblem(_ listener: @escaping @Sendable (ReceiverProblem?) -> Void)
-  /// Ends the service: stores what is known and restores the receiver. Waits for that, six seconds at most; what is not
-  /// restored by then is in the crash-recovery record.
+  /// Ends the service: stores the state and restores the receiver. Waits at most six seconds; settings not restored by
+  /// then are in the crash-recovery record.
   func finish()
 }
 
@@ -95,11 +97,12 @@ package protocol LiveUpdateReader: AnyObject, Sendable {
 
 /// The reader of a monitor's events, called on the service's thread.
 package protocol MonitorReader: AnyObject, Sendable {
-  /// There may be an event to take.
+  /// An event may be available.
   func hasEvents()
 }
 
-/// The reader of the sessions' diagnostics, called under the service's lock: it has to be brief and to call nothing.
+/// The reader of the sessions' diagnostics, called under the service's lock: it must be short and must not call the
+/// service.
 package protocol SessionReader: AnyObject, Sendable {
   func receive(_ diagnostic: Diagnostic)
 }

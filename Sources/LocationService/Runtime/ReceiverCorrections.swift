@@ -12,7 +12,7 @@ final class ReceiverCorrections {
 
   let feed: CorrectionFeed
   private let isReadOnly: Bool
-  /// What was reported of a receiver that gets no corrections.
+  /// The last report about a receiver that gets no corrections.
   private var reported: String?
   private var reports: [String] = []
 
@@ -27,7 +27,8 @@ final class ReceiverCorrections {
 
   func nextReport() -> String? { reports.isEmpty ? feed.nextReport() : reports.removeFirst() }
 
-  /// Ends a round: connects the source while corrections are of use and the receiver accepts them, and sends what has arrived.
+  /// Ends a round: connects the source while corrections are useful and the receiver accepts them, and sends the
+  /// received corrections.
   func work(_ connection: ReceiverConnection?, isNeeded: Bool, _ poller: inout Poller, at now: Instant) {
     let obstacle = isNeeded ? obstacle(connection) : nil
     if let obstacle, obstacle != reported {
@@ -39,7 +40,7 @@ final class ReceiverCorrections {
     if let connection { feed.work(connection, &poller, at: now) }
   }
 
-  /// Why the receiver gets no corrections, with the next step; nil if it does, and before it is identified.
+  /// The reason why the receiver gets no corrections, with the next step; nil if it does, and before it is identified.
   private func obstacle(_ connection: ReceiverConnection?) -> String? {
     if isReadOnly { return "corrections are not sent: nothing is sent to the receivers (--read-only)" }
     guard let connection, let receiver = connection.description, !receiver.can(.rtcmInput) else { return nil }

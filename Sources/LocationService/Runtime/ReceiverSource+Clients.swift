@@ -4,9 +4,10 @@ import MonotonicTime
 import Receiver
 import ReceiverRuntime
 
-// What programs and users request of a receiver, beside its line.
+// The requests of programs and users to a receiver, except for its line.
 extension ReceiverSource {
-  /// Uses a device that a user has named, where no receiver is named and none was found. Returns whether it does.
+  /// Uses a device that a user has named, if no receiver is configured and none was found. Returns whether the device
+  /// is used.
   func adopt(_ path: String) -> Bool {
     guard source == .firstFound, connection == nil, lending.use == .served else { return false }
     source = .device(path)

@@ -3,7 +3,7 @@ import EventLoop
 import MonotonicTime
 import ReceiverRuntime
 
-// The state of a receiver for programs, and its line in the hands of one of them.
+// The state of a receiver for programs, and the lending of its line.
 extension ReceiverSource {
   var status: ReceiverStatus {
     let name =
@@ -29,10 +29,10 @@ extension ReceiverSource {
     return status
   }
 
-  /// Ends the session in order to leave the line to a program. `status` shows when that may have it.
+  /// Ends the session to lend the line to a program. `status` shows when the program may have it.
   func lend(_ poller: inout Poller, at now: Instant) {
     guard lending.lend() else { return }
-    // It is on while the program has it.
+    // The receiver is on while the program has it.
     if let complaint = supply?.set(isOn: true) { complain(complaint) }
     guard let connection else { return findLentLine(&poller, at: now) }
     lentPath = connection.path
@@ -40,23 +40,23 @@ extension ReceiverSource {
     connection.finish(&poller, at: now)
   }
 
-  /// Finds the line of a receiver that the service has not open.
+  /// Finds the line of a receiver that the service does not have open.
   func findLentLine(_ poller: inout Poller, at now: Instant) {
     lentPath = lentPath ?? (try? path(&poller))
-    // The path of the simulator is still to come.
+    // The path of the simulator is not known yet.
     if lentPath == nil, simulator != nil { return }
     lending.released(at: now)
     settleLending()
   }
 
-  /// Opens a line that has come back in the next round, if there is a need for it.
+  /// Opens a returned line in the next round, if it is needed.
   func settleLending() {
     guard lending.use == .returning else { return }
     lentPath = nil
     if isWanted { nextTry = .zero } else { lending.opened() }
   }
 
-  /// The program needs the line no longer.
+  /// Handles the return of the line by the program.
   func takeBack(at now: Instant) {
     lending.takeBack(at: now)
     settleLending()
@@ -64,6 +64,6 @@ extension ReceiverSource {
 }
 
 extension ServiceSettings.Source {
-  /// The path of the line, or another name that `LineAddress` reads; nil if it is found later.
+  /// The path of the line, or another name that `LineAddress` reads; nil until it is found.
   fileprivate var path: String? { if case .device(let path) = self { path } else { nil } }
 }

@@ -10,29 +10,29 @@ import ReceiverRuntime
 import ReceiverStream
 import SerialPort
 
-/// A receiver of the service, from the first need to its orderly end, on the poller's thread.
+/// A receiver of the service, from the first demand to its orderly end, on the poller's thread.
 final class ReceiverSource {
   enum Event {
     case log(String)
-    /// Whether the system lets this program open it.
+    /// Whether the system permits this program to open it.
     case permitted(Bool)
     /// Another reason why it cannot be opened.
     case problem(ReceiverProblem)
     case receiver(ReceiverEvent)
-    /// The receiver has a batch of an earlier process of this program; comes before the line is opened.
+    /// The receiver has a batch of an earlier process of this program; reported before the line is opened.
     case hasLeftoverBatch
   }
 
-  /// The time between attempts to open a receiver whose return no event reports.
+  /// The time between attempts to open a receiver whose return is not reported by an event.
   private static let retry = Milliseconds(1000)
-  /// The retry interval for a scenario that cannot be played: each try starts a program.
+  /// The retry interval for a scenario that cannot be played: each attempt starts a program.
   private static let scenarioRetry = Milliseconds(10_000)
-  /// The longest time for restoring the receiver, half a second less than the end of a program waits.
+  /// The longest time for restoring the receiver: half a second less than the wait at the end of a program.
   static let restoreTimeout = Milliseconds(5500)
   private let port: Poller.Token
   private let simulated: Poller.Token
   private let devices: Poller.Token
-  /// The number of the receiver; 0 is the one that the power policy applies to.
+  /// The number of the receiver; the power policy applies to number 0.
   let number: Int
   var source: ServiceSettings.Source
   private let isReadOnly: Bool
@@ -43,12 +43,12 @@ final class ReceiverSource {
   private var monitor: DeviceMonitorHandle?
   var nextTry: Instant?
   var endsAt: Instant?
-  /// Whether a file that is read has come to its end.
+  /// Whether the end of an input file was reached.
   private var isAtEnd = false
   /// The rate of the last connection, which is tried first.
   private var likelyRate: UInt32?
   private(set) var lastComplaint: String?
-  /// Why the source of the network cannot be reached; nil once it is open.
+  /// The reason why the network source cannot be reached; nil once it is open.
   private(set) var networkFault: String?
   private var events: [Event] = []
   private let batchFolder: String?
@@ -60,15 +60,15 @@ final class ReceiverSource {
   var isUnidentified = false
   var lending = LineLending()
   let userSettings = UserSettingsHandle()
-  /// The path of a line that is lent.
+  /// The path of a lent line.
   var lentPath: String?
-  /// The corrections for the receiver; nil without a source of them.
+  /// The corrections for the receiver; nil if there is no source of corrections.
   var corrections: ReceiverCorrections?
-  /// The quality of the last epoch; nil before one, and after the loss of the receiver.
+  /// The quality of the last epoch; nil before the first, and after the loss of the receiver.
   private(set) var solution: Fix.Quality?
 
   /// - Parameters:
-  ///   - number: 0, or from 1 on for a standby receiver, whose rate and power are its own.
+  ///   - number: 0, or from 1 on for a standby receiver, whose rate and power are not controlled.
   ///   - batchFolder: the folder for fixes of the receiver's memory until their delivery; nil to store none.
   ///   - deferredFile: the file for locations that a deferral keeps on this host; nil to store none.
   init(
@@ -96,7 +96,7 @@ final class ReceiverSource {
   /// The origin of its fixes.
   let origin: Location.Source
 
-  /// Whether the receiver is at this port, or will come back there.
+  /// Whether the receiver is at this port, or is expected to return there.
   func isAt(_ port: ReceiverPort) -> Bool {
     if source == .device(port.node) || connection?.path == port.node || lentPath == port.node { return true }
     guard let own = connection?.announcedPort else { return false }
@@ -109,7 +109,7 @@ final class ReceiverSource {
   func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
 
   var deadline: Instant? {
-    // A session that has nothing to restore, as on a silent line, has ended at once: no event follows.
+    // A session with nothing to restore, such as on a silent line, ends at once without an event.
     if endsAt != nil, connection?.isEnded == true { return .zero }
     var next = Instant.earlier(lending.mayOpen ? nextTry : nil, endsAt)
     next = .earlier(next, connection?.deadline)
@@ -120,11 +120,11 @@ final class ReceiverSource {
   func open(_ poller: inout Poller, at now: Instant) {
     isWanted = true
     if let complaint = supply?.take() { complain(complaint) }
-    // A receiver that is being restored is opened again after that.
+    // A receiver that is being restored is reopened afterwards.
     if connection == nil, lending.mayOpen { attempt(&poller, at: now) }
   }
 
-  /// Has the next round try to open a receiver that is waited for, as one may have come.
+  /// Makes the next round try to open an awaited receiver, which may have been connected.
   func retryNow() { if nextTry != nil { nextTry = .zero } }
 
   func release(_ poller: inout Poller, at now: Instant) {
@@ -137,9 +137,9 @@ final class ReceiverSource {
     connection.finish(&poller, at: now)
   }
 
-  /// Takes an event of the poller.
+  /// Handles an event of the poller.
   ///
-  /// - Parameter work: also takes the bytes that are read, and their frames.
+  /// - Parameter work: also receives the bytes that are read, and their frames.
   func handle(
     _ event: Poller.Event, _ poller: inout Poller, at now: Instant, _ work: (any ServiceThreadWork)? = nil,
     _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
@@ -161,7 +161,7 @@ final class ReceiverSource {
         note(report)
         body(report, sky)
       }
-      // After the epochs that were read with them.
+      // After the epochs of the same read.
       deliverEvents()
     }
   }
@@ -186,12 +186,12 @@ final class ReceiverSource {
   func keepLocation(_ text: String) { deferred?.keep(text) }
   func discardLocations() { deferred?.discard() }
 
-  /// From now on the line's bytes are stored before they are read, as the receiver collects.
+  /// From now on the line's bytes are stored before they are read, because the receiver collects.
   func keepBatch(_ journal: BatchJournal) { batch?.begin(connection?.description, journal) }
   func noteBatch(_ journal: BatchJournal) { batch?.note(journal) }
   func discardBatch(collects: Bool) { batch?.discard(collects: collects, connection?.description) }
 
-  /// Does what is due.
+  /// Performs the actions that are due.
   func wake(
     _ poller: inout Poller, at now: Instant, _ work: (any ServiceThreadWork)? = nil,
     _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
@@ -226,7 +226,7 @@ final class ReceiverSource {
       }
     }
     if lending.isEnding, connection == nil { findLentLine(&poller, at: now) }
-    // A file at its end brings nothing more. The connection handles a receiver that is gone.
+    // A file at its end delivers nothing more. The connection handles a removed receiver.
     if isAtEnd, endsAt == nil {
       close(&poller)
       isWanted = false
@@ -240,7 +240,7 @@ final class ReceiverSource {
     corrections?.feed.receive(fix)
   }
 
-  /// Sends corrections to the receiver while they are of use. Ends a round.
+  /// Sends corrections to the receiver while they are useful. Ends a round.
   func correct(isNeeded: Bool, _ poller: inout Poller, at now: Instant, log: (String) -> Void) {
     guard let corrections else { return }
     corrections.work(connection, isNeeded: isNeeded, &poller, at: now)
@@ -253,14 +253,14 @@ final class ReceiverSource {
     nextTry = now + Self.retry
     do {
       guard let path = try path(&poller) else {
-        // The path of the simulator is still to come.
+        // The path of the simulator is not known yet.
         if simulator != nil { return }
         events.append(.problem(.absent))
         return complain("no receiver is found; the program waits for one (plug it in, or name it with GNSS_DEVICE)")
       }
       var settings = SessionSettings(intent: isReadOnly ? .readOnly : .serve, line: .serial)
       if let likelyRate { settings.likelyRates = [likelyRate] }
-      // A standby receiver never sleeps and keeps its rate.
+      // A standby receiver does not sleep, and its rate is unchanged.
       let isStandby = number > 0
       let hasCorrections = corrections != nil
       settings.desired = { [userSettings] receiver in
@@ -299,7 +299,7 @@ final class ReceiverSource {
     }
   }
 
-  /// Opens the batch store, and takes up the batch of an earlier process of this program.
+  /// Opens the batch store, and continues the batch of an earlier process of this program.
   private func keepBatches(of path: String, _ settings: inout SessionSettings) {
     guard !isReadOnly, batch == nil, let batchFolder else { return }
     do throws(FileError) {
@@ -316,7 +316,7 @@ final class ReceiverSource {
     }
   }
 
-  /// Returns the path of the receiver; nil without a receiver, or while the simulator starts.
+  /// Returns the path of the receiver; nil if there is none, or while the simulator starts.
   func path(_ poller: inout Poller) throws -> String? {
     switch source {
     case .device(let path): return path
@@ -337,7 +337,7 @@ final class ReceiverSource {
       if process.path != nil, connection == nil { nextTry = .zero }
     } catch {
       poller.remove(process.fileDescriptor)
-      // A simulator that ends after it was opened is a receiver that does not return.
+      // A simulator that ends after it was opened counts as a receiver that does not return.
       if process.path == nil {
         simulator = nil
         nextTry = now + Self.scenarioRetry
@@ -347,7 +347,7 @@ final class ReceiverSource {
     }
   }
 
-  /// Has the connection follow the receiver by device events.
+  /// Makes the connection follow the receiver using device events.
   private func follow(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) throws {
     if monitor == nil {
       let handle = DeviceMonitorHandle(list: try DeviceList.installed())
@@ -439,7 +439,7 @@ final class ReceiverSource {
     }
   }
 
-  /// Logs a problem once, until there is another one or it is over.
+  /// Logs a problem once, until it changes or is resolved.
   func complain(_ text: String) {
     guard text != lastComplaint else { return }
     lastComplaint = text
@@ -448,6 +448,6 @@ final class ReceiverSource {
 }
 
 extension ReceiverPort {
-  /// Whether it may be opened without being named.
+  /// Whether the device may be opened without being named.
   fileprivate var isUsable: Bool { likelihood.isPlausible }
 }

@@ -7,8 +7,8 @@ import Positioning
 import SerialPort
 import Synchronization
 
-/// Reads the computer's own sensors in a thread of its own, as a measurement can take a tenth of a second and must delay no
-/// fix. The thread exists while there is a demand.
+/// Reads the computer's own sensors in a separate thread: a measurement can take a tenth of a second and must not delay
+/// fixes. The thread exists while there is a demand.
 final class SensorThread: Sendable {
   private struct State {
     var demand = SensorDemand()
@@ -21,7 +21,7 @@ final class SensorThread: Sendable {
 
   init(_ service: ServiceHost) { self.service = service }
 
-  /// Sets what is measured from now on.
+  /// Sets the measurements from now on.
   func set(_ demand: SensorDemand) {
     let (starts, waker) = state.withLock { state in
       state.demand = demand
@@ -44,7 +44,7 @@ final class SensorThread: Sendable {
     let waker = poller.waker
     state.withLock { $0.waker = waker }
     var work = SensorWork(service)
-    // A demand that comes after `next` has returned nil starts another thread.
+    // A demand after `next` has returned nil starts another thread.
     while let demand = next() {
       let due = work.round(demand, &poller)
       guard let events = try? poller.wait(deadline: due?.nanoseconds) else { break }
@@ -65,14 +65,14 @@ final class SensorThread: Sendable {
 
 /// The open sensors, and the time of the next read of each.
 private struct SensorWork {
-  /// The time until a sensor that is absent or does not answer is tried again.
+  /// The retry interval for a sensor that is absent or does not answer.
   private static let retry = Milliseconds(5000)
   private static let eventToken = Poller.Token(rawValue: 1)
 
-  /// The way in which movement is noticed.
+  /// The method of movement detection.
   private enum Movement {
     case off
-    /// The accelerometer reports changes itself and is read after a report only.
+    /// The accelerometer reports changes itself and is read only after a report.
     case events(MotionEventSource, AlertWatch)
     /// The accelerometer is read regularly.
     case samples(MovementWatch, next: Instant)
@@ -109,7 +109,7 @@ private struct SensorWork {
 
   // MARK: Movement
 
-  /// Returns the time of the next read of the accelerometer; nil without one.
+  /// Returns the time of the next read of the accelerometer; nil if there is none.
   private mutating func watchMovement(_ isWanted: Bool, _ poller: inout Poller, at now: Instant) -> Instant? {
     guard isWanted, accelerometer != nil else {
       stopWatching(&poller)
@@ -147,7 +147,7 @@ private struct SensorWork {
     movement = .off
   }
 
-  /// Takes the events of the poller.
+  /// Handles the events of the poller.
   mutating func receive(_ reported: [Poller.Event], _ poller: inout Poller) {
     guard case .events(let source, var watch) = movement,
       reported.contains(where: { $0 == .readable(Self.eventToken) || $0 == .hangUp(Self.eventToken) })
@@ -157,13 +157,13 @@ private struct SensorWork {
       watch.changed(at: now)
       movement = .events(source, watch)
     } else {
-      // It reports nothing any more, so it is read regularly.
+      // It no longer reports changes, so it is read regularly.
       stopWatching(&poller)
       movement = .samples(MovementWatch(), next: now)
     }
   }
 
-  /// Reads the accelerometer; nil without one. One that does not answer is closed and reported.
+  /// Reads the accelerometer; nil if there is none. An accelerometer that does not answer is closed and reported.
   private mutating func acceleration() -> SIMD3<Double>? {
     guard let reader = accelerometer else { return nil }
     if let acceleration = try? reader.read() { return acceleration }
@@ -204,7 +204,7 @@ private struct SensorWork {
     return reader
   }
 
-  /// Closes the magnetometer and has its calibration stored.
+  /// Closes the magnetometer and stores its calibration.
   mutating func finishCompass() {
     compass.finish()
     deliverEvents()

@@ -13,24 +13,24 @@ import Synchronization
 
 /// A program's side of the host, called on the service's thread.
 package protocol ProgramReceiver: AnyObject, Sendable {
-  /// Takes an action for the program, other than a change of its stored state.
+  /// Performs an action for the program, other than a change of its stored state.
   func perform(_ action: ProgramAction)
 }
 
-/// Receivers, and the rules and the state of the programs that they serve. Programs call it from any thread; its own thread
-/// does the rest.
+/// Receivers, and the rules and the state of the programs that they serve. Programs call it from any thread; the other
+/// work is done on the host's thread.
 ///
 /// A call changes the decisions at once, under a lock, and wakes the thread, which performs the resulting actions.
 package final class ServiceHost: Sendable {
-  /// The program whose folder of the state has the receivers' files: the only one, or the daemon.
+  /// The program whose state folder has the receivers' files: the only program, or the daemon.
   let app: AppDescription
   package let settings: ServiceSettings
-  /// The store of `app`, and of what all programs share.
+  /// The store of `app`, and of the files that all programs share.
   let store: StateStore
-  /// Writes a line for people; by default to standard error.
+  /// Writes a human-readable line; by default to standard error.
   package let log: @Sendable (String) -> Void
   private let state: Mutex<State>
-  /// Locked while events are in their queues and must not be delivered yet.
+  /// Locked while queued events must not be delivered yet.
   private let deliveryGate = Mutex(())
   private let isStoreFailureLogged = Atomic(false)
 
@@ -45,14 +45,14 @@ package final class ServiceHost: Sendable {
   private struct Member {
     var receiver: any ProgramReceiver
     var store: StateStore
-    /// Clients whose request is answered and whose delegate has not received the answer yet.
+    /// Clients whose request is answered, but whose delegate has not received the answer yet.
     var answered: Set<Positioning.ClientID> = []
   }
 
   private struct State {
     enum Stage {
       case running
-      /// The program waits for the end of the thread.
+      /// Whether the program waits for the end of the thread.
       case finishing([Poller.Waker])
       case ended
     }
@@ -73,8 +73,8 @@ package final class ServiceHost: Sendable {
   /// Makes the host and starts its thread.
   ///
   /// - Parameters:
-  ///   - settings: nil for those of the environment and the configuration files.
-  ///   - log: writes a line for people; nil for standard error.
+  ///   - settings: nil for the settings of the environment and the configuration files.
+  ///   - log: writes a human-readable line; nil for standard error.
   package init(app: AppDescription, settings: ServiceSettings? = nil, log: (@Sendable (String) -> Void)? = nil) {
     let settings = settings ?? .ofThisProcess()
     self.log = log ?? Self.standardErrorLog
@@ -95,11 +95,11 @@ package final class ServiceHost: Sendable {
     state = Mutex(State(core: core))
   }
 
-  /// Starts the thread. Programs that were added before are served from the first round on.
+  /// Starts the thread. Programs added earlier are served from the first round on.
   ///
   /// - Parameters:
-  ///   - endWaker: wakes the program at the end of the thread, also of one that could not start.
-  ///   - makeWork: makes further work of the thread, on the thread.
+  ///   - endWaker: wakes the program at the end of the thread, even if the thread could not start.
+  ///   - makeWork: creates further work of the thread, on the thread.
   package func start(
     endWaker: Poller.Waker? = nil, _ makeWork: (@Sendable (inout Poller) throws -> any ServiceThreadWork)? = nil
   ) {
@@ -120,7 +120,7 @@ package final class ServiceHost: Sendable {
     }
   }
 
-  /// Returns what the host can measure with. A receiver that is named is expected to be there, and waited for.
+  /// Returns the host's capabilities. If a receiver is named, it is assumed to exist, and the service waits for it.
   private static func hostCapabilities(_ source: ServiceSettings.Source) -> HostCapabilities {
     var hasReceiver = true
     if source == .firstFound {
@@ -137,10 +137,10 @@ package final class ServiceHost: Sendable {
   ///
   /// - Parameters:
   ///   - store: the store of its permission, regions, visits and monitors.
-  ///   - authorization: replaces the stored permission, as the machine's policy does; nil for the stored one.
-  ///   - undecided: the permission until one is stored; nil for that of the settings.
+  ///   - authorization: replaces the stored permission, for example from the machine's policy; nil for the stored one.
+  ///   - undecided: the permission until one is stored; nil for the one in the settings.
   ///   - lingers: whether the receiver stays on for a while after its last demand, because the program may ask again.
-  ///   - receiver: takes the actions for it.
+  ///   - receiver: receives the program's actions.
   func add(
     _ app: AppDescription, _ store: StateStore, authorization: AuthorizationStatus? = nil,
     undecided: AuthorizationStatus? = nil, application: ApplicationState, isAbsent: Bool = false, lingers: Bool = true,
@@ -149,7 +149,7 @@ package final class ServiceHost: Sendable {
     let now = System.now()
     var positioning = PositioningSettings()
     positioning.pauseSeconds = settings.pauseSeconds
-    // Questions go to the agents of the program's user.
+    // Prompts go to the agents of the program's user.
     positioning.asksInBackground = settings.isDaemon
     var restored = store.restored(log)
     let undecided = Authorization.Record(
@@ -159,7 +159,7 @@ package final class ServiceHost: Sendable {
     let stored = restored.authorization.map { StateText.text(of: $0) }
     let hasState = stored != nil || !restored.regions.isEmpty || restored.visits != nil
     restored.authorization = restored.authorization ?? undecided
-    // The daemon alone writes its file.
+    // Only the daemon writes its file.
     if !settings.isDaemon { restored.newest = store.restoredNewest(log) ?? self.store.newest }
     let administration = store.administration()
     for problem in administration.problems(stateFolder: store.folder ?? "") { log(problem) }
@@ -187,9 +187,9 @@ package final class ServiceHost: Sendable {
   /// Adds a program of the daemon, whose state is in a folder of its user.
   ///
   /// - Parameters:
-  ///   - undecided: the permission until one is stored; nil for that of the settings.
-  ///   - isStored: whether its state is stored. Without an identity there is no name for it.
-  ///   - isAbsent: whether the program does not run, and `receiver` takes its events for later.
+  ///   - undecided: the permission until one is stored; nil for the one in the settings.
+  ///   - isStored: whether its state is stored. Without an identity there is no name to store it under.
+  ///   - isAbsent: whether the program does not run, and `receiver` stores its events for later.
   ///   - lingers: whether the receiver stays on for a while after its last demand, because the program may ask again.
   package func add(
     _ app: AppDescription, user: UInt32, authorization: AuthorizationStatus?, undecided: AuthorizationStatus? = nil,
@@ -221,11 +221,11 @@ package final class ServiceHost: Sendable {
     }
   }
 
-  /// Reads the decisions for a program. `body` runs under the lock, so it has to be brief.
+  /// Reads the decisions for a program. `body` runs under the lock, so it must be short.
   package func read<Value: Sendable>(_ id: ProgramID, _ body: (borrowing PositioningEngine) -> Value) -> Value? {
     state.withLock { state in
       guard let index = state.core.index(of: id) else { return nil }
-      // A span lends its elements, and an array returns a copy, of a kilobyte.
+      // A span borrows its elements, where an array would return a copy, of a kilobyte.
       return body(state.core.programs.span[index].engine)
     }
   }
@@ -238,10 +238,10 @@ package final class ServiceHost: Sendable {
     }
   }
 
-  /// Takes a manager's call.
+  /// Performs a manager's call.
   package func call(_ call: ClientCall, by client: Positioning.ClientID, of program: ProgramID) {
     if call.needsSensors { listSensors() }
-    // They begin with the newest location (SU-1, SC-1).
+    // These services start with the newest location (SU-1, SC-1).
     if call == .startUpdatingLocation || call == .startSignificantChanges { refreshNewest() }
     change { state, now in
       guard let index = state.core.index(of: program) else { return }
@@ -264,15 +264,15 @@ package final class ServiceHost: Sendable {
     }
   }
 
-  /// Notes that the answer of a request has left the service.
+  /// Records that the service has sent the answer to a request.
   package func answerIsDelivered(to client: Positioning.ClientID, of id: ProgramID) {
     state.withLock { _ = $0.members[id]?.answered.remove(client) }
   }
 
-  /// Runs `body`, before whose end no event is delivered.
+  /// Runs `body`; no event is delivered until it returns.
   func delayDelivery(_ body: () -> Void) { deliveryGate.withLock { _ in body() } }
 
-  /// Logs that state could not be stored, once. From any thread.
+  /// Logs once that state could not be stored. Callable from any thread.
   func logStoreFailure(_ error: FileError) {
     guard !isStoreFailureLogged.exchange(true, ordering: .relaxed) else { return }
     log(
@@ -282,20 +282,20 @@ package final class ServiceHost: Sendable {
 
   // MARK: The newest location
 
-  /// The age up to which a fix of this process counts as the newest without a read of the other processes' files.
+  /// The age up to which a fix of this process counts as the newest without reading the other processes' files.
   private static var ownFixAge: Milliseconds { Milliseconds(5000) }
 
-  /// Takes over a newer location that another process has stored, as the newest location is the system's (LC-2). This costs
-  /// two system calls if no file has changed, and none while this process has a recent fix of its own.
+  /// Adopts a newer location that another process has stored: the newest location is system-wide (LC-2). This costs two
+  /// system calls if no file has changed, and none while this process has its own recent fix.
   package func refreshNewest() {
-    // The daemon's programs have each fix from it.
+    // The daemon's programs receive each fix from the daemon.
     if settings.stateFolder == nil || settings.isDaemon { return }
     let now = System.now().instant
     let (measured, known) = state.withLock { ($0.core.programs.first?.engine.newestMeasured, $0.newestMarks) }
     if let measured, now.milliseconds(since: measured) < Self.ownFixAge.count { return }
     let marks = store.newestMarks
     guard marks != known else { return }
-    // Read before the lock is taken. Of two threads that read, an older location that comes second is not taken over.
+    // Read before the lock is taken. If two threads read, an older location that arrives second is not adopted.
     let newest = store.newest
     state.withLock { state in
       state.newestMarks = marks
@@ -305,7 +305,7 @@ package final class ServiceHost: Sendable {
 
   // MARK: Sensors
 
-  /// Lists the sensors that the kernel shows. This reads names in folders and no sensor.
+  /// Lists the sensors that the kernel shows. This reads only names in folders, not the sensors.
   package func listSensors() {
     let tree = SensorTree(root: settings.sensorRoot)
     post(
@@ -317,12 +317,12 @@ package final class ServiceHost: Sendable {
 
   // MARK: The end
 
-  /// Ends the service: stores what is known and restores the receiver. Waits for that, six seconds at most; what is not
-  /// restored by then is in the crash-recovery record.
+  /// Ends the service: stores the state and restores the receiver. Waits at most six seconds; settings not restored by
+  /// then are in the crash-recovery record.
   package func finish() {
     let limit = System.now().instant + Milliseconds(6000)
     guard var poller = try? Poller() else {
-      // Without a descriptor for the wait the end is looked for.
+      // Without a descriptor to wait on, the end is polled.
       requestEnd(waking: [])
       while !hasEnded, System.now().instant < limit { Syscalls.pause(milliseconds: 10) }
       return
@@ -346,8 +346,8 @@ package final class ServiceHost: Sendable {
 
   // MARK: Changes
 
-  /// Changes the state from any thread, and wakes the service's thread. Foreground or background is checked before, as the
-  /// result of a call may depend on it.
+  /// Changes the state from any thread, and wakes the service's thread. Foreground or background is checked first,
+  /// because the result of a call may depend on it.
   private func change<Value>(_ body: (inout sending State, Moment) -> Value) -> Value {
     let now = System.now()
     checkApplication(at: now.instant)
@@ -356,10 +356,10 @@ package final class ServiceHost: Sendable {
     return value
   }
 
-  /// Passes an input to the core, from a thread that is not the service's.
+  /// Passes an input to the core, from a thread other than the service's.
   func post(_ input: ServiceInput) { change { $0.core.receive(input, at: $1) } }
 
-  /// Passes an input to the core, from the service's thread, which needs no waking.
+  /// Passes an input to the core, from the service's thread, which need not be woken.
   func receive(_ input: ServiceInput, at now: Moment) { state.withLock { $0.core.receive(input, at: now) } }
 
   func receive(
@@ -382,7 +382,8 @@ package final class ServiceHost: Sendable {
     _ = change(id) { engine, now in engine.authorizationAnswered(answer, to: prompt, at: now.instant) }
   }
 
-  /// Whether the program of this process is in the foreground is found out at each occasion, as no signal reports it.
+  /// Checks whether the program of this process is in the foreground. The check is repeated at every occasion, because
+  /// no signal reports a change.
   private var followsTerminal: Bool { settings.application == nil && !settings.isDaemon }
 
   func checkApplication(at now: Instant) {
@@ -397,7 +398,7 @@ package final class ServiceHost: Sendable {
 
   // MARK: The service's thread
 
-  /// Begins a round of the thread.
+  /// Starts a round of the thread.
   package func wakeThread() { state.withLock { $0.waker }?.wake() }
 
   func setWaker(_ waker: Poller.Waker) { state.withLock { $0.waker = waker } }
@@ -409,7 +410,7 @@ package final class ServiceHost: Sendable {
   /// Differs after programs were added or removed.
   var membersMark: MembersMark { state.withLock { MembersMark(added: $0.nextProgram, count: $0.members.count) } }
   struct MembersMark: Equatable { var added: UInt32, count: Int }
-  /// Grows with each change of the decisions for a program.
+  /// Incremented with each change of the decisions for a program.
   package var revision: UInt64 { state.withLock { $0.core.revision } }
   /// The programs and their stores.
   var stores: [(id: ProgramID, store: StateStore)] { state.withLock { $0.members.map { ($0.key, $0.value.store) } } }
@@ -419,7 +420,8 @@ package final class ServiceHost: Sendable {
   package var isFinishing: Bool { isFinished }
   var isFinished: Bool { state.withLock { if case .running = $0.stage { false } else { true } } }
 
-  /// The time of the thread's next round. While a client waits for a return to the foreground, a round comes each second.
+  /// The time of the thread's next round. While a client waits for a return to the foreground, there is a round every
+  /// second.
   func deadline(after now: Instant) -> Instant? {
     let (deadline, waits) = state.withLock { state in
       (state.core.deadline, followsTerminal && state.core.waitsForForeground)
@@ -466,7 +468,7 @@ package final class ServiceHost: Sendable {
     state.withLock { $0.core.needsCorrections(always: settings.hasCorrectionsAlways) }
   }
 
-  /// The kind of the first receiver's last epoch: none, 2D, 3D or dead reckoning; nil without a recent epoch.
+  /// The kind of the first receiver's last epoch: none, 2D, 3D or dead reckoning; nil if there is no recent epoch.
   package var fixKind: String? {
     state.withLock { state in
       switch state.core.lastKind {
@@ -480,7 +482,7 @@ package final class ServiceHost: Sendable {
     }
   }
 
-  /// Changes the decisions for a program on the service's thread, which needs no waking.
+  /// Changes the decisions for a program on the service's thread, which need not be woken.
   package func changeOnThread<Value>(_ id: ProgramID, _ body: (inout PositioningEngine, Moment) -> Value) -> Value? {
     let now = System.now()
     return state.withLock { state in
@@ -503,12 +505,12 @@ package final class ServiceHost: Sendable {
     listener?(problem)
   }
 
-  /// Has a function called, on the service's thread, with the reason why the receiver cannot be opened, and with nil once it
+  /// Calls a function, on the service's thread, with the reason why the receiver cannot be opened, and with nil once it
   /// is open.
   func observeProblem(_ listener: @escaping @Sendable (ReceiverProblem?) -> Void) {
     let problem = state.withLock { state in
       state.problemListener = listener
-      // A mistake in the configuration file stays one, even if another receiver was found.
+      // A mistake in the configuration file is still reported, even if another receiver was found.
       return settings.isMisconfigured ? .misconfigured : state.problem
     }
     if let problem { listener(problem) }

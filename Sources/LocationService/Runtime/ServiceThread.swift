@@ -52,7 +52,7 @@ struct ServiceThread: ~Copyable {
     while true {
       let now = System.now()
       service.checkApplication(at: now.instant)
-      // The files may have changed before they were watched.
+      // The files may have changed before the watch started.
       let mark = service.membersMark
       if mark != watchedMembers {
         watchedMembers = mark
@@ -60,14 +60,14 @@ struct ServiceThread: ~Copyable {
           service.receive(.administration(id, administration), at: now)
         }
       }
-      // Asked before the actions are taken, which so contain those of every call before the end.
+      // Read before the actions are collected, so that they include the actions of every call before the end.
       let isFinished = service.isFinished
       let actions = service.actions(at: now)
       if receiver.corrections != nil {
         receiver.correct(isNeeded: service.needsCorrections, &poller, at: now.instant) { [service] in service.log($0) }
       }
       if let work {
-        // Programs of the daemon get a location before it is remembered: its file is for the time after a restart.
+        // Programs of the daemon get a location before it is remembered: its file is only used after a restart.
         for action in actions where !action.isAfterRound { perform(action, at: now) }
         work.roundEnded(
           &poller, receivers: { [receiver, standby] in [receiver.status] + standby.map(\.status) }, at: now)
@@ -126,7 +126,7 @@ struct ServiceThread: ~Copyable {
         service.receive(.receiver(event), at: now)
       case .hasLeftoverBatch: service.receive(.leftoverBatch, at: now)
       case .permitted(let isPermitted):
-        // While there is a standby receiver, the program is not denied.
+        // While there is a standby receiver, the authorization is not denied.
         if !isPermitted, !standby.isEmpty { break }
         service.receive(.receiverPermitted(isPermitted), at: now)
         service.setProblem(isPermitted ? nil : .forbidden)
@@ -174,7 +174,8 @@ struct ServiceThread: ~Copyable {
     }
   }
 
-  /// A standby receiver gives fixes. Its problems are logged; clients get those of the first receiver only.
+  /// Handles the events of a standby receiver, which provides fixes. Its problems are only logged; clients receive only
+  /// the problems of the first receiver.
   private mutating func round(_ other: ReceiverSource, _ events: [Poller.Event], at now: Moment) {
     let (service, work) = (service, work)
     let (number, origin) = (other.number, other.origin)
@@ -198,8 +199,8 @@ struct ServiceThread: ~Copyable {
     }
   }
 
-  /// Performs the actions of a round. Events are put into their queues before the newest location is remembered, as the
-  /// delegate's thread takes a while to wake; it delivers none before the location is remembered.
+  /// Performs the actions of a round. Events are put into their queues before the newest location is rememberedbecause
+  /// the delegate's thread takes some time to wake; it delivers no event before the location is remembered.
   private mutating func perform(_ actions: [ServiceAction], at now: Moment) {
     var remaining = actions[...]
     if let end = actions.firstIndex(where: \.isRemembering),

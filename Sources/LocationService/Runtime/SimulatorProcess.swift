@@ -3,12 +3,13 @@ import EventLoop
 import FileSystem
 import Positioning
 
-/// A simulated receiver on a pseudo-terminal, which the program `sextant simulate` provides beside this process: clients
-/// of the service contain no simulator. It ends with the value, and with this process.
+/// A simulated receiver on a pseudo-terminal, which the program `sextant simulate` provides as a separate process:
+/// clients of the service do not contain a simulator. It ends with this value, and with this process.
 final class SimulatorProcess {
-  /// The path to open; nil until the program has written it. It leads to the receiver whenever that is plugged in.
+  /// The path to open; nil until the program has written it. It refers to the receiver whenever the receiver is plugged
+  /// in.
   private(set) var path: String?
-  /// Readable when the path comes, or the program ends.
+  /// Readable when the path is written, or the program ends.
   var fileDescriptor: Int32 { child.output }
 
   private let child: ChildProcess
@@ -16,7 +17,7 @@ final class SimulatorProcess {
 
   /// - Parameters:
   ///   - scenario: its name, or the path of a file.
-  ///   - candidates: paths at which the program may be, the first choice first.
+  ///   - candidates: candidate paths of the program, in order of preference.
   init(scenario: String, candidates: [String] = SimulatorProcess.candidates) throws {
     guard let program = candidates.first(where: System.isExecutable) else {
       throw SimulatorFailure(
@@ -26,14 +27,14 @@ final class SimulatorProcess {
     child = try ChildProcess(program, ["simulate", "--for-client", "--scenario=\(scenario)"])
   }
 
-  /// The paths at which the program is looked for.
+  /// The paths that are searched for the program.
   static var candidates: [String] {
     var folders: [String] = []
     if let own = ownPath?.split(separator: "/", omittingEmptySubsequences: false).dropLast() {
       folders.append(own.joined(separator: "/"))
     }
     #if DEBUG
-      // A client that is built against a checkout uses the program of that checkout.
+      // A client built against a checkout uses the program of that checkout.
       let checkout = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
       folders += ["debug", "release"].map { checkout.joined(separator: "/") + "/.build/" + $0 }
     #endif
@@ -43,11 +44,11 @@ final class SimulatorProcess {
 
   private static var ownPath: String? { try? Syscalls.target(ofLink: "/proc/self/exe") }
 
-  /// The next step without the program.
+  /// The next step if the program is missing.
   static var advice: String { advice(ownPath: ownPath) }
 
-  /// The next step without the program. In a package that has been built, its build folder gets the program from the package
-  /// sextant, which it depends on.
+  /// The next step if the program is missing. The build folder of a package that depends on the package sextant gets
+  /// the program from there.
   ///
   /// - Parameter path: the path of this process's program.
   static func advice(ownPath path: String?) -> String {
@@ -82,7 +83,7 @@ final class SimulatorProcess {
   }
 }
 
-/// Why there is no simulated receiver.
+/// The reason why there is no simulated receiver.
 struct SimulatorFailure: Error, CustomStringConvertible {
   var problem: ReceiverProblem?
   var description: String

@@ -9,7 +9,7 @@ final class SupplySwitchHandle {
 
   init(_ address: SupplySwitchAddress) { self.address = address }
 
-  /// Opens the switch, which switches on. Returns a message if it fails.
+  /// Opens the switch, which turns the supply on. Returns a message if it fails.
   func take() -> String? {
     guard open == nil else { return nil }
     do throws(SupplySwitchError) {
@@ -20,7 +20,7 @@ final class SupplySwitchHandle {
     }
   }
 
-  /// Switches. Returns a message if it fails.
+  /// Turns the supply on or off. Returns a message if it fails.
   func set(isOn: Bool) -> String? {
     guard open != nil else { return nil }
     do throws(SupplySwitchError) {

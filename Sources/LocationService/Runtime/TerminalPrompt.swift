@@ -10,11 +10,11 @@ package enum Terminal {
 
 /// A permission prompt on the program's own terminal.
 package enum TerminalPrompt {
-  /// Asks the user in a thread of its own, as the answer can take any time.
+  /// Asks the user in a separate thread, because the answer can take any time.
   ///
   /// - Parameters:
   ///   - identifier: the name of the program.
-  ///   - answered: takes the answer, once, in any thread; `notShown` without a terminal.
+  ///   - answered: receives the answer, once, in any thread; `notShown` if there is no terminal.
   package static func show(
     _ prompt: Authorization.Prompt, of identifier: String,
     _ answered: @escaping @Sendable (Authorization.Answer) -> Void
@@ -32,6 +32,6 @@ package enum TerminalPrompt {
 
 /// The end of this process.
 package enum ProcessEnd {
-  /// Registers a function that is called when the program ends by `exit` or by its last line.
+  /// Registers a function that is called when the program ends with `exit` or returns from `main`.
   package static func observe(_ body: @convention(c) () -> Void) { System.atEnd(body) }
 }

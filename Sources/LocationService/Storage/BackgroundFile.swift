@@ -3,8 +3,8 @@ import EventLoop
 import FileSystem
 import Synchronization
 
-/// A file that can be replaced by a thread of its own: fsync(2) takes seconds on flash memory that is erasing, and the caller must not
-/// wait for it. A text that waits is dropped for a newer one.
+/// A file that a separate thread can replace: fsync(2) takes seconds while flash memory erases, and the caller must not
+/// wait for it. A newer text replaces a pending one.
 final class BackgroundFile: Sendable {
   private let path: String
   private let waiting = Mutex<String?>(nil)
@@ -13,15 +13,15 @@ final class BackgroundFile: Sendable {
 
   init(_ path: String) { self.path = path }
 
-  /// Replaces the file soon.
+  /// Replaces the file later.
   ///
-  /// - Parameter failed: takes the error, on any thread.
+  /// - Parameter failed: receives the error, on any thread.
   func replaceLater(with text: String, _ failed: @escaping @Sendable (FileError) -> Void) {
     let hadText = waiting.withLock { waiting in
       defer { waiting = text }
       return waiting != nil
     }
-    // The thread of a text that waits takes this one.
+    // The thread of the pending text writes this one.
     if hadText { return }
     if !BackgroundWork.start({ [self] in finish(failed) }) { finish(failed) }
   }
@@ -34,7 +34,7 @@ final class BackgroundFile: Sendable {
     }
   }
 
-  /// Writes the text that waits, and waits for one that is being written.
+  /// Writes the pending text, and waits for a write in progress.
   func finish(_ failed: (FileError) -> Void) {
     writing.withLock { _ in
       guard let text = waiting.withLock({ $0.take() }) else { return }

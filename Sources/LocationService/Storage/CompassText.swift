@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HostSensors
 
-/// The stored calibration of a compass: the device's own field, for the sensor of this name.
+/// The stored calibration of a compass: the device's own field, for the sensor with this name.
 extension StateText {
   static let compassHeading = "sextant compass 1"
 
@@ -13,7 +13,7 @@ extension StateText {
     return compassHeading + "\n" + line(numbers.map(\.description) + [flag(calibration.isSpatial), escape(name)])
   }
 
-  /// Returns nil for a calibration of another sensor, and for impossible numbers.
+  /// Returns nil for a calibration of another sensor, and for invalid numbers.
   static func calibration(in text: String, sensor name: String) -> FieldCalibration? {
     guard let fields = lines(of: text, heading: compassHeading)?.first, fields.count == 7, unescape(fields[6]) == name
     else {

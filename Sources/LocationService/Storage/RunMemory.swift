@@ -2,8 +2,8 @@
 import FileSystem
 import Synchronization
 
-/// A record in memory that outlives the process. It is rewritten in place with one system call, as a new file for each fix
-/// would take too long.
+/// A record in memory that outlives the process. It is rewritten in place with one system call, because a new file for
+/// each fix would take too long.
 final class RunMemory: Sendable {
   private struct State: ~Copyable { var file: RecordFile? }
 
@@ -12,10 +12,10 @@ final class RunMemory: Sendable {
 
   init(_ path: String) { self.path = path }
 
-  /// Keeps a text. If that fails, the record is removed: an old one would hide the newer one of the disk.
+  /// Stores a text. If that fails, the record is removed: an old record would hide the newer one on the disk.
   func keep(_ text: [UInt8]) {
     state.withLock { state in
-      // No location is that long.
+      // A location is never that long.
       guard text.count < RecordFile.size else {
         state.file = nil
         try? PrivateFile.remove(path)

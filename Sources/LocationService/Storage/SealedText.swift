@@ -2,19 +2,19 @@
 import FileSystem
 import WireBytes
 
-/// The lines of a stored file, each with a checksum, and a last line with their number and the checksum of all. A damaged line costs no
-/// other one, and a file that was cut, or that belongs in another place, is noticed.
+/// The lines of a stored file, each with a checksum, and a last line with their number and the checksum of all lines. A
+/// damaged line does not affect the others, and a truncated or misplaced file is detected.
 ///
 ///     sextant regions 1 <tab> #0123456789abcdef
 ///     circle … <tab> #0123456789abcdef
 ///     #end <tab> 1 <tab> 0123456789abcdef
 struct SealedText: Equatable {
-  /// The lines without checksums; of a damaged file those that are whole. Without its first line, which names the kind of the file,
-  /// the others have no meaning: empty.
+  /// The lines without checksums; in a damaged file only the intact lines. Empty if the first line, which names the
+  /// kind of the file, is damaged.
   let content: String
   /// The number of lines that are damaged or missing.
   let damage: Int
-  /// Whether the file is one of an older version, without checksums.
+  /// Whether the file was written by an older version, without checksums.
   let isUnsealed: Bool
 
   private static let mark = "\t#"
@@ -30,7 +30,7 @@ struct SealedText: Equatable {
     }
     isUnsealed = false
     var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-    // What follows the last line feed is nothing, or a cut line.
+    // After the last line feed there is nothing, or a truncated line.
     let rest = lines.removeLast()
     var whole: [Substring] = []
     var damaged = rest.isEmpty ? 0 : 1
@@ -69,7 +69,7 @@ struct SealedText: Equatable {
     return line[..<cut]
   }
 
-  /// The FNV-1a hash of 64 bits of the parts, with a line feed after each, as sixteen digits.
+  /// The 64-bit FNV-1a hash of the parts, with a line feed after each, as sixteen digits.
   private static func checksum(_ parts: [String]) -> String {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for part in parts {

@@ -3,12 +3,12 @@ import Positioning
 
 /// The damage of a file of the state folder.
 enum StateDamage: Equatable {
-  /// The file is another program's, a later version's, or empty.
+  /// The file belongs to another program or a later version, or is empty.
   case foreign
-  /// This many of its lines cannot be read, an incomplete last line included.
+  /// This many of its lines cannot be read, including an incomplete last line.
   case lines(Int)
 
-  /// Returns a line with the file, what became of it, and the next step.
+  /// Returns a line with the file, its new name, and the next step.
   func text(path: String) -> String {
     switch self {
     case .foreign:
@@ -19,12 +19,12 @@ enum StateDamage: Equatable {
     }
   }
 
-  /// The end of the name of a file that is set aside.
+  /// The suffix of the name of a file that is set aside.
   static let suffix = ".unreadable"
 }
 
 extension StateText {
-  /// Returns the damage of a file's text; nil without any.
+  /// Returns the damage of a file's text; nil if there is none.
   ///
   /// - Parameter lost: the number of lines that its checksums have dropped. No part of a damaged permission is used.
   static func damage(in text: String, of file: StateFile, lost: Int) -> StateDamage? {
@@ -36,7 +36,7 @@ extension StateText {
     }
   }
 
-  /// Returns the damage of a text without checksums; nil without any.
+  /// Returns the damage of a text without checksums; nil if there is none.
   static func damage(in text: String, of file: StateFile) -> StateDamage? {
     switch file {
     case .regions: damage(text, regionsHeading) { region($0) != nil }
@@ -44,7 +44,7 @@ extension StateText {
     case .authorization: damage(text, authorizationHeading, wanted: 1) { _ in authorization(in: text) != nil }
     case .newestLocation: damage(text, locationHeading, wanted: 1) { _ in location(in: text) != nil }
     case .monitor: damage(text, monitorHeading) { monitorRecord($0) != nil }
-    // It grows with each location, so an incomplete end means that the program was killed.
+    // The file grows with each location, so an incomplete end means that the program was killed.
     case .deferred: nil
     case .compass:
       damage(text, compassHeading, wanted: 1) { fields in

@@ -7,7 +7,7 @@ import SystemPackage
 struct StateStore {
   /// The state folder; nil to store nothing.
   let folder: String?
-  /// The folder that has the newest location of every fix, in memory that outlives the process and not a restart.
+  /// The folder that has the newest location of every fix, in memory that outlives the process but not a restart.
   let runFolder: String?
   let app: AppDescription
   private let runMemory: RunMemory?
@@ -21,19 +21,19 @@ struct StateStore {
     newestFile = folder.map { BackgroundFile("\($0)/\(StateFile.newestLocation.path(of: app))") }
   }
 
-  /// Returns the state of the program that earlier runs stored, without the newest location, which is the system's.
+  /// Returns the state of the program that earlier runs stored, without the newest location, which is system-wide.
   ///
-  /// - Parameter log: takes a line for each damaged file.
+  /// - Parameter log: receives a line for each damaged file.
   func restored(_ log: (String) -> Void) -> PositioningEngine.Restored {
     var restored = PositioningEngine.Restored()
     guard let folder else { return restored }
     let own = "\(folder)/\(StateFile.appFolder(app))"
-    // Most clients of the daemon have none: one look in place of one for each file.
+    // Most clients of the daemon have no files: one check replaces one for each file.
     do throws(Errno) { _ = try Syscalls.status(ofPath: own) } catch {
       if error == .noSuchFileOrDirectory { return restored }
     }
     sweep(own)
-    // The escaped names of monitors have no dot.
+    // The escaped names of monitors do not contain dots.
     sweep("\(own)/monitors") { _ in true }
     restored.regions =
       load(.regions, log) {
@@ -57,7 +57,7 @@ struct StateStore {
 
   /// Returns the newest location that earlier runs stored.
   ///
-  /// - Parameter log: takes a line for a damaged file.
+  /// - Parameter log: receives a line for a damaged file.
   func restoredNewest(_ log: (String) -> Void) -> Location? {
     guard let folder else { return nil }
     sweep(folder)
@@ -67,8 +67,8 @@ struct StateStore {
     } write: {
       StateText.text(of: $0)
     }
-    // The location in memory is never older than that of the disk. If the disk has none, the folder was emptied, and the one
-    // in memory does not count either.
+    // The location in memory is never older than the one on the disk. If the disk has none, the folder was emptied, and
+    // the one in memory is ignored too.
     return newest.flatMap(Self.shared).map { newestOfThisRun ?? $0 }
   }
 
@@ -97,11 +97,11 @@ struct StateStore {
     } ?? []
   }
 
-  /// Locations that a deferral of an earlier run kept and did not deliver.
+  /// Undelivered locations of a deferral of an earlier run.
   var deferred: [Location] { text(of: .deferred).map { StateText.locations(in: $0) } ?? [] }
 
-  /// Returns the text of a file as it is now, without damaged lines; nil without one. A damaged permission is a text that cannot be
-  /// read.
+  /// Returns the current text of a file, without damaged lines; nil if there is no file. A damaged permission gives a
+  /// text that cannot be parsed.
   func text(of file: StateFile) -> String? {
     guard let text = folder.flatMap({ try? PrivateFile.read("\($0)/\(file.path(of: app))") }) else { return nil }
     guard file.isSealed else { return text }
@@ -114,7 +114,7 @@ struct StateStore {
     folder.map { FileLookup.exists("\($0)/\(StateFile.authorization.path(of: app))\(StateDamage.suffix)") } ?? false
   }
 
-  /// Returns the decisions outside the program as they are now.
+  /// Returns the current external decisions about the program.
   func administration() -> Administration {
     var administration = Administration(app: app)
     administration.authorization = text(of: .authorization)
@@ -141,28 +141,28 @@ struct StateStore {
       }
       return try PrivateFile.replace("\(folder)/\(place)", with: text)
     }
-    // An impossible value would not be read again.
+    // An invalid value would not be read again.
     guard StateText.location(in: text) != nil || text.isEmpty else { return }
     try newestFile?.replace(with: text)
     remember(text)
   }
 
-  /// Replaces the file of the newest location, which is remembered already, without waiting for the disk.
+  /// Replaces the file of the newest location, which is already in memory, without waiting for the disk.
   ///
-  /// - Parameter failed: takes the error, on any thread.
+  /// - Parameter failed: receives the error, on any thread.
   func storeNewestLater(_ text: String, _ failed: @escaping @Sendable (FileError) -> Void) {
     newestFile?.replaceLater(with: text, failed)
   }
 
-  /// Waits until what `storeNewestLater` took is on the disk.
+  /// Waits until the location passed to `storeNewestLater` is on the disk.
   func finish(_ failed: (FileError) -> Void) { newestFile?.finish(failed) }
 
-  /// Keeps the newest location in memory until the computer is switched off. Without such memory, only the file of the disk
-  /// has it, once a minute.
+  /// Keeps the newest location in memory until the computer is switched off. Without such memory, only the file on the
+  /// disk has it, written once a minute.
   func remember(_ text: String) { remember(Array(text.utf8)) }
   func remember(_ text: [UInt8]) { runMemory?.keep(text) }
 
-  /// The size of the largest file, which a read takes at most.
+  /// The size of the largest file, which limits a read.
   private static let sizeLimit = 1 << 20
 
   private var newestOfThisRun: Location? {
@@ -203,7 +203,7 @@ struct StateStore {
       return value
     }
     log(damage.text(path: path))
-    // The copy comes first and then the readable part, so that one of both exists at each instant.
+    // The copy is written first and then the readable part, so that one of the two exists at each instant.
     try? PrivateFile.replace(path + StateDamage.suffix, with: sealed?.damage ?? 0 > 0 ? stored : text)
     if damage != .foreign, let value {
       try? store(file, write(value))
@@ -213,7 +213,7 @@ struct StateStore {
     return damage == .foreign ? nil : value
   }
 
-  /// Removes the temporary files of killed writers, whose names end with the number of a process that is gone.
+  /// Removes the temporary files of killed writers, whose names end with the number of an ended process.
   private func sweep(_ folder: String, isStateFile: (String) -> Bool = StateFile.names.contains) {
     for name in PrivateFile.names(in: folder) {
       guard let dot = name.lastIndex(of: "."), let process = Int32(name[name.index(after: dot)...]), process > 0,
@@ -226,7 +226,7 @@ struct StateStore {
 
 /// The folder for state that a restart of the computer may discard.
 enum RunFolder {
-  /// Returns the folder's path, one for each state folder; nil without a folder.
+  /// Returns the folder's path, one for each state folder; nil if there is none.
   ///
   /// - Parameter variable: returns a variable of the environment; SEXTANT_RUN_DIR replaces /run and XDG_RUNTIME_DIR.
   static func path(isRoot: Bool, stateFolder: String?, _ variable: (String) -> String?) -> String? {

@@ -2,7 +2,7 @@
 import Positioning
 import ReceiverStream
 
-/// The conditions of a CLMonitor as text (MO-1): a line for each, with the last event that was taken.
+/// The conditions of a CLMonitor as text (MO-1): a line for each, with the last handled event.
 extension StateText {
   static let monitorHeading = "sextant monitor 1"
 
@@ -18,7 +18,7 @@ extension StateText {
           event.state.rawValue.description, event.date.nanosecondsSince1970.description,
           event.diagnostic.rawValue.description,
         ] + refinement + [escape(event.identifier)]
-      // An impossible value would be damage at the next start.
+      // An invalid value would count as damage at the next start.
       if monitorRecord(written.map { $0[...] }) != nil { text += line(written) }
     }
     return text

@@ -4,8 +4,8 @@ import Positioning
 import ReceiverStream
 
 /// The stored state as lines of text: a heading with the kind and its version, then a line for each record, with tabs between
-/// its fields. A line that cannot be read is skipped, so that one bad region costs no other. A last line without its end was
-/// cut and counts as unreadable, as half a number is a number as well.
+/// its fields. A line that cannot be read is skipped, so that one bad region does not affect the others. A last line
+/// without a line feed was truncated and counts as unreadable, because half a number is also a number.
 enum StateText {
   // MARK: Fields
 
@@ -40,7 +40,7 @@ enum StateText {
 
   static func line(_ fields: [String]) -> String { fields.joined(separator: "\t") + "\n" }
 
-  /// Returns the fields of each line after the heading; nil for another heading.
+  /// Returns the fields of each line after the heading; nil if the heading differs.
   static func lines(of text: String, heading: String) -> [[Substring]]? {
     guard let end = text.lastIndex(of: "\n") else { return nil }
     let lines = text[..<end].split(separator: "\n")
@@ -64,9 +64,9 @@ enum StateText {
         flag(region.notifiesOnEntry), flag(region.notifiesOnExit), record.state.rawValue.description,
         optional(record.marginMetres), escape(region.identifier),
       ]
-      // Written only where it is set, as earlier versions read nine fields.
+      // Written only if it is set, because earlier versions read nine fields.
       if region.notifiesStateOnDisplay { fields.append(flag(true)) }
-      // An impossible value would be damage at the next start.
+      // An invalid value would count as damage at the next start.
       if Self.region(fields.map { $0[...] }) != nil { text += line(fields) }
     }
     return text
@@ -220,7 +220,7 @@ enum StateText {
     return bytes
   }
 
-  /// The FNV-1a hash of 32 bits, by which a damaged number is found that is still a number.
+  /// The 32-bit FNV-1a hash, which detects a damaged number that is still a number.
   private static func checksum(_ bytes: some Sequence<UInt8>) -> UInt32 {
     bytes.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 }
   }
@@ -240,9 +240,9 @@ enum StateText {
     return locations + [self.location(in: part)].compactMap { $0 }
   }
 
-  /// Returns the location of a text; nil if the text is damaged or has an impossible value.
+  /// Returns the location of a text; nil if the text is damaged or has an invalid value.
   static func location(in text: String) -> Location? {
-    // The record in memory is filled up with a line of spaces.
+    // The record in memory is padded with a line of spaces.
     guard let lines = lines(of: text, heading: locationHeading), let fields = lines.first, fields.count == 14,
       lines.dropFirst().allSatisfy({ $0.count == 1 && $0[0].allSatisfy { $0 == " " } }),
       let sum = text.lastIndex(of: "\t"), UInt32(fields[13]) == checksum(text[..<sum].utf8),

@@ -3,7 +3,7 @@ import FileSystem
 import Positioning
 import WireBytes
 
-/// The folders of programs in the daemon's state, which older versions named by what a program states about itself:
+/// The folders of programs in the daemon's state, which older versions named after the program's own statement:
 /// IDENTIFIER@EXECUTABLE. They are renamed to the name of the executable.
 package struct StoredPrograms: Sendable {
   private let stateFolder: String
@@ -14,8 +14,8 @@ package struct StoredPrograms: Sendable {
   ///
   /// - Parameters:
   ///   - identity: returns the name of an executable at a path.
-  ///   - isName: whether a name is one of this version.
-  ///   - log: takes a line for each permission that is given up.
+  ///   - isName: whether a name has the form of this version.
+  ///   - log: receives a line for each discarded permission.
   package func rename(
     identity: (String) -> String, isName: (String) -> Bool, log: (String) -> Void
   ) {
@@ -31,7 +31,7 @@ package struct StoredPrograms: Sendable {
           if (try? PrivateFolder(path).rename(folder, to: target)) != nil { continue }
           log("\(path)/\(folder) cannot be renamed to \(renamed)")
         }
-        // Of two permissions for one executable a denial counts.
+        // If there are two permissions for one executable, a denial wins.
         if let renamed, store.isDenied(name) { try? store.set(.denied, for: renamed) }
         try? PrivateFolder(path).rename(folder, to: folder + StateDamage.suffix)
         log(
@@ -41,7 +41,7 @@ package struct StoredPrograms: Sendable {
     }
   }
 
-  /// Returns the executable of a name IDENTIFIER@EXECUTABLE; nil if another part of it may be meant.
+  /// Returns the executable of a name IDENTIFIER@EXECUTABLE; nil if the name is ambiguous.
   static func executable(inOldName name: String) -> String? {
     guard let at = name.utf8.occurrence(of: "@/".utf8) else { return nil }
     let parts = [name[..<at.lowerBound], name[at.upperBound...]]

@@ -2,8 +2,8 @@
 
 /// A watch for changes of the files in some folders; inotify(7).
 ///
-/// For a folder that does not exist, the nearest existing folder above it is watched. The calls of the C library take
-/// pointers, which is the reason for `unsafe`: only the call uses the memory of each.
+/// For a folder that does not exist, the nearest existing folder above it is watched. `unsafe` because the calls of the
+/// C library take pointers, which are only used during the call.
 import Glibc
 
 struct FolderWatch: ~Copyable {
@@ -17,7 +17,7 @@ struct FolderWatch: ~Copyable {
       | UInt32(IN_ONLYDIR)
   }
 
-  /// Returns nil if this user has all the watches that the system allows.
+  /// Returns nil if this user already has the maximum number of watches.
   init?() {
     descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
     if descriptor < 0 { return nil }
@@ -25,8 +25,8 @@ struct FolderWatch: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// Watches these folders and no other. The caller calls it before it reads their files, and again after each change, as a
-  /// folder may have come in between.
+  /// Watches only these folders. The caller calls it before reading their files, and again after each change, because a
+  /// folder may have been created in between.
   mutating func watch(_ folders: [String]) {
     var wanted: Set<Int32> = []
     for folder in folders {
@@ -42,7 +42,7 @@ struct FolderWatch: ~Copyable {
     while true {
       let watch = unsafe inotify_add_watch(descriptor, path.isEmpty ? "/" : path, Self.mask)
       if watch >= 0 {
-        // The folder may have been made after its absence was found.
+        // The folder may have been created after its absence was found.
         guard path != folder, above != watch else { return watch }
         above = watch
         path = folder
@@ -54,7 +54,7 @@ struct FolderWatch: ~Copyable {
     }
   }
 
-  /// Discards the events. The caller reads its files whatever they are.
+  /// Discards the events. The caller reads its files regardless of the events.
   mutating func drain() {
     var bytes = [UInt8](repeating: 0, count: 4096)
     while unsafe bytes.withUnsafeMutableBytes({ unsafe read(descriptor, $0.baseAddress, $0.count) }) > 0 {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// The variable of the environment by which a program recognises that the location service has started it.
+/// The environment variable that shows a program that the location service has started it.
 package enum LaunchEnvironment {
   /// `region`, `visit`, `significantChange` or `condition`. Absent in a program that was started otherwise.
   package static let name = "SEXTANT_LAUNCHED_BY"

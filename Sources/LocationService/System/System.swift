@@ -2,8 +2,8 @@
 
 /// The calls of the C library that the service needs: the environment, the terminal, the end of the process.
 ///
-/// The calls take pointers, which is the reason for `unsafe`. Each pointer is to memory that a value in this file owns, and
-/// none leaves the call.
+/// `unsafe` because the calls take pointers. Each pointer refers to memory that a value in this file owns, and does not
+/// escape the call.
 import EventLoop
 import Glibc
 import MonotonicTime
@@ -11,13 +11,13 @@ import Positioning
 import ReceiverStream
 
 enum System {
-  /// Returns a variable of the environment.
+  /// Returns an environment variable.
   static func variable(_ name: String) -> String? {
     guard let value = unsafe getenv(name) else { return nil }
     return unsafe String(cString: value)
   }
 
-  /// Whether there is a file that may be run; access(2).
+  /// Whether there is an executable file; access(2).
   static func isExecutable(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }
 
   static var isRoot: Bool { geteuid() == 0 }
@@ -56,7 +56,7 @@ enum System {
     return tcgetpgrp(terminal) == getpgrp()
   }
 
-  /// Writes a question to the controlling terminal and waits for a line; nil without a terminal.
+  /// Writes a question to the controlling terminal and waits for a line; nil if there is no terminal.
   static func ask(_ question: String) -> String? {
     let terminal = unsafe open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
     guard terminal >= 0 else { return nil }
@@ -78,6 +78,6 @@ enum System {
 
   // MARK: The end
 
-  /// Registers a function that is called when the program ends by `exit`.
+  /// Registers a function that is called when the program ends with `exit`.
   static func atEnd(_ body: @convention(c) () -> Void) { atexit(body) }
 }

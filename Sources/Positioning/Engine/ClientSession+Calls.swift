@@ -86,7 +86,7 @@ extension ClientSession {
   private mutating func requestLocation(aged: Sample?, at now: Instant, _ outputs: inout [PositioningOutput]) {
     switch permissions.status {
     case .denied, .restricted: fail(.denied, &outputs)
-    // The app-wide part reports why the request is dropped.
+    // `PositioningEngine` reports why the request is dropped.
     case .notDetermined: break
     case .authorizedAlways, .authorizedWhenInUse:
       guard !updates.isRunning else { return }

@@ -14,8 +14,8 @@ extension PositioningEngine {
     }
   }
 
-  /// Answers the requests whose region now has a state. No crossing precedes them: only regions that have a state
-  /// report crossings.
+  /// Answers the requests whose region now has a state. Crossings are reported earlier, and only for regions that
+  /// already had a state.
   mutating func answerStateRequests() {
     guard !stateRequests.isEmpty else { return }
     let regions = regions
