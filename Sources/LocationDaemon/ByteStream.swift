@@ -4,7 +4,8 @@ import ReceiverRuntime
 import Varlink
 import WireBytes
 
-/// What a client of `Stream` has been sent about its receiver, and what it has lost because it reads too slowly.
+/// The state that was sent to a client of `Stream` about its receiver, and the number of bytes lost because it reads
+/// too slowly.
 struct ByteStream: Sendable {
   /// The number of the receiver.
   let receiver: Int
@@ -20,8 +21,8 @@ struct ByteStream: Sendable {
     self.isByDevice = isByDevice
   }
 
-  /// Returns the parameters of a message: bytes in base64, the number of bytes lost before them, and what has changed of the
-  /// receiver. Nil if there is nothing to tell. `wasSent` has to follow if the message is accepted.
+  /// Returns the parameters of a message: bytes in base64, the number of bytes lost before them, and the changes of the
+  /// receiver. Nil if there is nothing to send. The caller must call `wasSent` if the message is accepted.
   func message(_ bytes: String, _ status: ReceiverStatus) -> JSON? {
     var members = [JSON.Member("bytes", .string(bytes))]
     if lostBytes > 0 { members.append(JSON.Member("lostBytes", .integer(Int64(lostBytes)))) }

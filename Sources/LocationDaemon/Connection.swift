@@ -12,7 +12,7 @@ import Varlink
 ///     idle ──Subscribe, RequestLocation, Stream, Watch──▶ replying ──its end──▶ idle
 ///       └──Open──▶ coreLocation
 final class Connection: ProgramReceiver, @unchecked Sendable {
-  // Sendable: the service's thread alone uses it.
+  // Sendable: only the service's thread uses it.
 
   enum Role {
     case idle
@@ -22,15 +22,15 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
     /// The bytes of a receiver.
     case stream(VarlinkServerConnection.CallID, ProgramID, ByteStream)
     case coreLocation(ProgramID, ServedProgram)
-    /// An agent that waits for the questions of a user, and the revision of those that it has.
+    /// An agent that waits for the prompts of a user, and the revision of the prompts that it has.
     case agent(VarlinkServerConnection.CallID, user: UInt32, revision: Int)
-    /// A launcher, which starts the units of its user, and whether it has those to watch.
+    /// A launcher, which starts the units of its user, and whether it has the units to watch.
     case launcher(VarlinkServerConnection.CallID, hasUnits: Bool)
   }
 
-  /// What an update for a program of Core Location is made from, besides the outputs of its engine.
+  /// The inputs of an update for a program of Core Location, in addition to the outputs of its engine.
   struct UpdateSource: Equatable {
-    /// That of the host.
+    /// The host's revision.
     var revision: UInt64
     var problem: ReceiverProblem?
     var hasAgent: Bool
@@ -39,46 +39,46 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
   let socket: UnixSocket
   let token: Poller.Token
   let credentials: PeerCredentials
-  /// The peer, once it was looked up.
+  /// The peer, once it has been looked up.
   private var foundPeer: Peer?
   var varlink: VarlinkServerConnection
   var role = Role.idle
-  /// The line that its program has or waits for; nil without one.
+  /// The line that the program has or waits for; nil if there is none.
   var lease: Lease?
-  /// The descriptor that goes with the next bytes; nil without one.
+  /// The descriptor to send with the next bytes; nil if there is none.
   var passed: OwnedDescriptor?
-  /// The service's copy of the descriptor that its program got; nil without one.
+  /// The service's copy of the descriptor that its program got; nil if there is none.
   var keptLine: OwnedDescriptor?
-  /// The permission that the policy gave to its program; nil without one.
+  /// The permission that the policy gave to its program; nil if there is none.
   var grant: AuthorizationStatus?
-  /// Whether it is closed after what waits to be written.
+  /// Whether to close the connection after the pending output is written.
   var isEnding = false
   var interest: Poller.Interest = .readable
   /// The outputs of the program's engine in this round.
   var outputs: [PositioningOutput] = []
-  /// What the last update was made from; nil before the first one.
+  /// The inputs of the last update; nil before the first one.
   var updatedFrom: UpdateSource?
-  /// Updates that the program has not read, joined.
+  /// Unread updates of the program, merged.
   var unsent: ServiceUpdate?
-  /// The events of the written and the unsent updates that have waited for a program that does not report what it takes.
+  /// The waiting events in written and unsent updates for a program that does not acknowledge events.
   var unwrittenEvents: [Int] = []
-  /// The newest location of a subscription that the program has not read.
+  /// The newest unread location of a subscription.
   var unsentLocation: Location?
-  /// The identity of its program, once a call needs it; nil before, and without one.
+  /// The identity of the program, once a call needs it; nil before that, and if it has none.
   private(set) var identity: ProgramIdentity?
-  /// Why it has no identity; nil before a call needs it, and with one.
+  /// The reason why the program has no identity; nil before a call needs it, and if it has one.
   private(set) var refusal: PeerExecutable.Reason?
-  /// The name that its program states (``ProgramLabel``).
+  /// The name that the program declares (``ProgramLabel``).
   lazy var label = peer.executableName
   /// The managers that run the significant-change service.
   var significantManagers: Set<Int> = []
-  /// The open question of the program.
+  /// The open prompt of the program.
   var asked: Authorization.Prompt?
-  /// The question that was sent to the program to show on its terminal.
+  /// The prompt that was sent to the program to show on its terminal.
   var shownPrompt: Authorization.Prompt?
   var delivered = 0
   var dropped = 0
-  /// The time from which on an update is a reason to look at the executable again.
+  /// The time after which an update triggers another check of the executable.
   var nextCheck = Instant.zero
 
   init(
@@ -90,7 +90,8 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
     varlink = VarlinkServerConnection(service: service)
   }
 
-  /// The program at the other end. It is looked up when a call needs it, in the turn of its user: connecting costs little.
+  /// The program at the other end. It is looked up when a call needs it, in the user's turn, so that connecting is
+  /// cheap.
   var peer: Peer {
     if let foundPeer { return foundPeer }
     let peer = Peer(socket, credentials)
@@ -98,15 +99,15 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
     return peer
   }
 
-  /// Whether the process executes another program than the one that was looked up.
+  /// Whether the process now executes a different program from the one that was looked up.
   var executesAnotherProgram: Bool { foundPeer?.executesAnotherProgram ?? false }
 
-  /// Finds the identity of the program. Its executable has the permission, or its unit by the policy.
+  /// Finds the identity of the program. The permission belongs to its executable, or to its unit in the policy.
   ///
   /// - Parameter hasUnitGrant: whether the policy has a grant for the unit.
   func identify(hasUnitGrant: Bool) {
     guard identity == nil, refusal == nil else { return }
-    // In this order: a process that ends meanwhile has no descriptors, and then no executable.
+    // In this order: a process that ends in between first has no descriptors, and then no executable.
     if peer.executable != nil,
       !OpenedConnection.isOwn(socket, of: credentials.process) || !peer.executesSameProgram
     {
@@ -121,15 +122,16 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
     }
   }
 
-  /// The name in the authorization store. A program without an identity has none there.
+  /// The name in the authorization store. A program without an identity has no entry there.
   var name: String { identity?.name ?? "\(label)@" }
 
-  /// The label with the executable, for its user and root: executables show what other users have in their homes.
+  /// The label with the executable, only for its user and root: paths of executables reveal contents of users' home
+  /// folders.
   func displayName(forUser viewer: UInt32) -> String {
     viewer == 0 || viewer == credentials.user ? "\(label)@\(peer.executable ?? "")" : label
   }
 
-  /// The hosted program; nil without one.
+  /// The hosted program; nil if there is none.
   var program: ProgramID? {
     switch role {
     case .subscription(_, let id, _), .request(_, let id), .stream(_, let id, _), .coreLocation(let id, _): id
@@ -137,7 +139,7 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
     }
   }
 
-  /// The user whose questions it shows; nil for any other program.
+  /// The user whose prompts it shows; nil for any other program.
   var agentUser: UInt32? { if case .agent(_, let user, _) = role { user } else { nil } }
 
   /// The user whose units it starts; nil for any other program.
@@ -146,7 +148,7 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
   var isStream: Bool { if case .stream = role { true } else { false } }
   var isCoreLocation: Bool { if case .coreLocation = role { true } else { false } }
 
-  /// Whether a question waits for the foreground of the program's terminal.
+  /// Whether a prompt waits for the foreground of the program's terminal.
   var waitsForTerminal: Bool { asked != nil && shownPrompt == nil && peer.hasTerminal }
 
   /// The groups of the program's user.
@@ -155,12 +157,12 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
   func perform(_ action: ProgramAction) {
     switch action {
     case .output(let output): outputs.append(output)
-    // The state of the program has it.
+    // The state of the program contains it.
     case .sessions, .store: break
     }
   }
 
-  /// Keeps a copy of the descriptor that its program gets, by which the service takes the lock back.
+  /// Keeps a copy of the descriptor that the program gets, which the service uses to take the lock back.
   func keepLine() {
     switch passed {
     case .some(let line): keptLine = try? Syscalls.duplicate(line.number)
@@ -168,7 +170,7 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
     }
   }
 
-  /// Writes what waits, with the descriptor.
+  /// Writes the pending output, with the descriptor.
   func write() -> Transfer {
     let result =
       switch passed {
@@ -183,9 +185,9 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
     if !isQueued(call, reply) { dropped += 1 }
   }
 
-  /// Queues a reply. Returns false if it was refused, as the program reads too slowly.
+  /// Queues a reply. Returns false if it was refused because the program reads too slowly.
   func isQueued(_ call: VarlinkServerConnection.CallID, _ reply: VarlinkReply) -> Bool {
-    // Only a number that JSON does not have can fail, and the codes write none.
+    // Only a number that JSON cannot represent fails, and the codes do not write such numbers.
     (try? varlink.reply(to: call, reply)) != .full
   }
 }

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The order in which a round serves what is ready, so that no user delays another by the number of its connections: each user has one
-/// turn, root the first, and further ones while time is left. Of a user's connections each one has its turn again when all others that
-/// are ready had theirs.
+/// The order in which a round serves the ready connections, so that a user with many connections does not delay others:
+/// each user has one turn, root first, and further turns while time is left. The ready connections of a user take
+/// turns.
 struct ConnectionTurns {
   /// The turn of a connection.
   struct Turn: Equatable {
     let token: UInt32
     let user: UInt32
-    /// Whether its user has a turn before it in the round. It can be left out: the connection is the next one of its user then.
+    /// Whether its user has an earlier turn in the round. Such a turn can be skipped: the connection is then the next
+    /// one of its user.
     let isFurther: Bool
   }
 
   /// The largest number of turns in a round.
   let limit: Int
-  /// The token of each user that had the last turn.
+  /// The token that had the last turn, for each user.
   private var last: [UInt32: UInt32] = [:]
   /// The user, other than root, that had the last turn.
   private var lastUser: UInt32 = 0
 
   init(limit: Int) { self.limit = limit }
 
-  /// Returns the turns of a round. `served` has to follow for each one that was used.
+  /// Returns the turns of a round. The caller must call `served` for each used turn.
   ///
   /// - Parameters:
   ///   - ready: the tokens of the connections that are ready.
@@ -52,7 +53,7 @@ struct ConnectionTurns {
     return turns
   }
 
-  /// Notes that a turn was used.
+  /// Records that a turn was used.
   mutating func served(_ turn: Turn) {
     last[turn.user] = turn.token
     if turn.user != 0 { lastUser = turn.user }

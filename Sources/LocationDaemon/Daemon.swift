@@ -23,8 +23,8 @@ package enum Daemon {
     case noPermission = 77
   }
 
-  /// What the daemon needs without a program: its pollers, sockets, a receiver, udev and the bus; the service, its sensors and a
-  /// look-up.
+  /// Descriptors that the daemon needs without a program: its pollers, sockets, a receiver, udev and the bus. Threads:
+  /// the service, its sensors and a look-up.
   package static let leastDescriptors = 24
   package static let leastThreads = 3
 
@@ -64,7 +64,7 @@ package enum Daemon {
       let server = try LocationServer(
         host, UnixSocket(adopting: descriptor), policy: policy, version: SextantVersion.text,
         gpsd: (listeners, options.gpsdIsOff), manager, &poller, at: SystemClock.monotonic)
-      // Before, the thread may still fail to start, for example without a descriptor for its events.
+      // Until then the thread may still fail to start, for example without a descriptor for its events.
       manager.notify("READY=1")
       return server
     }
@@ -77,12 +77,12 @@ package enum Daemon {
     host.finish()
     for case let path? in listeners.map(\.path) { try? Syscalls.unlink(path) }
     if manager.sockets["location"] == nil { try? Syscalls.unlink(path) }
-    // The service has logged why it ended by itself.
+    // The service has logged why it ended on its own.
     return isRequested ? .success : .systemResource
   }
 
   /// Waits for the end. SIGHUP is the request to read the configuration again (daemon(7)). Returns whether a signal requests
-  /// the end; false if the service ended by itself.
+  /// the end; false if the service ended on its own.
   private static func wait(_ poller: inout Poller, until hasEnded: () -> Bool, reload: () -> Void) -> Bool {
     while !hasEnded(), let events = try? poller.wait(deadline: nil) {
       for case .signal(let signal) in events {
@@ -100,8 +100,8 @@ package enum Daemon {
     var code: ExitCode
   }
 
-  /// Returns the socket of the service manager, or one that listens at a path. The socket is for everybody: the kernel's
-  /// credentials of a peer decide what it may do.
+  /// Returns the socket of the service manager, or a new one that listens at a path. Everybody may connect: the
+  /// kernel's credentials of a peer decide what it may do.
   private static func socket(at path: String, _ manager: ServiceManager) throws(Failure) -> Int32 {
     if let descriptor = manager.sockets["location"] ?? manager.sockets["unknown"] { return descriptor }
     let folder = folder(of: path)
@@ -119,7 +119,7 @@ package enum Daemon {
     }
   }
 
-  /// Returns the service manager's sockets for clients of gpsd and NMEA, and those of the command line.
+  /// Returns the service manager's sockets for clients of gpsd and NMEA, and the sockets of the command line.
   private static func gpsdListeners(
     _ options: DaemonOptions, _ manager: ServiceManager
   ) throws(Failure) -> [GPSDListener] {
@@ -157,8 +157,8 @@ package enum Daemon {
   ) -> ServiceSettings {
     var settings = ServiceSettings.ofDaemon { name in
       guard name == "SEXTANT_STATE_DIR" else { return variable(name) }
-      // systemd names the state folder of a unit (systemd.exec(5), StateDirectory). It is not that of root's programs, which
-      // another user must not write.
+      // systemd names the state folder of a unit (systemd.exec(5), StateDirectory). It is not the folder of root's
+      // programs, which other users must not write to.
       return variable(name) ?? variable("STATE_DIRECTORY") ?? (geteuid() == 0 ? "/var/lib/sextantd" : nil)
     }
     settings.use(options.devices)
@@ -169,9 +169,10 @@ package enum Daemon {
   }
 }
 
-/// Lines for people.
+/// Human-readable lines.
 enum Console {
-  /// Writes a line to standard error. Under systemd the level of the journal comes first (sd-daemon(3)): 6, information.
+  /// Writes a line to standard error. Under systemd the line begins with the level of the journal (sd-daemon(3)): 6,
+  /// information.
   static func log(_ text: String) {
     let level = unsafe getenv("JOURNAL_STREAM") == nil ? "" : "<6>"
     let line = Array("\(level)sextantd: \(PrintedText.escaped(text))\n".utf8)

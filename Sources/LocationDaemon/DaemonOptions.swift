@@ -14,7 +14,7 @@ package struct DaemonOptions: Equatable, Sendable {
   package var isLauncher = false
   /// The addresses for gpsd's clients, `ADDRESS:PORT`.
   package var gpsd: [String] = []
-  /// Whether gpsd's clients are not served, whatever the policy says.
+  /// Whether gpsd's clients are not served, regardless of the policy.
   package var gpsdIsOff = false
   /// The addresses for clients of NMEA, `ADDRESS:PORT` or a path.
   package var nmea: [String] = []
@@ -83,7 +83,7 @@ package struct DaemonOptions: Equatable, Sendable {
         nmea.append(text.hasPrefix("/") ? text : try Self.address(text, of: name))
       case "--gpsd-control": gpsdControl = try value()
       case "--corrections":
-        // The value may have a password, which is not repeated.
+        // The value may contain a password, which must not be printed.
         guard let source = CorrectionSource(try value()) else {
           throw Mistake(text: "\(name): not \(CorrectionSource.forms)")
         }

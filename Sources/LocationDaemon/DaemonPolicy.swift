@@ -7,11 +7,11 @@ import ReceiverRuntime
 import Synchronization
 import Timekeeping
 
-/// The permissions that the machine's administrator gives to programs without a user, from /etc/sextant/policy, and what clients of
-/// gpsd may require, from there or from /etc/sextant/config.
+/// The permissions that the machine's administrator grants to programs without a user, from /etc/sextant/policy, and
+/// the limits for clients of gpsd, from there or from /etc/sextant/config.
 final class DaemonPolicy: Sendable {
   private struct State {
-    /// The permission by the unit or the executable's path.
+    /// The permissions, keyed by unit or executable path.
     var grants: [String: AuthorizationStatus]
     var launches: Set<String>
     var servesGPSD: Bool?
@@ -69,13 +69,13 @@ final class DaemonPolicy: Sendable {
   /// Whether clients of gpsd are served; nil if the policy does not decide it.
   var servesGPSD: Bool? { state.withLock { $0.servesGPSD } }
 
-  /// What clients of gpsd may require at most.
+  /// The limits for the demands of gpsd's clients.
   var gpsdLimit: DemandLimit { state.withLock { $0.gpsdLimit } }
 
   /// How the first receiver serves the computer's clock.
   var clock: ClockPolicy { state.withLock { $0.clock } }
 
-  /// Where its pulses are.
+  /// The source of its pulses.
   var pulses: PulsePolicy { state.withLock { $0.pulses } }
 
   /// Returns the permission of a program; nil if the policy has none.
@@ -88,14 +88,14 @@ final class DaemonPolicy: Sendable {
     unit.map { unit in state.withLock { $0.grants[unit] != nil } } ?? false
   }
 
-  /// Returns the permission of a unit of the system, or else of an executable.
+  /// Returns the permission of a system unit, otherwise of an executable.
   func grant(unit: String?, executable: String?) -> AuthorizationStatus? {
     state.withLock { state in
       unit.flatMap { state.grants[$0] } ?? executable.flatMap { state.grants[$0] }
     }
   }
 
-  /// Whether a program without a terminal is in use: it runs in a service of the system, and has the permission `whenInUse` from
+  /// Whether a program without a terminal is in use: it runs in a system service with the permission `whenInUse` from
   /// the policy. The administrator starts and stops it.
   func isInUse(_ peer: Peer) -> Bool {
     guard let unit = peer.unit, unit.hasSuffix(".service"), !unit.hasPrefix("user@") else { return false }

@@ -4,13 +4,14 @@ import LocationService
 import MonotonicTime
 import Varlink
 
-/// The line of a receiver in the hands of a program, or on its way to it.
+/// The line of a receiver that a program has, or waits for.
 struct Lease: Equatable, Sendable {
   /// The number of the receiver.
   let receiver: Int
-  /// The call that is not answered yet; nil once the program has the line.
+  /// The unanswered call; nil once the program has the line.
   var call: VarlinkServerConnection.CallID?
-  /// When a device that is held is tried again: the program before may not have closed all of its descriptors.
+  /// The time of the next attempt to open a device in use: the previous program may not have closed all of its
+  /// descriptors.
   private(set) var retryAt: Instant?
   private var retriesUntil: Instant?
 
@@ -19,7 +20,7 @@ struct Lease: Equatable, Sendable {
     self.call = call
   }
 
-  /// The device is held. Returns whether to wait until `retryAt`.
+  /// Handles a device in use. Returns whether to wait until `retryAt`.
   mutating func waits(at now: Instant) -> Bool {
     let limit = retriesUntil ?? now + Self.patience
     retriesUntil = limit
@@ -27,7 +28,7 @@ struct Lease: Equatable, Sendable {
     return retryAt != nil
   }
 
-  /// The time for which a held device is tried again, and the time between two attempts.
+  /// The time during which a device in use is retried, and the time between two attempts.
   private static var patience: Milliseconds { Milliseconds(2000) }
   private static var retry: Milliseconds { Milliseconds(50) }
 
@@ -48,18 +49,18 @@ struct Lease: Equatable, Sendable {
     /// Whether the user could open a receiver's device.
     ///
     /// - Parameters:
-    ///   - access: the permissions of its node; nil without a node yet.
+    ///   - access: the permissions of its node; nil while there is no node.
     ///   - own: the user of the service, who starts a simulator that has no node yet.
     func mayOpen(_ access: NodeAccess?, own: UInt32) -> Bool {
       number == 0 || access?.permits(user: number, groups: groups) ?? (number == own)
     }
   }
 
-  /// Returns why a user may not have the line of a receiver; nil if the user may.
+  /// Returns the reason why a user may not have the line of a receiver; nil if the user may.
   ///
   /// - Parameters:
   ///   - device: the device that the call named.
-  ///   - group: the name of the group whose members may open the device; nil without one.
+  ///   - group: the name of the group whose members may open the device; nil if there is none.
   static func refusal(
     _ receiver: ReceiverStatus?, device: JSON?, isReadOnly: Bool, mayOpen: Bool, group: String?, holder: Holder?
   ) -> VarlinkError? {
@@ -75,7 +76,7 @@ struct Lease: Equatable, Sendable {
 }
 
 extension VarlinkError {
-  /// A program has the line of a receiver already.
+  /// A program already has the line of the receiver.
   static func lent(_ device: String, _ holder: Lease.Holder) -> VarlinkError {
     VarlinkError(
       "org.sextant.Receivers.Lent",

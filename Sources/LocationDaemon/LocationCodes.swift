@@ -4,9 +4,9 @@ import ReceiverStream
 import Varlink
 import WireBytes
 
-// Locations and states as org.sextant.Location has them.
+// Locations and states in the form of org.sextant.Location.
 extension JSON {
-  /// A value that is not known is absent.
+  /// Unknown values are absent.
   static func location(_ location: Location) -> JSON {
     var members = [
       Member("timestamp", .string(location.timestamp.iso8601)),
@@ -27,7 +27,7 @@ extension JSON {
     return .object(members)
   }
 
-  /// The distances of parameters, metres. A negative accuracy stands for the best one.
+  /// The distances of parameters, metres. A negative accuracy means the best accuracy.
   private static let distancesMetres = -1e9...1e9
 
   /// The number of metres of a parameter; nil if it is absent. `isValid` is false for another type or a number out of range.

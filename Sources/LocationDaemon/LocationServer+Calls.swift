@@ -20,7 +20,7 @@ extension LocationServer {
     case "org.sextant.Location.GetReceivers":
       connection.reply(id, .success(["receivers": receiverStates(at: now.instant)]))
     case "org.sextant.Location.RequestLocation":
-      // Without a reply there is nothing to do, and after an upgrade there is no protocol.
+      // A call that forbids replies has no effect, and there is no protocol to upgrade to.
       if call.kind == .oneway { return }
       guard call.kind != .upgrade else { return connection.reply(id, .failure(.invalidParameter("upgrade"))) }
       begin(call, id, connection)
@@ -54,7 +54,7 @@ extension LocationServer {
         let power = index == 0 ? host.powerStatus : receiver.isOpen ? .awake : .absent
         members.append(JSON.Member("state", .string(power.state)))
         let problem = index == 0 ? host.problem?.reason : nil
-        // A receiver that no program needs is not open, so that its node is looked at.
+        // A receiver that no program needs is not open, so its node is checked instead.
         let fault =
           receiver.fault ?? (receiver.isOpen || receiver.device.isEmpty ? nil : deviceFault(of: receiver.device))
         let reason = fault ?? problem ?? power.reason
@@ -87,8 +87,8 @@ extension LocationServer {
     return members
   }
 
-  /// Returns what prevents a device from being opened. It is found once in a while, as the descriptors of all processes are read:
-  /// callers of `GetStatus` do not delay the other programs.
+  /// Returns the fault that prevents opening a device. The result is cached for some time, because the search reads the
+  /// descriptors of all processes: callers of `GetStatus` must not delay other programs.
   private func deviceFault(of device: String) -> String? {
     let now = SystemClock.monotonic
     if let fault = deviceFaults[device], now < fault.read + ServiceLimits.deviceFaultAge { return fault.text }
@@ -97,7 +97,7 @@ extension LocationServer {
     return text
   }
 
-  /// The state and its reason while the line is not the service's own; nil otherwise.
+  /// The state and its reason while the line is lent; nil otherwise.
   private func lendingState(of receiver: Int) -> (String, String)? {
     let usual = gpsd.removed.contains(receiver) ? "other programs (gpsdctl remove)" : "a program that has ended"
     let holder = holder(of: receiver)?.text ?? usual
@@ -169,17 +169,17 @@ extension LocationServer {
       + refusal.text(unit: connection.peer.unit)
   }
 
-  /// Logs why programs of a user have no identity, once for each reason: a program may try for ever.
+  /// Logs why programs of a user have no identity, once for each reason: a program may retry forever.
   private func logRefusal(_ connection: Connection) {
-    // The numbers of users may be many: a user namespace has 65,536 of its own.
+    // There may be many user ids: a user namespace has 65,536.
     guard let text = refusalText(connection), let refusal = connection.refusal, loggedRefusals.count < 256,
       loggedRefusals[connection.credentials.user, default: []].insert(refusal).inserted
     else { return }
     host.log(text)
   }
 
-  /// Whether a program is `sextant track` of a user who could open the receiver without the service. The command is authorized by
-  /// being typed. The boundary is the user: any program of such a user can read the receiver's bytes.
+  /// Whether a program is `sextant track` of a user who could open the receiver without the service. Typing the command
+  /// authorizes it. The security boundary is the user: any program of such a user can read the receiver's bytes.
   private func isTypedCommand(_ connection: Connection) -> Bool {
     connection.peer.executableName == Self.trackingCommand && mayOpenReceivers(connection)
   }
@@ -189,7 +189,7 @@ extension LocationServer {
 
   /// Adds the program of a connection that gets a receiver's bytes; nil, with the reply, if it has no permission.
   ///
-  /// - Parameter isByDevice: whether it needs no stored permission.
+  /// - Parameter isByDevice: whether access to the device replaces a stored permission.
   func addStreamProgram(
     _ id: VarlinkServerConnection.CallID, _ connection: Connection, isByDevice: Bool
   ) -> ProgramID? {
@@ -197,7 +197,7 @@ extension LocationServer {
     return addProgram(UsageKeys(), authorization: .authorizedAlways, connection)
   }
 
-  /// Has a program want all locations.
+  /// Adds a demand for all locations to a program.
   func demandUpdates(_ program: ProgramID) {
     _ = host.changeOnThread(program) { engine, _ in engine.add(Self.manager) }
     for call in [ClientCall.setPausesAutomatically(false), .startUpdatingLocation] {
@@ -238,7 +238,7 @@ extension LocationServer {
     for call in calls { host.call(call, by: Self.manager, of: program) }
   }
 
-  /// Sends what the engine has put out for a subscription or a request.
+  /// Sends the engine's outputs for a subscription or a request.
   func deliverOutputs(to connection: Connection) {
     switch connection.role {
     case .subscription(let call, let program, let newest): deliver(to: connection, call, program, newest)
@@ -359,9 +359,9 @@ extension LocationServer {
     // A deferral's fixes are read from the receiver before a call ends it.
     case .call(let manager, let call):
       if served.note(decoded) { host.call(call, by: Positioning.ClientID(manager), of: program) }
-    // The kernel's answer counts.
+    // The kernel's answer is authoritative.
     case .application: _ = served.note(decoded)
-    // A program does not answer its own question.
+    // A program may not answer its own prompt.
     case .answer: _ = served.note(decoded)
     case .refreshNewest: host.refreshNewest()
     case .refreshHostCapabilities: host.listSensors()
@@ -381,7 +381,7 @@ extension LocationServer {
 }
 
 extension PowerStatus {
-  /// The state as `sextant status` prints it.
+  /// The state in the form that `sextant status` prints.
   fileprivate var state: String {
     switch self {
     case .asleep, .asleepBetweenChecks, .asleepWithoutSky: "asleep"
@@ -426,7 +426,7 @@ extension ReceiverProblem {
 }
 
 extension Positioning.Demand {
-  /// The demand in the words of `sextant status`.
+  /// The demand in the form that `sextant status` prints.
   var words: [String] {
     var words: [String] = []
     if let standard {

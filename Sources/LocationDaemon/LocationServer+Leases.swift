@@ -7,11 +7,11 @@ import SerialPort
 import SystemPackage
 import Varlink
 
-// The lines of receivers in the hands of programs: org.sextant.Receivers.
+// The lending of receivers' lines to programs: org.sextant.Receivers.
 extension LocationServer {
   func lease(_ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection) {
     guard call.kind == .single else { return connection.reply(id, .failure(.invalidParameter("more"))) }
-    // A connection has one line: with a second one the first would be lent without an end.
+    // A connection has at most one line: with a second one, the first would never be returned.
     if let lease = connection.lease {
       return connection.reply(id, .failure(.lent(receivers[lease.receiver].device, Lease.Holder(connection))))
     }
@@ -30,14 +30,14 @@ extension LocationServer {
     host.lend(receiver: index)
   }
 
-  /// The program that has the line of a receiver, or waits for it; nil without one.
+  /// The program that has the line of a receiver, or waits for it; nil if there is none.
   func holder(of receiver: Int) -> Lease.Holder? {
     allConnections.first { $0.lease?.receiver == receiver }.map {
       Lease.Holder($0)
     }
   }
 
-  /// Gives the line to the program that waits for it, once the service's session is over.
+  /// Passes the line to the program that waits for it, once the service's session is over.
   func completeLease(of connection: Connection, at now: Instant) {
     guard let lease = connection.lease, let call = lease.call, receivers.indices.contains(lease.receiver) else {
       return
@@ -78,7 +78,8 @@ extension LocationServer {
     if !gpsd.removed.contains(lease.receiver) { host.takeBack(receiver: lease.receiver) }
   }
 
-  /// Stores the crash-recovery record of a program that has a line: if it is killed, the service restores the receiver.
+  /// Stores the crash-recovery record of a program that has a line: if the program is killed, the service restores the
+  /// receiver.
   func keepRecovery(_ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection) {
     guard let lease = connection.lease, lease.call == nil else {
       return connection.reply(id, .failure(VarlinkError("org.sextant.Receivers.NotLent")))

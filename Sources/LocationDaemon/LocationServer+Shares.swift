@@ -3,14 +3,14 @@ import LocationService
 import MonotonicTime
 import Varlink
 
-// The shares of the users: what a program may add, and which connections are cut off.
+// The shares of the users: the limits of a program's additions, and the connections to close.
 extension LocationServer {
   /// The number of a connection's user in the shares.
   func shareUser(_ connection: Connection) -> UInt32 {
     Share.number(of: connection.credentials.user, own: ownUser)
   }
 
-  /// Writes a line that a program causes, unless its user has caused too many.
+  /// Writes a line that a program causes, unless its user has caused too many lines.
   func log(_ text: @autoclosure () -> String, of user: UInt32) {
     let sharer = Share.number(of: user, own: ownUser)
     for line in logShare.lines(text(), of: sharer, at: SystemClock.monotonic) { host.log(line) }
@@ -20,7 +20,7 @@ extension LocationServer {
     log(text(), of: connection.credentials.user)
   }
 
-  /// What the users have of something, of which each connection has an amount.
+  /// The users' amounts of a resource, of which each connection has a part.
   private func taken(_ limits: Share, _ amount: (Connection) -> Int) -> Share {
     var share = limits
     for connection in connections.values {
@@ -30,8 +30,8 @@ extension LocationServer {
     return share
   }
 
-  /// Whether a call is refused, because its text is too long or its user has no share left; then it is answered, or its connection
-  /// ends.
+  /// Whether a call is refusedbecause its text is too long or its user's share is used up; the call then gets an error,
+  /// or its connection ends.
   func isRefused(
     _ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection, at now: Instant
   ) -> Bool {
@@ -76,8 +76,8 @@ extension LocationServer {
     return "permissions of \(stored.count) programs are stored already; reset some"
   }
 
-  /// Whether a message of a program of Core Location is refused, because its text is too long or the user has no share left; then
-  /// its connection ends.
+  /// Whether a message of a program of Core Location is refused, because its text is too long or the user's share is
+  /// used up; its connection then ends.
   func isRefused(_ message: JSON, _ connection: Connection) -> Bool {
     let user = connection.credentials.user
     if message.longestText > ServiceLimits.textBytes {
@@ -98,7 +98,7 @@ extension LocationServer {
     return true
   }
 
-  /// The connections whose queues hold more than the share of their users.
+  /// The connections whose queues exceed the share of their users.
   var connectionsToCutOff: [Connection] {
     let held = connections.values.compactMap { connection in
       let bytes = connection.queuedBytes
@@ -108,7 +108,7 @@ extension LocationServer {
     return ServiceLimits.queuedBytes.excess(held)
   }
 
-  /// The programs of a user with stored state. The list is read from the disk once in a while.
+  /// The programs of a user with stored state. The list is cached for some time.
   func storedPrograms(of user: UInt32, _ store: AuthorizationStore?) -> [AuthorizationStore.Entry] {
     let now = SystemClock.monotonic
     lists = lists.filter { now < $0.value.read + ServiceLimits.listAge }
@@ -120,14 +120,14 @@ extension LocationServer {
 }
 
 extension Connection {
-  /// The bytes that wait in its queues, about.
+  /// The approximate number of bytes in its queues.
   var queuedBytes: Int {
     varlink.inputBytesWaiting + varlink.outputBytesWaiting + (unsent.map { $0.approximateBytes } ?? 0)
   }
 }
 
 extension JSON {
-  /// The length of the longest text in the value, also of a name, bytes of UTF-8.
+  /// The length of the longest text in the value, including names, in bytes of UTF-8.
   var longestText: Int {
     switch self {
     case .string(let text): text.utf8.count

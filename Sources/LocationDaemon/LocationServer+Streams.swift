@@ -14,18 +14,18 @@ extension LocationServer {
       return connection.reply(
         id, .failure(VarlinkError("org.sextant.Location.NoReceiver", ["device": call.parameters["device"] ?? .null])))
     }
-    // The bytes have the full position. A user who may open the device has permission for them.
+    // The bytes contain the full position. A user who may open the device has permission for them.
     let isByDevice = mayOpen(receivers[index], connection) || isInReceiversGroup(connection)
     guard let program = addStreamProgram(id, connection, isByDevice: isByDevice) else { return }
     connection.role = .stream(id, program, ByteStream(receiver: index, isByDevice: isByDevice))
     guard isByDevice || isStreamPermitted(to: program) else { return fail(connection, id, "Denied") }
-    // The receiver sends every epoch while a program wants locations of the best accuracy.
+    // The receiver sends every epoch while a program requests locations of the best accuracy.
     demandUpdates(program)
     send("", count: 0, connection)
   }
 
-  /// Returns the number of the receiver with a name: as the status has it, or any path of the same device. Without a name it is
-  /// the receiver in use.
+  /// Returns the number of the receiver with a name: the name in the status, or any path of the same device. Without a
+  /// name, returns the receiver in use.
   func receiver(named name: JSON?) -> Int? {
     switch name {
     case nil, .null?: receivers.isEmpty ? nil : 0
@@ -46,7 +46,8 @@ extension LocationServer {
       || receivers.contains { mayOpen($0, connection) }
   }
 
-  /// Whether the user of a connection is a member of the receivers' group, which has access to each receiver by the udev rules.
+  /// Whether the user of a connection is a member of the receivers' group, which has access to each receiver through
+  /// the udev rules.
   private func isInReceiversGroup(_ connection: Connection) -> Bool {
     GroupDatabase.number(of: GPSDListener.receiversGroup).map(connection.groups.contains) ?? false
   }
@@ -56,7 +57,7 @@ extension LocationServer {
     host.read(program) { $0.authorization.status.isAuthorized && $0.authorization.accuracy == .full } ?? false
   }
 
-  /// Passes received bytes on.
+  /// Forwards received bytes.
   func receive(_ bytes: RawSpan, of receiver: Int) {
     clock.receive(bytes, of: receiver)
     gpsd.receive(bytes, of: receiver, at: SystemClock.monotonic)
@@ -75,7 +76,8 @@ extension LocationServer {
     }
   }
 
-  /// Sends bytes of a receiver, and what has changed of it. A client that reads too slowly gets the number of lost bytes.
+  /// Sends bytes of a receiver, and the changes of its state. A client that reads too slowly gets the number of lost
+  /// bytes.
   func send(_ bytes: String, count: Int, _ connection: Connection) {
     guard case .stream(let call, let program, var stream) = connection.role,
       receivers.indices.contains(stream.receiver),

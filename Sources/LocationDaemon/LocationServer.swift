@@ -10,12 +10,12 @@ import ServiceProtocol
 import SystemPackage
 import Varlink
 
-/// The sockets of the daemon: it accepts programs, answers their calls, and passes their demands to the host and the host's
-/// events to them.
+/// The sockets of the daemon: accepts programs, answers their calls, passes their demands to the host, and passes the
+/// host's events to them.
 final class LocationServer: ServiceThreadWork {
   /// The largest number of managers, streams and sessions of one program.
   static let objectLimit = 256
-  /// The time until the listener is tried again after the system has refused a descriptor.
+  /// The time until the listener is retried after the system has refused a descriptor.
   static let acceptInterval = Milliseconds(1000)
   /// Lower tokens belong to the receivers.
   private static let firstToken: UInt32 = 1 << 20
@@ -35,7 +35,7 @@ final class LocationServer: ServiceThreadWork {
   let policy: DaemonPolicy
   var questions = PermissionQuestions()
   let launcher: Launcher
-  /// The users whose questions an agent shows.
+  /// The users whose prompts an agent shows.
   private(set) var agentUsers: Set<UInt32> = []
   private var policyRevision: Int
   let version: String
@@ -45,12 +45,12 @@ final class LocationServer: ServiceThreadWork {
   let clock: ClockServer
   private var nextWatchdog: Instant?
   private var isGoodbyeSent = false
-  /// The newest location that was sent: most programs get the same one.
+  /// The newest sent location: most programs get the same one.
   private var newestSent: (location: Location, reply: [UInt8])?
-  /// Whether the listener is not watched, because the system refuses a descriptor.
+  /// Whether the listener is not watched, because the system refuses descriptors.
   private var isFull = false
-  /// The time at which the listener is tried again after the system refused a descriptor; nil while it is not refused. The end of a
-  /// connection does not suffice: there may be none, and the descriptors may be used by the rest of the system.
+  /// The time at which the listener is retried after the system refused a descriptor; nil if it did not. Waiting for
+  /// the end of a connection is not enough: there may be none, and the rest of the system may use the descriptors.
   private var acceptsAgain: Instant?
   private var nextForegroundCheck: Instant?
   /// The user of the daemon, who counts as root.
@@ -62,9 +62,9 @@ final class LocationServer: ServiceThreadWork {
   var storedChanges = RateShare(ServiceLimits.storedChanges)
   /// The lists of the users' programs, and when they were read.
   var lists: [UInt32: (read: Instant, programs: [AuthorizationStore.Entry])] = [:]
-  /// What prevents the devices of receivers from being opened, and when it was found.
+  /// The faults that prevent opening receivers' devices, with the time of the check.
   var deviceFaults: [String: (read: Instant, text: String?)] = [:]
-  /// The reasons for which programs of a user had no identity.
+  /// The reasons why programs of a user had no identity.
   var loggedRefusals: [UInt32: Set<PeerExecutable.Reason>] = [:]
 
   init(
@@ -102,7 +102,7 @@ final class LocationServer: ServiceThreadWork {
   }
   var allConnections: [Connection] { connections(where: { _ in true }) }
 
-  /// The connections that a condition holds for, oldest first.
+  /// The connections that satisfy a condition, oldest first.
   func connections(where isWanted: (Connection) -> Bool) -> [Connection] {
     connections.values.filter(isWanted).sorted { $0.token.rawValue < $1.token.rawValue }
   }
@@ -112,7 +112,8 @@ final class LocationServer: ServiceThreadWork {
   func handle(_ events: [Poller.Event], _ poller: inout Poller, at now: Moment) {
     gpsd.beginRound(events, &poller, at: now)
     launcher.handle(events)
-    // Before the turns: it is cheap, and a user who connects without end keeps others in the queue of the listener.
+    // Before the turns: it is cheap, and a user who connects continuously would block others in the queue of the
+    // listener.
     let isCalled = events.contains { $0.connection?.rawValue == Self.firstToken }
     if isCalled || acceptsAgain.map({ now.instant >= $0 }) ?? false { accept(&poller, while: events, at: now.instant) }
     serve(events, &poller, at: now)
@@ -124,7 +125,7 @@ final class LocationServer: ServiceThreadWork {
     }
   }
 
-  /// Serves what is ready at both kinds of connections, each user in turn. The poller reports again what is left.
+  /// Serves ready connections of both kinds, each user in turn. The poller reports the remaining ones again.
   private func serve(_ events: [Poller.Event], _ poller: inout Poller, at now: Moment) {
     var ready: [UInt32: [Poller.Event]] = [:]
     for event in events {
@@ -157,14 +158,15 @@ final class LocationServer: ServiceThreadWork {
     }
   }
 
-  /// Whether a program is in the foreground of its terminal is found out at each of its messages, and each second while a program
-  /// waits for it, as no event reports it.
+  /// Checks whether a program is in the foreground of its terminal, at each of its messages, and every second while a
+  /// program waits for it: no event reports it.
   private func checkForeground(at now: Moment) {
     for connection in connections.values { updateApplicationState(of: connection, at: now) }
     nextForegroundCheck = nil
   }
 
-  /// The state of a program. By the grant `whenInUse` of its unit it is in use while the unit runs, as it has no terminal.
+  /// The state of a program. With the grant `whenInUse` for its unit it is in use while the unit runs, because it has
+  /// no terminal.
   func applicationState(of peer: Peer) -> ApplicationState {
     host.settings.application ?? (policy.isInUse(peer) ? .foreground : peer.applicationState)
   }
@@ -177,13 +179,13 @@ final class LocationServer: ServiceThreadWork {
     }
   }
 
-  /// - Parameter events: those of the round, which are served afterwards.
+  /// - Parameter events: the events of the round, which are served afterwards.
   private func accept(_ poller: inout Poller, while events: [Poller.Event], at now: Instant) {
     let servesAdministrator = hasAdministrators(events)
     do throws(Errno) {
-      // Those beyond their share are closed at once: they must not keep others in the queue of the listener, or out of it. The
-      // administrator's wait in the queue as long as connections of theirs are served: a script that asks many times one after the
-      // other may close them faster than they have their turns.
+      // Connections beyond their share are closed at once: they must not block others in the queue of the listener, or
+      // keep them out of it. The administrator's connections wait in the queue while other connections of the
+      // administrator are served: a script with many consecutive calls may close them faster than they get turns.
       for _ in 0..<ServiceLimits.acceptsOfRound {
         if servesAdministrator, !connectionShare.has(for: 0) { break }
         guard let socket = try listener.accept() else { break }
@@ -205,7 +207,7 @@ final class LocationServer: ServiceThreadWork {
       acceptsAgain = nil
       setAccepting(true, &poller)
     } catch {
-      // Once for a time of refusals.
+      // Logged once per period of refusals.
       if acceptsAgain == nil {
         host.log("a program cannot be served: \(error) (raise LimitNOFILE of sextantd.service)")
       }
@@ -221,7 +223,7 @@ final class LocationServer: ServiceThreadWork {
     }
   }
 
-  /// Watches the listener, or leaves those who connect in its queue.
+  /// Watches the listener, or leaves new connections in its queue.
   private func setAccepting(_ accepts: Bool, _ poller: inout Poller) {
     guard isFull == accepts else { return }
     isFull = !accepts
@@ -239,7 +241,7 @@ final class LocationServer: ServiceThreadWork {
     serve(connection, &poller, at: now)
   }
 
-  /// Takes what a connection has received, and writes what waits.
+  /// Reads the received bytes of a connection, and writes the pending ones.
   private func serve(_ connection: Connection, _ poller: inout Poller, at now: Moment) {
     unfinished.remove(connection.token.rawValue)
     let end = SystemClock.monotonic + ServiceLimits.turn
@@ -263,7 +265,7 @@ final class LocationServer: ServiceThreadWork {
     write(connection, &poller, at: now)
   }
 
-  /// Whether the process of a connection executes another program than the one that the permission was given to.
+  /// Whether the process of a connection executes a different program from the one that got the permission.
   private func isOfAnotherProgram(_ connection: Connection) -> Bool {
     guard connection.executesAnotherProgram else { return false }
     let process = connection.credentials.process
@@ -308,7 +310,7 @@ final class LocationServer: ServiceThreadWork {
     setAccepting(true, &poller)
   }
 
-  /// Takes the calls that a program with a line sent before its end: what it has changed at the receiver.
+  /// Handles the calls that a program with a line sent before it ended: they record its changes of the receiver.
   private func takeRest(of connection: Connection, at now: Moment) {
     while connection.lease != nil, connection.varlink.wantsInput,
       case .bytes(let count) = connection.socket.read(into: &buffer)
@@ -356,7 +358,7 @@ final class LocationServer: ServiceThreadWork {
 
   func roundEnded(_ poller: inout Poller, receivers: () -> [ReceiverStatus], at now: Moment) {
     self.receivers = receivers()
-    // Before the clients are written to: pulses are reports.
+    // Before writing to the clients: pulses are reports.
     clock.roundEnded(self.receivers, at: now)
     gpsd.roundEnded(self.receivers, &poller, at: now)
     launcher.roundEnded(&poller, at: now.instant)
@@ -385,7 +387,7 @@ final class LocationServer: ServiceThreadWork {
       waits = waits || connection.program != nil
       asksInBackground = asksInBackground || connection.waitsForTerminal
     }
-    // After the questions of programs.
+    // After the prompts of programs.
     for connection in connections.values where connection.agentUser != nil {
       deliver(to: connection, at: now)
       if connection.varlink.outputBytesWaiting > 0 { write(connection, &poller, at: now) }
@@ -403,7 +405,7 @@ final class LocationServer: ServiceThreadWork {
     }
   }
 
-  /// The connections that a round writes to at once, those with a location first.
+  /// The connections that a round writes to at once; those with a location come first.
   private var connectionsOfRound: [Connection] {
     let all = connections.values.filter {
       $0.agentUser == nil && (!$0.isCoreLocation || $0.hasOutputs || $0.varlink.outputBytesWaiting > 0)
@@ -411,8 +413,8 @@ final class LocationServer: ServiceThreadWork {
     return all.filter(\.hasOutputs) + all.filter { !$0.hasOutputs }
   }
 
-  /// Sends the changes of state that come without an event. A program's update is made from its whole state, so that users have
-  /// turns, and programs that are left wait for the next round.
+  /// Sends changes of state that are not caused by an event. A program's update is made from its whole state; therefore
+  /// users take turns, and the remaining programs wait for the next round.
   private func deliverUpdates(_ poller: inout Poller, at now: Moment) {
     let (revision, problem) = (host.revision, host.problem)
     let late = connections.values.filter { connection in
@@ -439,7 +441,7 @@ final class LocationServer: ServiceThreadWork {
       revision: revision, problem: problem, hasAgent: agentUsers.contains(connection.credentials.user))
   }
 
-  /// Disconnects the programs whose permission by the policy has changed. They connect again with the new one.
+  /// Disconnects the programs whose permission in the policy has changed. They reconnect with the new one.
   private func applyPolicy(_ poller: inout Poller, at now: Moment) {
     let revision = policy.revision
     guard revision != policyRevision else { return }
@@ -463,10 +465,10 @@ final class LocationServer: ServiceThreadWork {
       deliverOutputs(to: connection)
     case .coreLocation(let program, var served):
       let source = source(for: connection, host.revision, host.problem)
-      // Most rounds change nothing, and an update is made from the whole state of a program.
+      // Most rounds change nothing, and an update is expensive: it is made from the whole state of a program.
       if connection.outputs.isEmpty, connection.updatedFrom == source { return }
       connection.updatedFrom = source
-      // Released before the change, so that the state is not copied.
+      // Released before the change, to avoid a copy of the state.
       connection.role = .idle
       let outputs = connection.outputs
       connection.outputs = []
@@ -498,7 +500,7 @@ final class LocationServer: ServiceThreadWork {
     _ = connection.varlink.send(text: text)
   }
 
-  /// Sends an update, or joins it with those that the program has not read (SU-16).
+  /// Sends an update, or merges it with the program's unread updates (SU-16).
   private func send(_ update: ServiceUpdate, _ connection: Connection) {
     if connection.unsent != nil {
       connection.unsent!.join(update)

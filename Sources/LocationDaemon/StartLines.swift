@@ -5,7 +5,7 @@ import LocationService
 import Positioning
 import ReceiverRuntime
 
-/// The lines at the start of the daemon: what it serves, and the devices that it cannot open now.
+/// The log lines at the start of the daemon: its socket, receivers and policy, and the devices that it cannot open now.
 enum StartLines {
   /// Returns a line with socket, receivers and policy, and one for each device that cannot be opened.
   ///
@@ -13,7 +13,7 @@ enum StartLines {
   ///   - socket: the path of the socket for programs.
   ///   - settings: the settings of the service.
   ///   - policyExists: whether the administrator has written a policy.
-  ///   - fault: returns why a device cannot be opened now.
+  ///   - fault: returns the reason why a device cannot be opened now.
   static func lines(
     socket: String, _ settings: ServiceSettings, policyExists: Bool = FileLookup.exists(LocationPolicy.path),
     fault: (String) -> String? = DeviceFault.text

@@ -5,7 +5,7 @@ import MonotonicTime
 import Positioning
 import Varlink
 
-// The calls of org.sextant.Authorization, and the questions of connected programs.
+// The calls of org.sextant.Authorization, and the prompts of connected programs.
 extension LocationServer {
   typealias Question = PermissionQuestions.Question
 
@@ -54,14 +54,14 @@ extension LocationServer {
       return .failure(.invalidParameter("answer"))
     }
     let own = connection.credentials.user
-    // A question of another user does not exist for a caller.
+    // The prompts of other users are hidden from a caller.
     guard let question = questions[id], own == 0 || question.program.user == own else {
       return .failure(VarlinkError("org.sextant.Authorization.NoSuchQuestion", ["id": .integer(number)]))
     }
     guard PermissionQuestions.mayAnswer(connection.peer.answerer, for: question.program) else { return .notPermitted }
     switch question.asker {
     case .program(let program):
-      // A decision that cannot be stored is refused: it would end with the program.
+      // A decision that cannot be stored is refused: it would be lost when the program ends.
       let decided = host.read(program) { $0.authorization.record(after: answer, to: question.prompt) } ?? nil
       if let decided, let refusal = stored(decided, for: question.program.name, question.program.user) {
         return refusal
@@ -110,7 +110,7 @@ extension LocationServer {
     return store(status, accuracy: accuracy, for: name, user)
   }
 
-  /// Stores a permission. Running programs get it by the watch of its file.
+  /// Stores a permission. Running programs receive it through the watch of its file.
   private func store(
     _ status: AuthorizationStatus, accuracy: AccuracyAuthorization?, for name: String, _ user: UInt32
   ) -> VarlinkReply {
@@ -145,12 +145,12 @@ extension LocationServer {
 
   // MARK: Questions
 
-  /// Notes what a connected program asks now.
+  /// Records the current prompt of a connected program.
   func noteQuestion(_ asked: Authorization.Prompt?, of program: ProgramID, _ connection: Connection) {
     questions.set(asked, of: .program(program), connection.questioner)
   }
 
-  /// Notes a program of org.sextant.Location without a stored permission, which agents may give it for its next call.
+  /// Records a program of org.sextant.Location without a stored permission, which agents may grant for its next call.
   func noteRefused(_ connection: Connection) {
     let prompt = Authorization.Prompt(
       request: .always, text: "it reads locations from the service's socket", isUpgrade: false)
@@ -158,7 +158,7 @@ extension LocationServer {
       prompt, of: .refused(name: connection.name, user: connection.credentials.user), connection.questioner)
   }
 
-  /// Sends the questions of its user to an agent if they have changed.
+  /// Sends an agent the prompts of its user if they have changed.
   func deliverQuestions(
     to connection: Connection, _ call: VarlinkServerConnection.CallID, _ user: UInt32, _ sent: Int
   ) {
@@ -171,15 +171,15 @@ extension LocationServer {
 }
 
 extension Connection {
-  /// The program as others see it in a question.
+  /// The description of the program in a prompt.
   var questioner: PermissionQuestions.Program {
     PermissionQuestions.Program(
       name: name, user: peer.credentials.user, process: peer.credentials.process, executable: peer.executable,
       label: label, start: peer.start, group: peer.group)
   }
 
-  /// Returns the outputs of a round for the program. A prompt is among them once, for a program in the foreground of a terminal: it
-  /// prints the command that answers it.
+  /// Returns the outputs of a round for the program. They include a prompt once, if the program is in the foreground of
+  /// a terminal: it prints the command that answers the prompt.
   func outputs(
     _ outputs: [PositioningOutput], asked: Authorization.Prompt?, isShownHere: Bool
   ) -> [PositioningOutput] {

@@ -2,13 +2,13 @@
 import LocationService
 import Positioning
 
-/// The questions for permission that wait for an answer, of all programs, and who may answer them.
+/// The pending permission prompts of all programs, and the programs that may answer them.
 struct PermissionQuestions: Equatable, Sendable {
   /// The program that asks.
   enum Asker: Hashable, Sendable {
     /// A connected program of module CoreLocation.
     case program(ProgramID)
-    /// A program of org.sextant.Location that was refused, as nothing is stored for its executable yet.
+    /// A program of org.sextant.Location that was refused because nothing is stored for its executable yet.
     case refused(name: String, user: UInt32)
   }
 
@@ -20,7 +20,7 @@ struct PermissionQuestions: Equatable, Sendable {
     var process: Int32
     /// Nil if it is unknown.
     var executable: String?
-    /// The name that it states (``ProgramLabel``); nil if it states none.
+    /// The name that the program declares (``ProgramLabel``); nil if it declares none.
     var label: String?
     /// The start of the process and its control group; nil if they are unknown.
     var start: UInt64?
@@ -39,30 +39,31 @@ struct PermissionQuestions: Equatable, Sendable {
     var user: UInt32
     var process: Int32
     var executable: String?
-    /// The processes that have started it, the nearest first.
+    /// Its ancestor processes, the nearest first.
     var ancestors: [Int32] = []
-    /// The executables of those that are of the same user.
+    /// The executables of those ancestors that belong to the same user.
     var ancestorExecutables: [String] = []
-    /// The start of the process among it and its ancestors that is a child of process 1 or of a user's service manager: such a
-    /// process may be the child of one that has ended. Nil if it is unknown.
+    /// The start time of the process, among this one and its ancestors, that is a child of process 1 or of a user's
+    /// service manager: such a process may be an orphan. Nil if it is unknown.
     var detachedStart: UInt64?
     /// Its control group; nil if it is unknown.
     var group: String?
 
-    /// Whether a process may have started it and lost it, as by fork(2) twice. A process in another control group was put there by a
-    /// service manager, and a process that is older than the program is not its descendant.
+    /// Whether the program may be an orphaned descendant of a process, as after a double fork(2). A process in another
+    /// control group was put there by a service manager, and a process that is older than the program is not its
+    /// descendant.
     func mayBeDetached(from program: Program) -> Bool {
       guard let detachedStart, let start = program.start else { return false }
       return detachedStart >= start && group == program.group
     }
   }
 
-  /// The largest number of open questions of one user's refused programs; the names are the programs' own choice.
+  /// The largest number of open prompts for one user's refused programs; programs choose their names themselves.
   static let refusedLimit = 32
 
-  /// In the order in which they were asked.
+  /// In the order of the requests.
   private(set) var all: [Question] = []
-  /// Counts the changes of each user's questions.
+  /// Counts the changes of each user's prompts.
   private var revisions: [UInt32: Int] = [:]
   private var lastID = 0
 
@@ -70,12 +71,12 @@ struct PermissionQuestions: Equatable, Sendable {
 
   func questions(of user: UInt32) -> [Question] { all.filter { $0.program.user == user } }
 
-  /// A number that changes with the questions of a user.
+  /// A number that changes with the prompts of a user.
   func revision(of user: UInt32) -> Int { revisions[user] ?? 0 }
 
   subscript(id: Int) -> Question? { all.first { $0.id == id } }
 
-  /// Notes what a program asks now; nil if it asks for nothing.
+  /// Records the current request of a program; nil if there is none.
   mutating func set(_ prompt: Authorization.Prompt?, of asker: Asker, _ program: @autoclosure () -> Program) {
     if let index = all.firstIndex(where: { $0.asker == asker }) {
       if all[index].prompt == prompt { return }
@@ -95,10 +96,9 @@ struct PermissionQuestions: Equatable, Sendable {
 
   private mutating func changed(_ user: UInt32) { revisions[user, default: 0] += 1 }
 
-  /// Whether a program may answer for another one: one of the same user, or of root. A program answers neither its own question
-  /// nor that of a process that has started it, also not if the processes between have ended, or if that process asks no longer. One
-  /// without a known executable, as in
-  /// the sandbox of Flatpak, answers none.
+  /// Whether a program may answer for another one of the same user, or as root. A program may answer neither its own
+  /// prompt nor the prompt of an ancestor, even if the processes between them have ended or the ancestor no longer
+  /// asks. A program without a known executable, as in the sandbox of Flatpak, may not answer.
   static func mayAnswer(_ answerer: Answerer, for program: Program) -> Bool {
     if answerer.user == 0, program.user != 0 { return true }
     guard answerer.user == program.user, let executable = answerer.executable else { return false }

@@ -3,14 +3,16 @@ import Glibc
 import SystemPackage
 import Timekeeping
 
-/// Where the samples of one receiver go: chronyd's sockets and ntpd's shared memory, with the names and permissions of gpsd.
+/// The outputs for the samples of one receiver: chronyd's sockets and ntpd's shared memory, with gpsd's names and
+/// permissions.
 ///
-/// - chronyd: /run/chrony.clk.ttyACM0.sock for the time of messages, and /run/chrony.ttyACM0.sock or /run/chrony.pps0.sock for that of
-///   pulses (gpsd(8), 3.25). chronyd makes them. A user other than root also finds those in /tmp.
-/// - ntpd: units 0 and 1, of root alone, for messages and pulses; for another user units 2 and 3, of everybody (gpsd(8), "Shared Memory
-///   Driver").
+/// - chronyd: /run/chrony.clk.ttyACM0.sock for the time of messages, and /run/chrony.ttyACM0.sock or
+///   /run/chrony.pps0.sock for the time of pulses (gpsd(8), 3.25). chronyd creates them. Users other than root also
+///   look in /tmp.
+/// - ntpd: units 0 and 1, accessible only to root, for messages and pulses; for other users units 2 and 3, accessible
+///   to everybody (gpsd(8), "Shared Memory Driver").
 final class ClockOutputs {
-  /// The state of an output, for people.
+  /// The human-readable state of an output.
   struct State {
     var name: String
     var source: TimeSample.Source
@@ -32,7 +34,7 @@ final class ClockOutputs {
 
     var isConnected: Bool { socket != nil }
 
-    /// Connects anew whenever it is not connected: chronyd makes its socket at its start.
+    /// Reconnects whenever it is not connected: chronyd creates its socket when it starts.
     func send(_ message: [UInt8]) {
       if socket == nil {
         for candidate in paths {
@@ -56,16 +58,16 @@ final class ClockOutputs {
 
   /// - Parameters:
   ///   - device: the receiver's node.
-  ///   - pulseDevice: the node of its pulses; nil without one.
+  ///   - pulseDevice: the node of its pulses; nil if there is none.
   ///   - isRoot: whether root runs the process.
-  ///   - log: takes a line for each segment that is refused.
+  ///   - log: receives a line for each refused segment.
   init(device: String, pulseDevice: String?, isRoot: Bool, log: (String) -> Void) {
     let folders = isRoot ? ["/run"] : ["/run", "/tmp"]
     func name(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
     var sockets = [Socket("clk.\(name(device))", .messages, folders: folders)]
     if let pulseDevice {
       sockets.append(Socket(name(device), .pulse, folders: folders))
-      // The port itself, if its carrier is waited for.
+      // The port itself, if this process waits for its carrier.
       if name(pulseDevice) != name(device) { sockets.append(Socket(name(pulseDevice), .pulse, folders: folders)) }
     }
     self.sockets = sockets

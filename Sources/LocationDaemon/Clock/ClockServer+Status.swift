@@ -7,7 +7,7 @@ import ReceiverStream
 import Timekeeping
 import Varlink
 
-// The state of the time service, as org.sextant.Time has it.
+// The state of the time service, in the form of org.sextant.Time.
 extension ClockServer {
   func json(at now: Moment) -> JSON {
     func fresh(_ sample: TimeSample?) -> TimeSample? {
@@ -46,7 +46,7 @@ extension ClockServer {
     return .object(members)
   }
 
-  /// Whether a receiver is a program at a pseudo-terminal: a simulator, or a bridge to a receiver of which nothing is known here.
+  /// Whether a receiver is a program on a pseudo-terminal: a simulator, or a bridge to an unknown receiver.
   private static func isProgram(_ receiver: ReceiverStatus) -> Bool {
     FileLookup.resolved(receiver.line ?? receiver.device)?.hasPrefix("/dev/pts/") == true
   }

@@ -10,9 +10,9 @@ import ReceiverStream
 import SystemPackage
 import Timekeeping
 
-/// The time of the first receiver, for the time daemons of the computer, on the service's thread.
+/// Serves the time of the first receiver to the computer's time daemons, on the service's thread.
 final class ClockServer {
-  /// The program of the host that stands for the clock. It needs no location of its own.
+  /// The program of the host that represents the clock. It does not need locations.
   private final class ClockProgram: ProgramReceiver {
     func perform(_ action: ProgramAction) {}
   }
@@ -22,7 +22,7 @@ final class ClockServer {
   private static let retry = Milliseconds(10_000)
   /// The time between polls of the announced leap second.
   private static let leapPoll = Milliseconds(3_600_000)
-  /// The age from which on a source counts as absent.
+  /// The age at which a source counts as absent.
   static let freshSeconds = 10.0
 
   let host: ServiceHost
@@ -40,7 +40,7 @@ final class ClockServer {
   private var lastComplaint: String?
   private var nextLeapPoll: Instant?
   private var bytesToSend: [[UInt8]] = []
-  /// Takes each sample, with the node of its receiver.
+  /// Receives each sample, with the node of its receiver.
   private let publish: (TimeSample, String) -> Void
 
   init(_ host: ServiceHost, _ policy: DaemonPolicy, publish: @escaping (TimeSample, String) -> Void) {
@@ -51,7 +51,7 @@ final class ClockServer {
 
   var deadline: Instant? { schedule.deadline }
 
-  /// Whether samples are made of what comes.
+  /// Whether samples are made from the received messages and pulses.
   var isServing: Bool { schedule.policy != .off && receiver != nil }
 
   // MARK: Inputs
@@ -115,7 +115,7 @@ final class ClockServer {
   private func updateDemand() {
     switch (schedule.needsReceiver, program) {
     case (true, nil):
-      // The administrator has allowed it by the policy.
+      // The administrator has allowed it in the policy.
       let id = host.add(
         AppDescription(identifier: "clock", keys: UsageKeys()), user: geteuid(), authorization: .authorizedAlways,
         application: .foreground, ClockProgram())
@@ -134,13 +134,14 @@ final class ClockServer {
     }
   }
 
-  /// Takes the first receiver as it is now.
+  /// Handles the current state of the first receiver.
   private func update(_ found: ReceiverStatus?, at now: Instant) {
     guard let found, found.isOpen, found.use == .served, !found.device.isEmpty else {
       if receiver != nil { endReceiver() }
       return
     }
-    // The time of the built-in simulator and of a recording is not that of the satellites; that of the network is late.
+    // The time of the built-in simulator and of a recording is not satellite time; the time of a network source is
+    // late.
     guard found.isReceiver else {
       complain("\(found.device) does not serve the clock: its time is not that of a receiver on this computer")
       return
@@ -175,7 +176,7 @@ final class ClockServer {
       pulses = source
       shape = PulseShape()
       lastComplaint = nil
-      // Its sockets and segment.
+      // The sockets and segment of the time daemons.
       outputs = nil
       host.log(
         "\(receiver.device): pulses of \(node) serve the clock"
@@ -187,8 +188,8 @@ final class ClockServer {
     }
   }
 
-  /// Has the kernel stamp the carrier of a port. Returns the source's node; nil if the kernel does not: without module pps_ldisc, and at
-  /// a port of cdc_acm, which hands no changes to a line discipline.
+  /// Makes the kernel stamp the carrier of a port. Returns the source's node; nil if the kernel cannot: without module
+  /// pps_ldisc, or for a port of cdc_acm, which does not report changes to a line discipline.
   private func stampedCarrier(of port: String, _ descriptor: Int32) -> String? {
     let name = (FileLookup.resolved(port) ?? port).split(separator: "/").last ?? ""
     guard !name.hasPrefix("ttyACM"), (try? PulseDevice.stampCarrier(ofPort: descriptor)) != nil else { return nil }
@@ -216,7 +217,7 @@ final class ClockServer {
     outputs = nil
   }
 
-  /// Logs a problem once, until there is another one or it is over.
+  /// Logs a problem once, until it changes or is resolved.
   private func complain(_ text: String) {
     guard text != lastComplaint else { return }
     lastComplaint = text
@@ -225,7 +226,7 @@ final class ClockServer {
 
   // MARK: Leap seconds
 
-  /// Polls NAV-TIMELS, which receivers from M8 on have: an announcement comes months before.
+  /// Polls NAV-TIMELS, available from M8 on: a leap second is announced months ahead.
   private func pollLeapSecond(at now: Instant) {
     guard let receiver, !receiver.version.isEmpty, !host.settings.isReadOnly, now >= nextLeapPoll ?? .zero else {
       return
@@ -235,7 +236,7 @@ final class ClockServer {
     host.wakeThread()
   }
 
-  /// Returns what is sent to the receiver, once.
+  /// Returns the bytes to send to the receiver, once.
   func takeBytes(for number: Int) -> [[UInt8]] {
     guard number == 0 else { return [] }
     defer { bytesToSend = [] }
@@ -244,17 +245,18 @@ final class ClockServer {
 }
 
 extension ReceiverStatus {
-  /// Whether its time can serve the clock: it is neither the built-in simulator nor a recording, and on a line.
+  /// Whether the receiver's time can serve the clock: it is on a line, and is neither the built-in simulator nor a
+  /// recording.
   fileprivate var isReceiver: Bool {
     switch try? LineAddress(device) {
     case .port?, .i2c?: true
-    // The delay of a network is not known.
+    // The delay of a network is unknown.
     case .network?: false
     case .simulator?, .replay?, nil: false
     }
   }
 
-  /// The time of a byte on its line; 0 if the line has no rate of its own, as USB.
+  /// The time of a byte on its line; 0 if the line has no rate, such as USB.
   fileprivate var secondsPerByte: Double {
     let name = (line ?? device).split(separator: "/").last ?? ""
     guard let baud, baud > 0, !name.hasPrefix("ttyACM"), !name.hasPrefix("gnss") else { return 0 }

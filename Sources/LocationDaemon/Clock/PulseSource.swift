@@ -6,39 +6,39 @@ import Synchronization
 import SystemPackage
 import Timekeeping
 
-/// The thread that waits for the edges of one source of pulses. The wait is bounded: the thread ends with its owner, a second and a
-/// half later at most, and that of a port half a second later.
+/// The thread that waits for the edges of one source of pulses. The wait is bounded: the thread ends at most 1.5 s
+/// after its owner, or 0.5 s if it waits on a port.
 final class PulseSource: Sendable {
   struct FetchedEdge: Sendable {
     var edge: PulseShape.Edge
     var time: UTCTime
-    /// The clocks after it was fetched.
+    /// The clocks after the fetch of the edge.
     var reading: ClockReading
   }
 
   private struct State {
     var edges: [FetchedEdge] = []
     var isEnding = false
-    /// Why the source has ended.
+    /// The reason why the source has ended.
     var failure: Errno?
   }
 
-  /// The edges that are kept for a service that is stalled: the newest ones.
+  /// The number of newest edges that are kept while the service is stalled.
   private static let kept = 16
 
   let path: String
   private let state = Mutex(State())
 
-  /// - Parameter path: the source's node, or that of the port whose carrier line is waited for.
+  /// - Parameter path: the node of the source, or of the port whose carrier line is observed.
   init(path: String) { self.path = path }
 
   /// Opens the source and starts the thread.
   ///
   /// - Parameters:
-  ///   - descriptor: the port whose carrier line is waited for; nil for a source that the kernel stamps.
+  ///   - descriptor: the port whose carrier line is observed; nil for a source that the kernel stamps.
   ///   - wake: called on the thread when there are edges, or at its end.
   func start(carrierOf descriptor: Int32? = nil, wake: @escaping @Sendable () -> Void) throws(Errno) {
-    // Opened here, so that a refusal is the caller's.
+    // Opened here, so that the caller receives an error.
     let device =
       switch descriptor {
       case .some(let descriptor): try PulseDevice.carrier(ofPort: descriptor)
@@ -70,7 +70,7 @@ final class PulseSource: Sendable {
     }
   }
 
-  /// Returns the edges since the last call, and why there will be no more; nil while there may be.
+  /// Returns the edges since the last call, and the reason why there will be no more; nil while there may be more.
   func take() -> (edges: [FetchedEdge], failure: Errno?) {
     state.withLock { state in
       defer { state.edges = [] }
@@ -80,7 +80,8 @@ final class PulseSource: Sendable {
 
   func end() { state.withLock { $0.isEnding = true } }
 
-  /// Returns the node of the source that stamps a serial port's carrier: /sys/class/pps/ppsN/path names the port; nil without one.
+  /// Returns the node of the source that stamps a serial port's carrier: /sys/class/pps/ppsN/path names the port; nil
+  /// if there is none.
   static func node(ofPort port: String, root: String = "/sys/class/pps") -> String? {
     for name in FileLookup.names(in: root) {
       guard let text = AttributeFile.read("\(root)/\(name)/path") else { continue }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The calls of CTiming.h. Each `unsafe` passes a pointer to memory that the call's own frame owns; the address of a shared
-// segment stays with its owner until it is detached.
+// The calls of CTiming.h. Each `unsafe` passes a pointer to memory that the call's own frame owns; the owner of a
+// shared segment keeps its address until it is detached.
 import CLinux
 import FileSystem
 import Glibc
@@ -11,7 +11,7 @@ import SystemPackage
 import Timekeeping
 
 extension ClockReading {
-  /// The clocks now: one is read between two readings of the other.
+  /// The current time of both clocks: one is read between two readings of the other.
   static func now() -> ClockReading {
     let before = SystemClock.raw
     let system = SystemClock.utcNanoseconds
@@ -63,7 +63,7 @@ struct TimeSocket: ~Copyable {
     owned = OwnedDescriptor(descriptor)
   }
 
-  /// Sends a datagram. Returns false if the daemon is gone; a full socket loses the datagram.
+  /// Sends a datagram. Returns false if the daemon has closed the socket; a full socket drops the datagram.
   func send(_ bytes: [UInt8]) -> Bool {
     let descriptor = owned.number
     let result = unsafe bytes.withUnsafeBufferPointer { unsafe ctiming_send(descriptor, $0.baseAddress, $0.count) }
@@ -71,12 +71,12 @@ struct TimeSocket: ~Copyable {
   }
 }
 
-/// A segment of ntpd's shared memory driver. Its address is attached for as long as it lives.
+/// A segment of ntpd's shared memory driver. Its address is attached for the lifetime of this value.
 @safe final class TimeSegment {
   private let place: UnsafeMutableRawPointer
   private let identifier: Int32
 
-  /// - Parameter permissions: of a segment that is made.
+  /// - Parameter permissions: the permissions of a newly created segment.
   init(unit: Int32, permissions: Int32) throws(Errno) {
     var found: UnsafeMutableRawPointer?
     let result = unsafe ctiming_attach(unit, permissions, &found)
@@ -90,14 +90,15 @@ struct TimeSocket: ~Copyable {
     unsafe ctiming_put(place, &record)
   }
 
-  /// The number of other processes that have it attached.
+  /// The number of other processes that have the segment attached.
   var readers: Int { max(0, Int(ctiming_attached(identifier)) - 1) }
 
   deinit { unsafe ctiming_detach(place) }
 }
 
-/// A source of pulses: one of the kernel, which stamps the edges (RFC 2783), or the carrier line of a serial port, whose changes this
-/// process stamps (ioctl_tty(2), TIOCMIWAIT). The latter stamps are late by the time until the process runs.
+/// A source of pulses: a kernel source, which stamps the edges (RFC 2783), or the carrier line of a serial port, whose
+/// changes this process stamps (ioctl_tty(2), TIOCMIWAIT). The latter stamps are late by the scheduling delay of the
+/// process.
 struct PulseDevice: ~Copyable {
   private enum Stamps {
     /// The sequence numbers of the last edges; nil before the first fetch.
@@ -115,7 +116,7 @@ struct PulseDevice: ~Copyable {
     return PulseDevice(owned: owned, stamps: .kernel(last: nil))
   }
 
-  /// - Parameter descriptor: that of the port, which stays the caller's.
+  /// - Parameter descriptor: the descriptor of the port, which the caller owns.
   static func carrier(ofPort descriptor: Int32) throws(Errno) -> PulseDevice {
     let owned = OwnedDescriptor(try retryOnInterrupt { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) })
     let state = ctiming_carrier(owned.number)
@@ -123,8 +124,8 @@ struct PulseDevice: ~Copyable {
     return PulseDevice(owned: owned, stamps: .process)
   }
 
-  /// Waits for edges, a second and a half at most, at a port half a second: it stays open as long. Returns those that are new, the
-  /// earlier one first.
+  /// Waits for edges for at most 1.5 s, or 0.5 s for a port, which stays open during the wait. Returns the new edges,
+  /// the earlier one first.
   mutating func fetch() throws(Errno) -> [(edge: PulseShape.Edge, time: UTCTime)] {
     guard case .kernel(let last) = stamps else {
       var time = ctiming_time()
@@ -138,7 +139,7 @@ struct PulseDevice: ~Copyable {
     if result == -ETIMEDOUT || result == -EINTR { return [] }
     if result < 0 { throw Errno(rawValue: -result) }
     stamps = .kernel(last: (rising.sequence, falling.sequence))
-    // Those before the first call are old.
+    // Edges before the first call are old.
     guard let last else { return [] }
     var edges: [(edge: PulseShape.Edge, time: UTCTime)] = []
     if rising.sequence != last.rising { edges.append((.rising, UTCTime(rising.time))) }
@@ -146,7 +147,7 @@ struct PulseDevice: ~Copyable {
     return edges.sorted { $0.time < $1.time }
   }
 
-  /// Has the kernel stamp the carrier line of a serial port, at a source of its own.
+  /// Makes the kernel stamp the carrier line of a serial port, with a dedicated source.
   static func stampCarrier(ofPort descriptor: Int32) throws(Errno) {
     let result = ctiming_stamp_carrier(descriptor)
     if result < 0 { throw Errno(rawValue: -result) }

@@ -11,12 +11,12 @@ import WireBytes
 ///        │           │                                 └──▶ settings: applying ──report of the session──▶ done, or refused
 ///        └─refused   └──plain NMEA: nothing changes, done; patience: refused
 ///
-/// The rate and the cycle are the user's from then on. The protocol is the service's: power control needs UBX.
+/// From then on the rate and the cycle are user settings. The protocol belongs to the service: power control needs UBX.
 struct DeviceChanges: Sendable {
-  /// What a change depends on.
+  /// The state of the receiver on which a change depends.
   struct Receiver: Equatable, Sendable {
     enum Readiness: Sendable {
-      /// It is not open, not identified, or asleep.
+      /// The receiver is not open, not identified, or asleep.
       case waiting
       /// A u-blox receiver that takes commands.
       case ready
@@ -27,7 +27,7 @@ struct DeviceChanges: Sendable {
     }
 
     var readiness: Readiness
-    /// Whether it sends NMEA: without an answer it counts as plain.
+    /// Whether it sends NMEA: if it does not answer polls, it counts as plain.
     var sendsNMEA = false
     /// The rate of its line, in baud; nil for a line without one.
     var bitsPerSecond: UInt32?
@@ -40,11 +40,11 @@ struct DeviceChanges: Sendable {
   enum Action: Equatable, Sendable {
     case send([UInt8], receiver: Int)
     case set(UserSettings, receiver: Int)
-    /// The change of a client is over; with the reason if it was refused.
+    /// The end of a client's change, with the reason if it was refused.
     case reply(client: UInt32, receiver: Int, refusal: String?)
   }
 
-  /// The time for a change, less than the eight seconds that gpsctl waits (gpsctl(1), `-T`).
+  /// The time limit for a change, less than the eight seconds that gpsctl waits (gpsctl(1), `-T`).
   static let patience = Milliseconds(7000)
   /// The bytes of an epoch in UBX with thirty satellites.
   private static let bytesOfEpoch = 520.0
@@ -57,22 +57,22 @@ struct DeviceChanges: Sendable {
     var change: DeviceChange
     var deadline: Instant
     var stage = Stage.waiting
-    /// The settings before, for a change that fails.
+    /// The previous settings, restored if a change fails.
     var before = UserSettings()
   }
 
   private var pending: [Pending] = []
-  /// The settings in force, by the numbers of the receivers.
+  /// The settings in effect, keyed by receiver number.
   private(set) var settings: [Int: UserSettings] = [:]
   private var refusedCounts: [Int: Int] = [:]
   private var actions: [Action] = []
 
   var deadline: Instant? { pending.map(\.deadline).min() }
 
-  /// Whether no change is awaited, and nothing is to be done.
+  /// Whether no change and no work is pending.
   var isIdle: Bool { pending.isEmpty && actions.isEmpty }
 
-  /// Whether a client waits for a change, and needs the receiver for it.
+  /// Whether a client waits for a change that needs the receiver.
   func isAwaited(by client: UInt32) -> Bool { pending.contains { $0.client == client } }
 
   mutating func takeActions() -> [Action] {
@@ -82,7 +82,7 @@ struct DeviceChanges: Sendable {
 
   // MARK: Events
 
-  /// Takes a request of a client.
+  /// Handles a request of a client.
   mutating func request(_ change: DeviceChange, of receiver: Int, by client: UInt32, at now: Instant) {
     if let refusal = Self.refusal(change) {
       return actions.append(.reply(client: client, receiver: receiver, refusal: refusal))
@@ -90,7 +90,7 @@ struct DeviceChanges: Sendable {
     pending.append(Pending(client: client, receiver: receiver, change: change, deadline: now + Self.patience))
   }
 
-  /// Takes a receiver as it is now. Of its changes, one is applied at a time.
+  /// Handles the current state of a receiver. Its changes are applied one at a time.
   mutating func update(_ state: Receiver, of number: Int, at now: Instant) {
     while let index = pending.firstIndex(where: { $0.receiver == number }), pending[index].stage == .waiting {
       switch state.readiness {
@@ -108,10 +108,10 @@ struct DeviceChanges: Sendable {
     }
   }
 
-  /// Takes a report of a receiver's session.
+  /// Handles a report of a receiver's session.
   mutating func receive(_ report: SessionReport, of number: Int) {
     let before = refusedCounts[number] ?? 0
-    // After a change of the rate the number is not known.
+    // After a change of the rate the number is unknown.
     if case .configured(let refused) = report { refusedCounts[number] = max(before, refused) }
     guard let index = pending.firstIndex(where: { $0.receiver == number && $0.stage == .applying }) else { return }
     let wanted = pending[index].change.bitsPerSecond.flatMap { $0 == 0 ? nil : $0 }
@@ -126,12 +126,12 @@ struct DeviceChanges: Sendable {
     }
   }
 
-  /// A client has ended. What is being applied is completed.
+  /// Handles the end of a client. A change in progress is completed.
   mutating func end(_ client: UInt32) { pending.removeAll { $0.client == client && $0.stage == .waiting } }
 
   // MARK: Changes
 
-  /// Returns why a change is refused whatever the receiver; nil if it depends on the receiver.
+  /// Returns the reason why a change is refused for any receiver; nil if that depends on the receiver.
   private static func refusal(_ change: DeviceChange) -> String? {
     if let rate = change.bitsPerSecond, rate != 0, !(4800...921_600).contains(rate) {
       return "bps: a rate of 4800 to 921600"
@@ -159,7 +159,7 @@ struct DeviceChanges: Sendable {
       }
       new.bitsPerSecond = rate
     }
-    // 0 and less stand for no change, as in gpsd.
+    // 0 or less means no change, as in gpsd.
     if let seconds = change.cycleSeconds, seconds > 0 {
       let milliseconds = (seconds * 1000).rounded()
       guard milliseconds >= Double(state.shortestCycleMilliseconds) else {
@@ -179,7 +179,7 @@ struct DeviceChanges: Sendable {
     pending[index].stage = .applying
   }
 
-  /// Returns why a line cannot carry the epochs; nil if it can.
+  /// Returns the reason why a line cannot carry the epochs; nil if it can.
   private static func lineRefusal(_ settings: UserSettings, rate: UInt32?) -> String? {
     guard let rate, let cycle = settings.cycleMilliseconds, cycle < 1000,
       !LineLoad.carries(bytesOfEpoch * 1000 / Double(cycle), at: rate)
@@ -187,7 +187,7 @@ struct DeviceChanges: Sendable {
     return "a line of \(rate) baud does not carry an epoch each \(Double(cycle) / 1000) s"
   }
 
-  /// Replies as gpsd does with a driver that switches nothing: with the settings as they are.
+  /// Replies with the current settings, as gpsd does for a driver without mode switches.
   private mutating func finishPlain(_ index: Int) {
     finish(index, refusal: pending[index].change.bytes.map { _ in "the receiver takes no commands" })
   }

@@ -11,13 +11,13 @@ final class GPSDConnection {
   let socket: UnixSocket
   let token: UInt32
   var client: GPSDClient
-  /// What the host knows of its demand.
+  /// The demand that was passed to the host.
   var demand = GPSDClient.Demand.none
   var interest: Poller.Interest = .readable
 
   /// The number of its user or address in the shares.
   let user: UInt32
-  /// The time at which it sent something, or connected.
+  /// The time of its last message, or of the connection.
   var lastInput: Instant
 
   init(_ socket: consuming UnixSocket, _ token: UInt32, user: UInt32, _ client: GPSDClient, at now: Instant) {
@@ -28,7 +28,7 @@ final class GPSDConnection {
     self.client = client
   }
 
-  /// Its manager in the host's program.
+  /// The client's manager in the host's program.
   var manager: Positioning.ClientID { Positioning.ClientID(Int(token)) }
 }
 
@@ -42,9 +42,9 @@ final class UnixSocketHandle {
   func accept() throws(Errno) -> UnixSocket? { try socket.accept() }
 }
 
-/// The program of the host that stands for all clients of gpsd.
+/// The program of the host that represents all clients of gpsd.
 final class GPSDProgram: ProgramReceiver, @unchecked Sendable {
-  // Sendable: the service's thread alone uses it.
+  // Sendable: only the service's thread uses it.
 
   private var answers: [Positioning.ClientID] = []
 

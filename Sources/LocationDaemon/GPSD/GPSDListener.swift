@@ -7,19 +7,19 @@ import SystemPackage
 /// A socket that accepts clients of gpsd's protocol, of NMEA, or of gpsd's control socket.
 package struct GPSDListener: Sendable {
   package enum Problem: Error {
-    /// The address is in use, or the system refuses it.
+    /// The address is in use, or the system rejects it.
     case refused(Errno, address: String)
   }
 
   /// gpsd's port.
   package static let port: UInt16 = 2947
-  /// The group of receivers (hw-rules/60-sextant-gnss.rules), whose members may use the control socket.
+  /// The group for receivers (hw-rules/60-sextant-gnss.rules), whose members may use the control socket.
   static let receiversGroup = "gnss"
 
   var kind: GPSDClient.Kind
-  /// The caller's, until a server takes it.
+  /// Owned by the caller until a server takes it over.
   var descriptor: Int32
-  /// The path of a Unix socket that this program has made; nil for other sockets.
+  /// The path of a Unix socket that this program created; nil for other sockets.
   var path: String?
 
   /// The sockets of the service manager.
@@ -34,7 +34,7 @@ package struct GPSDListener: Sendable {
     }
   }
 
-  /// Listens at addresses. An address of IPv6 is left out on a machine without it, unless it is the only one.
+  /// Listens at addresses. On a machine without IPv6, IPv6 addresses are skipped, unless it is the only address.
   static func listen(
     _ kind: GPSDClient.Kind, at addresses: [InternetAddress]
   ) throws(Problem) -> [GPSDListener] {
@@ -52,8 +52,8 @@ package struct GPSDListener: Sendable {
     return listeners
   }
 
-  /// Listens at the path of a Unix socket. It is for everybody; a control socket is for root, for the user of the service, and for
-  /// the group of receivers, if there is one.
+  /// Listens at the path of a Unix socket. Everybody may connect; a control socket is restricted to root, the user of
+  /// the service, and the group for receivers, if it exists.
   static func listen(_ kind: GPSDClient.Kind, atPath path: String) throws(Problem) -> GPSDListener {
     do throws(Errno) {
       let socket = try UnixSocket(listeningAt: path, permissions: kind == .control ? 0o600 : 0o666)

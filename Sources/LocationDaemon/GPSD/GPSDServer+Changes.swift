@@ -8,9 +8,10 @@ import MonotonicTime
 import Receiver
 import ReceiverRuntime
 
-// Changes of receivers by `?DEVICE={…}`: who may make them, when the receiver is ready for them, and the replies.
+// Changes of receivers with `?DEVICE={…}`: permission, readiness of the receiver, and replies.
 extension GPSDServer {
-  /// Takes a change of a client, if its user may open the receiver. Until it is answered the client needs the receiver.
+  /// Accepts a client's change, if its user may open the receiver. The client needs the receiver until the change is
+  /// answered.
   func apply(_ change: DeviceChange, of client: GPSDConnection, at now: Instant) {
     guard let path = change.path, let device = state.device(at: path) else { return }
     func refuse(_ reason: String) { client.client.reply(state.error(reason)) }
@@ -25,13 +26,13 @@ extension GPSDServer {
     performChanges(at: now)
     updateDemand(of: client, at: now)
     guard changes.isAwaited(by: client.token), !isPermitted else { return }
-    // The client has the reason, unless it watches.
+    // The client has already received the reason, unless it watches.
     changes.end(client.token)
     updateDemand(of: client, at: now)
     if client.demand != .none { refuse("location services are switched off, or sextantd may not open the receiver") }
   }
 
-  /// Queues a client's messages for a receiver. Returns the reason why they are not sent; nil if they are.
+  /// Queues a client's messages for a receiver. Returns the reason why they cannot be sent; nil if they are.
   func send(_ bytes: [UInt8], to receiver: Int) -> String? {
     if host.settings.isReadOnly { return "sextantd runs with --read-only" }
     if let refusal = Self.refusal(bytes) { return refusal }
@@ -39,13 +40,14 @@ extension GPSDServer {
     return nil
   }
 
-  /// Returns why bytes are not sent to a receiver, as `sextant send` refuses them; nil for whole messages.
+  /// Returns the reason why bytes are not sent to a receiver, with the rules of `sextant send`; nil for complete
+  /// messages.
   private static func refusal(_ bytes: [UInt8]) -> String? {
     do throws(SettingProblem) { _ = try OutgoingMessage.frames(bytes) } catch { return error.description }
     return nil
   }
 
-  /// Performs what the receivers are ready for, and replies to the clients.
+  /// Performs the changes for which the receivers are ready, and replies to the clients.
   func performChanges(at now: Instant) {
     if changes.isIdle { return }
     for number in receivers.indices { changes.update(receiver(number), of: number, at: now) }
@@ -73,7 +75,7 @@ extension GPSDServer {
     switch (receiver.use, receiver.identity) {
     case (.lent, _), (.ending, _): found.readiness = .lent
     case (.served, .unidentified) where receiver.isOpen: found.readiness = .plain
-    // The policy knows a plain receiver after a while.
+    // The power policy recognises a plain receiver after some time.
     case (.served, .unknown) where takesCommands && number == 0: found.readiness = .plain
     case (.served, .identified) where takesCommands: found.readiness = .ready
     case (.served, _), (.returning, _): found.readiness = .waiting
@@ -83,8 +85,8 @@ extension GPSDServer {
 }
 
 extension ReceiverStatus {
-  /// The shortest time between two measurements, in milliseconds; nil for a receiver that is not identified. The interface
-  /// descriptions have it at CFG-RATE: 25 ms from protocol version 24 on, 50 ms before.
+  /// The shortest time between two measurements, in milliseconds; nil for an unidentified receiver. From the interface
+  /// descriptions, CFG-RATE: 25 ms from protocol version 24 on, 50 ms before.
   var shortestCycleMilliseconds: UInt16? {
     guard case .identified(let receiver) = identity else { return nil }
     return receiver.protocolVersion ?? ProtocolVersion(0, 0) >= ProtocolVersion(24, 0) ? 25 : 50

@@ -6,10 +6,10 @@ import Glibc
 import LocationService
 import ReceiverRuntime
 
-// The commands of gpsd's control socket. The service restores a receiver that is removed, and leaves its line, which other
-// programs may open, until the receiver is added again.
+// The commands of gpsd's control socket. The service restores a removed receiver and closes its line, which other
+// programs may open until the receiver is added again.
 extension GPSDServer {
-  /// The largest number of receivers that are served at a time.
+  /// The largest number of receivers served at the same time.
   static let receiverLimit = 16
 
   func apply(_ command: ControlCommand, of client: GPSDConnection) {
@@ -24,7 +24,7 @@ extension GPSDServer {
     client.client.replyToCommand(refusal: refusal)
   }
 
-  /// Has the service use a device. Returns the reason why it does not; nil if it does.
+  /// Makes the service use a device. Returns the reason why it cannot; nil if it does.
   private func add(_ path: String, for client: GPSDConnection) -> String? {
     if let number = known(path) {
       guard mayOpen(receivers[number].access, client) else { return Self.notPermitted(path) }
@@ -33,7 +33,7 @@ extension GPSDServer {
       host.takeBack(receiver: number)
       return nil
     }
-    // A simulated or replayed receiver is named on the command line alone.
+    // A simulated or replayed receiver can only be named on the command line.
     guard path.hasPrefix("/"), let status = try? Syscalls.status(ofPath: path), status.type == .character else {
       return "\(path) is no device"
     }
@@ -46,7 +46,7 @@ extension GPSDServer {
     return nil
   }
 
-  /// Has the service leave a receiver.
+  /// Makes the service release a receiver.
   private func remove(_ path: String, for client: GPSDConnection) -> String? {
     number(at: path, for: client) { number in
       removed.insert(number)
@@ -67,7 +67,7 @@ extension GPSDServer {
     }
   }
 
-  /// Runs `body` with the number of a receiver in use that the client's user may open; else returns the reason.
+  /// Runs `body` with the number of a receiver in use that the client's user may open; otherwise returns the reason.
   private func number(at path: String, for client: GPSDConnection, _ body: (Int) -> String?) -> String? {
     guard let number = known(path), !removed.contains(number) else { return "the service does not use \(path)" }
     return mayOpen(receivers[number].access, client) ? body(number) : Self.notPermitted(path)

@@ -8,14 +8,14 @@ import Timekeeping
 import WireBytes
 
 extension GPSDServer {
-  /// Sends a sample of the clock to the clients that want them.
+  /// Sends a sample of the clock to the clients that requested samples.
   func deliver(_ sample: TimeSample, of path: String) {
     guard clients.values.contains(where: \.client.watch.pps), isPermitted else { return }
     let text = GPSDState.text(of: sample, device: path)
     for client in clients.values { client.client.deliver(timing: text, of: path, at: SystemClock.monotonic) }
   }
 
-  /// - Parameter servesClock: whether TOFF comes with the samples of the clock.
+  /// - Parameter servesClock: whether TOFF is sent with the samples of the clock.
   func receive(
     _ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, of receiver: Int, servesClock: Bool = false,
     at now: Moment
@@ -39,12 +39,12 @@ extension GPSDServer {
     for client in clients.values { client.client.deliver(verbatim: copy, of: device.path, at: now) }
   }
 
-  /// Takes a frame: a sentence for those who read NMEA or all frames, another frame in hexadecimal digits for the latter, and a
-  /// correction as a report.
+  /// Sends a frame: a sentence to clients that read NMEA or all frames, any other frame in hexadecimal digits to the
+  /// latter, and a correction as a report.
   func receive(_ frame: borrowing Frame, of receiver: Int, at now: Instant) {
     guard !clients.isEmpty, let index = state.devices.firstIndex(where: { $0.number == receiver }) else { return }
     details[receiver, default: FrameDetails()].receive(frame)
-    // A receiver that sends UBX has its sentences made from the fix.
+    // For a receiver that sends UBX, the sentences are made from the fix.
     let isOwn = !state.devices[index].isBinary
     let isCorrection = frame.kind == .rtcm3 && clients.values.contains { $0.client.watch.json }
     let wantsText = clients.values.contains {

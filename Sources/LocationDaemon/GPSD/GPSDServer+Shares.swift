@@ -4,9 +4,9 @@ import GPSDProtocol
 import Glibc
 import MonotonicTime
 
-// The shares of gpsd's clients: by their user on this machine, else by their address.
+// The shares of gpsd's clients: per user on this machine, otherwise per address.
 extension GPSDServer {
-  /// The number of a client in the shares. A local client whose user is unknown shares with the others of that kind.
+  /// The number of a client in the shares. All local clients with an unknown user have one share.
   static func shareNumber(of socket: borrowing UnixSocket) -> UInt32 {
     if let peer = socket.peer, SocketName(of: socket.descriptor) == nil {
       return Share.number(of: peer.user, own: geteuid())
@@ -18,7 +18,7 @@ extension GPSDServer {
   /// (uid_t)-1, which no user has (setreuid(2)).
   private static let unknownUser = UInt32.max
 
-  /// Returns whether a user may have another client. A refusal is logged, at most once a minute.
+  /// Returns whether a user may have another client. A refusal is logged, at most once per minute.
   func hasRoom(for user: UInt32) -> Bool {
     if clientShare.has(for: user) { return true }
     for line in logShare.lines(
@@ -28,7 +28,7 @@ extension GPSDServer {
     return false
   }
 
-  /// The clients whose unread reports are more than the share of their users.
+  /// The clients whose unread reports exceed the share of their users.
   var clientsToCutOff: [GPSDConnection] {
     let held = clients.values.compactMap { client in
       client.client.output.isEmpty ? nil : (holder: client, user: client.user, amount: client.client.output.count)
@@ -39,7 +39,7 @@ extension GPSDServer {
 }
 
 extension GPSDConnection {
-  /// The time at which a client that watches nothing is closed, unless it sends something; nil for one that watches.
+  /// The time at which a client without a watch is closed, unless it sends something; nil for a client with a watch.
   var idleEnd: Instant? {
     switch client.kind {
     case .nmea: nil

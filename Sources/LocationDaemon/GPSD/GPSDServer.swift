@@ -11,10 +11,10 @@ import SystemPackage
 import Timekeeping
 import WireBytes
 
-/// The sockets for clients of gpsd, on the service's thread. A client that watches is a manager of one program of the host,
-/// named gpsd, as TCP names no user.
+/// The sockets for clients of gpsd, on the service's thread. A watching client is a manager of one program of the host,
+/// named gpsd, because TCP does not identify a user.
 final class GPSDServer {
-  /// The first token; the daemon's other connections have those below.
+  /// The first token; the daemon's other connections have lower tokens.
   static let firstToken: UInt32 = 1 << 30
   /// Tokens of listeners, before those of clients.
   private static let listenerTokens: UInt32 = 64
@@ -33,27 +33,27 @@ final class GPSDServer {
   private var nextToken = GPSDServer.firstToken + GPSDServer.listenerTokens
   var state: GPSDState
   private var program: (id: ProgramID, receiver: GPSDProgram)?
-  /// What the next reports of an epoch have beside the fix, by the numbers of the receivers.
+  /// The content of the next reports of an epoch in addition to the fix, keyed by receiver number.
   var details: [Int: FrameDetails] = [:]
-  /// Of its size is what a client has served in a turn: some dozen requests.
+  /// Its size limits the requests of a client that are served in a turn: a few dozen.
   private var buffer = [UInt8](repeating: 0, count: 256)
   var clientShare = ServiceLimits.clients
   var logShare = LogShare()
-  /// The time at which the listeners are tried again after the system refused a descriptor; nil while it is not refused.
+  /// The time at which the listeners are retried after the system refused a descriptor; nil if it did not.
   private var acceptsAgain: Instant?
   /// Whether the system refused the last descriptor.
   private var isRefused = false
   var commands: [Int: [ClientCommand]] = [:]
   var changes = DeviceChanges()
   private(set) var receivers: [ReceiverStatus] = []
-  /// The receivers that are left to other programs, by their numbers.
+  /// The numbers of the receivers that are released for other programs.
   var removed: Set<Int> = []
   /// The devices to use from now on.
   var added: [String] = []
   private let announcer: NMEAAnnouncer?
 
   /// - Parameters:
-  ///   - isForbidden: whether the command line switches gpsd's protocol off, whatever the policy says.
+  ///   - isForbidden: whether the command line switches gpsd's protocol off, regardless of the policy.
   init(
     _ host: ServiceHost, _ given: [GPSDListener], isForbidden: Bool, policy: DaemonPolicy, version: String,
     _ poller: inout Poller
@@ -70,7 +70,7 @@ final class GPSDServer {
   }
 
   var deadline: Instant? {
-    // Commands that a reply of a receiver has led to.
+    // Commands that result from a reply of a receiver.
     if !commands.isEmpty { return .zero }
     var next = Instant.earlier(.earlier(changes.deadline, announcer?.deadline), acceptsAgain)
     for client in clients.values { next = .earlier(.earlier(next, client.client.deadline), client.idleEnd) }
@@ -79,7 +79,7 @@ final class GPSDServer {
 
   // MARK: Listeners
 
-  /// Whether clients of gpsd are served: policy `off` forbids it, else a socket that was given or policy `on` allows it.
+  /// Whether clients of gpsd are served: policy `off` forbids it, otherwise a given socket or policy `on` allows it.
   private var serves: Bool { !isForbidden && policy.servesGPSD != false }
 
   @discardableResult
@@ -96,7 +96,7 @@ final class GPSDServer {
     return nextListener
   }
 
-  /// Opens and closes the sockets that the policy asks for, and ends the clients that it forbids.
+  /// Opens and closes the sockets as the policy requires, and disconnects the clients that it forbids.
   private func applyPolicy(_ poller: inout Poller) {
     let isGiven = given.contains { $0.kind == .gpsd }
     if serves, policy.servesGPSD == true, !isGiven, ofPolicy.isEmpty {
@@ -118,7 +118,7 @@ final class GPSDServer {
 
   // MARK: Rounds
 
-  /// Takes the events of a round that are not of its clients, which have their turns.
+  /// Handles the events of a round except those of its clients, which have turns.
   func beginRound(_ events: [Poller.Event], _ poller: inout Poller, at now: Moment) {
     for event in events {
       announcer?.handle(event)
@@ -126,7 +126,7 @@ final class GPSDServer {
     }
   }
 
-  /// Takes an event of a client, in its turn.
+  /// Handles an event of a client, in its turn.
   func handle(_ event: Poller.Event, of token: UInt32, _ poller: inout Poller, at now: Moment) {
     guard let client = clients[token] else { return }
     switch event {
@@ -163,7 +163,7 @@ final class GPSDServer {
     announcer?.settle(&poller, at: now.instant)
     takeAnswers(at: now.instant)
     self.receivers = receivers
-    // A change that was begun outlives its client.
+    // A change in progress outlives its client.
     if clients.isEmpty { return performChanges(at: now.instant) }
     if program != nil, !isPermitted { state.forget() }
     updateDevices(at: now)
@@ -213,7 +213,7 @@ final class GPSDServer {
       }
       isRefused = false
     } catch {
-      // Once for a time of refusals.
+      // Logged once per period of refusals.
       if !isRefused { host.log("a client of gpsd cannot be served: \(error) (raise LimitNOFILE of sextantd.service)") }
       isRefused = true
       acceptsAgain = now.instant + LocationServer.acceptInterval
@@ -221,13 +221,13 @@ final class GPSDServer {
     }
   }
 
-  /// Tries the listeners again after the system refused a descriptor.
+  /// Retries the listeners after the system refused a descriptor.
   private func acceptAgain(_ poller: inout Poller) {
     acceptsAgain = nil
     setAccepting(true, &poller)
   }
 
-  /// Watches the listeners, or leaves those who connect in their queues.
+  /// Watches the listeners, or leaves new connections in their queues.
   private func setAccepting(_ accepts: Bool, _ poller: inout Poller) {
     for (token, listener) in listeners {
       try? poller.change(
@@ -294,7 +294,7 @@ final class GPSDServer {
 
   // MARK: Commands
 
-  /// Returns what clients request of a receiver, once.
+  /// Returns the requests of clients to a receiver, once.
   func takeCommands(for receiver: Int) -> [ClientCommand] { commands.removeValue(forKey: receiver) ?? [] }
 
   /// Returns the devices to use from now on, once.
@@ -324,7 +324,7 @@ final class GPSDServer {
     }
   }
 
-  /// Requests the locations that are due, and with them those that are due soon.
+  /// Requests the locations that are due, together with those due soon.
   private func requestLocations(at now: Instant) {
     guard let program, clients.values.contains(where: { $0.demand.isInterrupted && $0.client.isSearchDue(at: now) })
     else { return }
@@ -359,7 +359,7 @@ final class GPSDServer {
   private func hostProgram() -> ProgramID {
     if let program { return program.id }
     let receiver = GPSDProgram()
-    // The administrator has allowed it by the socket, the option or the policy.
+    // The administrator has allowed it with the socket, the option or the policy.
     let id = host.add(
       AppDescription(identifier: "gpsd", keys: UsageKeys()), user: geteuid(), authorization: .authorizedAlways,
       application: .foreground, lingers: false, receiver)
@@ -373,7 +373,7 @@ final class GPSDServer {
     return host.read(program.id) { $0.authorization.status.isAuthorized } ?? false
   }
 
-  /// The demands for `sextant status`; nil without one.
+  /// The demands for `sextant status`; nil if there is none.
   var status: (demands: [String], delivered: Int, dropped: Int)? {
     guard let program else { return nil }
     let words = host.read(program.id) { $0.demands.flatMap(\.words) } ?? []
@@ -386,7 +386,7 @@ final class GPSDServer {
 }
 
 extension GPSDClient.Demand {
-  /// The calls of a manager that has the demand. Interrupted ones are followed by requests.
+  /// The calls of a manager that has the demand. Interrupted updates are followed by requests.
   var calls: [ClientCall] {
     let accuracy: Double =
       switch self {
@@ -394,7 +394,7 @@ extension GPSDClient.Demand {
       // The best accuracy keeps the receiver at its full rate.
       case .continuous(let metres): metres ?? -2
       case .every(_, let metres): metres ?? -1
-      // A request for the best accuracy lasts until it improves no more.
+      // A request for the best accuracy lasts until the accuracy no longer improves.
       case .polled(let metres): metres ?? 10
       }
     let calls: [ClientCall] = [

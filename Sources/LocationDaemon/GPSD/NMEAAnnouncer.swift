@@ -5,8 +5,8 @@ import LocationService
 import MonotonicTime
 import SystemBus
 
-/// Announces the TCP sockets of NMEA by mDNS: ``ServiceAnnouncement`` decides, this connects, sends and receives, on the
-/// service's thread. A machine without a bus has no announcement, and nothing is tried again.
+/// Announces the TCP sockets of NMEA through mDNS: ``ServiceAnnouncement`` decides, and this type connects, sends and
+/// receives, on the service's thread. A machine without a bus has no announcement, and there is no retry.
 final class NMEAAnnouncer {
   /// The type of NMEA 0183 over TCP (IANA, service names, "nmea-0183").
   static let type = "_nmea-0183._tcp"
@@ -23,7 +23,7 @@ final class NMEAAnnouncer {
   /// Returns nil without a TCP socket of NMEA, and on a machine that probably has no bus.
   init?(_ listeners: [GPSDListener], log: @escaping (String) -> Void, at now: Instant) {
     let names = listeners.filter { $0.kind == .nmea && $0.path == nil }.compactMap { SocketName(of: $0.descriptor) }
-    // A socket of each family has the same port.
+    // The sockets of both address families have the same port.
     let services = Set(names.map(\.service))
     guard !services.isEmpty, BusConnection.mayHaveSystemBus else { return nil }
     announcement = ServiceAnnouncement(Array(services), name: "Sextant on \(Self.hostName)")
@@ -39,7 +39,7 @@ final class NMEAAnnouncer {
 
   var deadline: Instant? { .earlier(nextTry, connection?.deadline) }
 
-  /// Takes an event of the poller.
+  /// Handles an event of the poller.
   func handle(_ event: Poller.Event) {
     switch event {
     case .readable(Self.token), .writable(Self.token), .hangUp(Self.token): isDue = true
@@ -47,7 +47,7 @@ final class NMEAAnnouncer {
     }
   }
 
-  /// Sends what waits, and takes the messages that came.
+  /// Sends the pending messages, and handles the received ones.
   func settle(_ poller: inout Poller, at now: Instant) {
     guard isDue || deadline.map({ now >= $0 }) ?? false else { return }
     isDue = false
@@ -79,7 +79,7 @@ final class NMEAAnnouncer {
 }
 
 extension SocketName {
-  /// A socket that only this machine reaches is announced to this machine only.
+  /// A socket that is reachable only from this machine is announced only on this machine.
   fileprivate var service: ServiceAnnouncement.Service {
     ServiceAnnouncement.Service(
       type: NMEAAnnouncer.type, port: port, interface: isLoopback ? Self.loopbackInterface : nil,

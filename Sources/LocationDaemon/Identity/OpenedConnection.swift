@@ -4,21 +4,22 @@ import FileSystem
 import Glibc
 import SystemPackage
 
-/// Whether the program that a process executes now has opened its connection.
+/// Checks that the program that a process executes now has opened its connection.
 ///
-/// A process may connect, pass a copy of the connection on and execute another program (execve(2)) before the service looks its
-/// executable up: that program would have the permission, and the first one the locations. A descriptor that is closed on exec
-/// (O_CLOEXEC) cannot come from an earlier program of the process. So the process has to have the connection's other end open in this
-/// way. This holds for a number of a process that was used again, too.
+/// A process may connect, pass a copy of the connection on and execute another program (execve(2)) before the service
+/// looks up its executable: the second program would have the permission, and the first one would receive the
+/// locations. A descriptor that is closed on exec (O_CLOEXEC) cannot come from an earlier program of the process.
+/// Therefore the process must have the connection's other end open with this flag. The check also covers reused process
+/// ids.
 enum OpenedConnection {
-  /// The largest number of descriptors that are looked at; the lowest first.
+  /// The largest number of descriptors that are checked; the lowest first.
   static let descriptorLimit = 1024
 
-  /// Whether the kernel reports the other end of a connection: Linux 5.14 and later with CONFIG_UNIX_DIAG. It is found out at the start
-  /// of the service, while descriptors are left.
+  /// Whether the kernel reports the other end of a connection: Linux 5.14 and later with CONFIG_UNIX_DIAG. Determined
+  /// at the start of the service, while descriptors are available.
   static let isReported: Bool = {
     var ends: [Int32] = [-1, -1]
-    // The call's own frame owns the two numbers.
+    // The call's frame owns the two numbers.
     guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else { return false }
     let one = UnixSocket(adopting: ends[0])
     let other = UnixSocket(adopting: ends[1])
@@ -27,11 +28,11 @@ enum OpenedConnection {
     return (try? one.peerInode()) == found.inode
   }()
 
-  /// Returns false if another program may have opened the connection. Where the kernel does not report it, the result is
-  /// true. So it is for a process without visible descriptors, which may have ended.
+  /// Returns false if another program may have opened the connection. Returns true if the kernel does not report it, or
+  /// if the process has no visible descriptors and may have ended.
   static func isOwn(_ socket: borrowing UnixSocket, of process: Int32) -> Bool {
     guard isReported else { return true }
-    // A socket that was made in another network namespace is not listed.
+    // A socket created in another network namespace is not listed.
     guard let inode = try? socket.peerInode() else { return false }
     let folder = "/proc/\(process)/fdinfo"
     let numbers = FileLookup.names(in: folder).compactMap { Int32($0) }.sorted().prefix(descriptorLimit)
@@ -50,7 +51,7 @@ struct DescriptorInformation: Equatable {
   var inode: UInt64
   var isClosedOnExec: Bool
 
-  /// Nil without the inode, which Linux has since 5.14.
+  /// Returns nil if the inode is missing, which Linux reports since 5.14.
   init?(_ text: String) {
     var values: [Substring: Substring] = [:]
     for line in text.split(separator: "\n") {

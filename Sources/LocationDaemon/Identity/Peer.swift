@@ -3,21 +3,21 @@ import EventLoop
 import FileSystem
 import Positioning
 
-/// The program at the other end of a connection, as the kernel knows it.
+/// The program at the other end of a connection, according to the kernel.
 struct Peer: Equatable, Sendable {
   let credentials: PeerCredentials
   private let program: PeerExecutable
-  /// Its unit of the system's service manager, such as hike.service; nil outside a unit.
+  /// The process's unit of the system's service manager, such as hike.service; nil outside a unit.
   let unit: String?
   /// Its unit of the system's or its user's service manager, which can start it again.
   let launchUnit: LaunchUnit?
   /// The path of its control group; nil if it is unknown.
   let group: String?
-  /// The start of the process (``ProcessStat``).
+  /// The start time of the process (``ProcessStat``).
   let start: UInt64?
 
-  /// Reads what the kernel has of the process that has connected. If the process ended meanwhile, nothing is known: its number may be
-  /// that of another one.
+  /// Reads the kernel's data about the process that has connected. If the process has ended, nothing is known: its id
+  /// may belong to another process.
   init(_ socket: borrowing UnixSocket, _ credentials: PeerCredentials) {
     let process = socket.peerProcess()
     let peer = Peer(credentials)
@@ -27,7 +27,7 @@ struct Peer: Equatable, Sendable {
     }
   }
 
-  /// Reads what the kernel has of a process by its number.
+  /// Reads the kernel's data about a process with a given id.
   init(_ credentials: PeerCredentials) {
     let start = ProcessStat(process: credentials.process)?.start
     let group = AttributeFile.read("/proc/\(credentials.process)/cgroup").flatMap { ControlGroup($0) }
@@ -60,21 +60,21 @@ struct Peer: Equatable, Sendable {
   /// The path of its executable on the host; nil if it is not known.
   var executable: String? { program.path }
 
-  /// Why its executable is not known; nil if it is.
+  /// The reason why its executable is unknown; nil if it is known.
   var reason: PeerExecutable.Reason? { program.reason }
 
-  /// The same process without a known executable, as another program may have opened its connection.
+  /// The same process without a known executable, because another program may have opened its connection.
   func withoutExecutable() -> Peer {
     Peer(credentials, .unknown(.connection), unit: unit, launchUnit: launchUnit, group: group, start: start)
   }
 
-  /// The name of the executable without its folder, or of the process.
+  /// The name of the executable without its folder, or the name of the process.
   var executableName: String {
     executable.map { ProgramLabel.text(String(ProgramIdentity.fileName($0))) } ?? "process-\(credentials.process)"
   }
 
-  /// Whether the process executes another program now than the one that connected (execve(2)). A process that is gone does not:
-  /// what it has sent is its own.
+  /// Whether the process now executes a different program from the one that connected (execve(2)). False if the process
+  /// has ended: it sent its own messages.
   var executesAnotherProgram: Bool {
     guard let file = program.file, let present = FileLookup.identity("/proc/\(credentials.process)/exe") else {
       return false
@@ -88,10 +88,10 @@ struct Peer: Equatable, Sendable {
     return FileLookup.identity("/proc/\(credentials.process)/exe") == file && isStillThere
   }
 
-  /// Whether the number of the process is still that of the same process.
+  /// Whether the process id still belongs to the same process.
   private var isStillThere: Bool { stat != nil }
 
-  /// The state of the process now; nil if it is gone.
+  /// The current state of the process; nil if it has ended.
   private var stat: ProcessStat? {
     guard let stat = ProcessStat(process: credentials.process), start == nil || stat.start == start else { return nil }
     return stat
@@ -100,21 +100,21 @@ struct Peer: Equatable, Sendable {
   /// Returns the unit of a process from the content of /proc/PID/cgroup.
   static func unit(inCgroup text: String) -> String? { ControlGroup(text)?.systemUnit }
 
-  /// Whether the process is in the foreground of its controlling terminal now.
+  /// Whether the process is currently in the foreground of its controlling terminal.
   var applicationState: ApplicationState { stat?.isInForeground == true ? .foreground : .background }
 
   /// Whether the process has a controlling terminal.
   var hasTerminal: Bool { stat?.hasTerminal == true }
 
-  /// The processes that have started it, the nearest first.
+  /// Its ancestor processes, the nearest first.
   var ancestors: [Int32] { parents.map(\.process) }
 
   private struct Parent {
     var process: Int32
-    /// Nil for a process that is gone.
+    /// Nil for a process that has ended.
     var stat: ProcessStat?
 
-    /// Whether it gets the processes whose parents have ended: process 1 and the service managers of users
+    /// Whether the process adopts orphaned processes: process 1 and the service managers of users
     /// (PR_SET_CHILD_SUBREAPER in prctl(2)).
     var isReaper: Bool { process == 1 || stat?.name == "systemd" }
   }
@@ -122,7 +122,7 @@ struct Peer: Equatable, Sendable {
   private var parents: [Parent] {
     var found: [Parent] = []
     var process = stat
-    // The limit ends a chain whose numbers are used again meanwhile.
+    // The limit ends a chain whose process ids are reused during the search.
     while found.count < 64, let number = process?.parent, number > 0 {
       process = ProcessStat(process: number)
       found.append(Parent(process: number, stat: process))
@@ -134,7 +134,7 @@ struct Peer: Equatable, Sendable {
   var answerer: PermissionQuestions.Answerer {
     let parents = parents
     let chain = [stat] + parents.map(\.stat)
-    // The process below a reaper was started by it, or by a process that has ended.
+    // The child of a reaper was started by the reaper, or by a process that has ended.
     let detached = parents.firstIndex(where: \.isReaper).flatMap { chain[$0]?.start }
     return PermissionQuestions.Answerer(
       user: credentials.user, process: credentials.process, executable: executable, ancestors: parents.map(\.process),

@@ -2,24 +2,24 @@
 import FileSystem
 import SystemPackage
 
-/// The executable of a process as the service sees it.
+/// The executable of a process, from the service's point of view.
 enum PeerExecutable: Equatable, Sendable {
-  /// A file at a path of the host.
+  /// A file at a path on the host.
   case known(path: String, file: FileLookup.Identity?)
   case unknown(Reason)
 
-  /// Why the executable of a program is not known.
+  /// The reason why the executable of a program is unknown.
   enum Reason: Hashable, Sendable {
-    /// The process is in another user or mount namespace, where the path may be that of another file.
+    /// The process is in another user or mount namespace, where the path may refer to another file.
     case namespace
-    /// The process is gone, or hidden from the service.
+    /// The process has ended, or is hidden from the service.
     case hidden
     /// The file was deleted or replaced since the start of the process.
     case replaced
     /// The connection may have been opened by another program.
     case connection
 
-    /// The reason in words, and what an administrator or the user can do.
+    /// The reason as text, and the remedy for an administrator or the user.
     func text(unit: String?) -> String {
       let grant = unit.map { "permit its unit with `grant \($0) always` in /etc/sextant/policy" }
       let advice: String
@@ -58,19 +58,19 @@ enum PeerExecutable: Equatable, Sendable {
     self = Self.judged(path, file, found, namespaces, own: .own, host: .host)
   }
 
-  /// The file at a path of the service's own namespace.
+  /// The file at a path in the service's namespace.
   enum Visible: Equatable, Sendable {
     case file(FileLookup.Identity), absent
-    /// The service may not look it up.
+    /// The service lacks permission to look it up.
     case concealed
   }
 
   /// Returns the executable if its path is valid on the host.
   ///
-  /// The kernel writes the path as it is in the process's mount namespace. Where that is the namespace of the host (process 1) or of the
-  /// service, it is the host's. In the sandbox of the unit the service does not see all files of the host, such as those in /home; but
-  /// a file that it does see at the path has to be the same one. Where the namespace of process 1 cannot be read, the path counts only
-  /// if the service sees the same file there.
+  /// The kernel reports the path in the process's mount namespace. If that is the namespace of the host (process 1) or
+  /// of the service, the path is valid on the host. In the sandbox of the unit the service does not see all files of
+  /// the host, such as those in /home; but a file that it sees at the path must be the same one. If the namespace of
+  /// process 1 cannot be read, the path is accepted only if the service sees the same file there.
   static func judged(
     _ path: String, _ file: FileLookup.Identity, _ found: Visible, _ process: Namespaces, own: Namespaces,
     host: Namespaces
@@ -79,7 +79,7 @@ enum PeerExecutable: Equatable, Sendable {
     guard user == own.user, mount == own.mount || mount == host.mount || host.mount == nil else {
       return .unknown(.namespace)
     }
-    // A file that is deleted has this at the end of its path, and so may a file that is not.
+    // The path of a deleted file ends with this, and the path of an existing file may too.
     if path.hasSuffix(" (deleted)") || !path.hasPrefix("/") || path.contains("\u{FFFD}") { return .unknown(.replaced) }
     switch found {
     case .file(file): return .known(path: path, file: file)
@@ -91,7 +91,7 @@ enum PeerExecutable: Equatable, Sendable {
   }
 }
 
-/// The user and mount namespaces of a process (namespaces(7)); nil for one that cannot be read.
+/// The user and mount namespaces of a process (namespaces(7)); nil if they cannot be read.
 struct Namespaces: Equatable, Sendable {
   var user: String?
   var mount: String?
@@ -107,7 +107,7 @@ struct Namespaces: Equatable, Sendable {
     mount = try? Syscalls.target(ofLink: "\(folder)/ns/mnt")
   }
 
-  /// Those of the service, and those of process 1.
+  /// The namespaces of the service and of process 1.
   static let own = Namespaces("/proc/self")
   static let host = Namespaces("/proc/1")
 }

@@ -2,15 +2,15 @@
 import EventLoop
 import WireBytes
 
-/// The identity of a program beside its user, by the kernel: the key of its stored state. Whatever a program states about itself is a
-/// label below it (``ProgramLabel``).
+/// The identity of a program for one user, as the kernel reports it: the key of its stored state. A name that the
+/// program declares is only a label (``ProgramLabel``).
 enum ProgramIdentity: Hashable, Sendable {
   /// The path of its executable.
   case executable(String)
-  /// A unit of the system with a grant, whose executable is unknown, as in a namespace of its own.
+  /// A system unit with a grant, whose executable is unknown, for example because it has its own namespace.
   case unit(String)
 
-  /// The name in the authorization store: NAME@EXECUTABLE with the name of the executable's file, or UNIT@unit.
+  /// The name in the authorization store: NAME@EXECUTABLE, where NAME is the executable's file name, or UNIT@unit.
   var name: String {
     switch self {
     case .executable(let path): "\(Self.fileName(path))@\(path)"
@@ -18,7 +18,7 @@ enum ProgramIdentity: Hashable, Sendable {
     }
   }
 
-  /// The executable; nil without a known one.
+  /// The executable; nil if it is unknown.
   var executable: String? { if case .executable(let path) = self { path } else { nil } }
 
   /// Returns the identity of a stored name; nil for any other text. The name of a file has no slash, so the first `@/` of a name ends
@@ -33,7 +33,7 @@ enum ProgramIdentity: Hashable, Sendable {
     ProgramIdentity(name: name) != nil || name.hasSuffix("@unit") && !name.contains("/")
   }
 
-  /// Returns the part of a name from its first `@/` on, without the `@`; nil without one.
+  /// Returns the part of a name from its first `@/` on, without the `@`; nil if there is none.
   private static func executable(inName name: String) -> String? {
     guard let at = name.utf8.occurrence(of: "@/".utf8) else { return nil }
     return String(name[name.index(after: at.lowerBound)...])
@@ -42,13 +42,13 @@ enum ProgramIdentity: Hashable, Sendable {
   static func fileName(_ path: String) -> Substring { path.split(separator: "/").last ?? "" }
 }
 
-/// A name that a program states, as a label: it identifies nothing, and is printed and logged in this form only.
+/// A name that a program declares, as a label: it is not an identity, and is printed and logged only in this form.
 enum ProgramLabel {
   /// The largest number of bytes.
   static let limit = 64
 
-  /// Returns the label for a stated name: control characters, and those with a meaning in a name of the store (`@`, `/`, `%`), are
-  /// written as %XX; a longer text is cut.
+  /// Returns the label for a declared name: control characters, and characters with a meaning in the store (`@`, `/`,
+  /// `%`), are written as %XX; a longer text is truncated.
   static func text(_ stated: String) -> String {
     var label = ""
     for scalar in stated.unicodeScalars.prefix(limit) {
@@ -63,10 +63,10 @@ enum ProgramLabel {
     return label
   }
 
-  /// The largest number of characters of a reason in a question.
+  /// The largest number of characters of a reason in a prompt.
   private static let reasonLimit = 256
 
-  /// Returns a program's own words for a question in one line, without control characters; a longer text is cut.
+  /// Returns a program's own text for a prompt in one line, without control characters; a longer text is truncated.
   static func reason(_ stated: String) -> String {
     let printed = PrintedText.escaped(String(stated.prefix(reasonLimit)))
     return printed.count > reasonLimit ? printed.prefix(reasonLimit) + "…" : printed

@@ -3,9 +3,9 @@ import LocationService
 import Positioning
 import ServiceProtocol
 
-/// A program that does not run, as the host sees it.
+/// A program that does not run, from the host's point of view.
 final class AbsentProgram: ProgramReceiver, @unchecked Sendable {
-  // Sendable: the service's thread alone uses it.
+  // Sendable: only the service's thread uses it.
   private weak var launcher: Launcher?
   private let key: Launcher.Key
 
@@ -19,7 +19,7 @@ final class AbsentProgram: ProgramReceiver, @unchecked Sendable {
   }
 }
 
-/// A message that changes what goes on without the program.
+/// A message that changes the services that continue without the program.
 enum RegistrationChange: Equatable {
   case significantStart(Int)
   case significantStop(Int)
@@ -29,7 +29,7 @@ enum RegistrationChange: Equatable {
 }
 
 extension ClientAction {
-  /// Whether a manager has no delegate from then on: what was on its way to that may not have been delivered.
+  /// Whether a manager has no delegate from then on: events in transit to the delegate may not have been delivered.
   var losesDelegate: Bool {
     switch self {
     case .removeManager, .call(_, .setDelegate(nil)): true

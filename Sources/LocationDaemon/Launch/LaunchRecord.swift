@@ -4,9 +4,9 @@ import Varlink
 
 /// The systemd unit of a program.
 enum LaunchUnit: Hashable, Codable, Sendable {
-  /// A service of the system's manager.
+  /// A service of the system's service manager.
   case system(String)
-  /// A service of the manager of the program's user.
+  /// A service of the program's user's service manager.
   case user(String)
 
   var name: String {
@@ -21,8 +21,8 @@ enum LaunchUnit: Hashable, Codable, Sendable {
     self.init(group, user: user)
   }
 
-  /// Returns the unit of a control group: a service of the system's manager is the outermost one, and those of a user are in
-  /// user@UID.service. Nil outside a service, as in a login.
+  /// Returns the unit of a control group: a service of the system's manager is the outermost one, and a user's services
+  /// are in user@UID.service. Nil outside a service, such as in a login session.
   init?(_ group: ControlGroup, user: UInt32) {
     let names = group.units
     guard let outer = names.first, outer.hasSuffix(".service") else { return nil }
@@ -30,26 +30,26 @@ enum LaunchUnit: Hashable, Codable, Sendable {
       self = .system(outer)
       return
     }
-    // A manager starts the programs of its own user.
+    // A user's service manager starts only the programs of its user.
     guard outer == "user@\(user).service", names.count > 1, names[1].hasSuffix(".service") else { return nil }
     self = .user(names[1])
   }
 }
 
-/// What is stored of a program that an event starts: the file `launch` beside its regions.
+/// The stored state of a program that an event starts: the file `launch` next to its regions.
 struct LaunchRecord: Equatable, Codable, Sendable {
   static let version = 1
-  /// The numbers of events: nanoseconds since the start of the computer, and those that follow them.
+  /// The numbers of events: they start at nanoseconds since the boot of the computer, and count up.
   private static let eventNumbers = 0...Int.max / 2
 
   var version = Self.version
   var unit: LaunchUnit
-  /// The executable, by which a policy may grant permission.
+  /// The executable, to which a policy may grant permission.
   var executable: String?
   var keys: UsageKeys
-  /// Whether the significant-change service goes on without the program.
+  /// Whether the significant-change service continues without the program.
   var wantsSignificant = false
-  /// The place from which the next significant change counts.
+  /// The place from which the next significant change is measured.
   var origin: Coordinate?
   /// Whether the unit was stopped on purpose.
   var isStopped = false
@@ -57,7 +57,7 @@ struct LaunchRecord: Equatable, Codable, Sendable {
   /// The numbers of `events`; nil in the file of an older version.
   private var numbers: [Int]?
 
-  /// The events that wait, the oldest first.
+  /// The waiting events, the oldest first.
   var waiting: [NumberedEvent] {
     get {
       let numbers = numbers ?? Array(events.indices)
@@ -72,7 +72,7 @@ struct LaunchRecord: Equatable, Codable, Sendable {
     self.keys = keys
   }
 
-  /// Nil for a text that is damaged or of a later version.
+  /// Returns nil for a damaged text, or a text of a later version.
   init?(_ text: String) {
     guard let json = try? JSON(parsing: Array(text.utf8)), let record: LaunchRecord = try? json.decode(),
       record.version == Self.version, record.waiting.allSatisfy({ Self.eventNumbers ~= $0.number })
@@ -85,8 +85,8 @@ struct LaunchRecord: Equatable, Codable, Sendable {
     return String(decoding: bytes, as: UTF8.self) + "\n"
   }
 
-  /// Takes a location of the significant-change service. Returns whether it is a change. The service's first location after the
-  /// program's end is a change only if the program's last place is far from it (SC-2).
+  /// Handles a location of the significant-change service. Returns whether it is a change. The service's first location
+  /// after the program's end is a change only if the program's last place is far from it (SC-2).
   mutating func isChange(_ location: Location) -> Bool {
     defer { if origin == nil { origin = location.coordinate } }
     guard let origin, Geodesic.distanceMetres(origin, location.coordinate) >= Self.changeMetres else { return false }

@@ -8,7 +8,7 @@ import ReceiverStream
 import ServiceProtocol
 
 /// The programs that have registered for events and run in a unit: it keeps their records, watches their regions while they do
-/// not run, and has their units started. ``ProgramLaunch`` decides. The service's thread alone uses it.
+/// not run, and gets their units started. ``ProgramLaunch`` decides. Only the service's thread uses it.
 final class Launcher {
   /// A name in the authorization store, and its user.
   struct Key: Hashable, Comparable {
@@ -21,16 +21,17 @@ final class Launcher {
   struct Entry {
     var record: LaunchRecord
     var launch: ProgramLaunch
-    /// The program in the host, while it does not run.
+    /// The host's representation of the program, while the program does not run.
     var absent: (id: ProgramID, receiver: AbsentProgram)?
     /// The text of its file.
     var stored: String?
     var isRefusalLogged = false
-    /// The time of the last significant change that it was sent, or that has started it.
+    /// The time of the last significant change that was sent to the program, or that started it.
     var significantDeliveredAt: Instant?
   }
 
-  /// The largest number of programs of one user that are watched while they do not run. Names are the programs' own choice.
+  /// The largest number of programs of one user that are watched while they do not run. Programs choose their names
+  /// themselves.
   private static let programLimit = 64
   private static let busToken = Poller.Token(rawValue: (1 << 20) - 1)
   private static let manager = Positioning.ClientID(0)
@@ -43,13 +44,13 @@ final class Launcher {
   private(set) var entries: [Key: Entry] = [:]
   /// The connections of module CoreLocation, by program.
   private var connections: [Key: Set<UInt32>] = [:]
-  /// Those whose programs may have taken events of monitors in this round.
+  /// Connections whose programs may have handled events of monitors in this round.
   private var connectionsToCheck: [Connection] = []
   private var isStoreFailureLogged = false
-  /// The units of users' managers that their launchers start next, and whether what they watch has changed.
+  /// The units of users' managers that their launchers start next, and whether the units to watch have changed.
   var userStarts: [UInt32: [String]] = [:]
   var usersWithChanges: Set<UInt32> = []
-  /// The users whose launcher is connected.
+  /// The users with a connected launcher.
   var launcherUsers: Set<UInt32> = []
 
   init(_ host: ServiceHost, _ policy: DaemonPolicy, at now: Instant) {
@@ -76,7 +77,8 @@ final class Launcher {
 
   // MARK: Connections
 
-  /// A program has connected, and is not added to the host yet. Returns the reason if it was started for an event.
+  /// Handles a program that has connected, and is not added to the host yet. Returns the reason if it was started for
+  /// an event.
   func connected(_ connection: Connection, at now: Instant) -> LaunchReason? {
     guard connection.identity != nil else { return nil }
     let key = Self.key(of: connection)
@@ -88,13 +90,14 @@ final class Launcher {
     return reason
   }
 
-  /// The program of a connection was added to the host, with the states that were stored before its events or after them.
+  /// Handles the addition of a connection's program to the host, with the states that were stored before its events or
+  /// after them.
   func added(_ connection: Connection, _ program: ProgramID) {
     guard let events = entries[Self.key(of: connection)]?.launch.events, !events.isEmpty else { return }
     _ = host.changeOnThread(program) { engine, now in engine.assume(events, at: now.instant) }
   }
 
-  /// A program applies its message: what it registers is stored, and what has waited is handed to it.
+  /// Handles a program's message: its registrations are stored, and waiting events are passed to it.
   func received(
     _ action: ClientAction, _ connection: Connection, _ program: ProgramID, _ keys: UsageKeys, at now: Moment
   ) {
@@ -150,7 +153,8 @@ final class Launcher {
     watchUnits()
   }
 
-  /// Whether regions, visits or conditions go on without the program; of monitors that it has not opened, those on the disk.
+  /// Whether regions, visits or conditions continue without the program, including the stored conditions of monitors
+  /// that it has not opened.
   private func isRegistered(_ key: Key, _ program: ProgramID) -> Bool {
     let open = host.read(program) { ($0.isRegistered, $0.monitorNames) } ?? (false, [])
     return open.0
@@ -159,7 +163,7 @@ final class Launcher {
       }
   }
 
-  /// A connection ends. The host still has its program.
+  /// Handles the end of a connection, while the host still has its program.
   func disconnecting(_ connection: Connection) {
     guard case .coreLocation(let program, _) = connection.role else { return }
     let key = Self.key(of: connection)
@@ -174,7 +178,7 @@ final class Launcher {
     if let delivered { entries[key]?.significantDeliveredAt = delivered }
   }
 
-  /// The host no longer has the program of a connection.
+  /// Handles the removal of a connection's program from the host.
   func disconnected(_ connection: Connection, at now: Instant) {
     let key = Self.key(of: connection)
     guard connections[key] == nil, entries[key] != nil, !host.isFinishing else { return }
@@ -183,7 +187,7 @@ final class Launcher {
     settle(key, at: now)
   }
 
-  /// An update with events that have waited was written to a program that does not report what it takes.
+  /// Handles a written update with waiting events for a program that does not acknowledge events.
   func written(_ numbers: [Int], to connection: Connection) {
     let key = Self.key(of: connection)
     entries[key]?.launch.taken(numbers)
@@ -204,7 +208,7 @@ final class Launcher {
     return false
   }
 
-  /// Adds the program to the host while it is watched for it, or removes it.
+  /// Adds the program to the host while its regions are watched for it, or removes it.
   private func settle(_ key: Key, at now: Instant) {
     guard let entry = entries[key] else { return }
     let isWatched = mayLaunch(key, entry) && entry.launch.isWatched
@@ -227,7 +231,7 @@ final class Launcher {
       identifier: key.name, keys: entry.record.keys, executable: entry.record.executable)
     let id = host.add(
       app, user: key.user, authorization: grant, application: .background, isAbsent: true, receiver)
-    // With permission for its use only, nothing wakes it.
+    // With the permission "when in use", no event starts it.
     if host.read(id, { $0.authorization.status }) == .authorizedWhenInUse { return host.remove(id) }
     let monitors = files.monitors(of: key.name, key.user).map { (name: $0, records: host.monitorRecords($0, of: id)) }
     let events = entry.launch.events
@@ -239,7 +243,7 @@ final class Launcher {
     entries[key]?.absent = (id, receiver)
   }
 
-  /// Takes an output for a program that does not run.
+  /// Handles an output for a program that does not run.
   func receive(_ output: PositioningOutput, of key: Key) {
     guard var entry = entries[key], let absent = entry.absent else { return }
     let now = SystemClock.monotonic
@@ -249,7 +253,7 @@ final class Launcher {
       case .delegate(.didUpdateLocations(let locations)):
         guard let location = locations.last, entry.record.isChange(location) else { continue }
         entry.significantDeliveredAt = now
-      // The state beside a crossing; one that the program does not want to be told does not start it.
+      // The state that accompanies a crossing. A crossing that the program has disabled does not start it.
       case .delegate(.didDetermineState) where entry.launch.events.isEmpty: continue
       case .monitor where entry.launch.events.contains(event): continue
       case .delegate, .monitor: break
@@ -257,7 +261,7 @@ final class Launcher {
       entry.launch.receive(event, at: now)
     }
     entries[key] = entry
-    // Before the state of the region, which the host stores next.
+    // Stored before the state of the region, which the host stores next.
     store(key)
     perform(key, at: now)
   }
@@ -282,7 +286,7 @@ final class Launcher {
     }
   }
 
-  /// The units of a user's manager whose stops are of interest.
+  /// The units of a user's service manager whose stops are observed.
   func userUnits(of user: UInt32) -> [String] {
     entries.compactMap { key, entry in
       if key.user == user, case .user(let unit) = entry.record.unit { unit } else { nil }
@@ -316,7 +320,7 @@ final class Launcher {
     }
   }
 
-  /// The launcher of a user has connected.
+  /// Handles the connection of a user's launcher.
   func launcherCame(_ user: UInt32, at now: Instant) {
     launcherUsers.insert(user)
     for key in entries.keys.sorted() where key.user == user {
@@ -329,7 +333,7 @@ final class Launcher {
     entries.filter { $0.value.record.unit == unit && (user == nil || $0.key.user == user) }.keys.sorted()
   }
 
-  /// Removes the events that a program has taken from its monitors.
+  /// Removes the events of its monitors that a program has handled.
   private func takeFromMonitors(_ connection: Connection) {
     let key = Self.key(of: connection)
     guard let program = connection.program, let launch = entries[key]?.launch, !launch.waiting.isEmpty else { return }
@@ -348,13 +352,13 @@ final class Launcher {
     entries.values.reduce(bus.deadline) { .earlier($0, $1.launch.deadline) }
   }
 
-  /// Takes the events of a round of the thread.
+  /// Handles the events of a round of the thread.
   func handle(_ events: [Poller.Event]) {
     for event in events { bus.handle(event) }
   }
 
   func roundEnded(_ poller: inout Poller, at now: Instant) {
-    // After the monitors were stored, whose records show which events were taken.
+    // After the monitors were stored: their records show which events were handled.
     for connection in connectionsToCheck {
       takeFromMonitors(connection)
       store(Self.key(of: connection))
@@ -378,7 +382,7 @@ final class Launcher {
     }
   }
 
-  /// Grants may have come or gone.
+  /// Grants may have been added or removed.
   private func policyChanged(at now: Instant) {
     for key in entries.keys.sorted() {
       if let absent = entries[key]?.absent { host.remove(absent.id) }

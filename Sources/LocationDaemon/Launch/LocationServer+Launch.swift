@@ -29,7 +29,7 @@ extension LocationServer {
     }
   }
 
-  /// Sends the units of its user to a launcher: those to start, and those to watch if they have changed.
+  /// Sends a launcher the units of its user: the units to start, and the units to watch if they have changed.
   func deliverUnits(to connection: Connection, _ call: VarlinkServerConnection.CallID, _ hasUnits: Bool) {
     let user = connection.credentials.user
     let starts = launcher.userStarts.removeValue(forKey: user) ?? []
@@ -43,7 +43,7 @@ extension LocationServer {
     connection.role = .launcher(call, hasUnits: true)
   }
 
-  /// The programs that do not run and have an event that would start them, for the status.
+  /// The programs that do not run and that an event would start, for the status.
   func absentPrograms(forUser viewer: UInt32) -> [JSON] {
     launcher.entries.sorted { $0.key < $1.key }.compactMap { key, entry in
       guard let absent = entry.absent else { return nil }

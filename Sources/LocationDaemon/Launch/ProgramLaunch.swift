@@ -3,7 +3,7 @@ import MonotonicTime
 import Positioning
 import ReceiverStream
 
-/// Why the service has started a program.
+/// The reason why the service has started a program.
 enum LaunchReason: String, Equatable, Sendable {
   case region, visit, significantChange, condition
 
@@ -17,7 +17,7 @@ enum LaunchReason: String, Equatable, Sendable {
   }
 }
 
-/// The start of one program by the events that it registered for.
+/// The start of one program for the events that it registered for.
 ///
 ///     running ──its last connection ends──▶ absent ──an event──▶ starting ──it connects──▶ running
 ///     starting ──the start fails, or it does not connect──▶ delayed ──time──▶ starting; after five starts: exhausted
@@ -26,14 +26,14 @@ enum LaunchReason: String, Equatable, Sendable {
 ///     any ──its unit is stopped on purpose──▶ stopped ──a user starts it: it connects──▶ running
 struct ProgramLaunch: Equatable, Sendable {
   enum State: Equatable, Sendable {
-    /// It has a connection. `start` is the number of starts before, without an event that it has taken.
+    /// The program has a connection. `start` is the number of previous starts after which it did not handle an event.
     case running(start: Int)
     case absent
-    /// Its unit was asked to start, for the nth time, and it has until then to connect.
+    /// The nth start of its unit was requested, and the program must connect by that time.
     case starting(Int, until: Instant)
-    /// The nth start comes at that time.
+    /// The nth start is due at that time.
     case delayed(Int, until: Instant)
-    /// The starts have failed. An event after that time begins anew.
+    /// The starts have failed. An event after that time starts over.
     case exhausted(until: Instant)
     case stopped
   }
@@ -43,9 +43,9 @@ struct ProgramLaunch: Equatable, Sendable {
     case log(String)
   }
 
-  /// The time in which a program connects and makes its manager, after its unit was asked to start.
+  /// The time limit for a program to connect and make its manager, after the start of its unit was requested.
   static let connectTime = Milliseconds(60_000)
-  /// The delays before the second start and those after it.
+  /// The delays before the second and later starts.
   static let delays = [Milliseconds(5000), Milliseconds(30_000), Milliseconds(120_000), Milliseconds(600_000)]
   /// The time without a start after the last failed one.
   static let rest = Milliseconds(3_600_000)
@@ -53,19 +53,19 @@ struct ProgramLaunch: Equatable, Sendable {
   static let eventLimit = 200
 
   private(set) var state: State
-  /// The events that the program has not taken, the oldest first.
+  /// The events that the program has not handled, the oldest first.
   private(set) var waiting: [NumberedEvent]
-  /// The connection that an event is on its way to, by the event's number.
+  /// The connection to which an event was sent, keyed by the event's number.
   private var connections: [Int: UInt32] = [:]
   private var actions: [Action] = []
 
-  /// The launch of a program that connects.
+  /// The launch state of a program that connects.
   init() {
     state = .running(start: 0)
     waiting = []
   }
 
-  /// The launch of a stored program, which may connect again by itself in the next seconds.
+  /// The launch state of a stored program, which may reconnect on its own within seconds.
   init(waiting: [NumberedEvent], isStopped: Bool, at now: Instant) {
     self.waiting = waiting
     state = isStopped ? .stopped : waiting.isEmpty ? .absent : .delayed(1, until: now + Self.delays[0])
@@ -75,7 +75,7 @@ struct ProgramLaunch: Equatable, Sendable {
 
   mutating func nextAction() -> Action? { actions.isEmpty ? nil : actions.removeFirst() }
 
-  /// Whether its regions and services are watched for it, without a connection of its own.
+  /// Whether its regions and services are watched for itwhile it has no connection.
   var isWatched: Bool {
     switch state {
     case .running, .stopped: false
@@ -94,14 +94,14 @@ struct ProgramLaunch: Equatable, Sendable {
 
   // MARK: The program
 
-  /// The program has connected. Returns the reason if it was started for an event.
+  /// Handles the connection of the program. Returns the reason if it was started for an event.
   mutating func connected() -> LaunchReason? {
     switch state {
     case .starting(let start, _):
       state = .running(start: start)
       return waiting.first.map { LaunchReason($0.event) }
     case .delayed(let start, _):
-      // Its own service manager, or a user, was earlier.
+      // Its service manager, or a user, started it earlier.
       state = .running(start: start - 1)
     case .running: break
     case .absent, .exhausted, .stopped: state = .running(start: 0)
@@ -109,14 +109,14 @@ struct ProgramLaunch: Equatable, Sendable {
     return nil
   }
 
-  /// Hands the events that wait to the program's engine, as far as the program can receive them.
+  /// Passes the waiting events that the program can receive to its engine.
   mutating func deliver(to connection: UInt32, _ engine: inout PositioningEngine, at now: Instant) {
     let new = waiting.filter { connections[$0.number] == nil }
     if new.isEmpty { return }
     for number in engine.deliver(waiting: new, at: now) { connections[number] = connection }
   }
 
-  /// The program has taken the events of these numbers.
+  /// Records that the program has handled the events with these numbers.
   mutating func taken(_ numbers: some Sequence<Int>) {
     let numbers = Set(numbers)
     waiting.removeAll { numbers.contains($0.number) }
@@ -124,7 +124,7 @@ struct ProgramLaunch: Equatable, Sendable {
     if waiting.isEmpty, case .running = state { state = .running(start: 0) }
   }
 
-  /// The program has taken the events of its monitors that are on their way and do not wait in its engine.
+  /// Records that the program has handled the events of its monitors that were sent and no longer wait in its engine.
   mutating func takenFromMonitors(of connection: UInt32, _ engine: borrowing PositioningEngine, at now: UTCTime) {
     var gone: [Int] = []
     for event in waiting where connections[event.number] == connection {
@@ -134,10 +134,10 @@ struct ProgramLaunch: Equatable, Sendable {
     taken(gone)
   }
 
-  /// A connection has ended, or a delegate of its program is gone: events on their way there wait again.
+  /// Handles the end of a connection, or the loss of a delegate: events sent there wait again.
   mutating func returned(from connection: UInt32) { connections = connections.filter { $0.value != connection } }
 
-  /// The last connection of the program has ended.
+  /// Handles the end of the program's last connection.
   mutating func disconnected(at now: Instant) {
     guard case .running(let start) = state else { return }
     if waiting.isEmpty { state = .absent } else { failed(max(start, 1), "it ended before it took its events", at: now) }
@@ -145,15 +145,15 @@ struct ProgramLaunch: Equatable, Sendable {
 
   // MARK: The unit
 
-  /// The start of the unit has ended; nil if it runs.
+  /// Handles the result of starting the unit; nil if it runs.
   mutating func startEnded(_ failure: String?, at now: Instant) {
     if case .starting(let start, _) = state, let failure { failed(start, failure, at: now) }
   }
 
-  /// The unit was stopped on purpose.
+  /// Records that the unit was stopped on purpose.
   mutating func unitStopped() { state = .stopped }
 
-  /// A start that had failed is possible now.
+  /// Records that a start that had failed is now possible.
   mutating func startIsPossible(at now: Instant) {
     switch state {
     case .delayed(let start, _): begin(start, at: now)
@@ -164,10 +164,10 @@ struct ProgramLaunch: Equatable, Sendable {
 
   // MARK: Events
 
-  /// Takes an event while the program does not run.
+  /// Handles an event while the program does not run.
   mutating func receive(_ event: WaitingEvent, at now: Instant) {
     guard isWatched else { return }
-    // No other event of this boot has the number, also if none waits.
+    // The number is unique within this boot, even if no event waits.
     let number = max(Int(clamping: now.nanoseconds), (waiting.last?.number ?? 0) + 1)
     waiting.append(NumberedEvent(number: number, event))
     if waiting.count > Self.eventLimit { waiting.removeFirst() }

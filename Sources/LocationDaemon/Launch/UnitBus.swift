@@ -4,8 +4,8 @@ import LocationService
 import MonotonicTime
 import SystemBus
 
-/// A bus while units are started or watched there: ``UnitControl`` decides, this connects, sends and receives, on the poller's
-/// thread.
+/// A bus while units are started or watched there: ``UnitControl`` decides, and this type connects, sends and receives,
+/// on the poller's thread.
 package final class UnitBus {
   /// The time between two attempts to connect.
   private static let retry = Milliseconds(10_000)
@@ -40,7 +40,7 @@ package final class UnitBus {
     isDue = true
   }
 
-  /// Takes an event of the poller.
+  /// Handles an event of the poller.
   package func handle(_ event: Poller.Event) {
     switch event {
     case .readable(token), .writable(token), .hangUp(token): isDue = true
@@ -54,7 +54,7 @@ package final class UnitBus {
     .earlier(nextTry, connection?.deadline)
   }
 
-  /// Sends what waits, and takes the messages that came.
+  /// Sends the pending messages, and handles the received ones.
   package func settle(_ poller: inout Poller, at now: Instant) {
     guard isDue || deadline.map({ now >= $0 }) ?? false else { return }
     isDue = false
@@ -97,7 +97,7 @@ package final class UnitBus {
 
   private func take(_ output: UnitControl.Output) {
     switch output {
-    // Without a connection the next one begins anew.
+    // Without a connection, the next attempt starts over.
     case .call: break
     case .startEnded(let unit, let failure): events.append(.startEnded(unit: unit, failure: failure))
     case .stopped(let unit): events.append(.stopped(unit: unit))

@@ -4,9 +4,11 @@ import MonotonicTime
 import SystemPackage
 import Varlink
 
-/// `sextantd --launcher`: starts the units of its user for the location service, by org.sextant.Launch and the bus of the user.
+/// `sextantd --launcher`: starts the units of its user for the location service, using org.sextant.Launch and the
+/// user's bus.
 ///
-/// A service of another user cannot reach a user's service manager; so a process of that user asks for what is to start.
+/// A service of another user cannot reach a user's service manager; therefore a process of that user requests the units
+/// to start.
 package struct UserLauncher: ~Copyable {
   private static let service = Poller.Token(rawValue: 1)
   private static let bus = Poller.Token(rawValue: 2)
@@ -87,7 +89,7 @@ package struct UserLauncher: ~Copyable {
     return names.compactMap(\.string)
   }
 
-  /// Reports on a connection of its own, as the first one waits for replies.
+  /// Reports on a separate connection, because the first one waits for replies.
   private func report(_ event: UnitBus.Event) {
     let call: VarlinkCall
     switch event {
