@@ -43,7 +43,7 @@ public struct BitReader: ~Escapable {
   /// The next bit.
   public mutating func flag() -> Bool { unsigned(1) != 0 }
 
-  /// The next `count` bits as a whole number that fits `Int`; at most 63 bits.
+  /// The next `count` bits as an integer that fits `Int`; at most 63 bits.
   @_lifetime(self: copy self)
   public mutating func int(_ count: Int) -> Int { Int(unsigned(count)) }
 

@@ -8,12 +8,12 @@ public func crc24q(of bytes: RawSpan, from offset: Int, count: Int) -> UInt32 {
   unsafe lend(bytes, from: offset, count: count) { unsafe c_crc24q($0, UInt(count)) }
 }
 
-/// The same check by tables, as on processors without carry-less multiplication.
+/// The same check with tables, as on processors without carry-less multiplication.
 func crc24qByTables(of bytes: RawSpan, from offset: Int, count: Int) -> UInt32 {
   unsafe lend(bytes, from: offset, count: count) { unsafe c_crc24q_by_tables($0, UInt(count)) }
 }
 
-/// Lends bytes to C (`crc24q.h`). What is unsafe here: C reads `count` bytes from a pointer. It keeps no pointer.
+/// Passes bytes to C (`crc24q.h`). `unsafe`: C reads `count` bytes from a pointer, which it does not keep.
 @inline(__always)
 private func lend(
   _ bytes: RawSpan, from offset: Int, count: Int, _ body: (UnsafePointer<UInt8>) -> UInt32

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireBytes
 
-/// A whole RTCM 3 frame with a right CRC: a view without a copy.
+/// A whole RTCM 3 frame with a correct CRC: a view without a copy.
 ///
 /// Layout (RTCM 10403, transport layer): 0xD3, six zero bits and a ten-bit payload length, payload, CRC-24Q. The
 /// payload begins with the twelve-bit message number.
@@ -20,7 +20,7 @@ public struct RTCM3Frame: ~Escapable {
     case frame(Int)
     /// The beginning of a frame that has at least this many bytes.
     case needs(Int)
-    /// No frame: the preamble or the reserved bits are not there.
+    /// No frame: the preamble or the reserved bits do not match.
     case noSync
     /// No frame: the CRC is wrong.
     case badChecksum
@@ -42,7 +42,7 @@ public struct RTCM3Frame: ~Escapable {
     return sum == sent ? .frame(total) : .badChecksum
   }
 
-  /// A frame that fills `bytes`; nil when `bytes` is not one whole frame with a right CRC.
+  /// A frame that fills `bytes`; nil when `bytes` is not one whole frame with a correct CRC.
   @inlinable
   @_lifetime(copy bytes)
   public init?(_ bytes: RawSpan) {

@@ -19,7 +19,7 @@ public enum MessageCheck: UInt8, Sendable, CaseIterable {
   /// The check of `count` bytes from `offset`.
   public func value(of bytes: RawSpan, from offset: Int, count: Int) -> UInt32 {
     // The remainder is in the upper bits of the word, so one loop serves all widths. It takes four bits at a time:
-    // corrections arrive at 600 bytes a second, so larger tables would not pay.
+    // corrections arrive at 600 bytes a second, so larger tables would have no benefit.
     let steps = NibbleSteps.of(self)
     let inversion: UInt32 = self == .crc32 ? 0xFFFF_FFFF : 0
     var remainder = inversion
@@ -66,7 +66,7 @@ private enum NibbleSteps {
 /// first (SPARTN 2.0 interface control document, TF006).
 @inlinable
 func headerCheck(_ remainder: UInt8, _ byte: UInt8) -> UInt8 {
-  // The remainders of four bits: that of 0 in the lowest digit, that of 15 in the highest.
+  // The remainders of four bits: the remainder of 0 in the lowest digit, of 15 in the highest.
   let steps: UInt64 = 0x5BA4_8679_C23D_1FE0
   let half = UInt8(truncatingIfNeeded: steps &>> UInt64((remainder ^ byte & 15) &* 4)) & 15
   return UInt8(truncatingIfNeeded: steps &>> UInt64((half ^ byte &>> 4) &* 4)) & 15

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireBytes
 
-/// A whole SPARTN frame with right checks: a view without a copy.
+/// A whole SPARTN frame with correct checks: a view without a copy.
 ///
 /// Layout (SPARTN 2.0 interface control document, "transport layer"): 0x73; type 7 bits, payload length 10, encryption
 /// and authentication flag 1, kind of message check 2, check of these bits 4; subtype and time (4 or 6 bytes); with the
 /// flag two bytes of encryption; payload; authentication; message check. The message check covers everything before it
 /// except the preamble.
 ///
-/// The preamble is the character s. Text is not taken for a frame because all printable characters are reserved types, and
-/// because of the header check.
+/// The preamble is the character s. Text is not mistaken for a frame, because all printable characters are reserved
+/// types, and because of the header check.
 public struct SPARTNFrame: ~Escapable {
   /// All bytes of the frame.
   public let bytes: RawSpan
@@ -73,7 +73,7 @@ public struct SPARTNFrame: ~Escapable {
     return 8 + (hasLongTime ? 2 : 0) + (isEncrypted ? 2 : 0)
   }
 
-  /// The number of authentication bytes behind the payload; nil for a reserved length.
+  /// The number of authentication bytes after the payload; nil for a reserved length.
   static func authenticationLength(_ bytes: RawSpan, _ offset: Int, header: Int) -> Int? {
     guard bytes.u1(offset + 3) & 0x40 != 0 else { return 0 }
     return SPARTNHeader.Encryption.authenticationLength(bytes.u1(offset + header - 1))
@@ -86,7 +86,7 @@ public struct SPARTNFrame: ~Escapable {
     return value
   }
 
-  /// A frame that fills `bytes`; nil when `bytes` is not one whole frame with right checks.
+  /// A frame that fills `bytes`; nil when `bytes` is not one whole frame with correct checks.
   @inlinable
   @_lifetime(copy bytes)
   public init?(_ bytes: RawSpan) {
@@ -120,7 +120,7 @@ public struct SPARTNFrame: ~Escapable {
     }
   }
 
-  /// The authentication bytes; empty without authentication.
+  /// The authentication bytes; empty if there is none.
   public var authentication: RawSpan {
     @_lifetime(copy self) get {
       let start = Self.headerLength(bytes, 0) + payload.byteCount

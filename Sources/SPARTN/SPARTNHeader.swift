@@ -17,7 +17,7 @@ public struct SPARTNHeader: Equatable, Sendable {
     public var keyID: UInt8 { didSet { precondition(keyID < 16) } }
     /// The sequence number within the time of the key, 0…63. Traps when set to another number.
     public var sequence: UInt8 { didSet { precondition(sequence < 64) } }
-    /// 0 none, 1 outside of the message, from 2 on within it; 0…7. Traps when set to another number, or to 2 or more
+    /// 0 none, 1 outside of the message, 2 or more within it; 0…7. Traps when set to another number, or to 2 or more
     /// where `authenticationLength` is invalid.
     public var authenticationIndicator: UInt8 {
       didSet { precondition(authenticationIndicator < 8 && (authenticationIndicator < 2 || authenticationLength < 5)) }
@@ -46,7 +46,7 @@ public struct SPARTNHeader: Equatable, Sendable {
       UInt16(keyID) << 12 | UInt16(sequence) << 6 | UInt16(authenticationIndicator) << 3 | UInt16(authenticationLength)
     }
 
-    /// The number of authentication bytes behind the payload.
+    /// The number of authentication bytes after the payload.
     public var authenticationBytes: Int { Self.authenticationLength(UInt8(truncatingIfNeeded: bits)) ?? 0 }
 
     /// The number of authentication bytes, from the last byte of the header; nil for a reserved length.
@@ -96,7 +96,7 @@ public struct SPARTNHeader: Equatable, Sendable {
     messageType = bytes.u1(1) >> 1
     check = MessageCheck(header: bytes.u1(3))
     subtype = bytes.u1(4) >> 4
-    // The bits of the time begin in the middle of a byte, behind five bits of subtype and kind of time.
+    // The bits of the time begin in the middle of a byte, after five bits of subtype and kind of time.
     let start: Int
     let last: UInt64
     if bytes.u1(4) & 0x08 == 0 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads and writes whole files. The C library's streams are pointers, which is the only reason for `unsafe`; each is
-/// closed in the function that opened it.
+/// Reads and writes whole files. `unsafe` only because the C library's streams are pointers; each is closed in the
+/// function that opened it.
 import Glibc
 
 func fail(_ message: String, _ code: Int32) -> Never {
@@ -20,7 +20,7 @@ private func contents(of path: String) -> String? {
   return String(decoding: bytes, as: UTF8.self)
 }
 
-/// Writes a file. One that has this text already is left as it is, so that nothing is compiled again for it.
+/// Writes a file. A file that already has this text is not touched, so that nothing is recompiled.
 func writeFile(_ text: String, to path: String) {
   guard contents(of: path) != text else { return }
   guard let file = unsafe fopen(path, "w") else { fail("\(path): cannot be written", 73) }

@@ -129,7 +129,7 @@ struct Message {
 
 extension Field {
   /// The name of the property that has the value in its unit, such as `latitudeDegrees`; nil for a field without a scale, and for a
-  /// unit without a word.
+  /// unit without a name.
   var scaledName: String? {
     guard !scale.isEmpty, count == .one, !isReserved, let suffix = Self.unitWords[unit] else { return nil }
     return (Self.fullNames[name] ?? name) + suffix

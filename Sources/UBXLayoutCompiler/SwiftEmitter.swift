@@ -3,8 +3,9 @@
 /// Writes the Swift of a message: a view for reading, a view for writing, and the table entry for names, JSON and
 /// documentation.
 struct SwiftEmitter {
-  /// The attribute of what reads and sets fields: it is compiled in the modules that use it. 298 messages have 6,359 such members, of
-  /// which a program uses few, and the code of all of them took a third of the module's compile time.
+  /// The attribute of the members that read and set fields: they are compiled in the modules that use them. 298
+  /// messages have 6,359 such members, of which a program uses few, and the code of all of them took a third of the
+  /// module's compile time.
   private let inClients = "@_alwaysEmitIntoClient"
 
   private(set) var text =
@@ -104,7 +105,7 @@ struct SwiftEmitter {
     }
   }
 
-  /// The value in its unit beside the raw one, for a field with a scale.
+  /// The value in its unit in addition to the raw value, for a field with a scale.
   private mutating func scaledGetter(_ field: Field, _ mark: String, _ indent: Int) {
     guard let name = field.scaledName, let literal = scaleLiteral(field.scale) else { return }
     let raw = mark.isEmpty ? escaped(field.name) : "$0"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The one conversion of numbers to integers. Numbers come from clients, files, receivers and command lines, and `init(_:)` of a
-// Double ends the process for one that is not finite or out of range. Tests/lint/conversions.py refuses it elsewhere.
+// The only conversion of numbers to integers. Numbers come from clients, files, receivers and command lines, and
+// `init(_:)` of a Double traps if the number is not finite or out of range. Tests/lint/conversions.py forbids it
+// elsewhere.
 extension FixedWidthInteger {
   /// The integer part of a number, limited to the range of the type; 0 for NaN.
   @inlinable package init(clamping number: Double) {

@@ -2,8 +2,8 @@
 
 /// Sixteen columns of bytes, summed side by side, each modulo 256: the basis of a Fletcher checksum.
 ///
-/// The bytes are rows of sixteen, and the first row is filled up with zeros in front, which change no sum. This file
-/// loads from memory like `Loads.swift`, with one bounds check for all rows.
+/// The bytes are rows of sixteen, and the first row is padded with zeros in front, which do not change the sums. This
+/// file loads from memory like `Loads.swift`, with one bounds check for all rows.
 public struct ColumnSums {
   /// The sum of each column.
   public var columns = SIMD16<UInt8>()

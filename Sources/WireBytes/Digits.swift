@@ -25,14 +25,14 @@ public enum Digits {
     return UInt32(truncatingIfNeeded: sum &>> 32)
   }
 
-  /// The places of `character` among eight: the high bit of each byte. Only the lowest one is reliable.
+  /// The positions of `character` among eight: the high bit of each byte. Only the lowest one is reliable.
   @inlinable @inline(__always)
   public static func places(of character: UInt8, in text: UInt64) -> UInt64 {
     let difference = text ^ (0x0101_0101_0101_0101 &* UInt64(character))
     return (difference &- 0x0101_0101_0101_0101) & ~difference & 0x8080_8080_8080_8080
   }
 
-  /// 10^`digits` for 0…9; beyond, 10^9.
+  /// 10^`digits` for 0…9; above 9, 10^9.
   @inlinable @inline(__always)
   public static func powerOfTen(_ digits: Int) -> UInt32 { c_whole_power_of_ten(UInt(bitPattern: digits)) }
 }

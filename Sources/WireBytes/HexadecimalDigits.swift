@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Bytes and identifiers as hexadecimal digits, for people and files.
+// Bytes and identifiers as hexadecimal digits, for display and files.
 #if !hasFeature(Embedded)
 
   extension FixedWidthInteger where Self: UnsignedInteger {
-    /// All digits, in lower case: two of a byte, four of a USB id.
+    /// All digits, in lower case: two for a byte, four for a USB id.
     package var hexadecimalDigits: String {
       let digits = String(self, radix: 16)
       return String(repeating: "0", count: Self.bitWidth / 4 - digits.utf8.count) + digits

@@ -100,18 +100,18 @@ extension MutableRawSpan {
     setLittleEndian(UInt8(truncatingIfNeeded: value >> 16), at: offset &+ 2)
   }
 
-  /// Stores the bytes of `text` at `offset`, cut at `room` bytes.
+  /// Stores the bytes of `text` at `offset`, truncated to `room` bytes.
   @inlinable
   @_lifetime(self: copy self)
   public mutating func setText(_ text: StaticString, at offset: Int, room: Int) {
-    // A static string's bytes live as long as the program.
+    // Safe: a static string's bytes exist as long as the program.
     let count = min(room, text.utf8CodeUnitCount)
     for index in 0..<max(0, count) {
       setLittleEndian(unsafe text.utf8Start[index], at: offset &+ index)
     }
   }
 
-  /// Stores characters of one byte each at `offset`, cut at `room` bytes.
+  /// Stores characters of one byte each at `offset`, truncated to `room` bytes.
   @inlinable
   @_lifetime(self: copy self)
   public mutating func setText(_ characters: Span<UInt8>, at offset: Int, room: Int) {

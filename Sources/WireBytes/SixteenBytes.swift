@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CByteMask
 
-/// Operations on sixteen bytes at a time. A comparison gives a byte of ones where it is true, and of zeros where it is
-/// false.
+/// Operations on sixteen bytes at a time. In the result of a comparison, a byte is all ones if it is true, and zero if
+/// it is false.
 extension SIMD16<UInt8> {
   /// The bytes as two integers, the first in the low byte of `low`.
   @inlinable @inline(__always)
@@ -12,8 +12,8 @@ extension SIMD16<UInt8> {
     return (UInt64(littleEndian: words.x), UInt64(littleEndian: words.y))
   }
 
-  /// The high bit of each byte, that of the first byte in the low bit. For a comparison: a bit for each byte where it
-  /// is true.
+  /// The high bit of each byte as a mask; the first byte is in the low bit. For a comparison: a bit for each byte that
+  /// satisfies it.
   @inlinable @inline(__always)
   public var highBits: UInt64 { UInt64(c_high_bits(self)) }
 
@@ -36,12 +36,12 @@ extension SIMD16<UInt8> {
   /// All ones where the bytes, as signed ones, are below `limit`.
   @inlinable @inline(__always)
   public func belowSigned(_ limit: Int8) -> SIMD16<UInt8> {
-    // Called unsafe because a cast could make an invalid value; integers have none.
+    // Called unsafe because a cast could make an invalid value; integers have no invalid values.
     let signed = unsafe unsafeBitCast(self, to: SIMD16<Int8>.self)
     return SIMD16(repeating: 0).replacing(with: 0xFF, where: signed .< SIMD16<Int8>(repeating: limit))
   }
 
-  /// The first `count` bytes; zero behind them.
+  /// The first `count` bytes; zero after them.
   @inlinable @inline(__always)
   public func prefix(_ count: Int) -> SIMD16<UInt8> {
     let places = SIMD16<UInt8>(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
@@ -73,7 +73,7 @@ extension SIMD4<Int16> {
   /// The lanes as an integer, the first in the low bits.
   @inlinable @inline(__always)
   public var word: UInt64 {
-    // Called unsafe because a cast could make an invalid value; integers have none.
+    // Called unsafe because a cast could make an invalid value; integers have no invalid values.
     UInt64(littleEndian: unsafe unsafeBitCast(self, to: UInt64.self))
   }
 

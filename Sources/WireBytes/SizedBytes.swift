@@ -3,7 +3,7 @@
 /// Bytes with a stored count, for loops over long streams: for a span, the compiler calls a function for its count, several times a
 /// frame.
 ///
-/// What is unsafe here: the loads are not checked by the span. They are checked against the stored count.
+/// `unsafe`: the span does not check the loads. They are checked against the stored count.
 public struct SizedBytes: ~Escapable {
   public let bytes: RawSpan
   /// The `byteCount` of the span.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireBytes
 
-/// The characters of a text with their codes decoded: `^` and two hexadecimal digits are the character of that code. Without them
-/// the `^` stands for itself (IEC 61162-1, "code delimiter").
+/// The characters of a text with their codes decoded: `^` and two hexadecimal digits are the character of that code. A
+/// `^` without them is a plain character (IEC 61162-1, "code delimiter").
 public struct CodedCharacters: ~Escapable {
   private let text: RawSpan
   private var at = 0

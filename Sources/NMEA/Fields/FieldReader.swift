@@ -4,19 +4,20 @@ import WireBytes
 /// Reads the fields of a sentence in their order.
 ///
 /// A field that is empty, invalid or out of range is absent. Invalid and out-of-range fields are counted. The ends of
-/// the fields are known for 64 characters at a time, so the place of a field does not depend on the fields before it.
+/// the fields are known for 64 characters at a time, so the position of a field does not depend on the fields before
+/// it.
 public struct FieldReader: FieldVisitor, ~Escapable {
   @usableFromInline let bytes: RawSpan
   /// The first character of the current field.
   @usableFromInline var start: Int
-  /// The comma or `*` behind the current field.
+  /// The comma or `*` after the current field.
   @usableFromInline var end: Int
-  /// The commas and the `*`: a bit for each character from `base` on, without those behind which the reader is.
+  /// The commas and the `*`: a bit for each character from `base` on, without the ones that the reader has passed.
   @usableFromInline var ends: UInt64
-  /// The same for the next 64 characters, as far as they are among the first 128 of the sentence.
+  /// The same for the next 64 characters, if they are among the first 128 of the sentence.
   @usableFromInline var laterEnds: UInt64
   /// `base` in the low 16 bits, `rejected` above. The compiler keeps a reader of more than seven words in memory
-  /// instead of registers, because it calls a function at the end of its life.
+  /// instead of registers, because it calls a function at the end of its lifetime.
   @usableFromInline var counts: Int
 
   @inlinable var base: Int {
@@ -49,7 +50,7 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     }
   }
 
-  /// The offset of the comma before the next field; of the `*` behind the last field.
+  /// The offset of the comma before the next field; of the `*` after the last field.
   @inlinable public var position: Int { end }
 
   /// Moves to the next field; false after the last one.
@@ -67,8 +68,8 @@ public struct FieldReader: FieldVisitor, ~Escapable {
 
   // The slow paths are static functions of values, so that the reader stays in registers.
 
-  /// The ends behind the 64 characters from `base` on, the new base, and the known ends behind those; no ends at the
-  /// end of the sentence.
+  /// The ends after the 64 characters from `base` on, the new base, and the known ends after those; no ends at the end
+  /// of the sentence.
   @inlinable @inline(never)
   static func moreEnds(
     in bytes: RawSpan, behind base: Int, _ laterEnds: UInt64
@@ -102,7 +103,7 @@ public struct FieldReader: FieldVisitor, ~Escapable {
 
   // MARK: Numbers
 
-  /// The decimal number of the field; nil when it is empty, or invalid, which is counted.
+  /// The decimal number of the field; nil if it is empty or invalid; invalid numbers are counted.
   @inlinable @inline(__always)
   mutating func number() -> FixedPoint? {
     let length = length
@@ -116,7 +117,7 @@ public struct FieldReader: FieldVisitor, ~Escapable {
         if Digits.areDigits(values) { return FixedPoint(Int64(Digits.number(values))) }
       } else {
         let place = UInt64(point.trailingZeroBitCount &- 7)
-        // The whole part moves up by the place of the point.
+        // The integer part is shifted by the position of the decimal point.
         let values = Digits.values(text) & region
         let above = values & (~0xFF &<< place)
         let below = (values & ~(~0 &<< place)) &<< 8
@@ -197,7 +198,7 @@ public struct FieldReader: FieldVisitor, ~Escapable {
   ) -> (value: Int32?, rejected: Int) {
     let slow = slowNumber(bytes, start, end)
     guard let number = slow.value else { return (nil, slow.rejected) }
-    // Some receivers write whole numbers with a point: 270.0 is 270.
+    // Some receivers write integers with a decimal point: 270.0 is 270.
     var whole = number.mantissa
     for _ in 0..<number.fractionDigits { whole /= 10 }
     guard whole >= Int64(range.lowerBound), whole <= Int64(range.upperBound) else { return (nil, 1) }
@@ -331,7 +332,7 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     guard enter() else { return }
     let length = length
     if length == 0 { return }
-    // hhmmss or hhmmss.ss…, up to eight digits behind the point.
+    // hhmmss or hhmmss.ss…, up to eight digits after the decimal point.
     if length >= 6, length <= 15, start &+ 8 <= bytes.byteCount, end >= 8 {
       let text = bytes.littleEndian(start, as: UInt64.self)
       let clock = Digits.values(text) & 0xFFFF_FFFF_FFFF
@@ -480,7 +481,8 @@ public struct FieldReader: FieldVisitor, ~Escapable {
 
   /// The field as minutes of arc: (d)ddmm.mmmmm. Negative if it has a minus sign.
   ///
-  /// - Parameter wholeDigits: the digits before the point in the standard's form; afterwards as written.
+  /// - Parameter wholeDigits: on input the digits before the decimal point in the standard's form; on return as
+  ///   written.
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
   mutating func minutes(_ wholeDigits: inout Int, _ most: Int64) -> FixedPoint? {
@@ -616,7 +618,7 @@ struct CharacterScan: ~Escapable {
     return at &- start
   }
 
-  /// Reads the digits behind a point, if there is one, and returns their number.
+  /// Reads the digits after a decimal point, if there is one, and returns their number.
   @inlinable
   @_lifetime(self: copy self)
   mutating func fraction(_ value: inout Int64) -> Int {
@@ -630,7 +632,7 @@ struct CharacterScan: ~Escapable {
   }
 }
 
-/// Whether a month of a year has the day: 1…12, leap years by the Gregorian rule.
+/// Whether the day exists in the month (1…12) of the year, with Gregorian leap years.
 @inlinable
 public func isDay(_ day: UInt8, ofMonth month: UInt8, year: Int) -> Bool {
   guard day >= 1, month >= 1, month <= 12 else { return false }

@@ -20,8 +20,8 @@ public protocol FieldVisitor: ~Copyable, ~Escapable {
   /// A decimal number
   @_lifetime(self: copy self)
   mutating func decimal(_ name: StaticString, _ value: inout FixedPoint?)
-  /// A whole number within `range`. A writer writes at least `digits` digits, as the standard demands: readers that go
-  /// by columns need the leading zeros
+  /// A whole number within `range`. A writer writes at least `digits` digits, as the standard requires: readers that
+  /// use fixed columns need the leading zeros
   @_lifetime(self: copy self)
   mutating func integer(_ name: StaticString, _ value: inout Int32?, _ range: ClosedRange<Int32>, digits: Int)
   /// Adjacent whole numbers: the last `places` (0…4) of `head` within `headRanges`, then blocks of four within
@@ -43,7 +43,7 @@ public protocol FieldVisitor: ~Copyable, ~Escapable {
   /// Up to fifteen characters
   @_lifetime(self: copy self)
   mutating func text(_ name: StaticString, _ value: inout ShortText?)
-  /// Any number of characters. The value is their place in the sentence, so nothing is copied
+  /// Any number of characters. The value is their range in the sentence, so nothing is copied
   @_lifetime(self: copy self)
   mutating func text(_ name: StaticString, _ value: inout TextRange?)
   /// A text that fills the rest of the sentence, with its commas.
@@ -56,7 +56,7 @@ public protocol FieldVisitor: ~Copyable, ~Escapable {
   /// writer returns `have`.
   @_lifetime(self: copy self)
   mutating func blocks(of size: Int, have: Int, most: Int) -> Int
-  /// Whether another field follows, of those that later versions of the standard added at the end. A writer has it when
+  /// Whether another field follows that later versions of the standard added at the end. A writer writes it if
   /// `isPresent`.
   @_lifetime(self: copy self)
   mutating func hasMore(isPresent: Bool) -> Bool
@@ -114,7 +114,7 @@ extension FieldVisitor where Self: ~Copyable & ~Escapable {
     return present
   }
 
-  /// Only visitors that show the blocks need it.
+  /// Only visitors that display the blocks need it.
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
   public mutating func repeated(_ count: Int, of size: Int) {}
@@ -138,7 +138,7 @@ extension SentenceContent {
 }
 
 extension Sentence {
-  /// The whole number in the first field, in decimal; nil without one. It distinguishes a manufacturer's
+  /// The whole number in the first field, in decimal; nil if there is none. It distinguishes a manufacturer's
   /// sentences.
   @inlinable
   public var messageNumber: Int32? {
@@ -163,7 +163,7 @@ extension Sentence {
     decodeInline(Content.self, rejected: &rejected)
   }
 
-  /// The fields as `Content`, inlined into the caller: for the sentences that are most of a stream, so that their content stays in
+  /// The fields as `Content`, inlined into the caller, for the most frequent sentences, so that their content stays in
   /// registers.
   @inlinable @inline(__always)
   public func decodeInline<Content: SentenceContent>(_: Content.Type, rejected: inout Int) -> Content {

@@ -25,7 +25,7 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
 
   @_lifetime(self: copy self)
   mutating func put(_ byte: UInt8) {
-    // A field beyond the room may still be removed, so `finish` decides.
+    // A field that does not fit may still be removed, so `finish` decides.
     if count < output.byteCount { output.setLittleEndian(byte, at: count) }
     count += 1
   }
@@ -55,10 +55,10 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
     put(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "A") + digit - 10)
   }
 
-  /// The number of bytes behind the last field.
+  /// The number of bytes after the last field.
   private static var ending: Int { 5 }
 
-  /// Begins a field.
+  /// Starts a field.
   @_lifetime(self: copy self)
   private mutating func comma() {
     endField()
@@ -263,7 +263,7 @@ extension SentenceContent {
 
   /// Writes a sentence with text of any length. Its `TextRange`s are places in `texts`, which has the characters of a
   /// sentence: `^` begins a code such as `^2A` for a `*`. Characters that would end the sentence are written as such a
-  /// code. Text outside `texts`, or beyond the longest sentence, is cut off.
+  /// code. Text outside `texts`, or beyond the longest sentence, is truncated.
   @_lifetime(output: copy output)
   public func encode(talker: Talker, texts: RawSpan, into output: inout MutableRawSpan) -> Int {
     var copy = self

@@ -9,14 +9,14 @@ public protocol FourIntegers: Equatable, Sendable {
 }
 
 extension FourIntegers {
-  /// The number at a place, 0…3; nil when it is absent. A number that does not fit in 16 bits becomes absent.
+  /// The number at an index, 0…3; nil when it is absent. A number that does not fit in 16 bits becomes absent.
   @inlinable @inline(__always)
   subscript(place: Int) -> Int32? {
     get { raw(place) == .min ? nil : Int32(raw(place)) }
     set { numbers[place] = newValue.flatMap { Int16(exactly: $0) } ?? .min }
   }
 
-  /// The number at a place, 0…3; `Int16.min` when it is absent.
+  /// The number at an index, 0…3; `Int16.min` when it is absent.
   @inlinable @inline(__always)
   public func raw(_ place: Int) -> Int16 {
     Int16(truncatingIfNeeded: numbers.word &>> UInt64(truncatingIfNeeded: 16 &* place))
@@ -45,7 +45,7 @@ public struct FourRanges: Sendable {
     self.digits = digits
   }
 
-  /// The range of the number at a place.
+  /// The range of the number at an index.
   @inlinable
   subscript(_ place: Int) -> ClosedRange<Int32> { Int32(lowest[place])...Int32(highest[place]) }
 
@@ -65,8 +65,8 @@ public struct FourRanges: Sendable {
 
 /// The number of blocks in a sentence.
 public enum BlockCount: Sendable {
-  /// Always as many as there is room for. Each number may be empty.
+  /// Always the maximum. Each number may be empty.
   case all
-  /// As many as are written. A writer writes `have`.
+  /// The number of written blocks. A writer writes `have`.
   case asWritten(have: Int)
 }

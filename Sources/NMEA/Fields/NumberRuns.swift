@@ -16,7 +16,8 @@ extension FieldReader {
   }
 
   /// The fast path: reads all numbers and returns the number of blocks, if the ends of the fields are known and each
-  /// number is absent or in its range. Otherwise nil, and the reader does not move. Blocks behind the last are absent.
+  /// number is absent or in its range. Otherwise returns nil, and the reader does not advance. Blocks after the last
+  /// are absent.
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
   mutating func fastIntegers<Head: FourIntegers, Block: FourIntegers, let room: Int>(

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import CByteMask
 
-/// All small numbers of a sentence at once. C does the work (`small_numbers.h`), because Swift would process the lanes
-/// of its vectors one by one.
+/// Reads all small numbers of a sentence at once. Implemented in C (`small_numbers.h`), because Swift would process the
+/// lanes of its vectors one by one.
 ///
-/// What is unsafe here: the characters are lent to C, which keeps no pointer to them. The places that C reads are
-/// checked before.
+/// `unsafe`: C borrows the characters and does not keep a pointer to them. The range that C reads is checked first.
 @usableFromInline
 enum NumbersByEnd {
-  /// Reads the last `places` (1…3) numbers of a head and behind them `rooms` (3 or 4) blocks of four. Nil when there
-  /// are too few, or when a field is neither empty nor a number of up to three digits within its range.
+  /// Reads the last `places` (1…3) numbers of a head and after them `rooms` (3 or 4) blocks of four. Nil when there are
+  /// too few, or when a field is neither empty nor a number of up to three digits within its range.
   ///
   /// - Parameters:
   ///   - sentence: its characters.
-  ///   - base: the character at place 0, at least 3.
-  ///   - ends: the ends, a bit for each place.
-  ///   - from: the place of the first character of the first number.
+  ///   - base: the character at position 0, at least 3.
+  ///   - ends: the ends, a bit for each position.
+  ///   - from: the position of the first character of the first number.
   ///   - mayBeFewer: whether fewer blocks than `rooms` are accepted; the result has their number. `ends` must be all
   ///     ends behind `base` then.
   @inlinable @inline(__always)
@@ -31,7 +30,7 @@ enum NumbersByEnd {
         start.advanced(by: base).assumingMemoryBound(to: UInt8.self), ends, from, Int32(places), Int32(rooms),
         mayBeFewer ? 1 : 0, headRanges.lowest, headRanges.highest, ranges.highest)
     }
-    // No end at the last place: the place behind it has no bit.
+    // No end at the last position: the position after it has no bit.
     guard let found, found.wrong | ends &>> 63 == 0 else { return nil }
     return found
   }

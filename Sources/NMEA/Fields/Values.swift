@@ -4,7 +4,7 @@ import CByteMask
 /// A decimal number as written: `mantissa` / 10^`fractionDigits`.
 public struct FixedPoint: Hashable, Sendable {
   public var mantissa: Int64
-  /// Digits behind the point, 0…18.
+  /// Digits after the decimal point, 0…18.
   public var fractionDigits: UInt8
 
   @inlinable
@@ -13,13 +13,13 @@ public struct FixedPoint: Hashable, Sendable {
     self.fractionDigits = fractionDigits
   }
 
-  /// The maximum of digits behind the point. Numbers with more are neither read nor written.
+  /// The maximum of digits after the decimal point. Numbers with more are neither read nor written.
   @inlinable public static var mostFractionDigits: UInt8 { 18 }
   /// The least magnitude of a mantissa that is neither read nor written: nineteen digits.
   @inlinable public static var tooLarge: UInt64 { 1_000_000_000_000_000_000 }
 
   /// `value` rounded to `fractionDigits` digits, at most 18; nil when it is not a number, or does not fit in 64 bits
-  /// with so many digits.
+  /// with this number of digits.
   @inlinable
   public init?(rounding value: Double, fractionDigits: UInt8) {
     let digits = min(fractionDigits, FixedPoint.mostFractionDigits)
@@ -39,7 +39,7 @@ public func powerOfTen(_ digits: UInt8) -> Double { c_power_of_ten(digits) }
 
 /// A latitude or longitude as written: minutes of arc and a hemisphere character.
 public struct Coordinate: Hashable, Sendable {
-  /// The whole angle in minutes of arc, not negative, with up to 11 digits behind the point.
+  /// The whole angle in minutes of arc, not negative, with up to 11 digits after the decimal point.
   public var minutes: FixedPoint
   /// `N`, `S`, `E` or `W`.
   public var hemisphere: UInt8
@@ -55,7 +55,8 @@ public struct Coordinate: Hashable, Sendable {
     self.wholeDigits = wholeDigits ?? (hemisphere == UInt8(ascii: "E") || hemisphere == UInt8(ascii: "W") ? 5 : 4)
   }
 
-  /// The maximum of digits behind the point of the minutes. Coordinates with more are not read; a writer cuts them off.
+  /// The maximum of digits after the decimal point of the minutes. Coordinates with more are not read; a writer
+  /// truncates them.
   @inlinable public static var mostFractionDigits: UInt8 { 11 }
 
   /// A latitude in degrees, −90…90, north positive, rounded to `fractionDigits` digits of a minute, at most 11; nil
@@ -98,7 +99,7 @@ public struct TimeOfDay: Hashable, Sendable {
   public var minute: UInt8
   /// 0…60, 60 in a leap second.
   public var second: UInt8
-  /// Digits behind the point, 0…9.
+  /// Digits after the decimal point, 0…9.
   public var fractionDigits: UInt8
   /// The fraction of the second in nanoseconds, 0…999,999,999.
   public var nanosecond: UInt32
@@ -112,7 +113,8 @@ public struct TimeOfDay: Hashable, Sendable {
     self.fractionDigits = fractionDigits
   }
 
-  /// A time since midnight, 0 to less than 24 hours, in nanoseconds. No digit is rounded: the next second may be of the next day.
+  /// A time since midnight, 0 to less than 24 hours, in nanoseconds. The value is not rounded: the next second may
+  /// belong to the next day.
   public init(nanosecondsOfDay nanoseconds: Int64, fractionDigits: UInt8 = 2) {
     let seconds = nanoseconds / 1_000_000_000
     self.init(
@@ -155,7 +157,7 @@ public struct ShortDate: Hashable, Sendable {
 
 /// Up to fifteen decoded characters, stored by value: a comma for the `^2C` of a sentence.
 public struct ShortText: Hashable, Sendable {
-  /// The characters, zero behind the last.
+  /// The characters, zero after the last.
   public var characters: SIMD16<UInt8>
   public var count: UInt8
 
@@ -193,7 +195,7 @@ public struct ShortText: Hashable, Sendable {
   }
 }
 
-/// The place of a field's characters in a sentence, or in the text of a writer. The value is only meaningful together
+/// The range of a field's characters in a sentence, or in the text of a writer. The value is only meaningful together
 /// with those bytes.
 public struct TextRange: Hashable, Sendable {
   /// The first character's offset.

@@ -7,13 +7,13 @@ import WireBytes
 extension Sentence {
   /// The result of a frame scan.
   public enum Scan: Equatable, Sendable {
-    /// A sentence of this many bytes with a right checksum; CR and LF are counted where they follow.
+    /// A sentence of this many bytes with a correct checksum; CR and LF are counted if they follow.
     case sentence(Int)
     /// The beginning of a sentence; the result depends on bytes that are still missing.
     case needsMore
     /// No sentence: it does not begin with `$`, `!` or `#` and a character of an address.
     case noStart
-    /// No sentence: a control character, a byte above 0x7E or a new `$` stands before the checksum, after this many bytes.
+    /// No sentence: a control character, a byte above 0x7E or a new `$` precedes the checksum, after this many bytes.
     case broken(Int)
     /// No sentence: the line ends without a checksum, after this many bytes.
     case noChecksum(Int)
@@ -26,8 +26,8 @@ extension Sentence {
   /// The fast path of the frame scan: the length of the sentence at `offset` and the ends of its fields.
   ///
   /// It accepts a sentence with up to 80 characters to the `*`, CR LF or LF at its end, no character from the space to the `+`
-  /// except commas, and 88 bytes of the span from its start on. Nil for all others: `scan` is the slow path. A `$` must stand at
-  /// `offset`.
+  /// except commas, and 88 bytes of the span from its start on. Nil for all others: `scan` is the slow path. There must
+  /// be a `$` at `offset`.
   ///
   /// There is no loop, so no branch depends on the length of the sentence.
   @inlinable @inline(__always)
@@ -55,7 +55,7 @@ extension Sentence {
     guard end & 0xFF_FFFF == 0 else { return nil }
     let lineEnd = end & 0xFF_FFFF_FFFF == 0 ? 2 : end &>> 24 & 0xFF == 0x0A ^ 0x0D ? 1 : 0
     guard lineEnd > 0 else { return nil }
-    // The bits up to the lowest stop, which is the `*`; all bits of `commas` where the stop is in the later part.
+    // The bits up to the lowest stop, which is the `*`; all bits of `commas` if the stop is in the later part.
     let low = (commas | stops) & (stops ^ (stops &- 1))
     let high = (laterCommas | laterStops) & (laterStops ^ (laterStops &- 1))
     return (star &+ 3 &+ lineEnd, FieldEnds(low: low, high: high & ifLater))
@@ -65,8 +65,8 @@ extension Sentence {
   ///
   /// - Parameters:
   ///   - bytes: the received bytes.
-  ///   - offset: the place of the sentence's first byte.
-  ///   - isEnd: whether no bytes follow. A sentence without its CR LF is whole then.
+  ///   - offset: the position of the sentence's first byte.
+  ///   - isEnd: whether no bytes follow. A sentence without CR LF is then complete.
   @inlinable
   public static func scan(_ bytes: RawSpan, from offset: Int = 0, isEnd: Bool = false) -> Scan {
     let count = bytes.byteCount
@@ -136,8 +136,8 @@ extension Sentence {
   }
 
   /// Whether a sentence has the address of a Unicore receiver's reply, such as `$command` or `$CONFIG`: six letters or more, all
-  /// capitals or all small, and no proprietary one. The checksum of these replies includes the `$`, as recordings show. No damage
-  /// of a single character makes one of another sentence.
+  /// upper-case or all lower-case, and not proprietary. The checksum of these replies includes the `$`, as recordings
+  /// show. A change of a single character cannot turn another sentence into one.
   @inlinable @inline(never)
   static func isReply(_ bytes: RawSpan, _ offset: Int, _ star: Int) -> Bool {
     let first = bytes.u1(offset &+ 1)
@@ -150,9 +150,9 @@ extension Sentence {
     return at &- offset > 6
   }
 
-  /// The scan of a log of a Unicore receiver at `offset`: `#`, an address in capitals, and the checksum of a sentence over all
-  /// from the `#` on, or a CRC-32 of eight digits behind the `#` (Unicore reference commands, ASCII logs). Lines that are not one
-  /// are not damaged sentences: comments begin with `#`.
+  /// The scan of a log of a Unicore receiver at `offset`: `#`, an address in upper case, and the checksum of a sentence
+  /// over everything from the `#` on, or a CRC-32 of eight digits over the text after the `#` (Unicore reference
+  /// commands, ASCII logs). Other lines are not damaged sentences: comments begin with `#`.
   @inlinable @inline(never)
   static func scanLog(_ bytes: RawSpan, from offset: Int, isEnd: Bool) -> Scan {
     let count = bytes.byteCount
@@ -228,15 +228,15 @@ func contentEnds(_ block: SIMD16<UInt8>) -> SIMD16<UInt8> {
 /// they are rare except for commas, and one comparison finds all of them.
 @inlinable @inline(__always)
 func mayEndContent(_ block: SIMD16<UInt8>) -> SIMD16<UInt8> {
-  // 0x7F plus 1 is negative, as are all bytes that are not ASCII.
+  // 0x7F plus 1 is negative, like all bytes that are not ASCII.
   (block &+ SIMD16(repeating: 1)).belowSigned(0x2E)
 }
 
 @inlinable @inline(__always)
 func isLetter(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "A") < 26 }
 
-/// Whether an address may begin at `at` without a capital: with two digits, which converters of NMEA 2000 write as talker (the
-/// address of the device on the bus), or with a small letter in replies of Unicore receivers.
+/// Whether an address may begin at `at` without an upper-case letter: with two digits, which converters of NMEA 2000
+/// write as talker (the address of the device on the bus), or with a lower-case letter in replies of Unicore receivers.
 @inlinable @inline(never)
 func mayBeginAddress(_ bytes: RawSpan, _ at: Int, _ start: UInt8) -> Bool {
   let first = bytes.u1(at)

@@ -29,7 +29,7 @@ public struct Talker: Hashable, Sendable {
   @inlinable public static var proprietary: Talker { Talker(code: 0x5000) }
 }
 
-/// The formatter of a sentence: the characters behind the talker. Up to four characters, the last in the low byte.
+/// The formatter of a sentence: the characters after the talker. Up to four characters, the last in the low byte.
 public struct Formatter: Hashable, Sendable {
   public var code: UInt32
 
@@ -67,7 +67,7 @@ public struct SentenceName: Hashable, Sendable {
   }
 }
 
-/// A whole sentence with a right checksum: a view without a copy.
+/// A whole sentence with a correct checksum: a view without a copy.
 public struct Sentence: ~Escapable {
   /// All bytes from `$` to the end of the line.
   public let bytes: RawSpan
@@ -89,12 +89,12 @@ public struct Sentence: ~Escapable {
 
   /// The length of the address, the characters between `$` and the first comma.
   @inlinable public var addressLength: Int {
-    // The first end is behind the address. No receiver's address is so long that it is missing.
+    // The first end is after the address. No receiver sends an address so long that this end is missing.
     @inline(__always)
     get { (ends.low != 0 ? ends.low.trailingZeroBitCount : Sentence.laterEnd(bytes, ends)) &- 1 }
   }
 
-  /// The comma or `*` behind an address of more than 62 characters.
+  /// The comma or `*` after an address of more than 62 characters.
   @inlinable @inline(never)
   static func laterEnd(_ bytes: RawSpan, _ ends: FieldEnds) -> Int {
     if ends.high != 0 { return 64 &+ ends.high.trailingZeroBitCount }
@@ -103,7 +103,7 @@ public struct Sentence: ~Escapable {
     return at
   }
 
-  /// A sentence that fills `bytes`; nil when `bytes` is not one whole sentence with a right checksum.
+  /// A sentence that fills `bytes`; nil when `bytes` is not one whole sentence with a correct checksum.
   @inlinable
   @_lifetime(copy bytes)
   public init?(_ bytes: RawSpan) {
@@ -115,7 +115,7 @@ public struct Sentence: ~Escapable {
   /// 0 for other addresses and for proprietary sentences.
   @inlinable public var shortAddress: UInt64 {
     @inline(__always) get {
-      // The first end is six characters behind the `$`.
+      // The first end is six characters after the `$`.
       guard ends.low & 0x7F == 0x40, bytes.byteCount >= 8 else { return 0 }
       let address = bytes.bigEndian(0, as: UInt64.self) &>> 16 & 0xFF_FFFF_FFFF
       return address &>> 32 == UInt64(UInt8(ascii: "P")) ? 0 : address
@@ -150,7 +150,8 @@ public struct Sentence: ~Escapable {
     return Formatter(code: code)
   }
 
-  /// The name of the sentence, as far as sixteen characters: its address, with the number of a sentence of u-blox (PUBX,00).
+  /// The name of the sentence, up to sixteen characters: its address, with the number of a sentence of u-blox
+  /// (PUBX,00).
   public var name: SentenceName {
     var name = SentenceName()
     for index in 0..<addressLength { name.append(bytes.u1(1 &+ index)) }
@@ -163,7 +164,7 @@ public struct Sentence: ~Escapable {
     return name
   }
 
-  /// A reader of the fields, before the first field behind the address.
+  /// A reader of the fields, before the first field after the address.
   @inlinable
   public var fields: FieldReader {
     @inline(__always) @_lifetime(copy self) get { FieldReader(bytes, from: 1 &+ addressLength, ends: ends) }

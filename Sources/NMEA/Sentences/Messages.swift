@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// TXT: a text for people. Several sentences form a long text.
+/// TXT: a human-readable text. Several sentences form a long text.
 public struct TXT: SentenceContent {
   @inlinable public static var formatter: Formatter { Formatter(code: 0x545854) }
   /// The number of sentences of the text.

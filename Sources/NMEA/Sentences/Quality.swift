@@ -20,7 +20,7 @@ public struct GSA: SentenceContent {
   /// 1 GPS and SBAS, 2 GLONASS, 3 Galileo, 4 BeiDou, 5 QZSS, 6 NavIC. Since 4.10.
   public var systemID: Int32?
 
-  /// The fix mode in the last place: the numbers of the satellites follow it.
+  /// The fix mode is the last number: the numbers of the satellites follow it.
   @usableFromInline
   struct Mode: FourIntegers {
     @usableFromInline var numbers = Self.none
@@ -48,7 +48,7 @@ public struct GSA: SentenceContent {
     if v.hasMore(isPresent: systemID != nil) { v.hexadecimal("systemId", &systemID) }
   }
 
-  /// Twelve places for satellite numbers. Each may be empty.
+  /// Twelve slots for satellite numbers. Each may be empty.
   public struct SatelliteIDs: Sequence, Equatable, Sendable {
     @usableFromInline var blocks = InlineArray<3, Block>(repeating: Block())
 
@@ -67,7 +67,7 @@ public struct GSA: SentenceContent {
 
     @inlinable public init() {}
 
-    /// The number at a place, 0…11.
+    /// The number in a slot, 0…11.
     @inlinable public subscript(_ place: Int) -> Int32? {
       get { blocks[place &>> 2][place & 3] }
       set { blocks[place &>> 2][place & 3] = newValue }
@@ -88,7 +88,7 @@ public struct GSA: SentenceContent {
       @inlinable @inline(__always)
       public mutating func next() -> Int16? {
         while true {
-          // Most empty places are behind the last number.
+          // Most empty slots are after the last number.
           while first == Block.none.word {
             if second == Block.none.word, third == Block.none.word { return nil }
             (first, second, third) = (second, third, Block.none.word)
@@ -103,14 +103,14 @@ public struct GSA: SentenceContent {
     @inlinable @inline(__always)
     public func makeIterator() -> Iterator { Iterator(self) }
 
-    /// The number in the first place; negative when it is absent.
+    /// The number in the first slot; negative when it is absent.
     @inlinable public var first: Int16 {
       @inline(__always) get { Int16(truncatingIfNeeded: blocks[0].numbers.word) }
     }
 
     /// The numbers as a set.
     public struct Numbers: Sendable {
-      /// A bit for each number, counted from the base. The lowest bit, that of the base, is 0.
+      /// A bit for each number, counted from the base. The lowest bit, which represents the base, is 0.
       public let bits: UInt64
       /// The count of present numbers.
       public let count: Int
@@ -125,7 +125,7 @@ public struct GSA: SentenceContent {
       }
     }
 
-    /// The numbers from `base` + 1 to `base` + `most` (1…63) as a set. C does the work (`number_set.h`), because Swift
+    /// The numbers from `base` + 1 to `base` + `most` (1…63) as a set. Implemented in C (`number_set.h`), because Swift
     /// would process the lanes of its vectors one by one.
     @inlinable @inline(__always)
     public func numbers(after base: Int16, most: UInt16) -> Numbers {

@@ -40,7 +40,7 @@ public struct GSV: SentenceContent {
     }
   }
 
-  /// The numbers before the satellites, in the last three places.
+  /// The numbers before the satellites, as the last three numbers.
   @usableFromInline
   struct Group: FourIntegers {
     @usableFromInline var numbers = Self.none
@@ -85,7 +85,7 @@ public struct GSV: SentenceContent {
 
   /// Iterates over the present satellites.
   ///
-  /// The satellites move up by one each time: access to an element at a variable place would copy all of them.
+  /// The satellites move up by one each time: access to an element at a variable index would copy all of them.
   public struct Present: Sequence, IteratorProtocol {
     @usableFromInline var first, second, third, fourth: Satellite
     @usableFromInline var count: Int

@@ -232,7 +232,7 @@ public struct UNIHEADINGA: SentenceContent {
   public var version: ShortText?
   /// GPS − UTC, seconds.
   public var leapSeconds: Int32?
-  /// The delay of the output, milliseconds, and behind a semicolon the status of the solution.
+  /// The delay of the output, milliseconds, followed by a semicolon and the status of the solution.
   public var solution: TextRange?
   /// Such as NARROW_INT.
   public var type: ShortText?

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Quectel's sentences for systems without a talker of their own: GSV and GSA of the standard, followed by the system
+// Quectel's sentences for systems without their own talker: GSV and GSA of the standard, followed by the system
 // (Quectel, "EC2x&EG9x&EG2x-G&EM05 Series GNSS Application Note", PQGSV and PQGSA).
 
 /// PQGSV: satellites of BeiDou or QZSS in view, up to four in a sentence.

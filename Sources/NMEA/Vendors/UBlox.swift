@@ -124,7 +124,7 @@ public struct PUBX04: SentenceContent {
   public var timeOfWeek: FixedPoint?
   /// UTC week number.
   public var week: Int32?
-  /// GPS − UTC, seconds. A D behind it marks the default of the firmware, before the satellites' value is received.
+  /// GPS − UTC, seconds. A D after it marks the default of the firmware, before the satellites' value is received.
   public var leapSeconds: ShortText?
   /// Nanoseconds.
   public var clockBias: FixedPoint?
@@ -155,7 +155,7 @@ public struct PUBX40: SentenceContent {
   @inlinable public static var messageNumber: Int32? { 40 }
   /// The formatter of the sentence, such as GLL.
   public var sentence: ShortText?
-  /// One sentence in so many navigation epochs; 0 for none.
+  /// The interval of the sentence in navigation epochs; 0 to disable it.
   public var rateI2C: Int32?
   public var rateUART1: Int32?
   public var rateUART2: Int32?

@@ -6,9 +6,9 @@
 ///     40030009 i 7 CFG-TMODE-LAT 0 deg 0
 ///
 /// without the spaces: the key in eight hexadecimal digits; the type, a character of `WireType`; the scale, `0`…`9` for the number of
-/// decimals, or `a`… for one and more binary places; the name and the unit, each with a zero behind it.
+/// decimals, or `a`… for one and more binary places; the name and the unit, each with a zero after it.
 public struct ConfigurationTable {
-  /// An item of the table. The name and the unit are constants of the program, with a zero behind the last character.
+  /// An item of the table. The name and the unit are constants of the program, with a zero after the last character.
   @safe public struct Entry {
     /// The key of the item in CFG-VALSET, VALGET and VALDEL.
     public let id: UInt32
@@ -29,8 +29,8 @@ public struct ConfigurationTable {
 
   /// The next item, by rising key; nil at the end.
   public mutating func next() -> Entry? {
-    // What is unsafe here: the bytes of a static string are read. They live as long as the program, and the loop ends at its
-    // last byte, which is a zero.
+    // `unsafe`: reads the bytes of a static string. They exist as long as the program, and the loop ends at its last
+    // byte, which is a zero.
     let text = Self.text
     guard at < text.utf8CodeUnitCount else { return nil }
     let start = unsafe text.utf8Start

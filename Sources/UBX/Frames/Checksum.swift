@@ -6,7 +6,7 @@ import WireBytes
 ///
 /// CK_A is the sum of the bytes and CK_B the sum of all values of CK_A, both modulo 256: byte i of n counts once in
 /// CK_A and n − i times in CK_B. Zeros in front change neither. So the bytes are processed in blocks of sixteen, the
-/// first filled up with zeros in front, as sixteen columns side by side.
+/// first padded with zeros in front, as sixteen columns side by side.
 @inlinable @inline(__always)
 public func checksum(of bytes: RawSpan, from offset: Int, count: Int) -> UInt16 {
   guard let sums = ColumnSums(of: bytes, from: offset, count: count) else {

@@ -74,7 +74,7 @@ public struct FieldCursor: Sendable {
     case .fixed(let n): return n
     case .rest: return max(0, payload.byteCount - offset) / size
     case .field(let name, let shift, let mask):
-      // The counting field stands before the first group that counts by it, so its offset is fixed.
+      // The counting field precedes the first group that it counts, so its offset is fixed.
       var at = 0
       for item in layout.items {
         guard case .field(let field) = item else { return 0 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A message's class and id, the two bytes behind the sync characters of a frame.
+/// A message's class and id, the two bytes after the sync characters of a frame.
 public struct MessageIdentity: Hashable, Sendable {
   /// The class, such as 0x01 for NAV.
   public var messageClass: UInt8

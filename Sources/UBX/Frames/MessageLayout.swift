@@ -163,8 +163,8 @@ public struct FieldLayout: Sendable {
 }
 
 extension StaticString {
-  /// Whether the text begins with `prefix`. What is unsafe here: the bytes of static strings are read. They live as
-  /// long as the program.
+  /// Whether the text begins with `prefix`. `unsafe`: reads the bytes of static strings. They exist as long as the
+  /// program.
   func hasPrefix(_ prefix: StaticString) -> Bool {
     guard utf8CodeUnitCount >= prefix.utf8CodeUnitCount else { return false }
     for index in 0..<prefix.utf8CodeUnitCount

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireBytes
 
-/// The characters of a CH field: ASCII by the interface descriptions, filled up with zeros behind.
+/// The characters of a CH field: ASCII according to the interface descriptions, padded with zeros.
 public struct Text: ~Escapable {
-  /// The characters without the zeros behind them.
+  /// The characters without the padding.
   public let bytes: RawSpan
 
   @inlinable

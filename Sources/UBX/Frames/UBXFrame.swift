@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireBytes
 
-/// A whole UBX frame with a right checksum: a view without a copy.
+/// A whole UBX frame with a correct checksum: a view without a copy.
 ///
 /// Layout: 0xB5 0x62, class U1, id U1, payload length U2, payload, CK_A, CK_B (interface descriptions, "UBX frame
 /// structure").
@@ -24,7 +24,7 @@ public struct UBXFrame: ~Escapable {
     case frame(Int)
     /// The beginning of a frame that has at least this many bytes.
     case needs(Int)
-    /// No frame: the sync characters are not there.
+    /// No frame: the sync characters are missing.
     case noSync
     /// No frame: the length exceeds the longest accepted payload.
     case tooLong
@@ -62,7 +62,7 @@ public struct UBXFrame: ~Escapable {
     return length <= longestPayload ? .needs(length &+ overhead) : .tooLong
   }
 
-  /// A frame that fills `bytes`; nil when `bytes` is not one whole frame with a right checksum.
+  /// A frame that fills `bytes`; nil when `bytes` is not one whole frame with a correct checksum.
   @inlinable
   @_lifetime(copy bytes)
   public init?(_ bytes: RawSpan) {
