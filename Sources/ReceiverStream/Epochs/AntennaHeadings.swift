@@ -2,16 +2,16 @@
 import NMEA
 import WireBytes
 
-// The headings of two antennas on one vehicle. They count with a carrier solution between the antennas, or one of the receiver's
-// sensors, and for the epoch of their time.
+// The headings of two antennas on one vehicle. They are used with a carrier solution between the antennas, or a
+// solution of the receiver's sensors, and for the epoch of their time.
 extension EpochAssembler {
-  /// Takes a manufacturer's sentence with a heading. Other sentences are ignored.
+  /// Handles a manufacturer's sentence with a heading. Other sentences are ignored.
   @inline(never)
   mutating func receiveAntennaHeading(
     _ sentence: NMEA.Sentence, _ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void
   ) {
     #if SMALL_CODE
-      // A microcontroller has little flash, and seldom a receiver with two antennas.
+      // Excluded on microcontrollers, which have little flash and rarely a receiver with two antennas.
     #else
       switch sentence.formatter {
       case HPR.formatter where !sentence.isProprietary:

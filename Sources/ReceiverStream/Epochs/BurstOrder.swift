@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Learns the order of a receiver's burst: the message with which it begins, and the one with which it ends.
+/// Learns the order of a receiver's burst: its first and its last message.
 ///
 /// A receiver writes the messages of an epoch in a fixed order. Messages without a time between the last message of one time and
-/// the first of the next belong to the burst on their side of the pause between the bursts. Evidence of that place, best first:
+/// the first of the next belong to the burst on their side of the pause between the bursts. Evidence of the position of
+/// that pause, best first:
 ///
 /// 1. No message without a time lies between the two times.
-/// 2. The line paused there. The first pause counts that is at least half as long as the longest one: a late message makes a
-///    shorter pause, and instruments with a pace of their own send after it.
-/// 3. The stream began with the message that follows the last message of a time: it began with a burst.
-/// 4. Otherwise the burst ends before the message with the new time, as those of most receivers do.
+/// 2. The line paused there. The pause is the first one that is at least half as long as the longest: a late message
+///    causes a shorter pause, and instruments with their own rate send after it.
+/// 3. The stream began with the message that follows the last message of a time: the stream began with a burst.
+/// 4. Otherwise the burst ends before the message with the new time, as with most receivers.
 ///
-/// The order is known after two epochs that agree. It is discarded after as many that do not.
+/// The order is known after two epochs that agree. It is discarded after two epochs that do not.
 // Not copyable, because the compiler copies a value for each call that only reads it.
 struct BurstOrder: ~Copyable, Sendable {
-  /// The place of a message in the order: its id, and its number in a run of the same id.
+  /// The position of a message in the order: its id, and its number in a run of the same id.
   typealias Key = UInt64
 
-  /// A place between two bursts.
+  /// A boundary between two bursts.
   private struct Boundary: Sendable {
     /// The last message of a burst, and the first of the next one; 0 for none.
     var last: Key = 0
@@ -36,9 +37,9 @@ struct BurstOrder: ~Copyable, Sendable {
   private var previous: Key = 0
   private var runLength: UInt64 = 0
   private var lastTimed: Key = 0
-  /// The first message without a time behind the last one with a time; 0 for none.
+  /// The first message without a time after the last one with a time; 0 for none.
   private var firstUntimed: Key = 0
-  /// The first message of the stream, if it has no time, until another evidence contradicts it.
+  /// The first message of the stream, if it has no time, until other evidence contradicts it.
   private var start: Key = 0
   private var hasBegun = false
   /// Whether a message without a time and without a pause may be the first of a burst.
@@ -51,20 +52,21 @@ struct BurstOrder: ~Copyable, Sendable {
   /// Whether the last message usually ends a burst.
   var isEnd: Bool { isKnown && known.last == previous }
 
-  /// The pause in milliseconds that lies between bursts at any rate: a receiver that was silent at the start has made the known
-  /// one too long.
+  /// A pause, in milliseconds, that always separates bursts: a receiver that was silent at the start has made the
+  /// learned pause too long.
   private static var surePause: UInt32 { 500 }
 
-  /// Whether a pause of so many milliseconds lies between bursts. Pauses within a burst are shorter than half of it.
+  /// Whether a pause of this length in milliseconds separates bursts. Pauses within a burst are shorter than half of
+  /// it.
   func separates(_ pause: UInt32) -> Bool {
     pause > 0 && (!isKnown || pause >= Self.surePause || UInt64(pause) * 2 >= UInt64(known.pause))
   }
 
-  /// Whether a message without a time belongs to the next burst, although the one with the last time may not be over.
+  /// Whether a message without a time belongs to the next burst, although the burst with the last time may not be over.
   ///
   /// - Parameters:
   ///   - pause: the pause before it in milliseconds; 0 for none.
-  ///   - isInstrument: whether it may also come at a pace of its own, such as a heading.
+  ///   - isInstrument: whether it may also be sent at its own rate, such as a heading.
   @inline(__always)
   func isAhead(_ id: UInt64, after pause: UInt32, isInstrument: Bool) -> Bool {
     if pause > 0, separates(pause) { return true }
@@ -96,7 +98,7 @@ struct BurstOrder: ~Copyable, Sendable {
 
   /// Adds a message with a time.
   ///
-  /// - Parameter isNew: whether the time is another one than that of the messages before.
+  /// - Parameter isNew: whether the time differs from the time of the preceding messages.
   mutating func add(timed id: UInt64, isNew: Bool, after pause: UInt32) {
     if isNew {
       if lastTimed != 0 {
@@ -116,7 +118,7 @@ struct BurstOrder: ~Copyable, Sendable {
     if paused.pause > 0 { paused = Boundary() }
   }
 
-  /// Records that the known end was followed by more of the same epoch.
+  /// Records that the known end was followed by more messages of the same epoch.
   mutating func forget() {
     confirmations = 0
     mayBeginUntimed = start != 0
@@ -135,7 +137,8 @@ struct BurstOrder: ~Copyable, Sendable {
       Self.id(found.first) == Self.id(known.first)
     {
       confirmations = min(confirmations + 1, 3)
-      // A longer pause is followed slowly: the receiver may have been silent for once. Bytes that were read late have none.
+      // The estimate grows slowly with a longer pause: the receiver may have been silent once. Bytes that were read
+      // late have no pause.
       if found.pause > 0 {
         known.pause = known.pause == 0 ? found.pause : min(found.pause, known.pause &+ known.pause / 8 &+ 1)
       }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import NMEA
 
-/// Recognises positions of sentences that lost digits on the line.
+/// Recognises positions in sentences that lost digits on the line.
 ///
 /// The checksum of NMEA is an exclusive or, which does not change when a sentence loses two equal characters: the longitude
 /// `01136.42600` becomes `036.42600`. Receivers write a coordinate with the same number of digits each time, or with some
-/// digits more or less while they move a little. A position with fewer digits than the one before it, and farther from it than
-/// the receiver can have moved, is therefore wrong, unless the next one is near it.
+/// digits more or less while they move a little. A position with fewer digits than the previous one, and farther from
+/// it than the receiver can have moved, is therefore wrong, unless the next position is near it.
 struct DigitLossCheck: Sendable {
   /// A position as written.
   struct Position: Sendable {
     var latitudeDegrees: Double
     var longitudeDegrees: Double
-    /// The number of digits of each part, a byte each: latitude before and behind the point, longitude before and behind it.
-    /// Zero if there is no position.
+    /// The number of digits of each part, a byte each: latitude before and after the decimal point, longitude before
+    /// and after it. Zero if there is no position.
     var digits: UInt32
     var nanosecondsOfDay: Int64
 
@@ -50,7 +50,7 @@ struct DigitLossCheck: Sendable {
     UInt32(coordinate.wholeDigits) | UInt32(coordinate.minutes.fractionDigits) &<< 8
   }
 
-  /// Whether a position with other digits than the one before is credible.
+  /// Whether a position is credible whose number of digits differs from the previous position's.
   @inline(never)
   private mutating func isCredible(_ position: Position, _ speed: Double) -> Bool {
     let top: UInt32 = 0x8080_8080
@@ -70,14 +70,14 @@ struct DigitLossCheck: Sendable {
     let north = (position.latitudeDegrees - earlier.latitudeDegrees) * metresInDegree
     let difference = abs(position.longitudeDegrees - earlier.longitudeDegrees)
     let east = min(difference, 360 - difference) * metresInDegree * cosine(position.latitudeDegrees)
-    // The position may be worse than usual by 100 m, and a vehicle faster than its last speed by 50 m/s.
+    // Tolerances: 100 m for a position worse than usual, and 50 m/s above the last speed.
     let most = 100 + (speed + 50) * seconds
     return north * north + east * east <= most * most
   }
 
   private static var metresInDegree: Double { 111_320 }
 
-  /// The cosine of an angle in degrees, −90…90, to 0.03: the standard library has none.
+  /// The cosine of an angle in degrees, −90…90, to within 0.03: the standard library has no cosine.
   private static func cosine(_ degrees: Double) -> Double {
     let square = degrees * degrees * (.pi / 180) * (.pi / 180)
     return max(1 - square / 2 + square * square / 24, 0)

@@ -8,9 +8,9 @@ import WireBytes
 /// The identity of an epoch is the time of its position. An epoch is closed by NAV-EOE, by the message with which the
 /// receiver usually ends its bursts (`BurstOrder`), by `idle` when the line is silent, or at the latest by the first
 /// message of the next epoch. A message of the epoch that arrives after the close is added, and the epoch is reported
-/// again as an update. Sentences without a time belong to the epoch of their burst, and never begin one.
+/// again as an update. Sentences without a time belong to the epoch of their burst, and never start an epoch.
 ///
-/// The assembler takes frames and returns reports. It has no clock and no file. `reference` is the time of the
+/// The assembler takes frames and returns reports. It does not use a clock or files. `reference` is the time of the
 /// computer's clock.
 public struct EpochAssembler: ~Copyable, Sendable {
   /// A fix, and the reason of the report.
@@ -18,7 +18,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     public var fix: Fix
     /// Whether the epoch was reported before and has changed since.
     public var isUpdate: Bool
-    /// Whether anything except satellites and dilutions changed since the report before; true for the first report of
+    /// Whether anything except satellites and dilutions changed since the previous report; true for the first report of
     /// an epoch.
     public var fixChanged: Bool
     /// Whether the satellites changed since the last report.
@@ -26,7 +26,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     /// Whether the dilutions are new and the receiver sends no satellites.
     public var hasDilutionsAlone: Bool
 
-    /// A report as the assembler makes it, for reports from other sources. By default the first report of an epoch,
+    /// A report in the assembler's form, for reports from other sources. By default the first report of an epoch,
     /// without satellites.
     public init(
       fix: Fix, isUpdate: Bool = false, fixChanged: Bool = true, skyChanged: Bool = false,
@@ -51,7 +51,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   static var epochsUntilSecondOutput: Int { 10 }
   var tag: EpochTag?
   var calendar = ReceiverCalendar()
-  /// The last date of RMC, and its day; nil for an impossible date.
+  /// The last date of RMC, and its day; nil for an invalid date.
   var lastDate = (date: ShortDate(day: 0, month: 0, year: 0), day: nil as Day?)
   var leapSeconds: Int?
   /// The state of the epoch's NMEA sentences, from which the fix is completed.
@@ -66,24 +66,24 @@ public struct EpochAssembler: ~Copyable, Sendable {
   private var nextHeading = (heading: Heading(), tag: nil as EpochTag?)
   /// The time of the last ZDA before the first epoch.
   var outputTime: UTCTime?
-  /// The satellites of the last report, until the epoch has satellites.
+  /// The satellites of the last report, until the epoch has its own.
   var sky = Sky()
   /// The state of `sky`.
   var skyState = SkyState.earlier
-  /// Whether UBX sent the satellites. Those of NMEA have less detail and are ignored then.
+  /// Whether UBX sent the satellites. Satellites from NMEA have less detail and are then ignored.
   var hasUBXSky = false
-  /// The receiver's numbers of BeiDou.
+  /// The receiver's numbering of BeiDou.
   var beiDou = BeiDouNumbering.unknown
   private var order = BurstOrder()
   private(set) var state = State.empty
-  /// The pause of the line before the present message, in milliseconds; 0 for none.
+  /// The pause on the line before the current message, in milliseconds; 0 for none.
   private(set) var pause: UInt32 = 0
   /// The last report. The next one is made in place, because a fix is large.
   private(set) var last = Report(fix: Fix())
 
   /// The collection of the epoch.
   enum State: UInt8 {
-    /// No epoch has begun, and nothing was collected for the first one.
+    /// No epoch has started, and nothing was collected for the first one.
     case empty
     /// Sentences without a time are collected for the first epoch.
     case gathering
@@ -97,9 +97,9 @@ public struct EpochAssembler: ~Copyable, Sendable {
 
   /// The satellites of a burst.
   enum SkyState: UInt8 {
-    /// The burst has none: they are of an earlier one.
+    /// The burst has no satellites: they are from an earlier burst.
     case earlier
-    /// They are of this burst and reported.
+    /// They are from this burst and reported.
     case reported
     /// They have changed since the last report.
     case changed
@@ -114,13 +114,14 @@ public struct EpochAssembler: ~Copyable, Sendable {
 
   /// - Parameters:
   ///   - reference: the computer's time, if its clock is set. It corrects dates that are 1024 weeks early.
-  ///   - isLive: whether the stream comes from a receiver now. A first epoch with a time alone has the date of the reference.
+  ///   - isLive: whether the stream comes live from a receiver. A first epoch with only a time takes its date from the
+  ///     reference.
   public init(reference: UTCTime? = nil, isLive: Bool = false) {
     calendar.reference = reference
     calendar.start = isLive ? reference : nil
   }
 
-  /// Takes the next frame of the stream. `body` receives each report that results, with the satellites.
+  /// Handles the next frame of the stream. `body` receives each report that results, with the satellites.
   public mutating func receive(_ frame: borrowing Frame, _ body: (borrowing Report, borrowing Sky) -> Void) {
     switch frame.kind {
     case .ubx: if let frame = frame.ubx { receive(frame, body) }
@@ -129,8 +130,8 @@ public struct EpochAssembler: ~Copyable, Sendable {
     }
   }
 
-  /// The line is silent, and no more messages of this epoch will come (100 ms are enough for any receiver). An
-  /// unreported epoch is reported, and satellites that belong to none.
+  /// Handles silence on the line: no more messages of this epoch will come (100 ms are enough for any receiver).
+  /// Reports an unreported epoch, and satellites that belong to no epoch.
   public mutating func idle(_ body: (borrowing Report, borrowing Sky) -> Void) {
     switch state {
     case .open: report(body)
@@ -140,12 +141,12 @@ public struct EpochAssembler: ~Copyable, Sendable {
     pauses(milliseconds: Self.silence)
   }
 
-  /// The line paused between the frames before and those that follow. `idle` is a pause of 100 ms.
+  /// Records a pause on the line between the previous and the following frames. `idle` is a pause of 100 ms.
   public mutating func pauses(milliseconds: UInt32) { pause = max(pause, milliseconds) }
 
-  /// The stream has ended. Collected messages are reported.
+  /// Handles the end of the stream. Collected messages are reported.
   public mutating func finish(_ body: (borrowing Report, borrowing Sky) -> Void) {
-    // A stream without any epoch: its time and satellites are one.
+    // In a stream without any epoch, the time and satellites form one.
     if state == .gathering {
       startEpoch(nil)
       fix.time = outputTime
@@ -153,9 +154,9 @@ public struct EpochAssembler: ~Copyable, Sendable {
     idle(body)
   }
 
-  /// The report that would result if the epoch ended now, or the last report if nothing was collected since. It changes
-  /// nothing. Used satellites may not be marked yet. A caller that waits for an epoch brings code and data of the
-  /// report into the caches with it.
+  /// The report that would result if the epoch ended now, or the last report if nothing was collected since. It does
+  /// not change the state. Used satellites may not be marked yet. A caller that waits for an epoch uses this call to
+  /// bring the code and data of the report into the caches.
   public mutating func preview(_ body: (borrowing Report, borrowing Sky) -> Void) {
     body(Report(fix: state == .open ? finished() : last.fix, skyChanged: sky.count > 0), sky)
   }
@@ -171,10 +172,10 @@ public struct EpochAssembler: ~Copyable, Sendable {
 
   // MARK: Messages
 
-  /// Called before a message with the time of a position is applied, or a position without a time. Closes the epoch when
+  /// Called before a message with the time of a position is applied, or a position without a time. Closes the epoch if
   /// the message belongs to a new one.
   ///
-  /// - Parameter isOther: whether the message is of another epoch, whatever its time.
+  /// - Parameter isOther: whether the message belongs to another epoch, regardless of its time.
   mutating func begin(
     _ tag: EpochTag?, _ id: UInt64, isOther: Bool = false, _ body: (borrowing Report, borrowing Sky) -> Void
   ) {
@@ -193,7 +194,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     placeUntimed(id, body)
   }
 
-  /// Finds the epoch of a sentence without a time by the receiver's order.
+  /// Finds the epoch of a sentence without a time, using the receiver's order.
   @inline(never)
   private mutating func placeUntimed(_ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void) {
     findBurst(isAhead: order.isAhead(id, after: pause, isInstrument: false), body)
@@ -201,7 +202,8 @@ public struct EpochAssembler: ~Copyable, Sendable {
     order.add(untimed: id, after: pause)
   }
 
-  /// Called before a sentence without a time that may be the first of the next burst, or behind a pause between the bursts.
+  /// Called before a sentence without a time that may be the first of the next burst, or after a pause between the
+  /// bursts.
   @inline(__always)
   private mutating func findBurst(isAhead: Bool, _ body: (borrowing Report, borrowing Sky) -> Void) {
     switch state {
@@ -225,8 +227,8 @@ public struct EpochAssembler: ~Copyable, Sendable {
     skyState = .earlier
   }
 
-  /// Drops sentences without a time before a pause between two bursts. A heading is an instrument's only if the order is known:
-  /// until then it may be a late one of the epoch before.
+  /// Drops sentences without a time before a pause between two bursts. A heading counts as an instrument's only if the
+  /// order is known: until then it may be a late heading of the previous epoch.
   @inline(never)
   private mutating func dropBeforePause() {
     guard order.separates(pause) else { return }
@@ -245,11 +247,11 @@ public struct EpochAssembler: ~Copyable, Sendable {
     state = .reported
   }
 
-  /// Gives a heading to the epoch of its time or burst. Such a sentence also comes at a pace of its own: it never begins
-  /// or updates an epoch. Between two bursts it is the heading of the next epoch.
+  /// Assigns a heading to the epoch of its time or burst. Such sentences may also be sent at their own rate: they never
+  /// start or update an epoch. Between two bursts it is the heading of the next epoch.
   ///
-  /// - Parameter tag: the time of the heading; nil for a sentence without one.
-  // Not inlined, for the stack of a microcontroller.
+  /// - Parameter tag: the time of the heading; nil if the sentence has none.
+  // Not inlined, to save stack on a microcontroller.
   @inline(never)
   mutating func add(
     _ heading: Heading, _ tag: EpochTag?, _ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void
@@ -260,7 +262,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     findBurst(isAhead: isAhead, body)
     let isOwn = state == .open || state == .reported
     if isOwn {
-      // The burst did not end where it usually does.
+      // The burst did not end at its usual message.
       if state == .reported, pause == 0 { order.forget() }
       untimed.heading.add(heading)
     } else {
@@ -286,7 +288,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   @inline(never)
   private mutating func reportChange(_ body: (borrowing Report, borrowing Sky) -> Void) {
     guard skyState.isChanged || finishAndCompare() else { return }
-    // A late message does not refute the end that was learned.
+    // A late message does not contradict the learned end.
     if pause == 0 { order.forget() }
     report(body)
   }
@@ -299,8 +301,8 @@ public struct EpochAssembler: ~Copyable, Sendable {
   private mutating func isNewEpoch(_ tag: EpochTag?) -> Bool {
     if state.rawValue <= State.gathering.rawValue { return true }
     guard let current = self.tag, let tag else {
-      // A message without a time belongs to the epoch, and an epoch without a time has that of its first message with
-      // one; after a silence they do not.
+      // A message without a time belongs to the epoch, and an epoch without a time takes the time of its first message
+      // that has one; not so after a silence.
       return pause >= Self.silence
     }
     return tag.isOtherClock(than: current)
@@ -318,13 +320,13 @@ public struct EpochAssembler: ~Copyable, Sendable {
     nmea = NMEAEpoch(after: nmea, fixMode: state == .ahead ? held.fixMode : untimed.fixMode)
     hasPreciseECEF = false
     if epochsWithoutFirstOutput <= Self.epochsUntilSecondOutput { epochsWithoutFirstOutput += 1 }
-    // Those of the epoch before, or of a report of the time alone.
+    // Satellites of the previous epoch, or of a report with only a time.
     if state != .gathering, state != .ahead { dropAhead() }
     takeNextHeading(tag)
     state = .open
   }
 
-  /// Gives the epoch the heading between the bursts, unless it is old or of another time.
+  /// Assigns the heading between the bursts to the epoch, unless it is old or has another time.
   private mutating func takeNextHeading(_ tag: EpochTag?) {
     guard nextHeading.heading.source > .none else { return }
     if pause == 0 || order.isKnown && pause <= 2000, nextHeading.tag.map({ tag?.isSame(as: $0) ?? false }) ?? true {
@@ -333,7 +335,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     nextHeading = (Heading(), nil)
   }
 
-  /// GPS − UTC: the receiver's value, else that of the table for the date.
+  /// GPS − UTC: the receiver's value, otherwise the table's value for the date.
   var leapSecondsNow: Int {
     mutating get {
       leapSeconds ?? LeapSeconds.on(calendar.last?.day ?? calendar.reference?.day ?? Day(since1970: 20_000))
@@ -356,7 +358,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   }
 
   /// Completes a fix for its report.
-  // Not inlined, so that a preview executes the code of a report.
+  // Not inlined, so that a preview executes the same code as a report.
   @inline(never)
   private static func finish(
     _ whole: inout Fix, _ nmea: borrowing NMEAEpoch, _ untimed: borrowing UntimedValues, _ calendar: ReceiverCalendar,
@@ -370,7 +372,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     }
     if whole.kind == .none || whole.kind == .timeOnly { whole.removePlace() }
     whole.settleEarthCentred()
-    // A claim of a fix without a position, such as that of NAV-STATUS, says nothing about the position.
+    // A fix status without a position, such as in NAV-STATUS, does not imply a position.
     if whole.kind != .none, whole.kind != .timeOnly, whole.latitudeDegrees == nil {
       whole.kind = .none
       whole.reportsKind = false
@@ -379,7 +381,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     whole.estimateAccuracy()
   }
 
-  /// Completes the fix. Returns whether it differs from the one of the last report.
+  /// Completes the fix. Returns whether it differs from the last reported one.
   @inline(never)
   private mutating func finishAndCompare() -> Bool {
     var whole = finished()
@@ -401,7 +403,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     return epoch
   }
 
-  /// Reports the fix of a single message, and restores that of the open epoch.
+  /// Reports the fix of a single message, and restores the fix of the open epoch.
   mutating func reportBetween(_ epoch: inout Fix, _ body: (borrowing Report, borrowing Sky) -> Void) {
     swap(&fix, &epoch)
     if epoch.kind == .none || epoch.kind == .timeOnly { epoch.removePlace() }
@@ -429,7 +431,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     body(last, sky)
   }
 
-  /// Makes a further report of an epoch.
+  /// Makes an additional report of an epoch.
   @inline(never)
   private mutating func update() {
     let whole = finished()
@@ -457,7 +459,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     return true
   }
 
-  /// Removes the satellites of the burst before, once in a burst.
+  /// Removes the satellites of the previous burst, once per burst.
   @inline(__always)
   mutating func startSky() {
     if skyState == .earlier { sky.removeAll() }

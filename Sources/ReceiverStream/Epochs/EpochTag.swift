@@ -7,11 +7,11 @@ package enum EpochTag: Equatable, Sendable {
   /// Milliseconds since the start of the week, GPS time, as in UBX messages.
   case timeOfWeek(UInt32)
 
-  /// Times of day, in nanoseconds, that differ by less are of one epoch: some receivers round the time to milliseconds in one
-  /// sentence and to hundredths in another.
+  /// Times of day, in nanoseconds, that differ by less belong to one epoch: some receivers round the time to
+  /// milliseconds in one sentence and to hundredths in another.
   static var rounding: Int64 { 10_000_000 }
 
-  /// Whether two tags are of different clocks. Their comparison needs the leap seconds.
+  /// Whether two tags belong to different clocks. Their comparison needs the leap seconds.
   func isOtherClock(than other: EpochTag) -> Bool {
     switch (self, other) {
     case (.timeOfWeek, .timeOfWeek), (.timeOfDay, .timeOfDay): false
@@ -19,7 +19,7 @@ package enum EpochTag: Equatable, Sendable {
     }
   }
 
-  /// Whether two tags of one clock are of the same epoch.
+  /// Whether two tags of one clock belong to the same epoch.
   @inline(__always)
   func isSame(as other: EpochTag) -> Bool {
     switch (self, other) {
@@ -36,12 +36,12 @@ package enum EpochTag: Equatable, Sendable {
     return min(difference, abs(day - difference)) < rounding
   }
 
-  /// Whether two tags are of the same epoch, given GPS − UTC in seconds.
+  /// Whether two tags belong to the same epoch, given GPS − UTC in seconds.
   package func isSame(as other: EpochTag, leapSeconds: Int) -> Bool {
     switch (self, other) {
     case (.timeOfWeek, .timeOfWeek), (.timeOfDay, .timeOfDay): return isSame(as: other)
     case (.timeOfDay(let day), .timeOfWeek(let week)), (.timeOfWeek(let week), .timeOfDay(let day)):
-      // Both are rounded in different ways, by at most 10 ms. The fastest receivers have 25 ms from epoch to epoch.
+      // Both are rounded in different ways, by at most 10 ms. The shortest epoch interval of receivers is 25 ms.
       let milliseconds = (Int64(week) - Int64(leapSeconds) * 1000) % 86_400_000
       let difference = abs(milliseconds - day / 1_000_000) % 86_400_000
       return min(difference, 86_400_000 - difference) <= 10

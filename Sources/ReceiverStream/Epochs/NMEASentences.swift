@@ -6,11 +6,11 @@ import WireBytes
 /// The state of an epoch that several sentences determine together.
 // Not copyable, because the compiler copies a value for each call that only reads it.
 struct NMEAEpoch: ~Copyable, Sendable {
-  /// Whether a sentence with a status has a valid solution. The sentence of the highest rank counts, and among those of one rank
-  /// a valid one. Sentences that say nothing about it do not count.
+  /// Whether a sentence with a status has a valid solution. The sentence of the highest rank decides, and within a rank
+  /// a valid one. Sentences without this information are ignored.
   private(set) var isValid: Bool?
   private var validityRank = 0
-  /// The talker of the sentence that counts.
+  /// The talker of the deciding sentence.
   private var validityTalker: UInt16 = 0
   /// The fix mode 2 or 3 of PUBX,00.
   var fixMode: Int?
@@ -18,7 +18,7 @@ struct NMEAEpoch: ~Copyable, Sendable {
   private var earlierFixMode: Int?
   private var earlierAge = 0
   var timeOfDay: Int64?
-  /// Digits behind the point of the minutes of the position.
+  /// Digits after the decimal point of the minutes of the position.
   var positionDigits: UInt8 = 0
   /// The position sentences of the epoch: a bit for each kind and talker.
   private var positionSentences: UInt32 = 0
@@ -30,8 +30,8 @@ struct NMEAEpoch: ~Copyable, Sendable {
 
   init() {}
 
-  /// Whether a sentence may be of another epoch although its time is the same or absent: the epoch has one of its kind,
-  /// or another date.
+  /// Whether a sentence may belong to another epoch although its time is the same or absent: the epoch already has one
+  /// of its kind, or another date.
   @inline(__always)
   func mayBeRepeated(_ kind: PositionSentence, date: ShortDate?) -> Bool {
     has(kind) || (self.date != nil && date != nil)
@@ -41,19 +41,19 @@ struct NMEAEpoch: ~Copyable, Sendable {
   @inline(__always)
   private func has(_ kind: PositionSentence) -> Bool { positionSentences >> (8 * kind.rawValue) & 0xFF != 0 }
 
-  /// Whether the epoch has a GLL and no other position sentence, or others and no GLL: it may be joined with the other kind by a
-  /// local time.
+  /// Whether the epoch has a GLL and no other position sentence, or others and no GLL: it may be joined with the other
+  /// kind despite a local time.
   func mayJoinLocalTime(_ kind: PositionSentence) -> Bool {
     let others = positionSentences & ~(0xFF << (8 * PositionSentence.gll.rawValue))
     return kind == .gll ? others != 0 && !has(.gll) : others == 0 && has(.gll)
   }
 
-  /// Whether the sentence is of another epoch.
+  /// Whether the sentence belongs to another epoch.
   ///
   /// - Parameters:
-  ///   - isTimed: whether the open epoch has a time. A sentence with a time belongs to the epoch by it.
-  ///   - isAfterSilence: whether the line was silent before.
-  ///   - hasMoved: whether its position differs from that of the sentences before it.
+  ///   - isTimed: whether the open epoch has a time. The time of a sentence determines its epoch.
+  ///   - isAfterSilence: whether a silence preceded it.
+  ///   - hasMoved: whether its position differs from the position of the preceding sentences.
   @inline(never)
   func isRepeated(
     _ kind: PositionSentence, _ talker: Talker, time: TimeOfDay?, date: ShortDate?, isTimed: Bool, isAfterSilence: Bool,
@@ -75,20 +75,20 @@ struct NMEAEpoch: ~Copyable, Sendable {
     if let date { self.date = date }
   }
 
-  /// One of eight bits, by the talker's second character.
+  /// One of eight bits, selected by the talker's second character.
   @inline(__always)
   private static func bit(_ talker: Talker) -> UInt32 { 1 << UInt32(talker.code & 7) }
 
-  /// A new epoch. The fix mode of GSA holds for ten epochs without GSA.
+  /// Starts a new epoch. The fix mode of GSA remains valid for ten epochs without GSA.
   ///
-  /// - Parameter fixMode: that of the earlier epoch's GSA.
+  /// - Parameter fixMode: the fix mode of the earlier epoch's GSA.
   init(after earlier: borrowing NMEAEpoch, fixMode: Int?) {
     let mode = earlier.fixMode ?? fixMode
     earlierAge = mode == nil ? earlier.earlierAge + 1 : 1
     earlierFixMode = earlier.isValid == true && earlierAge <= 10 ? mode ?? earlier.earlierFixMode : nil
   }
 
-  /// Adds an explicit statement of a sentence with positions that there is a fix, or none.
+  /// Adds an explicit statement of a sentence with positions whether there is a fix.
   mutating func setValid(_ valid: Bool, rank: Int, _ talker: Talker) {
     guard rank > validityRank || rank == validityRank && (valid || talker.code == validityTalker) else { return }
     isValid = valid
@@ -96,7 +96,7 @@ struct NMEAEpoch: ~Copyable, Sendable {
     validityTalker = talker.code
   }
 
-  /// Completes the time and the kind of the fix, where no UBX message did.
+  /// Completes the time and the kind of the fix, unless a UBX message did.
   func settle(_ fix: inout Fix, _ untimed: borrowing UntimedValues, _ calendar: ReceiverCalendar) {
     // Without a fix the receiver's clock may be wrong by days.
     if fix.time == nil, let timeOfDay, calendar.last != nil || isValid == true {
@@ -106,7 +106,7 @@ struct NMEAEpoch: ~Copyable, Sendable {
     let hasFour = untimed.usedCount >= 4
     let fixMode = fixMode ?? fixModeOfGSA
     let isFix = isValid ?? fixMode.map { $0 > 1 }
-    // A GSA without a fix is a statement, one with a fix needs a position.
+    // A GSA without a fix is sufficient; a GSA with a fix also needs a position.
     if isFix == false { fix.reportsKind = true }
     guard fix.kind == .none, isFix == true, fix.latitudeDegrees != nil else { return }
     fix.reportsKind = true
@@ -122,14 +122,14 @@ struct NMEAEpoch: ~Copyable, Sendable {
 
 // The contribution of each NMEA sentence to the fix of its epoch.
 extension EpochAssembler {
-  /// The place of a sentence in the receiver's order, by its address.
+  /// The key of a sentence in the receiver's order, from its address.
   @inline(__always)
   private static func id(_ talker: Talker, _ formatter: Formatter) -> UInt64 {
     UInt64(talker.code) << 24 | UInt64(formatter.code & 0xFF_FFFF) | 2 << 40
   }
 
-  /// The place of a GSV. The length of a group varies from epoch to epoch, so only its last page can be recognised.
-  /// Each signal has its own last page.
+  /// The key of a GSV. The length of a group varies from epoch to epoch, so only its last page can be recognised. Each
+  /// signal has its own last page.
   @inline(__always)
   private static func id(_ talker: Talker, isLast: Bool, signal: UInt64) -> UInt64 {
     id(talker, GSV.formatter) | (isLast ? BurstOrder.pageBit : 0) | (signal & 0xF) << 44
@@ -137,7 +137,7 @@ extension EpochAssembler {
 
   @inline(__always)
   package mutating func receive(_ sentence: NMEA.Sentence, _ body: (borrowing Report, borrowing Sky) -> Void) {
-    // Most sentences are GSV or GSA. Their functions save fewer registers than the one for all others.
+    // Most sentences are GSV or GSA. Their functions save fewer registers than the function for all other sentences.
     switch sentence.shortAddress & 0xFF_FFFF {
     case UInt64(GSV.formatter.code): receiveGSV(sentence, body)
     case UInt64(GSA.formatter.code): receiveGSA(sentence, body)
@@ -215,7 +215,7 @@ extension EpochAssembler {
     complete(body)
   }
 
-  /// Whether a position sentence counts: that of a source without a fix ends only its own.
+  /// Whether a position sentence is used: a source without a fix only invalidates its own fixes.
   @inline(__always)
   private mutating func mayCount(_ talker: Talker, _ isFix: Bool, _ latitude: Coordinate?) -> Bool {
     !positionSources.ignores(talker, hasPosition: isFix && latitude != nil)
@@ -248,8 +248,8 @@ extension EpochAssembler {
     nmea.add(kind, talker, date: date)
   }
 
-  /// The time of a position sentence beside the open epoch: some receivers write the local time into GLL. It differs from UTC by
-  /// quarters of an hour, and the position is the same. The epoch has the time of the other sentences.
+  /// Handles a time that differs from the open epoch's: some receivers write the local time into GLL. It differs from
+  /// UTC by quarters of an hour, and the position is the same. The epoch has the time of the other sentences.
   @inline(never)
   private mutating func joiningLocalTime(
     _ kind: NMEAEpoch.PositionSentence, _ own: EpochTag?, _ latitude: Coordinate?, _ longitude: Coordinate?
@@ -279,7 +279,7 @@ extension EpochAssembler {
     if heading.source > .none { add(heading, nil, id, body) }
   }
 
-  /// Whether a position differs from that of the epoch by more than its digits.
+  /// Whether a position differs from the epoch's by more than its resolution.
   @inline(never)
   private mutating func hasMoved(_ latitude: Coordinate?, _ longitude: Coordinate?) -> Bool {
     guard let latitude, let longitude, fix.source < .ubx, let north = fix.latitudeDegrees,
@@ -399,7 +399,7 @@ extension EpochAssembler {
     if let age = content.differentialAge?.value { fix.differentialAgeSeconds = age }
   }
 
-  /// The navigation status of PUBX,00, by its two characters. Others are unknown.
+  /// The navigation status of PUBX,00, from its two characters. Other values are unknown.
   private enum UBloxStatus: UInt16 {
     case noFix = 0x4E46  // NF
     case timeOnly = 0x5454  // TT
@@ -424,12 +424,12 @@ extension EpochAssembler {
     apply(
       content.date.flatMap { Day(year: $0.fullYear, month: Int($0.month), day: Int($0.day)) }, outputAt: content.time,
       id, body)
-    // A character behind the number marks the default of the firmware.
+    // A character after the number marks the default of the firmware.
     if let text = content.leapSeconds, let seconds = text.wholeNumber { setLeapSeconds(seconds) }
   }
 
-  /// Takes the date and time of a sentence that states the time of its output. If that is the time of the epoch, the sentence
-  /// belongs to it; else it gives the date.
+  /// Handles the date and time of a sentence that states the time of its output. If that is the time of the epoch, the
+  /// sentence belongs to it; otherwise only the date is used.
   private mutating func apply(
     _ day: Day?, outputAt timeOfDay: TimeOfDay?, _ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void
   ) {
@@ -443,20 +443,20 @@ extension EpochAssembler {
     guard let day, let timeOfDay else { return }
     guard let time = calendar.time(on: day, nanosecondsOfDay: timeOfDay.nanoseconds) else { return reject() }
     guard state == .gathering else { return }
-    // Before the first epoch the time of the receiver's first output may be that of a burst which has begun.
+    // Before the first epoch the time of the receiver's first output may belong to a burst that has already started.
     if outputTime != nil { report(timeOnly: time, body) }
     outputTime = time
   }
 
-  /// The heading of a vehicle; a compass says more than a course.
+  /// The heading of a vehicle; a compass is better than a course.
   private mutating func setHeading(_ degrees: FixedPoint?, _ heading: inout Heading) {
     guard let degrees = degrees?.value else { return }
     guard degrees >= 0, degrees <= 360 else { return reject() }
     heading.set(true: degrees == 360 ? 0 : degrees, .sentence)
   }
 
-  /// The compass heading with its deviation is magnetic. With the variation it is true, and used where there is no
-  /// better source.
+  /// The compass heading with its deviation is magnetic. With the variation it is true, and used if there is no better
+  /// source.
   private mutating func apply(_ content: HDG, _ heading: inout Heading) {
     guard let shown = content.heading?.value else { return }
     let deviation = signed(content.deviation, content.deviationDirection)
@@ -496,7 +496,7 @@ extension EpochAssembler {
 
   private func tag(_ time: TimeOfDay?) -> EpochTag? { time.map { .timeOfDay($0.nanoseconds) } }
 
-  /// Sets the time of the epoch. Of two that are rounded differently, the one with milliseconds counts.
+  /// Sets the time of the epoch. If two times are rounded differently, the one with milliseconds is used.
   private mutating func setTime(_ time: TimeOfDay?) {
     guard let time = time?.nanoseconds else { return }
     if let before = nmea.timeOfDay, before != time, abs(before - time) < EpochTag.rounding {
@@ -518,7 +518,7 @@ extension EpochAssembler {
     guard let day, let own = timeOfDay?.nanoseconds else { return }
     let ofEpoch = nmea.timeOfDay.flatMap { abs($0 - own) < EpochTag.rounding ? $0 : nil } ?? own
     guard let time = calendar.time(on: day, nanosecondsOfDay: ofEpoch) else { return reject() }
-    // A UBX message of the same epoch has the time to the nanosecond.
+    // A UBX message of the same epoch has nanosecond resolution.
     if fix.time == nil || fix.source < .ubx { fix.time = time }
   }
 
@@ -574,7 +574,7 @@ extension EpochAssembler {
   }
 
   private mutating func apply(_ content: GLL, _ talker: Talker) {
-    // It may be a local time: those of the other sentences count.
+    // It may be a local time: the times of the other sentences take precedence.
     if nmea.timeOfDay.map({ abs($0 - (content.time?.nanoseconds ?? 0)) < EpochTag.rounding }) ?? true {
       setTime(content.time)
     }
@@ -585,13 +585,14 @@ extension EpochAssembler {
     if fix.quality == .unknown { fix.quality = Self.quality(ofMode: content.positionMode) }
   }
 
-  /// Whether a status with a mode is a fix; nil if neither says so. Either of them can state that there is none.
+  /// Whether a status with a mode is a fix; nil if neither is conclusive. Either of them can state that there is no
+  /// fix.
   private static func isValid(_ status: UInt8?, _ mode: UInt8?) -> Bool? {
     if status == UInt8(ascii: "V") || mode == UInt8(ascii: "N") { return false }
     return status == UInt8(ascii: "A") ? true : nil
   }
 
-  /// Records what a sentence states about the fix. A fix without its position is not a statement.
+  /// Records a sentence's statement about the fix. A fix without its position is not a statement.
   private mutating func setValid(
     _ isValid: Bool, _ latitude: Coordinate?, _ longitude: Coordinate?, rank: Int, _ talker: Talker
   ) {
@@ -625,7 +626,7 @@ extension EpochAssembler {
     useEach(content.satellites, of: system, isUnmatched: isUnmatched)
   }
 
-  /// The slow path: adds used satellites whose ids need a lookup of their own.
+  /// The slow path: adds used satellites whose ids need an individual lookup.
   @inline(never)
   private mutating func useEach(_ ids: GSA.SatelliteIDs, of system: Satellite.System?, isUnmatched: Bool) {
     if system == .beiDou { for id in ids { beiDou.learn(from: Int(id)) } }
@@ -711,8 +712,8 @@ extension EpochAssembler {
     fix.satellitesInView = sky.count
   }
 
-  /// The fast path: adds the satellites of a sentence, if all are numbered in one way and different; else nothing. C
-  /// does the work (`satellites.h`), because Swift would process the lanes of its vectors one by one.
+  /// The fast path: adds the satellites of a sentence, if all are numbered in one way and different; otherwise adds
+  /// none. Implemented in C (`satellites.h`), because Swift would process the lanes of its vectors one by one.
   @inline(__always)
   private mutating func fastAdd(_ content: GSV, of system: Satellite.System?) -> Bool {
     let (first, second) = (content.satellites[0].numbers, content.satellites[1].numbers)
@@ -733,7 +734,7 @@ extension EpochAssembler {
     return true
   }
 
-  /// The slow path: adds a satellite of GSV whose id needs a lookup of its own.
+  /// The slow path: adds a satellite of GSV whose id needs an individual lookup.
   @inline(never)
   private mutating func add(_ satellite: GSV.Satellite, of system: Satellite.System?) {
     // Absent numbers are Int16.min.
@@ -787,7 +788,7 @@ extension EpochAssembler {
   }
 
   private func dilution(_ value: FixedPoint?) -> Double? {
-    // 99.99 and 50.0 (99.9 of some vendors) stand for no value, and 0 for a field that is not computed.
+    // 99.99 and 50.0 (99.9 of some vendors) mean no value, and 0 means a field that is not computed.
     guard let value = value?.value, value > 0, value < 99 else { return nil }
     return value
   }
@@ -822,7 +823,7 @@ extension EpochAssembler {
     }
   }
 
-  /// The best mode of GNS; `unknown` if all systems have none, nil without a mode.
+  /// The best mode of GNS; `unknown` if no system has a mode, nil if the field is absent.
   private static func quality(ofModes modes: ShortText?) -> Fix.Quality? {
     guard let modes else { return nil }
     var best: Fix.Quality?
@@ -837,7 +838,7 @@ extension EpochAssembler {
 }
 
 extension RMC {
-  /// Whether the position is the default of a receiver that has none yet: 0°, 0° on a day before 2000.
+  /// Whether the position is the default of a receiver without a fix: 0°, 0° on a day before 2000.
   fileprivate var isDefault: Bool {
     latitude?.minutes.mantissa == 0 && longitude?.minutes.mantissa == 0 && (date.map { $0.fullYear < 2000 } ?? true)
   }

@@ -3,21 +3,21 @@ import NMEA
 
 /// The sources of positions on a line with several: a receiver, a chart plotter, an autopilot.
 ///
-/// A source that has no fix and never had one says nothing about the fix of another. It is heard again once the sources with
-/// positions send none.
+/// A source that never had a fix does not affect the fix of another source. It is used again once the sources with
+/// positions stop sending.
 struct PositionSources: Sendable {
-  /// The number of ignored sentences in succession after which the sources with positions are gone.
+  /// The number of ignored sentences in succession after which the sources with positions count as gone.
   private static var mostIgnored: Int { 20 }
   /// A bit for each source that had a position. Different talkers may share one.
   private var withPosition: UInt64 = 0
   private var ignored = 0
 
-  /// Takes a position sentence. Returns whether it is to be ignored.
+  /// Handles a position sentence. Returns whether to ignore it.
   ///
-  /// - Parameter hasPosition: whether it states a fix, with its position.
+  /// - Parameter hasPosition: whether it states a fix and has a position.
   @inline(__always)
   mutating func ignores(_ talker: Talker, hasPosition: Bool) -> Bool {
-    // A line with a receiver alone.
+    // A line with only a receiver.
     if withPosition <= 1, Self.isReceiver(talker) {
       if hasPosition { withPosition = 1 }
       ignored = 0
@@ -39,8 +39,8 @@ struct PositionSources: Sendable {
     return ignored > 0
   }
 
-  /// The bit of a source. A receiver of several satellite systems has a talker for each, and one for all, by the satellites that it
-  /// uses at the time.
+  /// The bit of a source. A receiver of several satellite systems has a talker for each, and one for all, depending on
+  /// the satellites in use.
   private static func bit(_ talker: Talker) -> UInt64 {
     if isReceiver(talker) { return 1 }
     return 2 &<< UInt64((talker.code >> 8 &* 31 &+ talker.code) % 63)

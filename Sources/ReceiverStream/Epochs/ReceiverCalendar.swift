@@ -17,10 +17,10 @@ struct ReceiverCalendar: Sendable {
 
   /// A date of the receiver, corrected if it is 1024 weeks (or twice as many) early.
   ///
-  /// It is early if the corrected date equals the computer's within a day, or continues the dates before it. Other
-  /// dates stay as they are: for recordings, and when the clock is not set.
+  /// It is early if the corrected date equals the computer's within a day, or continues the previous dates. Other dates
+  /// are unchanged: for recordings, and when the clock is not set.
   mutating func mended(_ day: Day) -> Day {
-    // Some receivers correct the week later by themselves.
+    // Some receivers correct the week later on their own.
     if let last, correctionDays > 0, abs(day.since1970 - last.day.since1970) <= 1 { correctionDays = 0 }
     if let last, correctionDays == 0 || day.since1970 + correctionDays < last.day.since1970 - 1 {
       let back = last.day.since1970 - day.since1970 - correctionDays
@@ -35,7 +35,7 @@ struct ReceiverCalendar: Sendable {
     return Day(since1970: day.since1970 + correctionDays)
   }
 
-  /// The time of an epoch with date and time; nil when the year is not credible. The day is within some hundred years
+  /// The time of an epoch with date and time; nil when the year is not credible. The day is within a few hundred years
   /// of 1970.
   mutating func time(on day: Day, nanosecondsOfDay: Int64) -> UTCTime? {
     let time = UTCTime(day: mended(day), nanosecondsOfDay: nanosecondsOfDay)
@@ -44,7 +44,7 @@ struct ReceiverCalendar: Sendable {
     return time
   }
 
-  /// The time of an epoch with a time of day alone; nil until a date is known. Midnight is between two epochs when the
+  /// The time of an epoch with only a time of day; nil until a date is known. Midnight is between two epochs when the
   /// time of day changes by more than half a day.
   func time(at nanosecondsOfDay: Int64) -> UTCTime? {
     guard let last = last ?? start else { return nil }
@@ -57,8 +57,8 @@ struct ReceiverCalendar: Sendable {
     return time.isBelieved ? time : nil
   }
 
-  /// The time of an epoch with a time of week alone (GPS time, milliseconds); nil until a date is known, and for an
-  /// invalid time of week. It is the first such time from one hour before the last one on.
+  /// The time of an epoch with only a time of week (GPS time, milliseconds); nil until a date is known, and for an
+  /// invalid time of week. It is the first matching time not earlier than one hour before the last one.
   func time(atTimeOfWeek milliseconds: UInt32, leapSeconds: Int) -> UTCTime? {
     guard let last = last ?? start, milliseconds < 604_800_000 else { return nil }
     let week: Int64 = 604_800_000_000_000

@@ -2,7 +2,7 @@
 import NMEA
 
 extension Satellite {
-  /// The system and number behind a satellite id of NMEA.
+  /// The system and number for a satellite id of NMEA.
   ///
   /// Up to 4.0 all ids are in one number space, with a range for each system (1–32 GPS, 33–64 SBAS, 65–96 GLONASS,
   /// 193–202 QZSS, 301–336 Galileo, 401–463 BeiDou). Since 4.10 the numbers of each system start at 1, and the talker,
@@ -10,8 +10,8 @@ extension Satellite {
   ///
   /// - Parameters:
   ///   - system: the result of `system(talker:systemID:)` for the sentence.
-  ///   - beiDou: the numbers that the receiver uses for BeiDou.
-  /// - Returns: nil for an id that is not a satellite's, or may be one of several.
+  ///   - beiDou: the numbering that the receiver uses for BeiDou.
+  /// - Returns: nil for an id that is invalid or ambiguous.
   @inline(__always)
   static func from(
     id: Int, of system: System?, _ beiDou: BeiDouNumbering = .unknown
@@ -33,7 +33,7 @@ extension Satellite {
     id: Int, of system: System?, _ beiDou: BeiDouNumbering
   ) -> (system: System, number: UInt8)? {
     switch (system, id) {
-    // The talker Galileo decides, also for the numbers of some vendors (Quectel starts at 101).
+    // The talker of Galileo decides, including for the numbers of some vendors (Quectel starts at 101).
     case (.galileo?, 1...36): return (.galileo, UInt8(id))
     case (.galileo?, 101...136): return (.galileo, UInt8(id - 100))
     case (.galileo?, 211...246): return (.galileo, UInt8(id - 210))
@@ -43,7 +43,7 @@ extension Satellite {
     case (.beiDou?, 101...158): return (.beiDou, UInt8(id - 100))
     case (.beiDou?, 159...163) where beiDou == .from101: return (.beiDou, UInt8(id - 100))
     case (.beiDou?, 161...200) where beiDou == .from161: return (.beiDou, UInt8(id - 160))
-    // MediaTek, older Chinese receivers. Without the talker the range overlaps with that of QZSS.
+    // MediaTek, older Chinese receivers. Without the talker the range overlaps with QZSS.
     case (.beiDou?, 201...263): return (.beiDou, UInt8(id - 200))
     case (.beiDou?, 401...463): return (.beiDou, UInt8(id - 400))
     case (.qzss?, 1...10): return (.qzss, UInt8(id))
@@ -65,12 +65,12 @@ extension Satellite {
     }
   }
 
-  /// Whether an id may be that of several satellites: BeiDou's in the numbers of different manufacturers.
+  /// Whether an id is ambiguous: a BeiDou id in the numberings of different manufacturers.
   static func isAmbiguous(id: Int, of system: System?) -> Bool {
     (system ?? .beiDou) == .beiDou && id >= 159 && id <= 163
   }
 
-  /// The system of a sentence's ids, by the system id of GSA or else by the talker.
+  /// The system of a sentence's ids, from the system id of GSA or otherwise from the talker.
   @inline(__always)
   static func system(talker: Talker, systemID: Int?) -> System? {
     switch systemID {
@@ -84,7 +84,7 @@ extension Satellite {
     }
   }
 
-  /// The system of a sentence's ids, by the talker.
+  /// The system of a sentence's ids, from the talker.
   @inline(__always)
   static func system(_ talker: Talker) -> System? {
     switch talker.code {
@@ -98,7 +98,7 @@ extension Satellite {
     }
   }
 
-  /// The system and number behind the one-byte id of UBX messages before M8 (NAV-SVINFO): the reference, 1.8. Nil for an
+  /// The system and number for the one-byte id of UBX messages before M8 (NAV-SVINFO): the reference, 1.8. Nil for an
   /// empty channel and for a GLONASS satellite whose slot is not known yet (255).
   static func from(legacyUBX id: UInt8) -> (system: System, number: UInt8)? {
     switch id {
@@ -133,7 +133,7 @@ struct SatelliteNumbering {
   var most: UInt16
 
   /// - Parameters:
-  ///   - id: the first id of the sentence; negative without satellites.
+  ///   - id: the first id of the sentence; negative if there are none.
   ///   - system: the result of `Satellite.system(talker:systemID:)` for the sentence.
   /// - Returns: nil for systems whose ids need `Satellite.from(id:of:)` one by one.
   @inline(__always)
@@ -153,9 +153,9 @@ struct SatelliteNumbering {
   }
 }
 
-/// The numbers that a receiver uses for BeiDou beside those of the standard, as its ids show.
+/// The numbering that a receiver uses for BeiDou in addition to the standard's, derived from its ids.
 enum BeiDouNumbering: UInt8, Sendable {
-  /// No id has shown it. Ids that differ between the others are not used.
+  /// Not known yet. Ids that differ between the other cases are not used.
   case unknown
   /// C01 is 101 (Trimble).
   case from101
@@ -180,7 +180,7 @@ struct UnmatchedSatellites: Sendable {
   private var sentences = InlineArray<8, UInt64>(repeating: 0)
   private(set) var count = 0
 
-  /// Adds the numbers of a sentence. Further ones than `capacity` are dropped.
+  /// Adds the numbers of a sentence. Sentences beyond `capacity` are dropped.
   mutating func append(_ numbers: UInt64) {
     guard numbers != 0, count < Self.capacity else { return }
     sentences[count] = numbers
@@ -191,8 +191,8 @@ struct UnmatchedSatellites: Sendable {
     for index in 0..<other.count { append(other.sentences[index]) }
   }
 
-  /// Adds each sentence's satellites to `used`, if those of one system alone are in view. A system that is found for a sentence is
-  /// none for the others.
+  /// Adds each sentence's satellites to `used`, if only one system has them in view. A system assigned to one sentence
+  /// is excluded for the others.
   ///
   /// - Returns: the number of satellites whose system is not certain.
   mutating func match(_ sky: inout Sky, _ used: inout SatelliteSet) -> Int {

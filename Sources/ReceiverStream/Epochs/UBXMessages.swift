@@ -109,10 +109,10 @@ extension EpochAssembler {
     complete(body)
   }
 
-  /// The message of the first output (NAV) as which a message is handled; nil when it is ignored.
+  /// The message of the first output (NAV) that corresponds to a message; nil if it is ignored.
   ///
-  /// The second output (NAV2) has the same messages with the same payloads, of a solution of the same receiver with
-  /// other settings. It is used when the first has no position. The two are never mixed.
+  /// The second output (NAV2) has the same messages with the same payloads, for a second solution of the same receiver
+  /// with other settings. It is used when the first has no position. The two are never mixed.
   private mutating func ofFirstOutput(_ identity: MessageIdentity) -> MessageIdentity? {
     switch identity.messageClass {
     case NavPVT.identity.messageClass:
@@ -130,8 +130,8 @@ extension EpochAssembler {
     }
   }
 
-  /// Whether a message with the time of week of the open epoch has another date than those before it: from a receiver
-  /// that is switched on only for moments.
+  /// Whether a message with the time of week of the open epoch has another date than the preceding messages: from a
+  /// receiver that is switched on only briefly.
   // Mutating without a change; see `isNewEpoch`.
   private mutating func isOtherWeek(_ message: borrowing NavPVT) -> Bool {
     guard case .timeOfWeek(message.iTOW)? = tag, let time = fix.time, message.valid & 3 == 3,
@@ -192,7 +192,7 @@ extension EpochAssembler {
       SIMD3(Double(message.velN), Double(message.velE), Double(message.velD)) / 1000,
       speed: Double(message.gSpeed) / 1000, course: Double(message.motHeading) / 1e5)
     fix.speedAccuracyMetresPerSecond = accuracy(message.sAcc, 1e-3)
-    // Here in hundredths of a degree, in the other messages in 1e-5 degrees.
+    // In hundredths of a degree here, in 1e-5 degrees in the other messages.
     if message.flags_vehHeadingValid { setHeading(message.vehHeading, accuracy: UInt32(message.accHeading) * 1000) }
   }
 
@@ -248,8 +248,8 @@ extension EpochAssembler {
     fix.courseAccuracyDegrees = angleAccuracy(message.cAcc)
   }
 
-  /// The line from one antenna to the other is the heading if both are on the same vehicle, as a moving base shows. The
-  /// line from a fixed base station to the vehicle is not a heading.
+  /// The line from one antenna to the other is the heading if both are on the same vehicle, which a moving base
+  /// indicates. The line from a fixed base station to the vehicle is not a heading.
   private mutating func apply(_ message: borrowing NavRELPOSNED) {
     guard message.flags_gnssFixOK, message.flags_relPosValid, message.flags_relPosHeadingValid, message.flags_isMoving,
       message.flags_carrSoln != 0
@@ -317,7 +317,7 @@ extension EpochAssembler {
     fix.timeAccuracySeconds = accuracy(message.tAcc, 1e-9)
   }
 
-  /// GPS − UTC of the receiver.
+  /// Sets the receiver's GPS − UTC.
   mutating func setLeapSeconds(_ seconds: Int) {
     // There were 18 since 1980. A very different count is not credible.
     guard seconds >= 0, seconds <= 60 else { return reject() }
@@ -345,7 +345,7 @@ extension EpochAssembler {
     guard fix.time == nil else { return }
     let nanoseconds = Int64(timeOfWeek) * 1_000_000 + fraction
     let gpsDay = Day(since1970: Day.gpsEpoch.since1970 + Int64(week) * 7)
-    // The check needs the day itself: the first day of the week may be too far from the computer's date.
+    // The check needs the actual day: the first day of the week may be too far from the computer's date.
     let today = Day(since1970: gpsDay.since1970 + Int64(timeOfWeek / 86_400_000))
     let offset = leapSeconds ?? LeapSeconds.on(calendar.mended(today))
     let utc = UTCTime(day: gpsDay, nanosecondsOfDay: nanoseconds - Int64(offset) * 1_000_000_000)
@@ -384,7 +384,7 @@ extension EpochAssembler {
     fix.satellitesInView = sky.count
   }
 
-  /// Signals without angles: they complete the satellites of NAV-SAT, or replace them where NAV-SAT is off.
+  /// Signals without angles: they complete the satellites of NAV-SAT, or replace them if NAV-SAT is disabled.
   private mutating func apply(_ message: borrowing NavSIG) {
     if !(hasUBXSky && skyState != .earlier) { startUBXSky() }
     skyState = .unmarked
@@ -454,8 +454,8 @@ extension EpochAssembler {
     if let height, let seaLevel { fix.geoidSeparationMetres = height - seaLevel }
   }
 
-  /// A height in metres, nil if no receiver can have it: −2³¹ mm is what a receiver sends that has none. The deepest sea is
-  /// 11 km deep, and receivers in satellites are below 2000 km.
+  /// A height in metres, nil if it is not credible: a receiver without a height sends −2³¹ mm. The deepest sea is 11 km
+  /// deep, and receivers in satellites are below 2000 km.
   private static func plausibleHeight(_ metres: Double?) -> Double? {
     metres.flatMap { $0 > -20_000 && $0 < 2_000_000 ? $0 : nil }
   }
@@ -499,7 +499,7 @@ extension EpochAssembler {
     fix.courseDegrees = course(degrees)
   }
 
-  /// Sets a heading in 1e-5 degrees. The last one of an epoch counts.
+  /// Sets a heading in 1e-5 degrees. The last one of an epoch is used.
   private mutating func setHeading(_ heading: Int32, accuracy: UInt32) {
     guard let degrees = course(Double(heading) / 1e5) else { return reject() }
     fix.headingDegrees = degrees
@@ -515,7 +515,7 @@ extension EpochAssembler {
     return rest < 0 ? rest + 360 : rest
   }
 
-  /// An accuracy; the largest values stand for no value.
+  /// An accuracy; the largest values mean no value.
   private func accuracy(_ raw: UInt32, _ scale: Double) -> Double? {
     raw >= 0xFFFF_FFF0 ? nil : Double(raw) * scale
   }
@@ -529,7 +529,7 @@ extension EpochAssembler {
     raw > 36_000_000 ? nil : Double(raw) / 1e5
   }
 
-  /// A dilution of precision; 99.99 stands for no value.
+  /// A dilution of precision; 99.99 means no value.
   private func dilution(_ raw: UInt16) -> Double? {
     raw >= 9999 || raw == 0 ? nil : Double(raw) / 100
   }

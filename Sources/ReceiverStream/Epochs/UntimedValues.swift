@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The values of a burst's sentences without a time: GSA, VTG, headings, and those of manufacturers.
+/// The values of a burst's sentences without a time: GSA, VTG, headings, and manufacturers' sentences.
 ///
-/// They complete the fix of the burst's epoch, and take nothing from sentences with a time. A later VTG replaces the motion of RMC
-/// only where messages with the epoch's time enclose it, so that no other burst can have sent it.
+/// They complete the fix of the burst's epoch, and do not override sentences with a time. A later VTG replaces the
+/// motion of RMC only if messages with the epoch's time enclose it, so that no other burst can have sent it.
 // Not copyable, because the compiler copies a value for each call that only reads it.
 struct UntimedValues: ~Copyable, Sendable {
-  /// The place of VTG among the messages with a time.
+  /// The position of VTG among the messages with a time.
   enum Place: UInt8 { case none, last, enclosed }
 
   var motion = Place.none
@@ -24,9 +24,9 @@ struct UntimedValues: ~Copyable, Sendable {
   var fixMode: Int?
   /// The used satellites of GSA.
   var used = SatelliteSet()
-  /// Those whose system is not known.
+  /// The used satellites whose system is unknown.
   var unmatched = UnmatchedSatellites()
-  /// The number of both.
+  /// The total number of both.
   var usedCount = 0
 
   // Inlined, because the compiler copies the result of a call.
@@ -106,7 +106,7 @@ struct Heading: Sendable {
     if let degrees = later.magneticDegrees { set(magnetic: degrees) }
   }
 
-  /// Gives a fix the heading, unless a UBX message has.
+  /// Assigns the heading to a fix, unless a UBX message has set one.
   func complete(_ fix: inout Fix) {
     guard fix.headingSource != .ubx, source > .none else { return }
     fix.headingDegrees = trueDegrees

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Dilutions of precision by the geometry of the used satellites: the factors by which a range error of one standard
+/// Dilutions of precision from the geometry of the used satellites: the factors by which a range error of one standard
 /// deviation grows in each coordinate of the solution. Without unit.
 ///
 /// The rows of the design matrix are the directions to the satellites (east, north, up) and 1 for the receiver's clock.
@@ -22,8 +22,8 @@ public struct Dilutions: Equatable, Sendable {
   /// North; gpsd's ydop.
   public var ndop: Double
 
-  /// The dilutions of the used satellites with known direction; nil if there are fewer than four, or if they determine
-  /// no position: from 99.99 on, the value by which receivers mark an unknown dilution.
+  /// The dilutions of the used satellites with known direction; nil if there are fewer than four, or if they do not
+  /// determine a position: a dilution of 99.99 or more, the value that marks an unknown dilution.
   public init?(of satellites: Span<Satellite>) {
     var normal = InlineArray<4, SIMD4<Double>>(repeating: SIMD4())
     var count = 0

@@ -39,8 +39,8 @@ extension Geodesy {
 
 // Computed on request: most users of a fix need no earth-centred coordinates.
 extension Fix {
-  /// The earth-centred position, metres: the receiver's, else by latitude, longitude and height above the ellipsoid; nil
-  /// without them.
+  /// The earth-centred position, metres: the receiver's, otherwise from latitude, longitude and height above the
+  /// ellipsoid; nil if these are unknown.
   public var earthCentredMetres: SIMD3<Double>? {
     if let ecefMetres { return ecefMetres }
     guard let latitudeDegrees, let longitudeDegrees, let heightAboveEllipsoidMetres else { return nil }
@@ -48,10 +48,11 @@ extension Fix {
       latitudeDegrees: latitudeDegrees, longitudeDegrees: longitudeDegrees, heightMetres: heightAboveEllipsoidMetres)
   }
 
-  /// The accuracy of the earth-centred position, metres: the receiver's, else that of the position in space.
+  /// The accuracy of the earth-centred position, metres: the receiver's, otherwise the accuracy of the position in
+  /// space.
   public var earthCentredAccuracyMetres: Double? { ecefAccuracyMetres ?? sphericalAccuracyMetres }
 
-  /// The accuracy of the position in space, metres, of the horizontal and the vertical one.
+  /// The accuracy of the position in space, metres, from the horizontal and the vertical accuracy.
   public var sphericalAccuracyMetres: Double? {
     guard let horizontalAccuracyMetres, let verticalAccuracyMetres else { return nil }
     return
@@ -59,8 +60,8 @@ extension Fix {
       .squareRoot()
   }
 
-  /// The earth-centred velocity, m/s: the receiver's, else by its velocity in the local directions, or by speed, course
-  /// and climb; nil without one of them.
+  /// The earth-centred velocity, m/s: the receiver's, otherwise from its velocity in local directions, or from speed,
+  /// course and climb; nil if these are unknown.
   public var earthCentredMetresPerSecond: SIMD3<Double>? {
     if let ecefMetresPerSecond { return ecefMetresPerSecond }
     guard let latitudeDegrees, let longitudeDegrees, let velocity = northEastDownMetresPerSecond else { return nil }
@@ -76,10 +77,10 @@ extension Fix {
       speedMetresPerSecond * Geodesy.sine(degrees: courseDegrees), -climbMetresPerSecond)
   }
 
-  /// The accuracies in longitude and latitude, metres: the receiver's, else the horizontal accuracy, divided as the
-  /// dilutions east and north are; nil without both.
+  /// The accuracies in longitude and latitude, metres: the receiver's, otherwise the horizontal accuracy, split in the
+  /// ratio of the dilutions east and north; nil if neither is known.
   ///
-  /// - Parameter geometry: the dilutions by the satellites, if the receiver sends none.
+  /// - Parameter geometry: the dilutions computed from the satellites, if the receiver sends none.
   public func eastNorthAccuracyMetres(_ geometry: Dilutions?) -> (east: Double, north: Double)? {
     if let eastAccuracyMetres, let northAccuracyMetres { return (eastAccuracyMetres, northAccuracyMetres) }
     guard accuracySource != .assumed, let horizontalAccuracyMetres, let edop = edop ?? geometry?.edop,

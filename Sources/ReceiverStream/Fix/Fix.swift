@@ -17,7 +17,7 @@ public struct Fix: Sendable, Equatable {
     case deadReckoning
     /// From satellites and sensors.
     case combined
-    /// A place that was surveyed or entered before; the satellites give the time.
+    /// A position that was surveyed or configured; the satellites provide only the time.
     case surveyed
   }
 
@@ -46,9 +46,9 @@ public struct Fix: Sendable, Equatable {
     case none
     /// The receiver sent it.
     case receiver
-    /// Estimated here, from dilution of precision and the kind of fix.
+    /// Estimated by this module, from the dilution of precision and the kind of fix.
     case estimated
-    /// Assumed here, for a fair sky: the receiver sends no dilution of precision either.
+    /// Assumed by this module for typical reception: the receiver does not send dilutions of precision.
     case assumed
   }
 
@@ -80,7 +80,7 @@ public struct Fix: Sendable, Equatable {
   public var timeIsResolved = false
   /// One standard deviation of the time, seconds.
   public var timeAccuracySeconds: Double?
-  /// GPS − UTC, seconds, of the receiver.
+  /// GPS − UTC, seconds, as the receiver reports it.
   public var leapSeconds: Int?
 
   // MARK: Position
@@ -90,8 +90,8 @@ public struct Fix: Sendable, Equatable {
   /// the receiver has no position.
   public var reportsKind = false
   public var quality = Quality.unknown
-  /// Whether the fix is within the receiver's own limits of accuracy and dilution (UBX gnssFixOK). A position outside of them
-  /// may be displayed, but no decision should depend on it.
+  /// Whether the fix is within the receiver's own limits of accuracy and dilution (UBX gnssFixOK). A position outside
+  /// these limits may be displayed, but decisions should not be based on it.
   public var isWithinLimits = true
   /// The source of the position.
   public var source = Source.none
@@ -101,7 +101,8 @@ public struct Fix: Sendable, Equatable {
   public var longitudeDegrees: Double?
   /// Height above the WGS 84 ellipsoid.
   public var heightAboveEllipsoidMetres: Double?
-  /// Height above mean sea level, by the receiver's geoid; by a coarse model where it gives only the other height.
+  /// Height above mean sea level, from the receiver's geoid; from a coarse model if the receiver sends only the other
+  /// height.
   public var heightAboveSeaLevelMetres: Double?
   /// Geoid above the ellipsoid: the difference of the two heights.
   public var geoidSeparationMetres: Double?
@@ -119,10 +120,10 @@ public struct Fix: Sendable, Equatable {
   public var velocityMetresPerSecond: SIMD3<Double>?
   /// Earth-centred, earth-fixed velocity of the receiver; see `earthCentredMetresPerSecond`.
   public var ecefMetresPerSecond: SIMD3<Double>?
-  /// The direction of the vehicle's bow, 0…360 from true north. It is never derived from the course: a vehicle that stands has
-  /// a heading, and the heading of one that drifts differs from its course.
+  /// The direction of the vehicle's bow, 0…360 from true north. It is never derived from the course: a stationary
+  /// vehicle has a heading, and the heading of a drifting vehicle differs from its course.
   public var headingDegrees: Double?
-  /// 0…360 from magnetic north, of the bow; from a compass on the line, with its deviation taken off.
+  /// 0…360 from magnetic north, of the bow; from a compass on the line, corrected for deviation.
   public var magneticHeadingDegrees: Double?
   /// One standard deviation of the heading; nil when the source does not send it.
   public var headingAccuracyDegrees: Double?
@@ -193,8 +194,8 @@ public struct Fix: Sendable, Equatable {
     (edop, ndop) = (other.edop, other.ndop)
   }
 
-  /// Whether the fixes have the same values, apart from those of the satellites and the source: a sentence that repeats the position
-  /// of another kind of sentence changes nothing.
+  /// Whether the fixes have the same values, apart from satellites and source: a sentence that repeats the position of
+  /// another kind of sentence changes nothing.
   func isSame(butForSkyOf other: Fix) -> Bool {
     var here = self
     here.source = other.source

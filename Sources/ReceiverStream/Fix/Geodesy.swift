@@ -2,14 +2,14 @@
 
 /// Geodetic coordinates from earth-centred ones, on the WGS 84 ellipsoid.
 ///
-/// The standard library has only square roots, and this module links nothing else: so the arc tangent is implemented
-/// here.
+/// The standard library has only square roots, and this module does not link any other library; therefore the arc
+/// tangent is implemented here.
 enum Geodesy {
   static var semiMajorAxis: Double { 6_378_137 }
   static var flattening: Double { 1 / 298.257223563 }
 
-  /// Latitude and longitude in degrees and height in metres; nil near the earth's centre: a position of zero stands for
-  /// no position.
+  /// Latitude and longitude in degrees and height in metres; nil near the earth's centre: a position of zero means no
+  /// position.
   static func geodetic(_ ecef: SIMD3<Double>) -> (latitude: Double, longitude: Double, height: Double)? {
     let radius = (ecef * ecef).sum().squareRoot()
     guard radius > 6_000_000, radius < 100_000_000 else { return nil }
@@ -87,7 +87,7 @@ enum Geodesy {
 }
 
 extension Fix {
-  /// Old receivers with NAV-SOL alone, and those that gpsd configured, send position or velocity only in earth-centred
+  /// Old receivers with only NAV-SOL, and receivers configured by gpsd, send position or velocity only in earth-centred
   /// coordinates.
   mutating func settleEarthCentred() {
     guard kind != .none, kind != .timeOnly, let ecefMetres else { return }

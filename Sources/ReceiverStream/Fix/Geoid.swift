@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireBytes
 
-/// Height of the geoid above the WGS 84 ellipsoid. It converts one kind of height to the other where a receiver sends
-/// only one.
+/// Height of the geoid above the WGS 84 ellipsoid. It converts one kind of height to the other if a receiver sends only
+/// one.
 ///
-/// A grid of five degrees with linear interpolation, as in gpsd, so that heights agree with gpsd's. The error is some
-/// metres in rough country. The separation of a receiver is always preferred.
+/// A grid of five degrees with linear interpolation, as in gpsd, so that heights agree with gpsd's. The error is a few
+/// metres in mountainous terrain. A receiver's separation is always preferred.
 enum Geoid {
   /// The separation at a place, metres; degrees of latitude −90…90 and longitude −180…180.
   static func separationMetres(latitude: Double, longitude: Double) -> Double {
@@ -181,7 +181,7 @@ enum Geoid {
 }
 
 extension Fix {
-  /// Computes the missing height by the geoid model.
+  /// Computes the missing height from the geoid model.
   mutating func settleHeights() {
     guard let latitudeDegrees, let longitudeDegrees else { return }
     switch (heightAboveEllipsoidMetres, heightAboveSeaLevelMetres) {

@@ -21,7 +21,7 @@ struct SatelliteSet: Sendable {
     Self.set(numbers, in: &words[Int(system.rawValue)])
   }
 
-  /// The added satellites of a system whose numbers start at 1, a bit for each number. Mutating as `contains` is.
+  /// The added satellites of a system whose numbers start at 1, a bit for each number. Mutating, like `contains`.
   @inline(__always)
   mutating func numbers(of system: Satellite.System) -> UInt64 { Self.word(&words[Int(system.rawValue)]) }
 
@@ -62,8 +62,8 @@ struct SatelliteSet: Sendable {
     return place > 0 && place < 64 ? 1 &<< UInt64(place) : nil
   }
 
-  /// The numbers of SBAS start at 120, the others at 1; all have fewer than 64. 0, and 64 or more, is not a satellite's
-  /// place.
+  /// The numbers of SBAS start at 120, the others at 1; all have fewer than 64. 0, and 64 or more, is not a valid
+  /// number.
   @inline(__always)
   static func place(of number: UInt8, in system: Satellite.System) -> UInt8 { system == .sbas ? number &- 119 : number }
 }

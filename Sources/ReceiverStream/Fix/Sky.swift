@@ -95,17 +95,17 @@ public struct Satellite: Equatable, Sendable {
   }
 }
 
-/// The satellites of an epoch, up to `capacity`. Further ones are counted in `dropped`.
+/// The satellites of an epoch, up to `capacity`. Additional ones are counted in `dropped`.
 public struct Sky: ~Copyable, Sendable {
   public static var capacity: Int { 128 }
 
   private var store = InlineArray<128, Satellite>(repeating: Satellite(system: .unknown, number: 0))
   public private(set) var count = 0
-  /// The number of satellites without room.
+  /// The number of satellites that did not fit.
   public private(set) var dropped = 0
-  /// The satellites with a regular number that are present.
+  /// The present satellites with a regular number.
   private var known = SatelliteSet()
-  /// The places of satellites in `store`, by system and number, for the first `noted` ones. Only satellites with
+  /// The indices of satellites in `store`, by system and number, for the first `noted` ones. Only satellites with
   /// another signal are looked up.
   private var places = InlineArray<576, UInt8>(repeating: 0)
   private var noted = 0
@@ -138,7 +138,7 @@ public struct Sky: ~Copyable, Sendable {
     known = SatelliteSet()
   }
 
-  /// Adds a satellite, or another of its signals. The strongest signal counts.
+  /// Adds a satellite, or another of its signals. The strongest signal is kept.
   @inline(__always)
   mutating func add(_ satellite: Satellite) {
     let number = SatelliteSet.place(of: satellite.number, in: satellite.system)
@@ -146,10 +146,10 @@ public struct Sky: ~Copyable, Sendable {
     add(satellite, at: number)
   }
 
-  /// Adds a satellite with the place `number` (1…63) in its system.
+  /// Adds a satellite with the number `number` (1…63) in its system.
   @inline(__always)
   mutating func add(_ satellite: Satellite, at number: UInt8) {
-    // Without room nothing is recorded.
+    // If there is no room, nothing is recorded.
     guard count < Self.capacity || known.has(1 &<< UInt64(number), of: satellite.system) else {
       dropped += 1
       return
@@ -218,7 +218,7 @@ public struct Sky: ~Copyable, Sendable {
     if satellite.isUsed { known.isUsed = true }
   }
 
-  /// Adds a satellite with an irregular number. With number 0, which stands for none, each is a different satellite.
+  /// Adds a satellite with an irregular number. With number 0 (unknown), each one counts as a different satellite.
   @inline(never)
   private mutating func addUnusual(_ satellite: Satellite) {
     if satellite.number != 0 {
@@ -242,7 +242,7 @@ public struct Sky: ~Copyable, Sendable {
     dropped = other.dropped
     known = other.known
     noted = 0
-    // By spans: a read of an element of another value's array copies the array.
+    // Through spans: a read of an element of another value's array copies the array.
     let source = other.store.span
     var target = store.mutableSpan
     for index in 0..<other.count { target[index] = source[index] }

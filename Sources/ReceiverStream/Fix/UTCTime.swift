@@ -37,7 +37,7 @@ public struct UTCTime: Hashable, Comparable, Sendable {
   /// The years of credible dates: from the start of GPS to the limit of nanoseconds since 1970.
   @inlinable public static var believedYears: ClosedRange<Int> { 1980...2199 }
 
-  /// Whether the time lies in `believedYears`.
+  /// Whether the time is within `believedYears`.
   @inlinable
   public var isBelieved: Bool {
     // 1980-01-01 and 2200-01-01, as days since 1970.
@@ -53,7 +53,7 @@ public struct Day: Hashable, Comparable, Sendable {
 
   @inlinable public init(since1970: Int64) { self.since1970 = since1970 }
 
-  /// Month 1…12, day 1…31; nil when there is no such day, and for years beyond a thousand million.
+  /// Month 1…12, day 1…31; nil if there is no such day, and for years beyond a billion.
   @inlinable
   public init?(year: Int, month: Int, day: Int) {
     guard year.magnitude <= 1_000_000_000 else { return nil }

@@ -3,7 +3,7 @@
 /// Memory for the incomplete frame at the end of a read, until the next read.
 ///
 /// This is the only file of the stream with a raw pointer. The memory is allocated once, owned by this value alone, and
-/// freed with it; or the caller lends it. Every access is through a span with bounds.
+/// freed with it; or the caller provides it. Every access is through a bounds-checked span.
 @usableFromInline @safe struct CarryBuffer: ~Copyable {
   private let memory: UnsafeMutableRawBufferPointer
   private let isLent: Bool

@@ -4,7 +4,7 @@ import RTCM3
 import SPARTN
 import UBX
 
-/// A frame of any protocol, whole and with a right checksum: a view of the received bytes.
+/// A frame of any protocol, whole and with a correct checksum: a view of the received bytes.
 public struct Frame: ~Escapable {
   /// The protocols of frames.
   public enum Kind: UInt8, Sendable {

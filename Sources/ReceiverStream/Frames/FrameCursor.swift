@@ -11,7 +11,7 @@ import WireBytes
 ///     while let frame = cursor.next() { … }
 ///
 /// Bytes outside of frames are skipped and counted. After a false start (wrong checksum, absurd length) the scan
-/// continues at the byte behind the start, so that no frame behind it is lost.
+/// continues at the byte after the start, so that no frame after it is lost.
 public struct FrameCursor: ~Escapable {
   @usableFromInline let bytes: SizedBytes
   @usableFromInline var at: Int
@@ -28,7 +28,7 @@ public struct FrameCursor: ~Escapable {
   ///   - bytes: the bytes to scan.
   ///   - offset: the number of bytes of the stream before `bytes`, for the frames' offsets.
   ///   - isEnd: whether no bytes follow. If not, the cursor stops before an incomplete frame.
-  ///   - counters: the counts before.
+  ///   - counters: the previous counts.
   ///   - protocols: the protocols to find.
   ///   - longestUBXPayload: the longest accepted payload in bytes, up to `UBXFrame.longestPayload`.
   @inlinable
@@ -137,7 +137,8 @@ public struct FrameCursor: ~Escapable {
       || byte == RTCM3Frame.preamble || byte == SPARTNFrame.preamble
   }
 
-  // The slow path. Not inlined and without the cursor, so that the loop is short and the cursor stays in registers.
+  // The slow path. Not inlined, and independent of the cursor, so that the loop is short and the cursor stays in
+  // registers.
   @inlinable @inline(never)
   static func slowScan(
     _ bytes: RawSpan, _ at: Int, isEnd: Bool, _ protocols: Frame.Protocols, _ longestUBXPayload: Int

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension FrameStream {
-  /// Takes the next piece of the stream from an array, such as the bytes of a file. `body` receives each frame that is whole with it.
+  /// Handles the next piece of the stream from an array, such as the bytes of a file. `body` receives each frame that
+  /// this piece completes.
   @inlinable @inline(__always)
   public mutating func receive(_ bytes: [UInt8], _ body: (borrowing Frame) -> Void) {
-    // Bytes have no invalid bit patterns.
+    // Safe: bytes have no invalid bit patterns.
     unsafe receive(bytes.span.bytes, body)
   }
 }

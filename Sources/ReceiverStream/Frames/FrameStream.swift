@@ -20,11 +20,11 @@ public struct FrameStream: ~Copyable {
   public init(protocols: Frame.Protocols = .ofReceivers) {
     self.protocols = protocols
     longestUBXPayload = UBXFrame.longestPayload
-    // Room for the longest incomplete frame, and as much again for the scan behind a false start.
+    // Room for the longest incomplete frame, and the same amount for the scan after a false start.
     carry = CarryBuffer(capacity: 2 * (UBXFrame.longestPayload + UBXFrame.overhead))
   }
 
-  /// A stream that stores an incomplete frame in memory of the caller, and allocates none.
+  /// A stream that stores an incomplete frame in memory of the caller, and does not allocate.
   ///
   /// - Parameters:
   ///   - longestUBXPayload: the longest accepted payload in bytes, up to `UBXFrame.longestPayload`.
@@ -45,14 +45,14 @@ public struct FrameStream: ~Copyable {
   /// Whether an incomplete frame is stored.
   public var isInsideFrame: Bool { carry.count > 0 }
 
-  // Functions with a closure are inlined into the caller: a call for each frame costs a tenth of its fix.
+  // Functions with a closure are inlined into the caller: a call per frame would add a tenth to the cost of its fix.
 
-  /// Takes the next piece of the stream. `body` receives each frame that is whole with it.
+  /// Handles the next piece of the stream. `body` receives each frame that this piece completes.
   @inlinable @inline(__always)
   public mutating func receive(_ bytes: RawSpan, _ body: (borrowing Frame) -> Void) {
     var used = 0
     while carry.count > 0 {
-      // The carry has the start of a frame. The rest is in this piece.
+      // The carry buffer has the start of a frame, and this piece the rest.
       let before = carry.count
       let taken = min(carry.room, bytes.byteCount - used)
       carry.append(bytes.extracting(used..<used + taken))
@@ -72,8 +72,8 @@ public struct FrameStream: ~Copyable {
     carry.append(rest.extracting(settled..<rest.byteCount))
   }
 
-  /// The stream has ended, or the line is silent for so long that the incomplete frame will not be completed: its bytes
-  /// are scanned for frames behind the false start, and dropped.
+  /// Handles the end of the stream, or a silence after which the incomplete frame will not be completed: its bytes are
+  /// scanned for frames after the false start, and dropped.
   @inlinable
   public mutating func finish(_ body: (borrowing Frame) -> Void) {
     guard carry.count > 0 else { return }
@@ -81,7 +81,8 @@ public struct FrameStream: ~Copyable {
     carry.removeFirst(carry.count)
   }
 
-  /// Whether whole frames are stored behind the beginning of an incomplete one: it is a false start, or they are in its payload.
+  /// Whether whole frames are stored after the beginning of an incomplete one: it is a false start, or they are in its
+  /// payload.
   public var holdsFrames: Bool {
     guard carry.count > 1, carry.bytes.u1(0) != UInt8(ascii: "$") else { return false }
     var cursor = FrameCursor(
@@ -89,8 +90,8 @@ public struct FrameStream: ~Copyable {
     return cursor.next() != nil
   }
 
-  /// Gives up an incomplete frame that holds whole ones, because the line has refuted it: its first byte is skipped, and `body`
-  /// receives the frames behind it.
+  /// Drops an incomplete frame that contains whole frames, because it is a false start: its first byte is skipped, and
+  /// `body` receives the frames after it.
   public mutating func skipFalseStarts(_ body: (borrowing Frame) -> Void) {
     while holdsFrames {
       counters.cutFrames += 1
@@ -108,7 +109,7 @@ public struct FrameStream: ~Copyable {
     carry.removeFirst(carry.count)
   }
 
-  /// Scans the carry and returns the number of its bytes that are done.
+  /// Scans the carry buffer and returns the number of its processed bytes.
   @usableFromInline
   mutating func scanCarry(isEnd: Bool, _ body: (borrowing Frame) -> Void) -> Int {
     take(Self.scan(carry.bytes, isEnd: isEnd, counters, offset, protocols, longestUBXPayload, body))

@@ -13,7 +13,7 @@ public struct StreamCounters: Equatable, Sendable {
   public var badChecksums: UInt64 = 0
   /// Frames longer than their protocol allows.
   public var tooLong: UInt64 = 0
-  /// Sentences that end with a control character, a new `$` or a byte that is not ASCII.
+  /// Sentences that are broken off by a control character, a new `$` or a byte that is not ASCII.
   public var brokenSentences: UInt64 = 0
   /// Sentences without a checksum.
   public var withoutChecksum: UInt64 = 0

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Times the incomplete frame at the end of a live stream. A frame that has begun and is not complete after a second, while whole
-/// frames lie behind its beginning, is a false start: bytes that look like a header.
+/// Times the incomplete frame at the end of a live stream. A frame that is still incomplete after a second, while whole
+/// frames follow its beginning, is a false start: bytes that look like a header.
 ///
 ///     stream.receive(bytes) { … }
 ///     stream.skipFalseStarts(if: &unfinished, at: now) { … }
 ///
-/// In a recording the bytes behind a false start are found at its end, and nothing is timed.
+/// In a recording the bytes after a false start are found at its end, without timing.
 public struct UnfinishedFrame: Sendable {
-  /// The age in nanoseconds at which a frame is refuted.
+  /// The age in nanoseconds at which a frame counts as a false start.
   public static var longestNanoseconds: UInt64 { 1_000_000_000 }
 
   /// The number of bytes of the stream before the frame, and when it was first seen.
@@ -20,7 +20,7 @@ public struct UnfinishedFrame: Sendable {
   ///
   /// - Parameters:
   ///   - stream: the stream after its last bytes.
-  ///   - nanoseconds: the present time of a monotonic clock.
+  ///   - nanoseconds: the current time of a monotonic clock.
   mutating func update(by stream: borrowing FrameStream, at nanoseconds: UInt64) -> Bool {
     guard stream.isInsideFrame else {
       begun = nil
@@ -35,13 +35,13 @@ public struct UnfinishedFrame: Sendable {
 }
 
 extension FrameStream {
-  /// Gives up an incomplete frame of a live line that is older than a second and holds whole ones. Called after `receive`; `body`
-  /// receives the frames behind the false start.
+  /// Drops an incomplete frame of a live line that is older than a second and contains whole frames. Called after
+  /// `receive`; `body` receives the frames after the false start.
   ///
   /// - Parameters:
   ///   - unfinished: the age of the frame.
-  ///   - nanoseconds: the present time of a monotonic clock.
-  ///   - body: gets each frame that the beginning held back.
+  ///   - nanoseconds: the current time of a monotonic clock.
+  ///   - body: receives each frame that the false start delayed.
   public mutating func skipFalseStarts(
     if unfinished: inout UnfinishedFrame, at nanoseconds: UInt64, _ body: (borrowing Frame) -> Void
   ) {
