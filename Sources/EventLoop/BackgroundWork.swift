@@ -3,14 +3,14 @@ import Glibc
 
 /// Work that would block the thread of a poller: syncing a file, looking up a host.
 ///
-/// `unsafe`, because pthread_create(3) takes a pointer: to an object that the new thread owns.
+/// `unsafe` because pthread_create(3) takes a pointer, to an object that the new thread owns.
 public enum BackgroundWork {
   private final class Work: Sendable {
     let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
 
-  /// Runs `body` once in a new thread, which takes no signals: they are the program's own. pthread_create(3).
+  /// Runs `body` once in a new thread that blocks all signals, which belong to the program. pthread_create(3).
   ///
   /// - Returns: false if the system cannot start a thread. `body` is not run then.
   public static func start(_ body: @escaping @Sendable () -> Void) -> Bool {

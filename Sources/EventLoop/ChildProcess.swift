@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A program that runs beside this one, with pipes at its standard input, output and error.
+/// A child program, with pipes at its standard input, output and error.
 ///
-/// Foundation's `Process` is not used: it copies the 256 bytes of a name from directory entries that may be shorter, and so reads
-/// behind the end of its buffer in a program with many descriptors.
+/// Foundation's `Process` is not used: it copies the 256 bytes of a name from directory entries that may be shorter,
+/// and therefore reads past the end of its buffer in a program with many descriptors.
 ///
-/// The calls of the C library take pointers to strings and to values of this file, which is the reason for `unsafe`; each lives
+/// `unsafe` because the calls of the C library take pointers to strings and to values of this file, which are valid
 /// until the call returns.
 import CLinux
 import Glibc
 
 package final class ChildProcess {
-  /// Its standard output, for pollers. It does not block.
+  /// The standard output of the child, for pollers. It does not block.
   package var output: Int32 { child.output }
   package var processID: Int32 { child.process }
   private let child: sextant_child
   private var isReaped = false
 
-  /// Starts a program, in a session of its own.
+  /// Starts a program in its own session.
   ///
   /// - Parameters:
   ///   - program: its path.
-  ///   - input: all that it reads from its standard input, some KiB. Nil: the input stays open as long as this value.
+  ///   - input: the complete content of its standard input, a few KiB. If nil, the input stays open for the lifetime of
+  ///     this value.
   /// - Throws: the system's error.
   package init(_ program: String, _ arguments: [String], input: [UInt8]? = nil) throws(ChildProcessError) {
     var child = sextant_child()
@@ -34,7 +35,7 @@ package final class ChildProcess {
   }
 
   deinit {
-    // The end of its input ends it, and its output with it. One that hangs is killed.
+    // The end of its input ends the child and its output. A child that hangs is killed.
     if child.input >= 0 { close(child.input) }
     if !isReaped, !wait(for: 0, milliseconds: 1000) { kill() }
     _ = reap()
@@ -42,7 +43,7 @@ package final class ChildProcess {
     close(child.error)
   }
 
-  /// Kills it, if ``end()`` has not noted its end. The corresponding C function is kill(2).
+  /// Kills the child, unless ``end()`` has recorded its end. The corresponding C function is kill(2).
   package func kill() { if !isReaped { _ = Glibc.kill(child.process, SIGKILL) } }
 
   /// Waits until there is output, or its end.
@@ -56,7 +57,7 @@ package final class ChildProcess {
     return found != 0
   }
 
-  /// Reads its output. Returns no bytes if there are none yet, and nil at the end of the output.
+  /// Reads its output. Returns an empty result if there are no bytes yet, and nil at the end of the output.
   package func read() -> [UInt8]? {
     let bytes = Self.read(child.output)
     return bytes ?? (errno == EAGAIN || errno == EINTR ? [] : nil)
@@ -74,7 +75,7 @@ package final class ChildProcess {
   }
 
   /// The exit code of a child that closed its output, and its lines on standard error. The code is nil if a signal ended
-  /// it, or if this program ignores the ends of its children.
+  /// it, or if this program ignores SIGCHLD.
   package func end() -> (exitCode: Int32?, errors: String) {
     var bytes: [UInt8] = []
     while let piece = Self.read(child.error) { bytes += piece }
@@ -99,7 +100,7 @@ package final class ChildProcess {
   }
 }
 
-/// Why a program cannot be started.
+/// The reason why a program cannot be started.
 package struct ChildProcessError: Error, CustomStringConvertible {
   package let description: String
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Listening sockets of TCP: ip(7), ipv6(7), tcp(7). Each `unsafe` passes a pointer to memory that the call's own frame owns, and
-// no pointer leaves a call.
+// Listening sockets of TCP: ip(7), ipv6(7), tcp(7). Each `unsafe` passes a pointer to memory that the call's frame
+// owns, and no pointer escapes a call.
 import FileSystem
 import Glibc
 import SystemPackage
@@ -17,8 +17,8 @@ package struct InternetAddress: Hashable, Sendable, CustomStringConvertible {
   package let port: UInt16
   package let description: String
 
-  /// Reads `127.0.0.1:2947` or `[::1]:2947`. Names are not looked up, but `localhost` stands for both of its addresses, and `*`
-  /// for all. Returns nil for other text.
+  /// Reads `127.0.0.1:2947` or `[::1]:2947`. Names are not looked up, but `localhost` means both of its addresses, and
+  /// `*` means all addresses. Returns nil for other text.
   package static func parse(_ text: String) -> [InternetAddress]? {
     guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]), port > 0 else {
       return nil
@@ -35,7 +35,7 @@ package struct InternetAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The addresses of this machine that no other machine reaches.
+  /// The addresses of this machine that other machines cannot reach.
   package static func loopback(port: UInt16) -> [InternetAddress] {
     ["127.0.0.1", "::1"].compactMap { InternetAddress($0, port) }
   }
@@ -55,10 +55,10 @@ package struct InternetAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Whether it is of IPv6, which a machine may not have.
+  /// Whether it is an IPv6 address, which a machine may not support.
   package var isVersion6: Bool { if case .six = host { true } else { false } }
 
-  /// Makes a socket that listens here. The caller closes it.
+  /// Creates a socket that listens at this address. The caller closes it.
   package func listen() throws(Errno) -> Int32 {
     let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     let family = isVersion6 ? AF_INET6 : AF_INET
@@ -93,11 +93,11 @@ package struct InternetAddress: Hashable, Sendable, CustomStringConvertible {
     if code != 0 { throw Errno(rawValue: code) }
   }
 
-  /// Has a connection send each report at once, and not wait for more to send with it. tcp(7), TCP_NODELAY.
+  /// Makes a connection send each report at once, instead of waiting for more data. tcp(7), TCP_NODELAY.
   package static func sendAtOnce(_ descriptor: Int32) { set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY) }
 
-  /// Keeps few bytes in the kernel for a peer that does not read, so that this end learns of it within a minute. socket(7),
-  /// SO_SNDBUF.
+  /// Limits the bytes in the kernel for a peer that does not read, so that this end detects it within a minute.
+  /// socket(7), SO_SNDBUF.
   package static func limitUnread(_ descriptor: Int32) { set(descriptor, SOL_SOCKET, SO_SNDBUF, 16_384) }
 
   private static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32 = 1) {

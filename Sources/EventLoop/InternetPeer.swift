@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The other end of a TCP connection on this machine. Each `unsafe` passes a pointer to memory that the call's own frame owns, and no
-// pointer leaves a call.
+// The other end of a TCP connection on this machine. Each `unsafe` passes a pointer to memory that the call's frame
+// owns, and no pointer escapes a call.
 import CLinux
 import FileSystem
 import Glibc
 import SystemPackage
 
-/// The user at the other end of a TCP connection on this machine. TCP does not name it, but the kernel lists the sockets of the
-/// machine with their users: proc(5), /proc/net/tcp. The other end is on this machine only if the whole pair of addresses is listed
-/// there: the same port at another address, as 127.0.0.2, is another socket.
+/// The user at the other end of a TCP connection on this machine. TCP does not identify it, but the kernel lists the
+/// sockets of the machine with their users: proc(5), /proc/net/tcp. The other end is on this machine only if the whole
+/// pair of addresses is listed there: the same port at another address, such as 127.0.0.2, is another socket.
 package enum InternetPeer {
   /// Returns the user; nil for a connection from another machine or network namespace, and for one that the other side has closed.
   package static func user(of descriptor: Int32) -> UInt32? {
-    // The kernel finds one socket without the table, whose length other users choose.
+    // The kernel finds one socket without the table, whose length other users control.
     let found = clinux_tcp_user(descriptor)
     if found >= 0 { return UInt32(exactly: found) }
     if Errno(rawValue: Int32(clamping: -found)) == .socketNotConnected { return nil }
@@ -29,8 +29,8 @@ package enum InternetPeer {
     return nil
   }
 
-  /// Returns the user of a socket in the text of /proc/net/tcp. A socket that its process has closed has no inode, and the table has
-  /// user 0 for it: it counts as gone.
+  /// Returns the user of a socket in the text of /proc/net/tcp. A socket that its process has closed has no inode, and
+  /// the table lists user 0 for it: it counts as closed.
   package static func user(inTable text: String, local: String, remote: String) -> UInt32? {
     for line in text.split(separator: "\n") {
       // sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode; 01 is an open connection.
@@ -53,7 +53,7 @@ package enum InternetPeer {
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe end(descriptor, $0, &length) }
     }
     guard code == 0 else { return nil }
-    // The port is at the same place in both families, and the address of IPv4 where IPv6 has its flow.
+    // The port is at the same offset in both families, and the IPv4 address is at the offset of the IPv6 flow label.
     let port = UInt16(bigEndian: address.sin6_port)
     switch Int32(address.sin6_family) {
     case AF_INET:
@@ -67,14 +67,14 @@ package enum InternetPeer {
   }
 }
 
-/// An end of a TCP connection as /proc/net/tcp and tcp6 have it: the words of the address in the byte order of the machine, in
-/// hexadecimal digits.
+/// An end of a TCP connection in the form of /proc/net/tcp and tcp6: the words of the address in the byte order of the
+/// machine, in hexadecimal digits.
 package struct InternetEnd: Equatable, Sendable {
-  /// The bytes of IPv6; those of IPv4 are mapped (RFC 4291, 2.5.5.2), as for a socket of both families.
+  /// The bytes of the IPv6 address; IPv4 addresses are mapped (RFC 4291, 2.5.5.2), as for a socket of both families.
   private let bytes: [UInt8]
   private let port: UInt16
 
-  /// - Parameter address: four or sixteen bytes, in the order of the network.
+  /// - Parameter address: four or sixteen bytes, in network byte order.
   package init(address: [UInt8], port: UInt16) {
     bytes = address.count == 4 ? Self.mapped + address : address
     self.port = port
@@ -82,10 +82,10 @@ package struct InternetEnd: Equatable, Sendable {
 
   private static let mapped: [UInt8] = Array(repeating: 0, count: 10) + [0xFF, 0xFF]
 
-  /// In /proc/net/tcp; nil for an address of IPv6 alone.
+  /// The form in /proc/net/tcp; nil for an address that is only IPv6.
   package var version4: String? { bytes.starts(with: Self.mapped) ? text(bytes[12...]) : nil }
 
-  /// In /proc/net/tcp6. A socket of IPv6 that is connected over IPv4 has the mapped address.
+  /// The form in /proc/net/tcp6. An IPv6 socket that is connected over IPv4 has the mapped address.
   package var version6: String? { text(bytes[...]) }
 
   private func text(_ bytes: ArraySlice<UInt8>) -> String {
@@ -103,9 +103,9 @@ package struct InternetEnd: Equatable, Sendable {
   }
 }
 
-/// The users who may open a file, by its owner, group, mode and access control list.
+/// The users who may open a file, from its owner, group, mode and access control list.
 package enum FileAccess {
-  /// Whether a user may read and write a file; false if that cannot be found out.
+  /// Whether a user may read and write a file; false if that cannot be determined.
   package static func mayReadAndWrite(_ path: String, user: UInt32) -> Bool {
     if user == 0 { return true }
     return (try? NodeAccess(ofPath: path))?.permits(user: user, groups: groups(of: user)) ?? false

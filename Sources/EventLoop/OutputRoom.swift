@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Waiting for space on an output. A reader of it may pause, as a pager at its first page or a stopped terminal. A
-/// write would then block, and a request to end is handled between writes only.
+/// Waiting for space on an output. Its reader may pause, such as a pager at its first page or a stopped terminal. A
+/// write would then block, and a request to end is only handled between writes.
 ///
-/// The functions of the C library take pointers, which is the reason for `unsafe` here; each is to a local variable of
-/// the caller.
+/// `unsafe` because the functions of the C library take pointers, each to a local variable of the caller.
 import CLinux
 import FileSystem
 import Glibc
@@ -13,7 +12,7 @@ import Glibc
 public enum OutputRoom {
   /// The number of bytes that a writable pipe takes without blocking; pipe(7), PIPE_BUF.
   public static let least = 4096
-  /// The time that a reader has after a request to end.
+  /// The time limit for a reader after a request to end.
   private static var patienceMilliseconds: Int32 { 1000 }
 
   /// Whether a write does not block: there is space, or an error that the write returns.
@@ -21,11 +20,11 @@ public enum OutputRoom {
   /// - Parameter descriptor: the output.
   public static func isThere(_ descriptor: Int32) -> Bool { isThere(descriptor, within: 0) }
 
-  /// Waits until a write does not block. Returns false if it still would a second after the request to end.
+  /// Waits until a write does not block. Returns false if it would still block one second after the request to end.
   ///
   /// - Parameters:
   ///   - descriptor: the output.
-  ///   - ending: a descriptor that is readable after the request to end; negative for none.
+  ///   - ending: a descriptor that is readable after the request to end; negative if there is none.
   public static func wait(_ descriptor: Int32, ending: Int32) -> Bool {
     var either = [
       pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0), pollfd(fd: ending, events: Int16(POLLIN), revents: 0),
@@ -49,7 +48,7 @@ public struct WaitingSignals: ~Copyable {
   /// The descriptor for poll(2), or −1, which poll(2) ignores.
   public let descriptor: Int32
 
-  /// - Parameter signals: the signals, as far as the calling thread has blocked them.
+  /// - Parameter signals: the signals; only those that the calling thread has blocked are reported.
   public init(_ signals: [Poller.Signal]) {
     var blocked = sigset_t()
     var wanted = sigset_t()

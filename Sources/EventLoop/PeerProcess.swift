@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The process at the other end of a socket. Each `unsafe` passes a pointer to memory that the call's own frame owns, and no pointer
-// leaves a call.
+// The process at the other end of a socket. Each `unsafe` passes a pointer to memory that the call's frame owns, and no
+// pointer escapes a call.
 import CLinux
 import FileSystem
 import Glibc
 import SystemPackage
 
-/// The process that has connected, while its folder in /proc is read: numbers of processes are used again. Linux 6.5 and later
-/// pin the process itself (SO_PEERPIDFD in unix(7), pidfd_open(2)).
+/// The process that has connected, while its folder in /proc is read: process ids are reused. Linux 6.5 and later pin
+/// the process itself (SO_PEERPIDFD in unix(7), pidfd_open(2)).
 package struct PeerProcess: ~Copyable {
-  /// Nil where the kernel does not have it.
+  /// Nil if the kernel does not support it.
   private let descriptor: OwnedDescriptor?
 
   fileprivate init(_ descriptor: consuming OwnedDescriptor?) { self.descriptor = consume descriptor }
 
-  /// Whether the process has not ended, so that its number was not used again; nil if the kernel does not report it.
+  /// Whether the process still exists, so that its id was not reused; nil if the kernel does not report it.
   package var isRunning: Bool? {
     switch descriptor {
     case .some(let descriptor):

@@ -7,7 +7,7 @@ import SystemPackage
 
 /// Waits for descriptors, signals, other threads and a deadline; epoll(7), timerfd_create(2), signalfd(2), eventfd(2).
 ///
-/// One thread owns a poller and waits on it. Its owner decides what an event means.
+/// One thread owns a poller and waits on it. Its owner interprets the events.
 public struct Poller: ~Copyable {
   /// The owner's name of a descriptor.
   public struct Token: RawRepresentable, Hashable, Sendable {
@@ -19,7 +19,7 @@ public struct Poller: ~Copyable {
   public struct Interest: OptionSet, Hashable, Sendable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
-    /// There are bytes to read, or their end.
+    /// There are bytes to read, or the end of input was reached.
     public static let readable = Interest(rawValue: EPOLLIN.rawValue)
     /// There is space for bytes to write.
     public static let writable = Interest(rawValue: EPOLLOUT.rawValue)
@@ -43,13 +43,14 @@ public struct Poller: ~Copyable {
     case resume
   }
 
-  /// Why ``wait(deadline:)`` returned.
+  /// The reason why ``wait(deadline:)`` returned.
   public enum Event: Sendable, Hashable {
-    /// There are bytes to read, or their end.
+    /// There are bytes to read, or the end of input was reached.
     case readable(Token)
     /// There is space for bytes to write.
     case writable(Token)
-    /// The other side closed. It follows `readable` if bytes remain. Remove the descriptor, or it is reported again.
+    /// The other side has closed. It follows `readable` if bytes remain. Remove the descriptor, otherwise it is
+    /// reported again.
     case hangUp(Token)
     /// A signal arrived.
     case signal(Signal)
@@ -58,7 +59,7 @@ public struct Poller: ~Copyable {
     /// The deadline has passed.
     case timeout
 
-    /// The descriptor's token; nil for an event of no descriptor.
+    /// The descriptor's token; nil for an event without a descriptor.
     package var connection: Token? {
       switch self {
       case .readable(let token), .writable(let token), .hangUp(let token): token
@@ -83,9 +84,9 @@ public struct Poller: ~Copyable {
   private let epoll: OwnedDescriptor
   private let timer: OwnedDescriptor
   private let signals: CaughtSignals
-  /// The deadline of the timer, so that it is set only if it changes.
+  /// The deadline of the timer, which is set only if it changes.
   private var armed: UInt64?
-  /// Regular files, which epoll refuses. They are always readable.
+  /// Regular files, which epoll rejects. They are always readable.
   private var alwaysReadable: [(descriptor: Int32, token: Token)]
   /// Reused by each wait for its storage.
   private var events: [Event]
@@ -95,7 +96,8 @@ public struct Poller: ~Copyable {
   /// Makes a poller.
   ///
   /// - Parameter signals: the signals to wait for. They are blocked in the calling thread and in threads that it starts
-  ///   later, until the poller is destroyed. Create the poller before any other thread, or a signal may arrive there.
+  ///   later, until the poller is destroyed. Create the poller before any other thread, otherwise a signal may arrive
+  ///   there.
   /// - Throws: ``PollerError`` if the system is out of descriptors.
   public init(catching signals: [Signal] = []) throws(PollerError) {
     let epoll = try polling { () throws(Errno) in try Syscalls.createEpoll() }
@@ -125,7 +127,7 @@ public struct Poller: ~Copyable {
   ///   - descriptor: the descriptor. Its owner must ``remove(_:)`` it before it is closed.
   ///   - token: the token in the events.
   ///   - interest: the events to wait for.
-  /// - Throws: ``PollerError``: out of memory, or added already.
+  /// - Throws: ``PollerError``: out of memory, or already added.
   public mutating func add(
     _ descriptor: Int32, token: Token, interest: Interest = .readable
   ) throws(PollerError) {
@@ -160,8 +162,8 @@ public struct Poller: ~Copyable {
 
   /// Waits for events. epoll_wait(2).
   ///
-  /// - Parameter deadline: an instant of `SystemClock.monotonic` in nanoseconds; nil for none. With a past instant the call
-  ///   does not block.
+  /// - Parameter deadline: an instant of `SystemClock.monotonic` in nanoseconds; nil if there is none. With a past
+  ///   instant the call does not block.
   /// - Returns: at least one event. `timeout` is the last one, and only after the deadline.
   /// - Throws: ``PollerError``.
   public mutating func wait(deadline: UInt64?) throws(PollerError) -> [Event] {

@@ -2,15 +2,15 @@
 
 /// Text on a terminal or in a log.
 ///
-/// Text of the outside, such as the version of a receiver, the status line of a caster, the name of a program or a path, may
-/// have control characters: they move the cursor, change the title of a window or forge a line of a log.
+/// Text from outside, such as the version of a receiver, the status line of a caster, the name of a program or a path,
+/// may contain control characters that move the cursor, change the title of a window or forge a log line.
 package enum PrintedText {
   /// Returns a text with control characters in the notation of JSON (`\u001b`): C0, DEL and C1 (ECMA-48, 5.2 and 5.3), line
   /// and paragraph separators, and those that change the direction of the text (Unicode UAX #9, 2).
   ///
   /// - Parameters:
-  ///   - text: a text, of which any part may be of the outside.
-  ///   - keepsLines: whether line feeds and tabulators stay.
+  ///   - text: a text, any part of which may come from outside.
+  ///   - keepsLines: whether line feeds and tabs are kept.
   package static func escaped(_ text: String, keepsLines: Bool = false) -> String {
     func isKept(_ value: UInt32) -> Bool { keepsLines && (value == 0x0A || value == 0x09) }
     if text.utf8.allSatisfy({ 0x20...0x7E ~= $0 || isKept(UInt32($0)) }) { return text }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a program checks before its first work: a lack of descriptors or threads is then one message, and no failure in the
-/// middle of a dialogue with a receiver.
+/// The checks of a program at its start: a lack of descriptors or threads is then reported in one message, instead of
+/// failing in the middle of a dialogue with a receiver.
 ///
-/// `unsafe`, because the calls of the C library take pointers: to local values that live as long as the call. A thread that is
-/// started here gets a descriptor in the place of its pointer, and ends before the function returns.
+/// `unsafe` because the calls of the C library take pointers to local values that are valid during the call. A thread
+/// that is started here gets a descriptor in place of its pointer, and ends before the function returns.
 import FileSystem
 import Glibc
 import SystemPackage
 
 package enum ProcessStart {
-  /// A resource that the system does not give.
+  /// A resource that the system does not provide.
   package enum Shortage: Error, Equatable, Sendable, CustomStringConvertible {
     /// /proc is not mounted: Swift reads the arguments of the process from it.
     case arguments
@@ -35,9 +35,9 @@ package enum ProcessStart {
   /// Prepares the process.
   ///
   /// - Parameters:
-  ///   - descriptors: the descriptors that the program needs at least, beside the open ones.
-  ///   - threads: the threads that it needs at least, beside the calling one.
-  /// - Returns: the first resource that is missing; nil if the program can begin.
+  ///   - descriptors: the minimum number of descriptors that the program needs, in addition to the open ones.
+  ///   - threads: the minimum number of threads that it needs, in addition to the calling one.
+  /// - Returns: the first resource that is missing; nil if the program can start.
   package static func prepare(descriptors: Int, threads: Int = 0) -> Shortage? {
     if CommandLine.arguments.isEmpty { return .arguments }
     return openStandardStreams() ?? shortage(descriptors: descriptors)
@@ -64,7 +64,7 @@ package enum ProcessStart {
     return nil
   }
 
-  /// Starts so many threads at once, which wait until the pipe is closed.
+  /// Starts this number of threads, which wait until the pipe is closed.
   private static func shortage(threads: Int) -> Shortage? {
     var pipe: [Int32] = [-1, -1]
     guard makePipe(&pipe) == 0 else { return .descriptors(Errno(rawValue: errno), needed: 2) }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The protocol of systemd with a service that it starts: sd_notify(3), sd_listen_fds(3). Each `unsafe` passes a pointer to memory
-// that the call's own frame owns, and no pointer leaves a call.
+// that the call's frame owns, and no pointer escapes a call.
 import Glibc
 
 /// The service manager that has started this process, if there is one.
 package struct ServiceManager: Sendable {
   private let address: String?
-  /// The sockets that it has opened, by their names.
+  /// The sockets that it has opened, keyed by name.
   package let sockets: [String: Int32]
-  /// All of them in their order, as several may have one name.
+  /// All sockets in their order; several may have the same name.
   package let allSockets: [Socket]
 
   package struct Socket: Equatable, Sendable {
@@ -17,7 +17,7 @@ package struct ServiceManager: Sendable {
     package var descriptor: Int32
   }
 
-  /// The time after which it takes the process for hanging, in microseconds; nil without a watchdog.
+  /// The time after which it considers the process hung, in microseconds; nil if there is no watchdog.
   package let watchdogMicroseconds: UInt64?
 
   /// - Parameter variable: returns a variable of the environment.
@@ -41,7 +41,7 @@ package struct ServiceManager: Sendable {
       variable("WATCHDOG_PID") == nil || isOwn("WATCHDOG_PID") ? variable("WATCHDOG_USEC").flatMap(UInt64.init) : nil
   }
 
-  /// Sends a state, such as `READY=1`. Without a manager it has no effect.
+  /// Sends a state, such as `READY=1`. It has no effect if there is no service manager.
   package func notify(_ state: String) {
     guard let address else { return }
     let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)

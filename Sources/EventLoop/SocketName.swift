@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The address of a socket that another program may have opened. Each `unsafe` passes a pointer to memory that the call's own frame
-// owns, and no pointer leaves a call.
+// The address of a socket that another program may have opened. Each `unsafe` passes a pointer to memory that the
+// call's frame owns, and no pointer escapes a call.
 import Glibc
 
 /// The address at which a TCP socket listens: getsockname(2).
 package struct SocketName: Hashable, Sendable {
   package let port: UInt16
-  /// Whether no other machine reaches it.
+  /// Whether other machines cannot reach it.
   package let isLoopback: Bool
 
   /// Returns nil for a socket of another family.
@@ -29,8 +29,9 @@ package struct SocketName: Hashable, Sendable {
     }
   }
 
-  /// A number for the address of the other end of a TCP connection, above those of users; nil for an address of this machine's
-  /// loopback network, and for a socket of another family. The addresses of a network of IPv6 (/64) have one number.
+  /// A number for the address of the other end of a TCP connection, above the user ids; nil for an address of this
+  /// machine's loopback network, and for a socket of another family. The addresses of an IPv6 network (/64) have the
+  /// same number.
   package static func peerAddressNumber(of descriptor: Int32) -> UInt32? {
     var address = sockaddr_in6()
     var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
@@ -50,11 +51,11 @@ package struct SocketName: Hashable, Sendable {
     default: return nil
     }
     if name.count == 4, name[0] == 127 { return nil }
-    // FNV-1a. Two addresses with one number share.
+    // FNV-1a. Two addresses with the same number share their limits.
     return name.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 } | 1 << 31
   }
 
-  /// The index of the loopback interface; nil without one. if_nametoindex(3).
+  /// The index of the loopback interface; nil if there is none. if_nametoindex(3).
   package static var loopbackInterface: Int32? {
     let index = unsafe if_nametoindex("lo")
     return index == 0 ? nil : Int32(index)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The system calls of the poller. Each `unsafe` passes a pointer to memory that the call's own frame owns, and no pointer
-// leaves a call.
+// The system calls of the poller. Each `unsafe` passes a pointer to memory that the call's frame owns, and no pointer
+// escapes a call.
 import CLinux
 import FileSystem
 import Glibc
@@ -9,8 +9,8 @@ import SystemPackage
 
 /// The descriptors that epoll_wait(2) found ready.
 ///
-/// It becomes longer until it holds all of them: a caller that handles some of several hundred ready clients in a round would
-/// otherwise see the others, and its receivers, only every few dozen rounds.
+/// The list grows until it holds all of them: a caller that handles only some of several hundred ready clients per
+/// round would otherwise see the others, and its receivers, only every few dozen rounds.
 ///
 /// Safe: of the C union in an event only the 64-bit number is ever used, never the pointer.
 @safe
@@ -43,8 +43,8 @@ extension Syscalls {
     _ = try retryOnInterrupt { unsafe epoll_ctl(epoll, operation, descriptor, &event) }
   }
 
-  /// epoll_wait(2): waits without limit, or not at all. An interruption brings no event, so that the caller looks at
-  /// its deadline again.
+  /// epoll_wait(2): waits without limit, or not at all. An interruption returns no event, so that the caller checks its
+  /// deadline again.
   static func wait(epoll: Int32, blocking: Bool, into ready: inout ReadyList) throws(Errno) {
     let limit = unsafe Int32(ready.events.count)
     let count = unsafe ready.events.withUnsafeMutableBytes { bytes in
@@ -72,7 +72,7 @@ extension Syscalls {
   static func arm(timer: Int32, at deadline: UInt64?) throws(Errno) {
     var setting = itimerspec()
     if let deadline {
-      // Zero would disarm the timer; the first nanosecond after boot is as much in the past.
+      // Zero would disarm the timer; the first nanosecond after boot is also in the past.
       let time = max(deadline, 1)
       setting.it_value = timespec(tv_sec: Int(time / 1_000_000_000), tv_nsec: Int(time % 1_000_000_000))
     }
@@ -87,10 +87,10 @@ extension Syscalls {
       try retryOnInterrupt { eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC)) })
   }
 
-  /// Takes the eight bytes of an expired timer or a raised event counter away, so that it is readable no longer.
+  /// Consumes the eight bytes of an expired timer or a raised event counter, so that it is no longer readable.
   static func clearCounter(_ descriptor: Int32) {
     var count: UInt64 = 0
-    // Nothing to read is not an error here: another call may have taken it.
+    // Nothing to read is not an error here: another call may have consumed it.
     _ = unsafe Glibc.read(descriptor, &count, 8)
   }
 
@@ -98,7 +98,7 @@ extension Syscalls {
   static func isIgnored(_ signal: Int32) -> Bool {
     var action = sigaction()
     guard unsafe sigaction(signal, nil, &action) == 0 else { return false }
-    // SIG_IGN is the number 1 in the place of a function, which Swift cannot compare as such.
+    // SIG_IGN is the number 1 as a function pointer, which Swift cannot compare.
     return unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
   }
 
@@ -110,9 +110,9 @@ extension Syscalls {
   }
 }
 
-/// Signals that are taken from a descriptor instead of a handler; signalfd(2).
+/// Signals that are read from a descriptor instead of a handler; signalfd(2).
 ///
-/// They are blocked in the thread that makes the value, and are let through again when it goes.
+/// They are blocked in the thread that creates the value, and unblocked when the value is destroyed.
 struct CaughtSignals: ~Copyable {
   private let descriptor: OwnedDescriptor
   private var blocked: sigset_t
@@ -127,13 +127,13 @@ struct CaughtSignals: ~Copyable {
       })
     var before = sigset_t()
     unsafe pthread_sigmask(SIG_BLOCK, &set, &before)
-    // What was blocked before stays blocked after.
+    // Signals that were blocked before stay blocked.
     for signal in signals where unsafe sigismember(&before, signal) == 1 { unsafe sigdelset(&set, signal) }
     blocked = set
   }
 
   deinit {
-    // A second interrupt that came meanwhile would otherwise kill the program in the middle of its orderly end.
+    // A second interrupt that arrived meanwhile would otherwise kill the program in the middle of its orderly end.
     while next() != nil {}
     var set = blocked
     unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
@@ -141,12 +141,12 @@ struct CaughtSignals: ~Copyable {
 
   var number: Int32 { descriptor.number }
 
-  /// Returns the next pending signal; nil without one.
+  /// Returns the next pending signal; nil if there is none.
   func next() -> Int32? { Syscalls.nextSignal(descriptor.number) }
 }
 
 extension Syscalls {
-  /// Returns the next pending signal; nil without one.
+  /// Returns the next pending signal; nil if there is none.
   static func nextSignal(_ descriptor: Int32) -> Int32? {
     var found = signalfd_siginfo()
     let size = MemoryLayout<signalfd_siginfo>.size

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Descriptors that pass through a socket (SCM_RIGHTS in unix(7)), and the groups of the peer. Each `unsafe` passes a pointer
-// to memory that the call's own frame owns or borrows, and no pointer leaves a call.
+// to memory that the call's frame owns or borrows, and no pointer escapes a call.
 import CLinux
 import FileSystem
 import SystemPackage
@@ -22,7 +22,7 @@ extension UnixSocket {
     }
   }
 
-  /// Writes as many bytes as there is space for, the first of which carries a copy of a descriptor.
+  /// Writes as many bytes as there is space for; a copy of a descriptor is attached to the first.
   package func write(_ bytes: Span<UInt8>, passing passed: borrowing OwnedDescriptor) -> Transfer {
     let (descriptor, number) = (descriptor, passed.number)
     let count = unsafe bytes.withUnsafeBytes { bytes in
@@ -32,8 +32,8 @@ extension UnixSocket {
     return Errno(rawValue: Int32(-count)) == .wouldBlock ? .wouldWait : .ended
   }
 
-  /// Reads what is there, at most the size of the buffer, and a descriptor if one came with it. The former descriptor is
-  /// closed then.
+  /// Reads the available bytes, at most the size of the buffer, and a descriptor if one came with them. A previous
+  /// descriptor is then closed.
   package func read(into buffer: inout [UInt8], descriptor passed: inout OwnedDescriptor?) -> Transfer {
     let descriptor = descriptor
     var number: Int32 = -1
@@ -46,7 +46,7 @@ extension UnixSocket {
   }
 }
 
-/// Makes a call that returns the negative errno on failure, again for as long as a signal interrupts it.
+/// Makes a call that returns the negative errno on failure, and repeats it while a signal interrupts it.
 private func repeatedOnInterrupt(_ call: () -> Int32) -> Int {
   while true {
     let result = call()

@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Sockets of this machine: unix(7). Each `unsafe` passes a pointer to memory that the call's own frame owns or borrows, and no
-// pointer leaves a call.
+// Sockets of this machine: unix(7). Each `unsafe` passes a pointer to memory that the call's frame owns or borrows, and
+// no pointer escapes a call.
 import CLinux
 import FileSystem
 import Glibc
 import SystemPackage
 
-/// The process at the other end of a socket, as the kernel knows it: SO_PEERCRED in unix(7).
+/// The process at the other end of a socket, as reported by the kernel: SO_PEERCRED in unix(7).
 package struct PeerCredentials: Hashable, Sendable {
   package let process: Int32
   package let user: UInt32
   package let group: UInt32
 }
 
-/// The result of a read or a write that does not wait.
+/// The result of a read or a write that does not block.
 package enum Transfer: Equatable, Sendable {
   case bytes(Int)
-  /// The call would wait.
+  /// The call would block.
   case wouldWait
   /// The other side has closed, or the connection has failed.
   case ended
 }
 
-/// A connection, or a socket that listens for connections. No call waits.
+/// A connection, or a socket that listens for connections. No call blocks.
 package struct UnixSocket: ~Copyable {
   private let owned: OwnedDescriptor
   package var descriptor: Int32 { owned.number }
 
   private init(_ descriptor: Int32) { owned = OwnedDescriptor(descriptor) }
 
-  /// Takes a descriptor that another program has opened, as systemd's socket activation does.
+  /// Adopts a descriptor that another program has opened, such as in systemd's socket activation.
   package init(adopting descriptor: Int32) {
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
@@ -43,8 +43,8 @@ package struct UnixSocket: ~Copyable {
   /// The time that a connection waits for its place in the queue of a listener.
   private static var connectSeconds: Int { 5 }
 
-  /// Connects to a socket. connect(2). It waits while the queue of the listener is full, for some seconds: programs that connect
-  /// without end do not make others believe that there is no service.
+  /// Connects to a socket. connect(2). It waits a few seconds while the queue of the listener is full, so that programs
+  /// that connect continuously do not make the service appear absent to others.
   package init(connectingTo path: String) throws(Errno) {
     let socket = try Self.made()
     let number = socket.number
@@ -64,7 +64,7 @@ package struct UnixSocket: ~Copyable {
     owned = socket
   }
 
-  /// Makes a socket that listens at a path, with these permissions. A socket that a killed process has left there is
+  /// Creates a socket that listens at a path, with these permissions. A socket that a killed process has left there is
   /// replaced; one that accepts connections is not: `.addressInUse`.
   package init(listeningAt path: String, permissions: UInt32) throws(Errno) {
     let socket = try Self.made()
@@ -110,7 +110,7 @@ package struct UnixSocket: ~Copyable {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     let bytes = Array(path.utf8)
-    // With the NUL behind it.
+    // Including the terminating NUL.
     guard !bytes.isEmpty, bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { throw .fileNameTooLong }
     unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
     let result: Result<Void, Errno> = unsafe withUnsafePointer(to: &address) { pointer in
@@ -123,7 +123,7 @@ package struct UnixSocket: ~Copyable {
     try result.get()
   }
 
-  /// Accepts a waiting connection; nil without one. accept(2).
+  /// Accepts a waiting connection; nil if there is none. accept(2).
   ///
   /// - Throws: `Errno` if the process or the system has no descriptor left.
   package func accept() throws(Errno) -> UnixSocket? {
@@ -142,7 +142,7 @@ package struct UnixSocket: ~Copyable {
     return PeerCredentials(process: peer.process, user: peer.user, group: peer.group)
   }
 
-  /// Reads what is there, at most the size of the buffer. recv(2).
+  /// Reads the available bytes, at most the size of the buffer. recv(2).
   package func read(into buffer: inout [UInt8]) -> Transfer {
     let descriptor = descriptor
     let count = unsafe buffer.withUnsafeMutableBytes { bytes in

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import SystemPackage
 
-/// A file that is only added to. A process that is killed has done each of its writes or not.
+/// A file that is only added to. If a process is killed, each of its writes is either complete or absent.
 package struct AppendOnlyFile: ~Copyable {
   private let path: String
   private let descriptor: OwnedDescriptor
@@ -15,7 +15,7 @@ package struct AppendOnlyFile: ~Copyable {
     self.init(path, descriptor)
   }
 
-  /// Opens a file of a state folder at its end, and makes it and the folder where there are none.
+  /// Opens a file of a state folder at its end, and creates it and the folder if they do not exist.
   package init(private path: String) throws(FileError) {
     let (folder, name) = FileLookup.split(path)
     let descriptor = try PrivateFolder(folder, makingWith: 0o700).open(name, OpenFlags.append)
@@ -38,11 +38,11 @@ package struct AppendOnlyFile: ~Copyable {
   /// Deletes the content.
   package func empty() throws(FileError) { try truncate(to: 0) }
 
-  /// Deletes what follows the first `count` bytes.
+  /// Deletes everything after the first `count` bytes.
   package func truncate(to count: Int) throws(FileError) {
     try naming(path) { () throws(Errno) in try Syscalls.truncate(descriptor.number, to: UInt64(count)) }
   }
 
-  /// Brings the content to the disk.
+  /// Flushes the content to the disk.
   package func sync() { try? Syscalls.syncData(descriptor.number) }
 }

@@ -3,9 +3,9 @@ import SystemPackage
 
 /// The reason why a file could not be read or written: the path, the error of the system, and the next step.
 package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The path that is at fault. It is a part of the path that the caller gave where a folder in it is at fault.
+  /// The path at fault. If a folder in the caller's path is at fault, it is that part of the path.
   package let path: String
-  /// The error that the system call left. The refusals of this module have the error of the system call that is closest.
+  /// The error of the system call. For refusals by this module, the closest error of a system call.
   package let errno: Errno
   let refusal: Refusal?
 
@@ -30,7 +30,7 @@ package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
     refusal = nil
   }
 
-  /// The error for a file that is longer than a read takes.
+  /// The error for a file that is longer than the limit of a read.
   package static func longer(than bytes: Int, _ path: String) -> FileError {
     FileError(path, .longerThan(bytes: bytes))
   }
@@ -48,7 +48,7 @@ package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
       }
   }
 
-  /// The reason in words, without the path.
+  /// The reason as text, without the path.
   package var reason: String {
     switch refusal {
     case .notRegular: "it is not a regular file"

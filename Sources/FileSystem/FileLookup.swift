@@ -3,7 +3,7 @@ import SystemPackage
 
 /// Questions about paths. Symbolic links are followed.
 package enum FileLookup {
-  /// Whether there is anything at a path, as far as this user may see. The corresponding C function is access(2).
+  /// Whether there is anything at a path, if this user may see it. The corresponding C function is access(2).
   package static func exists(_ path: String) -> Bool { Syscalls.exists(path) }
 
   /// Whether there is a regular file.
@@ -17,10 +17,10 @@ package enum FileLookup {
     return ((try? Syscalls.names(in: descriptor.number)) ?? []).sorted()
   }
 
-  /// Returns the absolute path without symbolic links; nil where the path leads nowhere.
+  /// Returns the absolute path without symbolic links; nil if the path does not exist.
   package static func resolved(_ path: String) -> String? { Syscalls.resolved(path) }
 
-  /// A file, whatever its paths are.
+  /// The identity of a file, independent of its paths.
   package struct Identity: Hashable, Sendable {
     var fileSystem: UInt64
     var inode: UInt64
@@ -49,7 +49,7 @@ package enum FileLookup {
     identity(path).map { $0 == identity(other) } ?? false
   }
 
-  /// Which file a path names, and when it was written. Another value means another content.
+  /// The identity and the modification time of the file at a path. A different value means different content.
   package struct Mark: Hashable, Sendable {
     var inode: UInt64
     var seconds: Int
@@ -70,7 +70,7 @@ package enum FileLookup {
   }
 }
 
-/// The text of a file as a whole.
+/// The complete content of a file.
 func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
 /// Reads a regular file from its start. The size that the system states is not used: files of /proc and /sys state 0.
@@ -88,7 +88,8 @@ func readWhole(_ descriptor: borrowing OwnedDescriptor, _ path: String, limit: I
   }
 }
 
-/// Refuses what is not a regular file. Opening a device or a FIFO has effects, so this comes before the opening as well.
+/// Rejects everything except regular files. Opening a device or a FIFO has side effects, so this is also checked before
+/// opening.
 func requireRegular(_ status: NodeStatus, _ path: String) throws(FileError) {
   switch status.type {
   case .regular: return

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import SystemPackage
 
-/// What a replaced file outlives.
+/// The durability of a replaced file.
 package enum Durability: Sendable {
-  /// A loss of power: the file and its new name are brought to the disk.
+  /// It survives a loss of power: the file and its new name are flushed to the disk.
   case durable
   /// The process.
   case thisRun
 }
 
-/// Replaces a file of an open folder in one step. The temporary file is called as the file, with the number of this process
-/// behind a dot, and is new: what is in its place was left by a process that was killed.
+/// Replaces a file of an open folder in one step. The temporary file has the name of the file, a dot and the id of this
+/// process. It must be new: an existing one was left by a killed process.
 ///
-/// - Parameter owner: the user and group that get the file; nil for those of this process.
+/// - Parameter owner: the user and group that get the file; nil for the ones of this process.
 func replaceFile(
   _ name: String, in folder: Int32, with bytes: [UInt8], permissions: UInt32, _ durability: Durability,
   owner: (user: UInt32, group: UInt32)?
@@ -41,7 +41,7 @@ private func create(_ name: String, in folder: Int32, _ permissions: UInt32) thr
   }
 }
 
-/// Brings the names in a folder to the disk. Some file systems cannot; the files themselves are brought to it anyway.
+/// Flushes the names in a folder to the disk. Some file systems cannot; the files are flushed in any case.
 func syncFolder(_ folder: Int32) {
   guard let descriptor = try? Syscalls.open(".", OpenFlags.folder, in: folder) else { return }
   try? Syscalls.sync(descriptor.number)

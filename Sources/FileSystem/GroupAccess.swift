@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Files for the members of a group. Each `unsafe` passes a pointer to memory that the call's own frame owns, and no pointer
-// leaves a call.
+// Files for the members of a group. Each `unsafe` passes a pointer to memory that the call's frame owns, and no pointer
+// escapes a call.
 import Glibc
 import SystemPackage
 
@@ -20,7 +20,7 @@ package enum GroupDatabase {
 extension Syscalls {
   /// Lets the members of a group read and write a file of this process. fchownat(2) without following a link, chmod(2).
   ///
-  /// - Throws: `Errno` if the process may not give the file to the group; its permissions are then as before.
+  /// - Throws: `Errno` if the process may not give the file to the group; its permissions are then unchanged.
   package static func share(_ path: String, withGroup group: UInt32) throws(Errno) {
     _ = try retryOnInterrupt { unsafe fchownat(AT_FDCWD, path, .max, group, AT_SYMLINK_NOFOLLOW) }
     _ = try retryOnInterrupt { unsafe chmod(path, 0o660) }

@@ -44,7 +44,7 @@ package struct InputFile: ~Copyable {
 
   /// Returns all bytes of a file, FIFO or terminal; `-` is standard input.
   ///
-  /// - Parameter limit: the most bytes; more are an error (EFBIG).
+  /// - Parameter limit: the maximum number of bytes; more are an error (EFBIG).
   package static func readAll(_ path: String, limit: Int = .max) throws(FileError) -> [UInt8] {
     var file = try InputFile(opening: path)
     return try file.rest(limit: limit)

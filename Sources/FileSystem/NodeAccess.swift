@@ -2,13 +2,13 @@
 import CLinux
 import SystemPackage
 
-/// The permission to read and write a node, by its owner, its group and its access control list. acl(5).
+/// The permission to read and write a node, from its owner, its group and its access control list. acl(5).
 package struct NodeAccess: Equatable, Sendable {
   package var owner: UInt32
   package var group: UInt32
   /// The permission bits.
   package var mode: UInt32
-  /// The entries of its access control list; empty without one.
+  /// The entries of its access control list; empty if there is none.
   var entries: [Entry] = []
 
   /// An entry of an access control list: linux/posix_acl_xattr.h.
@@ -54,7 +54,7 @@ package struct NodeAccess: Equatable, Sendable {
     return ofGroups.isEmpty ? has(others) : ofGroups.contains { has($0.permissions & mask) }
   }
 
-  /// The group whose members may read and write the node; nil without one, and for root's.
+  /// The group whose members may read and write the node; nil if there is none, and for root's group.
   package var permittedGroup: UInt32? { mode & 0o060 == 0o060 && group != 0 ? group : nil }
 
   /// Reads version 2 of the attribute: the version, then entries of 8 bytes, little-endian.
@@ -72,7 +72,7 @@ package struct NodeAccess: Equatable, Sendable {
 }
 
 extension Syscalls {
-  /// Returns an extended attribute of at most 4 kB; nil without it. The corresponding C function is getxattr(2).
+  /// Returns an extended attribute of at most 4 kB; nil if it is absent. The corresponding C function is getxattr(2).
   static func attribute(_ name: String, ofPath path: String) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: 4096)
     let count = unsafe bytes.withUnsafeMutableBytes { unsafe getxattr(path, name, $0.baseAddress, $0.count) }

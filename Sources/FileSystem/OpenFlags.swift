@@ -4,11 +4,11 @@ import Glibc
 
 /// The ways in which this module opens files.
 enum OpenFlags {
-  /// A folder, to look at what is in it.
+  /// A folder, to access its entries.
   static let path = clinux_o_path | O_DIRECTORY
   /// A folder that is not behind a symbolic link.
   static let pathWithoutLink = clinux_o_path | O_DIRECTORY | O_NOFOLLOW
-  /// A folder, to list it and bring it to the disk.
+  /// A folder, to list it and flush it to the disk.
   static let folder = O_RDONLY | O_DIRECTORY
   /// A file, to read it without waiting for the other end of a FIFO.
   static let read = O_RDONLY | O_NONBLOCK
@@ -23,7 +23,7 @@ enum OpenFlags {
   static let newRecordingForUser = O_RDWR | O_CREAT | O_EXCL | O_APPEND
   static let recordingForUser = O_RDWR | O_CREAT | O_APPEND
   static let stream = O_RDONLY
-  /// An attribute; a file in its place, as tests have it, holds the last text alone.
+  /// An attribute; a file in its place, as in tests, contains only the last text.
   static let attribute = O_WRONLY | O_TRUNC
   static let write = O_WRONLY
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import SystemPackage
 
-/// A file that is written piece by piece: the content that it has stays, and one program at a time writes to it.
+/// A file that is written incrementally: existing content is kept, and only one program at a time writes to it.
 package final class OutputFile: Sendable {
   package let path: String
   package let isRegular: Bool
@@ -25,7 +25,7 @@ package final class OutputFile: Sendable {
       })
   }
 
-  /// Standard output as such a file.
+  /// Standard output as an output file.
   package static func standardOutput() throws(FileError) -> OutputFile {
     let path = "standard output"
     return OutputFile(
@@ -39,13 +39,14 @@ package final class OutputFile: Sendable {
     self.descriptor = descriptor
   }
 
-  /// Takes the file for this program alone; false where another program has it. A file system without locks is not an obstacle.
+  /// Locks the file for this program; false if another program has locked it. A file system without locks is not an
+  /// obstacle.
   package func lock() -> Bool {
     do throws(Errno) { try Syscalls.lockExclusively(descriptor.number) } catch { return error != .wouldBlock }
     return true
   }
 
-  /// Leaves the file to other programs, also while a sync or a process that was started meanwhile still has it open.
+  /// Unlocks the file for other programs, even while a sync or a child process still has it open.
   package func unlock() { try? Syscalls.unlock(descriptor.number) }
 
   /// Bytes.
@@ -53,23 +54,23 @@ package final class OutputFile: Sendable {
     try naming(path) { () throws(Errno) in try Syscalls.status(of: descriptor.number).size }
   }
 
-  /// Reads on from the last place, into the beginning of `buffer`; 0 at the end.
+  /// Continues to read after the last position, into the beginning of `buffer`; 0 at the end.
   package func read(into buffer: inout [UInt8]) throws(FileError) -> Int {
     do { return try Syscalls.read(descriptor.number, into: &buffer) } catch { throw FileError(path, error) }
   }
 
-  /// Writes at the end; the number of bytes that were taken.
+  /// Writes at the end; returns the number of written bytes.
   package func write(_ bytes: RawSpan) throws(FileError) -> Int {
     do { return try Syscalls.write(descriptor.number, bytes) } catch { throw FileError(path, error) }
   }
 
-  /// Ends the file at a place.
+  /// Truncates the file at a position.
   package func cut(to length: UInt64) throws(FileError) {
     guard isRegular else { return }
     try naming(path) { () throws(Errno) in try Syscalls.truncate(descriptor.number, to: length) }
   }
 
-  /// Brings the content to the disk. This may take seconds.
+  /// Flushes the content to the disk. This may take seconds.
   package func sync() throws(FileError) {
     try naming(path) { () throws(Errno) in try Syscalls.syncData(descriptor.number) }
   }
@@ -83,12 +84,12 @@ package final class OutputFile: Sendable {
     try? Syscalls.unlink(path)
   }
 
-  /// Gives a file another name in its folder.
+  /// Renames a file within its folder.
   package static func rename(_ path: String, to newPath: String) throws(FileError) {
     try naming(path) { () throws(Errno) in try Syscalls.rename(path, to: newPath) }
   }
 
-  /// Brings the name of a file to the disk.
+  /// Flushes the name of a file to the disk.
   package static func syncName(of path: String) {
     guard let folder = try? Syscalls.open(FileLookup.split(path).folder, OpenFlags.path) else { return }
     syncFolder(folder.number)
@@ -103,7 +104,7 @@ package enum StandardOutput {
     return (status.fileSystem, status.inode, status.size)
   }
 
-  /// The last bytes of that file; none if it is shorter or cannot be read.
+  /// The last bytes of that file; empty if it is shorter or cannot be read.
   package static func last(_ count: Int) -> [UInt8] {
     // A redirection opens the file for writing only.
     guard let size = file?.size, size >= UInt64(count),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import SystemPackage
 
-/// A folder of state that is held open, so that its files are found in this very folder and not by a path that another
+/// A state folder that is kept open, so that its files are found in this folder and not through a path that another
 /// process may change meanwhile.
 ///
 /// A process may run as root, in a folder that other users can see. So symbolic links of other users are not followed on the
@@ -9,18 +9,18 @@ import SystemPackage
 package struct PrivateFolder: ~Copyable {
   package let path: String
   private let descriptor: OwnedDescriptor
-  /// The user and group that a new file gets: those of the folder where the administrator works for a user, whose programs
-  /// have to read it.
+  /// The user and group that a new file gets: the folder's, if the administrator works for a user whose programs have
+  /// to read it.
   private let owner: (user: UInt32, group: UInt32)?
 
   /// Opens a folder.
   ///
   /// - Parameters:
   ///   - path: its path.
-  ///   - permissions: if it does not exist it is made with these permissions, and the folders above it; nil: that is an
-  ///     error (ENOENT).
+  ///   - permissions: if it does not exist, it and its parent folders are created with these permissions; if nil, that
+  ///     is an error (ENOENT).
   package init(_ path: String, makingWith permissions: UInt32? = nil) throws(FileError) {
-    // What can fail comes first: a value that owns a descriptor cannot be left half made.
+    // Operations that can fail come first: a value that owns a descriptor must not be left half initialised.
     let descriptor = try Self.walk(to: path, makingWith: permissions)
     let owner = try Self.owner(of: descriptor, path)
     self.init(path, descriptor, owner)
@@ -45,14 +45,15 @@ package struct PrivateFolder: ~Copyable {
       do throws(Errno) {
         folder = try enter(component.string, in: folder, makingWith: permissions)
       } catch {
-        // A file in the place of a folder shows at the whole path, a link or a missing permission at its part.
+        // A file in place of a folder is reported with the whole path, a link or a missing permission with the part of
+        // the path.
         throw FileError(error == .notDirectory ? path : walked.string, error)
       }
     }
     return folder
   }
 
-  /// Refuses a folder on the way whose entries another user can replace. The sticky bit keeps them from that, as in /tmp.
+  /// Rejects a folder on the path whose entries another user can replace. The sticky bit prevents that, as in /tmp.
   private static func refuseFolderOfOthers(_ folder: borrowing OwnedDescriptor, _ path: String) throws(FileError) {
     let mode: UInt32
     do { mode = try Syscalls.status(of: folder.number).mode } catch { throw FileError(path, error) }
@@ -101,7 +102,8 @@ package struct PrivateFolder: ~Copyable {
 
   private static func isTrusted(_ owner: UInt32) -> Bool { owner == 0 || owner == Syscalls.effectiveUser }
 
-  /// Refuses a folder in which other users can write. Root may work in the folder of a user, as `sudo sextant authorize` does.
+  /// Rejects a folder in which other users can write. Root may work in the folder of a user, as `sudo sextant
+  /// authorize` does.
   private static func owner(
     of descriptor: borrowing OwnedDescriptor, _ path: String
   ) throws(FileError) -> (user: UInt32, group: UInt32)? {
@@ -124,7 +126,7 @@ package struct PrivateFolder: ~Copyable {
   ///
   /// - Parameters:
   ///   - name: its name in the folder.
-  ///   - limit: the most bytes; a longer file is an error (EFBIG).
+  ///   - limit: the maximum number of bytes; a longer file is an error (EFBIG).
   package func readBytes(_ name: String, limit: Int = 1 << 20) throws(FileError) -> [UInt8] {
     try readWhole(try openForReading(name), path(of: name), limit: limit)
   }
@@ -139,7 +141,7 @@ package struct PrivateFolder: ~Copyable {
 
   private func openForReading(_ name: String) throws(FileError) -> OwnedDescriptor {
     let path = path(of: name)
-    // A device must not even be opened.
+    // A device must not be opened at all.
     try check(
       try naming(path) { () throws(Errno) in try Syscalls.status(ofPath: name, in: descriptor.number, ofLink: true) },
       path)
@@ -150,14 +152,15 @@ package struct PrivateFolder: ~Copyable {
     return file
   }
 
-  /// Replaces a file in one step: a reader finds the old text or the new one, whole; also after a loss of power if `durable`.
+  /// Replaces a file atomically: a reader finds either the complete old text or the complete new one, even after a loss
+  /// of power if `durable`.
   package func replace(
     _ name: String, with text: String, permissions: UInt32 = 0o600, _ durability: Durability = .durable
   ) throws(FileError) {
     try replace(name, with: Array(text.utf8), permissions: permissions, durability)
   }
 
-  /// As with a text.
+  /// The same for bytes.
   package func replace(
     _ name: String, with bytes: [UInt8], permissions: UInt32 = 0o600, _ durability: Durability = .durable
   ) throws(FileError) {
@@ -167,14 +170,14 @@ package struct PrivateFolder: ~Copyable {
     }
   }
 
-  /// Deletes a file; one that does not exist is deleted already.
+  /// Deletes a file; a missing file is not an error.
   package func remove(_ name: String) throws(FileError) {
     do throws(Errno) { try Syscalls.unlink(name, in: descriptor.number) } catch {
       if error != .noSuchFileOrDirectory { throw FileError(path(of: name), error) }
     }
   }
 
-  /// Renames a file or a folder; what has the new name is replaced, if it is a file or an empty folder.
+  /// Renames a file or a folder; a file or an empty folder with the new name is replaced.
   package func rename(_ name: String, to new: String) throws(FileError) {
     try naming(path(of: name)) { () throws(Errno) in try Syscalls.rename(name, to: new, in: descriptor.number) }
   }
@@ -202,7 +205,8 @@ package struct PrivateFolder: ~Copyable {
     return file
   }
 
-  /// Refuses what is not a regular file with one name, of this user, of the folder's or of root.
+  /// Rejects everything except a regular file with one name that belongs to this user, to the folder's owner or to
+  /// root.
   private func check(_ status: NodeStatus, _ path: String) throws(FileError) {
     try requireRegular(status, path)
     guard status.linkCount <= 1, Self.isTrusted(status.owner) || status.owner == owner?.user else {
@@ -229,7 +233,7 @@ package enum PrivateFile {
     }
   }
 
-  /// Replaces a file in one step, and creates its folder if necessary; see `PrivateFolder.replace`.
+  /// Replaces a file atomically, and creates its folder if necessary; see `PrivateFolder.replace`.
   package static func replace(
     _ path: String, with text: String, permissions: UInt32 = 0o600, folderPermissions: UInt32 = 0o700,
     _ durability: Durability = .durable
@@ -239,7 +243,7 @@ package enum PrivateFile {
       name, with: text, permissions: permissions, durability)
   }
 
-  /// Deletes a file; one that does not exist is deleted already.
+  /// Deletes a file; a missing file is not an error.
   package static func remove(_ path: String) throws(FileError) {
     let (folder, name) = FileLookup.split(path)
     do throws(FileError) { try PrivateFolder(folder).remove(name) } catch { if !error.isMissing { throw error } }
@@ -251,6 +255,6 @@ package enum PrivateFile {
     if let folder = try? PrivateFolder(folder) { folder.removeIfEmpty(name) }
   }
 
-  /// The names in a folder, sorted; empty if it is not one of state.
+  /// The names in a folder, sorted; empty if it is not a state folder.
   package static func names(in folder: String) -> [String] { (try? PrivateFolder(folder))?.names ?? [] }
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import SystemPackage
 
-/// A file of a state folder with one record of a fixed size, rewritten in place by a single call: a process that is killed
-/// leaves the old record or the new one. What the disk has after a loss of power is as old as the last `sync`.
+/// A file of a state folder with one record of a fixed size, rewritten in place by a single call: a killed process
+/// leaves the old record or the new one. After a loss of power the disk has the record of the last `sync`.
 package struct RecordFile: ~Copyable {
   /// Bytes of the record.
   package static let size = 512
   private let path: String
   private let descriptor: OwnedDescriptor
 
-  /// Opens the file, and makes it and its folder where there are none.
+  /// Opens the file, and creates it and its folder if they do not exist.
   package init(_ path: String) throws(FileError) {
     let (folder, name) = FileLookup.split(path)
     let descriptor = try PrivateFolder(folder, makingWith: 0o700).open(name, OpenFlags.record)

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Every call of this module into the C library, and with it every `unsafe`.
+// All calls of this module into the C library, and all `unsafe` expressions.
 //
-// Each function lends the kernel memory for the length of one call and keeps no pointer. Buffers come with their length, and
-// C strings are copied before the call returns. An interrupted call is repeated. The callers add the path to the error.
+// Each function passes memory to the kernel for the duration of one call and does not keep pointers. Buffers come with
+// their length, and C strings are copied before the call returns. An interrupted call is repeated. The callers add the
+// path to the error.
 import CLinux
 import Glibc
 import SystemPackage
 
-/// A file descriptor that is closed exactly once: when its owner goes.
+/// A file descriptor that is closed exactly once, when its owner is destroyed.
 package struct OwnedDescriptor: ~Copyable {
   package let number: Int32
 
@@ -21,11 +22,11 @@ package struct OwnedDescriptor: ~Copyable {
     return number
   }
 
-  // close(2) must not be repeated after EINTR on Linux: the descriptor is gone then.
+  // close(2) must not be repeated after EINTR on Linux: the descriptor is already closed.
   deinit { _ = close(number) }
 }
 
-/// Makes a call that returns -1 and sets errno on failure, again for as long as a signal interrupts it.
+/// Makes a call that returns -1 and sets errno on failure, and repeats it while a signal interrupts it.
 package func retryOnInterrupt<Value: SignedInteger>(_ call: () -> Value) throws(Errno) -> Value {
   while true {
     let result = call()
@@ -43,7 +44,7 @@ package struct NodeStatus: Sendable {
   /// The device that the file system lies on and the file's number on it: together the file's identity.
   package let fileSystem: UInt64
   package let inode: UInt64
-  /// The device that a character or block node stands for.
+  /// The device that a character or block node represents.
   package let device: UInt64
   package let mode: UInt32
   package let owner: UInt32
@@ -76,7 +77,7 @@ package struct NodeStatus: Sendable {
   }
 }
 
-/// File calls. A path is relative to `folder`, the descriptor of a folder; without one to the working directory.
+/// File calls. A path is relative to `folder`, the descriptor of a folder; if that is nil, to the working directory.
 package enum Syscalls {
   package static let workingDirectory = AT_FDCWD
 
@@ -145,7 +146,7 @@ package enum Syscalls {
     return bytes
   }
 
-  /// Returns the number of bytes that were taken. The corresponding C function is write(2), or pwrite(2) with an offset.
+  /// Returns the number of written bytes. The corresponding C function is write(2), or pwrite(2) with an offset.
   package static func write(_ descriptor: Int32, _ span: RawSpan, at offset: Int? = nil) throws(Errno) -> Int {
     try unsafe span.withUnsafeBytes { (buffer) throws(Errno) -> Int in
       try retryOnInterrupt {
@@ -155,7 +156,7 @@ package enum Syscalls {
     }
   }
 
-  /// Writes all bytes, from `offset` on where there is one.
+  /// Writes all bytes, starting at `offset` if given.
   static func writeAll(_ descriptor: Int32, _ bytes: RawSpan, at offset: Int? = nil) throws(Errno) {
     var written = 0
     while written < bytes.byteCount {
@@ -220,7 +221,7 @@ package enum Syscalls {
   /// Returns the names in an open folder without `.` and `..`, in no order. The corresponding C functions are fdopendir(3)
   /// and readdir(3).
   static func names(in folder: Int32) throws(Errno) -> [String] {
-    // The stream closes the descriptor that it is made of.
+    // The stream closes the descriptor from which it was created.
     let copy = try retryOnInterrupt { unsafe openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     guard let stream = unsafe fdopendir(copy) else {
       let error = Errno(rawValue: errno)
@@ -261,7 +262,7 @@ package enum Syscalls {
     return String(decoding: bytes[..<count], as: UTF8.self)
   }
 
-  /// Returns the absolute path without symbolic links; nil where the path leads nowhere. The corresponding C function is
+  /// Returns the absolute path without symbolic links; nil if the path does not exist. The corresponding C function is
   /// realpath(3).
   static func resolved(_ path: String) -> String? {
     guard let target = unsafe realpath(path, nil) else { return nil }

@@ -7,7 +7,7 @@ package enum UserFile {
   ///
   /// - Parameters:
   ///   - path: its path.
-  ///   - limit: the most bytes; a longer file is an error (EFBIG).
+  ///   - limit: the maximum number of bytes; a longer file is an error (EFBIG).
   package static func read(_ path: String, limit: Int = 1 << 20) throws(FileError) -> String {
     text(try readBytes(path, limit: limit))
   }
@@ -21,15 +21,16 @@ package enum UserFile {
     return try readWhole(file, path, limit: limit)
   }
 
-  /// Replaces a file in one step: a reader, and the next program after a crash or a loss of power, finds the old text or the
-  /// new one, whole. Behind a symbolic link it is the link's target that is replaced. A device or a FIFO is written to.
+  /// Replaces a file atomically: a reader, or the next program after a crash or a loss of power, finds either the
+  /// complete old text or the complete new one. For a symbolic link, the link's target is replaced. A device or a FIFO
+  /// is written to.
   ///
   /// - Parameters:
   ///   - path: its path.
   ///   - text: the new content.
   ///   - permissions: the permissions of the file, less the umask.
   package static func replace(_ path: String, with text: String, permissions: UInt32 = 0o644) throws(FileError) {
-    // A path that leads nowhere yet names a new file.
+    // A path that does not exist yet is the name of a new file.
     let target = Syscalls.resolved(path) ?? path
     if let type = try type(of: target, named: path) {
       if type == .directory { throw FileError(path, .isDirectory) }
@@ -43,7 +44,7 @@ package enum UserFile {
     }
   }
 
-  /// Returns the type of a file; nil if it does not exist. Any other error counts: a device must not be replaced.
+  /// Returns the type of a file; nil if it does not exist. Any other error is thrown: a device must not be replaced.
   private static func type(of target: String, named path: String) throws(FileError) -> NodeStatus.FileType? {
     do { return try Syscalls.status(ofPath: target).type } catch {
       if error == .noSuchFileOrDirectory { return nil }
@@ -64,6 +65,6 @@ package enum UserFile {
     }
   }
 
-  /// Deletes a file; one that does not exist is deleted already.
+  /// Deletes a file; a missing file is not an error.
   package static func remove(_ path: String) { try? Syscalls.unlink(path) }
 }
