@@ -11,16 +11,16 @@ public struct ReceiverPort: Sendable, Hashable {
     case gnss
   }
 
-  /// The likelihood of a receiver behind the port.
+  /// The likelihood that a receiver is at the port.
   public enum Likelihood: Sendable, Hashable {
     /// Receiver by USB ids, product name, or the kernel's class.
     case receiver
-    /// A UART bridge with any device behind it.
+    /// A UART bridge, to which any device may be connected.
     case bridge
     /// Probably not a receiver, for this reason.
     case other(Reason)
 
-    /// Whether the port may be opened without being named by the user.
+    /// Whether the port may be opened if the user has not named it.
     public var isPlausible: Bool {
       switch self {
       case .receiver, .bridge: true
@@ -29,7 +29,7 @@ public struct ReceiverPort: Sendable, Hashable {
     }
   }
 
-  /// Why a receiver behind the port is unlikely.
+  /// The reason why a receiver at the port is unlikely.
   public enum Reason: Sendable, Hashable, CustomStringConvertible {
     /// A UART of the board: a receiver may be wired to it, but nothing indicates it.
     case onBoardUART
@@ -65,14 +65,15 @@ public struct ReceiverPort: Sendable, Hashable {
 
   /// The attributes from udev.
   public let attributes: DeviceAttributes
-  /// The name from the user's list, else the product name, else the name from the table; nil without any.
+  /// The name from the user's list, otherwise the product name, otherwise the name from the table; nil if there is
+  /// none.
   public let name: String?
   /// The identity, which stays the same if the device returns under another node.
   public let identity: DeviceIdentity
-  /// The likelihood of a receiver behind the port.
+  /// The likelihood that a receiver is at the port.
   public let likelihood: Likelihood
 
-  /// Makes a port of its attributes.
+  /// Makes a port from its attributes.
   ///
   /// - Parameters:
   ///   - attributes: the attributes from udev.

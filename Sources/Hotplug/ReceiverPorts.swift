@@ -2,7 +2,7 @@
 
 /// The ports of this machine.
 public enum ReceiverPorts {
-  /// Returns every serial line with hardware behind it and every node of the kernel's GNSS class, sorted by likelihood:
+  /// Returns every serial line with hardware and every node of the kernel's GNSS class, sorted by likelihood:
   /// receivers, bridges, others; within these by node.
   ///
   /// The list is empty in a container without /sys. The corresponding C function is udev_enumerate_scan_devices(3).

@@ -8,8 +8,8 @@ import CUdev
 import Glibc
 
 enum Udev {
-  /// Returns the attributes of every serial line with hardware behind it and of every node of class gnss; nil if the system
-  /// lacks descriptors or memory for that.
+  /// Returns the attributes of every serial line with hardware and of every node of class gnss; nil if the system lacks
+  /// descriptors or memory for that.
   static func deviceAttributes() -> [DeviceAttributes]? {
     guard let udev = unsafe udev_new() else { return nil }
     defer { _ = unsafe udev_unref(udev) }
@@ -26,7 +26,7 @@ enum Udev {
         if let attributes = unsafe DeviceAttributes(device) { found.append(attributes) }
         _ = unsafe udev_device_unref(device)
       } else if lacksResource(errno) {
-        // The device is there, and the list would lack it.
+        // The device exists, and would be missing from the list.
         return nil
       }
       unsafe entry = udev_list_entry_get_next(current)
@@ -88,7 +88,7 @@ enum Udev {
     /// The descriptor, readable when there is a message. It is closed with the subscription.
     var descriptor: Int32 { unsafe udev_monitor_get_fd(monitor) }
 
-    /// The next message; nil without one. udev_monitor_receive_device(3).
+    /// The next message; nil if there is none. udev_monitor_receive_device(3).
     func next() -> Message? {
       // libudev does not set errno for a filtered message.
       errno = 0

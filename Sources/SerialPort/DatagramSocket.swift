@@ -3,7 +3,7 @@ import FileSystem
 import Glibc
 import SystemPackage
 
-/// A socket that receives datagrams without waiting; udp(7). The value owns it.
+/// A socket that receives datagrams without blocking; udp(7). The value owns it.
 ///
 /// | address | datagrams |
 /// |---|---|
@@ -25,7 +25,7 @@ public struct DatagramSocket: ~Copyable {
 
   /// Reads one datagram. The rest of a datagram that is longer than the span is lost; the longest has 65,507 bytes.
   ///
-  /// - Returns: the number of its bytes, which may be 0; nil if no datagram waits.
+  /// - Returns: the number of its bytes, which may be 0; nil if no datagram is available.
   @_lifetime(span: copy span)
   public func read(into span: inout MutableRawSpan) throws(SerialPortError) -> Int? {
     do {

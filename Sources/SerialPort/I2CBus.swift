@@ -22,13 +22,13 @@ public struct I2CBus: ~Copyable {
     try self.init(adopting: try Self.openForAnother(path), path: path, address: address)
   }
 
-  /// Opens a bus for ``init(adopting:path:address:)``, perhaps of another program.
+  /// Opens a bus for ``init(adopting:path:address:)``, possibly in another program.
   package static func openForAnother(_ path: String) throws(SerialPortError) -> OwnedDescriptor {
     try refuseNUL(path, .open)
     return try opening(path) { () throws(Errno) in try Syscalls.open(path, O_RDWR | O_CLOEXEC) }
   }
 
-  /// Takes a bus that another program has opened.
+  /// Adopts a bus that another program has opened.
   ///
   /// - Throws: `malformed` if it is not an I2C bus or lacks plain transfers.
   package init(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Opening a node: the direction by its type, refused types, and the exclusive lock.
+// Opening a node: the direction for its type, rejected types, and the exclusive lock.
 import FileSystem
 import Glibc
 import SystemPackage
@@ -9,14 +9,13 @@ import SystemPackage
 func openNode(_ path: String, _ access: SerialPort.Access) throws(SerialPortError) -> OwnedDescriptor {
   try refuseNUL(path, .open)
   let flags = O_NOCTTY | O_CLOEXEC | O_NONBLOCK
-  // The type is checked first: a socket or a block device must not even be opened.
+  // The type is checked first: a socket or a block device must not be opened at all.
   let node = try opening(path) { () throws(Errno) in try Syscalls.status(ofPath: path) }
   try refuseUnsuitable(node, path)
   return try opening(path) { () throws(Errno) in
     switch node.type {
     case .fifo where !Syscalls.isAnonymousPipe(path):
-      // With a writing end of its own, a reader never reaches the end of the FIFO (fifo(7)), like that of a serial
-      // line.
+      // With its own writing end, a reader never reaches the end of the FIFO (fifo(7)), as with a serial line.
       do throws(Errno) {
         return try Syscalls.open(path, O_RDWR | flags)
       } catch  where error == .permissionDenied {
@@ -30,7 +29,7 @@ func openNode(_ path: String, _ access: SerialPort.Access) throws(SerialPortErro
   }
 }
 
-/// Refuses nodes without a byte stream.
+/// Rejects nodes without a byte stream.
 func refuseUnsuitable(_ node: NodeStatus, _ path: String) throws(SerialPortError) {
   switch node.type {
   case .character, .fifo, .regular: return
@@ -69,7 +68,7 @@ func lockExclusively(
       throw SerialPortError(
         cause: .held(by: findHolders(of: node)), operation: .lock, path: path, errno: error.rawValue)
     }
-    // Some file systems have no locks; a port on these is used without.
+    // Some file systems have no locks; a port on these is used without a lock.
     if ![.noLocks, .notSupportedOnSocket, .noFunction].contains(error) {
       throw SerialPortError(error, .lock, path)
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The holders of a port: the owner of its lock if there is one, else all programs that have it open.
+// The programs that use a port: the owner of its lock if there is one, otherwise all programs that have it open.
 import FileSystem
 
 /// The programs that have the node open, including the calling one.
@@ -16,7 +16,8 @@ func otherHolders(of node: NodeStatus) -> [PortHolder] {
   return others.isEmpty ? holders : others
 }
 
-/// The owner of the node's flock(2); without one, every program that has the node open and is visible to this user.
+/// The owner of the node's flock(2); if there is none, every program that has the node open and is visible to this
+/// user.
 ///
 /// The owner is preferred because it reads the line: an emulator or a terminal multiplexer may have the other end of
 /// the same line.
@@ -43,11 +44,11 @@ func lockOwner(of node: NodeStatus, inLocks locks: String) -> Int32? {
   return nil
 }
 
-/// The other programs that have a line open, as far as they are visible to this user: they read part of its bytes, also
-/// without a lock. The process at a pseudo-terminal's other end does not count; it often has both ends open.
+/// The other programs that have a line openand are visible to this user: they read part of its bytes, even without a
+/// lock. The process at a pseudo-terminal's other end does not count; it often has both ends open.
 ///
-/// A process that such a process forks has both ends until it executes its program. It may have the slave when it is
-/// found and neither end when its master is looked for; so a reader has to have the line after that as well.
+/// A process that such a process forks has both ends until it executes its program. It may have the slave open when it
+/// is found, and neither end when its master is searched; therefore a reader must still have the line open after that.
 func findOtherReaders(of node: NodeStatus) -> [PortHolder] {
   guard node.isLine else { return [] }
   let own = Syscalls.processID
@@ -71,8 +72,8 @@ private func isMaster(_ processID: Int32, ofIndex index: UInt32) -> Bool {
 }
 
 extension NodeStatus {
-  /// Whether it can be a line with bytes for one reader: no memory device such as /dev/null (major number 1) and no
-  /// alias such as /dev/tty (major number 5), by Linux's Documentation/admin-guide/devices.txt.
+  /// Whether it can be a line with bytes for one reader: not a memory device such as /dev/null (major number 1), and
+  /// not an alias such as /dev/tty (major number 5), according to Linux's Documentation/admin-guide/devices.txt.
   fileprivate var isLine: Bool { type == .character && major != 1 && major != 5 }
 
   /// Whether it is the slave side of a pseudo-terminal.
@@ -87,7 +88,7 @@ private func processesWithOpenDescriptor(on node: NodeStatus) -> [PortHolder] {
 private func hasOpen(_ node: NodeStatus, _ processID: Int32) -> Bool {
   let folder = "/proc/\(processID)/fd"
   return FileLookup.names(in: folder).contains { name in
-    // stat(2) through the link of /proc does not open the device.
+    // stat(2) through the link in /proc does not open the device.
     (try? Syscalls.status(ofPath: "\(folder)/\(name)"))?.isSame(as: node) ?? false
   }
 }

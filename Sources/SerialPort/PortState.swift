@@ -5,12 +5,12 @@ import SystemPackage
 
 /// The state of a port without opening it: opening a line raises its modem lines, which resets some boards.
 public struct PortState: Sendable, Hashable {
-  /// The programs that hold it: the owner of the lock if there is one, else all that have it open, as far as they are
+  /// The programs that use it: the owner of the lock if there is one, otherwise all programs that have it open and are
   /// visible to this user.
   public let holders: [PortHolder]
   /// Whether this user may read and write it.
   public let isPermitted: Bool
-  /// The group of the node if its members may read and write it; nil without such a group, and for root.
+  /// The group of the node if its members may read and write it; nil if there is no such group, and for root's.
   public let group: String?
   /// One line with the next step if this user may not open it.
   public let cure: String?
@@ -33,9 +33,10 @@ public struct PortState: Sendable, Hashable {
     cure = Self.cure(of: path, isPermitted: isPermitted)
   }
 
-  /// Returns ``cure`` without a search for the programs that hold the port: that search reads the descriptors of all processes.
+  /// Returns ``cure`` without a search for the programs that use the port: that search reads the descriptors of all
+  /// processes.
   ///
-  /// - Throws: as ``init(of:)``.
+  /// - Throws: the errors of ``init(of:)``.
   package static func cure(of path: String) throws(SerialPortError) -> String? {
     _ = try opening(path) { () throws(Errno) in try Syscalls.status(ofPath: path) }
     return cure(of: path, isPermitted: Syscalls.mayReadAndWrite(path))

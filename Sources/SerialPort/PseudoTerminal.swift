@@ -3,14 +3,14 @@ import FileSystem
 import Glibc
 import SystemPackage
 
-/// A pseudo-terminal in raw mode from the side of the device, for a simulated receiver. pty(7).
+/// A pseudo-terminal in raw mode from the device's side, for a simulated receiver. pty(7).
 ///
-/// The value owns the master and keeps the slave open, so that the line stays raw and alive between two programs that
+/// The value owns the master and keeps the slave open, so that the line stays raw and open between two programs that
 /// use it. When the value is destroyed, they detect a hang-up, as after an unplug.
 public struct PseudoTerminal: ~Copyable {
   /// The node that programs open: `/dev/pts/N`.
   public let path: String
-  /// The link of ``link(at:)``; nil without one.
+  /// The link of ``link(at:)``; nil if there is none.
   public private(set) var linkPath: String?
 
   private let master: OwnedDescriptor
@@ -43,7 +43,7 @@ public struct PseudoTerminal: ~Copyable {
     removeLink()
   }
 
-  /// Removes the link if it still leads to this pseudo-terminal.
+  /// Removes the link if it still refers to this pseudo-terminal.
   private func removeLink() {
     if let linkPath, (try? Syscalls.target(ofLink: linkPath)) == path { try? Syscalls.unlink(linkPath) }
   }
@@ -65,7 +65,7 @@ public struct PseudoTerminal: ~Copyable {
     }
   }
 
-  /// Reads the bytes of the program at the other end, without waiting. read(2).
+  /// Reads the bytes of the program at the other end, without blocking. read(2).
   ///
   /// - Throws: ``SerialPortError``.
   @_lifetime(span: copy span)
@@ -80,7 +80,7 @@ public struct PseudoTerminal: ~Copyable {
     }
   }
 
-  /// Writes bytes for the program at the other end, without waiting. write(2).
+  /// Writes bytes for the program at the other end, without blocking. write(2).
   ///
   /// - Returns: the number of bytes taken; fewer, or 0, if the program does not read (the buffer has about 4 kB).
   /// - Throws: ``SerialPortError``.
@@ -96,9 +96,9 @@ public struct PseudoTerminal: ~Copyable {
   /// Makes a symbolic link to the node. It is removed when the value is destroyed or gets another link. symlink(2).
   ///
   /// - Parameter link: the path of the link. An existing link to a pseudo-terminal is replaced: an earlier run left it.
-  ///   Other files stay.
+  ///   Other files are kept.
   /// - Throws: ``SerialPortError`` `inputOutput`, errno EEXIST if another file is there; `malformed`. The previous link
-  ///   then stays.
+  ///   is then kept.
   public mutating func link(at link: String) throws(SerialPortError) {
     try refuseNUL(link, .link)
     try attempting(.link, link) { () throws(Errno) in

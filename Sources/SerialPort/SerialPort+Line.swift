@@ -7,13 +7,13 @@ import SystemPackage
 // Settings and states of a serial line. For a port without them (a file, a FIFO, /dev/gnss0) the properties are nil and
 // the functions throw `notSupported`.
 extension SerialPort {
-  /// The rate, baud; nil without one, or if the device is gone. tcgetattr(3).
+  /// The rate, baud; nil if there is none, or if the device was removed. tcgetattr(3).
   public var baudRate: UInt32? {
     guard kind.hasLineSettings else { return nil }
     return try? LineSettings(of: descriptor.number).baudRate
   }
 
-  /// Returns the rate, baud; nil for a port without one. tcgetattr(3).
+  /// Returns the rate, baud; nil for a port without a rate. tcgetattr(3).
   ///
   /// - Throws: ``SerialPortError``: `gone`.
   package func readBaudRate() throws(SerialPortError) -> UInt32? {
@@ -23,8 +23,8 @@ extension SerialPort {
 
   /// Sets the rate of both directions to any number of baud; termios2 with BOTHER, ioctl_tty(2).
   ///
-  /// The change takes effect at once: call ``drain()`` first, else bytes in the output buffer are sent at the new rate.
-  /// Over USB CDC the rate is stored without effect.
+  /// The change takes effect at once: call ``drain()`` first, otherwise bytes in the output buffer are sent at the new
+  /// rate. Over USB CDC the rate is stored without effect.
   ///
   /// - Throws: ``SerialPortError``: `unsupportedBaudRate` if the driver sets a rate that differs by more than 2 % (a
   ///   receiving UART tolerates little more); the former rate is then restored. `gone`, `notSupported`.
@@ -53,8 +53,8 @@ extension SerialPort {
   /// (drivers/tty/n_tty.c, `input_available_p`) reports a raw line readable when `minimum` bytes are available if
   /// `timeoutDeciseconds` is 0, and at the first byte otherwise; the timeout does not apply to a poller. `(n, 0)`
   /// therefore reduces the wake-ups of the poller, but fewer bytes at the end of a frame are not reported: set a
-  /// deadline and read then. A read returns all available bytes, whatever the policy. The change applies to a poller
-  /// that already waits.
+  /// deadline and read then. A read returns all available bytes, regardless of the policy. The change also applies to a
+  /// poller that already waits.
   ///
   /// The kernel still schedules the waiting thread at each delivery of the driver to check the minimum (measured on
   /// Linux 6.18 with 100 deliveries of a byte and `(100, 0)`: 1 return, 147 context switches). To avoid this if the
@@ -80,7 +80,7 @@ extension SerialPort {
 
   /// Waits until all written bytes are sent. The corresponding C function is tcdrain(3).
   ///
-  /// Only this function and ``sendBreak()`` block, without limit if the device takes no bytes. ``unsentByteCount()``
+  /// Only this function and ``sendBreak()`` block, without limit if the device accepts no bytes. ``unsentByteCount()``
   /// does not.
   ///
   /// - Throws: ``SerialPortError``: `gone`, `notSupported`.
@@ -115,17 +115,17 @@ extension SerialPort {
   }
 
   /// The errors on the line since its driver was loaded; nil if the driver does not count (a pseudo-terminal, many USB
-  /// adapters) or the device is gone. TIOCGICOUNT, ioctl_tty(2).
+  /// adapters) or the device was removed. TIOCGICOUNT, ioctl_tty(2).
   public func lineErrors() -> LineErrors? {
     (try? Syscalls.lineCounters(descriptor.number)).flatMap { $0 }.map(LineErrors.init)
   }
 
-  /// The modem lines that are on; nil if there are none or the device is gone. TIOCMGET, ioctl_tty(2).
+  /// The asserted modem lines; nil if there are none or the device was removed. TIOCMGET, ioctl_tty(2).
   public var modemLines: ModemLines? {
     (try? Syscalls.modemLines(descriptor.number)).flatMap { $0 }.map(ModemLines.init(rawValue:))
   }
 
-  /// Switches modem lines on or off without effect on the others. Only DTR and RTS are outputs. TIOCMBIS and TIOCMBIC,
+  /// Sets or clears modem lines without affecting the others. Only DTR and RTS are outputs. TIOCMBIS and TIOCMBIC,
   /// ioctl_tty(2).
   ///
   /// - Throws: ``SerialPortError``: `gone`, `notSupported`.
@@ -153,7 +153,7 @@ public struct LineErrors: Sendable, Hashable {
   }
 }
 
-/// The lines of a serial port besides its data; the bits of ioctl_tty(2).
+/// The lines of a serial port other than data; the bits of ioctl_tty(2).
 public struct ModemLines: OptionSet, Sendable, Hashable {
   public let rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -173,7 +173,7 @@ public struct ModemLines: OptionSet, Sendable, Hashable {
 }
 
 extension SerialPort {
-  /// The present settings.
+  /// The current settings.
   func settings() throws(SerialPortError) -> LineSettings {
     try configure { () throws(Errno) in try LineSettings(of: descriptor.number) }
   }

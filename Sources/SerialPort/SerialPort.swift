@@ -3,7 +3,7 @@ import FileSystem
 import Glibc
 import SystemPackage
 
-/// A byte stream that is read and written without waiting: a serial line, or a replacement of it.
+/// A byte stream that is read and written without blocking: a serial line, or a substitute.
 ///
 /// The value owns the descriptor. At its end the settings of a terminal are restored and the descriptor is closed. Call
 /// ``drain()`` first if the last written bytes matter: the settings are restored at once.
@@ -38,9 +38,9 @@ public struct SerialPort: ~Copyable {
 
   /// The access that the caller needs.
   public enum Access: Sendable, Hashable {
-    /// Read, and write if the kind of port takes bytes.
+    /// Read, and write if the kind of port accepts bytes.
     case readWrite
-    /// Read only: ``SerialPort/write(_:)`` is refused.
+    /// Read only: ``SerialPort/write(_:)`` throws.
     case readOnly
   }
 
@@ -50,11 +50,11 @@ public struct SerialPort: ~Copyable {
     case bytes(Int)
     /// There are no bytes now; wait with a `Poller` of EventLoop.
     case wouldBlock
-    /// The file or pipe is at its end.
+    /// The end of the file or pipe was reached.
     case endOfInput
   }
 
-  /// The path as the caller gave it.
+  /// The path, as given by the caller.
   public let path: String
   /// The kind of the node.
   public let kind: Kind
@@ -64,32 +64,32 @@ public struct SerialPort: ~Copyable {
   let descriptor: OwnedDescriptor
   private let found: FoundLine?
 
-  /// Opens a port without waiting. The corresponding C functions are open(2), flock(2) and tcsetattr(3).
+  /// Opens a port without blocking. The corresponding C functions are open(2), flock(2) and tcsetattr(3).
   ///
   /// - Parameters:
   ///   - path: a device, FIFO or file; links are followed.
   ///   - access: `.readOnly` also opens a device that the user may only read.
-  ///   - baud: the rate, baud; nil to keep the present one. Ignored for a port without a rate.
+  ///   - baud: the rate, baud; nil to keep the current one. Ignored for a port without a rate.
   /// - Throws: ``SerialPortError``: `notFound`, `directory`, `unsuitable`, `malformed`, `noPermission`, `held`,
   ///   `unsupportedBaudRate`, `inputOutput`.
   public init(opening path: String, access: Access, baud: UInt32?) throws(SerialPortError) {
     self = try Self.made(try Self.openLocked(path, access), path, access, baud)
   }
 
-  /// Takes a port that another program has opened with ``openLocked(_:_:)``: the lock belongs to the open file, which both
-  /// share.
+  /// Adopts a port that another program has opened with ``openLocked(_:_:)``: the lock belongs to the open file, which
+  /// both share.
   ///
   /// - Throws: ``SerialPortError``: `unsupportedBaudRate`, `inputOutput`, `gone`.
   package init(
     adopting descriptor: consuming OwnedDescriptor, path: String, access: Access, baud: UInt32?
   ) throws(SerialPortError) {
     let port = try Self.made(descriptor, path, access, baud)
-    // The end of an earlier port at the same open file has ended it.
+    // The deinit of an earlier port with the same open file has cleared it.
     if port.kind == .terminal { try? Syscalls.setExclusive(port.fileDescriptor, true) }
     self = port
   }
 
-  /// Opens and locks a port. The settings of the line stay.
+  /// Opens and locks a port. The settings of the line are unchanged.
   ///
   /// - Throws: as ``init(opening:access:baud:)``.
   package static func openLocked(_ path: String, _ access: Access) throws(SerialPortError) -> OwnedDescriptor {
@@ -124,14 +124,14 @@ public struct SerialPort: ~Copyable {
     let kind = Kind(node, isTerminal: settings != nil)
     let found = settings.map { FoundLine(settings: $0, lowLatency: Syscalls.lowLatency(descriptor.number)) }
 
-    // From here on the port's deinit restores the settings, whatever fails.
+    // From here on the port's deinit restores the settings, even if a later call fails.
     let port = SerialPort(path, kind, access, found, descriptor)
     if var wanted = settings {
       wanted.makeRaw()
       try port.apply(wanted)
       if let baud {
         try port.setBaudRate(baud)
-        // Bytes that wait were received at the rate before.
+        // Pending bytes were received at the previous rate.
         if baud != wanted.baudRate { try port.discardInput() }
       }
     }
@@ -158,16 +158,16 @@ public struct SerialPort: ~Copyable {
     if kind == .terminal { try? Syscalls.setExclusive(descriptor.number, false) }
   }
 
-  /// The other programs that have the line open now, as far as they are visible to this user: each of them reads part of
-  /// its bytes.
+  /// The other programs that have the line open nowand are visible to this user: each of them reads part of its bytes.
   public var otherReaders: [PortHolder] {
     (try? Syscalls.status(of: descriptor.number)).map { findOtherReaders(of: $0) } ?? []
   }
 
-  /// The descriptor, for pollers. It belongs to the port: do not close it, and do not use it longer than the port.
+  /// The descriptor, for pollers. It belongs to the port: do not close it, and do not use it after the port is
+  /// destroyed.
   public var fileDescriptor: Int32 { descriptor.number }
 
-  /// Reads available bytes without waiting. The corresponding C function is read(2).
+  /// Reads available bytes without blocking. The corresponding C function is read(2).
   ///
   /// - Parameter span: the destination of the bytes, from its start.
   /// - Throws: ``SerialPortError``: `gone` if the device was removed or the other side hung up, `inputOutput`.
@@ -196,14 +196,14 @@ public struct SerialPort: ~Copyable {
     var total = first
     var last = first
     while last > 0 && last % kernelBuffer == 0 && total < span.byteCount {
-      // The next read returns the error; the bytes before it come first.
+      // The next read returns the error, after the preceding bytes.
       last = (try? Syscalls.read(descriptor.number, into: &span, at: total)) ?? 0
       total += last
     }
     return total
   }
 
-  /// Writes as many bytes as the port takes now, without waiting. The corresponding C function is write(2).
+  /// Writes as many bytes as the port accepts now, without blocking. The corresponding C function is write(2).
   ///
   /// - Parameter bytes: the bytes to send.
   /// - Returns: the number of bytes taken, from the start; 0 if the output buffer is full.

@@ -4,32 +4,32 @@ import FileSystem
 import Glibc
 import SystemPackage
 
-/// A program that holds a port open.
+/// A program that has a port open.
 public struct PortHolder: Sendable, Hashable, CustomStringConvertible {
   /// The process id.
   public let processID: Int32
-  /// The name of the program as in /proc/PID/comm; empty if it could not be read.
+  /// The name of the program from /proc/PID/comm; empty if it could not be read.
   public let program: String
 
   /// Such as `gpsd (pid 412)`.
   public var description: String { program.isEmpty ? "pid \(processID)" : "\(program) (pid \(processID))" }
 }
 
-/// Why an operation on a port failed: the errno, the path, the operation, and the cause.
+/// The reason why an operation on a port failed: the errno, the path, the operation, and the cause.
 public struct SerialPortError: Error, Sendable, Equatable {
-  /// The cause, by what the caller can do about it.
+  /// The cause, classified by the possible reaction of the caller.
   public enum Cause: Sendable, Equatable {
-    /// The node does not exist, or has no hardware behind it.
+    /// The node does not exist, or has no hardware.
     case notFound
     /// The path is a directory.
     case directory
     /// The path is a node without a byte stream: a block device, a socket.
     case unsuitable
-    /// The node or the address is not what it has to be. The text has the reason and the next step.
+    /// The node or the address has the wrong form. The text has the reason and the next step.
     case malformed(String)
     /// The user may not open the node; `group` is the group that may, if there is one.
     case noPermission(group: String?)
-    /// Another program holds the port. The list is empty if it could not be identified.
+    /// Another program uses the port. The list is empty if it could not be identified.
     case held(by: [PortHolder])
     /// The device was removed: it hung up, or returns EIO, ENXIO or ENODEV.
     case gone
@@ -37,11 +37,11 @@ public struct SerialPortError: Error, Sendable, Equatable {
     case inputOutput
     /// The driver does not support this rate. `offered` is the rate that it set instead, which was reverted.
     case unsupportedBaudRate(requested: UInt32, offered: UInt32?)
-    /// A source of the network cannot be reached, or has ended. The text has the reason and the next step. `isHeld`: another program
-    /// has it.
+    /// A network source cannot be reached, or has ended. The text has the reason and the next step. `isHeld`: another
+    /// program has it.
     case unreachable(String, isHeld: Bool)
-    /// This kind of port does not support the operation: a file has no baud rate, a port opened for reading takes no
-    /// bytes.
+    /// This kind of port does not support the operation: a file has no baud rate, a port opened for reading does not
+    /// accept bytes.
     case notSupported
   }
 
@@ -50,11 +50,11 @@ public struct SerialPortError: Error, Sendable, Equatable {
     case open, lock, configure, read, write, wait, link
   }
 
-  /// The cause, by what the caller can do about it.
+  /// The cause, classified by the possible reaction of the caller.
   public let cause: Cause
   /// The operation that failed.
   public let operation: Operation
-  /// The path as the caller gave it; empty for an operation without a path (waiting).
+  /// The path, as given by the caller; empty for an operation without a path (waiting).
   public let path: String
   /// The errno of the system call; 0 if none failed (a hang-up that appeared as an end of input).
   public let errno: Int32
@@ -69,17 +69,17 @@ public struct SerialPortError: Error, Sendable, Equatable {
   /// Makes the error for a removed device that no system call has reported.
   public init(gone path: String) { self.init(cause: .gone, operation: .read, path: path, errno: 0) }
 
-  /// Makes the error for a node or an address that is not what it has to be; `text` has the reason and the next step.
+  /// Makes the error for a node or an address that has the wrong form; `text` has the reason and the next step.
   public init(malformed text: String, path: String) {
     self.init(cause: .malformed(text), operation: .open, path: path, errno: 0)
   }
 
-  /// Makes the error for a source of the network; `text` has the reason and the next step.
+  /// Makes the error for a network source; `text` has the reason and the next step.
   public init(unreachable text: String, isHeld: Bool = false, path: String) {
     self.init(cause: .unreachable(text, isHeld: isHeld), operation: .open, path: path, errno: 0)
   }
 
-  /// The exit code of a program, by sysexits.h.
+  /// The exit code of a program, from sysexits.h.
   public var exitCode: Int32 {
     if errno == EMFILE || errno == ENFILE || errno == ENOMEM { return 71 }  // EX_OSERR
     return switch cause {
@@ -165,7 +165,7 @@ extension Errno {
   var meansNoTerminal: Bool { [.inappropriateIOCTLForDevice, .invalidArgument, .notSupportedOnSocket].contains(self) }
 }
 
-/// Refuses a path with a NUL character, at which the system would cut it.
+/// Rejects a path with a NUL character, at which the system would truncate it.
 func refuseNUL(_ path: String, _ operation: SerialPortError.Operation) throws(SerialPortError) {
   guard path.utf8.contains(0) else { return }
   throw SerialPortError(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The calls on sockets for datagrams, in the manner of Syscalls.swift: memory is lent to the kernel for the length of one call.
+// The calls on sockets for datagrams, as in Syscalls.swift: the kernel uses the memory only during the call.
 import FileSystem
 import Glibc
 import SystemPackage
@@ -18,12 +18,12 @@ extension SocketAddress {
 }
 
 extension Syscalls {
-  /// socket(2), bind(2) and, for a group, setsockopt(2) with MCAST_JOIN_GROUP at the interface of its scope, else at the one
-  /// that the routes name.
+  /// socket(2), bind(2) and, for a group, setsockopt(2) with MCAST_JOIN_GROUP at the interface of its scope, otherwise
+  /// at the interface that the routes select.
   static func receiveDatagrams(at address: SocketAddress) throws(Errno) -> OwnedDescriptor {
     let type = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     let descriptor = OwnedDescriptor(try retryOnInterrupt { socket(address.family, type, 0) })
-    // Of several sockets for one address of this machine, only one would get a datagram.
+    // If several sockets had the same address of this machine, only one would get a datagram.
     if address.isMulticast { try set(descriptor.number, SOL_SOCKET, SO_REUSEADDR, Int32(1)) }
     // Without a host, datagrams of IPv4 are received too.
     if address.family == AF_INET6 { try set(descriptor.number, Int32(IPPROTO_IPV6), IPV6_V6ONLY, Int32(0)) }
@@ -49,8 +49,8 @@ extension Syscalls {
     try set(descriptor, level, MCAST_JOIN_GROUP, request)
   }
 
-  /// Has the kernel find out that the other side of a connection is gone although nothing is sent: after 30 s without a byte, and
-  /// three probes in 10 s each. tcp(7), TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT, TCP_USER_TIMEOUT.
+  /// Makes the kernel detect a dead peer even if nothing is sent: after 30 s without a byte, and three probes in 10 s
+  /// each. tcp(7), TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT, TCP_USER_TIMEOUT.
   static func keepAlive(_ descriptor: Int32) {
     let tcp = Int32(IPPROTO_TCP)
     let options: [(Int32, Int32, Int32)] = [

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The calls on I2C adapters, in the manner of Syscalls.swift: memory is lent to the kernel for the length of one call.
+// The calls on I2C adapters, as in Syscalls.swift: the kernel uses the memory only during the call.
 import CLinux
 import FileSystem
 import Glibc
 import SystemPackage
 
 extension Syscalls {
-  /// I2C_FUNCS: whether the adapter does plain transfers.
+  /// I2C_FUNCS: whether the adapter supports plain transfers.
   static func doesI2CTransfers(_ descriptor: Int32) throws(Errno) -> Bool {
     try retryOnNegativeErrno { ci2c_does_transfers(descriptor) } == 1
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The calls on sockets, in the manner of Syscalls.swift: memory is lent to the kernel for the length of one call, and what
+// The calls on sockets, as in Syscalls.swift: the kernel uses the memory only during the call, and the memory that
 // getaddrinfo(3) allocates is copied and freed.
 import FileSystem
 import Glibc
@@ -50,7 +50,7 @@ extension Syscalls {
     return found.isEmpty ? .failed("no address") : .found(found)
   }
 
-  /// socket(2) and connect(2), without waiting.
+  /// socket(2) and connect(2), without blocking.
   static func connect(to address: SocketAddress) throws(Errno) -> OwnedDescriptor {
     let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     let descriptor = OwnedDescriptor(try retryOnInterrupt { socket(address.family, type, 0) })
@@ -59,7 +59,7 @@ extension Syscalls {
       let pointer = unsafe bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self)
       return unsafe Glibc.connect(descriptor.number, pointer, socklen_t(bytes.count)) == 0 ? 0 : errno
     }
-    // An interrupted connect(2) goes on by itself.
+    // An interrupted connect(2) continues on its own.
     if code != 0, code != EINPROGRESS, code != EINTR { throw Errno(rawValue: code) }
     return descriptor
   }
@@ -72,7 +72,7 @@ extension Syscalls {
     return result == 0 ? code : errno
   }
 
-  /// send(2) with MSG_NOSIGNAL: a connection that is gone is an error and no signal.
+  /// send(2) with MSG_NOSIGNAL: a closed connection is an error and does not raise a signal.
   static func send(_ descriptor: Int32, _ span: RawSpan) throws(Errno) -> Int {
     try unsafe span.withUnsafeBytes { (buffer) throws(Errno) -> Int in
       try retryOnInterrupt {

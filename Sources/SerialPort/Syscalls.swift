@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The room of the system calls: every call into the C library, and with it every `unsafe` of this module, stands here. The
-// calls on files are in module FileSystem.
+// The system calls: all calls of this module into the C library, and all its `unsafe` expressions, are in this file and
+// its extensions. The calls on files are in module FileSystem.
 //
-// Each function lends the kernel memory for the length of one call and keeps no pointer; the buffers come with their
-// length, and C strings are copied before the call returns. An interrupted call is made again. What a call means, and
-// which error it becomes for the caller of the module, is decided elsewhere.
+// Each function passes memory to the kernel for the duration of one call and does not keep pointers; the buffers come
+// with their length, and C strings are copied before the call returns. An interrupted call is repeated. The callers
+// interpret the results, and convert the errors for the caller of the module.
 import CLinux
 import FileSystem
 import Glibc
 import SystemPackage
 
-/// Makes a call that returns the negative errno on failure, again for as long as a signal interrupts it.
+/// Makes a call that returns the negative errno on failure, and repeats it while a signal interrupts it.
 @discardableResult
 func retryOnNegativeErrno(_ call: () -> Int32) throws(Errno) -> Int32 {
   while true {
@@ -27,7 +27,7 @@ extension NodeStatus {
   var major: UInt32 { gnu_dev_major(dev_t(device)) }
   var minor: UInt32 { gnu_dev_minor(dev_t(device)) }
 
-  /// Whether both are the same device (under whatever name) or the same file. Containers have pseudo-terminals of their own
+  /// Whether both are the same device (under any name) or the same file. Containers have their own pseudo-terminals
   /// with the same numbers.
   func isSame(as other: NodeStatus) -> Bool {
     if type != other.type { return false }
@@ -67,11 +67,11 @@ extension Syscalls {
 
 // MARK: - Terminals
 
-/// The settings of a terminal as the kernel keeps them: rate, framing, control characters.
+/// The settings of a terminal as stored by the kernel: rate, framing, control characters.
 struct LineSettings: Equatable {
   private var inner: cserial_settings
 
-  /// TCGETS2. ENOTTY: no terminal.
+  /// TCGETS2. ENOTTY if it is not a terminal.
   init(of descriptor: Int32) throws(Errno) {
     inner = cserial_settings()
     var found = cserial_settings()
@@ -131,7 +131,7 @@ extension Syscalls {
   /// TIOCGEXCL; false if the kernel does not support it.
   static func isExclusive(_ descriptor: Int32) -> Bool { cserial_is_exclusive(descriptor) == 1 }
 
-  /// TIOCGICOUNT; nil where the driver does not count.
+  /// TIOCGICOUNT; nil if the driver does not count.
   static func lineCounters(_ descriptor: Int32) throws(Errno) -> cserial_counters? {
     var counters = cserial_counters()
     do {
@@ -142,7 +142,7 @@ extension Syscalls {
     }
   }
 
-  /// ASYNC_LOW_LATENCY; nil where the driver has no such setting.
+  /// ASYNC_LOW_LATENCY; nil if the driver has no such setting.
   static func lowLatency(_ descriptor: Int32) -> Bool? {
     switch cserial_low_latency(descriptor) {
     case 0: false
@@ -156,7 +156,7 @@ extension Syscalls {
     try retryOnNegativeErrno { cserial_set_low_latency(descriptor, on) }
   }
 
-  /// TIOCMGET; nil where the driver has no modem lines.
+  /// TIOCMGET; nil if the driver has no modem lines.
   static func modemLines(_ descriptor: Int32) throws(Errno) -> UInt32? {
     var lines: UInt32 = 0
     do {

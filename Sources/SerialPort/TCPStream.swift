@@ -11,7 +11,7 @@ public final class HostLookup: Sendable {
     case pending
     /// At least one address.
     case found([SocketAddress])
-    /// The reason, as the C library words it.
+    /// The reason, in the words of the C library.
     case failed(String)
   }
 
@@ -40,11 +40,11 @@ public struct SocketAddress: Sendable, Equatable {
   let bytes: [UInt8]
 }
 
-/// A TCP connection that is established, read and written without waiting; tcp(7). The value owns the socket.
+/// A TCP connection that is established, read and written without blocking; tcp(7). The value owns the socket.
 public struct TCPStream: ~Copyable {
   private let descriptor: OwnedDescriptor
 
-  /// Begins to connect. When the poller reports the socket writable or hung up, `finishConnecting` returns the result.
+  /// Starts to connect. When the poller reports the socket writable or hung up, `finishConnecting` returns the result.
   /// connect(2).
   ///
   /// - Throws: ``SerialPortError`` `inputOutput`.
@@ -55,13 +55,13 @@ public struct TCPStream: ~Copyable {
   /// The descriptor, for pollers.
   public var fileDescriptor: Int32 { descriptor.number }
 
-  /// Returns nil if the connection is established, else the reason of the failure.
+  /// Returns nil if the connection is established, otherwise the reason of the failure.
   public func finishConnecting() -> String? {
     let code = Syscalls.pendingError(of: descriptor.number)
     return code == 0 ? nil : Errno(rawValue: code).description
   }
 
-  /// Has the kernel find out that the other side is gone although nothing is sent, and send small messages at once. tcp(7).
+  /// Makes the kernel detect a dead peer even if nothing is sent, and send small messages at once. tcp(7).
   public func keepAlive() { Syscalls.keepAlive(descriptor.number) }
 
   /// Reads available bytes.
@@ -78,7 +78,7 @@ public struct TCPStream: ~Copyable {
     }
   }
 
-  /// Writes as many bytes as the socket takes now. Returns their number.
+  /// Writes as many bytes as the socket accepts now. Returns their number.
   public func write(_ bytes: RawSpan) throws(SerialPortError) -> Int {
     do {
       return try Syscalls.send(descriptor.number, bytes)

@@ -14,7 +14,7 @@ public enum DeviceIdentity: Sendable, Hashable, CustomStringConvertible {
   /// The node, for a device of the board without better attributes.
   case node(String)
 
-  /// The most specific identity: the device, else the socket, else a link, else the node.
+  /// The most specific identity: the device, otherwise the socket, a link, or the node.
   public init(_ attributes: DeviceAttributes) {
     let interface = attributes.interface ?? 0
     if let vendorID = attributes.vendorID, let productID = attributes.productID,

@@ -3,7 +3,7 @@
 /// A change of a port.
 public struct DeviceEvent: Sendable, Hashable {
   public enum Change: Sendable, Hashable {
-    /// The port is present now.
+    /// The port is now present.
     case added
     /// The port is still present, with other attributes, links or permissions.
     case changed

@@ -45,7 +45,7 @@ public struct DeviceMonitor: ~Copyable {
     }
   }
 
-  /// When ``drain(at:)`` is due without an event of the descriptor; nil for never.
+  /// The time at which ``drain(at:)`` is due without an event of the descriptor; nil if never.
   public var deadline: Instant? { nextScan }
 
   public func isDue(at now: Instant) -> Bool { nextScan.map { $0 <= now } ?? false }
@@ -75,7 +75,7 @@ public struct DeviceMonitor: ~Copyable {
     return changes.map { DeviceEvent($0.0, ReceiverPort($0.1, list: list)) }
   }
 
-  /// The time until the next attempt after a list that the system could not give, out of descriptors for example.
+  /// The time until the next attempt after the system could not provide a list, for example for lack of descriptors.
   private static var retry: Milliseconds { Milliseconds(1000) }
 
   private func next() -> Udev.Message? {

@@ -7,7 +7,7 @@ public enum MonitorSource: Sendable, Hashable {
   case udev
   /// The kernel, if no udevd runs: the node is present, its permissions may follow.
   case kernel
-  /// None: the list of devices is read repeatedly.
+  /// No messages: the list of devices is read repeatedly.
   case polling
 
   /// The best source of the machine.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The present ports. Messages and complete lists of ports go in, changes come out.
+/// The present ports. The inputs are messages and complete lists of ports, the output is changes.
 ///
 /// Messages may be missing, repeated, or older than a list. The changes are in order nevertheless: a port is added
 /// before it changes, and removed before another takes its node.
 struct PortTable {
   private(set) var attributes: [String: DeviceAttributes] = [:]
 
-  /// Takes a message about one device.
+  /// Handles a message about one device.
   mutating func receive(_ change: DeviceEvent.Change, _ device: DeviceAttributes) -> [(
     DeviceEvent.Change, DeviceAttributes
   )] {
@@ -26,7 +26,7 @@ struct PortTable {
     return before == device && change == .changed ? [] : [(.changed, device)]
   }
 
-  /// Takes the list of all present devices.
+  /// Handles the list of all present devices.
   mutating func replace(with present: [DeviceAttributes]) -> [(DeviceEvent.Change, DeviceAttributes)] {
     let nodes = Set(present.map(\.node))
     var changes: [(DeviceEvent.Change, DeviceAttributes)] = []
@@ -39,8 +39,8 @@ struct PortTable {
 }
 
 extension DeviceAttributes {
-  /// Whether both are one device at one socket. Before udev has processed a device only its folder in /sys identifies
-  /// it.
+  /// Whether both are the same device at the same socket. Before udev has processed a device only its folder in /sys
+  /// identifies it.
   fileprivate func isSameDevice(as other: DeviceAttributes) -> Bool {
     devicePath == other.devicePath && vendorID == other.vendorID && productID == other.productID
       && serialNumber == other.serialNumber

@@ -4,7 +4,7 @@ import FileSystem
 /// The reachability of udevd.
 enum UdevDaemon {
   /// Whether a process listens at the control socket of udevd in the network namespace of this process, which is the
-  /// only one that udevd's messages reach. The file of the socket proves nothing: it remains after udevd ends, and
+  /// only one that udevd's messages reach. The socket's file is not sufficient: it remains after udevd ends, and
   /// containers mount it.
   static var isReachable: Bool {
     guard let sockets = try? UserFile.read("/proc/net/unix", limit: 1 << 24) else { return false }

@@ -15,7 +15,7 @@ public struct DeviceList: Sendable, Equatable {
     public let isReceiver: Bool
     public let vendorID: UInt16
     public let productID: UInt16
-    /// The USB interface of the line; nil for all.
+    /// The USB interface of the line; nil for all interfaces.
     public let interface: UInt8?
     /// The user's name of the device.
     public let name: String?
@@ -53,7 +53,7 @@ public struct DeviceList: Sendable, Equatable {
     return list
   }
 
-  /// The line that decides on a device; nil without a matching line.
+  /// The line that decides on a device; nil if no line matches.
   func entry(for attributes: DeviceAttributes) -> Entry? {
     entries.first { entry in
       entry.vendorID == attributes.vendorID && entry.productID == attributes.productID
@@ -92,7 +92,7 @@ private func interfaceNumber(_ word: Substring) -> UInt8? {
   return UInt8(word.dropFirst(2), radix: 16)
 }
 
-/// Why a list of devices is invalid: the file, and the line with its mistake.
+/// The reason why a list of devices is invalid: the file, and the line with its mistake.
 public struct DeviceListError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The mistake in a line.
   public enum Mistake: Error, Sendable, Equatable {

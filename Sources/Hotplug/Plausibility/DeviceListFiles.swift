@@ -33,7 +33,7 @@ extension DeviceList {
     do {
       text = try UserFile.read(path)
     } catch {
-      // HOME may still be that of another user, whose folder is not readable.
+      // HOME may still refer to another user, whose folder is not readable.
       if !FileLookup.exists(path) { return DeviceList() }
       throw DeviceListError(file: path, line: 0, mistake: nil)
     }

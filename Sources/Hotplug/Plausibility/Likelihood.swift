@@ -45,8 +45,8 @@ extension DeviceAttributes {
     return words.includes("GNSS") || words.includes("GPS")
   }
 
-  /// Whether another function of the device exists in modems only. Receivers are Abstract Control Models (0202) as most
-  /// modems are, so that this class decides nothing.
+  /// Whether another function of the device exists in modems only. Receivers are Abstract Control Models (0202) like
+  /// most modems, so this class is not conclusive.
   fileprivate var hasModemInterface: Bool {
     // USB-IF, Class Definitions for Communications Devices 1.2, table 4: 08 wireless handset, 09 device management,
     // 0a mobile direct line; Mobile Broadband Interface Model 1.0: 0e.

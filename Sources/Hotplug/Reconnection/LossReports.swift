@@ -6,7 +6,7 @@ struct LossReports: Sendable {
   enum Report {
     case loss, looseConnection, nothing
 
-    /// The line for the user; nil for none.
+    /// The line for the user; nil if there is none.
     func text(_ path: String) -> String? {
       switch self {
       case .loss: "\(path): the receiver is gone; waiting for it to come back"

@@ -4,7 +4,7 @@ import MonotonicTime
 /// Decides when to reopen a port without udev events, such as a pseudo-terminal or a port on a bus, and which losses to
 /// report.
 public struct PathRetry: Sendable {
-  /// When to try again; nil while the port is open, and before its first loss.
+  /// The time of the next attempt; nil while the port is open, and before its first loss.
   public private(set) var due: Instant?
 
   private var reports = LossReports()
@@ -14,12 +14,12 @@ public struct PathRetry: Sendable {
 
   public init() {}
 
-  /// The port is open.
+  /// Records that the port is open.
   ///
   /// - Parameters:
   ///   - path: its name in the report.
   ///   - now: the time.
-  /// - Returns: the report of the return after a reported loss; nil for none.
+  /// - Returns: the report of the return after a reported loss; nil if there is none.
   public mutating func opened(_ path: String, at now: Instant) -> String? {
     due = nil
     openedAt = now
@@ -27,7 +27,7 @@ public struct PathRetry: Sendable {
     return isLossReported ? "\(path): the receiver is back" : nil
   }
 
-  /// The port could not be opened.
+  /// Records that the port could not be opened.
   ///
   /// - Parameters:
   ///   - now: the time.
@@ -36,12 +36,12 @@ public struct PathRetry: Sendable {
     due = now + (pause ?? RetryPolicy.unannounced)
   }
 
-  /// The port hung up or failed.
+  /// Records that the port hung up or failed.
   ///
   /// - Parameters:
   ///   - path: its name in the report.
   ///   - now: the time.
-  /// - Returns: the report; nil for none.
+  /// - Returns: the report; nil if there is none.
   public mutating func lost(_ path: String, at now: Instant) -> String? {
     let isFlap = openedAt.map { now < $0 + RetryPolicy.flap } ?? false
     flaps = isFlap ? flaps + 1 : 0

@@ -8,13 +8,13 @@ import MonotonicTime
 ///        ▲                  │                 │
 ///        └──────failed──────┴─lost, removed───┘
 ///
-/// The value has no clock and no file. The owner of the port passes the events (``receive(_:at:)`` with each event of a
-/// ``DeviceMonitor``, ``opened(_:at:)``, ``failed(_:errno:because:at:)``, ``lost(at:)``), calls ``wake(at:)`` at
+/// The value does not use a clock or files. The owner of the port passes the events (``receive(_:at:)`` with each event
+/// of a ``DeviceMonitor``, ``opened(_:at:)``, ``failed(_:errno:because:at:)``, ``lost(at:)``), calls ``wake(at:)`` at
 /// ``deadline``, and performs the actions of ``takeAction()`` after each of these. Every call is valid in every state.
 public struct ReconnectPolicy: Sendable {
   /// The user's choice.
   public enum Wanted: Sendable, Hashable {
-    /// This node, link or other path, however implausible.
+    /// This node, link or other path, even if implausible.
     case path(String)
     /// The most likely receiver. Implausible ports are never opened.
     case firstReceiver
@@ -34,7 +34,7 @@ public struct ReconnectPolicy: Sendable {
   public private(set) var port: ReceiverPort?
   /// Whether the port is open.
   public var isOpen: Bool { if case .open = phase { true } else { false } }
-  /// When ``wake(at:)`` is due; nil if only an event can change the state.
+  /// The time at which ``wake(at:)`` is due; nil if only an event can change the state.
   public private(set) var deadline: Instant?
 
   private let wanted: Wanted
@@ -67,7 +67,7 @@ public struct ReconnectPolicy: Sendable {
 
   /// - Parameters:
   ///   - wanted: the user's choice.
-  ///   - present: the present ports: those of the first events of the monitor.
+  ///   - present: the present ports, from the first events of the monitor.
   ///   - now: the time.
   public init(wanted: Wanted, present: [ReceiverPort], at now: Instant) {
     self.wanted = wanted
@@ -75,10 +75,10 @@ public struct ReconnectPolicy: Sendable {
     decide(now)
   }
 
-  /// The next action; nil without one.
+  /// The next action; nil if there is none.
   public mutating func takeAction() -> Action? { actions.isEmpty ? nil : actions.removeFirst() }
 
-  /// Takes an event of a device.
+  /// Handles an event of a device.
   public mutating func receive(_ event: DeviceEvent, at now: Instant) {
     let node = event.port.node
     known.removeAll { $0.node == node }
@@ -102,7 +102,7 @@ public struct ReconnectPolicy: Sendable {
     decide(now)
   }
 
-  /// Notes that the path was opened.
+  /// Records that the path was opened.
   public mutating func opened(_ path: String, at now: Instant) {
     phase = .open(path, since: now)
     let served = known.last { $0.attributes.isNamed(path) }
@@ -115,7 +115,7 @@ public struct ReconnectPolicy: Sendable {
     decide(now)
   }
 
-  /// Notes that the path could not be opened.
+  /// Records that the path could not be opened.
   ///
   /// - Parameters:
   ///   - path: the path of the action.
@@ -139,13 +139,13 @@ public struct ReconnectPolicy: Sendable {
     decide(now)
   }
 
-  /// Notes that the port hung up, or that its device is absent. The owner has closed it.
+  /// Records that the port hung up, or that its device is absent. The owner has closed it.
   public mutating func lost(at now: Instant) {
     if case .open(let path, since: _) = phase { lose(path, at: now) }
     decide(now)
   }
 
-  /// Performs what is due.
+  /// Performs the actions that are due.
   public mutating func wake(at now: Instant) { decide(now) }
 }
 
