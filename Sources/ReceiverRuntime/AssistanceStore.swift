@@ -8,7 +8,7 @@ import ReceiverStream
 package struct AssistanceStore: Sendable {
   private let folder: String
 
-  /// The maximum number of files that are read: with more receivers the records are hardly of use.
+  /// The maximum number of files that are read: with more receivers the records are hardly useful.
   private static var mostFiles: Int { 32 }
   private static var suffix: String { ".txt" }
 
@@ -29,7 +29,7 @@ package struct AssistanceStore: Sendable {
   ///
   /// - Parameters:
   ///   - record: the new record of a receiver.
-  ///   - now: the present time.
+  ///   - now: the current time.
   package func save(_ record: AssistanceRecord, at now: UTCTime) {
     let path = folder + "/" + record.key.fileName + Self.suffix
     let before = (try? PrivateFile.read(path, limit: 1 << 18)).flatMap { AssistanceRecord($0) }
@@ -46,11 +46,11 @@ package struct AssistanceStore: Sendable {
     try? PrivateFile.replace(path, with: record.text)
   }
 
-  /// Removes the orbits of a receiver that was started anew without them.
+  /// Removes the orbits of a receiver that was restarted without them.
   ///
   /// - Parameters:
   ///   - key: the receiver.
-  ///   - keepsPlace: whether its position remains.
+  ///   - keepsPlace: whether its position is kept.
   /// - Returns: whether something was removed.
   package func remove(_ key: AssistanceRecord.Key, keepsPlace: Bool) -> Bool {
     let path = folder + "/" + key.fileName + Self.suffix

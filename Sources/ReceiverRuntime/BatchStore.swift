@@ -47,19 +47,19 @@ package struct BatchStore: ~Copyable {
   }
 
   deinit {
-    // Each run of a simulated receiver has another name.
+    // Each run of a simulated receiver has a different name.
     if logged == 0 { try? PrivateFile.remove(logPath) }
   }
 
   /// The unfinished frame for a session on this line; see `SessionSettings.unfinishedFrame`.
   package var unfinishedFrame: [UInt8]? { isCollecting ? found.unfinishedFrame : nil }
 
-  /// Begins for an identified receiver: reads its journal and appends received bytes from now on.
+  /// Starts for an identified receiver: reads its journal and appends received bytes from now on.
   ///
   /// - Parameters:
-  ///   - description: the receiver. One without a chip id is identified by the line.
+  ///   - description: the receiver. A receiver without a chip id is identified by its line.
   ///   - line: the name of the device.
-  /// - Returns: entries that were received before and may be undelivered, oldest first.
+  /// - Returns: entries that were received earlier and may be undelivered, oldest first.
   package mutating func begin(_ description: ReceiverDescription, line: String) throws(FileError) -> [[UInt8]] {
     let name = description.uniqueID?.hexadecimalDigits ?? Self.fileName(line)
     (journal, place) = Self.stored(journalPath(name))
@@ -78,7 +78,7 @@ package struct BatchStore: ~Copyable {
   /// The maximum size of the beginning of a batch, bytes: a page of the log and one of the journal.
   private static var bytesToBegin: Int { 8192 }
 
-  /// Checks that there is space for the beginning of a batch, by writing and removing as many bytes.
+  /// Checks that there is space for the beginning of a batch, by writing and removing that number of bytes.
   package mutating func checkRoom() throws(FileError) {
     guard logged == 0 else { return }
     let room = [UInt8](repeating: 0, count: Self.bytesToBegin)

@@ -2,7 +2,8 @@
 import Corrections
 import FileSystem
 
-/// The password for an NTRIP caster, which is not part of the command line: other users see that in the list of processes.
+/// The password for an NTRIP caster, which is not part of the command line: other users can see that in the list of
+/// processes.
 package enum CasterPassword {
   /// The notice for a source that names its password on the command line.
   package static let notice =
@@ -12,7 +13,7 @@ package enum CasterPassword {
   private static let credential = "ntrip-password"
 
   /// Returns the source with its password, from the first of these: SEXTANT_NTRIP_PASSWORD, the file that
-  /// SEXTANT_NTRIP_PASSWORD_FILE names, the credential of the unit. Without one it is unchanged.
+  /// SEXTANT_NTRIP_PASSWORD_FILE names, the credential of the unit. If there is none, it is unchanged.
   ///
   /// - Parameter variable: returns a variable of the environment.
   /// - Throws: the error of a file that cannot be read.

@@ -19,23 +19,23 @@ package final class CorrectionFeed {
   /// A FIFO, or the serial port of another receiver or radio.
   private var port: Owned<SerialPort>?
   private var host: HostConnection?
-  /// The encryption of a caster's connection; nil without.
+  /// The encryption of a caster's connection; nil if there is none.
   private var tls: Secured?
   private var response = NTRIPResponse()
-  /// Bytes that the socket has still to take, encrypted where the connection is.
+  /// Bytes that are still to be sent, encrypted if the connection is.
   private var request: [UInt8] = []
   private var casterPosition = CasterPosition()
   private var ticket: SessionTicket?
   private var reports: [String] = []
   private var buffer = [UInt8](repeating: 0, count: 16_384)
-  /// Why a file, FIFO or serial port could not be opened.
+  /// The reason why a file, FIFO or serial port could not be opened.
   private var openingFailure: SerialPortError?
-  /// The bytes of the source in use, and when its last corrections arrived.
+  /// The bytes of the source in use, and the time of its last corrections.
   private var receivedBytes: UInt64 = 0
   private var receivedAt: Instant?
   private var lastSource: CorrectionSource?
   private var allowance = ReadAllowance()
-  /// When the socket is read again; nil if it is read.
+  /// The time at which reading the socket resumes; nil if it is being read.
   private var resumesAt: Instant?
   private var droppedBefore: UInt64 = 0
   private var isDropReported = false
@@ -44,7 +44,7 @@ package final class CorrectionFeed {
   ///   - sources: the sources of the corrections, the preferred one first; at least one.
   ///   - token: the token of the source in the events of the poller.
   ///   - silence: the time after which a source without corrections has stalled.
-  ///   - now: the present instant.
+  ///   - now: the current instant.
   package init(
     _ sources: [CorrectionSource], token: Poller.Token, silence: Milliseconds = CorrectionLink.silence, at now: Instant
   ) {
@@ -52,13 +52,13 @@ package final class CorrectionFeed {
     selection = CorrectionSelection(sources, random: .random(in: 0...UInt64.max), silence: silence, at: now)
   }
 
-  /// When `work` is due.
+  /// The time at which `work` is due.
   package var deadline: Instant? {
     let due = Instant.earlier(.earlier(selection.deadline, host?.deadline), .earlier(resumesAt, file?.deadline))
     return isNTRIP && request.isEmpty ? .earlier(due, casterPosition.deadline) : due
   }
 
-  /// What is done, for `sextant status`.
+  /// The current state, for `sextant status`.
   package var status: CorrectionStatus {
     let source = selection.source ?? lastSource
     let isLast = source == lastSource
@@ -67,12 +67,12 @@ package final class CorrectionFeed {
       bytes: isLast ? receivedBytes : 0, failure: selection.lastFailure)
   }
 
-  /// The connected stream; nil before.
+  /// The connected stream; nil before that.
   private var stream: Owned<TCPStream>? {
     if let host, host.isConnected, case .stream(let stream)? = host.socket { stream } else { nil }
   }
 
-  /// Takes a fix, for casters that compute corrections for a position.
+  /// Handles a fix, for casters that compute corrections for a position.
   package func receive(_ fix: Fix) { casterPosition.fix = fix }
 
   private var isNTRIP: Bool { if case .ntrip? = selection.active { true } else { false } }
@@ -80,17 +80,17 @@ package final class CorrectionFeed {
   /// The name of the source, for messages.
   private var name: String { (selection.active ?? lastSource)?.name ?? "" }
 
-  /// The next line for the user; nil without one.
+  /// The next line for the user; nil if there is none.
   package func nextReport() -> String? { reports.isEmpty ? nil : reports.removeFirst() }
 
-  /// Opens the preferred source: for a command, whose user corrects an error of a file, a FIFO or a port at once. A host is
-  /// connected later.
+  /// Opens the preferred source: for a command, whose user can correct an error of a file, a FIFO or a port at once.
+  /// Hosts are connected later.
   package func open(_ poller: inout Poller, at now: Instant) throws(SerialPortError) {
     set(needed: true, &poller, at: now)
     if let openingFailure { throw openingFailure }
   }
 
-  /// Sets whether corrections are needed. Without a need no source is connected.
+  /// Sets whether corrections are needed. If not, no source is connected.
   package func set(needed: Bool, _ poller: inout Poller, at now: Instant) {
     selection.set(needed: needed, at: now)
     perform(&poller, at: now)
@@ -130,7 +130,7 @@ package final class CorrectionFeed {
     }
   }
 
-  /// Takes an event of the poller.
+  /// Handles an event of the poller.
   package func handle(_ event: Poller.Event, _ poller: inout Poller, at now: Instant) {
     switch event {
     case .hangUp(token) where resumesAt != nil: selection.failed("the connection is lost", at: now)
@@ -147,10 +147,11 @@ package final class CorrectionFeed {
     perform(&poller, at: now)
   }
 
-  /// Notes that a command of the connection has ended.
+  /// Records that a command of the connection has ended.
   package func finished(_ ticket: SessionTicket) { if ticket == self.ticket { self.ticket = nil } }
 
-  /// Performs what is due, and sends queued corrections to the receiver. Call it after each round of events.
+  /// Performs the actions that are due, and sends queued corrections to the receiver. Call it after each round of
+  /// events.
   package func work(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
     if let due = selection.deadline, now >= due { selection.wake(at: now) }
     if let file, now >= file.deadline ?? .zero { read(&poller, at: now) }
@@ -220,7 +221,7 @@ package final class CorrectionFeed {
     send(bytes, &poller, at: now)
   }
 
-  /// Sends bytes to the caster, encrypted where the connection is.
+  /// Sends bytes to the caster, encrypted if the connection is.
   private func send(_ bytes: [UInt8], _ poller: inout Poller, at now: Instant) {
     if let tls {
       tls.client.send(bytes)
@@ -243,7 +244,7 @@ package final class CorrectionFeed {
     }
   }
 
-  /// Reads no more for a while if a host sends more than any corrections are.
+  /// Pauses reading if a host sends more than corrections can amount to.
   private func pause(after count: Int, _ poller: inout Poller, at now: Instant) {
     guard let stream, request.isEmpty, let next = allowance.read(count, at: now) else { return }
     resumesAt = next
@@ -302,7 +303,7 @@ package final class CorrectionFeed {
 
   private func readOnce(into buffer: inout [UInt8], at now: Instant) throws(SerialPortError) -> SerialPort.ReadResult {
     var span = buffer.mutableSpan
-    // Bytes have no invalid bit patterns.
+    // Safe: bytes have no invalid bit patterns.
     var room = unsafe span.mutableBytes
     if let file { return try file.read(into: &room, at: now) }
     if let port { return try port.value.read(into: &room) }
@@ -312,15 +313,15 @@ package final class CorrectionFeed {
 
   private func decrypt(_ records: RawSpan, _ tls: Secured, _ poller: inout Poller, at now: Instant) {
     let bytes = tls.client.receive(records)
-    // The caster may have refused, or refer to another one.
+    // The caster may have refused, or redirected to another one.
     guard unsafe take(bytes.span.bytes, at: now) else { return }
     request += tls.client.takeRecords()
-    // An alert is on its way before the connection is given up.
+    // An alert is sent before the connection is closed.
     if !request.isEmpty { sendRequest(&poller, at: now) }
     checkEncryption(at: now)
   }
 
-  /// Gives the connection up if its encryption has failed or ended.
+  /// Closes the connection if its encryption has failed or ended.
   private func checkEncryption(at now: Instant) {
     switch tls?.client.state {
     case .failed(.truncated), .closed: closed(at: now)
@@ -333,7 +334,7 @@ package final class CorrectionFeed {
     selection.closed(hasReplied: !isNTRIP || response.hasBegun, at: now)
   }
 
-  /// Takes bytes of the source. Returns whether they completed corrections.
+  /// Handles bytes of the source. Returns whether they completed corrections.
   private func takeCorrections(_ bytes: RawSpan, at now: Instant) -> Bool {
     receivedBytes += UInt64(bytes.byteCount)
     guard corrections.receive(bytes, at: now) else {
@@ -345,7 +346,7 @@ package final class CorrectionFeed {
     return true
   }
 
-  /// Takes bytes of the source. Returns whether its connection goes on.
+  /// Handles bytes of the source. Returns whether its connection continues.
   private func take(_ bytes: RawSpan, at now: Instant) -> Bool {
     guard isNTRIP else {
       _ = takeCorrections(bytes, at: now)
@@ -374,11 +375,11 @@ package struct CorrectionStatus: Equatable, Sendable {
   /// The source in use, or the preferred one, without user and password.
   package var source: String
   package var state: CorrectionSelection.State
-  /// When the last whole correction arrived from it; nil before one.
+  /// The time at which its last complete correction arrived; nil before the first.
   package var receivedAt: Instant?
-  /// The bytes that it has sent.
+  /// The number of bytes that it has sent.
   package var bytes: UInt64
-  /// Why the last source failed; nil while corrections arrive.
+  /// The reason why the last source failed; nil while corrections arrive.
   package var failure: String?
 }
 

@@ -2,7 +2,7 @@
 import FileSystem
 import Receiver
 
-/// The crash-recovery record of a receiver as a file, or where another program stores it. It is written when the set of
+/// The crash-recovery record of a receiver, in a file or stored by another program. It is written when the set of
 /// changed settings changes, and removed when the receiver is restored.
 package final class CrashRecoveryFile {
   /// Replaces the stored text; nil removes it.
@@ -23,8 +23,8 @@ package final class CrashRecoveryFile {
   }
 
   /// - Parameters:
-  ///   - text: the stored text; nil without one. An invalid text is treated as missing.
-  ///   - write: stores another one.
+  ///   - text: the stored text; nil if there is none. An invalid text is treated as missing.
+  ///   - write: stores another record.
   package init(text: String?, write: @escaping Writing) {
     self.write = write
     guard let text else { return }
@@ -44,7 +44,7 @@ package final class CrashRecoveryFile {
     try write(text)
   }
 
-  /// The stored text; nil without a record.
+  /// The stored text; nil if there is no record.
   package var text: String? {
     stored.map { ([$0.text] + [storedSettings?.text].compactMap(\.self)).joined(separator: "\n") + "\n" }
   }

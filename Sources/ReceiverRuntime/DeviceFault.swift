@@ -2,16 +2,17 @@
 import FileSystem
 import SerialPort
 
-/// Why a device cannot be opened now, found without opening it: opening a line raises its modem lines, which resets some boards.
+/// The reason why a device cannot be opened now, determined without opening it: opening a line raises its modem lines,
+/// which resets some boards.
 package enum DeviceFault {
-  /// Returns the reason with the next step, in one line; nil for a device that can be opened as far as its node shows.
+  /// Returns the reason with the next step, in one line; nil if the node shows no obstacle.
   ///
   /// - Parameter name: a path, or another name that ``LineAddress`` reads.
   package static func text(of name: String) -> String? {
     do throws(SerialPortError) {
       switch try LineAddress(name) {
       case .port(let path):
-        // Both ends of a pseudo-terminal may be open in the program behind it.
+        // Both ends of a pseudo-terminal may be open in the program that provides it.
         if (FileLookup.resolved(path) ?? path).hasPrefix("/dev/pts/") { return try PortState.cure(of: path) }
         let state = try PortState(of: path)
         if let cure = state.cure { return cure }

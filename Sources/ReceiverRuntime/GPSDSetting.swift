@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether clients of gpsd are served, and the most that they may require of the receiver: `on`, `off`, or
-/// `on, every 60 s, accuracy 100 m`.
+/// Whether clients of gpsd are served, and the limits of their demands on the receiver: `on`, `off`, or `on, every 60
+/// s, accuracy 100 m`.
 package struct GPSDSetting: Equatable, Sendable {
   package var isOn: Bool
-  /// The shortest time between two locations, 1 second to a day; nil without a limit.
+  /// The shortest time between two locations, 1 second to a day; nil if there is no limit.
   package var everySeconds: Double?
-  /// The best accuracy, 1 m to 1000 km; nil without a limit.
+  /// The best accuracy, 1 m to 1000 km; nil if there is no limit.
   package var accuracyMetres: Double?
 
   /// Reads the setting; nil for another text.
@@ -32,7 +32,7 @@ package struct GPSDSetting: Equatable, Sendable {
     }
   }
 
-  /// Whether it limits what clients require.
+  /// Whether it limits the demands of clients.
   package var hasLimit: Bool { everySeconds != nil || accuracyMetres != nil }
 
   private static func number(_ text: String, unit: String, in range: ClosedRange<Double>) -> Double? {

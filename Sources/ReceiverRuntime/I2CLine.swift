@@ -27,8 +27,8 @@ final class I2CLine<Bus: I2CTransfers & ~Copyable>: PolledLine {
   private let bus: Bus
   private var reader: DDCReader
   private var fill = IdleFill()
-  /// The maximum size of a write, bytes. It is halved if the adapter refuses, whose limits for writing and reading may
-  /// differ.
+  /// The maximum size of a write, bytes. It is halved if the adapter rejects the write: adapters may have different
+  /// limits for writing and reading.
   private var longestWrite = 1024
   private static var leastWrite: Int { 16 }
 
@@ -64,7 +64,7 @@ final class I2CLine<Bus: I2CTransfers & ~Copyable>: PolledLine {
     let register: [UInt8] = [DDCReader.countRegister]
     var bytes: [UInt8] = [0, 0]
     var elements = bytes.mutableSpan
-    // Bytes have no invalid bit patterns.
+    // Safe: bytes have no invalid bit patterns.
     var span = unsafe elements.mutableBytes
     guard try unsafe bus.transfer(writing: register.span.bytes, readingInto: &span, count: 2) else {
       reader.failed(at: now)
@@ -74,7 +74,7 @@ final class I2CLine<Bus: I2CTransfers & ~Copyable>: PolledLine {
     return true
   }
 
-  /// Reads a number of bytes of the stream. Returns the number of bytes without fill.
+  /// Reads a number of bytes of the stream. Returns the number of bytes without fill bytes.
   @_lifetime(span: copy span)
   private func readStream(
     _ count: Int, into span: inout MutableRawSpan, at now: Instant
@@ -86,7 +86,7 @@ final class I2CLine<Bus: I2CTransfers & ~Copyable>: PolledLine {
         return 0
       }
     } catch {
-      // The limit of the adapter is known only by its refusal.
+      // The limit of the adapter is only known from its error.
       if error.cause == .notSupported, reader.shorten() { return 0 }
       throw error
     }

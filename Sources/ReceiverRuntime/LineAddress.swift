@@ -4,8 +4,8 @@ import Receiver
 import Recording
 import SerialPort
 
-/// The meaning of a device's name as `--device`, GNSS_DEVICE and the configuration file have it: a path, or a word and a colon
-/// with what belongs to them.
+/// The meaning of a device's name in `--device`, GNSS_DEVICE and the configuration file: a path, or a scheme, a colon
+/// and the rest of the address.
 package enum LineAddress: Equatable, Sendable {
   /// A tty, pseudo-terminal, FIFO, file or character device.
   case port(String)
@@ -15,17 +15,17 @@ package enum LineAddress: Equatable, Sendable {
   case replay(file: String, Replay.Speed)
   /// `tcp://HOST:PORT`, `udp://[HOST]:PORT` or `gpsd://HOST[:PORT][/DEVICE]`.
   case network(NetworkSource)
-  /// `sim:SCENARIO`, the built-in simulator: the name of a scenario or the path of one; `sim:` is the usual one.
+  /// `sim:SCENARIO`, the built-in simulator: the name of a scenario or the path of one; `sim:` is the default one.
   case simulator(scenario: String)
 
   /// The default scenario.
   package static let usualScenario = "walk"
 
   private static let (i2c, replay, simulator) = ("i2c:", "replay:", "sim:")
-  /// The words before which a comma separates two devices in GNSS_DEVICE.
+  /// The schemes before which a comma separates two devices in GNSS_DEVICE.
   static let beginnings = ["/", simulator, i2c, replay] + NetworkSource.beginnings
 
-  /// - Throws: `malformed` with what is wrong in the name and what it should be.
+  /// - Throws: `malformed` with the mistake in the name and the correct form.
   package init(_ name: String) throws(SerialPortError) {
     do throws(NetworkSource.Mistake) {
       if let source = try NetworkSource(name) {
@@ -56,7 +56,7 @@ package enum LineAddress: Equatable, Sendable {
       if let suffix, let speed = Replay.Speed(suffix) {
         self = .replay(file: file, speed)
       } else {
-        // An @ may stand in the name of a file.
+        // A file name may contain an @.
         self = .replay(file: rest, .times(1))
       }
     } else if let rest = name.after(Self.simulator) {
@@ -66,7 +66,7 @@ package enum LineAddress: Equatable, Sendable {
     }
   }
 
-  /// What the source allows, as far as its name shows.
+  /// The operations that the source supports, as far as its name shows.
   package var capabilities: SourceCapabilities {
     switch self {
     case .port, .simulator: SourceCapabilities(isWritable: true, hasBaudRate: true)
@@ -76,7 +76,7 @@ package enum LineAddress: Equatable, Sendable {
     }
   }
 
-  /// Why a command that sends cannot use the source, with the next step; nil for one that takes bytes.
+  /// The reason why a command that sends cannot use the source, with the next step; nil if the source accepts bytes.
   package var refusalToSend: String? {
     switch self {
     case .port, .i2c, .simulator: nil
@@ -85,7 +85,7 @@ package enum LineAddress: Equatable, Sendable {
     }
   }
 
-  /// The source of the network; nil for another one.
+  /// The network source; nil for another kind of source.
   package var networkSource: NetworkSource? { if case .network(let source) = self { source } else { nil } }
 
   private static func malformed(_ name: String, _ text: String) -> SerialPortError {
@@ -94,7 +94,7 @@ package enum LineAddress: Equatable, Sendable {
 }
 
 extension String {
-  /// What follows a beginning; nil where it is another.
+  /// The text after a prefix; nil if the prefix differs.
   fileprivate func after(_ beginning: String) -> String? {
     hasPrefix(beginning) ? String(dropFirst(beginning.count)) : nil
   }

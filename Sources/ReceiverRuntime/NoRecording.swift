@@ -4,12 +4,12 @@ import ReceiverStream
 import Recording
 import WireBytes
 
-/// Why bytes are not a recording of a receiver.
+/// The reason why bytes are not a recording of a receiver.
 package enum NoRecording {
-  /// A file without a frame in so many bytes is not a recording. A sparse file may have any size.
+  /// A file without a frame in this number of bytes is not a recording. A sparse file may have any size.
   package static let longestSearch: UInt64 = 1 << 30
 
-  /// Nil if they are one.
+  /// Returns nil if they are a recording.
   ///
   /// - Parameter isUTF16: whether they begin with the byte order mark of UTF-16.
   package static func reason(_ counters: StreamCounters, bytes: UInt64, isUTF16: Bool = false) -> String? {
@@ -30,7 +30,7 @@ package enum NoRecording {
   ///
   /// - Throws: `FileError` or `RecordingError` for a file that cannot be read.
   package static func reason(ofFile path: String) throws -> String? {
-    // The opening of a FIFO would wait for its writer.
+    // Opening a FIFO would wait for its writer.
     guard FileLookup.isRegularFile(path) || !FileLookup.exists(path) else { return nil }
     var file = try InputFile(opening: path)
     var recorded = RecordedBytes()
@@ -45,8 +45,8 @@ package enum NoRecording {
     return reason(stream.counters, bytes: recorded.count, isUTF16: isUTF16)
   }
 
-  /// The reason why bytes cannot be replayed, which sentences without a checksum can be. SPARTN has short checksums, which
-  /// occur in text and in noise: frames of SPARTN alone count only if they are half of the bytes.
+  /// The reason why bytes cannot be replayed; sentences without a checksum can be replayed. SPARTN has short checksums,
+  /// which occur in text and in noise: if there are only SPARTN frames, they count only if they are half of the bytes.
   package static func replayReason(_ counters: StreamCounters, bytes: UInt64) -> String? {
     let receiverFrames = counters.frames - counters.spartnFrames
     let isSPARTN = counters.spartnFrames > 0 && counters.skippedBytes < bytes / 2
@@ -55,19 +55,20 @@ package enum NoRecording {
   }
 
   /// Whether the bytes are sentences without a checksum, and not noise in which a few of them occur. A sentence has at
-  /// most 82 bytes (NMEA 0183, 5.3); half of the bytes suffices.
+  /// most 82 bytes (NMEA 0183, 5.3); half of the bytes is enough.
   package static func isWithoutChecksums(_ counters: StreamCounters, bytes: UInt64) -> Bool {
     counters.withoutChecksum > 0 && counters.withoutChecksum * 82 * 2 >= bytes
   }
 
-  /// What the bytes of a line without a valid frame show, with the next step; nil without bytes, or before they show anything.
+  /// The diagnosis for a line without a valid frame, with the next step; nil if there are no bytes, or no diagnosis
+  /// yet.
   package static func fault(_ counters: StreamCounters, bytes: UInt64) -> String? {
     if let fault = checksumFault(counters, bytes: bytes) { return fault }
     return counters.frames == 0 && bytes >= 48
       ? "no valid frame in \(bytes) bytes; the baud rate does not fit, or the device is not a receiver" : nil
   }
 
-  /// What the checksums of a line without a valid frame show; nil if they show nothing.
+  /// The diagnosis from the checksums of a line without a valid frame; nil if there is none.
   package static func checksumFault(_ counters: StreamCounters, bytes: UInt64) -> String? {
     guard counters.frames == 0, bytes > 0 else { return nil }
     if isWithoutChecksums(counters, bytes: bytes) {

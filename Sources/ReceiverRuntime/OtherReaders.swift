@@ -3,7 +3,8 @@ import MonotonicTime
 import ReceiverStream
 import SerialPort
 
-/// When to look for other programs that read part of a line's bytes: whenever frames are damaged after valid ones.
+/// Decides when to look for other programs that read part of a line's bytes: whenever frames are damaged after valid
+/// ones.
 struct OtherReaders {
   /// The shortest time between two searches, which read all of /proc.
   private static let interval = Milliseconds(10_000)
@@ -21,7 +22,7 @@ struct OtherReaders {
     return true
   }
 
-  /// Returns a message with the programs and the next step; nil if there are none, or if they were named before.
+  /// Returns a message with the programs and the next step; nil if there are none, or if they were already named.
   mutating func text(for holders: [PortHolder], _ path: String) -> String? {
     defer { named = holders }
     guard !holders.isEmpty, holders != named else { return nil }

@@ -2,7 +2,7 @@
 import Corrections
 import FileSystem
 
-/// The configuration files: which receiver programs use by default, and how.
+/// The configuration files: the receivers that programs use by default, and their settings.
 ///
 /// A line has a key and its value. A comment begins with `#` after a space.
 ///
@@ -22,15 +22,15 @@ package struct ReceiverConfiguration: Sendable, Equatable {
   /// The fixed rate; nil to search for it.
   package var baud: UInt32?
   package var isReadOnly = false
-  /// The switch of the receiver's supply; nil for none.
+  /// The switch of the receiver's supply; nil if there is none.
   package var supply: String?
-  /// The address of a Nominatim server; nil for none.
+  /// The address of a Nominatim server; nil if there is none.
   package var geocoder: String?
   /// Whether the location service serves clients of gpsd; nil if the file does not decide it.
   package var gpsd: GPSDSetting?
   /// The sources of corrections for the location service, the preferred one first.
   package var corrections: [CorrectionSource] = []
-  /// Whether corrections flow without a program that needs the best accuracy.
+  /// Whether corrections are sent even if no program needs the best accuracy.
   package var hasCorrectionsAlways = false
 
   /// An empty configuration.
@@ -50,7 +50,7 @@ package struct ReceiverConfiguration: Sendable, Equatable {
       do {
         text = try UserFile.read(path)
       } catch {
-        // HOME may still be that of another user, whose folder is not readable.
+        // HOME may still refer to another user, whose folder is not readable.
         let folder = path.dropLast("/config".count)
         if error.isMissing || !FileLookup.names(in: String(folder)).contains("config") { continue }
         let nextStep = error.isForbidden ? "give yourself the permission" : "put a regular file in its place"
@@ -129,7 +129,7 @@ private struct Values {
     var text: String
   }
 
-  /// Splits a line into words. A `#` begins a comment at the start of a word only: names of files may contain it.
+  /// Splits a line into words. A `#` begins a comment only at the start of a word: file names may contain it.
   private static func words(_ line: Substring) -> [Substring] {
     let words = line.split { $0 == " " || $0 == "\t" }
     return Array(words.prefix { !$0.hasPrefix("#") })
@@ -170,7 +170,7 @@ private struct Values {
       gpsd = setting
     case "corrections":
       guard value.hasPrefix("= "), let source = CorrectionSource(String(value.dropFirst(2))) else {
-        // The value may have a password.
+        // The value may contain a password.
         throw Mistake(
           text: "the value of `corrections` is not understood; write `corrections = ` and \(CorrectionSource.forms)")
       }
@@ -195,7 +195,7 @@ private struct Values {
     if value != nil { throw Mistake(text: "`\(key)` is in the file a second time; remove one of them") }
   }
 
-  /// Takes the values of another file for keys that are absent in this one.
+  /// Adopts the values of another file for keys that are absent in this one.
   mutating func fill(from other: Values) {
     devices = devices ?? other.devices
     baud = baud ?? other.baud
@@ -221,7 +221,7 @@ private struct Values {
   }
 }
 
-/// Why a configuration file is invalid: the place and the next step.
+/// The reason why a configuration file is invalid: the place and the next step.
 package struct ReceiverConfigurationError: Error, Sendable, Equatable, CustomStringConvertible {
   package let file: String
   /// The line number, from 1; 0 if the file cannot be read.

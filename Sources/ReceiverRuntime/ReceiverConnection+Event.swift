@@ -11,11 +11,11 @@ extension ReceiverConnection {
     case rate(UInt32)
     /// The receiver was disconnected; the connection waits for it.
     case lost(path: String)
-    /// A source of the network cannot be reached, before it has ever sent a valid frame. The connection tries again.
+    /// A network source cannot be reached, before it has ever sent a valid frame. The connection tries again.
     case unreachable(SerialPortError)
     /// A message to the user about the port.
     case notice(String)
-    /// A file or FIFO is at its end.
+    /// The end of a file or FIFO was reached.
     case ended
     /// A report of the session.
     case session(SessionReport)

@@ -6,11 +6,11 @@ import ReceiverStream
 extension ReceiverConnection {
   /// Whether a port is open.
   package var isOpen: Bool { read { _ in true } ?? false }
-  /// The port with its udev attributes, also while it is absent; nil for a port without device events.
+  /// The port with its udev attributes, even while it is absent; nil for a port without device events.
   package var announcedPort: ReceiverPort? { reopening.policy?.port }
-  /// Whether the line takes bytes; nil while it is closed.
+  /// Whether the line accepts bytes; nil while it is closed.
   package var isWritable: Bool? { read { $0.line.isWritable } }
-  /// Whether the session has ended in order.
+  /// Whether the session has ended normally.
   package var isEnded: Bool { hasEnded || (read { $0.session.isEnded } ?? true) }
   /// The description that the receiver sent.
   /// The family of commands of another maker's receiver, also where its sentences alone show it.
@@ -26,7 +26,7 @@ extension ReceiverConnection {
   package var recoverySettings: CrashRecoverySettings? { read { $0.session.recoverySettings } }
   /// Whether the end of the session restores settings of the receiver.
   package var needsRestoring: Bool { read { $0.session.putsBack } ?? false }
-  /// The receiver's port at this line, as far as it is known.
+  /// The receiver's port at this line, if known.
   package var port: ReceiverPortNumber? { read { $0.session.port } }
   /// The orbits that the receiver returned at the end of its session, if they were requested.
   package var navigationDatabase: [AssistanceRecord.Message] {
@@ -36,7 +36,8 @@ extension ReceiverConnection {
   package var desired: DesiredConfiguration? { read { $0.session.desired } }
   /// The counts of the open line; 0 while it is closed.
   package var counters: StreamCounters { read { $0.session.counters } ?? StreamCounters() }
-  /// The counts of all lines that were opened, also after the end: those of a decoder of all received bytes.
+  /// The counts of all lines that were opened, even after the end: equal to the counts of a decoder of all received
+  /// bytes.
   package var totalCounters: StreamCounters {
     var total = closedCounters
     total.add(counters)

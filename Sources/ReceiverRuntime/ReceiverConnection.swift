@@ -26,7 +26,7 @@ package final class ReceiverConnection {
   private var link: ReceiverLink?
   private(set) var reopening = Reopening()
   private(set) var hasEnded = false
-  /// Whether an earlier line has brought a valid frame.
+  /// Whether an earlier line has delivered a valid frame.
   private var hasReceived = false
   /// The counts of the lines that were closed.
   private(set) var closedCounters = StreamCounters()
@@ -46,7 +46,7 @@ package final class ReceiverConnection {
   private var hasRecoveryFailed = false
   private var otherReaders = OtherReaders()
   private let provider: (any LineProvider)?
-  /// What a line that another program reads has reported of its receiver.
+  /// The report about the receiver from a line that another program reads.
   private var identity = LineIdentity.unknown
 
   /// - Parameters:
@@ -54,7 +54,8 @@ package final class ReceiverConnection {
   ///   - settings: the settings of the session. The kind of a line without a rate is taken from the path.
   ///   - baud: the fixed rate; nil to search for the rate.
   ///   - token: the token of the port in the events of the poller.
-  ///   - recoveryFile: the crash-recovery record of the line; nil for none, and for a session that sends nothing.
+  ///   - recoveryFile: the crash-recovery record of the line; nil if there is none, and for a session that sends
+  ///     nothing.
   ///   - provider: the source of lines that another program has opened; nil if the path is opened.
   ///   - reference: returns the time of the computer if its clock is set.
   package init(
@@ -92,17 +93,17 @@ package final class ReceiverConnection {
 
   // MARK: Events
 
-  /// The next event; nil without one.
+  /// The next event; nil if there is none.
   package func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
 
-  /// When `wake` is due.
+  /// The time at which `wake` is due.
   package var deadline: Instant? {
     if hasEnded { return nil }
     return link == nil ? reopening.deadline : read { $0.deadline }
   }
 
-  /// Passes the epoch as it would be if it ended now, if an idle interval has ended since the last call because the end
-  /// of the epoch is near; see `EpochAssembler.preview`.
+  /// Reports the epoch as if it ended now, if an idle interval has ended since the last call because the end of the
+  /// epoch is near; see `EpochAssembler.preview`.
   package func preview(_ body: ReportHandler) {
     guard isEpochNear else { return }
     isEpochNear = false
@@ -113,24 +114,24 @@ package final class ReceiverConnection {
   ///
   /// - Parameters:
   ///   - present: the present ports.
-  ///   - now: the present instant.
+  ///   - now: the current instant.
   package func follow(_ present: [ReceiverPort], at now: Instant) { reopening.follow(path, present, at: now) }
 
-  /// Takes an event of a device.
+  /// Handles an event of a device.
   package func receive(_ event: DeviceEvent, _ poller: inout Poller, at now: Instant, _ body: ReportHandler) {
     reopening.policy?.receive(event, at: now)
     performReconnectActions(&poller, at: now, body)
   }
 
-  /// Takes an event of the poller.
+  /// Handles an event of the poller.
   ///
   /// - Parameters:
   ///   - event: the event, which may concern another descriptor.
   ///   - poller: the poller of the line.
-  ///   - now: the present instant.
-  ///   - tap: gets the received bytes before the session does.
-  ///   - frames: gets each frame before its epoch is reported.
-  ///   - body: gets the report of each epoch in these bytes.
+  ///   - now: the current instant.
+  ///   - tap: receives the bytes before the session does.
+  ///   - frames: receives each frame before its epoch is reported.
+  ///   - body: receives the report of each epoch in these bytes.
   package func handle(
     _ event: Poller.Event, _ poller: inout Poller, at now: Instant, bytes tap: (RawSpan) -> Void = { _ in },
     frames: FrameHandler = { _ in }, _ body: ReportHandler
@@ -148,7 +149,7 @@ package final class ReceiverConnection {
     perform(&poller, at: now, body)
   }
 
-  /// Performs what is due; see `handle` for the parameters.
+  /// Performs the actions that are due; see `handle` for the parameters.
   package func wake(
     _ poller: inout Poller, at now: Instant, bytes tap: (RawSpan) -> Void = { _ in },
     frames: FrameHandler = { _ in }, _ body: ReportHandler
@@ -247,7 +248,7 @@ package final class ReceiverConnection {
 
   /// Begins the orderly end of the session, which is over when `isEnded`.
   ///
-  /// - Parameter isUrgent: whether the end is to be over within two seconds: then there is one for the receiver's orbits.
+  /// - Parameter isUrgent: whether the end must complete within two seconds; one of them is for the receiver's orbits.
   package func finish(_ poller: inout Poller, at now: Instant, isUrgent: Bool = false) {
     guard link != nil else {
       cancelOpening(&poller)
@@ -276,7 +277,7 @@ package final class ReceiverConnection {
 
   // MARK: Open and close
 
-  /// Opens the port. An error at this first opening is the user's to correct; later the connection waits.
+  /// Opens the port. An error at this first opening is reported for the user to correct; later the connection waits.
   package func open(_ poller: inout Poller, at now: Instant) throws(SerialPortError) {
     try open(path, &poller, at: now)
   }
@@ -299,7 +300,7 @@ package final class ReceiverConnection {
   ) throws(SerialPortError) {
     let lineRate = try line.readBaudRate()
     let session = makeSession(of: line, lineRate, at: now)
-    // The frame precedes the first opening only.
+    // The frame only precedes the first opening.
     settings.unfinishedFrame = nil
     if let descriptor = line.fileDescriptor { try poller.addPort(descriptor, token: token) }
     link = ReceiverLink(line, session, token: token)
@@ -308,7 +309,7 @@ package final class ReceiverConnection {
     if let notice { events.append(.notice(notice)) }
   }
 
-  /// Takes the result of reaching a source of the network.
+  /// Handles the result of connecting to a network source.
   private func finishOpening(_ poller: inout Poller, at now: Instant) {
     guard let outcome = reopening.network?.takeOutcome(&poller) else { return }
     reopening.network = nil
@@ -321,12 +322,12 @@ package final class ReceiverConnection {
       }
     } catch {
       reopening.networkFailed(at: now)
-      // A loss was reported; further failures are not.
+      // A loss was reported; further failures are not reported.
       if !hasReceived { events.append(.unreachable(error)) }
     }
   }
 
-  /// Reports once what a source that takes no bytes does not allow.
+  /// Reports once the restriction of a source that does not accept bytes.
   private func noteCapabilities(of line: NetworkLine) {
     guard settings.intent != .readOnly, !hasReceived, let text = line.notice else { return }
     events.append(.notice("\(path): \(text)"))
@@ -338,7 +339,7 @@ package final class ReceiverConnection {
     reopening.network = nil
   }
 
-  /// Passes on what a line that another program reads has reported.
+  /// Forwards the report of a line that another program reads.
   private func followReports() {
     while let text = read({ $0.line.takeNotice() }) { events.append(.notice(text)) }
     guard let found = read({ $0.line.identity }), found != identity else { return }
@@ -414,7 +415,7 @@ package final class ReceiverConnection {
     } else if let replay = reopening.replay {
       resume(replay, &poller, at: now)
     } else if let due = reopening.retry.due, now >= due {
-      // The loss was reported; further failures are not.
+      // The loss was reported; further failures are not reported.
       do { try open(&poller, at: now) } catch { reopening.retry.failed(at: now) }
     }
   }
@@ -425,7 +426,7 @@ package final class ReceiverConnection {
     case .awaited: break
     case .back:
       reopening.replay = nil
-      // A line without a descriptor is not added to the poller, so that no error is possible.
+      // A line without a descriptor is not added to the poller, so an error is impossible.
       try? open(.polled(line), path, &poller, at: now)
     case .never:
       reopening.replay = nil
@@ -465,7 +466,7 @@ package final class ReceiverConnection {
     let result: SerialPort.ReadResult
     do {
       var span = buffer.mutableSpan
-      // The call is unsafe for types with invalid bit patterns; bytes have none.
+      // The call is unsafe for types with invalid bit patterns; bytes have no invalid patterns.
       var room = unsafe span.mutableBytes
       result = try link!.line.read(into: &room, at: now)
     } catch {

@@ -15,8 +15,8 @@ enum ReceiverLine: ~Copyable {
     switch address {
     case .port(let path):
       let port = try SerialPort(opening: path, access: access, baud: baud)
-      // The positions in a file are not those of this computer, and must not count as such. Only the commands for bytes read a
-      // file on standard input.
+      // The positions in a file are not those of this computer, and must not be used as such. Only the commands for
+      // bytes read a file on standard input.
       guard port.kind != .file || path == "/dev/stdin" else {
         throw SerialPortError(
           malformed: "is a file and not a receiver; name a device, or replay the file with replay:\(path)", path: path)
@@ -36,7 +36,7 @@ enum ReceiverLine: ~Copyable {
     }
   }
 
-  /// Takes a line that another program has opened. `baud` applies to lines with a rate.
+  /// Adopts a line that another program has opened. `baud` applies to lines with a rate.
   init(
     _ line: consuming ProvidedLine, _ path: String, access: SerialPort.Access, baud: UInt32?, at now: Instant
   ) throws(SerialPortError) {
@@ -75,7 +75,7 @@ enum ReceiverLine: ~Copyable {
     }
   }
 
-  /// When a polled line is due; nil for a port.
+  /// The time at which a polled line is due; nil for a port.
   var deadline: Instant? {
     switch self {
     case .port: nil
@@ -83,7 +83,7 @@ enum ReceiverLine: ~Copyable {
     }
   }
 
-  /// The rate of the line, baud; nil without a rate.
+  /// The rate of the line, baud; nil if it has none.
   var baudRate: UInt32? {
     switch self {
     case .port(let port): port.kind.hasLineSettings ? port.baudRate : nil
@@ -91,7 +91,7 @@ enum ReceiverLine: ~Copyable {
     }
   }
 
-  /// Returns the rate of the line, baud; nil without a rate. A port whose rate cannot be read is gone.
+  /// Returns the rate of the line, baud; nil if it has none. A port whose rate cannot be read counts as removed.
   func readBaudRate() throws(SerialPortError) -> UInt32? {
     switch self {
     case .port(let port): try port.readBaudRate()
@@ -107,7 +107,7 @@ enum ReceiverLine: ~Copyable {
     }
   }
 
-  /// Why a source of the network was lost; nil for another line.
+  /// The reason why a network source was lost; nil for another kind of line.
   var lossReason: SerialPortError? {
     switch self {
     case .port: nil
@@ -155,7 +155,7 @@ enum ReceiverLine: ~Copyable {
     }
   }
 
-  /// Writes as many bytes as the line takes now; see `SerialPort.write`.
+  /// Writes as many bytes as the line accepts now; see `SerialPort.write`.
   func write(_ bytes: RawSpan, at now: Instant) throws(SerialPortError) -> Int {
     switch self {
     case .port(let port): try port.write(bytes)
@@ -211,7 +211,7 @@ enum ReceiverLine: ~Copyable {
     }
   }
 
-  /// Sets the rate, and discards bytes that were received at the old one. A rate that the hardware lacks has no effect: the search
+  /// Sets the rate, and discards bytes that were received at the old one. An unsupported rate has no effect: the search
   /// continues.
   ///
   /// - Throws: ``SerialPortError`` if the line has another rate than the session assumes.
@@ -231,16 +231,16 @@ enum ReceiverLine: ~Copyable {
 
 /// A line that is not a port. It is read at its `deadline`.
 package protocol PolledLine: AnyObject {
-  /// When the line is read.
+  /// The time of the next read.
   var deadline: Instant? { get }
   /// A descriptor that also reports available bytes; nil for a line without one.
   var fileDescriptor: Int32? { get }
   var isWritable: Bool { get }
   /// The port of the receiver at the other end, if the kind of line determines it.
   var receiverPort: ReceiverPortNumber? { get }
-  /// The rate that the line itself determines, baud. It may change at each read. Nil without such a rate.
+  /// The rate that the line itself determines, baud. It may change at each read. Nil if there is no such rate.
   var givenRate: UInt32? { get }
-  /// The next message for the user about the line; nil without one.
+  /// The next message for the user about the line; nil if there is none.
   func takeNotice() -> String?
   /// The identity of the receiver if another program has polled it; `unknown` before that, and for other lines.
   var identity: LineIdentity { get }
@@ -248,7 +248,7 @@ package protocol PolledLine: AnyObject {
   /// Reads available bytes. `wouldBlock` if there are no more; the next read is due at `deadline`.
   @_lifetime(span: copy span)
   func read(into span: inout MutableRawSpan, at now: Instant) throws(SerialPortError) -> SerialPort.ReadResult
-  /// Writes as many bytes as the line takes. Returns their number.
+  /// Writes as many bytes as the line accepts. Returns their number.
   func write(_ bytes: RawSpan, at now: Instant) throws(SerialPortError) -> Int
 }
 

@@ -25,7 +25,7 @@ struct ReceiverLink: ~Copyable {
     self.token = token
   }
 
-  /// When the session, the read scheduler or a polled line is due; nil while reading is paused.
+  /// The time at which the session, the read scheduler or a polled line is due; nil while reading is paused.
   var deadline: Instant? {
     isPaused ? nil : isLent ? line.deadline : .earlier(.earlier(session.deadline, scheduler.idleUntil), line.deadline)
   }

@@ -56,7 +56,7 @@ final class ReplayLine: PolledLine {
   /// Continues the recording while the receiver is disconnected.
   func resume(at now: Instant) -> Resumption {
     while isAway {
-      // An unreadable recording ends there.
+      // An unreadable recording ends at this point.
       do { try load() } catch { return .never }
       guard let event = replay.play(at: now) else { return replay.isEnded ? .never : .awaited }
       take(event)
@@ -77,7 +77,7 @@ final class ReplayLine: PolledLine {
 
   func write(_ bytes: RawSpan, at now: Instant) throws(SerialPortError) -> Int { bytes.byteCount }
 
-  /// Reads as much of the file as the replay needs.
+  /// Reads the part of the file that the replay needs.
   private func load() throws(SerialPortError) {
     // The buffer is moved out while it is read, to avoid a copy.
     var buffer: [UInt8] = []
@@ -96,7 +96,7 @@ final class ReplayLine: PolledLine {
 
   private func read(into buffer: inout [UInt8]) throws(SerialPortError) -> SerialPort.ReadResult {
     var span = buffer.mutableSpan
-    // Bytes have no invalid bit patterns.
+    // Safe: bytes have no invalid bit patterns.
     var room = unsafe span.mutableBytes
     return try file.read(into: &room)
   }

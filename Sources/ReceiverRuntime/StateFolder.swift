@@ -2,7 +2,7 @@
 
 /// The folder of state that outlives a run.
 package enum StateFolder {
-  /// Returns the path of the folder; nil if there is no place for it.
+  /// Returns the path of the folder; nil if there is no location for it.
   ///
   /// - Parameters:
   ///   - isRoot: whether the process runs as root.

@@ -2,7 +2,7 @@
 
 /// A mistake in a command line, in the style of all messages of the programs: one line that ends with the next step.
 package enum UsageMistake {
-  /// Returns the line; nil if the text has no usage, so that it is the result of a request such as --help.
+  /// Returns the line; nil if the text has no usage: it is then the result of a request such as --help.
   ///
   /// - Parameters:
   ///   - message: the mistake, as swift-argument-parser describes it.
@@ -13,7 +13,7 @@ package enum UsageMistake {
     guard quoted.count == 3, !message.isEmpty else { return nil }
     var line = message.split(separator: "\n").map { String($0.trimmed) }.joined(separator: " ")
     while line.last == "." { line.removeLast() }
-    // A name in capital letters stays as it is.
+    // A name in capital letters is unchanged.
     let second = line.dropFirst().first
     if let first = line.first, second?.isUppercase != true {
       line = first.lowercased() + line.dropFirst()
@@ -21,7 +21,8 @@ package enum UsageMistake {
     return "\(line); see `\(quoted[1])`"
   }
 
-  /// Whether a line of the usage is the hint of a mistake. The help of a command with commands ends with another one.
+  /// Whether a line of the usage is the hint of a mistake. The help of a command with subcommands ends with a different
+  /// line.
   private static func isHint(_ line: Substring) -> Bool {
     line.hasPrefix("See '") && line.hasSuffix("for more information.")
   }

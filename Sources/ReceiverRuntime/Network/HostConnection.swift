@@ -20,7 +20,7 @@ final class HostConnection {
     }
   }
 
-  /// What the host is reached for.
+  /// The purpose of the connection.
   enum Use {
     /// A TCP connection; the server may have to grant a request first.
     case stream(awaitsReply: Bool)
@@ -29,9 +29,9 @@ final class HostConnection {
   }
 
   private(set) var attempt: HostConnecting
-  /// The socket of the address that is tried, or the one that is open. The poller has it with the token.
+  /// The socket of the address being tried, or the open socket. It is registered in the poller with the token.
   private(set) var socket: Socket?
-  /// The errno of the last refusal; 0 without one.
+  /// The errno of the last refusal; 0 if there is none.
   private(set) var lastErrno: Int32 = 0
   /// Whether the socket is connected.
   private(set) var isConnected = false
@@ -54,10 +54,10 @@ final class HostConnection {
     perform(&poller, at: now)
   }
 
-  /// When `wake` is due.
+  /// The time at which `wake` is due.
   var deadline: Instant? { attempt.deadline }
 
-  /// Takes an event of the poller, which may concern another descriptor.
+  /// Handles an event of the poller, which may concern another descriptor.
   func handle(_ event: Poller.Event, _ poller: inout Poller, at now: Instant) {
     switch event {
     case .woken: takeAddresses(at: now)
@@ -72,10 +72,10 @@ final class HostConnection {
     perform(&poller, at: now)
   }
 
-  /// The server has granted the request.
+  /// Records that the server has granted the request.
   func granted() { attempt.granted() }
 
-  /// The server does not grant the request, or has closed the connection.
+  /// Records that the server refuses the request, or has closed the connection.
   func ended(_ failure: HostConnecting.Failure, _ poller: inout Poller, at now: Instant) {
     attempt.ended(failure)
     perform(&poller, at: now)

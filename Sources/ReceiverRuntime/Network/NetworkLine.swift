@@ -10,13 +10,13 @@ final class NetworkLine: PolledLine {
   let isWritable: Bool
   let receiverPort: ReceiverPortNumber? = nil
   let givenRate: UInt32? = nil
-  /// Why the line was lost.
+  /// The reason why the line was lost.
   private(set) var lossReason: SerialPortError?
 
   private let source: NetworkSource
   private let path: String
   private let socket: HostConnection.Socket
-  /// Bytes that the reader has not taken.
+  /// Bytes that the reader has not read.
   private var remainder: ArraySlice<UInt8>
   /// The first bytes: a server that refuses a client may send the reason as text.
   private var beginning: [UInt8] = []
@@ -24,7 +24,7 @@ final class NetworkLine: PolledLine {
   /// Room for the longest datagram; empty for a stream.
   private var buffer: [UInt8] = []
 
-  /// - Parameter received: bytes of the receiver that have arrived already.
+  /// - Parameter received: bytes of the receiver that have already arrived.
   init(_ source: NetworkSource, _ path: String, _ socket: HostConnection.Socket, received: [UInt8]) {
     (self.source, self.path, self.socket) = (source, path, socket)
     isWritable = source.capabilities.isWritable
@@ -35,7 +35,7 @@ final class NetworkLine: PolledLine {
     }
   }
 
-  /// What the source does not allow, for the user; nil for one that takes bytes.
+  /// The restriction of the source, for the user; nil if it accepts bytes.
   var notice: String? { source.notice }
 
   var fileDescriptor: Int32? { socket.fileDescriptor }
@@ -88,7 +88,7 @@ final class NetworkLine: PolledLine {
     swap(&buffer, &self.buffer)
     defer { swap(&buffer, &self.buffer) }
     var elements = buffer.mutableSpan
-    // Bytes have no invalid bit patterns.
+    // Safe: bytes have no invalid bit patterns.
     var room = unsafe elements.mutableBytes
     do { return try socket.value.read(into: &room) } catch { throw lost("receiving fails (\(error.reason))") }
   }
@@ -99,7 +99,7 @@ final class NetworkLine: PolledLine {
     return error
   }
 
-  /// A serial port server that serves another client already closes with a line such as "Port already in use".
+  /// A serial port server that already serves another client closes with a line such as "Port already in use".
   private func closed() -> SerialPortError {
     let text = String(decoding: beginning.filter { $0 >= 0x20 && $0 < 0x7F }, as: UTF8.self)
     let isHeld = ["in use", "busy"].contains { text.lowercased().includes($0) }

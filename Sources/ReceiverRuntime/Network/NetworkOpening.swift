@@ -39,10 +39,10 @@ final class NetworkOpening {
     connection = HostConnection(to: source.host, port: source.port, use, token: token, &poller, at: now)
   }
 
-  /// When `wake` is due.
+  /// The time at which `wake` is due.
   var deadline: Instant? { connection.deadline }
 
-  /// Takes an event of the poller, which may concern another descriptor.
+  /// Handles an event of the poller, which may concern another descriptor.
   func handle(_ event: Poller.Event, _ poller: inout Poller, at now: Instant) {
     if connection.isConnected, request != nil {
       switch event {
@@ -59,7 +59,7 @@ final class NetworkOpening {
 
   func close(_ poller: inout Poller) { connection.close(&poller) }
 
-  /// The result, once; nil while the source is not reached. The poller has the socket no longer.
+  /// The result, once; nil while the source is not reached. The poller no longer has the socket.
   func takeOutcome(_ poller: inout Poller) -> Outcome? {
     if let failure = connection.attempt.failure { return .failed(error(failure)) }
     guard connection.attempt.isEstablished, let socket = connection.socket else { return nil }
@@ -95,7 +95,7 @@ final class NetworkOpening {
     swap(&buffer, &self.buffer)
     defer { swap(&buffer, &self.buffer) }
     var span = buffer.mutableSpan
-    // Bytes have no invalid bit patterns.
+    // Safe: bytes have no invalid bit patterns.
     var room = unsafe span.mutableBytes
     let result = try stream.value.read(into: &room)
     if result == .endOfInput { throw SerialPortError(gone: path) }

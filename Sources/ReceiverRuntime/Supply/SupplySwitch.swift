@@ -2,20 +2,20 @@
 
 /// The switch in the supply of a receiver, through the kernel.
 ///
-/// The functions of the C library take pointers, which is the reason for `unsafe` here. Each pointer is to memory that
-/// a value in this file owns, and is used within one call.
+/// `unsafe` because the functions of the C library take pointers. Each pointer refers to memory that a value in this
+/// file owns, and is used within one call.
 import CLinux
 import FileSystem
 import Glibc
 import SystemPackage
 
-/// Owns a supply switch. While the value exists, the receiver stays as it was set last. The state of a GPIO line after
-/// its release depends on the driver: a pull resistor on the board should keep the receiver on.
+/// Owns a supply switch. While the value exists, the switch keeps its last setting. The state of a GPIO line after its
+/// release depends on the driver: a pull resistor on the board should keep the receiver on.
 package struct SupplySwitch: ~Copyable {
   package let address: SupplySwitchAddress
   private let line: Int32
 
-  /// Opens the switch and sets it on.
+  /// Opens the switch and turns it on.
   package init(_ address: SupplySwitchAddress) throws(SupplySwitchError) {
     let line: Int32
     switch address.mechanism {
@@ -79,7 +79,7 @@ extension SupplySwitchError {
     }
   }
 
-  /// The exit code after sysexits.h.
+  /// The exit code, from sysexits.h.
   package var exitCode: Int32 {
     switch self {
     case .malformed: 64

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The address of the switch in the supply of a receiver, as the user names it.
+/// The address of the switch in the supply of a receiver, as given by the user.
 ///
 ///     gpio:gpiochip0/17                     a line of a GPIO chip, by number
 ///     gpio:gpiochip0/GNSS_EN,active-low     a line by name; low is on
 ///     file:/sys/devices/platform/gnss-supply/state=enabled/disabled
-///                                           a file, with the words for on and off; the default is 1/0
+///                                           a file, with the values for on and off; the default is 1/0
 ///     …,keeps-memory                        a backup supply preserves the receiver's time and orbits
 package struct SupplySwitchAddress: Sendable, Hashable {
   /// The kind of switch.
@@ -78,7 +78,7 @@ package struct SupplySwitchAddress: Sendable, Hashable {
   }
 }
 
-/// Why a switch cannot be used.
+/// The reason why a switch cannot be used.
 package enum SupplySwitchError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The text is not an address; the second value is the correct form.
   case malformed(String, String)
