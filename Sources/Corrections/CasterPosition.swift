@@ -10,8 +10,8 @@ import WireBytes
 ///             └─ corrections arrive ──▶ it is not needed
 ///
 /// A caster that computes corrections for a position sends none before it has a GGA sentence (RTCM 10410.1, source
-/// table field "nmea"). Other casters start by themselves; they do not receive the position, which is private. The
-/// value has no clock and no socket.
+/// table field "nmea"). Other casters start on their own; they do not receive the position, which is private. The value
+/// does not use a clock or sockets.
 package struct CasterPosition: Sendable {
   /// The time after which a caster without corrections is assumed to need a position.
   static let startTimeout = Milliseconds(5000)
@@ -21,21 +21,21 @@ package struct CasterPosition: Sendable {
   /// The last fix of the receiver.
   package var fix: Fix?
   private var dueAt: Instant?
-  /// Whether the caster has received a position. It then needs further ones.
+  /// Whether the caster has received a position. It then needs more of them.
   private var needsPosition = false
 
   package init() {}
 
-  /// When a sentence may be due; nil if none is.
+  /// The time at which a sentence may be due; nil if none is.
   package var deadline: Instant? { fix?.hasPosition == true ? dueAt : nil }
 
-  /// The caster has granted the stream.
+  /// Records that the caster has granted the stream.
   package mutating func connected(at now: Instant) { dueAt = now + Self.startTimeout }
 
-  /// Corrections arrived. A caster that has received a position before needs further ones.
+  /// Records that corrections arrived. A caster that has received a position needs more of them.
   package mutating func received() { if !needsPosition { dueAt = nil } }
 
-  /// The connection is closed.
+  /// Records that the connection is closed.
   package mutating func disconnected() {
     dueAt = nil
     needsPosition = false
@@ -48,7 +48,7 @@ package struct CasterPosition: Sendable {
     self.dueAt = now + Self.period
     var bytes = [UInt8](repeating: 0, count: 256)
     var span = bytes.mutableSpan
-    // Bytes have no invalid bit patterns.
+    // Safe: bytes have no invalid bit patterns.
     var room = unsafe span.mutableBytes
     let count = content.encode(talker: .gps, into: &room)
     return Array(bytes[..<count])
@@ -56,7 +56,7 @@ package struct CasterPosition: Sendable {
 }
 
 extension GGA {
-  /// The sentence for a fix; nil without a position.
+  /// The sentence for a fix; nil if it has no position.
   fileprivate init?(_ fix: Fix) {
     guard let latitude = fix.latitudeDegrees, let longitude = fix.longitudeDegrees else { return nil }
     self.init()

@@ -7,7 +7,7 @@ import MonotonicTime
 ///        ▲                  │ failed, timeout      │ lost, silent
 ///        └──── back-off ◀───┴──────────────────────┘
 ///
-/// Each reason of a loss is reported once, until corrections arrive again. The value has no clock and no socket.
+/// Each reason of a loss is reported once, until corrections arrive again. The value does not use a clock or sockets.
 package struct CorrectionLink: Sendable {
   /// The next step of the I/O code.
   package enum Action: Equatable, Sendable {
@@ -25,9 +25,9 @@ package struct CorrectionLink: Sendable {
   /// A source without corrections for this time has stalled: they arrive about every second.
   package static let silence = Milliseconds(45_000)
 
-  /// A connection that ends sooner is not reported if the ones before ended as soon.
+  /// A connection that ends sooner is not reported if the previous ones also ended early.
   static let shortLife = Milliseconds(10_000)
-  /// The number of short connections in a row that are reported like a single loss.
+  /// The number of consecutive short connections that are reported like a single loss.
   static let toleratedShortLives = 3
 
   private enum State { case waiting(until: Instant), connecting(until: Instant), open(until: Instant) }
@@ -36,14 +36,14 @@ package struct CorrectionLink: Sendable {
   private var pause = CorrectionLink.firstPause
   /// The reasons that were reported since corrections arrived.
   private var reported: Set<String> = []
-  /// The largest number of reasons: a caster chooses the words of some.
+  /// The largest number of reasons: a caster chooses the text of some.
   private static let mostReasons = 4
-  /// The time of the last connection, and the number of connections in a row that ended soon.
+  /// The time of the last connection, and the number of consecutive connections that ended early.
   private var connectedAt = Instant.zero
   private var shortLives = 0
   private var actions: [Action] = []
   private let name: String
-  /// Bytes have arrived that are not corrections, since the last corrections.
+  /// Whether bytes that are not corrections have arrived since the last corrections.
   private var hasOtherBytes = false
   private let silence: Milliseconds
   /// The state of the generator of the pauses' lengths; nil for pauses of exact length.
@@ -54,7 +54,7 @@ package struct CorrectionLink: Sendable {
   ///   - random: a seed with which pauses become up to a quarter longer, so that the clients of a caster that was restarted
   ///     do not return at the same time; nil for pauses of exact length.
   ///   - silence: the time after which it has stalled.
-  ///   - now: the present instant.
+  ///   - now: the current instant.
   package init(
     to name: String, random: UInt64? = nil, silence: Milliseconds = CorrectionLink.silence, at now: Instant
   ) {
@@ -64,13 +64,13 @@ package struct CorrectionLink: Sendable {
     state = .waiting(until: now)
   }
 
-  /// The reason of the last failure; nil without one.
+  /// The reason of the last failure; nil if there is none.
   package private(set) var lastFailure: String?
 
   /// Whether no connection is open or attempted.
   package var isWaiting: Bool { if case .waiting = state { true } else { false } }
 
-  /// When `wake` is due.
+  /// The time at which `wake` is due.
   package var deadline: Instant {
     switch state {
     case .waiting(let until), .connecting(let until), .open(let until): until
@@ -80,7 +80,7 @@ package struct CorrectionLink: Sendable {
   /// The next action; nil if there is nothing to do for now.
   package mutating func nextAction() -> Action? { actions.isEmpty ? nil : actions.removeFirst() }
 
-  /// Performs what is due. A call before the deadline has no effect.
+  /// Performs the actions that are due. A call before the deadline has no effect.
   package mutating func wake(at now: Instant) {
     guard now >= deadline else { return }
     switch state {
@@ -97,37 +97,38 @@ package struct CorrectionLink: Sendable {
     }
   }
 
-  /// The connection is established.
+  /// Records that the connection is established.
   ///
   /// - Parameters:
-  ///   - awaitsReply: whether a request was sent that the source has to grant first.
-  ///   - now: the present instant.
+  ///   - awaitsReply: whether a request was sent that the source must grant first.
+  ///   - now: the current instant.
   package mutating func connected(awaitsReply: Bool = false, at now: Instant) {
     guard case .connecting = state else { return }
     connectedAt = now
     state = awaitsReply ? .connecting(until: now + Self.connectTimeout) : .open(until: now + silence)
   }
 
-  /// The source has granted the request.
+  /// Records that the source has granted the request.
   package mutating func granted(at now: Instant) {
     guard case .connecting = state else { return }
     state = .open(until: now + silence)
   }
 
-  /// A source without a time limit for its silence is open: a file, or a FIFO that waits for its writer.
+  /// Records that a source without a time limit for silence is open: a file, or a FIFO that waits for its writer.
   package mutating func opened() { state = .open(until: Instant(nanoseconds: .max)) }
 
-  /// Bytes arrived that do not complete a correction.
+  /// Records bytes that do not complete a correction.
   package mutating func receivedOther() { hasOtherBytes = true }
 
-  /// Ends the connection, which is not needed for now. The next one follows after the first pause at the earliest.
+  /// Ends the connection, which is not needed for now. The next connection follows after the first pause at the
+  /// earliest.
   package mutating func stop(at now: Instant) {
     guard !isWaiting else { return }
     actions.append(.disconnect)
     state = .waiting(until: now + Self.firstPause)
   }
 
-  /// The source is connected again at once, as it is at another address.
+  /// Reconnects to the source at once, because its address has changed.
   package mutating func moved(at now: Instant) {
     guard case .connecting = state else { return }
     state = .connecting(until: now + Self.connectTimeout)
@@ -144,11 +145,11 @@ package struct CorrectionLink: Sendable {
     reported = []
   }
 
-  /// The connection attempt failed, or the connection is lost.
+  /// Handles a failed connection attempt or a lost connection.
   ///
   /// - Parameters:
   ///   - reason: the text for the user, with the next step if there is one.
-  ///   - now: the present instant.
+  ///   - now: the current instant.
   package mutating func failed(_ reason: String, at now: Instant) {
     if case .waiting = state { return }
     fail(reason, at: now)
@@ -169,7 +170,7 @@ package struct CorrectionLink: Sendable {
   /// Returns up to a quarter of the pause.
   private mutating func spread() -> Milliseconds {
     guard let seed = random else { return Milliseconds(0) }
-    // Knuth's MMIX generator; its upper bits are the random ones.
+    // Knuth's MMIX generator; only its upper bits are sufficiently random.
     let next = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
     random = next
     return Milliseconds((next >> 33) % (pause.count / 4 + 1))

@@ -7,18 +7,19 @@ import WireBytes
 /// The queue of RTCM 3 corrections from a source to a receiver: whole frames with a correct checksum, no more than the
 /// line can carry.
 ///
-/// If more arrive, the oldest observations are dropped as whole frames, because new observations are worth more. Of a
-/// message that describes the station only the newest is stored. The value has no clock and no source.
+/// If more arrive, the oldest observations are dropped as whole frames, because new observations are worth more. Of the
+/// messages that describe the station, only the newest of each is stored. The value does not use a clock or a source.
 package struct CorrectionQueue: ~Copyable {
   /// Older observations are dropped. Receivers ignore observations after 60 s by default (CFG-NAVSPG-CONSTR_DGNSSTO),
-  /// when newer ones have long arrived.
+  /// long after newer ones have arrived.
   package static let longestAge = Milliseconds(10_000)
   /// The capacity of the queue for a line without a rate, bytes.
   static let capacityWithoutRate = 32_768
   /// The maximum size of frames that are returned together, bytes, unless a single frame is longer.
   static let burst = 1024
 
-  /// The rate of the line, baud; nil without a rate. The capacity of the queue is what the line carries in a second.
+  /// The rate of the line, baud; nil if it has none. The capacity of the queue is the number of bytes that the line
+  /// carries in a second.
   package var lineRate: UInt32?
   /// The number of frames returned.
   package private(set) var passed: UInt64 = 0
@@ -27,7 +28,7 @@ package struct CorrectionQueue: ~Copyable {
   /// The number of bytes of the source that are not part of an RTCM 3 frame.
   package var skippedBytes: UInt64 { stream.counters.skippedBytes }
 
-  /// The station of the last observations, 0…4095; nil before any.
+  /// The station of the last observations, 0…4095; nil before the first.
   package private(set) var station: Int?
 
   private var stream = FrameStream()
@@ -47,7 +48,7 @@ package struct CorrectionQueue: ~Copyable {
   /// Whether no frame is queued.
   package var isEmpty: Bool { queue.isEmpty }
 
-  /// Takes bytes of the source. Returns whether they completed a correction.
+  /// Handles bytes of the source. Returns whether they completed a correction.
   @discardableResult
   package mutating func receive(_ bytes: RawSpan, at now: Instant) -> Bool {
     var frames: [Waiting] = []
@@ -96,7 +97,7 @@ package struct CorrectionQueue: ~Copyable {
     queued += frame.bytes.count
     let limit = lineRate.map { max(Int($0) / 10, 1029) } ?? Self.capacityWithoutRate
     while queued > limit, queue.count > 1 {
-      // Without an older observation the oldest frame is dropped.
+      // If there is no older observation, the oldest frame is dropped.
       let oldest = queue.dropLast().firstIndex { $0.isObservation } ?? 0
       queued -= queue[oldest].bytes.count
       queue.remove(at: oldest)
@@ -112,7 +113,7 @@ package struct CorrectionQueue: ~Copyable {
   }
 
   /// Returns the station of observations: DF003, the twelve bits after the message number (RTCM 10403.3, tables 3.5-1 and
-  /// 3.5-78). Other messages may be of a network.
+  /// 3.5-78). Other messages may belong to a network.
   private static func station(_ correction: borrowing RTCM3Frame, _ number: Int) -> Int? {
     guard isObservation(number), number != 4072, correction.payload.byteCount >= 3 else { return nil }
     return Int(correction.payload.bigEndian(1, as: UInt16.self) & 0x0FFF)

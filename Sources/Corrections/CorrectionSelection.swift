@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
-/// Which of several sources of corrections is used, and when it is connected.
+/// Selects one of several sources of corrections, and decides when to connect it.
 ///
 ///     off ── needed ──▶ connecting ── corrections ──▶ flowing        not needed: off
 ///                        ▲  ▲   │ failed              │ failed, stalled, at its end
@@ -9,8 +9,9 @@ import MonotonicTime
 ///                        │ a pause is over         │ every source pauses
 ///                        └────────────── waiting ◀─┘
 ///
-/// The sources are in the order of preference. A source that fails pauses (``CorrectionLink``), and the first one in the order
-/// that does not pause takes its place at once. A source that works is kept. The value has no clock and no socket.
+/// The sources are in the order of preference. A source that fails pauses (``CorrectionLink``), and the first source in
+/// the order that does not pause replaces it at once. A working source is kept. The value does not use a clock or
+/// sockets.
 package struct CorrectionSelection: Sendable {
   /// The next step of the I/O code.
   package enum Action: Equatable, Sendable {
@@ -21,7 +22,7 @@ package struct CorrectionSelection: Sendable {
     case report(String)
   }
 
-  /// What is done about corrections, for `sextant status`.
+  /// The state of the corrections, for `sextant status`.
   package enum State: String, Sendable {
     /// No program needs them, or the receiver does not measure.
     case off
@@ -32,22 +33,22 @@ package struct CorrectionSelection: Sendable {
     case flowing
   }
 
-  /// The number of redirects that are followed in a row (as the contract of `sextantd` has it).
+  /// The maximum number of consecutive redirects (as in the contract of `sextantd`).
   static let longestRedirection = 3
 
   private let sources: [CorrectionSource]
   private var links: [CorrectionLink]
-  /// Sources that are at their end: files.
+  /// Sources that have ended: files.
   private var ended: Set<Int> = []
   private var isNeeded = false
-  /// The source in use; nil while none is.
+  /// The source in use; nil if there is none.
   private var current: Int?
-  /// The caster in use: another one than the source's after a redirect.
+  /// The caster in use, which differs from the source's after a redirect.
   private var target: CorrectionSource?
   private var redirects = 0
   /// Whether corrections have arrived since the connection was made.
   private var isFlowing = false
-  /// The source that corrections came from last.
+  /// The source of the last corrections.
   private var lastFlowing: Int?
   /// The station of each source, and the sources whose change of the station was reported.
   private var stations: [Int: Int] = [:]
@@ -58,9 +59,9 @@ package struct CorrectionSelection: Sendable {
 
   /// - Parameters:
   ///   - sources: at least one, the preferred one first.
-  ///   - random: a seed for the lengths of pauses; nil for exact ones.
+  ///   - random: a seed for the lengths of pauses; nil for exact lengths.
   ///   - silence: the time after which a source without corrections has stalled.
-  ///   - now: the present instant.
+  ///   - now: the current instant.
   package init(
     _ sources: [CorrectionSource], random: UInt64? = nil, silence: Milliseconds = CorrectionLink.silence,
     at now: Instant
@@ -71,11 +72,11 @@ package struct CorrectionSelection: Sendable {
     }
   }
 
-  /// The source in use, also a caster that another one refers to; else the preferred one that is not at its end.
+  /// The source in use, including a caster after a redirect; otherwise the preferred one that has not ended.
   package var source: CorrectionSource? {
     target ?? sources.indices.first { !ended.contains($0) }.map { sources[$0] } ?? sources.first
   }
-  /// The source that is connected or being connected; nil while none is.
+  /// The source that is connected or being connected; nil if there is none.
   package var active: CorrectionSource? { target }
 
   package var state: State {
@@ -84,10 +85,10 @@ package struct CorrectionSelection: Sendable {
     return isFlowing ? .flowing : .connecting
   }
 
-  /// Whether every source is at its end.
+  /// Whether every source has ended.
   package var isAtEnd: Bool { ended.count == sources.count }
 
-  /// When `wake` is due; nil if nothing is.
+  /// The time at which `wake` is due; nil if nothing is due.
   package var deadline: Instant? {
     guard isNeeded else { return nil }
     if let current { return links[current].deadline }
@@ -109,7 +110,7 @@ package struct CorrectionSelection: Sendable {
     drain()
   }
 
-  /// Performs what is due. A call before the deadline has no effect.
+  /// Performs the actions that are due. A call before the deadline has no effect.
   package mutating func wake(at now: Instant) {
     guard isNeeded else { return }
     if let current {
@@ -125,24 +126,24 @@ package struct CorrectionSelection: Sendable {
     drain()
   }
 
-  /// The connection is established; `awaitsReply` as for `CorrectionLink`.
+  /// Records that the connection is established; `awaitsReply` as for `CorrectionLink`.
   package mutating func connected(awaitsReply: Bool, at now: Instant) {
     guard let current else { return }
     links[current].connected(awaitsReply: awaitsReply, at: now)
   }
 
-  /// A file or FIFO is open, whose silence has no time limit.
+  /// Records that a file or FIFO is open, whose silence has no time limit.
   package mutating func opened() { if let current { links[current].opened() } }
 
-  /// The source has granted the request.
+  /// Records that the source has granted the request.
   package mutating func granted(at now: Instant) { if let current { links[current].granted(at: now) } }
 
-  /// Bytes arrived that do not complete a correction.
+  /// Records bytes that do not complete a correction.
   package mutating func receivedOther() { if let current { links[current].receivedOther() } }
 
   /// Corrections arrived.
   ///
-  /// - Parameter station: the station of the last observations; nil before any.
+  /// - Parameter station: the station of the last observations; nil before the first.
   package mutating func received(station: Int?, at now: Instant) {
     guard let current else { return }
     isFlowing = true
@@ -164,7 +165,7 @@ package struct CorrectionSelection: Sendable {
     stations[current] = station
   }
 
-  /// The connection attempt failed, or the connection is lost.
+  /// Handles a failed connection attempt or a lost connection.
   ///
   /// - Parameter reason: the text for the user, with the next step if there is one.
   package mutating func failed(_ reason: String, at now: Instant) {
@@ -173,7 +174,7 @@ package struct CorrectionSelection: Sendable {
     drain()
   }
 
-  /// A caster does not send the stream: it refuses, or refers to another address.
+  /// Handles a caster that does not send the stream: it refuses, or redirects to another address.
   package mutating func refused(_ refusal: NTRIPResponse.Refusal, at now: Instant) {
     guard let current, let target, let location = refusal.location else { return failed(refusal.text, at: now) }
     guard redirects < Self.longestRedirection else {
@@ -190,7 +191,7 @@ package struct CorrectionSelection: Sendable {
     }
   }
 
-  /// The source has closed the connection.
+  /// Handles the end of the connection by the source.
   ///
   /// - Parameter hasReplied: whether it had sent anything.
   package mutating func closed(hasReplied: Bool, at now: Instant) {
@@ -203,7 +204,7 @@ package struct CorrectionSelection: Sendable {
     failed(text, at: now)
   }
 
-  /// A file is at its end.
+  /// Handles the end of a file.
   package mutating func reachedEnd(at now: Instant) {
     guard let current else { return }
     ended.insert(current)
@@ -212,7 +213,7 @@ package struct CorrectionSelection: Sendable {
     drain()
   }
 
-  /// Passes the actions of the link on. A link that has given up is followed by the next source, with the next `wake`: until
+  /// Forwards the actions of the link. After a link has given up, the next source follows with the next `wake`: until
   /// then the caller may still report the end of the same connection.
   private mutating func drain() {
     guard let index = current else { return }

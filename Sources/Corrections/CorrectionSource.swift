@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NetworkSources
 
-/// A source of corrections, as the user names it.
+/// A source of corrections, as named by the user.
 package enum CorrectionSource: Equatable, Sendable {
   /// `file:PATH`: a recording, replayed at its times.
   case file(String)
@@ -15,7 +15,7 @@ package enum CorrectionSource: Equatable, Sendable {
   /// a byte.
   case ntrip(host: String, port: UInt16, mount: String, credentials: String?, transport: Transport = .plain)
 
-  /// How the bytes of a caster travel.
+  /// The transport of a caster's bytes.
   package enum Transport: Equatable, Sendable {
     case plain
     /// Encrypted, with a check of the caster's certificate and name.
@@ -61,7 +61,7 @@ package enum CorrectionSource: Equatable, Sendable {
     return text.removingPrefix("ntrip://").map { ($0, .plain) }
   }
 
-  /// The source with a password that its name leaves out; unchanged if it names one, or no user.
+  /// The source with a password that its name omits; unchanged if it names one, or no user.
   package func withPassword(_ password: String) -> CorrectionSource {
     guard needsPassword, case .ntrip(let host, let port, let mount, let user?, let transport) = self else {
       return self
@@ -74,7 +74,7 @@ package enum CorrectionSource: Equatable, Sendable {
     if case .ntrip(_, _, _, let credentials?, _) = self { !credentials.contains(":") } else { false }
   }
 
-  /// Whether its name has a password, which other users see in the list of processes.
+  /// Whether its name has a password, which other users can see in the list of processes.
   package var namesPassword: Bool {
     if case .ntrip(_, _, _, let credentials?, _) = self { credentials.contains(":") } else { false }
   }
@@ -103,12 +103,12 @@ package enum CorrectionSource: Equatable, Sendable {
     }
   }
 
-  /// The caster that a caster refers to.
+  /// The caster to which another caster redirects.
   ///
-  /// User and password are kept for the same host and port only: another host has no claim to them.
+  /// User and password are kept only for the same host and port: another host must not receive them.
   ///
   /// - Parameter location: the field Location of its reply: an address of NTRIP or HTTP, or a path at the same host.
-  /// - Throws: the reason why it is not followed.
+  /// - Throws: the reason why the redirect is not followed.
   package func redirected(to location: String) throws(NTRIPResponse.Refusal) -> CorrectionSource {
     guard case .ntrip(let host, let port, _, let credentials, let transport) = self else { return self }
     let (plain, secured) = (["http://", "ntrip://"], ["https://", "ntrips://"])
@@ -188,7 +188,7 @@ package enum CorrectionSource: Equatable, Sendable {
 }
 
 extension String {
-  /// The rest after a prefix; nil without the prefix.
+  /// The rest after a prefix; nil if the prefix is missing.
   fileprivate func removingPrefix(_ prefix: String) -> String? {
     hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
   }

@@ -5,10 +5,10 @@ import WireBytes
 ///
 /// Casters of version 1 reply `ICY 200 OK`, or a `SOURCETABLE` if the mount point is unknown.
 package struct NTRIPResponse: Sendable {
-  /// Why a caster does not send the stream, with the next step.
+  /// The reason why a caster does not send the stream, with the next step.
   package struct Refusal: Error, Equatable, Sendable {
     package var text: String
-    /// The address that the caster refers to, if it does.
+    /// The address to which the caster redirects, if any.
     package var location: String?
 
     init(text: String, location: String? = nil) {
@@ -47,7 +47,7 @@ package struct NTRIPResponse: Sendable {
   /// Whether the caster has granted the stream.
   package var isGranted: Bool { if case .header = state { false } else { true } }
 
-  /// Takes the next bytes of the reply, and returns the bytes of the stream in them.
+  /// Handles the next bytes of the reply, and returns the stream's bytes in them.
   package mutating func receive(_ piece: RawSpan) throws(Refusal) -> [UInt8] {
     var stream: [UInt8] = []
     for index in 0..<piece.byteCount {
@@ -123,7 +123,7 @@ package struct NTRIPResponse: Sendable {
 
   private func afterLine(_ length: Int) -> State { length == 0 ? .ended : .chunk(remaining: length) }
 
-  /// Returns the value of a field of the header; nil without the field.
+  /// Returns the value of a field of the header; nil if there is no such field.
   private func field(_ name: String, _ text: String) -> String? {
     for line in text.split(whereSeparator: \.isNewline) {
       guard let colon = line.firstIndex(of: ":"), line[..<colon].lowercased() == name else { continue }

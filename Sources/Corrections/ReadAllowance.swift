@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
-/// The number of bytes that are read of a source of corrections in a second. Corrections of all systems are a few kilobytes a
-/// second; a source that sends as fast as the network does would cost a core. What is not read stays in the network, which
-/// makes the source wait.
+/// Limits the number of bytes that are read from a source of corrections per second. Corrections of all systems are a
+/// few kilobytes per second; a source that sends at network speed would use a whole core. Unread bytes stay in the
+/// network, which makes the source wait.
 package struct ReadAllowance: Sendable {
   /// Bytes a second.
   package static let bytes = 131_072
@@ -14,7 +14,7 @@ package struct ReadAllowance: Sendable {
 
   package init() {}
 
-  /// Notes that bytes were read. Returns when the next read may be; nil for at once.
+  /// Records that bytes were read. Returns the time of the next read; nil for at once.
   package mutating func read(_ count: Int, at now: Instant) -> Instant? {
     if now >= begin + Self.period { (begin, used) = (now, 0) }
     used += count

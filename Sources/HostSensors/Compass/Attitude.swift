@@ -3,8 +3,8 @@ import Glibc
 
 /// The direction in which a device points, from the magnetic field and the vertical, both along its axes.
 enum Attitude {
-  /// The share of the vertical above which the top points too steeply up or down for a direction: 60°. The direction of the
-  /// back is used then, which is the same for a device that was raised before the eyes.
+  /// The fraction of the vertical above which the top points too steeply up or down to define a direction: 60°. The
+  /// direction of the back is then used, which is the same for a device that was raised to the eyes.
   private static let steep = 0.866
 
   struct Direction {
@@ -22,7 +22,7 @@ enum Attitude {
     let up = up / up.length
     let east = field.cross(up)
     let horizontal = east.length
-    // 1° from the vertical. A share also fits drivers with another unit.
+    // 1° from the vertical. A fraction also fits drivers with another unit.
     guard horizontal > 0.02 * field.length else { return nil }
     let north = up.cross(east)
     let pointer = abs(up.y) > steep ? SIMD3(0, 0, up.y > 0 ? -1.0 : 1.0) : SIMD3(0, 1, 0)

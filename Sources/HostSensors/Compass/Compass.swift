@@ -7,7 +7,7 @@ package struct CompassReading: Hashable, Sendable {
   package var magneticDegrees: Double
   /// One standard deviation; negative if the heading is not valid.
   package var accuracyDegrees: Double
-  /// The measured field with the device's own, along the device's axes.
+  /// The measured field, including the device's own, along the device's axes.
   package var fieldMicrotesla: SIMD3<Double>
 
   package init(magneticDegrees: Double, accuracyDegrees: Double, fieldMicrotesla: SIMD3<Double>) {
@@ -17,30 +17,30 @@ package struct CompassReading: Hashable, Sendable {
   }
 }
 
-/// A compass from a magnetometer and, if there is one, an accelerometer. It takes their measurements and the time, returns
-/// headings, and learns the device's own field. It has no sensor and no clock.
+/// A compass from a magnetometer and, if there is one, an accelerometer. Its inputs are measurements and the time; it
+/// returns headings, and learns the device's own field. It does not use sensors or a clock.
 package struct Compass: Sendable {
   package enum Event: Hashable, Sendable {
-    /// The device has to be turned around, as its own field is unknown or has changed.
+    /// The device must be turned around, because its own field is unknown or has changed.
     case calibrationWanted
     case calibrated
-    /// The calibration has to be stored for the next run.
+    /// The calibration must be stored for the next run.
     case keep(FieldCalibration)
   }
 
-  /// The time constant of the smoothing, seconds, as of a compass needle.
+  /// The time constant of the smoothing, seconds, like a compass needle.
   static let smoothingSeconds = 0.25
   /// The time without a valid calibration after which one is requested.
   static let uncertaintyTimeout = Milliseconds(3000)
-  /// The difference from the stored calibration from which a new one is stored.
+  /// The difference from the stored calibration above which a new one is stored.
   static let significantMicrotesla = 1.0
-  /// The shortest time between two stores, as flash memory wears.
+  /// The shortest time between two stores, to limit wear of flash memory.
   static let keepInterval = Milliseconds(60_000)
   /// The strengths of the earth's field (World Magnetic Model 2025).
   static let earthMicrotesla = 22.0...67
-  /// The share of the calibrated strength by which a disturbed field differs.
+  /// The fraction of the calibrated strength by which a disturbed field differs.
   static let disturbance = 0.3
-  /// The difference from gravity above which an acceleration does not give the vertical, m/s².
+  /// The difference from gravity above which an acceleration does not show the vertical, m/s².
   static let motion = 2.0
 
   /// The device's own field; nil while unknown.
@@ -61,16 +61,16 @@ package struct Compass: Sendable {
     kept = calibration
   }
 
-  /// Returns the oldest event; nil without an event.
+  /// Returns the oldest event; nil if there is none.
   package mutating func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
 
-  /// Takes a measurement.
+  /// Handles a measurement.
   ///
   /// - Parameters:
   ///   - measured: the magnetic field along the device's axes, microtesla.
-  ///   - acceleration: at the same time, m/s²; that of a stationary device points up. nil without an accelerometer, for a level
-  ///     device.
-  /// - Returns: nil if the field is vertical and gives no direction.
+  ///   - acceleration: at the same time, m/s²; for a stationary device it points up. nil if there is no accelerometer,
+  ///     for a level device.
+  /// - Returns: nil if the field is vertical and does not define a direction.
   package mutating func receive(
     field measured: SIMD3<Double>, acceleration: SIMD3<Double>?, at now: Instant
   ) -> CompassReading? {
@@ -89,7 +89,7 @@ package struct Compass: Sendable {
 
   // MARK: Smoothing
 
-  /// Returns the weight of a measurement by the time since the one before.
+  /// Returns the weight of a measurement, from the time since the previous one.
   private func share(seconds: Double) -> Double { seconds / (seconds + Self.smoothingSeconds) }
 
   private func mixed(_ old: SIMD3<Double>?, _ new: SIMD3<Double>, _ weight: Double) -> SIMD3<Double> {
@@ -119,7 +119,7 @@ package struct Compass: Sendable {
 
   private mutating func learn(_ measured: SIMD3<Double>, at now: Instant) {
     guard let found = search.receive(measured, prior: calibration?.offsetMicrotesla ?? SIMD3()) else { return }
-    // A calibration about one axis does not replace one about all axes while that is valid.
+    // A calibration about one axis does not replace a valid calibration about all axes.
     if let calibration, calibration.isSpatial, !found.isSpatial, !isWanted { return }
     calibration = found
     uncertainSince = nil
@@ -157,7 +157,7 @@ package struct Compass: Sendable {
     }
   }
 
-  /// Has the last calibration stored, whatever the time since the last store.
+  /// Requests the storage of the last calibration, regardless of the time since the last one.
   package mutating func finish() {
     guard let calibration, calibration != kept else { return }
     kept = calibration

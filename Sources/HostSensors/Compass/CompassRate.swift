@@ -4,7 +4,7 @@ import MonotonicTime
 /// The rate at which a compass is read: as high as its clients can use, and no higher than the sensor's.
 package enum CompassRate {
   /// - Parameters:
-  ///   - filterDegrees: the smallest change that a client needs; 0 and below for every one.
+  ///   - filterDegrees: the smallest change that a client needs; 0 or less for every change.
   ///   - sensorPeriodSeconds: the sensor's own period.
   package static func period(filterDegrees: Double, sensorPeriodSeconds: Double?) -> Milliseconds {
     // A hand turns a device by 5° in a tenth of a second; less detail needs fewer reads.

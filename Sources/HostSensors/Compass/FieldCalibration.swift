@@ -4,8 +4,8 @@
 package struct FieldCalibration: Hashable, Sendable {
   /// Along the device's axes, microtesla.
   package var offsetMicrotesla: SIMD3<Double>
-  /// The strength of the remaining field: of the earth's field, or of its horizontal part if the device was turned about one
-  /// axis only.
+  /// The strength of the remaining field: of the earth's field, or of its horizontal part if the device was turned
+  /// about only one axis.
   package var strengthMicrotesla: Double
   /// The variation of the strength while the device is turned, one standard deviation.
   package var residualMicrotesla: Double
@@ -22,13 +22,13 @@ package struct FieldCalibration: Hashable, Sendable {
 }
 
 /// The search for the device's own field while the device is used. The strength of the earth's field does not depend on the
-/// device's attitude, so measurements lie on a sphere around the device's own field (or on a circle, if it turns about one
-/// axis only, as in a vehicle).
+/// device's attitude, so measurements lie on a sphere around the device's own field (or on a circle, if it turns about
+/// only one axis, as in a vehicle).
 struct CalibrationSearch: Sendable {
-  /// The distance from a kept measurement below which another one adds nothing.
+  /// The distance from a kept measurement below which another one adds no information.
   static let spacingMicrotesla = 4.0
   /// The number of kept measurements, enough for a sphere in steps of 25°. New ones replace the oldest, so that a change of
-  /// the device is noticed.
+  /// the device is detected.
   static let capacity = 96
   /// The spread of measurements along an axis (one standard deviation) below which the axis is unknown.
   static let spreadMicrotesla = 4.0
@@ -36,15 +36,15 @@ struct CalibrationSearch: Sendable {
   static let sectors = 6
   /// Plausible strengths: the horizontal part is 8 µT and more outside the polar regions, the whole is 67 µT at most.
   static let strengths = 8.0...80
-  /// The largest deviation from the sphere, as a share of its radius.
+  /// The largest deviation from the sphere, as a fraction of its radius.
   static let roundness = 0.1
 
   private var points: [SIMD3<Double>] = []
   private var oldest = 0
 
-  /// Takes a measurement. Returns a new calibration if it makes one possible.
+  /// Handles a measurement. Returns a new calibration if it makes one possible.
   ///
-  /// - Parameter prior: the present offset, which stays along an axis about which the device was not turned.
+  /// - Parameter prior: the current offset, which is kept along an axis about which the device was not turned.
   mutating func receive(_ field: SIMD3<Double>, prior: SIMD3<Double>) -> FieldCalibration? {
     guard !points.contains(where: { ($0 - field).length < Self.spacingMicrotesla }) else { return nil }
     if points.count < Self.capacity {
@@ -56,8 +56,9 @@ struct CalibrationSearch: Sendable {
     return points.count < 8 ? nil : fit(prior)
   }
 
-  /// Least squares for the centre c of a sphere: |q|² = 2 q·c + k for each q, a measurement relative to the mean of all. As
-  /// the q sum up to 0, k drops out, and along each main axis of their scatter S the centre is ½ (e · Σ q|q|²) / λ.
+  /// Least squares for the centre c of a sphere: |q|² = 2 q·c + k for each q, a measurement relative to the mean of
+  /// all. Because the sum of all q is 0, k cancels, and along each main axis of their scatter S the centre is ½ (e · Σ
+  /// q|q|²) / λ.
   private func fit(_ prior: SIMD3<Double>) -> FieldCalibration? {
     let count = Double(points.count)
     let mean = points.reduce(SIMD3(), +) / count

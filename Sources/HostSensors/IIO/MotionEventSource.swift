@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The descriptor of an accelerometer's events. The calls of the C library take pointers, which is the reason for `unsafe`
-// here; each pointer is to memory that a value in this file owns, and none leaves the call.
+// The descriptor of an accelerometer's events. `unsafe` because the calls of the C library take pointers; each refers
+// to memory that a value in this file owns, and does not escape the call.
 import CLinux
 import FileSystem
 import Glibc
 
-/// An accelerometer that reports movements by itself, as long as the object lives.
+/// An accelerometer that reports movements on its own, as long as the object exists.
 package final class MotionEventSource: Sendable {
   /// Readable after an event.
   package let fileDescriptor: Int32
@@ -37,7 +37,7 @@ package final class MotionEventSource: Sendable {
     if fileDescriptor >= 0 { close(fileDescriptor) }
   }
 
-  /// Discards the events. Returns false if the device is gone.
+  /// Discards the events. Returns false if the device was removed.
   package func drain() -> Bool {
     // struct iio_event_data: the event and its time.
     var buffer = [UInt8](repeating: 0, count: 16 * 16)

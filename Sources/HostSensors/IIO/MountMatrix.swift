@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The rotation of a sensor in its device: three rows that the sensor's vector is multiplied with (mount-matrix.txt of the
-/// kernel's device tree bindings). In the device's frame x points to the right, y to the top, z out of the front.
+/// The rotation of a sensor in its device: three rows by which the sensor's vector is multiplied (mount-matrix.txt of
+/// the kernel's device tree bindings). In the device's frame x points to the right, y to the top, z out of the front.
 package struct MountMatrix: Hashable, Sendable {
   private let first, second, third: SIMD3<Double>
 
@@ -16,8 +16,8 @@ package struct MountMatrix: Hashable, Sendable {
 
   /// Reads the text of `in_mount_matrix`: `a, b, c; d, e, f; g, h, i`.
   ///
-  /// - Returns: nil for another count of numbers, or for a volume that is not about 1 (−1 for a mirrored sensor, which some
-  ///   drivers have).
+  /// - Returns: nil for another count of numbers, or for a volume that is not about 1 (−1 for a mirrored sensor, as in
+  ///   some drivers).
   package init?(parsing text: some StringProtocol) {
     let rows = text.split(separator: ";").map { row in
       row.split(separator: ",").map { Double(String($0.filter { !$0.isWhitespace })) }

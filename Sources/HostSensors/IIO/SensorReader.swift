@@ -2,10 +2,10 @@
 import FileSystem
 import SystemPackage
 
-/// Reads a sensor. A read can take as long as a measurement of the sensor, up to some hundred milliseconds at its slowest
-/// rate.
+/// Reads a sensor. A read can take as long as a measurement of the sensor, up to a few hundred milliseconds at its
+/// slowest rate.
 package struct SensorReader: Sendable {
-  /// The sensor does not answer: it is gone, or its bus has a fault.
+  /// The sensor does not answer: it was removed, or its bus has a fault.
   package struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
     package var path: String
     /// nil if the content is not a number.

@@ -14,7 +14,8 @@ package struct SensorTree: Sendable {
   /// - Parameter root: the mount point of sysfs.
   package init(root: String = "/sys") { self.root = root }
 
-  /// Returns the first sensor of a quantity by the kernel's numbers; nil without one. Reads small files only.
+  /// Returns the first sensor of a quantity, in the order of the kernel's numbers; nil if there is none. Reads only
+  /// small files.
   package func first(_ quantity: TriaxialSensor.Quantity) -> Found? {
     for path in devices() {
       if let sensor = TriaxialSensor(quantity, attribute: { AttributeFile.read("\(path)/\($0)") }) {
@@ -24,7 +25,7 @@ package struct SensorTree: Sendable {
     return nil
   }
 
-  /// Whether there is a sensor of a quantity, by the names of its files and without a measurement.
+  /// Whether there is a sensor of a quantity, determined from the names of its files, without a measurement.
   package func has(_ quantity: TriaxialSensor.Quantity) -> Bool {
     devices().contains { FileLookup.exists("\($0)/in_\(quantity.rawValue)_x_raw") }
   }

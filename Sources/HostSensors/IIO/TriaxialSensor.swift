@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A sensor of three axes of the kernel's industrial I/O, /sys/bus/iio: the scale, offset and axes of its numbers. It is made
-/// from the sensor's attributes and reads no file (Documentation/ABI/testing/sysfs-bus-iio).
+/// from the sensor's attributes and does not read files (Documentation/ABI/testing/sysfs-bus-iio).
 package struct TriaxialSensor: Hashable, Sendable {
   /// The measured quantity.
   package enum Quantity: String, Sendable, CaseIterable {
-    /// `in_magn`: gauss by the ABI, microtesla here.
+    /// `in_magn`: gauss in the ABI, microtesla here.
     case magneticField = "magn"
     /// `in_accel`: m/s².
     case acceleration = "accel"
@@ -25,7 +25,7 @@ package struct TriaxialSensor: Hashable, Sendable {
   private let offset: SIMD3<Double>
   private let mount: MountMatrix
 
-  /// - Parameter attribute: returns the content of a file in the device's folder; nil without one.
+  /// - Parameter attribute: returns the content of a file in the device's folder; nil if there is none.
   /// - Returns: nil if the device does not measure this in three axes, or has no scale for it.
   package init?(_ quantity: Quantity, attribute: (String) -> String?) {
     let prefix = "in_\(quantity.rawValue)"
@@ -48,7 +48,8 @@ package struct TriaxialSensor: Hashable, Sendable {
     name = (attribute("name") ?? "").split(whereSeparator: \.isWhitespace).joined(separator: " ")
     self.scale = scale * quantity.factor * Self.scaleCorrection(name, scale.x)
     offset = numbers("offset") ?? SIMD3()
-    // The newest name has the quantity, an older one is for the whole device, the oldest is a driver's own.
+    // The newest name contains the quantity, an older one applies to the whole device, and the oldest is
+    // driver-specific.
     let matrices = ["\(prefix)_mount_matrix", "in_mount_matrix", "mount_matrix"]
     mount = matrices.lazy.compactMap(attribute).first.flatMap(MountMatrix.init(parsing:)) ?? .identity
     let frequency = number("\(prefix)_sampling_frequency") ?? number("sampling_frequency")
@@ -61,7 +62,7 @@ package struct TriaxialSensor: Hashable, Sendable {
     ["hmc5843", "hmc5883", "hmc5883l", "hmc5983"].contains(name) && abs(scale) < 1e-4 ? 100 : 1
   }
 
-  /// The size of a step of the raw numbers, the drivers' unit of thresholds: microtesla or m/s².
+  /// The size of a step of the raw numbers, which drivers use as the unit of thresholds: microtesla or m/s².
   package var step: Double { abs(scale.x) }
 
   /// Returns the value of raw numbers, microtesla or m/s², along the device's axes.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireBytes
 
-/// The files of an accelerometer's `events` folder, and the texts for them, that have its driver report a movement by itself
-/// (Documentation/ABI/testing/sysfs-bus-iio). It is made from the names of the files and the sensor's scale, and reads no
-/// file.
+/// The files of an accelerometer's `events` folder, and the texts for them, that make its driver report movements
+/// (Documentation/ABI/testing/sysfs-bus-iio). It is made from the names of the files and the sensor's scale, and does
+/// not read files.
 ///
 /// Two kinds of events report a movement and not gravity: the rate of change (`roc`) and the magnitude without its slow part
 /// (`mag_adaptive`). Plain thresholds include gravity and are not used.

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
-/// Detects by an accelerometer that a stationary device is moved. It takes a measurement every `period`, and has no sensor
-/// and no clock.
+/// Detects with an accelerometer that a stationary device is moved. It expects a measurement every `period`, and does
+/// not use a sensor or a clock.
 ///
-/// A stationary device measures gravity in a constant direction. A vehicle that drives shakes it by some tenths of m/s², and a
-/// hand that picks it up turns it. Either shows as a difference from the mean of earlier measurements. One difference may be a
-/// slammed door; two of three are a movement.
+/// A stationary device measures gravity in a constant direction. A moving vehicle shakes it by a few tenths of m/s²,
+/// and a hand that picks it up turns it. Both cause a difference from the mean of earlier measurements. One difference
+/// may be a slammed door; two of three are a movement.
 package struct MovementWatch: Sendable {
   /// The period of measurements: long enough for an idle host; a movement is detected within three of them.
   package static let period = Milliseconds(2000)
-  /// The difference that counts, m/s²: ten times the noise of a phone's sensor, a tilt of 2°.
+  /// The threshold of the difference, m/s²: ten times the noise of a phone's sensor, a tilt of 2°.
   static let threshold = 0.35
-  /// The weight of a new measurement in the mean, as sensors drift with their temperature.
+  /// The weight of a new measurement in the mean, because sensors drift with their temperature.
   static let drift = 0.1
 
   private var mean: SIMD3<Double>?
@@ -21,7 +21,7 @@ package struct MovementWatch: Sendable {
 
   package init() {}
 
-  /// Takes a measurement, m/s² in any axes. Returns whether the device is moved.
+  /// Handles a measurement, m/s² in any axes. Returns whether the device is moved.
   package mutating func receive(_ acceleration: SIMD3<Double>) -> Bool {
     guard let mean else {
       self.mean = acceleration
@@ -32,7 +32,7 @@ package struct MovementWatch: Sendable {
     differed = (differs, differed.0)
     self.mean = differs ? mean : mean + (acceleration - mean) * Self.drift
     if isMovement {
-      // Later measurements are compared with the new position.
+      // Later measurements are compared with the new attitude.
       self.mean = nil
       differed = (false, false)
     }
