@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireBytes
 
-/// A line of JSON that is written field by field into memory that is reused for each line.
+/// A line of JSON, written field by field into memory that is reused for each line.
 ///
 /// Numbers are written from integers, so that a value has exactly the digits of its source.
 package struct JSONLine: ~Copyable {
   package enum LineEnd: Sendable {
     case lineFeed
-    /// That of gpsd's protocol.
+    /// The value in gpsd's protocol.
     case carriageReturnLineFeed
   }
 
@@ -236,7 +236,7 @@ package struct JSONLine: ~Copyable {
   /// escaped as well.
   package mutating func string(_ text: String) {
     buffer.append(UInt8(ascii: "\""))
-    // C1 is U+0080 to U+009F: in UTF-8 C2, and then the number.
+    // C1 is U+0080 to U+009F: in UTF-8, C2 followed by the number.
     var isAfterC2 = false
     for byte in text.utf8 {
       if isAfterC2 {

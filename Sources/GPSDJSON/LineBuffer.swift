@@ -46,7 +46,7 @@
     count &+= 1
   }
 
-  /// Appends a static string, whose bytes live as long as the program.
+  /// Appends a static string, whose bytes exist as long as the program.
   @inline(__always)
   mutating func append(_ text: StaticString) {
     let length = text.utf8CodeUnitCount

@@ -5,7 +5,7 @@ extension JSONLine {
   /// Writes gpsd's SKY object for the satellites of an epoch, and a line end.
   ///
   /// - Parameters:
-  ///   - geometry: the dilutions by the satellites, for those that the receiver does not send.
+  ///   - geometry: the dilutions computed from the satellites, for those that the receiver does not send.
   ///   - device: the path of the receiver; absent if nil.
   package mutating func sky(
     _ sky: borrowing Sky, _ fix: Fix, geometry: Dilutions? = nil, device: String? = nil
@@ -21,7 +21,7 @@ extension JSONLine {
     endLine()
   }
 
-  /// Writes a SKY object with the dilutions of precision only, for a receiver that does not report satellites.
+  /// Writes a SKY object with only the dilutions of precision, for a receiver that does not report satellites.
   package mutating func dilutions(_ fix: Fix, device: String? = nil) {
     beginSky(fix, nil, device: device)
     field("uSat", fix.satellitesUsed)

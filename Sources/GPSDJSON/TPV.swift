@@ -6,7 +6,7 @@ extension JSONLine {
   /// are absent.
   ///
   /// - Parameters:
-  ///   - geometry: the dilutions by the satellites, for `epx` and `epy` of a receiver that sends none.
+  ///   - geometry: the dilutions computed from the satellites, for `epx` and `epy` if the receiver does not send them.
   ///   - device: the path of the receiver; absent if nil.
   ///   - isForOldClients: whether `alt` is written too, which gpsd 3.20 has replaced by `altHAE` and `altMSL`.
   package mutating func tpv(
@@ -33,8 +33,8 @@ extension JSONLine {
     endLine()
   }
 
-  /// Half of the last digit of a sentence's time, hhmmss.ss, in seconds: the accuracy of a time that the receiver sends
-  /// without one. gpsd assumes the same.
+  /// Half of the last digit of a sentence's time, hhmmss.ss, in seconds: used as the accuracy of a time without one.
+  /// gpsd assumes the same.
   private static var roundingOfSentences: Double { 0.005 }
 
   private mutating func position(_ fix: Fix, _ geometry: Dilutions?) {

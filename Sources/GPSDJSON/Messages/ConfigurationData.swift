@@ -11,8 +11,8 @@ extension FieldLayout {
 
 extension JSONLine {
   /// Writes configuration items as an array of `{"key":"CFG-RATE-MEAS","id":807469057,"value":0.1}`, values in the unit
-  /// of the item. An item that the database lacks has no key, and its value is the unsigned number. Returns false if
-  /// bytes remain that are not a pair.
+  /// of the item. An item that is not in the database has no key, and its value is the unsigned number. Returns false
+  /// if bytes remain that are not a pair.
   mutating func configuration(_ bytes: RawSpan, _ key: StaticString) -> Bool {
     beginArray(key)
     var pairs = ConfigurationPairs(bytes)

@@ -11,7 +11,7 @@ struct SentencePrinter: FieldVisitor, ~Copyable, ~Escapable {
   private let bytes: RawSpan
   private var reader: FieldReader
   private var line: JSONLine
-  /// The number of fields of a round of the group, of remaining rounds, and of printed fields of this round.
+  /// The number of fields in a round of the group, of remaining rounds, and of printed fields of this round.
   private var roundSize = 0
   private var remainingRounds = 0
   private var printedInRound = 0

@@ -20,7 +20,7 @@ extension JSONLine {
     }
     quoted(declared.name)
     position(offset, frame.bytes.byteCount)
-    // A poll is often a frame without payload, whatever its reply has.
+    // A poll is often a frame without payload, regardless of its reply.
     guard frame.payload.isEmpty else { return true }
     beginObject("fields")
     endObject()
@@ -42,7 +42,7 @@ extension JSONLine {
     put(raw: UInt8(ascii: "\""))
   }
 
-  /// Writes all fields except the reserved ones. Returns false if bytes remain that belong to no field.
+  /// Writes all fields except the reserved ones. Returns false if there are bytes that do not belong to a field.
   private mutating func fields(_ payload: RawSpan, _ layout: MessageLayout) -> Bool {
     beginObject("fields")
     var cursor = FieldCursor(layout)
@@ -118,7 +118,7 @@ extension JSONLine {
     value(field.unsigned(in: payload, at: offset), field.type, field.scale)
   }
 
-  /// Writes a value on the wire, multiplied with its scale.
+  /// Writes a value on the wire, multiplied by its scale.
   mutating func value(_ bits: UInt64, _ type: FieldLayout.WireType, _ scale: FieldLayout.Scale) {
     switch type {
     case .r4: real(Float(bitPattern: UInt32(truncatingIfNeeded: bits)), scale)

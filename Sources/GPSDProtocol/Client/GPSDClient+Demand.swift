@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
-/// The most that clients of gpsd may require of the receiver, by the machine's administrator.
+/// The machine administrator's limits for the demands of gpsd's clients.
 package struct DemandLimit: Equatable, Sendable {
-  /// The shortest time between two locations, seconds; nil without a limit.
+  /// The shortest time between two locations, seconds; nil if there is no limit.
   package var everySeconds: Double?
-  /// The best accuracy, metres; nil without a limit.
+  /// The best accuracy, metres; nil if there is no limit.
   package var accuracyMetres: Double?
 
   package init(everySeconds: Double? = nil, accuracyMetres: Double? = nil) {
@@ -14,18 +14,18 @@ package struct DemandLimit: Equatable, Sendable {
   }
 }
 
-// What a client needs of the receiver, by its requests, its reading and the administrator's limit.
+// Determines a client's demand, from its requests, its reading and the administrator's limit.
 //
 //     watches, reads reports ──▶ continuous; with an interval: every
 //     watches, no form of reports ──▶ polled; polls within 10 s of each other: continuous
 //     leaves its reports unread for 10 s ──▶ none, until it reads
 extension GPSDClient {
-  /// What a client needs of the receiver.
+  /// A client's demand on the receiver.
   package enum Demand: Equatable, Sendable {
     case none
-    /// Each epoch, with an accuracy in metres; nil for the best.
+    /// Each epoch, with an accuracy in metres; nil for the best accuracy.
     case continuous(accuracyMetres: Double?)
-    /// One location each so many seconds.
+    /// One location in each interval, seconds.
     case every(seconds: Double, accuracyMetres: Double?)
     /// One location for each poll, known shortly before the poll if the client polls regularly.
     case polled(accuracyMetres: Double?)
@@ -48,9 +48,9 @@ extension GPSDClient {
 
   /// The time for which written reports may stay unread.
   private static let readingPatience = Milliseconds(10_000)
-  /// The age up to which a location is the answer to a poll.
+  /// The maximum age of a location that answers a poll.
   private static let pollAge = Milliseconds(10_000)
-  /// The expected duration of a search before one is known, the longest that counts, and the time to spare.
+  /// The expected duration of a search before one was measured, the longest duration that is used, and the margin.
   static let usualSearch = Milliseconds(3000)
   private static let longestSearch = Milliseconds(15_000)
   private static let spare = Milliseconds(2000)
@@ -72,7 +72,7 @@ extension GPSDClient {
 
   // MARK: Reading
 
-  /// Notes that the client's end of the connection takes no more bytes.
+  /// Records that the client's end of the connection accepts no more bytes.
   package mutating func didBlock(at now: Instant) { if unread == .none { unread = .since(now) } }
 
   var unreadDeadline: Instant? {
@@ -82,7 +82,7 @@ extension GPSDClient {
 
   // MARK: Polls and searches
 
-  /// Notes a poll.
+  /// Records a poll.
   package mutating func didPoll(at now: Instant) {
     rhythm.polled(at: now)
     staysOnForPolls = rhythm.staysOnUntil.map { now < $0 } ?? false
@@ -91,13 +91,13 @@ extension GPSDClient {
     search = isKnown ? nextForPolls(at: now) : .due(earliest(now))
   }
 
-  /// Lets the time pass. The demand may change.
+  /// Advances the time. The demand may change.
   package mutating func wake(at now: Instant) {
     if let deadline = unreadDeadline, now >= deadline { unread = .ignored }
     if staysOnForPolls, let end = rhythm.staysOnUntil, now >= end { staysOnForPolls = false }
   }
 
-  /// Takes the demand that has begun. One with interruptions begins with a search, unless the client has polled already.
+  /// Handles a new demand. A demand with interruptions starts with a search, unless the client has already polled.
   package mutating func began(_ demand: Demand, at now: Instant) {
     switch demand {
     case .polled where rhythm.hasBegun: search = nextForPolls(at: now)
@@ -106,15 +106,15 @@ extension GPSDClient {
     }
   }
 
-  /// Whether a location is to be requested now.
+  /// Whether to request a location now.
   package func isSearchDue(at now: Instant) -> Bool {
     if case .due(let due) = search { now >= due } else { false }
   }
 
-  /// Whether a client waits for a location that was requested.
+  /// Whether a client waits for a requested location.
   package var isAwaiting: Bool { if case .running = search { true } else { false } }
 
-  /// Another client searches. A location that is due within half of the interval is requested with it.
+  /// Handles the search of another client. A location that is due within half of the interval is requested with it.
   package mutating func joinSearch(at now: Instant) {
     guard case .every(let seconds, _) = demand, case .due(let due) = search,
       due <= now + Milliseconds(seconds: seconds / 2)
@@ -122,10 +122,10 @@ extension GPSDClient {
     search = .due(now)
   }
 
-  /// Notes that a location was requested.
+  /// Records that a location was requested.
   package mutating func requested(at now: Instant) { search = .running(since: now) }
 
-  /// Notes the answer.
+  /// Records the answer.
   package mutating func answered(at now: Instant) {
     guard case .running(let start) = search else { return }
     located = now
@@ -137,17 +137,17 @@ extension GPSDClient {
     }
   }
 
-  /// The search before the next poll; none unless one is expected.
+  /// The time of the search before the next poll; nil unless a poll is expected.
   private func nextForPolls(at now: Instant) -> Search {
     guard let next = rhythm.expected, next.at > now else { return .idle }
     let lead = min(searchTime + Self.spare, Milliseconds(next.interval.count / 2))
     let start = next.at.moved(by: -lead.seconds)
-    // Within the age of an answer there is one already.
+    // A location within the maximum age already answers the poll.
     return start > now ? .due(earliest(start)) : .idle
   }
 
-  /// The earliest time of a search that the administrator allows. Polls that are as rare as the limit keep to it by themselves, and
-  /// their searches may move to the time before a poll.
+  /// The earliest time of a search that the administrator allows. Polls at least as rare as the limit observe it
+  /// anyway, and their searches may move to the time before a poll.
   private func earliest(_ time: Instant) -> Instant {
     guard let located, let seconds = limit.everySeconds else { return time }
     let isRare = rhythm.expected.map { $0.interval.seconds >= 0.9 * seconds } ?? false

@@ -2,29 +2,30 @@
 import MonotonicTime
 import ReceiverStream
 
-/// A client of gpsd's protocol, of its NMEA alone, or of its control socket: the bytes that it sends go in, and reports; bytes for it come out.
+/// A client of gpsd's protocol, of only its NMEA, or of its control socket. The inputs are the received bytes and
+/// reports, the output is the bytes to send.
 package struct GPSDClient: Sendable {
   package enum Kind: Sendable {
     /// Requests and reports of gpsd_json(5).
     case gpsd
-    /// Sentences without a request. What the client sends is ignored.
+    /// Sentences without a request. Bytes from the client are ignored.
     case nmea
     /// Commands of the control socket; gpsd(8), section "GPS DEVICE MANAGEMENT".
     case control
   }
 
   package enum Event: Equatable, Sendable {
-    /// Its demand may have changed.
+    /// The client's demand may have changed.
     case watchChanged
-    /// It has polled, which its demand may depend on.
+    /// The client has polled, which may affect its demand.
     case polled
-    /// It wants a receiver changed.
+    /// The client requests a change of a receiver.
     case change(DeviceChange)
     /// A command of the control socket, which awaits `replyToCommand`.
     case command(ControlCommand)
   }
 
-  /// The time for which a client may leave its reports unread, until it counts as gone.
+  /// The time for which a client may leave its reports unread before it counts as gone.
   package static let patience = Milliseconds(60_000)
 
   package let kind: Kind
@@ -32,15 +33,15 @@ package struct GPSDClient: Sendable {
   /// The number of reports that were not sent, because the client does not read.
   package private(set) var dropped = 0
   package private(set) var delivered = 0
-  /// Whether the client is to be disconnected, as it speaks another protocol.
+  /// Whether to disconnect the client, because it uses another protocol.
   package private(set) var isForeign = false
-  /// What the administrator allows.
+  /// The administrator's limit.
   package var limit = DemandLimit()
-  /// The reports that the client has not read, of which a part waits to be written.
+  /// The unread reports of the client, of which a part is still to be written.
   enum Unread: Equatable, Sendable {
     case none
     case since(Instant)
-    /// For so long that the client counts as one that does not read.
+    /// Long enough to count as a client that does not read.
     case ignored
   }
   var unread = Unread.none
@@ -84,7 +85,7 @@ package struct GPSDClient: Sendable {
   /// Whether its requests are read. They wait while it does not read the replies.
   package var wantsInput: Bool { queue.count < OutputQueue.limit / 2 }
 
-  /// The time at which a client that does not read counts as gone; nil for one that reads.
+  /// The time at which a client that does not read counts as gone; nil for a client that reads.
   package var endsAt: Instant? { stalledSince.map { $0 + Self.patience } }
 
   /// The time at which `wake` or a request is due.
@@ -94,7 +95,7 @@ package struct GPSDClient: Sendable {
     return .earlier(next, searchDeadline)
   }
 
-  /// Takes bytes of the client, and queues the replies.
+  /// Handles bytes of the client, and queues the replies.
   package mutating func receive(_ bytes: Span<UInt8>, _ state: GPSDState, at now: UTCTime) -> [Event] {
     if kind == .control { return receiveCommands(bytes, state) }
     guard kind == .gpsd, !isForeign else { return [] }
@@ -172,7 +173,7 @@ package struct GPSDClient: Sendable {
     watch.covers(path) && (watch.intervalSeconds == nil && limit.everySeconds == nil || isAwaiting)
   }
 
-  /// Queues a reply, or text for the client. One that does not fit is dropped.
+  /// Queues a reply, or text for the client. A text that does not fit is dropped.
   package mutating func reply(_ text: [UInt8]) { if !queue.append(text) { dropped += 1 } }
 
   /// Queues the reports of an epoch.
@@ -190,7 +191,7 @@ package struct GPSDClient: Sendable {
     if watch.json, watch.pps, wants(path) { deliver(report, at: now) }
   }
 
-  /// Queues a report of a receiver beside its epochs: it came, went, or sent a correction.
+  /// Queues a report of a receiver other than its epochs: it was connected, was removed, or sent a correction.
   package mutating func deliver(_ change: DeviceReport, at now: Instant) {
     if watch.json, watch.covers(change.device) { deliver(change.json, at: now) }
   }

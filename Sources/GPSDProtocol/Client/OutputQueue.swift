@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bytes that wait until a client reads, up to a limit. A report is queued as a whole or not at all.
+/// Bytes that are queued until a client reads, up to a limit. A report is queued as a whole or not at all.
 struct OutputQueue: Sendable {
-  /// The largest number of bytes that wait: some ten seconds of reports, and each reply.
+  /// The largest number of queued bytes: about ten seconds of reports, and any reply.
   static let limit = 65_536
 
   private var bytes: [UInt8] = []
@@ -10,7 +10,7 @@ struct OutputQueue: Sendable {
 
   var count: Int { bytes.count - start }
 
-  /// The bytes that wait, the oldest first.
+  /// The queued bytes, the oldest first.
   var waiting: Span<UInt8> {
     @_lifetime(borrow self) get { bytes.span.extracting(start..<bytes.count) }
   }
@@ -28,7 +28,7 @@ struct OutputQueue: Sendable {
     return true
   }
 
-  /// Removes bytes that the client has.
+  /// Removes bytes that were sent to the client.
   mutating func removeFirst(_ written: Int) {
     start += written
     if start == bytes.count {

@@ -6,11 +6,11 @@ import MonotonicTime
 struct PollRhythm: Equatable, Sendable {
   /// Polls within this time count as one: programs repeat a poll whose reply is not complete.
   private static var burst: Milliseconds { Milliseconds(1500) }
-  /// Up to this interval the receiver stays on between polls.
+  /// The longest interval of polls during which the receiver stays on.
   private static var dense: Milliseconds { Milliseconds(10_000) }
 
   private var last: Instant?
-  /// Between the last two polls; nil before the second one.
+  /// The time between the last two polls; nil before the second one.
   private var interval: Milliseconds?
 
   /// Whether the client has polled.

@@ -3,9 +3,9 @@ import WireBytes
 
 /// A command of the control socket; gpsd(8), section "GPS DEVICE MANAGEMENT".
 package enum ControlCommand: Equatable, Sendable {
-  /// `+PATH`: the service is to use a device.
+  /// `+PATH`: use a device.
   case add(String)
-  /// `-PATH`: the service is to leave a device.
+  /// `-PATH`: release a device.
   case remove(String)
   /// `!PATH=TEXT`: a sentence for a device.
   case sendText(String, path: String)
@@ -45,7 +45,7 @@ package enum ControlCommand: Equatable, Sendable {
   }
 
   private static func ofDevice(_ path: String, _ make: (String) -> ControlCommand) -> ControlCommand {
-    // By bytes: a space with a combining mark behind it is another character.
+    // Compared by bytes: a space followed by a combining mark is a different character.
     path.isEmpty || path.utf8.contains(UInt8(ascii: " "))
       ? .invalid("a path without spaces follows the sign") : make(path)
   }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Cuts the bytes of a control socket into commands, whatever the sizes of the pieces in which they come. A command ends with LF
-/// or CR-LF (gpsd(8), section "GPS DEVICE MANAGEMENT").
+/// Splits the bytes of a control socket into commands, independent of the sizes of the received pieces. A command ends
+/// with LF or CR-LF (gpsd(8), section "GPS DEVICE MANAGEMENT").
 struct ControlReader: Sendable {
   /// The longest command, bytes: 2048 bytes for a receiver in hexadecimal digits, and a path.
   static let longestLine = 8192
 
   private enum State: Sendable {
     case line([UInt8])
-    /// The rest of a line that is too long.
+    /// Whether the rest of a line that is too long is being skipped.
     case ignored
   }
 
   private var state = State.line([])
 
-  /// Takes the next bytes. Returns the commands that end with them.
+  /// Handles the next bytes. Returns the commands that they complete.
   mutating func receive(_ bytes: Span<UInt8>) -> [ControlCommand] {
     var commands: [ControlCommand] = []
     for index in bytes.indices { take(bytes[index], &commands) }
@@ -32,7 +32,7 @@ struct ControlReader: Sendable {
       commands.append(.invalid("a command is longer than \(Self.longestLine) bytes"))
       state = .ignored
     case .line(var line):
-      // Released before the change, so that the line is not copied.
+      // Released before the change, to avoid a copy of the line.
       state = .ignored
       line.append(byte)
       state = .line(line)

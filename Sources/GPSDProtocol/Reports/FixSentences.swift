@@ -24,14 +24,14 @@ package enum FixSentences {
     Row(system: .navIC, talker: .navIC, systemID: 6, offset: 0),
   ]
 
-  /// The places for satellites in a GSA.
+  /// The number of satellites in a GSA.
   private static let placesOfGSA = 12
 
   /// Returns the sentences.
   ///
   /// - Parameters:
-  ///   - geometry: the dilutions by the satellites, if the receiver sends none.
-  ///   - isUpdate: whether the epoch was written before: then only the satellites are.
+  ///   - geometry: the dilutions computed from the satellites, if the receiver sends none.
+  ///   - isUpdate: whether the epoch was already written: then only the satellites are written.
   package static func text(of fix: Fix, _ sky: borrowing Sky, _ geometry: Dilutions?, isUpdate: Bool) -> [UInt8] {
     var text: [UInt8] = []
     let groups = groups(of: sky)
@@ -53,7 +53,7 @@ package enum FixSentences {
   private static func put(_ content: some SentenceContent, _ talker: Talker, _ text: inout [UInt8]) {
     var bytes = [UInt8](repeating: 0, count: longestSentence)
     var span = bytes.mutableSpan
-    // Bytes have no invalid bit patterns.
+    // Safe: bytes have no invalid bit patterns.
     var output = unsafe span.mutableBytes
     let count = content.encode(talker: talker, into: &output)
     text += bytes[..<count]
@@ -81,14 +81,14 @@ package enum FixSentences {
     return groups.filter { !$0.satellites.isEmpty }
   }
 
-  /// The talker of a position: that of the only system, or of several.
+  /// The talker of a position: the talker of the only system, or the one for several.
   private static func talker(of groups: [Group]) -> Talker {
     let used = groups.filter { $0.satellites.contains { $0.satellite.isUsed } }
     return used.count == 1 ? used[0].row.talker : .combined
   }
 
   private static func gsa(_ fix: Fix, _ groups: [Group], _ geometry: Dilutions?) -> [GSA] {
-    // Without satellites, one sentence has the kind of fix.
+    // If there are no satellites, one sentence has the kind of fix.
     let used = groups.map { group in (group.row.systemID, group.satellites.filter(\.satellite.isUsed).map(\.id)) }
     return (used.isEmpty ? [(1, [])] : used).map { id, numbers in
       var content = GSA()

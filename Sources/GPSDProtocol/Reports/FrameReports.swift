@@ -6,7 +6,7 @@ import ReceiverStream
 import UBX
 import WireBytes
 
-/// The values of single messages for GST and ATT, which a fix does not have.
+/// Values of single messages for GST and ATT that a fix does not contain.
 package struct FrameDetails: Equatable, Sendable {
   /// Roll and pitch of the vehicle with the heading of the same message, degrees (UBX-NAV-ATT).
   struct Attitude: Equatable, Sendable {
@@ -20,7 +20,7 @@ package struct FrameDetails: Equatable, Sendable {
 
   package init() {}
 
-  /// Takes a frame of the receiver.
+  /// Handles a frame of the receiver.
   package mutating func receive(_ frame: borrowing Frame) {
     if let sentence = frame.nmea, sentence.formatter == GST.formatter {
       var rejected = 0
@@ -48,9 +48,10 @@ package struct FrameDetails: Equatable, Sendable {
 }
 
 extension GPSDState {
-  /// Returns a sentence as a line, whatever ends it on the wire; another frame as a line of hexadecimal digits.
+  /// Returns a sentence as a line, regardless of its line end on the wire; any other frame as a line of hexadecimal
+  /// digits.
   package static func text(of frame: borrowing Frame) -> [UInt8] {
-    // A sentence may end with LF alone.
+    // A sentence may end with only LF.
     if frame.kind == .nmea { return [UInt8](copying: frame.bytes).prefix { $0 != 13 && $0 != 10 } + [13, 10] }
     var line = JSONLine.forClients
     for index in 0..<frame.bytes.byteCount { line.hexadecimal(frame.bytes.u1(index)) }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import ReceiverStream
 
-/// A receiver as DEVICE reports it; gpsd_json(5), section "DEVICE".
+/// A receiver in the form of DEVICE; gpsd_json(5), section "DEVICE".
 package struct GPSDDevice: Equatable, Sendable {
   package enum Driver: String, Sendable {
     case uBlox = "u-blox"
     case nmea = "NMEA0183"
-    /// Clients expect a driver also before a valid message.
+    /// Clients expect a driver even before a valid message.
     case unknown = "Unknown"
   }
 
@@ -22,7 +22,7 @@ package struct GPSDDevice: Equatable, Sendable {
   /// The strings of MON-VER: software, hardware, and the rest.
   package var version: [String]
   package var bitsPerSecond: UInt32?
-  /// The time between two epochs at full rate, in milliseconds; nil for the usual second.
+  /// The time between two epochs at full rate, in milliseconds; nil for the default of one second.
   package var cycleMilliseconds: UInt16?
   /// The shortest one, in milliseconds; nil for a receiver whose rate cannot be changed.
   package var shortestCycleMilliseconds: UInt16?
@@ -43,7 +43,7 @@ package struct GPSDDevice: Equatable, Sendable {
     self.shortestCycleMilliseconds = shortestCycleMilliseconds
   }
 
-  /// The same receiver after its end.
+  /// The same receiver after it was closed.
   var inactive: GPSDDevice {
     var device = self
     (device.isActive, device.activated) = (false, nil)
@@ -55,7 +55,7 @@ package struct GPSDDevice: Equatable, Sendable {
 package struct EpochReports: Equatable, Sendable {
   /// The path of the receiver.
   package var device: String
-  /// TPV, SKY, GST and ATT, as far as they are new.
+  /// TPV, SKY, GST and ATT, if they are new.
   package var json: [UInt8] = []
   /// TOFF.
   package var timeOffset: [UInt8] = []
@@ -70,7 +70,7 @@ package struct EpochReports: Equatable, Sendable {
   }
 }
 
-/// A report of a receiver beside its epochs: it came, went, has become known, or sent a correction.
+/// A report of a receiver other than its epochs: it was connected, removed, or identified, or sent a correction.
 package struct DeviceReport: Equatable, Sendable {
   package var device: String
   package var json: [UInt8]

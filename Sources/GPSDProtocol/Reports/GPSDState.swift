@@ -2,9 +2,9 @@
 import GPSDJSON
 import ReceiverStream
 
-/// What all clients share: the receivers, and their newest reports.
+/// The state shared by all clients: the receivers, and their newest reports.
 package struct GPSDState: Sendable {
-  /// The optional reports that clients of a round requested; the others are not made.
+  /// The optional reports that clients requested in a round; other ones are not made.
   package struct Wanted: Equatable, Sendable {
     package var nmea = false
     package var timeOffset = false
@@ -39,10 +39,10 @@ package struct GPSDState: Sendable {
 
   // MARK: Receivers
 
-  /// Takes the receivers as they are now, in the order of their numbers. Returns the reports of those that have changed, and of
-  /// those that are gone.
+  /// Updates the receivers, in the order of their numbers. Returns the reports of the changed and the removed ones.
   ///
-  /// - Parameter keepsReports: whether POLL returns the reports of a receiver that sleeps, as a client has asked for that.
+  /// - Parameter keepsReports: whether POLL returns the reports of a sleeping receiver, because a client has requested
+  ///   that.
   package mutating func update(_ present: [GPSDDevice], keepsReports: Bool = false, at now: UTCTime) -> [DeviceReport] {
     var reports: [DeviceReport] = []
     for gone in devices where !present.contains(where: { $0.number == gone.number }) {
@@ -56,7 +56,7 @@ package struct GPSDState: Sendable {
       var device = found
       let isKnown = index < devices.count && devices[index].number == found.number
       let known = isKnown && devices[index].path == found.path ? devices[index] : nil
-      // The protocol is known by the fixes too.
+      // The protocol also follows from the fixes.
       if found.driver == .unknown { device.driver = known?.driver ?? .unknown }
       device.isBinary = known?.isBinary ?? false
       if !found.version.isEmpty { device.driver = .uBlox } else { device.version = known?.version ?? [] }
@@ -76,16 +76,16 @@ package struct GPSDState: Sendable {
     return reports
   }
 
-  /// Forgets the reports, so that POLL has none.
+  /// Discards the reports, so that POLL has none.
   package mutating func forget() { for index in newest.indices { newest[index] = Newest() } }
 
   // MARK: Epochs
 
-  /// Takes an epoch of a receiver.
+  /// Handles an epoch of a receiver.
   ///
   /// - Parameters:
-  ///   - number: the receiver, which `update` has brought.
-  ///   - details: what GST and ATT have beside the fix.
+  ///   - number: the receiver, which was passed to `update`.
+  ///   - details: the values of GST and ATT that are not in the fix.
   ///   - received: the time at which its last byte was read.
   package mutating func receive(
     _ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, of number: Int, wanted: Wanted,
@@ -100,7 +100,7 @@ package struct GPSDState: Sendable {
     }
     var reports = EpochReports(device: path)
     let geometry = fix.hasAllDilutions ? nil : Dilutions(of: sky.satellites)
-    // One piece of memory has the lines of all clients, and the newest objects.
+    // One buffer has the lines for all clients, and the newest objects.
     var line = JSONLine.forClients
     var tpv: Range<Int>?
     var skyObject: Range<Int>?
@@ -150,7 +150,8 @@ package struct GPSDState: Sendable {
     return line.served
   }
 
-  /// - Parameter isEvent: whether it reports a change: a receiver that has become inactive is active since 0.
+  /// - Parameter isEvent: whether it reports a change: for a receiver that has become inactive, the time of activation
+  ///   is 0.
   package func text(of device: GPSDDevice, isEvent: Bool = false) -> [UInt8] {
     var line = JSONLine.forClients
     line.device(device, isEvent: isEvent)
@@ -174,7 +175,8 @@ package struct GPSDState: Sendable {
     return line.served
   }
 
-  /// Returns the newest reports of a class. Clients rely on one of each active receiver, which is empty before the first epoch.
+  /// Returns the newest reports of a class. Clients rely on one report of each active receiver, which is empty before
+  /// the first epoch.
   private func reports(_ report: KeyPath<Newest, ArraySlice<UInt8>>, _ name: StaticString) -> [ArraySlice<UInt8>] {
     devices.indices.map { index in
       let text = newest[index][keyPath: report]

@@ -5,18 +5,18 @@ import ReceiverStream
 import Timekeeping
 import WireBytes
 
-// The objects of gpsd_json(5) beside TPV and SKY.
+// The objects of gpsd_json(5) other than TPV and SKY.
 extension JSONLine {
   /// A line for clients: gpsd's lines end with CR LF.
   static var forClients: JSONLine { JSONLine(lineEnd: .carriageReturnLineFeed) }
 
-  /// The lines as they are sent.
+  /// The lines in the form in which they are sent.
   var served: [UInt8] { [UInt8](copying: bytes) }
 
-  /// The place of the object of the last line, which begins at `start`, without the line end.
+  /// The range of the object of the last line, which begins at `start`, without the line end.
   func lastObject(from start: Int) -> Range<Int> { start..<bytes.byteCount - 2 }
 
-  /// VERSION. The protocol is 3.14, that of gpsd 3.20 to 3.24.
+  /// VERSION. The protocol is 3.14, as in gpsd 3.20 to 3.24.
   mutating func version(release: String) {
     beginObject()
     field("class", "VERSION")
@@ -28,8 +28,8 @@ extension JSONLine {
     endLine()
   }
 
-  /// DEVICE, without a line end, as an element of an array too. A receiver that is not active has no time of activation; in an event
-  /// it is 0.
+  /// DEVICE, without a line end; also used as an element of an array. A receiver that is not active has no time of
+  /// activation; in an event it is 0.
   mutating func device(_ device: GPSDDevice, isEvent: Bool = false) {
     beginObject()
     field("class", "DEVICE")
@@ -162,7 +162,7 @@ extension JSONLine {
 }
 
 extension GPSDState {
-  /// Returns a sample of the clock as TOFF, of messages, or as PPS; gpsd_json(5), sections "TOFF" and "PPS".
+  /// Returns a sample of the clock as TOFF (from messages) or as PPS; gpsd_json(5), sections "TOFF" and "PPS".
   package static func text(of sample: TimeSample, device: String) -> [UInt8] {
     var line = JSONLine.forClients
     switch sample.source {

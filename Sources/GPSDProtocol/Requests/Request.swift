@@ -16,7 +16,7 @@ package enum Request: Equatable, Sendable {
   ///
   /// - Parameters:
   ///   - name: the characters between `?` and `=`, or the end.
-  ///   - arguments: the JSON behind `=`; nil without.
+  ///   - arguments: the JSON after `=`; nil if there is none.
   init(name: [UInt8], arguments: [UInt8]?) {
     let text = String(decoding: name, as: UTF8.self)
     switch text {
@@ -39,10 +39,10 @@ package enum Request: Equatable, Sendable {
   }
 }
 
-/// An attribute of a request with a value that it cannot have.
+/// An attribute of a request with an invalid value.
 private struct Mistake: Error { var text: String }
 
-/// The members of a JSON object by their names.
+/// The members of a JSON object, keyed by name.
 private struct Members {
   private let object: JSON
 
@@ -98,7 +98,7 @@ private struct Members {
 extension WatchChange {
   /// The longest interval, seconds: a day.
   private static let longestIntervalSeconds = 86_400.0
-  /// The greatest accuracy, metres: half the way around the Earth, which any location satisfies.
+  /// The greatest accuracy, metres: half the circumference of the earth, which any location satisfies.
   private static let greatestAccuracyMetres = 20_000_000.0
 
   fileprivate init(_ members: Members) throws(Mistake) {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Cuts the bytes of a client into requests, whatever the sizes of the pieces in which they come.
+/// Splits the bytes of a client into requests, independent of the sizes of the received pieces.
 ///
 ///     between ──?──▶ name ──=──▶ attributes ──}──▶ between
 ///        │             └──; or line end──▶ between
 ///        └──any other byte──▶ ignored, until the line ends
 ///
-/// A request without attributes ends at `;`, at a line end or at the next `?`; one with attributes at the brace that closes
-/// them. A client that begins with the first line of HTTP is a browser, and gets nothing.
+/// A request without attributes ends at `;`, at a line end or at the next `?`; a request with attributes ends at their
+/// closing brace. A client that starts with the first line of HTTP is a browser, and gets no reply.
 struct RequestReader: Sendable {
   /// The longest request, bytes.
   static let longestRequest = 4096
 
   enum Item: Equatable, Sendable {
     case request(Request)
-    /// The client speaks another protocol.
+    /// The client uses another protocol.
     case foreign
   }
 
@@ -36,7 +36,7 @@ struct RequestReader: Sendable {
   private var name: [UInt8] = []
   private var attributes: [UInt8] = []
 
-  /// Takes the next bytes. Returns what ends with them.
+  /// Handles the next bytes. Returns the requests that they complete.
   mutating func receive(_ bytes: Span<UInt8>) -> [Item] {
     var items: [Item] = []
     for index in bytes.indices { take(bytes[index], &items) }
@@ -56,7 +56,7 @@ struct RequestReader: Sendable {
 
   private func isLineEnd(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") }
 
-  /// Takes the first bytes of a connection until they are not the beginning of an HTTP request.
+  /// Handles the first bytes of a connection until they cannot be the beginning of an HTTP request.
   private mutating func takeFirst(_ bytes: [UInt8], _ items: inout [Item]) {
     if Self.methods.contains(bytes) {
       state = .foreign

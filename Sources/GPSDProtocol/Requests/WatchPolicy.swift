@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a client has subscribed to with `?WATCH`; gpsd_json(5), section "WATCH".
+/// The subscription of a client with `?WATCH`; gpsd_json(5), section "WATCH".
 package struct WatchPolicy: Equatable, Sendable {
   /// The forms of a receiver's own bytes.
   package enum Raw: Int, Sendable {
     case off
-    /// Sentences as they are, other frames as a line of hexadecimal digits.
+    /// Sentences unchanged, other frames as a line of hexadecimal digits.
     case hexadecimal
     /// The bytes as they were read.
     case verbatim
@@ -23,22 +23,22 @@ package struct WatchPolicy: Equatable, Sendable {
   package var pps = false
   /// The path of the receiver whose reports are wanted; nil for all.
   package var device: String?
-  /// The address of a remote daemon, which is echoed only.
+  /// The address of a remote daemon, which is only echoed.
   package var remote: String?
-  /// The accuracy that suffices, metres; nil for the best.
+  /// The sufficient accuracy, metres; nil for the best.
   package var accuracyMetres: Double?
-  /// The time between two locations that suffices, seconds; nil for every epoch.
+  /// The sufficient time between two locations, seconds; nil for every epoch.
   package var intervalSeconds: Double?
 
   package init() {}
 
-  /// Whether a form of reports is chosen, which the client reads as they come.
+  /// Whether a form of reports is chosen, which the client reads as they arrive.
   package var hasReports: Bool { json || nmea || raw != .off || pps }
 
   /// Whether the reports of a receiver are wanted, in the forms that are chosen.
   package func covers(_ path: String) -> Bool { isEnabled && (device == nil || device == path) }
 
-  /// Takes the attributes that a request names; the others stay. A request that does not name `enable` enables.
+  /// Applies the attributes that a request contains; the others are unchanged. A request without `enable` enables.
   package mutating func apply(_ change: WatchChange) {
     isEnabled = change.enable ?? true
     if let value = change.json { json = value }
@@ -56,9 +56,9 @@ package struct WatchPolicy: Equatable, Sendable {
   }
 }
 
-/// The attributes of a `?WATCH` request; nil for those that it does not name.
+/// The attributes of a `?WATCH` request; nil if absent.
 package struct WatchChange: Equatable, Sendable {
-  /// The attribute `sextant`, which asks for less than every epoch.
+  /// The attribute `sextant`, which requests less than every epoch.
   package struct Demand: Equatable, Sendable {
     package var accuracyMetres: Double?
     package var intervalSeconds: Double?
@@ -79,7 +79,7 @@ package struct WatchChange: Equatable, Sendable {
   package init() {}
 }
 
-/// The attributes of a `?DEVICE` request; nil for those that it does not name.
+/// The attributes of a `?DEVICE` request; nil if absent.
 package struct DeviceChange: Equatable, Sendable {
   package var path: String?
   package var bitsPerSecond: UInt32?
@@ -94,7 +94,7 @@ package struct DeviceChange: Equatable, Sendable {
 
   package init() {}
 
-  /// Whether it asks for a change, and not only for the state.
+  /// Whether it requests a change, and not only the state.
   package var changes: Bool {
     bitsPerSecond != nil || parity != nil || stopBits != nil || native != nil || cycleSeconds != nil || bytes != nil
   }
