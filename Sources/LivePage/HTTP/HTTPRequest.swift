@@ -11,7 +11,7 @@ package struct HTTPRequest: Equatable, Sendable {
   package var method: String
   /// The path as it was sent, up to the question mark.
   package var path: String
-  /// The parameters behind the question mark, with percent-encoding removed.
+  /// The parameters after the question mark, with percent-encoding removed.
   package var query: [Field]
   package var fields: [Field]
   package var body: [UInt8]

@@ -3,7 +3,7 @@
 /// Reads one request from bytes that arrive in pieces of any size. The result does not depend on the sizes of the pieces.
 ///
 /// The grammar follows RFC 9112 without its concessions: lines end with CR LF, a line is not continued, a body has a
-/// Content-Length. Bytes behind the request are ignored, since the server closes the connection after its reply.
+/// Content-Length. Bytes after the request are ignored, because the server closes the connection after its reply.
 package struct HTTPRequestReader: Sendable {
   package enum Result: Equatable, Sendable {
     case incomplete
@@ -24,12 +24,12 @@ package struct HTTPRequestReader: Sendable {
   }
 
   private var state = State.head
-  /// The bytes of the head, or of the body, until now.
+  /// The bytes of the head, or of the body, so far.
   private var buffer: [UInt8] = []
 
   package init() {}
 
-  /// Takes the next bytes. After a result other than `incomplete`, the result stays.
+  /// Handles the next bytes. A result other than `incomplete` is final.
   package mutating func receive(_ bytes: Span<UInt8>) -> Result {
     var index = 0
     while index < bytes.count {
@@ -58,11 +58,12 @@ package struct HTTPRequestReader: Sendable {
   }
 
   private mutating func take(ofHead byte: UInt8) {
-    // A carriage return stands only before a line feed, and a line feed only behind it.
+    // A carriage return must precede a line feed, and a line feed must follow a carriage return.
     let isAfterReturn = buffer.last == 0x0D
     guard isAfterReturn == (byte == 0x0A), byte >= 0x20 && byte != 0x7F || byte == 0x0D || byte == 0x0A || byte == 0x09
     else { return refuse(.badRequest) }
-    // A request begins with the letters of its method: the first byte of TLS and of most other protocols is none.
+    // A request begins with the letters of its method: the first byte of TLS and of most other protocols is not a
+    // letter.
     if buffer.isEmpty, !(0x41...0x5A).contains(byte) { return refuse(.badRequest) }
     buffer.append(byte)
     if byte == 0x0A, buffer.count >= 4, buffer[buffer.count - 3] == 0x0A { return finishHead() }
@@ -96,7 +97,7 @@ package struct HTTPRequestReader: Sendable {
     where request.fields.count(where: { $0.name == name }) > 1 {
       return refuse(.badRequest)
     }
-    // Two ways to tell the length are the entrance of request smuggling (RFC 9112, section 6.1).
+    // Two ways to state the length would permit request smuggling (RFC 9112, section 6.1).
     if request.field("transfer-encoding") != nil { return refuse(.badRequest) }
     guard let text = request.field("content-length") else {
       state = .over(.request(request))

@@ -6,7 +6,7 @@ import RecordingReport
 // The rows of the history: arrays without the names of their values, because a page gets an hour of them. docs/reference/json.md
 // has their order.
 extension JSONLine {
-  /// Returns the row of a fix; nil for one without a time.
+  /// Returns the row of a fix; nil if it has no time.
   mutating func historyRow(_ fix: Fix, geometry: Dilutions?) -> HistoryRow? {
     guard let time = fix.time else { return nil }
     beginArray()
@@ -26,7 +26,7 @@ extension JSONLine {
     return HistoryRow(second: time.second, json: takeBytes())
   }
 
-  /// Returns the row of the satellites; nil without a time.
+  /// Returns the row of the satellites; nil if they have no time.
   mutating func historyRow(_ sky: borrowing Sky, _ time: UTCTime?, _ signals: [UInt16: [SignalTable.Signal]])
     -> HistoryRow?
   {
@@ -67,7 +67,7 @@ extension UTCTime {
 }
 
 extension Satellite {
-  /// The signals of the satellite; without NAV-SIG one by the strength in the sky.
+  /// The signals of the satellite; without NAV-SIG one signal, with the strength in the sky.
   func signals(in table: [UInt16: [SignalTable.Signal]]) -> [SignalTable.Signal] {
     if let found = table[UInt16(system.rawValue) << 8 | UInt16(number)] { return found }
     if signalDecibelHertz == 0 { return [] }

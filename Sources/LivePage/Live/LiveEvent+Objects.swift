@@ -2,16 +2,16 @@
 import GPSDJSON
 import ReceiverStream
 
-// The events that do not follow from the stream.
+// The events that do not result from the stream.
 extension LiveEvent {
   /// The origin of the bytes.
   package enum SourceKind: String, Sendable {
     case receiver, simulated, recording, service
   }
 
-  /// What the page shows, the first event of a connection.
+  /// The content of the page, as the first event of a connection.
   ///
-  /// - Parameter tiles: the address of map tiles with {z}, {x} and {y}; nil for none.
+  /// - Parameter tiles: the address of map tiles with {z}, {x} and {y}; nil if there is none.
   package static func hello(
     source: String, kind: SourceKind, version: String, allowsControl: Bool, tiles: String?, started: UTCTime
   ) -> LiveEvent {
@@ -50,7 +50,7 @@ extension LiveEvent {
   /// The end of the source, such as of a recording.
   package static func end(_ reason: String) -> LiveEvent { object(.end) { $0.field("reason", text: reason) } }
 
-  /// The settings of the receiver, each a name and its value as the receiver stores it.
+  /// The settings of the receiver, each a name and the value in the receiver.
   package static func settings(_ items: [(name: String, value: String, unit: String)]) -> LiveEvent {
     object(.settings) { line in
       line.beginArray("items")

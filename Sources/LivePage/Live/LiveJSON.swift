@@ -8,7 +8,7 @@ import WireBytes
 
 // The objects of the events. docs/reference/json.md describes them.
 extension JSONLine {
-  /// Returns what was written, without the end of the line, and empties the line.
+  /// Returns the written text, without the line end, and empties the line.
   mutating func takeBytes() -> [UInt8] {
     let copy = copied()
     removeAll()
@@ -32,7 +32,7 @@ extension JSONLine {
     put(raw: UInt8(ascii: "\""))
   }
 
-  /// Writes a fix. Values that are not known are absent.
+  /// Writes a fix. Unknown values are absent.
   mutating func fix(_ fix: Fix, geometry: Dilutions?, visible: Int, clock: UTCTime?) {
     beginObject()
     time("time", fix.time)
@@ -59,7 +59,7 @@ extension JSONLine {
     field("gdop", fix.gdop ?? geometry?.gdop, digits: 2)
     if let clock, let time = fix.time {
       let seconds = Double(clock.nanosecondsSince1970 - time.nanosecondsSince1970) / 1e9
-      // A larger difference is one of the clocks.
+      // A larger difference is due to the clocks.
       if seconds > 0, seconds < 10 { field("latencySeconds", seconds, digits: 3) }
     }
     endObject()
@@ -160,7 +160,7 @@ extension JSONLine {
     endObject()
   }
 
-  /// Writes what MON-RF or MON-HW tells of jamming and antenna. Returns false for another message.
+  /// Writes the data of MON-RF or MON-HW on jamming and antenna. Returns false for another message.
   mutating func radio(_ frame: borrowing UBXFrame) -> Bool {
     if let message = frame.message(MonRF.self) {
       beginObject()
@@ -227,7 +227,7 @@ extension JSONLine {
 }
 
 extension Fix {
-  /// The kind and the corrections in a word.
+  /// The kind and the corrections in one word.
   var statusWord: StaticString {
     switch kind {
     case .none: return "none"

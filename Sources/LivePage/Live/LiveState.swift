@@ -6,8 +6,8 @@ import RecordingReport
 import UBX
 import WireBytes
 
-/// What the live page shows of a receiver, from the bytes of its stream and its epochs. The memory is bounded: of each kind of
-/// event the newest waits, and further messages than ``LiveContent/mostMessages`` are not counted by name.
+/// The data that the live page shows of a receiver, from the bytes of its stream and its epochs. The memory is bounded:
+/// only the newest event of each kind waits, and messages beyond ``LiveContent/mostMessages`` are not counted by name.
 package struct LiveState: ~Copyable {
   private static var tickMilliseconds: UInt64 { 1000 }
 
@@ -16,7 +16,7 @@ package struct LiveState: ~Copyable {
   private var content = LiveContent()
   private var lastTick: Instant?
   private var bytesOfSecond = RecentCounts()
-  /// Bytes of the stream so far.
+  /// The number of bytes of the stream so far.
   package private(set) var bytes: UInt64 = 0
   /// The names of the messages that pages have opened, which get `message` events.
   package var opened: Set<String> {
@@ -28,7 +28,7 @@ package struct LiveState: ~Copyable {
 
   package init() {}
 
-  /// Takes bytes of the receiver.
+  /// Handles bytes of the receiver.
   package mutating func receive(_ bytes: RawSpan, at now: Instant) {
     self.bytes += UInt64(bytes.byteCount)
     bytesOfSecond.add(bytes.byteCount)
@@ -36,10 +36,10 @@ package struct LiveState: ~Copyable {
     stream.skipFalseStarts(if: &unfinished, at: now.nanoseconds) { content.receive($0, at: now) }
   }
 
-  /// The receiver was lost, or another line was opened: an incomplete frame is discarded.
+  /// Handles the loss of the receiver, or the opening of another line: an incomplete frame is discarded.
   package mutating func restart() { stream.reset() }
 
-  /// Takes the report of an epoch.
+  /// Handles the report of an epoch.
   ///
   /// - Parameter clock: the time of a computer whose clock is set, for the latency; nil for recordings and simulations.
   package mutating func receive(
@@ -48,16 +48,16 @@ package struct LiveState: ~Copyable {
     content.receive(report, sky, clock: clock, at: now)
   }
 
-  /// The bytes of a second, over the last ten; nil before the first second.
+  /// The bytes per second, over the last ten seconds; nil before the first second.
   package var bytesPerSecond: Double? { lastTick == nil ? nil : bytesOfSecond.perSecond }
 
-  /// When ``tick(at:baud:rejected:)`` is due: each second.
+  /// The time at which ``tick(at:baud:rejected:)`` is due: every second.
   package var deadline: Instant { lastTick.map { $0 + Milliseconds(Self.tickMilliseconds) } ?? .zero }
 
   /// Makes the events of each second: rates of the messages, and counts of the line.
   ///
   /// - Parameters:
-  ///   - baud: the rate of the line; nil for a line without one.
+  ///   - baud: the rate of the line; nil for a line without a rate.
   ///   - rejected: the number of fields that were out of range or unreadable.
   package mutating func tick(at now: Instant, baud: UInt32? = nil, rejected: Int = 0) {
     guard now >= deadline else { return }
@@ -72,11 +72,11 @@ package struct LiveState: ~Copyable {
       stream.counters, bytes: bytes, bytesPerSecond: bytesOfSecond.perSecond, baud: baud, rejected: rejected, at: now)
   }
 
-  /// Returns the events since the last call: of each kind the newest.
+  /// Returns the events since the last call: the newest of each kind.
   package mutating func takeEvents() -> [LiveEvent] { content.takeEvents() }
 }
 
-/// What is shown of the frames and epochs of a stream.
+/// The data that is shown about the frames and epochs of a stream.
 struct LiveContent: ~Copyable {
   static var mostMessages: Int { 256 }
   /// The least time between two events of the same opened message, milliseconds.
@@ -185,7 +185,8 @@ struct MessageCount {
     for index in 0..<min(end, 96) { beginning.append(frame.bytes.u1(index)) }
   }
 
-  /// The beginning of the last frame: a sentence as it is, other frames in hexadecimal digits, without the header of UBX.
+  /// The beginning of the last frame: a sentence unchanged, other frames in hexadecimal digits, without the header of
+  /// UBX.
   var lastValue: String {
     if beginning.first == UInt8(ascii: "$") || beginning.first == UInt8(ascii: "!") {
       return String(decoding: beginning.filter { 0x20..<0x7F ~= $0 }, as: UTF8.self)
@@ -220,7 +221,7 @@ struct SignalTable {
     var name: String
     var decibelHertz: UInt8
     var isUsed: Bool
-    /// The quality of NAV-SIG; nil without it.
+    /// The quality of NAV-SIG; nil if there is none.
     var quality: UInt8?
   }
 
@@ -231,7 +232,7 @@ struct SignalTable {
     signals.removeAll(keepingCapacity: true)
     for index in 0..<message.signalCount {
       let signal = message.signal(index)
-      // GPS L1 C/A is L1 C/A: the satellite tells the system.
+      // "GPS L1 C/A" becomes "L1 C/A": the satellite implies the system.
       let name = SatelliteStatistics.name(gnssId: signal.gnssId, sigId: signal.sigId)
       signals[UInt16(signal.gnssId) << 8 | UInt16(signal.svId), default: []].append(
         Signal(
@@ -241,7 +242,7 @@ struct SignalTable {
     time = now
   }
 
-  /// The signals by system and number of the satellite; empty if the receiver sends none any more.
+  /// The signals by system and number of the satellite; empty if the receiver no longer sends them.
   func current(at now: Instant) -> [UInt16: [Signal]] {
     guard let time, now.milliseconds(since: time) < 5000 else { return [:] }
     return signals

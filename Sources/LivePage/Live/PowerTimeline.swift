@@ -3,8 +3,8 @@ import GPSDJSON
 import MonotonicTime
 import ReceiverStream
 
-/// The power states of a receiver over time, with an estimate of its charge by the currents of its data sheet. The oldest of
-/// more than ``mostSpans`` states are dropped.
+/// The power states of a receiver over time, with an estimate of its charge from the currents in its data sheet. Beyond
+/// ``mostSpans`` states, the oldest are dropped.
 package struct PowerTimeline: Sendable {
   /// A demand for the receiver.
   package struct Demand: Equatable, Sendable {
@@ -37,12 +37,12 @@ package struct PowerTimeline: Sendable {
 
   package init() {}
 
-  /// The receiver has a state from now on.
+  /// Records the receiver's state from now on.
   ///
   /// - Parameters:
-  ///   - state: the state, in the words of the power policy or of the session.
-  ///   - reason: why it has this state; nil if that is not known.
-  ///   - milliamperes: the current in this state, and that of a receiver that is always on; nil if they are not known.
+  ///   - state: the state, in the terms of the power policy or of the session.
+  ///   - reason: the reason for the state; nil if unknown.
+  ///   - milliamperes: the current in this state, and the current of a receiver that is always on; nil if unknown.
   ///   - utc: the time of day.
   package mutating func set(
     _ state: String, isAwake: Bool, reason: String?, milliamperes: (now: Double, alwaysOn: Double)?, utc: UTCTime,
@@ -57,7 +57,7 @@ package struct PowerTimeline: Sendable {
     spans.append(Span(state: state, from: utc, to: nil))
   }
 
-  /// The state is not known any more, as when the receiver is not read.
+  /// Records that the state is no longer known, for example because the receiver is not read.
   package mutating func end(utc: UTCTime) {
     if let last = spans.indices.last, spans[last].to == nil { spans[last].to = utc }
   }
@@ -68,7 +68,7 @@ package struct PowerTimeline: Sendable {
     (current, alwaysOn, counted) = (nil, nil, nil)
   }
 
-  /// Adds the charge until now.
+  /// Adds the charge up to now.
   private mutating func count(until now: Instant) {
     if let counted, let current, let alwaysOn {
       let seconds = now.seconds(since: counted)

@@ -3,7 +3,7 @@ import Varlink
 
 /// The body of a request to change settings: `{"set":{"CFG-RATE-MEAS":200}}`.
 package struct ControlBody: Equatable, Sendable {
-  /// Why a body is not understood, in one line.
+  /// The reason why a body is not understood, in one line.
   package struct Problem: Error, Equatable, Sendable, CustomStringConvertible {
     package var description: String
   }

@@ -15,7 +15,7 @@ package struct LiveEvent: Equatable, Sendable {
   package var name: String?
   /// An object of JSON in one line.
   package var json: [UInt8]
-  /// What the charts keep of the event; nil for nothing.
+  /// The chart data of the event; nil if there is none.
   package var row: HistoryRow?
 
   package init(_ kind: Kind, name: String? = nil, json: [UInt8], row: HistoryRow? = nil) {
@@ -36,8 +36,8 @@ package struct LiveEvent: Equatable, Sendable {
   }
 }
 
-/// The events that wait for a page. An event replaces the one of its kind that still waits, so that the queue is bounded by the
-/// number of kinds, whatever the page reads.
+/// The events that wait for a page. An event replaces a waiting one of its kind, so that the number of kinds bounds the
+/// queue even if the page does not read.
 struct EventQueue: Sendable {
   private(set) var waiting: [LiveEvent] = []
 

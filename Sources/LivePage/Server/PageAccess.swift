@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides which requests are answered: by the host that they name, by the page that they come from, and by their token.
+/// Decides which requests are answered, from their host, the page that they come from, and their token.
 package struct PageAccess: Sendable {
-  /// Whether only this machine reaches the server. Reading needs no token then from the own user's programs.
+  /// Whether only this machine can reach the server. Programs of the server's user can then read without a token.
   package var isLoopback: Bool
   /// Whether settings of the receiver may be changed.
   package var allowsControl: Bool
@@ -29,13 +29,13 @@ package struct PageAccess: Sendable {
     case "/control":
       guard allowsControl else { return .notFound }
       return isToken(request.field("x-sextant-token")) ? nil : .unauthorized
-    // Style and script have no data, and the page cannot send a token with them.
+    // Style and script contain no data, and the page cannot send a token with them.
     case "/page.css", "/page.js": return nil
     default: return isLoopback && isOwnUser || isToken(request.parameter("token")) ? nil : .unauthorized
     }
   }
 
-  /// Compares all characters, so that the time of the comparison tells nothing of the token.
+  /// Compares all characters, so that the duration of the comparison does not reveal the token.
   private func isToken(_ text: String?) -> Bool {
     guard let text, text.utf8.count == token.utf8.count else { return false }
     var difference: UInt8 = 0
@@ -43,7 +43,7 @@ package struct PageAccess: Sendable {
     return difference == 0
   }
 
-  /// Whether a Host field names this machine: an address, or a name that no other domain has.
+  /// Whether a Host field names this machine: an address, or a name that cannot belong to another domain.
   private func isOwn(_ host: String) -> Bool {
     if host.hasPrefix("[") {
       guard let end = host.firstIndex(of: "]") else { return false }
@@ -59,7 +59,7 @@ package struct PageAccess: Sendable {
       name.split(separator: ".", omittingEmptySubsequences: false).count == 4
       && name.split(separator: ".").allSatisfy { UInt8($0) != nil }
     if isLoopback { return isAddress && name.hasPrefix("127.") }
-    // A name without a dot, and one of multicast DNS, is of the local network.
+    // A name without a dot, or of multicast DNS, belongs to the local network.
     return isAddress || name.hasSuffix(".local") || !name.isEmpty && !name.contains(".")
   }
 

@@ -6,7 +6,7 @@ struct PageConnection: Sendable {
   enum State: Sendable {
     /// The request is incomplete.
     case reading(HTTPRequestReader, until: Instant)
-    /// The request waits for its reply by the receiver's side.
+    /// The request waits for a reply from the receiver's side.
     case answering
     /// The rest of the output is written, and then the connection is closed.
     case closing(until: Instant)
@@ -36,7 +36,7 @@ struct PageConnection: Sendable {
     if hasOutput { output += bytes } else { (output, written) = (bytes, 0) }
   }
 
-  /// Counts bytes as written. The next events follow when all are.
+  /// Counts bytes as written. The next events follow when all bytes are written.
   mutating func didWrite(_ count: Int) {
     written = min(output.count, written + count)
     isStuck = false

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the charts of the page keep of an event.
+/// The data that the page's charts keep of an event.
 package struct HistoryRow: Equatable, Sendable {
   /// The second of the event, since 1970; less than 1e10 on both sides.
   package var second: Int64
@@ -13,18 +13,18 @@ package struct HistoryRow: Equatable, Sendable {
   }
 }
 
-/// The rows of the last hour, for the charts of a page that is opened or loaded again: a fix of each second, and the satellites of
-/// each tenth. The memory is bounded: about one megabyte.
+/// The rows of the last hour, for the charts of a page that is opened or reloaded: the fix of every second, and the
+/// satellites of every tenth. The memory is bounded: about one megabyte.
 struct PageHistory: Sendable {
   private static let seconds: Int64 = 3600
-  /// A row that is older than the newest by more than this many seconds begins another history, such as a recording that is read
-  /// again.
+  /// A row that is older than the newest by more than this many seconds starts a new history, for example when a
+  /// recording is read again.
   private static let mostBack: Int64 = 10
 
   private var fixes = Rows(interval: 1)
   private var skies = Rows(interval: PageHistory.mostBack)
 
-  /// Takes the row of an event.
+  /// Adds the row of an event.
   mutating func add(_ row: HistoryRow, _ kind: LiveEvent.Kind) {
     let newest = max(fixes.newest ?? row.second, skies.newest ?? row.second)
     if row.second < newest - Self.mostBack || row.second > newest + Self.seconds { removeAll() }
@@ -37,7 +37,7 @@ struct PageHistory: Sendable {
 
   mutating func removeAll() { self = PageHistory() }
 
-  /// The event for a new page; nil without any row.
+  /// The event for a new page; nil if there are no rows.
   ///
   /// - Parameter second: the newest second that the page has; nil if it has none.
   func event(since second: Int64?) -> LiveEvent? {
@@ -58,11 +58,11 @@ struct PageHistory: Sendable {
 
     mutating func add(_ row: HistoryRow, within seconds: Int64) {
       if let newest {
-        // Of a second the last row counts.
+        // The last row of a second is kept.
         if row.second == newest { rows.removeLast() } else if row.second - newest < interval { return }
       }
       rows.append(row)
-      // Removing from the front copies all rows, so it is not done for each.
+      // Removing from the front copies all rows, so it is not done for each row.
       guard let oldest = rows.first, row.second - oldest.second >= seconds + 60 else { return }
       rows.removeAll { row.second - $0.second >= seconds }
     }

@@ -25,8 +25,8 @@ package struct ControlRequest: Sendable, Equatable {
   }
 }
 
-/// The server of the live page as a value: it takes connections and their bytes, and has bytes to write. It calls nothing, so
-/// that no call of it begins inside another.
+/// The server of the live page as a value: its inputs are connections and their bytes, its outputs are bytes to write.
+/// It has no callbacks, so its calls are not nested.
 ///
 /// Each connection has one request. The memory is bounded: by the number of connections, by the longest request, and by one
 /// waiting event of each kind.
@@ -48,7 +48,8 @@ package struct PageServer: Sendable {
   /// The connections that were accepted or have new output since the last round.
   private var touched: Set<Int> = []
 
-  /// - Parameter tileOrigin: the origin of a server of map tiles, such as `https://tile.example.org`; nil for none.
+  /// - Parameter tileOrigin: the origin of a server of map tiles, such as `https://tile.example.org`; nil if there is
+  ///   none.
   package init(files: PageFiles, access: PageAccess, tileOrigin: String? = nil) {
     self.files = files
     self.access = access
@@ -62,7 +63,7 @@ package struct PageServer: Sendable {
   /// Adds a connection, and returns its number. Beyond ``mostConnections`` it gets a reply that the server is busy.
   ///
   /// - Parameter isOwnUser: whether the other side is a program of this machine and of the user of the server, or root: other users
-  ///   need the token, also on this machine.
+  ///   need the token, even on this machine.
   package mutating func connect(isOwnUser: Bool = true, at now: Instant) -> Int {
     let number = nextNumber
     nextNumber += 1
@@ -76,10 +77,10 @@ package struct PageServer: Sendable {
     return number
   }
 
-  /// The number of connections, with those that only get the reply that the server is busy.
+  /// The number of connections, including those that only get the reply that the server is busy.
   package var count: Int { connections.count }
 
-  /// Whether a further connection would only wait for its own end.
+  /// Whether another connection would only wait to be closed.
   package var isOverrun: Bool { connections.count >= 2 * Self.mostConnections }
 
   /// The pages that show events.
@@ -96,7 +97,7 @@ package struct PageServer: Sendable {
     return names
   }
 
-  /// Takes bytes of a connection.
+  /// Handles bytes of a connection.
   package mutating func receive(_ bytes: Span<UInt8>, from number: Int, at now: Instant) {
     guard var connection = connections[number], case .reading(var reader, let until) = connection.state else { return }
     let result = reader.receive(bytes)
@@ -116,13 +117,13 @@ package struct PageServer: Sendable {
     touched.remove(number)
   }
 
-  /// The connections whose output or end has to be looked at. The next call returns only later ones.
+  /// The connections with new output or an end to handle. The next call returns only later ones.
   package mutating func takeTouched() -> [Int] {
     defer { touched.removeAll(keepingCapacity: true) }
     return touched.sorted()
   }
 
-  /// The bytes to write to a connection; empty without any.
+  /// The bytes to write to a connection; empty if there are none.
   package func output(of number: Int) -> ArraySlice<UInt8> {
     guard let connection = connections[number] else { return [] }
     return connection.output[connection.written...]
@@ -133,7 +134,7 @@ package struct PageServer: Sendable {
     connections[number]?.didWrite(count)
   }
 
-  /// Whether a connection has its whole reply and is to be closed. An unknown one is closed.
+  /// Whether a connection has its complete reply and must be closed. Unknown connections are closed.
   package func isOver(_ number: Int) -> Bool {
     guard let connection = connections[number] else { return true }
     if case .closed = connection.state { return true }
@@ -142,7 +143,8 @@ package struct PageServer: Sendable {
 
   // MARK: Events
 
-  /// Begins a session with a source: a new page gets no event of a former session. The history of the same source continues.
+  /// Starts a session with a source: a new page does not get events of an earlier session. The history of the same
+  /// source continues.
   ///
   /// - Parameter source: the name of the source.
   package mutating func begin(_ hello: LiveEvent, of source: String) {
@@ -151,10 +153,11 @@ package struct PageServer: Sendable {
     publish(hello)
   }
 
-  /// Ends a session whose source a page opens again. The next page gets its events and not the last ones of this session.
+  /// Ends a session whose source is reopened by a page. The next page gets the new events, not the last events of this
+  /// session.
   package mutating func leave() { latest = latest.filter { $0.key == .hello } }
 
-  /// Sends an event to all pages. With `hello` another session begins: a new page gets no event of the former one.
+  /// Sends an event to all pages. `hello` starts another session: a new page does not get events of the earlier one.
   package mutating func publish(_ event: LiveEvent) {
     if event.kind == .hello { latest.removeAll() }
     if event.kind.isState { latest[event.kind] = event }
@@ -181,7 +184,7 @@ package struct PageServer: Sendable {
 
   // MARK: Time
 
-  /// When ``wake(at:)`` is due; nil if never.
+  /// The time at which ``wake(at:)`` is due; nil if never.
   package var deadline: Instant? {
     connections.values.reduce(nil) { Instant.earlier($0, $1.deadline) }
   }
@@ -227,7 +230,7 @@ package struct PageServer: Sendable {
     }
   }
 
-  /// Begins the stream of events, with the last event of each kind and the history that the page does not have yet.
+  /// Starts the stream of events, with the last event of each kind and the history that the page does not have yet.
   private mutating func stream(_ request: HTTPRequest, to number: Int, at now: Instant) {
     let names = (request.parameter("open") ?? "").split(separator: ",").prefix(Self.mostOpenedMessages)
     let opened = names.filter { $0.utf8.count <= 32 }.map(String.init)
