@@ -35,17 +35,18 @@ package enum ClientAction: Hashable, Codable, Sendable {
   case removeCondition(String, monitor: String)
   /// The program has handled this event of the state's waiting ones (MO-5).
   case takeEvent(Monitor.Event, monitor: String)
-  /// The delegate gets the event of this number, which has waited for the program (``Ticket/waitingNumber``). Since version 2.
+  /// The delegate gets the event with this number, which has waited for the program (``Ticket/waitingNumber``). Since
+  /// version 2.
   case takeWaitingEvent(Int)
 
   case application(ApplicationState)
   /// The answer to a prompt that the program has shown.
   case answer(Authorization.Answer, to: Authorization.Prompt)
-  /// Asks for the newest location, which changes without a message.
+  /// Requests the newest location, which changes without a message.
   case refreshNewest
-  /// Asks for the host's capabilities as they are now.
+  /// Requests the host's current capabilities.
   case refreshHostCapabilities
 
-  /// The version of the messages that has it first.
+  /// The first version of the messages that has it.
   var version: Int { if case .takeWaitingEvent = self { 2 } else { 1 } }
 }

@@ -3,9 +3,9 @@ import Positioning
 import ReceiverStream
 import Varlink
 
-// At each epoch a program gets one message: a location for a delegate, and nothing else. Its text is written and read here directly.
-// It is the text that JSON(encoding:) has; the values between take eight times as many instructions, in both programs, while
-// a delegate waits. Every other message takes the general way.
+// At each epoch a program gets one message, with only a location for a delegate. Its text is written and read here
+// directly. The text is the same as from JSON(encoding:); the intermediate values would take eight times as many
+// instructions, in both programs, while a delegate waits. All other messages use the general path.
 
 /// The constant parts of the text.
 private enum Part {
@@ -24,7 +24,7 @@ extension ServiceMessage {
   /// The text of the message as JSON.
   package func text() throws -> [UInt8] { try locationText ?? JSON(encoding: self).text() }
 
-  /// The text, if the message has a location of a receiver for a delegate, and nothing else.
+  /// The text, if the message contains only a receiver's location for a delegate.
   private var locationText: [UInt8]? {
     guard case .update(let update) = self, update.events.count == 1,
       case .delegate(let manager, .didUpdateLocations(let locations), let ticket) = update.events[0],

@@ -4,11 +4,12 @@ import Positioning
 /// A message of the service to a program.
 package enum ServiceMessage: Equatable, Codable, Sendable {
   case update(ServiceUpdate)
-  /// The service ends, for the reason given; the program waits for its return.
+  /// The service ends, for the given reason; the program waits for its return.
   case goodbye(reason: String)
 }
 
-/// The events of one round of the service, oldest first, and what else changes with them: both or none arrive.
+/// The events of one round of the service, oldest first, and the changes of state that belong to them: either both or
+/// neither arrive.
 package struct ServiceUpdate: Equatable, Codable, Sendable {
   package var events: [ServiceEvent]
   package var changes: ProgramState.Changes
@@ -31,7 +32,7 @@ package enum ServiceEvent: Equatable, Codable, Sendable {
   case temporaryAccuracy(manager: Int, token: Int, PositioningError?)
   case calibration(manager: Int, shows: Bool)
   case live(Int, LiveUpdate)
-  /// Only to a program that shows prompts.
+  /// Only sent to a program that shows prompts.
   case prompt(Authorization.Prompt)
   /// A line for the program's log.
   case log(String)

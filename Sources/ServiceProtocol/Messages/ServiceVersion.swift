@@ -2,15 +2,15 @@
 
 /// The version of the messages between a program and the location service.
 ///
-/// Both sides skip keys that they do not know. A version adds cases only; a side sends a case only to a peer whose
-/// version has it. So versions that differ by one work together, and others are refused with the program to update.
+/// Both sides skip unknown keys. A version only adds cases; a side sends a case only to a peer whose version has it.
+/// Therefore versions that differ by one work together; for others the refusal names the program to update.
 package enum ServiceVersion {
-  /// The version of this source. Since version 2 a program reports the events that it has taken, of those that waited for it.
+  /// The version of this source. Since version 2 a program acknowledges the waiting events that it has received.
   package static let current = 2
 
   /// The reason to refuse a peer, with the remedy; nil if the versions work together.
   package static func refusal(client: Int, service: Int) -> String? {
-    // Each number is the other side's word, and may be the least or the greatest one.
+    // Each number comes from the other side, and may be the smallest or the largest integer.
     let (difference, isFar) = client.subtractingReportingOverflow(service)
     if !isFar, -1...1 ~= difference { return nil }
     return client < service

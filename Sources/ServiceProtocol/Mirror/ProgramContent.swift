@@ -3,17 +3,18 @@ import MonotonicTime
 import Positioning
 import ReceiverStream
 
-/// What a program has made in the service, beside the state that the service sends.
+/// The objects that a program has created in the service, in addition to the state that the service sends.
 struct ProgramContent: Sendable {
   struct Manager: Sendable {
-    /// The settings that differ from a new manager's, by their kind.
+    /// The settings that differ from a new manager's, keyed by kind.
     var settings: [Int: ClientCall] = [:]
     var deferral: Deferral?
-    /// The newest location that was handed to the delegate's queue.
+    /// The newest location that was added to the delegate's queue.
     var newest: UTCTime?
-    /// The same at the loss of the connection: until the service's state equals the earlier one, older events are repetitions.
+    /// The newest location at the loss of the connection: until the service's state equals the earlier one, older
+    /// events are repetitions.
     var newestBeforeLoss: UTCTime?
-    /// The time since which a started service or a request waits for a service that is away.
+    /// The time since when a started service or a request has waited for an unreachable location service.
     var waitsSince: Instant?
     var requestSince: Instant?
     /// Whether the delegate has received `locationUnknown` and no location since.
@@ -32,17 +33,17 @@ struct ProgramContent: Sendable {
       if isRequestPending { requestSince = now }
     }
 
-    /// A service was started while the location service is away.
+    /// Records the start of a service while the location service is unreachable.
     mutating func startWaiting(at now: Instant) { waitsSince = waitsSince ?? now }
   }
 
-  /// A deferral as it was allowed.
+  /// A deferral as it was requested.
   struct Deferral: Sendable {
     var metres: Double
     var seconds: Double
     var allowed: Instant
 
-    /// The call that allows the rest of it.
+    /// The call that allows the remaining part of it.
     func rest(metres: Double?, at now: Instant) -> ClientCall {
       .allowDeferredUpdates(
         metres: metres ?? self.metres, seconds: max(0, seconds - now.seconds(since: allowed)))
@@ -73,19 +74,20 @@ struct ProgramContent: Sendable {
     var manager: Int
     var region: Region
     var marginMetres: Double?
-    /// The delegate has received `didStartMonitoring`.
+    /// Whether the delegate has received `didStartMonitoring`.
     var isStarted = false
-    /// The delegate has received that monitoring is not permitted; it begins with the permission (RG-8).
+    /// Whether the delegate was informed that monitoring is not permitted; monitoring starts with the permission
+    /// (RG-8).
     var isRefused = false
-    /// Its monitoring was started again at a return of the service: the delegate has the event of that.
+    /// Whether its monitoring was restarted at a return of the service: the delegate already has that event.
     var isRepeated = false
 
-    /// Whether it is started again at the return of the service, with this state: one whose monitoring has not begun has to be
-    /// known to a new process as well, which may have nothing of it on its disk.
+    /// Whether to restart it at the return of the service, with this state: a new process must also know a region whose
+    /// monitoring has not started, which may not be on its disk.
     func isRepeated(in state: ProgramState) -> Bool { !isStarted || !state.monitors(region) }
   }
 
-  /// A request for full accuracy without an answer.
+  /// A pending request for full accuracy.
   struct AccuracyRequest: Sendable {
     var manager: Int
     var token: Int
@@ -101,14 +103,14 @@ struct ProgramContent: Sendable {
   var monitors: [String] = []
   var regions: [StartedRegion] = []
   var accuracyRequests: [AccuracyRequest] = []
-  /// Requests for the state of a region without an answer (RG-12).
+  /// Pending requests for the state of a region (RG-12).
   var stateRequests: [(manager: Int, region: Region)] = []
   /// The manager that has started visits.
   var visits: Int?
 
   init(application: ApplicationState) { self.application = application }
 
-  /// Notes a manager's call.
+  /// Records a manager's call.
   mutating func note(_ call: ClientCall, by id: Int, isOpen: Bool, at now: Instant) {
     if let kind = call.settingKind { managers[id]?.settings[kind] = call }
     switch call {
@@ -137,7 +139,7 @@ struct ProgramContent: Sendable {
     }
   }
 
-  /// A manager's request for the state of a region has its answer. Returns whether there was one.
+  /// Records the answer to a manager's request for the state of a region. Returns whether there was a request.
   @discardableResult
   mutating func stateAnswered(_ region: Region, to id: Int) -> Bool {
     let count = stateRequests.count
@@ -156,7 +158,7 @@ struct ProgramContent: Sendable {
 }
 
 extension ClientCall {
-  /// The setting that it assigns; nil if it assigns none.
+  /// The setting that it assigns; nil if it does not assign a setting.
   var settingKind: Int? {
     switch self {
     case .setDesiredAccuracy: 0

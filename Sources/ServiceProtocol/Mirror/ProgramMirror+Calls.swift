@@ -2,7 +2,7 @@
 import MonotonicTime
 import Positioning
 
-/// The program's calls, in the vocabulary of the service in the process.
+/// The program's calls, with the names of the in-process service.
 extension ProgramMirror {
   package mutating func addManager() -> ClientID {
     let id = takeNumber()
@@ -88,8 +88,9 @@ extension ProgramMirror {
     send(.removeCondition(identifier, monitor: name))
   }
 
-  /// Takes the next event of a monitor for an iteration, whose event before it is handled from then on (MO-5); nil without
-  /// one. The service keeps the event until it is handled: a program that ends before has it again.
+  /// Returns the next event of a monitor for an iteration, whose previous event counts as handled from then on (MO-5);
+  /// nil if there is none. The service keeps the event until it is handled: a program that ends before that receives it
+  /// again.
   package mutating func takeEvent(of name: String, by iteration: Int = 0) -> Monitor.Event? {
     completeEvent(of: name, by: iteration)
     let next = state.monitors[name]?.waiting.first { event in
@@ -100,42 +101,42 @@ extension ProgramMirror {
     return next
   }
 
-  /// The iteration has handled its event: it takes the next one, or has ended.
+  /// Records that the iteration has handled its event: it fetches the next one, or has ended.
   package mutating func completeEvent(of name: String, by iteration: Int = 0) {
     guard let index = handled.firstIndex(where: { $0.monitor == name && $0.iteration == iteration }) else { return }
     send(.takeEvent(handled.remove(at: index).event, monitor: name))
   }
 
-  /// A condition is another one from now on, or none.
+  /// Records that a condition was replaced or removed.
   private mutating func forgetEvent(of identifier: String, in name: String) {
     handled.removeAll { $0.monitor == name && $0.event.identifier == identifier }
   }
 
-  /// The program came to the foreground or left it.
+  /// Handles a change of the program to or from the foreground.
   package mutating func setApplication(_ application: ApplicationState) {
     guard application != program.application else { return }
     program.application = application
     send(.application(application))
   }
 
-  /// Takes the user's answer to a prompt that was an output.
+  /// Handles the user's answer to a prompt that was an output.
   package mutating func answer(_ answer: Authorization.Answer, to prompt: Authorization.Prompt) {
     send(.answer(answer, to: prompt))
   }
 
-  /// Asks for the newest location, which `location` returns from the service's answer on (LC-2).
+  /// Requests the newest location, which `location` returns after the service's answer (LC-2).
   package mutating func refreshNewest() {
     guard isOpen, !pending.contains(where: { $0.action == .refreshNewest }) else { return }
     send(.refreshNewest)
   }
 
-  /// Asks for the present hardware.
+  /// Requests the current hardware.
   package mutating func refreshHostCapabilities() {
     guard isOpen, !pending.contains(where: { $0.action == .refreshHostCapabilities }) else { return }
     send(.refreshHostCapabilities)
   }
 
-  /// Delivers the events that the service would make at once for a call while it is away.
+  /// Delivers the events that the service would emit at once for a call, while it is unreachable.
   private mutating func answer(_ call: ClientCall, by client: ClientID, _ manager: ProgramState.Manager) {
     let isDenied = state.status == .denied || state.status == .restricted
     let isDeferring = program.managers[client.number]?.deferral != nil

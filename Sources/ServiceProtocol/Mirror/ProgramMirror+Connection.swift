@@ -3,9 +3,9 @@ import MonotonicTime
 import Positioning
 import WireBytes
 
-/// The service's return, its loss, and the time without it.
+/// The return and loss of the service, and the time without it.
 extension ProgramMirror {
-  /// The time without the service after which clients receive what they would receive without a fix.
+  /// The time without the service after which clients receive the same events as without a fix.
   static var outageSeconds: Double { 30 }
   /// The same for a request (RQ-6).
   static var requestSeconds: Double { 10 }
@@ -16,9 +16,9 @@ extension ProgramMirror {
       identifier: identifier, keys: keys, application: program.application, showsPrompts: showsPrompts)
   }
 
-  /// The service has accepted the connection: all that the program has is made again there.
+  /// Handles the acceptance of the connection: all objects of the program are created again in the service.
   ///
-  /// - Returns: the reason to give the connection up, with the remedy; nil if it is used.
+  /// - Returns: the reason to close the connection, with the remedy; nil if it is used.
   package mutating func opened(_ reply: OpenReply, at now: Instant) -> String? {
     if let refusal = ServiceVersion.refusal(client: ServiceVersion.current, service: reply.version) { return refusal }
     serviceVersion = reply.version
@@ -32,7 +32,7 @@ extension ProgramMirror {
     isStateKnown = true
     confirmed = reply.state
     confirmed.includes = 0
-    // Until the service has sent them, reads return what they returned.
+    // Until the service has sent them, reads return the previous values.
     confirmed.managers = before.managers
     for (name, monitor) in before.monitors where confirmed.monitors[name] == nil { confirmed.monitors[name] = monitor }
     state = confirmed
@@ -49,7 +49,7 @@ extension ProgramMirror {
     return nil
   }
 
-  /// The connection was lost, or the service has ended.
+  /// Handles the loss of the connection, or the end of the service.
   package mutating func connectionLost(at now: Instant) {
     guard isOpen else { return }
     connection = .away(since: now, isReported: false)
@@ -74,7 +74,7 @@ extension ProgramMirror {
     for id in program.streams.keys { program.streams[id]?.connectionLost(at: now) }
   }
 
-  /// The actions that make the program's content in a new process of the service.
+  /// The actions that recreate the program's content in a new process of the service.
   private func repeated(at now: Instant, _ new: ProgramState) -> [ClientAction] {
     var actions: [ClientAction] = [.application(program.application)]
     for (id, isInForeground) in program.activities.sorted(by: { $0.key < $1.key }) where isInForeground {
@@ -113,7 +113,7 @@ extension ProgramMirror {
     return actions
   }
 
-  /// Regions and visits are stored by the service: a second start would forget the side of a border.
+  /// The service stores regions and visits: a second start would discard the side of a border.
   private func repeatedRegions(_ new: ProgramState) -> [ClientAction] {
     var actions: [ClientAction] = []
     for started in program.regions where started.isRepeated(in: new) {
@@ -125,7 +125,7 @@ extension ProgramMirror {
     return actions
   }
 
-  /// A call of a manager that is gone needs one for its time: what it starts and stops is the program's (GE-7).
+  /// A call of a removed manager needs a temporary manager: it starts and stops services of the program (GE-7).
   private func inManager(_ action: ClientAction) -> [ClientAction] {
     guard case .call(let id, _) = action, program.managers[id] == nil else { return [action] }
     return [.addManager(id), action, .removeManager(id)]
@@ -133,7 +133,7 @@ extension ProgramMirror {
 
   // MARK: The time without the service
 
-  /// The time at which `wake` is due; nil without one.
+  /// The time at which `wake` is due; nil if it is not due.
   package var deadline: Instant? {
     guard case .away(let since, let isReported) = connection else { return nil }
     var next: Instant? = isReported ? nil : since.moved(by: Self.outageSeconds)
@@ -145,7 +145,7 @@ extension ProgramMirror {
     return next
   }
 
-  /// Lets the time pass.
+  /// Advances the time.
   package mutating func wake(at now: Instant) {
     guard case .away(let since, _) = connection else { return }
     if now >= since.moved(by: Self.outageSeconds) { reportOutage(at: now) }
@@ -157,7 +157,7 @@ extension ProgramMirror {
     }
   }
 
-  /// Reports once that the service is away.
+  /// Reports once that the service is unreachable.
   private mutating func reportOutage(at now: Instant) {
     guard case .away(let since, isReported: false) = connection else { return }
     connection = .away(since: since, isReported: true)
@@ -169,7 +169,7 @@ extension ProgramMirror {
     guard let manager = program.managers[id], let services = state.managers[id]?.services else { return }
     if let since = manager.requestSince, now >= since.moved(by: Self.requestSeconds) {
       program.managers[id]?.requestSince = nil
-      // A request that was taken back has no outcome (RQ-10).
+      // A withdrawn request has no outcome (RQ-10).
       if state.managers[id]?.isRequestPending ?? false {
         state.managers[id]?.isRequestPending = false
         answered.insert(id)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Positioning
 
-/// The actions that wait for the return of the service. Each replaces the earlier ones that it makes void, so that their
-/// number depends on the program's regions, conditions and managers, and not on its calls.
+/// The actions that wait for the return of the service. Each replaces the earlier ones that it makes obsolete, so that
+/// their number depends on the program's regions, conditions and managers, and not on its calls.
 extension ProgramMirror {
-  /// The number of kept actions; the oldest of more are dropped.
+  /// The maximum number of kept actions; beyond it the oldest are dropped.
   static var keptLimit: Int { 256 }
 
   mutating func keep(_ action: ClientAction) {
@@ -16,7 +16,7 @@ extension ProgramMirror {
 }
 
 extension ClientAction {
-  /// Whether the state of the program does not imply it.
+  /// Whether the program's state does not imply the action.
   fileprivate var isKept: Bool {
     switch self {
     case .call(_, let call):
@@ -29,7 +29,7 @@ extension ClientAction {
     }
   }
 
-  /// Whether permission or hardware decides on its effect, and it is a start or stop.
+  /// Whether the action is a start or stop whose effect depends on permission or hardware.
   fileprivate var dependsOnService: Bool {
     switch self {
     case .call(_, .startSignificantChanges), .call(_, .stopSignificantChanges), .call(_, .startRanging),

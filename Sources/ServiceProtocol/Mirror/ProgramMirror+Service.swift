@@ -5,8 +5,8 @@ import ReceiverStream
 
 /// The messages of the service.
 extension ProgramMirror {
-  /// The seconds after the return of the service in which it may repeat locations: the newest earlier one, which each
-  /// start begins with (SU-1), and those that it had stored for a deferral.
+  /// The time after the return of the service, in seconds, during which it may repeat locations: the newest earlier
+  /// one, with which each start begins (SU-1), and the locations stored for a deferral.
   static var repetitionSeconds: Double { 60 }
 
   package mutating func receive(_ message: ServiceMessage, at now: Instant) {
@@ -17,12 +17,12 @@ extension ProgramMirror {
   }
 
   private mutating func receive(_ update: ServiceUpdate, at now: Instant) {
-    // The connection was given up.
+    // Handles a connection that was closed by this side.
     guard case .open(let opened) = connection else { return }
     let before = state
     for event in update.events { confirmed.apply(event) }
     confirmed.apply(update.changes)
-    // A manager that the service never had is not among its changes.
+    // The changes do not include a manager that the service never had.
     confirmed.managers = confirmed.managers.filter { program.managers[$0.key] != nil }
     pending.removeAll { $0.number <= confirmed.includes }
     state = confirmed
@@ -54,7 +54,8 @@ extension ProgramMirror {
     switch event {
     case .didUpdateLocations(var locations):
       manager.isOutageReported = false
-      // One that has waited is a repetition by its number only, which is looked at just before its delivery.
+      // A waiting event is recognised as a repetition only by its number, which is checked immediately before its
+      // delivery.
       if mayRepeat, !ticket.isAnswer, !hasWaited, let last = manager.newestBeforeLoss {
         locations.removeAll { $0.timestamp <= last }
         if locations.isEmpty { return }
@@ -81,7 +82,7 @@ extension ProgramMirror {
         return
       }
     case .didDetermineState(_, let region):
-      // An answer to a request is delivered also if the state is the same as before.
+      // The answer to a request is delivered even if the state is unchanged.
       let isAnswer = program.stateAnswered(region, to: id)
       if manager.repeated.isRepetition(event, hasWaited: hasWaited), !isAnswer { return }
     case .monitoringDidFail(let region?, .regionMonitoringDenied):
@@ -108,7 +109,7 @@ extension ProgramMirror {
     report(update, to: id)
   }
 
-  /// Passes an element on, unless it repeats the reason of the last one (LV-3).
+  /// Forwards an element, unless it repeats the reason of the last one (LV-3).
   mutating func report(_ update: LiveUpdate, to id: Int) {
     let reason = update.location == nil ? update.diagnostic : nil
     if let reason, reason == program.streams[id]?.reported { return }
@@ -126,7 +127,7 @@ extension ProgramMirror {
     }
   }
 
-  /// Reports what has observers.
+  /// Reports the changes that have observers.
   mutating func reportDifferences(from before: ProgramState) {
     if state.sessions != before.sessions { outputs.append(.sessions(state.sessions)) }
     if state.problem != before.problem { outputs.append(.receiverProblem(state.problem)) }

@@ -3,35 +3,36 @@ import MonotonicTime
 import Positioning
 import ReceiverStream
 
-/// The program's side of its connection to the location service: its managers read here, their calls go from here to the
-/// service, and the service's events come from here.
+/// The program's side of its connection to the location service: managers read from the mirror, which sends their calls
+/// to the service and returns the service's events.
 ///
 ///     away ──opened──▶ open ──connectionLost──▶ away
 ///
-/// A call shows its effect in each later read at once, as the mirror predicts it; the service's state replaces the
-/// prediction. While the service is away calls change what is repeated at its return, and nothing queues.
+/// The effect of a call is visible in every later read at once, because the mirror predicts it; the service's state
+/// replaces the prediction. While the service is unreachable, calls change the content that is recreated at its return,
+/// and no calls are queued.
 ///
 /// The driver calls a method, then takes `outputs` and `messages`, and calls `wake` at `deadline`.
 package struct ProgramMirror: Sendable {
   /// An action for the driver, in order.
   package enum Output: Equatable, Sendable {
-    /// An event for a manager's delegate: `isCurrent` is asked immediately before the delivery.
+    /// An event for a manager's delegate; call `isCurrent` immediately before the delivery.
     case deliver(ClientID, DelegateEvent, Ticket)
     case temporaryAccuracy(ClientID, token: Int, PositioningError?)
     case showCalibration(ClientID, Bool)
     case live(Int, LiveUpdate)
-    /// The monitor of this name has an event, or its conditions have come.
+    /// The monitor of this name has an event, or its conditions have arrived.
     case monitorHasEvent(String)
     /// The diagnostic of the sessions has changed.
     case sessions(Diagnostic)
-    /// Asks the user; the answer goes to `answer`.
+    /// Prompts the user; the answer goes to `answer`.
     case prompt(Authorization.Prompt)
     case receiverProblem(ReceiverProblem?)
     /// A line for the log.
     case log(String)
   }
 
-  /// An event of a monitor that an iteration has taken and not completed.
+  /// An event of a monitor that an iteration has received and not completed.
   struct HandledEvent: Sendable {
     var monitor: String
     var iteration: Int
@@ -44,7 +45,7 @@ package struct ProgramMirror: Sendable {
   }
 
   enum Connection: Sendable {
-    /// Without the service, since this instant.
+    /// The service has been unreachable since this instant.
     case away(since: Instant, isReported: Bool)
     /// The service has returned at this instant.
     case open(since: Instant)
@@ -56,17 +57,17 @@ package struct ProgramMirror: Sendable {
   package var messages: [ClientMessage] = []
 
   var connection: Connection
-  /// Whether the service has sent its state: before, permission and hardware are not known.
+  /// Whether the service has sent its state: until then, permission and hardware are unknown.
   var isStateKnown = false
   /// The service's state with the effect of the messages that it does not include.
   package internal(set) var state = ProgramState()
-  /// The service's state as it has sent it.
+  /// The state as the service has sent it.
   var confirmed = ProgramState()
   /// Messages that were sent and are not in `confirmed`.
   var pending: [ClientMessage] = []
   /// Actions for the return of the service that the program's state does not imply.
   var kept: [ClientAction] = []
-  /// What the program has, to be made again at the return of the service.
+  /// The program's objects, to be created again at the return of the service.
   var program: ProgramContent
   /// The events of monitors that the program handles now.
   var handled: [HandledEvent] = []
@@ -74,18 +75,18 @@ package struct ProgramMirror: Sendable {
   var answered: Set<Int> = []
   /// The version of the messages that the service reads.
   var serviceVersion = ServiceVersion.current
-  /// The events that have waited for the program and that its delegates have received: a service that was killed sends those
-  /// again of which it has no message.
+  /// Waiting events that the program's delegates have received: a killed service sends those again for which it got no
+  /// acknowledgement.
   private var taken: Set<TakenEvent> = []
   private var lastMessage = 0
   private var lastNumber = 0
 
-  /// The number of messages without an answer from which on the oldest ones count as received.
+  /// The number of unanswered messages above which the oldest ones count as received.
   static var pendingLimit: Int { 256 }
 
   /// - Parameters:
   ///   - application: whether the program is in the foreground.
-  ///   - now: the present instant. Until `opened` the service is away.
+  ///   - now: the current instant. Until `opened` the service is unreachable.
   package init(application: ApplicationState, at now: Instant) {
     connection = .away(since: now, isReported: false)
     program = ProgramContent(application: application)
@@ -101,7 +102,7 @@ package struct ProgramMirror: Sendable {
 
   // MARK: Reads
 
-  /// The manager's `location` (rules LC). `refreshNewest` is called before.
+  /// The manager's `location` (rules LC). Call `refreshNewest` first.
   package func location(of id: ClientID) -> Location? { state.location(of: id.number) }
 
   package func heading(of id: ClientID) -> Heading? { state.managers[id.number]?.heading }
@@ -118,40 +119,40 @@ package struct ProgramMirror: Sendable {
   package var accuracyAuthorization: AccuracyAuthorization { state.accuracy }
   package var servicesAreEnabled: Bool { state.servicesAreEnabled }
 
-  /// Why the service refuses a request for temporary full accuracy; nil if it asks (AU-20).
+  /// The reason why the service refuses a request for temporary full accuracy; nil if it prompts (AU-20).
   package func refusal(ofFullAccuracy purpose: String, keys: UsageKeys) -> AccuracyRefusal? {
-    // The service asks in the background too, by agents.
+    // The service also prompts in the background, through agents.
     AccuracyRefusal(
       purpose, keys: keys, status: state.status, accuracy: state.accuracy, isInForeground: true,
       isAsking: state.prompt != nil)
   }
 
   package var hostCapabilities: HostCapabilities { state.hostCapabilities }
-  /// −1 where nothing can be monitored (RG-7).
+  /// −1 if monitoring is not supported (RG-7).
   package var maximumRegionRadiusMetres: Double { state.maximumRegionRadiusMetres }
   package var monitoredRegions: [Region] { state.regions }
   package var sessionDiagnostic: Diagnostic { state.sessions }
   package var receiverProblem: ReceiverProblem? { state.problem }
 
-  /// Whether the stored conditions of an opened monitor have come; `monitorHasEvent` reports it.
+  /// Whether the stored conditions of an opened monitor have arrived; `monitorHasEvent` reports it.
   package func isMonitorLoaded(_ name: String) -> Bool { confirmed.monitors[name] != nil }
 
   package func monitorIdentifiers(_ name: String) -> [String] {
     state.monitors[name]?.records.map(\.lastEvent.identifier) ?? []
   }
 
-  /// A condition and the last event of it that was handled (MO-5); nil without one of this identifier.
+  /// A condition and its last handled event (MO-5); nil if there is none with this identifier.
   package func monitorRecord(_ identifier: String, of name: String) -> Monitor.Record? {
     state.monitors[name]?.records.first { $0.lastEvent.identifier == identifier }
   }
 
-  /// Whether an event may still be delivered (SU-15, TH-3). It is asked once for each event, just before its delivery:
-  /// that of an answer ends its request (RQ-8), and one that has waited for the program is taken.
+  /// Whether an event may still be delivered (SU-15, TH-3). Call it once for each event, immediately before its
+  /// delivery: for an answer it ends the request (RQ-8), and for a waiting event it acknowledges the event.
   package mutating func isCurrent(_ event: DelegateEvent, _ ticket: Ticket, for id: ClientID) -> Bool {
     if ticket.isAnswer { answered.remove(id.number) }
     guard let services = state.managers[id.number]?.services else { return false }
     if let number = ticket.waitingNumber {
-      // Without a delegate it waits for the next one, in the service.
+      // Without a delegate the event waits in the service for the next delegate.
       if services.delegate == nil { return false }
       guard take(number, by: id.number) else { return false }
     }
@@ -163,7 +164,7 @@ package struct ProgramMirror: Sendable {
     }
   }
 
-  /// A manager takes an event that has waited, which the service then removes. Returns false if it has it already.
+  /// Acknowledges a waiting event, which the service then removes. Returns false if the manager already has it.
   @discardableResult
   mutating func take(_ number: Int, by manager: Int) -> Bool {
     let isTaken = taken.contains { $0.number == number }

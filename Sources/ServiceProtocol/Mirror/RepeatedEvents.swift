@@ -3,18 +3,18 @@ import Positioning
 
 /// The last crossing and state of each region, and the last visit, that a manager has received.
 ///
-/// The service stores a crossing or a visit after it has sent it, so that a service that is killed between both loses none. The next
-/// process of the service sends that event again.
+/// The service stores a crossing or a visit after it has sent it, so that a service that is killed in between loses no
+/// event. The next process of the service sends that event again.
 struct RepeatedEvents: Sendable {
   private var last: [DelegateEvent] = []
-  /// Those at the loss of the connection that no other event has followed.
+  /// The events before the loss of the connection that no other event has followed.
   private var beforeLoss: [DelegateEvent] = []
 
   mutating func connectionLost() { beforeLoss = last }
 
-  /// Takes an event. Returns whether it repeats an event from before the disconnect.
+  /// Handles an event. Returns whether it repeats an event from before the disconnect.
   ///
-  /// - Parameter hasWaited: whether it has a number, by which the mirror recognises it if it comes again.
+  /// - Parameter hasWaited: whether it has a number, with which the mirror recognises a repetition.
   mutating func isRepetition(_ event: DelegateEvent, hasWaited: Bool) -> Bool {
     // Any other event has no subject.
     guard event.hasSubject(of: event) else { return false }
@@ -25,7 +25,7 @@ struct RepeatedEvents: Sendable {
     return isRepetition
   }
 
-  /// The monitoring of a region begins anew, or ends.
+  /// Records that the monitoring of a region restarts or ends.
   mutating func forget(_ region: Region) {
     let crossing = DelegateEvent.didEnter(region)
     let state = DelegateEvent.didDetermineState(.unknown, region)
@@ -44,7 +44,7 @@ struct RepeatedEvents: Sendable {
 extension DelegateEvent {
   fileprivate var isVisit: Bool { if case .didVisit = self { true } else { false } }
 
-  /// Whether it reports the same region, or visits.
+  /// Whether both events report the same region, or visits.
   fileprivate func hasSubject(of other: DelegateEvent) -> Bool {
     switch (self, other) {
     case (.didEnter(let region), .didEnter(let second)), (.didEnter(let region), .didExit(let second)),
@@ -56,7 +56,7 @@ extension DelegateEvent {
     }
   }
 
-  /// Whether it reports the same of it. The times of a visit are measured again.
+  /// Whether both events report the same content. The times of a visit are measured again.
   fileprivate func hasContent(of other: DelegateEvent) -> Bool {
     switch (self, other) {
     case (.didEnter(let region), .didEnter(let second)), (.didExit(let region), .didExit(let second)):

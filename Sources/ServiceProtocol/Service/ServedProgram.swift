@@ -3,14 +3,14 @@ import MonotonicTime
 import Positioning
 import ReceiverStream
 
-/// The service's side of one program's connection: it applies the program's messages to the program's engine, and makes
-/// the messages for the program from the engine's outputs and its state.
+/// The service's side of one program's connection: it applies the program's messages to the program's engine, and
+/// creates the messages for the program from the engine's outputs and state.
 ///
-/// The driver takes `engine.outputs`, carries out those for the service itself (`store`), and passes all to `update`.
+/// The driver takes `engine.outputs`, performs the ones for the service (`store`), and passes all of them to `update`.
 package struct ServedProgram: Sendable {
   /// The description that the program opened with.
   package let program: OpenRequest
-  /// The state as the program has it.
+  /// The state that the program has.
   private var sent: ProgramState
   private var includes = 0
   private var wantsNewest = false
@@ -19,9 +19,9 @@ package struct ServedProgram: Sendable {
   private var sessions: Set<Int> = []
   private var activities: Set<Int> = []
   private var monitors: Set<String> = []
-  /// The names of monitors with those of their conditions that this connection has added.
+  /// The names of monitors, each with the names of the conditions that this connection has added.
   private var conditions: Set<[String]> = []
-  /// The waiting events of monitors as they were sent, whose times stay.
+  /// The waiting events of monitors as they were sent; their times are kept.
   private var waiting: [String: [Monitor.Event]] = [:]
   /// The reason why no receiver can be opened. The driver sets it.
   package var problem: ReceiverProblem?
@@ -49,7 +49,7 @@ package struct ServedProgram: Sendable {
     managers.count + streams.count + sessions.count + activities.count + monitors.count + conditions.count
   }
 
-  /// Notes a message that the driver applies itself. Returns false for one that was received before.
+  /// Records a message that the driver applies itself. Returns false if it was already received.
   package mutating func note(_ message: ClientMessage) -> Bool {
     guard message.number > includes else { return false }
     includes = message.number
@@ -59,10 +59,10 @@ package struct ServedProgram: Sendable {
   /// Applies a message of the program.
   ///
   /// - Parameters:
-  ///   - message: the message. One that was received before has no effect.
+  ///   - message: the message. A message that was already received has no effect.
   ///   - engine: the program's engine.
   ///   - records: returns the stored conditions of a monitor.
-  ///   - now: the present time.
+  ///   - now: the current time.
   package mutating func receive(
     _ message: ClientMessage, _ engine: inout PositioningEngine, records: (String) -> [Monitor.Record],
     at now: Moment
@@ -115,17 +115,17 @@ package struct ServedProgram: Sendable {
     case .application(let state): engine.setApplication(state, at: instant)
     case .answer(let answer, let prompt): engine.authorizationAnswered(answer, to: prompt, at: instant)
     case .refreshNewest: wantsNewest = true
-    // The driver has the events.
+    // The driver already has the events.
     case .takeWaitingEvent, .refreshHostCapabilities: break
     }
   }
 
-  /// The message of this round; nil if the program has nothing to learn from it.
+  /// The message of this round; nil if nothing has changed for the program.
   ///
   /// - Parameters:
   ///   - outputs: the engine's outputs since the last round.
   ///   - engine: the engine after them.
-  ///   - now: the present time, UTC.
+  ///   - now: the current time, UTC.
   package mutating func update(
     _ outputs: [PositioningOutput], _ engine: borrowing PositioningEngine, at now: UTCTime
   ) -> ServiceUpdate? {
@@ -134,7 +134,7 @@ package struct ServedProgram: Sendable {
     var state = state(of: engine, at: now)
     var changes = sent.changes(to: state)
     if events.isEmpty, !wantsNewest {
-      // They change without a message.
+      // These values change without a message.
       state.newest = sent.newest
       for (id, manager) in sent.managers where state.managers[id]?.deferral != nil && manager.deferral != nil {
         state.managers[id]?.deferral = manager.deferral
@@ -147,8 +147,8 @@ package struct ServedProgram: Sendable {
     return ServiceUpdate(events: events, changes: changes)
   }
 
-  /// Removes all that lives with the connection: managers, streams, sessions and activities. Regions, visits and monitors
-  /// stay (GE-7).
+  /// Removes everything that ends with the connection: managers, streams, sessions and activities. Regions, visits and
+  /// monitors are kept (GE-7).
   package mutating func close(_ engine: inout PositioningEngine, at now: Instant) {
     for id in managers { engine.remove(ClientID(id)) }
     for id in streams { engine.endLiveUpdates(id) }
@@ -214,7 +214,7 @@ package struct ServedProgram: Sendable {
 }
 
 extension Monitor.Event {
-  /// Whether both say the same of a condition that is not monitored: the report has the first one's time.
+  /// Whether both report the same reason for an unmonitored condition: the report keeps the time of the first.
   fileprivate func isSameReport(as other: Monitor.Event) -> Bool {
     identifier == other.identifier && state == .unmonitored && other.state == .unmonitored
       && diagnostic == other.diagnostic && !diagnostic.isRefusal

@@ -7,7 +7,7 @@ extension ProgramState {
     package var value: Value?
   }
 
-  /// The parts of a state that differ from an earlier one; nil: unchanged.
+  /// The parts of a state that differ from an earlier one; nil if unchanged.
   package struct Changes: Equatable, Codable, Sendable {
     package var includes: Int?
     package var status: AuthorizationStatus?
@@ -19,10 +19,10 @@ extension ProgramState {
     package var regions: [Region]?
     package var visitsAreRunning: Bool?
     package var newest: Changed<Location>?
-    /// The managers that differ, whole.
+    /// The managers that differ, each in full.
     package var managers: [Int: Manager]?
     package var removedManagers: [Int]?
-    /// The monitors that differ, whole.
+    /// The monitors that differ, each in full.
     package var monitors: [String: Monitor]?
     package var sessions: Diagnostic?
     package var problem: Changed<ReceiverProblem>?
@@ -32,7 +32,7 @@ extension ProgramState {
     package var isEmpty: Bool { self == Changes() }
   }
 
-  /// The changes that make another state of this one.
+  /// The changes that turn this state into another one.
   package func changes(to new: ProgramState) -> Changes {
     var changes = Changes()
     if new.includes != includes { changes.includes = new.includes }
@@ -76,8 +76,8 @@ extension ProgramState {
     if let problem = changes.problem { self.problem = problem.value }
   }
 
-  /// Applies what an event says about the state, so that a delivered location needs no change beside it. Both sides do
-  /// this before they apply or make the changes.
+  /// Applies the state change that an event implies, so that a delivered location needs no separate change. Both sides
+  /// do this before they apply or create the changes.
   package mutating func apply(_ event: ServiceEvent) {
     guard case .delegate(let id, let event, let ticket) = event else { return }
     managers[id]?.apply(event, ticket)

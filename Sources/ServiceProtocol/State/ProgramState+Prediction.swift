@@ -2,7 +2,7 @@
 import Positioning
 import ReceiverStream
 
-/// The expected effect of the program's own actions, which its reads show before the service has answered.
+/// The expected effect of the program's own actions, visible in its reads before the service has answered.
 extension ProgramState {
   mutating func predict(_ action: ClientAction) {
     switch action {
@@ -15,7 +15,7 @@ extension ProgramState {
     case .call(let id, let call): predict(call, by: id)
     case .openMonitor(let name): monitors[name] = monitors[name] ?? Monitor()
     case .addCondition(let condition, let identifier, let state, let name):
-      // The time of the event is the service's.
+      // The time of the event comes from the service.
       let event = Positioning.Monitor.Event(
         identifier: identifier, state: state, date: newest?.timestamp ?? UTCTime(nanosecondsSince1970: 0))
       monitors[name]?.add(Positioning.Monitor.Record(condition: condition, lastEvent: event))
@@ -28,7 +28,8 @@ extension ProgramState {
     }
   }
 
-  /// A request to a service whose state has not come yet waits for it, as the service alone can tell whether it is permitted.
+  /// A request to a service whose state has not arrived waits for it, because only the service knows whether it is
+  /// permitted.
   mutating func assumePermission(for action: ClientAction) {
     guard case .call(let id, .requestLocation) = action, managers[id]?.services.wantsStandard == false else { return }
     managers[id]?.isRequestPending = true
@@ -85,7 +86,8 @@ extension ProgramState.Monitor {
     records.removeAll { $0.lastEvent.identifier == identifier }
   }
 
-  /// An event was handled. One of the same condition in its place, as another process of the service makes it, is void.
+  /// Records a handled event. An event of the same condition that another process of the service created in its place
+  /// is obsolete.
   mutating func complete(_ event: Positioning.Monitor.Event) {
     waiting.removeAll { $0 == event || event.state != .unmonitored && $0.identifier == event.identifier }
     guard let index = records.firstIndex(where: { $0.lastEvent.identifier == event.identifier }) else { return }

@@ -9,9 +9,9 @@ package struct ProgramState: Equatable, Codable, Sendable {
     /// The last location that a running service has delivered.
     package var delivered: Location?
     package var heading: Heading?
-    /// Whether `requestLocation` has no outcome yet.
+    /// Whether `requestLocation` is pending.
     package var isRequestPending = false
-    /// Nil without a deferral.
+    /// Nil if there is no deferral.
     package var deferral: Deferral?
 
     package init() {}
@@ -19,7 +19,7 @@ package struct ProgramState: Equatable, Codable, Sendable {
 
   /// A deferral of a manager.
   package struct Deferral: Hashable, Codable, Sendable {
-    /// The path to go; nil: endless. It changes without a message.
+    /// The remaining path; nil if endless. It changes without a message.
     package var remainingMetres: Double?
 
     package init(remainingMetres: Double) {
@@ -29,15 +29,15 @@ package struct ProgramState: Equatable, Codable, Sendable {
 
   /// The state of a monitor.
   package struct Monitor: Hashable, Codable, Sendable {
-    /// The conditions, in the order in which they were added, with their last events that were handled.
+    /// The conditions, in the order in which they were added, with their last handled events.
     package var records: [Positioning.Monitor.Record] = []
-    /// The events that the program may take.
+    /// The events that the program may receive.
     package var waiting: [Positioning.Monitor.Event] = []
 
     package init() {}
   }
 
-  /// The number of the last message of the program that is in it.
+  /// The number of the program's last message that is included.
   package var includes = 0
   package var status = AuthorizationStatus.notDetermined
   package var accuracy = AccuracyAuthorization.full
@@ -49,7 +49,7 @@ package struct ProgramState: Equatable, Codable, Sendable {
   package var maximumRegionRadiusMetres = -1.0
   package var regions: [Region] = []
   package var visitsAreRunning = false
-  /// The newest location at the program's accuracy; nil without permission. It changes without a message.
+  /// The newest location at the program's accuracy; nil if there is no permission. It changes without a message.
   package var newest: Location?
   package var managers: [Int: Manager] = [:]
   package var monitors: [String: Monitor] = [:]

@@ -3,7 +3,7 @@ import Positioning
 
 // Updates for a program that does not read.
 extension ServiceUpdate {
-  /// The largest number of joined events, in which each location counts: an hour of locations, one a second.
+  /// The largest number of joined events, where each location counts: an hour of locations at 1 Hz.
   package static var joinLimit: Int { 3600 }
 
   /// Joins a later update, for a program that does not read: locations of a manager become one event (SU-16). Above the limit
@@ -27,7 +27,7 @@ extension ServiceUpdate {
     }
   }
 
-  /// The memory of the events, bytes, about.
+  /// The approximate memory of the events, bytes.
   package var approximateBytes: Int { events.reduce(0) { $0 + $1.weight * 256 } }
 
   private mutating func join(_ event: ServiceEvent) {
@@ -41,7 +41,7 @@ extension ServiceUpdate {
     }
   }
 
-  /// The first of the recurring events with the most locations; nil without a recurring one.
+  /// The first of the recurring events with the most locations; nil if there is none.
   private var heaviest: Int? {
     let recurring = events.indices.filter { events[$0].comesAgain }
     guard let most = recurring.map({ events[$0].weight }).max() else { return nil }
@@ -66,7 +66,7 @@ extension ServiceEvent {
     }
   }
 
-  /// Returns the event without its oldest locations, half of them at most; nil for an event that cannot be shorter.
+  /// Returns the event without its oldest locations, at most half of them; nil for an event that cannot be shortened.
   fileprivate func withoutOldest(_ count: Int) -> ServiceEvent? {
     guard case .delegate(let id, .didUpdateLocations(let locations), let ticket) = self, locations.count > 1 else {
       return nil
