@@ -10,7 +10,7 @@
 ///
 /// Avahi withdraws the services when the connection ends. Without Avahi nothing is announced, and Avahi is not started.
 package struct ServiceAnnouncement: Sendable {
-  /// A service at a port of this machine.
+  /// A service on a port of this machine.
   package struct Service: Hashable, Sendable {
     /// The type, such as `_nmea-0183._tcp`.
     package var type: String
@@ -35,13 +35,13 @@ package struct ServiceAnnouncement: Sendable {
     case announced(group: String)
   }
 
-  /// What an answer is for.
+  /// The purpose of the call that an answer belongs to.
   private enum Question: Sendable { case match, owner, state, group, add, commit, free }
 
   private static let destination = "org.freedesktop.Avahi"
   private static let server = "org.freedesktop.Avahi.Server"
   private static let entryGroup = "org.freedesktop.Avahi.EntryGroup"
-  /// Names in use that are tried in turn.
+  /// The number of names in use after which no other name is tried.
   private static let nameLimit = 20
   // AvahiServerState and AvahiEntryGroupState (avahi-common/defs.h).
   private static let (serverRunning, groupCollision, groupFailure): (Int64, Int64, Int64) = (2, 3, 4)
@@ -55,7 +55,7 @@ package struct ServiceAnnouncement: Sendable {
   private var isProblemLogged = false
   private var outputs: [Output] = []
 
-  /// - Parameter name: the name of the services for people. A name in use in the network gets a number.
+  /// - Parameter name: the human-readable name of the services. A name that is in use in the network gets a number.
   package init(_ services: [Service], name: String) {
     self.services = services
     firstName = name
@@ -121,7 +121,7 @@ package struct ServiceAnnouncement: Sendable {
   private mutating func refused(_ question: Question, _ name: String, _ text: String) {
     switch (question, state) {
     case (.add, .announced(let group)) where name.hasSuffix("CollisionError"): rename(group)
-    // A call to an Avahi that ends meanwhile fails too, and the signal about it has come or will come.
+    // A call also fails if Avahi ends meanwhile, and the signal about that has arrived or will arrive.
     case (.state, _), (.group, _): state = .absent
     case (.add, _), (.commit, _): problem(text)
     default: break
@@ -135,7 +135,7 @@ package struct ServiceAnnouncement: Sendable {
 
   private mutating func serverChanged(_ value: Int64) {
     guard value == Self.serverRunning else {
-      // The host gets another name, and the entries have to be made again.
+      // The host name has changed, and the entries must be recreated.
       if case .announced(let group) = state { call(.free, group, Self.entryGroup, "Free") }
       if state != .absent { state = .asking }
       return
@@ -148,7 +148,7 @@ package struct ServiceAnnouncement: Sendable {
   private mutating func add(to group: String) {
     let name = nameNumber == 1 ? firstName : "\(firstName) #\(nameNumber)"
     for service in services {
-      // AVAHI_IF_UNSPEC and AVAHI_PROTO_UNSPEC are −1; empty domain and host are the usual ones.
+      // AVAHI_IF_UNSPEC and AVAHI_PROTO_UNSPEC are −1; an empty domain and host mean the defaults.
       call(
         .add, group, Self.entryGroup, "AddService",
         [

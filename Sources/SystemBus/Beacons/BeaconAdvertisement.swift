@@ -2,7 +2,7 @@
 
 /// A beacon's advertisement: the iBeacon form of the manufacturer's data in a Bluetooth LE advertisement.
 package struct BeaconAdvertisement: Hashable, Sendable {
-  /// The number of the company whose data it is.
+  /// The identifier of the company that the data belongs to.
   package static let company = 0x004C
 
   /// The family's 128 bits, big-endian.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
-/// Receives beacons through BlueZ: its adapters, whether they are on, and, while beacons are wanted, their search for
-/// Bluetooth LE devices. Messages and the time go in, calls and advertisements come out; it has no bus.
+/// Receives beacons through BlueZ: its adapters, their power state, and, while beacons are needed, their search for
+/// Bluetooth LE devices. The inputs are messages and the time, the outputs are calls and advertisements; it does not
+/// use a bus.
 ///
 ///     no BlueZ ──name appears──▶ asked ──objects──▶ adapters: off ◀─Powered─▶ on ──wanted──▶ starting ──▶ searching
 ///        ▲                                                                     ▲                │             │
@@ -10,7 +11,7 @@ import MonotonicTime
 package struct BeaconScan: Sendable {
   package enum Output: Hashable, Sendable {
     case call(BusCall)
-    /// Whether beacons can be received; comes once it is known, and after each change.
+    /// Whether beacons can be received; reported once it is known, and after each change.
     case available(Bool)
     /// A beacon, with its strength in dBm; nil if the adapter does not measure it.
     case received(BeaconAdvertisement, strength: Int?)
@@ -41,7 +42,7 @@ package struct BeaconScan: Sendable {
   private static let ruleForDevices =
     "type='signal',sender='org.bluez',interface='org.freedesktop.DBus.Properties',member='PropertiesChanged',"
     + "arg0='org.bluez.Device1'"
-  /// The time until a refused search is tried again.
+  /// The retry interval of a refused search.
   static let retry = Milliseconds(5000)
   /// The largest number of devices. Beacons change their addresses, each of which is a device, so the oldest are discarded.
   static let limit = 512
@@ -64,12 +65,12 @@ package struct BeaconScan: Sendable {
   /// The time of the next `wake`.
   package var deadline: Instant? { isConnected && isWanted ? retryAt : nil }
 
-  /// Returns the next output; nil without one.
+  /// Returns the next output; nil if there is none.
   package mutating func nextOutput() -> Output? { outputs.isEmpty ? nil : outputs.removeFirst() }
 
   // MARK: Inputs
 
-  /// Handles the connection of the bus: asks BlueZ for its adapters.
+  /// Handles the connection of the bus: requests BlueZ's adapters.
   package mutating func connected() {
     isConnected = true
     for rule in [
@@ -81,7 +82,7 @@ package struct BeaconScan: Sendable {
     ask()
   }
 
-  /// Handles the loss of the bus: clears all that came over it.
+  /// Handles the loss of the bus: clears everything received through it.
   package mutating func disconnected() {
     let wanted = isWanted
     outputs = []
@@ -92,7 +93,7 @@ package struct BeaconScan: Sendable {
 
   private init(wanted: Bool) { isWanted = wanted }
 
-  /// Sets whether beacons are wanted.
+  /// Sets whether beacons are needed.
   package mutating func setWanted(_ wanted: Bool, at now: Instant) {
     guard wanted != isWanted else { return }
     isWanted = wanted
@@ -100,7 +101,7 @@ package struct BeaconScan: Sendable {
     decide(at: now)
   }
 
-  /// Does what is due.
+  /// Performs the actions that are due.
   package mutating func wake(at now: Instant) {
     guard let due = deadline, now >= due else { return }
     retryAt = nil
@@ -108,7 +109,7 @@ package struct BeaconScan: Sendable {
     decide(at: now)
   }
 
-  /// Takes a message.
+  /// Handles a message.
   package mutating func receive(_ message: BusMessage, at now: Instant) {
     switch message.kind {
     case .reply(let token): answered(token, message.body, at: now)
@@ -142,14 +143,14 @@ package struct BeaconScan: Sendable {
       setAvailable()
     case .start(let path):
       guard adapters[path]?.search == .starting else { return }
-      // Another search of this program is on, which serves as well.
+      // Another search of this program is already running, which is sufficient.
       if name == "org.bluez.Error.InProgress" {
         adapters[path]?.search = .on
         return
       }
       adapters[path]?.search = .refused
       retryAt = now + Self.retry
-      // An adapter that is being switched on reports this at first.
+      // An adapter that is being switched on first reports this.
       if name != "org.bluez.Error.NotReady" {
         log("beacons cannot be received: \(text) (\(name)); may this user use org.bluez on the system bus?")
       }
@@ -188,7 +189,7 @@ package struct BeaconScan: Sendable {
     }
   }
 
-  /// Takes an object. Devices that BlueZ has stored are not received now.
+  /// Handles an object. Devices stored by BlueZ are not being received now.
   private mutating func added(_ path: String, _ interfaces: BusValue, isNew: Bool) {
     if let properties = interfaces[Self.adapter] {
       adapters[path] = Adapter(isOn: properties["Powered"]?.flag ?? false)
@@ -202,7 +203,7 @@ package struct BeaconScan: Sendable {
       adapter.isOn = isOn
       if !isOn { adapter.search = .off }
     }
-    // The search has ended without a request, as after a reset of the adapter.
+    // The search has ended without a request, for example after a reset of the adapter.
     if properties["Discovering"]?.flag == false, adapter.search == .on { adapter.search = .off }
     adapters[path] = adapter
     setAvailable()
@@ -212,7 +213,7 @@ package struct BeaconScan: Sendable {
   private mutating func changed(_ path: String, _ properties: BusValue) {
     var isReceived = false
     var device = devices[path] ?? Device()
-    // 127 stands for an unknown strength.
+    // 127 means an unknown strength.
     if let strength = properties["RSSI"]?.integer, strength > -128, strength < 127 {
       device.strength = Int(strength)
       isReceived = true

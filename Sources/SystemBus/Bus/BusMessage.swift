@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value in a message. A variant is its content.
+/// A value in a message. A variant is represented by its content.
 package enum BusValue: Hashable, Sendable {
   case flag(Bool)
   /// An integer of any length, clamped to Int64.
@@ -15,7 +15,7 @@ package enum BusValue: Hashable, Sendable {
   case dictionary([BusEntry])
   case file(BusFile)
 
-  /// The value of a key that is a string; nil if this is no dictionary.
+  /// The value of a key that is a string; nil if this is not a dictionary.
   package subscript(_ key: String) -> BusValue? {
     guard case .dictionary(let entries) = self else { return nil }
     return entries.first { $0.key == .text(key) }?.value
@@ -42,7 +42,7 @@ package struct BusEntry: Hashable, Sendable {
 /// A message from the bus.
 package struct BusMessage: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
-    /// The answer to the call of this token.
+    /// The answer to the call with this token.
     case reply(BusToken)
     /// The refusal of the call, with the error's name, such as `org.bluez.Error.NotReady`, and its text.
     case refusal(BusToken, name: String, text: String)
@@ -58,7 +58,7 @@ package struct BusMessage: Hashable, Sendable {
   }
 }
 
-/// The identity of a call for its answer: the caller and its own number.
+/// The identity of a call for its answer: the caller and the caller's number.
 package struct BusToken: Hashable, Sendable {
   package var owner: Owner
   package var number: Int

@@ -3,11 +3,11 @@ import CBus
 import Glibc
 import SystemPackage
 
-/// The connection to the system's bus, or to that of the user: calls go out, messages come in, no function waits. One thread uses it and waits for its
-/// descriptor.
+/// The connection to the system bus or the user bus. It sends calls and receives messages; no function blocks. One
+/// thread uses it and waits for its descriptor.
 ///
-/// The protocol is sd-bus, whose library is loaded at run time (`CBus`). Its objects are pointers, which is the reason
-/// for `unsafe`: each belongs to a value in this file and is released with it.
+/// The protocol is sd-bus, whose library is loaded at run time (`CBus`). `unsafe` because its objects are pointers;
+/// each belongs to a value in this file and is released with it.
 @safe package struct SystemBus: ~Copyable {
   /// The reason why there is no connection, with the next step.
   package struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
@@ -25,7 +25,7 @@ import SystemPackage
   package enum Kind: Sendable { case system, user }
 
   private let bus: UnsafeMutableRawPointer
-  /// The calls without an answer yet, by the library's numbers.
+  /// The unanswered calls, keyed by the library's numbers.
   private var waiting: [UInt64: BusToken]
 
   /// Connects. The handshake continues while messages are processed.
@@ -78,9 +78,9 @@ import SystemPackage
     waiting[cookie] = call.token
   }
 
-  /// Reads and writes what is due.
+  /// Reads and writes pending data.
   ///
-  /// - Returns: the next message, `.some(nil)` if there may be more, nil if no message waits.
+  /// - Returns: the next message, `.some(nil)` if there may be more, nil if no message is available.
   /// - Throws: ``Failure`` after the end of the connection.
   package mutating func process() throws(Failure) -> BusMessage?? {
     var pointer: UnsafeMutableRawPointer?
@@ -190,8 +190,8 @@ import SystemPackage
     return values
   }
 
-  /// Returns the next value; nil at the end, and for one that cannot be read. The bus has checked the message's form and its
-  /// nesting.
+  /// Returns the next value; nil at the end, and for an unreadable value. The bus has checked the message's form and
+  /// its nesting.
   private func value(_ pointer: UnsafeMutableRawPointer) -> BusValue? {
     var type: CChar = 0
     var contents: UnsafePointer<CChar>?
@@ -249,7 +249,7 @@ import SystemPackage
   }
 }
 
-/// A descriptor that came in a message. The last reference closes it.
+/// A descriptor that was received in a message. The last reference closes it.
 package final class BusFile: Sendable, Hashable {
   private let number: Int32
 

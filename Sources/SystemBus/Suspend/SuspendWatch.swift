@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
-/// Delays a suspend of the computer, which logind announces, until the receiver sleeps, for two seconds at most. Messages and
-/// the time go in, calls come out; it has no bus.
+/// Delays a suspend of the computer, which logind announcesuntil the receiver sleeps, for at most two seconds. The
+/// inputs are messages and the time, the outputs are calls; it does not use a bus.
 ///
-/// The program has a delay lock all the time. logind announces a suspend by PrepareForSleep(true) and waits for the release of
-/// all delay locks, five seconds by its own settings (InhibitDelayMaxSec). The lock is taken again after
+/// The program always has a delay lock. logind announces a suspend with PrepareForSleep(true) and waits for the release
+/// of all delay locks, for five seconds by default (InhibitDelayMaxSec). The lock is taken again after
 /// PrepareForSleep(false).
 package struct SuspendWatch: Sendable {
   package enum Output: Hashable, Sendable {
@@ -15,7 +15,7 @@ package struct SuspendWatch: Sendable {
     case release
     /// The computer suspends as soon as the lock is released.
     case suspending
-    /// The computer is back, or did not suspend at all.
+    /// The computer has resumed, or did not suspend.
     case resumed
   }
 
@@ -38,7 +38,7 @@ package struct SuspendWatch: Sendable {
   /// The time of the next `wake`.
   package var deadline: Instant? { releaseAt }
 
-  /// Returns the next output; nil without one.
+  /// Returns the next output; nil if there is none.
   package mutating func nextOutput() -> Output? { outputs.isEmpty ? nil : outputs.removeFirst() }
 
   /// Handles the connection of the bus.
@@ -56,20 +56,20 @@ package struct SuspendWatch: Sendable {
     outputs.append(.release)
   }
 
-  /// Releases the lock, as the receiver is ready for the suspend.
+  /// Releases the lock, because the receiver is ready for the suspend.
   package mutating func isPrepared() {
     guard releaseAt != nil else { return }
     releaseAt = nil
     release()
   }
 
-  /// Does what is due.
+  /// Performs the actions that are due.
   package mutating func wake(at now: Instant) {
     guard let due = releaseAt, now >= due else { return }
     isPrepared()
   }
 
-  /// Takes a message. Refusals are ignored, as a computer without logind does not suspend by it.
+  /// Handles a message. Refusals are ignored: a computer without logind does not suspend through it.
   package mutating func receive(_ message: BusMessage, at now: Instant) {
     switch message.kind {
     case .reply(let token):

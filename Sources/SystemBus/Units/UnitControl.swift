@@ -3,8 +3,9 @@
 /// The service manager systemd on a bus: it starts units, and reports those that were stopped on purpose.
 ///
 /// A stop on purpose is a job of type `stop` (`systemctl stop`) that ends with the signal JobRemoved and an inactive unit. A program
-/// that ends by itself or crashes has no job; the start of a unit of type oneshot ends with its program, as a job of type `start`. A
-/// shutdown of the computer stops all units and counts as none (org.freedesktop.systemd1(5)).
+/// that exits or crashes has no job; the start of a unit of type oneshot ends with its program, as a job of type
+/// `start`. A shutdown of the computer stops all units and does not count as a stop on purpose
+/// (org.freedesktop.systemd1(5)).
 ///
 ///     JobNew ──▶ its type is polled ──▶ JobRemoved ──another type──▶ no stop
 ///                      └──it ended before the answer──▶ a stop, which has nothing to do, if the unit is inactive
@@ -19,7 +20,7 @@ package struct UnitControl: Sendable {
     case stopped(unit: String)
   }
 
-  /// What an answer is for.
+  /// The purpose of the call that an answer belongs to.
   private enum Question: Equatable, Sendable {
     case subscribe, match
     case start(unit: String)
@@ -36,7 +37,7 @@ package struct UnitControl: Sendable {
     var unit: String
     var type: String?
     var isTypePending = true
-    /// Whether it has left its unit as it should be, and the type is waited for.
+    /// Whether it has left its unit in the expected state, and the type is awaited.
     var isDone = false
   }
 
@@ -47,9 +48,9 @@ package struct UnitControl: Sendable {
   private var isConnected = false
   private var watched: Set<String> = []
   private var questions: [Int: Question] = [:]
-  /// The jobs of own starts, by their paths.
+  /// The jobs of this program's starts, keyed by path.
   private var jobs: [String: String] = [:]
-  /// The jobs of watched units, by their paths.
+  /// The jobs of watched units, keyed by path.
   private var watchedJobs: [String: Job] = [:]
   /// Starts that wait for the connection.
   private var waiting: [String] = []
@@ -76,7 +77,7 @@ package struct UnitControl: Sendable {
 
   // MARK: Calls
 
-  /// Starts a unit. Its end is an output; nothing waits for the unit's programs.
+  /// Starts a unit. Its end is an output; it does not wait for the unit's programs.
   package mutating func start(_ unit: String) {
     guard Self.isService(unit) else {
       return outputs.append(.startEnded(unit: unit, failure: "\(unit) is no name of a service"))
@@ -100,7 +101,7 @@ package struct UnitControl: Sendable {
 
   package mutating func connected() {
     isConnected = true
-    // Without a subscriber the manager sends no signals.
+    // The manager sends signals only to subscribers.
     call(.subscribe, Self.manager, "Subscribe", [])
     for unit in watched.sorted() { match(unit, isWanted: true) }
     let starts = waiting
@@ -108,7 +109,7 @@ package struct UnitControl: Sendable {
     for unit in starts { start(unit) }
   }
 
-  /// The connection has ended or could not be made: starts fail.
+  /// Handles a connection that has ended or could not be made: starts fail.
   package mutating func disconnected(_ reason: String) {
     isConnected = false
     var units = waiting + jobs.values.sorted()
@@ -133,7 +134,7 @@ package struct UnitControl: Sendable {
       guard token.owner == .units, let question = questions.removeValue(forKey: token.number) else { return }
       switch question {
       case .start(let unit): outputs.append(.startEnded(unit: unit, failure: text))
-      // The job has ended.
+      // Handles the end of a job.
       case .jobType(let path): jobTypeCame(nil, of: path)
       case .subscribe, .match, .path, .serviceType, .activity, .manager: break
       }
@@ -161,7 +162,7 @@ package struct UnitControl: Sendable {
     if type == nil || type == "stop" { examine(unit, hasSeenJob: true) }
   }
 
-  /// Asks for what tells whether a job has stopped the unit.
+  /// Requests the properties that show whether a job has stopped the unit.
   private mutating func examine(_ unit: String, hasSeenJob: Bool) {
     call(.path(unit: unit, hasSeenJob: hasSeenJob), Self.manager, "LoadUnit", [.text(unit)])
   }
@@ -225,7 +226,7 @@ package struct UnitControl: Sendable {
   }
 
   private mutating func match(_ unit: String, isWanted: Bool) {
-    // JobNew and JobRemoved have the name of the unit there.
+    // JobNew and JobRemoved have the name of the unit in this argument.
     let rule = "type='signal',sender='\(Self.destination)',interface='\(Self.manager)',arg2='\(unit)'"
     outputs.append(.call(.match(token(.match), rule, isWanted: isWanted)))
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Cuts a stream of bytes into messages, each of which ends with a NUL (varlink.org, "Method Call"). Bytes wait here until their
-/// message is asked for. Each byte is searched once and moved a bounded number of times.
+/// Splits a stream of bytes into messages, each of which ends with a NUL (varlink.org, "Method Call"). Bytes are kept
+/// until their message is requested. Each byte is searched once and moved a bounded number of times.
 package struct MessageSplitter: Sendable {
   /// A message that is longer than allowed.
   package struct TooLong: Error, Equatable {}
@@ -16,7 +16,7 @@ package struct MessageSplitter: Sendable {
 
   package init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
 
-  /// The number of bytes that wait.
+  /// The number of pending bytes.
   package var count: Int { buffer.count - start }
 
   package mutating func append(_ bytes: Span<UInt8>) {
@@ -36,14 +36,14 @@ package struct MessageSplitter: Sendable {
     return value
   }
 
-  /// The same for a `body` that may refuse the message by nil: then it stays the next one.
+  /// The same for a `body` that may return nil to refuse the message: then it remains the next one.
   mutating func next<Value>(ifAny body: (Span<UInt8>) -> Value?) throws(TooLong) -> Value? {
     guard let end = try nextEnd(), let value = body(buffer.span.extracting(start..<end)) else { return nil }
     remove(end)
     return value
   }
 
-  /// The place of the NUL behind the next message.
+  /// The position of the NUL after the next message.
   private mutating func nextEnd() throws(TooLong) -> Int? {
     while searched < buffer.count, buffer[searched] != 0 { searched += 1 }
     guard searched - start <= maximumBytes else { throw TooLong() }
@@ -53,7 +53,7 @@ package struct MessageSplitter: Sendable {
   private mutating func remove(_ end: Int) {
     searched = end + 1
     start = searched
-    // The memory of an idle connection is small.
+    // Keeps the memory of an idle connection small.
     if start == buffer.count { self = MessageSplitter(maximumBytes: maximumBytes, reusing: buffer) }
   }
 
@@ -66,7 +66,7 @@ package struct MessageSplitter: Sendable {
   }
 }
 
-/// Bytes that wait to be written.
+/// Bytes to be written.
 struct OutputQueue: Sendable {
   private(set) var bytes: [UInt8] = []
   private var start = 0
@@ -76,7 +76,7 @@ struct OutputQueue: Sendable {
     @_lifetime(borrow self) get { bytes.span.extracting(start...) }
   }
 
-  /// Appends a message with the NUL behind it. After an error, nothing is appended.
+  /// Appends a message and its terminating NUL. After an error, nothing is appended.
   mutating func append<Failure>(_ write: (inout [UInt8]) throws(Failure) -> Void) throws(Failure) {
     let end = bytes.count
     do {
@@ -88,7 +88,7 @@ struct OutputQueue: Sendable {
     bytes.append(0)
   }
 
-  /// Removes the last bytes, so that `count` bytes wait.
+  /// Removes the last bytes, so that `count` bytes are left.
   mutating func truncate(to count: Int) { bytes.removeLast(self.count - count) }
 
   mutating func remove(_ count: Int) {

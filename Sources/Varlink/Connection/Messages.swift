@@ -8,7 +8,7 @@ package struct VarlinkCall: Equatable, Sendable {
     case single
     /// No reply, not even an error.
     case oneway
-    /// Any number of replies, of which all but the last one say that it continues.
+    /// Any number of replies, of which all but the last have `continues`.
     case more
     /// One reply, after which the connection carries messages of another protocol.
     case upgrade
@@ -29,7 +29,7 @@ package struct VarlinkCall: Equatable, Sendable {
   /// The part of the method before the last dot, or all of it.
   package var interface: String { method.lastIndex(of: ".").map { String(method[..<$0]) } ?? method }
 
-  /// Nil if a message is not a call. Unknown members are ignored: vendors may add some.
+  /// Nil if a message is not a call. Unknown members are ignored: vendors may add members.
   init?(_ message: JSON) {
     guard message.isObject, case .string(let method)? = message["method"],
       let parameters = Self.parameters(of: message)
@@ -38,7 +38,7 @@ package struct VarlinkCall: Equatable, Sendable {
     for flag in [Kind.oneway, .more, .upgrade] {
       switch message[flag.rawValue] {
       case nil, .null?, .bool(false)?: continue
-      // The document gives two flags at once no meaning.
+      // The specification does not define a combination of two flags.
       case .bool(true)? where kind == nil: kind = flag
       default: return nil
       }
@@ -132,7 +132,7 @@ package struct VarlinkError: Error, Equatable, Sendable, CustomStringConvertible
   package static let expectedMore = VarlinkError("org.varlink.service.ExpectedMore")
 }
 
-/// The reason why a connection cannot go on. It is closed after what waits to be written.
+/// The reason why a connection cannot continue. It is closed after the pending output is written.
 package enum VarlinkProtocolError: Error, Equatable, Sendable, CustomStringConvertible {
   case messageTooLong(maximumBytes: Int)
   case invalidJSON(JSONSyntaxError)
@@ -140,7 +140,7 @@ package enum VarlinkProtocolError: Error, Equatable, Sendable, CustomStringConve
   case invalidCall
   /// A message that is not a reply.
   case invalidReply
-  /// A reply without a call, or one that continues although no more was asked for.
+  /// A reply without a call, or a continuing reply to a call without `more`.
   case unexpectedReply
   /// More bytes were received while `wantsInput` was false.
   case tooMuchInput

@@ -3,7 +3,7 @@
 /// The client's side of a connection. The owner passes received bytes to `receive`, takes events from `nextEvent` until it
 /// returns nil, and writes `output`.
 package struct VarlinkClientConnection: Sendable {
-  /// The name of a call on its connection.
+  /// The identifier of a call on its connection.
   package struct CallID: Hashable, Sendable {
     fileprivate let number: UInt64
   }
@@ -67,10 +67,11 @@ package struct VarlinkClientConnection: Sendable {
     }
   }
 
-  /// The value that `body` makes of the next message's text after an upgrade. Without a value the message stays the next event.
+  /// The value that `body` returns for the next message's text after an upgrade. If it is nil, the message remains the
+  /// next event.
   package mutating func nextMessage<Value>(_ body: (Span<UInt8>) -> Value?) -> Value? {
     guard case .upgraded = state else { return nil }
-    // An error stays too.
+    // An error also remains.
     return try? input.next(ifAny: body)
   }
 
@@ -90,10 +91,10 @@ package struct VarlinkClientConnection: Sendable {
     return .reply(id, reply)
   }
 
-  /// The number of bytes that wait to be written.
+  /// The number of bytes to be written.
   package var outputBytesWaiting: Int { queue.count }
 
-  /// The bytes that wait to be written.
+  /// The bytes to be written.
   package var output: Span<UInt8> {
     @_lifetime(borrow self) get { queue.waiting }
   }

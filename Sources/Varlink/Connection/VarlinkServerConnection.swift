@@ -3,10 +3,11 @@
 /// The server's side of a connection. The owner passes received bytes to `receive`, takes events from `nextEvent` until it
 /// returns nil (again after `receive`, `reply` and `didWrite`), and writes `output`.
 ///
-/// A call becomes an event when the call before it has its last reply. Until then it waits as bytes: order of replies, pipelining
-/// and an upgrade need no other state. A client that does not read its replies gets none of its further calls served.
+/// A call becomes an event when the previous call has its last reply. Until then it is kept as bytes: order of replies,
+/// pipelining and an upgrade need no other state. If a client does not read its replies, its further calls are not
+/// served.
 package struct VarlinkServerConnection: Sendable {
-  /// The name of a call on its connection.
+  /// The identifier of a call on its connection.
   package struct CallID: Hashable, Sendable {
     fileprivate let number: UInt64
   }
@@ -16,14 +17,15 @@ package struct VarlinkServerConnection: Sendable {
     case call(CallID, VarlinkCall)
     /// A message after an upgrade.
     case message(JSON)
-    /// The last event. The owner closes the connection after what waits to be written.
+    /// The last event. The owner closes the connection after the pending output is written.
     case failed(VarlinkProtocolError)
   }
 
   package struct Limits: Sendable {
     /// The size of the largest message from a client.
     package var messageBytes = 65_536
-    /// The number of waiting bytes above which no call and no message is served, and only a last reply is accepted.
+    /// The number of pending output bytes above which calls and messages are not served, and only a last reply is
+    /// accepted.
     package var outputBytes = 262_144
 
     package init(messageBytes: Int = 65_536, outputBytes: Int = 262_144) {
@@ -32,12 +34,12 @@ package struct VarlinkServerConnection: Sendable {
     }
   }
 
-  /// The fate of a reply or message.
+  /// The result of queueing a reply or message.
   package enum Acceptance: Equatable, Sendable {
     case queued
     /// The client reads too slowly. The reply is dropped; the owner may send a newer one later.
     case full
-    /// The call is answered already, was `oneway`, or the connection has failed.
+    /// The call is already answered, was `oneway`, or the connection has failed.
     case notExpected
   }
 
@@ -61,7 +63,8 @@ package struct VarlinkServerConnection: Sendable {
     input = MessageSplitter(maximumBytes: limits.messageBytes)
   }
 
-  /// Whether the connection is to be read. False while the input of the largest message waits for a reply to an earlier one.
+  /// Whether to read from the connection. False while the input of the largest message waits for a reply to an earlier
+  /// one.
   package var wantsInput: Bool {
     if case .failed = state { false } else { input.count <= limits.messageBytes }
   }
@@ -72,7 +75,7 @@ package struct VarlinkServerConnection: Sendable {
     input.append(bytes)
   }
 
-  /// The next event; nil until more bytes, a reply or a write.
+  /// The next event; nil until there are more bytes, a reply or a write.
   package mutating func nextEvent() -> Event? {
     while true {
       switch state {
@@ -81,7 +84,7 @@ package struct VarlinkServerConnection: Sendable {
         state = .failed(reported: true, error)
         return .failed(error)
       case .upgraded:
-        // A peer that does not read could have replies without end made.
+        // Otherwise a peer that does not read could cause an unlimited number of replies.
         guard outputBytesWaiting < limits.outputBytes else { return nil }
         return nextMessage().map(Event.message) ?? failure
       case .idle:
@@ -103,7 +106,7 @@ package struct VarlinkServerConnection: Sendable {
     }
   }
 
-  /// The failure that was found while a message was sought.
+  /// The failure that was found during the search for a message.
   private var failure: Event? {
     mutating get {
       guard case .failed(reported: false, let error) = state else { return nil }
@@ -124,8 +127,8 @@ package struct VarlinkServerConnection: Sendable {
     state = .failed(reported: false, error)
   }
 
-  /// Queues a reply. `continues` has an effect only if the call asked for more; otherwise the reply is the last one.
-  /// A reply that continues is refused while too many bytes wait.
+  /// Queues a reply. `continues` has an effect only if the call has `more`; otherwise the reply is the last one. A
+  /// reply that continues is refused while too many bytes are pending.
   package mutating func reply(to id: CallID, _ reply: VarlinkReply) throws(JSONWriteError) -> Acceptance {
     guard case .serving(id, let kind) = state else { return .notExpected }
     switch reply {
@@ -143,8 +146,8 @@ package struct VarlinkServerConnection: Sendable {
     return .queued
   }
 
-  /// Queues a reply that continues, which was encoded once for many connections, to a call that asked for more. It is refused
-  /// while too many bytes wait.
+  /// Queues a reply that continues, which was encoded once for many connections, to a call with `more`. It is refused
+  /// while too many bytes are pending.
   ///
   /// - Parameter text: ``VarlinkReply/text()``.
   package mutating func continueReply(to id: CallID, _ text: [UInt8]) -> Acceptance {
@@ -152,7 +155,7 @@ package struct VarlinkServerConnection: Sendable {
     return append { $0.append(contentsOf: text) }
   }
 
-  /// Queues the text of a message after an upgrade. It is refused while too many bytes wait.
+  /// Queues the text of a message after an upgrade. It is refused while too many bytes are pending.
   package mutating func send(text: [UInt8]) -> Acceptance {
     guard case .upgraded = state else { return .notExpected }
     return append { $0.append(contentsOf: text) }
@@ -169,10 +172,10 @@ package struct VarlinkServerConnection: Sendable {
   /// The number of received bytes that are not served yet.
   package var inputBytesWaiting: Int { input.count }
 
-  /// The number of bytes that wait to be written.
+  /// The number of bytes to be written.
   package var outputBytesWaiting: Int { queue.count }
 
-  /// The bytes that wait to be written.
+  /// The bytes to be written.
   package var output: Span<UInt8> {
     @_lifetime(borrow self) get { queue.waiting }
   }

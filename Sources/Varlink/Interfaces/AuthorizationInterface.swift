@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension VarlinkService.Interface {
-  /// The interface of agents, which ask users for permission. `docs/reference/org.sextant.Authorization.varlink` has the same
-  /// text.
+  /// The interface of agents, which prompt users for permission. `docs/reference/org.sextant.Authorization.varlink` has
+  /// the same text.
   package static let authorization = VarlinkService.Interface(
     name: "org.sextant.Authorization",
     description: """

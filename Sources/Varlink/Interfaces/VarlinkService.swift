@@ -29,12 +29,12 @@ package struct VarlinkService: Sendable {
     self.interfaces = [.service] + interfaces
   }
 
-  /// The reply to a call that is not the owner's to answer: one of `org.varlink.service`, or of an unknown interface.
+  /// The reply to a call that the owner does not answer: a call of `org.varlink.service`, or of an unknown interface.
   func reply(to call: VarlinkCall) -> VarlinkReply? {
     let interface = call.interface
     guard interfaces.contains(where: { $0.name == interface }) else { return .failure(.interfaceNotFound(interface)) }
     guard interface == Interface.service.name else { return nil }
-    // The client would take the connection for upgraded.
+    // Otherwise the client would treat the connection as upgraded.
     if call.kind == .upgrade { return .failure(.methodNotImplemented(call.method)) }
     switch call.method {
     case "org.varlink.service.GetInfo": return .success(information)

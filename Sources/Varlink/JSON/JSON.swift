@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A JSON value (RFC 8259), the currency of the module. Foundation's coders would do the same and are better known, but
-/// FoundationEssentials adds 1.1 MB to the memory of the daemon and a cross build of its own.
+/// A JSON value (RFC 8259), which the whole module uses. Foundation's coders are equivalent and better known, but
+/// FoundationEssentials adds 1.1 MB to the memory of the daemon and needs a separate cross build.
 package enum JSON: Equatable, Sendable {
   case null
   case bool(Bool)
@@ -25,8 +25,8 @@ package enum JSON: Equatable, Sendable {
     }
   }
 
-  /// The number of arrays and objects that may be nested, both when reading and when writing. The recursion of reader and
-  /// writer is as deep.
+  /// The number of arrays and objects that may be nested, both when reading and when writing. It also limits the
+  /// recursion of reader and writer.
   package static let maximumDepth = 32
 
   /// The value of a member, or nil if the value is not an object or has no such member.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reason why a value cannot be encoded or decoded, and the place in it.
+/// The reason why a value cannot be encoded or decoded, and the position in it.
 package struct JSONCodingError: Error, Equatable, CustomStringConvertible {
-  /// The names and indices from the outermost value to the one at fault.
+  /// The names and indices from the outermost value to the value at fault.
   package var path: [String]
   package var reason: String
 
@@ -87,7 +87,7 @@ extension Double: JSONScalar {
 }
 
 extension Float: JSONScalar {
-  /// The double with the same shortest digits, which are fewer than those of the exact value.
+  /// The double with the same shortest digits, which are fewer than the digits of the exact value.
   var json: JSON? { isFinite ? .double(Double(description) ?? Double(self)) : nil }
 
   init?(_ json: JSON) {

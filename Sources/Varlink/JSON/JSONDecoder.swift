@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension JSON {
-  /// Decodes a value. Members that the type does not name are ignored.
+  /// Decodes a value. Members that the type does not have are ignored.
   package func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws(JSONCodingError) -> Value {
     do { return try Value(from: JSONValueDecoder(self, parent: nil, key: nil)) } catch { throw JSONCodingError(error) }
   }
@@ -25,8 +25,8 @@ private final class JSONValueDecoder: Decoder, SingleValueDecodingContainer {
   private let json: JSON
   private let parent: JSONValueDecoder?
   private let key: JSONKey?
-  /// The place behind the member that was read last: members are mostly read in the order in which they were written, and so a
-  /// search takes one comparison.
+  /// The position after the member that was read last: members are mostly read in the order in which they were written,
+  /// so a search takes one comparison.
   private var next = 0
 
   init(_ json: JSON, parent: JSONValueDecoder?, key: JSONKey?) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension JSON {
-  /// Encodes a value. Errors: a number that is not finite or does not fit in 64 bits with sign; what the type's own code throws.
+  /// Encodes a value. Errors: a number that is not finite or does not fit in 64 bits with sign; errors that the type's
+  /// own code throws.
   package init(encoding value: some Encodable) throws(JSONCodingError) {
     let encoder = JSONValueEncoder(parent: nil, key: nil)
     do { try value.encode(to: encoder) } catch { throw JSONCodingError(error) }
@@ -21,7 +22,7 @@ private final class JSONValueEncoder: Encoder {
   private var value = JSON.null
   private var elements: [JSON] = []
   private var members: [JSON.Member] = []
-  /// The encoders of nested containers, which may still grow, and the places of their values.
+  /// The encoders of nested containers, which may still grow, and the positions of their values.
   private var nested: [(index: Int, encoder: JSONValueEncoder)] = []
 
   init(parent: JSONValueEncoder?, key: JSONKey?) {
@@ -93,7 +94,7 @@ private final class JSONValueEncoder: Encoder {
     return encoder
   }
 
-  /// One generic function stands for the fourteen requirements of the same form.
+  /// One generic function implements the fourteen requirements of the same form.
   private struct Keyed<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let encoder: JSONValueEncoder
     var codingPath: [any CodingKey] { encoder.codingPath }
@@ -149,7 +150,7 @@ private final class JSONValueEncoder: Encoder {
       encoder.value = try encoder.json(value, nil)
     }
 
-    /// The value takes the place of this one.
+    /// The value replaces this one.
     func encode<Value: Encodable>(_ value: Value) throws { try value.encode(to: encoder) }
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The place and the reason why bytes are not JSON.
+/// The position and the reason why bytes are not JSON.
 package struct JSONSyntaxError: Error, Equatable, CustomStringConvertible {
   package enum Reason: String, Sendable {
     case unexpectedEnd = "the text ends early"
@@ -8,12 +8,12 @@ package struct JSONSyntaxError: Error, Equatable, CustomStringConvertible {
     case trailingBytes = "bytes after the value"
     case controlCharacter = "a control character in a string"
     case invalidEscape = "an unknown escape sequence"
-    /// RFC 8259, section 8.2, leaves the meaning open; RFC 7493, section 2.1, forbids it.
+    /// RFC 8259, section 8.2, leaves the behaviour undefined; RFC 7493, section 2.1, forbids it.
     case loneSurrogate = "half of a surrogate pair"
     case invalidUTF8 = "invalid UTF-8"
     /// RFC 8259, section 6, allows limits of range.
     case numberOutOfRange = "a number beyond the range of a double"
-    /// RFC 8259, section 4, leaves the meaning open; RFC 7493, section 2.3, forbids it.
+    /// RFC 8259, section 4, leaves the behaviour undefined; RFC 7493, section 2.3, forbids it.
     case repeatedName = "a member's name appears twice"
     case tooDeep = "too many nested arrays and objects"
   }
@@ -50,7 +50,7 @@ package struct JSONReader: ~Escapable {
   @_lifetime(copy text)
   package init(_ text: Span<UInt8>) { self.text = text }
 
-  /// Whether nothing is left.
+  /// Whether the input is at its end.
   package var isAtEnd: Bool { position == text.count }
 
   /// Consumes exactly these bytes, if they are next.
@@ -62,7 +62,7 @@ package struct JSONReader: ~Escapable {
     return true
   }
 
-  /// The next byte, or 0 at the end, which is legal nowhere.
+  /// The next byte, or 0 at the end, which is never valid.
   private var byte: UInt8 { position < text.count ? text[position] : 0 }
 
   func error(_ reason: JSONSyntaxError.Reason) -> JSONSyntaxError {
@@ -74,7 +74,7 @@ package struct JSONReader: ~Escapable {
     while byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
   }
 
-  /// Consumes white space and then `expected`, if it is there.
+  /// Consumes white space and then `expected`, if present.
   @_lifetime(self: copy self)
   private mutating func skip(_ expected: Unicode.Scalar) -> Bool {
     skipWhiteSpace()
@@ -245,7 +245,7 @@ extension JSONReader {
     return result
   }
 
-  /// The character of an escape sequence, whose reverse solidus is behind the position.
+  /// The character of an escape sequence, after its reverse solidus.
   private mutating func escape() throws(JSONSyntaxError) -> Character {
     let kind = byte
     position += 1
@@ -263,7 +263,7 @@ extension JSONReader {
     }
   }
 
-  /// The code point of `\u`: four hexadecimal digits, and the other half of a surrogate pair behind the first.
+  /// The code point of `\u`: four hexadecimal digits, and the second half of a surrogate pair.
   private mutating func codePoint() throws(JSONSyntaxError) -> Unicode.Scalar {
     let first = try hexadecimal()
     if let scalar = Unicode.Scalar(first) { return scalar }

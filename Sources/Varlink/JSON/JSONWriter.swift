@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reason why a value has no JSON text.
+/// The reason why a value has no JSON form.
 package enum JSONWriteError: Error, Equatable, CustomStringConvertible {
   /// An infinity or a NaN (RFC 8259, section 6).
   case notFinite
@@ -16,7 +16,7 @@ package enum JSONWriteError: Error, Equatable, CustomStringConvertible {
 }
 
 extension JSON {
-  /// The text without white space. A double is written with the fewest digits that give it back when read.
+  /// The text without white space. A double is written with the fewest digits that reproduce it when read.
   package func text() throws(JSONWriteError) -> [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity(512)
@@ -62,7 +62,7 @@ extension [UInt8] {
   fileprivate mutating func append(string: String) {
     append(UInt8(ascii: "\""))
     let bytes = string.utf8Span.span
-    // Most texts are names and encoded bytes, and have none.
+    // Most texts are names and encoded bytes, and need no escapes.
     var unescaped = 0
     while unescaped < bytes.count, !Self.isEscaped(bytes[unescaped]) { unescaped += 1 }
     if unescaped == bytes.count {
