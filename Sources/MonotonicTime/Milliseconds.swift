@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A length of time in whole milliseconds: what deadlines are made of. One that would be too long to count is the longest.
+/// A duration in whole milliseconds, the unit of deadlines. Overflow saturates.
 public struct Milliseconds: Hashable, Comparable, Sendable {
   public var count: UInt64
 
   public init(_ count: UInt64) { self.count = count }
 
-  /// A length in seconds, rounded up to a millisecond: a deadline is never early. Below 0 is 0.
+  /// A duration from seconds, rounded up to a millisecond, so that a deadline is never early. Negative values become 0.
   public init(seconds: Double) {
     count = seconds > 0 ? UInt64(min(seconds * 1000, 9e15).rounded(.up)) : 0
   }

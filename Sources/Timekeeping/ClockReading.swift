@@ -38,5 +38,5 @@ func nanoseconds(from start: Instant, to end: Instant) -> Int64 {
   Int64(bitPattern: end.nanoseconds &- start.nanoseconds)
 }
 
-/// The nanoseconds of a second.
+/// The nanoseconds in a second.
 let second: Int64 = 1_000_000_000

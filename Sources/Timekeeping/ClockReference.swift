@@ -5,17 +5,18 @@ import WireBytes
 
 /// Pairs the pulses and epochs of one receiver with seconds of UTC.
 ///
-/// It takes epochs, pulses and notices, and returns samples. It has no clock: every input bears the readings of the
-/// computer's clocks. A pulse becomes a sample if the pulses come once a second, the receiver has a fix with an accurate
-/// time, and the epochs before leave one second of UTC possible (`TimeAnchor`). Without pulses the arrival of epochs gives
-/// samples: the shortest delay counts, and it is the one that pulses have measured, or unknown. A receiver states the time of an
-/// epoch, and never that of a byte; but it sends an epoch before it computes the next one, so that the time between its epochs
-/// limits the delay. The stated precision of messages is half of that limit.
+/// Its inputs are epochs, pulses and notices; it returns samples. It does not read a clock: every input contains the
+/// readings of the computer's clocks. A pulse becomes a sample if the pulses come once a second, the receiver has a fix
+/// with an accurate time, and the epochs before leave one second of UTC possible (`TimeAnchor`). Without pulses the
+/// arrival of epochs provides samples: the shortest delay is used, which pulses have measured earlier, or which is
+/// unknown. A receiver states the time of an epoch, but never the time of a byte. It sends an epoch before it computes
+/// the next one, so the time between its epochs limits the delay. The stated precision of messages is half of that
+/// limit.
 package struct ClockReference: Sendable {
   /// The time of an epoch.
   package struct Epoch: Equatable, Sendable {
     package var utc: UTCTime
-    /// When its first byte came.
+    /// The time at which its first byte arrived.
     package var firstByte: Instant
     /// Whether the receiver has a fix and has resolved date and seconds.
     package var isResolved: Bool
@@ -35,13 +36,13 @@ package struct ClockReference: Sendable {
     }
   }
 
-  /// Why a pulse is not a sample.
+  /// The reason why a pulse is not a sample.
   package enum Refusal: String, CaseIterable, Sendable {
-    /// Its stamp is not of the last half second: the process was stalled, or the system's clock was set.
+    /// Its stamp is older than half a second: the process was stalled, or the system's clock was set.
     case stale
     /// The first pulses, until their rate is known.
     case settling
-    /// It is not a whole number of seconds after the one before.
+    /// It is not a whole number of seconds after the previous one.
     case jitter
     /// There are no epochs with a fix.
     case noTime
@@ -72,12 +73,12 @@ package struct ClockReference: Sendable {
   private var pulseOffsets = OffsetHistory()
   private var messageOffsets = OffsetHistory()
 
-  /// The shortest delay from an epoch's time to its first byte, seconds, as pulses have measured it; nil before.
+  /// The shortest delay from an epoch's time to its first byte, seconds, as measured with pulses; nil before that.
   package private(set) var delaySeconds: Double?
-  /// The newest sample by pulses, and by messages.
+  /// The newest sample from pulses, and from messages.
   package private(set) var newestPulse: TimeSample?
   package private(set) var newestMessages: TimeSample?
-  /// The number of samples of pulses, and of pulses that are none.
+  /// The number of samples from pulses, and of rejected pulses.
   package private(set) var pulses = 0
   package private(set) var refusals: [Refusal: Int] = [:]
 
@@ -88,7 +89,7 @@ package struct ClockReference: Sendable {
     source == .pulse ? pulseOffsets.jitterSeconds : messageOffsets.jitterSeconds
   }
 
-  /// The time of the last epoch, for what refers to it.
+  /// The time of the last epoch, for messages that refer to it.
   package var utc: UTCTime? { anchor?.utc }
 
   // MARK: Inputs
@@ -100,7 +101,7 @@ package struct ClockReference: Sendable {
     }
   }
 
-  /// Takes an epoch. Returns a sample of messages, at most one for each second.
+  /// Handles an epoch. Returns a sample from messages, at most one for each second.
   package mutating func receive(_ epoch: Epoch, at now: ClockReading) -> TimeSample? {
     guard epoch.isResolved, !epoch.utc.isAtLeapSecond else {
       anchor = nil
@@ -117,7 +118,7 @@ package struct ClockReference: Sendable {
       return nil
     }
     lastOfMessages = epoch.utc
-    // The system's time when it was the epoch's time.
+    // The system's time at the epoch's time.
     let difference = anchor.earliestDifference &+ Int64(clamping: (delaySeconds ?? 0) * 1e9)
     let raw = Instant(nanoseconds: UInt64(bitPattern: epoch.utc.nanosecondsSince1970 &- difference))
     var sample = TimeSample(
@@ -131,7 +132,7 @@ package struct ClockReference: Sendable {
     return sample
   }
 
-  /// Takes a pulse. Returns its sample; nil if it is implausible.
+  /// Handles a pulse. Returns its sample; nil if it is implausible.
   package mutating func receive(_ pulse: Pulse) -> TimeSample? {
     switch judge(pulse) {
     case .failure(let refusal):
@@ -196,8 +197,8 @@ package struct ClockReference: Sendable {
     return precision
   }
 
-  /// Returns by how much the pulse of a second is early, nanoseconds: the sawtooth of the receiver's own clock. A corrected pulse
-  /// is the measured one plus qErr.
+  /// Returns the amount by which the pulse of a second is early, nanoseconds: the sawtooth error of the receiver's
+  /// clock. A corrected pulse is the measured one plus qErr.
   private func earlyNanoseconds(at whole: UTCTime) -> Int64 {
     guard let pulseNotice, let error = pulseNotice.errorPicoseconds else { return 0 }
     let week: Int64 = 604_800

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
-/// How often the administrator lets a receiver serve the computer's clock.
+/// The policy for serving the computer's clock from a receiver.
 package enum ClockPolicy: Equatable, Sendable {
   case off
   /// The receiver stays on.
   case continuous
-  /// The receiver is woken so often.
+  /// The receiver is woken at this interval.
   case every(minutes: Int)
 
   /// Reads the value of the policy's key `time`: `off`, `continuous` or `every N min`, N from 1 to a day; nil for another text.
@@ -22,7 +22,7 @@ package enum ClockPolicy: Equatable, Sendable {
     }
   }
 
-  /// The value as it is written.
+  /// The value in its written form.
   package var text: String {
     switch self {
     case .off: "off"
@@ -32,13 +32,13 @@ package enum ClockPolicy: Equatable, Sendable {
   }
 }
 
-/// Where the pulses of a receiver are.
+/// The source of a receiver's pulses.
 package enum PulsePolicy: Equatable, Sendable {
-  /// At the source that the kernel has made for the receiver's port; none if there is no such source.
+  /// The source that the kernel has created for the receiver's port; none if there is no such source.
   case ofPort
-  /// At the carrier line of the port, for which the kernel is asked to make a source.
+  /// The carrier line of the port, for which the kernel is requested to create a source.
   case carrier
-  /// At a source of its own, as of a GPIO.
+  /// A separate source, such as a GPIO.
   case device(String)
 
   /// Reads the value of the policy's key `pps`: `carrier` or a path below /dev; nil for another text.
@@ -51,7 +51,7 @@ package enum PulsePolicy: Equatable, Sendable {
   }
 }
 
-/// When the clock needs the receiver.
+/// Decides when the clock needs the receiver.
 ///
 ///     off ──policy──▶ serving ──enough samples, or none for five minutes──▶ resting
 ///                        ▲                                                     │
@@ -59,9 +59,9 @@ package enum PulsePolicy: Equatable, Sendable {
 ///
 /// With policy `continuous` it stays serving.
 package struct ClockSchedule: Sendable {
-  /// The samples of one period: a time daemon filters several.
+  /// The number of samples in one period: a time daemon filters several samples.
   package static let samplesInPeriod = 16
-  /// The longest search for them.
+  /// The longest search for these samples.
   package static let searchLimit = Milliseconds(300_000)
 
   private enum State: Sendable {
@@ -92,9 +92,10 @@ package struct ClockSchedule: Sendable {
     state = policy == .off ? .off : .serving(since: now, samples: 0)
   }
 
-  /// Takes a sample that has gone to the time daemons.
+  /// Handles a sample that was sent to the time daemons.
   ///
-  /// - Parameter counts: whether it is of the best source that there is: while there are pulses, those of messages do not count.
+  /// - Parameter counts: whether it comes from the best available source: while there are pulses, samples from messages
+  ///   do not count.
   package mutating func sampled(counts: Bool, at now: Instant) {
     guard counts, case .serving(let since, let samples) = state else { return }
     state = .serving(since: since, samples: samples + 1)
@@ -112,7 +113,7 @@ package struct ClockSchedule: Sendable {
   private mutating func rest(after since: Instant, _ samples: Int, at now: Instant) {
     guard case .every(let minutes) = policy else { return }
     guard samples >= Self.samplesInPeriod || now >= since + Self.searchLimit else { return }
-    // From the start of the period, so that the receiver wakes as often as the policy says.
+    // From the start of the period, so that the receiver wakes at the policy's interval.
     state = .resting(until: max(now, since + Milliseconds(UInt64(minutes) * 60_000)))
   }
 }

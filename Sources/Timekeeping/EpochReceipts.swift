@@ -5,13 +5,13 @@ import ReceiverStream
 import UBX
 import WireBytes
 
-/// When the first byte of each epoch came, and the receiver's messages about its pulse and leap seconds.
+/// The arrival time of the first byte of each epoch, and the receiver's messages about its pulse and leap seconds.
 package struct EpochReceipts: ~Copyable {
-  /// What a receiver sends about its pulse.
+  /// A receiver's message about its pulse.
   package struct PulseNotice: Equatable, Sendable {
-    /// The second of the week of the pulse that comes next.
+    /// The second of the week of the next pulse.
     package var secondOfWeek: Int64
-    /// Whether the second is of UTC's week, not GPS'.
+    /// Whether the second belongs to UTC's week, not GPS's.
     package var isUTC: Bool
     /// The quantization error of the pulse, picoseconds, positive for an early pulse; nil if the receiver does not know it.
     package var errorPicoseconds: Int32?
@@ -48,13 +48,13 @@ package struct EpochReceipts: ~Copyable {
 
   package init() {}
 
-  /// Takes bytes of a receiver.
+  /// Handles bytes of a receiver.
   ///
   /// - Parameters:
-  ///   - raw: when they were read.
-  ///   - secondsPerByte: the time of a byte on the line; 0 if the line has no rate. Bytes that are read together came one after
-  ///     the other.
-  ///   - utc: the time of the receiver's last epoch, to which an announced leap second refers; nil before one.
+  ///   - raw: the time at which they were read.
+  ///   - secondsPerByte: the time of a byte on the line; 0 if the line has no rate. Bytes that are read together
+  ///     arrived one after the other.
+  ///   - utc: the time of the receiver's last epoch, to which an announced leap second refers; nil before the first.
   package mutating func receive(
     _ bytes: RawSpan, at raw: Instant, secondsPerByte: Double, utc: UTCTime?
   ) -> [Event] {
@@ -75,7 +75,7 @@ package struct EpochReceipts: ~Copyable {
         default: break
         }
       }
-      // A frame that was held back behind a false start came earlier, and when is not known.
+      // A frame that a false start delayed arrived earlier, at an unknown time.
       guard frame.offset + UInt64(frame.bytes.byteCount) > earlier, let tag = Self.tag(of: frame) else { return }
       found.append((tag, frame.offset))
     }
@@ -89,7 +89,7 @@ package struct EpochReceipts: ~Copyable {
     return events
   }
 
-  /// Returns when the first byte of an epoch came; nil if its messages have another time.
+  /// Returns the arrival time of the first byte of an epoch; nil if its messages have another time.
   package func firstByte(of utc: UTCTime, leapSeconds: Int?) -> Instant? {
     let leap = leapSeconds ?? LeapSeconds.on(utc.day)
     let ofDay = EpochTag.timeOfDay(utc.nanosecondsOfDay)
@@ -104,14 +104,14 @@ package struct EpochReceipts: ~Copyable {
     }?.firstByte
   }
 
-  /// Whether two times of week differ by rounding alone: 10 ms, as `EpochTag`.
+  /// Whether two times of week differ only by rounding: 10 ms, as in `EpochTag`.
   private static func isNear(_ iTOW: UInt32, _ tag: EpochTag, _ week: Int64) -> Bool {
     guard case .timeOfWeek(let other) = tag else { return false }
     let difference = abs(Int64(iTOW) - Int64(other))
     return min(difference, week - difference) <= 10
   }
 
-  /// Returns the time of the epoch that a frame belongs to; nil for a frame that may come at any time.
+  /// Returns the time of the epoch that a frame belongs to; nil for a frame that may be sent at any time.
   private static func tag(of frame: borrowing Frame) -> EpochTag? {
     if let ubx = frame.ubx {
       switch ubx.identity {

@@ -13,21 +13,21 @@ package struct LeapSecondNotice: Equatable, Sendable {
     self.leap = leap
   }
 
-  /// The announcement in NAV-TIMELS; nil without a future one. Interface descriptions, UBX-NAV-TIMELS: `lsChange` and
-  /// `timeToLsEvent` belong to a past event where none is scheduled.
+  /// The announcement in NAV-TIMELS; nil if there is no future one. Interface descriptions, UBX-NAV-TIMELS: `lsChange`
+  /// and `timeToLsEvent` belong to a past event if none is scheduled.
   ///
   /// - Parameter utc: the time of the message's epoch.
   package init?(_ message: borrowing NavTIMELS, utc: UTCTime) {
     guard message.valid_validTimeToLsEvent, message.timeToLsEvent > 0, message.lsChange != 0 else { return nil }
     let event = utc.nanosecondsSince1970 &+ Int64(message.timeToLsEvent) * second
-    // The event counts GPS time; the midnight is near.
+    // The event is in GPS time; the midnight is near.
     let day = (event + UTCTime.nanosecondsPerDay / 2) / UTCTime.nanosecondsPerDay
     guard abs(event - day * UTCTime.nanosecondsPerDay) < 60 * second else { return nil }
     midnight = UTCTime(nanosecondsSince1970: day * UTCTime.nanosecondsPerDay)
     leap = message.lsChange > 0 ? .insertion : .deletion
   }
 
-  /// Returns what applies at a time: the announcement holds for the day that ends with the leap second.
+  /// Returns the announcement that applies at a time: it applies to the day that ends with the leap second.
   func leap(at time: UTCTime) -> TimeSample.Leap {
     let distance = midnight.nanosecondsSince1970 &- time.nanosecondsSince1970
     return distance > 0 && distance <= UTCTime.nanosecondsPerDay ? leap : .none

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
-/// Whether pulses come once a second. Edges between them, as of noise, are left out; pulses of another rate never settle.
+/// Detects pulses at one per second. Edges between them, such as noise, are ignored; pulses of another rate never
+/// settle.
 ///
 ///     none ──edge──▶ settling ──three intervals of whole seconds──▶ settled
 ///       ▲               ▲                                             │
@@ -17,7 +18,8 @@ struct PulseTrain: Sendable {
 
   private var reference: Instant?
   private var intervals = 0
-  /// Grows by two at an implausible edge and shrinks by one at a good one, so that a rate of 2 Hz does not pass for one of 1 Hz.
+  /// Increases by two at an implausible edge and decreases by one at a good one, so that a rate of 2 Hz is not accepted
+  /// as 1 Hz.
   private var misses = 0
 
   init() {}
@@ -45,8 +47,8 @@ struct PulseTrain: Sendable {
   }
 }
 
-/// The on-time edge of a pulse whose both edges are stamped: a receiver's pulse is shorter than the pause after it (u-blox: 100 ms
-/// by default, CFG-TP-LEN_LOCK_TP1), so it is the edge that begins the shorter phase.
+/// The on-time edge of a pulse with both edges stamped: a receiver's pulse is shorter than the pause after it (u-blox:
+/// 100 ms by default, CFG-TP-LEN_LOCK_TP1), so it is the edge that begins the shorter phase.
 package struct PulseShape: Sendable {
   package enum Edge: Equatable, Sendable { case rising, falling }
 
@@ -56,7 +58,7 @@ package struct PulseShape: Sendable {
 
   package init() {}
 
-  /// Takes an edge. Returns whether it is the on-time edge: the rising one until the phases are known.
+  /// Handles an edge. Returns whether it is the on-time edge: the rising one until the phases are known.
   package mutating func isOnTime(_ edge: Edge, atNanoseconds time: Int64) -> Bool {
     if let last = lastEdge, last.edge != edge {
       let length = time &- last.nanoseconds

@@ -5,9 +5,9 @@ import ReceiverStream
 /// UTC minus the raw clock, as an interval, from the arrival of epochs.
 ///
 /// The first byte of an epoch arrives after the epoch's time, by an unknown delay of at most `longestDelay`. Each epoch
-/// therefore bounds the difference of the clocks, and the intersection of the bounds contains the true one. Its lower end is
-/// that of the epoch with the shortest delay. The interval is shorter than a second, so that at most one whole second of UTC
-/// is possible at any instant: a second is never guessed.
+/// therefore bounds the difference of the clocks, and the intersection of the bounds contains the true one. Its lower
+/// end comes from the epoch with the shortest delay. The interval is shorter than a second, so that at most one whole
+/// second of UTC is possible at any instant: a second is never guessed.
 ///
 ///     absent ──epoch──▶ learning ──three steady epochs──────▶ trusted
 ///        ▲                 ▲                                     │
@@ -23,14 +23,14 @@ struct TimeAnchor: Sendable {
   static let epochsToTrust = 3
   /// A shortest delay that shrinks by more than this, nanoseconds, means a line that still sends a backlog.
   static let steadiness: Int64 = 100_000_000
-  /// The longest time for which an anchor holds without an epoch, nanoseconds.
+  /// The longest time for which an anchor is valid without an epoch, nanoseconds.
   static let longestAge = 10 * second
 
   private var earliest: Int64
   private var latest: Int64
   private(set) var epochs = 1
-  /// The longest delay that the receiver's own timing leaves possible, nanoseconds: it sends an epoch before it computes the next one.
-  /// It does not narrow the bounds, because a line that is full delays more.
+  /// The longest delay that the receiver's timing permits, nanoseconds: it sends an epoch before it computes the next
+  /// one. It does not narrow the bounds, because a saturated line delays more.
   private(set) var longestDelay = Self.longestDelay
   private var updated: Instant
   private(set) var utc: UTCTime
@@ -42,8 +42,8 @@ struct TimeAnchor: Sendable {
     self.utc = utc
   }
 
-  /// Takes the next epoch. One that contradicts the earlier ones replaces them: the receiver's time or the raw clock has
-  /// stepped, or a stalled process has read late.
+  /// Handles the next epoch. An epoch that contradicts the earlier ones replaces them: the receiver's time or the raw
+  /// clock has stepped, or a stalled process has read late.
   mutating func receive(_ utc: UTCTime, firstByte: Instant) {
     let next = TimeAnchor(utc, firstByte: firstByte)
     let growth = growth(until: firstByte)
@@ -60,10 +60,10 @@ struct TimeAnchor: Sendable {
 
   private func holds(at raw: Instant) -> Bool { abs(nanoseconds(from: updated, to: raw)) <= Self.longestAge }
 
-  /// Whether it may be used at an instant.
+  /// Whether the anchor may be used at an instant.
   func isTrusted(at raw: Instant) -> Bool { epochs >= Self.epochsToTrust && holds(at: raw) }
 
-  /// UTC minus the raw clock if the epoch with the shortest delay had none, nanoseconds.
+  /// UTC minus the raw clock, assuming no delay for the epoch with the shortest delay, nanoseconds.
   var earliestDifference: Int64 { earliest }
 
   /// Returns the whole second of UTC at an instant, up to `phaseError`; nil if no whole second is near.

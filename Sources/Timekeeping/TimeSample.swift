@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ReceiverStream
 
-/// A comparison of the receiver's time with the system's: what a time daemon reads.
+/// A comparison of the receiver's time with the system's, for a time daemon.
 package struct TimeSample: Equatable, Sendable {
   /// The origin of a sample.
   package enum Source: String, Sendable {
@@ -18,7 +18,7 @@ package struct TimeSample: Equatable, Sendable {
   }
 
   package var source: Source
-  /// UTC by the receiver.
+  /// UTC according to the receiver.
   package var real: UTCTime
   /// The system's time at the same moment.
   package var system: UTCTime
@@ -43,7 +43,7 @@ package struct TimeSample: Equatable, Sendable {
 /// The scatter of the last offsets.
 struct OffsetHistory: Sendable {
   private static let count = 16
-  /// A greater change of the offset is a step of the system's clock, and no jitter.
+  /// A greater change of the offset is a step of the system's clock, not jitter.
   private static let stepSeconds = 0.1
   private var changes: [Double] = []
   private var last: Double?
@@ -56,8 +56,8 @@ struct OffsetHistory: Sendable {
     if changes.count > Self.count { changes.removeFirst() }
   }
 
-  /// One standard deviation of an offset, seconds, from the changes between neighbours, so that a clock that runs at another
-  /// rate adds little; nil before three offsets.
+  /// One standard deviation of an offset, seconds, from the changes between neighbours, so that a clock with a
+  /// different rate contributes little; nil before three offsets.
   var jitterSeconds: Double? {
     guard changes.count >= 2 else { return nil }
     let sum = changes.reduce(0) { $0 + $1 * $1 }
