@@ -30,7 +30,7 @@ package struct Series: Sendable {
 
   package init() {}
 
-  /// Adds a finite value at a time from 0 on, seconds. Others are left out.
+  /// Adds a finite value at a time of 0 or more, seconds. Other values are ignored.
   package mutating func add(_ value: Double?, at seconds: Double) {
     guard let value, value.isFinite, seconds >= 0, seconds < 1e12 else { return }
     while seconds / width >= Double(Self.capacity) {
@@ -49,7 +49,7 @@ package struct Series: Sendable {
   }
 }
 
-/// The points of a track that its picture needs: of each part of the time axis the first one and the four that are farthest
+/// The points of a track that its picture needs: for each part of the time axis, the first point and the four extremes
 /// in each direction.
 package struct TrackOutline: Sendable {
   private struct Part: Sendable {
@@ -78,7 +78,7 @@ package struct TrackOutline: Sendable {
 
   package init() {}
 
-  /// Adds a place, metres east and north, at a time from 0 on, seconds.
+  /// Adds a place, metres east and north, at a time of 0 or more, seconds.
   package mutating func add(_ place: SIMD2<Double>, at seconds: Double) {
     guard seconds >= 0, seconds < 1e12 else { return }
     while seconds / width >= Double(Self.capacity) {

@@ -36,20 +36,20 @@ package struct Truth: Equatable, Sendable {
 
 /// The deviations of positions from their mean, or from a true place.
 ///
-/// The mean is exact. Quantiles are exact up to `capacity` positions; beyond that they come from a uniform sample of so
-/// many (reservoir sampling, J. Vitter 1985, algorithm R, with a fixed seed): the rank of a quantile then has a standard error
-/// of at most 0.2 %, which is 0.3 % of a CEP50 and of a CEP95 of normally distributed positions.
+/// The mean is exact. Quantiles are exact up to `capacity` positions; beyond that they come from a uniform sample of
+/// this size (reservoir sampling, J. Vitter 1985, algorithm R, with a fixed seed): the rank of a quantile then has a
+/// standard error of at most 0.2 %, which is 0.3 % of a CEP50 and of a CEP95 of normally distributed positions.
 package struct Deviation: Sendable {
   package static var capacity: Int { 65_536 }
 
   /// The results, metres.
   package struct Result: Equatable, Sendable {
     package var count: Int
-    /// Half and 95 % of the positions are within these distances.
+    /// The distances that contain half, and 95 %, of the positions.
     package var cep50, cep95: Double
     /// East, north and up from the origin: the mean, or the error of the mean if there is a truth.
     package var mean: SIMD3<Double>
-    /// 95 % of the heights are within this of the mean or of the truth; nil without heights.
+    /// The deviation from the mean or the truth that contains 95 % of the heights; nil if there are no heights.
     package var height95: Double?
     /// Positions for the picture, from the centre.
     package var sample: [SIMD2<Double>]
@@ -101,7 +101,7 @@ package struct Deviation: Sendable {
     return place
   }
 
-  /// Nil without a position.
+  /// Nil if there are no positions.
   package var result: Result? {
     guard count > 0 else { return nil }
     let mean = sum / Double(count)
@@ -121,7 +121,7 @@ package struct Deviation: Sendable {
       greatest: distances[distances.count - 1])
   }
 
-  /// The smallest value that so many values do not exceed (nearest rank).
+  /// The smallest value that this number of values does not exceed (nearest rank).
   static func quantile(_ sorted: [Double], _ share: Double) -> Double {
     sorted[min(sorted.count - 1, max(0, Int(clamping: (Double(sorted.count) * share).rounded(.up)) - 1))]
   }

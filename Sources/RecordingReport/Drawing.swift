@@ -33,7 +33,7 @@ package func escaped(_ text: String) -> String {
   return result
 }
 
-/// Pictures as SVG. Coordinates have a tenth of a unit.
+/// Pictures as SVG. Coordinates have a resolution of a tenth of a unit.
 enum Drawing {
   private static func number(_ value: Double) -> String {
     let tenths = Int(clamping: (max(-1e6, min(1e6, value)) * 10).rounded())
@@ -52,7 +52,7 @@ enum Drawing {
 
   /// Round values that enclose a range, at most six.
   ///
-  /// - Parameter digits: the digits of the values; without any the steps are whole.
+  /// - Parameter digits: the digits of the values; with 0 the steps are integers.
   static func ticks(from low: Double, to high: Double, digits: Int) -> [Tick] {
     var (low, high) = (low, high)
     if high - low < 1e-9 {
@@ -62,7 +62,7 @@ enum Drawing {
     }
     let range = max(high - low, digits == 0 ? 1 : 0.01)
     var (step, factors) = (0.001, 0)
-    // Three steps of a range that begins between two of them are four; the fifth is a reserve for rounding.
+    // A range of three steps that starts between two values spans four; the fifth is a reserve for rounding.
     while range / step > 3, factors < 60 {
       step *= [2.0, 2.5, 2.0][factors % 3]
       factors += 1
@@ -77,7 +77,7 @@ enum Drawing {
     }
   }
 
-  /// A chart of the extremes and the mean of each part of the time. Its labels are text beside the picture: their size
+  /// A chart of the extremes and the mean of each part of the time. Its labels are text next to the picture: their size
   /// does not depend on the width.
   static func chart(_ series: Series, ticks: [Tick], seconds: Double, label: String) -> String {
     let (low, high) = (ticks[0].value, ticks[ticks.count - 1].value)
@@ -110,7 +110,7 @@ enum Drawing {
       + "<span>\(duration(seconds))</span></div></div>"
   }
 
-  /// Azimuth and elevation of the satellites. A satellite without room for its name has it as a tooltip alone.
+  /// Azimuth and elevation of the satellites. A satellite without room for its name has it only as a tooltip.
   static func sky(_ satellites: [(key: UInt16, value: SatelliteStatistics.Row)]) -> String {
     func place(_ angles: SIMD2<Double>) -> (x: Double, y: Double) {
       let radius = 140 * (90 - angles.y) / 90
@@ -129,7 +129,7 @@ enum Drawing {
       let color = "c\(min(8, dot.key >> 8))"
       var path = ""
       for (index, angles) in dot.row.trail.enumerated() {
-        // A trail over the north is not drawn across the picture.
+        // A trail that crosses north is not drawn across the picture.
         let isNear = index > 0 && abs(dot.row.trail[index - 1].x - angles.x) < 180
         let (x, y) = place(angles)
         path += "\(isNear ? "L" : "M")\(number(x)) \(number(y))"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ReceiverStream
 
-/// The time axis of a recording: the time that its epochs cover. A step back, and a step forward of more than a day, are jumps
-/// and add nothing.
+/// The time axis of a recording: the time that its epochs cover. A step back, and a step forward of more than a day,
+/// count as jumps and do not add time.
 package struct RecordingAxis: Sendable {
   static var longestGap: Int64 { 86_400_000_000_000 }
 
@@ -33,7 +33,7 @@ package struct EpochStatistics: Sendable {
   package private(set) var axis = RecordingAxis()
   package private(set) var epochs = 0
   package private(set) var positions = 0
-  /// The epochs by their kind of fix: none, time, 2D, 3D, corrected, RTK float, RTK fixed.
+  /// The number of epochs for each kind of fix: none, time, 2D, 3D, corrected, RTK float, RTK fixed.
   package private(set) var kinds = [Int](repeating: 0, count: 7)
   /// Seconds on the axis until the first position.
   package private(set) var firstFixSeconds: Double?
@@ -48,7 +48,7 @@ package struct EpochStatistics: Sendable {
   package private(set) var kind = Series()
   package private(set) var outline = TrackOutline()
   package private(set) var deviation: Deviation
-  /// The last report of the open epoch, which holds all that is known of it.
+  /// The last report of the open epoch, which is the most complete.
   private var open: Fix?
   private var lastFixSeconds: Double?
   private var isLost = false
@@ -58,7 +58,7 @@ package struct EpochStatistics: Sendable {
   /// Whether the receiver moved, so that the deviation of its positions is not its error: a mean speed above 0.5 m/s.
   package var isMoving: Bool { speed.total.count > 0 && speed.total.mean > 0.5 }
 
-  /// Takes a report of the assembler.
+  /// Handles a report of the assembler.
   package mutating func add(_ fix: Fix, isUpdate: Bool) {
     if isUpdate, open == nil || fix.time != open?.time { return }
     if !isUpdate { finish() }
@@ -92,14 +92,14 @@ package struct EpochStatistics: Sendable {
     outline.add(place, at: now)
   }
 
-  /// Ends the recording. An outage until its end counts up to the last epoch.
+  /// Ends the recording. An outage at its end is counted up to the last epoch.
   package mutating func end() {
     finish()
     endOutage(at: axis.seconds)
   }
 
-  /// Counts an outage: the time between two positions with an epoch without one between them. Before the first position there
-  /// is none.
+  /// Counts an outage: the time between two positions that have epochs without a position in between. There is no
+  /// outage before the first position.
   private mutating func endOutage(at now: Double) {
     defer { isLost = false }
     guard isLost, let lastFixSeconds else { return }

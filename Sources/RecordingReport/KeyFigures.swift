@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ReceiverStream
 
-/// A number at the head of the page, with a remark and its grade.
+/// A number at the top of the page, with a remark and its grade.
 struct KeyFigure: Equatable {
   enum Level: String { case good, warn, bad }
 
@@ -12,10 +12,10 @@ struct KeyFigure: Equatable {
 }
 
 extension KeyFigure {
-  /// The names of the kinds of fix, by their number in `EpochStatistics.kinds`.
+  /// The names of the kinds of fix, in the order of `EpochStatistics.kinds`.
   static let kinds = ["no fix", "time only", "2D fix", "3D fix", "corrected fix", "RTK float", "RTK fixed"]
 
-  /// The figures of a recording, the same for each.
+  /// The figures of a recording, the same set for every recording.
   static func all(_ file: RecordingStatistics.Result) -> [KeyFigure] {
     [
       KeyFigure(name: "Receiver", value: file.receiver ?? "not sent", note: file.receiver == nil ? "no MON-VER" : ""),
@@ -27,7 +27,7 @@ extension KeyFigure {
     ]
   }
 
-  /// A share in per cent. The text says 0 and 100 only if they are exact.
+  /// A fraction in per cent. The text says 0 and 100 only if they are exact.
   static func percent(_ count: Int, of total: Int, digits: Int = 1) -> String {
     guard total > 0 else { return "–" }
     let text = fixed(100 * Double(count) / Double(total), digits)

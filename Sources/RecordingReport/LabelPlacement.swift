@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds free places for the labels beside the dots of a picture, so that no label covers another one or a dot.
+/// Finds free places for the labels next to the dots of a picture, so that no label covers another one or a dot.
 struct LabelPlacement {
   struct Rectangle: Equatable {
     var left, top, right, bottom: Double
@@ -20,7 +20,7 @@ struct LabelPlacement {
     rectangles = dots
   }
 
-  /// Reserves a place of this size beside a dot: right, left, above, below, then the corners.
+  /// Reserves a place of this size next to a dot: right, left, above, below, then the corners.
   ///
   /// - Returns: the rectangle of the label; nil if every place is covered.
   mutating func place(x: Double, y: Double, radius: Double, width: Double, height: Double) -> Rectangle? {

@@ -3,7 +3,7 @@ import NMEA
 import ReceiverStream
 import UBX
 
-/// What distinguishes the messages of a stream: those with the same key have the same name.
+/// The key of a message in a stream: messages with the same key have the same name.
 package enum MessageKey: Hashable, Sendable {
   case ubx(UInt16)
   case nmea(SentenceName)

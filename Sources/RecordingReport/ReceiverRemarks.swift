@@ -2,13 +2,13 @@
 import ReceiverStream
 import UBX
 
-/// What a receiver sent of jamming, its antenna and its starts: MON-RF, MON-HW and NAV-STATUS.
+/// A receiver's reports of jamming, its antenna and its starts: MON-RF, MON-HW and NAV-STATUS.
 package struct ReceiverRemarks: Sendable {
   /// The states of an input stage, and its values.
   package struct Stage: Sendable {
-    /// By jammingState: unknown, ok, warning, critical.
+    /// Counts for each jammingState: unknown, ok, warning, critical.
     package var jamming = [Int](repeating: 0, count: 4)
-    /// By antenna supervisor: init, unknown, ok, short, open, other.
+    /// Counts for each state of the antenna supervisor: init, unknown, ok, short, open, other.
     package var antenna = [Int](repeating: 0, count: 6)
     package var noise = Series.Bucket()
     package var gain = Series.Bucket()
@@ -25,7 +25,7 @@ package struct ReceiverRemarks: Sendable {
     }
   }
 
-  /// A start of the receiver, by NAV-STATUS.
+  /// A start of the receiver, from NAV-STATUS.
   package struct Start: Equatable, Sendable {
     /// Time to first fix, seconds; nil before the first fix.
     package var firstFixSeconds: Double?
@@ -38,7 +38,7 @@ package struct ReceiverRemarks: Sendable {
   static var mostStarts: Int { 32 }
   package private(set) var stages: [UInt8: Stage] = [:]
   package private(set) var starts: [Start] = []
-  /// The starts without room in `starts`.
+  /// The number of starts that did not fit in `starts`.
   package private(set) var furtherStarts = 0
 
   mutating func add(_ frame: borrowing UBXFrame) {

@@ -28,7 +28,7 @@ struct RecordedIdentity: Sendable {
     if text.hasPrefix("MOD=") || text.hasPrefix("FWVER=") || text.hasPrefix("PROTVER=") { texts.append(text) }
   }
 
-  /// Model and firmware; nil without them.
+  /// Model and firmware; nil if they are unknown.
   var text: String? {
     let found = description ?? ReceiverDescription(strings: ["", ""] + texts)
     let parts = [found?.model, found?.firmware].compactMap { $0 }

@@ -4,11 +4,11 @@ import Receiver
 import ReceiverStream
 import UBX
 
-/// All that a report shows of a recording. The memory does not depend on the length of the recording.
+/// The data of a report about a recording. The memory does not depend on the length of the recording.
 package struct RecordingStatistics: ~Copyable {
-  /// A copy that stays when the recording was read.
+  /// A copy that remains valid after the recording was read.
   package struct Result: Sendable {
-    /// The file as it was given.
+    /// The file, as given by the user.
     package var name: String
     /// The receiver's model and firmware, such as "ZED-F9P, HPG 1.32"; nil if the recording does not have them.
     package var receiver: String?
@@ -39,7 +39,7 @@ package struct RecordingStatistics: ~Copyable {
     epochs = EpochStatistics(truth: truth)
   }
 
-  /// Takes the next frame of the recording.
+  /// Handles the next frame of the recording.
   package mutating func receive(_ frame: borrowing Frame) {
     let key = MessageKey(frame)
     if counts[key] != nil || counts.count < Self.mostMessages { counts[key, default: 0] += 1 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ReceiverStream
 
-/// The page of one or several recordings: HTML with its style and its pictures inside, and nothing loaded from elsewhere.
+/// The page of one or several recordings: HTML with embedded style and pictures, and no external resources.
 package enum ReportPage {
   /// Returns the page.
   package static func html(_ files: [RecordingStatistics.Result]) -> String {
@@ -26,7 +26,7 @@ package enum ReportPage {
     return html + "</main></body></html>\n"
   }
 
-  /// The names of files without their folders. Names that are equal have as many folders as distinguish them.
+  /// The names of files without their folders. Equal names get as many folders as are needed to distinguish them.
   static func shortNames(_ paths: [String]) -> [String] {
     let parts = paths.map { $0.split(separator: "/") }
     let most = parts.map(\.count).max() ?? 0
@@ -65,7 +65,7 @@ package enum ReportPage {
 
   // MARK: The first look
 
-  /// The heading and the key figures: beside each other for one recording, in columns for several.
+  /// The heading and the key figures: side by side for one recording, in columns for several.
   private static func first(_ files: [RecordingStatistics.Result], heading: String) -> String {
     var html = "<header class=\"card\"><h1>\(escaped(heading))</h1>"
     func note(_ figure: KeyFigure) -> String { figure.note.isEmpty ? "" : "<small>\(escaped(figure.note))</small>" }
@@ -134,7 +134,7 @@ package enum ReportPage {
 
   // MARK: Pictures with their numbers
 
-  /// The deviation of a receiver that stood still, or the track of one that moved; the other one can be opened.
+  /// The deviation of a stationary receiver, or the track of a moving one; the other picture can be expanded.
   private static func position(_ file: RecordingStatistics.Result) -> String {
     guard file.epochs.positions > 0 else { return "<p>No position.</p>" }
     let (deviation, track) = (deviation(file), track(file))
@@ -232,7 +232,7 @@ package enum ReportPage {
     SatelliteStatistics.name(system: UInt8(key >> 8), number: UInt8(key & 0xFF))
   }
 
-  /// A bar for the mean of each satellite with a line from the least to the greatest value, 0 to 55 dBHz.
+  /// A bar for the mean of each satellite with a line from the lowest to the highest value, 0 to 55 dBHz.
   private static func bars(_ rows: [(key: UInt16, value: SatelliteStatistics.Row)]) -> String {
     func height(_ value: Double) -> String { fixed(100 * max(0, min(55, value)) / 55, 1) + "%" }
     var html = "<div class=\"bars\" tabindex=\"0\"><div class=\"scale\"><div class=\"v\">"
@@ -279,7 +279,7 @@ package enum ReportPage {
     return html
   }
 
-  /// The kinds of fix over time, and their shares.
+  /// The kinds of fix over time, and their fractions.
   private static func fixes(_ epochs: EpochStatistics, seconds: Double) -> String {
     guard epochs.epochs > 0 else { return "<p>No epoch.</p>" }
     let kinds = epochs.kinds.indices.filter { epochs.kinds[$0] > 0 }

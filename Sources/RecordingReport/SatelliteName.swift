@@ -7,7 +7,7 @@ extension Satellite {
 }
 
 extension SatelliteStatistics {
-  /// The name of a satellite by the number of its system (gnssId) and its own.
+  /// The name of a satellite, from the number of its system (gnssId) and its own number.
   package static func name(system: UInt8, number: UInt8) -> String {
     code(system) + (number < 10 ? "0" : "") + "\(number)"
   }

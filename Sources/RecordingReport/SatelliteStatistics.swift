@@ -20,7 +20,7 @@ package struct SignalCounts: Equatable, Sendable {
   package var smallest: Int { counts.firstIndex { $0 > 0 } ?? 0 }
   package var greatest: Int { counts.lastIndex { $0 > 0 } ?? 0 }
 
-  /// The value that a share of the others does not exceed.
+  /// The value that a fraction of the values does not exceed.
   package func quantile(_ share: Double) -> Int {
     var rest = Int(clamping: (Double(count) * share).rounded(.up))
     for (value, number) in counts.enumerated() {
@@ -31,13 +31,13 @@ package struct SignalCounts: Equatable, Sendable {
   }
 }
 
-/// What a recording says of its satellites. At most `capacity` of them, and as many signals.
+/// The satellites of a recording: at most `capacity` satellites, and the same number of signals.
 package struct SatelliteStatistics: Sendable {
   package struct Row: Sendable {
     package var signals = SignalCounts()
     package var epochs = 0
     package var used = 0
-    /// Azimuth and elevation, degrees, at most `longestTrail`.
+    /// Azimuth and elevation, degrees; at most `longestTrail` entries.
     package var trail: [SIMD2<Double>] = []
     private var step = 2.0
     static var longestTrail: Int { 48 }
@@ -81,7 +81,7 @@ package struct SatelliteStatistics: Sendable {
     }
   }
 
-  /// The name of a signal by the identifiers of UBX (interface description of u-blox F9, section 1.5.4).
+  /// The name of a signal for the identifiers of UBX (interface description of u-blox F9, section 1.5.4).
   package static func name(gnssId: UInt8, sigId: UInt8) -> String {
     let known: String? =
       switch (gnssId, sigId) {

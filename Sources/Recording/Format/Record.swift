@@ -6,7 +6,7 @@ import WireBytes
 public struct Arrival: Equatable, Sendable {
   /// The monotonic time. Differences are exact within a run of the computer; they have no meaning across a restart.
   public var instant: Instant
-  /// Nanoseconds since 1970, UTC, by the clock of the computer, which may be wrong and may step.
+  /// Nanoseconds since 1970, UTC, from the computer's clock, which may be wrong and may step.
   public var utcNanoseconds: Int64
 
   public init(_ instant: Instant, utcNanoseconds: Int64) {
@@ -32,7 +32,7 @@ public struct Record: ~Escapable {
     case opened = 0x4F
     /// `N`: a note for the user: the description of the receiver.
     case note = 0x4E
-    /// `E`: the recording ended in order.
+    /// `E`: the recording ended normally.
     case end = 0x45
   }
 
@@ -57,7 +57,7 @@ public struct Record: ~Escapable {
   /// All bytes of the record.
   let bytes: RawSpan
 
-  /// Searches a record at the start of `bytes`.
+  /// Scans for a record at the start of `bytes`.
   static func scan(_ bytes: RawSpan) -> ScanResult {
     let available = bytes.byteCount
     if available >= 1, bytes.u1(0) != sync.0 { return .none }

@@ -2,7 +2,7 @@
 import WireBytes
 
 /// Extracts the bytes of a receiver's stream from a file that is a recording or plain bytes. The first bytes of the
-/// file show which.
+/// file determine which.
 public struct RecordedBytes: ~Copyable {
   /// Whether the file is a recording; nil until enough bytes have arrived.
   public var isRecording: Bool? {
@@ -25,9 +25,9 @@ public struct RecordedBytes: ~Copyable {
 
   public init() {}
 
-  /// Takes the next bytes of the file, and passes the bytes of the stream to `body`.
+  /// Handles the next bytes of the file, and passes the bytes of the stream to `body`.
   ///
-  /// - Throws: `newerVersion`, or `notARecording` for a file that only begins like a recording.
+  /// - Throws: `newerVersion`, or `notARecording` for a file that only starts like a recording.
   public mutating func receive(_ piece: RawSpan, _ body: (RawSpan) -> Void) throws(RecordingError) {
     var start = 0
     if case .unknown = state {

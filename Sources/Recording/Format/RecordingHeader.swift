@@ -8,7 +8,7 @@ public struct RecordingHeader: Equatable, Sendable {
   public var version = RecordingHeader.currentVersion
   /// The path of the device.
   public var device: String
-  /// The rate of the line when it was opened, baud; nil without a rate.
+  /// The rate of the line when it was opened, baud; nil if it has none.
   public var baud: UInt32?
   /// The number of bytes of the stream in earlier files of a rotated recording.
   public var earlierBytes: UInt64 = 0
@@ -23,7 +23,7 @@ public struct RecordingHeader: Equatable, Sendable {
 
   /// The text of the payload.
   public var text: String {
-    // A line break in a path would start another line.
+    // A line break in a path would start a new header line.
     let line = device.map { $0.isNewline ? "?" : $0 }
     var text = "\(Self.title)\(version)\ndevice=\(String(line.prefix(4096)))\n"
     if let baud { text += "baud=\(baud)\n" }
@@ -31,7 +31,7 @@ public struct RecordingHeader: Equatable, Sendable {
     return text
   }
 
-  /// Reads a header; nil if the first line is not that of a recording. Unknown lines are skipped.
+  /// Reads a header; nil if the first line does not belong to a recording. Unknown lines are skipped.
   public init?(_ text: String) {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     guard let first = lines.first, first.hasPrefix(Self.title),
@@ -52,9 +52,9 @@ public struct RecordingHeader: Equatable, Sendable {
   }
 }
 
-/// Why a recording cannot be read, with the next step.
+/// The reason why a recording cannot be read, with the next step.
 public enum RecordingError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The file does not begin like a recording.
+  /// The file does not start like a recording.
   case notARecording
   /// The file has a later version of the format.
   case newerVersion(Int)

@@ -3,25 +3,26 @@ import WireBytes
 
 /// Finds the records of a recording that arrives in pieces of any size.
 ///
-/// A record is valid if its checksum is correct. After a damaged record the next valid one is searched, and the bytes
-/// between are counted. An incomplete record at the end of the file, which a loss of power leaves, is the torn tail.
+/// A record is valid if its checksum is correct. After a damaged record the reader searches for the next valid one, and
+/// the bytes between are counted. An incomplete record at the end of the file, which a loss of power leaves, is the
+/// torn tail.
 public struct RecordingReader: ~Copyable {
   /// The number of valid records so far.
   public private(set) var records: UInt64 = 0
   /// The number of bytes of the stream in them.
   public private(set) var streamBytes: UInt64 = 0
-  /// The number of bytes between records that belong to no record.
+  /// The number of bytes that do not belong to a record.
   public private(set) var damagedBytes: UInt64 = 0
-  /// The offset of the end of the last valid record, from the start of the file. A torn tail is cut there.
+  /// The offset of the end of the last valid record, from the start of the file. A torn tail is truncated there.
   public private(set) var wholeBytes: UInt64 = 0
 
-  /// The number of bytes before those in `carry` and in the present piece.
+  /// The number of bytes before `carry` and the current piece.
   private var settled: UInt64 = 0
   private var carry: [UInt8] = []
 
   public init() { carry.reserveCapacity(Record.longestPayload + Record.overhead) }
 
-  /// Takes the next bytes of the file, and passes each record that they complete to `body`.
+  /// Handles the next bytes of the file, and passes each record that they complete to `body`.
   ///
   /// - Throws: `notARecording` if the file does not begin with a header record, `newerVersion`.
   public mutating func receive(

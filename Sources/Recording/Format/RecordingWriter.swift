@@ -2,7 +2,7 @@
 import MonotonicTime
 import WireBytes
 
-/// Makes the bytes of a recording in memory that is allocated once. The owner of the file writes `pending` to it and
+/// Creates the bytes of a recording in memory that is allocated once. The owner of the file writes `pending` to it and
 /// calls `removePending`.
 public struct RecordingWriter: ~Copyable {
   private var memory: [UInt8]
@@ -27,7 +27,7 @@ public struct RecordingWriter: ~Copyable {
   ///   - kind: the kind of the record.
   ///   - payload: at most `Record.longestPayload` bytes; traps if longer.
   ///   - arrival: the time of the record.
-  /// - Returns: false if `pending` must be written first. Nothing was added then.
+  /// - Returns: false if `pending` must be written first. Nothing is then added.
   public mutating func add(_ kind: Record.Kind, _ payload: RawSpan, _ arrival: Arrival) -> Bool {
     precondition(payload.byteCount <= Record.longestPayload)
     let total = payload.byteCount + Record.overhead
@@ -41,7 +41,7 @@ public struct RecordingWriter: ~Copyable {
     _ kind: Record.Kind, _ payload: RawSpan, _ arrival: Arrival, in memory: inout [UInt8], at start: Int
   ) {
     var elements = memory.mutableSpan
-    // Bytes have no invalid bit patterns.
+    // Safe: bytes have no invalid bit patterns.
     var room = unsafe elements.mutableBytes
     let end = start + Record.headerLength + payload.byteCount
     room.setLittleEndian(Record.sync.0, at: start)
@@ -56,7 +56,7 @@ public struct RecordingWriter: ~Copyable {
     room.setLittleEndian(sum, at: end)
   }
 
-  /// Adds a record of text, cut at the longest payload.
+  /// Adds a record of text, truncated to the longest payload.
   public mutating func add(_ kind: Record.Kind, text: String, _ arrival: Arrival) -> Bool {
     let characters = Array(text.utf8.prefix(Record.longestPayload))
     return unsafe add(kind, characters.span.bytes, arrival)

@@ -4,8 +4,8 @@ import RTCM3
 import ReceiverStream
 import WireBytes
 
-/// Gives the bytes of a log without arrival times the times of their epochs: those of the fixes, or of the observations
-/// in RTCM 3.
+/// Assigns the times of epochs to the bytes of a log without arrival times: the times of the fixes, or of the
+/// observations in RTCM 3.
 ///
 /// The bytes of an epoch are due together, as a receiver sends them. One second is used for an epoch without a time,
 /// and if time steps back or forward by more than `longestGap`. A log without epochs is played at 9600 baud.
@@ -26,14 +26,15 @@ struct LogPace: ~Copyable {
   private var lastTime: Int64?
   private var hadEpoch = false
 
-  /// The ends of epochs in the bytes that the stream has taken.
+  /// The ends of epochs in the bytes that the stream has processed.
   private struct Ends {
     var list: [(offset: UInt64, time: Int64?)] = []
     var observation: UInt32?
   }
   private var ends = Ends()
 
-  /// Takes the next bytes of the log. `body` gets nanoseconds since the first epoch of the log, and the bytes due then.
+  /// Handles the next bytes of the log. `body` receives nanoseconds since the first epoch of the log, and the bytes due
+  /// then.
   mutating func receive(_ piece: RawSpan, _ body: (UInt64, [UInt8]) -> Void) {
     for index in 0..<piece.byteCount { open.append(piece.u1(index)) }
     stream.receive(piece) { Self.take($0, &assembler, &ends) }
@@ -60,7 +61,7 @@ struct LogPace: ~Copyable {
       return
     }
     if let last = ends.observation, last != header.epoch {
-      // The end of the previous epoch is the begin of this one.
+      // The end of the previous epoch is the start of this one.
       ends.list.append((frame.offset, Int64(last) * 1_000_000))
     }
     ends.observation = header.epoch

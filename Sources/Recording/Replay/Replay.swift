@@ -2,10 +2,10 @@
 import MonotonicTime
 import WireBytes
 
-/// Plays a file: its bytes go in piece by piece, and the bytes of the stream come out when they are due.
+/// Plays a file. The input is its bytes, in pieces; the output is the bytes of the stream when they are due.
 ///
 /// A recording is played at the arrival times of its bytes, plain bytes at the times of their epochs (`LogPace`). The
-/// value has no clock and no file: `needsInput` requests more of the file, and `play` is due at `deadline`.
+/// value does not use a clock or files: `needsInput` requests more of the file, and `play` is due at `deadline`.
 public struct Replay: ~Copyable {
   /// The speed of a replay.
   public enum Speed: Equatable, Sendable {
@@ -36,7 +36,7 @@ public struct Replay: ~Copyable {
     case lost, opened
   }
 
-  /// The pause between two runs of the recorder, whose distance in time is unknown.
+  /// The pause between two runs of the recorder, of unknown length.
   static let betweenRuns = Milliseconds(1000)
   /// The number of waiting bytes below which more of the file is requested.
   static let buffered = 65_536
@@ -79,13 +79,13 @@ public struct Replay: ~Copyable {
 
   /// Whether `receive` or `finish` must be called.
   public var needsInput: Bool { !isAtEnd && waiting < Self.buffered }
-  /// Whether all events were played.
+  /// Whether all events have been played.
   public var isEnded: Bool { isAtEnd && next == queue.count }
 
-  /// When `play` is due; nil at the end, or if more of the file is needed first.
+  /// The time at which `play` is due; nil at the end, or if more of the file is needed first.
   public var deadline: Instant? { next < queue.count ? instant(queue[next].due) : nil }
 
-  /// Takes the next bytes of the file.
+  /// Handles the next bytes of the file.
   ///
   /// - Throws: `RecordingError` for a recording that cannot be read.
   public mutating func receive(_ piece: RawSpan) throws(RecordingError) {
@@ -113,13 +113,13 @@ public struct Replay: ~Copyable {
     add(added)
   }
 
-  /// Returns the next event that is due; nil without one.
+  /// Returns the next event that is due; nil if there is none.
   public mutating func play(at now: Instant) -> Event? {
     guard next < queue.count, now >= instant(queue[next].due) else { return nil }
     let event = queue[next].event
     next += 1
     if case .bytes(let bytes) = event { waiting -= bytes.count }
-    // Played events are removed from time to time, also while the file always has more.
+    // Played events are removed from time to time, even if the file always has more.
     if next == queue.count || next >= Self.longestPlayed {
       queue.removeFirst(next)
       next = 0

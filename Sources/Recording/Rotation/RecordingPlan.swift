@@ -3,15 +3,15 @@ import MonotonicTime
 
 /// Decides when written bytes are synced to the disk, and when the next file begins.
 public struct RecordingPlan: Sendable {
-  /// The end of a file.
+  /// The condition that ends a file.
   public enum Rotation: Equatable, Sendable {
-    /// At this size, bytes.
+    /// It has this size, bytes.
     case bytes(UInt64)
-    /// At this time after its first byte.
+    /// This time has passed since its first byte.
     case time(Milliseconds)
   }
 
-  /// The maximum time that written bytes wait for the sync. A loss of power loses no more.
+  /// The maximum time that written bytes wait for the sync. A loss of power loses at most this.
   public static let longestUnsynced = Milliseconds(1000)
 
   private let rotation: Rotation?
@@ -25,23 +25,23 @@ public struct RecordingPlan: Sendable {
   /// Continues a file of this size.
   public mutating func resume(atByte bytes: UInt64) { fileBytes = bytes }
 
-  /// Notes bytes that were written to the file.
+  /// Records bytes that were written to the file.
   public mutating func wrote(_ count: Int, at now: Instant) {
     fileBytes += UInt64(count)
     if firstUnsynced == nil { firstUnsynced = now }
     if fileStart == nil { fileStart = now }
   }
 
-  /// When `isSyncDue` becomes true.
+  /// The time at which `isSyncDue` becomes true.
   public var deadline: Instant? { firstUnsynced.map { $0 + Self.longestUnsynced } }
 
   public func isSyncDue(at now: Instant) -> Bool { deadline.map { now >= $0 } ?? false }
 
-  /// Notes that a sync was started.
+  /// Records that a sync was started.
   public mutating func synced() { firstUnsynced = nil }
 
   /// Whether the next bytes belong to a new file. A full file stays open until bytes arrive, so that a silent receiver
-  /// leaves no empty files.
+  /// does not leave empty files.
   public func isRotationDue(at now: Instant) -> Bool {
     switch rotation {
     case nil: false
@@ -50,7 +50,7 @@ public struct RecordingPlan: Sendable {
     }
   }
 
-  /// Notes that a new file was begun.
+  /// Records that a new file was started.
   public mutating func rotated() {
     fileBytes = 0
     fileStart = nil
