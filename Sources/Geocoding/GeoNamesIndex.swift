@@ -2,10 +2,10 @@
 import Positioning
 import WireBytes
 
-/// The places of a GeoNames extract by cells of half a degree.
+/// The places of a GeoNames extract, in cells of half a degree.
 ///
-/// The text stays where it is, in a file that is mapped into memory. The index has 16 bytes a place: the nearest place
-/// takes a visit of some cells and the reading of one line.
+/// The text stays in a file that is mapped into memory. The index has 16 bytes per place: a search for the nearest
+/// place visits a few cells and reads one line.
 package struct GeoNamesIndex: Sendable {
   /// The distance beyond which a place does not describe a location. Towns of the extract are closer than that to each
   /// other in most inhabited regions.
@@ -14,7 +14,7 @@ package struct GeoNamesIndex: Sendable {
   private struct Entry: Sendable {
     /// The offset of the line in the text, bytes.
     var offset: UInt32
-    /// Degrees; a metre is the least difference.
+    /// Degrees; the resolution is one metre.
     var latitude: Float
     var longitude: Float
     var isSection: Bool
@@ -30,7 +30,7 @@ package struct GeoNamesIndex: Sendable {
   /// The number of places.
   package var count: Int { entries.count }
 
-  /// Reads the text of an extract, once. Lines that are not populated places are left out.
+  /// Reads the text of an extract, once. Lines that are not populated places are skipped.
   package init(_ text: Span<UInt8>) {
     var unsorted: [(cell: Int, entry: Entry)] = []
     var counts = [Int32](repeating: 0, count: Self.columns * Self.rows + 1)
@@ -72,7 +72,7 @@ package struct GeoNamesIndex: Sendable {
   ///
   /// - Parameters:
   ///   - coordinate: the coordinate.
-  ///   - text: the text of which the index was made.
+  ///   - text: the text from which the index was made.
   package func nearest(
     to coordinate: Coordinate, in text: Span<UInt8>
   ) -> (place: GeoNamesPlace, section: GeoNamesPlace?)? {
@@ -90,7 +90,7 @@ package struct GeoNamesIndex: Sendable {
       }
     }
     guard let place, let found = Self.place(at: place.offset, in: text) else { return nil }
-    // A part that is farther away than its place belongs to another one.
+    // A part that is farther away than its place belongs to another place.
     let part = section.flatMap { $0.metres < place.metres ? Self.place(at: $0.offset, in: text) : nil }
     return (found, part)
   }
@@ -99,7 +99,7 @@ package struct GeoNamesIndex: Sendable {
     let latitude = coordinate.latitudeDegrees
     let north = Self.maximumMetres / 110_000
     let rows = Self.row(latitude - north)...Self.row(latitude + north)
-    // A bound of the length of a degree of longitude at the latitude that is farther from the equator.
+    // A lower bound of the length of a degree of longitude at the latitude that is farther from the equator.
     let cosine = Self.leastCosine(abs(latitude) + north)
     let east = cosine > 0 ? north / cosine : 180
     for row in rows {
@@ -113,7 +113,7 @@ package struct GeoNamesIndex: Sendable {
   /// A lower bound of the cosine: the line from 0° to 90° lies below it.
   private static func leastCosine(_ degrees: Double) -> Double { max(0, 1 - degrees / 90) }
 
-  /// The columns of a range of longitudes, across the date line too.
+  /// The columns of a range of longitudes, including ranges across the date line.
   private static func columnsOf(_ longitude: Double, _ east: Double) -> [Int] {
     guard east < 90 else { return Array(0..<columns) }
     let first = Int(clamping: ((longitude - east + 180) * 2).rounded(.down))

@@ -21,7 +21,7 @@ package struct GeoNamesPlace: Hashable, Sendable {
 
   static var columns: Int { 19 }
 
-  /// Reads a line without its end; nil for one that is not a populated place of today.
+  /// Reads a line without its end; nil if it is not a currently populated place.
   package init?(_ line: Span<UInt8>) {
     guard let columns = GeoNamesColumns(line), columns.isPopulated(line),
       let latitude = columns.number(4, line), let longitude = columns.number(5, line)
@@ -40,9 +40,9 @@ package struct GeoNamesPlace: Hashable, Sendable {
   }
 }
 
-/// The places of the columns in a line.
+/// The positions of the columns in a line.
 struct GeoNamesColumns {
-  /// The offset of each column's first byte, and that after the last column's end plus one.
+  /// The offset of each column's first byte, and the offset after the last column's end plus one.
   private let starts: [Int]
 
   /// - Returns: nil for a line with another number of columns.

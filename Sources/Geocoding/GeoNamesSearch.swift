@@ -4,8 +4,8 @@ import Positioning
 /// The search for the places of an address in the text of a GeoNames extract.
 ///
 /// The extract has names of places and no streets. A place is found by the first part of the address, where parts are
-/// separated by commas; the other parts have to be its state, county or country. Upper and lower case of ASCII letters are
-/// equal. If only a later part is the name of a place, the result is partial.
+/// separated by commas; the other parts must be its state, county or country. ASCII letters are compared regardless of
+/// case. If only a later part is the name of a place, the result is partial.
 package struct GeoNamesSearch {
   /// The largest number of results.
   package static var limit: Int { 10 }
@@ -15,7 +15,7 @@ package struct GeoNamesSearch {
 
   /// - Parameters:
   ///   - names: the names of states and counties.
-  ///   - countryCode: returns the code of a country by its name in lower case.
+  ///   - countryCode: returns the code of a country for its name in lower case.
   package init(_ names: GeoNamesNames, countryCode: @escaping (String) -> String?) {
     self.names = names
     self.countryCode = countryCode
@@ -82,7 +82,7 @@ package struct GeoNamesSearch {
     return false
   }
 
-  /// Letters of other alphabets have any case here; `isCalled` compares them.
+  /// The case of letters of other alphabets is not compared here; `isCalled` compares them.
   private static func matches(_ name: [UInt8], _ line: Span<UInt8>, at start: Int) -> Bool {
     for offset in name.indices {
       let byte = line[start + offset]
@@ -100,8 +100,8 @@ package struct GeoNamesSearch {
   }
 }
 
-/// The names of states and counties by their codes: files `admin1CodesASCII.txt` and `admin2Codes.txt` of GeoNames, whose
-/// first two columns are the code, like `DE.02`, and the name.
+/// The names of states and counties, keyed by code: files `admin1CodesASCII.txt` and `admin2Codes.txt` of GeoNames,
+/// whose first two columns are the code, like `DE.02`, and the name.
 package struct GeoNamesNames: Sendable {
   private var names: [String: String] = [:]
 

@@ -4,7 +4,7 @@ import Varlink
 
 /// The answers of a Nominatim server in format `jsonv2` (Nominatim's API documentation, "Place Output").
 package enum NominatimAnswer {
-  /// The largest answer that is read, bytes. Ten places with all their names have some tens of kilobytes.
+  /// The largest answer that is read, bytes. Ten places with all their names have a few tens of kilobytes.
   package static var maximumBytes: Int { 1 << 20 }
 
   /// Reads the answer of a request.
@@ -50,7 +50,7 @@ package enum NominatimAnswer {
     return place
   }
 
-  /// The number stands before the street where the country writes it so.
+  /// The number precedes the street if that is the country's convention.
   private static func streetAddress(_ place: Place) -> String? {
     guard let street = place.thoroughfare, let number = place.subThoroughfare else { return place.thoroughfare }
     let isFirst = place.isoCountryCode.map { countriesWithNumberFirst.contains($0) } ?? false
@@ -74,7 +74,7 @@ package enum NominatimAnswer {
     }
   }
 
-  /// The distance to the farther corner of the box `south, north, west, east`, which is a text or a number each.
+  /// The distance to the farther corner of the box `south, north, west, east`, each of which is a text or a number.
   private static func radius(_ bounds: JSON?, around centre: Coordinate) -> Double? {
     guard case .array(let items)? = bounds, items.count == 4 else { return nil }
     let edges = items.compactMap(number)

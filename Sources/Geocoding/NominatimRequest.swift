@@ -4,13 +4,13 @@ import WireBytes
 
 /// The addresses of requests to a Nominatim server (Nominatim's API documentation, "Search" and "Reverse", format `jsonv2`).
 package struct NominatimServer: Hashable, Sendable {
-  /// The server's address without a slash at its end.
+  /// The server's address without a trailing slash.
   package let base: String
 
-  /// - Parameter text: an address with `http://` or `https://`; nil for another one.
+  /// - Parameter text: an address with `http://` or `https://`; nil for any other address.
   package init?(_ text: String) {
     let isWeb = text.lowercased().hasPrefix("http://") || text.lowercased().hasPrefix("https://")
-    // Quotes, spaces and controls would end the address in a file of requests.
+    // Quotes, spaces and control characters would end the address in curl's input.
     let isClean = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C }
     let rest = text.drop { $0 != "/" }.drop { $0 == "/" }
     guard isWeb, isClean, !rest.isEmpty, !text.contains("?"), !text.contains("#") else { return nil }
@@ -40,7 +40,7 @@ package struct NominatimServer: Hashable, Sendable {
     return base + path + "?" + query.map { "\($0)=\(Self.escaped($1))" }.joined(separator: "&")
   }
 
-  /// Five decimals: a metre. Requests for one place are equal that way, and have one answer in the cache.
+  /// Five decimals: one metre. Requests for the same place are therefore equal, and share one answer in the cache.
   private static func decimal(_ degrees: Double) -> String {
     let units = Int64(clamping: (degrees * 100_000).rounded())
     let digits = String(units.magnitude)

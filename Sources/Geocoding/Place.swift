@@ -4,7 +4,7 @@ import Positioning
 /// A place with its address, as a source of addresses returned it. A part that the source does not know is nil.
 package struct Place: Hashable, Sendable {
   package var coordinate: Coordinate
-  /// The radius of the circle that contains the place, if the source has its extent.
+  /// The radius of the circle that contains the place, if the source knows its extent.
   package var radiusMetres: Double?
   package var name: String?
   /// The street, and the number in it.
@@ -29,13 +29,13 @@ package struct Place: Hashable, Sendable {
   package init(_ coordinate: Coordinate) { self.coordinate = coordinate }
 }
 
-/// Why there is no place.
+/// The reason why there is no place.
 package enum GeocodingError: Error, Hashable, Sendable {
   /// The source has no place for the request.
   case noResult
   /// Only a part of the address was found.
   case partialResult
-  /// No source can be asked, or its answer cannot be read, for this reason.
+  /// No source can be reached, or its answer cannot be read, for this reason.
   case network(String)
 }
 
@@ -46,7 +46,7 @@ package enum GeocodingRequest: Hashable, Sendable {
   /// The places of an address, with a circle whose places are preferred.
   case forward(String, near: Circle?)
 
-  /// The longest address, bytes. No place has one that long, and servers limit the length of requests.
+  /// The longest address, bytes. No place has an address that long, and servers limit the length of requests.
   private static var maximumAddressBytes: Int { 1000 }
 
   /// Whether a source can have an answer at all.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
-/// The answers of a server in memory, and the time of the next request: at most one a second, and no request twice
+/// The answers of a server in memory, and the time of the next request: at most one per second, and no request twice
 /// (Nominatim Usage Policy of the OpenStreetMap Foundation, "Requirements").
 package struct RequestPacing<Answer: Sendable>: Sendable {
   /// The time between the starts of two requests.
@@ -26,7 +26,7 @@ package struct RequestPacing<Answer: Sendable>: Sendable {
     return time
   }
 
-  /// Keeps an answer.
+  /// Stores an answer.
   package mutating func keep(_ answer: Answer, of request: String) {
     if answers.updateValue(answer, forKey: request) == nil { order.append(request) }
     if order.count > Self.capacity { answers[order.removeFirst()] = nil }

@@ -4,7 +4,8 @@ import ReceiverStream
 
 /// A column of a table of fixes: gpsd's name, and in the table's first line also its unit.
 package struct CSVColumn: Sendable {
-  /// gpsd's name in TPV and SKY; `quality` and `ss` (the mean signal of the used satellites) are this program's.
+  /// gpsd's name in TPV and SKY; `quality` and `ss` (the mean signal of the used satellites) are specific to this
+  /// program.
   package var name: String
   /// The name with the unit, such as `lat_deg`.
   package var heading: String
@@ -62,7 +63,7 @@ package struct CSVColumn: Sendable {
     CSVColumn("dgpsSta", .integer { $0.fix.differentialStation }),
   ]
 
-  /// The columns of a table without a choice.
+  /// The default columns of a table.
   package static var usual: [CSVColumn] {
     let names = [
       "time", "mode", "lat", "lon", "altHAE", "altMSL", "eph", "epv", "speed", "track", "climb", "hdop", "uSat", "nSat",
@@ -71,15 +72,15 @@ package struct CSVColumn: Sendable {
     return names.compactMap { named($0) }
   }
 
-  /// The column of a name or heading, regardless of case.
+  /// The column for a name or heading, regardless of case.
   package static func named(_ name: String) -> CSVColumn? {
     let name = name.lowercased()
     return all.first { $0.name.lowercased() == name || $0.heading.lowercased() == name }
   }
 }
 
-/// A table of fixes (RFC 4180): a line of names, then a line for each fix, with CR LF. No value has a comma, a quote or a
-/// line end, so none is quoted. An unknown value is empty.
+/// A table of fixes (RFC 4180): a line of names, then a line for each fix, with CR LF. Values do not contain commas,
+/// quotes or line ends, so they are not quoted. An unknown value is empty.
 struct CSVFile: TrackFile {
   let columns: [CSVColumn]
 

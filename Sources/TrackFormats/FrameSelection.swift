@@ -5,7 +5,7 @@ import WireBytes
 /// The frames of a stream that have one of the requested names and belong to an epoch of the requested time.
 ///
 /// The time of an epoch is known at its end, so its frames are held until then. A frame between two epochs belongs to the
-/// one before. After `capacity` bytes without an epoch the last known time decides.
+/// earlier one. After `capacity` bytes without an epoch the last known time decides.
 package struct FrameSelection: ~Copyable {
   static var capacity: Int { 1 << 20 }
 
@@ -24,7 +24,7 @@ package struct FrameSelection: ~Copyable {
     self.range = range
   }
 
-  /// Takes the next frame, and passes each frame that is selected to `body`.
+  /// Handles the next frame, and passes each selected frame to `body`.
   package mutating func receive(_ frame: borrowing Frame, _ body: (borrowing Frame) -> Void) {
     let isNamed = messages?.contains(frame) ?? true
     if range.isOpen {

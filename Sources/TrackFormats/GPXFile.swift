@@ -37,7 +37,7 @@ struct GPXFile: TrackFile {
     text.put("\">")
     text.element("ele", fix.heightAboveSeaLevelMetres, digits: 3)
     text.element("time", fix.time)
-    // The schema's degrees are from 0 and below 360.
+    // The schema's degrees are in 0 ≤ degrees < 360.
     text.element("magvar", fix.magneticVariationDegrees.map { $0 < 0 ? $0 + 360 : $0 }, digits: 1)
     text.element("geoidheight", fix.geoidSeparationMetres, digits: 3)
     text.element("fix", Self.kind(fix))

@@ -2,10 +2,11 @@
 import GPSDJSON
 import ReceiverStream
 
-/// GeoJSON (RFC 7946): a FeatureCollection with a LineString for each part of a segment, a Point for a part of one fix.
+/// GeoJSON (RFC 7946): a FeatureCollection with a LineString for each part of a segment, or a Point for a part with one
+/// fix.
 ///
 /// Heights are above the ellipsoid (section 4). Properties are lists with a value for each position. A line that crosses the
-/// antimeridian is cut there (section 3.1.9); the values at a cut are null, because no fix was there.
+/// antimeridian is split there (section 3.1.9); the values at a cut are null, because no fix was there.
 struct GeoJSONFile: TrackFile {
   private var part = TrackPart()
   private var hasFeatures = false
@@ -35,7 +36,7 @@ struct GeoJSONFile: TrackFile {
       self.point = point
     }
 
-    /// The place where the short way from `a` to `b` crosses the antimeridian, on the side of `a`.
+    /// The place where the shorter path from `a` to `b` crosses the antimeridian, on the side of `a`.
     init(between a: Position, and b: Position) {
       let side = a.longitude < 0 ? -180.0 : 180.0
       let way = b.longitude + 2 * side - a.longitude
@@ -103,7 +104,8 @@ struct GeoJSONFile: TrackFile {
     }
   }
 
-  /// Writes a list with a value for each position. `value` returns false for an unknown one, which is null.
+  /// Writes a list with a value for each position. `value` returns false for an unknown value, which is written as
+  /// null.
   private func list(
     _ name: StaticString, _ line: [Position], _ text: inout JSONLine, _ value: (TrackPoint, inout JSONLine) -> Bool
   ) {

@@ -5,8 +5,8 @@ import ReceiverStream
 /// KML 2.2 (OGC 07-147r2) with Google's extension `gx:Track` (KML 2.3, OGC 12-007r2, names the same elements).
 ///
 /// Each part of a segment is a folder with two places: the path as a `LineString`, which every program reads, and the
-/// track with the time, accuracy, speed and satellites of each point. Heights are above sea level, as KML's are; a part of
-/// which one point has no height lies on the ground.
+/// track with the time, accuracy, speed and satellites of each point. Heights are above sea level, as in KML; a part in
+/// which a point has no height is clamped to the ground.
 struct KMLFile: TrackFile {
   private var part = TrackPart()
 
@@ -93,7 +93,7 @@ struct KMLFile: TrackFile {
     text.put("<gx:SimpleArrayData name=\"")
     text.put(name)
     text.put("\">")
-    // An unknown value keeps its place.
+    // An unknown value is written as an empty element.
     for point in points {
       text.put("<gx:value>")
       if let value = value(point) { text.number(value, digits: digits) }

@@ -4,10 +4,10 @@ import ReceiverStream
 import UBX
 import WireBytes
 
-/// A list of messages by the names that `decode --format messages` prints: `NAV-PVT` and `0x27-0x09` of UBX, `GNGGA`,
-/// `PUBX00` or only the formatter `GGA` of NMEA, `1077` of RTCM 3, `SPARTN-0-1`.
+/// A list of messages, with the names that `decode --format messages` prints: `NAV-PVT` and `0x27-0x09` of UBX,
+/// `GNGGA`, `PUBX00` or only the formatter `GGA` of NMEA, `1077` of RTCM 3, `SPARTN-0-1`.
 package struct MessageSelection: Sendable {
-  /// A name that is not a message's.
+  /// A name that does not belong to a message.
   package struct UnknownName: Error {
     package var name: String
   }
@@ -15,7 +15,7 @@ package struct MessageSelection: Sendable {
   private var identities: Set<UInt16> = []
   private var names: Set<String> = []
 
-  /// Reads names with commas between them, regardless of case.
+  /// Reads names separated by commas, regardless of case.
   package init(_ list: String) throws(UnknownName) {
     for part in list.split(separator: ",", omittingEmptySubsequences: false) {
       let name = part.uppercased()
@@ -41,14 +41,14 @@ package struct MessageSelection: Sendable {
     return MessageIdentity(messageClass, id).key
   }
 
-  /// Whether a name may be that of a sentence, of an RTCM 3 message or of a SPARTN message.
+  /// Whether a name may belong to a sentence, an RTCM 3 message or a SPARTN message.
   private static func isName(_ name: String) -> Bool {
     if name.hasPrefix("SPARTN-") { return true }
     return (3...12).contains(name.utf8.count)
       && name.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 || $0 >= 0x41 && $0 <= 0x5A }
   }
 
-  /// Whether a frame is a message of the list.
+  /// Whether a frame is a message in the list.
   package func contains(_ frame: borrowing Frame) -> Bool {
     if let ubx = frame.ubx { return identities.contains(ubx.identity.key) }
     if names.isEmpty { return false }

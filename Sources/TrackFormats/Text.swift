@@ -4,8 +4,8 @@ import ReceiverStream
 import WireBytes
 
 extension JSONLine {
-  /// Writes a decimal number without zeros at the end of its fraction. Nothing for a number that is not finite or 1e9 or
-  /// larger: `isWritable` is the condition.
+  /// Writes a decimal number without zeros at the end of its fraction. Writes nothing for a number that is not finite
+  /// or is 1e9 or larger: `isWritable` is the condition.
   mutating func number(_ value: Double, digits: Int) {
     guard isWritable(value) else { return }
     var scale = 1.0

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ReceiverStream
 
-/// A range of times with both ends; an end that is nil is open.
+/// A closed range of times; an end that is nil is open.
 package struct TimeRange: Equatable, Sendable {
   package var from: UTCTime?
   package var to: UTCTime?

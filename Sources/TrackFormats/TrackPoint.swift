@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import ReceiverStream
 
-/// A point of a track: a fix with a position, and what its satellites say of it.
+/// A point of a track: a fix with a position, and the data of its satellites.
 package struct TrackPoint: Equatable, Sendable {
   /// The satellites of a point.
   package struct Satellites: Equatable, Sendable {
     package var inView: Int
     package var used: Int
-    /// The mean carrier-to-noise density ratio of the used satellites, dBHz; nil without one.
+    /// The mean carrier-to-noise density ratio of the used satellites, dBHz; nil if there are none.
     package var usedSignalDecibelHertz: Double?
   }
 
   package var fix: Fix
-  /// The dilutions by the satellites, for those that the receiver does not send.
+  /// The dilutions computed from the satellites, for those that the receiver does not send.
   package var geometry: Dilutions?
-  /// Nil if the receiver sends no satellites.
+  /// Nil if the receiver does not send satellites.
   package var satellites: Satellites?
 
   package init(_ fix: Fix, _ sky: borrowing Sky) {

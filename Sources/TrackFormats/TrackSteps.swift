@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import ReceiverStream
 
-/// Divides a track into segments by the times of its points. A line between two points is drawn only where the receiver
-/// reported positions all the way.
+/// Divides a track into segments, using the times of its points. A line between two points is drawn only if the
+/// receiver reported positions in between.
 package struct TrackSteps: Sendable {
   package enum Step: Equatable, Sendable {
     /// The point continues the segment.
     case next
     /// The point begins a segment: time steps back, or forward by more than `longestGap`.
     case begin
-    /// The point is less than `lateness` older than the one before: an epoch behind newer fixes of HNR-PVT. It is
-    /// left out.
+    /// The point is less than `lateness` older than the previous one: an epoch after newer fixes of HNR-PVT. It is
+    /// skipped.
     case late
   }
 
@@ -23,7 +23,7 @@ package struct TrackSteps: Sendable {
 
   package init() {}
 
-  /// The place of the next point. A point without a time continues the segment.
+  /// The relation of the next point to the segment. A point without a time continues the segment.
   package mutating func step(to time: UTCTime?) -> Step {
     defer { isFirst = false }
     guard let time = time?.nanosecondsSince1970 else { return isFirst ? .begin : .next }
@@ -38,17 +38,18 @@ package struct TrackSteps: Sendable {
   }
 }
 
-/// Collects the points of a segment for formats that write times and values beside the line. At most `capacity` points are
-/// held: a longer segment is written in parts, of which each begins with the last point of the one before.
+/// Collects the points of a segment for formats that write times and values separately from the line. At most
+/// `capacity` points are held: a longer segment is written in parts, each of which begins with the last point of the
+/// previous part.
 struct TrackPart: Sendable {
   static var capacity: Int { 512 }
 
   private var steps = TrackSteps()
   private var points: [TrackPoint] = []
-  /// Whether the first point is in the part before too.
+  /// Whether the first point is also in the previous part.
   private var isContinued = false
 
-  /// Takes the next point. Returns the part that is complete without it, if there is one.
+  /// Handles the next point. Returns the part that is complete without it, if there is one.
   mutating func add(_ point: TrackPoint) -> [TrackPoint]? {
     let step = steps.step(to: point.fix.time)
     if step == .late { return nil }

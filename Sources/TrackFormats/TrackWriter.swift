@@ -10,17 +10,17 @@ protocol TrackFile: Sendable {
   mutating func finish(_ text: inout JSONLine)
 }
 
-/// Writes the fixes of a stream in a format of other programs. The memory that it needs does not depend on the length of
-/// the stream.
+/// Writes the fixes of a stream in a format for other programs. The memory that it needs does not depend on the length
+/// of the stream.
 ///
-/// A recording is written with the last report of each epoch, which holds all that is known of it; a live stream with the
-/// first, at once.
+/// For a recording the last report of each epoch is written, which is the most complete; for a live stream the first
+/// report, at once.
 package struct TrackWriter: ~Copyable {
   package enum Format: String, CaseIterable, Sendable {
     case gpx, kml, csv, geojson, nmea
   }
 
-  /// The number of fixes with a position so far, of those within the range.
+  /// The number of fixes with a position so far, within the range.
   package private(set) var positions: UInt64 = 0
 
   private enum Content {
@@ -61,12 +61,12 @@ package struct TrackWriter: ~Copyable {
     }
   }
 
-  /// Takes a report of the assembler.
+  /// Handles a report of the assembler.
   package mutating func add(
     _ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, _ text: inout JSONLine
   ) {
     if report.isUpdate {
-      // The update of an epoch behind which other fixes were written changes nothing.
+      // An update is ignored if other fixes were written after its epoch.
       let isOther = report.fix.time != time
       if isLive || isOther { return addSatellites(report, sky, &text) }
     } else {
@@ -82,7 +82,7 @@ package struct TrackWriter: ~Copyable {
     if isLive { flush(&text) }
   }
 
-  /// Takes a fix from the receiver's memory.
+  /// Handles a fix from the receiver's memory.
   package mutating func add(stored fix: Fix, _ text: inout JSONLine) {
     guard fix.hasPosition, range.contains(fix.time) else { return }
     positions += 1
@@ -115,7 +115,7 @@ package struct TrackWriter: ~Copyable {
     for byte in sentences { text.put(raw: byte) }
   }
 
-  /// Writes the sentences of satellites that come behind their fix.
+  /// Writes the sentences of satellites that follow their fix.
   private func addSatellites(
     _ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, _ text: inout JSONLine
   ) {
