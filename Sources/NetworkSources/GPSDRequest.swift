@@ -5,10 +5,10 @@ import Varlink
 ///
 ///     ◀── VERSION    ?DEVICES;──▶    ◀── DEVICES    ?WATCH={…"raw":2,"device":…};──▶    ◀── WATCH    ◀── the receiver's bytes
 ///
-/// gpsd sends the bytes as it received them ("raw":2). Without a device in the name the only one is taken: the bytes of two
-/// receivers would be mixed. The value has no clock and no socket.
+/// gpsd sends the bytes as it received them ("raw":2). If the name has no device, gpsd must have exactly one: the bytes
+/// of two receivers would be mixed. The value does not use a clock or sockets.
 package struct GPSDRequest: Sendable {
-  /// Why gpsd does not grant the request, with the next step.
+  /// The reason why gpsd does not grant the request, with the next step.
   package struct Refusal: Error, Equatable, Sendable { package var text: String }
 
   private enum State: Sendable {
@@ -27,16 +27,16 @@ package struct GPSDRequest: Sendable {
   private var line: [UInt8] = []
   private var requests: [[UInt8]] = []
 
-  /// - Parameter device: the device in the name of the source, which begins with a slash; nil for the only one.
+  /// - Parameter device: the device in the name of the source, which begins with a slash; nil for gpsd's only device.
   package init(device: String?) { wanted = device }
 
-  /// Whether the bytes from now on are the receiver's.
+  /// Whether all further bytes come from the receiver.
   package var isGranted: Bool { if case .granted = state { true } else { false } }
 
   /// The next bytes to send; nil if there are none.
   package mutating func nextRequest() -> [UInt8]? { requests.isEmpty ? nil : requests.removeFirst() }
 
-  /// Takes bytes of gpsd, and returns those of the receiver in them.
+  /// Handles bytes from gpsd, and returns the receiver's bytes in them.
   package mutating func receive(_ bytes: Span<UInt8>) throws(Refusal) -> [UInt8] {
     for index in bytes.indices {
       if isGranted {
@@ -98,7 +98,7 @@ package struct GPSDRequest: Sendable {
       default: throw Refusal(text: "gpsd has several receivers (\(list)); name one, such as gpsd://HOST/dev/ttyUSB0")
       }
     }
-    // gpsd's own devices may be names of network sources, which begin with no slash.
+    // gpsd's own devices may be names of network sources, which do not begin with a slash.
     if let path = paths.first(where: { $0 == wanted || "/" + $0 == wanted }) { return path }
     throw Refusal(text: "gpsd has no device \(wanted); it has \(paths.isEmpty ? "none" : list)")
   }
@@ -116,7 +116,7 @@ package struct GPSDRequest: Sendable {
 
   private static let noGPSD = Refusal(text: "is not gpsd; check host and port, or name it as a tcp:// source")
 
-  /// Text of the other side for a line of this program: without control characters, at most 200 characters.
+  /// Text from the other side for a line of this program: without control characters, at most 200 characters.
   private static func printable(_ text: String) -> String {
     String(text.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }.prefix(200).map(Character.init))
   }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A host and a port, as in the authority of a URI (RFC 3986, section 3.2): `HOST:PORT`, with an address of IPv6 in brackets.
+/// A host and a port, as in the authority of a URI (RFC 3986, section 3.2): `HOST:PORT`, with an IPv6 address in
+/// brackets.
 package struct HostAndPort: Equatable, Sendable {
   /// A name or an address, without brackets; may be empty.
   package var host: String
-  /// Nil without one.
+  /// Nil if there is none.
   package var port: UInt16?
 
-  /// Reads the text; nil for a port that is not a number above 0, and for characters that no host has.
+  /// Reads the text; nil for a port that is not a number above 0, and for characters that are invalid in a host.
   package init?(_ text: some StringProtocol) {
     var host = text[...]
     let bracket = text.lastIndex(of: "]")

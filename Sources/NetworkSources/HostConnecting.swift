@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
-/// One attempt to reach a host: its addresses are looked up and tried in turn, and a server that has to grant a request gets a
-/// limited time.
+/// One attempt to reach a host: its addresses are looked up and tried in turn, and the time for a server to grant a
+/// request is limited.
 ///
 ///     resolving  ── found ──▶ connecting ── connected ──▶ established
 ///         │                    │   ▲ refused, timeout: the next address
@@ -11,17 +11,17 @@ import MonotonicTime
 ///         │ not found, timeout   no address left  awaiting ── granted ──▶ established
 ///         └──────────▶ failed ◀────────────────────┘ refused, timeout
 ///
-/// The value has no clock and no socket.
+/// The value does not use a clock or sockets.
 package struct HostConnecting: Sendable {
-  /// Why the host cannot be reached.
+  /// The reason why the host cannot be reached.
   package enum Failure: Error, Equatable, Sendable {
-    /// The name service has no address; its words.
+    /// The name service has no address; its message.
     case noSuchHost(String)
-    /// Every address refused; the last reason.
+    /// Every address refused the connection; the last reason.
     case refused(String)
     /// No address replied in time.
     case noReply
-    /// The server replied and does not grant the request; its words and the next step.
+    /// The server replied and does not grant the request; its message and the next step.
     case notGranted(String)
     /// The server has closed the connection before it granted the request.
     case closed
@@ -57,7 +57,8 @@ package struct HostConnecting: Sendable {
 
   /// The time limit of the lookup; resolv.conf(5): 5 s for a name server, two attempts.
   static let lookupTimeout = Milliseconds(12_000)
-  /// The time limit for an address. The first repetition of a lost SYN comes after 1 s, the third after 7 s (RFC 6298).
+  /// The time limit for an address. The first retransmission of a lost SYN comes after 1 s, the third after 7 s (RFC
+  /// 6298).
   static let addressTimeout = Milliseconds(8000)
   /// The time limit for the reply to a request.
   static let replyTimeout = Milliseconds(10_000)
@@ -70,7 +71,7 @@ package struct HostConnecting: Sendable {
   /// The next action; nil if there is nothing to do for now.
   package mutating func nextAction() -> Action? { actions.isEmpty ? nil : actions.removeFirst() }
 
-  /// When `wake` is due; nil after the end of the attempt.
+  /// The time at which `wake` is due; nil after the end of the attempt.
   package var deadline: Instant? {
     switch state {
     case .resolving(let until), .connecting(_, _, let until), .awaiting(let until): until
@@ -82,7 +83,7 @@ package struct HostConnecting: Sendable {
   package var failure: Failure? { if case .failed(let failure) = state { failure } else { nil } }
   package var isEstablished: Bool { if case .established = state { true } else { false } }
 
-  /// Performs what is due.
+  /// Performs the actions that are due.
   package mutating func wake(at now: Instant) {
     guard let deadline, now >= deadline else { return }
     switch state {
@@ -91,36 +92,36 @@ package struct HostConnecting: Sendable {
     }
   }
 
-  /// The addresses of the host were found.
+  /// Records that the addresses of the host were found.
   package mutating func found(count: Int, at now: Instant) {
     guard case .resolving = state else { return }
     next(after: -1, of: count, .noSuchHost("no address"), at: now)
   }
 
-  /// The host has no address; `reason` is the name service's word for it.
+  /// Records that the host has no address; `reason` is the name service's message.
   package mutating func notFound(_ reason: String) {
     guard case .resolving = state else { return }
     fail(.noSuchHost(reason))
   }
 
-  /// The connection to the last address is established.
+  /// Records that the connection to the last address is established.
   ///
-  /// - Parameter awaitsReply: whether the server has to grant a request first.
+  /// - Parameter awaitsReply: whether the server must grant a request first.
   package mutating func connected(awaitsReply: Bool, at now: Instant) {
     guard case .connecting = state else { return }
     state = awaitsReply ? .awaiting(until: now + Self.replyTimeout) : .established
   }
 
-  /// The last address cannot be connected to.
+  /// Records that the connection to the last address has failed.
   package mutating func refused(_ reason: String, at now: Instant) {
     guard case .connecting(let index, let count, _) = state else { return }
     next(after: index, of: count, .refused(reason), at: now)
   }
 
-  /// The server has granted the request.
+  /// Records that the server has granted the request.
   package mutating func granted() { if case .awaiting = state { state = .established } }
 
-  /// The server does not grant the request, or has closed the connection.
+  /// Records that the server refuses the request, or has closed the connection.
   package mutating func ended(_ failure: Failure) { if case .awaiting = state { fail(failure) } }
 
   private mutating func next(after index: Int, of count: Int, _ failure: Failure, at now: Instant) {
@@ -144,7 +145,7 @@ package enum HostRetry {
   static let first = Milliseconds(500)
   static let longest = Milliseconds(30_000)
 
-  /// Returns the pause after a number of failed attempts in a row, at least 1: 0.5, 1, 2, … 30 s.
+  /// Returns the pause after a number of consecutive failed attempts, at least 1: 0.5, 1, 2, … 30 s.
   package static func pause(afterFailures failures: Int) -> Milliseconds {
     min(longest, first * (1 << UInt64(min(max(failures - 1, 0), 6))))
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a source of a receiver's bytes allows.
+/// The operations that a source of a receiver's bytes supports.
 package struct SourceCapabilities: Equatable, Sendable {
   /// Whether bytes can be sent to the receiver: it can be configured and put to sleep.
   package var isWritable: Bool
@@ -13,25 +13,25 @@ package struct SourceCapabilities: Equatable, Sendable {
   }
 }
 
-/// A receiver on the network, as `--device`, GNSS_DEVICE and the configuration file have it.
+/// A receiver on the network, in the form of `--device`, GNSS_DEVICE and the configuration file.
 package enum NetworkSource: Equatable, Sendable {
-  /// `tcp://HOST:PORT`: both directions, such as a serial port server, or a receiver with a socket of its own.
+  /// `tcp://HOST:PORT`: both directions, such as a serial port server, or a receiver with its own socket.
   case tcp(host: String, port: UInt16)
   /// `udp://[HOST]:PORT`: datagrams that arrive at an address of this machine, at a broadcast address or at a multicast group.
-  /// Without a host, those at all of its addresses.
+  /// Without a host, datagrams at all of its addresses.
   case udp(host: String?, port: UInt16)
   /// `gpsd://HOST[:PORT][/DEVICE]`: the bytes of a receiver of gpsd.
   case gpsd(host: String, port: UInt16, device: String?)
 
   /// gpsd's port (IANA, "gpsd").
   package static let gpsdPort: UInt16 = 2947
-  /// The beginnings of names of network sources.
+  /// The prefixes of names of network sources.
   package static let beginnings = ["tcp://", "udp://", "gpsd://"]
 
   /// The reason why a name is not a network source, with the next step.
   package struct Mistake: Error, Equatable, Sendable { package var text: String }
 
-  /// Reads a name. Returns nil for one with another beginning.
+  /// Reads a name. Returns nil if the prefix differs.
   package init?(_ name: String) throws(Mistake) {
     guard let beginning = Self.beginnings.first(where: { name.hasPrefix($0) }) else { return nil }
     let rest = name.dropFirst(beginning.count)
@@ -88,7 +88,7 @@ package enum NetworkSource: Equatable, Sendable {
     }
   }
 
-  /// Why a command that sends cannot use the source, with the next step; nil for one that takes bytes.
+  /// The reason why a command that sends cannot use the source, with the next step; nil if the source accepts bytes.
   package var refusalToSend: String? {
     switch self {
     case .tcp: nil
@@ -98,7 +98,7 @@ package enum NetworkSource: Equatable, Sendable {
     }
   }
 
-  /// The effect of a source that takes no bytes, for the user; nil for one that does.
+  /// The effect of a source that does not accept bytes, for the user; nil if it accepts bytes.
   package var notice: String? {
     capabilities.isWritable
       ? nil
@@ -106,7 +106,7 @@ package enum NetworkSource: Equatable, Sendable {
         + "as they are"
   }
 
-  /// What to check if no valid frame arrives.
+  /// The things to check if no valid frame arrives.
   package var adviceOnSilence: String {
     switch self {
     case .tcp: "check that the server has a receiver and the receiver's baud rate"

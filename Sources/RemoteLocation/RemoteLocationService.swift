@@ -9,12 +9,12 @@ import SystemPackage
 
 /// The location service of a program, with the receivers in the daemon.
 ///
-/// ``ProgramMirror`` decides. A thread reads the socket, writes what calls have queued, and connects again after a loss.
+/// ``ProgramMirror`` decides. A thread reads the socket, writes the queued messages, and reconnects after a loss.
 package final class RemoteLocationService: LocationService {
   /// The time between attempts to connect.
   private static let retry = Milliseconds(500)
-  /// The longest time that the first connection takes, in which the state of the program comes. A slow board that starts the
-  /// daemon for this connection needs seconds.
+  /// The time limit for the first connection, during which the state of the program arrives. A slow board that starts
+  /// the daemon for this connection needs seconds.
   private static let firstConnection = Milliseconds(10_000)
 
   package let log: @Sendable (String) -> Void
@@ -36,7 +36,7 @@ package final class RemoteLocationService: LocationService {
     var writeWaiters: [Poller.Waker] = []
     var waker: Poller.Waker?
     var isFinished = false
-    /// Why the daemon has started the program, by the first reply.
+    /// The reason why the daemon has started the program, from the first reply.
     var launchedBy: String?
     private var readers = 0
 
@@ -49,12 +49,12 @@ package final class RemoteLocationService: LocationService {
     }
   }
 
-  /// Connects to a daemon. Waits until the daemon has sent the state of the program, ten seconds at most; a daemon that is not
-  /// there is waited for.
+  /// Connects to a daemon. Waits at most ten seconds until the daemon has sent the state of the program; an absent
+  /// daemon is awaited.
   ///
   /// - Parameters:
   ///   - path: the daemon's socket.
-  ///   - log: writes a line for people; nil for standard error.
+  ///   - log: writes a human-readable line; nil for standard error.
   package init(path: String, app: AppDescription, log: (@Sendable (String) -> Void)? = nil) {
     self.path = path
     self.app = app
@@ -76,8 +76,8 @@ package final class RemoteLocationService: LocationService {
     } else {
       self.log("the location service cannot be reached: the system has no thread left")
     }
-    // On the thread of the first manager, as the environment is not protected from other threads (setenv(3)). One that a parent
-    // process has left is not this program's.
+    // On the thread of the first manager, because the environment is not protected from other threads (setenv(3)). A
+    // variable inherited from a parent process does not apply to this program.
     LaunchEnvironment.set(state.withLock { $0.launchedBy })
   }
 
@@ -107,7 +107,7 @@ package final class RemoteLocationService: LocationService {
         if !isRefusalLogged { log(refusal.text) }
         isRefusalLogged = true
       } catch let error as Errno {
-        // Without a daemon the socket does not exist, or no process listens at it.
+        // If there is no daemon, the socket does not exist, or no process listens on it.
         let isAbsent = error == .noSuchFileOrDirectory || error == .connectionRefused
         if !isAbsent, !isFailureLogged { log("the location service cannot be reached: \(error); it is tried again") }
         isFailureLogged = isFailureLogged || !isAbsent
@@ -173,7 +173,7 @@ package final class RemoteLocationService: LocationService {
     }
   }
 
-  /// Changes the mirror, and passes its outputs on without the lock.
+  /// Changes the mirror, and delivers its outputs without the lock.
   private func pass(_ body: (inout ProgramMirror) -> Void) {
     let (outputs, waiters) = state.withLock { state in
       body(&state.mirror)
@@ -201,20 +201,21 @@ package final class RemoteLocationService: LocationService {
       }
       for reader in readers { reader.hasEvents() }
     case .prompt(let prompt):
-      // The service takes no answer of the program itself.
+      // The service does not accept an answer from the program itself.
       log(PromptQuestion(identifier: app.identifier, prompt: prompt).notice)
     case .receiverProblem(let problem): state.withLock { $0.problemListener }?(problem)
     case .log(let text): log(text)
     }
   }
 
-  /// Changes the mirror by a call of the program, and wakes the thread.
+  /// Applies a call of the program to the mirror, and wakes the thread.
   private func change<Value>(_ body: (inout ProgramMirror) -> Value) -> Value { changeState { body(&$0.mirror) } }
 
   /// The longest wait for the socket.
   private static let writeTime = Milliseconds(1000)
 
-  /// The same for a message after which the program may end at once: returns when it is written, or the service is away.
+  /// The same for a message after which the program may end at once: returns when it is written, or when the service is
+  /// unreachable.
   private func changeAndWrite<Value>(_ body: (inout ProgramMirror) -> Value) -> Value {
     guard var poller = try? Poller() else { return change(body) }
     let (value, waits) = changeState { state in
@@ -329,7 +330,7 @@ package final class RemoteLocationService: LocationService {
       state.monitorWaiters.append(poller.waker)
       return state.mirror.isMonitorLoaded(name) || !state.mirror.isOpen
     }
-    // The stored conditions come with the daemon's answer (MO-1).
+    // The stored conditions arrive with the daemon's answer (MO-1).
     let limit = Self.now() + Self.firstConnection
     while !isLoaded, !read({ $0.isMonitorLoaded(name) || !$0.isOpen }), Self.now() < limit {
       _ = try? poller.wait(deadline: limit.nanoseconds)

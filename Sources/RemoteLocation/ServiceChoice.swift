@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The place of a program's location service: in the program itself, or in the daemon.
+/// The location service that a program uses: in the program itself, or in the daemon.
 package enum ServiceChoice: Equatable, Sendable {
   case inProcess
   /// The daemon with this socket.
@@ -9,8 +9,8 @@ package enum ServiceChoice: Equatable, Sendable {
   package static let defaultSocket = "/run/sextant/location"
 
   /// - Parameters:
-  ///   - variable: returns a variable of the environment. SEXTANT_SERVICE names a socket, which is waited for, or is `none`.
-  ///     A program with GNSS_DEVICE has a receiver of its own.
+  ///   - variable: returns a variable of the environment. SEXTANT_SERVICE names a socket, which is awaited, or is
+  ///     `none`. A program with GNSS_DEVICE has its own receiver.
   ///   - isServed: returns whether a socket accepts a connection.
   package init(_ variable: (String) -> String?, isServed: (String) -> Bool) {
     func value(_ name: String) -> String? { variable(name).flatMap { $0.isEmpty ? nil : $0 } }

@@ -19,7 +19,7 @@ struct ServiceConnection: ~Copyable {
   private(set) var hasEnded: Bool
 
   var descriptor: Int32 { socket.descriptor }
-  /// Whether bytes wait to be written.
+  /// Whether there are bytes to be written.
   var waitsToWrite: Bool { varlink.outputBytesWaiting > 0 }
 
   /// Connects, and queues the call that opens the connection.
@@ -38,7 +38,7 @@ struct ServiceConnection: ~Copyable {
     _ = try? varlink.send(json)
   }
 
-  /// Writes what waits, without waiting.
+  /// Writes the pending bytes, without blocking.
   mutating func write() {
     while varlink.outputBytesWaiting > 0, !hasEnded {
       switch socket.write(varlink.output) {
@@ -49,7 +49,7 @@ struct ServiceConnection: ~Copyable {
     }
   }
 
-  /// Reads what is there, without waiting.
+  /// Reads the available bytes, without blocking.
   mutating func read() {
     switch socket.read(into: &buffer) {
     case .bytes(let count):
@@ -65,7 +65,7 @@ struct ServiceConnection: ~Copyable {
     case message(ServiceMessage)
   }
 
-  /// Returns the next event; nil without one.
+  /// Returns the next event; nil if there is none.
   mutating func nextEvent() throws(Refusal) -> Event? {
     if let message = varlink.nextMessage({ ServiceMessage(locationText: $0) }) { return .message(message) }
     guard let event = varlink.nextEvent() else { return nil }

@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 import CTLS
 
-/// The client's end of an encrypted connection: takes records and returns bytes, and the other way round. It has no socket.
+/// The client's end of an encrypted connection: converts records to bytes and bytes to records. It does not use a
+/// socket.
 ///
 ///     handshaking ── complete ──▶ open ── the server's end ──▶ closed
 ///          │ refused, no TLS       │ damaged record
 ///          └──────▶ failed ◀───────┘
 ///
-/// Bytes that are sent before the handshake is complete wait for it. The server's certificate is checked against the
+/// Bytes that are sent before the handshake is complete are queued. The server's certificate is checked against the
 /// authorities that the system trusts, and against the host's name.
 ///
-/// This file is unsafe because OpenSSL takes pointers: of the connection, which this value owns, and of bytes for the time of
-/// a call.
+/// `unsafe` because OpenSSL takes pointers: to the connection, which this value owns, and to bytes that are valid
+/// during the call.
 @safe package struct TLSClient: ~Copyable {
   package enum State: Equatable, Sendable {
     case handshaking
     case open
-    /// The server has ended the connection in order.
+    /// The server has ended the connection normally.
     case closed
     case failed(TLSFailure)
   }
 
   package private(set) var state: State
-  /// A variable: Swift 6.2 takes the call of `shakeHands` in `init` for a change of a constant.
+  /// A variable, because Swift 6.2 treats the call of `shakeHands` in `init` as a change of a constant.
   private var connection: OpaquePointer
-  /// Bytes that wait for the end of the handshake.
+  /// Bytes that are queued until the handshake is complete.
   private var waiting: [UInt8]
 
   /// Whether OpenSSL is installed.
   package static var isAvailable: Bool { ctls_load() == 0 }
 
-  /// Begins the handshake.
+  /// Starts the handshake.
   ///
-  /// - Parameter host: the name or address of the server, which its certificate has to have.
+  /// - Parameter host: the name or address of the server, which its certificate must contain.
   /// - Throws: `noLibrary` or `noMemory`.
   package init(to host: String) throws(TLSFailure) {
     guard Self.isAvailable else { throw .noLibrary }
@@ -45,7 +46,7 @@ import CTLS
 
   deinit { unsafe ctls_close(connection) }
 
-  /// Takes records of the server, and returns the bytes that it sent in them.
+  /// Handles records of the server, and returns the bytes in them.
   package mutating func receive(_ cipher: RawSpan) -> [UInt8] {
     let isTaken = unsafe cipher.withUnsafeBytes { bytes in
       unsafe ctls_put(connection, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count) == 0
@@ -64,7 +65,7 @@ import CTLS
     if state == .open { writeWaiting() }
   }
 
-  /// The server's socket has ended.
+  /// Handles the end of the server's socket.
   package mutating func endOfInput() {
     switch state {
     case .handshaking: state = .failed(.handshake(words: nil))
@@ -96,7 +97,7 @@ import CTLS
 
   private func handshakeFailure() -> TLSFailure {
     let code = unsafe ctls_verification(connection)
-    // Words belong to the last call: read them in any case.
+    // OpenSSL's error text belongs to the last call, so it is read in any case.
     let words = Self.reason()
     guard code != 0 else { return .handshake(words: words) }
     return unsafe .certificate(code: code, words: String(cString: ctls_verification_text(code)))

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why there is no encrypted connection.
+/// The reason why there is no encrypted connection.
 package enum TLSFailure: Error, Equatable, Sendable {
   /// OpenSSL is not installed.
   case noLibrary
   /// OpenSSL has no memory for a connection.
   case noMemory
-  /// The server's certificate is refused: `X509_V_ERR_…` of X509_STORE_CTX_get_error(3), and OpenSSL's words for it.
+  /// The server's certificate is refused: `X509_V_ERR_…` of X509_STORE_CTX_get_error(3), and OpenSSL's text for it.
   case certificate(code: Int, words: String)
-  /// The server does not speak TLS, or not as this program does; OpenSSL's words, nil without any.
+  /// The server does not support TLS, or no version in common; OpenSSL's text, nil if there is none.
   case handshake(words: String?)
-  /// A record was damaged on its way; OpenSSL's words.
+  /// A record was damaged in transit; OpenSSL's text.
   case record(words: String?)
-  /// The connection ended without the message of its end (RFC 8446, section 6.1).
+  /// The connection ended without a close_notify alert (RFC 8446, section 6.1).
   case truncated
 
   /// What happened and the next step, after the name of a server.
