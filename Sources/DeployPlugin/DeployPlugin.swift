@@ -52,8 +52,8 @@ struct DeployPlugin: CommandPlugin {
       }
       return artifact.url
     }
-    // The interface of plugins has no SDKs. The other build has a folder of its own, as this command locks that of the package.
-    // Its linker strips the program, which this machine's `strip` cannot do.
+    // The plugin interface does not support SDKs. The other build uses a separate folder, because this command locks
+    // the package's build folder. Its linker strips the program, which this machine's `strip` cannot do.
     let folder = context.pluginWorkDirectoryURL.appending(path: "sdk").path
     let flags = (Self.linkerFlags + ["--strip-all"]).flatMap { ["-Xlinker", $0] }
     let arguments =
@@ -71,14 +71,14 @@ struct DeployPlugin: CommandPlugin {
 
   private func copy(_ executable: URL, to place: URL, _ strip: URL) throws {
     try FileManager.default.createDirectory(at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
-    // A program for another architecture is copied as it is: only its own `strip` can strip it.
+    // A program for another architecture is copied unchanged: only that architecture's `strip` can strip it.
     if (try? run(strip, ["-o", place.path, executable.path])) == nil {
       try FileManager.default.copyItem(at: executable, to: place)
     }
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: place.path)
   }
 
-  /// The property list of the package, `NAME.plist` or `Info.plist` beside Package.swift or the program's sources.
+  /// The property list of the package, `NAME.plist` or `Info.plist` next to Package.swift or the program's sources.
   private func propertyList(_ name: String, _ context: PluginContext) throws -> String? {
     let targets = try context.package.targets(named: [name]).map(\.directoryURL)
     for folder in targets + [context.package.directoryURL] {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The texts of the files around a program.
+/// The texts of the files that accompany a program.
 struct Deployment {
   let name: String
   /// `always` or `whenInUse`.
   let permission: String
 
-  /// The usage text, for a package that has no property list.
+  /// The usage text, for a package without a property list.
   var propertyList: String {
     """
     <?xml version="1.0" encoding="UTF-8"?>
@@ -26,7 +26,7 @@ struct Deployment {
     """
   }
 
-  /// A unit that runs the program as a user of its own, with the receivers' group.
+  /// A unit that runs the program as a dedicated user, with the receivers' group.
   var unit: String {
     """
     [Unit]
@@ -53,7 +53,7 @@ struct Deployment {
   /// The line of the location service's policy.
   var grant: String { "grant \(name).service \(permission)" }
 
-  /// A service has no terminal, so that it would never be in use.
+  /// A service has no terminal, so it would never be in use.
   private var inUse: String {
     permission == "always"
       ? ""
@@ -94,14 +94,14 @@ struct Deployment {
     """
   }
 
-  /// Lower case letters, digits and `+-.`, as names of packages have.
+  /// Lower case letters, digits and `+-.`, as in names of packages.
   private var packageName: String {
     String(name.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) ? $0 : "-" })
   }
 }
 
-/// Debian's name of a program's architecture, by the machine in its ELF header (elf(5), `e_machine`); nil for another file or
-/// machine.
+/// Debian's name of a program's architecture, from the machine in its ELF header (elf(5), `e_machine`); nil for another
+/// file or machine.
 func debianArchitecture(ofProgram bytes: Data) -> String? {
   let header = [UInt8](bytes.prefix(20))
   guard header.count == 20, header.starts(with: [0x7F, 0x45, 0x4C, 0x46]) else { return nil }

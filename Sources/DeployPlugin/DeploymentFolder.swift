@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The folder that the files of a program are written to. A folder with anything else is left as it is: it may be a home.
+/// The folder that the files of a program are written to. A folder with other files is not changed: it may be a home
+/// folder.
 struct DeploymentFolder {
   let root: URL
   /// The program's files, relative to the folder.
@@ -44,25 +45,25 @@ struct DeploymentFolder {
 
 /// Words of the command line that are part of a unit, a control file and the names of files. A line feed would add a line to them.
 enum DeploymentWord {
-  /// Returns the reason why a text is not the name of a program; nil for one that is.
+  /// Returns the reason why a text is not the name of a program; nil if it is one.
   static func problem(name: String) -> String? {
     isWord(name, others: "._+-") && name.utf8.count <= 64
       ? nil : "the name of a program has at most 64 letters, digits and . _ + -, and begins with a letter or a digit"
   }
 
-  /// Returns the reason why a text is not a version (deb-version(7)); nil for one that is.
+  /// Returns the reason why a text is not a version (deb-version(7)); nil if it is one.
   static func problem(version: String) -> String? {
     isWord(version, others: ".+~-") && version.first?.isNumber == true && version.utf8.count <= 64
       ? nil : "a version has at most 64 letters, digits and . + ~ -, and begins with a digit"
   }
 
-  /// Returns the reason why a text is not Debian's name of an architecture; nil for one that is.
+  /// Returns the reason why a text is not Debian's name of an architecture; nil if it is one.
   static func problem(architecture: String) -> String? {
     isWord(architecture, others: "-") && architecture.utf8.count <= 32
       ? nil : "the name of an architecture has at most 32 letters, digits and -"
   }
 
-  /// Whether a text is made of ASCII letters, digits and other characters, which are not the first one.
+  /// Whether a text consists of ASCII letters, digits and the given other characters, which must not come first.
   private static func isWord(_ text: String, others: String) -> Bool {
     let bytes = Array(text.utf8)
     func isPlain(_ byte: UInt8) -> Bool {
@@ -77,7 +78,7 @@ enum DeploymentWord {
   }
 }
 
-/// A reason why nothing is deployed.
+/// The reason why nothing is deployed.
 struct DeploymentProblem: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }
