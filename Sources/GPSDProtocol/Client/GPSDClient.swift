@@ -198,7 +198,7 @@ package struct GPSDClient: Sendable {
 
   /// Queues a sentence of a receiver.
   ///
-  /// - Parameter isOwn: whether clients of NMEA get the receiver's own sentences.
+  /// - Parameter isOwn: whether clients of NMEA get the sentences of the receiver.
   package mutating func deliver(sentence: [UInt8], of path: String, isOwn: Bool, at now: Instant) {
     if wants(path), watch.raw == .hexadecimal || (isOwn && watch.nmea && watch.raw == .off) {
       deliver(sentence, at: now)
