@@ -55,7 +55,7 @@ struct AbsenceTests {
     return events
   }
 
-  /// The events with numbers, from 1 on.
+  /// The events, numbered from 1.
   private static func numbered(_ events: [WaitingEvent]) -> [NumberedEvent] {
     zip(1..., events).map { NumberedEvent(number: $0, $1) }
   }
@@ -100,7 +100,7 @@ struct AbsenceTests {
   func significant() {
     var absent = Self.engine(regions: [], newest: Self.location(0, north: 0))
     absent.beginAbsence(Self.manager, wantsSignificant: true, monitors: [], waiting: [], at: .zero)
-    // The cached location is none.
+    // The cached location is not an event.
     #expect(absent.outputs.isEmpty && absent.demands.contains { $0.significantChange != nil })
     let first = Self.waiting(&absent, from: 1, seconds: 1, north: 0.01)
     let second = Self.waiting(&absent, from: 400, seconds: 1, north: 0.02)

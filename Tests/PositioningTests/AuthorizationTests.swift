@@ -223,7 +223,7 @@ struct AuthorizationTests {
     scene.call(.requestAlways)
     #expect(scene.advice() == [.permissionCannotBeAsked(.authorizedAlways)])
     #expect(scene.engine.outputs == [])
-    // In the foreground the program can ask; back in the background the next request is reported again.
+    // In the foreground the program can prompt; back in the background the next request is reported again.
     scene.engine.setApplication(.foreground, at: scene.instant)
     scene.engine.setApplication(.background, at: scene.instant)
     scene.call(.requestAlways)
@@ -254,7 +254,7 @@ struct AuthorizationTests {
     scene.engine.authorizationAnswered(.notShown, at: scene.instant)
     #expect(scene.advice() == [.permissionCannotBeAsked(.authorizedWhenInUse)])
     #expect(scene.engine.authorization.status == .notDetermined)
-    // The program asks again, and the user is not told again.
+    // The program makes another request, which is not reported to the user again.
     scene.call(.requestWhenInUse)
     scene.engine.authorizationAnswered(.notShown, at: scene.instant)
     #expect(scene.advice() == [])
@@ -317,7 +317,7 @@ struct AuthorizationTests {
         scene.engine.authorizationAnswered(.notShown, at: scene.instant)
       }
       #expect(scene.delivered(0) == ["failed 1"] && scene.delivered(1) == [])
-      // The grant makes no request again (RQ-13).
+      // The grant does not repeat the request (RQ-13).
       scene.engine.authorizationChanged(to: .init(status: .authorizedAlways), at: scene.instant)
       scene.fixes(15) { $0 }
       #expect(scene.delivered(0) == ["status authorizedAlways"])
@@ -419,7 +419,7 @@ struct AuthorizationTests {
     #expect(scene.delivered() == [])
     #expect(scene.advice() == [.notInUse])
     #expect(scene.engine.demands == [])
-    // There is no event for this: the state has to be polled until the program is in the foreground again.
+    // There is no event for this: the state must be polled until the program is in the foreground again.
     #expect(scene.engine.waitsForForeground)
     scene.engine.setApplication(.foreground, at: scene.instant)
     #expect(!scene.engine.waitsForForeground)
@@ -675,7 +675,7 @@ struct AuthorizationTests {
         scene.wait(400)
         scene.fix(700)
         scene.engine.receive(HeadingSample(magneticDegrees: 1, accuracyDegrees: 1, timestamp: scene.now.utc))
-        // After so long without a fix there is an error as well.
+        // After this time without a fix there is also an error.
         return scene.delivered().filter { $0 != "failed 0" }
       }
       #expect(reported(.startUpdatingLocation) == (hasMode ? ["at 700"] : []))

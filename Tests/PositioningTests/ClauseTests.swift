@@ -2,7 +2,7 @@
 import Positioning
 import Testing
 
-/// Halves of rules whose other half has its test at the rule.
+/// Second halves of rules; the first half is tested with the rule.
 @Suite("Single clauses")
 struct ClauseTests {
   private func circle(_ name: String, entry: Bool = true, exit: Bool = true) -> Region {
@@ -136,7 +136,7 @@ struct ClauseTests {
     for number in 0..<3 { _ = scene.delivered(number) }
     scene.engine.setServicesEnabled(true, at: scene.instant)
     scene.fixes(2) { $0 }
-    // The cached fix, then a current one: a service that begins.
+    // The cached fix, then a current one: a service that has started.
     #expect(scene.delivered(0) == ["status authorizedAlways", "at 0", "at 1"])
     #expect(scene.delivered(1) == ["status authorizedAlways", "at 0", "at 1"])
     #expect(scene.delivered(2) == ["status authorizedAlways"])
@@ -245,7 +245,7 @@ struct ClauseTests {
     scene.call(.stopHeading)
     #expect(scene.engine.outputs == [.showCalibration(ClientID(0)), .hideCalibration(ClientID(0))])
     scene.engine.outputs = []
-    // An answer without a question has no effect.
+    // An answer without a prompt has no effect.
     scene.call(.showsCalibration(true))
     scene.call(.dismissCalibration)
     scene.engine.calibrated()
@@ -264,7 +264,7 @@ struct ClauseTests {
     var scene = Scene()
     scene.engine.beginLiveUpdates(1, configuration, at: scene.instant)
     scene.fix(0)
-    // To and fro within the circle: stationary.
+    // Back and forth within the circle: stationary.
     scene.fixes(seconds - 1) { $0.truncatingRemainder(dividingBy: 2) == 0 ? 0 : metres - 1 }
     #expect(elements(&scene).allSatisfy { !$0.isStationary })
     scene.fixes(1) { _ in 0 }

@@ -119,7 +119,8 @@ struct EngineTests {
     scene.engine.learn(Scene.location(4, at: 1050))
     #expect(scene.engine.location(of: manager).map(Scene.metresNorth)?.rounded() == 4)
     #expect(scene.engine.newestMeasured == nil)
-    // It begins a service as the cached one, and is not an outcome of a request, because its age is unknown.
+    // A service starts with it as the cached location, and it is not an outcome of a request, because its age is
+    // unknown.
     scene.call(.startUpdatingLocation)
     #expect(scene.delivered() == ["at 4"])
   }
@@ -134,7 +135,7 @@ struct EngineTests {
     scene.engine.setServicesEnabled(false, at: scene.instant)
     scene.engine.setServicesEnabled(true, at: scene.instant)
     scene.fixes(1) { _ in 5 }
-    // The locations of the run that permission ended are recalled; other events stay in their order.
+    // The locations of the run that ended with the permission are recalled; other events stay in their order.
     #expect(scene.delivered() == ["finished", "status denied", "failed 1", "status authorizedAlways", "at 3", "at 5"])
   }
 

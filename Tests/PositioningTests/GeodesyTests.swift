@@ -16,7 +16,7 @@ struct GeodesyTests {
     arguments: [
       (0.0, 0.0, 0.0, 1.0, 111_319.491), (0, 0, 1, 0, 110_574.389),
       (37.7749, -122.4194, 34.0522, -118.2437, 559_042.337),
-      // Vincenty's own example (a), on WGS 84 by GeographicLib.
+      // Vincenty's example (a), on WGS 84, computed with GeographicLib.
       (0, 179.5, 0, -179.5, 111_319.491),
     ])
   func known(a: Double, b: Double, c: Double, d: Double, metres: Double) {

@@ -14,7 +14,7 @@ struct History {
   /// Calls that allow deferral, and their ends (DF-1).
   private(set) var allowed = 0
   private(set) var finished = 0
-  /// Whether pauses and resumes alternate, and nothing comes in between (PA-7, PA-8).
+  /// Whether pauses and resumes alternate, with no location in between (PA-7, PA-8).
   private(set) var isConsistent = true
   private var isPaused = [Bool](repeating: false, count: managers)
   private var times = [[UTCTime]](repeating: [], count: managers)

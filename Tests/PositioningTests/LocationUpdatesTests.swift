@@ -136,7 +136,7 @@ struct LocationUpdatesTests {
       scene.fixes(1, accuracy: accuracy) { _ in 0 }
       accuracy = max(1.6, accuracy - 0.1)
     }
-    // 4.5 m, and the first fixes of at most 3.15 m and 2.2 m.
+    // 4.5 m, then the first fixes with at most 3.15 m and 2.2 m.
     #expect(scene.delivered().count == 3)
   }
 

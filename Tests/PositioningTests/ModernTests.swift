@@ -198,7 +198,7 @@ struct ModernTests {
     #expect(scene.engine.takeEvent(of: "places")?.diagnostic == .conditionLimitExceeded)
     scene.fixes(1) { _ in 0 }
     #expect(states(&scene) == Array(repeating: .satisfied, count: 20))
-    // Events that were not taken come in the next run; those that were taken do not.
+    // Events that were not received are delivered in the next run; received events are not.
     for (records, words) in [(reported, []), (untold, [Monitor.State.unmonitored])] {
       scene = Scene()
       scene.engine.openMonitor("places", restored: records, at: scene.instant)

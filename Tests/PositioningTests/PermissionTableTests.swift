@@ -3,10 +3,10 @@ import MonotonicTime
 import Positioning
 import Testing
 
-/// Each service in each state of the permission, over each change of the state and a further one.
+/// Each service in each state of the permission, through each change of the state and a second change.
 ///
 /// The expectation is Apple's documents: a service is started in every state, a refusal is reported once, nothing is reported
-/// while the answer is open, and what was started works from the grant on.
+/// while the prompt is open, and started services work from the grant on.
 @Suite("The permission of each service")
 struct PermissionTableTests {
   enum Service: CaseIterable {
@@ -74,7 +74,7 @@ struct PermissionTableTests {
       }
     }
 
-    /// The events since the last call, as words.
+    /// The events since the last call, as text.
     mutating func words() -> [String] {
       var words: [String] = []
       for case .live(_, let update) in scene.engine.outputs { words.append(update.location == nil ? "none" : "live") }
@@ -113,7 +113,7 @@ struct PermissionTableTests {
       status = new
       let isLost = old.isAuthorized && !new.isAuthorized
       let isGranted = !old.isAuthorized && new.isAuthorized
-      // A refusal that follows another one is none.
+      // A refusal that follows another one is not a new refusal.
       let isRefusal = Self.isRefused(new) && !Self.isRefused(old)
       let words = ["status \(new)"]
       switch service {
@@ -139,7 +139,7 @@ struct PermissionTableTests {
       }
     }
 
-    /// Something to report happens. Returns what the program has to receive of it, and what it receives.
+    /// Causes something to report. Returns the event that the program must receive, and the event that it receives.
     mutating func runEvents() -> (expected: [String], received: [String]) {
       let isAuthorized = status.isAuthorized
       func expected(_ words: [String]) -> [String] { isAuthorized ? words : [] }
@@ -160,7 +160,7 @@ struct PermissionTableTests {
         scene.fixes(12) { $0 }
         defer { isPending = false }
         let received = words()
-        // One location, whichever is the best.
+        // One location, the best available.
         return (isPending && isAuthorized ? ["at"] : [], received.map { $0.hasPrefix("at") ? "at" : $0 })
       case .region:
         scene.fixes(3) { _ in 500 }
@@ -309,7 +309,7 @@ struct PermissionTableTests {
     let advice = program.scene.advice()
     program.start()
     switch service {
-    // A request is dropped each time; a stream makes a request of its own.
+    // A request is dropped each time; a stream makes its own request.
     case .request: #expect(advice == [.requestDropped])
     case .live: #expect(advice == [] && program.scene.engine.authorization.asked != nil)
     default: #expect(advice == [.permissionNotRequested] && program.scene.advice() == [])

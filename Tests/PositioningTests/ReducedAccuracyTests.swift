@@ -12,7 +12,7 @@ struct ReducedAccuracyTests {
     return Scene(.authorizedAlways, application, restored: restored, managers: managers)
   }
 
-  /// Reduces the accuracy of a scene that began with full accuracy.
+  /// Reduces the accuracy of a scene that started with full accuracy.
   private func reduce(_ scene: inout Scene) {
     scene.engine.authorizationChanged(to: .init(status: .authorizedAlways, accuracy: .reduced), at: scene.instant)
   }

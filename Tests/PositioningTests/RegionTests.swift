@@ -11,7 +11,7 @@ struct RegionTests {
     Region(name, .circle(Circle(centre: Scene.north(north), radiusMetres: radius)))
   }
 
-  /// An app that monitors a region while it stands 500 m north of it.
+  /// An app that monitors a region while it is stationary 500 m north of it.
   private func monitored(_ regions: [Region], _ status: AuthorizationStatus = .authorizedAlways, managers: Int = 1)
     -> Scene
   {
@@ -203,13 +203,13 @@ struct RegionTests {
     #expect(scene.delivered() == [])
     stay(&scene, at: 50, seconds: 1)
     #expect(scene.delivered() == ["entered home", "home is inside"])
-    // To and fro over the border by less than the margin.
+    // Back and forth across the border by less than the margin.
     for _ in 0..<20 {
       stay(&scene, at: 110, seconds: 15)
       stay(&scene, at: 90, seconds: 5)
     }
     #expect(scene.delivered() == [])
-    // Short ways out, however far.
+    // Short excursions, at any distance.
     for _ in 0..<5 {
       stay(&scene, at: 900, seconds: 10)
       stay(&scene, at: 0, seconds: 2)

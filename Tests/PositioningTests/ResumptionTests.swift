@@ -5,8 +5,8 @@ import Testing
 
 @Suite("Managers of an earlier engine")
 struct ResumptionTests {
-  /// The times at which a resumed manager's locations were measured: an engine with a cached fix of second 1010 receives kept
-  /// ones of the seconds 1005 to 1010, and a fresh one.
+  /// The times at which a resumed manager's locations were measured: an engine with a cached fix from second 1010
+  /// receives kept fixes from seconds 1005 to 1010, and a fresh one.
   private static func times(delivered: Double?) -> [Double] {
     var old = Scene()
     old.call(.startUpdatingLocation)

@@ -3,12 +3,12 @@ import MonotonicTime
 import Positioning
 import ReceiverStream
 
-/// An app in virtual time: inputs in seconds and metres, delegate events as words.
+/// An app in virtual time: inputs in seconds and metres, delegate events as text.
 struct Scene {
   static let origin = Coordinate(latitudeDegrees: 48, longitudeDegrees: 11)
   /// Second 0 on the UTC clock.
   static let startUTC: Int64 = 1_780_000_000
-  /// Along the meridian there; slightly less than the true value, so that a move of 10 m is one of at least 10 m.
+  /// Along the meridian there; slightly less than the true value, so that a nominal move of 10 m is at least 10 m.
   static let metresPerDegree = 111_189.0
 
   var engine: PositioningEngine
@@ -56,7 +56,7 @@ struct Scene {
   var instant: Instant { Scene.instant(seconds) }
   var now: Moment { Moment(instant, utc: Scene.utc(seconds)) }
 
-  /// A place so many metres north of the origin.
+  /// A place this number of metres north of the origin.
   static func north(_ metres: Double) -> Coordinate {
     Coordinate(
       latitudeDegrees: origin.latitudeDegrees + metres / metresPerDegree, longitudeDegrees: origin.longitudeDegrees)
@@ -70,7 +70,7 @@ struct Scene {
 
   mutating func call(_ call: ClientCall, by number: Int = 0) { engine.call(call, by: ClientID(number), at: instant) }
 
-  /// Passes time; the engine is woken at its deadlines.
+  /// Advances the time; the engine is woken at its deadlines.
   mutating func wait(_ duration: Double) {
     let end = seconds + duration
     var guardCount = 0
@@ -82,12 +82,12 @@ struct Scene {
     seconds = end
   }
 
-  /// A fix now, so many metres north.
+  /// A fix now, at this number of metres north.
   mutating func fix(_ north: Double, accuracy: Double = 5) {
     engine.receive(Scene.location(north, accuracy: accuracy, at: seconds), at: now)
   }
 
-  /// Fixes a second apart, the first after a second; `north` gives the place by the seconds since now.
+  /// Fixes a second apart, the first after a second; `north` returns the place for the seconds since now.
   mutating func fixes(_ count: Int, every interval: Double = 1, accuracy: Double = 5, _ north: (Double) -> Double) {
     for index in 1...count {
       wait(interval)
@@ -97,7 +97,7 @@ struct Scene {
 
   // MARK: Events
 
-  /// The events of a manager since the last call, without recalled ones; those of others are kept.
+  /// The events of a manager since the last call, without recalled ones; the events of other managers are kept.
   mutating func events(_ number: Int = 0) -> [DelegateEvent] {
     var events: [DelegateEvent] = []
     var others: [PositioningOutput] = []
@@ -112,7 +112,7 @@ struct Scene {
     return events
   }
 
-  /// The same as words.
+  /// The same as text.
   mutating func delivered(_ number: Int = 0) -> [String] { events(number).map(Scene.word) }
 
   /// The advice since the last call.
@@ -136,7 +136,7 @@ struct Scene {
     return prompts
   }
 
-  /// Events as words: locations by their metres north, errors by their number.
+  /// Events as text: locations as metres north, errors as numbers.
   static func word(_ event: DelegateEvent) -> String {
     switch event {
     case .didUpdateLocations(let locations):

@@ -13,7 +13,7 @@ struct DemandTests {
     scene.fixes(45)
     scene.send(.demand(Scene.client, Demand(border: Demand.Border(distanceMetres: 20_000))))
     #expect(scene.isAsleep)
-    // 408 s at 50 m/s, and ten seconds less a start and its chance.
+    // 408 s at 50 m/s, and ten seconds minus a start and its margin.
     #expect((412...416).contains(scene.sleepThrough()))
     scene.pass(1.3)
     scene.fix()
@@ -155,7 +155,7 @@ struct DeferralTests {
   @Test("DF-8 it is read early enough to end in time, and reported once; in between the host is not woken")
   func time() {
     var scene = collecting()
-    // The line's rate is not known yet: 280 fixes at 9600 baud take half a minute.
+    // The line's rate is unknown: 280 fixes at 9600 baud take half a minute.
     scene.pass(secondsToDeadline(scene) + 0.1)
     #expect((565...570).contains(scene.seconds))
     #expect(scene.count(.retrieveBatch) == 1)

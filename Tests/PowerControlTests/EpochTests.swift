@@ -2,7 +2,7 @@
 import PowerControl
 import Testing
 
-/// A receiver whose epochs come with the whole seconds, a little later on its line.
+/// A receiver whose epochs are at whole seconds, and arrive slightly later on its line.
 private struct Checks {
   var scene = Scene(demand: .every(60))
   /// Seconds from the wake-up command to the position.
@@ -65,7 +65,7 @@ struct EpochTests {
     scene.fixes(45)
     for index in 0..<60 {
       let slept = scene.sleepThrough()
-      // 59.4 s less a start of 1.5 s and a margin; on a grid it would be up to a second less.
+      // 59.4 s minus a start of 1.5 s and a margin; on a grid it would be up to a second less.
       #expect(slept > 57.5)
       scene.pass(1.3 + Double(index * 37 % 100) / 500)
       scene.fix()

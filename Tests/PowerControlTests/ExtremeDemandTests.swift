@@ -3,7 +3,7 @@ import MonotonicTime
 import PowerControl
 import Testing
 
-/// Numbers that clients use, and others.
+/// Numbers that clients use, and extreme ones.
 @Suite("Demands without a bound")
 struct ExtremeDemandTests {
   private static let numbers: [Double] = [

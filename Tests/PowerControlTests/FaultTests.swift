@@ -18,13 +18,13 @@ struct SearchTests {
       if scene.isAsleep { intervals.append(scene.sleepThrough()) } else { scene.searches(1) }
     }
     #expect(intervals[0] < 20)
-    // Six minutes less a hot start.
+    // Six minutes minus a hot start.
     #expect((340...355).contains(intervals.last!))
     #expect(zip(intervals, intervals.dropFirst()).allSatisfy { $0 <= $1 + 1 })
     while scene.seconds < 30_000 {
       if scene.isAsleep { intervals.append(scene.sleepThrough()) } else { scene.searches(1) }
     }
-    // The orbits are too old by now: six minutes less a cold start.
+    // The orbits are too old by now: six minutes minus a cold start.
     #expect((300...330).contains(intervals.last!))
     #expect(scene.count(.skyLost) == 1)
   }
@@ -140,7 +140,7 @@ struct FaultTests {
     for phase in 0..<20 {
       var scene = asleep()
       scene.pass(Double(phase) * 0.05)
-      // Epochs come a few milliseconds early or late.
+      // Epochs arrive a few milliseconds early or late.
       for second in 0..<20 where scene.isAsleep {
         scene.pass(second % 2 == 0 ? 1.004 : 0.996)
         scene.fix()

@@ -7,7 +7,7 @@ import Testing
 struct MovementTests {
   private static let movement = Demand(movement: true)
 
-  /// A receiver with a fix and orbits, and a client that begins to wait for a movement.
+  /// A receiver with a fix and orbits, and a client that starts to wait for a movement.
   private static func waiting(_ change: (inout PowerPolicy) -> Void = { _ in }) -> Scene {
     var scene = Scene(demand: .updates(), change: change)
     scene.fixes(60)

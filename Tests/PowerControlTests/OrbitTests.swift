@@ -72,7 +72,7 @@ struct OrbitTests {
     #expect(!scene.isAsleep)
     scene.fixes(10)
     #expect(scene.isAsleep && scene.seconds > 33)
-    // The orbits hold for hours: no renewal in the next hour.
+    // The orbits are valid for hours: no renewal in the next hour.
     while scene.seconds < 3600 {
       _ = scene.sleepThrough()
       scene.pass(1.5)
@@ -91,7 +91,7 @@ struct OrbitTests {
     scene.send(.orbits(usableSeconds: 4 * 3600))
     scene.fixes(3)
     #expect(scene.isAsleep)
-    // 2.5 h, less a margin of ten minutes and the time of a collection.
+    // 2.5 h, minus a margin of ten minutes and the time of a collection.
     #expect((8000...8500).contains(scene.sleepThrough()))
   }
 }

@@ -8,7 +8,7 @@ struct Scene {
   private(set) var seconds = 0.0
   /// All actions with their times.
   private(set) var actions: [(at: Double, action: PowerAction)] = []
-  /// The number of deadlines that were still due when they had been kept.
+  /// The number of deadlines that were still due after the policy had been called.
   private var circles = 0
   var isSpinning: Bool { circles > 3 }
   static let client = ClientID(1)
@@ -31,7 +31,7 @@ struct Scene {
 
   private mutating func note(_ new: [PowerAction]) { actions += new.map { (seconds, $0) } }
 
-  /// Lets time pass; the policy is called at its deadlines and not otherwise.
+  /// Advances the time; the policy is called only at its deadlines.
   mutating func pass(_ length: Double) {
     let end = seconds + length
     var calls = 0
@@ -48,8 +48,8 @@ struct Scene {
     seconds = max(seconds, end)
   }
 
-  /// A fix a second, so many metres north of the start, moving north at `speed`; as long as the receiver is awake, if
-  /// it follows commands.
+  /// A fix per second, at this number of metres north of the start, moving north at `speed`; as long as the receiver is
+  /// awake, if it follows commands.
   mutating func fixes(
     _ count: Int, north: Double = 0, speed: Double = 0, error: Double = 2.5, isObedient: Bool = true
   ) {
@@ -76,7 +76,7 @@ struct Scene {
     }
   }
 
-  /// Passes time until the policy wakes the receiver, and answers. Returns the seconds.
+  /// Advances the time until the policy wakes the receiver, and answers. Returns the seconds.
   mutating func sleepThrough(limit: Double = 100_000) -> Double {
     let began = seconds
     while isAsleep, seconds - began < limit, let deadline = power.deadline {

@@ -91,7 +91,7 @@ struct SleepTests {
   func orbitsByCyclicTracking(hasAccelerometer: Bool) {
     var scene = Scene(demand: .updates(.metres(100), filter: 100, .automotiveNavigation))
     if hasAccelerometer { scene.send(.accelerometer(isPresent: true)) }
-    // The receiver's own record: the start of tracking at full power, and when it had lasted for long enough.
+    // The receiver's record: the start of tracking at full power, and the time at which it had lasted long enough.
     var (since, renewed): (Double?, Double) = (nil, 0)
     while scene.seconds < 86_400 {
       if scene.isAsleep {

@@ -47,7 +47,7 @@ struct CoordinatorTests {
     #expect(scene.receivedBytes == before, "the line is not silent")
     #expect(scene.fixes.count == handed)
     #expect(scene.run(90) { $0.fixes.count >= handed + 60 }, "it is not read")
-    // Without another deferral the remaining fixes come, and then live ones.
+    // Without another deferral the remaining fixes are delivered, and then live ones.
     scene.demand(Self.moving)
     scene.run(30)
     #expect(scene.fixes.last?.isBatched == false)

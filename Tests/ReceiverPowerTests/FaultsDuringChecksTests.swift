@@ -7,7 +7,7 @@ import Testing
 
 @testable import ReceiverPower
 
-/// A fault of a receiver that sleeps between position checks must not end the checks: at any moment, fixes come again.
+/// A fault of a receiver that sleeps between position checks must not end the checks: whenever it occurs, fixes resume.
 @Suite("Faults of a receiver that sleeps between position checks")
 struct FaultsDuringChecksTests {
   private static let faults: [(String, Fault)] = [

@@ -7,7 +7,7 @@ import ReceiverPower
 import ReceiverSimulator
 import ReceiverStream
 
-/// A coordinator with a session at a virtual receiver's line, in virtual time: the driver's work without a machine.
+/// A coordinator with a session on a virtual receiver's line, in virtual time: the driver's work without a machine.
 typealias Scene = VirtualHost<CoordinatorLog, VirtualLine>
 
 /// A coordinator and a record of its outputs.
@@ -15,7 +15,7 @@ struct CoordinatorLog: CoordinatedMachine {
   var coordinator: PowerCoordinator
   /// Fixes with a position, in the order of delivery.
   fileprivate(set) var fixes: [(at: Instant, time: UTCTime, isBatched: Bool)] = []
-  /// The same, and those without a date.
+  /// The same, including fixes without a date.
   private(set) var positions = 0
   private(set) var commands: [(at: Instant, command: ReceiverCommand)] = []
   private(set) var reports: [(at: Instant, report: PowerReport)] = []
@@ -24,7 +24,7 @@ struct CoordinatorLog: CoordinatedMachine {
   private(set) var startedAnew = 0
   /// The number of wake-ups of the host.
   private(set) var hostWakeUps = 0
-  /// The journal that a process that dies now would leave.
+  /// The journal that the process would leave if it were killed now.
   private(set) var journal: BatchJournal?
 
   init(_ coordinator: PowerCoordinator) { self.coordinator = coordinator }
@@ -87,7 +87,7 @@ extension VirtualHost where Machine == CoordinatorLog, Line == VirtualLine {
   func clearFixes() { machine.fixes = [] }
   func reported(_ report: PowerReport) -> Int { machine.reports.count { $0.report == report } }
 
-  /// The process dies and another starts with the stored journal.
+  /// Kills the process, and starts another one with the stored journal.
   func dieAndReturn() {
     kill(for: Milliseconds(0))
     machine.coordinator = PowerCoordinator(isReadOnly: settings.intent == .readOnly, at: now)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ReceiverPower
 
-/// Each state machine against the table of its edges: an event that the table does not have for a state leaves it.
+/// Each state machine against the table of its edges: an event that is not in the table for a state does not change it.
 @Suite("The state machines of the power coordinator")
 struct StateMachineTests {
   @Test("The receiver's sleep walks every edge of its diagram and no other")
@@ -68,12 +68,12 @@ struct StateMachineTests {
   // MARK: Collecting
 
   private static let now = Instant.zero + Milliseconds(60_000)
-  /// Later than epochs of a line that is being silenced may arrive.
+  /// Later than the last possible epoch of a line that is being silenced.
   private static let later = now + Milliseconds(10_000)
   private static let on = BatchCollection.State.on(since: now, unexpectedEpochs: 0)
   private static let lastRead = BatchCollection.State.lastRead(rereads: 0)
 
-  /// A way from `off` to each state.
+  /// A path from `off` to each state.
   private static let paths: [(BatchCollection.State, [BatchCollection.Event])] = [
     (.off, []),
     (.leftover, [.expect(BatchJournal())]),
@@ -132,7 +132,8 @@ struct StateMachineTests {
       let effects = collection.handle(event, at: Self.later)
       let expected = Self.edges.first { $0.from == state && $0.event == name }?.to ?? state
       #expect(collection.state == expected, "\(state) ─ \(name)")
-      // Each end of collecting is reported. A receiver that is lost keeps its memory, unless its last read was under way.
+      // Each end of collecting is reported. A receiver that is lost keeps its memory, unless its last read was in
+      // progress.
       let ends = name == "lost" ? state == Self.lastRead : state != .off && expected == .off
       #expect(effects.contains(.output(.collectsNoMore)) == ends, "\(state) ─ \(name)")
     }

@@ -15,7 +15,7 @@ struct SuspendTests {
     let scene = Scene(model)
     scene.demand(Self.moving)
     #expect(scene.run(120) { $0.fixes.count >= 40 })
-    // Without a wanted sleep nothing delays the suspend.
+    // If no sleep is requested, the suspend is not delayed.
     #expect(scene.coordinator.isSilenceReached)
     scene.post(.hostSuspending)
     #expect(!scene.coordinator.isSilenceReached)

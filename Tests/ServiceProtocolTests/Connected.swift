@@ -4,14 +4,14 @@ import Positioning
 import ReceiverStream
 import ServiceProtocol
 
-/// A program with its mirror, and the service of an engine, in virtual time. Messages wait until they are carried over.
+/// A program with its mirror, and the service of an engine, in virtual time. Messages wait until they are delivered.
 struct Connected {
   var engine: PositioningEngine
   var served: ServedProgram
   var mirror: ProgramMirror
   private(set) var instant: Instant
   private(set) var isConnected = true
-  /// Messages on their way.
+  /// Messages in transit.
   var toService: [ClientMessage] = []
   var toProgram: [ServiceUpdate] = []
   /// The mirror's outputs that are not for a delegate.
@@ -131,7 +131,7 @@ struct Connected {
     mirror.outputs = []
   }
 
-  /// The service makes a message of the engine's outputs.
+  /// Makes the service's message from the engine's outputs.
   mutating func serve() {
     let outputs = engine.outputs
     engine.outputs = []
@@ -141,7 +141,7 @@ struct Connected {
     toProgram.append(update)
   }
 
-  /// Carries messages to the service.
+  /// Delivers messages to the service.
   mutating func carryToService(_ count: Int = .max) {
     for _ in 0..<min(count, toService.count) {
       let stored = stored
@@ -165,7 +165,7 @@ struct Connected {
 
   // MARK: The connection
 
-  /// What the service has stored of regions and visits.
+  /// The regions and visits that the service has stored.
   struct Disk {
     var regions: [Regions.Record]
     var visits: Visits.Record
@@ -173,16 +173,16 @@ struct Connected {
 
   var disk: Disk { Disk(regions: engine.regions.records, visits: engine.visits.record) }
 
-  /// The service is killed; messages on their way are lost.
+  /// Kills the service; messages in transit are lost.
   ///
-  /// - Parameter disk: what it has stored until then; nil: all.
+  /// - Parameter disk: the state stored until then; nil for all.
   mutating func kill(with disk: Disk? = nil) {
     let disk = disk ?? self.disk
     isConnected = false
     (toService, toProgram) = ([], [])
     mirror.connectionLost(at: instant)
     takeOutputs()
-    // Nothing of the process remains but what it has stored.
+    // Only the stored state of the process remains.
     var restored = PositioningEngine.Restored()
     restored.newest = engine.newest
     restored.regions = disk.regions
@@ -201,13 +201,13 @@ struct Connected {
 
   // MARK: Delegates
 
-  /// The delegates' events since the last call, as words.
+  /// The delegates' events since the last call, as text.
   mutating func delivered(_ id: ClientID) -> [String] {
     let queue = waiting.removeValue(forKey: id) ?? []
     return queue.flatMap { event, ticket in mirror.isCurrent(event, ticket, for: id) ? Connected.words(event) : [] }
   }
 
-  /// One word for each location, as locations are joined on their way (SU-16).
+  /// One word for each location, because locations are merged in transit (SU-16).
   static func words(_ event: DelegateEvent) -> [String] {
     switch event {
     case .didUpdateLocations(let locations):

@@ -3,7 +3,7 @@ import MonotonicTime
 import Positioning
 import ServiceProtocol
 
-/// The engine as a program calls it in its own process.
+/// The engine, called by a program in its own process.
 struct Direct {
   var engine: PositioningEngine
   var answered: Set<ClientID> = []

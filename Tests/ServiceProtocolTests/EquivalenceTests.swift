@@ -68,7 +68,7 @@ struct EquivalenceTests {
         program.engine.authorizationChanged(to: record, at: program.instant)
         program.carryAll()
       case 16:
-        // A slow program: its messages are joined.
+        // A slow program: its messages are merged.
         while program.toProgram.count > 1 {
           let last = program.toProgram.removeLast()
           program.toProgram[program.toProgram.count - 1].join(last)

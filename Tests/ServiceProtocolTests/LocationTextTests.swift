@@ -28,7 +28,7 @@ struct LocationTextTests {
 
   private func general(_ text: [UInt8]) throws -> ServiceMessage { try JSON(parsing: text).decode() }
 
-  /// A number as a receiver gives it, and any other.
+  /// A number in a receiver's form, or any other.
   private static func number(_ random: inout SeededRandomNumberGenerator) -> Double {
     switch random.next() % 8 {
     case 0: Double(Int64(truncatingIfNeeded: random.next()) % 1000)
@@ -53,7 +53,7 @@ struct LocationTextTests {
       #expect(try text == JSON(encoding: message).text())
       guard let found = ServiceMessage(locationText: text.span) else { continue }
       read += 1
-      // By the text: -0 is equal to 0.
+      // Compared as text: -0 is equal to 0.
       #expect(found == message)
       #expect(try found.text() == text)
     }

@@ -23,7 +23,7 @@ struct ReconnectTests {
       if isAway { program.kill() }
       program.wait(Double.random(in: 0..<3, using: &random))
       if isAway { program.restart() }
-      // Messages on their way are lost with the service: so they arrive before it can be killed.
+      // Messages in transit are lost with the service; therefore they arrive before it can be killed.
       program.carryAll()
       program.fix(Double(step))
       expected.append("at \(step) \(program.instant.nanoseconds / 1_000_000)")
@@ -68,7 +68,7 @@ struct ReconnectTests {
     program.wait(1)
     program.fix(2)
     program.carryAll()
-    // The fix of before is the cached one of the new run (SU-1).
+    // The earlier fix is the cached one of the new run (SU-1).
     #expect(program.delivered(id) == ["at 1 1001000", "at 2 1002000"])
   }
 
@@ -289,7 +289,7 @@ struct ReconnectTests {
     program.kill()
     program.call(.stopMonitoring(work), by: id)
     #expect(program.mirror.monitoredRegions == [home])
-    // The program keeps regions, also without the manager.
+    // The program keeps regions, even without the manager.
     program.mirror.removeManager(id)
     let other = program.add()
     program.restart()
@@ -441,7 +441,7 @@ struct ReconnectTests {
     program.carryAll()
     program.wait(19.9)
     program.carryAll()
-    // The fix that the service had kept is the cached one of its restart.
+    // The fix that the service had kept is the cached one after its restart.
     #expect(program.delivered(id) == ["at 1 1001000"])
     program.wait(0.2)
     program.carryAll()
@@ -550,7 +550,7 @@ struct ReconnectTests {
     #expect(program.stored["m"]?.first?.lastEvent == event)
   }
 
-  /// A program of which the monitor m has the event that home is satisfied.
+  /// A program whose monitor m has the event that home is satisfied.
   private func monitored() -> Connected {
     var program = Connected()
     program.mirror.openMonitor("m")
@@ -581,7 +581,7 @@ struct ReconnectTests {
     stay(&program)
     #expect(recorded(program) == .unsatisfied)
     #expect(program.engine.monitor("m")?.record("home")?.lastEvent.state == .unsatisfied)
-    // No iteration gets it again, and the condition is not evaluated meanwhile (MO-4).
+    // Iterations do not get it again, and the condition is not evaluated meanwhile (MO-4).
     #expect(program.mirror.takeEvent(of: "m", by: 4) == nil)
     #expect(program.mirror.takeEvent(of: "m", by: 3) == nil)
     #expect(recorded(program) == .satisfied)

@@ -4,8 +4,9 @@ import Positioning
 import ServiceProtocol
 import Testing
 
-/// Each service in each state of the permission, over each change of the state and a further one: a program receives through the
-/// location service what the engine reports to one in its own process, which PermissionTableTests compares with Apple's documents.
+/// Each service in each state of the permission, through each change of the state and a second change: a program
+/// receives through the location service the same events as a program with the engine in its own process, which
+/// PermissionTableTests compares with Apple's documents.
 @Suite("The permission of each service of a served program")
 struct ServedPermissionTests {
   enum Service: CaseIterable {
@@ -100,7 +101,7 @@ struct ServedPermissionTests {
       direct.takeOutputs()
     }
 
-    /// Something to report happens.
+    /// Causes something to report.
     mutating func runEvents() {
       switch service {
       case .standard, .live, .deferral:
@@ -124,7 +125,7 @@ struct ServedPermissionTests {
       }
     }
 
-    /// The events since the last call, as words: with the location service, and without it.
+    /// The events since the last call, as text: with the location service, and without it.
     mutating func words() -> (served: [String], direct: [String]) {
       served.carryAll()
       var words = (served: served.delivered(id), direct: direct.delivered(id))
