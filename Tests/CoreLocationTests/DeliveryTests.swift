@@ -29,7 +29,7 @@ struct DeliveryTests {
     let recorder = Recorder()
     manager.delegate = recorder
     Scene.run { !recorder.words.isEmpty }
-    // Each event is older than the present status, which the delegate has read.
+    // Each event is older than the current status, which the delegate has read.
     deliver(
       [
         .didChangeAuthorization(.notDetermined, .full), .didChangeAuthorization(.denied, .full),
@@ -333,7 +333,7 @@ struct DeliveryTests {
     manager.requestLocation()
     manager.requestLocation()
     Scene.run { !recorder.locations.isEmpty }
-    // Waiting events would come in the next turns.
+    // Waiting events would be delivered in the next turns.
     var turns = 0
     Scene.run {
       turns += 1
@@ -386,7 +386,7 @@ struct DeliveryTests {
     let scene = Scene()
     let done = DispatchSemaphore(value: 0)
     let lines = Lines()
-    // A thread of its own, as managers of other tests keep the loops of the pool.
+    // A separate thread, because managers of other tests keep the loops of the pool.
     Thread.detachNewThread {
       var manager: CLLocationManager? = CLLocationManager(service: scene.service)
       let recorder = Recorder()

@@ -76,7 +76,7 @@ struct DispatchTests {
     let error = CLError(_nsError: original)
     #expect(error.code == .denied && error.userInfo["key"] as? String == "value")
     #expect(error._nsError.domain == kCLErrorDomain && error._nsError.code == 1)
-    // Delegates pass on whatever error they get.
+    // Delegates forward any error that they get.
     let handedOut: any Error = CLError(.network)
     #expect(CLError(_nsError: handedOut as NSError).code == .network)
     #expect(CLError(_nsError: NSError(domain: "another", code: 4711)).code == .locationUnknown)
@@ -84,7 +84,8 @@ struct DispatchTests {
     #expect(push.code == .missingEntitlement && push._nsError.code == 3)
   }
 
-  /// Both exist for programs that check for them. No service reports them, as regions need no preparation and no network here.
+  /// Both exist for programs that check for them. They are never reported, because regions need neither preparation nor
+  /// a network here.
   @Test("RG-22 the errors of a delay have codes of their own, and the one of late events carries a better region")
   func delayed() {
     #expect(CLError.regionMonitoringSetupDelayed.rawValue == 6 && CLError.regionMonitoringResponseDelayed.rawValue == 7)

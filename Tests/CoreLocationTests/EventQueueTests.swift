@@ -5,7 +5,7 @@ import Testing
 @testable import CoreLocation
 @testable import Positioning
 
-/// The queue of a delegate's events, by the clock.
+/// The queue of a delegate's events, in virtual time.
 @Suite("Waiting events")
 struct EventQueueTests {
   private func locations(_ second: Int, run: UInt32 = 0, isAnswer: Bool = false) -> EventQueue.QueuedEvent {

@@ -78,7 +78,7 @@ struct GeocoderTests {
     await #expect(throws: CLError(.geocodeFoundNoResult)) { try await geocoder.geocodeAddressString(" ") }
   }
 
-  /// Begins a request; its outcomes are the elements of the stream.
+  /// Starts a request; its outcomes are the elements of the stream.
   private static func begin(_ geocoder: CLGeocoder) -> AsyncStream<Result<[CLPlacemark], CLError>> {
     let (stream, continuation) = AsyncStream<Result<[CLPlacemark], CLError>>.makeStream()
     geocoder.reverseGeocodeLocation(munich) { placemarks, error in
@@ -153,7 +153,7 @@ struct GeocoderTests {
     #expect(logged.count == 1 && logged[0].contains("geocoder URL") && logged[0].contains("cities500.txt"))
   }
 
-  /// As in the tests of programs.
+  /// As in programs' own tests.
   private final class MockPlacemark: CLPlacemark, @unchecked Sendable {
     private let town: String
     init(town: String) {

@@ -190,7 +190,7 @@ struct MisuseTests {
     DispatchQueue.concurrentPerform(iterations: 4) { number in
       for turn in 0..<5000 {
         if number == 0 {
-          // Each is released in the next turn, so that a reader may get it at its end.
+          // Each is released in the next turn, so a reader may get it just before its release.
           shared.manager.delegate = turn % 3 == 0 ? nil : FailureRecorder()
         } else {
           _ = shared.manager.delegate
@@ -198,7 +198,7 @@ struct MisuseTests {
       }
     }
     #expect(shared.manager.delegate == nil)
-    // The last assignment counts, and its delegate alone is called.
+    // The last assignment wins, and only its delegate is called.
     let recorder = FailureRecorder()
     shared.manager.delegate = recorder
     shared.manager.startUpdatingLocation()
@@ -234,7 +234,7 @@ struct MisuseTests {
     }
     manager.startUpdatingLocation()
     Scene.run { !recorder.words.isEmpty }
-    // The manager goes on with the last assigned delegate.
+    // The manager continues with the last assigned delegate.
     manager.startMonitoring(for: region)
     Scene.run { recorder.words.contains("monitors home") }
     #expect(

@@ -5,7 +5,7 @@ import Testing
 
 // Every name with its type. The test is that it compiles; only the raw values run.
 
-/// Mocks as in programs' tests: each class can be subclassed, a property can be overridden.
+/// Mocks as in programs' own tests: each class can be subclassed, a property can be overridden.
 private final class LocationDouble: CLLocation, @unchecked Sendable {
   override var coordinate: CLLocationCoordinate2D { CLLocationCoordinate2D() }
   override var timestamp: Date { .distantPast }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CoreLocation
 
-/// A delegate that records its calls as words, and their threads.
+/// A delegate that records its calls as text, and their threads.
 final class Recorder: NSObject, CLLocationManagerDelegate {
   var words: [String] = []
   var threads: Set<Thread> = []
@@ -48,7 +48,7 @@ final class OldRecorder: NSObject, CLLocationManagerDelegate {
   }
 }
 
-/// Lines for people, from any thread.
+/// Log lines, from any thread.
 final class Lines: @unchecked Sendable {
   private let lock = NSLock()
   private var lines: [String] = []
@@ -66,7 +66,7 @@ final class FIFO {
   init(with file: URL) throws {
     let result = unsafe mkfifo(path, 0o600)
     try #require(result == 0)
-    // Open in both directions, so that its reader has not to be there yet.
+    // Opened in both directions, so that it does not wait for a reader.
     descriptor = unsafe open(path, O_RDWR | O_NONBLOCK)
     try FileHandle(fileDescriptor: descriptor).write(contentsOf: Data(contentsOf: file))
   }
@@ -77,12 +77,13 @@ final class FIFO {
   }
 }
 
-/// A service that replays a file of sentences, reads a FIFO, or waits for a device that never comes, with its log lines.
+/// A service that replays a file of sentences, reads a FIFO, or waits for a device that never appears, with its log
+/// lines.
 struct Scene {
   let service: InProcessLocationService
   let lines = Lines()
 
-  /// - Parameter authorization: nil if the user was not asked yet.
+  /// - Parameter authorization: nil if the user has not been asked yet.
   init(
     _ authorization: String? = "always", file: URL? = nil, receiver: FIFO? = nil, keys: UsageKeys = .init(),
     state: URL? = nil, application: String = "foreground"

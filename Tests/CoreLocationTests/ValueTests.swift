@@ -184,7 +184,7 @@ struct ValueTests {
     #expect(CLRegion(coder: coder) == nil && CLBeaconIdentityConstraint(coder: coder) == nil)
   }
 
-  /// A mock of a location, which has its own properties by the plain names beside those of its superclass.
+  /// A mock of a location, which encodes its own properties under plain names, in addition to those of its superclass.
   private final class MockLocation: CLLocation, @unchecked Sendable {
     private let instant: Date
     override var timestamp: Date { instant }

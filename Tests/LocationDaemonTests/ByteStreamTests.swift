@@ -28,7 +28,7 @@ struct ByteStreamTests {
     status.isOpen = false
     #expect(stream.message("", status) == ["bytes": "", "baud": 38_400, "isOpen": false])
     stream.wasSent(status)
-    // A rate that is searched for again is not a new one.
+    // A renewed search for the rate does not report a new rate.
     status.baud = nil
     #expect(stream.message("", status) == nil)
   }

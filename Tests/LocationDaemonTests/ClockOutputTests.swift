@@ -29,7 +29,7 @@ struct ClockOutputTests {
     #expect(integer(0, word) == 1_795_532_399)
     #expect(integer(word, word) == 250_000)
     let offset = Double(bitPattern: integer(2 * word, 8))
-    // The stamp and the offset make the receiver's time.
+    // The sum of stamp and offset is the receiver's time.
     #expect(abs(offset - 0.75) < 1e-9)
     let rest = (0..<4).map { integer(2 * word + 8 + 4 * $0, 4) }
     #expect(rest == [0, 1, 0, 0x534F_434B])

@@ -115,13 +115,13 @@ struct ConnectionTurnsTests {
           work[turn.user, default: 0] += now.milliseconds(since: start)
         }
       }
-      // They ask again at another time of the round each time.
+      // They send requests at a different time of the round each time.
       for token in [9000, 9001] as [UInt32] where waitsSince[token] == nil {
         waitsSince[token] = began + Milliseconds(UInt64(round) % max(1, now.milliseconds(since: began)))
       }
     }
     #expect(longest <= bound, "\(longest) of at most \(bound)")
-    // The hostile users have the rest in equal parts.
+    // The hostile users share the rest equally.
     let shares = work.values.sorted()
     #expect(shares.count == hostileUsers && shares.last! - shares.first! <= shares.last! / 10)
   }

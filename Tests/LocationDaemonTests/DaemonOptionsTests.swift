@@ -78,7 +78,7 @@ struct DaemonOptionsTests {
       (["--sokcet=/x"], "--sokcet"),
       (["/dev/ttyACM0"], "/dev/ttyACM0"), (["-x"], "-x"), ([""], "unknown option"),
       (["--gpsd", "2947"], "--gpsd"), (["--nmea", "nmea.sock"], "--nmea"),
-      // An option without a value takes none.
+      // A flag does not accept a value.
       (["--read-only=no"], "--read-only"), (["--help=x"], "--help"), (["--version=1"], "--version"),
     ])
   func mistakes(arguments: [String], named: String) {

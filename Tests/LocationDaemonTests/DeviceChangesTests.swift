@@ -26,7 +26,7 @@ struct DeviceChangesTests {
     return settings
   }
 
-  /// What follows a change at a receiver.
+  /// The consequences of a change of a receiver.
   private func actions(_ change: DeviceChange, _ receiver: DeviceChanges.Receiver) -> [DeviceChanges.Action] {
     var changes = DeviceChanges()
     changes.request(change, of: 0, by: 7, at: start)

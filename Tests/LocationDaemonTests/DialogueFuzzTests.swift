@@ -168,7 +168,7 @@ private enum Dialogue {
     "&~t=~i\n", "+/dev/null\n",
   ]
 
-  /// A template with random values; with plain ones, which every message may have.
+  /// A template with random values, or with plain values that are valid in every message.
   static func filled(_ template: String, _ random: inout SplitMix, isPlain: Bool = false) -> String {
     var text = ""
     var bytes = template[...]
@@ -236,7 +236,7 @@ private final class FuzzedDaemon {
     return (text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 4
   }
 
-  /// Each client sends some messages, the daemon has rounds until it has served them, and each client reads.
+  /// Each client sends some messages, the daemon runs rounds until it has served them, and each client reads.
   func round() throws {
     rounds += 1
     for client in clients {
@@ -246,14 +246,14 @@ private final class FuzzedDaemon {
       }
       for _ in 0..<Int.random(in: 0...4, using: &random) where client.send(&random) { sent += 1 }
     }
-    // A round has few turns on a slow machine. A client that does not read leaves its connection ready.
+    // A round has few turns on a slow machine. The connection of a client that does not read remains ready.
     for _ in 0..<2 * Self.clientCount {
       let events = try poller.wait(deadline: 0)
       serve(events)
       if events.allSatisfy({ $0.connection == nil }), server.deadline != .zero { break }
     }
     for client in clients where client.isConnected {
-      // Some do not read for a while.
+      // Some clients do not read for some time.
       if client.number % 6 == 5, rounds % 64 != 0 { continue }
       let read = client.read()
       replies += read.replies
@@ -359,14 +359,14 @@ private final class FuzzedClient {
     let bytes = Array(text.utf8)
     switch socket.socket.write(bytes.span) {
     case .bytes(let count) where count == bytes.count: return true
-    // A part of a message makes the rest meaningless.
+    // After a partial message the rest is meaningless.
     case .bytes, .ended: close()
     case .wouldWait: break
     }
     return false
   }
 
-  /// Reads what has come. Each reply has to be well-formed.
+  /// Reads the received bytes. Each reply must be well-formed.
   func read() -> (replies: Int, accepted: Int, problem: String?) {
     var problem: String?
     reading: while let socket {
@@ -404,7 +404,7 @@ private final class FuzzedClient {
 }
 
 extension String {
-  /// The content of a file of /proc, whose size is not known.
+  /// The content of a file of /proc, whose size is unknown.
   fileprivate init(contentsOfProc path: String) throws {
     let descriptor = try unsafe FileDescriptor.open(path, .readOnly)
     defer { try? descriptor.close() }

@@ -159,7 +159,7 @@ struct IdentityTests {
       .init(
         user: 1000, process: 90, executable: "/usr/bin/sextant", ancestors: [80, 1], detachedStart: start, group: group)
     }
-    // The shell of a login is older.
+    // A login shell is older.
     #expect(PermissionQuestions.mayAnswer(answerer(499, hike.group), for: hike))
     #expect(!PermissionQuestions.mayAnswer(answerer(500, hike.group), for: hike))
     #expect(!PermissionQuestions.mayAnswer(answerer(900, hike.group), for: hike))

@@ -8,10 +8,10 @@ import Testing
 
 @testable import LocationDaemon
 
-/// Events that wait for a program, until its delegate has them, with a daemon and a program that are killed on the way.
+/// Events that wait for a program until its delegate has them, with a daemon and a program that are killed in between.
 @Suite("Events that wait for a program are delivered once")
 struct LaunchDeliveryTests {
-  /// A daemon with its disk, and a program, in steps each of which may be the last one of the process that does it.
+  /// A daemon with its disk, and a program, in steps, each of which may be the last step of its process.
   struct Scene {
     enum Client { case present, oneVersionOlder }
 
@@ -19,7 +19,7 @@ struct LaunchDeliveryTests {
       var launch: ProgramLaunch
       var engine: PositioningEngine
       var served: ServedProgram?
-      /// Numbers in the updates that were written, if the program does not report what it takes.
+      /// Numbers in the written updates, if the program does not acknowledge events.
       var written: [Int] = []
     }
 
@@ -27,7 +27,7 @@ struct LaunchDeliveryTests {
       var mirror = ProgramMirror(application: .background, at: .zero)
       var queue: [(event: DelegateEvent, ticket: Ticket)] = []
       var manager: ClientID?
-      /// Messages that the program still makes, in order.
+      /// Messages that the program still has to send, in order.
       var calls: [ClientCall]
       var opensMonitor = true
       /// Whether it handles an event of the monitor.
@@ -48,10 +48,10 @@ struct LaunchDeliveryTests {
     // The processes.
     var daemon: Daemon?
     var program: Running?
-    /// The bytes in the socket's buffers: those of a process that was killed can still be read.
+    /// The bytes in the socket's buffers: the bytes of a killed process can still be read.
     var toDaemon: [ClientMessage] = []
     var toProgram: [ServiceUpdate] = []
-    /// What the delegate and the reader of the monitor have received.
+    /// The events received by the delegate and by the reader of the monitor.
     var received: [String] = []
 
     init(_ client: Client, _ waiting: [WaitingEvent]) {
@@ -75,7 +75,7 @@ struct LaunchDeliveryTests {
 
     // MARK: Steps
 
-    /// The next step of the daemon. Returns false if it has nothing to do.
+    /// The next step of the daemon. Returns false if there is none.
     mutating func stepDaemon() -> Bool {
       guard var daemon else {
         let launch = ProgramLaunch(waiting: record.waiting, isStopped: false, at: .zero)
@@ -104,7 +104,7 @@ struct LaunchDeliveryTests {
       return endRound(&daemon, &served)
     }
 
-    /// The end of a round: what changed is stored, the launch record last, then the program gets its update.
+    /// The end of a round: changes are stored, the launch record last, then the program gets its update.
     private mutating func endRound(_ daemon: inout Daemon, _ served: inout ServedProgram) -> Bool {
       let outputs = daemon.engine.outputs
       if outputs.contains(.store(.monitor("work"))) {
@@ -142,7 +142,7 @@ struct LaunchDeliveryTests {
       return true
     }
 
-    /// The next step of the program. Returns false if it has nothing to do.
+    /// The next step of the program. Returns false if there is none.
     mutating func stepProgram() -> Bool {
       guard var running = program else {
         program = Running(calls: [.setDelegate([.takesLocations]), .startSignificantChanges])
@@ -218,7 +218,7 @@ struct LaunchDeliveryTests {
     mutating func killProgram() {
       program = nil
       toProgram = []
-      // The daemon reads what is in the socket before the end of the connection.
+      // The daemon reads the bytes in the socket before the end of the connection.
       while daemon?.served != nil, !toDaemon.isEmpty { _ = stepDaemon() }
       toDaemon = []
       guard var daemon, let served = daemon.served else { return }
@@ -256,7 +256,7 @@ struct LaunchDeliveryTests {
   ]
   static let expected = ["at 48.1", "at 48.2", "entered home", "left home", "visit", "yard satisfied"]
 
-  /// Takes steps of both in a random order. Returns how many.
+  /// Performs steps of both in a random order. Returns their number.
   private static func run(
     _ scene: inout Scene, steps: Int, _ random: inout SeededRandomNumberGenerator
   ) -> Int {
@@ -268,7 +268,8 @@ struct LaunchDeliveryTests {
     return steps
   }
 
-  /// Calls `body` with a scene after each number of steps in an order of this seed, with the number and that of all steps.
+  /// Calls `body` with a scene after each number of steps in the order of this seed, with that number and the number of
+  /// all steps.
   private static func afterEachStep(
     _ client: Scene.Client, _ seed: UInt64,
     _ body: (_ scene: inout Scene, _ step: Int, _ steps: Int, _ random: inout SeededRandomNumberGenerator) -> Void
@@ -302,7 +303,7 @@ struct LaunchDeliveryTests {
     for reads in [false, true] {
       Self.afterEachStep(.present, seed) { scene, kill, steps, random in
         scene.killDaemon(programReads: reads)
-        // And once more on the way.
+        // And once more in between.
         _ = Self.run(&scene, steps: Int.random(in: 0..<steps, using: &random), &random)
         scene.killDaemon(programReads: !reads)
         scene.finish()

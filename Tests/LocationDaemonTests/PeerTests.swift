@@ -46,10 +46,10 @@ struct PeerTests {
     "The unit is the outermost service or scope of the process's group (cgroups(7))",
     arguments: [
       ("0::/system.slice/hike.service\n", "hike.service"),
-      // A user names the units of the own service manager.
+      // Users choose the names of their own service manager's units.
       ("0::/user.slice/user-1000.slice/user@1000.service/app.slice/hike.service\n", "user@1000.service"),
       ("0::/user.slice/user-1000.slice/session-3.scope\n", "session-3.scope"),
-      // A folder of the unit's own, as with Delegate=yes (systemd.resource-control(5)).
+      // A subfolder created by the unit, as with Delegate=yes (systemd.resource-control(5)).
       ("0::/system.slice/hike.service/worker\n", "hike.service"),
       // A mixed machine has lines of the first version as well.
       ("12:pids:/other.service\n1:name=systemd:/old.service\n0::/system.slice/hike.service\n", "hike.service"),
@@ -92,7 +92,7 @@ struct PeerTests {
     let other = FileLookup.identity("/bin/sh")
     #expect(other != nil)
     #expect(Peer(credentials, executable: "/bin/sh", file: other, unit: nil).executesAnotherProgram)
-    // What is not known cannot differ, and a process that is gone has sent what it has sent.
+    // Unknown values cannot differ, and messages of an ended process remain valid.
     #expect(!Peer(credentials, executable: nil, unit: nil).executesAnotherProgram)
     let gone = PeerCredentials(process: 2_000_000_000, user: 1000, group: 1000)
     #expect(!Peer(gone, executable: "/bin/sh", file: other, unit: nil).executesAnotherProgram)
@@ -100,7 +100,7 @@ struct PeerTests {
 
   @Test("A process that is gone is described by its number, and is in the background")
   func gone() {
-    // Above the largest number of a process, 2^22 (proc(5), pid_max).
+    // Above the largest process id, 2^22 (proc(5), pid_max).
     let peer = Peer(PeerCredentials(process: 2_000_000_000, user: 1000, group: 1000))
     #expect(peer.executable == nil)
     #expect(peer.unit == nil)

@@ -70,7 +70,7 @@ struct PolicyTests {
     #expect(policy.isInUse(Self.peer("/usr/bin/hike", unit: "other.service")))
     #expect(!policy.isInUse(Self.peer("/usr/bin/other", unit: "other.service")))
     #expect(!policy.isInUse(Self.peer("/usr/bin/hike", unit: "yard.service")))
-    // A session of a user has a terminal to be in use on.
+    // A user's session has a terminal, on which the program can be in use.
     for unit in ["session-3.scope", "user@1000.service", nil] {
       #expect(!policy.isInUse(Self.peer("/usr/bin/hike", unit: unit)))
     }

@@ -14,7 +14,7 @@ struct ProgramLaunchTests {
 
   private static func instant(_ seconds: Double) -> Instant { Instant(nanoseconds: UInt64(seconds * 1e9)) }
 
-  /// The actions until none waits: the number of starts, and the lines of the log.
+  /// The pending actions: the number of starts, and the lines of the log.
   private static func actions(_ launch: inout ProgramLaunch) -> (starts: Int, lines: [String]) {
     var starts = 0
     var lines: [String] = []
@@ -118,7 +118,7 @@ struct ProgramLaunchTests {
     #expect(Self.actions(&launch) == (0, []))
     launch.wake(at: Self.instant(80))
     #expect(Self.actions(&launch).lines.first?.contains("60 s") == true)
-    // A user is earlier than the next try: it was not started for the event, and gets it all the same.
+    // A user starts it before the next attempt: it was not started for the event, and still gets it.
     #expect(launch.connected() == nil && launch.events == [Self.enter])
   }
 
@@ -168,7 +168,7 @@ struct ProgramLaunchTests {
     launch.disconnected(at: Self.instant(5000))
     launch.receive(Self.enter, at: Self.instant(5001))
     #expect(Self.actions(&launch).starts == 1)
-    // The report of the stop comes before that of the connection's end, or after it.
+    // The report of the stop arrives before or after the end of the connection.
     var running = ProgramLaunch()
     running.unitStopped()
     running.disconnected(at: Self.instant(1))
@@ -185,7 +185,7 @@ struct ProgramLaunchTests {
     launch.wake(at: Self.instant(6))
     #expect(Self.actions(&launch) == (1, []))
     #expect(launch.connected() == .region)
-    // A program that ran on connects by itself.
+    // A program that continued to run reconnects on its own.
     var other = ProgramLaunch(waiting: [NumberedEvent(number: 1, Self.enter)], isStopped: false, at: Self.instant(1))
     #expect(other.connected() == nil && other.state == .running(start: 0) && other.events == [Self.enter])
     #expect(ProgramLaunch(waiting: [], isStopped: true, at: Self.instant(1)).isStopped)
@@ -254,7 +254,7 @@ struct ProgramLaunchTests {
       ("0::/system.slice/hike.service/worker\n", .system("hike.service")),
       ("0::/user.slice/user-1000.slice/user@1000.service/app.slice/hike.service\n", .user("hike.service")),
       ("0::/user.slice/user-1000.slice/user@1000.service/app.slice/a.service/b.service\n", .user("a.service")),
-      // The manager of another user starts nothing for this one.
+      // Another user's service manager does not start units for this one.
       ("0::/user.slice/user-1001.slice/user@1001.service/app.slice/hike.service\n", nil),
       ("0::/user.slice/user-1000.slice/user@1000.service/app.slice/hike.scope\n", nil),
       ("0::/user.slice/user-1000.slice/user@1000.service/init.scope\n", nil),

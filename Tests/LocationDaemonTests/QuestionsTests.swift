@@ -42,7 +42,7 @@ struct QuestionsTests {
     #expect(revision != 0 && questions.revision(of: 1001) == 0)
     questions.set(Self.prompt, of: Self.asker(0), Self.hike)
     #expect(questions.revision(of: 1000) == revision)
-    // Another question of the same program has another number: an answer to the first one is not taken for it.
+    // Another prompt of the same program has another number: an answer to the first prompt does not answer it.
     let first = questions.all[0].id
     questions.set(Self.other, of: Self.asker(0), Self.hike)
     #expect(questions.revision(of: 1000) != revision && questions.all.map(\.prompt) == [Self.other])
@@ -75,7 +75,7 @@ struct QuestionsTests {
     #expect(!PermissionQuestions.mayAnswer(Self.answerer(1000, 70), for: Self.hike))
     #expect(!PermissionQuestions.mayAnswer(Self.answerer(1000, 90, "/home/ada/hike"), for: Self.hike))
     #expect(!PermissionQuestions.mayAnswer(Self.answerer(1000, ancestors: [80, 70, 1]), for: Self.hike))
-    // Root's programs are not above this.
+    // Root's programs are not exempt.
     let service = PermissionQuestions.Program(name: "s@/s", user: 0, process: 70, executable: "/s")
     #expect(!PermissionQuestions.mayAnswer(Self.answerer(0, 70, "/s"), for: service))
     #expect(PermissionQuestions.mayAnswer(Self.answerer(0), for: service))

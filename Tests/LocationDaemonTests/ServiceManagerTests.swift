@@ -70,7 +70,7 @@ struct ServiceManagerTests {
   }
 }
 
-/// A socket of datagrams, as the service manager has it: unix(7).
+/// A socket of datagrams, like the service manager's: unix(7).
 private struct DatagramReceiver {
   private let descriptor: Int32
 
@@ -86,7 +86,7 @@ private struct DatagramReceiver {
     }
   }
 
-  /// The text of the next datagram that is there.
+  /// The text of the next available datagram.
   func next() -> String? {
     var buffer = [UInt8](repeating: 0, count: 256)
     let count = unsafe recv(descriptor, &buffer, buffer.count, 0)

@@ -50,7 +50,7 @@ struct SharesTests {
     #expect(share.excess(held) == ["large"])
     #expect(share.excess(held + [("huge", 1000, 500)]) == ["huge", "large"])
     #expect(share.excess([("root", 0, 299), ("root 2", 0, 200)]) == ["root"])
-    // Each is within its share, and all have too much.
+    // Each user is within its share, but the total is too large.
     let many = (1...4).map { (holder: "\($0)", user: UInt32($0), amount: 60 + 2 * $0) }
     #expect(share.excess(many) == ["4"])
     #expect(share.excess([(holder: String, user: UInt32, amount: Int)]()).isEmpty)

@@ -11,11 +11,11 @@ import Testing
 @testable import LocationDaemon
 @testable import LocationService
 
-/// What ordinary clients of gpsd cost: their requests as bytes, the rules for their demands, the core of the service, session, line
-/// and a simulated M10 in virtual time. `make gpsd-day` runs a day and prints the charge.
+/// The energy that ordinary clients of gpsd cost: their requests as bytes, the rules for their demands, the core of the
+/// service, session, line and a simulated M10 in virtual time. `make gpsd-day` runs a day and prints the charge.
 @Suite("The charge that clients of gpsd cost")
 struct GPSDDayTests {
-  /// Hours of virtual time: a day by `make gpsd-day`.
+  /// Hours of virtual time: a day with `make gpsd-day`.
   private static let hours = ProcessInfo.processInfo.environment["SEXTANT_GPSD_HOURS"].flatMap { Double($0) }
   private static let limit = DemandLimit(everySeconds: 60, accuracyMetres: 100)
 
@@ -57,7 +57,7 @@ struct GPSDDayTests {
   }
 }
 
-/// What a client does.
+/// The behaviour of a client.
 private enum Habit {
   case polls(Double), pollsOnce, watches, watchesUnread
 
@@ -69,7 +69,7 @@ private enum Habit {
   }
 }
 
-/// The clients' turns as the daemon makes them (`GPSDServer`); a client is a program of the scene.
+/// The clients' turns, as in the daemon (`GPSDServer`); a client is a program of the scene.
 private final class GPSDDay {
   private let scene: ServiceScene
   private let state = GPSDState(release: "1.0")

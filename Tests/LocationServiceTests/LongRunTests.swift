@@ -13,7 +13,7 @@ import Testing
 /// The whole chain over a long time: the core of the service with three programs, session, line and receiver, with a fault of
 /// receiver or line about every ten minutes and a program that is restarted. `make month` runs thirty days and prints them.
 struct LongRunTests {
-  /// Hours of virtual time: thirty days by `make month`.
+  /// Hours of virtual time: thirty days with `make month`.
   private static let hours = ProcessInfo.processInfo.environment["SEXTANT_LONG_RUN_HOURS"].flatMap { Int($0) } ?? 1
 
   @Test("In a long run with faults every program gets its fixes back, none is wrong or repeated, and memory stays")
@@ -28,7 +28,7 @@ struct LongRunTests {
     #expect(run.problems == [])
     #expect(run.faults >= Self.hours * 3)
     #expect(run.fixes.allSatisfy { $0 > 0 }, "\(run.fixes)")
-    // Other tests run in the same process, unless this one runs alone and for long.
+    // Other tests run in the same process, unless this test runs alone for a long time.
     if readings.count > 24 { #expect(readings.last! <= readings[23] + 1024, "\(readings)") }
   }
 
@@ -44,7 +44,7 @@ private final class LongRun {
   private(set) var faults = 0
   private(set) var restarts = 0
   private(set) var longestRecoverySeconds = 0.0
-  /// What is wrong, at most the first ten.
+  /// The violations, at most the first ten.
   private(set) var problems: [String] = []
   /// The number of locations of each program.
   private(set) var fixes = [0, 0, 0]
@@ -114,7 +114,7 @@ private final class LongRun {
     }
   }
 
-  /// Compares the new locations of each program with the truth and the one before, and forgets them.
+  /// Compares the new locations of each program with the truth and the previous one, and discards them.
   private func check() {
     for (index, program) in Self.programs.enumerated() {
       for location in scene.locations(of: program) {

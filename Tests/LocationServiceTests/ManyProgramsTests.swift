@@ -34,7 +34,7 @@ struct ManyProgramsTests {
     ServiceScene(model, scenario: try Scenario(parsing: text), programs: 3)
   }
 
-  /// Makes a program ask for what it needs.
+  /// Makes a program request its services.
   private static func start(_ program: ProgramID, _ scene: ServiceScene) {
     if program == watcher {
       scene.call(.startMonitoring(home), of: program)
@@ -43,7 +43,8 @@ struct ManyProgramsTests {
     }
   }
 
-  /// The run of some programs on the same way: a deferral of a minute from the 30th second on, a region, and each update.
+  /// The run of several programs on the same path: a deferral of a minute from the 30th second on, a region, and each
+  /// update.
   private static func run(_ programs: [ProgramID], _ model: ReceiverModel) throws -> ServiceScene {
     let scene = try scene(drive, model)
     for program in programs { start(program, scene) }
@@ -71,7 +72,7 @@ struct ManyProgramsTests {
       #expect(Self.otherEvents(together, program) == Self.otherEvents(alone, program), "program \(program.number)")
       let (found, wanted) = (Self.seconds(together, program), Self.seconds(alone, program))
       #expect(!wanted.isEmpty || program == Self.watcher)
-      // A receiver that changes its output for the program alone may give a fix less there.
+      // A receiver that changes its output for the single program may send one fix less at that point.
       #expect(Set(found).isSuperset(of: wanted), "program \(program.number)")
       #expect(
         found.count - wanted.count <= 1, "program \(program.number) has \(found.count) locations, alone \(wanted.count)"
@@ -162,7 +163,7 @@ struct ManyProgramsTests {
     }
     scene.remove(Self.deferring)
     #expect(scene.run(60) { $0.isAsleep })
-    // Fixes that nothing waits for are not kept.
+    // Fixes are not kept if nothing waits for them.
     #expect(scene.journal == nil)
     #expect(scene.keptLocations == 0)
     scene.clearEvents()

@@ -11,7 +11,8 @@ import Testing
 struct ReceiverChoiceTests {
   private static func instant(_ seconds: Double) -> Instant { Instant(nanoseconds: UInt64(seconds * 1e9)) }
 
-  /// Takes the epochs of each second, the accuracy of each receiver's fix or nil. Returns the receivers that were taken.
+  /// Processes the epochs of each second, given as the accuracy of each receiver's fix or nil. Returns the chosen
+  /// receivers.
   private static func taken(_ seconds: [[Double?]], _ choice: inout ReceiverChoice, from start: Int = 0) -> [[Int]] {
     seconds.enumerated().map { second, epochs in
       epochs.indices.filter { receiver in

@@ -126,7 +126,7 @@ struct ReceiverServiceTests {
     scene.call(.stopUpdatingLocation)
     #expect(scene.locations.count >= 18)
     #expect(scene.keptLocations == 0)
-    // The receiver still runs for a while without a client.
+    // The receiver still runs for some time without a client.
     scene.run(seconds)
     #expect(scene.keptLocations == 0)
   }

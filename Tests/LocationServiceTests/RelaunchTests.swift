@@ -7,7 +7,7 @@ import Testing
 
 @testable import LocationService
 
-/// A program that ended and is started again, by the system's manager or by hand: the events that it missed.
+/// A program that ended and is started again, by the service manager or manually: the events that it missed.
 @Suite("A program that is started again")
 struct RelaunchTests {
   private static let client = ClientID(0)
@@ -46,7 +46,7 @@ struct RelaunchTests {
       storedAuthorization: StateText.text(of: Authorization.Record(status: .authorizedAlways)))
   }
 
-  /// Returns a delegate's events within some seconds at home, stationary.
+  /// Returns a delegate's events within a few seconds at home, stationary.
   private static func events(_ core: inout ServiceCore, from start: Int, seconds: Int) -> [DelegateEvent] {
     var events: [DelegateEvent] = []
     for second in start..<start + seconds {

@@ -20,7 +20,7 @@ struct RepeatedEpochTests {
       utc: UTCTime(nanosecondsSince1970: ServiceLog.startSeconds * 1_000_000_000 + nanoseconds))
   }
 
-  /// The fix of an epoch. Without an accuracy it has the assumed one, as after a sentence without a dilution.
+  /// The fix of an epoch. Without an accuracy it has the assumed accuracy, as after a sentence without a dilution.
   private static func fix(_ seconds: Double, accuracy: Double? = nil) -> Fix {
     var fix = Fix()
     fix.time = moment(seconds).utc
@@ -50,13 +50,13 @@ struct RepeatedEpochTests {
       _ = core.actions(at: moment(0))
     }
 
-    /// Takes a report; returns the delivered epochs as "second accuracy".
+    /// Handles a report; returns the delivered epochs as "second accuracy".
     mutating func report(_ fix: Fix, isUpdate: Bool = false, at seconds: Double) -> [String] {
       core.receive(fix, sky: Sky(), isUpdate: isUpdate, source: nil, at: moment(seconds))
       return delivered(at: seconds)
     }
 
-    /// Takes a report of another receiver.
+    /// Handles a report of another receiver.
     mutating func standby(_ fix: Fix, at seconds: Double) -> [String] {
       core.receive(fix, ofStandby: 1, source: nil, at: moment(seconds))
       return delivered(at: seconds)

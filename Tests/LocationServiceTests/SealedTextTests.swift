@@ -79,7 +79,7 @@ struct SealedTextTests {
 
   @Test("10,000 random damages of a state folder: each is reported, and none gives a permission")
   func damages() throws {
-    // In memory: each damage costs some writes that wait for the disk.
+    // In memory, because each case would need several writes that wait for the disk.
     let folder = "/dev/shm/sextant-tests-\(System.processID)-damages"
     let statuses: [AuthorizationStatus] = [.denied, .authorizedWhenInUse, .authorizedAlways, .notDetermined]
     let stores = statuses.map { status in
@@ -177,7 +177,7 @@ struct SealedTextTests {
       ("exe:/usr/bin/new", .authorizedWhenInUse),
     ]
     for (name, status) in old { try store.set(record(status), for: name) }
-    // A folder of something else stays.
+    // An unrelated folder is kept.
     try PrivateFolder("\(folder.path)/users/other/apps/a%40%2Fbin%2Fls", makingWith: 0o700)
       .replace("authorization", with: [])
     var lines: [String] = []
@@ -185,7 +185,7 @@ struct SealedTextTests {
       identity: { "exe:\($0)" }, isName: { $0.hasPrefix("exe:") }, log: { lines.append($0) })
 
     let found = Dictionary(uniqueKeysWithValues: store.entries().map { ($0.app, $0.status) })
-    // What is stored in a folder carries the name of its old place in its checksum, and is read with it once.
+    // The checksum of a file in a folder includes its old path, which is accepted once.
     #expect(Set(found.keys) == ["exe:/usr/bin/hike", "exe:/opt/map", "exe:/usr/bin/new"])
     #expect(found["exe:/usr/bin/new"] == .authorizedWhenInUse)
     #expect(found["exe:/opt/map"] != .authorizedWhenInUse && found["exe:/opt/map"] != .authorizedAlways)

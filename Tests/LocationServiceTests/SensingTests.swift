@@ -22,7 +22,7 @@ struct SensingTests {
       Instant(nanoseconds: UInt64(nanoseconds)), utc: UTCTime(nanosecondsSince1970: startUTC + nanoseconds))
   }
 
-  /// A service, and its actions since the last call as words.
+  /// A service, and its actions since the last call as text.
   private struct Scene {
     var core: ServiceCore
     var seconds = 0.0
@@ -156,7 +156,7 @@ struct SensingTests {
     }
     #expect(scene.core.engine.hostCapabilities.hasCompass)
     scene.call(.startHeading)
-    // The receiver stays open for the heading only.
+    // The receiver stays open only for the heading.
     #expect(scene.words() == ["open", "sense heading 1.0 suspends"])
     scene.seconds = 1
     scene.fix {
@@ -253,7 +253,7 @@ struct SensingTests {
     var scene = Scene(accelerometer: true)
     scene.call(.startUpdatingLocation)
     #expect(scene.words() == ["open", "sense suspends"])
-    // An unidentified receiver cannot sleep, so only the computer rests.
+    // An unidentified receiver cannot sleep, so only the computer suspends.
     var isResting = false
     for second in 1..<1200 where !isResting {
       scene.seconds = Double(second)

@@ -101,7 +101,7 @@ struct ServiceCoreTests {
     #expect(core.actions(at: Self.moment(3)).isEmpty)
     Self.call(.stopUpdatingLocation, &core, at: 10)
     #expect(core.actions(at: Self.moment(10)).isEmpty)
-    // A new demand until then finds it awake.
+    // If a new demand comes before that, the receiver is still awake.
     #expect(core.deadline == Self.moment(15).instant)
     core.receive(.finish, at: Self.moment(20))
     #expect(core.actions(at: Self.moment(20)).contains(.releaseReceiver))
@@ -304,7 +304,7 @@ struct ServiceCoreTests {
       })
     #expect(
       denied.contains { if case .program(_, .output(.event(_, .didFail(.denied), _))) = $0 { true } else { false } })
-    // It is tried again as long as a client needs it.
+    // The receiver is retried as long as a client needs it.
     #expect(!core.actions(at: Self.moment(600)).contains(.releaseReceiver))
     core.receive(.receiverPermitted(true), at: Self.moment(601))
     let granted = core.actions(at: Self.moment(601))
@@ -419,7 +419,7 @@ struct ServiceCoreTests {
       for word in words {
         #expect(question.answer(word) == row.meaning[word.lowercased()], "\(row.request): '\(word)'")
       }
-      // The program's own words cannot move the cursor or begin a line.
+      // The program's text cannot move the cursor or start a new line.
       #expect(!question.text.contains("\u{1B}") && question.text.split(separator: "\n").count == 2)
       #expect(!question.notice.contains("\u{1B}") && !question.notice.contains("\n"))
       #expect(question.notice.contains("sextant authorize allow "))

@@ -10,7 +10,7 @@ import Testing
 /// The end of the service's thread.
 @Suite("The end of the service")
 struct ServiceEndTests {
-  /// A program that handles a monitor's event in the callback, which it leaves when the service is asked to end.
+  /// A program that handles a monitor's event in the callback, which returns when the service is requested to end.
   private final class SlowProgram: ProgramReceiver {
     private let host: ServiceHost
     private let taken = Mutex(false)

@@ -132,7 +132,7 @@ extension VirtualHost where Machine == ServiceLog, Line == VirtualLine {
     settings.desired = { .saving(for: $0) }
     settings.pollsOrbits = true
     self.init(ServiceLog(core), line, settings: settings, startUTCSeconds: Machine.startSeconds, at: now)
-    // The service opens its receiver itself.
+    // The service opens its receiver on its own.
     apply(.listen(false))
   }
 
@@ -159,7 +159,7 @@ extension VirtualHost where Machine == ServiceLog, Line == VirtualLine {
     }
   }
 
-  /// Ends the service in order.
+  /// Ends the service normally.
   func finish() {
     withMachine { $0.core.receive(.finish, at: Machine.moment($1)) }
     run(10) { !$0.isOpen }

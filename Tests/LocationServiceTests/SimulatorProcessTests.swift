@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The simulated receiver in a process of its own")
 struct SimulatorProcessTests {
-  /// The program is built beside the tests.
+  /// The program is built with the tests.
   private static let candidates: [String] =
     CommandLine.arguments.compactMap { argument in
       guard argument.contains("PackageTests.xctest") else { return nil }
@@ -18,7 +18,7 @@ struct SimulatorProcessTests {
       return folder.joined(separator: "/") + "/sextant"
     } + SimulatorProcess.candidates
 
-  /// Reads until the path or a failure comes.
+  /// Reads until there is a path or a failure.
   private func start(_ scenario: String) throws -> SimulatorProcess {
     let process = try SimulatorProcess(scenario: scenario, candidates: Self.candidates)
     var poller = try Poller()

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("The stored state, on a disk")
 struct StateStoreTests {
-  /// A state folder of its own, and the log lines.
+  /// A separate state folder, and the log lines.
   private final class Scene {
     let folder: String
     let store: StateStore
@@ -76,7 +76,7 @@ struct StateStoreTests {
     let scene = Scene("foreign")
     let foreign = "sextant anything 7\n\u{0}\u{1}\n"
     for file in [StateFile.regions, .visits, .authorization] { try scene.store.store(file, foreign) }
-    // The store itself writes no location that it cannot read.
+    // The store does not write a location that it cannot read.
     try PrivateFile.replace(scene.path(.newestLocation), with: foreign)
     let restored = scene.restored()
     #expect(restored.regions.isEmpty && restored.visits == nil && restored.authorization == nil)
@@ -128,9 +128,9 @@ struct StateStoreTests {
         case .monitor: #expect(Self.conditions.starts(with: StateText.monitor(in: cut)))
         case .deferred: #expect([100, 101].map { Self.location($0) }.starts(with: StateText.locations(in: cut)))
         }
-        // It grows with each location, so a kill leaves an incomplete end.
+        // The file grows with each location, so a kill leaves an incomplete end.
         if file == .deferred { continue }
-        // A list that ends after a line is a shorter list; a text with one line is damaged by any cut.
+        // A list that ends after a line is a shorter list; a text with one line is damaged by any truncation.
         if !cut.hasSuffix("\n") || [.authorization, .newestLocation, .compass].contains(file) {
           #expect(StateText.damage(in: cut, of: file) != nil, "\(file) cut at \(length)")
         }
@@ -181,7 +181,7 @@ struct StateStoreTests {
   func temporaryFiles() throws {
     let scene = Scene("left")
     try scene.store.store(.regions, StateText.text(of: Self.records))
-    // No process has such a number: the kernel's limit is 2²².
+    // No process has such an id: the kernel's limit is 2²².
     for name in ["regions.2000000000", "regions.\(System.processID)", "regions.old", "notes.2000000000"] {
       try PrivateFile.replace("\(scene.folder)/apps/hike/\(name)", with: "x", .thisRun)
     }
