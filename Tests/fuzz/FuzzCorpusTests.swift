@@ -4,7 +4,7 @@ import ReceiverSimulator
 import Testing
 
 /// Inputs that libFuzzer found (`make fuzz-corpus` stores them), and changes of them, without libFuzzer. A target traps at an input
-/// that it does not pass.
+/// that violates its conditions.
 @Suite struct FuzzCorpusTests {
   private static let corpus: [FuzzTarget: [[UInt8]]] = {
     let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "corpus.txt")
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  /// The input cut, joined with itself, or with other bytes in places.
+  /// The input truncated, joined with itself, or with some bytes replaced.
   private static func changed(_ input: [UInt8], by random: inout SeededRandomNumberGenerator) -> [UInt8] {
     switch Int.random(in: 0..<4, using: &random) {
     case 0: return Array(input.prefix(Int.random(in: 0...input.count, using: &random)))

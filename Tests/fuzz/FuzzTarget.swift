@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What takes an input of arbitrary bytes: each target is a file in targets/, which says what must be true of every input.
+/// A consumer of arbitrary input bytes. Each target is a file in targets/, which states the conditions that every input
+/// must satisfy.
 ///
 /// The program of libFuzzer, the one that writes the first inputs, and the test of the stored inputs share it.
 enum FuzzTarget: String, CaseIterable {
   case bridge, caster, command, configuration, control, fixes, geonames, gpsd, gpsdreplies, messages, nominatim, page
   case recording, rtcm3, sentences, service, session, spartn, state, stream, varlink
 
-  /// Traps if something that must be true is not.
+  /// Traps if a condition is violated.
   func run(_ input: [UInt8]) {
     switch self {
     case .bridge: fuzzBridge(input)

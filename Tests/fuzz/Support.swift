@@ -47,8 +47,8 @@ func framed(_ header: SPARTNHeader, _ payload: [UInt8], _ authentication: [UInt8
   }
 }
 
-/// A sentence with its checksum and line end. Characters that a sentence cannot have become commas, so that every input gets as
-/// far as the field readers.
+/// A sentence with its checksum and line end. Characters that are invalid in a sentence become commas, so that every
+/// input reaches the field readers.
 func sentence(_ content: some Sequence<UInt8>) -> [UInt8] {
   var bytes = [UInt8(ascii: "$")]
   var sum: UInt8 = 0
@@ -62,7 +62,8 @@ func sentence(_ content: some Sequence<UInt8>) -> [UInt8] {
   return bytes + [UInt8(ascii: "*"), digits[Int(sum >> 4)], digits[Int(sum & 15)], 13, 10]
 }
 
-/// Prints each frame of a stream as message JSON, and checks that it is JSON, one object a line. Returns the frames' lengths.
+/// Prints each frame of a stream as message JSON, and checks that it is JSON, one object per line. Returns the frames'
+/// lengths.
 @discardableResult
 func printMessages(_ bytes: [UInt8]) -> [Int] {
   var lengths: [Int] = []
@@ -77,7 +78,7 @@ func printMessages(_ bytes: [UInt8]) -> [Int] {
   return lengths
 }
 
-/// Prints a frame that is well-formed whatever its payload is: it must be found, whole and alone.
+/// Prints a frame that is well-formed for any payload: it must be found completely, as the only frame.
 func printMessage(_ frame: [UInt8]) {
   let lengths = printMessages(frame)
   guard lengths == [frame.count] else { fatalError("a frame of \(frame.count) bytes became \(lengths)") }
@@ -147,7 +148,7 @@ struct JSONReader {
     return true
   }
 
-  /// Our lines escape characters above 0x7F, so that a line that is cut anywhere is still UTF-8.
+  /// Our lines escape characters above 0x7F, so that a line that is truncated anywhere is still UTF-8.
   private mutating func string() -> Bool {
     guard take("\"") else { return false }
     while next >= 0x20, next < 0x7F, next != UInt8(ascii: "\"") {
@@ -197,7 +198,7 @@ struct JSONReader {
   }
 }
 
-/// Traps unless the coordinate of a place is one, and its radius is a length.
+/// Traps unless the coordinate of a place is valid, and its radius is a length.
 func requireLegal(_ place: Place) {
   guard place.coordinate.isValid, place.radiusMetres.map({ $0 >= 0 && $0.isFinite }) ?? true else {
     fatalError("\(place) is nowhere")

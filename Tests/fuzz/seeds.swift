@@ -129,7 +129,7 @@ enum Seeds {
     for (number, frame) in Self.frames.enumerated() { write([0, 3] + frame, "\(folder)/stream/frame-\(number)") }
   }
 
-  /// One of each protocol, and what is only nearly one.
+  /// One frame of each protocol, and near misses.
   private static var frames: [[UInt8]] {
     [
       sentence("GNTXT,01,01,02,hello".utf8), ubx(0x05, 0x01, [0x06, 0x8A]), framed([0x3E, 0xD0, 0, 0]),
@@ -137,8 +137,8 @@ enum Seeds {
     ]
   }
 
-  /// Each layout, its payload zeros but for the bytes that distinguish versions, as short as it may be and with
-  /// counts of one behind which there is room.
+  /// Each layout, its payload zeros but for the bytes that distinguish versions, as short as possible, and with counts
+  /// of one and room for that round.
   private static func messages(_ folder: String) {
     for (number, layout) in MessageLayout.all.enumerated() {
       var length = layout.minimumLength
@@ -188,7 +188,7 @@ enum Seeds {
     "PSTI,030,033010.000,A,2447.0895508,N,12100.5234656,E,94.615,0.00,-0.01,0.04,111219,R,0.999,3.724",
   ]
 
-  /// Payloads that begin with the number of each message that is read, and are long enough for it.
+  /// Payloads that start with the number of each message that is read, and are long enough for it.
   private static func rtcm3(_ folder: String) {
     let systems = [107, 108, 109, 110, 111, 112, 113].flatMap { first in (1...7).map { first * 10 + $0 } }
     for number in [1005, 1006, 1007, 1008, 1033, 1230, 4072] + systems {
@@ -273,7 +273,7 @@ enum Seeds {
     }
   }
 
-  /// Messages of a program to the location service, as a program sends them.
+  /// Messages of a program to the location service, in the form that a program sends.
   private static func service(_ folder: String) {
     let circle = Region(
       "r", .circle(Circle(centre: Coordinate(latitudeDegrees: 48, longitudeDegrees: 11), radiusMetres: 100)))

@@ -9,7 +9,7 @@ typedef uint64_t qemu_plugin_id_t;
 struct qemu_plugin_tb;
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t plugin, void (*translated)(qemu_plugin_id_t, struct qemu_plugin_tb *));
-// The one operation is 0: add to the number at `place`.
+// The only operation is 0: add to the number at `place`.
 void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *block, int operation, void *place, uint64_t addend);
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t plugin, void (*ended)(qemu_plugin_id_t, void *), void *data);
 

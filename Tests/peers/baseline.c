@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The minimal program between a line and its client: it waits in read(), and writes a line for each piece. Its latency is
-// the part of the kernel and of the harness in every latency that compare_latency.py prints.
+// the share of the kernel and the harness in every latency that compare_latency.py prints.
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // About the least that a server of reports costs: it waits for the bytes of a line, and sends a text of the size of an epoch's TPV and
-// SKY to each client of port 2947. It decodes nothing. What gpsd and sextantd take longer is their own work.
+// SKY to each client of port 2947. It decodes nothing. The additional time of gpsd and sextantd is their own work.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>

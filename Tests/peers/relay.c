@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // baseline.c with one more process: the first reads the line and sends a message of the size of a location to the second, which
-// writes a line. What it takes longer than baseline.c is the least that a service between receiver and program costs.
+// writes a line. Its additional time over baseline.c is the minimum cost of a service between receiver and program.
 #include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Preloaded by `make sanitize-threads`: reports to the thread sanitizer what Swift's `Mutex` does in its own library.
+// Preloaded by `make sanitize-threads`: reports the operations of Swift's `Mutex` in its own library to the thread
+// sanitizer.
 //
-// The compiler copies the uncontended lock into the program, where the sanitizer sees its atomic operations. A lock that has to wait
-// is taken and released by functions of libswiftSynchronization, which is not compiled with the sanitizer; without this file it
-// reports each value that such a lock protects.
+// The compiler copies the uncontended lock into the program, where the sanitizer sees its atomic operations. A
+// contended lock is acquired and released by functions of libswiftSynchronization, which is not compiled with the
+// sanitizer; without this file the sanitizer reports each value that such a lock protects.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -13,7 +14,7 @@
 __attribute__((weak)) void __tsan_acquire(void *address);
 __attribute__((weak)) void __tsan_release(void *address);
 
-// Methods of a value that cannot be copied: swiftcall passes its address in the register of the context.
+// Methods of a non-copyable value: swiftcall passes its address in the register of the context.
 #define METHOD __attribute__((swiftcall))
 #define SELF void *self __attribute__((swift_context))
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The reply of an NTRIP caster. The first two bytes of the input are the place where it is cut in two: the stream in it, the
-// refusal and the corrections must not depend on it. The queue keeps within its limits, and gives whole frames.
+// The reply of an NTRIP caster. The first two bytes of the input are the position where it is split in two: the stream
+// in it, the refusal and the corrections must not depend on it. The queue stays within its limits, and returns complete
+// frames.
 import Corrections
 import MonotonicTime
 import RTCM3

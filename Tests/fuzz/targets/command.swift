@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The messages of a broker to the uplink. A command that is carried out has values in their ranges, nothing is carried out that is
-// not allowed, and the regions that it sets outlive a restart. The same bytes as the stored settings give a table of legal regions.
+// The messages of a broker to the uplink. An executed command has values in their ranges, forbidden commands are not
+// executed, and the regions that a command sets survive a restart. The same bytes as the stored settings give a table
+// of legal regions.
 import Varlink
 
 @testable import sextant_uplink
@@ -26,7 +27,7 @@ func fuzzCommand(_ input: [UInt8]) {
   if let stored = try? JSON(parsing: input) { requireLegal(RegionTable(stored["regions"] ?? stored)) }
 }
 
-/// A table has legal regions with a number of their own, and is the same after a restart.
+/// A table has legal regions with unique numbers, and is the same after a restart.
 private func requireLegal(_ table: RegionTable) {
   for waypoint in table.waypoints {
     guard let number = table.number(of: waypoint.name), table.waypoint(number) != nil else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Lists of configuration items: walked, their values put in units and back, written again, printed.
+// Lists of configuration items: iterated, their values converted to units and back, rewritten, printed.
 import UBX
 
 func fuzzConfiguration(_ list: [UInt8]) {

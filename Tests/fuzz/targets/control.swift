@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The commands of gpsd's control socket. The first byte of the input is the length of the pieces in which the others come; in one
-// piece they have the same replies and events. A path has no space and no control character.
+// The commands of gpsd's control socket. The first byte of the input is the length of the pieces in which the rest
+// arrives; in one piece it has the same replies and events. A path has neither spaces nor control characters.
 import GPSDProtocol
 import ReceiverStream
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Bytes to fixes to gpsd's lines, the whole way of `sextant decode`. Every fix is within its bounds, whatever the input is.
+// Bytes to fixes to gpsd's lines, the complete path of `sextant decode`. Every fix is within its bounds for any input.
 import GPSDJSON
 import ReceiverStream
 
@@ -25,7 +25,7 @@ private func print(_ report: borrowing EpochAssembler.Report, _ sky: borrowing S
   requireLines(line.bytes)
 }
 
-/// Traps if a value is outside the bounds that the assembler promises.
+/// Traps if a value is outside the bounds that the assembler guarantees.
 private func requireBounds(_ fix: Fix) {
   let isPlausible =
     abs(fix.latitudeDegrees ?? 0) <= 90 && abs(fix.longitudeDegrees ?? 0) <= 180

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The text of a GeoNames extract, and the names of states and counties. The index has the places that the lines have; at each
-// place the nearest one is that place, or one that is as near; a search for its name ends.
+// The text of a GeoNames extract, and the names of states and counties. The index has the places of the lines; at each
+// place the nearest one is that place, or an equally near one; a search for its name ends.
 import Geocoding
 import Positioning
 
@@ -24,7 +24,7 @@ func fuzzGeoNames(_ input: [UInt8]) {
   requireResults(search, String(decoding: input.prefix(64), as: UTF8.self), in: input)
 }
 
-/// A search ends with some places, or with the reason why there are none.
+/// A search ends with places, or with the reason why there are none.
 private func requireResults(_ search: GeoNamesSearch, _ address: String, in text: [UInt8]) {
   let circle = Circle(centre: Coordinate(latitudeDegrees: 48, longitudeDegrees: 11), radiusMetres: 1000)
   do throws(GeocodingError) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The requests of a client of gpsd. The first byte of the input is the length of the pieces in which the others come; in one
-// piece they have the same replies. The replies stay within the limit of a client that does not read.
+// The requests of a client of gpsd. The first byte of the input is the length of the pieces in which the rest arrives;
+// in one piece it has the same replies. The replies stay within the limit of a client that does not read.
 import GPSDProtocol
 import ReceiverStream
 

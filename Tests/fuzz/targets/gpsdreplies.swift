@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The replies of a hostile gpsd to the request for a receiver's bytes. The first byte of the input is the length of the pieces in
-// which the others come; in one piece they have the same result. What is kept is bounded, a message for the user has no control
-// characters, and each request is one line.
+// which the rest arrives; in one piece it has the same result. The stored data is bounded, a message for the user has
+// no control characters, and each request is one line.
 import NetworkSources
 
 private struct Result: Equatable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The answers of a Nominatim server, and the addresses of requests with any text in them. A place has a coordinate, and the
-// radius of its box where the box is one; an address has no character that would end it.
+// radius of its box if the box is valid; an address has no character that would end it.
 import Geocoding
 import Positioning
 
@@ -20,7 +20,7 @@ func fuzzNominatim(_ input: [UInt8]) {
   requireClean(server.address(of: .forward(text, near: circle), language: text))
 }
 
-/// An address stands in quotes in a file of requests.
+/// An address is in quotes in curl's input.
 private func requireClean(_ address: String) {
   let isClean = address.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C }
   guard isClean else { fatalError("\(address) has a character that ends it") }

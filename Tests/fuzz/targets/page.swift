@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The requests of browsers, and of others, to the live page. The first byte of the input is the length of the pieces in which
-// the others come; in one piece they have the same reply. A reply, or the events of a page that does not read, stay bounded.
+// the rest arrives; in one piece it has the same reply. A reply, and the events of a page that does not read, are
+// bounded.
 import LivePage
 import MonotonicTime
 

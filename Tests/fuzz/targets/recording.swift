@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Recordings. The first two bytes of the input are the place where the file is cut in two: records, the end of the last valid one
-// and the torn tail must not depend on it. What is valid is a recording with the same records.
+// Recordings. The first two bytes of the input are the position where the file is split in two: records, the end of the
+// last valid one and the torn tail must not depend on it. The valid part is a recording with the same records.
 import ReceiverStream
 import Recording
 

@@ -14,7 +14,7 @@ func fuzzService(_ input: [UInt8]) {
   var splitter = MessageSplitter(maximumBytes: 65_536)
   splitter.append(input.span.extracting(1...))
   while let parsed = try? splitter.next({ text in
-    // What is read without the values of JSON is what these have.
+    // A text that is read without JSON values has the same content as with them.
     if let message = ServiceMessage(locationText: text) {
       guard let json = try? JSON(parsing: text), message == (try? json.decode()) else { fatalError("\(message)") }
     }
@@ -77,7 +77,7 @@ private struct FuzzedProgram {
     check(ServiceUpdate.self) { try JSON(encoding: update) }
   }
 
-  /// What is sent can be written, read and understood.
+  /// Every sent message can be written, read and decoded.
   private func check<Value: Decodable>(_ type: Value.Type, _ encoded: () throws -> JSON) {
     guard let json = try? encoded() else { fatalError("a message of the service cannot be encoded") }
     var text: [UInt8] = []

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A session whose receiver replies with any bytes, in virtual time. The first byte of the input chooses the settings; then come
-// pieces: their length, the pause before them, whether they are the payload of a frame with a right checksum, and their bytes.
-// Whatever arrives, the session sends a bounded number of bytes, its deadlines pass, and its end comes within five minutes.
+// pieces: their length, the pause before them, whether they are the payload of a frame with a correct checksum, and
+// their bytes. For any input the session sends a bounded number of bytes, its deadlines advance, and it ends within
+// five minutes.
 import MonotonicTime
 import Receiver
 import ReceiverStream
@@ -40,13 +41,13 @@ private struct FuzzedHost: ~Copyable {
     perform()
   }
 
-  /// Performs the actions; nothing is behind them.
+  /// Performs the actions, without any effect.
   private mutating func perform() {
     while let action = session.nextAction() {
       if case .send(let bytes) = action { sent += bytes.count }
     }
     let seconds = Int((now.nanoseconds - opened.nanoseconds) / 1_000_000_000)
-    // A session that is asked nothing sends a few requests a second at most.
+    // A session without commands sends at most a few requests per second.
     guard sent <= 200_000 + seconds * 20_000 else { fatalError("\(sent) bytes are sent in \(seconds) s") }
   }
 
@@ -55,7 +56,7 @@ private struct FuzzedHost: ~Copyable {
     perform()
   }
 
-  /// Lets time pass, with a call at each deadline.
+  /// Advances the time, with a call at each deadline.
   mutating func pass(_ length: Milliseconds) {
     let end = now + length
     var rounds = 0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// SPARTN frames: the encoder must write a frame that was found again, byte for byte, from the values that were read.
+// SPARTN frames: the encoder must reproduce a found frame, byte for byte, from the values that were read.
 import SPARTN
 
 func fuzzSPARTN(_ input: [UInt8]) {
@@ -13,7 +13,7 @@ func fuzzSPARTN(_ input: [UInt8]) {
   }
 }
 
-/// The input with correct checks, which a fuzzer does not find by itself.
+/// The input with correct checks, which a fuzzer does not find on its own.
 private func repaired(_ input: [UInt8]) -> [UInt8] {
   guard input.count >= SPARTNFrame.shortest else { return [] }
   var bytes = input

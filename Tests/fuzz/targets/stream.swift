@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Frames of the mixed stream, SPARTN among them, fed in two pieces: the place of the cut must not change the frames.
+// Frames of the mixed stream, including SPARTN, fed in two pieces: the position of the split must not change the
+// frames.
 import ReceiverStream
 
 func fuzzStream(_ input: [UInt8]) {
@@ -18,7 +19,7 @@ func fuzzStream(_ input: [UInt8]) {
 private struct StreamResult: Equatable {
   var counters = StreamCounters()
   var frameBytes: UInt64 = 0
-  /// Kind, place and length of each frame.
+  /// Kind, position and length of each frame.
   var frames: [UInt64] = []
 
   init(_ pieces: [[UInt8]]) {

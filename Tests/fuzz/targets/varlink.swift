@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Both ends of a Varlink connection with the same bytes, in pieces. What waits is bounded, a failure is the last event, and
-// every value that is read can be written and read again.
+// Both ends of a Varlink connection with the same bytes, in pieces. Queues are bounded, a failure is the last event,
+// and every value that is read can be written and read again.
 import Varlink
 
 func fuzzVarlink(_ input: [UInt8]) {
@@ -38,7 +38,7 @@ func fuzzVarlink(_ input: [UInt8]) {
       case .failed: failures |= 2
       }
     }
-    // The longest answer is the description of an interface.
+    // The longest reply is the description of an interface.
     guard server.outputBytesWaiting < limits.outputBytes + 8192 else { fatalError("\(server.outputBytesWaiting) wait") }
     server.didWrite(min(server.outputBytesWaiting, size))
   }
@@ -62,7 +62,7 @@ private func requireRoundTrip(_ json: JSON) {
   guard (try? JSON(encoding: Tree(json: json)))?["json"] != nil else { fatalError("\(json) cannot be encoded") }
 }
 
-/// A tree as a type of its own would encode it.
+/// A tree, encoded like a custom type.
 private struct Tree: Encodable {
   let json: JSON
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// `unsafe`: the pointers given to the C library are valid for the length of the call.
+// `unsafe`: the pointers given to the C library are valid during the call.
 import Glibc
 
 enum Console {

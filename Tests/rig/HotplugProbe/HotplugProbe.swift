@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A program for the rigs: serves one receiver over every unplug and replug, and writes a line for each event.
+// A program for the rigs: serves one receiver through every unplug and replug, and writes a line for each event.
 //
 //     HotplugProbe [--device PATH] [--baud N] [--low-latency] [--source udev|kernel|polling]
 //

@@ -4,7 +4,7 @@ import Receiver
 import ReceiverStream
 import SerialPort
 
-/// An open port, and the events that were printed of it.
+/// An open port, and the events that were printed about it.
 struct OpenLine: ~Copyable {
   let port: SerialPort
   private var listener: Listener
@@ -27,11 +27,11 @@ struct OpenLine: ~Copyable {
 
   var deadline: Instant? { Instant.earlier(listener.deadline, nextRead) }
 
-  /// Reads the bytes that are there; false at the end of the port.
+  /// Reads the available bytes; false at the end of the port.
   mutating func read(_ buffer: inout [UInt8], at now: Instant) -> Bool {
     do {
       var span = buffer.mutableSpan
-      // Bytes have no invalid bit patterns.
+      // Safe: bytes have no invalid bit patterns.
       var bytes = unsafe span.mutableBytes
       guard case .bytes(let count) = try port.read(into: &bytes) else { return true }
       if !hasBytes { Console.write("bytes \(port.path)") }
@@ -75,7 +75,7 @@ struct OpenLine: ~Copyable {
         Console.write("break \(port.path)")
       case "write":
         let poll: [UInt8] = [0xb5, 0x62, 0x0a, 0x04, 0, 0, 0x0e, 0x34]  // UBX-MON-VER, the poll
-        // Bytes have no padding.
+        // Safe: bytes have no padding.
         let count = try unsafe port.write(poll.span.bytes)
         Console.write("wrote \(port.path) \(count)")
       default: break
@@ -94,7 +94,7 @@ struct OpenLine: ~Copyable {
 
   private func perform(_ action: Listener.Action) {
     switch action {
-    // A rate that the hardware does not have is passed over.
+    // A rate that the hardware does not support is skipped.
     case .setRate(let rate), .poll(let rate): try? port.setBaudRate(rate)
     case .found(let rate): Console.write("found \(port.path) \(rate)")
     case .none, .adviseOnSilence, .pollOther: break

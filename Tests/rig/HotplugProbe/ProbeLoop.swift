@@ -124,7 +124,7 @@ struct ProbeLoop: ~Copyable {
   private mutating func readCommands() throws {
     var bytes = [UInt8](repeating: 0, count: 256)
     var elements = bytes.mutableSpan
-    // Bytes have no invalid bit patterns.
+    // Safe: bytes have no invalid bit patterns.
     var span = unsafe elements.mutableBytes
     let result = try input.read(into: &span)
     switch result {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Serves the receivers that its arguments name in one process and one thread until it gets SIGTERM, and prints then how many
-// epochs each one sent. Tests/peers/many_receivers.py measures it.
+// Serves the receivers that its arguments name in one process and one thread until it gets SIGTERM, and then prints the
+// number of epochs of each. Tests/peers/many_receivers.py measures it.
 import EventLoop
 import MonotonicTime
 import Receiver

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Standard output and the environment. `unsafe`: the pointers given to the C library are valid for the length of the call.
+/// Standard output and the environment. `unsafe`: the pointers given to the C library are valid during the call.
 import Glibc
 
 enum Console {

@@ -5,8 +5,8 @@ import ReceiverStream
 import Synchronization
 
 /// A program that changes its stored state without a pause: each change follows the acknowledgement of the last one.
-/// `kills.py` kills it. It prints the values that it finds at its start, each change that it begins, and each one that is
-/// acknowledged as stored.
+/// `kills.py` kills it. It prints the values that it finds at its start, each change that it starts, and each change
+/// that is acknowledged as stored.
 ///
 ///     found|begin|stored region ID GENERATION      GENERATION is the radius; 0: not monitored
 ///     found|begin|stored visits 0|1
@@ -23,7 +23,7 @@ struct StateStoreWriter {
   }
 }
 
-/// The client. It handles its events on a thread of its own, and checks before each one whether it is still current.
+/// The client. It handles its events on a separate thread, and checks before each one whether it is still current.
 private final class Client: LocationServiceClient, @unchecked Sendable {
   private let service: InProcessLocationService
   private let book: AuthorizationStore
@@ -115,7 +115,7 @@ private final class Client: LocationServiceClient, @unchecked Sendable {
     wakeup.signal()
   }
 
-  /// Handles the events, without end.
+  /// Handles the events forever.
   func deliverEvents() -> Never {
     while true {
       wakeup.wait()

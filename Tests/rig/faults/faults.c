@@ -2,10 +2,10 @@
 
 // Makes one call of a program into the C library fail: preloaded (ld.so(8), LD_PRELOAD) into programs that are linked dynamically.
 //
-// It counts the calls that the program's own code, Swift's module Glibc and libudev make; calls of the language's runtime and
-// of the C library itself pass. A call is named by its place: the return addresses of the program's functions on the stack,
-// which the debug build keeps by frame pointers. One place is the same in each run, while the number of a call among all
-// depends on timing.
+// It counts the calls that the program's own code, Swift's module Glibc and libudev make; calls from the language's
+// runtime and from within the C library are not counted. A call is identified by its location: the return addresses of
+// the program's functions on the stack, which the debug build keeps by frame pointers. The location is the same in each
+// run, while the number of a call among all calls depends on timing.
 //
 // FAULT_FILE   a file of the size of `struct record`, which the driver reads: the places, and what was injected
 // FAULT_CALL   the name of the call that fails, FAULT_PLACE its place in hexadecimal, FAULT_TURN its turn there (from 1;
@@ -109,7 +109,7 @@ __attribute__((constructor)) static void begin(void) {
   record = memory;
 }
 
-// Whether this call is to fail: the errno, -1 for a short one, 0 otherwise.
+// Whether this call must fail: the errno, -1 for a short one, 0 otherwise.
 static int decide(const char *call, int descriptor, uintptr_t *frame) {
   if (!record) return 0;
   uintptr_t address = frame[1];
@@ -119,7 +119,7 @@ static int decide(const char *call, int descriptor, uintptr_t *frame) {
   int count = 0;
   uint64_t hash = 14695981039346656037u;
   for (const char *letter = call; *letter; letter++) hash = (hash ^ (uint8_t)*letter) * 1099511628211u;
-  // Frames lie above each other; 64 kB is far above the largest.
+  // Frames are at increasing addresses; 64 kB is far above the largest frame.
   for (int step = 0; step < 32 && count < FRAMES; step++) {
     range = range_of(address);
     if (range) {
@@ -178,7 +178,7 @@ static int decide(const char *call, int descriptor, uintptr_t *frame) {
     return real arguments; \
   }
 
-// A call that moves `size` bytes, of which one is moved if it is to be short.
+// A call that moves `size` bytes, only one of which is moved if it must be short.
 #define TRANSFER(name, parameters, arguments, descriptor, size) \
   ssize_t name parameters { \
     REAL(name); \
@@ -214,7 +214,7 @@ ssize_t sendto(int file, const void *bytes, size_t size, int flags, __CONST_SOCK
   return real(file, bytes, size, flags, address, length);
 }
 
-// The descriptor is gone also after an error (close(2)).
+// The descriptor is closed even after an error (close(2)).
 int close(int file) {
   REAL(close);
   int error = decide("close", file, FRAME);

@@ -52,7 +52,7 @@ static long makes_socket(int family, int type, int protocol) {
   return made;
 }
 
-// Runs an attack in a process of its own, because it changes the process; returns its result, with errno.
+// Runs an attack in a separate process, because it changes the process; returns its result, with errno.
 static long apart(long (*attack)(const char *), const char *argument) {
   int *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) exit(71);

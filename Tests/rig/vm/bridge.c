@@ -44,7 +44,7 @@ static void write_receiver(const uint8_t *bytes, int count) {
   if (count > 1 && write(terminal, bytes, count) != count) perror("bridge: terminal");
 }
 
-// A receiver that is not read for 1.5 s writes nothing more until it is read again.
+// A receiver that is not read for 1.5 s stops writing until it is read again.
 static void fill_stream(void) {
   if (seconds() > last_read + 1) stream_count = 0;
   uint8_t more[longest_stream];
@@ -54,7 +54,7 @@ static void fill_stream(void) {
   stream_count += count;
 }
 
-// The accelerometer lies on its back: 1 g upwards, 12 bits at 2 g in the upper ones of each pair.
+// The accelerometer lies on its back: 1 g upwards, 12 bits at 2 g in the upper bits of each pair of bytes.
 static uint8_t sensor[256];
 static int sensor_register, is_interrupting;
 
@@ -83,7 +83,7 @@ static void write_sensor(const uint8_t *bytes, int count) {
   }
 }
 
-// A knock along x; it raises the interrupt if that of the slope is enabled.
+// A knock along x; it raises the interrupt if the slope interrupt is enabled.
 static void shake(void) {
   set_axis(0, 600);
   sensor[0x0B] = 0x01;

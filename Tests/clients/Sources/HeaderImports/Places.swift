@@ -6,7 +6,7 @@ import CoreLocation.CLPlacemark
 
 import typealias CoreLocation.CLGeocodeCompletionHandler
 
-/// A geocoder behind a protocol, as programs have it for their tests.
+/// A geocoder behind a protocol, as programs define it for their tests.
 protocol Geocoding {
   func reverseGeocodeLocation(_ location: CLLocation, completionHandler: @escaping CLGeocodeCompletionHandler)
   func cancelGeocode()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Significant changes and visits, both started from one manager; headings where there is a compass.
+// Significant changes and visits, both started from one manager; headings if there is a compass.
 import CoreLocation
 
 final class Journal: NSObject, CLLocationManagerDelegate {

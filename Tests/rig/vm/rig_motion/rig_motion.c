@@ -11,7 +11,7 @@ static int address = 0x18;
 module_param(address, int, 0444);
 static char *type = "bma255";
 module_param(type, charp, 0444);
-// The number of the line among all of the kernel's.
+// The number of the line among all lines of the kernel.
 static int gpio;
 module_param(gpio, int, 0444);
 
