@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
 
-/// What is compared of gpsd's TPV objects.
+/// The compared members of gpsd's TPV objects.
 struct TPV: Decodable {
   var mode: Int?
   var time: String?
@@ -14,7 +14,7 @@ struct TPV: Decodable {
   var climb: Double?
   var velD: Double?
 
-  /// The last TPV of each time in gpsd's output or ours; every other line is passed over.
+  /// The last TPV of each time in gpsd's output or ours; all other lines are ignored.
   static func epochs(_ lines: [UInt8]) -> [String: TPV] {
     let start = Array(#"{"class":"TPV""#.utf8)
     let decoder = JSONDecoder()
@@ -29,10 +29,10 @@ struct TPV: Decodable {
     return epochs
   }
 
-  /// Whether all that gpsd gives is given here too, and near enough.
+  /// Whether all of gpsd's values are present here too, within the tolerance.
   func agrees(with reference: TPV) -> Bool {
     let isMoving = reference.speed ?? 0 >= 0.5
-    // gpsd computes a climb from heights where a receiver says none; that is not asked for.
+    // gpsd computes a climb from heights if the receiver does not send one; this is not required here.
     let isClimbAsked = climb != nil || reference.velD != nil
     return mode == reference.mode
       && isNear(lat, reference.lat, 2e-7) && isNear(lon, reference.lon, 2e-7)

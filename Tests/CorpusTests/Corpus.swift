@@ -7,10 +7,10 @@ extension Tag {
   @Tag static var corpus: Self
 }
 
-/// The recorded logs: the folder that SEXTANT_CORPUS names, else `shared/corpus` beside the checkout.
+/// The recorded logs: the folder that SEXTANT_CORPUS names, otherwise `shared/corpus` next to the checkout.
 ///
-/// Where the logs are missing the tests are skipped, so that they do not fail on a clone that never had them; a build
-/// server says CI=true, and there they fail.
+/// If the logs are missing the tests are skipped, so that they do not fail on a clone that never had them; on a build
+/// server, with CI=true, they fail.
 enum Corpus {
   static let environment = ProcessInfo.processInfo.environment
 
@@ -25,7 +25,7 @@ enum Corpus {
   static var isThere: Bool { !logs.isEmpty }
   static var isWanted: Bool { isThere || isRequired }
 
-  /// The names of the logs that have gpsd's output beside them.
+  /// The names of the logs for which gpsd's output exists.
   static let logs: [String] = {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder + "/gpsd")) ?? []
     return names.filter { $0.hasSuffix(".log") }.sorted()

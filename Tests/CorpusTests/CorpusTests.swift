@@ -4,13 +4,13 @@ import ReceiverStream
 import TestSupport
 import Testing
 
-/// All that becomes of a log.
+/// All results of decoding a log.
 struct Decoding: Equatable {
   var lines: [UInt8] = []
   var counters = StreamCounters()
   var offsets: [UInt64] = []
 
-  /// The log arrives in pieces of the lengths that `next` gives.
+  /// The log arrives in pieces of the lengths that `next` returns.
   init(_ bytes: [UInt8], pieces next: () -> Int) {
     var stream = FrameStream()
     var assembler = EpochAssembler()

@@ -2,8 +2,8 @@
 import FoundationEssentials
 import TestSupport
 
-/// A recorded dialogue with a real receiver: what both sides sent, with times. The format is that of `dialogues/README.md`
-/// in the corpus.
+/// A recorded dialogue with a real receiver: what both sides sent, with times. `dialogues/README.md` in the corpus
+/// describes the format.
 struct Dialogue {
   /// A line of the recording.
   struct Line {
@@ -65,12 +65,12 @@ struct Dialogue {
     return nil
   }
 
-  /// Whether the receiver sent sentences by itself.
+  /// Whether the receiver sent unrequested sentences.
   var hasSentences: Bool {
     events.contains { if case .received(.sentence) = $0 { true } else { false } }
       || lines.contains { $0.leftOut.map { !$0.contains("-") } ?? false }
   }
-  /// Whether it sent navigation messages by itself.
+  /// Whether it sent unrequested navigation messages.
   var hasNavigationMessages: Bool { lines.contains { $0.leftOut?.hasPrefix("NAV-") ?? false } }
 }
 
@@ -86,7 +86,7 @@ extension Corpus {
   }()
 }
 
-/// A part of what was received.
+/// A part of the received bytes.
 enum Piece: Equatable {
   /// A UBX message: class and id, payload.
   case message(UInt16, [UInt8])
@@ -95,11 +95,11 @@ enum Piece: Equatable {
   case garbage([UInt8])
 }
 
-/// Cuts received bytes into pieces; a message may arrive in several parts.
+/// Splits received bytes into messages; a message may arrive in several parts.
 struct Pieces {
   private var pending: [UInt8] = []
 
-  /// Adds bytes, and returns what is complete.
+  /// Adds bytes, and returns the complete messages.
   mutating func take(_ bytes: [UInt8]) -> [Piece] {
     pending += bytes
     return cut(isEnd: false)
@@ -129,7 +129,7 @@ struct Pieces {
           continue
         }
       } else if pending[at] == UInt8(ascii: "$") {
-        // Bytes that are read at a wrong rate have this one too: a sentence has printable characters alone.
+        // Bytes that are read at a wrong rate contain this one too: a sentence has only printable characters.
         let end = pending[at...].firstIndex { $0 != 13 && !(0x20...0x7E).contains($0) }
         if let end, pending[end] == 10 {
           flush()
@@ -167,7 +167,7 @@ enum Event {
   }
 }
 
-/// The kind of a reply; none is silence.
+/// The kind of a reply; the absence of a reply is silence.
 enum ReplyKind: String, CaseIterable {
   /// The message of the request's class and id.
   case record
@@ -216,8 +216,8 @@ struct RecordedRequest {
     return list
   }
 
-  /// The kinds for a host that follows a change of the rate at once: the recorded hosts followed later, and read the head of
-  /// the acknowledgement, or all of it, at the old rate.
+  /// The kinds for a host that follows a change of the rate at once: the recorded hosts followed later, and read the
+  /// beginning of the acknowledgement, or all of it, at the old rate.
   var kindsInTime: Set<ReplyKind> { changesRate && kinds.contains(.damaged) ? [.acknowledged] : kinds }
 }
 

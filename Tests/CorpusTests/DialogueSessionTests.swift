@@ -8,7 +8,7 @@ import Testing
 
 @testable import Receiver
 
-/// The session at receivers that reply as recorded.
+/// The session with receivers that reply as recorded.
 @Suite("Sessions at recorded receivers", .tags(.corpus), .enabled(if: Corpus.isWanted, "needs the recorded dialogues"))
 struct DialogueSessionTests {
   private struct Silent: HostMachine {
@@ -23,7 +23,7 @@ struct DialogueSessionTests {
     (try? Dialogue(name)).map { SimulatorReplay.model(of: $0) != nil } ?? false
   }
 
-  /// The words of a recorded MON-VER: the value of a key, and the hardware version.
+  /// The texts of a recorded MON-VER: the value of a key, and the hardware version.
   private static func words(_ payload: [UInt8], _ key: String) -> String? {
     stride(from: 40, through: payload.count - 30, by: 30).map { at in
       String(decoding: payload[at..<at + 30].prefix { $0 != 0 }, as: UTF8.self)
@@ -59,7 +59,7 @@ struct DialogueSessionTests {
     }
   }
 
-  /// A full line lets through short replies alone; the rate is then raised in the language of the receiver.
+  /// A saturated line only carries short replies; the rate is then raised with the receiver's protocol.
   @Test("The language of a receiver is known from its recorded replies", arguments: identified)
   func language(name: String) throws {
     let dialogue = try Dialogue(name)
@@ -91,7 +91,8 @@ struct DialogueSessionTests {
     static func bytes(_ number: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) } }
   }
 
-  /// What other makers' receivers sent is not evidence of a u-blox receiver, and their replies are none of its.
+  /// Messages of other makers' receivers are not evidence of a u-blox receiver, and their replies do not count as
+  /// replies of one.
   @Test(
     "A receiver of another make is not taken for a u-blox one",
     arguments: Corpus.dialogues.filter { name in DialogueDifference.withoutModel.contains { name.hasPrefix($0) } })
@@ -124,7 +125,7 @@ struct WrongRateTests {
     let head = UARTResampling.receive(Array("$GNRMC".utf8), sentAt: Self.sender, readAt: Self.reader).bytes
     #expect(head.count > 12)
     #expect(Array(recorded.prefix(head.count)) == head)
-    // A sentence without a fix is known to the letter; the last byte depends on the next character.
+    // A sentence without a fix is known exactly; the last byte depends on the next character.
     let sentence = UARTResampling.receive(Array("$GNVTG,,,,,,,,,N".utf8), sentAt: Self.sender, readAt: Self.reader)
     #expect(sentence.errors > 10 && sentence.bytes.count > 40)
     #expect(recorded.indices.contains { recorded[$0...].starts(with: sentence.bytes.dropLast(2)) })

@@ -3,7 +3,7 @@ import ReceiverSimulator
 import TestSupport
 import Testing
 
-/// A request to which the simulator replies otherwise than the recorded receiver, with the reason.
+/// A request to which the simulator replies differently from the recorded receiver, with the reason.
 struct DialogueDifference {
   var recording: String
   /// The number of the request, from 0 on.
@@ -12,7 +12,7 @@ struct DialogueDifference {
   var simulated: Set<ReplyKind>
   var reason: String
 
-  /// All that is left.
+  /// All remaining requests.
   static let all: [DialogueDifference] = [
     DialogueDifference(
       recording: "ublox-LEA-M8T/read-gnss-and-pulse", request: 2, recorded: [.record],

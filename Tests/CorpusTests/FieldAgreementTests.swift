@@ -10,9 +10,9 @@ import Testing
 import TrackFormats
 import Varlink
 
-/// What each command and a client of gpsd's protocol show of an input of `corpus/field`.
+/// The output of each command, and of a client of gpsd's protocol, for an input of `corpus/field`.
 private struct Shown {
-  /// The times of the TPV, nil without one, and the modes.
+  /// The times of the TPV, nil if there is none, and the modes.
   struct TPVs {
     var times: [String?] = []
     var modes: [Int] = []
@@ -103,7 +103,7 @@ enum FieldInput {
     }
   }
 
-  /// Gives the pieces to the machine that reads a receiver's line.
+  /// Passes the pieces to the state machine that reads a receiver's line.
   static func play(
     _ pieces: [Piece], _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
   ) throws {

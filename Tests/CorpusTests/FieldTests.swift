@@ -6,7 +6,7 @@ import RecordingReport
 import TestSupport
 import Testing
 
-/// What becomes of an input that shows a fault of public reports (`corpus/field`).
+/// The results for an input that reproduces a publicly reported fault (`corpus/field`).
 private struct FieldCase {
   struct Seen {
     var fix: Fix

@@ -4,8 +4,8 @@ import MonotonicTime
 import TestSupport
 
 /// A receiver that replies as a recorded one did: to the requests of its recording with the recorded messages after the
-/// recorded times, to other configuration messages with ACK-NAK, to other polls not at all. A UBX message or a sentence comes
-/// each second.
+/// recorded times, to other configuration messages with ACK-NAK, and not at all to other polls. It sends a UBX message
+/// or a sentence every second.
 struct RecordedReceiver: HostLine {
   var hostRate: UInt32
   private let requests: [RecordedRequest]
@@ -13,7 +13,7 @@ struct RecordedReceiver: HostLine {
   private let epoch: [UInt8]
   /// The values of items that the recording shows.
   private var items: [UInt32: [UInt8]] = [:]
-  /// The requests that the recording has a reply to, as they were received.
+  /// The received requests that have a reply in the recording.
   private(set) var answered: [UInt16] = []
   private var now = Instant.zero
   private var second: UInt64 = 0

@@ -17,8 +17,8 @@ private struct IndependentReport {
   var cep95 = 0.0
   var height95: Double?
 
-  /// An epoch is a TPV object, or several in a row with the same time, of which the last one counts. Objects without a time
-  /// are epochs too: some receivers never send one.
+  /// An epoch is a TPV object, or several consecutive ones with the same time, of which the last is used. Objects
+  /// without a time are epochs too: some receivers never send one.
   init(_ objects: [TPV]) {
     var list: [TPV] = []
     for object in objects {
@@ -56,7 +56,7 @@ private struct IndependentReport {
     height95 = Self.quantile(heights.map { abs($0 - meanHeight) }, 0.95)
   }
 
-  /// The smallest value that so many values do not exceed.
+  /// The smallest value that this number of values does not exceed.
   private static func quantile(_ values: [Double], _ share: Double) -> Double {
     values.sorted()[Int((Double(values.count) * share).rounded(.up)) - 1]
   }
@@ -72,7 +72,7 @@ private struct IndependentReport {
 }
 
 extension TPV {
-  /// The TPV objects of gpsd's output or ours, in their order; every other line is passed over.
+  /// The TPV objects of gpsd's output or ours, in their order; all other lines are ignored.
   fileprivate static func sequence(_ lines: [UInt8]) -> [TPV] {
     let start = Array(#"{"class":"TPV""#.utf8)
     let decoder = JSONDecoder()

@@ -5,10 +5,10 @@ import ReceiverSimulator
 import TestSupport
 import UBX
 
-/// Sends the requests of a recorded dialogue to a simulated receiver, in virtual time: at the recorded times, but not before
-/// the replies that the host had received by then.
+/// Sends the requests of a recorded dialogue to a simulated receiver, in virtual time: at the recorded times, but only
+/// after the replies that the host had received by then.
 struct SimulatorReplay {
-  /// The recorded state cannot be set at the simulator.
+  /// The recorded state cannot be set in the simulator.
   struct Unreachable: Error { var request: UInt16 }
 
   private let dialogue: Dialogue
@@ -18,10 +18,10 @@ struct SimulatorReplay {
   private var events: [Event] = []
   private let isUSB: Bool
 
-  /// The longest wait for a reply that the real receiver had sent.
+  /// The longest wait for a reply that the real receiver sent.
   private static let patience = Milliseconds(3000)
 
-  /// The simulated model of the recorded receiver, by its MON-VER; nil without one.
+  /// The simulated model of the recorded receiver, from its MON-VER; nil if there is none.
   static func model(of dialogue: Dialogue) -> ReceiverModel? {
     guard let version = dialogue.first(0x0A04), let receiver = ReceiverDescription(monVER: version) else { return nil }
     return switch receiver.generation {
@@ -54,7 +54,7 @@ struct SimulatorReplay {
       run(to: max(now, base + Milliseconds(seconds: one.seconds)))
       let before = now
       wait(for: RecordedRequest.list(dialogue.events(before: index)))
-      // The host waits longer for the simulator: everything else is later too.
+      // The host waits longer for the simulator: everything else is delayed too.
       base += Milliseconds(now.milliseconds(since: before))
       events += Event.sent(one.bytes, changesRate: one.rate != nil)
       line.send(one.bytes, at: now)
@@ -85,7 +85,7 @@ struct SimulatorReplay {
     run(to: now + Milliseconds(2000))
   }
 
-  /// Sends a message that has to be acknowledged.
+  /// Sends a message that must be acknowledged.
   private mutating func request(_ identity: UInt16, _ payload: [UInt8]) throws {
     events = [.sent(identity, payload, changesRate: false)]
     line.send(Wire.ubx(UInt8(identity >> 8), UInt8(identity & 0xFF), payload), at: now)
@@ -95,7 +95,8 @@ struct SimulatorReplay {
     }
   }
 
-  /// Advances to the beginning of an epoch if the recording begins with one, else to a quiet moment. Returns the time.
+  /// Advances to the beginning of an epoch if the recording begins with one, otherwise to a quiet moment. Returns the
+  /// time.
   private mutating func begin() -> Instant {
     let startsWithEpoch = dialogue.lines.first?.isSent == false
     let second = 1_000_000_000 * (now.nanoseconds / 1_000_000_000 + 1)

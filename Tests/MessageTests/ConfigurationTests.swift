@@ -86,7 +86,7 @@ struct ConfigurationTests {
     #expect(!isComplete)
   }
 
-  /// The pairs that are decoded from a frame with these.
+  /// The pairs decoded from a frame with these pairs.
   private func pairs(valset: [ConfigurationPair]) throws -> [ConfigurationPair] {
     var memory = [UInt8](repeating: 0, count: 64)
     var count = 0

@@ -6,8 +6,8 @@ import ReceiverStream
 import UBX
 import WireBytes
 
-// `Span.bytes` and `mutableBytes` are unsafe for types with bytes that no value fills. `UInt8` has none, which is the
-// reason for every `unsafe` in these tests.
+// `Span.bytes` and `mutableBytes` are unsafe for types with bytes that no value fills. `UInt8` has no such bytes, so
+// every `unsafe` in these tests is safe.
 extension Array where Element == UInt8 {
   /// The elements as bytes.
   var raw: RawSpan {

@@ -62,7 +62,7 @@ struct ContentTests {
     #expect(bare.content == RMC())
   }
 
-  /// As the interface descriptions of u-blox's receivers have them, and SkyTraq's.
+  /// From the interface descriptions of u-blox and SkyTraq.
   @Test(
     "A receiver's sentence comes out as it went in, with its leading zeros",
     arguments: [

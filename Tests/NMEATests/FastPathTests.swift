@@ -4,7 +4,7 @@ import Testing
 
 @testable import NMEA
 
-/// The fast paths, which nearly all sentences and fields take, must give the same results as the slow paths.
+/// The fast paths, which nearly all sentences and fields use, must give the same results as the slow paths.
 @Suite("Fast paths and slow paths")
 struct FastPathTests {
   private static let contents = [
@@ -24,7 +24,7 @@ struct FastPathTests {
     var found = 0
     for turn in 0..<20_000 {
       var bytes = Wire.nmea(Self.contents[turn % Self.contents.count])
-      // Half of them as a computer writes them, without the CR.
+      // Half of them are in the form of files from a computer, without the CR.
       if turn / Self.contents.count % 2 == 1 { bytes.remove(at: bytes.count - 2) }
       let length = bytes.count
       bytes += ascii(String(repeating: "$GP,*\r\n", count: 13))
@@ -111,7 +111,7 @@ struct FastPathTests {
     for turn in 0..<20_000 {
       let choice = UInt64(turn % 2 == 0 ? 10 : words.count)
       let mode = ["1", "2", "3", "", "0", "4", "03"][Int(random.next() % 7)]
-      // Sentences that end early, and those with fields behind the satellites.
+      // Sentences that end early, and sentences with fields after the satellites.
       let fields = (0..<Int(random.next() % 18)).map { _ in words[Int(random.next() % choice)] }
       let text = "GNGSA,A" + ([mode] + fields).map { "," + $0 }.joined()
       let bytes = Wire.nmea(text)
@@ -164,7 +164,7 @@ struct FastPathTests {
     }
   }
 
-  /// A GSA is the same, and rejected the same, as one field after the other.
+  /// A GSA gives the same values and rejections as when read field by field.
   private func expectGSAOnSlowPath(_ text: String) {
     let bytes = Wire.nmea(text)
     guard let sentence = Sentence(bytes.raw) else {
@@ -179,7 +179,7 @@ struct FastPathTests {
     #expect(rejected == reader.rejected, "\(text)")
   }
 
-  /// The same of a GSV.
+  /// The same for a GSV.
   private func expectGSVOnSlowPath(_ text: String) {
     let bytes = Wire.nmea(text)
     guard let sentence = Sentence(bytes.raw) else {
@@ -212,7 +212,7 @@ struct FastPathTests {
 }
 
 extension GSA {
-  /// The fields of the sentence, each number for itself.
+  /// The fields of the sentence, read one number at a time.
   fileprivate mutating func fieldsOnSlowPath(_ reader: inout FieldReader) {
     reader.character("", &operationMode)
     reader.integer("", &fixMode, 1...3)
@@ -225,7 +225,7 @@ extension GSA {
 }
 
 extension GSV {
-  /// The fields of the sentence, each number for itself.
+  /// The fields of the sentence, read one number at a time.
   fileprivate mutating func fieldsOnSlowPath(_ reader: inout FieldReader) {
     reader.integer("", &sentences, 0...99)
     reader.integer("", &number, 0...99)

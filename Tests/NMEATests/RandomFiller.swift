@@ -3,7 +3,7 @@ import NMEA
 import TestSupport
 
 /// Fills any sentence with random values that can be written: a visitor like the reader and the writer, so that a new
-/// type of sentence needs no test code of its own.
+/// type of sentence does not need its own test code.
 struct RandomFiller: FieldVisitor {
   var random: SeededRandomNumberGenerator
 
@@ -70,12 +70,12 @@ struct RandomFiller: FieldVisitor {
   mutating func text(_ name: StaticString, _ value: inout ShortText?) {
     guard !isAbsent() else { return }
     var text = ShortText()
-    // Now and then a character that a sentence reserves, or of none.
+    // Occasionally a character that is reserved, or not allowed in a sentence.
     for _ in 0..<random.int(1...15) { text.append(random.oneIn(8) ? random.byte() : UInt8(random.int(65...90))) }
     value = text
   }
 
-  // Where text of any length stands is not the same in what is written and in what is read.
+  // The positions of text of any length differ between the written and the read value.
   mutating func text(_ name: StaticString, _ value: inout TextRange?) { value = nil }
 
   mutating func blocks(of size: Int, have: Int, most: Int) -> Int { random.int(0...most) }
@@ -97,7 +97,7 @@ extension SentenceContent {
   }
 }
 
-/// What a sentence says, and how many of its fields could not be taken; nil when its frame is not right.
+/// The content of a sentence, and the number of rejected fields; nil if its frame is invalid.
 func decoded<Content: SentenceContent>(_: Content.Type, _ bytes: [UInt8]) -> (content: Content, rejected: Int)? {
   guard let sentence = Sentence(bytes.raw) else { return nil }
   var rejected = 0
@@ -105,7 +105,7 @@ func decoded<Content: SentenceContent>(_: Content.Type, _ bytes: [UInt8]) -> (co
   return (content, rejected)
 }
 
-/// As above, of a sentence without `$` and checksum.
+/// As above, for a sentence without `$` and checksum.
 func decoded<Content: SentenceContent>(_ type: Content.Type, _ content: String) -> (content: Content, rejected: Int)? {
   decoded(type, Wire.nmea(content))
 }

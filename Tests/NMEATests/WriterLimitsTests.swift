@@ -3,7 +3,7 @@ import NMEA
 import TestSupport
 import Testing
 
-/// Fills a sentence with the longest that each field can be written as.
+/// Fills a sentence with the longest written form of each field.
 private struct LongestFiller: FieldVisitor {
   mutating func time(_ name: StaticString, _ value: inout TimeOfDay?) {
     value = TimeOfDay(hour: 23, minute: 59, second: 60, nanosecond: 999_999_999, fractionDigits: 9)

@@ -130,7 +130,7 @@ struct BurstTests {
       #expect(
         found.first?.time.map { $0.nanosecondsOfDay / 1_000_000 % 1000 } == thousandths, "\(milliseconds) at \(place)")
     }
-    // Hundredths of a fast receiver are epochs of their own.
+    // Hundredths of a second of a fast receiver are separate epochs.
     #expect(epochs(["00", "01", "02", "03"].map { rmc("101112.\($0)") }).count == 4)
   }
 
@@ -217,7 +217,7 @@ struct BurstTests {
       playback.receive("HEHDT,\(second).0,T")
       playback.idle()
     }
-    // Before the order is known, the heading may be a late one of the epoch before.
+    // Before the order is known, the heading may be a late one of the previous epoch.
     #expect(playback.fixes.map(\.headingDegrees) == [nil, nil, nil, nil, nil, 16])
   }
 

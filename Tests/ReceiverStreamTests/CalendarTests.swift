@@ -96,7 +96,7 @@ struct CalendarTests {
   @Test("A live stream begins in the middle of an epoch: its first fix has the computer's date, a recording's has none")
   func fragment() {
     for (isLive, expected) in [(true, UTCTime(2025, 12, 8, 23, 59, 59)), (false, nil)] {
-      // Just after midnight, the rest of the epoch before it.
+      // Just after midnight, the rest of the preceding epoch.
       var playback = Playback(reference: UTCTime(2025, 12, 9, 0, 0, 1), isLive: isLive)
       playback.receive(gga("235959"))
       playback.receive(rmc("000000", date: "091225"))

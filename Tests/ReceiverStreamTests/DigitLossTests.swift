@@ -3,7 +3,7 @@ import ReceiverStream
 import TestSupport
 import Testing
 
-/// Sentences that lost two equal characters: their checksum does not show it.
+/// Sentences that lost two equal characters, which their checksum does not detect.
 @Suite("Positions that lost digits on the line")
 struct DigitLossTests {
   private func rmc(_ second: Int, _ latitude: String, _ longitude: String, speed: String = "0.5") -> String {
@@ -14,7 +14,7 @@ struct DigitLossTests {
     "GPGGA,1011\(second),\(latitude),N,\(longitude),E,1,08,1.0,499.6,M,48.0,M,,"
   }
 
-  /// A longitude of 11° 36.42600′ after each loss of two equal characters that leaves it readable.
+  /// A longitude of 11° 36.42600′ after each loss of two equal characters after which it is still readable.
   static let damaged = Set(pairs(of: "01136.42600")).sorted()
 
   private static func pairs(of text: String) -> [String] {

@@ -362,7 +362,7 @@ struct SkyTests {
     let orders = [[gsa3D] + gsv, gsv + [gsa3D], [gsv[0], gsa3D, gsv[1]]]
     for order in orders {
       var playback = Playback()
-      // The used satellites of the epoch before are cleared.
+      // The used satellites of the previous epoch are cleared.
       playback.receive(rmc("101111"), "GPGSA,A,3,14,30,02,,,,,,,,,,1.8,1.0,1.5", gsv[0], gsv[1])
       playback.receive(rmc("101112"))
       for sentence in order { playback.receive(sentence) }

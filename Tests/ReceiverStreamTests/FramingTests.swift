@@ -22,7 +22,7 @@ struct Outcome: Equatable {
   var counters = StreamCounters()
   var offset: UInt64 = 0
 
-  /// Feeds the bytes in pieces with the lengths that `next` gives.
+  /// Feeds the bytes in pieces with the lengths that `next` returns.
   init(_ bytes: [UInt8], pieces next: () -> Int) {
     var stream = FrameStream()
     var at = 0

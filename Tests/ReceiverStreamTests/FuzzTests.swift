@@ -137,7 +137,7 @@ struct FuzzTests {
 }
 
 extension Fix {
-  /// Returns the value that violates the assembler's bounds; nil without a violation.
+  /// Returns the value that violates the assembler's bounds; nil if there is none.
   var complaint: String? {
     if abs(latitudeDegrees ?? 0) > 90 || abs(longitudeDegrees ?? 0) > 180 { return "position of \(self)" }
     for angle in [courseDegrees, headingDegrees, magneticHeadingDegrees] where !(0...360).contains(angle ?? 0) {

@@ -33,7 +33,7 @@ struct DilutionTests {
     #expect(isClose(Dilutions(of: sky.span), horizontal, horizontal, (4 * third).squareRoot(), third.squareRoot()))
   }
 
-  /// Computed with another program, in double precision, by the inverse of GᵀG with pivoting.
+  /// Computed with another program, in double precision, from the inverse of GᵀG with pivoting.
   private static let eight: [(Int8, Int16)] = [
     (0, 83), (40, 83), (17, 210), (55, 301), (9, 12), (71, 140), (33, 266), (-3, 45),
   ]
@@ -118,7 +118,7 @@ struct EarthCentredTests {
     let expected = SIMD3(-2.565_895_628_326_741_6, -4.098_176_734_250_813, 1.367_891_472_076_296_5)
     fix.velocityMetresPerSecond = SIMD3(3, -4, 0.5)
     #expect(distance(fix.earthCentredMetresPerSecond, expected) < 1e-12)
-    // The same motion as speed, course and climb. Without the climb it is not known.
+    // The same motion as speed, course and climb. Without the climb it is unknown.
     fix.velocityMetresPerSecond = nil
     (fix.speedMetresPerSecond, fix.courseDegrees) = (5, 306.869_897_645_844)
     #expect(fix.earthCentredMetresPerSecond == nil)

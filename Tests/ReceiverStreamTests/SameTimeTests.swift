@@ -192,7 +192,7 @@ struct SameTimeTests {
       }
     }
     var playback = Playback()
-    // GPS − UTC is 18 s: the week begins at 23:59:42 UTC.
+    // GPS − UTC is 18 s: the week starts at 23:59:42 UTC.
     playback.receive(second(604_798_000, (13, 40)), second(604_799_000), second(0), second(1000))
     playback.finish()
     #expect(playback.fixes.map(\.time) == (40...43).map { UTCTime(2025, 12, 13, 23, 59, $0) })

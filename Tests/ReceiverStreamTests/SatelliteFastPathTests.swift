@@ -10,12 +10,12 @@ import Testing
 @Suite("Satellites on the fast path and on the slow path")
 struct SatelliteFastPathTests {
   private static let talkers = ["GP", "GP", "GN", "GN", "GL", "GA", "GB", "BD", "GQ", "QZ", "GI", "II", "XX"]
-  /// Manufacturers with proprietary sentences whose names begin like a talker.
+  /// Manufacturers with proprietary sentences whose names start like a talker.
   private static let manufacturers = ["PQ", "PA"]
   private static let surprises = ascii("$*,A0.-\r\n ") + [0x7F, 0x80]
 
-  /// The same sentence on the slow path: the fast path takes no number of more than three digits. The first field of a GSA is a
-  /// character and stays as it is.
+  /// The same sentence on the slow path: the fast path does not accept numbers of more than three digits. The first
+  /// field of a GSA is a character and is unchanged.
   private static func padded(_ line: String) -> String {
     guard line.contains("GSA,") || line.contains("GSV,") else { return line }
     let fields = line.split(separator: ",", omittingEmptySubsequences: false)
@@ -173,7 +173,7 @@ struct SatelliteFastPathTests {
     return "\(talker)GSA," + fields.joined(separator: ",")
   }
 
-  /// A GSV in the same way. Satellites occur more than once, as those with several signals do.
+  /// A GSV in the same way. Satellites occur more than once, like satellites with several signals.
   private func gsv(_ random: inout SeededRandomNumberGenerator, isProper: Bool = false) -> String {
     let talker = random.element(of: Self.talkers + (isProper ? [] : Self.manufacturers))
     let base = random.element(of: [0, 0, 0, 64, 64, 192, 300, 400])

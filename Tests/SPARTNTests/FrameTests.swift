@@ -4,8 +4,8 @@ import Testing
 
 @testable import SPARTN
 
-/// Corrections as they were broadcast, encrypted: from the tests of u-blox' ubxlib (three messages of orbits and
-/// clocks, one of areas) and of pyspartn (the last).
+/// Broadcast corrections, encrypted: from the tests of u-blox' ubxlib (three messages of orbits and clocks, one of
+/// areas) and of pyspartn (the last).
 private let corrections = [
   """
   73 00 16 69 08 BF 33 D0 78 6C 2D 48 2A 18 F0 C0 3E 1D 9C 37 7E 9A 5E E8 39 C6 0E BD DE A9 7D 43 B9 17 96 C7 04 AF \
@@ -26,7 +26,7 @@ private let corrections = [
 
 @Suite("SPARTN frames")
 struct FrameTests {
-  /// How a header is to look, for a random frame of each kind.
+  /// The requested header for a random frame of each kind.
   private func header(_ random: inout SeededRandomNumberGenerator, _ check: MessageCheck) -> SPARTNHeader {
     let seconds = random.int(0...0xFFFF_FFFF)
     return SPARTNHeader(
@@ -48,7 +48,7 @@ struct FrameTests {
     }
   }
 
-  /// What a frame says.
+  /// The content of a frame.
   private struct Content: Equatable {
     var header: SPARTNHeader
     var payload: [UInt8]
@@ -58,7 +58,7 @@ struct FrameTests {
   private func read(_ bytes: [UInt8]) -> Content? {
     guard let frame = SPARTNFrame(bytes.raw) else { return nil }
     var header = frame.header
-    // What the frame says of itself without its header must be the same.
+    // The content of the frame without its header must be the same.
     header.messageType = UInt8(frame.messageType)
     header.subtype = UInt8(frame.subtype)
     return Content(header: header, payload: array(frame.payload), authentication: array(frame.authentication))
@@ -68,7 +68,8 @@ struct FrameTests {
     SPARTNFrame.scan(bytes.raw, from: offset)
   }
 
-  /// The results that ubxlib's tests state for the same characters; that of CRC-24 is RFC 4880's code, started at 0.
+  /// The results that ubxlib's tests state for the same characters; the result of CRC-24 is from RFC 4880's code, with
+  /// start value 0.
   @Test("The checks of known characters")
   func knownChecks() {
     let text = ascii("ubxlib forever")
@@ -77,7 +78,8 @@ struct FrameTests {
     #expect(text.reduce(0) { headerCheck($0, $1) } == 0xA)
   }
 
-  /// The check values of the catalogue of parametrised CRC algorithms: SMBUS, XMODEM, LTE-A started at 0 and BZIP2.
+  /// The check values of the catalogue of parametrised CRC algorithms: SMBUS, XMODEM, LTE-A with start value 0, and
+  /// BZIP2.
   @Test("The checks of 123456789")
   func catalogue() {
     let digits = ascii("123456789")

@@ -130,7 +130,7 @@ private func time(_ year: Int, _ month: Int, _ day: Int, _ seconds: Int64) -> UT
     let week = (utc.nanosecondsSince1970 / World.second - Day.gpsEpoch.since1970 * 86_400 + 18) % 604_800
     let endOfEpoch = Wire.ubx(0x01, 0x61, little(UInt32(week) * 1000))
     _ = receipts.receive(endOfEpoch.raw, at: Instant(nanoseconds: 7), secondsPerByte: 0, utc: nil)
-    // The messages of another second do not move it.
+    // The messages of another second do not change it.
     _ = receipts.receive(endOfEpoch.raw, at: Instant(nanoseconds: 9), secondsPerByte: 0, utc: nil)
     #expect(receipts.firstByte(of: utc, leapSeconds: 18) == Instant(nanoseconds: 7))
     #expect(receipts.firstByte(of: utc, leapSeconds: 19) == nil)

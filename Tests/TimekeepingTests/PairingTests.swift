@@ -89,7 +89,7 @@ import Timekeeping
     var world = World()
     let period = Self.second / rate.hertz
     for index in 0..<30 as Range<Int64> {
-      // The delay wanders, by the number of satellites.
+      // The delay varies with the number of satellites.
       world.epoch(of: World.start + index * period, delay: delay * Self.millisecond + index % 7 * 1_000_000)
     }
     #expect(world.samples.count >= 2 && world.pulseSamples.isEmpty)
@@ -139,7 +139,7 @@ import Timekeeping
   @Test("a pulse in a gap between the possible seconds is refused")
   func phase() {
     var world = World()
-    // Messages come 80 ms after the second, so a pulse 150 ms after it was before no second and after none.
+    // Messages come 80 ms after the second, so a pulse 150 ms after it does not belong to any second.
     Self.serve(&world, 0..<20, phase: 150 * Self.millisecond)
     #expect(world.pulseSamples.isEmpty)
     #expect(world.reference.refusals[.phase, default: 0] > 10)

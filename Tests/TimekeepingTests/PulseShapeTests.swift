@@ -4,7 +4,7 @@ import Timekeeping
 
 @Suite("The on-time edge of a pulse")
 struct PulseShapeTests {
-  /// The edges of pulses of 100 ms that begin at whole seconds; times in milliseconds.
+  /// The edges of pulses of 100 ms that start at whole seconds; times in milliseconds.
   private func pulses(_ count: Int64, beginningWith first: PulseShape.Edge = .rising) -> [(PulseShape.Edge, Int64)] {
     (0..<count).flatMap { [(first, $0 * 1000), (first == .rising ? .falling : .rising, $0 * 1000 + 100)] }
   }
@@ -22,7 +22,7 @@ struct PulseShapeTests {
 
   @Test("At an inverted line the falling edge begins the short phase")
   func inverted() {
-    // The first rising edge, before both phases are known, is the one that is not on time.
+    // The first rising edge, before both phases are known, is not the on-time edge.
     #expect(onTime(pulses(5, beginningWith: .falling)) == [100, 1000, 2000, 3000, 4000])
   }
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Timekeeping
 
-/// A receiver and a computer in made-up time. Times are nanoseconds of true time, which counts every second.
+/// A receiver and a computer in virtual time. Times are nanoseconds of true time, which counts every second.
 struct World {
   /// True time and UTC are the same before a leap second.
   static let start: Int64 = 1_795_532_400 * 1_000_000_000
@@ -13,11 +13,11 @@ struct World {
 
   /// The raw clock's rate error, parts per million.
   var drift: Int64 = 0
-  /// What the system's clock is ahead of true time.
+  /// The amount by which the system's clock is ahead of true time.
   var systemAhead: Int64 = 0
-  /// The instant of an inserted second: that of 23:59:60; nil without one.
+  /// The instant of an inserted second, 23:59:60; nil if there is none.
   var insertion: Int64?
-  /// The instant of a deleted second: that of 00:00:00, right after 23:59:58.
+  /// The instant of a deleted second: 00:00:00, right after 23:59:58.
   var deletion: Int64?
   var reference = ClockReference()
   var samples: [(sample: TimeSample, at: Int64)] = []
@@ -29,7 +29,7 @@ struct World {
       system: UTCTime(nanosecondsSince1970: time + systemAhead))
   }
 
-  /// What a receiver sends as the time, in POSIX' seconds.
+  /// The time that a receiver sends, in POSIX seconds.
   func utc(at time: Int64) -> UTCTime {
     var posix = time
     if let insertion, time >= insertion + Self.second { posix -= Self.second }

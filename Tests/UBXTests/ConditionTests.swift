@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import UBX
 
-/// Layouts of one class and id are told apart by bytes and lengths; a writer writes its own.
+/// Bytes and lengths distinguish layouts of the same class and id; a writer writes its own.
 @Suite("A writer that sets nothing writes its own message")
 struct ConditionTests {
   @Test("Every message that has a condition is recognised as itself")
@@ -27,7 +27,7 @@ struct ConditionTests {
     check(AidAOPPoll.self) { AidAOPPoll.encode(into: &$0) { _ in } }
     check(AidALP.self) { AidALP.encode(into: &$0) { _ in } }
     check(AidALPAck.self) { AidALPAck.encode(into: &$0) { _ in } }
-    // No byte and no length tells the two apart: the first is found.
+    // Neither bytes nor length distinguish the two: the first is found.
     check(AidALPEnd.self, orRather: AidALPAck.layout) { AidALPEnd.encode(into: &$0) { _ in } }
     check(CfgPRT_DDC.self) { CfgPRT_DDC.encode(into: &$0) { _ in } }
     check(CfgPRT_USB.self) { CfgPRT_USB.encode(into: &$0) { _ in } }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import UBX
 
-/// A payload that a layout fits, with everything random that the layout leaves open.
+/// A payload that a layout fits, with random values where the layout permits any.
 struct RandomPayload {
   var bytes: [UInt8] = []
   private var counts: [(name: String, value: Int)] = []

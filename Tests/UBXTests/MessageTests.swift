@@ -8,7 +8,7 @@ func payload(_ write: (inout MutableRawSpan) -> Int) -> [UInt8] {
   payload(of: written(room: 9000, write)) ?? []
 }
 
-/// The payload of a frame; nil when the bytes are none.
+/// The payload of a frame; nil if the bytes are not a frame.
 func payload(of bytes: [UInt8]) -> [UInt8]? {
   guard let frame = UBXFrame(bytes.raw) else { return nil }
   return array(frame.payload)
@@ -174,7 +174,7 @@ struct MessageTests {
   func zeroed() {
     var buffer = [UInt8](repeating: 0xAA, count: 200)
     var elements = buffer.mutableSpan
-    // Bytes have no invalid bit patterns.
+    // Safe: bytes have no invalid bit patterns.
     var span = unsafe elements.mutableBytes
     let count = NavPVT.encode(into: &span) { $0.iTOW(1) }
     #expect(Array(buffer[..<count]) == Wire.ubx(1, 7, [1] + [UInt8](repeating: 0, count: 91)))
