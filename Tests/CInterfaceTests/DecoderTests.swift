@@ -7,7 +7,7 @@ import UBX
 
 @testable import CInterface
 
-/// What a C program gets from a decoder.
+/// The results that a C program gets from a decoder.
 final class CProgram {
   struct Report: Equatable {
     var time: Int64
@@ -196,7 +196,7 @@ struct CDecoderTests {
     #expect(sextant_decoder_init(memory.baseAddress, size, nil) == nil)
   }
 
-  /// Memory that no decoder uses is lost on a microcontroller. With pointers of four bytes a decoder is smaller.
+  /// Memory that no decoder uses is wasted on a microcontroller. With pointers of four bytes a decoder is smaller.
   @Test("The memory of a decoder is as large as it needs, with less than 256 bytes to spare")
   func size() {
     let spare = Int(SEXTANT_DECODER_BASE_BYTES) - MemoryLayout<CInterface.Decoder>.size
@@ -215,7 +215,7 @@ struct CDecoderTests {
     expected.feed(Self.epochs)
     expected.idle()
     #expect(program.frames == expected.frames && program.reports == expected.reports && program.reports.count >= 3)
-    // The beginning of a frame without whole ones behind it is kept.
+    // The beginning of a frame is kept if no whole frames follow it.
     let split = CProgram()
     split.feed(Array(Self.epochs[..<20]))
     split.idle()

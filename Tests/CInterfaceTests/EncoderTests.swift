@@ -65,7 +65,7 @@ struct CEncoderTests {
       #expect(Int(item.size) == expected.type.size)
       var byKey = sextant_configuration_item()
       #expect(sextant_configuration_item_with_key(expected.id, &byKey) && byKey.name == item.name)
-      // One unit of the wire is the same value on both ways.
+      // One unit of the wire is the same value in both directions.
       let one = ConfigurationPair(id: expected.id, bits: 1).value(of: expected)
       #expect(sextant_configuration_value_in_unit(&item, 1) == one)
       var value = sextant_configuration_value()

@@ -91,7 +91,7 @@ struct ServiceClientTests {
           version: "0.2.0", uptime: 1.5, programs: 2,
           receivers: [["/dev/\"a\"", "ä😀\t", "awake", nil, nil], ["sim:walk", nil, "off", nil, "3D"]])
       ])
-    // The call has ended: another one is accepted.
+    // The call has ended, so another one is accepted.
     #expect(sextant_client_get_status(scene.client) == SEXTANT_CLIENT_OK)
   }
 

@@ -22,7 +22,7 @@ final class ServiceScene {
   private var listener: Int32 = -1
   private var service: Int32 = -1
 
-  /// A client that is not connected.
+  /// An unconnected client.
   init(message: Int = 4096) throws {
     folder = try TemporaryFolder()
     let size = Int(SEXTANT_CLIENT_BASE_BYTES) + message
@@ -65,7 +65,7 @@ final class ServiceScene {
     return result
   }
 
-  /// What the client has sent, without its NUL.
+  /// The bytes that the client has sent, without the NUL.
   func request() -> String {
     var bytes = [UInt8](repeating: 0, count: 512)
     let count = recv(service, &bytes, bytes.count, Int32(MSG_DONTWAIT))

@@ -3,7 +3,7 @@ import EventLoop
 import Foundation
 import Testing
 
-/// The program `sextant`, which is built beside the tests, without the variables that name a receiver.
+/// The program `sextant`, which is built with the tests, without the variables that name a receiver.
 enum CommandProgram {
   struct Result {
     var code: Int32
@@ -16,7 +16,7 @@ enum CommandProgram {
   /// - Parameters:
   ///   - words: the command line.
   ///   - folder: a folder of the test, for state and output.
-  ///   - input: a file for standard input; nil for none.
+  ///   - input: a file for standard input; nil if there is none.
   ///   - variables: further variables of the environment.
   static func run(
     _ words: [String], in folder: String, input: String? = nil, variables: [String: String] = [:]
@@ -37,7 +37,7 @@ enum CommandProgram {
     let redirected = ["/bin/sh", "-c", redirection, "sh", input ?? "/dev/null", output, errors]
     let assignments = environment.map { "\($0)=\($1)" }
     let child = try ChildProcess("/usr/bin/env", ["-i"] + assignments + redirected + [program] + words)
-    // Its output is in the file: the pipe only ends.
+    // Its output is in the file; the pipe only reports the end.
     #expect(child.readToEnd(limit: 0) == [])
     // Bytes of a receiver are not text.
     return Result(

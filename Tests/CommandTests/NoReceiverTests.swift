@@ -19,7 +19,7 @@ struct NoReceiverTests {
     var opensReceiver = true
   }
 
-  /// The rows of each command and subcommand; FOLDER stands for a folder of the test.
+  /// The rows of each command and subcommand; FOLDER is replaced with a folder of the test.
   private static let rows: [String: [Row]] = [
     "devices": [Row(words: ["--json"], code: 0, opensReceiver: false)],
     "probe": [Row(words: [], code: 69), Row(words: ["--json", "--read-only"], code: 69)],
@@ -35,7 +35,7 @@ struct NoReceiverTests {
     "authorize deny": [Row(words: ["/bin/true"], code: 0, opensReceiver: false)],
     "authorize reset": [Row(words: ["--all"], code: 0, opensReceiver: false)],
     "authorize services": [Row(words: ["on"], code: 0, opensReceiver: false)],
-    // They write the policy of the machine.
+    // These commands write the policy of the machine.
     "authorize restrict": [], "authorize unrestrict": [],
     "configure": [
       Row(words: ["show", "--json"], code: 69), Row(words: ["get", "rate"], code: 69),
@@ -69,18 +69,18 @@ struct NoReceiverTests {
       Row(words: ["status", "--json"], code: 69), Row(words: ["start"], code: 69), Row(words: ["status"], code: 69),
       Row(words: ["retrieve"], code: 69),
     ],
-    // The simulator itself, and measurements that name their simulated days.
+    // The simulator, and measurements that name their simulated days.
     "simulate": [Row(words: ["--seconds", "0.2"], code: 0, opensReceiver: false)],
     "bench": [],
     // It waits for a receiver, as sextantd does.
     "serve": [],
-    // It is a client of the location service and opens none.
+    // It is a client of the location service and does not open a receiver.
     "uplink": [],
     "status": [Row(words: ["--json"], code: 69, opensReceiver: false)],
     "time": [Row(words: ["--json"], code: 69, opensReceiver: false)],
   ]
 
-  /// A command without subcommands, as the program describes it.
+  /// A command without subcommands, from the program's description.
   private struct Leaf {
     var path: String
     var options: Set<String>

@@ -17,7 +17,7 @@ struct ProgramNameTests {
   @Test("An executable whose Info.plist has no bundle identifier is known by its name")
   func withoutIdentifier() throws {
     #expect(try ProgramName.ofExecutable("/a/hike") { $0 == "/a/hike.plist" ? Self.unnamed : nil } == "hike")
-    // The list of the program's own name replaces the one that it shares with others.
+    // The list named after the program replaces the one that it shares with others.
     #expect(
       try ProgramName.ofExecutable("/a/hike") {
         $0 == "/a/hike.plist" ? Self.unnamed : $0 == "/a/Info.plist" ? Self.named : nil

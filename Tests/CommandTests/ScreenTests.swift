@@ -19,8 +19,8 @@ struct ScreenTests {
 
   private static func seconds(_ seconds: UInt64) -> Instant { Instant(nanoseconds: seconds * 1_000_000_000) }
 
-  /// A screen after ten epochs of the simulator; the last ones have a position. Its device has wide, combining and control
-  /// characters.
+  /// A screen after ten epochs of the simulator; the last ones have a position. The name of its device has wide,
+  /// combining and control characters.
   private func screen(
     _ capabilities: ScreenCapabilities = .all, device: String = "/dev/gnss0", keys: [ScreenKey] = []
   ) -> Screen {

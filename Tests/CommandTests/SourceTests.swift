@@ -70,7 +70,7 @@ struct SourceTests {
     let bridge = port("/dev/ttyUSB0", vendorID: 0x0403, productID: 0x6001)
     #expect(try choice() == nil)
     #expect(try choice(DeviceEvent(.added, arduino)) == nil)
-    // Between two rounds a receiver may come and go.
+    // Between two rounds a receiver may be connected and removed.
     #expect(try choice(DeviceEvent(.added, receiver), DeviceEvent(.removed, receiver)) == nil)
     #expect(try choice(DeviceEvent(.removed, arduino)) == nil)
     #expect(try choice(DeviceEvent(.added, bridge), DeviceEvent(.added, receiver)) == .device("/dev/ttyACM1"))

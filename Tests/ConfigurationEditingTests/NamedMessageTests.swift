@@ -93,7 +93,8 @@ struct NamedMessageTests {
     var random = Random(state: seed)
     var count = 0
     for layout in MessageLayout.all where layout.directions.contains(where: { $0 == .input }) {
-      // CFG-VALSET and its like are written with items. AID-ALP of one byte is decoded as the message of the receiver.
+      // CFG-VALSET and similar messages are written with items. AID-ALP of one byte is decoded as the message of the
+      // receiver.
       if [0x068A, 0x068C, 0x0B50].contains(layout.identity.key) { continue }
       let payload = try random.payload(of: layout)
       let words = try Self.words(layout.identity, payload)
@@ -106,7 +107,7 @@ struct NamedMessageTests {
     #expect(count > 80)
   }
 
-  /// The fields of a message as the decoder prints them, as words of a command line.
+  /// The fields of a message in the decoder's form, as words of a command line.
   private static func words(_ identity: MessageIdentity, _ payload: [UInt8]) throws -> [String] {
     let frame = Command(identity, payload, answer: .none).bytes
     var stream = FrameStream()

@@ -53,7 +53,7 @@ struct ScriptDialogueTests {
     #expect(dialogue.script.outcomes == [.silent, .silent, .silent])
   }
 
-  /// A script that a lying receiver never lets end.
+  /// A script that never ends because the receiver reports wrong values.
   private struct Endless: ReceiverScript {
     func next() -> Command? { .poll(.cfgRATE) }
     mutating func receive(_ outcome: Outcome) {}

@@ -49,7 +49,7 @@ struct SettingWordTests {
     #expect(message.contains(cure), "\(message)")
   }
 
-  /// The search for similar names took hours for such a line.
+  /// The search for similar names once took hours for such a line.
   @Test("A line of a megabyte is refused without a search for similar names")
   func longName() {
     let name = String(repeating: "CFG-RATE-", count: 100_000)

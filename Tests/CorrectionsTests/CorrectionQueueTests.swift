@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The queue of corrections")
 struct CorrectionsTests {
-  /// A frame of this message number.
+  /// A frame with this message number.
   private func frame(_ number: Int, _ length: Int = 20, mark: UInt8 = 0) -> [UInt8] {
     var payload = [UInt8](repeating: mark, count: length)
     payload[0] = UInt8(number >> 4)

@@ -5,13 +5,13 @@ import Testing
 
 @testable import Corrections
 
-/// Casters and other sources in virtual time: what each of them does follows from its host's name, and every second of a working
-/// stream brings corrections.
+/// Casters and other sources in virtual time: the behaviour of each follows from its host's name, and a working stream
+/// sends corrections every second.
 private struct Casters {
-  /// What a source does with a connection.
+  /// The behaviour of a source on a connection.
   enum Behaviour {
     case works
-    /// It cannot be connected to.
+    /// The connection fails.
     case isDown
     /// It grants the stream and sends nothing.
     case isSilent
@@ -118,7 +118,7 @@ struct CorrectionSelectionTests {
     #expect(casters.attempts.map(\.at) == [0, 145_000])
     #expect(casters.selection.source?.name == Self.two)
     #expect(casters.reports.dropFirst().first == "one:1/M: has sent nothing for 45 s; trying again")
-    // A working source is kept; when it fails, the order counts again.
+    // A working source is kept; when it fails, the order applies again.
     casters.behaviour[Self.one] = .works
     casters.run(to: 400)
     #expect(casters.attempts.count == 2)
@@ -171,7 +171,7 @@ struct CorrectionSelectionTests {
     selection.set(needed: false, at: .zero + Milliseconds(500))
     #expect(selection.nextAction() == .disconnect)
     #expect(selection.nextAction() == nil && selection.deadline == nil && selection.state == .off)
-    // Demands that come and go do not reach the caster more than once a second.
+    // Intermittent demands do not reach the caster more than once a second.
     selection.set(needed: true, at: .zero + Milliseconds(600))
     #expect(selection.nextAction() == nil)
     #expect(selection.deadline == .zero + Milliseconds(1500))
@@ -250,7 +250,7 @@ struct CorrectionSelectionTests {
     #expect(casters.attempts.map(\.source.name) == [Self.one, "a:5/M", "a:5/N", "b:2101/M"])
     #expect(casters.selection.state == .flowing)
     #expect(casters.selection.source?.address == "ntrip://b:2101/M")
-    // Another host does not get the password.
+    // The password is not sent to another host.
     #expect(casters.attempts.map { $0.source.namesPassword } == [true, false, false, false])
     chain["b:2101/M"] = moved("http://one:1/M")
     casters = Casters(["ntrip://me:secret@one:1/M"], chain)

@@ -63,7 +63,7 @@ struct PrivateFolderTests {
           == "\(link): it is a symbolic link in a state folder; remove it, or name another state folder with "
           + "SEXTANT_STATE_DIR")
     }
-    // A replaced file takes the place of the link.
+    // A replaced file replaces the link.
     try PrivateFile.replace(link, with: "text")
     #expect(try Syscalls.status(ofPath: link, ofLink: true).type == .regular)
     #expect(try UserFile.read(target) == "mine")
@@ -111,7 +111,7 @@ struct PrivateFolderTests {
         + "yours with SEXTANT_STATE_DIR")
     #expect(throws: FileError.self) { _ = try PrivateFile.read(path + "/file") }
     #expect(PrivateFile.names(in: path).isEmpty)
-    // The same on the way to a folder in it, unless the sticky bit keeps each user's entries apart.
+    // The same on the path to a folder in it, unless the sticky bit protects each user's entries.
     let below = #expect(throws: FileError.self) { try PrivateFile.replace(path + "/apps/file", with: "text") }
     #expect(below?.path == path && below?.errno == .notPermitted)
     try #require(unsafe chmod(path, 0o1777) == 0)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Files that the user names")
 struct UserFileTests {
-  /// Of the kind that stat(2) tells, links followed or not.
+  /// The type that stat(2) reports, with and without following links.
   private func kind(_ path: String, ofLink: Bool = false) -> NodeStatus.FileType? {
     (try? Syscalls.status(ofPath: path, ofLink: ofLink))?.type
   }
@@ -70,13 +70,13 @@ struct UserFileTests {
     let path = folder.path + "/file"
     try UserFile.replace(path, with: "old", permissions: 0o600)
     #expect(try Syscalls.status(ofPath: path).mode & 0o777 == 0o600)
-    // A reader that has the old file open goes on with the old text.
+    // A reader that has the old file open continues with the old text.
     let reader = try Syscalls.open(path, O_RDONLY)
     try UserFile.replace(path, with: "new, and longer")
     var buffer = [UInt8](repeating: 0, count: 16)
     let count = unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(reader.number, $0.baseAddress, $0.count) }
     #expect(buffer.prefix(count).elementsEqual("old".utf8))
-    // A folder stands where the temporary file would: nothing is written, and the file is as it was.
+    // A folder is in place of the temporary file: nothing is written, and the file is unchanged.
     try #require(unsafe mkdir("\(path).\(Syscalls.processID)", 0o700) == 0)
     #expect(throws: FileError.self) { try UserFile.replace(path, with: "newest") }
     #expect(try UserFile.read(path) == "new, and longer")
@@ -157,7 +157,7 @@ struct UserFileTests {
     try Syscalls.link("target", at: folder.path + "/link")
     try OutputFile(folder.path + "/link").removeIfNew()
     #expect(FileLookup.exists(folder.path + "/target"))
-    // Another file has taken its place.
+    // Another file has replaced it.
     let moved = try OutputFile(path)
     try OutputFile.rename(path, to: path + ".1")
     try UserFile.replace(path, with: "other")

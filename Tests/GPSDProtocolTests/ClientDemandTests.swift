@@ -19,7 +19,7 @@ struct ClientDemandTests {
       scene.client.began(scene.client.demand, at: at(0))
     }
 
-    /// Lets the time pass, and makes the searches that are due.
+    /// Advances the time, and performs the searches that are due.
     mutating func pass(to end: Double) {
       while let due = scene.client.deadline, due <= at(end) {
         let before = scene.client.demand
@@ -49,7 +49,7 @@ struct ClientDemandTests {
     var polling = Polling()
     for number in 1...10 { polling.poll(at: Double(number) * interval) }
     polling.pass(to: 100 * interval)
-    // The first with the watch, the second with the first poll, whose location is old.
+    // The first search is due to the watch, the second to the first poll, whose location is old.
     #expect(polling.searches.prefix(2) == [0, interval])
     let later = polling.searches.dropFirst(2)
     // The second poll has the location of the first one; from then on the next poll is expected.

@@ -11,7 +11,7 @@ import Varlink
 private let noon = UTCTime(day: Day(year: 2026, month: 11, day: 24)!, nanosecondsOfDay: 12 * 3_600_000_000_000)
 private let start = Instant.zero
 
-/// A client at a state with one receiver.
+/// A client of a state with one receiver.
 struct Scene {
   var state = GPSDState(release: "1.0")
   var client: GPSDClient
@@ -23,7 +23,7 @@ struct Scene {
     client = GPSDClient(kind, state)
   }
 
-  /// Takes the greeting away.
+  /// Removes the greeting.
   static func greeted() -> Scene {
     var scene = Scene()
     _ = scene.read()
@@ -33,7 +33,7 @@ struct Scene {
   mutating func send(_ bytes: [UInt8]) { events += client.receive(bytes.span, state, at: noon) }
   mutating func send(_ text: String) { send(Array(text.utf8)) }
 
-  /// What the client reads.
+  /// The text that the client reads.
   mutating func read() -> String {
     let bytes = waiting
     client.didWrite(bytes.count)

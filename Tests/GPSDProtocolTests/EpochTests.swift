@@ -65,7 +65,7 @@ struct EpochTests {
     let sky = try #require(found.last { $0["class"] == "SKY" })
     #expect(sky["nSat"] == 6)
     #expect(state.devices[0].driver == .nmea)
-    // What was reported is what is polled.
+    // The reported objects are also the polled ones.
     let poll = try objects(state.poll(at: UTCTime(nanosecondsSince1970: 0)))[0]
     #expect(poll["tpv"] == .array([tpv]))
     #expect(poll["sky"] == .array([sky]))

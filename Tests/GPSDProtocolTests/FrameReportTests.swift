@@ -25,7 +25,7 @@ private func corrections(_ digits: String) throws -> [JSON] {
   return try reports.map { try JSON(parsing: $0.dropLast(2)) }
 }
 
-// The objects are those of Debian's `gpsdecode -j` (gpsd 3.22) for the same frames.
+// The objects equal the output of Debian's `gpsdecode -j` (gpsd 3.22) for the same frames.
 @Suite("Reports of single frames")
 struct FrameReportTests {
   @Test("A sentence is a line that ends with CR and LF, another frame a line of digits")

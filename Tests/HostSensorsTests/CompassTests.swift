@@ -53,7 +53,7 @@ struct CompassTests {
     #expect(compass.receive(field: SIMD3(300, 20, -44), acceleration: nil, at: .zero)?.accuracyDegrees == -1)
   }
 
-  /// Turns a device with a field of its own about all its axes, ten measurements a second.
+  /// Turns a device with its own field about all its axes, with ten measurements per second.
   private func turnAround(_ compass: inout Compass, from seconds: Double = 0, noise: Double = 0) -> CompassReading? {
     var last: CompassReading?
     var shake = 0.0

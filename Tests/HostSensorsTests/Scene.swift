@@ -7,7 +7,7 @@ import MonotonicTime
 let northMicrotesla = 21.0
 let downMicrotesla = 44.0
 
-/// The attitude of a device: its heading, then raised by its top, then tilted to its right.
+/// The attitude of a device: its heading, then its top is raised, then it is tilted to its right.
 struct Pose {
   var heading = 0.0
   var pitch = 0.0

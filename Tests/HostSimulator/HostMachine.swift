@@ -8,21 +8,21 @@ import ReceiverStream
 
 /// The part of a simulated host above the session: the machine under test, or a record of the session's output.
 ///
-/// A machine is a value, as the session is. It implements the events that it uses; the others do nothing.
+/// A machine is a value, like the session. It implements the events that it uses; the defaults do nothing.
 public protocol HostMachine {
-  /// When `wake` is due; nil for never.
+  /// The time at which `wake` is due; nil if never.
   var deadline: Instant? { get }
-  /// Performs what is due.
+  /// Performs the actions that are due.
   mutating func wake(at now: Instant)
-  /// Takes the report of an epoch.
+  /// Handles the report of an epoch.
   mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant)
-  /// Takes an action of the session, before the host performs it.
+  /// Handles an action of the session, before the host performs it.
   mutating func receive(_ action: SessionAction, from session: borrowing ReceiverSession, at now: Instant)
-  /// Takes the loss of the line, after the last actions of its session.
+  /// Handles the loss of the line, after the last actions of its session.
   mutating func lineLost(at now: Instant)
-  /// Takes a wake-up of the host by bytes or by a deadline.
+  /// Handles a wake-up of the host, caused by bytes or a deadline.
   mutating func hostWoke(at now: Instant)
-  /// Performs the outputs of the machine. Returns its commands for the host; nil without an output.
+  /// Performs the outputs of the machine. Returns its commands for the host; nil if there is no output.
   mutating func commands(at now: Instant) -> [HostCommand]?
 }
 
@@ -39,14 +39,14 @@ extension HostMachine {
 /// A command of a machine.
 public enum HostCommand {
   case receiver(ReceiverCommand)
-  /// End the session in order, and leave the line closed.
+  /// End the session normally, and leave the line closed.
   case finish
 }
 
 /// A machine that consists of a power coordinator and the user of its outputs.
 public protocol CoordinatedMachine: HostMachine {
   var coordinator: PowerCoordinator { get set }
-  /// Takes an output; the host performs a command itself.
+  /// Handles an output; the host performs commands itself.
   mutating func receive(_ output: CoordinatorOutput, at now: Instant)
 }
 

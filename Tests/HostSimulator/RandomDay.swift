@@ -29,7 +29,7 @@ public final class RandomDay {
     host.run(60)
   }
 
-  /// Runs an hour, and completes recoveries that have begun: the session is idle at the end.
+  /// Runs an hour, and completes recoveries that have started: the session is idle at the end.
   public func passHour() {
     let end = host.now + Milliseconds(3_600_000)
     while host.now < end {
@@ -64,7 +64,7 @@ public final class RandomDay {
   }
 }
 
-/// Compares fixes with the truth of a scenario that began at the instant zero.
+/// Compares fixes with the truth of a scenario that started at the instant zero.
 private struct PositionCheck: HostMachine {
   let scenario: Scenario
   private(set) var fixes = 0

@@ -30,12 +30,12 @@ public final class VirtualHost<Machine: HostMachine, Line: HostLine> {
   public var machine: Machine
   public var line: Line
   public private(set) var now: Instant
-  /// The settings of the next session; the host adds the memory of the session before.
+  /// The settings of the next session; the host adds the memory of the previous session.
   public var settings: SessionSettings
   /// UTC at the instant zero, seconds since 1970; nil if the computer's clock is not set.
   public var startUTCSeconds: Int64?
 
-  /// When the line was opened first.
+  /// The time at which the line was first opened.
   public private(set) var opened: Instant?
   /// The memory of the last session whose line was lost.
   public private(set) var memory: SessionMemory?
@@ -50,9 +50,9 @@ public final class VirtualHost<Machine: HostMachine, Line: HostLine> {
   public private(set) var killsAfter: Int?
 
   private var current: OpenSession?
-  /// The session in a wrapper, because an optional of the session itself cannot be borrowed through.
+  /// The session in a wrapper, because an optional of the session cannot be borrowed.
   private struct OpenSession: ~Copyable { var session: ReceiverSession }
-  /// When the line is opened, unless it is open; nil to leave it closed.
+  /// The time at which to open the line, unless it is open; nil to leave it closed.
   private var nextOpening: Instant?
   /// The number of rounds without a later event since time passed.
   private var rounds = 0
@@ -65,7 +65,7 @@ public final class VirtualHost<Machine: HostMachine, Line: HostLine> {
   ///   - line: The line. It is advanced to `now`, and its bytes until then are lost.
   ///   - settings: The settings of the session.
   ///   - startUTCSeconds: UTC at the instant zero, seconds since 1970; nil if the computer's clock is not set.
-  ///   - now: The instant at which the host begins.
+  ///   - now: The instant at which the host starts.
   public init(
     _ machine: Machine, _ line: Line, settings: SessionSettings = SessionSettings(intent: .serve, line: .serial),
     startUTCSeconds: Int64? = nil, at now: Instant = .zero
@@ -84,13 +84,13 @@ public final class VirtualHost<Machine: HostMachine, Line: HostLine> {
 
   // MARK: The session
 
-  /// Whether a session is at work.
+  /// Whether a session is running.
   public var isOpen: Bool { read { !$0.isEnded } ?? false }
 
-  /// Whether the receiver has its configuration, and takes commands.
+  /// Whether the receiver has its configuration, and accepts commands.
   public var isSteady: Bool { read { $0.isSteady } ?? false }
 
-  /// Returns a property of the session, or of the last one after its end; nil while the line is closed.
+  /// Returns a property of the session, or of the last session after its end; nil while the line is closed.
   public func read<Value>(_ body: (borrowing ReceiverSession) -> Value?) -> Value? {
     current == nil ? nil : body(current!.session)
   }
@@ -101,7 +101,7 @@ public final class VirtualHost<Machine: HostMachine, Line: HostLine> {
     _modify { yield &current!.session }
   }
 
-  /// Calls the session, and performs what follows; nil while the line is closed.
+  /// Calls the session, and performs the resulting actions; nil while the line is closed.
   @discardableResult
   public func withSession<Value>(_ body: (inout ReceiverSession) -> Value) -> Value? {
     guard current != nil else { return nil }
@@ -110,7 +110,7 @@ public final class VirtualHost<Machine: HostMachine, Line: HostLine> {
     return value
   }
 
-  /// Calls the machine, and performs what follows.
+  /// Calls the machine, and performs the resulting actions.
   public func withMachine(_ body: (inout Machine, Instant) -> Void) {
     body(&machine, now)
     work()
@@ -144,7 +144,7 @@ public final class VirtualHost<Machine: HostMachine, Line: HostLine> {
     }
   }
 
-  /// Ends the session in order. Returns the milliseconds that it took.
+  /// Ends the session normally. Returns the duration in milliseconds.
   @discardableResult
   public func finish(readingOrbitsFor limit: Milliseconds? = nil) -> UInt64 {
     let from = now
@@ -155,7 +155,7 @@ public final class VirtualHost<Machine: HostMachine, Line: HostLine> {
 
   // MARK: Faults of the host
 
-  /// Unplugs the host's side of the line; the receiver goes on.
+  /// Unplugs the host's side of the line; the receiver continues.
   public func unplug() {
     guard current != nil else { return }
     close { report, sky in machine.receive(report, sky, at: now) }
@@ -172,7 +172,7 @@ public final class VirtualHost<Machine: HostMachine, Line: HostLine> {
     nextOpening = now + gap
   }
 
-  /// Kills the process when the session has sent so many writes from now on.
+  /// Kills the process after this number of further writes of the session.
   public func kill(afterSending count: Int) {
     sent = 0
     killsAfter = count
@@ -194,7 +194,7 @@ public final class VirtualHost<Machine: HostMachine, Line: HostLine> {
 
   // MARK: Time
 
-  /// Lets time pass without work of the host. The bytes of the line are lost; a closed line is opened at the end.
+  /// Advances the time without work of the host. The bytes of the line are lost; a closed line is opened at the end.
   public func skip(to later: Instant) {
     now = later
     nextOpening = later
@@ -202,13 +202,13 @@ public final class VirtualHost<Machine: HostMachine, Line: HostLine> {
     _ = line.takeReceived()
   }
 
-  /// Lets time pass until `condition` holds, at most by `seconds`. Returns whether it current.
+  /// Advances the time until `condition` is true, at most by `seconds`. Returns whether it is true.
   @discardableResult
   public func run(_ seconds: Double, until condition: (VirtualHost) -> Bool = { _ in false }) -> Bool {
     run(to: now + Milliseconds(seconds: seconds), until: condition)
   }
 
-  /// Lets time pass until `condition` holds, at most to `end`. Returns whether it current.
+  /// Advances the time until `condition` is true, at most to `end`. Returns whether it is true.
   @discardableResult
   public func run(to end: Instant, until condition: (VirtualHost) -> Bool = { _ in false }) -> Bool {
     while now < end {
@@ -235,7 +235,7 @@ public final class VirtualHost<Machine: HostMachine, Line: HostLine> {
       machine.hostWoke(at: now)
       work()
     }
-    // Work that stays due at an instant must not stop the time.
+    // Work that remains due at an instant must not stop the time.
     if now == before, let again = deadline, again <= now { now += Milliseconds(1) }
   }
 
@@ -276,7 +276,7 @@ public final class VirtualHost<Machine: HostMachine, Line: HostLine> {
 
   // MARK: Actions
 
-  /// Works until neither the session nor the machine has an output.
+  /// Runs until neither the session nor the machine has an output.
   public func work() {
     for _ in 0..<64 {
       performActions()

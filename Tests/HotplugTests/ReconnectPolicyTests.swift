@@ -308,7 +308,7 @@ struct ReconnectPolicyTests {
       scene.hangUp()
       scene.pass(100)
     }
-    // 100 seconds: at most one opening in each five, apart from the first ones.
+    // 100 seconds: at most one opening every five seconds, apart from the first ones.
     #expect(scene.opened.count < 30)
     #expect(scene.reports.count < 12)
   }

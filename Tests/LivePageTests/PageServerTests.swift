@@ -162,7 +162,7 @@ private func row(_ kind: LiveEvent.Kind, _ second: Int64, _ json: String? = nil)
     for second in 0..<10_000 {
       scene.server.publish(row(.fix, Int64(second)))
       scene.server.publish(row(.fix, Int64(second), "[\(second).5]"))
-      // A late event of a second before is not charted.
+      // A late event for an earlier second is not charted.
       scene.server.publish(row(.fix, Int64(second) - 3))
     }
     let number = scene.get("/events")

@@ -16,7 +16,7 @@ struct GPSDRequestTests {
     #"{"class":"WATCH","enable":true,"json":false,"nmea":false,"raw":2,"device":"\#(device)"}"# + "\r\n"
   }
 
-  /// What a request has sent and received, and how it was refused.
+  /// The bytes that a request has sent and received, and its refusal.
   private struct Result: Equatable {
     var sent: [String] = []
     var bytes: [UInt8] = []

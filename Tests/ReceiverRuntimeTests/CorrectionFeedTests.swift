@@ -17,7 +17,7 @@ import Testing
 struct CorrectionFeedTests {
   private static let token = Poller.Token(rawValue: 4)
 
-  /// A frame of this message number.
+  /// A frame with this message number.
   private static func frame(_ number: Int, mark: UInt8 = 0) -> [UInt8] {
     var payload = [UInt8](repeating: mark, count: 24)
     payload[0] = UInt8(number >> 4)

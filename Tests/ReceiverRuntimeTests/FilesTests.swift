@@ -18,7 +18,7 @@ struct FilesTests {
   }
   private func at(_ milliseconds: UInt64) -> Instant { Instant.zero + Milliseconds(milliseconds) }
 
-  /// All bytes that a line has at a time.
+  /// All bytes that a line has available at a time.
   private func read(_ line: ReplayLine, at now: Instant) throws -> (bytes: [UInt8], isAtEnd: Bool) {
     var all: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 64)
@@ -114,7 +114,7 @@ struct FilesTests {
     // The next run has no fix.
     store.save(AssistanceRecord(key: record.key), at: now)
     #expect(store.records().map(\.place) == [record.place])
-    // A damaged file has no record.
+    // A damaged file counts as having no record.
     let file = folder + "/assistance/" + record.key.fileName + ".txt"
     try UserFile.replace(file, with: "what is this")
     #expect(store.records().isEmpty)

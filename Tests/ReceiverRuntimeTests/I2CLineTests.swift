@@ -61,7 +61,7 @@ struct I2CLineTests {
     var buffer = [UInt8](repeating: 0, count: room)
     while true {
       var elements = buffer.mutableSpan
-      // Bytes have no invalid bit patterns.
+      // Safe: bytes have no invalid bit patterns.
       var span = unsafe elements.mutableBytes
       guard case .bytes(let count) = try line.read(into: &span, at: now) else { return all }
       all += buffer[..<count]

@@ -2,7 +2,7 @@
 import Glibc
 import Testing
 
-/// A socket that listens on this machine only, and its first connection.
+/// A socket that listens only on this machine, and its first connection.
 final class LocalServer {
   private let listener: Int32
   private var connection: Int32 = -1
@@ -16,7 +16,7 @@ final class LocalServer {
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let listener = listener
-    // bind(2) and getsockname(2) take every kind of address through a pointer to its common beginning.
+    // bind(2) and getsockname(2) take all kinds of address through a pointer to their common header.
     let code = unsafe withUnsafeMutablePointer(to: &address) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { common in
         unsafe bind(listener, common, length) == 0 && listen(listener, 1) == 0

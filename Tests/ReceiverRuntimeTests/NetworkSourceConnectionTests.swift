@@ -31,7 +31,7 @@ struct NetworkSourceConnectionTests {
       try connection.open(&poller, at: now)
     }
 
-    /// Waits for events of the kernel until the condition is true. A limit ends a wait that would never end.
+    /// Waits for events of the kernel until the condition is true. A time limit ends an endless wait.
     func wait(until condition: (Scene) -> Bool) throws -> Bool {
       let limit = SystemClock.monotonic + Milliseconds(60_000)
       while SystemClock.monotonic < limit {

@@ -82,7 +82,7 @@ struct ReplayedMarksTests {
     _ = unsafe writer.add(.data, bytes.span.bytes, at(milliseconds))
   }
 
-  /// A recorder that begins at 9600 baud.
+  /// A recorder that starts at 9600 baud.
   private static func recording(_ body: (inout RecordingWriter) -> Void) -> [UInt8] {
     var writer = RecordingWriter(capacity: 1_000_000)
     _ = writer.add(.header, text: RecordingHeader(device: "/dev/ttyUSB0", baud: 9600).text, at(0))

@@ -46,7 +46,7 @@ final class RuntimeScene {
     return false
   }
 
-  /// Runs one round: reads available bytes, and performs what is due.
+  /// Runs one round: reads available bytes, and performs the actions that are due.
   func step() throws {
     _ = try receiver.wake(&poller, token: Poller.Token(rawValue: 2), at: now)
     for event in try poller.wait(deadline: 0) {

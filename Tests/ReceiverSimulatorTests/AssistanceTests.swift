@@ -6,7 +6,7 @@ import Testing
 @Suite("Assistance")
 struct AssistanceTests {
   private static func time(_ seconds: Int64) -> [UInt8] {
-    // The tests begin at 2026-05-28 20:26:40.
+    // The tests start at 2026-05-28 20:26:40.
     let since = Int(seconds) + 26 * 60 + 40 + 20 * 3600
     return [0x10, 0, 0, 18] + Host.number(2026, 2)
       + [5, 28, UInt8(since / 3600), UInt8(since / 60 % 60), UInt8(since % 60), 0] + [UInt8](repeating: 0, count: 12)

@@ -93,7 +93,7 @@ struct LegacyConfigurationTests {
     #expect(host.configure(0x063E, [0, 32, 32, 1] + block(5, false), within: 3) == true)
     #expect(host.configure(0x063E, [0, 32, 32, 1] + block(6, false), within: 3) == true)
     #expect(host.line.receiver.systems == .gps)
-    // The top byte of the flags is the receiver's own. IMES is listed.
+    // The receiver sets the top byte of the flags itself. IMES is listed.
     let systemsReply = host.ask(0x063E, within: 3)
     let systems = try #require(systemsReply)
     #expect(systems[3] == 7 && systems.count == 60)
@@ -269,7 +269,7 @@ struct ItemConfigurationTests {
     #expect(m10.configure(0x0601, [1, 7, 1]) == false)
   }
 
-  /// The "mapped cousins" of the F9 interface description, by the bytes of the messages.
+  /// The "mapped cousins" of the F9 interface description, at the level of message bytes.
   @Test("On F9 CFG-NAV5 and CFG-NAVX5 write the items that their masks name")
   func navigation() throws {
     let (dynamicModel, fixMode, acknowledgeAiding) = (
@@ -280,7 +280,7 @@ struct ItemConfigurationTests {
     let asked = host.ask(0x0624)
     var record = try #require(asked)
     #expect(record.count == 36 && record[2] == 0 && record[3] == 3)
-    // The mask names the dynamic model alone.
+    // The mask selects only the dynamic model.
     record.replaceSubrange(0..<4, with: [1, 0, 4, 2])
     #expect(host.configure(0x0624, record) == true)
     #expect(host.get([dynamicModel, fixMode]) == [dynamicModel: 4, fixMode: 3])

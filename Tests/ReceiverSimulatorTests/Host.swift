@@ -42,7 +42,7 @@ struct Host {
     take()
   }
 
-  /// Advances to 20 ms before a full second, when no epoch is on its way.
+  /// Advances to 20 ms before a full second, when no epoch is being sent.
   mutating func runToEndOfSecond() {
     let left = 1_980_000_000 - now.nanoseconds % 1_000_000_000
     run(seconds: Double(left) / 1e9)
@@ -56,7 +56,7 @@ struct Host {
     parse()
   }
 
-  /// Removes whole messages from the front; bytes outside of messages are discarded.
+  /// Removes complete messages from the front; bytes outside of messages are discarded.
   private mutating func parse() {
     var at = 0
     scan: while at < pending.count {
@@ -105,7 +105,7 @@ struct Host {
 
   /// Sends a configuration message; true for ACK-ACK, false for ACK-NAK, nil after a timeout.
   ///
-  /// - Parameter rate: the rate that the host takes once the message has left.
+  /// - Parameter rate: the rate that the host sets once the message is sent.
   mutating func configure(
     _ identity: UInt16, _ payload: [UInt8], within seconds: Double = 2, following rate: UInt32? = nil
   ) -> Bool? {

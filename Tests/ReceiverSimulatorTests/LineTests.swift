@@ -16,7 +16,7 @@ struct LineTests {
     let arrivals = host.messages.filter { $0.identity == 0x0107 }.map(\.at)
     #expect(arrivals.count == 10)
     for arrival in arrivals {
-      // The epoch is at a whole second; its first byte leaves some tens of milliseconds later.
+      // The epoch is at a whole second; its first byte is sent a few tens of milliseconds later.
       let milliseconds = Double(arrival.nanoseconds % 1_000_000_000) / 1e6
       let wire = 100 * 10 * 1000 / Double(rate)
       #expect(milliseconds > wire + 39 && milliseconds < wire + 50, "\(milliseconds)")

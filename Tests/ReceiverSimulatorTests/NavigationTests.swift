@@ -123,7 +123,7 @@ struct NavigationTests {
     #expect(host.line.receiver.startKind == .warm)
   }
 
-  /// The usabilities of GPS ephemerides by NAV-ORB; by RXM-SVSI their ages.
+  /// The usabilities of GPS ephemerides from NAV-ORB, and their ages from RXM-SVSI.
   private static func orbits(_ host: inout Host, _ model: ReceiverModel) throws -> [UInt8] {
     if model == .m6 {
       let answer = host.ask(0x0220)

@@ -132,7 +132,7 @@ struct ScenarioLimitTests {
     return frame
   }
 
-  /// Draws a possible scenario: its words in valid places, many of them with valid values.
+  /// Generates a random scenario: its words in valid positions, many of them with valid values.
   private struct Draw {
     var random: SeededRandomNumberGenerator
 

@@ -4,7 +4,7 @@ import ReceiverSimulator
 import TestSupport
 import Testing
 
-/// Signals, their changes, and what else real receivers do about them.
+/// Signals, their changes, and the side effects in real receivers.
 @Suite("Signals")
 struct SignalTests {
   private static let gps: UInt32 = 0x1031_001F
@@ -27,7 +27,7 @@ struct SignalTests {
       (.f9p, [(0x1031_0003, 0)], true), (.f9p, [(0x1031_000A, 0)], true), (.f9p, [(0x1031_001A, 0)], true),
       (.f9p, [(0x1031_0015, 0)], true), (.f9p, [(0x1031_000E, 0)], false),
       (.f9p, [(0x1031_0003, 0), (SignalTests.gps, 0)], false),
-      // GLONASS beside two bands.
+      // GLONASS in addition to two bands.
       (.f10, [(SignalTests.glonass, 1)], true),
       (.f10, [(SignalTests.glonass, 1), (0x1031_0009, 0), (0x1031_0004, 0)], true),
       // Four systems.
@@ -83,7 +83,7 @@ struct SignalTests {
     #expect(times.count == 4 && times.dropFirst().allSatisfy { $0[1].hasSuffix(".00") }, "\(times)")
     let notices = host.sentences.filter { $0.contains("TXT,01,01,02,") }
     #expect(notices.count == ([.m10, .f10, .x20].contains(model) ? 2 : 0), "\(notices)")
-    // The same values again change nothing.
+    // Setting the same values again changes nothing.
     host.forget()
     #expect(host.set([(Self.galileo, 0)]) == true)
     host.run(seconds: 2)

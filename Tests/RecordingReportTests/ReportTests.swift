@@ -26,7 +26,8 @@ private func result(_ bytes: [UInt8], name: String = "a.ubx", truth: Truth? = ni
 
 @Suite("Statistics of a recording")
 struct ReportTests {
-  /// The same by earth-centred coordinates: chords between places and their mean, which share no formula with the plane.
+  /// The same with earth-centred coordinates: chords between places and their mean, which share no formula with the
+  /// plane.
   @Test("CEP50 and CEP95 are those of an independent calculation")
   func cep() throws {
     var random = SeededRandomNumberGenerator(seed: 5)

@@ -28,7 +28,7 @@ struct ChildProcessTests {
     #expect(output == Array("ready\n".utf8))
     #expect(folder.names == [])
     child = nil
-    // It has ended by itself: it was not killed.
+    // It has ended on its own: it was not killed.
     #expect(folder.names == ["ended"])
   }
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import SerialPort
 
-/// Another program reads part of a line's bytes although it took no lock.
+/// Another program reads part of a line's bytes without taking a lock.
 @Suite("Other readers of a line")
 struct OtherReadersTests {
   /// A program that has a node open without a lock until it is ended.

@@ -101,7 +101,7 @@ struct PollerTests {
   func waker() throws {
     var poller = try Poller()
     let waker = poller.waker
-    // Not a task: the wait below blocks a thread of their pool, and other tests may block the rest.
+    // Not a task: the wait below would block a thread of the task pool, and other tests may block the rest.
     Thread.detachNewThread { waker.wake() }
     #expect(try poller.wait(deadline: generousDeadline()) == [.woken])
     waker.wake()

@@ -33,7 +33,7 @@ struct PortStateTests {
     let node = try Syscalls.status(ofPath: "/dev/null")
     let error = SerialPortError(cause: .noPermission(group: "gnss"), operation: .open, path: "/dev/x", errno: EACCES)
     #expect(error.description.contains("usermod -aG gnss"))
-    // /dev/null is readable for all, and belongs to root's group, which no message suggests to join.
+    // /dev/null is readable for all, and belongs to root's group, which the message must not suggest joining.
     #expect(node.groupThatMayOpen == nil)
   }
 }

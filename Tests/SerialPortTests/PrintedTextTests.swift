@@ -34,7 +34,7 @@ struct ProcessStartTests {
     #expect(ProcessStart.prepare(descriptors: 8, threads: 2) == nil)
     let most = ProcessStart.prepare(descriptors: .max)
     #expect(most == .descriptors(.tooManyOpenFiles, needed: .max))
-    // What was opened for the check is closed.
+    // Descriptors opened for the check are closed.
     #expect(ProcessStart.prepare(descriptors: 8) == nil)
   }
 }

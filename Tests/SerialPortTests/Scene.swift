@@ -7,7 +7,7 @@ import MonotonicTime
 
 let everyByte = (0...255).map { UInt8($0) }
 
-/// A deadline that no passing test reaches: it limits the wait of a failing one.
+/// A deadline that passing tests do not reach: it limits the wait of a failing test.
 func generousDeadline() -> UInt64 { SystemClock.monotonic.nanoseconds + 20_000_000_000 }
 
 /// Waits for one event of a descriptor.
@@ -39,7 +39,7 @@ extension SerialPort {
 
   func readOnce(_ buffer: inout [UInt8]) throws(SerialPortError) -> ReadResult {
     var elements = buffer.mutableSpan
-    // Bytes have no invalid bit patterns.
+    // Safe: bytes have no invalid bit patterns.
     var span = unsafe elements.mutableBytes
     return try read(into: &span)
   }
@@ -64,7 +64,7 @@ extension PseudoTerminal {
       guard try awaitEvents(of: fileDescriptor).contains(.readable(line)) else { break }
       var buffer = [UInt8](repeating: 0, count: 4096)
       var elements = buffer.mutableSpan
-      // Bytes have no invalid bit patterns.
+      // Safe: bytes have no invalid bit patterns.
       var span = unsafe elements.mutableBytes
       if case .bytes(let length) = try read(into: &span) { received += buffer[..<length] }
     }

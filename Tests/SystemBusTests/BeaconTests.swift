@@ -30,7 +30,7 @@ struct BeaconTests {
       for _ in 0..<random.int(1...4) {
         data[random.int(0...22)] = random.byte()
       }
-      // The bytes were read as they were written.
+      // The bytes were read in the order in which they were written.
       if let beacon = BeaconAdvertisement(data) {
         #expect(data[0] == 2 && data[1] == 0x15)
         #expect(UInt8(truncatingIfNeeded: beacon.uuid.high >> 56) == data[2])
@@ -44,7 +44,7 @@ struct BeaconTests {
 
   // MARK: A simulated BlueZ
 
-  /// A scan, and the side of BlueZ.
+  /// A scan, and BlueZ's side of it.
   private struct Scene {
     var scan = BeaconScan()
     var calls: [BusCall] = []
@@ -235,7 +235,7 @@ struct BeaconTests {
     scene.wake(after: 60)
     #expect(scene.take() == ["SetDiscoveryFilter", "StartDiscovery"])
     #expect(scene.scan.deadline == nil)
-    // The adapter ends the search by itself.
+    // The adapter ends the search on its own.
     scene.change(Self.adapter, "org.bluez.Adapter1", [("Discovering", .flag(false))])
     #expect(scene.take() == ["SetDiscoveryFilter", "StartDiscovery"])
   }

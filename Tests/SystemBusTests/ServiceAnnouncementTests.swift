@@ -8,7 +8,7 @@ struct ServiceAnnouncementTests {
   private var announcement = ServiceAnnouncement(
     [.init(type: "_nmea-0183._tcp", port: 10110, interface: nil, text: ["accuracy=exact"])], name: "Sextant on board")
 
-  /// Takes the calls.
+  /// Returns the calls.
   private mutating func calls() -> [BusCall] {
     var calls: [BusCall] = []
     while case .call(let call)? = announcement.nextOutput() { calls.append(call) }

@@ -16,7 +16,7 @@ struct UnitControlTests {
     return control
   }
 
-  /// Takes the outputs, which are calls.
+  /// Returns the outputs that are calls.
   @discardableResult
   private static func calls(_ control: inout UnitControl) -> [BusCall] {
     var calls: [BusCall] = []
@@ -49,7 +49,8 @@ struct UnitControlTests {
         .refusal(call.token, name: "org.freedesktop.DBus.Error.UnknownObject", text: "Unknown object '/job/9'.")))
   }
 
-  /// Answers the questions after the end of a job; `type` is for a job that began before the unit was watched. Returns the last output.
+  /// Answers the calls after the end of a job; `type` is for a job that began before the unit was watched. Returns the
+  /// last output.
   private static func stopped(
     _ control: inout UnitControl, type: String? = nil, state: String = "inactive", system: String = "running"
   ) -> UnitControl.Output? {
@@ -71,7 +72,7 @@ struct UnitControlTests {
     #expect(control.nextOutput() == nil)
     control.receive(Self.removed("/job/5"))
     #expect(control.nextOutput() == .startEnded(unit: Self.unit, failure: nil))
-    // The own start is not a stop.
+    // This program's own start is not a stop.
     #expect(control.nextOutput() == nil)
   }
 
@@ -134,7 +135,7 @@ struct UnitControlTests {
       Self.answer(call, type, &control)
       control.receive(Self.removed("/job/9"))
       #expect(Self.stopped(&control) == (isStop ? .stopped(unit: Self.unit) : nil), "\(type)")
-      // The answer is on its way at the end of the job.
+      // The answer is in transit when the job ends.
       control.receive(Self.new("/job/10"))
       let late = Self.calls(&control).last
       control.receive(Self.removed("/job/10"))

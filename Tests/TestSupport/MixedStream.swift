@@ -46,7 +46,7 @@ public struct MixedStream: Sendable {
     return text
   }
 
-  /// The stream with each byte changed with a probability of `share`, and the frames without a change.
+  /// The stream with each byte changed with a probability of `share`, and the unchanged frames.
   public func damaged(share: Double, _ random: inout SeededRandomNumberGenerator) -> (bytes: [UInt8], intact: [Piece]) {
     var damaged = bytes
     let threshold = UInt64(share * 0x1p32)

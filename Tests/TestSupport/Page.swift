@@ -2,9 +2,9 @@
 import Glibc
 
 /// A page of docs/ with sections that tests generate, between `<!-- begin NAME -->` and `<!-- end NAME -->`. With
-/// SEXTANT_WRITE_PAGES in the environment the test writes the section, else it compares it.
+/// SEXTANT_WRITE_PAGES in the environment the test writes the section, otherwise it compares it.
 ///
-/// Files are read and written with functions of the C library, whose pointers are the reason for `unsafe`.
+/// `unsafe` because files are read and written with functions of the C library, which take pointers.
 public struct Page {
   /// The page and the result of the test differ.
   public struct Difference: Error, CustomStringConvertible {
@@ -42,7 +42,7 @@ public struct Page {
     try write(String(page[..<from.upperBound]) + text + String(page[to.lowerBound...]))
   }
 
-  /// The whole text, or nil if the file cannot be read.
+  /// The complete text; nil if the file cannot be read.
   public func read() -> String? {
     guard let file = unsafe fopen(path, "r") else { return nil }
     defer { unsafe fclose(file) }

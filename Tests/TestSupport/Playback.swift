@@ -50,14 +50,14 @@ public struct Playback: ~Copyable {
     reports += received
   }
 
-  /// The epoch as it would be if it ended now.
+  /// The epoch as if it ended now.
   public mutating func preview() -> Received {
     var received: Received?
     assembler.preview { report, sky in received = Received(report, sky) }
     return received!
   }
 
-  /// Ends the epoch by silence on the line.
+  /// Ends the epoch with silence on the line.
   public mutating func idle() {
     var received: [Received] = []
     assembler.idle { report, sky in received.append(Received(report, sky)) }

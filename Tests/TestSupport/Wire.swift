@@ -21,7 +21,7 @@ public enum Wire {
     return [0xB5, 0x62] + summed + [a, b]
   }
 
-  /// CK_A and CK_B by the loop of the interface descriptions.
+  /// CK_A and CK_B, computed with the loop in the interface descriptions.
   public static func fletcher(_ bytes: ArraySlice<UInt8>) -> (a: UInt8, b: UInt8) {
     var a: UInt8 = 0
     var b: UInt8 = 0

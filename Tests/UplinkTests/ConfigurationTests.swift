@@ -109,7 +109,7 @@ import Testing
     let due = (0..<100).filter {
       schedule.receive(location(Double($0) / 10), at: Instant.zero.moved(by: Double($0) / 10)) != nil
     }
-    // The pace of a receiver may be a tenth of the interval off.
+    // A receiver's period may be off by a tenth of the interval.
     #expect(due == Array(stride(from: 0, to: 100, by: 9)))
   }
 
@@ -156,7 +156,7 @@ import Testing
     #expect(schedule.demand == .single && schedule.deadline == Instant.zero.moved(by: 950))
     #expect(schedule.startRequest(at: Instant.zero.moved(by: 950)) == true)
     schedule.requestFailed(at: Instant.zero.moved(by: 980))
-    // Updates begin with the newest location that the service has.
+    // Updates start with the newest location that the service has.
     #expect(schedule.receive(location(50), at: Instant.zero.moved(by: 980)) == nil && schedule.demand == .updates)
     #expect(schedule.receive(location(1000), at: Instant.zero.moved(by: 1000)) == .schedule)
     #expect(schedule.demand == .single && schedule.startRequest(at: Instant.zero.moved(by: 1900)))

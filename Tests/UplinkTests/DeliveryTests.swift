@@ -4,7 +4,7 @@ import Testing
 
 @testable import sextant_uplink
 
-/// A server in virtual time, with what networks do to it.
+/// A server in virtual time, with the faults of networks.
 private struct Scene {
   var queue: TestQueue
   var delivery: Delivery
@@ -25,7 +25,7 @@ private struct Scene {
     try queue.flush()
   }
 
-  /// The connection is lost; what is on the way may have reached the server or not.
+  /// The connection is lost; messages in transit may or may not have reached the server.
   mutating func lose(arrives: Bool) {
     if arrives { arrived += onTheWay.map(\.0) }
     onTheWay = []
@@ -213,7 +213,7 @@ private struct Scene {
     scene.pass(seconds: 11, acknowledges: false)
     scene.pass(seconds: 2)
     #expect(scene.arrived.last == 2 && scene.delivery.state == .connected && scene.delivery.lastFailure == nil)
-    // An answer shows that the connection has outlived the change.
+    // An answer shows that the connection has survived the change.
     scene.delivery.routeChanged(random: 0.5, at: scene.now)
     try scene.add(2)
     scene.pass(seconds: 60)

@@ -9,7 +9,7 @@ import Testing
 @testable import sextant_uplink
 
 /// The program's decisions and connections, with libmosquitto and libcurl, against a server that sends anything. `make
-/// rig-uplink-hostile` runs it (Tests/rig/uplink_hostile.py), which has the server and names it here.
+/// rig-uplink-hostile` runs it (Tests/rig/uplink_hostile.py), which runs the server and passes its address.
 @Suite("A server that sends anything", .enabled(if: HostileSettings.environment != nil))
 struct HostileServerTests {
   @Test("Nothing that a server sends ends the program, or loses a fix that was not acknowledged or refused")
@@ -102,7 +102,7 @@ struct HostileServerTests {
   }
 }
 
-/// What connections report, from any thread.
+/// The reports of connections, from any thread.
 final class EventInbox: Sendable {
   private let events = Mutex<[TransportEvent]>([])
   private let arrival = DispatchSemaphore(value: 0)
@@ -112,7 +112,7 @@ final class EventInbox: Sendable {
     arrival.signal()
   }
 
-  /// Returns when an event has arrived, or after the time.
+  /// Returns when an event has arrived, or after the time limit.
   func wait(seconds: Double) { _ = arrival.wait(timeout: .now() + seconds) }
 
   func take() -> [TransportEvent] {

@@ -10,7 +10,7 @@ import Testing
 @testable import sextant_uplink
 
 /// Many boards in one process with one broker: the program's decisions, queue on the disk and connection, without its location
-/// service. `make uplink-load` runs it (Tests/rig/uplink_figures.py), which starts the broker and names it here.
+/// service. `make uplink-load` runs it (Tests/rig/uplink_figures.py), which starts the broker and passes its address.
 @Suite("The load of many boards", .enabled(if: LoadSettings.environment != nil))
 struct UplinkLoadTests {
   @Test("Every fix of every board is acknowledged; the delay, the rate and the memory are printed") func load() throws {
@@ -34,7 +34,7 @@ struct UplinkLoadTests {
 struct LoadSettings {
   var boards: Int
   var port: Int
-  /// The time of the steady part.
+  /// The duration of the steady part.
   var seconds: Double
   var folder: String
   /// The interval of a board's fixes, seconds.
@@ -57,7 +57,7 @@ private final class Board {
   var uplink: Uplink<QueueFolder>
   var connection: MQTTConnection
   let reports = EventInbox()
-  /// When the fixes that are not acknowledged were made, by their numbers.
+  /// The times of the unacknowledged fixes, keyed by number.
   var made: [UInt64: Instant] = [:]
   var upcoming: UInt64 = 1
   /// The deadline in the fleet's heap.
@@ -100,7 +100,7 @@ private final class Fleet {
   private let settings: LoadSettings
   private let boards: [Board]
   private var poller: Poller
-  /// Boards by their deadlines; the first one is the next.
+  /// Boards, ordered by deadline; the first one is due next.
   private var heap: [(due: Instant, board: Int)] = []
   private var delays: [Double] = []
   private var connected = 0
@@ -128,7 +128,7 @@ private final class Fleet {
     boards = try (0..<settings.boards).map { try Board($0, settings) }
   }
 
-  /// Connects all boards, a thousand a second.
+  /// Connects all boards, a thousand per second.
   func connect() throws {
     let start = SystemClock.monotonic
     for index in boards.indices {
@@ -150,7 +150,7 @@ private final class Fleet {
     let step = settings.interval / Double(boards.count)
     let count = Int(settings.seconds / step)
     for number in 0..<count {
-      // The delay counts from the time at which the fix is due, also if this process is late.
+      // The delay counts from the time at which the fix is due, even if this process is late.
       let due = start.moved(by: Double(number) * step)
       try work(until: due)
       makeFix(number % boards.count, at: due)

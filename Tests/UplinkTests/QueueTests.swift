@@ -17,10 +17,10 @@ func walkFix(_ second: Int, east: Double = 0, trigger: QueuedFix.Trigger = .sche
     trigger: trigger)
 }
 
-/// A disk in memory whose power may be cut: the bytes of one write are on the disk in part.
+/// A disk in memory whose power may be cut: a part of the bytes of one write is on the disk.
 final class SimulatedDisk {
   var files: [String: [UInt8]] = [:]
-  /// Operations until the cut; nil for none.
+  /// Operations until the cut; nil if there is none.
   var operationsLeft: Int?
   /// The part of the last operation's bytes that the disk still gets, 0…1.
   var partOfLast = 0.0
@@ -62,7 +62,7 @@ struct SimulatedStorage: QueueStorage {
   }
   func replace(_ name: String, with bytes: [UInt8]) throws(FileError) {
     if disk.isFull { throw Self.full }
-    // A replacement is whole or not there.
+    // A replacement is either complete or absent.
     if disk.reached(bytes.count) == bytes.count { disk.files[name] = bytes }
     disk.bytesWritten += bytes.count
   }
@@ -330,7 +330,7 @@ func makeQueue(_ disk: SimulatedDisk, bytes: Int = 64 << 10, age: Int64? = nil, 
   @Test("Seven days without a network in 4 MB: few bytes are written") func sevenDays() throws {
     let disk = SimulatedDisk()
     var queue = try makeQueue(disk, bytes: 4 << 20)
-    // A fix in 10 s, each written by itself.
+    // A fix every 10 s, each written separately.
     for tick in 0..<60_480 {
       queue.append(walkFix(tick * 10, east: 200 * Double(tick % 400)))
       try queue.flush()
@@ -342,7 +342,8 @@ func makeQueue(_ disk: SimulatedDisk, bytes: Int = 64 << 10, age: Int64? = nil, 
 
 /// Seven days without a network; the figures are in docs/guides/uplink.md.
 @Suite struct OutageTests {
-  /// A fix each `interval` of a board that is driven for an hour in the morning and in the evening and rests otherwise.
+  /// A fix every `interval` of a board that is driven for an hour in the morning and in the evening and is stationary
+  /// otherwise.
   private static func fix(_ second: Int) -> QueuedFix {
     let hour = Double(second % 86_400) / 3600
     let driven = [7.0, 17.0].map { min(1, max(0, hour - $0)) }.reduce(0, +) * 3600
@@ -405,7 +406,7 @@ func makeQueue(_ disk: SimulatedDisk, bytes: Int = 64 << 10, age: Int64? = nil, 
     return (east * east + north * north).squareRoot()
   }
 
-  /// The distance of a point from a line between two others by small steps along it.
+  /// The distance of a point from a line between two others using small steps along it.
   private func distance(_ fix: QueuedFix, _ a: QueuedFix, _ b: QueuedFix) -> Double {
     (0...400).map { step in
       let part = Double(step) / 400

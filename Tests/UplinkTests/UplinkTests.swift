@@ -131,7 +131,7 @@ private struct Scene {
     #expect(!scene.logged.contains { $0.contains("a minute ago") })
     scene.isReachable = true
     for second in 0..<300 { scene.passSecond(Double(second)) }
-    // About 200 fixes at one a second, while new ones go first; it is a backlog until a hundred are left.
+    // About 200 fixes at one per second, while new ones are sent first; it is a backlog until a hundred are left.
     let lines = scene.logged.filter { $0.contains(" fixes wait; a minute ago there were ") }
     #expect((1...3).contains(lines.count), "\(scene.logged)")
     #expect(scene.logged.count { $0 == "the backlog is sent" } == 1)
@@ -225,7 +225,7 @@ private struct Scene {
   {
     var scene = try Scene("interval = 1 h\nallow = setWaypoints\n")
     scene.command(Self.yard)
-    // The program is killed after the crossing, before a location came.
+    // The program is killed after the crossing, before a location arrived.
     var next = try Scene("interval = 1 h\nallow = setWaypoints\n", stored: scene.stored)
     next.receive(.crossed(region: "yard", isEntry: false))
     #expect(try isRequested(next) == 2 && next.types() == [])

@@ -9,7 +9,8 @@ struct JSONCodingTests {
     try JSON(parsing: JSON(encoding: value).text()).decode()
   }
 
-  /// A value with an associated value, a list and a superclass's container, which tells the encoders that it got.
+  /// A value with an associated value, a list and a superclass's container, which records the encoders that it
+  /// received.
   private struct Witness: Encodable {
     enum Keys: String, CodingKey { case nested, list, other }
 
@@ -35,7 +36,7 @@ struct JSONCodingTests {
     }
   }
 
-  // The daemon encodes each location. An encoder that stays costs 3 kB an epoch.
+  // The daemon encodes each location. A leaked encoder costs 3 kB per epoch.
   @Test("Nothing stays in memory after encoding, nor after an error", arguments: [false, true])
   func encodersEnd(throwsAtEnd: Bool) {
     let encoders = Witness.Encoders()

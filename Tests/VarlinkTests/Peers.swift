@@ -35,7 +35,7 @@ extension VarlinkServerConnection {
     return taken
   }
 
-  /// The messages that wait to be written, as text.
+  /// The messages to be written, as text.
   mutating func takeMessages() -> [String] { takeOutput().messages }
 }
 

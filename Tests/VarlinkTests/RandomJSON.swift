@@ -19,7 +19,7 @@ extension JSON {
     }
   }
 
-  /// A random object, now and then with many members.
+  /// A random object, occasionally with many members.
   static func object(_ random: inout SeededRandomNumberGenerator, depth: Int) -> JSON {
     let count = Int.random(in: 0..<10, using: &random) == 0 ? 40 : Int.random(in: 0..<6, using: &random)
     return .object(
