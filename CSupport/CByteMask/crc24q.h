@@ -65,8 +65,8 @@ static __attribute__((noinline, unused)) unsigned int c_crc24q_by_tables(const u
 ///
 /// `sum` is a polynomial of degree below 128 that has the same remainder as the bytes so far: for sixteen more bytes both of its
 /// halves are multiplied by the remainders of x^192 and x^128, and the bytes are added. The last steps multiply by x^24, bring
-/// the sum below x^64, and divide by P: the quotient is the upper half of the sum times x^64 / P (Barrett), exactly, as
-/// polynomials have no carries.
+/// the sum below x^64, and divide by P: the quotient is the upper half of the sum times x^64 / P (Barrett), exactly,
+/// because polynomials have no carries.
 static __attribute__((noinline, unused, C_CARRYLESS)) unsigned int c_crc24q_carryless(
     const unsigned char *bytes, unsigned long count) {
   const c_words2 by_128 = {0x6243DA, 0xB22B31}, by_24 = {0x864CFB, 0xFD7E0C}, by_64 = {0x36EB3D, 0}, polynomial = {0x1864CFB, 0};

@@ -16,9 +16,9 @@ typedef struct {
   unsigned long long wrong;
 } c_satellites;
 
-/// The ranges of ids, by the number of the system (gnssId) for systems whose ids start at 1; index 9 has the GLONASS
-/// ids from 65 on, of the shared numbering. The highest number is 0 for systems without such ids. The lanes hold two
-/// satellites.
+/// The ranges of ids, indexed by the number of the system (gnssId) for systems whose ids start at 1; index 9 has the
+/// GLONASS ids from 65 on, of the shared numbering. The highest number is 0 for systems without such ids. The lanes
+/// hold two satellites.
 static const struct {
   c_lanes8 base, highest, name;
 } c_numberings[10] __attribute__((unused, aligned(16))) = {

@@ -2,10 +2,10 @@
 
 /// libsextant: the decoder of Sextant for C, and for any language that can call C.
 ///
-/// A decoder takes the bytes of a GNSS receiver in pieces of any size. It calls back with each whole frame of NMEA 0183, UBX and
-/// RTCM 3 whose checksum is correct, and with a fix for each epoch: position, time, velocity and their accuracy. The
-/// page "fixes" of the reference states how messages become a fix. Encoders write frames, and find configuration items
-/// by name. A client gets locations from the location service of this computer.
+/// A decoder receives the bytes of a GNSS receiver in pieces of any size. It calls back with each whole frame of NMEA
+/// 0183, UBX and RTCM 3 whose checksum is correct, and with a fix for each epoch: position, time, velocity and their
+/// accuracy. The page "fixes" of the reference states how messages become a fix. Encoders write frames, and find
+/// configuration items by name. A client gets locations from the location service of this computer.
 ///
 /// Memory: the library allocates none and has no variables. A decoder or client lives in memory of the caller, which it neither
 /// moves nor frees: there is no function that ends a decoder.
@@ -55,9 +55,9 @@ typedef enum sextant_protocol {
 typedef struct sextant_frame {
   /// `sextant_protocol`.
   uint32_t protocol;
-  /// What the frame contains. NMEA: the characters of the formatter, up to four, as a number, the last one in the low byte (RMC is
-  /// 0x524D43). UBX: class and id, the class in the high byte (NAV-PVT is 0x0107). RTCM 3: the message number, 0...4095; 4096 for
-  /// a frame without one.
+  /// The content of the frame. NMEA: the characters of the formatter, up to four, as a number, the last one in the low
+  /// byte (RMC is 0x524D43). UBX: class and id, the class in the high byte (NAV-PVT is 0x0107). RTCM 3: the message
+  /// number, 0...4095; 4096 for a frame without one.
   uint32_t message;
   /// The bytes of the frame, from its first byte to the last one of its checksum or line end.
   const uint8_t *bytes;
@@ -419,8 +419,8 @@ bool sextant_configuration_item_named(const char *name, sextant_configuration_it
 /// Stores the item with a key in `item`. Returns false if no item has the key, or if `item` is NULL.
 bool sextant_configuration_item_with_key(uint32_t key, sextant_configuration_item *item);
 
-/// Calls `body` with each item, by rising key, until it returns false. The item is valid until `body` returns. Nothing happens
-/// if `body` is NULL.
+/// Calls `body` with each item, in ascending order of the keys, until it returns false. The item is valid until `body`
+/// returns. Nothing happens if `body` is NULL.
 void sextant_configuration_items(bool (*body)(void *context, const sextant_configuration_item *item), void *context);
 
 /// A key and its value.

@@ -120,7 +120,7 @@ cuplink_http_result cuplink_http_perform(cuplink_http *http, const cuplink_http_
     char type[128];
     snprintf(type, sizeof type, "Content-Type: %s", request->content_type);
     headers = lib.curl_slist_append(headers, type);
-    // Without this, libcurl asks the server first whether it takes a large body.
+    // Without this, libcurl would first ask the server whether it accepts a large body.
     headers = lib.curl_slist_append(headers, "Expect:");
     lib.curl_easy_setopt(easy, OPTION_BODY_SIZE, (int64_t)request->length);
     lib.curl_easy_setopt(easy, OPTION_BODY, request->body);

@@ -68,7 +68,7 @@ public func sextant_client_result_text(_ result: sextant_client_result) -> Unsaf
 }
 
 extension sextant_client_result {
-  /// What happened, and the next step.
+  /// The problem and the next step.
   fileprivate var text: StaticString {
     switch self {
     case SEXTANT_CLIENT_OK: "no error"

@@ -45,7 +45,7 @@ package enum ProcessStart {
   }
 
   /// Opens /dev/null in the place of closed standard streams (`sextant … >&-`): the next opened file would be used as the
-  /// output. Writes to them fail, as writes to closed ones do.
+  /// output. Writes to them fail, like writes to closed streams.
   private static func openStandardStreams() -> Shortage? {
     for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
       if unsafe open("/dev/null", O_RDONLY) < 0 { return .standardStreams(Errno(rawValue: errno)) }

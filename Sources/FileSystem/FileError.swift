@@ -60,7 +60,7 @@ package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
     }
   }
 
-  /// What the user can do about it.
+  /// The remedy for the user.
   package var nextStep: String {
     switch refusal {
     case .notRegular: "name a regular file"

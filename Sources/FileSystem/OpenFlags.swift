@@ -6,7 +6,7 @@ import Glibc
 enum OpenFlags {
   /// A folder, to access its entries.
   static let path = clinux_o_path | O_DIRECTORY
-  /// A folder that is not behind a symbolic link.
+  /// A folder that is not a symbolic link.
   static let pathWithoutLink = clinux_o_path | O_DIRECTORY | O_NOFOLLOW
   /// A folder, to list it and flush it to the disk.
   static let folder = O_RDONLY | O_DIRECTORY

@@ -9,8 +9,8 @@ package final class OutputFile: Sendable {
   package let isNew: Bool
   private let descriptor: OwnedDescriptor
 
-  /// Opens a file that the user named at its end, and creates it if it does not exist: by default for this user alone, as
-  /// positions are private.
+  /// Opens a file that the user named at its end, and creates it if it does not exist: by default accessible only to
+  /// this user, because positions are private.
   package convenience init(_ path: String, permissions: UInt32 = 0o600) throws(FileError) {
     do throws(Errno) {
       self.init(path, try Syscalls.open(path, OpenFlags.newRecordingForUser, permissions: permissions), isNew: true)

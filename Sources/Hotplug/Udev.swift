@@ -40,7 +40,7 @@ enum Udev {
 
   /// A message of a ``Subscription``.
   enum Message: Equatable {
-    /// A device changed. After a removal the attributes come from the message only.
+    /// A device changed. After a removal the attributes come only from the message.
     case device(DeviceEvent.Change, DeviceAttributes)
     /// The device cannot be a receiver.
     case irrelevant
@@ -122,7 +122,7 @@ extension DeviceAttributes {
     if let usb = unsafe udev_device_get_parent_with_subsystem_devtype(device, "usb", "usb_device") {
       vendorID = unsafe vendorID ?? identifier(attribute(usb, "idVendor"))
       productID = unsafe productID ?? identifier(attribute(usb, "idProduct"))
-      // udev replaces some characters of names by underscores.
+      // udev replaces some characters of names with underscores.
       serialNumber = unsafe filled(attribute(usb, "serial")) ?? serialNumber
       product = unsafe filled(attribute(usb, "product")) ?? product
       path = unsafe path ?? string(udev_device_get_sysname(usb)).map { "usb-" + $0 }

@@ -205,7 +205,7 @@ extension LocationServer {
     }
   }
 
-  /// Adds the program of a connection that speaks org.sextant.Location; nil, with the reply, if it has no permission.
+  /// Adds the program of a connection that uses org.sextant.Location; nil, with the reply, if it has no permission.
   private func addPermittedProgram(_ id: VarlinkServerConnection.CallID, _ connection: Connection) -> ProgramID? {
     let program = addProgram(UsageKeys(), connection)
     let status = host.read(program) { $0.authorization.status } ?? .denied

@@ -137,7 +137,7 @@ extension JSON {
     }
   }
 
-  /// The name of the first parameter with a text that is too long; nil without one.
+  /// The name of the first parameter with a text that is too long; nil if there is none.
   fileprivate var nameOfLongText: String? {
     if self["identifier"].map({ $0.longestText > ServiceLimits.identifierBytes }) ?? false { return "identifier" }
     guard case .object(let members) = self else { return nil }

@@ -26,7 +26,7 @@ package struct HostConnecting: Sendable {
     /// The server has closed the connection before it granted the request.
     case closed
 
-    /// What happened and the next step.
+    /// The problem and the next step.
     package var text: String {
       switch self {
       case .noSuchHost(let reason): "the host is not found (\(reason)); check its name and the network"

@@ -27,7 +27,7 @@ extension KeyFigure {
     ]
   }
 
-  /// A fraction in per cent. The text says 0 and 100 only if they are exact.
+  /// A fraction in per cent. The text shows 0 and 100 only if they are exact.
   static func percent(_ count: Int, of total: Int, digits: Int = 1) -> String {
     guard total > 0 else { return "–" }
     let text = fixed(100 * Double(count) / Double(total), digits)

@@ -28,8 +28,8 @@ func findHolders(of node: NodeStatus) -> [PortHolder] {
   return processesWithOpenDescriptor(on: node)
 }
 
-/// The process of an flock(2) of this node in /proc/locks; nil without a lock, or if the process is outside this process
-/// namespace (the kernel then writes 0 or a negative number).
+/// The process of an flock(2) of this node in /proc/locks; nil if there is no lock, or if the process is outside this
+/// process namespace (the kernel then writes 0 or a negative number).
 func lockOwner(of node: NodeStatus, inLocks locks: String) -> Int32? {
   for line in locks.split(separator: "\n") {
     // proc_locks(5): `1: FLOCK  ADVISORY  WRITE 412 00:18:7 0 EOF`; device in hexadecimal, inode in decimal.

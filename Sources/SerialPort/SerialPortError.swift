@@ -97,7 +97,7 @@ extension SerialPortError: CustomStringConvertible {
   /// One line: the path, what happened, and the next step.
   public var description: String { (path.isEmpty ? "" : path + ": ") + explanation }
 
-  /// What happened and the next step, without the path.
+  /// The problem and the next step, without the path.
   package var explanation: String {
     switch cause {
     case .notFound where operation == .open && errno != ENOENT && errno != ENOTDIR:

@@ -48,7 +48,7 @@ extension Syscalls {
     unsafe faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) == 0
   }
 
-  /// Whether the path leads to an anonymous pipe, as /dev/stdin does behind a `|`; statfs(2), PIPEFS_MAGIC.
+  /// Whether the path leads to an anonymous pipe, like /dev/stdin after a `|`; statfs(2), PIPEFS_MAGIC.
   static func isAnonymousPipe(_ path: String) -> Bool {
     var found = statfs()
     return unsafe statfs(path, &found) == 0 && found.f_type == 0x5049_5045

@@ -15,7 +15,7 @@ package enum TLSFailure: Error, Equatable, Sendable {
   /// The connection ended without a close_notify alert (RFC 8446, section 6.1).
   case truncated
 
-  /// What happened and the next step, after the name of a server.
+  /// The problem and the next step, to be printed after the name of a server.
   package var text: String {
     switch self {
     case .noLibrary: "TLS needs OpenSSL 3; install it (sudo apt install libssl3)"

@@ -6,7 +6,7 @@ import WireBytes
 /// Pairs the pulses and epochs of one receiver with seconds of UTC.
 ///
 /// Its inputs are epochs, pulses and notices; it returns samples. It does not read a clock: every input contains the
-/// readings of the computer's clocks. A pulse becomes a sample if the pulses come once a second, the receiver has a fix
+/// readings of the computer's clocks. A pulse becomes a sample if there is one pulse per second, the receiver has a fix
 /// with an accurate time, and the epochs before leave one second of UTC possible (`TimeAnchor`). Without pulses the
 /// arrival of epochs provides samples: the shortest delay is used, which pulses have measured earlier, or which is
 /// unknown. A receiver states the time of an epoch, but never the time of a byte. It sends an epoch before it computes

@@ -109,7 +109,7 @@ struct SwiftEmitter {
   private mutating func scaledGetter(_ field: Field, _ mark: String, _ indent: Int) {
     guard let name = field.scaledName, let literal = scaleLiteral(field.scale) else { return }
     let raw = mark.isEmpty ? escaped(field.name) : "$0"
-    // A division by a power of ten gives the number that is nearest to the decimal; a product does not.
+    // Division by a power of ten gives the number nearest to the decimal; multiplication does not.
     let digits = (1...12).first { Double(field.scale) == Double("1e-\($0)") }
     let value = digits.map { "Double(\(raw)) / 1e\($0)" } ?? "Double(\(raw)) * \(literal)"
     put(

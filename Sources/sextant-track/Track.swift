@@ -126,8 +126,8 @@ struct Track: ParsableCommand {
       .contains(where: \.likelihood.isPlausible)
   }
 
-  /// What Core Location, Foundation and a simulated receiver need in addition to the open descriptors and the main
-  /// thread.
+  /// The descriptors and threads that Core Location, Foundation and a simulated receiver need in addition to the open
+  /// descriptors and the main thread.
   private static let leastDescriptors = 40
   private static let leastThreads = 6
 

@@ -2,7 +2,7 @@
 import CoreLocation
 import Foundation
 
-/// The client of Core Location: it starts the services of the command line, prints each event, and ends in order.
+/// The client of Core Location: it starts the services of the command line, prints each event, and ends normally.
 ///
 /// Sendable because it runs only on the main thread, whose queue receives signals and the end of `--seconds`.
 final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {

@@ -7,7 +7,7 @@ import ReceiverStream
 
 @testable import LocationService
 
-// A service with one program, as most tests need.
+// A service with one program, for most tests.
 extension ServiceCore {
   init(
     engine: PositioningEngine, coordinator: PowerCoordinator, undecided: Authorization.Record = .init(),

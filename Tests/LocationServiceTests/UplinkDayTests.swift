@@ -10,8 +10,8 @@ import Testing
 @testable import LocationService
 @testable import sextant_uplink
 
-/// What an uplink costs an asset tracker: its decisions as a client of the service's core, with session, line and a simulated M10 in
-/// virtual time. `make uplink-day` runs a day and prints the figures.
+/// The energy that an uplink costs an asset tracker: its decisions as a client of the service's core, with session,
+/// line and a simulated M10 in virtual time. `make uplink-day` runs a day and prints the figures.
 @Suite("The charge that an uplink costs an asset tracker")
 struct UplinkDayTests {
   private static let given = ProcessInfo.processInfo.environment["SEXTANT_UPLINK_HOURS"].flatMap { Double($0) }

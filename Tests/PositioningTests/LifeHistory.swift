@@ -23,7 +23,7 @@ struct LifeHistory {
   private var isShopNear = false
   private var activities = Set<Int>()
 
-  /// The last reported state of a region, by its name.
+  /// The last reported states of regions, keyed by name.
   private var sides: [String: RegionState] = [:]
   private var visit: Visit?
   private var lastDeparture: UTCTime?

@@ -33,7 +33,7 @@ final class GeocoderRequests: Sendable {
   ///   - request: the request.
   ///   - locale: the locale of the answer; nil for the current one.
   ///   - number: its number; nil for a new one.
-  ///   - completion: takes the outcome, once.
+  ///   - completion: receives the outcome, once.
   func begin(
     _ request: GeocodingRequest, _ locale: Locale?, _ number: Int? = nil,
     _ completion: @escaping @Sendable (Outcome) -> Void

@@ -37,7 +37,7 @@ final class GeocodingService: Sendable {
   ///   - request: the request.
   ///   - locale: the locale of the answer; nil for the current one.
   ///   - isWanted: whether the caller still waits for the outcome.
-  ///   - completion: takes the outcome, on the service's thread.
+  ///   - completion: receives the outcome, on the service's thread.
   func run(
     _ request: GeocodingRequest, _ locale: Locale?, isWanted: @escaping @Sendable () -> Bool,
     _ completion: @escaping @Sendable (Result<[CLPlacemark], CLError>) -> Void

@@ -6,7 +6,7 @@ import Positioning
 /// An element of the stream of live updates.
 public struct CLLocationUpdate: Sendable {
   private let content: LiveUpdate
-  /// nil without a location; the flags give the reason.
+  /// nil if there is no location; the flags give the reason.
   public let location: CLLocation?
 
   init(_ content: LiveUpdate) {
@@ -64,7 +64,7 @@ public struct CLLocationUpdate: Sendable {
       }
 
       public mutating func next() async throws -> CLLocationUpdate? {
-        // A cancelled task must not start the stream, which would ask the user for permission (LV-1, LV-4).
+        // A cancelled task must not start the stream, which would prompt the user for permission (LV-1, LV-4).
         if Task.isCancelled {
           stream = nil
           return nil

@@ -17,7 +17,7 @@ open class CLLocationManager: NSObject {
   private let settings = Mutex(Settings())
   /// Locked until the service has the assigned value too, so that the service ends with the last one (TH-4).
   private let delegateLock = NSLock()
-  /// Under `delegateLock`, as a weak reference must not be read while another thread writes it.
+  /// Under `delegateLock`, because a weak reference must not be read while another thread writes it.
   private weak var assigned: (any CLLocationManagerDelegate)?
   /// Guards `completions` and `nextToken`.
   private let lock = NSLock()

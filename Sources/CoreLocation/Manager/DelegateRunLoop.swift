@@ -6,7 +6,7 @@ import Foundation
 final class DelegateRunLoop: Sendable {
   private let queue: RunLoopQueue
 
-  /// Takes the run loop of the calling thread.
+  /// Uses the run loop of the calling thread.
   init() {
     queue = RunLoopQueue.ofThread
     queue.begin()

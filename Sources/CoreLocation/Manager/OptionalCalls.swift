@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A delegate's methods by the name that most of them share, for programs that call them as Objective-C's optional methods.
+/// A delegate's methods under the name that most of them share, for programs that call them as Objective-C's optional
+/// methods.
 ///
 /// Programs that act as the manager, such as mocks and proxies, write `delegate?.locationManager?(manager,
 /// didUpdateLocations: locations)`. Here every method has an implementation, so the call always succeeds.

@@ -4,7 +4,7 @@ import Positioning
 
 /// A region to monitor. Its identifier is its identity, within its kind.
 ///
-/// Not `Sendable`, as its two flags may change until it is monitored.
+/// Not `Sendable`, because its two flags may change until it is monitored.
 open class CLRegion: NSObject, NSCopying, NSSecureCoding {
   private let name: String
   /// nil for a region that is not a circle.
@@ -38,7 +38,7 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding {
   }
   /// Metres; 0 for a region that is not a circle.
   open var radius: CLLocationDistance { circle?.radiusMetres ?? 0 }
-  /// Whether a coordinate lies within, by geometry only (RG-25).
+  /// Whether the region contains a coordinate, by geometry only (RG-25).
   open func contains(_ coordinate: CLLocationCoordinate2D) -> Bool {
     circle?.contains(coordinate.asCoordinate) ?? false
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Positioning
 
-/// A place on the WGS 84 ellipsoid. It conforms only to `Sendable`, as programs add their own conformances.
+/// A place on the WGS 84 ellipsoid. It conforms only to `Sendable`, because programs add their own conformances.
 public struct CLLocationCoordinate2D: Sendable {
   /// Degrees, −90…90, north positive.
   public var latitude: CLLocationDegrees

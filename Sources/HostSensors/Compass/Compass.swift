@@ -109,8 +109,8 @@ package struct Compass: Sendable {
     {
       return -1
     }
-    // 2° is the best that a level compass of this kind reaches. A device without an accelerometer may tilt by some degrees,
-    // each of which turns the heading by about two.
+    // 2° is the best accuracy of a level compass of this kind. A device without an accelerometer may be tilted by a few
+    // degrees, each of which changes the heading by about two.
     let error = max(2, Attitude.degrees(error: calibration.residualMicrotesla, horizontal: horizontal))
     return up == nil ? (error * error + 10 * 10).squareRoot() : error
   }

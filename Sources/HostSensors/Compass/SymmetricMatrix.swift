@@ -7,8 +7,8 @@ struct SymmetricMatrix {
   /// Adds q qᵀ.
   mutating func add(_ q: SIMD3<Double>) { for row in 0..<3 { rows[row] += q * q[row] } }
 
-  /// Returns eigenvectors of length 1 with their values, the largest first, by Jacobi rotations, which converge in a few
-  /// sweeps for three rows.
+  /// Returns eigenvectors of length 1 with their values, the largest first, using Jacobi rotations, which converge in a
+  /// few sweeps for three rows.
   func axes() -> [(vector: SIMD3<Double>, value: Double)] {
     var matrix = rows
     var vectors = [SIMD3(1.0, 0, 0), SIMD3(0, 1.0, 0), SIMD3(0, 0, 1.0)]

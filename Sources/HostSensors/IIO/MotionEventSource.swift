@@ -15,7 +15,8 @@ package final class MotionEventSource: Sendable {
 
   /// - Parameters:
   ///   - found: the accelerometer.
-  ///   - open: opens the events of a device by its name (`iio:device0`). Returns a descriptor, or the negative errno.
+  ///   - open: opens the events of a device with a given name (`iio:device0`). Returns a descriptor, or the negative
+  ///     errno.
   /// - Returns: nil if the driver has no such events, or this user may not use them.
   package init?(_ found: SensorTree.Found, opening open: (String) -> Int32 = MotionEventSource.openEvents) {
     folder = "\(found.path)/events"

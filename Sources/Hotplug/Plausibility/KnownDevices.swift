@@ -60,7 +60,7 @@ struct KnownDevice: Sendable {
     KnownDevice(0x1546, 0x050c, .receiver, "u-blox X20 kit, UART1"),
     KnownDevice(0x1546, 0x050d, .receiver, "u-blox X20 kit, UART2"),
     // u-blox cellular modules: 1010, 1102, 1104, 1107, 110a, 1141, 1143 and 1146 in ModemManager's rules; the rest of
-    // the range is inferred. A receiver with a configured id (CFG-USB) is recognised by its name.
+    // the range is inferred. A receiver with a configured id (CFG-USB) is recognised from its name.
     KnownDevice(0x1546, 0x1000...0x1fff, .other(.modem), "u-blox cellular module"),
 
     // Receivers of other vendors. Sources: usb.ids and gpsd's 60-gpsd.rules for each row, unless noted.
@@ -76,7 +76,7 @@ struct KnownDevice: Sendable {
   ]
 
   // Sources: usb.ids; for 1a86:55d3 the Linux driver cdc_acm. Not checked against a source: 1a86:55d2, 55d4 and 55d5,
-  // and of 067b the ids 23b3, 23c3 and 23d3. Other bridges are recognised by their driver.
+  // and of 067b the ids 23b3, 23c3 and 23d3. Other bridges are recognised from their driver.
   private static let bridges: [KnownDevice] = [
     KnownDevice(0x0403, 0x6001, .bridge, "FTDI FT232"),
     KnownDevice(0x0403, 0x6010, .bridge, "FTDI FT2232"),

@@ -3,7 +3,7 @@ import WireBytes
 
 extension ReceiverPort.Likelihood {
   /// Decides on the attributes of a device. The user's list overrides all. A row of the table with a product overrides
-  /// the name of the device, the name overrides that it is a bridge, and unknown bridges are recognised by their
+  /// the name of the device, the name overrides that it is a bridge, and unknown bridges are recognised from their
   /// driver.
   init(_ attributes: DeviceAttributes, _ list: DeviceList) {
     if let entry = list.entry(for: attributes) {

@@ -28,8 +28,8 @@ package struct ControlRequest: Sendable, Equatable {
 /// The server of the live page as a value: its inputs are connections and their bytes, its outputs are bytes to write.
 /// It has no callbacks, so its calls are not nested.
 ///
-/// Each connection has one request. The memory is bounded: by the number of connections, by the longest request, and by one
-/// waiting event of each kind.
+/// Each connection has one request. The memory is bounded by the number of connections, by the longest request, and by
+/// one waiting event of each kind.
 package struct PageServer: Sendable {
   package static let mostConnections = 64
   static let mostOpenedMessages = 16

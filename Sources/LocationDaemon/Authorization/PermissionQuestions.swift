@@ -4,7 +4,7 @@ import Positioning
 
 /// The pending permission prompts of all programs, and the programs that may answer them.
 struct PermissionQuestions: Equatable, Sendable {
-  /// The program that asks.
+  /// The program that requests permission.
   enum Asker: Hashable, Sendable {
     /// A connected program of module CoreLocation.
     case program(ProgramID)
@@ -12,7 +12,7 @@ struct PermissionQuestions: Equatable, Sendable {
     case refused(name: String, user: UInt32)
   }
 
-  /// The program as the kernel knows it.
+  /// The program, according to the kernel.
   struct Program: Equatable, Sendable {
     /// The name in the authorization store, NAME@EXECUTABLE.
     var name: String

@@ -151,6 +151,6 @@ struct Peer: Equatable, Sendable {
   /// Returns a number of /proc/PID/stat (``ProcessStat``).
   static func field(_ number: Int, ofStat text: String) -> Int32? { ProcessStat(text)?.field(number) }
 
-  /// Returns whether the process group is the terminal's foreground group, by the content of /proc/PID/stat.
+  /// Returns whether the process group is the terminal's foreground group, from the content of /proc/PID/stat.
   static func isInForeground(stat text: String) -> Bool { ProcessStat(text)?.isInForeground == true }
 }

@@ -40,7 +40,7 @@ package struct AuthorizationStore: Sendable {
 
   package init(stateFolder: String) { self.stateFolder = stateFolder }
 
-  /// Returns the programs with stored state, by name.
+  /// Returns the programs with stored state, sorted by name.
   package func entries() -> [Entry] {
     let policy = LocationPolicy(parsing: try? UserFile.read(LocationPolicy.path))
     let known = PrivateFile.names(in: "\(stateFolder)/apps").filter { !$0.hasSuffix(StateDamage.suffix) }
@@ -92,7 +92,7 @@ package struct AuthorizationStore: Sendable {
     try store(app).store(.authorization, StateText.text(of: record))
   }
 
-  /// Clears the permission of a program, which may ask again (AU-12).
+  /// Clears the permission of a program, which may request it again (AU-12).
   ///
   /// - Throws: `FileError`.
   package func reset(_ app: String) throws(FileError) {

@@ -94,7 +94,7 @@ package struct LocationPolicy: Sendable, Equatable {
     }
   }
 
-  /// The message about the first line that cannot be read, with the next step; nil without one.
+  /// The message about the first line that cannot be read, with the next step; nil if there is none.
   package var problem: String? {
     guard let first = mistakes.first else { return nil }
     return "\(Self.path):\(first): not understood; a line is `services off`, `restrict PATH`, `grant UNIT always`"

@@ -84,7 +84,7 @@ struct LineLending: Equatable, Sendable {
   }
 }
 
-/// The use of a receiver's line, as programs see it.
+/// The use of a receiver's line, as reported to programs.
 package enum LineUse: Sendable {
   /// The service uses it.
   case served

@@ -40,7 +40,7 @@ package struct Program: Sendable {
   var storesOnlyPermitted = false
   /// The parts of the program's state to store once it has a permission.
   private var withheld: Set<StoredState> = []
-  /// Whether the receiver stays on for a while after its last demand, because the program may ask again.
+  /// Whether the receiver stays on for a while after its last demand, because the program may send another request.
   var lingers = true
 
   /// - Parameters:

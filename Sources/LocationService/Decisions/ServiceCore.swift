@@ -100,7 +100,7 @@ package struct ServiceCore: Sendable {
   /// Returns the decisions for a program; nil if it was removed.
   package func engine(of id: ProgramID) -> PositioningEngine? { index(of: id).map { programs[$0].engine } }
 
-  /// Changes what the clients of a program ask for.
+  /// Changes the requests of a program's clients.
   mutating func change(_ id: ProgramID, _ body: (inout PositioningEngine) -> Void) {
     if let index = index(of: id) { body(&programs[index].engine) }
   }
@@ -292,8 +292,8 @@ package struct ServiceCore: Sendable {
     if newest.isNewest(location.timestamp) { noteNewest(location) }
   }
 
-  /// Records a location for other programs and later runs. Simulated locations are excluded, so that nobody mistakes
-  /// them for real ones.
+  /// Records a location for other programs and later runs. Simulated locations are excluded, so that they are not
+  /// mistaken for real ones.
   private mutating func noteNewest(_ location: Location) {
     let isSimulated = location.source?.isSimulatedBySoftware ?? false
     if isAnyAuthorized, location.horizontalAccuracyMetres >= 0, !isSimulated { newest.receive(location) }

@@ -11,7 +11,7 @@ package final class InProcessLocationService: LocationService {
   private let id: ProgramID
   package var log: @Sendable (String) -> Void { host.log }
 
-  /// The readers of the program, by their numbers.
+  /// The readers of the program, keyed by number.
   private final class Readers: ProgramReceiver {
     struct State {
       var clients: [ClientID: any LocationServiceClient] = [:]

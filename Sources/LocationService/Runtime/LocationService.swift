@@ -3,7 +3,7 @@ import Positioning
 
 /// A manager's side of the service, called on the service's thread. It passes each call on to the manager's run loop.
 package protocol LocationServiceClient: AnyObject, Sendable {
-  /// An event for the delegate. The client asks `LocationService.isCurrent` immediately before it delivers the event.
+  /// An event for the delegate. The client calls `LocationService.isCurrent` immediately before it delivers the event.
   func receive(_ event: DelegateEvent, _ ticket: Ticket)
   /// The end of a request for full accuracy; without an error if the user was asked.
   func temporaryAccuracyAnswered(token: Int, _ error: PositioningError?)

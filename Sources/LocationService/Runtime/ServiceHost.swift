@@ -139,7 +139,8 @@ package final class ServiceHost: Sendable {
   ///   - store: the store of its permission, regions, visits and monitors.
   ///   - authorization: replaces the stored permission, for example from the machine's policy; nil for the stored one.
   ///   - undecided: the permission until one is stored; nil for the one in the settings.
-  ///   - lingers: whether the receiver stays on for a while after its last demand, because the program may ask again.
+  ///   - lingers: whether the receiver stays on for a while after its last demand, because the program may send another
+  ///     request.
   ///   - receiver: receives the program's actions.
   func add(
     _ app: AppDescription, _ store: StateStore, authorization: AuthorizationStatus? = nil,
@@ -190,7 +191,8 @@ package final class ServiceHost: Sendable {
   ///   - undecided: the permission until one is stored; nil for the one in the settings.
   ///   - isStored: whether its state is stored. Without an identity there is no name to store it under.
   ///   - isAbsent: whether the program does not run, and `receiver` stores its events for later.
-  ///   - lingers: whether the receiver stays on for a while after its last demand, because the program may ask again.
+  ///   - lingers: whether the receiver stays on for a while after its last demand, because the program may send another
+  ///     request.
   package func add(
     _ app: AppDescription, user: UInt32, authorization: AuthorizationStatus?, undecided: AuthorizationStatus? = nil,
     application: ApplicationState, isStored: Bool = true, isAbsent: Bool = false, lingers: Bool = true,

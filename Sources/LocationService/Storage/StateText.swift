@@ -9,7 +9,7 @@ import ReceiverStream
 enum StateText {
   // MARK: Fields
 
-  /// Replaces bytes that are not `plain`, and every %, by %XX.
+  /// Replaces bytes that are not `plain`, and every %, with %XX.
   static func escape(_ text: String, plain: (UInt8) -> Bool = { $0 > 0x20 && $0 != 0x7F }) -> String {
     var bytes: [UInt8] = []
     for byte in text.utf8 {

@@ -210,7 +210,7 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
   @_lifetime(self: copy self)
   public mutating func character(_ name: StaticString, _ value: inout UInt8?) {
     comma()
-    // A reader of one character does not decode `^`, and takes a space for an empty field.
+    // A reader of one character does not decode `^`, and treats a space as an empty field.
     if let value, value != UInt8(ascii: " "), !ReservedCharacters.contain(value) { put(value) }
   }
 

@@ -15,8 +15,8 @@ enum NumbersByEnd {
   ///   - base: the character at position 0, at least 3.
   ///   - ends: the ends, a bit for each position.
   ///   - from: the position of the first character of the first number.
-  ///   - mayBeFewer: whether fewer blocks than `rooms` are accepted; the result has their number. `ends` must be all
-  ///     ends behind `base` then.
+  ///   - mayBeFewer: whether fewer blocks than `rooms` are accepted; the result has their number. `ends` must then
+  ///     contain all ends after `base`.
   @inlinable @inline(__always)
   static func read(
     in sentence: RawSpan, base: Int, ends: UInt64, from: Int, places: Int, rooms: Int, mayBeFewer: Bool,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireBytes
 
-/// The talker of a sentence: the two characters behind the `$`, or `P` for a proprietary sentence.
+/// The talker of a sentence: the two characters after the `$`, or `P` for a proprietary sentence.
 public struct Talker: Hashable, Sendable {
   /// The characters as one number, the first in the high byte.
   public var code: UInt16

@@ -15,7 +15,7 @@ public struct HDT: SentenceContent {
   }
 }
 
-/// HDM: magnetic heading. The standard replaced it by HDG; instruments still send it.
+/// HDM: magnetic heading. The standard replaced it with HDG; instruments still send it.
 public struct HDM: SentenceContent {
   @inlinable public static var formatter: Formatter { Formatter(code: 0x48444D) }
   /// Degrees from magnetic north.

@@ -81,7 +81,7 @@ public struct Authorization: Sendable {
     public var request: Request
     /// The app's usage description (AU-11).
     public var text: String
-    /// Whether the prompt asks only for the step from WhenInUse to Always.
+    /// Whether the prompt only requests the change from WhenInUse to Always.
     public var isUpgrade: Bool
 
     public init(request: Request, text: String, isUpgrade: Bool) {

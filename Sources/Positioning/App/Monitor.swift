@@ -315,7 +315,7 @@ public struct Monitor: Sendable {
   }
 
   /// The distance to the nearest border of a circle in metres, and whether a possible crossing is in progress; nil
-  /// without circles.
+  /// if there are no circles.
   func nearestBorder(from point: SurfacePoint) -> (metres: Double, isCrossing: Bool)? {
     var nearest: (metres: Double, isCrossing: Bool)?
     for entry in entries {

@@ -149,7 +149,8 @@ public struct Regions: Sendable {
   /// Whether a scan for beacons is necessary.
   public var hasBeacons: Bool { entries.contains { $0.record.region.shape.isBeacon } }
 
-  /// The distance to the nearest border in metres, and whether a possible crossing is in progress; nil without circles.
+  /// The distance to the nearest border in metres, and whether a possible crossing is in progress; nil if there are no
+  /// circles.
   func nearestBorder(from point: SurfacePoint) -> (metres: Double, isCrossing: Bool)? {
     var nearest: (metres: Double, isCrossing: Bool)?
     for entry in entries {

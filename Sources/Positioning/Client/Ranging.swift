@@ -50,7 +50,7 @@ public struct Ranging: Sendable {
   }
 
   private var ranged: [RangedBeacon] = []
-  /// The time of the next report; nil without targets.
+  /// The time of the next report; nil if there are no targets.
   private(set) var deadline: Instant?
 
   init() {}

@@ -37,7 +37,7 @@ public struct Demand: Hashable, Sendable {
 
   /// The nearest border of the monitored regions and conditions.
   public struct Border: Hashable, Sendable {
-    /// Metres from the newest location to the nearest border; nil without a location.
+    /// Metres from the newest location to the nearest border; nil if there is no location.
     public var metres: Double?
     /// A crossing is being watched: fixes are needed until it is decided.
     public var isCrossing: Bool

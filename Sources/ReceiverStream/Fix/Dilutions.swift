@@ -48,7 +48,7 @@ public struct Dilutions: Equatable, Sendable {
 
   private static var unknown: Double { 99.99 }
 
-  /// The diagonal of the inverse of a symmetric, positive matrix, by elimination; nil if it is singular.
+  /// The diagonal of the inverse of a symmetric, positive matrix, using elimination; nil if it is singular.
   private static func inverseDiagonal(_ matrix: InlineArray<4, SIMD4<Double>>) -> SIMD4<Double>? {
     var rows = matrix
     var inverse: InlineArray<4, SIMD4<Double>> = [

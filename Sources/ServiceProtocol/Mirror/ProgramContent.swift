@@ -82,7 +82,7 @@ struct ProgramContent: Sendable {
     /// Whether its monitoring was restarted at a return of the service: the delegate already has that event.
     var isRepeated = false
 
-    /// Whether to restart it at the return of the service, with this state: a new process must also know a region whose
+    /// Whether to restart it at the return of the service, with this state: a new process must also get a region whose
     /// monitoring has not started, which may not be on its disk.
     func isRepeated(in state: ProgramState) -> Bool { !isStarted || !state.monitors(region) }
   }

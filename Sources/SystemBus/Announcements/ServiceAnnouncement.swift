@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The announcement of TCP services by mDNS, through Avahi on the system's bus (avahi's org.freedesktop.Avahi.Server.xml and
-/// org.freedesktop.Avahi.EntryGroup.xml).
+/// The announcement of TCP services over mDNS, through Avahi on the system's bus (avahi's
+/// org.freedesktop.Avahi.Server.xml and org.freedesktop.Avahi.EntryGroup.xml).
 ///
 ///     absent ── name has an owner ──▶ asking ── running ──▶ creating ── group ──▶ announced
 ///       ▲ ▲                             ▲                                          │   │ collision: another name

@@ -27,7 +27,7 @@ public struct ConfigurationTable {
   /// Starts before the first item.
   public init() {}
 
-  /// The next item, by rising key; nil at the end.
+  /// The next item, in ascending order of the keys; nil at the end.
   public mutating func next() -> Entry? {
     // `unsafe`: reads the bytes of a static string. They exist as long as the program, and the loop ends at its last
     // byte, which is a zero.

@@ -158,7 +158,7 @@ public struct FieldLayout: Sendable {
   /// The number of values when `room` bytes are left in the payload.
   public func values(within room: Int) -> Int { count == 0 ? max(0, room) / type.size : count }
 
-  /// Whether the field is reserved, by its name.
+  /// Whether the field's name marks it as reserved.
   public var isReserved: Bool { name.hasPrefix("reserved") }
 }
 

@@ -171,7 +171,7 @@ extension JSONReader {
     }
     if end == position, let value = shortNumber(start..<end, isInteger: isInteger) { return value }
     let text = try self.text(start..<position)
-    // The sign of -0 is kept, as the double that it is.
+    // The sign of -0 is kept: -0 is a double.
     if isInteger, let value = Int64(text), value != 0 || text == "0" { return .integer(value) }
     guard let value = Double(text), value.isFinite else { throw error(.numberOutOfRange) }
     return .double(value)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// rig_pps - a receiver's pulses at a GPIO line that a program without one has: once a second of a clock that is `ahead` of the
-// system's. The stamps are those of the edges, as of a line whose interrupt has no delay; what reads them may be late.
+// rig_pps - a receiver's pulses at a simulated GPIO line: one per second of a clock that is `ahead` of the system's.
+// The stamps are the times of the edges, as from an interrupt without latency; readers may be late.
 #include <linux/hrtimer.h>
 #include <linux/module.h>
 #include <linux/pps_kernel.h>
