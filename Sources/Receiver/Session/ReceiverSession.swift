@@ -80,7 +80,10 @@ public struct ReceiverSession: ~Copyable {
   ///   - now: when the line was opened.
   public init(_ settings: SessionSettings, lineRate: UInt32?, reference: UTCTime?, now: Instant) {
     self.settings = settings
-    memory = settings.memory ?? SessionMemory()
+    // A local copy: an operator's autoclosure that captured the unfinished `self` would make the compiler destroy the
+    // listener before it has a value.
+    let known = settings.memory ?? SessionMemory()
+    memory = known
     let isReadOnly = settings.intent == .readOnly
     let polling: BaudRateSearch.Polling =
       switch settings.intent {
@@ -92,20 +95,20 @@ public struct ReceiverSession: ~Copyable {
     let recovery = hasRate && !isReadOnly && settings.recovery?.rate != nil ? settings.recovery : nil
     let searches = hasRate && recovery == nil
     var likely = settings.likelyRates
-    if let known = settings.memory?.rate { likely.insert(known, at: 0) }
+    if let rate = settings.memory?.rate { likely.insert(rate, at: 0) }
     // A FIFO may bring a recording.
     let isLive = !settings.isRecording && settings.line != .withoutRate(nil)
     listener = Listener(
       searchingFrom: searches ? lineRate : nil, likely: likely, polling: polling,
-      pollsOthers: !settings.isKnownUBlox && memory.description == nil, unfinishedFrame: settings.unfinishedFrame,
+      pollsOthers: !settings.isKnownUBlox && known.description == nil, unfinishedFrame: settings.unfinishedFrame,
       reference: reference, isLive: isLive, now: now)
-    if memory.isUnanswering { identity.keepUnanswered() }
+    if known.isUnanswering { identity.keepUnanswered() }
     requests = RequestQueue(from: now)
     health = LineHealth(at: now)
     assistance = AssistanceDelivery(reference: reference, openedAt: now)
     switch settings.line {
     case .serial, .bound:
-      let raised = searches && memory.foundRate != nil ? memory.rate : nil
+      let raised = searches && known.foundRate != nil ? known.rate : nil
       line = LineRate(lineRate, raised.map(LineRate.Origin.inherited) ?? .own)
     case .usb:
       line = LineRate(nil, .own)
