@@ -27,7 +27,11 @@ package enum FamilySettings {
   }
 
   /// Returns the request that changes settings.
-  package static func changing(_ words: [SettingWord], on receiver: ReceiverDescription) -> Request {
+  ///
+  /// - Parameter rate: the present rate of the line, which every receiver has.
+  package static func changing(
+    _ words: [SettingWord], on receiver: ReceiverDescription, at rate: UInt32?
+  ) -> Request {
     var request = Request()
     func add(_ word: SettingWord, _ value: ReceiverValue?) {
       guard let value, receiver.takes(value) else { return request.missing.append(word.name) }
@@ -42,8 +46,12 @@ package enum FamilySettings {
       case .messages(let list):
         let rates = list.map { one in formatter(one).map { SentenceRate($0, one.rate) } }
         add(word, rates.contains(nil) ? nil : .messages(rates.compactMap(\.self)))
-      case .portRate(let rate):
-        if receiver.takesRate(rate) { request.baud = rate } else { request.missing.append("\(word.name)=\(rate)") }
+      case .portRate(let wanted):
+        if wanted == rate || receiver.takesRate(wanted) {
+          request.baud = wanted
+        } else {
+          request.missing.append("\(word.name)=\(wanted)")
+        }
       case .model, .item, .field: request.missing.append(word.name)
       }
     }

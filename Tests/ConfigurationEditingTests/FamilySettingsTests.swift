@@ -11,7 +11,7 @@ struct FamilySettingsTests {
     capabilities: [.configure, .standby, .restart])
 
   private static func request(_ words: String...) throws -> FamilySettings.Request {
-    FamilySettings.changing(try words.map { try SettingWord($0) }, on: mt3333)
+    FamilySettings.changing(try words.map { try SettingWord($0) }, on: mt3333, at: 9600)
   }
 
   @Test("Words become tasks, in their order; the rate of the line is apart")
@@ -37,6 +37,16 @@ struct FamilySettingsTests {
   func missing(_ word: String, _ name: String) throws {
     let request = try Self.request("rate=1Hz", word)
     #expect(request.missing == [name])
+  }
+
+  @Test("The present rate of the line is no change, also for a receiver without a command for it")
+  func presentRate() throws {
+    let teseo = ReceiverDescription(
+      family: .teseo, model: "STA8090", firmware: "BINIMG_STA8090_4.6.15_ARM", hardware: "", capabilities: [.configure])
+    let words = [try SettingWord("baud=9600")]
+    #expect(FamilySettings.changing(words, on: teseo, at: 9600).missing.isEmpty)
+    #expect(FamilySettings.changing(words, on: teseo, at: 38_400).missing == ["baud=9600"])
+    #expect(FamilySettings.changing(words, on: teseo, at: nil).missing == ["baud=9600"])
   }
 
   @Test("Names become readings; without a name all are read")

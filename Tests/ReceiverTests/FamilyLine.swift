@@ -232,6 +232,38 @@ struct PCASDevice: FamilyDevice {
   }
 }
 
+/// An AT6558 whose sentences fill the line: what it replies waits behind its buffer of five seconds.
+struct LateDevice: FamilyDevice {
+  var rate: UInt32 { inner.rate }
+  var period = 1000
+  var isAsleep = false
+  var delay: UInt64 { 5000 }
+  private var inner = PCASDevice(antenna: true)
+
+  func epoch() -> [String] {
+    inner.epoch() + (1...20).map { "BDGSV,5,1,20,0\($0 % 10),40,083,46,02,40,083,46" }
+  }
+
+  mutating func receive(_ body: String) -> [String] { inner.receive(body) }
+}
+
+/// An MT3339 with sentences of four decimals of minutes, which replies late.
+struct SlowDevice: FamilyDevice {
+  var rate: UInt32 { inner.rate }
+  var period = 1000
+  var isAsleep = false
+  var delay: UInt64
+  private var inner = PMTKDevice()
+
+  init(delay: UInt64) { self.delay = delay }
+
+  func epoch() -> [String] {
+    ["GPGGA,120000.000,4809.8520,N,01136.3360,E,1,09,0.90,512.0,M,47.6,M,,"] + inner.epoch().dropFirst(3)
+  }
+
+  mutating func receive(_ body: String) -> [String] { inner.receive(body) }
+}
+
 /// A receiver that sends sentences and replies to nothing.
 struct SilentDevice: FamilyDevice {
   var rate: UInt32 = 9600

@@ -74,6 +74,14 @@ struct FamilyTests {
     #expect(!scene.line.sent.contains("PMTK") && !scene.line.writes.contains { $0.utf8.contains(0x62) })
   }
 
+  @Test("Replies that come late on a full line are waited for, also if the line is found to be full during the probes")
+  func lateOnFullLine() {
+    let scene = Host(family: LateDevice(), intent: .identify)
+    scene.run(60) { Self.isIdentified($0) }
+    #expect(Self.description(scene)?.family == .casic, "\(scene.reports)")
+    #expect(!scene.line.sent.contains("PMTK"))
+  }
+
   @Test("A receiver whose processor sleeps is roused where its sentences prove the family")
   func roused() {
     let scene = Host(family: PAIRDevice(isDrowsy: true), intent: .identify)
@@ -320,6 +328,38 @@ struct FamilyTests {
       FrameLayout.casic.frame(0x0604, [0xE8, 0x03, 1, 1])
         == [0xBA, 0xCE, 4, 0, 6, 4, 0xE8, 3, 1, 1, 0xEC, 3, 7, 5])
     #expect(FrameLayout.allystar.frame(0x0501, [6, 0]) == [0xF1, 0xD9, 5, 1, 2, 0, 6, 0, 0x0E, 0x37])
+  }
+
+  @Test("A value without a poll in this firmware is proved by its acknowledgement")
+  func noPolls() throws {
+    let scene = Host(family: PMTKDevice(refused: ["400": 1, "414": 1]), intent: .identify)
+    scene.run(60) { Self.isIdentified($0) }
+    let messages = ReceiverValue.messages([SentenceRate("VTG", 0)])
+    let ticket = try #require(
+      scene.withSession { $0.perform([.set(.period(500)), .set(messages)], at: scene.now) })
+    scene.run(90) { $0.machine.outcomes[ticket] != nil }
+    #expect(scene.machine.outcomes[ticket] == .performed([.written, .written]))
+    #expect(scene.line.device.period == 500 && scene.line.device.flags[2] == 0)
+    _ = scene.finish()
+  }
+
+  @Test("A reply of a likely family may take more than a second", arguments: [1000, 1500] as [UInt64])
+  func lateReply(_ delay: UInt64) {
+    let scene = Host(family: SlowDevice(delay: delay), intent: .identify)
+    scene.run(60) { Self.isIdentified($0) }
+    #expect(Self.description(scene)?.family == .mediaTek)
+    #expect(scene.reported(.notIdentified(isOtherVendor: true)) == 0)
+    #expect(scene.reported(.notIdentified(isOtherVendor: false)) == 0)
+  }
+
+  @Test("A PAIR receiver of another maker than Quectel is found at its new rate")
+  func rateOfOtherMaker() {
+    var change = PortRateChange(from: 115_200, to: 9600, port: nil, usesItems: false, family: .airoha)
+    _ = change.next()
+    change.receive(.sent)
+    _ = change.next()
+    guard case .send(let poll) = change.next() else { return #expect(Bool(false), "no poll") }
+    #expect(poll.bytes == Array("$PAIR051*3E\r\n".utf8))
   }
 
   @Test("Sentences that a person sends are completed, and have the acknowledgement of the family")

@@ -66,7 +66,7 @@ package struct PortRateChange: Sendable {
       step = .polling
       return .setRate(to)
     case .polling, .pollingBack:
-      var command = family?.language?.probes.first ?? .poll(.monVER)
+      var command = family?.language?.poll ?? .poll(.monVER)
       // A receiver changes its rate once its queue is sent: 8 kB take eight seconds at 9600 baud, and nine attempts eleven.
       let isSlow = from < Self.fastRate
       command.attempts = isRestored ? 2 : step == .polling ? (isSlow ? 9 : 4) : 3

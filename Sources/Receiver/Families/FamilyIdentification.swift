@@ -15,6 +15,8 @@ struct FamilyIdentification: Sendable {
   static let fullLinePatience = Milliseconds(6500)
   /// The time for the reply of a family that nothing suggests. A later reply proves the family too.
   private static let patienceOfUnlikely = Milliseconds(500)
+  /// The time for the reply of a family that the form of the sentences suggests.
+  private static let patienceOfLikely = Milliseconds(2000)
   private var family = 0
   private var probe = 0
   private var step = Step.probing
@@ -34,6 +36,12 @@ struct FamilyIdentification: Sendable {
     self.isLineFull = isLineFull
   }
 
+  /// The same probes with the patience of a full line; nil where they had it, and for families that nothing suggests.
+  var onFullLine: FamilyIdentification? {
+    guard !isLineFull, isExpected, description == nil else { return nil }
+    return FamilyIdentification(families, isProved: isProved, isLineFull: true, isExpected: isExpected)
+  }
+
   /// The description; nil without a reply.
   var description: ReceiverDescription? { if case .done(let found) = step { found } else { nil } }
 
@@ -46,7 +54,11 @@ struct FamilyIdentification: Sendable {
       // An unknown receiver gets each poll once or twice: most families are not its own.
       if !isProved {
         command.attempts = min(command.attempts, isLineFull ? 2 : 1)
-        if !isExpected, command.answersAtOnce { command.patience = min(command.patience, Self.patienceOfUnlikely) }
+        if isExpected {
+          command.patience = max(command.patience, Self.patienceOfLikely)
+        } else if command.answersAtOnce {
+          command.patience = min(command.patience, Self.patienceOfUnlikely)
+        }
         if command.answersAtOnce { command.bytes += command.bytes }
       }
       if isLineFull, isExpected {

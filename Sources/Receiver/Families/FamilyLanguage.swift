@@ -44,6 +44,8 @@ protocol FamilyLanguage: Sendable {
   func shortestSleep(on receiver: ReceiverDescription) -> Milliseconds
   /// The request to sleep; nil if it cannot. It has no reply that counts: frames show whether the receiver sleeps.
   func sleep(for duration: Milliseconds?, on receiver: ReceiverDescription) -> Command?
+  /// A query that every receiver of the family replies to.
+  var poll: Command { get }
   /// The bytes before `wakeUp`, which may be lost.
   var wakingBytes: [UInt8] { get }
   /// The command whose reply shows an awake receiver.
@@ -71,6 +73,7 @@ extension FamilyLanguage {
   func shortestSleep(on receiver: ReceiverDescription) -> Milliseconds { SleepRequest.shortest }
   func sleep(for duration: Milliseconds?, on receiver: ReceiverDescription) -> Command? { nil }
   var wakingBytes: [UInt8] { [13, 10] }
+  var poll: Command { probes[0] }
   var wakeUp: Command { probes[0] }
   func acknowledgement(ofSentence body: String) -> FamilyAnswer? { nil }
 }

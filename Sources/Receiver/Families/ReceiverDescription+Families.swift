@@ -20,5 +20,5 @@ extension ReceiverDescription {
   public var cannotSleep: Bool { family != nil && !can(.standby) && !can(.timedSleep) }
 
   /// A poll that every receiver of the family replies to; nil for a u-blox one.
-  public var familyPoll: Command? { family?.language?.probes.first }
+  public var familyPoll: Command? { family?.language?.poll }
 }

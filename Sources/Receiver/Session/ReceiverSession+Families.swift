@@ -69,6 +69,12 @@ extension ReceiverSession {
       identity.doubtful = nil
       return finishIdentifying(as: found, at: now)
     }
+    line.measureLoad(at: now)
+    // The load of a line is known some time after its first byte.
+    if let patient = identification.onFullLine, line.load.isFull(at: rate) {
+      replies.reset()
+      return enter(.identifyingFamily(patient), on: .poll)
+    }
     if let doubtful = identity.doubtful {
       // The families that are less likely.
       if mayProbeFamilies { return startIdentifyingFamilies(at: now) }

@@ -100,7 +100,7 @@ struct Configure: ParsableCommand {
     let names = try words.map { word in try usage { () throws(SettingProblem) in try SettingName(word) } }
     let client = try run { source in
       ConfigureClient<SettingsReading>(
-        source, preparation: raisedIfFull, family: { [words] _ in FamilySettings.reading(words) }
+        source, preparation: raisedIfFull, family: { [words] _, _ in FamilySettings.reading(words) }
       ) { receiver, line throws(SettingProblem) in
         var reading = try SettingsReading(names: names, of: receiver)
         reading.raisedRate = line.raisedRate
@@ -126,7 +126,7 @@ struct Configure: ParsableCommand {
   /// printed without others.
   private func getOfFamily() throws {
     let client = try run { source in
-      ConfigureClient<SettingsReading>(source, family: { [words] _ in FamilySettings.reading(words) }) {
+      ConfigureClient<SettingsReading>(source, family: { [words] _, _ in FamilySettings.reading(words) }) {
         [words] _, _ throws(SettingProblem) in
         for word in words { _ = try SettingName(word) }
         throw SettingProblem("\(words[0]): name one setting at a time")
@@ -140,7 +140,7 @@ struct Configure: ParsableCommand {
   private func getSeveral(_ name: String) throws {
     let client = try run { source in
       ConfigureClient<SettingsReading>(
-        source, preparation: raisedIfFull, family: { _ in FamilySettings.reading([name]) }
+        source, preparation: raisedIfFull, family: { _, _ in FamilySettings.reading([name]) }
       ) { receiver, line throws(SettingProblem) in
         var reading = SettingsReading(
           pattern: SettingName.pattern(of: name, for: receiver), of: receiver, readsStandards: false)
@@ -196,7 +196,7 @@ struct Configure: ParsableCommand {
     let client = try run(raisingRate: rate) { source in
       ConfigureClient<SettingsEdit>(
         source, preparation: preparation, measures: words.contains(where: \.changesEpochPeriod),
-        portRate: Self.rate(after:), family: { FamilySettings.changing(words, on: $0) }
+        portRate: Self.rate(after:), family: { FamilySettings.changing(words, on: $0, at: $1) }
       ) { receiver, line throws(SettingProblem) in
         try SettingsEdit(words, of: receiver, port: line.port, hasRate: line.hasRate, line: line.measured)
       }
@@ -240,7 +240,7 @@ struct Configure: ParsableCommand {
 
   private func save() throws {
     let client = try run { source in
-      ConfigureClient<ConfigurationSaving>(source, family: { Self.request(.save, on: $0) }) {
+      ConfigureClient<ConfigurationSaving>(source, family: { receiver, _ in Self.request(.save, on: receiver) }) {
         receiver, _ throws(SettingProblem) in ConfigurationSaving(of: receiver)
       }
     }
@@ -301,7 +301,7 @@ struct Configure: ParsableCommand {
     let file = try read(path)
     let client = try run(raisingRate: Self.dialogueRate) { source in
       ConfigureClient<ConfigurationRestoring>(
-        source, portRate: { $0.edit?.portRate }, family: { FamilySettings.changing(file.words, on: $0) }
+        source, portRate: { $0.edit?.portRate }, family: { FamilySettings.changing(file.words, on: $0, at: $1) }
       ) {
         receiver, line throws(SettingProblem) in
         try ConfigurationRestoring(
@@ -344,7 +344,7 @@ struct Configure: ParsableCommand {
     if !yes { try askForConfirmation() }
     let client = try run { source in
       ConfigureClient<FactoryReset>(
-        source, toleratesSilence: true, family: { Self.request(.factoryReset, on: $0) }
+        source, toleratesSilence: true, family: { receiver, _ in Self.request(.factoryReset, on: receiver) }
       ) { _, _ throws(SettingProblem) in FactoryReset() }
     }
     if client.request != nil {
@@ -379,7 +379,7 @@ struct Configure: ParsableCommand {
   private func readAll(_ pattern: String?, withStandards: Bool) throws -> ConfigureClient<SettingsReading> {
     try run(raisingRate: Self.dialogueRate) { source in
       ConfigureClient<SettingsReading>(
-        source, family: { _ in FamilySettings.reading(pattern.map { [$0] } ?? []) }
+        source, family: { _, _ in FamilySettings.reading(pattern.map { [$0] } ?? []) }
       ) { receiver, line throws(SettingProblem) in
         var reading = SettingsReading(pattern: pattern, of: receiver, readsStandards: withStandards)
         reading.raisedRate = line.raisedRate

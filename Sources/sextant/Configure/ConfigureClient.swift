@@ -35,7 +35,7 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
   typealias Making = (ReceiverDescription, ConfiguredLine) throws(SettingProblem) -> Script
 
   /// Makes the request for a receiver of another maker.
-  typealias FamilyMaking = (ReceiverDescription) -> FamilySettings.Request
+  typealias FamilyMaking = (ReceiverDescription, UInt32?) -> FamilySettings.Request
 
   private enum Stage {
     case waiting, raising, measuring, running, changingRate(UInt32), over
@@ -93,7 +93,7 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
   ///   - preparation: the change of the line before the script.
   ///   - measures: whether the load of the line is measured before the script.
   ///   - portRate: returns the rate of the line after the script.
-  ///   - family: returns the request for a receiver of another maker, which gets no script.
+  ///   - family: returns the request for a receiver of another maker on a line of a rate, which gets no script.
   init(
     _ path: String, toleratesSilence: Bool = false, preparation: LinePreparation = .none, measures: Bool = false,
     portRate: @escaping (Script) -> UInt32? = { _ in nil }, family: @escaping FamilyMaking, making: @escaping Making
@@ -235,7 +235,7 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
   private mutating func startTasks(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
     guard let description = connection.description else { return }
     self.description = description
-    let request = familyMaking(description)
+    let request = familyMaking(description, connection.rate)
     self.request = request
     guard request.missing.isEmpty else {
       return fail("\(description.summary) does not have \(NameList.text(request.missing)); nothing was changed")

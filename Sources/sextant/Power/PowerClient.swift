@@ -64,7 +64,8 @@ struct PowerClient: ReceiverClient, ~Copyable {
       lines.append(Uptime.state(Uptime.seconds(outcome), elapsed: now.seconds(since: started)))
     default: break
     }
-    if let text = event.notice(path: path, baud: nil) { printNotice(text) }
+    // A failure is printed at the end, and by itself.
+    if failure == nil, let text = event.notice(path: path, baud: nil) { printNotice(text) }
   }
 
   private mutating func receive(

@@ -164,6 +164,8 @@ struct Airoha: FamilyLanguage {
     return Command(sentence: "PAIR650,\(seconds)")
   }
 
+  /// Only Quectel's modules reply to the first probe, and not all of them to the second.
+  var poll: Command { Self.query("051") }
   var wakingBytes: [UInt8] { Command(sentence: "PAIR002").bytes }
   var wakeUp: Command { Command(sentence: "PAIR002", FamilyAnswer(nil, .airoha("002")), attempts: 2) }
 
