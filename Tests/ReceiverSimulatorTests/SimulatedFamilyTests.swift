@@ -364,6 +364,55 @@ struct SimulatedFamilyTests {
     #expect(v5.ask(frame: hex("bace040006010a04ffff0e040501"), within: 8).map(\.0) == [0x0500])
   }
 
+  /// A frame of the class CFG: its checksum is the sum of the header and of the payload's words.
+  private static func casic(_ number: UInt8, _ payload: [UInt8]) -> [UInt8] {
+    var sum = UInt32(number) << 24 | 0x06 << 16 | UInt32(payload.count)
+    for start in stride(from: 0, to: payload.count, by: 4) {
+      for offset in 0..<4 { sum &+= UInt32(payload[start + offset]) << UInt32(8 * offset) }
+    }
+    return [0xBA, 0xCE, UInt8(payload.count), 0, 0x06, number] + payload
+      + (0..<4).map { UInt8(truncatingIfNeeded: sum >> UInt32(8 * $0)) }
+  }
+
+  @Test("V6's frames set period, sentences and rate, and save, load and restore them")
+  func casicSettings() {
+    var host = FamilyHost(.at6668)
+    // GLL, GSA, GSV, VTG and ZDA: the others leave room for replies at twice the rate.
+    for number in [0x01, 0x02, 0x03, 0x05, 0x08] as [UInt8] {
+      #expect(host.ask(frame: Self.casic(0x01, [0x4E, number, 0, 0])).map(\.0) == [0x0501])
+    }
+    #expect(host.ask(frame: Self.casic(0x01, [0x4E, 0x7F, 0, 0])).map(\.0) == [0x0500], "no such sentence")
+    #expect(host.ask(frame: Self.casic(0x04, [0xF4, 1, 0, 0])).map(\.0) == [0x0501])
+    #expect(host.ask(frame: Self.casic(0x04, [50, 0, 0, 0])).map(\.0) == [0x0500], "less than 100 ms")
+    #expect(host.line.receiver.epochMilliseconds == 500)
+    #expect(!host.formatters(seconds: 5).contains("VTG"))
+    let oddRate: [UInt8] = [0, 0x33, 0xC0, 0x08, 0x39, 0x30, 0, 0]
+    #expect(host.ask(frame: Self.casic(0x00, oddRate)).map(\.0) == [0x0500], "12345 baud")
+    #expect(host.ask(frame: Self.casic(0x05, [0xFF, 0xFF, 1, 0])).map(\.0) == [0x0501])
+    #expect(host.ask(frame: Self.casic(0x04, [0xE8, 3, 0, 0])).map(\.0) == [0x0501])
+    #expect(host.line.receiver.epochMilliseconds == 1000)
+    host.send(Self.casic(0x05, [0xFF, 0xFF, 2, 0]))
+    host.run(seconds: 5)
+    #expect(host.line.receiver.epochMilliseconds == 500, "what was saved")
+    #expect(host.ask(frame: Self.casic(0x05, [0xFF, 0xFF, 0, 0])).map(\.0) == [0x0501])
+    #expect(host.line.receiver.epochMilliseconds == 1000)
+  }
+
+  @Test("PCAS04 limits the systems to those of the mask that the hardware has")
+  func pcasSystems() {
+    func talkers(_ host: inout FamilyHost) -> Set<String> {
+      host.received = []
+      host.run(seconds: 5)
+      return Set(host.lines.filter { $0.dropFirst(3).hasPrefix("GSV") }.map { String($0.dropFirst().prefix(2)) })
+    }
+    var host = FamilyHost(.at6558)
+    #expect(talkers(&host) == ["GP", "BD"])
+    for refused in ["PCAS04,0", "PCAS04,8"] { host.send(refused) }
+    host.send("PCAS04,1")
+    host.run(seconds: 60)
+    #expect(talkers(&host) == ["GP"])
+  }
+
   @Test("With three systems the sentences fill a line at 9600 baud, and replies lag")
   func fullLine() {
     var host = FamilyHost(.at6558, quirks: [.threeSystems], afterStart: 120)
@@ -496,6 +545,34 @@ struct SimulatedFamilyTests {
     #expect(host.line.receiver.powerState == .standby)
     #expect(host.wait(for: "PSTMVER,", within: 15) != nil)
     #expect(host.line.receiver.epochMilliseconds == 500)
+  }
+
+  @Test("PSTMGETPAR and PSTMSETPAR: the rate's code, the period, the sentences; what is invalid is refused")
+  func teseoParameters() {
+    var host = FamilyHost(.teseo)
+    #expect(host.ask("PSTMGETPAR,1303", for: "PSTMSETPAR,1303,") == "PSTMSETPAR,1303,1.0")
+    for parameter in ["1102", "1201"] {
+      guard let found = host.ask("PSTMGETPAR,\(parameter)", for: "PSTMSETPAR,\(parameter),") else {
+        Issue.record("no value of \(parameter)")
+        continue
+      }
+      #expect(host.ask(found, for: "PSTMSETPAROK") != nil)
+      #expect(host.ask("PSTMGETPAR,\(parameter)", for: "PSTMSETPAR,\(parameter),") == found)
+    }
+    for refused in ["PSTMSETPAR,1102,FF", "PSTMSETPAR,1201,XYZ", "PSTMSETPAR,1303,0.05", "PSTMSETPAR,1303"] {
+      #expect(host.ask(refused, for: "PSTMSETPARERROR") != nil, "\(refused)")
+    }
+    #expect(host.ask("PSTMGETPAR,1999", for: "PSTMGETPARERROR") != nil)
+    #expect(host.ask("PSTMRESTOREPAR", for: "PSTMRESTOREPAROK") != nil)
+  }
+
+  @Test("PSTMSETCONSTMASK takes systems that a radio can receive together")
+  func teseoSystems() {
+    var host = FamilyHost(.teseo)
+    #expect(host.ask("PSTMSETCONSTMASK,9", for: "PSTMSETCONSTMASKOK") != nil)
+    for refused in ["0", "130", "4"] {
+      #expect(host.ask("PSTMSETCONSTMASK,\(refused)", for: "PSTMSETCONSTMASKERROR") != nil)
+    }
   }
 
   // MARK: Quirks of all

@@ -76,4 +76,18 @@ struct FamilyLanguageTests {
     #expect(answer.judge(.text(Array("OK".utf8))) == .over(.acknowledged))
     #expect(answer.judge(.text(Array("FAIL,0".utf8))) == .over(.refused(.failed)))
   }
+
+  // MARK: Unicore
+
+  @Test("A UM980's constellations are masks, those that stay first; none at all, and those it lacks, have no command")
+  func unicoreSystems() throws {
+    let receiver = ReceiverDescription(
+      family: .unicore, model: "UM980", firmware: "Build1", hardware: "", capabilities: [.configure, .restart])
+    let commands = try #require(
+      Unicore().commands(setting: .constellations([.galileo, .gps]), from: nil, on: receiver))
+    let lines = commands.map { String(decoding: $0.bytes, as: UTF8.self) }
+    #expect(lines == ["UNMASK GPS\r\n", "UNMASK GAL\r\n", "MASK BDS\r\n", "MASK GLO\r\n"])
+    #expect(Unicore().commands(setting: .constellations([]), from: nil, on: receiver) == nil)
+    #expect(Unicore().commands(setting: .constellations([.gps, .navIC]), from: nil, on: receiver) == nil)
+  }
 }

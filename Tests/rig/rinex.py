@@ -9,10 +9,12 @@ two kinds of differences, which are counted:
 RTKLIB misses two messages in each of the last two recordings, and knows fewer signals. A third recording is made of the second one by str2str, as MSM4.
 Usage: rinex.py FOLDER-OF-PROGRAMS FOLDER-OF-RECORDINGS
 """
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 PROGRAM = str(pathlib.Path(sys.argv[1]) / "sextant")
 RECORDINGS = pathlib.Path(sys.argv[2])
@@ -94,14 +96,29 @@ def compare(ours, theirs, name, is_rtcm):
     assert missed <= 2, f"{name}: {missed} messages"
 
 
+def convert(recording, path):
+    """Writes MSM4 of a UBX recording. str2str goes on waiting at the end of its input, so it is stopped when the file has stopped growing;
+    both programs read the same file."""
+    with subprocess.Popen(["str2str", "-in", recording + "#ubx", "-out", path + "#rtcm3", "-msg", "1074(1),1084(1),1094(1),1124(1)"],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            end, size, growing = time.monotonic() + 60, 0, time.monotonic()
+            while time.monotonic() < min(end, growing + 3) or not size:
+                assert time.monotonic() < end, "str2str wrote nothing"
+                time.sleep(0.2)
+                now = os.path.getsize(path) if os.path.exists(path) else 0
+                if now != size:
+                    size, growing = now, time.monotonic()
+        finally:
+            process.terminate()
+
+
 with tempfile.TemporaryDirectory() as folder:
     for recording, form, day, is_converted in CASES:
         path, name = str(RECORDINGS / recording), recording
         if is_converted:
             path, name = f"{folder}/converted.rtcm3", recording + " as MSM4"
-            subprocess.run(
-                ["str2str", "-in", str(RECORDINGS / recording) + "#ubx", "-out", path + "#rtcm3", "-msg",
-                 "1074(1),1084(1),1094(1),1124(1)"], check=True, capture_output=True, timeout=60)
+            convert(str(RECORDINGS / recording), path)
         options = ["-tr", day.replace("-", "/"), "12:00:00"] if day else []
         expected = f"{folder}/expected.obs"
         subprocess.run(["convbin", "-r", form, "-v", "3.05", "-od", "-os", *options, "-o", expected, path],
