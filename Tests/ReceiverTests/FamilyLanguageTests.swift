@@ -90,4 +90,24 @@ struct FamilyLanguageTests {
     #expect(Unicore().commands(setting: .constellations([]), from: nil, on: receiver) == nil)
     #expect(Unicore().commands(setting: .constellations([.gps, .navIC]), from: nil, on: receiver) == nil)
   }
+
+  // MARK: All
+
+  @Test("A receiver takes what its family has a command for, and a u-blox receiver no such command")
+  func taken() throws {
+    let um980 = ReceiverDescription(
+      family: .unicore, model: "UM980", firmware: "Build1", hardware: "", capabilities: [.configure, .restart])
+    #expect(um980.takes(.hotRestart) && !um980.takes(.warmRestart))
+    #expect(um980.takesRate(115_200) && !um980.takesRate(4800))
+    #expect(um980.cannotSleep && um980.familyPoll != nil)
+    let lg290p = ReceiverDescription(
+      family: .quectel, model: "LG290P", firmware: "", hardware: "", capabilities: [.configure, .restart])
+    #expect(lg290p.takesRestart(.period) && !um980.takesRestart(.period))
+    let mt3339 = ReceiverDescription(
+      family: .mediaTek, model: "MT3339", firmware: "", hardware: "", capabilities: [.configure, .standby])
+    #expect(!mt3339.cannotSleep)
+    let ublox = try #require(ReceiverDescription(strings: ["ROM CORE 3.01 (107888)", "00080000"]))
+    #expect(!ublox.takes(.hotRestart) && !ublox.takesRate(9600) && !ublox.takesRestart(.period))
+    #expect(!ublox.cannotSleep && ublox.familyPoll == nil)
+  }
 }
