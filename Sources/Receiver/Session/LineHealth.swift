@@ -103,7 +103,7 @@ struct LineHealth {
 
   /// - Parameter bootText: whether these frames contain boot text.
   /// - Returns: whether it begins with them.
-  mutating func isStart(_ bootText: Bool, at now: Instant) -> Bool {
+  mutating func detectStart(_ bootText: Bool, at now: Instant) -> Bool {
     defer { hadBootText = bootText }
     return bootText && !hadBootText && now >= startsCountFrom
   }

@@ -31,7 +31,7 @@ extension ReceiverSession {
     }
     if let warning = received.warning, health.isNew(warning: warning) { report(.warned(warning)) }
     // In on/off operation the receiver starts anew for each fix.
-    let isStart = health.isStart(received.sawBootText, at: now) && desired?.powerSave?.sleepsBetweenFixes != true
+    let isStart = health.detectStart(received.sawBootText, at: now) && desired?.powerSave?.sleepsBetweenFixes != true
     // A receiver of another maker that starts while it gets its settings loses the first of them.
     let isConfigured = isSteady || stage.name == .configuring && description?.family != nil
     if received.isConfigurationLost || isStart && isConfigured { handle(.configurationLost, at: now) }

@@ -10,7 +10,7 @@ extension VirtualReceiver {
   private static let slowSentences = ["VTG", "GLL", "ZDA", "GRS", "GST"]
 
   mutating func receivePAIR(_ fields: FamilyFields) {
-    guard let family, !isAsleepByItself(fields) else { return }
+    guard let family, countLock(fields) else { return }
     if fields.address == "PQTMVERNO" {
       let software = family.quirks.contains(.logger) ? "LC76GABNR12A03S,2023/11/20,18:21:40" : "\(traits.software)"
       return respond("PQTMVERNO,\(software)", after: Self.pairLatency)
@@ -64,12 +64,12 @@ extension VirtualReceiver {
     respond(data, after: Self.pairLatency)
   }
 
-  /// A bare AG3335 hears the lock after several only.
-  private mutating func isAsleepByItself(_ fields: FamilyFields) -> Bool {
-    guard let family, family.quirks.contains(.needsLock), !family.isLocked else { return false }
-    guard fields.address == "PAIR382", fields[0] == "1" else { return true }
+  /// Counts the lock commands of a bare AG3335, which ignores the first four. Returns false if it ignores this one.
+  private mutating func countLock(_ fields: FamilyFields) -> Bool {
+    guard let family, family.quirks.contains(.needsLock), !family.isLocked else { return true }
+    guard fields.address == "PAIR382", fields[0] == "1" else { return false }
     self.family?.knocks += 1
-    return family.knocks < 4
+    return family.knocks >= 4
   }
 
   private mutating func stopPAIR() {

@@ -101,14 +101,14 @@ package struct RINEXObservations {
 
   private mutating func receive(_ frame: RTCM3Frame) {
     if let message = StationPosition(frame) {
-      if isOwn(message.stationID), !hasStationPosition, message.x != 0 || message.y != 0 || message.z != 0 {
+      if chooseStation(message.stationID), !hasStationPosition, message.x != 0 || message.y != 0 || message.z != 0 {
         hasStationPosition = true
         position = SIMD3(Double(message.x), Double(message.y), Double(message.z)) * 0.0001
       }
       return
     }
     if let equipment = StationEquipment(frame) {
-      guard isOwn(equipment.stationID) else { return }
+      guard chooseStation(equipment.stationID) else { return }
       antenna = (Self.text(equipment.antenna), Self.text(equipment.antennaSerial))
       if frame.messageNumber == 1033 {
         receiver = (
@@ -118,7 +118,7 @@ package struct RINEXObservations {
       return
     }
     guard let message = MSMObservations(frame, channels: channels) else { return }
-    guard isOwn(message.header.stationID) else { return otherStations += message.observations.count }
+    guard chooseStation(message.header.stationID) else { return otherStations += message.observations.count }
     channels.merge(message.channels) { $1 }
     guard let time = time(of: message.header) else { return undated += message.observations.count }
     reference = time
@@ -132,8 +132,8 @@ package struct RINEXObservations {
     }
   }
 
-  /// Whether a station is the chosen one; the first one is chosen.
-  private mutating func isOwn(_ number: Int) -> Bool {
+  /// Chooses the first station. Returns whether this one is the chosen one.
+  private mutating func chooseStation(_ number: Int) -> Bool {
     if station == nil { station = number }
     return station == number
   }
