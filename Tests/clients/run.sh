@@ -21,6 +21,13 @@ done
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+
+# The programs of the page about the libraries.
+awk -v folder="$work" '/^```swift$/ { file = folder "/" ++count ".swift"; next } /^```$/ { file = "" } file { print > file }' \
+  "$here/../../docs/reference/libraries.md"
+[ -e "$work/4.swift" ] || { echo "run.sh: libraries.md has fewer than four programs" >&2; exit 1; }
+for program in "$work"/*.swift; do swiftc -typecheck -warnings-as-errors "${modules[@]}" "$program"; done
+
 export GNSS_DEVICE=sim:walk SEXTANT_APP_STATE=foreground SEXTANT_AUTHORIZATION=always
 
 declare -A wanted=(
