@@ -100,15 +100,16 @@ lint: compiler
 	python3 Tests/lint/conversions.py --self-test
 	python3 Tests/lint/conversions.py
 
-# Layers 0 and 1 without an operating system, and the objects of libsextant for this machine; prints their size.
+# Layers 0 and 1 without an operating system, and the objects of libsextant for this machine and 32-bit ARM; prints their size.
 embedded: dependencies
 	$(SWIFT) build --product UBXLayoutCompiler
-	Tests/embedded/compile.sh .build/embedded $(sort armv7em-none-none-eabi aarch64-none-none-elf $(CLIB_HOST))
+	Tests/embedded/compile.sh .build/embedded $(sort armv7em-none-none-eabi aarch64-none-none-elf $(CLIB_HOST) $(CLIB_ARM))
 
 # libsextant for C: the decoder as Embedded Swift, without a Swift runtime (docs/guides/from-c.md). CLIB_TARGETS names several
 # targets, which are compiled side by side.
 CLIB := .build/clib
 CLIB_HOST := $(shell uname -m | sed 's/aarch64/aarch64-none-none-elf/; s/x86_64/x86_64-unknown-linux-gnu/')
+CLIB_ARM := armv6-unknown-linux-gnueabihf
 CLIB_TARGETS ?= $(CLIB_HOST)
 clib: clib-objects
 	for target in $(CLIB_TARGETS); do CSupport/CSextant/library.sh .build/embedded $(CLIB)/$$target $$target || exit; done
@@ -117,16 +118,18 @@ clib-objects: dependencies
 	$(SWIFT) build --product UBXLayoutCompiler
 	Tests/embedded/compile.sh .build/embedded $(CLIB_TARGETS)
 
-# The examples in C and Python print what `sextant decode` prints, and the locations of the service, also under valgrind; the
-# library's symbols.
-rig-clib: clib clib-packages
+# The examples in C and Python print what `sextant decode` prints, and the locations of the service, also under valgrind, and those in
+# C for 32-bit ARM in qemu-user; the libraries' symbols.
+rig-clib: CLIB_TARGETS = $(CLIB_HOST) $(CLIB_ARM)
+rig-clib: clib-packages clib
 	$(SWIFT) build --product sextant
 	$(SWIFT) build --product sextantd
-	python3 Tests/rig/c_library.py $(DEBUG)/sextant $(CLIB)/$(CLIB_HOST) $(RECORDINGS)
+	python3 Tests/rig/c_library.py $(DEBUG)/sextant $(CLIB)/$(CLIB_HOST) $(RECORDINGS) $(CLIB)/$(CLIB_ARM)
 
 clib-packages:
-	@command -v valgrind >/dev/null && command -v nm >/dev/null && command -v cc >/dev/null || { \
-	  $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq valgrind gcc libc6-dev binutils >/dev/null; }
+	@command -v valgrind >/dev/null && command -v nm >/dev/null && command -v cc >/dev/null && command -v qemu-arm-static >/dev/null && \
+	  command -v arm-linux-gnueabihf-gcc >/dev/null || \
+	  $(call install_packages,valgrind libc6-dbg gcc libc6-dev binutils gcc-arm-linux-gnueabihf libc6-dev-armhf-cross qemu-user-static)
 
 # The decoder in a firmware for a Cortex-M4, in QEMU: prints the host's fixes; flash and memory within their limits.
 firmware: CLIB_TARGETS = $(CLIB_HOST) armv7em-none-none-eabi

@@ -22,14 +22,20 @@ esac
 
 # One object, whose other symbols are local. Its functions keep their sections, so that a program contains only those that it uses.
 prefix=${CROSS_COMPILE-}
+processor=() unique=--unique
+case $target in
+  # Debian's compiler, for the processor of the first Raspberry Pi. Its own start files and libgcc, which the shared library gets, are for ARMv7.
+  # The linker joins the attributes of the objects only in one section.
+  armv6-*) prefix=arm-linux-gnueabihf- processor=(-march=armv6kz -mfpu=vfp -marm) unique='--unique=.[!A]*' ;;
+esac
 # With the socket of the service's client, the only part in C.
 case $target in
   *-linux-* | aarch64-*)
-    "${CC:-${prefix}gcc}" -std=c11 -O2 -fPIC -ffunction-sections -Wall -Wextra -Werror -I "$here" -I "$here/../CClientSocket/include" \
+    "${CC:-${prefix}gcc}" "${processor[@]}" -std=c11 -O2 -fPIC -ffunction-sections -Wall -Wextra -Werror -I "$here" -I "$here/../CClientSocket/include" \
       -c "$here/../CClientSocket/client_socket.c" -o "$objects/$target/client_socket.o"
     ;;
 esac
-"${prefix}ld" -r --unique -o "$out/sextant.o" "$objects/$target"/*.o
+"${prefix}ld" -r "$unique" -o "$out/sextant.o" "$objects/$target"/*.o
 "${prefix}objcopy" --wildcard --keep-global-symbol='sextant_*' --strip-unneeded "$out/sextant.o"
 rm -f "$out/libsextant.a"
 "${prefix}ar" rcsD "$out/libsextant.a" "$out/sextant.o"

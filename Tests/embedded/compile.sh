@@ -19,9 +19,11 @@ flags=(-wmo -swift-version 6 -package-name sextant -strict-memory-safety -parse-
   -I "$top/CSupport/CSextant" -I "$top/CSupport/CClientSocket/include" -enable-experimental-feature Embedded -enable-experimental-feature Lifetimes
   -Xfrontend -function-sections)
 compile() {
-  local target=$1 folder="$out/$1" module sources optimization=-Osize
+  local target=$1 folder="$out/$1" module sources optimization=-Osize library=$1
   local -a more=()
   case $target in
+    # The toolchain has a library of Swift for ARMv6 without an operating system, and none for Linux.
+    armv6-*-linux-*) more=(-D SMALL_CODE) library=armv6-none-none-eabi ;;
     *-linux-*) optimization=-O ;;
     # The C library of the target has no stack protector, and its flash is small.
     *) more=(-Xfrontend -disable-stack-protector -D SMALL_CODE) ;;
@@ -33,7 +35,7 @@ compile() {
   for module in "${modules[@]}"; do
     mapfile -t sources < <(find "$top/Sources/$module" -name '*.swift' | sort)
     [ "$module" = UBX ] && sources+=("$out"/layouts/*.swift)
-    local -a command=(swiftc "${flags[@]}" $optimization "${more[@]}" -target "$target" -module-name "$module" -I "$folder"
+    local -a command=(swiftc "${flags[@]}" $optimization "${more[@]}" -target "$library" -module-name "$module" -I "$folder"
       -emit-module-path "$folder/$module.swiftmodule" "${sources[@]}")
     case $target in
       armv7em-*)
@@ -42,6 +44,15 @@ compile() {
         "${command[@]}" -emit-ir -o "$folder/$module.ll"
         "$clang" --target="$target" -Wno-override-module -Oz -ffunction-sections -fdata-sections -c "$folder/$module.ll" \
           -o "$folder/$module.o"
+        rm "$folder/$module.ll"
+        ;;
+      armv6-*)
+        # The calling convention of armhf, which passes numbers in registers of the floating-point unit, is clang's choice. It also knows
+        # the processor of the first Raspberry Pi; the attributes of the functions name another.
+        "${command[@]}" -emit-ir -o "$folder/$module.ll"
+        sed -i 's/"target-cpu"="[^"]*"//; s/"target-features"="[^"]*"//' "$folder/$module.ll"
+        "$clang" --target="$target" -march=armv6kz -mfpu=vfp -Wno-override-module -O2 -Xclang -disable-llvm-passes -fPIC \
+          -ffunction-sections -fdata-sections -c "$folder/$module.ll" -o "$folder/$module.o"
         rm "$folder/$module.ll"
         ;;
       *) "${command[@]}" -emit-module -c -o "$folder/$module.o" ;;

@@ -3,11 +3,13 @@
 """libsextant: its symbols, its header, the examples in C and Python, whose output equals that of `sextant decode`, and the example of
 the location service at sextantd with the built-in simulator.
 
-usage: c_library.py SEXTANT LIBRARY RECORDINGS; sextantd is beside SEXTANT, LIBRARY is the folder of `make clib`, RECORDINGS a folder with */*.log, which may
-be absent
+usage: c_library.py SEXTANT LIBRARY RECORDINGS ARM_LIBRARY; sextantd is beside SEXTANT, LIBRARY and ARM_LIBRARY are folders of `make clib` for this
+machine and for 32-bit ARM, whose programs qemu-user runs, RECORDINGS a folder with */*.log, which may be absent
 """
+import dataclasses
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -22,8 +24,26 @@ NEEDED = {"memcpy", "memmove", "memset", "memcmp", "__stack_chk_fail", "round", 
           "socket", "connect", "send", "recv", "close", "strlen", "__errno_location"}
 FIELDS = ["class", "mode", "time", "lat", "lon", "altHAE", "altMSL", "eph", "epv", "speed", "track", "climb", "eps"]
 SATELLITES = ["class", "nSat", "uSat"]
-# Half of the recordings are also decoded under valgrind up to this size.
+# The recordings up to these sizes are also decoded under valgrind, and by qemu-user.
 VALGRIND_BYTES = 70_000
+ARM_BYTES = 30_000
+VALGRIND = ["valgrind", "-q", "--error-exitcode=9", "--leak-check=full"]
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+
+
+@dataclasses.dataclass
+class Machine:
+    """The tools of an architecture, and the command that runs its programs here."""
+    name: str
+    tools: str
+    run: list
+    needed: set
+
+
+HOST = Machine("this machine", "", [], NEEDED)
+# Division in libgcc refers to `raise`, for a divisor of zero; Swift's own check is before it. The other is the value of the stack protector.
+ARM = Machine("32-bit ARM", "arm-linux-gnueabihf-", ["qemu-arm-static", "-L", "/usr/arm-linux-gnueabihf"],
+              NEEDED | {"raise", "__stack_chk_guard"})
 
 
 def run(*command, **options):
@@ -68,43 +88,65 @@ def printed(output):
     return [json.loads(line, parse_float=str, parse_int=str) for line in output.decode().splitlines()]
 
 
-def check_symbols(library):
-    for line in run("nm", "-D", library / "libsextant.so").decode().splitlines():
+def check_symbols(library, machine):
+    nm = machine.tools + "nm"
+    for line in run(nm, "-D", library / "libsextant.so").decode().splitlines():
         kind, name = line.split()[-2:]
         name = name.split("@")[0]
         if kind == "U":
-            assert name in NEEDED, f"the library needs {name}"
+            assert name in machine.needed, f"the library needs {name}"
         elif kind not in "wA":
             assert name.startswith("sextant_"), f"the library exports {name}"
-    others = [line for line in run("nm", "-g", "--defined-only", library / "libsextant.a").decode().splitlines()
+    others = [line for line in run(nm, "-g", "--defined-only", library / "libsextant.a").decode().splitlines()
               if " " in line and not line.split()[-1].startswith("sextant_")]
     assert not others, f"the static library defines {others[:3]}"
     declared = set()
     for line in (HEADERS / "sextant.h").read_text().splitlines():
         if not line.startswith(("//", " ", "#", "typedef", "}")) and "sextant_" in line and "(" in line:
             declared.add(line.split("(")[0].split()[-1].lstrip("*"))
-    defined = {line.split()[-1] for line in run("nm", "-g", "--defined-only", library / "libsextant.a").decode().splitlines()
+    defined = {line.split()[-1] for line in run(nm, "-g", "--defined-only", library / "libsextant.a").decode().splitlines()
                if " sextant_" in line or " T " in line}
     assert declared == defined, f"declared and defined differ: {declared ^ defined}"
-    print(f"{len(defined)} functions, each in the header; no other symbol; needs no function that allocates")
+    print(f"{machine.name}: {len(defined)} functions, each in the header; no other symbol; needs no function that allocates")
 
 
-def check_service(sextantd, shared, static, folder):
+def check_processor(library):
+    """The library for 32-bit ARM passes numbers as Debian's armhf does, and has only instructions of the first Raspberry Pi."""
+    attributes = run(ARM.tools + "readelf", "-A", library / "libsextant.a").decode()
+    for attribute in ("Tag_CPU_arch: v6", "Tag_FP_arch: VFPv2", "Tag_ABI_VFP_args: VFP registers"):
+        found = set(re.findall(attribute.split(":")[0] + ": .*", attributes))
+        assert {line for line in found if not line.startswith(attribute)} == set() != found, found
+
+
+def build_examples(library, machine, folder):
+    """The examples of the decoder and of the service, each with the shared and with the static library."""
+    folder = pathlib.Path(folder) / machine.tools
+    folder.mkdir(exist_ok=True)
+    programs = []
+    for name, sources, more in (("fixes", ["fixes.c", "fix_line.c"], []), ("locations", ["locations.c"], ["-D_GNU_SOURCE"])):
+        source = [machine.tools + "gcc", "-std=c11", *more, "-O1", "-g", *WARNINGS, "-I", HEADERS, *(EXAMPLE / source for source in sources)]
+        shared, static = folder / f"{name}-shared", folder / f"{name}-static"
+        run(*source, "-L", library, "-lsextant", f"-Wl,-rpath,{library.resolve()}", "-o", shared)
+        run(*source, library / "libsextant.a", "-lm", "-Wl,--gc-sections", "-o", static)
+        programs.append(([*machine.run, str(shared)], [*machine.run, str(static)]))
+    return programs
+
+
+def check_service(sextantd, shared, commands, folder):
     """The example of the service prints what the service has, and each end of it in words."""
     path = f"{folder}/location"
-    valgrind = ["valgrind", "-q", "--error-exitcode=9", "--leak-check=full", shared]
 
     def ends(command, count, **options):
         return subprocess.run([*command, path, str(count)], capture_output=True, text=True, timeout=LIMIT, **options)
 
-    absent = ends([shared], 1)
+    absent = ends(shared, 1)
     assert absent.returncode == 1 and "no location service at this path" in absent.stderr, absent
     for authorization, error in (("always", None), ("denied", "no permission for locations")):
         service = Program(sextantd, "--device", "sim:walk", "--socket", path, stderr=subprocess.DEVNULL,
                           env=environment(folder, SEXTANT_AUTHORIZATION=authorization))
         with service:
             wait_until(lambda: pathlib.Path(path).exists() or service.process.poll() is not None, "no socket")
-            for command in ([shared], [static], valgrind):
+            for command in commands:
                 done = ends(command, 3)
                 lines = done.stdout.splitlines()
                 assert lines[0].startswith("sextantd ") and lines[1].startswith("receiver sim:walk: "), lines
@@ -116,7 +158,7 @@ def check_service(sextantd, shared, static, folder):
                     assert done.returncode == 0 and len(times) == 3 and times == sorted(set(times)), done
                     assert all(line.split()[1].startswith("48.1") and line.endswith(" simulated") for line in lines[2:]), lines
             if not error:
-                waiting = Program(shared, path, "1000000")
+                waiting = Program(*shared, path, "1000000")
                 with waiting:
                     # The lines are in a buffer of the C library; `sextant status` shows the program.
                     wait_until(lambda: json.loads(run(pathlib.Path(sextantd).with_name("sextant"), "status", "--json", env=environment(
@@ -125,43 +167,39 @@ def check_service(sextantd, shared, static, folder):
                     waiting.process.wait(LIMIT)
                     assert waiting.process.returncode == 1
                     wait_until(lambda: "has ended the connection" in waiting.errors, f"it prints {waiting.errors}")
-    print("the example of the service: status, locations, refusal, absent and stopped service; valgrind without an error")
+    print("the example of the service, also of 32-bit ARM: status, locations, refusal, absent and stopped service; valgrind without an error")
 
 
 def main():
-    sextant, library, recordings = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-    check_symbols(library)
+    sextant, library, recordings, arm_library = sys.argv[1], *map(pathlib.Path, sys.argv[2:])
+    check_symbols(library, HOST)
+    check_symbols(arm_library, ARM)
+    check_processor(arm_library)
     with tempfile.TemporaryDirectory() as folder:
-        warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-        run("cc", "-std=c11", *warnings, "-fsyntax-only", "-x", "c", HEADERS / "sextant.h")
-        run("cc", "-std=c++11", *warnings, "-fsyntax-only", "-x", "c++", HEADERS / "sextant.h")
-        sources = [EXAMPLE / "fixes.c", EXAMPLE / "fix_line.c"]
-        shared, static = f"{folder}/shared", f"{folder}/static"
-        common = ["cc", "-std=c11", "-O1", "-g", *warnings, "-I", HEADERS, *sources]
-        run(*common, "-L", library, "-lsextant", f"-Wl,-rpath,{library.resolve()}", "-o", shared)
-        run(*common, library / "libsextant.a", "-lm", "-Wl,--gc-sections", "-o", static)
-        clients = [f"{folder}/client-shared", f"{folder}/client-static"]
-        source = ["cc", "-std=c11", "-D_GNU_SOURCE", "-O1", "-g", *warnings, "-I", HEADERS, EXAMPLE / "locations.c"]
-        run(*source, "-L", library, "-lsextant", f"-Wl,-rpath,{library.resolve()}", "-o", clients[0])
-        run(*source, library / "libsextant.a", "-lm", "-Wl,--gc-sections", "-o", clients[1])
-        check_service(str(pathlib.Path(sextant).resolve().with_name("sextantd")), *clients, folder)
+        run("cc", "-std=c11", *WARNINGS, "-fsyntax-only", "-x", "c", HEADERS / "sextant.h")
+        run("cc", "-std=c++11", *WARNINGS, "-fsyntax-only", "-x", "c++", HEADERS / "sextant.h")
+        fixes, locations = build_examples(library, HOST, folder)
+        arm_fixes, arm_locations = build_examples(arm_library, ARM, folder)
+        check_service(str(pathlib.Path(sextant).resolve().with_name("sextantd")), locations[0],
+                      [*locations, [*VALGRIND, *locations[0]], *arm_locations], folder)
+        python = [sys.executable, TOP / "Examples" / "Python" / "fixes.py", HEADERS / "sextant.h", library.resolve() / "libsextant.so"]
         paths = sorted(recordings.glob("*/*.log")) or [walk(folder)]
-        fixes = checked = 0
+        count = checked = emulated = 0
         for path in paths:
             lines = expected(sextant, path)
-            fixes += len(lines)
-            for command in [[shared], [static],
-                            [sys.executable, TOP / "Examples" / "Python" / "fixes.py", HEADERS / "sextant.h",
-                             library.resolve() / "libsextant.so"]]:
+            count += len(lines)
+            size = path.stat().st_size
+            for command in [*fixes, python, *(arm_fixes if size <= ARM_BYTES else [])]:
                 output = printed(run(*command, stdin=path.open("rb")))
-                assert output == lines, f"{path.name}: {command[0]} prints {next(pair for pair in zip(output, lines) if pair[0] != pair[1])}" \
-                    if len(output) == len(lines) else f"{path.name}: {len(output)} lines instead of {len(lines)}"
-            if path.stat().st_size <= VALGRIND_BYTES:
+                assert output == lines, f"{path.name}: {command} prints {next(pair for pair in zip(output, lines) if pair[0] != pair[1])}" \
+                    if len(output) == len(lines) else f"{path.name}: {command} prints {len(output)} lines instead of {len(lines)}"
+            emulated += size <= ARM_BYTES
+            if size <= VALGRIND_BYTES:
                 checked += 1
-                run("valgrind", "-q", "--error-exitcode=9", "--leak-check=full", shared, stdin=path.open("rb"))
-        print(f"{len(paths)} recordings: {fixes} lines of the examples in C (shared, static) and Python equal those of sextant decode")
-        print(f"valgrind: {checked} recordings without an error")
-        assert fixes > 0
+                run(*VALGRIND, *fixes[0], stdin=path.open("rb"))
+        print(f"{len(paths)} recordings: {count} lines of the examples in C (shared, static) and Python equal those of sextant decode")
+        print(f"valgrind: {checked} recordings without an error; 32-bit ARM: {emulated} recordings, equal")
+        assert count > 0 and emulated > 0
 
 
 if __name__ == "__main__":
