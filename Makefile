@@ -769,16 +769,23 @@ rig-repository: deb
 	@command -v debootstrap >/dev/null && command -v gpg >/dev/null || $(call install_packages,debootstrap gnupg)
 	[ -e .build/deb/sextant_$(OLD_VERSION)_$(ARCH).deb ] || packaging/deb.sh $(TREE) $(ARCH) $(OLD_VERSION) .build/deb
 	for suite in $(SUITES); do $(SUDO) python3 Tests/rig/repository.py .build/deb $(OLD_VERSION) $(DEB_VERSION) $(ARCH) $$suite \
-	  .build/rig-deb || exit 1; done
+	  .build/rig-deb $(BOARD)/qemu/qemu-aarch64 || exit 1; done
+
+# The hour of a newcomer in the bare chroot of the first suite, by README's words: packages from a repository, the first fix, the page in
+# a browser, README's packages of Swift, `make deb`. STEPS= names some of `packages fix page clone programs deb`: the first three take two
+# minutes, all an hour and 10 GB, as the checkout is compiled twice. Not in CI. Needs root and Debian's archive.
+rig-newcomer: deb view-packages
+	@command -v debootstrap >/dev/null && command -v gpg >/dev/null || $(call install_packages,debootstrap gnupg)
+	$(SUDO) python3 Tests/rig/newcomer.py .build/deb $(DEB_VERSION) $(ARCH) $(firstword $(SUITES)) .build/rig-deb $(STEPS)
 
 # The files of the container image, run as in a container; the image itself where there is buildah. Needs root.
 rig-container: static
 	$(SUDO) Tests/rig/container.sh .build/static/release
 
-# A 64-bit ARM machine in QEMU with Debian's kernel: boot, packages, a receiver that is plugged in and out. Needs root, the chroot of
-# `make rig-deb ARCH=arm64`, and ../shared/rig/vm.
+# 64-bit ARM: the repository in chroots of bookworm and trixie in qemu-user; then a machine in QEMU with Debian's kernel: boot, packages, a
+# receiver that is plugged in and out. Needs root, the chroot of `make rig-deb ARCH=arm64`, and ../shared/rig/vm.
 rig-board:
-	$(MAKE) deb ARCH=arm64
+	$(MAKE) rig-repository ARCH=arm64 SUITES="bookworm trixie"
 	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/arm64.sh .build/deb $(DEB_VERSION) .build/rig-deb/bookworm-arm64 $(BOARD)/qemu/qemu-aarch64
 
 clean:

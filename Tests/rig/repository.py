@@ -3,9 +3,10 @@
 """The apt repository in a bare chroot: installed by README's lines over HTTP on the loopback, upgraded, removed; what is damaged or signed
 by another key is refused. As root.
 
-usage: repository.py DEBS OLD NEW ARCHITECTURE SUITE WORK
+usage: repository.py DEBS OLD NEW ARCHITECTURE SUITE WORK QEMU
 
-DEBS has the packages of both versions. WORK keeps the chroot. The packages' dependencies come from Debian's archive.
+DEBS has the packages of both versions. WORK keeps the chroot. The packages' dependencies come from Debian's archive. QEMU is the qemu-aarch64
+that runs the programs of another architecture.
 """
 import functools
 import http.server
@@ -21,6 +22,7 @@ import threading
 TOP = pathlib.Path(__file__).resolve().parents[2]
 README = TOP / "README.md"
 SCRIPT = TOP / "packaging" / "repository.sh"
+FOREIGN = TOP / "Tests" / "rig" / "foreign.sh"
 # Where apt and dpkg record what they did, and this rig its state.
 RECORDS = ("/etc/apt/", "/var/lib/apt/", "/var/cache/", "/var/log/", "/var/lib/dpkg/", "/tmp/")
 
@@ -29,12 +31,15 @@ def run(*command, **options):
     return subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True, **options).stdout
 
 
-def make_base(base, suite, architecture):
+def make_base(base, suite, architecture, foreign):
     """A chroot as `debootstrap --variant=minbase` makes it, with this machine's way to Debian's archive."""
     if base.with_suffix(".complete").exists():
         return
     shutil.rmtree(base, ignore_errors=True)
-    run("debootstrap", f"--arch={architecture}", "--variant=minbase", suite, base)
+    run("debootstrap", f"--arch={architecture}", *(["--foreign"] if foreign else []), "--variant=minbase", suite, base)
+    if foreign:
+        # The devices are there since the first stage; as in a container of this kind, the second one makes none.
+        run(*foreign, "chroot", base, "/debootstrap/debootstrap", "--second-stage", env=dict(os.environ, container="lxc"))
     for configuration in pathlib.Path("/etc/apt/apt.conf.d").glob("*"):
         if "Acquire::" in configuration.read_text():
             shutil.copy(configuration, base / "etc/apt/apt.conf.d/")
@@ -42,16 +47,19 @@ def make_base(base, suite, architecture):
     base.with_suffix(".complete").touch()
 
 
-def enter_layer(base):
+def enter_layer(base, foreign):
     """Runs this program again with a layer above the chroot, in namespaces that end with it. The chroot stays as it is."""
     if "LAYER" in os.environ:
         return pathlib.Path(os.environ["LAYER"]) / "root"
     with tempfile.TemporaryDirectory() as layer:
         script = '''mount -t tmpfs none "$LAYER"; mkdir "$LAYER/upper" "$LAYER/work" "$LAYER/root"
             mount -t overlay -o "lowerdir=$0,upperdir=$LAYER/upper,workdir=$LAYER/work" none "$LAYER/root"
-            mount -t proc none "$LAYER/root/proc"; mount --rbind /dev "$LAYER/root/dev"; exec "$@"'''
-        done = subprocess.run(["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-ec", script, base, sys.executable,
-                               *sys.argv], env=dict(os.environ, LAYER=layer))
+            mount --rbind /dev "$LAYER/root/dev"; exec "$@"'''
+        inside = 'mount -t proc none "$LAYER/root/proc"; exec "$0" "$@"'
+        # The processes of another architecture get their namespace from foreign.sh.
+        processes = foreign or ["unshare", "--pid", "--fork", "--kill-child"]
+        done = subprocess.run(["unshare", "--mount", "sh", "-ec", script, base, *processes, "sh", "-ec", inside, sys.executable, *sys.argv],
+                              env=dict(os.environ, LAYER=layer))
         sys.exit(done.returncode)
 
 
@@ -88,10 +96,10 @@ class Rig:
         found = self.inside("find / -xdev -iname '*sextant*' -o -xdev -iname '*gnss*'").stdout
         return sorted(path for path in found.splitlines() if not path.startswith(RECORDS))
 
-    def readme_lines(self):
-        """README's block that names the repository's key, for root: a chroot has no sudo."""
+    def readme_lines(self, sudo=""):
+        """README's block that names the repository's key, for root, or for a user with sudo."""
         block = next(block for block in re.findall(r"(?:^    \S.*\n)+", README.read_text(), re.M) if "sextant.asc" in block)
-        lines = [line.strip().replace("sudo ", "").replace("SERVER", self.address) for line in block.splitlines()]
+        lines = [line.strip().replace("sudo ", sudo).replace("SERVER", self.address) for line in block.splitlines()]
         assert len(lines) == 3, f"README installs in {len(lines)} lines, not three"
         # A person answers yes.
         return [line.replace("apt install", "apt install -y") for line in lines]
@@ -152,20 +160,22 @@ def check_removal(rig):
 
 
 def main():
-    debs, old, new, architecture, suite, work = sys.argv[1:]
+    debs, old, new, architecture, suite, work, qemu = sys.argv[1:]
+    foreign = [] if architecture == run("dpkg", "--print-architecture").strip() else [str(FOREIGN), qemu]
     work = pathlib.Path(work).resolve()
     work.mkdir(parents=True, exist_ok=True)
     base = work / f"{suite}-{architecture}-bare"
-    make_base(base, suite, architecture)
-    root = enter_layer(base)
+    make_base(base, suite, architecture, foreign)
+    root = enter_layer(base, foreign)
     with tempfile.TemporaryDirectory() as folder:
         rig = Rig(pathlib.Path(debs).resolve(), old, new, architecture, suite, root, pathlib.Path(folder))
         try:
             for check in (check_install, check_upgrade, check_refusals, check_removal):
                 check(rig)
-                print(f"repository: {suite}: {check.__name__.removeprefix('check_')}: ok", flush=True)
+                print(f"repository: {suite}, {architecture}: {check.__name__.removeprefix('check_')}: ok", flush=True)
         finally:
             subprocess.run(["gpgconf", "--kill", "gpg-agent"], env=rig.environment)
 
 
-main()
+if __name__ == "__main__":
+    main()
