@@ -96,11 +96,13 @@ lint: compiler
 	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks Examples
 	python3 Tests/documentation/links.py
 	Tests/lint/pure-modules.sh
+	python3 Tests/lint/imports.py --self-test
+	python3 Tests/lint/imports.py
 	python3 Tests/lint/vocabulary.py
 	python3 Tests/lint/conversions.py --self-test
 	python3 Tests/lint/conversions.py
 
-# Layers 0 and 1 without an operating system, and the objects of libsextant for this machine and 32-bit ARM; prints their size.
+# Layers 0 to 2 without an operating system, and the objects of libsextant for this machine and 32-bit ARM; prints their size.
 embedded: dependencies
 	$(SWIFT) build --product UBXLayoutCompiler
 	Tests/embedded/compile.sh .build/embedded $(sort armv7em-none-none-eabi aarch64-none-none-elf $(CLIB_HOST) $(CLIB_ARM))
@@ -716,7 +718,7 @@ count-without-fast-paths: count-instructions
 # completions are those of this machine's programs.
 HOST_ARCH := $(shell command -v dpkg >/dev/null && dpkg --print-architecture)
 ARCH ?= $(HOST_ARCH)
-DEB_VERSION ?= $(shell sed -n 's/.*static let text = "\(.*\)"/\1/p' Sources/ReceiverRuntime/SextantVersion.swift)
+DEB_VERSION ?= $(shell sed -n 's/.*static let text = "\(.*\)"/\1/p' Sources/EventLoop/SextantVersion.swift)
 TREE = $(CURDIR)/.build/deb/tree-$(ARCH)
 ifneq ($(ARCH),$(HOST_ARCH))
 deb: board-programs

@@ -42,7 +42,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
   ],
   targets: [
-    // Layer 0: time, and wire formats.
+    // Time, and wire formats.
     .target(name: "CLinux", path: "CSupport/CLinux"),
     .target(name: "MonotonicTime", dependencies: ["CLinux"], swiftSettings: settings),
     .systemLibrary(name: "CByteMask", path: "CSupport/CByteMask"),
@@ -61,7 +61,7 @@ let package = Package(
       name: "UBXLayoutPlugin", capability: .buildTool(), dependencies: ["UBXLayoutCompiler"],
       path: "Sources/UBXLayoutPlugin"),
 
-    // Layer 1: bytes to frames, frames to epochs, epochs to a fix.
+    // Bytes to frames, frames to epochs, epochs to a fix.
     .target(
       name: "ReceiverStream", dependencies: ["WireBytes", "CByteMask", "NMEA", "UBX", "RTCM3", "SPARTN"],
       swiftSettings: settings),
@@ -82,7 +82,7 @@ let package = Package(
       name: "Recording", dependencies: ["ReceiverStream", "RTCM3", "WireBytes", "MonotonicTime"],
       swiftSettings: settings),
 
-    // Layer 2: the operating system.
+    // The operating system.
     .target(
       name: "FileSystem", dependencies: ["CLinux", systemPackage],
       swiftSettings: settings),
@@ -138,7 +138,7 @@ let package = Package(
       ],
       swiftSettings: settings),
 
-    // Layer 3: one receiver, and the simulator of one.
+    // One receiver, and the simulator of one.
     .target(
       name: "Receiver", dependencies: ["ReceiverStream", "UBX", "NMEA", "RTCM3", "WireBytes", "MonotonicTime"],
       swiftSettings: settings),
@@ -166,46 +166,42 @@ let package = Package(
       name: "Timekeeping", dependencies: ["MonotonicTime", "NMEA", "ReceiverStream", "UBX", "WireBytes"],
       swiftSettings: settings),
 
-    // Layer 4: the rules of clients, and the power policy of the receiver; both are independent of receivers' protocols.
+    // The rules of clients, and the power policy of the receiver; both are independent of receivers' protocols.
     .target(
       name: "Positioning", dependencies: ["ReceiverStream", "MonotonicTime", "WireBytes"], swiftSettings: settings),
     .target(name: "PowerControl", dependencies: ["MonotonicTime"], swiftSettings: settings),
 
-    // Between layers 4 and 5: the messages between a program and the location service of the system.
+    // The location service as a program sees it, the messages between both, and the program's side.
     .target(
       name: "ServiceProtocol",
-      dependencies: ["Positioning", "ReceiverStream", "Varlink", "MonotonicTime", "WireBytes"],
+      dependencies: [
+        "EventLoop", "Positioning", "ReceiverStream", "Varlink", "MonotonicTime", "WireBytes", systemPackage,
+      ],
       swiftSettings: settings),
 
-    // Between layers 4 and 5: the coordinator of the policy and one receiver's session.
+    // The coordinator of the policy and one receiver's session.
     .target(
       name: "ReceiverPower",
       dependencies: ["PowerControl", "Receiver", "ReceiverStream", "MonotonicTime", "WireBytes"],
       swiftSettings: settings),
 
-    // Between layers 4 and 5: addresses of places, and places of addresses.
+    // Addresses of places, and places of addresses.
     .target(
       name: "Geocoding", dependencies: ["Positioning", "MonotonicTime", "Varlink", "WireBytes"], swiftSettings: settings
     ),
 
-    // Layer 5: receivers and clients of one program, on a separate thread.
+    // Receivers and clients of one program, on a separate thread.
     .target(
       name: "LocationService",
       dependencies: [
         "CLinux", "Corrections", "Positioning", "PowerControl", "ReceiverPower", "ReceiverRuntime", "Receiver",
         "ReceiverStream",
-        "SerialPort", "EventLoop", "Hotplug", "HostSensors", "SystemBus", "FileSystem", "MonotonicTime", "Timekeeping",
-        "WireBytes", systemPackage,
+        "SerialPort", "ServiceProtocol", "EventLoop", "Hotplug", "HostSensors", "SystemBus", "FileSystem",
+        "MonotonicTime", "Timekeeping", "WireBytes", systemPackage,
       ],
       swiftSettings: settings),
 
-    // The same service in the daemon: the client's side, and the daemon.
-    .target(
-      name: "RemoteLocation",
-      dependencies: [
-        "EventLoop", "LocationService", "MonotonicTime", "Positioning", "ServiceProtocol", "Varlink", systemPackage,
-      ],
-      swiftSettings: settings),
+    // The daemon, which serves other programs.
     .target(
       name: "LocationDaemon",
       dependencies: [
@@ -216,7 +212,7 @@ let package = Package(
       ],
       swiftSettings: settings),
 
-    // Layer 6: Apple's API, the command line, and the daemon.
+    // Apple's API, the command line, and the daemon.
     .executableTarget(
       name: "sextantd", dependencies: ["EventLoop", "LocationDaemon", "ReceiverRuntime"], path: "Sources/sextantd",
       swiftSettings: settings),
@@ -225,8 +221,8 @@ let package = Package(
     .executableTarget(
       name: "sextant-uplink",
       dependencies: [
-        "CUplink", "EventLoop", "FileSystem", "LocationService", "MonotonicTime", "Positioning", "ReceiverRuntime",
-        "ReceiverStream", "RemoteLocation", "Varlink", systemPackage,
+        "CUplink", "EventLoop", "FileSystem", "MonotonicTime", "Positioning", "ReceiverStream", "ServiceProtocol",
+        "Varlink", systemPackage,
       ],
       swiftSettings: settings),
     .systemLibrary(name: "CoreLocationHeaders", path: "CSupport/CoreLocationHeaders"),
@@ -235,7 +231,7 @@ let package = Package(
       name: "CoreLocation",
       dependencies: [
         "CoreLocationHeaders", "CRunLoop", "EventLoop", "Geocoding", "LocationService", "MonotonicTime", "Positioning",
-        "ReceiverStream", "RemoteLocation",
+        "ReceiverStream", "ServiceProtocol",
       ],
       swiftSettings: settings),
     .executableTarget(
@@ -253,7 +249,7 @@ let package = Package(
         "GPSDJSON", "ReceiverStream", "NMEA", "UBX", "WireBytes", "SerialPort", "EventLoop", "Hotplug",
         "Receiver", "ConfigurationEditing", "Corrections", "ReceiverRuntime", "ReceiverSimulator",
         "Recording", "MonotonicTime", "NetworkSources", "FileSystem", systemPackage, "LocationService", "Positioning",
-        "RemoteLocation", "Varlink", "TrackFormats", "RecordingReport", "LivePage", "PowerControl", "ReceiverPower",
+        "ServiceProtocol", "Varlink", "TrackFormats", "RecordingReport", "LivePage", "PowerControl", "ReceiverPower",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
@@ -275,7 +271,7 @@ let package = Package(
       name: "ManyReceivers", dependencies: ["Receiver", "ReceiverRuntime", "SerialPort", "EventLoop", "MonotonicTime"],
       path: "Tests/rig/ManyReceivers", swiftSettings: settings),
     .executableTarget(
-      name: "StateStoreWriter", dependencies: ["LocationService", "Positioning", "ReceiverStream"],
+      name: "StateStoreWriter", dependencies: ["LocationService", "Positioning", "ReceiverStream", "ServiceProtocol"],
       path: "Tests/rig/StateStoreWriter", swiftSettings: settings),
     .target(
       name: "TestSupport", dependencies: ["ReceiverStream", "ReceiverSimulator", "FileSystem"],
@@ -409,15 +405,16 @@ let package = Package(
     .testTarget(
       name: "LocationServiceTests",
       dependencies: [
-        "LocationService", "LocationDaemon", "GPSDProtocol", "HostSensors", "HostSimulator", "SystemBus", "Positioning",
+        "LocationService", "LocationDaemon", "GPSDProtocol", "HostSensors", "HostSimulator", "ServiceProtocol",
+        "SystemBus", "Positioning",
         "PowerControl", "ReceiverPower", "Receiver", "ReceiverRuntime", "ReceiverSimulator", "ReceiverStream",
         "Hotplug", "FileSystem", "MonotonicTime", "TestSupport", "sextant-uplink",
       ], swiftSettings: settings),
     .testTarget(
       name: "LocationDaemonTests",
       dependencies: [
-        "LocationDaemon", "GPSDProtocol", "RemoteLocation", "LocationService", "EventLoop", "FileSystem",
-        "MonotonicTime", "Positioning", "Receiver", "ReceiverRuntime", "ReceiverStream", "ServiceProtocol", "Varlink",
+        "LocationDaemon", "GPSDProtocol", "ServiceProtocol", "LocationService", "EventLoop", "FileSystem",
+        "MonotonicTime", "Positioning", "Receiver", "ReceiverRuntime", "ReceiverStream", "Varlink",
         "TestSupport", "Timekeeping", systemPackage,
       ], swiftSettings: settings),
     .testTarget(
@@ -429,7 +426,8 @@ let package = Package(
       ],
       swiftSettings: settings),
     .testTarget(
-      name: "CoreLocationTests", dependencies: ["CoreLocation", "LocationService", "Positioning"],
+      name: "CoreLocationTests",
+      dependencies: ["CoreLocation", "LocationService", "Positioning", "ServiceProtocol"],
       swiftSettings: settings),
     .testTarget(
       name: "CommandTests",

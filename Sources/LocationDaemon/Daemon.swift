@@ -8,6 +8,7 @@ import MonotonicTime
 import Positioning
 import ReceiverRuntime
 import ReceiverStream
+import ServiceProtocol
 import SystemPackage
 
 /// The daemon: the host of all programs, their sockets, and the signals of the process.

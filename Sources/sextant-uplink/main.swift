@@ -3,8 +3,7 @@ import EventLoop
 import FileSystem
 import Glibc
 import MonotonicTime
-import ReceiverRuntime
-import RemoteLocation
+import ServiceProtocol
 import SystemPackage
 import Varlink
 

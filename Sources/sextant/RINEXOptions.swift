@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import EventLoop
 import MonotonicTime
 import ReceiverRuntime
 import ReceiverStream

@@ -2,6 +2,7 @@
 import Foundation
 import LocationService
 import Positioning
+import ServiceProtocol
 import Testing
 
 @testable import CoreLocation

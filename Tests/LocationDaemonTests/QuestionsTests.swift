@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Positioning
+import ServiceProtocol
 import Testing
 
 @testable import EventLoop

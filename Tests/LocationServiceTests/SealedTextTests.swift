@@ -2,6 +2,7 @@
 import FileSystem
 import Positioning
 import ReceiverStream
+import ServiceProtocol
 import TestSupport
 import Testing
 

@@ -3,6 +3,7 @@ import MonotonicTime
 import Positioning
 import ReceiverPower
 import ReceiverStream
+import ServiceProtocol
 import Testing
 
 @testable import LocationService

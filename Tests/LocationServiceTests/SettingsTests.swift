@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Positioning
 import ReceiverRuntime
+import ServiceProtocol
 import Testing
 
 @testable import LocationService

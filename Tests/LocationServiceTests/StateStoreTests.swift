@@ -4,6 +4,7 @@ import HostSensors
 import Positioning
 import ReceiverRuntime
 import ReceiverStream
+import ServiceProtocol
 import Testing
 
 @testable import LocationService

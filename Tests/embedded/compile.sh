@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 
-# Compiles layers 0 and 1 and the C interface as Embedded Swift, and prints their size.
+# Compiles layers 0 to 2 and the C interface as Embedded Swift, and prints their size.
 # usage: compile.sh FOLDER TARGET... (the folder is for the objects); `make embedded` and `make clib` call it.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)

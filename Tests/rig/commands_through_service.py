@@ -211,7 +211,11 @@ def killed(folder):
                 command.kill()
             count = receiver.commands
             with daemon.track() as track:
-                track.wait_for_event("didUpdateLocations")
+                try:
+                    track.wait_for_event("didUpdateLocations")
+                except harness.Failure as failure:
+                    state = through.run("status", "--json").lines
+                    raise harness.Failure(f"{words}: {failure}; the service: {state}; {daemon.errors}") from None
                 # The service has found the receiver and sends nothing more.
                 receiver.wait_for(lambda: receiver.commands > count, "the service sends nothing")
                 while count != (count := receiver.commands):

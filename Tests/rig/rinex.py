@@ -111,6 +111,11 @@ def convert(recording, path):
                     size, growing = now, time.monotonic()
         finally:
             process.terminate()
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                # It can wait for its own threads without an end.
+                process.kill()
 
 
 with tempfile.TemporaryDirectory() as folder:
@@ -124,5 +129,5 @@ with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["convbin", "-r", form, "-v", "3.05", "-od", "-os", *options, "-o", expected, path],
                        check=True, capture_output=True, timeout=60)
         only = [] if form == "ubx" else ["--date", day]
-        found = subprocess.run([PROGRAM, "decode", "--format", "rinex", *only, path], check=True, capture_output=True)
+        found = subprocess.run([PROGRAM, "decode", "--format", "rinex", *only, path], check=True, capture_output=True, timeout=60)
         compare(read(found.stdout.decode()), read(pathlib.Path(expected).read_text()), name, form == "rtcm3")

@@ -5,6 +5,7 @@ import Geocoding
 import LocationService
 import MonotonicTime
 import Positioning
+import ServiceProtocol
 import Synchronization
 
 /// The sources of addresses of this process: the server of the configuration, else an extract of GeoNames. If the server
@@ -26,7 +27,7 @@ final class GeocodingService: Sendable {
   private let queue = Mutex<[@Sendable () -> Void]?>(nil)
   private let state = Mutex(State())
 
-  init(_ settings: GeocodingSettings, log: @escaping @Sendable (String) -> Void = ServiceHost.programLog) {
+  init(_ settings: GeocodingSettings, log: @escaping @Sendable (String) -> Void = System.programLog) {
     self.settings = settings
     self.log = log
   }

@@ -2,7 +2,7 @@
 import Foundation
 import LocationService
 import Positioning
-import RemoteLocation
+import ServiceProtocol
 
 /// The service of this process, which starts at the first use.
 enum Service {

@@ -7,6 +7,7 @@ import Positioning
 import Receiver
 import ReceiverRuntime
 import ReceiverStream
+import ServiceProtocol
 import SystemPackage
 import Timekeeping
 

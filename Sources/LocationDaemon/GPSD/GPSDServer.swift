@@ -7,6 +7,7 @@ import MonotonicTime
 import Positioning
 import PowerControl
 import ReceiverStream
+import ServiceProtocol
 import SystemPackage
 import Timekeeping
 import WireBytes

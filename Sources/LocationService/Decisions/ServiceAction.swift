@@ -2,6 +2,7 @@
 import Positioning
 import Receiver
 import ReceiverPower
+import ServiceProtocol
 
 /// An action of the service's thread. The actions of a round are performed in their order.
 package enum ServiceAction: Equatable {

@@ -3,6 +3,7 @@ import Corrections
 import FileSystem
 import Positioning
 import ReceiverRuntime
+import ServiceProtocol
 
 /// The settings of a program's location service, from its environment and the configuration file.
 package struct ServiceSettings: Sendable, Equatable {
@@ -98,8 +99,7 @@ package struct ServiceSettings: Sendable, Equatable {
       // Otherwise the command changes the permissions of the location service, if that runs.
       grantEnvironment = "SEXTANT_SERVICE=none"
     }
-    application = choice(
-      value, "SEXTANT_APP_STATE", [("foreground", .foreground), ("background", .background)])
+    application = choice(value, "SEXTANT_APP_STATE", Terminal.stateNames)
     runFolder = RunFolder.path(isRoot: isRoot, stateFolder: stateFolder, variable)
     let statuses: [(String, AuthorizationStatus)] = [
       ("always", .authorizedAlways), ("whenInUse", .authorizedWhenInUse), ("denied", .denied),

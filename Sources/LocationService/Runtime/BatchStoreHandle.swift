@@ -3,6 +3,7 @@ import FileSystem
 import Receiver
 import ReceiverRuntime
 import ReceiverStream
+import ServiceProtocol
 
 /// The files of a batch (`BatchStore`). Write failures are logged once; batching continues without persistence.
 final class BatchStoreHandle {

@@ -4,6 +4,7 @@ import FileSystem
 import MonotonicTime
 import Positioning
 import SerialPort
+import ServiceProtocol
 import SystemBus
 
 /// The system's bus while there is a demand for it: suspends from logind, beacons from BlueZ. Runs on the poller's thread.

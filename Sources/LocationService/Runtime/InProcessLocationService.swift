@@ -2,6 +2,7 @@
 import EventLoop
 import FileSystem
 import Positioning
+import ServiceProtocol
 import Synchronization
 
 /// The location service of a program, with the receivers in the program itself.
@@ -84,7 +85,7 @@ package final class InProcessLocationService: LocationService {
     var app = app
     app.executable = try? Syscalls.target(ofLink: "/proc/self/exe")
     let identifier = app.identifier
-    let host = ServiceHost(app: app, settings: settings, log: log ?? ServiceHost.programLog)
+    let host = ServiceHost(app: app, settings: settings, log: log ?? System.programLog)
     self.host = host
     program = Readers(
       ask: { prompt in

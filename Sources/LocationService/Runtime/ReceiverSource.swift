@@ -9,6 +9,7 @@ import ReceiverPower
 import ReceiverRuntime
 import ReceiverStream
 import SerialPort
+import ServiceProtocol
 
 /// A receiver of the service, from the first demand to its orderly end, on the poller's thread.
 final class ReceiverSource {

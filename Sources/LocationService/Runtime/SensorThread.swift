@@ -5,6 +5,7 @@ import HostSensors
 import MonotonicTime
 import Positioning
 import SerialPort
+import ServiceProtocol
 import Synchronization
 
 /// Reads the computer's own sensors in a separate thread: a measurement can take a tenth of a second and must not delay

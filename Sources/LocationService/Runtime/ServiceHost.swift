@@ -9,6 +9,7 @@ import PowerControl
 import ReceiverPower
 import ReceiverStream
 import SerialPort
+import ServiceProtocol
 import Synchronization
 
 /// A program's side of the host, called on the service's thread.
@@ -36,11 +37,6 @@ package final class ServiceHost: Sendable {
 
   /// Writes a line of a program's service to standard error.
   package static let standardErrorLog: @Sendable (String) -> Void = { System.log($0) }
-  /// The log of a program that uses Core Location: standard error, and nothing for SEXTANT_QUIET=1.
-  package static let programLog: @Sendable (String) -> Void = {
-    let isQuiet = System.variable("SEXTANT_QUIET") == "1"
-    return { line in if !isQuiet { System.log(line) } }
-  }()
 
   private struct Member {
     var receiver: any ProgramReceiver

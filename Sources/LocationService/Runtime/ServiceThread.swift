@@ -4,6 +4,7 @@ import FileSystem
 import MonotonicTime
 import Positioning
 import SerialPort
+import ServiceProtocol
 
 /// The service's thread: it waits, reads the receivers, and performs the actions of ``ServiceCore``.
 struct ServiceThread: ~Copyable {

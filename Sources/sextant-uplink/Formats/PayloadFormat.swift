@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import ReceiverRuntime
+import EventLoop
 import ReceiverStream
 import Varlink
 

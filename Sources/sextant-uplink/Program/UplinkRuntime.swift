@@ -3,10 +3,9 @@ import CUplink
 import EventLoop
 import FileSystem
 import Glibc
-import LocationService
 import MonotonicTime
 import Positioning
-import RemoteLocation
+import ServiceProtocol
 import Synchronization
 import SystemPackage
 import Varlink

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import EventLoop
 import LocationService
+import ServiceProtocol
 import SystemPackage
 import Varlink
 

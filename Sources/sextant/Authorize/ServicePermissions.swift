@@ -2,7 +2,7 @@
 import FileSystem
 import LocationService
 import Positioning
-import RemoteLocation
+import ServiceProtocol
 import Varlink
 
 /// A question of a program that waits for the user's answer.

@@ -2,7 +2,7 @@
 import EventLoop
 import FileSystem
 import MonotonicTime
-import RemoteLocation
+import ServiceProtocol
 import SystemPackage
 import Varlink
 

@@ -3,7 +3,7 @@ import EventLoop
 import FileSystem
 import MonotonicTime
 import ReceiverRuntime
-import RemoteLocation
+import ServiceProtocol
 import Varlink
 
 /// A receiver of the location service, for a command.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import EventLoop
+import FileSystem
 import Glibc
 import LivePage
 import ReceiverRuntime

@@ -2,6 +2,7 @@
 import LocationService
 import Positioning
 import ReceiverStream
+import ServiceProtocol
 import Synchronization
 
 /// A program that changes its stored state without a pause: each change follows the acknowledgement of the last one.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# guest-service.sh - the guest's half of service.sh.   usage: guest-service.sh first|second USBIP-PORT
+# guest-service.sh - the guest's half of service.sh.   usage: guest-service.sh first|second USBIP-PORT BROKER-PORT
 . ./guest-harness.sh
 port=$2
 modprobe vhci-hcd
@@ -51,6 +51,14 @@ Environment=LD_LIBRARY_PATH=$LD_LIBRARY_PATH
 User=bob
 KillSignal=SIGKILL
 UNIT
+# Positions to the broker outside, in the unit as it ships; it does not start itself again.
+install sextant-uplink /usr/local/bin/
+cp hw-rules/sextant-uplink.service /usr/local/lib/systemd/system/
+echo 'grant sextant-uplink.service always' >> /etc/sextant/policy
+printf '%s\n' "server = mqtt://10.0.2.2:$3" 'client-id = van' 'topic = owntracks/ann/van' 'interval = 10 min' 'allow = setWaypoints' > /etc/sextant/uplink
+mkdir -p /etc/systemd/system/sextant-uplink.service.d
+printf '[Service]\nRestart=no\nEnvironment=LD_LIBRARY_PATH=%s\n' "$LD_LIBRARY_PATH" > /etc/systemd/system/sextant-uplink.service.d/rig.conf
+uplink() { SEXTANT_STATE_DIR=/var/lib/sextant-uplink sextant-uplink status > /tmp/status 2>&1 && grep -q -E "$1" /tmp/status; }
 systemctl daemon-reload
 systemctl restart polkit 2> /dev/null
 udevadm control --reload
@@ -136,9 +144,18 @@ first() {
   check "its region is watched without it" wait_until status 'note.service does not run.*regions'
   check "the end of its start is no stop" eval "! service_log 'note.service was stopped'"
   check "the unit is stored" eval "grep -q yard.service /var/lib/sextantd/users/1002/apps/*/launch"
+
+  echo "== a region of the server, for a program that ends"
+  systemctl start sextant-uplink.service
+  check "the uplink is connected" wait_until uplink '^connected'
+  echo want-waypoints
+  check "the server's region is stored, and the board is outside" wait_until eval \
+    "grep -q 'yard.*\"inside\":false' /var/lib/sextant-uplink/uplink/settings"
+  systemctl kill --signal=SIGKILL sextant-uplink.service
+  check "its region is watched without it" wait_until status 'sextant-uplink.service does not run.*regions'
   systemctl stop sextantd.socket sextantd.service
   check "the service ends in order" eval "systemctl show -p Result --value sextantd.service | grep -qx success"
-  tar -C / -czf state.tar.gz var/lib/sextantd
+  tar -C / -czf state.tar.gz var/lib/sextantd var/lib/private/sextant-uplink
 }
 
 second() {
@@ -148,6 +165,7 @@ second() {
   systemctl start sextantd.socket sextantd.service
   check "the region is watched before the program runs" wait_until status 'yard.service does not run.*regions'
   check "the program does not run" active yard.service inactive
+  check "the uplink does not run" active sextant-uplink.service inactive
   plug
   check "the receiver is served for it" wait_until status 'ttyACM0.*(awake|saving)'
 
@@ -177,6 +195,8 @@ UNIT
   check "the crossing starts its unit, by polkit's rule" wait_until active yard.service active
   check "the program recognises the reason" wait_line /var/tmp/yard.log 'started by the location service: region'
   check "the event waits for it" wait_line /var/tmp/yard.log didEnterRegion
+  check "the crossing starts the uplink" wait_until active sextant-uplink.service active
+  check "the uplink has sent it" wait_until uplink '^sent +[1-9][0-9]*, [1-9]'
   check "the event comes once" [ "$(grep -c didEnterRegion /var/tmp/yard.log)" = 1 ]
   check "the launcher starts the unit of the user" wait_line /home/ada/hike.log 'started by the location service: region'
   check "its event waits for it" wait_line /home/ada/hike.log didEnterRegion

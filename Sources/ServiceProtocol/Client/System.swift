@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The calls of the C library that the service needs: the environment, the terminal, the end of the process.
+/// The calls of the C library that the service and its clients need: the environment, the terminal, the end of the process.
 ///
 /// `unsafe` because the calls take pointers. Each pointer refers to memory that a value in this file owns, and does not
 /// escape the call.
@@ -10,46 +10,52 @@ import MonotonicTime
 import Positioning
 import ReceiverStream
 
-enum System {
+package enum System {
   /// Returns an environment variable.
-  static func variable(_ name: String) -> String? {
+  package static func variable(_ name: String) -> String? {
     guard let value = unsafe getenv(name) else { return nil }
     return unsafe String(cString: value)
   }
 
   /// Whether there is an executable file; access(2).
-  static func isExecutable(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }
+  package static func isExecutable(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }
 
-  static var isRoot: Bool { geteuid() == 0 }
-  static var processID: Int32 { getpid() }
+  package static var isRoot: Bool { geteuid() == 0 }
+  package static var processID: Int32 { getpid() }
 
   /// Writes a line to standard error. Control characters are escaped.
-  static func log(_ text: String) {
+  package static func log(_ text: String) {
     let line = Array("sextant: \(PrintedText.escaped(text))\n".utf8)
     _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
   }
 
+  /// The log of a program that uses Core Location: standard error, and nothing for SEXTANT_QUIET=1.
+  package static let programLog: @Sendable (String) -> Void = {
+    let isQuiet = variable("SEXTANT_QUIET") == "1"
+    return { line in if !isQuiet { log(line) } }
+  }()
+
   // MARK: Time
 
   /// Returns the time of both clocks.
-  static func now() -> Moment {
+  package static func now() -> Moment {
     Moment(SystemClock.monotonic, utc: UTCTime(nanosecondsSince1970: SystemClock.utcNanoseconds))
   }
 
   /// Returns the computer's time if its clock is set. Boards without a battery begin in 1970 or on the day of their image.
-  static func referenceTime() -> UTCTime? {
+  package static func referenceTime() -> UTCTime? {
     SystemClock.isSet ? now().utc : nil
   }
 
   // MARK: Processes
 
   /// Whether there is such a process.
-  static func isAlive(_ process: Int32) -> Bool { kill(process, 0) == 0 || errno == EPERM }
+  package static func isAlive(_ process: Int32) -> Bool { kill(process, 0) == 0 || errno == EPERM }
 
   // MARK: The terminal
 
   /// Whether the process is in the foreground of its controlling terminal.
-  static func isInForeground() -> Bool {
+  package static func isInForeground() -> Bool {
     let terminal = unsafe open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)
     guard terminal >= 0 else { return false }
     defer { close(terminal) }
@@ -57,7 +63,7 @@ enum System {
   }
 
   /// Writes a question to the controlling terminal and waits for a line; nil if there is no terminal.
-  static func ask(_ question: String) -> String? {
+  package static func ask(_ question: String) -> String? {
     let terminal = unsafe open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
     guard terminal >= 0 else { return nil }
     defer { close(terminal) }
@@ -79,5 +85,5 @@ enum System {
   // MARK: The end
 
   /// Registers a function that is called when the program ends with `exit`.
-  static func atEnd(_ body: @convention(c) () -> Void) { atexit(body) }
+  package static func atEnd(_ body: @convention(c) () -> Void) { atexit(body) }
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import EventLoop
-import LocationService
 import MonotonicTime
 import Positioning
-import ServiceProtocol
 import Synchronization
 import SystemPackage
 
@@ -20,7 +18,8 @@ package final class RemoteLocationService: LocationService {
   package let log: @Sendable (String) -> Void
   private let path: String
   private let app: AppDescription
-  private let settings: ServiceSettings
+  /// SEXTANT_APP_STATE; nil to derive it from the terminal.
+  private let application: ApplicationState?
   private let state: Mutex<State>
 
   private struct State {
@@ -58,10 +57,10 @@ package final class RemoteLocationService: LocationService {
   package init(path: String, app: AppDescription, log: (@Sendable (String) -> Void)? = nil) {
     self.path = path
     self.app = app
-    self.log = log ?? ServiceHost.programLog
-    settings = .ofThisProcess()
+    self.log = log ?? System.programLog
+    application = Terminal.namedState(System.variable)
     let now = Self.now()
-    state = Mutex(State(ProgramMirror(application: settings.application ?? Terminal.applicationState, at: now)))
+    state = Mutex(State(ProgramMirror(application: application ?? Terminal.applicationState, at: now)))
     guard var first = try? Poller() else {
       self.log("the location service cannot be reached: the system has no descriptors left")
       return
@@ -229,7 +228,7 @@ package final class RemoteLocationService: LocationService {
   }
 
   private func changeState<Value>(_ body: (inout State) -> Value) -> Value {
-    let application = settings.application ?? Terminal.applicationState
+    let application = application ?? Terminal.applicationState
     let (value, outputs, waker) = state.withLock { state in
       state.mirror.setApplication(application)
       let value = body(&state)
