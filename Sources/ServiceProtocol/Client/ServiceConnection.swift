@@ -2,7 +2,6 @@
 import EventLoop
 import MonotonicTime
 import Positioning
-import ServiceProtocol
 import SystemPackage
 import Varlink
 
