@@ -159,6 +159,33 @@ struct KilledProgramTests {
     }
   }
 
+  /// Commands for another rate and no output: NMEA is off, and no message of UBX is on.
+  private static func silencing(_ model: ReceiverModel, rate: UInt32) -> [UInt8] {
+    let bytes = { (value: UInt32, count: Int) in (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
+    if model.traits.hasItems {
+      let items: [(UInt32, UInt32, Int)] = [(0x1074_0002, 0, 1), (0x4052_0001, rate, 4)]
+      return Wire.ubx(0x06, 0x8A, [0, 1, 0, 0] + items.flatMap { bytes($0.0, 4) + bytes($0.1, $0.2) })
+    }
+    return Wire.ubx(0x06, 0x00, [1, 0, 0, 0] + bytes(0x8D0, 4) + bytes(rate, 4) + [7, 0, 1, 0, 0, 0, 0, 0])
+  }
+
+  @Test(
+    "Commands that take effect after the next program has heard the receiver: it is found, with and without a record",
+    arguments: models, [false, true])
+  func late(model: ReceiverModel, hasRecord: Bool) {
+    let rate = model.traits.defaultBaudRate
+    let scene = SessionScene(model) { settings in
+      KilledProgram.watch.adapt(&settings)
+      if hasRecord { settings.recovery = CrashRecoveryRecord(rate: rate, foundRate: rate) }
+    }
+    scene.run(10) { $0.read { $0.isReceiving } == true }
+    #expect(scene.description == nil)
+    scene.line.send(Self.silencing(model, rate: 115_200), at: scene.now)
+    scene.run(4)
+    _ = scene.takeFixes()
+    #expect(scene.run(60) { !$0.machine.positions.isEmpty }, "\(model): \(scene.reports)")
+  }
+
   @Test("A receiver that lost its power after the kill has its own settings", arguments: models)
   func powerLoss(model: ReceiverModel) {
     let before = Self.state(SessionScene(model))

@@ -215,7 +215,8 @@ def killed(folder):
                     track.wait_for_event("didUpdateLocations")
                 except harness.Failure as failure:
                     state = through.run("status", "--json").lines
-                    raise harness.Failure(f"{words}: {failure}; the service: {state}; {daemon.errors}") from None
+                    raise harness.Failure(f"{words}: {failure}; the service: {state}; the receiver: {receiver.rate} baud, "
+                                          f"port {receiver.port}; {daemon.errors}") from None
                 # The service has found the receiver and sends nothing more.
                 receiver.wait_for(lambda: receiver.commands > count, "the service sends nothing")
                 while count != (count := receiver.commands):

@@ -44,8 +44,18 @@ extension ReceiverSession {
   }
 
   /// A silent receiver is waited for at its rate, where it was received last. Another rate would show as garbage.
+  ///
+  /// A receiver that is silent before it was identified is searched as at the start: commands that a killed program had sent, or
+  /// left in the line's buffer, may have changed its rate and switched its output off.
   mutating func noticeSilence(at now: Instant) {
+    let isUnidentified = memory.description == nil && !memory.isUnanswering && identity.evidence.verdict != .other
     reportFault(.silent, .silent)
+    if isUnidentified, settings.intent != .readOnly, settings.line == .serial, let rate {
+      loseTouch(on: .silence)
+      retry.cancel()
+      let likely = [settings.recovery?.rate, settings.recovery?.foundRate].compactMap(\.self) + settings.likelyRates
+      return listener.search(from: rate, likely: likely, polling: .soon, at: now)
+    }
     loseTouch(on: .silence)
     if memory.description != nil { scheduleRetry(from: now) }
   }

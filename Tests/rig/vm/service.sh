@@ -3,8 +3,8 @@
 
 # service.sh - the location service on a machine with systemd as process 1, udev, polkit and the units as they ship: socket
 # activation, the sandbox and attacks from inside it (attacks.c), plug and unplug, permission of two users, and a program that is
-# started at a region's border after a reboot; so is sextant-uplink, whose region came from a broker of this machine. The disk of the machine is a throw-away snapshot, so the state of the first boot is
-# carried to the second one.
+# started at a region's border after a reboot; so is sextant-uplink, whose region came from a broker of the computer that runs this
+# script. The disk of the machine is a throw-away snapshot, so the state of the first boot is carried to the second one.
 # usage: Tests/rig/vm/service.sh BIN-FOLDER        root; BIN-FOLDER holds sextant, sextant-track, sextantd and sextant-uplink
 #   RIG=FOLDER, IMAGE=FOLDER   as in run.sh
 set -euo pipefail
@@ -40,7 +40,9 @@ boot() {
     --when start "host python3 $here/emulate.py \$RIG/acm.sock $work/place" \
     "${@:2}" -- "bash guest-service.sh $1 $port $broker" | tee -a "$work/out"
 }
-boot first --when want-waypoints "host mosquitto_pub -p $broker -t owntracks/ann/van/cmd -q 1 -f $work/waypoints" --when want-unplug "host echo unplug | socat - UNIX:\$RIG/acm.ctl"
+# The texts are awaited in this order.
+boot first --when want-unplug "host echo unplug | socat - UNIX:\$RIG/acm.ctl" \
+  --when want-waypoints "host mosquitto_pub -p $broker -t owntracks/ann/van/cmd -q 1 -f $work/waypoints"
 # The emulator reads the file five times a second, and must not find it empty.
 place() { echo "host echo $1 > $work/place.new && mv $work/place.new $work/place"; }
 boot second --when want-inside "$(place inside)" --when want-outside "$(place outside)"
