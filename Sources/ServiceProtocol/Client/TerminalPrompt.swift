@@ -7,7 +7,9 @@ package enum Terminal {
   /// The state of the program: in the foreground of its terminal, or not.
   package static var applicationState: ApplicationState { System.isInForeground() ? .foreground : .background }
   /// The values of SEXTANT_APP_STATE, which replaces the state.
-  package static let stateNames: [(String, ApplicationState)] = [("foreground", .foreground), ("background", .background)]
+  package static let stateNames: [(String, ApplicationState)] = [
+    ("foreground", .foreground), ("background", .background),
+  ]
   /// Returns the state that SEXTANT_APP_STATE names; nil if it names none.
   package static func namedState(_ variable: (String) -> String?) -> ApplicationState? {
     variable("SEXTANT_APP_STATE").flatMap { name in stateNames.first { $0.0 == name }?.1 }
