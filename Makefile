@@ -545,6 +545,9 @@ INSTALLED ?= sextant sextant-track sextantd sextant-uplink
 # (docs/reference/size.md).
 SMALL := -Xlinker --no-eh-frame-hdr -Xlinker $(CURDIR)/packaging/board/discard.ld \
   -Xlinker --wrap=_swift_stdlib_getScalarName -Xlinker $(CURDIR)/.build/static/scalar-names.o
+# sextantd's functions in the order of packaging/order.py: less of the file is mapped (docs/reference/size.md). Versions that lack one of
+# the names link without a warning.
+ORDERED := -Xlinker --symbol-ordering-file=$(CURDIR)/packaging/sextantd.order -Xlinker --no-warn-symbol-ordering
 # sextant-track writes English: its Foundation gets no data of other languages. The other programs have no Foundation.
 static: dependencies
 	@command -v python3 >/dev/null && command -v strip >/dev/null || $(call install_packages,python3 binutils)
@@ -554,7 +557,13 @@ static: dependencies
 	clang -O2 -c packaging/scalar-names.c -o .build/static/scalar-names.o
 	for program in $(INSTALLED); do $(SWIFT) build $(STATIC) \
 	  $$([ $$program != sextant-track ] || echo "-Xlinker $(CURDIR)/.build/static/icu-data.ld") \
+	  $$([ $$program != sextantd ] || echo "$(ORDERED)") \
 	  $$([ $$program != sextant-uplink ] || echo "$(SMALL)") --product $$program || exit; done
+
+# packaging/sextantd.order, after larger changes of the service.
+order: static
+	@command -v valgrind >/dev/null || $(call install_packages,valgrind libc6-dbg)
+	packaging/order.py .build/static/release packaging/sextantd.order
 
 # Two builds of the installed programs in different folders, compared byte for byte.
 reproducible: dependencies
@@ -682,7 +691,7 @@ board-programs: dependencies
 	$(SWIFT) package resolve --scratch-path $(BOARD)/build
 	packaging/argument-parser/replace.sh $(BOARD)/build
 	$(SWIFT) build $(CROSS) --scratch-path $(BOARD)/build --product sextant
-	$(SWIFT) build $(CROSS) --scratch-path $(BOARD)/build --product sextantd
+	$(SWIFT) build $(CROSS) $(ORDERED) --scratch-path $(BOARD)/build --product sextantd
 	$(SWIFT) build $(CROSS) --scratch-path $(BOARD)/build --product sextant-uplink
 	$(MAKE) board-client CLIENT=$(CURDIR) PRODUCT=sextant-track CLIENT_BUILD=$(BOARD)/client
 	cp -f $(BOARD)/client/release/sextant-track $(BOARD)/build/release/
