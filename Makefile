@@ -784,7 +784,7 @@ rig-repository: deb
 
 # The hour of a newcomer in the bare chroot of the first suite, by README's words: packages from a repository, the first fix, the page in
 # a browser, README's packages of Swift, `make deb`. STEPS= names some of `packages fix page clone programs deb`: the first three take two
-# minutes, all an hour and 10 GB, as the checkout is compiled twice. Not in CI. Needs root and Debian's archive.
+# minutes, the last two compile the checkout once each. Not in CI. Needs root and Debian's archive.
 rig-newcomer: deb view-packages
 	@command -v debootstrap >/dev/null && command -v gpg >/dev/null || $(call install_packages,debootstrap gnupg)
 	$(SUDO) python3 Tests/rig/newcomer.py .build/deb $(DEB_VERSION) $(ARCH) $(firstword $(SUITES)) .build/rig-deb $(STEPS)
