@@ -10,6 +10,7 @@ import TrackFormats
 struct Decode: ParsableCommand {
   enum Format: String, ExpressibleByArgument, CaseIterable {
     case tpv, messages, summary, gpx, kml, csv, geojson, nmea, rinex
+    case rinexNavigation = "rinex-nav"
   }
 
   static let configuration = CommandConfiguration(
@@ -17,14 +18,16 @@ struct Decode: ParsableCommand {
     abstract: "Decode a recording.",
     discussion: """
       Decodes a recording, or plain bytes of NMEA, UBX and RTCM 3 in any mixture. gpx, kml, csv, geojson and nmea are files \
-      of its fixes for other programs. rinex is a file of its raw measurements, for PPK and PPP.
+      of its fixes for other programs. rinex is a file of its raw measurements, for PPK and PPP, and rinex-nav of the orbits \
+      that the satellites sent.
       """)
 
   @Option(
     help: """
       tpv: gpsd's TPV and SKY objects, one a line. messages: every frame with its fields, one a line. \
       summary: a summary of the file. gpx, kml, geojson: the track. csv: a table of the fixes. nmea: sentences of the fixes. \
-      rinex: RINEX 3.05 observations of UBX-RXM-RAWX and RTCM 3 MSM4 to MSM7.
+      rinex: RINEX 3.05 observations of UBX-RXM-RAWX and RTCM 3 MSM4 to MSM7. rinex-nav: RINEX 3.05 navigation data of \
+      UBX-RXM-SFRBX and AID-EPH, and RTCM 3 1019, 1020, 1042 and 1044 to 1046.
       """)
   var format = Format.tpv
 
@@ -45,11 +48,11 @@ struct Decode: ParsableCommand {
   func validate() throws {
     try selection.check()
     try table.check(isTable: format == .csv)
-    try rinex.check(isRINEX: format == .rinex)
+    try rinex.check(format)
   }
 
   func run() throws {
-    var input = try StreamInput(opening: file, printsMeanwhile: format != .summary && format != .rinex)
+    var input = try StreamInput(opening: file, printsMeanwhile: ![.summary, .rinex, .rinexNavigation].contains(format))
     switch format {
     case .tpv: try decodeFixes(&input)
     case .messages: try decodeMessages(&input)
@@ -60,6 +63,7 @@ struct Decode: ParsableCommand {
     case .geojson: try decodeTrack(&input, .geojson)
     case .nmea: try decodeTrack(&input, .nmea)
     case .rinex: try decodeObservations(&input)
+    case .rinexNavigation: try decodeNavigation(&input)
     }
   }
 
@@ -156,6 +160,39 @@ struct Decode: ParsableCommand {
     if observations.undated > 0 {
       printNotice(
         "\(name): \(observations.undated) RTCM 3 observations before the first date are left out; --date states it")
+    }
+  }
+
+  private func decodeNavigation(_ input: inout StreamInput) throws {
+    let messages = try selection.messageSelection()
+    var navigation = RINEXNavigation(date: try rinex.day())
+    var stream = FrameStream()
+    var assembler = EpochAssembler()
+    func take(_ frame: borrowing Frame) {
+      guard messages?.contains(frame) ?? true else { return }
+      assembler.receive(frame) { report, _ in navigation.receive(report.fix) }
+      navigation.receive(frame)
+    }
+    while try input.next({ stream.receive($0, take) }) {
+      input.skipFalseStarts(in: &stream, take)
+      try input.check(stream.counters)
+    }
+    stream.finish(take)
+    try check(stream.counters, input)
+    if navigation.isEmpty {
+      let reason =
+        navigation.undated > 0
+        ? "its orbits have no date; state the day of the recording, as in --date 2026-11-24"
+        : "no orbits of satellites (UBX-RXM-SFRBX, AID-EPH, RTCM 3 1019, 1020, 1042, 1044 to 1046)"
+          + (selection.isAny ? "" : " are selected")
+      throw CommandFailure(.badData, "\(name): \(reason)")
+    }
+    var text = JSONLine()
+    RINEXNavigationFile(navigation, rinex.header).write(&text)
+    try Output.write(text.bytes)
+    if navigation.undated > 0 {
+      printNotice(
+        "\(name): \(navigation.undated) messages with orbits before the first date are left out; --date states it")
     }
   }
 

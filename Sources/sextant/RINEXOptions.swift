@@ -29,16 +29,19 @@ struct RINEXOptions: ParsableArguments {
   @Option(help: "RINEX: the number of the reference station in RTCM 3. Default: the first one.")
   var station: Int?
 
-  @Option(help: "RINEX: a day of the recording, such as 2026-11-24, for RTCM 3 without messages that have the date.")
+  @Option(
+    help: """
+      RINEX: a day of the recording, such as 2026-11-24, for RTCM 3 and orbits without messages that have the date.
+      """)
   var date: String?
 
   /// Checks the values.
-  func check(isRINEX: Bool) throws {
-    if !isRINEX {
+  func check(_ format: Decode.Format) throws {
+    if format != .rinex {
       let given: [(String, Bool)] = [
         ("--marker", marker != nil), ("--observer", observer != nil), ("--agency", agency != nil),
         ("--receiver", receiver != nil), ("--antenna", antenna != nil), ("--antenna-height", antennaHeight != nil),
-        ("--station", station != nil), ("--date", date != nil),
+        ("--station", station != nil), ("--date", date != nil && format != .rinexNavigation),
       ]
       if let (name, _) = given.first(where: \.1) { throw ValidationError("\(name) is for --format rinex.") }
     }

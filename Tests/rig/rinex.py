@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares `sextant decode --format rinex` with convbin (RTKLIB) on recordings of real receivers.
+"""Compares `sextant decode --format rinex` and `rinex-nav` with convbin (RTKLIB) on recordings of real receivers.
 
 Epochs and satellites are the same, and so are pseudoranges and phases in each written digit. Flags of lost lock are the same but for
 two kinds of differences, which are counted:
 - A loss while no phase is written: RTKLIB drops it, or writes a flag without a phase; sextant writes it with the next phase.
 - An ambiguity of half a cycle in RTCM 3: RTKLIB writes it as a loss of lock as well, also if it was resolved before the next phase.
 RTKLIB misses two messages in each of the last two recordings, and knows fewer signals. A third recording is made of the second one by str2str, as MSM4.
+Navigation files have the same ephemerides, and each value is the same in convbin's digits: of GLONASS subframes and of RTCM 3 by recordings,
+of GPS, Galileo and BeiDou subframes by random orbits, which rinex_navigation.py writes as UBX.
 Usage: rinex.py FOLDER-OF-PROGRAMS FOLDER-OF-RECORDINGS
 """
 import os
@@ -15,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import rinex_navigation
 
 PROGRAM = str(pathlib.Path(sys.argv[1]) / "sextant")
 RECORDINGS = pathlib.Path(sys.argv[2])
@@ -25,6 +29,13 @@ CASES = [
     ("ubx/ublox-zed-f9p_hpg1.11.log", "rtcm3", "2019-04-12", True),
     ("gpsd/ublox-zed-f9t-rtcm3.log", "rtcm3", "2020-12-31", False),
     ("gpsd/ublox-zed-f9r.log", "rtcm3", "2021-01-01", False),
+]
+
+# Recording, format for convbin, day, and the least number of values that are compared.
+NAVIGATION = [
+    ("gpsd/ublox-glo.log", "ubx", None, 60),
+    ("gpsd/ublox-zed-f9r.log", "rtcm3", "2025-04-11", 1800),
+    (None, "ubx", None, 250),
 ]
 
 
@@ -131,3 +142,17 @@ with tempfile.TemporaryDirectory() as folder:
         only = [] if form == "ubx" else ["--date", day]
         found = subprocess.run([PROGRAM, "decode", "--format", "rinex", *only, path], check=True, capture_output=True, timeout=60)
         compare(read(found.stdout.decode()), read(pathlib.Path(expected).read_text()), name, form == "rtcm3")
+    for recording, form, day, least in NAVIGATION:
+        path, name = str(RECORDINGS / (recording or "")), recording or "subframes of random orbits"
+        if not recording:
+            path = f"{folder}/subframes.ubx"
+            pathlib.Path(path).write_bytes(rinex_navigation.recording())
+        options = ["-tr", day.replace("-", "/"), "12:00:00"] if day else []
+        expected = f"{folder}/expected.nav"
+        subprocess.run(["convbin", "-r", form, "-v", "3.05", *options, "-o", f"{folder}/unused.obs", "-n", expected, path],
+                       check=True, capture_output=True, timeout=60)
+        found = subprocess.run([PROGRAM, "decode", "--format", "rinex-nav", *(["--date", day] if day else []), path],
+                               check=True, capture_output=True, timeout=60)
+        # convbin knows no time of transmission in RTCM 3.
+        rinex_navigation.compare(rinex_navigation.read(found.stdout.decode()), rinex_navigation.read(pathlib.Path(expected).read_text()),
+                                 name, least, sent=form == "ubx")
