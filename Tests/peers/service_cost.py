@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Memory, wake-ups and processor time of sextantd with 1, 10, 50 and 200 programs at 5 Hz, and of gpsd with as many clients.
+"""Memory, wake-ups, processor time and delays of sextantd with 1, 10, 50 and 200 programs at 5 Hz, and of gpsd with as many clients.
 
 usage: service_cost.py SEXTANT SEXTANTD [--seconds S] [--rate HZ] [--programs N,N]
 
 Each daemon has a simulated receiver of its own. Both run at the same time, and no daemon runs twice, so that no memory is shared
 between two of a kind. A wake-up is a voluntary context switch of one of
-its threads (proc(5)). gpsd is measured if it is installed. Run it as root: other users cannot read the memory of gpsd.
+its threads (proc(5)). A delay is the time from the time of a fix to its arrival at a client: of the receiver, which is of one model for both, the
+line, the daemon and the socket. gpsd is measured if it is installed. Run it as root: other users cannot read the memory of gpsd.
 """
 import argparse
+import datetime
 import json
 import os
 import pathlib
@@ -48,7 +50,7 @@ class Case:
 
     def __init__(self, folder, daemon, programs, port):
         os.mkdir(folder)
-        self.name, self.programs, self.fixes, self.rests = daemon, programs, 0, {}
+        self.name, self.programs, self.fixes, self.rests, self.delays = daemon, programs, 0, {}, []
         link = f"{folder}/receiver"
         self.children = [subprocess.Popen([sextant, "simulate", "--model", "m10", "--link", link], stdin=subprocess.PIPE,
                                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)]
@@ -59,11 +61,12 @@ class Case:
                            stdout=subprocess.DEVNULL)
         if daemon == "gpsd":
             self.address, self.call = ("127.0.0.1", port), b'?WATCH={"enable":true,"json":true}\n'
-            self.end, self.word = b"\n", b'"class":"TPV"'
+            self.end, self.word, self.time = b"\n", b'"class":"TPV"', re.compile(rb'"time":"([^"]+)"')
             command, environment = [
                 shutil.which("gpsd"), "-N", "-n", *(["-s", "115200"] * (options.rate > 1)), "-S", str(port), os.path.realpath(link)], None
         else:
             self.address, self.end, self.word = f"{folder}/location", b"\0", b'"latitude"'
+            self.time = re.compile(rb'"timestamp":"([^"]+)"')
             self.call = json.dumps({
                 "method": "org.sextant.Location.Subscribe", "parameters": {"desiredAccuracy": -2} if options.rate > 1 else {}, "more": True}).encode() + b"\0"
             command = [sextantd, "--device", link, "--socket", self.address]
@@ -89,7 +92,16 @@ class Case:
 
     def read(self, client):
         *messages, self.rests[client] = (self.rests[client] + client.recv(1 << 16)).split(self.end)
-        self.fixes += sum(self.word in message for message in messages)
+        now = time.time()
+        for message in messages:
+            if self.word in message:
+                self.fixes += 1
+                if found := self.time.search(message):
+                    self.delays.append(now - datetime.datetime.fromisoformat(found[1].decode().replace("Z", "+00:00")).timestamp())
+
+    def delay(self, share):
+        """The delay in milliseconds that this share of the locations does not exceed."""
+        return sorted(self.delays)[min(len(self.delays) - 1, int(share * len(self.delays)))] * 1000 if self.delays else float("nan")
 
     def end_all(self):
         for child in reversed(self.children):
@@ -135,16 +147,18 @@ with tempfile.TemporaryDirectory() as folder:
             read_for(30)
             begin = [status(case.process) for case in cases]
             for case in cases:
-                case.fixes = 0
+                case.fixes, case.delays = 0, []
             read_for(seconds)
             for case, (wake_ups, milliseconds) in zip(cases, begin):
                 now = status(case.process)
                 private, proportional = memory(case.process)
                 rows.append(f"| {case.name} | {case.programs} | {case.fixes / case.programs / seconds:.2f} | {private} kB "
-                            f"| {proportional} kB | {(now[0] - wake_ups) / seconds:.1f} | {(now[1] - milliseconds) / seconds:.2f} ms |")
+                            f"| {proportional} kB | {(now[0] - wake_ups) / seconds:.1f} | {(now[1] - milliseconds) / seconds:.2f} ms "
+                            f"| {case.delay(0.5):.1f} ms | {case.delay(0.99):.1f} ms |")
         finally:
             for case in cases:
                 case.end_all()
-print("| Daemon | Clients | Locations to each in a second | RssAnon | PSS | Wake-ups in a second | Processor time in a second |")
-print("|---|---|---|---|---|---|---|")
+print("| Daemon | Clients | Locations to each in a second | RssAnon | PSS | Wake-ups in a second | Processor time in a second "
+      "| Delay, median | Delay, 99 % |")
+print("|---|---|---|---|---|---|---|---|---|")
 print("\n".join(sorted(rows, key=lambda row: row.split(" |")[0], reverse=True)))
