@@ -6,14 +6,15 @@ usage: service_cost.py SEXTANT SEXTANTD [--seconds S] [--rate HZ] [--programs N,
 
 Each daemon has a simulated receiver of its own. Both run at the same time, and no daemon runs twice, so that no memory is shared
 between two of a kind. A wake-up is a voluntary context switch of one of
-its threads (proc(5)). A delay is the time from the time of a fix to its arrival at a client: of the receiver, which is of one model for both, the
-line, the daemon and the socket. gpsd is measured if it is installed. Run it as root: other users cannot read the memory of gpsd.
+its threads (proc(5)). Delays are measured apart, with a pseudo-terminal that is fed as a line of 115200 baud is
+(compare_latency.py), 5 epochs of NMEA in a second: from the write of an epoch's last byte to the arrival at a client; the clients are
+read one after the other by this program. gpsd is measured if it is installed. Run it as root: other users cannot read the memory of gpsd.
 """
 import argparse
-import datetime
 import json
 import os
 import pathlib
+import pty
 import re
 import selectors
 import shutil
@@ -21,7 +22,11 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import tty
+
+import compare_latency as latency
 
 # The most clients that gpsd takes.
 GPSD_LIMIT = 64
@@ -48,33 +53,38 @@ def memory(process):
 class Case:
     """A daemon with its simulated receiver and its clients."""
 
-    def __init__(self, folder, daemon, programs, port):
+    def __init__(self, folder, daemon, programs, port, device=None):
         os.mkdir(folder)
-        self.name, self.programs, self.fixes, self.rests, self.delays = daemon, programs, 0, {}, []
-        link = f"{folder}/receiver"
-        self.children = [subprocess.Popen([sextant, "simulate", "--model", "m10", "--link", link], stdin=subprocess.PIPE,
-                                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)]
-        wait_for(lambda: os.path.exists(link))
-        if options.rate > 1:
-            subprocess.run([sextant, "configure", "set", "baud=115200", f"rate={options.rate}Hz", "--device", link], check=True,
-                           env={"SEXTANT_SERVICE": "none", "SEXTANT_STATE_DIR": f"{folder}/configure", "PATH": os.environ["PATH"]},
-                           stdout=subprocess.DEVNULL)
+        self.name, self.programs, self.fixes, self.rests, self.arrivals = daemon, programs, 0, {}, []
+        link, self.children, is_fast = f"{folder}/receiver", [], device is not None or options.rate > 1
+        if device is None:
+            self.simulate(folder, link)
+        else:
+            os.symlink(device, link)
         if daemon == "gpsd":
             self.address, self.call = ("127.0.0.1", port), b'?WATCH={"enable":true,"json":true}\n'
-            self.end, self.word, self.time = b"\n", b'"class":"TPV"', re.compile(rb'"time":"([^"]+)"')
+            self.end, self.word = b"\n", b'"class":"TPV"'
             command, environment = [
-                shutil.which("gpsd"), "-N", "-n", *(["-s", "115200"] * (options.rate > 1)), "-S", str(port), os.path.realpath(link)], None
+                shutil.which("gpsd"), "-N", "-n", *(["-s", "115200"] * is_fast), "-S", str(port), os.path.realpath(link)], None
         else:
             self.address, self.end, self.word = f"{folder}/location", b"\0", b'"latitude"'
-            self.time = re.compile(rb'"timestamp":"([^"]+)"')
             self.call = json.dumps({
-                "method": "org.sextant.Location.Subscribe", "parameters": {"desiredAccuracy": -2} if options.rate > 1 else {}, "more": True}).encode() + b"\0"
+                "method": "org.sextant.Location.Subscribe", "parameters": {"desiredAccuracy": -2} if is_fast else {}, "more": True}).encode() + b"\0"
             command = [sextantd, "--device", link, "--socket", self.address]
             environment = {"SEXTANT_STATE_DIR": f"{folder}/state", "SEXTANT_AUTHORIZATION": "always", "PATH": os.environ["PATH"]}
         self.children.append(subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL))
         self.process = self.children[-1].pid
         for _ in range(programs):
             self.connect()
+
+    def simulate(self, folder, link):
+        self.children.append(subprocess.Popen([sextant, "simulate", "--model", "m10", "--link", link], stdin=subprocess.PIPE,
+                                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        wait_for(lambda: os.path.exists(link))
+        if options.rate > 1:
+            subprocess.run([sextant, "configure", "set", "baud=115200", f"rate={options.rate}Hz", "--device", link], check=True,
+                           env={"SEXTANT_SERVICE": "none", "SEXTANT_STATE_DIR": f"{folder}/configure", "PATH": os.environ["PATH"]},
+                           stdout=subprocess.DEVNULL)
 
     def connect(self):
         def attempt():
@@ -92,18 +102,14 @@ class Case:
 
     def read(self, client):
         *messages, self.rests[client] = (self.rests[client] + client.recv(1 << 16)).split(self.end)
-        now = time.time()
-        for message in messages:
-            if self.word in message:
-                self.fixes += 1
-                if found := self.time.search(message):
-                    self.delays.append(now - datetime.datetime.fromisoformat(found[1].decode().replace("Z", "+00:00")).timestamp())
-
-    def delay(self, share):
-        """The delay in milliseconds that this share of the locations does not exceed."""
-        return sorted(self.delays)[min(len(self.delays) - 1, int(share * len(self.delays)))] * 1000 if self.delays else float("nan")
+        count = sum(self.word in message for message in messages)
+        self.fixes += count
+        self.arrivals += [time.monotonic()] * count
 
     def end_all(self):
+        for client in self.rests:
+            selector.unregister(client)
+            client.close()
         for child in reversed(self.children):
             child.terminate()
             child.wait()
@@ -125,6 +131,28 @@ def read_for(seconds):
             key.data.read(key.fileobj)
 
 
+def delays(folder, daemon, programs, port, epochs=150):
+    """The delay in milliseconds that half, and 99 of 100, locations at the clients of a daemon do not exceed."""
+    master, slave = pty.openpty()
+    tty.setraw(slave)
+    case = Case(folder, daemon, programs, port, os.ttyname(slave))
+    try:
+        threading.Thread(target=latency.drain, args=(master,), daemon=True).start()
+        feeder = latency.Feeder(master, latency.nmea_epoch, epochs)
+        feeder.start()
+        read_for(latency.PERIOD * (epochs + 2))
+        feeder.join()
+    finally:
+        case.end_all()
+    # The first fifth does not count: the daemon finds the receiver.
+    first = feeder.written[epochs // 5]
+    found = sorted(1000 * (arrival - max(written for written in feeder.written.values() if written <= arrival))
+                   for arrival in case.arrivals if arrival >= first)
+    if len(found) < programs * epochs * 3 // 5:
+        sys.exit(f"service_cost.py: {len(found)} locations of {daemon} for {programs} clients")
+    return [f"{found[int(share * (len(found) - 1))]:.2f} ms" for share in (0.5, 0.99)]
+
+
 parser = argparse.ArgumentParser()
 parser.add_argument("sextant", type=os.path.abspath)
 parser.add_argument("sextantd", type=os.path.abspath)
@@ -135,10 +163,12 @@ options = parser.parse_args()
 sextant, sextantd, seconds = options.sextant, options.sextantd, options.seconds
 selector = selectors.DefaultSelector()
 daemons = ["sextantd"] + ["gpsd"] * bool(shutil.which("gpsd"))
-rows = []
+rows, found = [], {}
 with tempfile.TemporaryDirectory() as folder:
     os.chmod(folder, 0o755)
     for programs in map(int, options.programs.split(",")):
+        for port, daemon in enumerate(daemons if programs <= GPSD_LIMIT else daemons[:1], FIRST_PORT + 10):
+            found[daemon, programs] = delays(f"{folder}/delay-{daemon}-{programs}", daemon, programs, port)
         cases = []
         try:
             for port, daemon in enumerate(daemons if programs <= GPSD_LIMIT else daemons[:1], FIRST_PORT):
@@ -147,14 +177,14 @@ with tempfile.TemporaryDirectory() as folder:
             read_for(30)
             begin = [status(case.process) for case in cases]
             for case in cases:
-                case.fixes, case.delays = 0, []
+                case.fixes = 0
             read_for(seconds)
             for case, (wake_ups, milliseconds) in zip(cases, begin):
                 now = status(case.process)
                 private, proportional = memory(case.process)
                 rows.append(f"| {case.name} | {case.programs} | {case.fixes / case.programs / seconds:.2f} | {private} kB "
                             f"| {proportional} kB | {(now[0] - wake_ups) / seconds:.1f} | {(now[1] - milliseconds) / seconds:.2f} ms "
-                            f"| {case.delay(0.5):.1f} ms | {case.delay(0.99):.1f} ms |")
+                            f"| {' | '.join(found.get((case.name, programs), ['', '']))} |")
         finally:
             for case in cases:
                 case.end_all()
