@@ -416,6 +416,10 @@ rig-gpsd: rig-programs rig-packages
 rig-geoclue: rig-programs rig-packages
 	$(SUDO) python3 Tests/rig/geoclue.py $(DEBUG)
 
+# The receiver inside a modem, with AT commands and with ModemManager's interface. Needs root, for namespaces.
+rig-modem: rig-programs rig-packages
+	$(SUDO) /usr/bin/python3 Tests/rig/modem.py $(DEBUG)
+
 # The same with programs that have windows, and with direwolf. Not in CI: their packages are large.
 rig-gpsd-windows: rig-programs rig-packages
 	@command -v xgps >/dev/null && command -v foxtrotgps >/dev/null && command -v direwolf >/dev/null && command -v Xvfb >/dev/null && \
@@ -474,7 +478,7 @@ long-run: rig-programs
 
 # The lines that the unit tests execute, and those that the rigs execute too, in a build of its own. Renews docs/reference/coverage.md.
 COVERAGE := .build/coverage
-COUNTED_RIGS := rig-track rig-shows rig-emulator rig-families rig-service rig-sensors rig-batch rig-power rig-units rig-python rig-gpsd rig-geoclue \
+COUNTED_RIGS := rig-track rig-shows rig-emulator rig-families rig-service rig-sensors rig-batch rig-power rig-units rig-python rig-gpsd rig-geoclue rig-modem \
   rig-umockdev rig-host-faults rig-formats rig-view rig-screen rig-daemon rig-daemon-commands rig-clock rig-network rig-bridge
 # The packages are installed first: apt has one user at a time.
 coverage: dependencies rig-packages formats-packages view-packages clock-packages

@@ -89,6 +89,9 @@ public struct ReceiverPort: Sendable, Hashable {
   public var node: String { attributes.node }
   /// The kernel's class of the port.
   public var subsystem: Subsystem { attributes.subsystem }
+  /// Whether the receiver is inside a modem: it sends only while its engine is on, which AT commands or ModemManager
+  /// switch.
+  public var isInModem: Bool { attributes.modemPurpose == .positions }
   /// The USB vendor id; nil if it is not a USB device.
   public var vendorID: UInt16? { attributes.vendorID }
   /// The USB product id; nil if it is not a USB device.

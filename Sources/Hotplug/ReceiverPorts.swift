@@ -29,12 +29,14 @@ extension ReceiverPort {
   fileprivate var rank: Int {
     switch likelihood {
     // The kernel's class needs no search for the baud rate.
-    case .receiver: subsystem == .gnss ? 0 : 1
+    case .receiver where subsystem == .gnss: 0
+    // The engine of a modem is switched on for it: a receiver of its own comes first.
+    case .receiver: isInModem ? 3 : 1
     case .bridge: 2
-    case .other(.onBoardUART): 3
-    case .other(.unknownUSBDevice): 4
-    case .other(.systemConsole): 6
-    case .other: 5
+    case .other(.onBoardUART): 4
+    case .other(.unknownUSBDevice): 5
+    case .other(.systemConsole): 7
+    case .other: 6
     }
   }
 }

@@ -157,6 +157,9 @@ extension DeviceAttributes {
     path = unsafe property(device, "ID_PATH")
     links = unsafe linkNames(device)
     isModemPort = unsafe hasProperty(device, prefix: "ID_MM_PORT_TYPE_")
+    if isModemPort {
+      taggedPurpose = ModemPort.tags.first { unsafe property(device, $0.name) == "1" }?.purpose
+    }
   }
 }
 

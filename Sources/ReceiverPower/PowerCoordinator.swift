@@ -27,11 +27,15 @@ public struct PowerCoordinator: Sendable {
 
   public private(set) var power: PowerControl
   /// Whether no byte may be sent.
-  public let isReadOnly: Bool
+  public var isReadOnly: Bool { isBoundReadOnly || isInModem }
+  private let isBoundReadOnly: Bool
   private var outputs: [CoordinatorOutput] = []
   private var due = Due.nothing
   /// The switch in the receiver's supply, if the user has named one.
-  private let powerSwitch: ReceiverCapabilities.PowerSwitch
+  private let namedSwitch: ReceiverCapabilities.PowerSwitch
+  private var isInModem = false
+  /// The engine of a modem keeps time and orbits while it is off.
+  private var powerSwitch: ReceiverCapabilities.PowerSwitch { isInModem ? .keepsMemory : namedSwitch }
   private var supply = Supply.on
   private(set) var presence = ReceiverPresence.absent
   private(set) var sleep = SleepState.awake
@@ -52,8 +56,8 @@ public struct PowerCoordinator: Sendable {
     at now: Instant
   ) {
     power = PowerControl(policy: policy, at: now)
-    self.isReadOnly = isReadOnly
-    powerSwitch = supply
+    isBoundReadOnly = isReadOnly
+    namedSwitch = supply
   }
 
   /// Announces a batch that an earlier process left in the receiver. To be called before the line is opened.
@@ -62,6 +66,15 @@ public struct PowerCoordinator: Sendable {
   public mutating func expectLeftover(_ journal: BatchJournal = BatchJournal()) {
     guard !presence.isPresent else { return }
     _ = collection.handle(.expect(journal), at: .zero)
+  }
+
+  /// Sets whether the receiver is inside a modem: `ReceiverCommand.supply` operates its engine, and nothing is sent over
+  /// its line. To be called before the line is opened.
+  public mutating func setInModem(_ isInModem: Bool) {
+    guard !presence.isPresent, isInModem != self.isInModem else { return }
+    self.isInModem = isInModem
+    // The engine of a modem is switched on for each use.
+    supply = .on
   }
 
   // MARK: Out

@@ -49,7 +49,10 @@ extension ReceiverConnection {
 
   /// Whether device events report the presence of the receiver. There are none for a pseudo-terminal, a file, standard
   /// input or a bus.
-  package var isAnnounced: Bool {
+  package var isAnnounced: Bool { Self.isAnnounced(path) }
+
+  /// The same for the line at a path.
+  package static func isAnnounced(_ path: String) -> Bool {
     guard case .port(let path)? = try? LineAddress(path) else { return false }
     return path.hasPrefix("/dev/") && !path.hasPrefix("/dev/pts/") && path != "/dev/stdin"
   }

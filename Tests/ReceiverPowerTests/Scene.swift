@@ -65,7 +65,7 @@ extension VirtualHost where Machine == CoordinatorLog, Line == VirtualLine {
   convenience init(
     _ model: ReceiverModel, scenario: Scenario = Scenario(), intent: SessionSettings.Intent = .serve,
     policy: PowerPolicy = .standard,
-    supply: ReceiverCapabilities.PowerSwitch = .none, seed: UInt64 = 1
+    supply: ReceiverCapabilities.PowerSwitch = .none, isInModem: Bool = false, seed: UInt64 = 1
   ) {
     var line = VirtualLine(model: model, scenario: scenario, seed: seed, startUTCSeconds: Self.start)
     line.hostRate = 9600
@@ -73,7 +73,9 @@ extension VirtualHost where Machine == CoordinatorLog, Line == VirtualLine {
     settings.desired = { .saving(for: $0) }
     settings.pollsOrbits = true
     let now = Instant.zero + Milliseconds(4000)
-    let coordinator = PowerCoordinator(policy: policy, isReadOnly: intent == .readOnly, supply: supply, at: now)
+    let isReadOnly = !isInModem && intent == .readOnly
+    var coordinator = PowerCoordinator(policy: policy, isReadOnly: isReadOnly, supply: supply, at: now)
+    coordinator.setInModem(isInModem)
     self.init(CoordinatorLog(coordinator), line, settings: settings, startUTCSeconds: Self.start, at: now)
   }
 

@@ -22,4 +22,17 @@ struct SupplyTests {
     #expect(scene.chargeMilliampereSeconds - charge < 7200 * 5, "\(scene.chargeMilliampereSeconds - charge) mAs")
     #expect(scene.sentBytes == sent, "it takes no commands")
   }
+
+  @Test("The engine of a modem is such a switch, also where nothing may be sent over its NMEA port")
+  func modem() {
+    let scene = Scene(.nmea, intent: .readOnly, isInModem: true)
+    scene.demand(Demand(everySeconds: 900))
+    scene.run(7500)
+    let off = scene.commands.count { $0.command == .supply(isOn: false) }
+    #expect(off >= 7 && scene.positions >= 7, "\(off) times off, \(scene.positions) fixes")
+    #expect(scene.sentBytes == 0)
+    scene.post(.refused(.powerSwitch))
+    scene.run(1000)
+    #expect(scene.commands.count { $0.command == .supply(isOn: false) } == off)
+  }
 }

@@ -30,6 +30,8 @@ public struct DeviceAttributes: Sendable, Hashable {
   public var isConsole = false
   /// Whether a rule of ModemManager gives this port a purpose (ID_MM_PORT_TYPE_…).
   public var isModemPort = false
+  /// The purpose that a rule of ModemManager gives this port.
+  var taggedPurpose: ModemPort.Purpose?
 
   /// Attributes of a node without further information.
   public init(node: String, subsystem: ReceiverPort.Subsystem) {

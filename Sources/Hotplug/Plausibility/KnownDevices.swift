@@ -9,6 +9,8 @@ enum KnownVerdict: Sendable, Equatable {
   /// The receiver is on this USB interface, and on no other of the device.
   case receiverOnInterface(UInt8)
   case bridge
+  /// A modem: its receiver sends NMEA on one USB interface, and AT commands are accepted on another.
+  case modem(positions: UInt8, commands: UInt8)
   case other(ReceiverPort.Reason)
 }
 
@@ -37,7 +39,7 @@ struct KnownDevice: Sendable {
     table.first { $0.vendorID == vendorID && $0.productIDs.contains(productID) }
   }
 
-  static let table: [KnownDevice] = receivers + bridges + others
+  static let table: [KnownDevice] = receivers + bridges + modems + others
 
   private static let receivers: [KnownDevice] = [
     // u-blox receivers with their own USB. Sources: usb.ids (01a4 to 01a8); gpsd 3.22, 60-gpsd.rules, and ModemManager,
@@ -97,6 +99,21 @@ struct KnownDevice: Sendable {
     KnownDevice(0x0557, 0x2008, .bridge, "ATEN UC-232A"),
     KnownDevice(0x04e2, 0x1400...0x1424, .bridge, "Exar XR21 or XR22"),
     KnownDevice(0x04d8, 0x00dd, .bridge, "Microchip MCP2221"),
+  ]
+
+  // Source: ModemManager, 77-mm-quectel-port-types.rules and 77-mm-simtech-port-types.rules: interface 1 has NMEA,
+  // interface 2 the first AT port. Products that these rules do not list, such as BG95, are only modems.
+  private static let modems: [KnownDevice] = [
+    KnownDevice(0x2c7c, 0x0121, .modem(positions: 1, commands: 2), "Quectel EC21"),
+    KnownDevice(0x2c7c, 0x0125, .modem(positions: 1, commands: 2), "Quectel EC25 or EG25"),
+    KnownDevice(0x2c7c, 0x0191, .modem(positions: 1, commands: 2), "Quectel EG91"),
+    KnownDevice(0x2c7c, 0x0195, .modem(positions: 1, commands: 2), "Quectel EG95"),
+    KnownDevice(0x2c7c, 0x0296, .modem(positions: 1, commands: 2), "Quectel BG96"),
+    KnownDevice(0x2c7c, 0x0306, .modem(positions: 1, commands: 2), "Quectel EG06"),
+    KnownDevice(0x2c7c, 0x0512, .modem(positions: 1, commands: 2), "Quectel EG12"),
+    KnownDevice(0x2c7c, 0x0800, .modem(positions: 1, commands: 2), "Quectel RM500"),
+    KnownDevice(0x1e0e, 0x9001, .modem(positions: 1, commands: 2), "SIMCom SIM7000, SIM7100 or SIM7600"),
+    KnownDevice(0x1e0e, 0x9205...0x9206, .modem(positions: 1, commands: 2), "SIMCom SIM7070, SIM7080 or SIM7090"),
   ]
 
   // Source: usb.ids, except for 2e8a, 303a and 16c0:0483, which are not checked against a source.

@@ -13,9 +13,9 @@ extension ReceiverPort.Likelihood {
     } else if attributes.subsystem == .gnss {
       self = .receiver
     } else if let verdict = attributes.known?.verdict, verdict != .bridge {
-      self.init(verdict, interface: attributes.interface)
+      self.init(verdict, attributes)
     } else if attributes.isModemPort || attributes.hasModemInterface {
-      self = .other(.modem)
+      self = attributes.modemPurpose == .positions ? .receiver : .other(.modem)
     } else if attributes.isNamedAsReceiver {
       self = .receiver
     } else if attributes.known != nil || attributes.driver.map(KnownDevice.bridgeDrivers.contains) == true {
@@ -25,13 +25,14 @@ extension ReceiverPort.Likelihood {
     }
   }
 
-  private init(_ verdict: KnownVerdict, interface: UInt8?) {
+  private init(_ verdict: KnownVerdict, _ attributes: DeviceAttributes) {
     switch verdict {
     case .receiver: self = .receiver
     // Without an interface number it is treated as the receiver: a false match costs less than a missed receiver.
     case .receiverOnInterface(let number):
-      self = (interface ?? number) == number ? .receiver : .other(.secondaryInterface)
+      self = (attributes.interface ?? number) == number ? .receiver : .other(.secondaryInterface)
     case .bridge: self = .bridge
+    case .modem, .other(.modem): self = attributes.modemPurpose == .positions ? .receiver : .other(.modem)
     case .other(let reason): self = .other(reason)
     }
   }

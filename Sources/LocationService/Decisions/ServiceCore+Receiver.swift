@@ -18,6 +18,8 @@ extension ServiceCore {
       receive(.standbyLost(0), at: now)
       coordinator.lost(at: now.instant)
       changeSensing(at: now.instant) { $0.receiverHeadingLost() }
+    case .isInModem(let isInModem): coordinator.setInModem(isInModem)
+    case .engineRefused: coordinator.handle(.refused(.powerSwitch), at: now.instant)
     }
     drain(at: now)
   }

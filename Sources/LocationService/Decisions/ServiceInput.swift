@@ -38,6 +38,10 @@ package enum ReceiverEvent: Sendable {
   case session(SessionReport, desired: DesiredConfiguration?, receiver: ReceiverDescription?, port: ReceiverPortNumber?)
   case batch(BatchEvent)
   case lost
+  /// Whether the receiver whose line is opened next is inside a modem.
+  case isInModem(Bool)
+  /// The modem does not switch the engine of its receiver.
+  case engineRefused
 }
 
 /// An input from the computer's own sensors.

@@ -26,7 +26,8 @@ struct StandbyReceivers: Sendable {
   /// Handles a device that was added, changed or removed.
   mutating func receive(_ event: DeviceEvent, at now: Instant) {
     let index = seen.firstIndex { $0.port.node == event.port.node }
-    guard event.change != .removed, event.port.likelihood == .receiver else {
+    // The engine of a modem is not switched on for a standby receiver.
+    guard event.change != .removed, event.port.likelihood == .receiver, !event.port.isInModem else {
       if let index { seen.remove(at: index) }
       return schedule()
     }

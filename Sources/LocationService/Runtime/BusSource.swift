@@ -140,7 +140,7 @@ final class BusSource {
       switch token.owner {
       case .suspend: suspend.receive(message, at: now)
       case .beacons: beacons.receive(message, at: now)
-      case .units, .announcements: break
+      case .units, .announcements, .modems: break
       }
     case .signal:
       suspend.receive(message, at: now)

@@ -34,6 +34,7 @@ extension ReceiverSource {
     guard lending.lend() else { return }
     // The receiver is on while the program has it.
     if let complaint = supply?.set(isOn: true) { complain(complaint) }
+    lendEngine(at: now)
     guard let connection else { return findLentLine(&poller, at: now) }
     lentPath = connection.path
     endsAt = endsAt ?? now + Self.restoreTimeout

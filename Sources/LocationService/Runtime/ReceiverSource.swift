@@ -56,6 +56,12 @@ final class ReceiverSource {
   private var batch: BatchStoreHandle?
   private let deferred: DeferredLocationStore?
   let supply: SupplySwitchHandle?
+  /// The engine of the modem that the receiver is part of; nil for other receivers.
+  private var engine: ModemEngine?
+  /// Whether the open receiver is inside a modem.
+  private var isInModem = false
+  /// Whether the line is to be opened with other settings: the receiver at it was exchanged.
+  private var needsOtherSession = false
   private let stateFolder: String?
   /// Whether the receiver has been polled and does not identify itself.
   var isUnidentified = false
@@ -89,6 +95,8 @@ final class ReceiverSource {
     baud = number == 0 ? settings.baud : nil
     self.batchFolder = batchFolder
     stateFolder = settings.stateFolder
+    // The program before this one may have been killed.
+    if number == 0, !isReadOnly { engine = ModemEngine(leftIn: settings.stateFolder) }
     deferred = deferredFile.map { DeferredLocationStore($0) }
     guard number == 0, settings.isDaemon, !settings.corrections.isEmpty else { return }
     corrections = ReceiverCorrections(settings, at: SystemClock.monotonic)
@@ -105,7 +113,7 @@ final class ReceiverSource {
   }
 
   /// Whether nothing is open.
-  var isReleased: Bool { connection == nil }
+  var isReleased: Bool { connection == nil && engine?.isBusy != true }
 
   func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
 
@@ -115,6 +123,7 @@ final class ReceiverSource {
     var next = Instant.earlier(lending.mayOpen ? nextTry : nil, endsAt)
     next = .earlier(next, connection?.deadline)
     next = .earlier(next, corrections?.deadline)
+    next = .earlier(next, engine?.deadline)
     return .earlier(next, monitor?.deadline)
   }
 
@@ -131,6 +140,7 @@ final class ReceiverSource {
   func release(_ poller: inout Poller, at now: Instant) {
     isWanted = false
     nextTry = nil
+    restoreEngine(at: now)
     guard let connection else { return close(&poller) }
     // It was on when it was found.
     if let complaint = supply?.set(isOn: true) { complain(complaint) }
@@ -148,6 +158,8 @@ final class ReceiverSource {
     switch event {
     case .readable(self.devices): drainDevices(&poller, at: now, body)
     case .readable(simulated), .hangUp(simulated): readSimulator(&poller, at: now)
+    case .readable(ModemEngine.token), .writable(ModemEngine.token), .hangUp(ModemEngine.token):
+      if number == 0 { engine?.handle(event, &poller, at: now) }
     default:
       let (batch, number) = (batch, number)
       corrections?.feed.handle(event, &poller, at: now)
@@ -179,7 +191,9 @@ final class ReceiverSource {
       let (recovery, earlier) = batch?.takeLeftover(connection?.description) ?? (nil, [])
       connection?.retrieveBatch(recovery ?? journal, earlier: earlier, &poller, at: now)
     case .listen(let listens): connection?.listen(listens, &poller, at: now)
-    case .supply(let isOn): if let complaint = supply?.set(isOn: isOn) { complain(complaint) }
+    case .supply(let isOn):
+      if let complaint = supply?.set(isOn: isOn) { complain(complaint) }
+      if isInModem { engine?.set(isOn ? .on : .off, at: now) }
     }
     deliverEvents()
   }
@@ -198,6 +212,7 @@ final class ReceiverSource {
     _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
   ) {
     if monitor?.isDue(at: now) == true { drainDevices(&poller, at: now, body) }
+    wakeEngine(&poller, at: now)
     let (batch, number) = (batch, number)
     connection?.wake(
       &poller, at: now,
@@ -226,6 +241,11 @@ final class ReceiverSource {
         events.append(.receiver(.lost))
       }
     }
+    if needsOtherSession, endsAt == nil {
+      close(&poller)
+      events.append(.receiver(.lost))
+      nextTry = .zero
+    }
     if lending.isEnding, connection == nil { findLentLine(&poller, at: now) }
     // A file at its end delivers nothing more. The connection handles a removed receiver.
     if isAtEnd, endsAt == nil {
@@ -248,6 +268,48 @@ final class ReceiverSource {
     while let text = corrections.nextReport() { log(text) }
   }
 
+  // MARK: The engine of a modem
+
+  /// Whether this service switches the engine of a modem: a named supply switch is used instead of it.
+  private var mayUseEngine: Bool { number == 0 && !isReadOnly && supply == nil }
+
+  /// Switches the engine on for a receiver that was just opened.
+  private func useEngine(of modem: ModemPort?, at now: Instant) {
+    isInModem = modem != nil
+    guard let modem, mayUseEngine else {
+      if engine?.isBusy != true { engine = nil }
+      return
+    }
+    // The engine that an earlier program has left on is not restored before.
+    if engine?.move(to: modem) != true { engine = ModemEngine(modem, stateFolder: stateFolder) }
+    engine?.set(.on, at: now)
+  }
+
+  /// Switches the engine on while the line is lent.
+  func lendEngine(at now: Instant) { if isInModem { engine?.set(.on, at: now) } }
+
+  private func restoreEngine(at now: Instant) { engine?.set(.asFound, at: now) }
+
+  /// The line was opened again, after an unplug perhaps under another node or with another receiver.
+  private func reopened() {
+    guard let port = connection?.announcedPort else { return }
+    if port.isInModem != isInModem {
+      needsOtherSession = true
+    } else if isInModem, let modem = ModemPort(at: port.node), engine?.move(to: modem) == true {
+      engine?.check()
+    }
+  }
+
+  private func wakeEngine(_ poller: inout Poller, at now: Instant) {
+    engine?.wake(&poller, at: now)
+    while let event = engine?.nextEvent() {
+      switch event {
+      case .log(let text): complain(text)
+      case .refused: events.append(.receiver(.engineRefused))
+      }
+    }
+  }
+
   // MARK: Opening
 
   private func attempt(_ poller: inout Poller, at now: Instant) {
@@ -259,6 +321,10 @@ final class ReceiverSource {
         events.append(.problem(.absent))
         return complain("no receiver is found; the program waits for one (plug it in, or name it with GNSS_DEVICE)")
       }
+      let modem = simulator == nil && ReceiverConnection.isAnnounced(path) ? ModemPort(at: path) : nil
+      if number == 0 { events.append(.receiver(.isInModem(modem != nil && mayUseEngine))) }
+      // The NMEA port of a modem takes no commands.
+      let isReadOnly = isReadOnly || modem != nil
       var settings = SessionSettings(intent: isReadOnly ? .readOnly : .serve, line: .serial)
       if let likelyRate { settings.likelyRates = [likelyRate] }
       // A standby receiver does not sleep, and its rate is unchanged.
@@ -271,11 +337,12 @@ final class ReceiverSource {
       }
       settings.pollsOrbits = !isStandby
       let recoveryFile = isReadOnly ? nil : stateFolder.map { CrashRecoveryFile(stateFolder: $0, line: path) }
-      keepBatches(of: path, &settings)
+      if !isReadOnly { keepBatches(of: path, &settings) }
       let connection = ReceiverConnection(
         path: path, settings: settings, baud: baud, token: port, recoveryFile: recoveryFile,
         reference: { System.referenceTime() })
       try connection.open(&poller, at: now)
+      useEngine(of: modem, at: now)
       if simulator == nil, connection.isAnnounced { try follow(connection, &poller, at: now) }
       self.connection = connection
       lending.opened()
@@ -302,7 +369,7 @@ final class ReceiverSource {
 
   /// Opens the batch store, and continues the batch of an earlier process of this program.
   private func keepBatches(of path: String, _ settings: inout SessionSettings) {
-    guard !isReadOnly, batch == nil, let batchFolder else { return }
+    guard batch == nil, let batchFolder else { return }
     do throws(FileError) {
       let store = try BatchStoreHandle(folder: batchFolder, line: path)
       batch = store
@@ -373,6 +440,7 @@ final class ReceiverSource {
   private func close(_ poller: inout Poller) {
     endsAt = nil
     isAtEnd = false
+    needsOtherSession = false
     networkFault = nil
     if let rate = connection?.rate { likelyRate = rate }
     solution = nil
@@ -419,6 +487,8 @@ final class ReceiverSource {
   private func handleReceiverEvents(_ event: ReceiverConnection.Event) {
     switch event {
     case .session(.notIdentified): isUnidentified = true
+    // Another program may have switched the engine off, or the modem has restarted.
+    case .session(.silent): engine?.check()
     case .lost, .session(.identified): isUnidentified = false
     default: break
     }
@@ -434,7 +504,9 @@ final class ReceiverSource {
     case .ended:
       isAtEnd = true
       events.append(.receiver(.lost))
-    case .opened: networkFault = nil
+    case .opened:
+      networkFault = nil
+      reopened()
     case .finished(let ticket, _): corrections?.feed.finished(ticket)
     case .rate, .notice, .unreachable: break
     }

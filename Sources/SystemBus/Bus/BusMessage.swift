@@ -64,7 +64,7 @@ package struct BusToken: Hashable, Sendable {
   package var number: Int
 
   /// The caller.
-  package enum Owner: Hashable, Sendable { case suspend, beacons, units, announcements }
+  package enum Owner: Hashable, Sendable { case suspend, beacons, units, announcements, modems }
 
   package init(_ owner: Owner, _ number: Int) {
     self.owner = owner
@@ -76,6 +76,7 @@ package struct BusToken: Hashable, Sendable {
 package struct BusCall: Hashable, Sendable {
   package enum Argument: Hashable, Sendable {
     case text(String)
+    case flag(Bool)
     case int32(Int32)
     case uint32(UInt32)
     case uint16(UInt16)

@@ -100,6 +100,7 @@ import SystemPackage
   private func append(_ argument: BusCall.Argument, to message: UnsafeMutableRawPointer) throws(Failure) {
     switch argument {
     case .text(let text): try unsafe append(text, to: message)
+    case .flag(let flag): try unsafe append(flag, to: message)
     case .int32(let value): try unsafe append(value, "i", to: message)
     case .uint32(let value): try unsafe append(value, "u", to: message)
     case .uint16(let value): try unsafe append(value, "q", to: message)
@@ -122,14 +123,18 @@ import SystemPackage
           try unsafe append(text, to: message)
         case .flag(let flag):
           try check(unsafe cbus_message_open_container(message, Self.variant, "b"))
-          var value: Int32 = flag ? 1 : 0
-          try check(unsafe cbus_message_append_basic(message, Self.flag, &value))
+          try unsafe append(flag, to: message)
         }
         try check(unsafe cbus_message_close_container(message))
         try check(unsafe cbus_message_close_container(message))
       }
       try check(unsafe cbus_message_close_container(message))
     }
+  }
+
+  private func append(_ flag: Bool, to message: UnsafeMutableRawPointer) throws(Failure) {
+    var value: Int32 = flag ? 1 : 0
+    try check(unsafe cbus_message_append_basic(message, Self.flag, &value))
   }
 
   private func append<Value: BitwiseCopyable>(

@@ -142,6 +142,12 @@ enum Source: Equatable {
         choice.note = "\(name): \(notice)"
       }
     }
+    if case .device(let name) = choice.source, ReceiverConnection.isAnnounced(name), ModemPort(at: name) != nil {
+      if use == .sending { throw CommandFailure(.unavailable, "\(name): the NMEA port of a modem accepts no commands") }
+      choice.isReadOnly = true
+      choice.note =
+        choice.note ?? "\(name): the receiver of a modem; it sends only while a program or the location service uses it"
+    }
     if case .device(let name) = choice.source, case .replay(let file, _) = try LineAddress(name) {
       try checkRecording(file)
     }
