@@ -43,7 +43,7 @@ package final class RemoteLocationService: LocationService {
 
     /// Returns a number for a reader of monitors or sessions.
     mutating func takeReader() -> Int {
-      defer { readers += 1 }
+      defer { readers &+= 1 }
       return readers
     }
   }
