@@ -136,7 +136,7 @@ package struct ModemLocation: Sendable {
     _ arguments: [BusCall.Argument]
   ) {
     self.step = step
-    number += 1
+    number &+= 1
     outputs.append(
       .call(BusCall(BusToken(.modems, number), destination, path, interface, member, arguments)))
   }
