@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`sextant configure` at simulated receivers whose line is slow, or full.
+"""`sextant configure` at simulated receivers whose line is slow, or full; and `record --raw-measurements`.
 
 usage: configure.py FOLDER [CHECK...]      FOLDER holds sextant
 """
@@ -36,6 +36,9 @@ class Receiver(Simulator):
                 expect(matches(phrases.FULL_LINE, command.errors), f"configure {words} says {command.errors!r}")
         raise Failure(f"configure {words} did not get through twenty times")
 
+    def settings(self):
+        return self.configure("get", "messages"), self.configure("get", "baud")
+
     def rate(self):
         return json.loads(harness.run(program(), "probe", "--json", "--device", self.link, env=environment(self.folder)).output)["baud"]
 
@@ -66,8 +69,25 @@ def full_line(folder, model):
         receiver.configure("get", "rate", prints=r" 1(000)? ")
 
 
+def raw_measurements(folder, model):
+    """The recording has measurements, whatever the rate was, and the receiver is then as it was. A receiver without them is refused, and
+    nothing is changed."""
+    path = f"{folder}/rover.rec"
+    with Receiver(folder, model) as receiver:
+        before = receiver.settings()
+        words = "record", "--raw-measurements", "--seconds", "12", "--device", receiver.link, path
+        done = harness.run(program(), *words, code=69 if model == "m10" else 0, env=environment(folder))
+        if model == "m10":
+            expect(matches("SAM-M10Q: .*raw measurements", done.errors), f"record says {done.errors!r}")
+        else:
+            text = harness.run(program(), "decode", "--format", "rinex", path, env=environment(folder)).output
+            expect(len([line for line in text.splitlines() if line.startswith(">")]) > 2, f"no epochs: {text}")
+        expect_equal(receiver.settings(), before, "the settings afterwards")
+
+
 if __name__ == "__main__":
     receivers = [(restored_rate, "m8"), (restored_rate, "m9"), (restored_rate, "m10"), (restored_rate, "m10", "--usb"),
-                 (full_line, "m6"), (full_line, "m8"), (full_line, "m10")]
+                 (full_line, "m6"), (full_line, "m8"), (full_line, "m10"),
+                 (raw_measurements, "f9p"), (raw_measurements, "x20"), (raw_measurements, "m10")]
     harness.run_checks({" ".join([check.__name__, *words]): lambda folder, check=check, words=words: check(folder, *words)
                         for check, *words in receivers}, harness.arguments(__doc__).checks)

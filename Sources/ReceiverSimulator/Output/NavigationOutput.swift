@@ -57,6 +57,12 @@ struct NavigationOutput {
       return writer.frame(16 + 16 * count) { span in
         NavSIG.encode(into: &span, length: 8 + 16 * count) { writeSIG(&$0) }
       }
+    case 0x0215:
+      let satellites = solution.satellites.filter { $0.signal > 0 }
+      let length = 16 + 32 * satellites.count
+      return writer.frame(length + 8) { span in
+        RxmRAWX.encode(into: &span, length: length) { writeRAWX(satellites, &$0) }
+      }
     case 0x0220:
       let satellites = solution.satellites.filter { $0.satellite.gnss == 0 }
       return writer.frame(16 + 6 * satellites.count) { span in
@@ -298,6 +304,34 @@ struct NavigationOutput {
       let quality: UInt32 = state.signal > 0 ? 7 : 1
       let orbit: UInt32 = state.hasEphemeris ? 1 << 8 | 1 << 11 : 2 << 8
       message.satellite_flags(index, quality | (state.isUsed ? 8 : 0) | 1 << 4 | orbit | 1 << 12)
+    }
+  }
+
+  /// Measurements of L1 by the elevation of each satellite on a round earth: of the right size, but of no use for a position.
+  private func writeRAWX(_ satellites: [SatelliteState], _ message: inout RxmRAWX.Writer) {
+    message.rcvTow(Double(timeOfWeek) / 1000)
+    message.week(UInt16(clamping: solution.gps.week))
+    message.leapS(18)
+    message.numMeas(UInt8(clamping: satellites.count))
+    message.recStat(1)
+    message.version(1)
+    for (index, state) in satellites.enumerated() {
+      let (radius, height) = (6_371_000.0, 20_200_000.0)
+      let up = radius * sin(state.satellite.elevationDegrees * .pi / 180)
+      let metres = (up * up + height * (2 * radius + height)).squareRoot() - up
+      message.measurement_prMes(index, metres)
+      message.measurement_cpMes(index, metres * 1_575_420_000 / 299_792_458)
+      message.measurement_doMes(index, 0)
+      message.measurement_gnssId(index, state.satellite.gnss)
+      message.measurement_svId(index, state.satellite.number)
+      message.measurement_freqId(index, state.satellite.gnss == 6 ? state.satellite.number % 14 : 0)
+      message.measurement_locktime(index, UInt16(clamping: solution.uptimeMilliseconds))
+      message.measurement_cno(index, UInt8(clamping: state.signal))
+      message.measurement_prStdev(index, 5)
+      message.measurement_cpStdev(index, 1)
+      message.measurement_doStdev(index, 5)
+      // Pseudorange, phase and half cycle are valid.
+      message.measurement_trkStat(index, 7)
     }
   }
 

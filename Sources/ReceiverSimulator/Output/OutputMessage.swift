@@ -91,6 +91,7 @@ struct OutputMessage: Sendable {
     OutputMessage(0x01, 0x09, key: 0x007E, .fromM8),  // NAV-ODO
     OutputMessage(0x01, 0x36, key: 0x0083, .new),  // NAV-COV
     OutputMessage(0x01, 0x43, key: 0x0345, .new),  // NAV-SIG
+    OutputMessage(0x02, 0x15, key: 0x02A4, .highPrecision),  // RXM-RAWX
     OutputMessage(0x02, 0x20, key: 0, .old),  // RXM-SVSI
     OutputMessage(0x0A, 0x21, key: 0x0187, .all),  // MON-RXR
     OutputMessage(0x0A, 0x09, key: 0x01B4, .old),  // MON-HW

@@ -13,7 +13,7 @@ struct Record: ParsableCommand {
     discussion: """
       Stores the bytes with the times of their arrival. `decode` and `watch --device replay:FILE` read the recording. A loss \
       of power loses at most the last second. An existing recording is continued. Nothing is sent to the receiver without \
-      --configure. Press ^C to end. docs/guides/recording.md describes rotation and durability.
+      --configure or --raw-measurements. Press ^C to end. docs/guides/recording.md describes rotation and durability.
       """)
 
   @OptionGroup var receiver: ReceiverOptions
@@ -34,6 +34,13 @@ struct Record: ParsableCommand {
   @Flag(help: "Configure a u-blox receiver to send the messages for a fix, as watch does.")
   var configure = false
 
+  @Flag(
+    help: """
+      Switch on the raw measurements and the orbits of a u-blox receiver that has them (RXM-RAWX, RXM-SFRBX), for PPK and \
+      PPP; at the end its settings are as they were found.
+      """)
+  var rawMeasurements = false
+
   @Flag(help: "Send no byte to the receiver, which is the default.")
   var readOnly = false
 
@@ -45,6 +52,9 @@ struct Record: ParsableCommand {
 
   func validate() throws {
     try ReceiverOptions.check(seconds: seconds)
+    if rawMeasurements, readOnly {
+      throw ValidationError("--raw-measurements and --read-only exclude each other.")
+    }
     if configure, readOnly { throw ValidationError("--configure and --read-only exclude each other.") }
     if let rotate, RecordingPlan.Rotation(rotate) == nil {
       throw ValidationError("--rotate must be a size such as 500k, 100M or 2G, or a time such as 90s, 15m, 1h or 1d.")
@@ -57,21 +67,30 @@ struct Record: ParsableCommand {
   }
 
   func run() throws {
-    let choice = try receiver.choose(for: configure ? .sending : .listening)
+    let choice = try receiver.choose(for: configure || rawMeasurements ? .sending : .listening)
     let rotation = rotate.flatMap { RecordingPlan.Rotation($0) }
     let target = try RecordingFile(path: file, isRaw: raw, rotates: rotation != nil, keep: keep)
     if let found = target.found {
       let cut = found.torn > 0 ? "; an incomplete record of \(found.torn) bytes was removed" : ""
       printNotice("\(file): continuing a recording of \(found.streamBytes) bytes\(cut)")
     }
-    let settings = SessionSettings(intent: configure ? .serve : .readOnly, line: .serial)
+    var settings = SessionSettings(intent: configure || rawMeasurements ? .serve : .readOnly, line: .serial)
+    if rawMeasurements {
+      settings.desired = { [configure] receiver in
+        var desired: DesiredConfiguration = configure ? .navigation(for: receiver) : .nothing
+        desired.addRawMeasurements(for: receiver)
+        return desired
+      }
+    }
     let client = RecordClient(
-      choice.source, baud: choice.baud, plan: RecordingPlan(rotation: rotation), isRaw: raw, into: target)
+      choice.source, baud: choice.baud, plan: RecordingPlan(rotation: rotation), isRaw: raw,
+      wantsMeasurements: rawMeasurements, into: target)
     var loop = try ReceiverLoop(choice, settings, seconds: seconds, client: client)
     var failure: (any Error)?
     do { try loop.run() } catch { failure = error }
     do { try loop.client.close() } catch { failure = failure ?? error }
     if loop.client.bytes > 0 { printNotice(loop.client.summary(file)) }
+    if let refusal = loop.client.refusal { failure = failure ?? refusal }
     if json { try Output.write(loop.client.json(file)) }
     if let failure { throw failure }
     if loop.client.bytes == 0 {

@@ -22,6 +22,9 @@ struct RecordClient: ReceiverClient, ~Copyable {
   private var writer = RecordingWriter()
   private var hasHeader = false
   private var problem: (any Error)?
+  private let wantsMeasurements: Bool
+  /// The reason why the receiver sends no raw measurements: the recording ends in order.
+  private(set) var refusal: CommandFailure?
   private var rate: UInt32?
   /// The frames of all openings of the line.
   var frames: UInt64 = 0
@@ -32,13 +35,17 @@ struct RecordClient: ReceiverClient, ~Copyable {
   private var last: Instant
   private var progress: RecordProgress
 
-  init(_ source: Source, baud: UInt32?, plan: RecordingPlan, isRaw: Bool, into file: consuming RecordingFile) {
+  init(
+    _ source: Source, baud: UInt32?, plan: RecordingPlan, isRaw: Bool, wantsMeasurements: Bool,
+    into file: consuming RecordingFile
+  ) {
     path = source.name
     self.baud = baud
     var plan = plan
     plan.resume(atByte: file.length)
     self.plan = plan
     self.isRaw = isRaw
+    self.wantsMeasurements = wantsMeasurements
     self.file = file
     started = SystemClock.monotonic
     last = started
@@ -78,6 +85,7 @@ struct RecordClient: ReceiverClient, ~Copyable {
     case .session(.identified(let description)): mark(.note, description.summary, at: now)
     default: break
     }
+    if wantsMeasurements { refusal = refusal ?? event.refusalOfMeasurements(by: connection.description) }
     if let text = event.notice(path: path, baud: baud, bytes: connection.bytes, connection.counters) {
       progress.clear()
       printNotice(text)
@@ -96,7 +104,7 @@ struct RecordClient: ReceiverClient, ~Copyable {
     }
     frames = connection.totalCounters.frames
     progress.show(bytes: bytes, frames: frames, at: now)
-    return false
+    return refusal != nil
   }
 
   /// Finishes the file.
@@ -204,6 +212,33 @@ struct RecordClient: ReceiverClient, ~Copyable {
   }
 
   private static func arrival(_ now: Instant) -> Arrival { Arrival(now, utcNanoseconds: SystemClock.utcNanoseconds) }
+}
+
+extension ReceiverConnection.Event {
+  /// The failure if the event shows that the receiver has no raw measurements; nil for other events.
+  fileprivate func refusalOfMeasurements(by receiver: ReceiverDescription?) -> CommandFailure? {
+    switch self {
+    case .session(.identified(let receiver)) where !receiver.can(.rawMeasurements):
+      let name = [receiver.vendor, receiver.model ?? receiver.generation?.rawValue].compactMap { $0 }.joined(
+        separator: " ")
+      return CommandFailure(
+        .unavailable,
+        "\(name): sextant knows no raw measurements of this receiver; record without --raw-measurements")
+    case .session(.notIdentified):
+      return CommandFailure(
+        .unavailable,
+        "the receiver does not identify itself, so that its raw measurements cannot be switched on; "
+          + "record without --raw-measurements")
+    case .session(.configured(let refused)) where refused > 0: return Self.refusal(of: receiver)
+    case .session(.configurationFailed): return Self.refusal(of: receiver)
+    default: return nil
+    }
+  }
+
+  private static func refusal(of receiver: ReceiverDescription?) -> CommandFailure {
+    let name = receiver?.model ?? receiver?.vendor ?? "the receiver"
+    return CommandFailure(.unavailable, "\(name) refuses RXM-RAWX or RXM-SFRBX; record without --raw-measurements")
+  }
 }
 
 /// The progress of a recording: one line a second on standard error, if that is a terminal.
