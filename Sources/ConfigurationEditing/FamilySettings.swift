@@ -74,7 +74,7 @@ package enum FamilySettings {
       let name = word.lowercased()
       if name == "baud" {
         request.readsBaud = true
-      } else if let kind = ReceiverValue.Kind(rawValue: name) {
+      } else if let kind = ReceiverValue.Kind(rawValue: name), kind != .logger {
         request.names.append(name)
         request.tasks.append(.read(kind))
       } else {
@@ -102,6 +102,7 @@ package enum FamilySettings {
       list.filter { $0.rate > 0 && $0.isSentence && MessageNames.message($0.formatter) != nil }
         .map { $0.rate == 1 ? $0.formatter : "\($0.formatter)@\($0.rate)" }.joined(separator: ",")
     case .output(let isOn): isOn ? "on" : "off"
+    case .logger(let state): state.isOn ? "on" : "off"
     }
   }
 }

@@ -39,6 +39,8 @@ struct BatchCollection: Sendable {
     /// A batch with this journal may be in the receiver.
     case expect(BatchJournal)
     case found(canBatch: Bool)
+    /// The memory holds this number of records of earlier than the batch.
+    case holds(Int)
     case start, stop
     case accepted, refused
     /// The session has applied its configuration, or cannot.
@@ -67,7 +69,10 @@ struct BatchCollection: Sendable {
   /// Further reads at the end of collecting, for fixes that arrived neither way.
   static var mostRereads: Int { 3 }
 
+  /// Whether the receiver stores no fixes while its memory is read.
+  var endsWithRead = false
   private(set) var state = State.off
+  private var before: Int?
   private var read: Read?
   private var journal = BatchJournal()
   private var held: [(fix: Fix, at: Instant)] = []
@@ -81,6 +86,7 @@ struct BatchCollection: Sendable {
   }
 
   var isReading: Bool { read != nil }
+  var isOn: Bool { if case .on = state { true } else { false } }
 
   /// Whether the receiver holds fixes that the host does not have.
   var holdsFixes: Bool {
@@ -105,6 +111,7 @@ struct BatchCollection: Sendable {
       (state, self.journal) = (.leftover, journal)
     case (.leftover, .found(let canBatch)):
       return canBatch ? beginLastRead() : end()
+    case (_, .holds(let count)): before = count
     case (.off, .start), (.starting, .start), (.on, .start): state = .starting
     case (.starting, .accepted): return begin(at: now)
     case (.starting, .refused):
@@ -141,6 +148,7 @@ struct BatchCollection: Sendable {
     let last = [newestLive, journal.lastTime].compactMap { $0 }.max()
     journal = BatchJournal()
     journal.lastTime = last
+    journal.lastNumber = before.map { UInt16(clamping: $0) }
     return [.output(.collects(journal))]
   }
 
@@ -179,9 +187,15 @@ struct BatchCollection: Sendable {
     read = nil
     var effects = [Effect.output(.readOutEnds(isWhole: isWhole))]
     switch state {
-    case .lastRead(let rereads) where isWhole && rereads < Self.mostRereads && heldHasGap(gapSeconds):
+    case .lastRead(let rereads) where rereads < Self.mostRereads && isToRepeat(isWhole, gapSeconds):
       state = .lastRead(rereads: rereads + 1)
       return effects + beginRead()
+    case .lastRead where endsWithRead:
+      let missing = missingInHeld(gapSeconds)
+      if missing > 0 { effects.append(.output(.lost(missing, .line))) }
+      // The fixes of the deferral come before the report that it is over.
+      let event = isWhole ? PowerEvent.batchRetrieved(count: ended.count, lost: ended.lost + missing) : .retrievalCut
+      return effects + end() + [.post(event)]
     case .lastRead:
       if ended.lost > 0 { effects.append(.output(.report(.fixesLost(ended.lost)))) }
       return effects + end()
@@ -191,6 +205,13 @@ struct BatchCollection: Sendable {
       effects.append(.post(isWhole ? .batchRetrieved(count: ended.count, lost: ended.lost) : .retrievalCut))
       return effects
     }
+  }
+
+  /// Whether the last read is repeated: a whole one for fixes that are in neither, where the memory stores them meanwhile.
+  ///
+  /// - Parameter gapSeconds: 0 where the line is lost.
+  private func isToRepeat(_ isWhole: Bool, _ gapSeconds: Double) -> Bool {
+    endsWithRead ? !isWhole && gapSeconds > 0 : isWhole && heldHasGap(gapSeconds)
   }
 
   private mutating func end() -> [Effect] {
@@ -216,6 +237,20 @@ struct BatchCollection: Sendable {
       last = time
     }
     return false
+  }
+
+  /// The number of fixes between those that were read and those that arrived meanwhile, which are in neither: the memory stores none
+  /// while it is read.
+  private func missingInHeld(_ gapSeconds: Double) -> Int {
+    guard var last = journal.lastTime, gapSeconds > 0 else { return 0 }
+    var missing = 0
+    for (fix, _) in held {
+      guard let time = fix.time, time > last else { continue }
+      let seconds = Double(time.nanosecondsSince1970 - last.nanosecondsSince1970) / 1e9
+      if seconds > gapSeconds { missing += max(Int(clamping: (seconds * 1.5 / gapSeconds).rounded()) - 1, 0) }
+      last = time
+    }
+    return missing
   }
 
   private mutating func releaseHeld() -> [Effect] {

@@ -151,10 +151,12 @@ public struct PowerCoordinator: Sendable {
       guard let batch = applied.plan?.batch else { return }
       // Fewer than planned would be overrun: the policy has to plan with fewer.
       perform(collection.handle(epochs >= batch.epochs ? .accepted : .refused, at: now), at: now)
+    case .loggerHolds(let count): perform(collection.handle(.holds(count), at: now), at: now)
     case .orbits(let seconds):
       let usableSeconds = power.policy.hotStartSeconds(usableSeconds: seconds)
       if usableSeconds > 0 { handle(.orbits(usableSeconds: usableSeconds), at: now) }
-    case .wasReset: restarted(at: now)
+    // A memory that outlives the restart has its fixes, and the session has put the logger and the silence back.
+    case .wasReset: if !(collection.isOn && endsWithRead && outlivesRestart) { restarted(at: now) }
     case .asleep: sleep.handle(.confirmed)
     case .awake:
       sleep.handle(.notAsleep)
@@ -231,6 +233,7 @@ public struct PowerCoordinator: Sendable {
           spareConstellations: ReceiverCapabilities.spareConstellations(receiver))))
     applied.isFound()
     let canBatch = capabilities.batching != nil
+    collection.endsWithRead = capabilities.batching?.endsWithRead ?? false
     if collection.state == .leftover, canBatch {
       applied.isLeftover(canSavePower: capabilities.cyclicLongestSeconds != nil)
     }
@@ -303,7 +306,8 @@ public struct PowerCoordinator: Sendable {
         // The session repeats wake-ups and resets by itself; one that it has given up is tried at once.
         if supply == .on { outputs.append(.command(.wakeUp)) }
         switchSupply(.on)
-      case .retrieveBatch: perform(collection.handle(.readOut, at: now), at: now)
+      case .retrieveBatch:
+        if endsWithRead { endCollecting(at: now) } else { perform(collection.handle(.readOut, at: now), at: now) }
       case .report(let report): outputs.append(.report(report))
       }
     }
@@ -361,15 +365,24 @@ public struct PowerCoordinator: Sendable {
       outputs.append(.command(.wakeUp))
     }
     let plan = ReceiverPlan(wanted, spare: presence.configuration?.spareConstellations ?? [])
-    if var ending = applied.plan, ending.batch != nil, plan.batch != ending.batch, isCollecting {
-      perform(collection.handle(.stop, at: now), at: now)
-      ending.hasOutput = true
-      return apply(ending)
+    if let ending = applied.plan, ending.batch != nil, plan.batch != ending.batch, isCollecting {
+      return endCollecting(at: now)
     }
     if plan.batch != nil, plan != applied.plan { perform(collection.handle(.start, at: now), at: now) }
     apply(plan)
     // A receiver that was not asleep is in the state as soon as it is configured.
     if !wasAsleep { handle(.entered(wanted.mode), at: now) }
+  }
+
+  private var endsWithRead: Bool { power.capabilities?.batching?.endsWithRead ?? false }
+  private var outlivesRestart: Bool { power.capabilities?.batching?.outlivesRestart ?? false }
+
+  /// The messages are switched on, and the memory is read after that.
+  private mutating func endCollecting(at now: Instant) {
+    guard var ending = applied.plan else { return }
+    perform(collection.handle(.stop, at: now), at: now)
+    ending.hasOutput = true
+    apply(ending)
   }
 
   private mutating func apply(_ plan: ReceiverPlan) {

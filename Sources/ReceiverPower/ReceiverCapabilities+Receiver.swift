@@ -68,6 +68,11 @@ extension ReceiverCapabilities {
     } else {
       capabilities.backup = nil
     }
+    if receiver.can(.batching) {
+      // As many as are read in time at 9600 baud.
+      capabilities.batching = Batching(
+        plainEpochs: 1000, extendedEpochs: 1000, endsWithRead: true, outlivesRestart: receiver.keepsLogOverRestart)
+    }
     return capabilities
   }
 

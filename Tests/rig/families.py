@@ -11,6 +11,8 @@ usage: families.py FOLDER [CHECK...]      FOLDER holds sextant and sextant-track
   paused MODEL    a client at rest is paused, the receiver sleeps, and the client is resumed when it moves
   region MODEL    a circle is entered
   quirk MODEL NAME  probe and configure with a deviation from the documents
+  batch MODEL     fixes in the receiver's logger: silence, then each fix once; records of a person are neither printed nor erased
+  deferral MODEL  a client in the background: the line is silent, then all fixes at once; the logger is as found, also after SIGKILL
 
 Without a name those of DEFAULT run. Every check has a receiver of its own, and all run side by side. How soon things happen is checked in virtual time
 (FamilyTests, SimulatedFamilyTests, FamilyFaultTests).
@@ -18,10 +20,12 @@ Without a name those of DEFAULT run. Every check has a receiver of its own, and 
 import dataclasses
 import json
 import signal
+import time
 
 import harness
 import phrases
-from harness import Simulator, Track, environment, expect, expect_equal, matches, program
+from harness import (Simulator, Track, environment, expect, expect_deferral, expect_equal, expect_in_order, matches, program,
+                     seconds_of)
 
 STAY = "start 48.1642,11.6056 512m\nhot\nstay forever\n"
 
@@ -67,6 +71,7 @@ KINDS = {
 MAIN = ("mt3339", "mt3333", "ag3352", "at6558")
 # What runs if no check is named: less than a minute. All receivers, and the deviations, run by name.
 DEFAULT = ("commands mt3339", "commands ag3352", "commands at6558", "commands lg290p", "commands um980", "power mt3339", "power ag3352",
+           "batch mt3339", "batch ag3352", "deferral mt3339", "deferral ag3352", "killed_deferral mt3339", "killed_deferral ag3352",
            "killed mt3339", "killed ag3352", "significant ag3352", "ends mt3339", "ends at6558", "refused_sleep at6558")
 SLEEPERS = ("mt3339", "mt3333", "ag3352")
 
@@ -90,6 +95,17 @@ class Scene:
         found = self.receiver.wait_for_line(phrases.SETTINGS)
         sentences = dict(pair.split("=") for pair in found["sentences"].split(",") if pair)
         return {**sentences, "baud": int(found["baud"]), "period": found["period"], "systems": found["systems"], "logger": found["logger"]}
+
+    def wait_for_logger(self):
+        limit = time.monotonic() + harness.LIMIT
+        while self.settings()["logger"] != "on":
+            expect(time.monotonic() < limit, "no logger that runs")
+            time.sleep(0.3)
+
+    def records(self):
+        """The number of records in the logger's memory."""
+        self.receiver.command("settings")
+        return int(self.receiver.wait_for_line(phrases.SETTINGS)["records"])
 
     def run(self, command, *words, code=0):
         return harness.run(program(), command, *words, "--device", self.receiver.link, code=code, env=environment(self.folder))
@@ -237,6 +253,74 @@ def quirk(folder, model, name):
         expect_equal(scene.settings().get("VTG"), None, f"VTG after {word}")
 
 
+def quirks_of(model):
+    """An LC76G has a logger in newer firmware alone."""
+    return ("--quirk", "locus") if model == "ag3352" else ()
+
+
+def log_by_hand(scene):
+    """A person logs a few records, and stops."""
+    for sentence in {"ag3352": ("$PAIR904,0,1", "$PAIR900,1")}.get(scene.model, ("$PMTK187,1,1", "$PMTK185,0")):
+        scene.run("send", sentence)
+    # The person's records are the check's input.
+    time.sleep(5)
+    for sentence in {"ag3352": ("$PAIR900,0", "$PAIR904,0,15")}.get(scene.model, ("$PMTK185,1", "$PMTK187,1,15")):
+        scene.run("send", sentence)
+    found = scene.settings()
+    expect(found["logger"] == "off" and scene.records() >= 3, f"a person's log: {found}, {scene.records()} records")
+    return scene.records()
+
+
+def batch(folder, model):
+    with Scene(folder, model, *quirks_of(model)) as scene:
+        expect({"logger", "batching"} <= set(scene.expect_probe()["capabilities"]), "probe: no logger, or no batching")
+        scene.receiver.wait_for_state("tracking")
+        before = log_by_hand(scene)
+        expect(matches(phrases.BATCHING, scene.run("batch", "start").output), "batch start prints no batch")
+        sent = scene.receiver.status()["bytes"]
+        # The fixes of this time are the check's input.
+        time.sleep(15)
+        expect_equal(scene.receiver.status()["bytes"], sent, "the bytes that it sent while it kept fixes")
+        waiting = json.loads(scene.run("batch", "status", "--json").output)["waiting"]
+        expect(waiting >= 12, f"{waiting} fixes are waiting")
+        done = scene.run("batch", "retrieve")
+        more = scene.run("batch", "retrieve")
+        fixes = [json.loads(line) for line in (done.output + more.output).splitlines()]
+        expect(len(done.output.splitlines()) >= waiting, f"{len(done.output.splitlines())} fixes of {waiting}")
+        lost = done.errors + more.errors
+        expect_in_order([seconds_of(fix["time"]) for fix in fixes], lost=sum(int(n) for n in harness.re.findall(phrases.FIXES_LOST, lost)))
+        expect(scene.records() >= before + waiting, "records of before are gone")
+        return f"{before} records of before stay; {len(fixes)} fixes, each once; {lost.count('lost')} pauses said"
+
+
+def deferral(folder, model):
+    with Scene(folder, model, *quirks_of(model)) as scene:
+        before = scene.settings()
+        scene.receiver.wait_for_state("tracking")
+        with scene.track("--defer-timeout", "50", SEXTANT_APP_STATE="background") as client:
+            client.wait_for_event("didUpdateLocations")
+            client.wait_for_event("didFinishDeferredUpdates", without="didUpdateLocations", code=None)
+            client.wait_for_event("didUpdateLocations")
+            client.interrupt()
+            expect(not matches(phrases.NOT_RESTORED, client.errors), client.errors)
+            most = expect_deferral(client, 45)
+        scene.expect_settings(before, "a deferral")
+        return f"{most} locations at once"
+
+
+def killed_deferral(folder, model):
+    with Scene(folder, model, *quirks_of(model)) as scene:
+        before = scene.settings()
+        scene.receiver.wait_for_state("tracking")
+        with scene.track("--defer-timeout", "300", SEXTANT_APP_STATE="background") as client:
+            client.wait_for_event("didUpdateLocations")
+            scene.wait_for_logger()
+            client.process.send_signal(signal.SIGKILL)
+            client.wait_for_exit(-signal.SIGKILL)
+        scene.run("probe", "--json")
+        scene.expect_settings(before, "the command after a killed deferral")
+
+
 QUIRKS = [("mt3339", "short-release"), ("mt3339", "lost-acks"), ("mt3339", "late-replies"), ("mt3339", "wrong-replies"),
           ("mt3333", "old-rate-ack"), ("ag3352", "busy-after-boot"), ("ag3352", "late-replies"), ("ag3352", "wrong-replies"),
           ("at6558", "mon-ver-short"), ("at6558", "mon-ver-cut"), ("at6558", "mon-ver-ack"), ("at6668", "no-acks")]
@@ -248,7 +332,7 @@ def main():
         for check in (ends, region):
             checks[f"{check.__name__} {model}"] = lambda folder, check=check, model=model: check(folder, model)
     for model in SLEEPERS:
-        for check in (power, killed, significant, paused):
+        for check in (power, killed, significant, paused, batch, deferral, killed_deferral):
             checks[f"{check.__name__} {model}"] = lambda folder, check=check, model=model: check(folder, model)
     checks["refused_sleep at6558"] = lambda folder: refused_sleep(folder, "at6558")
     for model, name in QUIRKS:

@@ -124,6 +124,7 @@ extension BatchLoss {
     return switch self {
     case .overrun: "\(fixes): the receiver's memory was full"
     case .line: "\(fixes) on the way from the receiver"
+    case .pause: "\(fixes) while the receiver's memory was read"
     }
   }
 }

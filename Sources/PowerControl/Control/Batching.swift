@@ -212,6 +212,7 @@ extension PowerControl {
     if case .lingering = run.ending { run.ending = .wasRead }
     batch = run
     reportDue(&actions)
+    if capabilities?.batching?.endsWithRead == true { endBatch() }
   }
 
   mutating func retrievalCut(_ actions: inout [PowerAction]) {

@@ -65,10 +65,16 @@ public struct ReceiverCapabilities: Hashable, Sendable {
     public var plainEpochs: Int
     /// With heights above sea level and all accuracies.
     public var extendedEpochs: Int
+    /// Whether a read ends the batch: the receiver does not store fixes meanwhile, and sends them.
+    public var endsWithRead: Bool
+    /// Whether the memory keeps its fixes over a restart of the receiver.
+    public var outlivesRestart: Bool
 
-    public init(plainEpochs: Int, extendedEpochs: Int) {
+    public init(plainEpochs: Int, extendedEpochs: Int, endsWithRead: Bool = false, outlivesRestart: Bool = false) {
       self.plainEpochs = plainEpochs
       self.extendedEpochs = extendedEpochs
+      self.endsWithRead = endsWithRead
+      self.outlivesRestart = outlivesRestart
     }
   }
 

@@ -7,10 +7,13 @@ public struct BatchConfiguration: Sendable, Hashable {
   public var epochs: Int
   /// Whether heights above sea level and all accuracies are stored; then fewer epochs fit.
   public var isExtended: Bool
+  /// Whether the logger of another maker's receiver erases its earlier records, those of a person too.
+  public var erasesEarlier = false
 
-  public init(epochs: Int, isExtended: Bool) {
+  public init(epochs: Int, isExtended: Bool, erasesEarlier: Bool = false) {
     self.epochs = epochs
     self.isExtended = isExtended
+    self.erasesEarlier = erasesEarlier
   }
 
   /// No fixes are stored.
@@ -24,6 +27,7 @@ public struct BatchConfiguration: Sendable, Hashable {
 
   /// Limits the size to the documented one; for M9 the documents give "five minutes", as for M8 at 1 Hz.
   func clamped(for receiver: ReceiverDescription) -> BatchConfiguration {
+    if receiver.family != nil { return self }
     let isLarge =
       receiver.generation == .m10 && (receiver.protocolVersion ?? ProtocolVersion(0, 0)) >= ProtocolVersion(34, 10)
     let most = isLarge ? (isExtended ? 309 : 600) : (isExtended ? 156 : 300)

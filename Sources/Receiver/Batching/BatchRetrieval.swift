@@ -23,6 +23,8 @@ public enum BatchLoss: Sendable, Equatable {
   case overrun
   /// Fixes were sent and did not arrive.
   case line
+  /// The receiver does not store fixes while its memory is read.
+  case pause
 }
 
 /// Reads a batch: each fix once, oldest first.

@@ -9,6 +9,8 @@ public struct FamilyAnswer: Sendable, Equatable {
     /// A sentence that contains this.
     case textWith(String)
     case binary(FrameLayout, UInt16)
+    /// Several sentences with the first beginning; one with the second ends them.
+    case lines(String, end: String)
   }
 
   /// The form of acknowledgements.
@@ -47,6 +49,8 @@ public struct FamilyAnswer: Sendable, Equatable {
     case again
     /// The receiver works on it: a second acknowledgement follows.
     case wait
+    /// One sentence of several.
+    case line([UInt8])
   }
 
   /// Whether a sentence is a reply, by its text without `$` and checksum.
@@ -57,6 +61,12 @@ public struct FamilyAnswer: Sendable, Equatable {
     let verdict = acknowledgement?.judge(frame)
     // A refusal can begin as the data do.
     if case .over(.refused)? = verdict { return verdict }
+    if case .lines(let start, let end)? = content, case .text(let body) = frame {
+      if body.starts(with: end.utf8) { return .over(.listed([])) }
+      if body.starts(with: start.utf8) { return .line(body) }
+      // The acknowledgement comes after the sentences; without one before it there are none.
+      return verdict == .over(.acknowledged) ? .over(.listed([])) : verdict
+    }
     if let payload = data(of: frame) { return .over(.answered(payload)) }
     // The data of a query follow its acknowledgement.
     return content != nil && verdict == .over(.acknowledged) ? .wait : verdict
@@ -102,6 +112,8 @@ extension FamilyAnswer.Acknowledgement {
     case .airoha(let command):
       switch Self.result(text, "PAIR001", command) {
       case 0?: return .over(.acknowledged)
+      // The logger refuses the state that it has.
+      case 2? where command == "900": return .over(.acknowledged)
       case 1?: return .wait
       case 2?: return .over(.refused(.failed))
       case 3?: return .over(.refused(.unsupported))

@@ -42,6 +42,14 @@ struct FamilyIdentification: Sendable {
     return FamilyIdentification(families, isProved: isProved, isLineFull: true, isExpected: isExpected)
   }
 
+  /// Whether a probe had a reply, or this family alone is probed.
+  func isAnswered(or family: ReceiverFamily) -> Bool {
+    switch step {
+    case .probing, .rousing: families == [family]
+    case .polling, .done: true
+    }
+  }
+
   /// The description; nil without a reply.
   var description: ReceiverDescription? { if case .done(let found) = step { found } else { nil } }
 
@@ -69,7 +77,11 @@ struct FamilyIdentification: Sendable {
     case .rousing: return language?.rousing
     case .polling(let found):
       var command = found.family?.language?.furtherPoll(after: found)
-      if isLineFull, let patience = command?.patience { command?.patience = max(patience, Self.fullLinePatience) }
+      if isLineFull, let patience = command?.patience {
+        command?.patience = max(patience, Self.fullLinePatience)
+        // What it tells is not worth two of these times.
+        command?.attempts = 1
+      }
       return command
     case .done: return nil
     }

@@ -42,7 +42,8 @@ protocol FamilyLanguage: Sendable {
   var rousing: Command? { get }
   /// The shortest time that `sleep` can request.
   func shortestSleep(on receiver: ReceiverDescription) -> Milliseconds
-  /// The request to sleep; nil if it cannot. It has no reply that counts: frames show whether the receiver sleeps.
+  /// The request to sleep; nil if it cannot. It is sent once. A refusal counts, and a missing acknowledgement does not: frames show
+  /// whether the receiver sleeps.
   func sleep(for duration: Milliseconds?, on receiver: ReceiverDescription) -> Command?
   /// A query that every receiver of the family replies to.
   var poll: Command { get }
@@ -52,6 +53,13 @@ protocol FamilyLanguage: Sendable {
   var wakeUp: Command { get }
   /// The acknowledgement of a sentence that a person sends; nil if nothing is known of it.
   func acknowledgement(ofSentence body: String) -> FamilyAnswer?
+
+  /// The commands that read the logger's memory; nil for a family without one.
+  var logger: LoggerCommands? { get }
+  /// The memory by the lines of `LoggerCommands.dump`.
+  func loggerDump(from lines: [[UInt8]]) -> LoggerDump
+  /// Whether the memory keeps its records over a restart of the receiver.
+  var keepsLogOverRestart: Bool { get }
 }
 
 extension FamilyLanguage {
@@ -76,6 +84,9 @@ extension FamilyLanguage {
   var poll: Command { probes[0] }
   var wakeUp: Command { probes[0] }
   func acknowledgement(ofSentence body: String) -> FamilyAnswer? { nil }
+  var logger: LoggerCommands? { nil }
+  func loggerDump(from lines: [[UInt8]]) -> LoggerDump { LoggerDump() }
+  var keepsLogOverRestart: Bool { false }
 }
 
 /// An action on a receiver of another maker.

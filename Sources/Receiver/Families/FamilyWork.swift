@@ -54,6 +54,11 @@ struct FamilyWork: Sendable {
   /// The values that were changed, as they were found.
   private(set) var found: [ReceiverValue] = []
   private(set) var results: [ReceiverTask.Result] = []
+  /// The logger before it was written, and as it was read last.
+  private(set) var loggerBefore: LoggerState?
+  private(set) var logger: LoggerState?
+  /// Whether the logger was to run and does not.
+  private(set) var isWithoutLogger = false
   /// A command whose last outcome is the result of an action.
   let ticket: SessionTicket?
 
@@ -119,6 +124,8 @@ struct FamilyWork: Sendable {
     guard index < tasks.count else { return step = .over }
     guard isPossible(tasks[index]) else { return finish(.unsupported) }
     wanted = nil
+    // A receiver whose logger does not run goes on to send.
+    if mode == .session, isWithoutLogger, case .set(.output(false)) = tasks[index] { return finish(.withdrawn) }
     switch tasks[index] {
     case .act: write()
     case .read(let kind): read(kind)
@@ -151,10 +158,18 @@ struct FamilyWork: Sendable {
     isDoubtful = false
     switch tasks[index] {
     case .set:
+      if case .logger(let state)? = wanted, state.isOn, case .logger(let there)? = present, !there.hasRoom(for: state) {
+        return finish(.unsupported)
+      }
       guard let all = wanted.flatMap({ language.commands(setting: $0, from: present, on: receiver) }) else {
         return finish(.unsupported)
       }
       commands = all
+      // It has records again when it is verified.
+      if case .logger(var state)? = wanted, state.isOn {
+        state.erases = false
+        wanted = .logger(state)
+      }
     case .act(let action):
       commands =
         (isSecondTry
@@ -255,6 +270,10 @@ struct FamilyWork: Sendable {
   }
 
   private mutating func take(_ value: ReceiverValue?, isRead: Bool) {
+    if case .logger(let state)? = value {
+      loggerBefore = loggerBefore ?? state
+      logger = state
+    }
     switch (step, tasks[index]) {
     case (.reading, .read(let kind)), (.observing, .read(let kind)):
       if let value { return finish(.value(kind == .output ? value.asOutput : value)) }
@@ -287,6 +306,7 @@ struct FamilyWork: Sendable {
 
   private mutating func finish(_ result: ReceiverTask.Result) {
     results.append(result)
+    if case .set(.logger(let state)) = tasks[index], state.isOn, !result.isDone { isWithoutLogger = true }
     // All of it or nothing: what was written is undone.
     if mode == .permanent, !result.isDone, undone.isEmpty, !isReading {
       let open = tasks.count - index - 1

@@ -87,8 +87,7 @@ struct ObservedOutput: Sendable {
     switch kind {
     case .period:
       let mean = lastInterval ?? lead.interval
-      guard let nearest = Self.periods.min(by: { abs(Double($0) - mean) < abs(Double($1) - mean) }) else { return nil }
-      return .period(nearest)
+      return .period(Self.nearest(to: mean))
     case .messages:
       return .messages(
         counts.map { name, count in
@@ -99,7 +98,13 @@ struct ObservedOutput: Sendable {
     case .constellations:
       return constellations.isEmpty ? nil : .constellations(constellations.sorted { $0.rawValue < $1.rawValue })
     case .output: return value(.messages)?.asOutput
+    case .logger: return nil
     }
+  }
+
+  /// The usual period that is the nearest to a time, in milliseconds.
+  static func nearest(to time: Double) -> UInt16 {
+    periods.min { abs(Double($0) - time) < abs(Double($1) - time) } ?? 1000
   }
 
   /// The time of day of a sentence whose first field it is, in milliseconds; nil without one.

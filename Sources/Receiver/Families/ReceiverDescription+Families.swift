@@ -19,6 +19,9 @@ extension ReceiverDescription {
   /// Whether it is a receiver of another maker that no command puts to sleep.
   public var cannotSleep: Bool { family != nil && !can(.standby) && !can(.timedSleep) }
 
+  /// Whether the memory of its logger keeps its records over a restart.
+  public var keepsLogOverRestart: Bool { family?.language?.keepsLogOverRestart ?? false }
+
   /// A poll that every receiver of the family replies to; nil for a u-blox one.
   public var familyPoll: Command? { family?.language?.poll }
 }

@@ -28,9 +28,11 @@ public enum ReceiverValue: Sendable, Hashable {
   case constellations([DesiredConfiguration.Constellation])
   /// Whether any sentence is sent.
   case output(Bool)
+  /// The logger, which stores fixes in the receiver; see `LoggerState`.
+  case logger(LoggerState)
 
   public enum Kind: String, Sendable, CaseIterable {
-    case period = "rate", constellations, messages
+    case period = "rate", constellations, messages, logger
     case output = "nmea"
 
     /// The kind whose value the receiver has: the output is that of the sentences.
@@ -43,6 +45,7 @@ public enum ReceiverValue: Sendable, Hashable {
     case .messages: .messages
     case .constellations: .constellations
     case .output: .output
+    case .logger: .logger
     }
   }
 
@@ -65,6 +68,7 @@ public enum ReceiverValue: Sendable, Hashable {
     case .constellations(let list):
       "\(kind.rawValue) -" + list.map { String($0.rawValue) }.joined(separator: ",")
     case .output(let isOn): "\(kind.rawValue) \(isOn ? 1 : 0)"
+    case .logger(let state): "\(kind.rawValue) \(state.text)"
     }
   }
 
@@ -93,6 +97,9 @@ public enum ReceiverValue: Sendable, Hashable {
     case .output?:
       guard ["0", "1"].contains(word) else { return nil }
       self = .output(word == "1")
+    case .logger?:
+      guard let state = LoggerState(word) else { return nil }
+      self = .logger(state)
     case nil: return nil
     }
   }
@@ -103,6 +110,7 @@ public enum ReceiverValue: Sendable, Hashable {
     case (.messages(let there), .messages(let wanted)):
       wanted.allSatisfy { one in (there.first { $0.formatter == one.formatter }?.rate ?? 0) == one.rate }
     case (.constellations(let there), .constellations(let wanted)): Set(there) == Set(wanted)
+    case (.logger(let there), .logger(let wanted)): there.covers(wanted)
     default: self == wanted
     }
   }

@@ -6,7 +6,7 @@ public enum Capability: String, Sendable, CaseIterable {
   case valset
   /// The older CFG messages.
   case legacyConfig
-  /// Stores fixes in its memory (MON-BATCH, LOG-RETRIEVEBATCH).
+  /// Stores fixes in its memory, and sends them on request (MON-BATCH and LOG-RETRIEVEBATCH, or the logger of another maker).
   case batching
   /// Switches itself off between fixes.
   case powerSaveOnOff

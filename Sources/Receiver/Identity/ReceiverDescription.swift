@@ -56,6 +56,15 @@ public struct ReceiverDescription: Sendable, Equatable {
       [Self.familyMark + family.rawValue, hardware, model ?? "", firmware ?? ""] + capabilities.map(\.rawValue)
   }
 
+  /// The same receiver with further capabilities.
+  func adding(_ more: [Capability]) -> ReceiverDescription {
+    var description = self
+    let added = more.filter { !can($0) }
+    description.capabilities += added
+    description.strings += added.map(\.rawValue)
+    return description
+  }
+
   /// The beginning of the first string of another maker's description.
   private static let familyMark = "family="
 

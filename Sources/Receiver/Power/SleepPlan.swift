@@ -7,6 +7,8 @@ struct SleepPlan {
   struct Pending { let duration: Milliseconds? }
 
   private(set) var pending: Pending?
+  /// A request to another maker's receiver that is in flight: when it is sent, and the time to sleep.
+  private var requested: (at: Instant, duration: Milliseconds?)?
   /// The settings that battery-backed memory has, as far as is known.
   private var stored: [Setting] = []
   /// Bytes outside of frames before the receiver fell asleep.
@@ -18,6 +20,14 @@ struct SleepPlan {
   mutating func begin(skippedBytes: UInt64) {
     pending = nil
     self.skippedBytes = skippedBytes
+  }
+
+  mutating func begin(at instant: Instant, for duration: Milliseconds?) { requested = (instant, duration) }
+
+  /// Returns the request in flight, which is over.
+  mutating func takeRequested() -> (at: Instant, duration: Milliseconds?)? {
+    defer { requested = nil }
+    return requested
   }
 
   /// The receiver sleeps: bytes so far are the rest of what it sent before.

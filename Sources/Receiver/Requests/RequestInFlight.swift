@@ -91,7 +91,12 @@ struct RequestInFlight: Sendable {
   /// The time for a second acknowledgement, and before a busy receiver is asked again.
   private static let workingTime = Milliseconds(5000)
   private static let busyTime = Milliseconds(200)
+  /// The longest time between two sentences of a list: the receiver's own sentences may come in between.
+  private static let lineTime = Milliseconds(4000)
   private static let mostBusyReplies = 20
+
+  /// Whether it reads a list of sentences of which some have arrived, which the receiver sends to its end.
+  var isReadingSentences: Bool { isOfFamily && !list.isEmpty }
 
   /// Whether a frame of another maker can be the reply.
   var isOfFamily: Bool { if case .family = command.answer { true } else { false } }
@@ -102,7 +107,11 @@ struct RequestInFlight: Sendable {
       return nil
     }
     switch verdict {
+    case .over(.listed): return .listed(list)
     case .over(let outcome): return outcome
+    case .line(let body):
+      list.append(body)
+      dueAt = now + Self.lineTime
     case .wait: dueAt = now + Self.workingTime
     case .again:
       busyReplies += 1

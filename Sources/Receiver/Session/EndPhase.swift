@@ -17,6 +17,9 @@ struct EndPhase {
   /// The longest time for settings, on a slow line that loses requests and replies; then for the rate.
   static var longestRestoring: Milliseconds { Milliseconds(8000) }
 
+  /// The longest time for a logger's memory that is on its way: the replies to other commands come after it.
+  static var longestDump: Milliseconds { Milliseconds(60_000) }
+
   private var state = State.running
   /// The longest time for the orbits: some hundred messages of 172 bytes at the most.
   private(set) var longestReading = Milliseconds(0)

@@ -32,6 +32,12 @@ extension ReceiverSession {
     mayProbeFamilies && !identity.hasProbedLikely && !identity.evidence.likely.isEmpty
   }
 
+  /// Whether sentences have proved another maker's family of an unknown receiver.
+  var isProvedMeanwhile: Bool {
+    settings.intent != .readOnly && !isKnown && settings.recovery?.family == nil && !end.isRequested
+      && identity.evidence.verdict == .other && identity.evidence.family?.language != nil
+  }
+
   /// Starts the probes of families: of one, if its sentences prove it; then of those that the sentences' form suggests;
   /// then of the others.
   mutating func startIdentifyingFamilies(at now: Instant) {
@@ -122,7 +128,33 @@ extension ReceiverSession {
     if let period = desired.measurementPeriodMilliseconds { replace(.period(period)) }
     if let sentences = desired.sentences { replace(.messages(sentences)) }
     if let constellations = desired.constellations { replace(.constellations(constellations)) }
+    addLogger(to: &values)
     return values.map { .set($0) }
+  }
+
+  /// Watches from now on whether the receiver keeps what it was configured with.
+  private mutating func startFamilyWatch(at now: Instant, isFalseAlarm: Bool) {
+    falseAlarms = isFalseAlarm ? falseAlarms + 1 : 0
+    // Values as they were found are not this program's.
+    let isChanged =
+      desired.map {
+        $0.measurementPeriodMilliseconds != nil || $0.sentences != nil
+      } ?? false
+    guard isChanged, desired?.isSilent != true, settings.intent == .serve, falseAlarms < FamilyWatch.mostFalseAlarms
+    else { return familyWatch = nil }
+    let values = desiredValues.compactMap { if case .set(let value) = $0 { value } else { nil } }
+    // A value that the receiver refused is not there.
+    familyWatch = FamilyWatch(values, from: now)
+  }
+
+  /// Writes settings again that the receiver lost.
+  mutating func watchFamily(at now: Instant) {
+    guard familyWatch != nil, isSteady, !end.isRequested, !isFallingAsleep else { return }
+    line.measureLoad(at: now)
+    let isLineFull = line.load.isFull(at: rate)
+    guard familyWatch?.judge(at: now, isLineFull: isLineFull) == true else { return }
+    familyWatch = nil
+    handle(.configurationLost, at: now)
   }
 
   mutating func finishWork(_ done: FamilyWork, at now: Instant) {
@@ -133,12 +165,14 @@ extension ReceiverSession {
     }
     memory.keep(done.found)
     enter(.steady, on: .configured)
+    takeLogger(done, at: now)
     if configuration.hasChanged { return startConfiguring(at: now) }
     let isWritten = done.results.contains(.written)
+    startFamilyWatch(at: now, isFalseAlarm: configuration.isCheck && !isWritten)
     if isWritten, configuration.isCheck || health.wasLost && configuration.isApplied { report(.wasReset) }
     _ = configuration.endCheck()
     health.settle()
-    let tried = done.results.filter { $0 != .unsupported }
+    let tried = done.results.filter { $0 != .unsupported && $0 != .withdrawn }
     if !tried.isEmpty, !tried.contains(where: \.isDone) {
       // If every value was refused, no single one is at fault.
       scheduleRetry(from: now)
@@ -150,6 +184,7 @@ extension ReceiverSession {
     if raiseRate(at: now) { return }
     configuration.count(refused: done.failures)
     report(.configured(refused: done.failures))
+    reportLogging(done)
   }
 
   /// Starts the tasks of a program. Returns whether there are some.

@@ -7,7 +7,7 @@ extension ReceiverSession {
   func startReceiving() -> ReceivedFrames {
     ReceivedFrames(
       evidence: identity.evidence, watch: watch, request: requests.inFlight, orbits: orbits,
-      observed: observesOutput ? observed : nil,
+      observed: observesOutput ? observed : familyWatch?.observed,
       collectsEvidence: identity.evidence.verdict != .uBlox && memory.description == nil)
   }
 
@@ -16,7 +16,7 @@ extension ReceiverSession {
     watch = received.watch
     requests.update(received.request)
     orbits = received.orbits
-    if let output = received.observed { observed = output }
+    if let output = received.observed { if observesOutput { observed = output } else { familyWatch?.take(output) } }
     if received.epochs > 0 { line.finishEpoch() }
     let hasFrames = received.frames > 0 || received.familyFrames > 0
     if hasFrames {
@@ -35,6 +35,7 @@ extension ReceiverSession {
     // A receiver of another maker that starts while it gets its settings loses the first of them.
     let isConfigured = isSteady || stage.name == .configuring && description?.family != nil
     if received.isConfigurationLost || isStart && isConfigured { handle(.configurationLost, at: now) }
+    watchFamily(at: now)
   }
 
   /// Frames are received again.

@@ -97,7 +97,7 @@ extension ReceiverSession {
     let isPossible =
       description.map { SleepRequest.command(duration, for: $0, port: usablePort) != nil } ?? !identity.isPassive
     guard settings.intent != .readOnly, isPossible else { return report(.cannotSleep) }
-    if isAsleep { return }
+    if isAsleep || isFallingAsleep { return }
     sleepPlan.request(for: duration)
     proceed(at: now)
   }
@@ -105,6 +105,7 @@ extension ReceiverSession {
   /// Wakes the receiver; the result is `SessionReport.awake`. A receiver that did not wake before is tried again now.
   public mutating func wakeUp(at now: Instant) {
     sleepPlan.cancel()
+    assumeSleep()
     let wasAsleep = isAsleep
     handle(.wakeUp, at: now)
     if wasAsleep { proceed(at: now) }
@@ -131,12 +132,14 @@ extension ReceiverSession {
   ///   - now: the present instant.
   public mutating func retrieveBatch(_ journal: BatchJournal, earlier: [[UInt8]] = [], at now: Instant) {
     guard !batch.isActive else { return }
-    if let description, !description.can(.batching), description.can(.flashLog) {
+    if description?.family != nil, let retrieval = loggerRetrieval(journal) {
+      batch.start(retrieval, at: now)
+    } else if let description, !description.can(.batching), description.can(.flashLog) {
       batch.start(FlashRetrieval(journal, usesItems: description.can(.valset)), at: now)
     } else {
       batch.start(BatchRetrieval(journal, earlier: earlier), at: now)
     }
-    if isClosed || description?.family != nil { cutBatch() }
+    if isClosed || description?.family != nil && description?.can(.logger) != true { cutBatch() }
     proceed(at: now)
   }
 
@@ -177,10 +180,12 @@ extension ReceiverSession {
   ///   - limit: the longest time for reading the orbits before that. Orbits that are not complete by then are not kept.
   public mutating func finish(at now: Instant, readingOrbitsFor limit: Milliseconds = Milliseconds(6000)) {
     guard !end.isRequested else { return }
+    assumeSleep()
     end.request(at: now, readingOrbitsFor: limit)
     cancelSubmitted()
     memory.keep(assistance.finish()?.found ?? [])
     cutBatch()
+    if putsBack, requests.inFlight?.isReadingSentences == true { end.extend(to: now + EndPhase.longestDump) }
     handle(.finish, at: now)
     proceed(at: now)
   }

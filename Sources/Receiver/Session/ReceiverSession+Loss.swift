@@ -23,7 +23,7 @@ extension ReceiverSession {
   var expectsSilence: Bool {
     switch stage {
     case .asleep, .waking: true
-    default: desired?.isSilent ?? false
+    default: isFallingAsleep || desired?.isSilent ?? false
     }
   }
 
@@ -91,6 +91,7 @@ extension ReceiverSession {
     interruptRequest()
     line.cancelRaise()
     watch = nil
+    familyWatch = nil
     cutBatch()
     health.lose()
     orbits.restart()

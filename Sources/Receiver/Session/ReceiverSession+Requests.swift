@@ -50,6 +50,7 @@ extension ReceiverSession {
     case .ticket(let ticket)?: actions.append(.finished(ticket, outcome))
     case .assistance?: assistance.receive(outcome)
     case .retrieval?: batch.receive(outcome, at: now)
+    case .sleep?: finishSleepRequest(outcome, at: now)
     case .orbits?: if let seconds = orbits.receive(outcome) { report(.orbits(usableSeconds: seconds)) }
     }
   }
@@ -99,6 +100,9 @@ extension ReceiverSession {
   }
 
   private mutating func reportBatch() {
-    for event in batch.takeEvents() { actions.append(.batch(event)) }
+    for event in batch.takeEvents() {
+      if case .finished(_, let journal) = event, description?.family != nil { finishReading(journal) }
+      actions.append(.batch(event))
+    }
   }
 }

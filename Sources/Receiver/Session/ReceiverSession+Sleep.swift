@@ -20,17 +20,48 @@ extension ReceiverSession {
       return true
     }
     sleepPlan.begin(skippedBytes: listener.counters.skippedBytes)
-    watch = nil
     let sentBy = now + RequestInFlight.time(of: command.bytes.count, rate)
+    if description.family != nil {
+      sleepPlan.begin(at: sentBy, for: pending.duration)
+      return requests.begin(command, for: .sleep)
+    }
+    fallAsleep(at: sentBy, for: pending.duration)
+    actions.append(.send(command.bytes))
+    return true
+  }
+
+  /// Whether another maker's receiver has the request to sleep, and has not acknowledged it.
+  var isFallingAsleep: Bool { requests.owner == .sleep }
+
+  /// The receiver refused the request, acknowledged it, or may have lost the time for that by its sleep.
+  mutating func finishSleepRequest(_ outcome: Outcome, at now: Instant) {
+    guard let requested = sleepPlan.takeRequested(), case .steady = stage else { return }
+    switch outcome {
+    case .refused(.unsupported), .refused(.invalid): report(.cannotSleep)
+    case .refused: report(.doesNotSleep)
+    default: fallAsleep(at: requested.at, for: requested.duration)
+    }
+  }
+
+  /// The request counts as heard: the session goes on before its acknowledgement.
+  mutating func assumeSleep() {
+    guard isFallingAsleep else { return }
+    interruptRequest()
+    guard let requested = sleepPlan.takeRequested(), case .steady = stage else { return }
+    fallAsleep(at: requested.at, for: requested.duration)
+  }
+
+  private mutating func fallAsleep(at sentBy: Instant, for duration: Milliseconds?) {
+    guard let description else { return }
+    watch = nil
+    familyWatch = nil
     let sleep = SleepWatch(
-      requestedAt: sentBy, duration: SleepRequest.clamped(pending.duration, for: description), epoch: epochPeriod,
+      requestedAt: sentBy, duration: SleepRequest.clamped(duration, for: description), epoch: epochPeriod,
       isWokenByHost: description.isWokenByHost)
     enter(.asleep(sleep), on: .sleep)
     health.stopReceiving()
     health.interruptRecovery()
-    actions.append(.send(command.bytes))
     report(.asleep(until: sleep.wakesAt))
-    return true
   }
 
   // MARK: Storing

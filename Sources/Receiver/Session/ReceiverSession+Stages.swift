@@ -40,6 +40,18 @@ extension ReceiverSession {
         outcome, isLineFull: isLineFull(at: now), mayHaveNoUBXOutput: mayHaveNoUBXOutput)
       update(.identifying(identification))
 
+    // A late reply to a probe, or a banner, proves the family: no other is probed, and u-blox is not polled.
+    case (.identifying, .frames):
+      guard isProvedMeanwhile else { return false }
+      interruptRequest()
+      startIdentifyingFamilies(at: now)
+    case (.identifyingFamily(let identification), .frames):
+      guard isProvedMeanwhile, let family = identity.evidence.family, !identification.isAnswered(or: family) else {
+        return false
+      }
+      interruptRequest()
+      startIdentifyingFamilies(at: now)
+
     case (.identifyingFamily, .version(let payload)):
       // A late reply: of a u-blox receiver, if it names a generation.
       guard memory.description == nil, identity.evidence.verdict == .uBlox else { return false }
@@ -83,8 +95,9 @@ extension ReceiverSession {
     case (.changingRate, .garbage): break
 
     case (.steady, .idle): return startNextOfSteady(at: now)
-    case (.steady, .newConfiguration): startConfiguring(at: now)
-    case (.steady, .configurationLost): checkConfiguration(at: now)
+    // A receiver that falls asleep gets it when it is awake.
+    case (.steady, .newConfiguration): if !isFallingAsleep { startConfiguring(at: now) }
+    case (.steady, .configurationLost): if !isFallingAsleep { checkConfiguration(at: now) }
 
     case (.storing(let store), .idle): if !begin(store.next()) { finishStoring(store, at: now) }
     case (.storing(var store), .reply(let outcome)):

@@ -61,6 +61,8 @@ public enum SessionReport: Sendable, Equatable {
   case doesNotWake
   /// The receiver stores this number of epochs: the desired number, or as many as fit.
   case batching(epochs: Int)
+  /// The receiver's logger holds this number of records of earlier than the batch, which are neither delivered nor erased.
+  case loggerHolds(Int)
   /// The receiver sent an error or a warning, other than the one before.
   case warned(String)
   /// No frame was received in the first five seconds.

@@ -158,7 +158,9 @@ extension VirtualReceiver {
   /// Sends the sentences of the epoch that are due.
   mutating func sendFamilyEpoch() {
     guard let family else { return }
-    if solution.hasFix { self.family?.log.record(solution) }
+    if solution.hasFix, self.family?.log.record(solution) == true {
+      respond("PMTKLOG,FULL_STOP", after: Milliseconds(0))
+    }
     self.family?.logging.record(solution)
     guard !disturbances.isMute(at: now) else { return }
     let writer = FamilySentences(

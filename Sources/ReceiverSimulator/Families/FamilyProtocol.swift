@@ -65,6 +65,8 @@ public enum Quirk: String, CaseIterable, Sendable {
   case acknowledgedVersion = "mon-ver-ack"
   /// PMTK firmware without the logger LOCUS.
   case noLogger = "no-locus"
+  /// The log of LOCUS overwrites its oldest records.
+  case overlappingLog = "locus-overlap"
   /// PAIR firmware with the logger LOCUS.
   case logger = "locus"
 }

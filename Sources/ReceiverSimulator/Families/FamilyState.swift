@@ -85,6 +85,7 @@ struct FamilyState: Sendable {
       rates: traits.format.defaults)
     current = defaults
     stored = defaults
+    log.overlaps = quirks.contains(.overlappingLog)
   }
 
   /// Whether settings in RAM have their own supply: PMTK has no command that saves.
@@ -206,7 +207,7 @@ extension VirtualReceiver {
       showPowerState()
     case .restart(let kind):
       let keeps = traits.family?.language == .airoha
-      if traits.family?.language == .airoha { family?.logging.isOn = false }
+      if traits.family?.language == .airoha { family?.logging.lose() }
       forget(kind)
       family?.cycle = nil
       halt()
@@ -236,7 +237,7 @@ extension VirtualReceiver {
     default: break
     }
     if let family { settings = family.shared(settings) }
-    if startCause != .standby { family?.log.stop() }
+    if startCause != .standby { family?.log.restart() }
     if let cycle = family?.cycle {
       family?.action = (now + cycle.run, .sleep(cycle.sleep, byLine: cycle.isWokenByLine))
     }

@@ -3,12 +3,18 @@ import MonotonicTime
 
 /// The state of MediaTek's logger LOCUS: 252 records of 16 bytes in each sector of 4 kB.
 ///
-/// The flash of an Adafruit module has 16 sectors. The log is of the type "full stop", and is kept without a supply.
+/// The flash of an Adafruit module has 16 sectors, and is kept without a supply. The log is of the type "full stop", or by a quirk of the
+/// type "overlap", which erases its oldest sector.
 struct LocusLog: Sendable {
+  /// Whether it overwrites the oldest records.
+  var overlaps = false
+  /// The number of the first sector.
+  private var firstSector = 1
   private(set) var records: [[UInt8]] = []
   private(set) var isLogging = false
   /// The interval, seconds.
-  private(set) var interval = 15
+  private(set) var interval = LocusLog.usualInterval
+  private static let usualInterval = 15
   private var last: Int64?
 
   static let sectors = 16
@@ -21,27 +27,40 @@ struct LocusLog: Sendable {
 
   mutating func start() { (isLogging, last) = (true, nil) }
   mutating func stop() { isLogging = false }
+  /// The receiver starts anew: the interval is that of the firmware.
+  mutating func restart() { (isLogging, interval) = (false, Self.usualInterval) }
   mutating func set(interval: Int) { self.interval = interval }
   mutating func erase() { records = [] }
 
   var isFull: Bool { records.count >= Self.capacity }
 
-  /// Adds a record if the interval is over.
-  mutating func record(_ solution: Solution, always: Bool = false) {
+  /// Adds a record if the interval is over. Returns whether a log that stops when it is full has stopped.
+  @discardableResult
+  mutating func record(_ solution: Solution, always: Bool = false) -> Bool {
     let seconds = solution.utcMilliseconds / 1000
-    guard always || (isLogging && last.map { seconds - $0 >= Int64(interval) } ?? true), !isFull else { return }
+    guard always || (isLogging && last.map { seconds - $0 >= Int64(interval) } ?? true) else { return false }
+    if isFull {
+      guard overlaps else {
+        defer { stop() }
+        return isLogging
+      }
+      records.removeFirst(Self.inSector)
+      firstSector += 1
+    }
     last = seconds
     var record = bytes(UInt32(truncatingIfNeeded: seconds)) + [2]
     record += bytes(Float(solution.latitudeDegrees).bitPattern) + bytes(Float(solution.longitudeDegrees).bitPattern)
     record += bytes(Int16(nearest: solution.altitudeMetres))
     records.append(record + [checksum(record)])
+    return false
   }
 
   /// PMTKLOG.
   var status: String {
     let used = min(Self.sectors, records.count / Self.inSector + 1)
     let percent = records.count * 100 / Self.capacity
-    return "PMTKLOG,\(used),1,\(String(Self.mode, radix: 16)),\(Self.content),\(interval),0,0,\(isLogging ? 0 : 1),"
+    return
+      "PMTKLOG,\(used),\(overlaps ? 0 : 1),\(String(Self.mode, radix: 16)),\(Self.content),\(interval),0,0,\(isLogging ? 0 : 1),"
       + "\(records.count),\(percent)"
   }
 
@@ -65,7 +84,8 @@ struct LocusLog: Sendable {
   private func sector(_ index: Int) -> [UInt8] {
     let part = records.dropFirst(index * Self.inSector).prefix(Self.inSector)
     guard !part.isEmpty else { return [UInt8](repeating: 0xFF, count: 4096) }
-    var head = bytes(UInt16(truncatingIfNeeded: index + 1)) + [1, Self.mode] + bytes(Self.content)
+    var head =
+      bytes(UInt16(truncatingIfNeeded: index + firstSector)) + [overlaps ? 0 : 1, Self.mode] + bytes(Self.content)
     head += bytes(UInt16(clamping: interval)) + [0, 0, 0, 0]
     let words = stride(from: 0, to: head.count, by: 2).map { UInt16(head[$0]) | UInt16(head[$0 + 1]) << 8 }
     head += bytes(words.reduce(0) { $0 ^ $1 })

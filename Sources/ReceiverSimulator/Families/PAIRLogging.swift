@@ -12,7 +12,15 @@ struct PAIRLogging: Sendable {
   private(set) var records: [String] = []
   private var last: Int64?
 
-  mutating func start() { (isOn, last) = (true, nil) }
+  /// The number of records when it was switched on.
+  private var kept = 0
+
+  mutating func start() { (isOn, last, kept) = (true, nil, records.count) }
+  /// The receiver starts anew: records of a logger that was not switched off before are lost.
+  mutating func lose() {
+    if isOn { records.removeLast(records.count - min(kept, records.count)) }
+    isOn = false
+  }
   mutating func clear() { records = [] }
   mutating func restoreDefaults() { (mode, needs3D, thresholds) = (2, 1, [15, 1, 10]) }
 

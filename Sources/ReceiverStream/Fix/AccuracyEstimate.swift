@@ -18,7 +18,7 @@ extension Fix {
   static var assumedVerticalDilution: Double { 3 }
 
   /// Estimates missing accuracies, and sets `accuracySource`.
-  mutating func estimateAccuracy() {
+  package mutating func estimateAccuracy() {
     guard hasPosition, accuracySource != .receiver else { return }
     let error = Self.rangeErrorMetres(quality)
     // Under an open sky the vertical dilution is 1.5 times the horizontal one. Together they are the dilution of the

@@ -17,6 +17,9 @@ struct Batch: ParsableCommand {
       A receiver without memory for batches, but with flash (M8 with flash, F9, X20), logs a position a second there, until \
       it is restarted. The log survives a loss of power. `start` refuses if there is a log; --erase erases it first.
 
+      A MediaTek or Airoha receiver with the logger LOCUS stores a fix a second in it. Records of before are neither printed \
+      nor erased; start --erase erases them.
+
       Received and delivered fixes are noted in the state folder (SEXTANT_STATE_DIR), so that an interrupted retrieval can be \
       continued, also after kill -9. docs/reference/batching.md lists the receivers and their capacities.
       """)
@@ -29,7 +32,7 @@ struct Batch: ParsableCommand {
   @Flag(help: "Also store heights above sea level and all accuracies. The capacity is smaller.")
   var extended = false
 
-  @Flag(help: "start: erase an existing log in flash.")
+  @Flag(help: "start: erase an existing log in flash, or the earlier records of a logger.")
   var erase = false
 
   @Flag(help: "Print JSON.")
@@ -63,7 +66,7 @@ struct Batch: ParsableCommand {
     if action == .start { try CrashRecovery.restore(choice) }
     var settings = SessionSettings(intent: .identify, line: .serial)
     settings.restoresAtEnd = false
-    let (action, batch) = (action, BatchConfiguration(epochs: size, isExtended: extended))
+    let (action, batch) = (action, BatchConfiguration(epochs: size, isExtended: extended, erasesEarlier: erase))
     settings.desired = { description in
       guard action == .start else { return .silent }
       if description.can(.batching) { return .batching(batch, for: description) }

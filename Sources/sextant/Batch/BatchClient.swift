@@ -20,6 +20,7 @@ struct BatchClient: ReceiverClient, ~Copyable {
   private var store: BatchStore
   private var ticket: SessionTicket?
   private var hasSentRequest = false
+  private var hasConfigured = false
   /// Fixes that are received and not yet printed.
   private var waiting: [(fix: BatchedFix, after: BatchJournal)] = []
   private var ending: BatchEvent?
@@ -32,6 +33,8 @@ struct BatchClient: ReceiverClient, ~Copyable {
   private let erases: Bool
   /// The start of a log in flash.
   private var logStart: FlashLogStart?
+  /// The number of records that a logger held before.
+  private var loggerHolds = 0
 
   /// - Parameters:
   ///   - erases: whether a log in flash may be erased.
@@ -72,10 +75,22 @@ struct BatchClient: ReceiverClient, ~Copyable {
     switch event {
     // If the batch cannot be started, the configuration of the receiver is restored.
     case .session(.identified) where request == .start: connection.restoreAtEnd(true)
-    case .session(.configured): sendRequest(connection, &poller, at: now)
+    case .session(.configured):
+      hasConfigured = true
+      // A logger is configured once its capacity is known.
+      if request != .start || connection.description?.can(.logger) != true {
+        sendRequest(connection, &poller, at: now)
+      }
     case .session(.batching(let epochs)):
       self.epochs = epochs
-      if epochs == 0 { fail("the receiver refuses to batch") }
+      if epochs == 0 {
+        fail(
+          connection.description?.can(.logger) == true
+            ? "its logger runs already, refuses to start or is full" : "the receiver refuses to batch")
+      } else if ticket == nil, hasConfigured {
+        sendRequest(connection, &poller, at: now)
+      }
+    case .session(.loggerHolds(let count)): loggerHolds = count
     case .ended: fail("a file stores no fixes; name the device of a receiver")
     case .session(.configurationFailed): fail("the receiver refuses to be configured")
     case .session(.notIdentified): fail("no u-blox receiver, and none of another known family; it stores no fixes")
@@ -111,6 +126,8 @@ struct BatchClient: ReceiverClient, ~Copyable {
     case .start where !description.can(.batching):
       logStart = FlashLogStart(for: description, erases: erases)
       startLog(nil, connection, &poller, at: now)
+    case .start where description.can(.logger), .status where description.can(.logger):
+      ticket = connection.perform([.read(.logger)], &poller, at: now)
     case .start, .status:
       let poll = description.can(.batching) ? BatchStatus.poll : FlashLogStatus.poll
       ticket = connection.submit(poll, &poller, at: now)
@@ -154,6 +171,22 @@ struct BatchClient: ReceiverClient, ~Copyable {
   }
 
   private mutating func take(_ outcome: Outcome, _ connection: ReceiverConnection) {
+    if case .performed(let results) = outcome {
+      guard case .value(.logger(let state))? = results.first, let description = connection.description else {
+        return fail("the receiver does not report the state of its logger")
+      }
+      return attempt { (client: inout BatchClient) in
+        _ = try client.store.begin(description, line: client.path)
+        if client.request == .start {
+          var journal = BatchJournal()
+          journal.lastNumber = UInt16(clamping: client.loggerHolds)
+          try client.store.save(journal)
+        }
+        try client.store.finish()
+        try Output.write(client.text(of: state))
+        client.isDone = true
+      }
+    }
     if case .answered(let payload) = outcome, connection.description?.can(.batching) == false,
       let status = FlashLogStatus(payload)
     {
@@ -182,6 +215,8 @@ struct BatchClient: ReceiverClient, ~Copyable {
     case .lost(let count, .overrun):
       printNotice(
         "\(path): \(count) fix\(count == 1 ? "" : "es") lost because the receiver's memory was full; retrieve sooner")
+    case .lost(let count, .pause):
+      printNotice("\(path): \(count) fix\(count == 1 ? "" : "es") lost while the receiver's memory was read")
     case .lost(let count, .line):
       printNotice("\(path): \(count) fix\(count == 1 ? "" : "es") lost on the way from the receiver")
     case .startedAnew:
@@ -243,6 +278,26 @@ struct BatchClient: ReceiverClient, ~Copyable {
     line.field("waiting", Int64(status.entries))
     line.field("usedBytes", Int64(status.bytes))
     line.field("mostBytes", Int64(status.mostBytes))
+    line.endObject()
+    line.endLine()
+    return line.text
+  }
+
+  /// The records of a batch in a logger that were not printed yet; those of before do not count.
+  private func text(of state: LoggerState) -> String {
+    let journal = store.journal
+    let waiting = journal.lastNumber.map { max(state.records - Int($0) - journal.delivered, 0) } ?? 0
+    guard json else {
+      return request == .start
+        ? "batching: the receiver stores \(epochs) fixes and is silent\n"
+        : "waiting: \(waiting)\nlost: \(journal.lost)\nrecords: \(state.records)\nrecording: \(state.isOn ? "yes" : "no")\n"
+    }
+    var line = JSONLine()
+    line.beginObject()
+    line.field("device", text: path)
+    if request == .start { line.field("size", Int64(epochs)) }
+    line.field("waiting", Int64(waiting))
+    line.field("lost", Int64(journal.lost))
     line.endObject()
     line.endLine()
     return line.text

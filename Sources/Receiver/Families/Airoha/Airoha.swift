@@ -45,6 +45,14 @@ struct Airoha: FamilyLanguage {
     return ["LC26G", "LC76G", "AG3352", "SIM68D"].contains { model.hasPrefix($0) }
   }
 
+  /// The logger is a matter of the firmware: LC76GABNR02A01S and older have none.
+  func furtherPoll(after found: ReceiverDescription) -> Command? { Self.query("901", attempts: 2) }
+
+  func complete(_ description: inout ReceiverDescription, from outcome: Outcome) {
+    guard case .answered = outcome else { return }
+    description = description.adding([.logger, .batching])
+  }
+
   // MARK: Settings
 
   /// The sentences of PAIR062 by their number.
@@ -57,6 +65,11 @@ struct Airoha: FamilyLanguage {
     case .period: [Self.query("051")]
     case .messages: (0..<Self.sentences.count).map { Self.query("063", ",\($0)", attempts: $0 < Self.usual ? 5 : 2) }
     case .constellations: [Self.query("067")]
+    case .logger:
+      [
+        Self.query("901"), Self.query("909"), Self.query("903"), Self.threshold(0), Self.threshold(1),
+        Self.threshold(2),
+      ]
     case .output: []
     }
   }
@@ -81,6 +94,7 @@ struct Airoha: FamilyLanguage {
       guard fields.count >= 6 else { return nil }
       return .constellations(
         Self.constellations.enumerated().filter { fields.number($0.offset + 1, as: UInt8.self) == 1 }.map(\.element))
+    case .logger: return Self.loggerState(replies)
     case .output: return nil
     }
   }
@@ -107,9 +121,77 @@ struct Airoha: FamilyLanguage {
       let flags = Self.constellations.map { wanted.contains($0) ? ",1" : ",0" }.joined() + ",0"
       // The receiver restarts.
       return [Self.command("066", flags).pausing(Milliseconds(1500))]
+    case .logger(let wanted):
+      let there: LoggerState? = if case .logger(let state)? = found { state } else { nil }
+      // The log of a person goes on as it is.
+      if wanted.isOn, !wanted.restarts, !wanted.erases, there?.isOn == true { return nil }
+      var commands = [Self.command("900", ",0")]
+      // Two sources number the records and the settings differently. Settings that it clears are written below.
+      if wanted.erases { commands += [Self.command("906", ",1"), Self.command("906", ",0")] }
+      let details = wanted.details.isEmpty ? Self.loggingByTime(there) : wanted.details
+      commands += Self.loggerSettings(details, interval: wanted.interval)
+      if wanted.isOn { commands.append(Self.command("900", ",1")) }
+      return commands
     case .output: return nil
     }
   }
+
+  // MARK: Logger
+
+  /// The number of records that are taken to fit: the capacity is not documented.
+  private static let assumedCapacity = 1000
+  /// Each time interval: bit 1.
+  private static let modeByTime: UInt16 = 2
+
+  /// State, number of records, mode and check, and the thresholds of time, speed and distance.
+  private static func loggerState(_ replies: [[UInt8]?]) -> ReceiverValue? {
+    let fields = replies.map { $0.map { SentenceFields($0) } }
+    guard fields.count == 6, let isOn = fields[0]?.number(1, as: UInt8.self),
+      let records = fields[1]?.number(1, as: Int.self), 0...1_000_000 ~= records,
+      let mode = fields[2]?[1].flatMap({ UInt16($0, radix: 16) }), let check = fields[2]?.number(2, as: UInt16.self)
+    else { return nil }
+    // Some firmware repeats the kind before the value.
+    let thresholds = fields[3...].compactMap { reply in
+      reply.flatMap { $0.number(max($0.count - 1, 1), as: UInt16.self) }
+    }
+    guard thresholds.count == 3 else { return nil }
+    var state = LoggerState(isOn: isOn == 1, interval: thresholds[0])
+    state.records = records
+    state.free = max(assumedCapacity - records, 0)
+    state.details = [mode, check, thresholds[1], thresholds[2]]
+    return .logger(state)
+  }
+
+  /// Polls a threshold: 0 time, 1 speed, 2 distance.
+  private static func threshold(_ kind: Int) -> Command {
+    Command(sentence: "PAIR905,\(kind)", FamilyAnswer(.text("PAIR905,"), .airoha("905")), attempts: 5)
+  }
+
+  private static func loggingByTime(_ there: LoggerState?) -> [UInt16] {
+    guard let there, there.details.count == 4 else { return [modeByTime, 0] }
+    return [modeByTime] + there.details[1...]
+  }
+
+  private static func loggerSettings(_ details: [UInt16], interval: UInt16) -> [Command] {
+    guard details.count >= 2 else { return [] }
+    var commands = [
+      command("902", ",\(String(details[0], radix: 16)),\(details[1])"), command("904", ",0,\(max(interval, 1))"),
+    ]
+    if details.count == 4 {
+      commands += [command("904", ",1,\(max(details[2], 1))"), command("904", ",2,\(max(details[3], 1))")]
+    }
+    return commands
+  }
+
+  /// The memory can be read while the logger is off only.
+  var logger: LoggerCommands? {
+    let dump = Command(
+      sentence: "PAIR908,1", FamilyAnswer(.lines("PAIR908,", end: "PAIR908,3"), .airoha("908")), attempts: 1,
+      patience: Milliseconds(4000))
+    return LoggerCommands(stop: Self.command("900", ",0"), dump: dump)
+  }
+
+  func loggerDump(from lines: [[UInt8]]) -> LoggerDump { PAIRDump.read(lines) }
 
   /// Above 1 Hz the receiver switches the slower sentences off, and counts GSA and GSV anew.
   func affected(by value: ReceiverValue) -> [ReceiverValue.Kind] {
@@ -158,10 +240,11 @@ struct Airoha: FamilyLanguage {
 
   /// PAIR003 where the receiver still hears; otherwise the timed backup, which ends by its timer only.
   func sleep(for duration: Milliseconds?, on receiver: ReceiverDescription) -> Command? {
-    if receiver.can(.standby) { return Command(sentence: "PAIR003") }
+    if receiver.can(.standby) { return Command(sentence: "PAIR003", FamilyAnswer(nil, .airoha("003")), attempts: 1) }
     guard let duration else { return nil }
     let seconds = min(max(duration.count / 1000, 10), 62_208_000)
-    return Command(sentence: "PAIR650,\(seconds)")
+    // Some firmware does not acknowledge it.
+    return Command(sentence: "PAIR650,\(seconds)", FamilyAnswer(nil, .airoha("650")), attempts: 1)
   }
 
   /// Only Quectel's modules reply to the first probe, and not all of them to the second.

@@ -18,6 +18,14 @@ struct MediaTek: FamilyLanguage {
       hardware: chip.map { "MT\($0)" } ?? "", capabilities: [.configure, .standby, .restart])
   }
 
+  /// LOCUS is a matter of the firmware.
+  func furtherPoll(after found: ReceiverDescription) -> Command? { Self.query("183", "PMTKLOG,", attempts: 2) }
+
+  func complete(_ description: inout ReceiverDescription, from outcome: Outcome) {
+    guard case .answered(let reply) = outcome, let log = Self.log(reply) else { return }
+    description = description.adding([.logger] + (log.isUsable ? [.batching] : []))
+  }
+
   // MARK: Settings
 
   /// The sentences of PMTK314 by their index; the other fields keep their value.
@@ -42,6 +50,7 @@ struct MediaTek: FamilyLanguage {
     case .messages: [Self.query("414", "PMTK514,")]
     // No document has a query.
     case .constellations: []
+    case .logger: [Self.query("183", "PMTKLOG,")]
     case .output: []
     }
   }
@@ -57,6 +66,7 @@ struct MediaTek: FamilyLanguage {
         (0..<min(fields.count - 1, Self.mostFields)).compactMap { index in
           fields.number(index + 1, as: UInt8.self).map { SentenceRate(Self.name(of: index), $0) }
         })
+    case .logger: return Self.log(reply).map { .logger($0.state) }
     case .constellations, .output: return nil
     }
   }
@@ -90,9 +100,72 @@ struct MediaTek: FamilyLanguage {
         [.gps, .glonass, .galileo].map { wanted.contains($0) ? 1 : 0 } + [0, wanted.contains(.beiDou) ? 1 : 0]
       // The receiver restarts.
       return [Self.command("353", flags.map { ",\($0)" }.joined()).pausing(Milliseconds(1000))]
+    case .logger(let wanted):
+      // The log of a person goes on as it is.
+      if wanted.isOn, !wanted.restarts, !wanted.erases, case .logger(let there)? = found, there.isOn { return nil }
+      var commands = wanted.isOn && !wanted.erases ? [] : [Self.command("185", ",1")]
+      if wanted.erases { commands.append(Self.erasure) }
+      commands.append(Self.command("187", ",1,\(max(wanted.interval, 1))"))
+      if wanted.isOn { commands.append(Self.command("185", ",0")) }
+      return commands
     case .output: return nil
     }
   }
+
+  // MARK: Logger
+
+  /// PMTKLOG,serial,type,mode,content,interval,distance,speed,status,records,percent. The status is 0 or 2 while it logs by one source
+  /// each, and 1 when it is stopped by both.
+  private static func log(_ reply: [UInt8]) -> (state: LoggerState, isUsable: Bool)? {
+    let fields = SentenceFields(reply)
+    guard fields[0] == "PMTKLOG", fields.count >= 11, let mode = fields[3].flatMap({ UInt32($0, radix: 16) }),
+      let content = fields.number(4, as: UInt32.self), let interval = fields.number(5, as: UInt16.self),
+      let status = fields.number(8, as: UInt8.self), let records = fields.number(9, as: Int.self), records >= 0,
+      let percent = fields.number(10, as: Int.self)
+    else { return nil }
+    var state = LoggerState(isOn: status != 1, interval: interval)
+    state.records = min(records, mostRecords)
+    state.overwrites = fields[2] == "0"
+    let isReadable = LocusDump.isReadable(content: content)
+    if isReadable { state.free = free(besides: state.records, percent, content) }
+    // By interval: bit 08.
+    return (state, isReadable && mode & 0x08 != 0)
+  }
+
+  private static let mostRecords = 65_000
+  /// The smallest flash that is known, in sectors.
+  private static let leastSectors = 16
+  /// From this share on the size by the percentage is exact enough.
+  private static let usablePercent = 10
+
+  /// The number of records that fit besides those of the memory: its size by the percentage, which is rounded down.
+  private static func free(besides records: Int, _ percent: Int, _ content: UInt32) -> Int {
+    if percent >= 100 { return 0 }
+    let least = leastSectors * LocusDump.recordsInSector(content: content)
+    let size = percent >= usablePercent ? records * 100 / (percent + 1) : least
+    return max(size - records, 0)
+  }
+
+  /// Flash is erased block by block.
+  private static var erasure: Command {
+    var erasure = command("184", ",1")
+    erasure.patience = Milliseconds(3000)
+    return erasure
+  }
+
+  /// Whether a dump is possible while the receiver logs is not known: it is stopped before.
+  var logger: LoggerCommands? {
+    // The part in use alone. A repeated dump would follow the first.
+    let dump = Command(
+      sentence: "PMTK622,1", FamilyAnswer(.lines("PMTKLOX,", end: "PMTKLOX,2"), .mediaTek("622")), attempts: 1,
+      patience: Milliseconds(4000))
+    return LoggerCommands(stop: Self.command("185", ",1"), dump: dump)
+  }
+
+  func loggerDump(from lines: [[UInt8]]) -> LoggerDump { LocusDump.read(lines) }
+
+  /// The records are in flash.
+  var keepsLogOverRestart: Bool { true }
 
   func rateChange(to rate: UInt32) -> [UInt8]? {
     guard [4800, 9600, 14_400, 19_200, 38_400, 57_600, 115_200].contains(rate) else { return nil }
@@ -117,7 +190,8 @@ struct MediaTek: FamilyLanguage {
 
   /// Standby with the oscillator off; any byte wakes (Telit SE868Kx-Ax User Guide). It has no timer: the host wakes it.
   func sleep(for duration: Milliseconds?, on receiver: ReceiverDescription) -> Command? {
-    Command(sentence: "PMTK161,0")
+    // A repeated one would wake it.
+    Command(sentence: "PMTK161,0", FamilyAnswer(nil, .mediaTek("161")), attempts: 1)
   }
 
   func acknowledgement(ofSentence body: String) -> FamilyAnswer? {

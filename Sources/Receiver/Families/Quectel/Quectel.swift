@@ -36,7 +36,7 @@ struct Quectel: FamilyLanguage {
         Command(sentence: "PQTMCFGMSGRATE,R,\($0)", FamilyAnswer(.textWith(",\($0),"), .quectel("PQTMCFGMSGRATE")))
       }
     case .constellations: [Self.query("PQTMCFGCNST", "R")]
-    case .output: []
+    case .output, .logger: []
     }
   }
 
@@ -59,7 +59,7 @@ struct Quectel: FamilyLanguage {
       guard fields.count >= 8 else { return nil }
       return .constellations(
         Self.constellations.enumerated().filter { fields.number($0.offset + 2, as: UInt8.self) == 1 }.map(\.element))
-    case .output: return nil
+    case .output, .logger: return nil
     }
   }
 
@@ -78,7 +78,7 @@ struct Quectel: FamilyLanguage {
       return [
         Self.command("PQTMCFGCNST", ",W" + Self.constellations.map { wanted.contains($0) ? ",1" : ",0" }.joined())
       ]
-    case .output: return nil
+    case .output, .logger: return nil
     }
   }
 

@@ -36,7 +36,7 @@ struct SkyTraq: FamilyLanguage {
       for one in wanted where !Self.sentences.contains(one.formatter) { return nil }
       for one in all { if let index = Self.sentences.firstIndex(of: one.formatter) { rates[index] = one.rate } }
       return [Self.command(0x08, rates + [Self.memory])]
-    case .constellations, .output: return nil
+    case .constellations, .output, .logger: return nil
     }
   }
 

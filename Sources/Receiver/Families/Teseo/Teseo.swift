@@ -45,7 +45,7 @@ struct Teseo: FamilyLanguage {
     switch kind {
     case .period: [Self.query("1303")]
     case .messages: [Self.query("1201"), Self.query("1228")]
-    case .constellations, .output: []
+    case .constellations, .output, .logger: []
     }
   }
 
@@ -62,7 +62,7 @@ struct Teseo: FamilyLanguage {
         rates.append(SentenceRate(SentenceRate.name(ofPlace: bit), 1))
       }
       return .messages(rates)
-    case .constellations, .output: return nil
+    case .constellations, .output, .logger: return nil
     }
   }
 
@@ -105,7 +105,7 @@ struct Teseo: FamilyLanguage {
       guard wanted.allSatisfy({ one in Self.systems.contains { $0.0 == one } }) else { return nil }
       let mask = Self.systems.reduce(UInt32(0)) { wanted.contains($1.0) ? $0 | $1.1 : $0 }
       return [Self.command("PSTMSETCONSTMASK", ",\(mask)").pausing(Milliseconds(1000))]
-    case .output: return nil
+    case .output, .logger: return nil
     }
   }
 
@@ -144,7 +144,8 @@ struct Teseo: FamilyLanguage {
   /// Ends by its timer, or by a pin that the host does not have.
   func sleep(for duration: Milliseconds?, on receiver: ReceiverDescription) -> Command? {
     guard let seconds = duration.map({ $0.count / 1000 }), 1...99_999 ~= seconds else { return nil }
-    return Command(sentence: "PSTMFORCESTANDBY,\(seconds)")
+    return Command(
+      sentence: "PSTMFORCESTANDBY,\(seconds)", FamilyAnswer(nil, .teseo("PSTMFORCESTANDBY")), attempts: 1)
   }
 
   func acknowledgement(ofSentence body: String) -> FamilyAnswer? {

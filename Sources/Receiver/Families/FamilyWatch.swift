@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+
+/// Watches what another maker's receiver sends for settings that it lost without a banner: a restart whose first lines were lost, or a
+/// person's command on another port. Values are written again if two windows in a row differ.
+struct FamilyWatch: Sendable {
+  /// The shortest window.
+  private static let shortest = Milliseconds(8000)
+  /// The longest time until a receiver sends by its new settings.
+  private static let settling = Milliseconds(3000)
+  /// After so many checks in which nothing had to be written the sentences prove nothing.
+  static let mostFalseAlarms = 3
+
+  private let wanted: [ReceiverValue]
+  private let length: Milliseconds
+  private(set) var observed = ObservedOutput()
+  private var ends: Instant
+  private var differed = false
+
+  /// Returns a watch over those of the values that sentences show; nil without any.
+  init?(_ values: [ReceiverValue], from now: Instant) {
+    wanted = values.filter { $0.kind == .period || $0.kind == .messages }
+    guard !wanted.isEmpty else { return nil }
+    var epoch: UInt64 = 1000
+    var rarest: UInt64 = 1
+    for value in wanted {
+      if case .period(let milliseconds) = value { epoch = max(epoch, UInt64(milliseconds)) }
+      if case .messages(let rates) = value { rarest = max(rarest, UInt64(rates.map(\.rate).max() ?? 1)) }
+    }
+    length = max(Self.shortest, Milliseconds(epoch * (2 * rarest + 2)))
+    ends = now + Self.settling + length
+    observed.restart(from: now + Self.settling)
+  }
+
+  mutating func take(_ output: ObservedOutput) { observed = output }
+
+  /// Judges the window if it is over. Returns whether the receiver lost a value.
+  ///
+  /// - Parameter isLineFull: whether sentences may be missing for want of room.
+  mutating func judge(at now: Instant, isLineFull: Bool) -> Bool {
+    guard now >= ends else { return false }
+    let differs = wanted.contains { Self.differs($0, observed, isLineFull: isLineFull) }
+    defer {
+      differed = differs
+      ends = now + length
+      observed.restart(from: now)
+    }
+    return differs && differed
+  }
+
+  private static func differs(_ value: ReceiverValue, _ observed: ObservedOutput, isLineFull: Bool) -> Bool {
+    switch (value, observed.value(value.kind)) {
+    case (.period(let wanted), .period(let seen)?): return ObservedOutput.nearest(to: Double(wanted)) != seen
+    case (.messages(let wanted), .messages(let seen)?):
+      return wanted.contains { one in
+        let isSeen = seen.contains { $0.formatter == one.formatter && $0.rate <= 20 }
+        return one.rate == 0 ? isSeen : !isSeen && !isLineFull && one.isSentence
+      }
+    default: return false
+    }
+  }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+
+/// What a session knows of the logger of another maker's receiver.
+struct LoggerUse {
+  /// The number of records that the memory held before the batch.
+  var before = 0
+  /// Whether records of the batch have not been read yet.
+  var isUnread = false
+  /// Whether the logger ran when the session first read it: it is the batch of a killed program, if a record says so.
+  var ran = false
+  /// Whether all records of the memory belong to the batch and have been read.
+  var mayErase = false
+  /// When the batch began.
+  var since: Instant?
+}
+
+/// Batches in the logger of another maker's receiver.
+extension ReceiverSession {
+  /// The time for one read (`PowerPolicy.readOutPatienceSeconds`), with some left for the commands around it.
+  private static var readingSeconds: Int { 50 }
+  /// The bits of a record on the line: 16 bytes in hexadecimal digits, with a share of the sentence around them.
+  private static var bitsPerRecord: Int { 440 }
+
+  /// The logger as it was found before it was changed; nil if it was not changed.
+  private var foundLogger: LoggerState? {
+    for case .logger(let state) in memory.foundValues { return state }
+    return nil
+  }
+
+  /// The desired state of the logger while it stores a batch; nil where none is desired.
+  private var loggingState: LoggerState? {
+    guard let desired, let batch = desired.batch, batch.isOn, description?.can(.logger) == true else { return nil }
+    let milliseconds = UInt32(desired.measurementPeriodMilliseconds ?? 1000)
+    var state = LoggerState(isOn: true, interval: UInt16(clamping: max((milliseconds + 999) / 1000, 1)))
+    state.erases = !logger.isUnread && (batch.erasesEarlier || logger.mayErase)
+    state.restarts = foundLogger != nil && logger.isUnread
+    state.required = 1
+    // A person waits for as long as it takes.
+    if settings.intent == .serve {
+      state.required = batch.epochs
+      if let rate { state.readable = Self.readingSeconds * Int(rate) / Self.bitsPerRecord }
+    }
+    return state
+  }
+
+  /// Adds the logger to the values of the desired configuration: it is on before the sentences are off, and off after them.
+  func addLogger(to values: inout [ReceiverValue]) {
+    let found = values.first { $0.kind == .logger }
+    values.removeAll { $0.kind == .logger }
+    if let state = loggingState {
+      values.insert(.logger(state), at: 0)
+      if desired?.isSilent == true {
+        values.removeAll { $0.kind == .messages }
+        values.append(.output(false))
+      }
+    } else if case .logger(var state)? = found {
+      state.erases = logger.mayErase
+      values.append(.logger(state))
+    }
+  }
+
+  /// Takes what the work found of the logger.
+  mutating func takeLogger(_ done: FamilyWork, at now: Instant) {
+    guard let before = done.loggerBefore else { return }
+    if before.isOn, !logger.isUnread { logger.ran = true }
+    guard loggingState != nil, !done.isWithoutLogger, let state = done.logger, state.isOn else {
+      if logger.mayErase, done.logger?.records == 0 { logger = LoggerUse() }
+      return
+    }
+    guard !logger.isUnread else { return }
+    let isErased = logger.mayErase || desired?.batch?.erasesEarlier == true
+    logger = LoggerUse(before: isErased ? 0 : before.records, isUnread: true, since: now)
+    report(.loggerHolds(logger.before))
+  }
+
+  /// Reports the capacity of the batch.
+  mutating func reportLogging(_ done: FamilyWork) {
+    guard let desired, let batch = desired.batch, batch.isOn, description?.can(.logger) == true else { return }
+    guard !done.isWithoutLogger, logger.isUnread, let state = done.logger, state.isOn else {
+      return report(.batching(epochs: 0))
+    }
+    report(.batching(epochs: max(state.free + state.records - logger.before, 0)))
+  }
+
+  /// A reader of the logger's memory.
+  func loggerRetrieval(_ journal: BatchJournal) -> (any Retrieval)? {
+    guard let description, description.can(.logger) else { return nil }
+    var resumed: LoggerState?
+    // With its sentences on, the receiver ends its batch.
+    if desired?.isSilent == true {
+      resumed = loggingState ?? LoggerState(isOn: true, interval: 1)
+      resumed?.erases = false
+      resumed?.restarts = true
+    }
+    return LoggerRetrieval(journal, on: description, resumed: resumed, since: logger.since)
+  }
+
+  /// A whole batch was read: records of this program alone are erased when the logger is restored.
+  mutating func finishReading(_ journal: BatchJournal) {
+    let isOwn = logger.isUnread || logger.ran
+    logger.isUnread = false
+    guard let found = foundLogger, !found.isOn, found.records == 0, journal.lastNumber == 0, isOwn else { return }
+    logger.mayErase = true
+  }
+}
