@@ -223,6 +223,33 @@ struct FamilyTests {
   }
 
   @Test(
+    "A request to sleep that is refused, or gets busy for long, leaves the receiver awake; busy for short, it is repeated"
+  )
+  func refusedSleep() {
+    let mediaTek = Host(family: PMTKDevice())
+    mediaTek.run(60) { Self.isIdentified($0) }
+    mediaTek.line.device.refused["161"] = 2
+    mediaTek.apply(.sleep(nil))
+    mediaTek.run(10)
+    #expect(mediaTek.reported(.asleep(until: nil)) == 0 && mediaTek.reported(.doesNotSleep) == 1)
+    mediaTek.line.device.refused["161"] = 1
+    mediaTek.apply(.sleep(nil))
+    mediaTek.run(10)
+    #expect(mediaTek.reported(.asleep(until: nil)) == 0 && mediaTek.reported(.cannotSleep) == 1)
+
+    let airoha = Host(family: PAIRDevice())
+    airoha.run(60) { Self.isIdentified($0) }
+    airoha.line.device.busy = 100
+    airoha.apply(.sleep(nil))
+    airoha.run(10)
+    #expect(airoha.reported(.asleep(until: nil)) == 0 && airoha.reported(.doesNotSleep) == 1)
+    airoha.line.device.busy = 3
+    airoha.apply(.sleep(nil))
+    airoha.run(10)
+    #expect(airoha.line.device.isAsleep && airoha.reported(.asleep(until: nil)) == 1)
+  }
+
+  @Test(
     "A receiver that a killed program left asleep is woken at the next start",
     arguments: [
       SessionSettings.Line.serial, .bound,

@@ -154,6 +154,23 @@ struct SimulatedFamilyTests {
     #expect(seen.allSatisfy { $0 > 0 }, "\(model): \(seen)")
   }
 
+  @Test(
+    "A rate that is lost without a banner is written again, and said once", arguments: [ReceiverModel.mt3339, .ag3352])
+  func lostRate(_ model: ReceiverModel) throws {
+    let scene = Self.scene(model, .serve)
+    #expect(scene.run(60) { $0.isSteady })
+    var desired = DesiredConfiguration.nothing
+    desired.measurementPeriodMilliseconds = 500
+    scene.set(desired)
+    scene.run(60) { $0.line.receiver.epochMilliseconds == 500 && $0.isSteady }
+    let sentence = try #require(Command.sentence(model == .mt3339 ? "PMTK220,1000" : "PAIR050,1000", for: nil))
+    scene.line.send(sentence.bytes, at: scene.now)
+    #expect(scene.run(10) { $0.line.receiver.epochMilliseconds == 1000 })
+    #expect(scene.run(60) { $0.line.receiver.epochMilliseconds == 500 })
+    scene.run(120)
+    #expect(scene.reported(.wasReset) == 1 && scene.line.receiver.epochMilliseconds == 500)
+  }
+
   @Test("The next program restores what a killed one has changed", arguments: configured)
   func killed(_ model: ReceiverModel) {
     let scene = Self.scene(model, .serve)

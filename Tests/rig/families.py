@@ -69,9 +69,8 @@ KINDS = {
     "mosaic": Kind("Septentrio", None, None, 115200, {"restart"}, restarts=False),
 }
 MAIN = ("mt3339", "mt3333", "ag3352", "at6558")
-# What runs if no check is named: less than a minute. All receivers, and the deviations, run by name.
+# What runs if no check is named: less than a minute. All receivers, the deviations, batches and deferrals run by name.
 DEFAULT = ("commands mt3339", "commands ag3352", "commands at6558", "commands lg290p", "commands um980", "power mt3339", "power ag3352",
-           "batch mt3339", "batch ag3352", "deferral mt3339", "deferral ag3352", "killed_deferral mt3339", "killed_deferral ag3352",
            "killed mt3339", "killed ag3352", "significant ag3352", "ends mt3339", "ends at6558", "refused_sleep at6558")
 SLEEPERS = ("mt3339", "mt3333", "ag3352")
 

@@ -50,20 +50,13 @@ public enum ReceiverFamily: String, Sendable, CaseIterable {
     }
   }
 
-  /// The polls of a silent receiver at a rate that is a family's default or usual: a UM980 and a mosaic send nothing before they get
-  /// a command, and a person may have switched the output of the others off.
+  /// The polls of a silent receiver at a rate that is a family's default: a UM980 and a mosaic send nothing before they get a
+  /// command, and a person may have switched the output of the others off.
   static func silentPolls(at rate: UInt32) -> [[UInt8]] {
     switch rate {
-    case 9600:
-      [
-        MediaTek().probes[0].bytes, CASIC().probes[0].bytes, Airoha().probes[1].bytes, Teseo().probes[0].bytes,
-        SkyTraq().probes[0].bytes,
-      ]
+    case 9600: [MediaTek().probes[0].bytes]
     case 115_200:
-      [
-        Unicore().probes[0].bytes, Septentrio().probes[0].bytes, Airoha().probes[1].bytes, MediaTek().probes[0].bytes,
-        CASIC().probes[0].bytes, Allystar().probes[0].bytes, SkyTraq().probes[0].bytes, Teseo().probes[0].bytes,
-      ]
+      [Unicore().probes[0].bytes, Septentrio().probes[0].bytes, Airoha().probes[1].bytes, MediaTek().probes[0].bytes]
     case 460_800: [Unicore().probes[0].bytes, Septentrio().probes[0].bytes, Quectel().probes[0].bytes]
     case 115_201...: [Unicore().probes[0].bytes, Septentrio().probes[0].bytes]
     default: []

@@ -135,15 +135,13 @@ extension ReceiverSession {
   /// Watches from now on whether the receiver keeps what it was configured with.
   private mutating func startFamilyWatch(at now: Instant, isFalseAlarm: Bool) {
     falseAlarms = isFalseAlarm ? falseAlarms + 1 : 0
-    // Values as they were found are not this program's.
-    let isChanged =
-      desired.map {
-        $0.measurementPeriodMilliseconds != nil || $0.sentences != nil
-      } ?? false
-    guard isChanged, desired?.isSilent != true, settings.intent == .serve, falseAlarms < FamilyWatch.mostFalseAlarms
-    else { return familyWatch = nil }
-    let values = desiredValues.compactMap { if case .set(let value) = $0 { value } else { nil } }
-    // A value that the receiver refused is not there.
+    // Values as they were found are not this program's: others change with them.
+    var values: [ReceiverValue] = []
+    if let period = desired?.measurementPeriodMilliseconds { values.append(.period(period)) }
+    if let sentences = desired?.sentences { values.append(.messages(sentences)) }
+    guard desired?.isSilent != true, settings.intent == .serve, falseAlarms < FamilyWatch.mostFalseAlarms else {
+      return familyWatch = nil
+    }
     familyWatch = FamilyWatch(values, from: now)
   }
 
