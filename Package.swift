@@ -2,8 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
+// A package that uses the decoders alone names no traits, and then resolves no other package (docs/reference/libraries.md).
+let forPrograms = TargetDependencyCondition.when(traits: ["Programs"])
 /// `Errno` and `FilePath`.
-let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
+let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system", condition: forPrograms)
+/// The command lines.
+let argumentParser = Target.Dependency.product(
+  name: "ArgumentParser", package: "swift-argument-parser", condition: forPrograms)
 
 // Every module is compiled with strict memory safety: each unsafe expression is marked, and is in a small file with its
 // reason. `Lifetimes` allows a function to return a view of bytes that it has borrowed.
@@ -36,6 +41,10 @@ let package = Package(
     .executable(name: "sextant-track", targets: ["sextant-track"]),
     .executable(name: "sextantd", targets: ["sextantd"]),
     .executable(name: "sextant-uplink", targets: ["sextant-uplink"]),
+  ],
+  traits: [
+    .trait(name: "Programs", description: "The command line, the service and Core Location."),
+    .default(enabledTraits: ["Programs"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -240,7 +249,7 @@ let package = Package(
         "CoreLocation", "EventLoop", "GPSDJSON", "Hotplug", "ReceiverRuntime", "ReceiverStream", "SerialPort",
         "WireBytes",
         systemPackage,
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        argumentParser,
       ],
       path: "Sources/sextant-track", swiftSettings: settings),
     .executableTarget(
@@ -250,7 +259,7 @@ let package = Package(
         "Receiver", "ConfigurationEditing", "Corrections", "ReceiverRuntime", "ReceiverSimulator",
         "Recording", "MonotonicTime", "NetworkSources", "FileSystem", systemPackage, "LocationService", "Positioning",
         "ServiceProtocol", "Varlink", "TrackFormats", "RecordingReport", "LivePage", "PowerControl", "ReceiverPower",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        argumentParser,
       ],
       swiftSettings: settings),
 
@@ -434,7 +443,7 @@ let package = Package(
       dependencies: [
         "sextant", "GPSDJSON", "Hotplug", "Receiver", "ReceiverRuntime", "ReceiverSimulator", "ReceiverStream",
         "Recording", "SerialPort", "MonotonicTime", "TestSupport", "UBX", "FileSystem", "EventLoop", "Corrections",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        argumentParser,
       ],
       swiftSettings: settings),
     .testTarget(

@@ -28,6 +28,20 @@ awk -v folder="$work" '/^```swift$/ { file = folder "/" ++count ".swift"; next }
 [ -e "$work/4.swift" ] || { echo "run.sh: libraries.md has fewer than four programs" >&2; exit 1; }
 for program in "$work"/*.swift; do swiftc -typecheck -warnings-as-errors "${modules[@]}" "$program"; done
 
+# A package that names no traits resolves no other package.
+mkdir -p "$work/alone/Sources"
+cat > "$work/alone/Package.swift" <<PACKAGE
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "alone", dependencies: [.package(name: "sextant", path: "$(cd "$here/../.." && pwd)", traits: [])],
+  targets: [.executableTarget(name: "alone", dependencies: [.product(name: "ReceiverStream", package: "sextant")], path: "Sources")])
+PACKAGE
+echo 'import ReceiverStream' > "$work/alone/Sources/main.swift"
+swift package --package-path "$work/alone" resolve
+[ ! -e "$work/alone/Package.resolved" ] || { echo "run.sh: the decoders alone resolve other packages:" >&2; cat "$work/alone/Package.resolved" >&2; exit 1; }
+
 export GNSS_DEVICE=sim:walk SEXTANT_APP_STATE=foreground SEXTANT_AUTHORIZATION=always
 
 declare -A wanted=(
