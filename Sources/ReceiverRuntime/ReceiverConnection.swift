@@ -23,6 +23,9 @@ package final class ReceiverConnection {
   /// The number of received bytes.
   package private(set) var bytes: UInt64 = 0
 
+  /// Gets the bytes of the session before they are written.
+  package var onSend: (([UInt8]) -> Void)?
+
   private var link: ReceiverLink?
   private(set) var reopening = Reopening()
   private(set) var hasEnded = false
@@ -510,6 +513,7 @@ package final class ReceiverConnection {
       switch action {
       case .send(let bytes):
         storeRecovery()
+        onSend?(bytes)
         link!.queue(bytes)
       case .setRate(let rate):
         guard write(&poller, at: now, body) else { return }

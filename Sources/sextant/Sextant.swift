@@ -22,7 +22,9 @@ struct Sextant: ParsableCommand {
       CommandGroup(name: "Recording", subcommands: [Record.self, Decode.self, Report.self]),
       CommandGroup(
         name: "Receiver",
-        subcommands: [Configure.self, Power.self, Batch.self, Poll.self, Send.self, ResetReceiver.self, Bridge.self]),
+        subcommands: [
+          Configure.self, Power.self, Batch.self, Poll.self, Send.self, ResetReceiver.self, Check.self, Bridge.self,
+        ]),
       CommandGroup(name: "Service", subcommands: [Serve.self, Status.self, Authorize.self, Time.self, Uplink.self]),
       CommandGroup(name: "Simulation", subcommands: [Simulate.self]),
     ])

@@ -32,7 +32,9 @@ struct Dialogue {
     }
     let text = try Corpus.bytes("dialogues/\(name).jsonl")
     self.name = name
-    lines = try text.split(separator: UInt8(ascii: "\n")).map { line in
+    // `sextant check` writes what it measured behind the dialogue.
+    let isMeasured = "{\"check\":".utf8
+    lines = try text.split(separator: UInt8(ascii: "\n")).filter { !$0.starts(with: isMeasured) }.map { line in
       let record = try JSONDecoder().decode(Record.self, from: Data(line))
       return Line(
         seconds: record.t, isSent: record.dir == "out", bytes: Self.bytes(record.hex), rate: record.rate,

@@ -19,16 +19,10 @@ public struct FamilyAnswer: Sendable, Equatable {
     case mediaTek(String)
     /// `$PAIR001,<command>,<0 done, 1 in progress, 2 failed, 3 unsupported, 4 parameter, 5 busy>`.
     case airoha(String)
-    /// `$<name>,OK` or `$<name>,ERROR,<n>`.
-    case quectel(String)
+    /// A text with the first beginning for done, with the second for a refusal; the first has precedence.
+    case texts(done: String, refused: String)
     /// `$command,<text>,response: OK`.
     case nebulas(String)
-    /// `$OK` or `$FAIL,<n>`.
-    case firebird
-    /// `$<name>OK` or `$<name>ERROR`.
-    case teseo(String)
-    /// `$R: <command>`, or `$R? <command>` for an error.
-    case septentrio(String)
     /// 05 01 and 05 00 with class and id.
     case binary(FrameLayout, UInt16)
     /// 83 and 84 with the id.
@@ -121,21 +115,12 @@ extension FamilyAnswer.Acknowledgement {
       case 5?: return .again
       default: return nil
       }
-    case .quectel(let name):
-      if text.hasPrefix("\(name),OK") { return .over(.acknowledged) }
-      return text.hasPrefix("\(name),ERROR") ? .over(.refused(.failed)) : nil
+    case .texts(let done, let refused):
+      if text.hasPrefix(done) { return .over(.acknowledged) }
+      return text.hasPrefix(refused) ? .over(.refused(.failed)) : nil
     case .nebulas(let command):
       guard text.hasPrefix("command,\(command),response:") else { return nil }
       return text.hasSuffix("OK") ? .over(.acknowledged) : .over(.refused(.failed))
-    case .firebird:
-      if text == "OK" { return .over(.acknowledged) }
-      return text.hasPrefix("FAIL") ? .over(.refused(.failed)) : nil
-    case .teseo(let name):
-      if text.hasPrefix("\(name)OK") { return .over(.acknowledged) }
-      return text.hasPrefix("\(name)ERROR") ? .over(.refused(.failed)) : nil
-    case .septentrio(let command):
-      if text.hasPrefix("R: \(command)") { return .over(.acknowledged) }
-      return text.hasPrefix("R? \(command)") ? .over(.refused(.failed)) : nil
     case .binary, .skyTraq: return nil
     }
   }

@@ -51,6 +51,11 @@ protocol FamilyLanguage: Sendable {
   var wakingBytes: [UInt8] { get }
   /// The command whose reply shows an awake receiver.
   var wakeUp: Command { get }
+  /// The beginnings of its lines that have no position and no serial number of one device, as on the wire, requests too: a
+  /// published dialogue has them. Sentences of loggers and of injected positions are not among them.
+  var publishableTexts: [String] { get }
+  /// The binary frames of that kind.
+  var publishableFrames: Set<UInt16> { get }
   /// The acknowledgement of a sentence that a person sends; nil if nothing is known of it.
   func acknowledgement(ofSentence body: String) -> FamilyAnswer?
 
@@ -83,6 +88,8 @@ extension FamilyLanguage {
   var wakingBytes: [UInt8] { [13, 10] }
   var poll: Command { probes[0] }
   var wakeUp: Command { probes[0] }
+  var publishableTexts: [String] { [] }
+  var publishableFrames: Set<UInt16> { [] }
   func acknowledgement(ofSentence body: String) -> FamilyAnswer? { nil }
   var logger: LoggerCommands? { nil }
   func loggerDump(from lines: [[UInt8]]) -> LoggerDump { LoggerDump() }

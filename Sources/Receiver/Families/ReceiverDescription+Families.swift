@@ -16,6 +16,14 @@ extension ReceiverDescription {
   /// Whether a value is in force after a save and a restart only.
   public func takesRestart(_ kind: ReceiverValue.Kind) -> Bool { family?.language?.takesRestart(kind) ?? false }
 
+  /// Whether a session can set the value and restore it exactly.
+  public func takesForATime(_ value: ReceiverValue) -> Bool {
+    takes(value) && family?.language?.canTakeBack(value.kind) == true
+  }
+
+  /// Whether the receiver reports the value.
+  public func reports(_ kind: ReceiverValue.Kind) -> Bool { family?.language?.polls(of: kind).isEmpty == false }
+
   /// Whether it is a receiver of another maker that no command puts to sleep.
   public var cannotSleep: Bool { family != nil && !can(.standby) && !can(.timedSleep) }
 

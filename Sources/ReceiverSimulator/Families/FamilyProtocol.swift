@@ -53,6 +53,12 @@ public enum Quirk: String, CaseIterable, Sendable {
   case oldRateAcknowledgement = "old-rate-ack"
   /// Time, position and orbits are lost in standby: a cold start follows.
   case coldStandby = "cold-standby"
+  /// A wake-up takes four seconds longer.
+  case slowWake = "slow-wake"
+  /// Another time between fixes is acknowledged, and the receiver keeps the present one.
+  case keptRate = "rate-kept"
+  /// Another baud rate is acknowledged, and the receiver keeps the present one.
+  case keptBaud = "baud-kept"
   /// Settings that are not in flash are lost in standby.
   case forgetfulStandby = "standby-loses-settings"
   /// CASIC's frames are not acknowledged.

@@ -245,8 +245,11 @@ extension VirtualReceiver {
 
   /// Applies settings that all models share.
   mutating func applyFamily() {
-    guard let family else { return }
     let before = settings
+    if family?.quirks.contains(.keptRate) == true {
+      family?.current.periodMilliseconds = before.measurementMilliseconds
+    }
+    guard let family else { return }
     settings = family.shared(settings)
     if before.measurementMilliseconds != settings.measurementMilliseconds { scheduleEpoch() }
     if before.systems != settings.systems { visibleAt = nil }
@@ -259,9 +262,11 @@ extension VirtualReceiver {
     let isLost = bytes.isEmpty || family?.losesAcknowledgement() == true
     let isEarly = family?.quirks.contains(.oldRateAcknowledgement) == true
     if !isLost, isEarly, let bytes = family?.altered(bytes) { reply(bytes) }
-    family?.current.baudRate = rate
-    settings.baudRate = rate
-    changeRate(to: rate)
+    if family?.quirks.contains(.keptBaud) != true {
+      family?.current.baudRate = rate
+      settings.baudRate = rate
+      changeRate(to: rate)
+    }
     if !isLost, !isEarly { respond(bytes, after: milliseconds) }
   }
 

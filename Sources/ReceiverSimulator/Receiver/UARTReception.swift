@@ -100,7 +100,7 @@ extension VirtualReceiver {
       guard canWakeByUART, !disturbances.ignoresWake(at: now) else { return }
       // The edge wakes the receiver. This byte and all others until the oscillator runs are lost.
       wake()
-      return startsAt = max(now, start + Milliseconds(traits.wakeMilliseconds))
+      return startsAt = max(now, start + wakeTime)
     }
     guard powerState.isAwake, reception.silentUntil == nil, !disturbances.isFrozen(at: now),
       traits.configuration != .none || family != nil

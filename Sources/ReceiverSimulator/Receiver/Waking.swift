@@ -108,7 +108,12 @@ extension VirtualReceiver {
 
   /// Wakes up at the end of the time, or at an edge.
   mutating func wake() {
-    start(powerState == .standby ? .standby : .inactive, after: Milliseconds(traits.wakeMilliseconds))
+    start(powerState == .standby ? .standby : .inactive, after: wakeTime)
+  }
+
+  /// The time from an edge until it reads.
+  var wakeTime: Milliseconds {
+    Milliseconds(traits.wakeMilliseconds + (family?.quirks.contains(.slowWake) == true ? 4000 : 0))
   }
 
   /// A reset by the host or by the watchdog.

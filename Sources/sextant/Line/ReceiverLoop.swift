@@ -161,9 +161,13 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
         case .signal(.resume): client.resume()
         case .signal(let signal):
           // A second signal ends the loop without an orderly end.
-          if isInterrupted || isEnding { return close(at: now) }
+          if isInterrupted { return close(at: now) }
+          if client.interrupt(connection, &poller, at: now) {
+            isInterrupted = true
+            break
+          }
+          if isEnding { return close(at: now) }
           isInterrupted = true
-          if client.interrupt(connection, &poller, at: now) { break }
           // Who ends programs by SIGTERM, such as a shutdown, kills those that take long.
           finish(at: now, isUrgent: signal == .terminate)
         // The simulator has read its line already.

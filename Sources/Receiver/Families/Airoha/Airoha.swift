@@ -252,6 +252,14 @@ struct Airoha: FamilyLanguage {
   var wakingBytes: [UInt8] { Command(sentence: "PAIR002").bytes }
   var wakeUp: Command { Command(sentence: "PAIR002", FamilyAnswer(nil, .airoha("002")), attempts: 2) }
 
+  var publishableTexts: [String] {
+    let numbers = [
+      "001", "002", "003", "004", "005", "006", "007", "010", "012", "020", "021", "050", "051", "062", "063", "066",
+      "067", "382", "513", "650", "864", "865",
+    ]
+    return numbers.map { "$PAIR\($0)" }
+  }
+
   func acknowledgement(ofSentence body: String) -> FamilyAnswer? {
     guard body.hasPrefix("PAIR") else { return body.hasPrefix("PQTM") ? FamilyAnswer(.text(body.prefixToComma)) : nil }
     let number = String(body.dropFirst(4).prefix { $0.isNumber })

@@ -109,4 +109,7 @@ struct Allystar: FamilyLanguage {
   private static func command(_ identity: UInt16, _ payload: [UInt8]) -> Command {
     Command(.allystar, identity, payload, FamilyAnswer(nil, .binary(.allystar, identity)))
   }
+
+  /// NAK, ACK, CFG-PRT, MSG, CFG, NAVSAT, SIMPLERST; MON-VER.
+  var publishableFrames: Set<UInt16> { [0x0500, 0x0501, 0x0600, 0x0601, 0x0609, 0x060C, 0x0640, 0x0A04] }
 }

@@ -104,6 +104,10 @@ struct CASIC: FamilyLanguage {
     }
   }
 
+  var publishableTexts: [String] { ["00", "01", "02", "03", "04", "06", "10"].map { "$PCAS\($0)" } }
+  /// NAK, ACK, CFG-PRT, MSG, RST, RATE, CFG; MON-VER. CFG-TMODE (06 06) has a position.
+  var publishableFrames: Set<UInt16> { [0x0500, 0x0501, 0x0600, 0x0601, 0x0602, 0x0604, 0x0605, 0x0A04] }
+
   func acknowledgement(ofSentence body: String) -> FamilyAnswer? {
     guard body.hasPrefix("PCAS06,"), let number = body.dropFirst(7).first else { return nil }
     return Self.texts[number].map { FamilyAnswer(.textWith(",\($0)=")) }

@@ -194,6 +194,15 @@ struct MediaTek: FamilyLanguage {
     Command(sentence: "PMTK161,0", FamilyAnswer(nil, .mediaTek("161")), attempts: 1)
   }
 
+  var publishableTexts: [String] {
+    let numbers = [
+      "001", "010", "011", "101", "102", "103", "104", "161", "220", "225", "251", "300", "301", "313", "314", "353",
+      "400",
+      "401", "413", "414", "500", "501", "513", "514", "605", "705",
+    ]
+    return numbers.map { "$PMTK\($0)" }
+  }
+
   func acknowledgement(ofSentence body: String) -> FamilyAnswer? {
     guard body.hasPrefix("PMTK") else { return body.hasPrefix("PQ") ? FamilyAnswer(.text(body.prefixToComma)) : nil }
     let number = String(body.dropFirst(4).prefix { $0.isNumber })

@@ -103,6 +103,14 @@ struct Quectel: FamilyLanguage {
     return [isAnswered ? Self.command(name, "") : Command(sentence: name).pausing(Milliseconds(1000))]
   }
 
+  /// PQTMUNIQID has the chip's number, PQTMCFGSVIN and PQTMCFGRCVRMODE can be of a base.
+  var publishableTexts: [String] {
+    let names = [
+      "VERNO", "SAVEPAR", "RESTOREPAR", "SRR", "HOT", "WARM", "COLD", "CFGMSGRATE", "CFGFIXRATE", "CFGCNST", "CFGUART",
+    ]
+    return names.map { "$PQTM\($0)" }
+  }
+
   func acknowledgement(ofSentence body: String) -> FamilyAnswer? {
     guard body.hasPrefix("PQTM") else { return nil }
     let name = String(body.prefix { $0 != "," })
@@ -118,4 +126,9 @@ struct Quectel: FamilyLanguage {
   private static func command(_ name: String, _ fields: String) -> Command {
     Command(sentence: "\(name)\(fields)", FamilyAnswer(nil, .quectel(name)))
   }
+}
+
+extension FamilyAnswer.Acknowledgement {
+  /// `$<name>,OK` or `$<name>,ERROR,<n>`.
+  fileprivate static func quectel(_ name: String) -> Self { .texts(done: "\(name),OK", refused: "\(name),ERROR") }
 }

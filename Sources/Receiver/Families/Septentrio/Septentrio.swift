@@ -28,6 +28,12 @@ struct Septentrio: FamilyLanguage {
       case .factoryReset: ""
       }
     guard !text.isEmpty else { return nil }
-    return [Command(line: text, FamilyAnswer(nil, .septentrio(text)))]
+    return [Command(line: text, FamilyAnswer(nil, .texts(done: "R: \(text)", refused: "R? \(text)")))]
+  }
+
+  /// The first lines of replies; those behind them are left out.
+  var publishableTexts: [String] {
+    let commands = ["getReceiverCapabilities", "exeCopyConfigFile", "exeResetReceiver"]
+    return commands + commands.flatMap { ["$R: \($0)", "$R? \($0)"] }
   }
 }

@@ -65,4 +65,7 @@ struct SkyTraq: FamilyLanguage {
   private static func command(_ id: UInt8, _ payload: [UInt8]) -> Command {
     Command(.skyTraq, UInt16(id), payload, FamilyAnswer(nil, .skyTraq(id)))
   }
+
+  /// Version, ACK, NAK, rate of the port, sentences, rate of fixes. A restart (01) has a position.
+  var publishableFrames: Set<UInt16> { [0x02, 0x80, 0x83, 0x84, 0x05, 0x08, 0x0E] }
 }

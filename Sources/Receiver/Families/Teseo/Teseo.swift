@@ -148,10 +148,28 @@ struct Teseo: FamilyLanguage {
       sentence: "PSTMFORCESTANDBY,\(seconds)", FamilyAnswer(nil, .teseo("PSTMFORCESTANDBY")), attempts: 1)
   }
 
+  /// Parameters beyond messages, systems and the rate can have positions.
+  var publishableTexts: [String] {
+    let names = [
+      "GETSWVER", "VER", "SAVEPAR", "RESTOREPAR", "SRR", "HOT", "WARM", "COLD", "FORCESTANDBY", "CFGMSGL",
+      "SETCONSTMASK",
+    ]
+    let parameters = ["200", "201", "227", "228", "303"].flatMap { one in
+      ["GETPAR,1\(one)", "SETPAR,1\(one)", "SETPAR,3\(one)"]
+    }
+    return (names.flatMap { [$0, "\($0)OK", "\($0)ERROR"] } + parameters + ["SETPAROK", "SETPARERROR", "GETPARERROR"])
+      .map { "$PSTM\($0)" }
+  }
+
   func acknowledgement(ofSentence body: String) -> FamilyAnswer? {
     let name = String(body.prefix { $0 != "," })
     if name == "PSTMGETSWVER" { return FamilyAnswer(.text("PSTMVER,"), .teseo(name)) }
     if name == "PSTMGETPAR" { return FamilyAnswer(.text("PSTMSETPAR,"), .teseo(name)) }
     return name.hasPrefix("PSTM") && name != "PSTMSRR" ? FamilyAnswer(nil, .teseo(name)) : nil
   }
+}
+
+extension FamilyAnswer.Acknowledgement {
+  /// `$<name>OK` or `$<name>ERROR`.
+  fileprivate static func teseo(_ name: String) -> Self { .texts(done: "\(name)OK", refused: "\(name)ERROR") }
 }

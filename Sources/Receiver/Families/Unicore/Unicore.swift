@@ -106,5 +106,18 @@ struct Unicore: FamilyLanguage {
     }
   }
 
+  /// The replies to VERSION and PDTINFO have serial numbers, that to MODE has the position of a base.
+  var publishableTexts: [String] {
+    let sentences = Self.logs.flatMap { ["UNLOG GN\($0)", "GN\($0) "] }
+    let systems = Self.systems.flatMap { ["MASK \($0.1)", "UNMASK \($0.1)"] }
+    let lines = ["VERSIONB", "VERSIONA", "CONFIG COM3 ", "RESET", "SAVECONFIG"] + sentences + systems
+    return lines + lines.map { "$command,\($0)" } + ["$OK", "$FAIL", "$CFGMSG", "$CFGSAVE", "$RESET", "$PDTINFO*"]
+  }
+
   func acknowledgement(ofSentence body: String) -> FamilyAnswer? { FamilyAnswer(nil, .firebird) }
+}
+
+extension FamilyAnswer.Acknowledgement {
+  /// `$OK` or `$FAIL,<n>`.
+  static var firebird: Self { .texts(done: "OK", refused: "FAIL") }
 }
