@@ -146,7 +146,8 @@ struct RecordTests {
     let folder = try TemporaryFolder()
     let file = try RecordingFile(path: folder.path + "/a", isRaw: false, rotates: false, keep: nil)
     var client = RecordClient(
-      .device("/dev/ttyACM0"), baud: nil, plan: RecordingPlan(rotation: nil), isRaw: false, into: file)
+      .device("/dev/ttyACM0"), baud: nil, plan: RecordingPlan(rotation: nil), isRaw: false, wantsMeasurements: false,
+      into: file)
     client.receive(bytes: [1, 2, 3].raw, at: time(0))
     try client.close()
     #expect(client.summary("a") == "a: 3 bytes, 0 frames and 0 fixes in 0 s")
@@ -160,7 +161,8 @@ struct RecordTests {
     let folder = try TemporaryFolder()
     let file = try RecordingFile(path: folder.path + "/a", isRaw: false, rotates: true, keep: nil)
     var client = RecordClient(
-      .device("/dev/ttyACM0"), baud: nil, plan: RecordingPlan(rotation: .bytes(1)), isRaw: false, into: file)
+      .device("/dev/ttyACM0"), baud: nil, plan: RecordingPlan(rotation: .bytes(1)), isRaw: false,
+      wantsMeasurements: false, into: file)
     for milliseconds in [0, 100] as [UInt64] { client.receive(bytes: [1].raw, at: time(milliseconds)) }
     var fix = Fix()
     fix.kind = .threeD
