@@ -19,7 +19,8 @@ struct RecordTests {
   ) throws {
     let file = try RecordingFile(path: path, isRaw: isRaw, rotates: rotation != nil, keep: keep)
     var client = RecordClient(
-      .device("/dev/ttyACM0"), baud: 9600, plan: RecordingPlan(rotation: rotation), isRaw: isRaw, into: file)
+      .device("/dev/ttyACM0"), baud: 9600, plan: RecordingPlan(rotation: rotation), isRaw: isRaw,
+      wantsMeasurements: false, into: file)
     for (index, piece) in pieces.enumerated() { client.receive(bytes: piece.raw, at: time(100 * UInt64(index))) }
     try client.close()
   }
