@@ -100,6 +100,17 @@ class Gate:
                 one.shutdown(socket.SHUT_RDWR)
 
 
+def end_subscriber(subscriber):
+    """Ends mosquitto_sub, which has what the broker sent before. Its handler of the signal takes a lock that the interrupted code
+    may hold: then it never ends by itself."""
+    subscriber.terminate()
+    try:
+        subscriber.wait(10)
+    except subprocess.TimeoutExpired:
+        subscriber.kill()
+        subscriber.wait()
+
+
 class Broker:
     """mosquitto with a subscriber that notes every message. A restart loses all that the broker knows."""
 
@@ -146,9 +157,7 @@ class Broker:
             self.broker.kill()
             self.broker.wait()
         if self.subscriber:
-            # It has what the broker sent before.
-            self.subscriber.terminate()
-            self.subscriber.wait()
+            end_subscriber(self.subscriber)
 
     def publish(self, topic, text):
         subprocess.run(["mosquitto_pub", "-h", "localhost", "-p", str(self.own), "-t", topic, "-q", "1", "-m", text, *self.options],
@@ -460,8 +469,7 @@ def certificates(folder):
                 broker.broker.kill()
                 broker.broker.wait()
                 if broker.subscriber:
-                    broker.subscriber.terminate()
-                    broker.subscriber.wait()
+                    end_subscriber(broker.subscriber)
                 made.make(2)
                 broker.start()
                 count = len(broker.locations())

@@ -19,7 +19,7 @@ import time
 
 import harness
 from harness import expect, expect_equal, run_checks, wait_until
-from uplink import Broker, Certificates, Uplink, free_port, service
+from uplink import Broker, Certificates, Uplink, end_subscriber, free_port, service
 
 
 def switches(process):
@@ -184,8 +184,7 @@ def load(folder, boards, options):
                         identifiers = {one["_id"] for one in map(json.loads, filter(str.strip, file)) if one["_type"] == "location"}
                     return len(identifiers) == figures["fixes"]
                 wait_until(arrived, lambda: "the subscriber has not every fix")
-                subscriber.terminate()
-                subscriber.wait()
+                end_subscriber(subscriber)
         finally:
             broker.kill()
             broker.wait()
