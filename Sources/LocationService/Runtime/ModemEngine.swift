@@ -74,7 +74,7 @@ final class ModemEngine {
     if let record = Self.record(recordPath), record.identity == modem.identity { found = record.found }
   }
 
-  /// Restores the engine that a killed program has left switched; nil if there is no such modem, or if another program
+  /// Restores the engine that a killed program switched; nil if there is no such modem, or if another program
   /// uses its receiver.
   init?(leftIn stateFolder: String?) {
     let path = Self.recordPath(stateFolder)

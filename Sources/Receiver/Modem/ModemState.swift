@@ -13,7 +13,7 @@ public struct ModemState: Sendable, Equatable {
     self.outputPort = outputPort.flatMap { Self.isName($0) ? $0 : nil }
   }
 
-  /// Whether a text is the name of an output port: up to 16 letters and digits, which may be sent inside quotation marks.
+  /// Whether a text is the name of an output port: up to 16 letters and digits, which can be sent in quotation marks.
   static func isName(_ text: String) -> Bool {
     (1...16).contains(text.utf8.count)
       && text.utf8.allSatisfy { byte in

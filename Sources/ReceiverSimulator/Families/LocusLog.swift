@@ -27,7 +27,7 @@ struct LocusLog: Sendable {
 
   mutating func start() { (isLogging, last) = (true, nil) }
   mutating func stop() { isLogging = false }
-  /// The receiver starts anew: the interval is that of the firmware.
+  /// The receiver restarts, and its interval becomes the default of the firmware.
   mutating func restart() { (isLogging, interval) = (false, Self.usualInterval) }
   mutating func set(interval: Int) { self.interval = interval }
   mutating func erase() { records = [] }

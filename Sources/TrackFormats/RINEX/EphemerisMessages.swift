@@ -54,7 +54,7 @@ extension BroadcastEphemeris {
     let range = system == .gps ? 1...32 : 1...10
     // The second of a week is below 604800, the eccentricity below 1.
     guard range.contains(number), let reference, clockSecond < 604_800, orbit.isPlausible else { return nil }
-    // The week is that of the transmission; the reference times are at most half a week from it.
+    // The message has the week of its transmission; reference times are at most half a week away.
     let start = reference.nearest(Int64(week) * GPSTicks.week, of: 1024 * GPSTicks.week)
     let fullWeek = start.count / GPSTicks.week
     let fit =

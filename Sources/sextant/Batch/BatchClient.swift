@@ -283,7 +283,7 @@ struct BatchClient: ReceiverClient, ~Copyable {
     return line.text
   }
 
-  /// The records of a batch in a logger that were not printed yet; those of before do not count.
+  /// The records of a batch in a logger that were not printed yet; records from before the batch do not count.
   private func text(of state: LoggerState) -> String {
     let journal = store.journal
     let waiting = journal.lastNumber.map { max(state.records - Int($0) - journal.delivered, 0) } ?? 0

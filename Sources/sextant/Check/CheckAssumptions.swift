@@ -11,7 +11,7 @@ struct CheckAssumptions {
   enum Tolerance {
     static let start = 2.0
     static let period = 0.2
-    /// A request that is lost on a full line is sent again; it is no rule.
+    /// The largest share of requests that are sent again, because a full line lost them.
     static let repeatedShare = 0.5
   }
 

@@ -262,7 +262,7 @@ struct CheckClient: ReceiverClient, ~Copyable {
     connection.wakeUp(&poller, at: now)
   }
 
-  mutating func isSlowToEnd(_ text: String) {}
+  mutating func reportSlowEnd(_ text: String) {}
 
   mutating func finishRound(
     _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
@@ -641,7 +641,7 @@ struct CheckClient: ReceiverClient, ~Copyable {
 
   private func fixTimeout(_ start: CheckReport.Start) -> Milliseconds {
     guard let assumed = state.assumed else { return Self.stageTimeout }
-    // Also a start that is none of the kind is measured.
+    // A start of another kind is measured, too.
     return Milliseconds(seconds: 3 * (start == .hot ? 5 + assumed.hotStartSeconds : assumed.warmStartSeconds))
   }
 

@@ -59,9 +59,9 @@ final class PublishedDialogue {
   /// The line has another rate from now on, in baud.
   func setRate(_ rate: UInt32, at now: Instant) {
     self.rate = rate
-    // What was cut is no frame at the new rate.
+    // A frame that the change of the rate cuts cannot be completed at the new rate.
     defer { add("in", filter.finish(), at: now) }
-    // In the recorded dialogues the rate is that of the last request.
+    // The recorded dialogues have the rate of the last request.
     guard lines.last?["dir"]?.string == "out", lines.last?["rate"] == nil, case .object(var members)? = lines.last
     else { return lines.append(line("out", [], at: now, rate: rate)) }
     members.append(JSON.Member("rate", .integer(Int64(rate))))

@@ -36,7 +36,7 @@ protocol ReceiverClient: ~Copyable {
   /// The process was continued after a stop.
   mutating func resume()
   /// The end takes longer than a second.
-  mutating func isSlowToEnd(_ text: String)
+  mutating func reportSlowEnd(_ text: String)
   /// A signal requests the end. Returns whether the client first brings its work to an end by itself.
   mutating func interrupt(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) -> Bool
 }
@@ -51,7 +51,7 @@ extension ReceiverClient where Self: ~Copyable {
   mutating func resize() {}
   mutating func stop() {}
   mutating func resume() {}
-  mutating func isSlowToEnd(_ text: String) { printNotice(text) }
+  mutating func reportSlowEnd(_ text: String) { printNotice(text) }
   mutating func interrupt(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) -> Bool { false }
 }
 
@@ -190,7 +190,7 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
         if connection.isEnded { return close(at: now) }
         if let endNotice, now >= endNotice {
           self.endNotice = nil
-          client.isSlowToEnd(
+          client.reportSlowEnd(
             connection.needsRestoring
               ? "ending: the receiver gets its former settings back (^C ends at once)"
               : "ending: waiting for the receiver's last replies (^C ends at once)")

@@ -125,7 +125,7 @@ struct WatchClient: ReceiverClient, ~Copyable {
 
   mutating func resume() { view.resume() }
 
-  mutating func isSlowToEnd(_ text: String) {
+  mutating func reportSlowEnd(_ text: String) {
     view.endScreen()
     printNotice(text)
   }
