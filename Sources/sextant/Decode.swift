@@ -120,16 +120,17 @@ struct Decode: ParsableCommand {
     }
   }
 
-  private func decodeObservations(_ input: inout StreamInput) throws {
+  /// Reads the selected frames to the end: each goes to `frame`, and before it the fix that it ends to `fix`.
+  private func readFrames(
+    _ input: inout StreamInput, fix: (Fix) -> Void, frame: (borrowing Frame) -> Void
+  ) throws {
     let messages = try selection.messageSelection()
-    let range = try selection.timeRange()
-    var observations = RINEXObservations(date: try rinex.day(), station: rinex.station, range: range)
     var stream = FrameStream()
     var assembler = EpochAssembler()
-    func take(_ frame: borrowing Frame) {
-      guard messages?.contains(frame) ?? true else { return }
-      assembler.receive(frame) { report, _ in observations.receive(report.fix) }
-      observations.receive(frame)
+    func take(_ one: borrowing Frame) {
+      guard messages?.contains(one) ?? true else { return }
+      assembler.receive(one) { report, _ in fix(report.fix) }
+      frame(one)
     }
     while try input.next({ stream.receive($0, take) }) {
       input.skipFalseStarts(in: &stream, take)
@@ -137,6 +138,12 @@ struct Decode: ParsableCommand {
     }
     stream.finish(take)
     try check(stream.counters, input)
+  }
+
+  private func decodeObservations(_ input: inout StreamInput) throws {
+    let range = try selection.timeRange()
+    var observations = RINEXObservations(date: try rinex.day(), station: rinex.station, range: range)
+    try readFrames(&input, fix: { observations.receive($0) }, frame: { observations.receive($0) })
     if observations.isEmpty {
       let reason =
         observations.undated > 0
@@ -164,21 +171,8 @@ struct Decode: ParsableCommand {
   }
 
   private func decodeNavigation(_ input: inout StreamInput) throws {
-    let messages = try selection.messageSelection()
     var navigation = RINEXNavigation(date: try rinex.day())
-    var stream = FrameStream()
-    var assembler = EpochAssembler()
-    func take(_ frame: borrowing Frame) {
-      guard messages?.contains(frame) ?? true else { return }
-      assembler.receive(frame) { report, _ in navigation.receive(report.fix) }
-      navigation.receive(frame)
-    }
-    while try input.next({ stream.receive($0, take) }) {
-      input.skipFalseStarts(in: &stream, take)
-      try input.check(stream.counters)
-    }
-    stream.finish(take)
-    try check(stream.counters, input)
+    try readFrames(&input, fix: { navigation.receive($0) }, frame: { navigation.receive($0) })
     if navigation.isEmpty {
       let reason =
         navigation.undated > 0
