@@ -141,7 +141,9 @@ let package = Package(
     // The live page: its server, and what it shows of a stream.
     .target(
       name: "LivePage",
-      dependencies: ["GPSDJSON", "MonotonicTime", "RecordingReport", "ReceiverStream", "UBX", "Varlink", "WireBytes"],
+      dependencies: [
+        "GPSDJSON", "MonotonicTime", "Receiver", "RecordingReport", "ReceiverStream", "UBX", "Varlink", "WireBytes",
+      ],
       resources: [
         .embedInCode("Page/page.html"), .embedInCode("Page/page.css"), .embedInCode("Page/page.js"),
       ],

@@ -9,8 +9,9 @@ extension JSONLine {
   ///   - geometry: the dilutions computed from the satellites, for `epx` and `epy` if the receiver does not send them.
   ///   - device: the path of the receiver; absent if nil.
   ///   - isForOldClients: whether `alt` is written too, which gpsd 3.20 has replaced by `altHAE` and `altMSL`.
+  ///   - jamming: the indicator of jamming, 0 to 255.
   package mutating func tpv(
-    _ fix: Fix, geometry: Dilutions? = nil, device: String? = nil, isForOldClients: Bool = false
+    _ fix: Fix, geometry: Dilutions? = nil, device: String? = nil, isForOldClients: Bool = false, jamming: Int? = nil
   ) {
     beginObject()
     field("class", "TPV")
@@ -29,6 +30,7 @@ extension JSONLine {
       position(fix, geometry)
       motion(fix)
     }
+    field("jam", jamming)
     endObject()
     endLine()
   }

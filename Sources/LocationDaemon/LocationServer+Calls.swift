@@ -64,7 +64,7 @@ extension LocationServer {
       })
   }
 
-  /// The solution of a receiver and its corrections.
+  /// The solution of a receiver, the trust in its signals, and its corrections.
   private static func quality(of receiver: ReceiverStatus, isMeasuring: Bool, at now: Instant) -> [JSON.Member] {
     let solution =
       switch isMeasuring ? receiver.solution : nil {
@@ -73,7 +73,10 @@ extension LocationServer {
       case nil: "none"
       default: "standard"
       }
-    var members = [JSON.Member("solution", .string(solution))]
+    var members = [
+      JSON.Member("solution", .string(solution)), JSON.Member("trust", .string("\(receiver.trust.name)")),
+      JSON.Member("reasons", .array(receiver.reasons.map { .string($0) })),
+    ]
     guard let corrections = receiver.corrections else { return members }
     var values = [
       JSON.Member("source", .string(corrections.source)), JSON.Member("state", .string(corrections.state.rawValue)),

@@ -121,6 +121,20 @@ struct FrameReportTests {
     #expect(try #require(try epoch(earlier).first { $0["class"] == "GST" })["rms"] == nil)
   }
 
+  @Test("TPV has the jamming of the worst input of the epoch, as gpsd's jam, and none of an earlier one")
+  func jamming() throws {
+    func block(_ number: UInt8, jamming: UInt8) -> [UInt8] {
+      [number] + [UInt8](repeating: 0, count: 15) + [jamming] + [UInt8](repeating: 0, count: 7)
+    }
+    let message = Wire.ubx(0x0A, 0x38, [0, 2, 0, 0] + block(0, jamming: 23) + block(1, jamming: 40))
+    #expect(try #require(try epoch(message).first { $0["class"] == "TPV" })["jam"] == 40)
+    #expect(try #require(try epoch([]).first { $0["class"] == "TPV" })["jam"] == nil)
+    var details = FrameDetails()
+    frames(message) { details.receive($0) }
+    details.endEpoch()
+    #expect(details == FrameDetails())
+  }
+
   @Test("ATT has the pitch and the roll of the message with the heading, without absent angles")
   func attitude() throws {
     // Roll 1.5° with an accuracy, pitch without one, heading 90°.

@@ -159,6 +159,24 @@ private let next = Wire.nmea("GPRMC,120001.00,V,,,,,,,241126,,,N")
       ])
   }
 
+  @Test("The trust in the signals is an event when it or a reason changes")
+  func trust() {
+    var scene = Scene()
+    func secSIG(_ flags: UInt8) -> [UInt8] { Wire.ubx(0x27, 0x09, [2, flags, 0, 0]) }
+    // Both detectors are on and find nothing; then jamming, and spoofing as well.
+    scene.receive(secSIG(0b0001_1011))
+    #expect(scene.events()[.trust] == ["trust": "ok", "reasons": []])
+    scene.receive(secSIG(0b0001_1011))
+    #expect(scene.events()[.trust] == nil)
+    scene.receive(secSIG(0b0001_1101))
+    let warning = "SEC-SIG: the receiver warns of jamming"
+    #expect(scene.events()[.trust] == ["trust": "suspect", "reasons": [.string(warning)]])
+    scene.receive(secSIG(0b0010_1101))
+    #expect(
+      scene.events()[.trust]
+        == ["trust": "spoofed", "reasons": [.string("SEC-SIG: spoofing is indicated"), .string(warning)]])
+  }
+
   @Test("MON-SPAN gives the spectrum")
   func spectrum() {
     var scene = Scene()

@@ -46,8 +46,10 @@ struct LocationTextTests {
       var numbers = LocationNumbers(repeating: 0)
       for index in numbers.indices { numbers[index] = Self.number(&random) }
       if random.next() % 2 == 0 { numbers = Self.usual }
+      var location = Self.location(numbers, nanoseconds: Int64(truncatingIfNeeded: random.next()))
+      location.source?.trust = SignalTrust(rawValue: UInt8(random.next() % 6))
       let message = Self.message(
-        [Self.location(numbers, nanoseconds: Int64(truncatingIfNeeded: random.next()))],
+        [location],
         manager: Int(truncatingIfNeeded: random.next()), ticket: .run(UInt32(truncatingIfNeeded: random.next())))
       let text = try message.text()
       #expect(try text == JSON(encoding: message).text())

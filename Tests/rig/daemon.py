@@ -18,6 +18,7 @@ usage: daemon.py FOLDER [CHECK...] [--kills N] [--connections N] [--seed S]
   unplugged   the receiver is pulled out and comes back under many programs
   full        without space for its state the service goes on
   slow        a disk that takes seconds to store the newest location delays no program
+  trust       jamming and spoofing that a receiver reports are in the status and in the log, and end; its settings are restored
 """
 import contextlib
 import json
@@ -697,7 +698,38 @@ def slow(folder):
     return f"{slowest:.1f} s between two locations at most"
 
 
+def trust(folder):
+    cases = {"m10": ("jammed", "MON-RF: jamming is critical at input 0", "NAV-STATUS: spoofing is indicated"),
+             "x20": ("suspect", "SEC-SIG: the receiver warns of jamming at 1575 MHz", "SEC-SIG: spoofing is indicated")}
+    for model, (state, jamming, spoofing) in cases.items():
+        with Simulator(f"{folder}/{model}", model, scenario=WALK) as receiver:
+            with Daemon(f"{folder}/{model}", receiver) as daemon, daemon.track() as program:
+                def wait_for(*wanted):
+                    def holds():
+                        found = daemon.status()["receivers"][0]
+                        return (found["trust"], *found["reasons"]) == wanted
+                    wait_until(holds, lambda: f"{model}: not {wanted}: {daemon.status()['receivers']}")
+                program.wait_for_event("didUpdateLocations")
+                wait_for("ok")
+                receiver.command("fault jam 3s")
+                wait_for(state, jamming)
+                daemon.wait_for_message(jamming)
+                # A worse finding stays for ten seconds.
+                wait_for("ok")
+                daemon.wait_for_message(phrases.NO_DOUBT)
+                receiver.command("fault spoof 3s")
+                wait_for("spoofed", spoofing)
+                wait_for("ok")
+                daemon.wait_for_message(phrases.NO_DOUBT)
+                expect_equal(daemon.errors.count(jamming), 1, f"the lines of the log that say {jamming!r}")
+                expect_equal(daemon.errors.count(spoofing), 1, f"the lines of the log that say {spoofing!r}")
+                program.terminate()
+                daemon.terminate()
+            receiver.wait_for_state("tracking")
+    return "jammed or suspect, spoofed and ok, each logged once"
+
+
 if __name__ == "__main__":
     options = harness.arguments(__doc__, kills=10, connections=2000, seed=1)
     harness.run_checks([programs, together, kills, clients, stopped, connections, hostile, denied, executes, users,
-                       unplugged, full, slow], options.checks)
+                       unplugged, full, slow, trust], options.checks)

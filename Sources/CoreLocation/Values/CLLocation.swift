@@ -110,6 +110,10 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
   /// nil for a fix: satellites do not determine the storey.
   open var floor: CLFloor? { content.floorLevel.map(CLFloor.init) }
   open var sourceInformation: CLLocationSourceInformation? { source }
+  /// The trust in the receiver's signals at the time of the measurement. Apple's API does not have this property.
+  ///
+  /// `unknown` for a location that the program has made or decoded, and for a stored one.
+  public var signalTrust: SignalTrust { content.source?.trust ?? .unknown }
 
   /// Metres along the earth's surface; the altitude does not count (DA-4).
   open func distance(from location: CLLocation) -> CLLocationDistance {
@@ -187,6 +191,11 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
         softwareSimulationState: coder.decodeBool(forKey: "CLLocation.isSimulatedBySoftware"),
         andExternalAccessoryState: coder.decodeBool(forKey: "CLLocation.isProducedByAccessory")) : nil
   }
+}
+
+extension CLLocation {
+  /// The trust in the signals of a receiver. Apple's API does not have this type.
+  public typealias SignalTrust = ReceiverStream.SignalTrust
 }
 
 /// The storey of a building.

@@ -6,7 +6,7 @@ import ReceiverStream
 import UBX
 import WireBytes
 
-/// Values of single messages for GST and ATT that a fix does not contain.
+/// Values of single messages for GST, ATT and TPV that a fix does not contain.
 package struct FrameDetails: Equatable, Sendable {
   /// Roll and pitch of the vehicle with the heading of the same message, degrees (UBX-NAV-ATT).
   struct Attitude: Equatable, Sendable {
@@ -17,6 +17,8 @@ package struct FrameDetails: Equatable, Sendable {
 
   private(set) var noise: GST?
   private(set) var attitude: Attitude?
+  /// The indicator of continuous-wave jamming, 0 to 255, of the worst input (MON-RF, MON-HW).
+  private(set) var jammingIndicator: UInt8?
 
   package init() {}
 
@@ -31,8 +33,25 @@ package struct FrameDetails: Equatable, Sendable {
         // An accuracy of 0 marks an absent angle (interface descriptions, NAV-ATT).
         rollDegrees: message.accRoll > 0 ? Double(message.roll) / 1e5 : nil,
         pitchDegrees: message.accPitch > 0 ? Double(message.pitch) / 1e5 : nil)
+    } else if let ubx = frame.ubx {
+      receive(ubx)
     }
   }
+
+  private mutating func receive(_ frame: borrowing UBXFrame) {
+    if let message = frame.message(MonRF.self) {
+      for index in 0..<message.rFBlockCount { note(message.rFBlock(index).jamInd) }
+    } else if let message = frame.message(MonHW.self) {
+      note(message.jamInd)
+    } else if let message = frame.message(MonHW_M6.self) {
+      note(message.jamInd)
+    }
+  }
+
+  private mutating func note(_ indicator: UInt8) { jammingIndicator = max(jammingIndicator ?? 0, indicator) }
+
+  /// The epoch is reported: the indicator belongs to it alone, as in gpsd.
+  package mutating func endEpoch() { jammingIndicator = nil }
 
   /// The GST sentence of the epoch of a fix.
   func noise(of fix: Fix) -> GST? {

@@ -85,7 +85,7 @@ package struct GPSDState: Sendable {
   ///
   /// - Parameters:
   ///   - number: the receiver, which was passed to `update`.
-  ///   - details: the values of GST and ATT that are not in the fix.
+  ///   - details: the values of GST, ATT and TPV that are not in the fix.
   ///   - received: the time at which its last byte was read.
   package mutating func receive(
     _ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, of number: Int, wanted: Wanted,
@@ -106,7 +106,8 @@ package struct GPSDState: Sendable {
     var skyObject: Range<Int>?
     var gst: Range<Int>?
     if report.fixChanged {
-      line.tpv(fix, geometry: geometry, device: path, isForOldClients: true)
+      line.tpv(
+        fix, geometry: geometry, device: path, isForOldClients: true, jamming: details.jammingIndicator.map(Int.init))
       tpv = line.lastObject(from: 0)
     }
     let skyStart = line.bytes.byteCount

@@ -160,6 +160,19 @@ extension JSONLine {
     endObject()
   }
 
+  /// Writes the trust in the receiver's signals.
+  mutating func trust(_ trust: SignalTrust, _ reasons: [String]) {
+    beginObject()
+    field("trust", trust.name)
+    beginArray("reasons")
+    for reason in reasons {
+      nextElement()
+      string(reason)
+    }
+    endArray()
+    endObject()
+  }
+
   /// Writes the data of MON-RF or MON-HW on jamming and antenna. Returns false for another message.
   mutating func radio(_ frame: borrowing UBXFrame) -> Bool {
     if let message = frame.message(MonRF.self) {

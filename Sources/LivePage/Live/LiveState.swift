@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import GPSDJSON
 import MonotonicTime
+import Receiver
 import ReceiverStream
 import RecordingReport
 import UBX
@@ -37,7 +38,10 @@ package struct LiveState: ~Copyable {
   }
 
   /// Handles the loss of the receiver, or the opening of another line: an incomplete frame is discarded.
-  package mutating func restart() { stream.reset() }
+  package mutating func restart() {
+    stream.reset()
+    content.interrupt()
+  }
 
   /// Handles the report of an epoch.
   ///
@@ -86,6 +90,9 @@ struct LiveContent: ~Copyable {
   private var line = JSONLine()
   private var messages: [MessageKey: MessageCount] = [:]
   private var signals = SignalTable()
+  private var trust = TrustMonitor()
+  /// What the last `trust` event has.
+  private var shownTrust: (trust: SignalTrust, reasons: [String]) = (.unknown, [])
   var opened: Set<String> = []
 
   mutating func receive(_ frame: borrowing Frame, at now: Instant) {
@@ -94,7 +101,21 @@ struct LiveContent: ~Copyable {
     if let message = ubx.message(NavSIG.self) { signals.take(message, at: now) }
     if line.radio(ubx) { add(.rf) }
     if line.spectrum(ubx) { add(.spectrum) }
+    trust.receive(ubx, at: now)
+    showTrust(at: now)
   }
+
+  private mutating func showTrust(at now: Instant) {
+    let current = trust.trust(at: now)
+    let reasons = current > .ok ? trust.reasons(at: now) : []
+    guard current != shownTrust.trust || reasons != shownTrust.reasons else { return }
+    shownTrust = (current, reasons)
+    line.trust(current, reasons)
+    add(.trust)
+  }
+
+  /// The receiver was lost: its next epochs may be anywhere.
+  mutating func interrupt() { trust.interrupt() }
 
   private mutating func count(_ frame: borrowing Frame, at now: Instant) {
     let key = MessageKey(frame)
@@ -121,6 +142,10 @@ struct LiveContent: ~Copyable {
     _ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, clock: UTCTime?, at now: Instant
   ) {
     let isNew = !report.isUpdate
+    if isNew {
+      trust.receive(report.fix, sky, at: now)
+      showTrust(at: now)
+    }
     if report.fixChanged || isNew {
       let geometry = report.fix.hasAllDilutions ? nil : Dilutions(of: sky.satellites)
       line.fix(report.fix, geometry: geometry, visible: sky.count, clock: clock)

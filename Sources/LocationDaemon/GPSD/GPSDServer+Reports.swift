@@ -24,10 +24,10 @@ extension GPSDServer {
     let watches = clients.values.map(\.client.watch)
     let wanted = GPSDState.Wanted(
       nmea: watches.contains(where: \.nmea), timeOffset: !servesClock && watches.contains(where: \.pps))
-    let details = details[receiver] ?? FrameDetails()
-    guard
-      let epoch = state.receive(report, sky, of: receiver, wanted: wanted, details: details, received: now.utc)
+    let found = details[receiver] ?? FrameDetails()
+    guard let epoch = state.receive(report, sky, of: receiver, wanted: wanted, details: found, received: now.utc)
     else { return }
+    if !report.isUpdate { details[receiver]?.endEpoch() }
     for client in clients.values { client.client.deliver(epoch, at: now.instant) }
   }
 

@@ -19,6 +19,9 @@ extension ReceiverSource {
     status.descriptor = connection?.fileDescriptor
     status.solution = solution
     status.corrections = corrections?.feed.status
+    let now = SystemClock.monotonic
+    status.trust = trust.trust(at: now)
+    if status.trust > .ok { status.reasons = trust.reasons(at: now) }
     // During the search the rate is not known.
     status.baud = connection?.isDetected == true ? connection?.rate : nil
     if let description = connection?.description {

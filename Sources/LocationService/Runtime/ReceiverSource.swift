@@ -73,6 +73,12 @@ final class ReceiverSource {
   var corrections: ReceiverCorrections?
   /// The quality of the last epoch; nil before the first, and after the loss of the receiver.
   private(set) var solution: Fix.Quality?
+  /// The trust in the receiver's signals.
+  var trust = TrustMonitor()
+  /// The newest epoch with a position, and whether it is compared with those of the other receivers.
+  var newestFix: (fix: Fix, at: Instant, isCompared: Bool)?
+  /// Whether the computer's clock was synchronised at an instant.
+  var clock: (isSynchronized: Bool, at: Instant)?
 
   /// - Parameters:
   ///   - number: 0, or from 1 on for a standby receiver, whose rate and power are not controlled.
@@ -169,9 +175,9 @@ final class ReceiverSource {
           batch?.receive($0)
           work?.receive($0, of: number)
         },
-        frames: { work?.receive($0, of: number, at: now) }
+        frames: { receive($0, work, at: now) }
       ) { report, sky in
-        note(report)
+        note(report, sky, at: now)
         body(report, sky)
       }
       // After the epochs of the same read.
@@ -185,7 +191,9 @@ final class ReceiverSource {
     guard lending.mayOpen else { return }
     switch command {
     case .set(let desired): connection?.set(userSettings.value.applied(to: desired), &poller, at: now)
-    case .sleep(let duration): connection?.sleep(for: duration, &poller, at: now)
+    case .sleep(let duration):
+      trust.interrupt()
+      connection?.sleep(for: duration, &poller, at: now)
     case .wakeUp: connection?.wakeUp(&poller, at: now)
     case .retrieveBatch(let journal):
       let (recovery, earlier) = batch?.takeLeftover(connection?.description) ?? (nil, [])
@@ -220,9 +228,9 @@ final class ReceiverSource {
         batch?.receive($0)
         work?.receive($0, of: number)
       },
-      frames: { work?.receive($0, of: number, at: now) }
+      frames: { receive($0, work, at: now) }
     ) { report, sky in
-      note(report)
+      note(report, sky, at: now)
       body(report, sky)
     }
     deliverEvents()
@@ -255,10 +263,17 @@ final class ReceiverSource {
     if isWanted, connection == nil, lending.mayOpen, now >= nextTry ?? .zero { attempt(&poller, at: now) }
   }
 
-  private func note(_ report: borrowing EpochAssembler.Report) {
+  private func receive(_ frame: borrowing Frame, _ work: (any ServiceThreadWork)?, at now: Instant) {
+    work?.receive(frame, of: number, at: now)
+    if let frame = frame.ubx { trust.receive(frame, at: now) }
+  }
+
+  private func note(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {
     let fix = report.fix
     solution = fix.hasPosition ? fix.quality : nil
     corrections?.feed.receive(fix)
+    if report.isUpdate { return }
+    assess(fix, sky, at: now)
   }
 
   /// Sends corrections to the receiver while they are useful. Ends a round.
@@ -333,6 +348,7 @@ final class ReceiverSource {
       settings.desired = { [userSettings] receiver in
         var desired: DesiredConfiguration = isStandby ? .navigation(for: receiver) : .saving(for: receiver)
         if hasCorrections, receiver.can(.rtcmInput) { desired.readsRTCM3 = true }
+        desired.addSignalReports(for: receiver)
         return userSettings.value.applied(to: desired)
       }
       settings.pollsOrbits = !isStandby
@@ -443,7 +459,7 @@ final class ReceiverSource {
     needsOtherSession = false
     networkFault = nil
     if let rate = connection?.rate { likelyRate = rate }
-    solution = nil
+    loseFix()
     connection?.close(&poller) { _, _ in }
     connection = nil
     if let descriptor = monitor?.fileDescriptor { poller.remove(descriptor) }
@@ -499,7 +515,7 @@ final class ReceiverSource {
           .session(report, desired: connection?.desired, receiver: connection?.description, port: connection?.port)))
     case .batch(let event): events.append(.receiver(.batch(event)))
     case .lost:
-      solution = nil
+      loseFix()
       events.append(.receiver(.lost))
     case .ended:
       isAtEnd = true
@@ -510,6 +526,14 @@ final class ReceiverSource {
     case .finished(let ticket, _): corrections?.feed.finished(ticket)
     case .rate, .notice, .unreachable: break
     }
+  }
+
+  func log(_ text: String) { events.append(.log(text)) }
+
+  private func loseFix() {
+    solution = nil
+    newestFix = nil
+    trust.interrupt()
   }
 
   /// Logs a problem once, until it changes or is resolved.

@@ -95,7 +95,7 @@ struct ServiceThread: ~Copyable {
   private mutating func round(_ events: [Poller.Event]) {
     let now = System.now()
     let (service, work) = (service, work)
-    let origin = receiver.origin
+    let receiver = receiver
     findReceivers(events, at: now)
     work?.handle(events, &poller, at: now)
     for path in work?.takeAddedDevices() ?? [] { add(path, at: now) }
@@ -111,14 +111,17 @@ struct ServiceThread: ~Copyable {
       }
       receiver.handle(event, &poller, at: now.instant, work) {
         work?.receive($0, $1, of: 0, at: now)
-        service.receive($0, $1, origin, at: now)
+        service.receive($0, $1, receiver.source(at: now.instant), at: now)
       }
     }
     receiver.wake(&poller, at: now.instant, work) {
       work?.receive($0, $1, of: 0, at: now)
-      service.receive($0, $1, origin, at: now)
+      service.receive($0, $1, receiver.source(at: now.instant), at: now)
     }
-    for other in standby { round(other, events, at: now) }
+    for other in standby {
+      round(other, events, at: now)
+      receiver.compare(with: other, at: now.instant)
+    }
     while let event = receiver.nextEvent() {
       switch event {
       case .log(let text): service.log(text)
@@ -179,16 +182,16 @@ struct ServiceThread: ~Copyable {
   /// the problems of the first receiver.
   private mutating func round(_ other: ReceiverSource, _ events: [Poller.Event], at now: Moment) {
     let (service, work) = (service, work)
-    let (number, origin) = (other.number, other.origin)
+    let number = other.number
     for event in events {
       other.handle(event, &poller, at: now.instant, work) { report, sky in
         work?.receive(report, sky, of: number, at: now)
-        service.receive(report, ofStandby: number, origin, at: now)
+        service.receive(report, ofStandby: number, other.source(at: now.instant), at: now)
       }
     }
     other.wake(&poller, at: now.instant, work) { report, sky in
       work?.receive(report, sky, of: number, at: now)
-      service.receive(report, ofStandby: number, origin, at: now)
+      service.receive(report, ofStandby: number, other.source(at: now.instant), at: now)
     }
     while let event = other.nextEvent() {
       switch event {

@@ -58,6 +58,10 @@ package struct ReceiverStatus: Equatable, Sendable {
   package var solution: Fix.Quality?
   /// Its corrections; nil if there is no source of corrections.
   package var corrections: CorrectionStatus?
+  /// The trust in its signals.
+  package var trust = SignalTrust.unknown
+  /// The reasons for a trust that is worse than `ok`, the worst first.
+  package var reasons: [String] = []
 
   package init(device: String, isOpen: Bool) {
     self.device = device

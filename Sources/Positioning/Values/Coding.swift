@@ -18,6 +18,8 @@ extension UTCTime: Codable {
 
 /// Encoded as text: 32 hexadecimal digits in groups (RFC 9562, section 4), because JSON numbers cannot represent all
 /// unsigned 64-bit values.
+extension SignalTrust: Codable {}
+
 extension BeaconUUID: Codable {
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()

@@ -9,10 +9,13 @@ public struct Location: Hashable, Sendable {
     public var isSimulatedBySoftware: Bool
     /// From a receiver that is attached from outside.
     public var isProducedByAccessory: Bool
+    /// The trust in the receiver's signals at the time of the fix; nil for a location without a receiver.
+    public var trust: SignalTrust?
 
-    public init(isSimulatedBySoftware: Bool, isProducedByAccessory: Bool) {
+    public init(isSimulatedBySoftware: Bool, isProducedByAccessory: Bool, trust: SignalTrust? = nil) {
       self.isSimulatedBySoftware = isSimulatedBySoftware
       self.isProducedByAccessory = isProducedByAccessory
+      self.trust = trust
     }
   }
 
@@ -66,7 +69,8 @@ public struct Location: Hashable, Sendable {
       source: source)
     if fix.quality == .simulated {
       self.source = Source(
-        isSimulatedBySoftware: true, isProducedByAccessory: source?.isProducedByAccessory ?? false)
+        isSimulatedBySoftware: true, isProducedByAccessory: source?.isProducedByAccessory ?? false,
+        trust: source?.trust)
     }
     let separation = fix.geoidSeparationMetres
     let aboveSea =

@@ -33,6 +33,10 @@ public enum Fault: Sendable, Equatable {
   case ignoreWakeUps(for: Milliseconds)
   /// The receiver wakes this long after the fault, if it sleeps then.
   case wakeByItself(after: Milliseconds)
+  /// The receiver reports critical jamming, in the messages that its model has. Its fixes stay as they are.
+  case jam(for: Milliseconds)
+  /// The receiver reports spoofing.
+  case spoof(for: Milliseconds)
   /// The oldest epochs of the batch are lost, as in an overrun.
   case loseBatchedEpochs(Int)
   /// The receiver sends the beginning of a NAV-PVT, and then nothing.

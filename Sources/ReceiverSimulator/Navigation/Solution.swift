@@ -38,6 +38,8 @@ struct Solution: Sendable, Equatable {
   var vdop = 99.99
   var satellites: [SatelliteState] = []
   var used = 0
+  /// Whether the receiver reports spoofing.
+  var isSpoofed = false
   /// NAV-PVT's code of power save mode.
   var powerSaveState: UInt8 = 0
   var timeToFirstFix: UInt32 = 0

@@ -215,7 +215,8 @@ struct NavigationOutput {
     message.flags((solution.hasFix ? 1 : 0) | differential | (solution.hasTime ? 0xC : 0))
     // This message has its own code of power save mode: acquisition, tracking, optimised tracking, inactive.
     let carrier = solution.hasFix ? solution.differential.carrierSolution : 0
-    message.flags2((solution.powerSaveState >= 2 ? solution.powerSaveState - 2 : 0) | carrier << 6)
+    let spoofing: UInt8 = traits.protocolVersion < 1800 ? 0 : solution.isSpoofed ? 2 : 1
+    message.flags2((solution.powerSaveState >= 2 ? solution.powerSaveState - 2 : 0) | spoofing << 3 | carrier << 6)
     message.ttff(solution.timeToFirstFix)
     message.msss(solution.uptimeMilliseconds)
   }

@@ -17,6 +17,10 @@ struct OutputMessage: Sendable {
     /// High-precision receivers.
     case highPrecision
     case geofence
+    /// With SEC-SIG.
+    case security
+    /// With SEC-OSNMA.
+    case authentication
   }
 
   /// The class and id in messages that set rates; sentences have class 0xF0, PUBX 0xF1.
@@ -48,6 +52,8 @@ struct OutputMessage: Sendable {
     case .new: traits.protocolVersion >= 2700
     case .highPrecision: traits.hasHighPrecision
     case .geofence: traits.hasGeofence
+    case .security: traits.protocolVersion >= 4000
+    case .authentication: traits.protocolVersion >= 5000
     }
   }
 
@@ -97,6 +103,8 @@ struct OutputMessage: Sendable {
     OutputMessage(0x0A, 0x09, key: 0x01B4, .old),  // MON-HW
     OutputMessage(0x0A, 0x36, key: 0x034F, .new),  // MON-COMMS
     OutputMessage(0x0A, 0x38, key: 0x0359, .new),  // MON-RF
+    OutputMessage(0x27, 0x09, key: 0x0634, .security),  // SEC-SIG
+    OutputMessage(0x27, 0x0A, key: 0x06CA, .authentication),  // SEC-OSNMA
     OutputMessage(0x01, 0x61, key: 0x015F, .eoe),  // NAV-EOE
   ]
 

@@ -9,6 +9,8 @@ struct Disturbances: Sendable {
   private var refusesUntil: Instant?
   private var ignoresSleepUntil: Instant?
   private var ignoresWakeUntil: Instant?
+  private var jammedUntil: Instant?
+  private var spoofedUntil: Instant?
   private var cut: Milliseconds?
   var floodUntil: Instant?
   var wakesByItselfAt: Instant?
@@ -22,6 +24,10 @@ struct Disturbances: Sendable {
   func refuses(at now: Instant) -> Bool { isOn(refusesUntil, now) }
   func ignoresSleep(at now: Instant) -> Bool { isOn(ignoresSleepUntil, now) }
   func ignoresWake(at now: Instant) -> Bool { isOn(ignoresWakeUntil, now) }
+
+  /// Whether the receiver reports jamming, or spoofing.
+  func isJammed(at now: Instant) -> Bool { isOn(jammedUntil, now) }
+  func isSpoofed(at now: Instant) -> Bool { isOn(spoofedUntil, now) }
 
   mutating func mute(until end: Instant) { muteUntil = end }
 
@@ -41,6 +47,8 @@ struct Disturbances: Sendable {
     case .ignoreWakeUps(let time): ignoresWakeUntil = now + time
     case .flood(let time): floodUntil = now + time
     case .wakeByItself(let time): wakesByItselfAt = now + time
+    case .jam(let time): jammedUntil = now + time
+    case .spoof(let time): spoofedUntil = now + time
     case .cutFrame(let time): cut = time
     default: return false
     }

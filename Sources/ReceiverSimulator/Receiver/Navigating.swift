@@ -129,6 +129,7 @@ extension VirtualReceiver {
     next.hasTime = memory.hasTime
     next.isTimeResolved = memory.hasTime && memory.hasLeapSeconds && !memory.isTimeFromHost
     next.powerSaveState = powerSaveCode
+    next.isSpoofed = disturbances.isSpoofed(at: now)
     next.timeToFirstFix = UInt32(truncatingIfNeeded: engine.timeToFirstFix?.count ?? 0)
     next.hasFix = engine.hasFix
     for satellite in visible {

@@ -34,6 +34,8 @@ extension VirtualReceiver {
     case 0x0A32 where traits.batch != nil: return batch.monitor(&writer)
     case 0x0A36 where version >= 2700: return communication
     case 0x0A38 where version >= 2700: return radio
+    case 0x2709 where version >= 4000: return security
+    case 0x270A where version >= 5000: return encodedFrame(identity, [2] + [UInt8](repeating: 0, count: 19))
     case 0x2703 where traits.uniqueIDLength > 0:
       return encodedFrame(identity, [traits.uniqueIDLength == 6 ? 2 : 1, 0, 0, 0] + uniqueID)
     case 0x2108 where traits.hasFlashLog: return log.info(isRecording: settings.logFilter.records, &writer)
@@ -66,17 +68,36 @@ extension VirtualReceiver {
     payload.set(4000 as UInt16, at: 18)
     payload[20] = 2
     payload[21] = 1
-    payload[22] = 1 | 1 << 2
+    payload[22] = 1 | jammingState << 2
     payload[isM6 ? 53 : 45] = 12
     return encodedFrame(0x0A09, payload)
   }
 
+  /// The state of jamming in MON-HW and MON-RF: none or critical.
+  private var jammingState: UInt8 { disturbances.isJammed(at: now) ? 3 : 1 }
+
+  /// SEC-SIG, in version 1 or, from protocol version 50 on, 2. Both detectors are on.
+  private var security: [UInt8] {
+    let spoofing: UInt8 = disturbances.isSpoofed(at: now) ? 2 : 1
+    guard traits.protocolVersion >= 5000 else {
+      return encodedFrame(0x2709, [1, 0, 0, 0, 1 | jammingState << 1, 0, 0, 0, 1 | spoofing << 1, 0, 0, 0])
+    }
+    // Version 2 has no critical state; the frequencies are in kHz.
+    let isJammed = disturbances.isJammed(at: now)
+    let flags = 1 | (isJammed ? 2 : 1) << 1 | 1 << 3 | spoofing << 4
+    var payload: [UInt8] = [2, flags, 0, 1, 0, 0, 0, 0]
+    payload.set(1_575_420 | (isJammed ? 1 << 24 : 0) as UInt32, at: 4)
+    return encodedFrame(0x2709, payload)
+  }
+
   private var radio: [UInt8] {
     mutating get {
-      writer.frame(36) { span in
+      // The state is always 0 beside version 2 of SEC-SIG.
+      let state = traits.protocolVersion >= 5000 ? 0 : jammingState
+      return writer.frame(36) { span in
         MonRF.encode(into: &span, length: 28) { message in
           message.nBlocks(1)
-          message.rFBlock_flags(0, 1)
+          message.rFBlock_flags(0, state)
           message.rFBlock_antStatus(0, 2)
           message.rFBlock_antPower(0, 1)
           message.rFBlock_noisePerMS(0, 90)

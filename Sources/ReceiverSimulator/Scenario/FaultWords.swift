@@ -32,6 +32,8 @@ extension Words {
     case "ignore-sleep": return .ignoreSleepRequests(for: try milliseconds())
     case "ignore-wake": return .ignoreWakeUps(for: try milliseconds())
     case "wake": return .wakeByItself(after: try milliseconds())
+    case "jam": return .jam(for: try milliseconds())
+    case "spoof": return .spoof(for: try milliseconds())
     case "lose-batch":
       guard let count = next().flatMap({ Int($0) }), 1...65_535 ~= count else {
         throw error("`lose-batch` takes the number of epochs, 1 to 65535")
@@ -41,7 +43,7 @@ extension Words {
     default:
       throw error(
         "a fault is unplug, power-cycle, power, corrupt, drop, freeze, refuse, silence, flood, baud, reboot, ignore-sleep, "
-          + "ignore-wake, wake, lose-batch or cut-frame")
+          + "ignore-wake, wake, jam, spoof, lose-batch or cut-frame")
     }
   }
 }

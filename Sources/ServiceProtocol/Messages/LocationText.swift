@@ -13,6 +13,7 @@ private enum Part {
   static let beforeNumbers = Array(#","_1":{"didUpdateLocations":{"_0":[["#.utf8)
   static let beforeSimulated = Array(#",null,{"isSimulatedBySoftware":"#.utf8)
   static let beforeAccessory = Array(#","isProducedByAccessory":"#.utf8)
+  static let beforeTrust = Array(#","trust":"#.utf8)
   static let beforeRun = Array(#"}]]}},"_2":{"run":"#.utf8)
   static let end = Array(#","isAnswer":false}}}],"changes":{}}}}"#.utf8)
   static let comma = Array(",".utf8)
@@ -47,6 +48,10 @@ extension ServiceMessage {
     text.append(contentsOf: source.isSimulatedBySoftware ? Part.true : Part.false)
     text.append(contentsOf: Part.beforeAccessory)
     text.append(contentsOf: source.isProducedByAccessory ? Part.true : Part.false)
+    if let trust = source.trust {
+      text.append(contentsOf: Part.beforeTrust)
+      text.append(contentsOf: trust.rawValue.description.utf8)
+    }
     text.append(contentsOf: Part.beforeRun)
     text.append(contentsOf: run.description.utf8)
     text.append(contentsOf: Part.end)
@@ -65,12 +70,19 @@ extension ServiceMessage {
       numbers[index] = number
     }
     guard let nanoseconds = reader.integer(Int64.self), reader.skip(exactly: Part.beforeSimulated),
-      let isSimulated = reader.bool(), reader.skip(exactly: Part.beforeAccessory), let isAccessory = reader.bool(),
-      reader.skip(exactly: Part.beforeRun), let run = reader.integer(UInt32.self), reader.skip(exactly: Part.end),
+      let isSimulated = reader.bool(), reader.skip(exactly: Part.beforeAccessory), let isAccessory = reader.bool()
+    else { return nil }
+    var trust: SignalTrust?
+    if reader.skip(exactly: Part.beforeTrust) {
+      guard let value = reader.integer(UInt8.self), let known = SignalTrust(rawValue: value) else { return nil }
+      trust = known
+    }
+    guard reader.skip(exactly: Part.beforeRun), let run = reader.integer(UInt32.self), reader.skip(exactly: Part.end),
       reader.isAtEnd
     else { return nil }
     var location = Location(numbers, timestamp: UTCTime(nanosecondsSince1970: nanoseconds))
-    location.source = Location.Source(isSimulatedBySoftware: isSimulated, isProducedByAccessory: isAccessory)
+    location.source = Location.Source(
+      isSimulatedBySoftware: isSimulated, isProducedByAccessory: isAccessory, trust: trust)
     self = .update(
       ServiceUpdate(
         events: [.delegate(manager: manager, .didUpdateLocations([location]), .run(run))],

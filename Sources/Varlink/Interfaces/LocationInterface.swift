@@ -61,6 +61,10 @@ extension VarlinkService.Interface {
         fix: ?string,
         # The solution: none, standard, float or fixed. The last two have carrier phases and corrections (RTK).
         solution: ?string,
+        # The trust in its signals: unknown, ok, suspect (a warning, or a contradiction), jammed or spoofed.
+        trust: ?string,
+        # Why the trust is worse than ok, the worst reason first.
+        reasons: ?[]string,
         # The corrections that it gets. Absent without a source of them.
         corrections: ?Corrections
       )

@@ -41,6 +41,13 @@ struct Status: ParsableCommand {
     }
   }
 
+  /// The trust in the signals and its reasons; nil where nothing is wrong.
+  private static func trust(of receiver: JSON) -> String? {
+    guard let trust = receiver["trust"]?.string, !["ok", "unknown"].contains(trust) else { return nil }
+    let reasons = (receiver["reasons"]?.elements ?? []).compactMap(\.string).map { PrintedText.escaped($0) }
+    return PrintedText.escaped(trust) + ": " + reasons.joined(separator: "; ")
+  }
+
   private static func corrections(_ corrections: JSON) -> String {
     var words = [
       PrintedText.escaped(corrections["source"]?.string ?? ""), PrintedText.escaped(corrections["state"]?.string ?? ""),
@@ -63,6 +70,7 @@ struct Status: ParsableCommand {
       lines.append(
         "receiver \(device.isEmpty ? "(none yet)" : PrintedText.escaped(device)): "
           + words(receiver, ["model", "state", "reason", "fix"]) + Self.solution(of: receiver))
+      if let text = Self.trust(of: receiver) { lines.append("  signals " + text) }
       if let text = receiver["corrections"].map(Self.corrections) { lines.append("  corrections " + text) }
     }
     for program in status["programs"]?.elements ?? [] {

@@ -5,7 +5,8 @@ import Receiver
 import ReceiverRuntime
 import UBX
 
-/// Polls of the messages that the page shows and that the session does not switch on: signals, radio and spectrum. A message that
+/// Polls of the messages that the page shows and that the session does not switch on: signals, radio, spectrum, and the
+/// receiver's statements about jamming and spoofing. A message that
 /// the receiver refuses is polled no more in the session. The replies are in the stream.
 struct RadioPolls {
   private struct Poll {
@@ -18,12 +19,14 @@ struct RadioPolls {
     var hasReply = false
   }
 
-  // NAV-SIG, MON-RF, MON-HW of receivers without MON-RF, and MON-SPAN.
+  // NAV-SIG, MON-RF, MON-HW of receivers without MON-RF, MON-SPAN, SEC-SIG, and NAV-STATUS of receivers without SEC-SIG.
   private var polls = [
     Poll(message: MessageIdentity(0x01, 0x43), interval: Milliseconds(1000), leastRate: 38_400),
     Poll(message: MessageIdentity(0x0A, 0x38), interval: Milliseconds(2000), leastRate: 9600),
     Poll(message: MessageIdentity(0x0A, 0x09), interval: Milliseconds(2000), leastRate: 9600),
     Poll(message: MessageIdentity(0x0A, 0x31), interval: Milliseconds(5000), leastRate: 38_400),
+    Poll(message: MessageIdentity(0x27, 0x09), interval: Milliseconds(2000), leastRate: 9600),
+    Poll(message: MessageIdentity(0x01, 0x03), interval: Milliseconds(2000), leastRate: 9600),
   ]
   private var sent: (ticket: SessionTicket, index: Int)?
   private(set) var deadline: Instant?
@@ -55,6 +58,7 @@ struct RadioPolls {
     let poll = polls[index]
     // MON-HW has what MON-RF has.
     if index == 2, !polls[1].isRefused { return false }
+    if index == 5, !polls[4].isRefused { return false }
     return !poll.isRefused && rate.map { $0 >= poll.leastRate } ?? true
   }
 
