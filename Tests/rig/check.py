@@ -34,7 +34,7 @@ MEASURED = {
     "m10": {"rate", "messages", "constellations", "acknowledgements", "baud", "sleep", "wake", "hot start", "batch"},
     "mt3339": {"state", "rate", "messages", "baud", "sleep", "wake", "hot start"},
     "ag3352": {"state", "rate", "messages", "constellations", "baud", "sleep", "wake", "hot start"},
-    "at6668": {"rate", "messages", "baud"}, "teseo": {"messages", "sleep", "wake", "hot start"},
+    "at6668": {"messages", "baud"}, "teseo": {"messages", "sleep", "wake", "hot start"},
 }
 
 

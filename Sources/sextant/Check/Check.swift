@@ -51,17 +51,17 @@ struct Check: ParsableCommand {
       }
       if let reason = reasonToSkip(part, state) {
         if !reason.isEmpty { state.report.skip(Self.name(of: part), because: reason) }
+        if part == .restored { try complete(&state, dialogue) }
         try state.printFindings()
         continue
       }
       let failure: (any Error)?
       (state, isInterrupted, failure) = try run(part, choice, dialogue, state)
-      let isLast = part == .restored && failure == nil
-      if isLast, let assumed = state.assumed {
-        state.report.judgeRestoring(state.restoringSeconds, lost: state.lost, assumed)
-        try state.printFindings()
+      if part == .restored, failure == nil {
+        try complete(&state, dialogue)
+      } else {
+        try write(dialogue, state, isComplete: false)
       }
-      try write(dialogue, state, isComplete: isLast)
       if let failure { throw failure }
       if isInterrupted { break }
     }
@@ -95,7 +95,9 @@ struct Check: ParsableCommand {
   private func reasonToSkip(_ part: CheckClient.Part, _ state: CheckState) -> String? {
     guard let receiver = state.description else { return nil }
     switch part {
-    case .settings, .restored, .powerLoss: return nil
+    case .settings, .powerLoss: return nil
+    // The rest of a reply to the session before would hide a silent receiver from the search.
+    case .restored: return state.found?.names.isEmpty == true && state.values.isEmpty ? "" : nil
     case .sleep:
       let canSleep = receiver.family == nil ? receiver.can(.backup) : !receiver.cannotSleep
       return canSleep ? nil : "no command puts it to sleep; Sextant uses a switch in its supply"
@@ -153,6 +155,14 @@ struct Check: ParsableCommand {
     }
     try state.printFindings()
     return (state, isInterrupted, failure)
+  }
+
+  private func complete(_ state: inout CheckState, _ dialogue: PublishedDialogue) throws {
+    if let assumed = state.assumed {
+      state.report.judgeRestoring(state.restoringSeconds, lost: state.lost, assumed)
+      try state.printFindings()
+    }
+    try write(dialogue, state, isComplete: true)
   }
 
   private func write(_ dialogue: PublishedDialogue, _ state: CheckState, isComplete: Bool) throws {
