@@ -568,7 +568,8 @@ static: dependencies
 	  $$([ $$program != sextantd ] || echo "$(ORDERED)") \
 	  $$([ $$program != sextant-uplink ] || echo "$(SMALL)") --product $$program || exit; done
 
-# packaging/sextantd.order, after larger changes of the service.
+# packaging/sextantd.order, anew for each release (RELEASING.md): functions that are new, or whose name has changed, are not in an older
+# order, and `sextantd` maps more of its file. `make static` then links with it.
 order: static
 	@command -v valgrind >/dev/null || $(call install_packages,valgrind libc6-dbg)
 	packaging/order.py .build/static/release packaging/sextantd.order

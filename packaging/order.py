@@ -1,72 +1,103 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The order of sextantd's functions: those that run while it serves one program, by their first call in callgrind's output, for the linker
-(`--symbol-ordering-file`). The kernel maps 64 kB of a file at each fault; functions that are used stand together, so that less is mapped.
+"""The order of sextantd's functions: those that run while it serves one program, for the linker (`--symbol-ordering-file`). The kernel maps
+64 kB of a file at each fault; functions that are used stand together, so that less is mapped.
 
 usage: order.py PROGRAMS OUTPUT      PROGRAMS is the folder of `make static`; needs valgrind
 
-The linker ignores names that a later version does not have.
+Two runs in callgrind, with a simulated receiver at its default settings and with one at 5 Hz, record the address of each instruction. The
+names are those of the symbols at these addresses. Functions with equal code are one in the program, under several names, of which one is
+enough. The order is that of the addresses, so that it changes little when it is made anew. The linker ignores names that a later version does
+not have: a function whose name has changed stands where it would without an order.
 """
+import bisect
 import json
 import os
 import pathlib
 import re
-import shlex
 import socket
 import subprocess
 import sys
 import tempfile
 import time
 
-# Locations of the simulated receiver that the program gets. Valgrind takes some seconds to start.
-LOCATIONS = 8
+# Valgrind takes some seconds to start.
 LIMIT = 300
+# What the kernel maps at a fault, bytes.
+WINDOW = 1 << 16
 
 
-def serve_one_program(path, process):
-    client = socket.socket(socket.AF_UNIX)
+def wait_for(process, is_ready):
     limit = time.monotonic() + LIMIT
-    while client.connect_ex(path):
-        assert process.poll() is None and time.monotonic() < limit, "sextantd does not start"
+    while not is_ready():
+        assert process.poll() is None and time.monotonic() < limit, f"{process.args} does not start"
         time.sleep(0.1)
+
+
+def serve_one_program(path, process, locations):
+    client = socket.socket(socket.AF_UNIX)
+    wait_for(process, lambda: client.connect_ex(path) == 0)
     client.settimeout(LIMIT)
     request = {"method": "org.sextant.Location.Subscribe", "parameters": {"desiredAccuracy": -2}, "more": True}
     client.sendall(json.dumps(request).encode() + b"\0")
     count = 0
-    while count < LOCATIONS:
+    while count < locations:
         received = client.recv(65536)
         assert received, "sextantd has closed the connection"
         count += received.count(b'"latitude"')
 
 
-def functions(*files):
-    return set(re.findall(r" [TtWw] (\S+)$", subprocess.run(["nm", *files], check=True, capture_output=True, text=True).stdout, re.M))
+def addresses(program, device, locations, folder, environment):
+    """The addresses in the program's file of the instructions that run while it serves a receiver's locations."""
+    calls = folder / "calls"
+    process = subprocess.Popen(
+        ["valgrind", "-q", "--tool=callgrind", "--demangle=no", "--dump-instr=yes", "--compress-pos=no", "--compress-strings=no",
+         f"--callgrind-out-file={calls}", program, "--device", device, "--socket", folder / "location"], env=environment,
+        stderr=subprocess.DEVNULL)
+    try:
+        serve_one_program(str(folder / "location"), process, locations)
+    finally:
+        process.terminate()
+        process.wait(LIMIT)
+    found, is_program = set(), False
+    for line in calls.read_text().splitlines():
+        if line.startswith("ob="):
+            is_program = line == f"ob={program}"
+        elif is_program and (address := re.match(r"0x([0-9a-f]+) ", line)):
+            found.add(int(address[1], 16))
+    return found
 
 
 def main():
-    programs, output = map(pathlib.Path, sys.argv[1:])
-    with tempfile.TemporaryDirectory() as folder:
+    programs, output = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
         # Valgrind reads the symbols, but not all debugging information of the compiler.
-        subprocess.run(["strip", "--strip-debug", "-o", f"{folder}/sextantd", programs / "sextantd"], check=True)
-        environment = dict(os.environ, SEXTANT_STATE_DIR=f"{folder}/state", SEXTANT_AUTHORIZATION="always",
-                           PATH=f"{programs.resolve()}:{os.environ['PATH']}")
-        process = subprocess.Popen(
-            ["valgrind", "-q", "--tool=callgrind", "--demangle=no", f"--callgrind-out-file={folder}/calls", f"{folder}/sextantd",
-             "--device", "sim:walk", "--socket", f"{folder}/location"], env=environment, stderr=subprocess.DEVNULL)
+        program = folder / "sextantd"
+        subprocess.run(["strip", "--strip-debug", "-o", program, programs / "sextantd"], check=True)
+        listed = subprocess.run(["nm", program], check=True, capture_output=True, text=True).stdout
+        symbols = {}
+        for address, symbol in re.findall(r"^([0-9a-f]+) [TtWw] (\S+)$", listed, re.M):
+            symbols.setdefault(int(address, 16), []).append(symbol)
+        starts = sorted(symbols)
+        environment = dict(os.environ, SEXTANT_STATE_DIR=f"{folder}/state", SEXTANT_AUTHORIZATION="always", SEXTANT_SERVICE="none",
+                           PATH=f"{programs}:{os.environ['PATH']}")
+        used = addresses(program, "sim:walk", 8, folder, environment)
+        line = folder / "receiver"
+        simulator = subprocess.Popen(["sextant", "simulate", "--model", "m10", "--link", line], env=environment, stdin=subprocess.PIPE,
+                                     stdout=subprocess.DEVNULL)
         try:
-            serve_one_program(f"{folder}/location", process)
+            wait_for(simulator, line.exists)
+            subprocess.run(["sextant", "configure", "set", "baud=115200", "rate=5Hz", "--device", line], env=environment, check=True,
+                           stdout=subprocess.DEVNULL)
+            used |= addresses(program, line, 50, folder, environment)
         finally:
-            process.terminate()
-            process.wait(LIMIT)
-        calls = pathlib.Path(f"{folder}/calls").read_text()
-    called = dict.fromkeys(re.findall(r"^c?fn=\(\d+\) ([^'\s]+)", calls, re.M))
-    objects = shlex.split((programs / "sextantd.product/Objects.LinkFileList").read_text())
-    own, linked = functions(*objects), functions(programs / "sextantd")
-    # Functions of libc are in another file. Of equal functions, the program has one name.
-    names = [name for name in called if name in own or name in linked]
-    header = "# SPDX-License-Identifier: Apache-2.0\n# Written by order.py.\n"
-    output.write_text(header + "".join(f"{name}\n" for name in names))
-    print(f"{len(names)} functions in {output}")
+            simulator.terminate()
+            simulator.wait()
+    functions = sorted({bisect.bisect_right(starts, address) - 1 for address in used} - {-1})
+    names = [min(symbols[starts[index]]) for index in functions]
+    output.write_text("# SPDX-License-Identifier: Apache-2.0\n# Written by order.py.\n" + "".join(f"{name}\n" for name in names))
+    print(f"{len(names)} functions in {output}; this program has them in {len({address // WINDOW for address in used})} windows of 64 kB")
 
 
 main()
