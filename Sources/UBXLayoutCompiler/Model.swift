@@ -14,6 +14,9 @@ enum WireType: String, CaseIterable {
   var isSigned: Bool { rawValue.hasPrefix("I") }
   var isReal: Bool { rawValue.hasPrefix("R") }
 
+  /// The function of `UBX/Frames/FieldAccess.swift` that reads one value: `u4` for X4 and E4 too.
+  var accessor: String { (isSigned ? "i" : isReal ? "r" : "u") + String(size) }
+
   /// The Swift type of one value.
   var swift: String {
     if self == .r4 { return "Float" }
@@ -115,6 +118,11 @@ struct Message {
     }
   }
   var minimumLength: Int { minimum ?? fixedSize }
+  /// Whether a writer need not name the length: it is fixed, or that with all optional fields.
+  var hasUsualLength: Bool {
+    isFixed || minimum != nil
+      || conditions.contains { if case .length = $0 { true } else { false } }
+  }
   /// Whether every payload has the same length.
   var isFixed: Bool {
     minimum == nil

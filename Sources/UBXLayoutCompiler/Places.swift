@@ -9,9 +9,9 @@ struct Places {
   init(_ message: Message) {
     self.message = message
     var fixed = 0
-    var variable = ""
+    var variable: [(count: String, size: Int)] = []
     for item in message.items {
-      starts.append(variable.isEmpty ? String(fixed) : "\(fixed)\(variable)")
+      starts.append(variable.reduce(String(fixed)) { "place(\($0), \($1.count), \($1.size))" })
       fixedStarts.append(variable.isEmpty ? fixed : nil)
       switch item {
       case .field(let field): fixed += field.size
@@ -19,7 +19,7 @@ struct Places {
         if case .fixed(let n) = group.times {
           fixed += n * group.size
         } else {
-          variable += " &+ \(lowerFirst(group.swiftName))Count &* \(group.size)"
+          variable.append(("\(lowerFirst(group.swiftName))Count", group.size))
         }
       }
     }
@@ -45,10 +45,10 @@ struct Places {
     return start + field.size > message.minimumLength
   }
 
-  /// The first byte after item `index`, a group whose count is in the message.
-  func end(_ index: Int) -> String {
-    guard case .group(let group) = message.items[index] else { return starts[index] }
-    return "\(starts[index]) &+ \(lowerFirst(group.swiftName))Count &* \(group.size)"
+  /// The place of item `index`, a group whose count is in the message: start, count and size of its blocks.
+  func blocks(_ index: Int) -> String {
+    guard case .group(let group) = message.items[index] else { return "\(starts[index]), 0, 0" }
+    return "\(starts[index]), \(lowerFirst(group.swiftName))Count, \(group.size)"
   }
 
   /// The expression of a group's count.
@@ -58,7 +58,7 @@ struct Places {
     case .field(let name): return "Int(\(name))"
     case .bits(let field, let bits): return "Int(\(field)_\(bits.name))"
     case .fixed(let n): return String(n)
-    case .rest: return "max(0, payload.byteCount - (\(starts[index]))) / \(group.size)"
+    case .rest: return "payload.blockCount(\(starts[index]), \(group.size))"
     }
   }
 }

@@ -29,6 +29,10 @@ struct SwiftEmitter {
       "/// \(message.name) (0x\(hex(message.messageClass)) 0x\(hex(message.messageID))): \(sentence(message.summary))")
     put("///")
     put("/// A view of a payload that something else owns; nothing is copied. \(lengthSentence(message))")
+    put("///")
+    put("/// ## Example")
+    put("///")
+    for line in Example(message).lines { put("///     \(line)") }
     put("public struct \(message.swiftName): Message, ~Escapable {")
     put("/// The payload's bytes.", 1)
     put("public let payload: RawSpan", 1)
@@ -46,7 +50,7 @@ struct SwiftEmitter {
     for (index, item) in message.items.enumerated() {
       guard case .group(let group) = item, places.isVariable(index) else { continue }
       if case .rest = group.times { continue }
-      put("guard payload.byteCount >= \(places.end(index)) else { return nil }", 2)
+      put("guard payload.hasBlocks(\(places.blocks(index))) else { return nil }", 2)
     }
     put("}", 1)
     for (index, item) in message.items.enumerated() {
@@ -84,22 +88,21 @@ struct SwiftEmitter {
     case .fixed(let n):
       if field.type == .ch {
         put(
-          "\(inClients) public var \(escaped(field.name)): Text\(mark) { @_lifetime(copy self) get { \(guarded)Text(payload.extracting(\(start) ..< \(sum(start, n)))) } }",
+          "\(inClients) public var \(escaped(field.name)): Text\(mark) { @_lifetime(copy self) get { \(guarded)Text(payload.part(\(start), \(n))) } }",
           indent)
       } else {
-        put("\(inClients) public func \(escaped(field.name))(_ index: Int) -> \(field.type.swift)\(mark) {", indent)
-        put("precondition(index >= 0 && index < \(n))", indent + 1)
-        put("return \(guarded)\(load(field.type, "\(start) &+ index &* \(field.type.size)"))", indent + 1)
-        put("}", indent)
+        put(
+          "\(inClients) public func \(escaped(field.name))(_ index: Int) -> \(field.type.swift)\(mark) { \(guarded)\(load(field.type, "place(\(start), index, \(field.type.size), of: \(n))")) }",
+          indent)
       }
     case .rest:
       if field.type == .ch {
         put(
-          "\(inClients) public var \(escaped(field.name)): Text { @_lifetime(copy self) get { Text(payload.extracting(min(\(start), payload.byteCount)...)) } }",
+          "\(inClients) public var \(escaped(field.name)): Text { @_lifetime(copy self) get { Text(payload.rest(\(start))) } }",
           indent)
       } else {
         put(
-          "\(inClients) public var \(escaped(field.name)): RawSpan { @_lifetime(copy self) get { payload.extracting(min(\(start), payload.byteCount)...) } }",
+          "\(inClients) public var \(escaped(field.name)): RawSpan { @_lifetime(copy self) get { payload.rest(\(start)) } }",
           indent)
       }
     }
@@ -109,9 +112,13 @@ struct SwiftEmitter {
   private mutating func scaledGetter(_ field: Field, _ mark: String, _ indent: Int) {
     guard let name = field.scaledName, let literal = scaleLiteral(field.scale) else { return }
     let raw = mark.isEmpty ? escaped(field.name) : "$0"
-    // Division by a power of ten gives the number nearest to the decimal; multiplication does not.
     let digits = (1...12).first { Double(field.scale) == Double("1e-\($0)") }
-    let value = digits.map { "Double(\(raw)) / 1e\($0)" } ?? "Double(\(raw)) * \(literal)"
+    let value =
+      if field.type.isReal {
+        digits.map { "Double(\(raw)) / 1e\($0)" } ?? "Double(\(raw)) * \(literal)"
+      } else {
+        digits.map { "\(raw).divided(by: 1e\($0))" } ?? "\(raw).scaled(by: \(literal))"
+      }
     put(
       "/// `\(field.name)`\(unitPhrase(field)): the value in the unit\(field.unit.isEmpty ? "" : " \(field.unit)").",
       indent)
@@ -128,14 +135,16 @@ struct SwiftEmitter {
     let type: String
     if bits.width == 1 && !bits.isSigned {
       type = "Bool"
-      expression = "\(value) & 0x\(String(UInt64(1) << UInt64(bits.first), radix: 16)) != 0"
+      expression =
+        field.type.isSigned
+        ? "\(value) & 0x\(String(UInt64(1) << UInt64(bits.first), radix: 16)) != 0" : "\(value).bit(\(bits.first))"
     } else {
       type = bits.isSigned ? "Int" : "UInt\(field.type.size == 3 ? 32 : field.type.size * 8)"
       let mask = "0x\(String((UInt64(1) << UInt64(bits.width)) - 1, radix: 16))"
       expression =
         bits.isSigned
         ? "(Int(truncatingIfNeeded: \(value) >> \(bits.first)) << \(64 - bits.width)) >> \(64 - bits.width)"
-        : "\(field.type.isSigned ? "\(type)(truncatingIfNeeded: \(value))" : value) >> \(bits.first) & \(mask)"
+        : "\(field.type.isSigned ? "\(type)(truncatingIfNeeded: \(value))" : value).bits(\(bits.first), \(mask))"
     }
     if mark.isEmpty {
       put("\(inClients) public var \(name): \(type) { \(expression) }", indent)
@@ -153,9 +162,9 @@ struct SwiftEmitter {
     put("}", 1)
     put("/// The `\(group.swiftName)` number `index`, from 0. Traps if it does not exist.", 1)
     put("\(inClients) @_lifetime(copy self) public func \(property)(_ index: Int) -> \(group.swiftName) {", 1)
-    put("precondition(index >= 0 && index < \(property)Count)", 2)
-    put("let start = \(places.start(index)) &+ index &* \(group.size)", 2)
-    put("return \(group.swiftName)(payload: payload.extracting(start ..< start &+ \(group.size)))", 2)
+    put(
+      "\(group.swiftName)(payload: payload.block(\(places.start(index)), index, \(group.size), of: \(property)Count))",
+      2)
     put("}", 1)
     put("/// One of the repeated blocks, \(group.size) bytes.", 1)
     put("public struct \(group.swiftName): ~Escapable {", 1)
@@ -186,17 +195,16 @@ struct SwiftEmitter {
     let rest = presets.isEmpty ? "zero" : "zero, but for what tells this layout from others"
     put("///   - body: sets the fields. What it does not set is \(rest).", 1)
     let needed = message.conditions.compactMap { if case .length(let length) = $0 { length } else { nil } }.first
-    let usual = needed ?? (message.isFixed || message.minimum != nil ? message.fixedSize : nil)
-    let length = usual.map { " = \($0)" } ?? ""
+    let length = message.hasUsualLength ? " = \(needed ?? message.fixedSize)" : ""
     put("@_lifetime(output: copy output)", 1)
     put(
       "\(inClients) public static func encode(into output: inout MutableRawSpan, length: Int\(length), _ body: (inout Writer) -> Void) -> Int {",
       1)
-    put("precondition(length \(needed.map { "== \($0)" } ?? ">= minimumLength"))", 2)
+    put("check(length, \(needed.map { "is: \($0)" } ?? "isAtLeast: \(message.minimumLength)"))", 2)
     put("let total = beginFrame(identity, length: length, in: &output)", 2)
-    for (offset, value) in presets { put("output.setLittleEndian(\(value) as UInt8, at: \(6 + offset))", 2) }
+    for (offset, value) in presets { put("output.setU1(\(value), at: \(6 + offset))", 2) }
     put("do {", 2)
-    put("var writer = Writer(payload: output._mutatingExtracting(6 ..< 6 &+ length))", 3)
+    put("var writer = Writer(payload: payloadRoom(length, in: &output))", 3)
     put("body(&writer)", 3)
     put("}", 2)
     put("finishFrame(total, in: &output)", 2)
@@ -216,7 +224,7 @@ struct SwiftEmitter {
         guard let start = places.writerStart(index) else { continue }
         for field in group.fields {
           let inner = group.fields.prefix { $0.name != field.name }.reduce(0) { $0 + $1.size }
-          groupSetter(field, group, "\(start + inner) &+ index &* \(group.size)", 2)
+          groupSetter(field, group, "place(\(start + inner), index, \(group.size))", 2)
         }
       }
     }
@@ -245,12 +253,12 @@ struct SwiftEmitter {
     case .fixed(let n):
       put("/// Sets `\(field.name)` number `index`\(unitPhrase(field)).", indent)
       put(
-        "\(inClients) @_lifetime(self: copy self) public mutating func \(escaped(field.name))(_ index: Int, _ value: \(field.type.swift)) { precondition(index >= 0 && index < \(n)); \(store(field.type, "\(start) &+ index &* \(field.type.size)")) }",
+        "\(inClients) @_lifetime(self: copy self) public mutating func \(escaped(field.name))(_ index: Int, _ value: \(field.type.swift)) { \(store(field.type, "place(\(start), index, \(field.type.size), of: \(n))")) }",
         indent)
     case .rest:
       put("/// Sets element `index` of `\(field.name)`\(unitPhrase(field)).", indent)
       put(
-        "\(inClients) @_lifetime(self: copy self) public mutating func \(escaped(field.name))(_ index: Int, _ value: \(field.type.swift)) { \(store(field.type, "\(start) &+ index &* \(field.type.size)")) }",
+        "\(inClients) @_lifetime(self: copy self) public mutating func \(escaped(field.name))(_ index: Int, _ value: \(field.type.swift)) { \(store(field.type, "place(\(start), index, \(field.type.size))")) }",
         indent)
     }
   }
@@ -267,7 +275,7 @@ struct SwiftEmitter {
     case .fixed(let n) where field.type != .ch:
       put("/// Sets element `at` of `\(field.name)` of block `index`\(unitPhrase(field)).", indent)
       put(
-        "\(inClients) @_lifetime(self: copy self) public mutating func \(name)(_ index: Int, at: Int, _ value: \(field.type.swift)) { precondition(at >= 0 && at < \(n)); \(store(field.type, "\(start) &+ at &* \(field.type.size)")) }",
+        "\(inClients) @_lifetime(self: copy self) public mutating func \(name)(_ index: Int, at: Int, _ value: \(field.type.swift)) { \(store(field.type, "place(\(start), at, \(field.type.size), of: \(n))")) }",
         indent)
     case .fixed(let n):
       put("/// Sets the text `\(field.name)` of block `index`, cut at the room there is.", indent)
@@ -354,7 +362,7 @@ struct SwiftEmitter {
     put("items: [", 2)
     for item in message.items {
       switch item {
-      case .field(let field): put(".field(\(entry(field))),", 3)
+      case .field(let field): put(isPlain(field) ? "\(entry(field))," : ".field(\(entry(field))),", 3)
       case .group(let group):
         put(".group(\(times(group.times)), size: \(group.size), fields: [", 3)
         for field in group.fields { put("\(entry(field)),", 4) }
@@ -366,6 +374,7 @@ struct SwiftEmitter {
   }
 
   private func entry(_ field: Field) -> String {
+    if isPlain(field) { return ".value(\"\(field.name)\", .\(field.type), \"\(field.unit)\")" }
     let count =
       switch field.count {
       case .one: "1"
@@ -376,6 +385,9 @@ struct SwiftEmitter {
     return
       "FieldLayout(\"\(field.name)\", .\(field.type), \(count), isArray: \(isArray), \(scale(field.scale)), \"\(field.unit)\")"
   }
+
+  /// Whether the short form describes a field: one value without a scale.
+  private func isPlain(_ field: Field) -> Bool { field.count == .one && scale(field.scale) == ".one" }
 
   private func times(_ times: Group.Times) -> String {
     switch times {
@@ -420,31 +432,17 @@ struct SwiftEmitter {
 
   private func load(_ type: WireType, _ at: String) -> String {
     switch type {
-    case .u1, .x1, .e1, .l, .ch: "payload.u1(\(at))"
-    case .i1: "payload.i1(\(at))"
     case .u3, .x3: "payload.littleEndian24(\(at))"
     case .i3: "payload.signed24(\(at))"
-    case .r4: "Float(bitPattern: payload.littleEndian(\(at), as: UInt32.self))"
-    case .r8: "Double(bitPattern: payload.littleEndian(\(at), as: UInt64.self))"
-    default: "payload.littleEndian(\(at), as: \(type.swift).self)"
+    default: "payload.\(type.accessor)(\(at))"
     }
   }
 
   private func store(_ type: WireType, _ at: String) -> String {
     switch type {
     case .u3, .x3: "payload.setLittleEndian24(value, at: \(at))"
-    case .i3: "payload.setLittleEndian24(UInt32(bitPattern: value), at: \(at))"
-    case .r4, .r8: "payload.setLittleEndian(value.bitPattern, at: \(at))"
-    default: "payload.setLittleEndian(value, at: \(at))"
+    default: "payload.set\(type.accessor.uppercased())(value, at: \(at))"
     }
-  }
-
-  private func escaped(_ name: String) -> String {
-    [
-      "class", "extension", "repeat", "in", "protocol", "default", "init", "self", "switch", "case", "is", "as",
-      "operator", "import",
-    ].contains(name)
-      ? "`\(name)`" : name
   }
 
   /// The name of a bit, prefixed with the field's name if it is not unique.
@@ -456,4 +454,13 @@ func lowerFirst(_ text: String) -> String { text.prefix(1).lowercased() + text.d
 func sum(_ start: String, _ size: Int) -> String {
   if let number = Int(start) { return String(number + size) }
   return "\(start) &+ \(size)"
+}
+
+/// A name that is a word of Swift, in backticks.
+func escaped(_ name: String) -> String {
+  [
+    "class", "extension", "repeat", "in", "protocol", "default", "init", "self", "switch", "case", "is", "as",
+    "operator", "import",
+  ].contains(name)
+    ? "`\(name)`" : name
 }

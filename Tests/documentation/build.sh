@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 
-# Builds the documentation of the library products with the toolchain's DocC; a warning is an error.
+# Builds the documentation of the library products with the toolchain's DocC, and compiles its examples of UBX messages; a warning is an
+# error.
 # usage: build.sh FOLDER (for the archives), after `swift build`; `make documentation` calls it.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -21,3 +22,7 @@ for module in MonotonicTime WireBytes NMEA UBX RTCM3 SPARTN ReceiverStream Recor
   docc convert --fallback-display-name "$module" --fallback-bundle-identifier "sextant.$module" \
     --additional-symbol-graph-dir "$out/symbols/$module" --warnings-as-errors --output-path "$out/$module.doccarchive"
 done
+
+# The example of each UBX message compiles.
+"$built/UBXLayoutCompiler" examples "$out/examples.swift" "$top"/Sources/UBX/Layouts/*.ubx
+swiftc -typecheck -warnings-as-errors -swift-version 6 -I "$built/Modules" -I "$top/CSupport/CByteMask" "$out/examples.swift"

@@ -14,3 +14,10 @@ public struct Text: ~Escapable {
     self.bytes = bytes.extracting(0..<count)
   }
 }
+
+#if !hasFeature(Embedded)
+  extension Text {
+    /// The characters as a string. Allocates, so it is absent from the embedded build.
+    public var string: String { String(decoding: [UInt8](copying: bytes), as: UTF8.self) }
+  }
+#endif
