@@ -5,8 +5,9 @@
 
 usage: order.py PROGRAMS OUTPUT      PROGRAMS is the folder of `make static`; needs valgrind
 
-Two runs in callgrind, with a simulated receiver at its default settings and with one at 5 Hz, record the address of each instruction. The
-names are those of the symbols at these addresses. Functions with equal code are one in the program, under several names, of which one is
+Two runs in callgrind, with a simulated receiver at its default settings and with one at 5 Hz, record the address of each instruction.
+Functions that run after the first locations are before those of the start, whose code the service releases (ProgramCode.swift). The names are
+those of the symbols at these addresses. Functions with equal code are one in the program, under several names, of which one is
 enough. The order is that of the addresses, so that it changes little when it is made anew. The linker ignores names that a later version does
 not have: a function whose name has changed stands where it would without an order.
 """
@@ -34,31 +35,44 @@ def wait_for(process, is_ready):
         time.sleep(0.1)
 
 
-def serve_one_program(path, process, locations):
-    client = socket.socket(socket.AF_UNIX)
-    wait_for(process, lambda: client.connect_ex(path) == 0)
-    client.settimeout(LIMIT)
-    request = {"method": "org.sextant.Location.Subscribe", "parameters": {"desiredAccuracy": -2}, "more": True}
-    client.sendall(json.dumps(request).encode() + b"\0")
-    count = 0
-    while count < locations:
-        received = client.recv(65536)
-        assert received, "sextantd has closed the connection"
-        count += received.count(b'"latitude"')
+class Client:
+    """A program that gets locations."""
+
+    def __init__(self, path, process):
+        self.socket = socket.socket(socket.AF_UNIX)
+        wait_for(process, lambda: self.socket.connect_ex(path) == 0)
+        self.socket.settimeout(LIMIT)
+        request = {"method": "org.sextant.Location.Subscribe", "parameters": {"desiredAccuracy": -2}, "more": True}
+        self.socket.sendall(json.dumps(request).encode() + b"\0")
+
+    def receive(self, locations):
+        while locations > 0:
+            received = self.socket.recv(65536)
+            assert received, "sextantd has closed the connection"
+            locations -= received.count(b'"latitude"')
 
 
 def addresses(program, device, locations, folder, environment):
-    """The addresses in the program's file of the instructions that run while it serves a receiver's locations."""
+    """The addresses in the program's file of the instructions that run until a client has received locations, and while it receives as many
+    again."""
     calls = folder / "calls"
     process = subprocess.Popen(
         ["valgrind", "-q", "--tool=callgrind", "--demangle=no", "--dump-instr=yes", "--compress-pos=no", "--compress-strings=no",
          f"--callgrind-out-file={calls}", program, "--device", device, "--socket", folder / "location"], env=environment,
         stderr=subprocess.DEVNULL)
     try:
-        serve_one_program(str(folder / "location"), process, locations)
+        client = Client(str(folder / "location"), process)
+        for _ in range(2):
+            client.receive(locations)
+            subprocess.run(["callgrind_control", "--dump", str(process.pid)], check=True, stdout=subprocess.DEVNULL)
     finally:
         process.terminate()
         process.wait(LIMIT)
+    return [instructions(program, folder / f"calls.{part}") for part in (1, 2)]
+
+
+def instructions(program, calls):
+    """The addresses of a program's instructions in an output of callgrind."""
     found, is_program = set(), False
     for line in calls.read_text().splitlines():
         if line.startswith("ob="):
@@ -82,7 +96,7 @@ def main():
         starts = sorted(symbols)
         environment = dict(os.environ, SEXTANT_STATE_DIR=f"{folder}/state", SEXTANT_AUTHORIZATION="always", SEXTANT_SERVICE="none",
                            PATH=f"{programs}:{os.environ['PATH']}")
-        used = addresses(program, "sim:walk", 8, folder, environment)
+        start, steady = addresses(program, "sim:walk", 8, folder, environment)
         line = folder / "receiver"
         simulator = subprocess.Popen(["sextant", "simulate", "--model", "m10", "--link", line], env=environment, stdin=subprocess.PIPE,
                                      stdout=subprocess.DEVNULL)
@@ -90,14 +104,19 @@ def main():
             wait_for(simulator, line.exists)
             subprocess.run(["sextant", "configure", "set", "baud=115200", "rate=5Hz", "--device", line], env=environment, check=True,
                            stdout=subprocess.DEVNULL)
-            used |= addresses(program, line, 50, folder, environment)
+            for parts, more in zip((start, steady), addresses(program, line, 40, folder, environment)):
+                parts.update(more)
         finally:
             simulator.terminate()
             simulator.wait()
-    functions = sorted({bisect.bisect_right(starts, address) - 1 for address in used} - {-1})
-    names = [min(symbols[starts[index]]) for index in functions]
+    names = {}
+    for part in (steady, start):
+        functions = sorted({bisect.bisect_right(starts, address) - 1 for address in part} - {-1})
+        names.update((min(symbols[starts[index]]), None) for index in functions)
     output.write_text("# SPDX-License-Identifier: Apache-2.0\n# Written by order.py.\n" + "".join(f"{name}\n" for name in names))
-    print(f"{len(names)} functions in {output}; this program has them in {len({address // WINDOW for address in used})} windows of 64 kB")
+    windows = [len({address // WINDOW for address in part}) for part in (steady, start | steady)]
+    print(f"{len(names)} functions in {output}; this program has them in {windows[1]} windows of 64 kB, after the start in {windows[0]}")
+
 
 
 main()

@@ -85,7 +85,12 @@ package enum Daemon {
   /// Waits for the end. SIGHUP is the request to read the configuration again (daemon(7)). Returns whether a signal requests
   /// the end; false if the service ended on its own.
   private static func wait(_ poller: inout Poller, until hasEnded: () -> Bool, reload: () -> Void) -> Bool {
-    while !hasEnded(), let events = try? poller.wait(deadline: nil) {
+    var release: UInt64? = SystemClock.monotonic.nanoseconds + ProgramCode.timeToRelease
+    while !hasEnded(), let events = try? poller.wait(deadline: release) {
+      if events.contains(.timeout) {
+        ProgramCode.release()
+        release = nil
+      }
       for case .signal(let signal) in events {
         guard signal == .hangUp else { return true }
         reload()

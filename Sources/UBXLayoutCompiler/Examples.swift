@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The example of a message in its documentation: some fields in their units, which are read from `frame`, or set in `output` where the
-/// receiver does not send the message.
+/// The example of a message in its documentation: some fields in their units, which are read from `frame`, or set in
+/// `output` where the receiver does not send the message.
 struct Example {
   /// The fields of a message, and of a block, that an example has at most.
   private let most = 3

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireBytes
 
-// The functions that the generated members call. Each has one type and no closure: the compiler checks 6,600 members that call them in 40 %
-// of the time that generic functions, operators and preconditions took.
+// The functions that the generated members call. Each has one type and no closure: the compiler checks 6,600 members
+// that call them in 40 % of the time that generic functions, operators and preconditions took.
 
 extension RawSpan {
   @inlinable @inline(__always)
