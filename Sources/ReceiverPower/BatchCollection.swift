@@ -173,6 +173,7 @@ struct BatchCollection: Sendable {
       read?.lost += count
       return [.output(.lost(count, loss))]
     case .startedAnew: return [.output(.startedAnew)]
+    case .pauseEnds(let after): journal = after
     case .finished(_, let after):
       journal = after
       return endRead(isWhole: true, gapSeconds)
@@ -180,6 +181,7 @@ struct BatchCollection: Sendable {
       journal = after
       return endRead(isWhole: false, gapSeconds)
     }
+    return []
   }
 
   private mutating func endRead(isWhole: Bool, _ gapSeconds: Double) -> [Effect] {

@@ -67,6 +67,22 @@ struct LoggerDeferralTests {
     #expect(seconds == Array(0..<seconds.count), "fixes are lost, doubled or out of order")
     #expect(scene.losses.isEmpty)
     #expect(!scene.line.receiver.logger.isOn && scene.line.receiver.logger.records == 0)
+    #expect(!scene.sessionReports.contains(.silent), "the desired silence is reported as a fault")
+  }
+
+  @Test("Replies that come a second late do not end a deferral", arguments: models)
+  func late(_ model: ReceiverModel) {
+    let scene = Self.scene(model, [.lateReplies])
+    Self.collecting(scene)
+    let handed = scene.fixes.count
+    #expect(scene.run(200) { $0.fixes.count >= handed + 60 }, "it is not read")
+    scene.demand(Self.moving)
+    scene.run(90)
+    let seconds = Self.seconds(scene)
+    #expect(seconds == seconds.sorted() && Set(seconds).count == seconds.count)
+    let missing = (seconds.last ?? 0) + 1 - seconds.count
+    #expect(missing <= scene.losses.values.reduce(0, +), "\(missing) fixes are lost, \(scene.losses) are said")
+    #expect(!scene.line.receiver.logger.isOn && !scene.sessionReports.contains(.silent))
   }
 
   @Test("Records of a person are neither delivered nor erased", arguments: models)

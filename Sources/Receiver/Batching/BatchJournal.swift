@@ -14,6 +14,8 @@ public struct BatchJournal: Sendable, Equatable {
   /// The numbers of delivered and of lost fixes.
   public var delivered = 0
   public var lost = 0
+  /// The number of records in a logger's memory when it stored nothing because it was read, until the fixes that this cost are reported.
+  var recordsAtPause: Int?
 
   public init() {}
 
@@ -23,12 +25,14 @@ public struct BatchJournal: Sendable, Equatable {
     drops = status.drops
   }
 
-  /// `batch 1 NUMBER TIME DROPS DELIVERED LOST end`, with `-` for an unknown value.
+  /// `batch 1 NUMBER TIME DROPS DELIVERED LOST end`, with `-` for an unknown value, and with the records at a pause before `end` if there
+  /// was one.
   public var text: String {
-    let words = [
-      lastNumber.map { String($0) } ?? "-", lastTime.map { String($0.nanosecondsSince1970) } ?? "-", String(drops),
-      String(delivered), String(lost),
-    ]
+    let words =
+      [
+        lastNumber.map { String($0) } ?? "-", lastTime.map { String($0.nanosecondsSince1970) } ?? "-", String(drops),
+        String(delivered), String(lost),
+      ] + (recordsAtPause.map { [String($0)] } ?? [])
     return "batch 1 " + words.joined(separator: " ") + " end"
   }
 
@@ -38,7 +42,7 @@ public struct BatchJournal: Sendable, Equatable {
   /// Reads `text`; nil if it is incomplete or malformed, or has impossible counts or times.
   public init?(_ text: some StringProtocol) {
     let words = text.split(whereSeparator: { $0 == " " || $0 == "\n" })
-    guard words.count == 8, words[0] == "batch", words[1] == "1", words[7] == "end", let drops = Int(words[4]),
+    guard 8...9 ~= words.count, words[0] == "batch", words[1] == "1", words.last == "end", let drops = Int(words[4]),
       let delivered = Int(words[5]), let lost = Int(words[6]),
       [drops, delivered, lost].allSatisfy(Self.counts.contains)
     else { return nil }
@@ -50,6 +54,10 @@ public struct BatchJournal: Sendable, Equatable {
       // After a time beyond all others no fix would ever be delivered.
       guard let time = Int64(words[3]).map(UTCTime.init(nanosecondsSince1970:)), time.isBelieved else { return nil }
       lastTime = time
+    }
+    if words.count == 9 {
+      guard let records = Int(words[7]), Self.counts.contains(records) else { return nil }
+      recordsAtPause = records
     }
     (self.drops, self.delivered, self.lost) = (drops, delivered, lost)
   }

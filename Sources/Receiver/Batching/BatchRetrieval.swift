@@ -13,6 +13,8 @@ public enum BatchEvent: Sendable, Equatable {
   case startedAnew
   /// Everything is read: the number of fixes of this retrieval, and the journal to store.
   case finished(fixes: Int, BatchJournal)
+  /// A logger that stored nothing while it was read goes on once this journal is stored.
+  case pauseEnds(BatchJournal)
   /// The receiver was disconnected or silent before the end; the next retrieval continues.
   case cut(BatchJournal)
 }

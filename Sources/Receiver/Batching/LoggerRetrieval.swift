@@ -9,6 +9,9 @@ import ReceiverStream
 ///
 /// The memory is kept, so that a retrieval after a killed one continues after the time of the journal. `BatchJournal.lastNumber` is the
 /// number of records that were there before the batch; without it all of them were.
+///
+/// The logger stores nothing while it is read. The number of fixes that this costs is the time between the records on both sides of the
+/// pause, so the next retrieval reports it: `BatchJournal.recordsAtPause` is the place, which is stored before the logger goes on.
 struct LoggerRetrieval: Retrieval {
   private enum Step { case polling, stopping, dumping, resuming, over }
 
@@ -28,7 +31,10 @@ struct LoggerRetrieval: Retrieval {
   private var found: LoggerState?
   private var lines: [[UInt8]] = []
   private var dumps = 0
-  private var pausedAt: Instant?
+  private var isStopped = false
+  /// The number of records at the last pause until its fixes are reported, and that at the present one if the logger goes on after it.
+  private var pause: Int?
+  private var pauseNow: Int?
   private var fixes = 0
   private var events: [BatchEvent] = []
 
@@ -42,12 +48,15 @@ struct LoggerRetrieval: Retrieval {
   }
 
   var isOver: Bool { step == .over }
-  var deadline: Instant? { nil }
+  /// The logger goes on as soon as the place of its pause is stored.
+  var deadline: Instant? { step == .resuming && !isReported && !commands.isEmpty ? .zero : nil }
   mutating func nextEvent() -> BatchEvent? { events.isEmpty ? nil : events.removeFirst() }
   mutating func receive(logBATCH payload: [UInt8], at now: Instant) {}
   mutating func wake(at now: Instant) {}
 
   mutating func next() -> Command? {
+    // The receiver of the events stores the place of the pause.
+    if step == .resuming, !events.isEmpty { return nil }
     guard step != .over, !isReported, let command = commands.first else { return nil }
     isReported = true
     return command
@@ -71,13 +80,19 @@ struct LoggerRetrieval: Retrieval {
       if commands.isEmpty { begin() }
     case .stopping:
       guard outcome != .silent else { return cut() }
-      pausedAt = now
+      isStopped = true
       dump()
     case .dumping: receive(dump: outcome, at: now)
-    case .resuming: if commands.isEmpty { finish(at: now) }
+    case .resuming: if commands.isEmpty { finish() }
     case .over: break
     }
   }
+
+  /// Fewer free records than that, and a memory of that kind may have been full: it is then freed sector by sector.
+  private static let freeAtTurn = 600
+
+  /// Whether the oldest records may be gone, so that places in the memory say nothing.
+  private var overwrites: Bool { found.map { $0.overwrites && $0.free < Self.freeAtTurn } ?? false }
 
   /// The number of records that belong to the batch by the state.
   private var expected: Int {
@@ -111,14 +126,23 @@ struct LoggerRetrieval: Retrieval {
 
   private mutating func deliver(_ memory: LoggerDump, at now: Instant) {
     // The places of the records are known in a complete dump, and by the lines of a memory that only grows.
-    let first = found?.overwrites == true ? 0 : Int(journal.lastNumber ?? 0)
+    let first = overwrites ? 0 : Int(journal.lastNumber ?? 0)
     var read = 0
-    for record in memory.records.dropFirst(first) {
+    var previous: (index: Int, time: UTCTime)?
+    pause = journal.recordsAtPause
+    pauseNow = resumed != nil && journal.lastNumber != nil ? max(memory.records.count, found?.records ?? 0) : nil
+    if pause == nil { journal.recordsAtPause = pauseNow }
+    for (index, record) in memory.records.enumerated().dropFirst(first) {
       guard let record else { continue }
       read += 1
+      if let time = record.fix.time {
+        if let previous { losePaused(before: index, at: time, after: previous) }
+        previous = (index, time)
+      }
       deliver(record)
     }
-    if found?.overwrites != true { lose(expected - read, .line) }
+    endPause()
+    if !overwrites { lose(expected - read, .line) }
     // A logger that has stopped by itself was full, or its receiver restarted.
     if let since, let found, !found.isOn, let resumed {
       let due = now.milliseconds(since: since) / (1000 * UInt64(max(resumed.interval, 1)))
@@ -138,6 +162,27 @@ struct LoggerRetrieval: Retrieval {
     events.append(.lost(number, loss))
   }
 
+  /// Records that may be stored between the poll of the state and the stop. In a full memory, of which the oldest ones are gone, the
+  /// place is unknown.
+  private static let placeTolerance = 2
+
+  /// Reports the fixes that the last pause cost, if it is between two records.
+  private mutating func losePaused(before index: Int, at time: UTCTime, after previous: (index: Int, time: UTCTime)) {
+    guard let pause, let found else { return }
+    let isAtPause = overwrites ? journal.lastTime.map { time > $0 } ?? false : index >= pause
+    guard isAtPause else { return }
+    let interval = Int64(max(found.interval, 1)) * 1_000_000_000
+    let gap = time.nanosecondsSince1970.subtractingReportingOverflow(previous.time.nanosecondsSince1970)
+    let intervals = gap.overflow ? 0 : gap.partialValue / interval + gap.partialValue % interval * 2 / interval
+    // Damaged records between the two are reported on their own.
+    let missing = Int(clamping: intervals) - (index - previous.index)
+    loseMore(missing, .pause)
+    if missing > 0 || !overwrites && index >= pause + Self.placeTolerance { endPause() }
+  }
+
+  /// The last pause is reported; the present one is next.
+  private mutating func endPause() { (pause, journal.recordsAtPause) = (nil, pauseNow) }
+
   private mutating func deliver(_ entry: BatchedFix) {
     guard let time = entry.fix.time, entry.fix.hasPosition else { return }
     if let last = journal.lastTime, time <= last { return }
@@ -148,19 +193,16 @@ struct LoggerRetrieval: Retrieval {
   }
 
   private mutating func resume() {
-    guard let resumed, journal.lastNumber != nil, found?.isOn == false || pausedAt != nil else {
-      return finish(at: nil)
-    }
+    guard let resumed, journal.lastNumber != nil, found?.isOn == false || isStopped else { return finish() }
     let present = found.map { ReceiverValue.logger($0) }
     let list = language.commands(setting: .logger(resumed), from: present, on: receiver) ?? []
-    if list.isEmpty { finish(at: nil) } else { go(.resuming, list) }
+    if list.isEmpty { return finish() }
+    journal.recordsAtPause = journal.recordsAtPause ?? found?.records
+    go(.resuming, list)
+    events.append(.pauseEnds(journal))
   }
 
-  /// - Parameter now: when the logger went on.
-  private mutating func finish(at now: Instant?) {
-    if let now, let pausedAt, let resumed {
-      loseMore(Int(clamping: now.milliseconds(since: pausedAt) / (1000 * UInt64(max(resumed.interval, 1)))), .pause)
-    }
+  private mutating func finish() {
     step = .over
     events.append(.finished(fixes: fixes, journal))
   }

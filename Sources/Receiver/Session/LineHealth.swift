@@ -30,6 +30,8 @@ struct LineHealth {
   private var hadBootText = false
   private var warning: String?
   private(set) var lastFrame: Instant
+  /// When the receiver was last told to send again: the silence before that was desired.
+  private(set) var silenceEnded = Instant.zero
   /// Polls in a row that a known and silent receiver did not reply to.
   private(set) var failedPolls = 0
 
@@ -62,6 +64,8 @@ struct LineHealth {
   mutating func recover(at now: Instant) {
     if let fault { report = .recovering(fault, until: now + Self.recovery) }
   }
+
+  mutating func endSilence(at now: Instant) { silenceEnded = now }
 
   mutating func lose() {
     contact = .lost

@@ -79,6 +79,7 @@ extension ReceiverSession {
 
   /// Sets the desired configuration; the differences are sent as soon as the receiver takes commands.
   public mutating func set(_ desired: DesiredConfiguration, at now: Instant) {
+    if self.desired?.isSilent == true, !desired.isSilent { health.endSilence(at: now) }
     configuration.set(desired)
     watch = nil
     handle(.newConfiguration, at: now)

@@ -31,9 +31,11 @@ extension ReceiverSession {
   var silenceDeadline: Instant? {
     // A change of the rate polls a silent receiver at both rates, and ends by itself; interrupted, it would leave one of them.
     if case .changingRate = stage { return nil }
+    // The identification of a receiver that sends only replies ends by itself too.
+    if case .identifyingFamily = stage, !line.hasEpochs { return nil }
     guard isReceiving, !end.isRequested, !expectsSilence, !listener.isSearching else { return nil }
     let sends = line.hasEpochs || desired?.messages.contains { $0.rate > 0 } ?? (description == nil)
-    return sends ? listener.lastByte + silenceLimit + configuringTime : nil
+    return sends ? max(listener.lastByte, health.silenceEnded) + silenceLimit + configuringTime : nil
   }
 
   /// The time of the request in flight while the receiver is configured: between two protocols it sends nothing by itself, and

@@ -24,6 +24,8 @@ struct BatchClient: ReceiverClient, ~Copyable {
   /// Fixes that are received and not yet printed.
   private var waiting: [(fix: BatchedFix, after: BatchJournal)] = []
   private var ending: BatchEvent?
+  /// The journal to store before the receiver stores fixes again.
+  private var atPause: BatchJournal?
   /// Entries that a killed retrieval has received.
   private var earlier: [[UInt8]] = []
   /// Bytes of the first line that a killed retrieval has printed without noting it.
@@ -221,6 +223,7 @@ struct BatchClient: ReceiverClient, ~Copyable {
       printNotice("\(path): \(count) fix\(count == 1 ? "" : "es") lost on the way from the receiver")
     case .startedAnew:
       printNotice("\(path): the receiver restarted; an unknown number of stored fixes is lost")
+    case .pauseEnds(let journal): atPause = journal
     case .finished, .cut: ending = event
     }
   }
@@ -236,6 +239,8 @@ struct BatchClient: ReceiverClient, ~Copyable {
       try store.save(after, at: Output.place)
     }
     waiting = []
+    if let atPause { try store.save(atPause, at: Output.place) }
+    atPause = nil
     switch ending {
     case .finished(_, let after):
       try end(after)
