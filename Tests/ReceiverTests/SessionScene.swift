@@ -16,6 +16,7 @@ struct SessionLog: HostMachine {
   /// The results of retrievals.
   fileprivate(set) var batch: [BatchEvent] = []
   fileprivate(set) var stored = StoredRecord()
+  fileprivate(set) var writes: [(at: Instant, bytes: [UInt8])] = []
 
   /// The crash-recovery record of a killed process, as the file has it.
   struct StoredRecord {
@@ -33,7 +34,9 @@ struct SessionLog: HostMachine {
 
   mutating func receive(_ action: SessionAction, from session: borrowing ReceiverSession, at now: Instant) {
     switch action {
-    case .send: store(session.recovery, session.recoverySettings)
+    case .send(let bytes):
+      store(session.recovery, session.recoverySettings)
+      writes.append((now, bytes))
     case .report(let report): reports.append((now, report))
     case .finished(let ticket, let outcome): outcomes[ticket] = outcome
     case .batch(let event): batch.append(event)

@@ -7,6 +7,11 @@ import MonotonicTime
 protocol FamilyLanguage: Sendable {
   /// The polls of the identity, one after the other; the first reply identifies the family. They change nothing.
   var probes: [Command] { get }
+  /// The probes that a receiver without output gets while its rate is searched.
+  var silentPolls: [Command] { get }
+  /// The rates, in baud, at which it is searched first, and those at which it is searched then.
+  var usualRates: [UInt32] { get }
+  var otherRates: [UInt32] { get }
   /// Whether the reply to a probe is a text that the receiver also sends at its start.
   var repliesWithStartText: Bool { get }
   /// A poll of an identified receiver for what the probe's reply does not contain; nil without one.
@@ -34,6 +39,8 @@ protocol FamilyLanguage: Sendable {
   func canTakeBack(_ kind: ReceiverValue.Kind) -> Bool
   /// The bytes that change the baud rate of the port; nil if that is not possible for this session alone.
   func rateChange(to rate: UInt32) -> [UInt8]?
+  /// The ports of a receiver whose command names one; empty for the others. A host is at one of them.
+  var ports: [FamilyPort] { get }
 
   func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]?
   /// The commands of an action whose usual ones were refused; nil without any.
@@ -68,6 +75,7 @@ protocol FamilyLanguage: Sendable {
 }
 
 extension FamilyLanguage {
+  var silentPolls: [Command] { [probes[0]] }
   var repliesWithStartText: Bool { false }
   func furtherPoll(after found: ReceiverDescription) -> Command? { nil }
   func complete(_ description: inout ReceiverDescription, from outcome: Outcome) {}
@@ -80,6 +88,7 @@ extension FamilyLanguage {
   func takesRestart(_ kind: ReceiverValue.Kind) -> Bool { false }
   func canTakeBack(_ kind: ReceiverValue.Kind) -> Bool { !takesRestart(kind) }
   func rateChange(to rate: UInt32) -> [UInt8]? { nil }
+  var ports: [FamilyPort] { [] }
   func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? { nil }
   func commandsAfterRefusal(of action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? { nil }
   var rousing: Command? { nil }
@@ -94,6 +103,22 @@ extension FamilyLanguage {
   var logger: LoggerCommands? { nil }
   func loggerDump(from lines: [[UInt8]]) -> LoggerDump { LoggerDump() }
   var keepsLogOverRestart: Bool { false }
+}
+
+/// A port of a receiver whose command for the baud rate names it.
+struct FamilyPort: Sendable {
+  /// The command without the rate, such as `CONFIG COM3`.
+  var command: String
+  /// Polls the rate of the port, the third word of the reply.
+  var poll: Command
+
+  /// The command that sets a rate.
+  func change(to rate: UInt32) -> [UInt8] { Command(line: "\(command) \(rate)").bytes }
+
+  /// The rate in the reply to `poll`, in baud; nil without one.
+  func rate(from reply: [UInt8]) -> UInt32? {
+    reply.split(separator: UInt8(ascii: " ")).dropFirst(2).first.flatMap { UInt32(String(decoding: $0, as: UTF8.self)) }
+  }
 }
 
 /// An action on a receiver of another maker.

@@ -50,17 +50,14 @@ public enum ReceiverFamily: String, Sendable, CaseIterable {
     }
   }
 
-  /// The polls of a silent receiver at a rate that is a family's default: a UM980 and a mosaic send nothing before they get a
-  /// command, and a person may have switched the output of the others off.
-  static func silentPolls(at rate: UInt32) -> [[UInt8]] {
-    switch rate {
-    case 9600: [MediaTek().probes[0].bytes]
-    case 115_200:
-      [Unicore().probes[0].bytes, Septentrio().probes[0].bytes, Airoha().probes[1].bytes, MediaTek().probes[0].bytes]
-    case 460_800: [Unicore().probes[0].bytes, Septentrio().probes[0].bytes, Quectel().probes[0].bytes]
-    case 115_201...: [Unicore().probes[0].bytes, Septentrio().probes[0].bytes]
-    default: []
-    }
+  /// The polls of a receiver that sends nothing: a UM980 and a mosaic send nothing before they get a command, and a person may have
+  /// switched the output of the others off.
+  ///
+  /// - Parameter isUsual: whether the families that usually have the rate are polled, or the others that can have it.
+  static func silentPolls(at rate: UInt32, isUsual: Bool) -> [[UInt8]] {
+    probed(at: rate).compactMap(\.language).filter {
+      $0.usualRates.contains(rate) ? isUsual : !isUsual && $0.otherRates.contains(rate)
+    }.flatMap { $0.silentPolls.map(\.bytes) }
   }
 
   /// Returns the family that a sentence without a request proves; nil if it proves none.

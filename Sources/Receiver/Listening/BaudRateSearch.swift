@@ -8,7 +8,9 @@ import MonotonicTime
 ///         ├── garbage ─────────────────────▶ next rate   (a wrong rate makes garbage of every byte)
 ///         └── silence longer than an epoch ─▶ next rate; after each round: poll
 ///     poll at a rate ─── a frame ──▶ found
-///         └── no reply in its time ─▶ next rate
+///         └── no reply in its time ─▶ (the families of other makers that usually have the rate) ─▶ next rate
+///     poll the families that can have the rate ── a frame ──▶ found       after a round of polls, if not one byte came
+///         └── no reply in its time ─▶ next family, next rate
 ///
 /// The search never ends by itself: a receiver can be plugged in, or begin to send, at any time. It is a value without a
 /// clock: bytes, frames and the time go in, actions come out.
@@ -34,8 +36,10 @@ public struct BaudRateSearch: Sendable {
     case setRate(UInt32)
     /// Set the line to this rate, discard what was received and poll the receiver.
     case poll(UInt32)
-    /// Poll a receiver of another maker at the same rate, by the number of its poll.
-    case pollOther(Int)
+    /// Send the poll of another maker's family at the same rate.
+    case pollOther([UInt8])
+    /// Set the line to this rate, discard what was received and send the poll of another maker's family.
+    case pollAtRate(UInt32, [UInt8])
     /// The rate is right.
     case found(UInt32)
   }
@@ -53,20 +57,23 @@ public struct BaudRateSearch: Sendable {
   /// The bytes of a poll and of the longest usual reply, MON-VER's.
   static var replyBytes: UInt64 { 320 }
 
-  /// The time for the reply of a receiver of another maker besides.
-  private static let otherReplyTime = Milliseconds(100)
+  /// The same for a receiver of another maker: replies wait for ticks of up to 100 ms (recorded).
+  private static let otherReplyTime = Milliseconds(160)
+  private static let otherReplyBytes: UInt64 = 128
 
   /// The rate of the line now, in baud.
   public private(set) var rate: UInt32
   /// Whether a frame was received at `rate`.
   public private(set) var isFound = false
 
-  private enum Round { case listeningQuickly, listening, polling }
+  private enum Round { case listeningQuickly, listening, polling, pollingOthers }
 
   private let polling: Polling
   private let pollsOthers: Bool
   /// The number of polls of other makers at this rate.
   private var othersPolled = 0
+  /// Whether the families were polled at their less usual rates.
+  private var havePolledOthers = false
   private let order: [UInt32]
   private var isProvenRate: Bool
   private var index = 0
@@ -108,9 +115,10 @@ public struct BaudRateSearch: Sendable {
     return switch round {
     case .listeningQuickly: since + Self.quickPatience
     case .listening: since + Self.patience
-    case .polling:
+    case .polling where othersPolled == 0:
       since + Self.replyTime + Milliseconds(1 + Self.replyBytes * 10_000 / UInt64(rate))
-        + (othersPolled > 0 ? Self.otherReplyTime : Milliseconds(0))
+    case .polling, .pollingOthers:
+      since + Self.otherReplyTime + Milliseconds(1 + Self.otherReplyBytes * 10_000 / UInt64(rate))
     }
   }
 
@@ -130,7 +138,7 @@ public struct BaudRateSearch: Sendable {
     if skipped > 0 { hasBytes = true }
     garbage += skipped
     self.isText = self.isText && isText
-    guard round != .polling else { return .none }
+    guard round == .listening || round == .listeningQuickly else { return .none }
     let isQuick = round == .listeningQuickly && !self.isText && !isProvenRate
     let patience = isQuick ? Self.quickPatienceBytes : Self.patienceBytes
     return garbage >= patience ? next(now) : .none
@@ -144,20 +152,40 @@ public struct BaudRateSearch: Sendable {
 
   private mutating func next(_ now: Instant) -> Action {
     isProvenRate = false
-    // A receiver that sends is found by listening.
-    if round == .polling, pollsOthers, !hasBytes, othersPolled < ReceiverFamily.silentPolls(at: rate).count {
-      defer { othersPolled += 1 }
-      since = now
-      return .pollOther(othersPolled)
-    }
-    othersPolled = 0
-    index += 1
-    if index == order.count || mayPollEarly { startRound() }
-    rate = order[index]
+    if let poll = nextOfOthers(now) { return poll }
+    repeat {
+      othersPolled = 0
+      index += 1
+      // A receiver that sends is found by listening.
+      if index == order.count || mayPollEarly || round == .pollingOthers && hasBytes { startRound() }
+      rate = order[index]
+      // Not every rate has a family.
+    } while round == .pollingOthers && polls.isEmpty
     since = now
     garbage = 0
     isText = true
-    return round == .polling ? .poll(rate) : .setRate(rate)
+    if round == .pollingOthers { othersPolled = 1 }
+    return switch round {
+    case .listeningQuickly, .listening: .setRate(rate)
+    case .polling: .poll(rate)
+    case .pollingOthers: .pollAtRate(rate, polls[0])
+    }
+  }
+
+  /// The polls of other makers at this rate in this round.
+  private var polls: [[UInt8]] {
+    switch round {
+    case .polling: ReceiverFamily.silentPolls(at: rate, isUsual: true)
+    case .pollingOthers: ReceiverFamily.silentPolls(at: rate, isUsual: false)
+    case .listeningQuickly, .listening: []
+    }
+  }
+
+  private mutating func nextOfOthers(_ now: Instant) -> Action? {
+    guard pollsOthers, !hasBytes, othersPolled < polls.count else { return nil }
+    defer { othersPolled += 1 }
+    since = now
+    return .pollOther(polls[othersPolled])
   }
 
   private var mayPoll: Bool {
@@ -172,12 +200,16 @@ public struct BaudRateSearch: Sendable {
 
   /// Listening and polling alternate. After an early poll, the rest of the quick listening follows.
   private mutating func startRound() {
-    if index < order.count { quickIsDue = true }
+    if index < order.count, round == .listeningQuickly { quickIsDue = true }
     index = 0
     rounds += 1
     switch round {
     case .listeningQuickly, .listening: round = mayPoll ? .polling : .listening
-    case .polling:
+    // Once: a receiver that starts later sends something.
+    case .polling where pollsOthers && !hasBytes && !havePolledOthers:
+      round = .pollingOthers
+      havePolledOthers = true
+    case .polling, .pollingOthers:
       round = quickIsDue ? .listeningQuickly : .listening
       quickIsDue = false
     }

@@ -15,8 +15,10 @@ public struct Listener: ~Copyable {
     case setRate(UInt32)
     /// The same, then poll the receiver (only where polling is allowed).
     case poll(UInt32)
-    /// Poll a receiver of another maker at the same rate, by the number of its poll.
-    case pollOther(Int)
+    /// Send the poll of another maker's family.
+    case pollOther([UInt8])
+    /// Set the line to this rate, discard what is waiting, then send the poll of another maker's family.
+    case pollAtRate(UInt32, [UInt8])
     /// Frames are received at this rate.
     case found(UInt32)
     /// No frame was received for `Listener.helpAfter`.
@@ -216,7 +218,11 @@ public struct Listener: ~Copyable {
       stream.reset()
       begun = nil
       return .poll(rate)
-    case .pollOther(let number)?: return .pollOther(number)
+    case .pollOther(let poll)?: return .pollOther(poll)
+    case .pollAtRate(let rate, let poll)?:
+      stream.reset()
+      begun = nil
+      return .pollAtRate(rate, poll)
     }
   }
 

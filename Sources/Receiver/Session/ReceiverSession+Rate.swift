@@ -19,10 +19,14 @@ extension ReceiverSession {
       line.set(next, at: now)
       actions.append(.setRate(next))
       actions.append(.send(knownLanguage.map { $0.wakingBytes + $0.probes[0].bytes } ?? frameBytes(.monVER, [])))
-    case .pollOther(let number):
+    case .pollOther(let poll):
       replies.reset()
-      let polls = rate.map { ReceiverFamily.silentPolls(at: $0) } ?? []
-      if polls.indices.contains(number) { actions.append(.send(polls[number])) }
+      actions.append(.send(poll))
+    case .pollAtRate(let next, let poll):
+      replies.reset()
+      line.set(next, at: now)
+      actions.append(.setRate(next))
+      actions.append(.send(poll))
     case .adviseOnSilence:
       report(.adviseOnSilence)
     }

@@ -95,7 +95,7 @@ struct OpenLine: ~Copyable {
   private func perform(_ action: Listener.Action) {
     switch action {
     // A rate that the hardware does not support is skipped.
-    case .setRate(let rate), .poll(let rate): try? port.setBaudRate(rate)
+    case .setRate(let rate), .poll(let rate), .pollAtRate(let rate, _): try? port.setBaudRate(rate)
     case .found(let rate): Console.write("found \(port.path) \(rate)")
     case .none, .adviseOnSilence, .pollOther: break
     }

@@ -14,6 +14,12 @@ struct Airoha: FamilyLanguage {
   /// Quectel's modules with this language; its LG290P has its own.
   private static let modules = ["LC26G", "LC76G", "LC86G", "LC29H", "LC79H", "L89"]
 
+  /// The default rate, and the others that it can be set to.
+  var usualRates: [UInt32] { [115_200] }
+  var otherRates: [UInt32] { [9600, 19_200, 38_400, 57_600, 230_400, 460_800, 921_600] }
+  /// The one that all makers' modules reply to.
+  var silentPolls: [Command] { [probes[1]] }
+
   func description(from outcome: Outcome, to probe: Command) -> ReceiverDescription? {
     guard case .answered(let reply) = outcome else { return nil }
     let fields = SentenceFields(reply)

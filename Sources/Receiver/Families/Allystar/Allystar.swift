@@ -11,6 +11,10 @@ struct Allystar: FamilyLanguage {
     ]
   }
 
+  /// The default rate, and the others that it can be set to.
+  var usualRates: [UInt32] { [115_200] }
+  var otherRates: [UInt32] { [9600, 19_200, 38_400, 57_600, 230_400, 460_800] }
+
   /// Software and hardware in 16 bytes each.
   func description(from outcome: Outcome, to probe: Command) -> ReceiverDescription? {
     guard case .answered(let reply) = outcome, reply.count >= 32 else { return nil }

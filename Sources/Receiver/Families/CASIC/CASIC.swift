@@ -16,6 +16,10 @@ struct CASIC: FamilyLanguage {
     ]
   }
 
+  /// The default rate, and the others that it can be set to.
+  var usualRates: [UInt32] { [9600] }
+  var otherRates: [UInt32] { [4800, 19_200, 38_400, 57_600, 115_200] }
+
   func description(from outcome: Outcome, to probe: Command) -> ReceiverDescription? {
     switch outcome {
     case .answered(let reply) where reply.starts(with: "SW=".utf8) && reply.count >= 64:

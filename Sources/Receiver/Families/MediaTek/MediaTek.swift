@@ -6,6 +6,10 @@ import MonotonicTime
 struct MediaTek: FamilyLanguage {
   var probes: [Command] { [Self.query("605", "PMTK705,", attempts: 4)] }
 
+  /// Old boards of Adafruit have 115200.
+  var usualRates: [UInt32] { [9600, 115_200] }
+  var otherRates: [UInt32] { [4800, 19_200, 38_400, 57_600] }
+
   func description(from outcome: Outcome, to probe: Command) -> ReceiverDescription? {
     guard case .answered(let reply) = outcome else { return nil }
     let fields = SentenceFields(reply)

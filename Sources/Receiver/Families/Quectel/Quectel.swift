@@ -5,6 +5,10 @@ import MonotonicTime
 struct Quectel: FamilyLanguage {
   var probes: [Command] { [Command(sentence: "PQTMVERNO", FamilyAnswer(.text("PQTMVERNO,")), attempts: 2)] }
 
+  /// The default rate, and the others that it can be set to.
+  var usualRates: [UInt32] { [460_800] }
+  var otherRates: [UInt32] { [9600, 115_200, 230_400, 921_600] }
+
   func description(from outcome: Outcome, to probe: Command) -> ReceiverDescription? {
     guard case .answered(let reply) = outcome else { return nil }
     let fields = SentenceFields(reply)

@@ -7,6 +7,10 @@ struct SkyTraq: FamilyLanguage {
     [Command(.skyTraq, 0x02, [0x01], FamilyAnswer(.binary(.skyTraq, 0x80), .skyTraq(0x02)), attempts: 2)]
   }
 
+  /// The default rate, and the others that it can be set to.
+  var usualRates: [UInt32] { [9600] }
+  var otherRates: [UInt32] { [4800, 19_200, 38_400, 57_600, 115_200, 230_400] }
+
   /// The software version: its type, then kernel, customer's and revision, three numbers each in four bytes.
   func description(from outcome: Outcome, to probe: Command) -> ReceiverDescription? {
     guard case .answered(let reply) = outcome, reply.count >= 13 else { return nil }

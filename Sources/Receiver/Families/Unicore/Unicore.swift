@@ -20,6 +20,12 @@ struct Unicore: FamilyLanguage {
   /// The model by the number in VERSION.
   private static let models: [UInt32: String] = [17: "UM982", 18: "UM980", 19: "UM960"]
 
+  /// A UM980 sends nothing as found, at any of these.
+  var usualRates: [UInt32] { [115_200, 230_400, 460_800, 921_600] }
+  var otherRates: [UInt32] { [9600] }
+  /// Nebulas, Firebird.
+  var silentPolls: [Command] { [probes[0], probes[2]] }
+
   func description(from outcome: Outcome, to probe: Command) -> ReceiverDescription? {
     guard case .answered(let reply) = outcome else { return nil }
     if reply.starts(with: "PDTINFO,".utf8) {
@@ -83,9 +89,17 @@ struct Unicore: FamilyLanguage {
     }
   }
 
-  /// The port that the recorded receivers replied at; another port is found by the missing reply, and nothing is changed here.
   func rateChange(to rate: UInt32) -> [UInt8]? {
-    [9600, 115_200, 230_400, 460_800, 921_600].contains(rate) ? Command(line: "CONFIG COM3 \(rate)").bytes : nil
+    [9600, 115_200, 230_400, 460_800, 921_600].contains(rate) ? ports[0].change(to: rate) : nil
+  }
+
+  /// The reply to CONFIG lists the rates of all ports and does not mark the host's. The recorded receivers replied at COM3.
+  var ports: [FamilyPort] {
+    ["COM3", "COM1", "COM2"].map { name in
+      FamilyPort(
+        command: "CONFIG \(name)",
+        poll: Command(line: "CONFIG", FamilyAnswer(.text("CONFIG,\(name),"), .nebulas("CONFIG")), attempts: 2))
+    }
   }
 
   func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? {
@@ -110,7 +124,8 @@ struct Unicore: FamilyLanguage {
   var publishableTexts: [String] {
     let sentences = Self.logs.flatMap { ["UNLOG GN\($0)", "GN\($0) "] }
     let systems = Self.systems.flatMap { ["MASK \($0.1)", "UNMASK \($0.1)"] }
-    let lines = ["VERSIONB", "VERSIONA", "CONFIG COM3 ", "RESET", "SAVECONFIG"] + sentences + systems
+    let ports = ports.map { $0.command + " " }
+    let lines = ["VERSIONB", "VERSIONA", "RESET", "SAVECONFIG"] + ports + sentences + systems
     return lines + lines.map { "$command,\($0)" } + ["$OK", "$FAIL", "$CFGMSG", "$CFGSAVE", "$RESET", "$PDTINFO*"]
   }
 

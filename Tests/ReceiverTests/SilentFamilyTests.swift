@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+import HostSimulator
+import MonotonicTime
+import ReceiverSimulator
+import TestSupport
+import Testing
+
+@testable import Receiver
+
+/// Receivers of other makers that send nothing by themselves, at a rate that nobody knows.
+@Suite("Receivers of other makers without output are found by their probes")
+struct SilentFamilyTests {
+  /// Between two polls of different families there is time for a reply.
+  private static let leastPause: UInt64 = 60
+
+  private static let places: [(ReceiverModel, UInt32)] = [
+    (.mt3339, 9600), (.mt3339, 57_600), (.mt3333, 4800), (.ag3352, 115_200), (.ag3352, 9600), (.at6558, 9600),
+    (.at6558, 38_400), (.at6668, 115_200), (.lg290p, 460_800), (.lg290p, 115_200), (.um980, 115_200), (.um980, 921_600),
+    (.tau1201, 115_200), (.tau1201, 19_200), (.teseo, 9600), (.teseo, 115_200), (.mosaic, 115_200),
+  ]
+
+  /// The commands of a person that switch the output off.
+  private static func switchingOff(_ model: ReceiverModel) -> [UInt8] {
+    let sentences: [String]
+    switch model {
+    case .mt3339, .mt3333: sentences = ["PMTK314" + String(repeating: ",0", count: 19)]
+    case .ag3352: sentences = (0...8).map { "PAIR062,\($0),0" }
+    case .at6558, .at6668: sentences = ["PCAS03,0,0,0,0,0,0,0,0,0,0,,,0,0,,,,0"]
+    case .lg290p: sentences = ["GGA", "RMC", "GLL", "VTG", "GSA", "GSV"].map { "PQTMCFGMSGRATE,W,\($0),0" }
+    case .teseo: sentences = ["PSTMCFGMSGL,0,1,0,0"]
+    case .tau1201:
+      return [0, 1, 2, 4, 5, 6, 7, 0x20].flatMap { FrameLayout.allystar.frame(0x0601, [0xF0, $0, 0]) }
+    default: return []
+    }
+    return sentences.flatMap { Command(sentence: $0).bytes }
+  }
+
+  private static func scene(_ model: ReceiverModel, _ baud: UInt32, _ intent: SessionSettings.Intent) -> SessionScene {
+    let scene = SessionScene(model, baud: baud, intent: intent) { $0.desired = { _ in .nothing } }
+    scene.line.hostRate = baud
+    scene.line.send(switchingOff(model), at: scene.now)
+    // A full line has seconds in its buffer.
+    scene.kill(for: 12_000) { _ in }
+    scene.line.hostRate = 9600
+    return scene
+  }
+
+  @Test("`probe` finds each at its usual rate and at another one, with nothing but probes", arguments: places)
+  func probe(_ model: ReceiverModel, _ baud: UInt32) throws {
+    let scene = Self.scene(model, baud, .identify)
+    scene.run(12)
+    let begin = scene.now
+    let isFound = scene.run(24) { $0.description != nil }
+    #expect(isFound, "\(model) at \(baud): \(scene.reports)")
+    #expect(scene.description?.family != nil && scene.read { $0.rate } == baud)
+    #expect(scene.fixes.isEmpty, "the output was not off")
+    let found = try #require(scene.reports.first { $0.report == .rateFound(baud) }?.at)
+    let polls = scene.writes.filter { $0.at < found }
+    for (_, bytes) in polls { #expect(IdentificationProbes.contains(bytes), "\(bytes)") }
+    for (one, next) in zip(polls, polls.dropFirst()) {
+      #expect(next.at.milliseconds(since: one.at) >= Self.leastPause)
+    }
+    let seconds = scene.now.seconds(since: begin)
+    #expect(seconds < 22, "\(model) at \(baud): \(seconds) s")
+  }
+
+  @Test(
+    "A program that serves fixes finds them too",
+    arguments: [(.at6558, 38_400), (.teseo, 115_200)] as [(ReceiverModel, UInt32)])
+  func serve(_ model: ReceiverModel, _ baud: UInt32) {
+    let scene = Self.scene(model, baud, .serve)
+    #expect(scene.run(60) { $0.description != nil }, "\(model) at \(baud)")
+  }
+
+  @Test("A line without a receiver gets each probe once at each rate, and is then listened to")
+  func nothing() {
+    let scene = VirtualHost(SessionLog(), RepliesLine(rate: 0, replies: []), settings: Self.settings(.serve))
+    scene.run(60)
+    let first = scene.writes.count
+    scene.run(60)
+    let later = scene.writes.count - first
+    for (_, bytes) in scene.writes { #expect(IdentificationProbes.contains(bytes)) }
+    #expect(first < 140 && later < first, "\(first), then \(later)")
+    #expect(Double(scene.wakeUps) / 120 < 4)
+  }
+
+  private static func settings(_ intent: SessionSettings.Intent) -> SessionSettings {
+    var settings = SessionSettings(intent: intent, line: .serial)
+    settings.desired = { _ in .nothing }
+    return settings
+  }
+
+  /// SkyTraq's reply to the query of the version: Kernel 1.8.15, ODM 1.7.31, revision 2010-03-31 (AN0003).
+  private static let skyTraq =
+    FrameLayout.skyTraq.frame(0x83, [0x02])
+    + FrameLayout.skyTraq.frame(0x80, [1, 0, 1, 8, 15, 0, 1, 7, 31, 0, 10, 3, 31])
+
+  @Test(
+    "Receivers without a simulated model: SkyTraq, Unicore's Firebird",
+    arguments: [
+      (ReceiverFamily.skyTraq, 9600, skyTraq), (.skyTraq, 38_400, skyTraq),
+      (.unicore, 115_200, Wire.nmea("PDTINFO,UC6228CI,G1B1R1,,R3.4.0.0Build7258")),
+      (.unicore, 9600, Wire.nmea("PDTINFO,UC6228CI,G1B1R1,,R3.4.0.0Build7258")),
+    ] as [(ReceiverFamily, UInt32, [UInt8])])
+  func scripted(_ family: ReceiverFamily, _ rate: UInt32, _ reply: [UInt8]) throws {
+    let probe = try #require(family.language?.silentPolls.last)
+    let line = RepliesLine(rate: rate, replies: [(probe.bytes, reply)])
+    let scene = VirtualHost(SessionLog(), line, settings: Self.settings(.identify))
+    scene.run(24) { $0.read { $0.description } != nil }
+    #expect(
+      scene.read { $0.description }?.family == family && scene.read { $0.rate } == rate,
+      "\(scene.reports)")
+    for (_, bytes) in scene.writes { #expect(IdentificationProbes.contains(bytes), "\(bytes)") }
+  }
+
+  @Test("Every family has rates that the search tries, and probes for them", arguments: ReceiverFamily.allCases)
+  func rates(_ family: ReceiverFamily) {
+    guard let language = family.language else { return }
+    let rates = language.usualRates + language.otherRates
+    #expect(Set(rates).isSubset(of: BaudRateSearch.rates) && Set(rates).count == rates.count)
+    #expect(!language.usualRates.isEmpty && !language.silentPolls.isEmpty)
+    let probes = language.probes.map(\.bytes)
+    #expect(language.silentPolls.allSatisfy { probes.contains($0.bytes) })
+    for rate in rates {
+      let both = [true, false].map { ReceiverFamily.silentPolls(at: rate, isUsual: $0) }
+      #expect(both.count { $0.contains(language.silentPolls[0].bytes) } == 1)
+    }
+  }
+}
+
+/// A device that replies to some requests, and is silent otherwise.
+struct RepliesLine: HostLine {
+  var hostRate: UInt32 = 9600
+  let rate: UInt32
+  let replies: [(request: [UInt8], reply: [UInt8])]
+  private var now = Instant.zero
+  private var coming: [(at: Instant, bytes: [UInt8])] = []
+
+  init(rate: UInt32, replies: [(request: [UInt8], reply: [UInt8])]) { (self.rate, self.replies) = (rate, replies) }
+
+  var isPresent: Bool { true }
+  var deadline: Instant? { coming.map(\.at).min() }
+  mutating func advance(to now: Instant) { self.now = now }
+
+  mutating func takeReceived() -> [UInt8] {
+    let due = coming.filter { $0.at <= now }
+    coming.removeAll { $0.at <= now }
+    return due.flatMap(\.bytes)
+  }
+
+  mutating func send(_ bytes: [UInt8], at now: Instant) {
+    guard hostRate == rate else { return }
+    for one in replies where bytes.starts(with: one.request) { coming.append((now + Milliseconds(50), one.reply)) }
+  }
+}
