@@ -19,6 +19,24 @@ package enum FamilySettings {
 
     package init() {}
 
+    /// The requested time between fixes, in milliseconds.
+    package var period: UInt16? {
+      for case .set(.period(let milliseconds)) in tasks { return milliseconds }
+      return nil
+    }
+
+    /// Returns why the line cannot carry the requested rate of fixes; nil if it can, or if the rate does not rise.
+    ///
+    /// - Parameters:
+    ///   - present: the present time between fixes, in milliseconds.
+    ///   - line: the line with that time.
+    package func problem(present: UInt16, _ line: MeasuredLine) -> SettingProblem? {
+      guard let period, let at = tasks.firstIndex(of: .set(.period(period))) else { return nil }
+      var change = EpochPeriod()
+      change.change(EpochPeriod.items[0], from: UInt64(present), to: UInt64(period))
+      return change.problem(line, at: baud ?? line.rate).map { SettingProblem("\(names[at]): \($0)") }
+    }
+
     /// An action.
     package init(_ action: ReceiverAction) {
       names = [action.rawValue]

@@ -49,6 +49,18 @@ struct FamilySettingsTests {
     #expect(FamilySettings.changing(words, on: teseo, at: nil).missing == ["baud=9600"])
   }
 
+  @Test("More fixes than the line can carry are refused by the words, unless the line gets faster in the same command")
+  func fullLine() throws {
+    let line = MeasuredLine(rate: 9600, bytesPerSecond: 900)
+    let problem = try #require(try Self.request("messages=VTG@0", "rate=500ms").problem(present: 1000, line))
+    #expect(problem.description.hasPrefix("rate: ") && problem.description.contains("baud=38400"))
+    #expect(try Self.request("rate=500ms", "baud=115200").problem(present: 1000, line) == nil)
+    #expect(try Self.request("rate=500ms").problem(present: 500, line) == nil)
+    #expect(try Self.request("rate=2000ms").problem(present: 1000, line) == nil)
+    #expect(try Self.request("messages=VTG@0").problem(present: 1000, line) == nil)
+    #expect(try Self.request("rate=500ms").problem(present: 1000, MeasuredLine(rate: 9600, bytesPerSecond: 400)) == nil)
+  }
+
   @Test("Names become readings; without a name all are read")
   func reading() {
     let all = FamilySettings.reading([])

@@ -10,6 +10,7 @@ usage: families.py FOLDER [CHECK...]      FOLDER holds sextant and sextant-track
   killed MODEL    a client that puts it to sleep is killed with SIGKILL: the next command wakes it and restores its settings
   paused MODEL    a client at rest is paused, the receiver sleeps, and the client is resumed when it moves
   region MODEL    a circle is entered
+  full_line at6558  twice the fixes on its full line
   quirk MODEL NAME  probe and configure with a deviation from the documents
   batch MODEL     fixes in the receiver's logger: silence, then each fix once; records of a person are neither printed nor erased
   deferral MODEL  a client in the background: the line is silent, then all fixes at once; the logger is as found, also after SIGKILL
@@ -69,10 +70,11 @@ KINDS = {
     "mosaic": Kind("Septentrio", None, None, 115200, {"restart"}, restarts=False),
 }
 MAIN = ("mt3339", "mt3333", "ag3352", "at6558")
-# What runs if no check is named: less than a minute. All receivers, the deviations, batches and deferrals run by name.
-DEFAULT = ("commands mt3339", "commands ag3352", "commands at6558", "commands lg290p", "commands um980", "power mt3339", "power ag3352",
-           "killed mt3339", "killed ag3352", "significant ag3352", "ends mt3339", "ends at6558", "refused_sleep at6558")
 SLEEPERS = ("mt3339", "mt3333", "ag3352")
+# What runs if no check is named: less than a minute. All receivers, the deviations, deferrals, pauses and regions run by name.
+DEFAULT = ("commands mt3339", "commands ag3352", "commands at6558", "commands lg290p", "commands um980", "power mt3339", "power ag3352",
+           "killed mt3339", "killed ag3352", "significant ag3352", "ends mt3339", "ends at6558", "refused_sleep at6558", "full_line at6558",
+           *(f"batch {model}" for model in SLEEPERS))
 
 
 class Scene:
@@ -180,6 +182,18 @@ def refused_sleep(folder, model):
         scene.run("power", "sleep", "60", code=69)
         scene.receiver.wait_for_state("acquisition", "tracking")
         scene.expect_settings(before, "power")
+
+
+def full_line(folder, model):
+    """More fixes than the line carries are refused, unless the line gets faster in the same command."""
+    with Scene(folder, model) as scene:
+        before = scene.settings()
+        done = scene.run("configure", "set", "rate=500ms", code=64)
+        expect("baud=" in done.errors, f"a refusal without the next step: {done.errors!r}")
+        scene.expect_settings(before, "a refused rate")
+        scene.run("configure", "set", "rate=500ms", "baud=115200")
+        after = scene.settings()
+        expect_equal((after["period"], after["baud"]), ("500", 115200), "period and baud")
 
 
 def ends(folder, model):
@@ -333,6 +347,7 @@ def main():
     for model in SLEEPERS:
         for check in (power, killed, significant, paused, batch, deferral, killed_deferral):
             checks[f"{check.__name__} {model}"] = lambda folder, check=check, model=model: check(folder, model)
+    checks["full_line at6558"] = lambda folder: full_line(folder, "at6558")
     checks["refused_sleep at6558"] = lambda folder: refused_sleep(folder, "at6558")
     for model, name in QUIRKS:
         checks[f"quirk {model} {name}"] = lambda folder, model=model, name=name: quirk(folder, model, name)

@@ -175,8 +175,12 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
         poll(connection, &poller, at: now)
         return false
       }
-      if case .measuring = stage {
-        start(connection, &poller, at: now)
+      if case .measuring = stage, ticket == nil {
+        if request != nil {
+          readPeriod(connection, &poller, at: now)
+        } else {
+          start(connection, &poller, at: now)
+        }
         return isOver
       }
       if case .waiting = stage, connection.counters.frames > 0, now < lastProgress + identificationTimeout {
@@ -224,6 +228,10 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
       return connection.set(desired, &poller, at: now)
     }
     guard measures, connection.rate != nil else { return start(connection, &poller, at: now) }
+    startMeasuring(at: now)
+  }
+
+  private mutating func startMeasuring(at now: Instant) {
     load.restart()
     stage = .measuring
     // The window of the measurement begins with the first byte.
@@ -240,8 +248,34 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
     guard request.missing.isEmpty else {
       return fail("\(description.summary) does not have \(NameList.text(request.missing)); nothing was changed")
     }
+    if measures, request.period != nil, connection.rate != nil { return startMeasuring(at: now) }
+    changeLine(connection, &poller, at: now)
+  }
+
+  /// Reads the present time between fixes, once the load of the line is measured.
+  private mutating func readPeriod(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
+    deadline = now + Self.taskTimeout
+    ticket = connection.perform([.read(.period)], &poller, at: now)
+    if ticket == nil { fail("the receiver is disconnected; check the cable") }
+  }
+
+  /// Refuses what the line cannot carry, or begins the request.
+  private mutating func judge(
+    _ results: [ReceiverTask.Result], _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
+  ) {
+    if case .value(.period(let present))? = results.first, let line = measured(connection, at: now),
+      let problem = request?.problem(present: present, line)
+    {
+      failure = CommandFailure(.usage, problem.description)
+      stage = .over
+      return
+    }
+    changeLine(connection, &poller, at: now)
+  }
+
+  private mutating func changeLine(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
     // A higher rate comes before what needs it.
-    if let baud = request.baud, let rate = connection.rate, baud > rate {
+    if let baud = request?.baud, let rate = connection.rate, baud > rate {
       rateBefore = rate
       return changeRate(to: baud, connection, &poller, at: now)
     }
@@ -340,6 +374,7 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
     _ outcome: Outcome, _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
   ) {
     switch (stage, outcome) {
+    case (.measuring, .performed(let results)): return judge(results, connection, &poller, at: now)
     case (.performing, .performed(let results)): return finishTasks(results, connection, &poller, at: now)
     case (.returning, .answered): return finishRequest(connection)
     case (.returning(let from), _):
