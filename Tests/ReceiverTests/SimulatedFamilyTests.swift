@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import HostSimulator
 import MonotonicTime
-import ReceiverSimulator
 import TestSupport
 import Testing
 
 @testable import Receiver
+@testable import ReceiverSimulator
 
 /// The session with each simulated receiver of another maker, in virtual time: the two were written apart from the same documents.
 @Suite("Sessions with simulated receivers of other makers")
@@ -171,6 +171,33 @@ struct SimulatedFamilyTests {
     #expect(scene.reported(.wasReset) == 1 && scene.line.receiver.epochMilliseconds == 500)
   }
 
+  @Test(
+    "A sentence that is lost without a banner is written again, and reported once",
+    arguments: [ReceiverModel.mt3339, .ag3352, .at6668])
+  func lostSentence(_ model: ReceiverModel) throws {
+    let scene = Self.scene(model, .serve)
+    #expect(scene.run(60) { $0.isSteady })
+    var desired = DesiredConfiguration.nothing
+    // Room for ZDA on a line of 9600 baud.
+    desired.sentences = [SentenceRate("GSV", 0), SentenceRate("VTG", 0), SentenceRate("ZDA", 1)]
+    scene.set(desired)
+    #expect(scene.run(60) { $0.line.receiver.sentenceRates["ZDA"] == 1 && $0.isSteady })
+    scene.run(20)
+    let text =
+      switch model {
+      case .mt3339: "PMTK314,0,1,0,1,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0"
+      case .ag3352: "PAIR062,6,0"
+      default: "PCAS03,,,,,,,0"
+      }
+    scene.line.send(Command(sentence: text).bytes, at: scene.now)
+    #expect(scene.run(10) { $0.line.receiver.sentenceRates["ZDA"] == nil })
+    #expect(scene.run(60) { $0.line.receiver.sentenceRates["ZDA"] == 1 })
+    scene.run(120)
+    #expect(scene.reported(.wasReset) == 1 && scene.line.receiver.sentenceRates["ZDA"] == 1)
+    scene.finish()
+    #expect(scene.reported(.notPutBack) == 0 && scene.line.receiver.sentenceRates["GSV"] != nil)
+  }
+
   @Test("The next program restores what a killed one has changed", arguments: configured)
   func killed(_ model: ReceiverModel) {
     let scene = Self.scene(model, .serve)
@@ -216,6 +243,23 @@ struct SimulatedFamilyTests {
     #expect(scene.line.receiver.baudRate == wanted && scene.line.hostRate == wanted)
     _ = scene.finish()
     #expect(scene.line.receiver.baudRate == wanted)
+  }
+
+  @Test("The port of a UM980 that the host is at is found, and the others keep their rates", arguments: [false, true])
+  func portOfHost(_ isAtFirstPort: Bool) {
+    let scene = Self.scene(.um980, quirks: isAtFirstPort ? [.firstPort] : [])
+    #expect(scene.run(40) { $0.isSteady })
+    var desired = DesiredConfiguration.nothing
+    desired.portRate = 460_800
+    desired.keepsPortRate = true
+    scene.set(desired)
+    scene.run(60) { $0.reported(.rateFound(460_800)) > 0 && $0.isSteady }
+    #expect(scene.line.receiver.baudRate == 460_800 && scene.line.hostRate == 460_800)
+    _ = scene.finish()
+    for port in ["COM1", "COM2", "COM3"] {
+      let rate = scene.line.receiver.family?.current.values[port]
+      #expect(rate == nil || rate == "\(port) 115200", "\(port): \(rate ?? "")")
+    }
   }
 
   // MARK: Restart, save

@@ -8,6 +8,11 @@ import UBX
 ///                        ▲                                            └─ silent ─▶ set the line back ─▶ poll ─▶ failed
 ///                        └──────────────── as long as attempts are left ────────────────────────────────┘
 ///
+/// Where the command names a port and nothing tells which one the host is at, the ports that have the line's rate are tried: a receiver
+/// that still replies at the old rate has changed another port, which gets its rate back.
+///
+///     poll the rate of each port ─▶ set a port that has the line's rate ─▶ … failed with a reply at the old rate ─▶ set it back ─▶ next port
+///
 /// The acknowledgement may come at the old rate, at the new one, or damaged; only a reply at the new rate counts
 /// (interface descriptions, CFG-PRT). Raising the rate is worth one attempt. Restoring it is repeated: one lost frame would
 /// leave the receiver at a rate that its owner does not expect.
@@ -17,7 +22,11 @@ package struct PortRateChange: Sendable {
   /// The rate from which on queues are short, in baud.
   private static let fastRate: UInt32 = 38_400
 
-  private enum Step { case reading, insisting, sending, setting, polling, settingBack, pollingBack, changed, failed }
+  private enum Step {
+    case reading, insisting, sending, setting, polling, settingBack, pollingBack, changed, failed
+    /// The rates of the receiver's ports are polled; a port that is not the host's gets its rate back.
+    case readingPorts, undoing
+  }
 
   package let from: UInt32
   package let to: UInt32
@@ -29,6 +38,9 @@ package struct PortRateChange: Sendable {
   /// The number of attempts left.
   private var attemptsLeft: Int
   private let isRestored: Bool
+  /// The ports that the host may be at, and those whose rate is not polled yet.
+  private var ports: [FamilyPort] = []
+  private var unread: [FamilyPort] = []
   /// Whether the receiver replies neither at the new rate nor at the old one, and may have either.
   package private(set) var isReceiverLost = false
   /// The port in CFG-PRT.
@@ -49,6 +61,10 @@ package struct PortRateChange: Sendable {
     step = usesItems || family != nil ? .sending : .reading
     // The family cannot, or not for this session alone.
     if let family, family.language?.rateChange(to: to) == nil { step = .failed }
+    if step == .sending, let all = family?.language?.ports, !all.isEmpty {
+      unread = all
+      step = .readingPorts
+    }
   }
 
   package mutating func next() -> Action {
@@ -59,9 +75,13 @@ package struct PortRateChange: Sendable {
       command.attempts = 2
       command.patience = Milliseconds(4000)
       return .send(command)
+    case .readingPorts:
+      guard let poll = unread.first?.poll else { return .finished(isChanged: false) }
+      return .send(poll)
     case .sending:
       attemptsLeft -= 1
-      return .send(rateCommand())
+      return .send(rateCommand(to))
+    case .undoing: return .send(rateCommand(from))
     case .setting:
       step = .polling
       return .setRate(to)
@@ -69,7 +89,7 @@ package struct PortRateChange: Sendable {
       var command = family?.language?.poll ?? .poll(.monVER)
       // A receiver changes its rate once its queue is sent: 8 kB take eight seconds at 9600 baud, and nine attempts eleven.
       let isSlow = from < Self.fastRate
-      command.attempts = isRestored ? 2 : step == .polling ? (isSlow ? 9 : 4) : 3
+      command.attempts = isRestored ? 2 : step == .polling ? (ports.count > 1 ? 2 : isSlow ? 9 : 4) : 3
       return .send(command)
     case .settingBack:
       step = .pollingBack
@@ -91,9 +111,17 @@ package struct PortRateChange: Sendable {
     // On a full line one of many replies finds room.
     case (.reading, .silent) where !isRestored && from < Self.fastRate: step = .insisting
     case (.reading, _): step = isRestored && takeAttempt() ? .reading : .failed
+    case (.readingPorts, _):
+      readPort(outcome)
+    case (.undoing, _):
+      ports.removeFirst()
+      attemptsLeft = isRestored ? 4 : 1
+      step = ports.isEmpty ? .failed : .sending
     case (.sending, _): step = .setting
     case (.polling, .answered), (.polling, .acknowledged), (.polling, .refused): step = .changed
     case (.polling, _): step = .settingBack
+    // It still has the old rate at this port: the changed one is another.
+    case (.pollingBack, let outcome) where !ports.isEmpty && attemptsLeft == 0 && outcome != .silent: step = .undoing
     case (.pollingBack, _):
       step = attemptsLeft > 0 ? .sending : .failed
       isReceiverLost = step == .failed && outcome == .silent
@@ -112,6 +140,15 @@ package struct PortRateChange: Sendable {
     return true
   }
 
+  private mutating func readPort(_ outcome: Outcome) {
+    let port = unread.removeFirst()
+    // A port without a reply may be the host's.
+    var rate: UInt32?
+    if case .answered(let reply) = outcome { rate = port.rate(from: reply) }
+    if rate == nil || rate == from { ports.append(port) }
+    if unread.isEmpty { step = ports.isEmpty ? .failed : .sending }
+  }
+
   private mutating func takeAttempt() -> Bool {
     attemptsLeft -= 1
     return attemptsLeft > 0
@@ -120,16 +157,18 @@ package struct PortRateChange: Sendable {
   /// The command, without an acknowledgement, which has no certain rate: the receiver sends it, and all that follows, at the
   /// new one. The line follows when the command has left it: a port changes its rate also for bytes that it still has to send
   /// (TCSETS2).
-  private func rateCommand() -> Command {
+  private func rateCommand(_ rate: UInt32) -> Command {
     var command: Command
-    if let bytes = family?.language?.rateChange(to: to) {
+    if let port = ports.first {
+      command = .raw(port.change(to: rate))
+    } else if let bytes = family?.language?.rateChange(to: rate) {
       command = .raw(bytes)
     } else if usesItems {
       let key = (port ?? .uart1).rateKey ?? 0x4052_0001
-      command = Configuration.valset([ConfigurationPair(id: key, bits: UInt64(to))], layers: 1)
+      command = Configuration.valset([ConfigurationPair(id: key, bits: UInt64(rate))], layers: 1)
     } else {
       var payload = record
-      payload.set(u4: to, at: 8)
+      payload.set(u4: rate, at: 8)
       command = Command(.cfgPRT, payload, answer: .none)
     }
     command.answer = .none

@@ -73,6 +73,8 @@ public enum Quirk: String, CaseIterable, Sendable {
   case noLogger = "no-locus"
   /// The log of LOCUS overwrites its oldest records.
   case overlappingLog = "locus-overlap"
+  /// The host of a UM980 is at COM1; without the quirk at COM3, as recorded.
+  case firstPort = "com1"
   /// PAIR firmware with the logger LOCUS.
   case logger = "locus"
 }

@@ -118,15 +118,20 @@ extension VirtualReceiver {
       "DGPS,CONFIG DGPS TIMEOUT 300", "RTCMB1CB2A,CONFIG RTCMB1CB2A ENABLE",
       "ANTENNADELTAHEN,CONFIG ANTENNADELTAHEN 0.0000 0.0000 0.0000", "PPS,CONFIG \(pulse)",
       "SIGNALGROUP,CONFIG SIGNALGROUP 1", "ANTIJAM,CONFIG ANTIJAM AUTO", "AGNSS,CONFIG AGNSS DISABLE",
-      "LOGSEQ,CONFIG LOGSEQ 1", "CMDFORMAT,CONFIG CMDFORMAT 0", "COM1,CONFIG COM1 115200", "COM2,CONFIG COM2 115200",
-      "COM3,CONFIG COM3 \(baud)",
-    ]
+      "LOGSEQ,CONFIG LOGSEQ 1", "CMDFORMAT,CONFIG CMDFORMAT 0",
+    ] + ["COM1", "COM2", "COM3"].map { "\($0),CONFIG \($0) \($0 == hostPort ? baud : otherRate($0))" }
   }
 
   /// The host is at COM3 (recordings).
+  private var hostPort: String { family?.quirks.contains(.firstPort) == true ? "COM1" : "COM3" }
+
+  private func otherRate(_ port: String) -> UInt32 {
+    family?.current.values[port].flatMap { $0.split(separator: " ").last }.flatMap { UInt32($0) } ?? 115_200
+  }
+
   private mutating func configure(_ words: [String]) -> [[UInt8]]? {
     let name = words[1].uppercased()
-    if name == "COM3" {
+    if name == hostPort {
       guard words.count >= 3, let rate = UInt32(words[2]), family?.traits.baudRates.contains(rate) == true else {
         return nil
       }
