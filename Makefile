@@ -452,6 +452,10 @@ rig-python: rig-programs
 rig-bridge: rig-programs
 	python3 Tests/rig/bridge.py $(DEBUG)
 
+# `sextant base` at simulated receivers: its caster with Debian's rtklib as a client, other servers, a rover of sextantd.
+rig-base: rig-programs rinex-packages
+	python3 Tests/rig/base.py $(DEBUG)
+
 # `sextant check` at simulated receivers, with deviations that are planted.
 rig-check: rig-programs
 	python3 Tests/rig/check.py $(DEBUG)
@@ -483,7 +487,7 @@ long-run: rig-programs
 # The lines that the unit tests execute, and those that the rigs execute too, in a build of its own. Renews docs/reference/coverage.md.
 COVERAGE := .build/coverage
 COUNTED_RIGS := rig-track rig-shows rig-emulator rig-families rig-service rig-sensors rig-batch rig-power rig-units rig-python rig-gpsd rig-geoclue rig-modem \
-  rig-umockdev rig-host-faults rig-formats rig-view rig-screen rig-daemon rig-daemon-commands rig-clock rig-network rig-bridge rig-check
+  rig-umockdev rig-host-faults rig-formats rig-view rig-screen rig-daemon rig-daemon-commands rig-clock rig-network rig-bridge rig-base rig-check
 # The packages are installed first: apt has one user at a time.
 coverage: dependencies rig-packages formats-packages view-packages clock-packages
 	LLVM_PROFILE_FILE=/dev/null $(SWIFT) test --enable-code-coverage --scratch-path $(COVERAGE)

@@ -159,7 +159,7 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "Corrections",
-      dependencies: ["NetworkSources", "NMEA", "RTCM3", "ReceiverStream", "WireBytes", "MonotonicTime"],
+      dependencies: ["NetworkSources", "NMEA", "RTCM3", "ReceiverStream", "UBX", "WireBytes", "MonotonicTime"],
       swiftSettings: settings),
     .target(
       name: "ReceiverRuntime",

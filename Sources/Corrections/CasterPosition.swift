@@ -6,7 +6,7 @@ import WireBytes
 
 /// Decides when a caster receives the receiver's position, and returns the sentence.
 ///
-///     granted ── nothing arrives for 5 s ──▶ the position is needed ── every 10 s ──▶ GGA
+///     granted ── nothing arrives for 5 s, or the source table asks ──▶ the position is needed ── every 10 s ──▶ GGA
 ///             └─ corrections arrive ──▶ it is not needed
 ///
 /// A caster that computes corrections for a position sends none before it has a GGA sentence (RTCM 10410.1, source
@@ -30,7 +30,14 @@ package struct CasterPosition: Sendable {
   package var deadline: Instant? { fix?.hasPosition == true ? dueAt : nil }
 
   /// Records that the caster has granted the stream.
-  package mutating func connected(at now: Instant) { dueAt = now + Self.startTimeout }
+  ///
+  /// - Parameters:
+  ///   - isAsked: whether its source table asks for the position.
+  ///   - now: the current instant.
+  package mutating func connected(isAsked: Bool = false, at now: Instant) {
+    dueAt = isAsked ? now : now + Self.startTimeout
+    needsPosition = isAsked
+  }
 
   /// Records that corrections arrived. A caster that has received a position needs more of them.
   package mutating func received() { if !needsPosition { dueAt = nil } }

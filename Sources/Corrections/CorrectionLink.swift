@@ -134,14 +134,18 @@ package struct CorrectionLink: Sendable {
     state = .connecting(until: now + Self.connectTimeout)
   }
 
-  /// Corrections arrived.
-  package mutating func received(at now: Instant) {
+  /// Corrections arrived, or were taken by a target.
+  ///
+  /// - Parameters:
+  ///   - recovery: the text for the user after a reported loss.
+  ///   - now: the current instant.
+  package mutating func received(_ recovery: String = "corrections arrive again", at now: Instant) {
     hasOtherBytes = false
     if case .open(let until) = state, until.nanoseconds == .max {} else { state = .open(until: now + silence) }
     if now >= connectedAt + Self.shortLife { shortLives = 0 }
     guard shortLives < Self.toleratedShortLives else { return }
     pause = Self.firstPause
-    if !reported.isEmpty { actions.append(.report("\(name): corrections arrive again")) }
+    if !reported.isEmpty { actions.append(.report("\(name): \(recovery)")) }
     reported = []
   }
 

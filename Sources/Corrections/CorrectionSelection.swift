@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import WireBytes
 
 /// Selects one of several sources of corrections, and decides when to connect it.
 ///
@@ -53,6 +54,8 @@ package struct CorrectionSelection: Sendable {
   /// The station of each source, and the sources whose change of the station was reported.
   private var stations: [Int: Int] = [:]
   private var reportedStations: Set<Int> = []
+  /// The mount points that were chosen from source tables, by the sources.
+  private var mounts: [Int: String] = [:]
   private var actions: [Action] = []
   /// The source and the failure of the last one that failed; nil while corrections arrive.
   package private(set) var lastFailure: String?
@@ -137,6 +140,18 @@ package struct CorrectionSelection: Sendable {
 
   /// Records that the source has granted the request.
   package mutating func granted(at now: Instant) { if let current { links[current].granted(at: now) } }
+
+  /// Connects to a mount point of the source table of the caster in use.
+  package mutating func chose(_ mount: String, metres: Double, at now: Instant) {
+    guard let current, let target else { return }
+    let next = target.at(mount: mount)
+    self.target = next
+    links[current].moved(at: now)
+    actions += [.disconnect, .connect(next)]
+    guard mounts.updateValue(mount, forKey: current) != mount else { return }
+    let kilometres = Int(clamping: (metres / 1000).rounded())
+    actions.append(.report("\(next.name): the nearest mount point with RTCM 3, \(kilometres) km away"))
+  }
 
   /// Records bytes that do not complete a correction.
   package mutating func receivedOther() { if let current { links[current].receivedOther() } }

@@ -12,7 +12,7 @@ package enum CorrectionSource: Equatable, Sendable {
   /// `tcp:HOST:PORT` or `tcp://HOST:PORT`.
   case tcp(host: String, port: UInt16)
   /// `ntrip://[USER[:PASSWORD]@]HOST[:PORT]/MOUNT`, `ntrips://…` with TLS; `%` and two hexadecimal digits in user and password are
-  /// a byte.
+  /// a byte. Without MOUNT it is the nearest one of the source table.
   case ntrip(host: String, port: UInt16, mount: String, credentials: String?, transport: Transport = .plain)
 
   /// The transport of a caster's bytes.
@@ -47,7 +47,7 @@ package enum CorrectionSource: Equatable, Sendable {
         credentials = Self.percentDecoded(place[..<at])
         place = String(place[place.index(after: at)...])
       }
-      guard Self.isMount(mount), let (host, port) = Self.hostAndPort(place) else { return nil }
+      guard mount.isEmpty || Self.isMount(mount), let (host, port) = Self.hostAndPort(place) else { return nil }
       self = .ntrip(
         host: host, port: port ?? transport.port, mount: mount, credentials: credentials, transport: transport)
     } else {
@@ -131,7 +131,9 @@ package enum CorrectionSource: Equatable, Sendable {
       path = rest[end...]
     }
     let mount = String(path.drop { $0 == "/" })
-    guard path.hasPrefix("/"), !path.hasPrefix("//"), let port = target.port, Self.isMount(mount) else {
+    guard path.hasPrefix("/"), !path.hasPrefix("//"), let port = target.port,
+      Self.isMount(mount) || mount.isEmpty && choosesMount
+    else {
       throw NTRIPResponse.Refusal(text: "redirects to an address that is not valid; ask its operator")
     }
     let isSame = target.host.lowercased() == host.lowercased() && port == self.port
@@ -147,7 +149,16 @@ package enum CorrectionSource: Equatable, Sendable {
     }
   }
 
-  private static func isMount(_ text: String) -> Bool {
+  /// The same caster with a mount point of its source table.
+  func at(mount: String) -> CorrectionSource {
+    guard case .ntrip(let host, let port, _, let credentials, let transport) = self else { return self }
+    return .ntrip(host: host, port: port, mount: mount, credentials: credentials, transport: transport)
+  }
+
+  /// Whether the mount point is the nearest one of the caster's source table.
+  package var choosesMount: Bool { if case .ntrip(_, _, "", _, _) = self { true } else { false } }
+
+  static func isMount(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
   }
 

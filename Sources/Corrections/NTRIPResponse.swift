@@ -36,7 +36,11 @@ package struct NTRIPResponse: Sendable {
   private var state = State.header
   private var header: [UInt8] = []
 
-  package init() {}
+  /// Whether the source table was requested: it is returned as the stream.
+  private let isTable: Bool
+
+  /// - Parameter isTable: whether the source table was requested.
+  package init(isTable: Bool = false) { self.isTable = isTable }
 
   /// Whether the caster has ended the stream.
   package var isEnded: Bool { if case .ended = state { true } else { false } }
@@ -77,10 +81,15 @@ package struct NTRIPResponse: Sendable {
     guard byte == 0x0A else { return }
     let text = String(decoding: header, as: UTF8.self)
     if text.hasPrefix("ICY 200") {
+      if isTable { throw Self.noTable }
       state = .blankLine
       return
     }
-    if text.hasPrefix("SOURCETABLE") { throw Refusal(text: "has no such mount point; check its name") }
+    if text.hasPrefix("SOURCETABLE") {
+      guard isTable else { throw Refusal(text: "has no such mount point; check its name") }
+      // Its header ends with an empty line, which is no line of a table either.
+      return state = .plain
+    }
     if text.hasPrefix("ERROR") { throw Refusal(text: "refuses: \(firstLine(text))") }
     guard text.hasPrefix("HTTP/") else { throw Refusal(text: "is not an NTRIP caster; check host and port") }
     // An empty line ends the header.
@@ -105,9 +114,12 @@ package struct NTRIPResponse: Sendable {
       throw Refusal(text: "sends a web page instead of corrections; check host, port and mount point")
     }
     let fields = text.lowercased()
-    if fields.includes("gnss/sourcetable") { throw Refusal(text: "has no such mount point; check its name") }
+    if isTable, fields.includes("gnss/data") { throw Self.noTable }
+    if !isTable, fields.includes("gnss/sourcetable") { throw Refusal(text: "has no such mount point; check its name") }
     state = fields.includes("transfer-encoding: chunked") ? .chunkLength(0) : .plain
   }
+
+  private static var noTable: Refusal { Refusal(text: "has no source table; name the mount point") }
 
   private func afterLength(_ byte: UInt8, _ length: Int) throws(Refusal) -> State {
     switch byte {

@@ -22,6 +22,10 @@ package final class CorrectionFeed {
   /// The encryption of a caster's connection; nil if there is none.
   private var tls: Secured?
   private var response = NTRIPResponse()
+  /// The source table that was requested; nil for a stream.
+  private var table: SourceTable?
+  /// The mount point of a source table that asks for the position.
+  private var positionAsked: CorrectionSource?
   /// Bytes that are still to be sent, encrypted if the connection is.
   private var request: [UInt8] = []
   private var casterPosition = CasterPosition()
@@ -205,7 +209,8 @@ package final class CorrectionFeed {
     if let failure = host.attempt.failure { return selection.failed(failure.text, at: now) }
     guard stream != nil else { return }
     selection.connected(awaitsReply: isNTRIP, at: now)
-    response = NTRIPResponse()
+    table = selection.active?.choosesMount == true ? SourceTable() : nil
+    response = NTRIPResponse(isTable: table != nil)
     guard case .ntrip(let host, let port, let mount, let credentials, let transport)? = selection.active else {
       return sendRequest(&poller, at: now)
     }
@@ -267,6 +272,7 @@ package final class CorrectionFeed {
     port = nil
     file = nil
     tls = nil
+    table = nil
     request = []
     casterPosition.disconnected()
     corrections.reset()
@@ -331,6 +337,11 @@ package final class CorrectionFeed {
   }
 
   private func closed(at now: Instant) {
+    // A source table may end with the connection.
+    if table != nil, response.isGranted {
+      table?.end()
+      return choose(at: now)
+    }
     selection.closed(hasReplied: !isNTRIP || response.hasBegun, at: now)
   }
 
@@ -346,6 +357,20 @@ package final class CorrectionFeed {
     return true
   }
 
+  /// Connects to the nearest mount point of the source table.
+  private func choose(at now: Instant) {
+    guard let table else { return }
+    guard let latitude = casterPosition.fix?.latitudeDegrees, let longitude = casterPosition.fix?.longitudeDegrees
+    else {
+      return selection.failed("has several mount points, and the receiver has no position yet to choose one", at: now)
+    }
+    guard let nearest = table.nearest(latitude: latitude, longitude: longitude) else {
+      return selection.failed("has no mount point with RTCM 3 in its source table; name one", at: now)
+    }
+    selection.chose(nearest.entry.mount, metres: nearest.metres, at: now)
+    positionAsked = nearest.entry.needsPosition ? selection.active : nil
+  }
+
   /// Handles bytes of the source. Returns whether its connection continues.
   private func take(_ bytes: RawSpan, at now: Instant) -> Bool {
     guard isNTRIP else {
@@ -355,9 +380,16 @@ package final class CorrectionFeed {
     do {
       let wasGranted = response.isGranted
       let stream = try response.receive(bytes)
+      if table != nil {
+        table?.receive(stream)
+        if response.isEnded { table?.end() }
+        guard table?.isComplete == true else { return true }
+        choose(at: now)
+        return false
+      }
       if response.isGranted, !wasGranted {
         selection.granted(at: now)
-        casterPosition.connected(at: now)
+        casterPosition.connected(isAsked: selection.active == positionAsked, at: now)
       }
       // The empty line after an ICY header, and a web page, are not corrections.
       if unsafe takeCorrections(stream.span.bytes, at: now) { casterPosition.received() }

@@ -65,6 +65,10 @@ struct NoReceiverTests {
       Row(words: ["hot", "--read-only"], code: 64, opensReceiver: false),
     ],
     "bridge": [Row(words: ["--listen", "127.0.0.1:29512"], code: 69)],
+    "base": [
+      Row(words: ["--survey", "60,2"], code: 69),
+      Row(words: ["--position=48,11,500", "--caster", "29513/BASE"], code: 69),
+    ],
     "check": [Row(words: [], code: 69), Row(words: ["--out", "FOLDER/recording"], code: 69)],
     "batch": [
       Row(words: ["status", "--json"], code: 69), Row(words: ["start"], code: 69), Row(words: ["status"], code: 69),

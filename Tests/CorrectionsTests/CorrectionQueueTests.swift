@@ -129,7 +129,7 @@ struct CorrectionsTests {
     let escaped = CorrectionSource("ntrip://me%40home.org:p%20%25s%@c/M")
     #expect(escaped == .ntrip(host: "c", port: 2101, mount: "M", credentials: "me@home.org:p %s%"))
     for bad in [
-      "", "file:", "tcp:host", "tcp::1", "tcp:h:0", "tcp:h:99999", "ntrip://c", "ntrip://c/", "http://c/M",
+      "", "file:", "tcp:host", "tcp::1", "tcp:h:0", "tcp:h:99999", "ntrip://c", "http://c/M",
       "ntrip://c/a b", "ntrip://c\r\nX: y/M",
     ] {
       #expect(CorrectionSource(bad) == nil, "\(bad)")

@@ -5,7 +5,8 @@
 ///
 /// The program of libFuzzer, the one that writes the first inputs, and the test of the stored inputs share it.
 enum FuzzTarget: String, CaseIterable {
-  case bridge, caster, command, configuration, control, fixes, geonames, gpsd, gpsdreplies, messages, nominatim, page
+  case bridge, caster, casterserver, command, configuration, control, fixes, geonames, gpsd, gpsdreplies, messages,
+    nominatim, page
   case recording, rtcm3, sentences, service, session, spartn, state, stream, varlink
 
   /// Traps if a condition is violated.
@@ -13,6 +14,7 @@ enum FuzzTarget: String, CaseIterable {
     switch self {
     case .bridge: fuzzBridge(input)
     case .caster: fuzzCaster(input)
+    case .casterserver: fuzzCasterServer(input)
     case .command: fuzzCommand(input)
     case .configuration: fuzzConfiguration(input)
     case .control: fuzzControl(input)

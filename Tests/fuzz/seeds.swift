@@ -33,6 +33,7 @@ enum Seeds {
     session(folder)
     bridge(folder)
     caster(folder)
+    casterServer(folder)
     command(folder)
     recording(folder)
     state(folder)
@@ -88,6 +89,19 @@ enum Seeds {
     write([0, 9] + chunked + chunk, "\(folder)/caster/2")
     write([0, 2] + Array("HTTP/1.1 401 Unauthorized\r\n\r\n".utf8), "\(folder)/caster/refused")
     write([0, 2] + Array("SOURCETABLE 200 OK\r\n\r\nENDSOURCETABLE\r\n".utf8), "\(folder)/caster/table")
+  }
+
+  private static func casterServer(_ folder: String) {
+    let host = "Host: b\r\nUser-Agent: NTRIP x\r\n"
+    let texts = [
+      "GET /BASE HTTP/1.1\r\n\(host)Ntrip-Version: Ntrip/2.0\r\nAuthorization: Basic bWU6c2VjcmV0\r\n\r\n$GPGGA,,*00\r\n",
+      "GET /BASE HTTP/1.0\r\nUser-Agent: NTRIP x\r\n\r\n", "GET /?STR;;;RTCM HTTP/1.1\r\n\(host)\r\n",
+      "GET http://b/NONE HTTP/1.1\r\n\(host)Ntrip-Version: Ntrip/2.0\r\n\r\n", "SOURCE secret /BASE\r\n\r\n",
+      "POST /BASE HTTP/1.1\r\n\(host)\r\n", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", "ICY 200 OK\r\n",
+      "ERROR - Bad Password\r\n", "HTTP/1.1 409 Conflict\r\n\r\n",
+      "STR;A;A;RTCM 3.3;1005(1);2;GPS;n;DEU;48.16;11.61;1;0;x;none;N;N;9600;\r\nENDSOURCETABLE\r\n",
+    ]
+    for (number, text) in texts.enumerated() { write([0, 9] + Array(text.utf8), "\(folder)/casterserver/\(number)") }
   }
 
   private static func recording(_ folder: String) {

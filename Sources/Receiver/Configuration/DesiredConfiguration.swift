@@ -49,6 +49,8 @@ public struct DesiredConfiguration: Sendable, Equatable {
   /// Whether on/off operation is switched on. It is off until the settings are stored: a receiver with a fix sleeps at once,
   /// and loses the others.
   package var isPowerSaveOn = true
+  /// The receiver is a base station at this position.
+  public var base: BaseStation?
   /// The storage of fixes in the receiver.
   public var batch: BatchConfiguration?
   /// Whether the receiver sends nothing by itself: silence is then no fault.

@@ -204,6 +204,7 @@ extension DesiredConfiguration {
       pairs.append(ConfigurationPair(id: key, bits: UInt64(message.rate)))
     }
     if let batch { pairs += batch.items }
+    if let base { pairs += base.items(port) }
     if let powerSave { pairs += powerSave.items(isOn: isPowerSaveOn) }
     return pairs.map { .item($0) }
   }

@@ -204,7 +204,8 @@ struct ItemConfiguration: Sendable {
     case 0x2052_0003, 0x2053_0003: bits <= 1
     case 0x2052_0004, 0x2053_0004: bits <= 2
     case Key.nmeaVersion: [21, 23, 40, 41, 42].contains(bits)
-    case Key.powerMode: bits <= 2
+    case Key.powerMode, Key.timeMode: bits <= 2
+    case Key.positionType: bits <= 1
     // The longest period is a week.
     case Key.updatePeriod: bits == 0 || 5...604_800 ~= bits
     case Key.searchPeriod: bits <= 604_800
@@ -268,6 +269,8 @@ struct ItemConfiguration: Sendable {
     settings.readsRTCM3 = value(Key.input(port, 4)) != 0 && traits.hasCorrections
     settings.sendsUBX = value(Key.output(port, 1)) != 0
     settings.sendsNMEA = value(Key.output(port, 2)) != 0
+    settings.sendsRTCM3 = value(Key.output(port, 4)) != 0 && traits.hasHighPrecision
+    settings.timeMode = timeMode
     settings.measurementMilliseconds = max(UInt32(value(Key.measurement)), traits.fastestMilliseconds)
     settings.cycles = UInt32(value(Key.cycles))
     settings.textUBX = UInt8(truncatingIfNeeded: value(Key.textUBX(port)))

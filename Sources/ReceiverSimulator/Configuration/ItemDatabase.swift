@@ -76,11 +76,8 @@ struct ItemDatabase: Sendable {
     0x354, 0x38B, 0x336,
   ]
 
-  /// The same of high-precision receivers: NAV-HPPOSECEF, NAV-SVIN, NAV-RELPOSNED, RXM-RTCM, and RTCM 1005,
-  /// 1074, 1077, 1084, 1087, 1094, 1097, 1124, 1127, 1230, 4072.0.
-  private static let silentOutputsOfHighPrecision: [UInt32] = [
-    0x2E, 0x88, 0x8D, 0x268, 0x2BD, 0x35E, 0x2CC, 0x363, 0x2D1, 0x368, 0x318, 0x36D, 0x2D6, 0x303, 0x2FE,
-  ]
+  /// The same of high-precision receivers: NAV-HPPOSECEF, NAV-RELPOSNED, RXM-RTCM, and RTCM 4072.0.
+  private static let silentOutputsOfHighPrecision: [UInt32] = [0x2E, 0x8D, 0x268, 0x2FE]
 
   // MARK: - Defaults
 

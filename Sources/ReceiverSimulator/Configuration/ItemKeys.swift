@@ -20,6 +20,11 @@ enum Key {
   static let glonass: UInt32 = 0x1031_0025
   static let qzss: UInt32 = 0x1031_0024
 
+  static let timeMode: UInt32 = 0x2003_0001
+  static let positionType: UInt32 = 0x2003_0002
+  static let surveyDuration: UInt32 = 0x4003_0010
+  static let surveyLimit: UInt32 = 0x4003_0011
+
   static let powerMode: UInt32 = 0x20D0_0001
   static let updatePeriod: UInt32 = 0x40D0_0002
   static let searchPeriod: UInt32 = 0x40D0_0003

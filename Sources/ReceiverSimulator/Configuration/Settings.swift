@@ -8,6 +8,7 @@ struct Settings: Sendable, Equatable {
   var readsRTCM3 = false
   var sendsUBX = true
   var sendsNMEA = true
+  var sendsRTCM3 = false
   var measurementMilliseconds: UInt32 = 1000
   /// The number of measurements for each solution.
   var cycles: UInt32 = 1
@@ -25,6 +26,7 @@ struct Settings: Sendable, Equatable {
   var powerSave = PowerSave()
   var batch = Batch()
   var hasOdometer = false
+  var timeMode = TimeMode.Setting.off
   var logFilter = LogFilter()
 
   struct OutputRate: Sendable, Equatable {

@@ -21,6 +21,8 @@ struct Solution: Sendable, Equatable {
   var hasTime = false
   var isTimeResolved = false
   var hasFix = false
+  /// Whether the position is that of a base station, so that only the time is solved.
+  var isBase = false
   var latitudeDegrees = 0.0
   var longitudeDegrees = 0.0
   /// The height above mean sea level, metres.

@@ -73,7 +73,8 @@ struct NavigationOutput {
     }
   }
 
-  private var fixType: UInt8 { solution.hasFix ? 3 : 0 }
+  /// A base has only the time to solve (interface descriptions, NAV-PVT fixType).
+  private var fixType: UInt8 { solution.hasFix ? (solution.isBase ? 5 : 3) : 0 }
   private var latitude: Int32 { Int32(nearest: solution.latitudeDegrees * 1e7) }
   private var longitude: Int32 { Int32(nearest: solution.longitudeDegrees * 1e7) }
   private var height: Int32 { Int32(nearest: (solution.altitudeMetres + Solution.geoidSeparation) * 1000) }

@@ -23,7 +23,7 @@ struct OutputMessage: Sendable {
     case authentication
   }
 
-  /// The class and id in messages that set rates; sentences have class 0xF0, PUBX 0xF1.
+  /// The class and id in messages that set rates; sentences have class 0xF0, PUBX 0xF1, RTCM 3 messages 0xF5.
   var identity: MessageIdentity
   /// The key of CFG-MSGOUT for the I2C port; the keys of the other ports follow. 0 without a key.
   var key: UInt32
@@ -40,7 +40,13 @@ struct OutputMessage: Sendable {
     self.isDefault = isDefault
   }
 
-  var isSentence: Bool { identity.messageClass >= 0xF0 }
+  var isSentence: Bool { 0xF0...0xF1 ~= identity.messageClass }
+
+  /// The number of an RTCM 3 message; nil for others. Its id is the number without a thousand (interface descriptions, class 0xF5).
+  var correction: Int? {
+    guard identity.messageClass == 0xF5 else { return nil }
+    return 1000 + Int(identity.messageID)
+  }
 
   func isAvailable(in traits: ModelTraits) -> Bool {
     if traits.configuration == .none { return isSentence }
@@ -59,7 +65,7 @@ struct OutputMessage: Sendable {
 
   /// All messages, in the order of the firmware within an epoch; NAV-EOE is the last. Keys: interface descriptions,
   /// CFG-MSGOUT.
-  static let all: [OutputMessage] = sentences + messages
+  static let all: [OutputMessage] = sentences + messages + corrections
 
   private static let sentences = [
     OutputMessage(0xF0, 0x0A, key: 0x00A6),  // DTM
@@ -96,6 +102,7 @@ struct OutputMessage: Sendable {
     OutputMessage(0x01, 0x22, key: 0x0065),  // NAV-CLOCK
     OutputMessage(0x01, 0x09, key: 0x007E, .fromM8),  // NAV-ODO
     OutputMessage(0x01, 0x36, key: 0x0083, .new),  // NAV-COV
+    OutputMessage(0x01, 0x3B, key: 0x0088, .highPrecision),  // NAV-SVIN
     OutputMessage(0x01, 0x43, key: 0x0345, .new),  // NAV-SIG
     OutputMessage(0x02, 0x15, key: 0x02A4, .highPrecision),  // RXM-RAWX
     OutputMessage(0x02, 0x20, key: 0, .old),  // RXM-SVSI
@@ -106,6 +113,19 @@ struct OutputMessage: Sendable {
     OutputMessage(0x27, 0x09, key: 0x0634, .security),  // SEC-SIG
     OutputMessage(0x27, 0x0A, key: 0x06CA, .authentication),  // SEC-OSNMA
     OutputMessage(0x01, 0x61, key: 0x015F, .eoe),  // NAV-EOE
+  ]
+
+  private static let corrections = [
+    OutputMessage(0xF5, 0x05, key: 0x02BD, .highPrecision),  // 1005
+    OutputMessage(0xF5, 0x4A, key: 0x035E, .highPrecision),  // 1074
+    OutputMessage(0xF5, 0x4D, key: 0x02CC, .highPrecision),  // 1077
+    OutputMessage(0xF5, 0x54, key: 0x0363, .highPrecision),  // 1084
+    OutputMessage(0xF5, 0x57, key: 0x02D1, .highPrecision),  // 1087
+    OutputMessage(0xF5, 0x5E, key: 0x0368, .highPrecision),  // 1094
+    OutputMessage(0xF5, 0x61, key: 0x0318, .highPrecision),  // 1097
+    OutputMessage(0xF5, 0x7C, key: 0x036D, .highPrecision),  // 1124
+    OutputMessage(0xF5, 0x7F, key: 0x02D6, .highPrecision),  // 1127
+    OutputMessage(0xF5, 0xE6, key: 0x0303, .highPrecision),  // 1230
   ]
 
   /// The index of a message in `all`.

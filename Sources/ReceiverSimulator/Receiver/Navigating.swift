@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import MonotonicTime
+import UBX
 import WireBytes
 
 // Epochs: the satellites in view, the solution, the batch and log entries, and the output.
@@ -170,6 +171,14 @@ extension VirtualReceiver {
     next.vdop = next.hdop * 1.5
     next.used = max(4, next.used)
     memory.position = (truth.latitudeDegrees, truth.longitudeDegrees)
+    timeMode.set(settings.timeMode)
+    timeMode.observe(next, after: elapsed)
+    if let place = timeMode.place {
+      next.isBase = true
+      (next.latitudeDegrees, next.longitudeDegrees) = (place.latitude, place.longitude)
+      next.altitudeMetres = place.height - Solution.geoidSeparation
+      (next.velocityNorth, next.velocityEast, next.velocityDown) = (0, 0, 0)
+    }
     if settings.hasOdometer, next.speed > 0.2 {
       odometerMetres += next.speed * elapsed
       memory.totalMetres += next.speed * elapsed
@@ -179,19 +188,24 @@ extension VirtualReceiver {
   /// Sends the messages of the epoch that are due, in the firmware's order.
   private mutating func sendEpoch() {
     if family != nil { return sendFamilyEpoch() }
-    guard !settings.rates.isEmpty, !disturbances.isMute(at: now), settings.sendsNMEA || settings.sendsUBX else {
-      return
-    }
+    guard !settings.rates.isEmpty, !disturbances.isMute(at: now),
+      settings.sendsNMEA || settings.sendsUBX || settings.sendsRTCM3
+    else { return }
     let sentences = SentenceOutput(solution: solution, version: settings.nmeaVersion, systems: settings.systems)
     let messages = NavigationOutput(solution: solution, traits: traits)
     var frames: [[UInt8]] = []
     for rate in settings.rates where epochs % UInt64(rate.every) == 0 {
       let message = OutputMessage.all[rate.message]
       let identity = message.identity.key
-      if message.isSentence {
+      if let number = message.correction {
+        guard settings.sendsRTCM3 else { continue }
+        if let frame = CorrectionOutput(solution: solution, base: timeMode.place).frame(number) { frames.append(frame) }
+      } else if message.isSentence {
         if settings.sendsNMEA { sentences.write(identity, &writer, &frames) }
       } else if settings.sendsUBX {
-        if 0x01...0x02 ~= identity >> 8 {
+        if identity == 0x013B {
+          frames.append(surveyReport())
+        } else if 0x01...0x02 ~= identity >> 8 {
           messages.write(identity, &writer, &frames)
         } else if let frame = monitoring(identity) {
           frames.append(frame)
@@ -201,6 +215,28 @@ extension VirtualReceiver {
     let begin = now + Milliseconds(traits.latencyMilliseconds + random.next() % 8)
     if let silence = disturbances.takeCut() { return sendCut(frames, silence, begin) }
     emit(frames, at: begin)
+  }
+
+  /// NAV-SVIN.
+  private mutating func surveyReport() -> [UInt8] {
+    let (survey, time) = (timeMode.survey, solution.gps.millisecondOfWeek)
+    let mean = survey.mean
+    let centre = Earth.ecef(latitude: mean.latitude, longitude: mean.longitude, height: mean.height)
+    let isActive = timeMode.isSurveying
+    return writer.frame(48) { span in
+      NavSVIN.encode(into: &span) { message in
+        message.iTOW(time)
+        guard survey.observations > 0 else { return }
+        message.dur(UInt32(clamping: survey.seconds))
+        message.meanX(Int32(nearest: centre.x * 100))
+        message.meanY(Int32(nearest: centre.y * 100))
+        message.meanZ(Int32(nearest: centre.z * 100))
+        message.meanAcc(UInt32(nearest: survey.deviation * 10_000))
+        message.obs(survey.observations)
+        message.valid(survey.isValid ? 1 : 0)
+        message.active(isActive ? 1 : 0)
+      }
+    }
   }
 
   /// Puts frames into the transmit buffer at an instant.

@@ -76,6 +76,7 @@ public struct VirtualReceiver: Sendable {
   var reception = UARTReception()
   var disturbances = Disturbances()
   var differential = DifferentialCorrections()
+  var timeMode = TimeMode()
 
   /// A message that waits for room in the transmit buffer.
   enum Spooled: Sendable {

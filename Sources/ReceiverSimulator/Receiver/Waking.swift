@@ -38,6 +38,7 @@ extension VirtualReceiver {
     reception = UARTReception()
     differential = DifferentialCorrections()
     configuration.restart()
+    timeMode.restart()
     settings = configuration.settings(port: port, traits)
     if family != nil { restartFamily() }
     receiveRate = settings.baudRate

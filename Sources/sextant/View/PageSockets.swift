@@ -47,17 +47,19 @@ final class PageSockets {
   }
 
   /// The failure of a command that cannot listen.
-  static func failure(_ error: Errno, _ address: InternetAddress, _ command: String) -> CommandFailure {
+  static func failure(
+    _ error: Errno, _ address: InternetAddress, _ command: String, option: String = "--listen"
+  ) -> CommandFailure {
     switch error {
     case .addressInUse:
       CommandFailure(
-        .held, "\(address): another program listens there (another `\(command)`?); choose a port with --listen")
+        .held, "\(address): another program listens there (another `\(command)`?); choose a port with \(option)")
     case .permissionDenied:
       CommandFailure(
-        .noPermission, "\(address): no permission to listen there; choose a port from 1024 on with --listen")
+        .noPermission, "\(address): no permission to listen there; choose a port from 1024 on with \(option)")
     case .addressNotAvailable:
-      CommandFailure(.unavailable, "\(address): this computer does not have the address; choose one with --listen")
-    default: CommandFailure(.unavailable, "\(address): \(error); choose another address with --listen")
+      CommandFailure(.unavailable, "\(address): this computer does not have the address; choose one with \(option)")
+    default: CommandFailure(.unavailable, "\(address): \(error); choose another address with \(option)")
     }
   }
 

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import WireBytes
+
+/// The dialogue with a caster that gets the stream of a base station.
+///
+///     POST of version 2 ── 200 ──▶ granted, chunks
+///        └── refused for another reason than the password ──▶ the next connection: SOURCE of version 1 ── ICY 200 OK ──▶ granted
+///
+/// The value uses no socket: `request` goes out first, the replies come in.
+package struct PushConnection: Equatable, Sendable {
+  /// The form of the request.
+  package enum Form: Equatable, Sendable {
+    /// NTRIP 2.0 (RTCM 10410.1, "server to caster").
+    case post
+    /// Version 1, which knows a password and no user.
+    case source
+    /// No request: TCP alone.
+    case none
+  }
+
+  /// The reason why a caster does not take the stream.
+  package struct Refusal: Error, Equatable, Sendable {
+    package var text: String
+    /// Whether the other form of the request may be accepted.
+    package var mayFallBack: Bool
+  }
+
+  package let form: Form
+  private let target: PushTarget
+  private let version: String
+  private var head: [UInt8] = []
+  package private(set) var isGranted: Bool
+
+  private static let longestHead = 16_384
+
+  package init(to target: PushTarget, _ form: Form, version: String) {
+    self.target = target
+    if case .tcp = target { self.form = .none } else { self.form = form }
+    self.version = version
+    isGranted = self.form == .none
+  }
+
+  /// The bytes of the request.
+  package var request: [UInt8] {
+    guard case .caster(let host, let port, let mount, let credentials) = target else { return [] }
+    let agent = "NTRIP sextant/\(version)"
+    switch form {
+    case .none: return []
+    case .source:
+      let password = credentials.map { $0.contains(":") ? String($0.drop { $0 != ":" }.dropFirst()) : $0 } ?? ""
+      return Array("SOURCE \(password) /\(mount)\r\nSource-Agent: \(agent)\r\n\r\n".utf8)
+    case .post:
+      var text = "POST /\(mount) HTTP/1.1\r\nHost: \(host):\(port)\r\nNtrip-Version: Ntrip/2.0\r\n"
+      text += "User-Agent: \(agent)\r\n"
+      if let credentials { text += "Authorization: Basic \(NTRIPRequest.base64(Array(credentials.utf8)))\r\n" }
+      text += "Content-Type: gnss/data\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+      return Array(text.utf8)
+    }
+  }
+
+  /// Handles bytes of the caster. Those after the grant have no meaning.
+  package mutating func receive(_ bytes: RawSpan) throws(Refusal) {
+    guard !isGranted else { return }
+    for index in 0..<bytes.byteCount where !isGranted {
+      head.append(bytes.u1(index))
+      if head.count > Self.longestHead { throw Self.noCaster }
+      if head.last == 0x0A { try read(String(decoding: head, as: UTF8.self)) }
+    }
+  }
+
+  private static var noCaster: Refusal {
+    Refusal(text: "is not an NTRIP caster; check host and port", mayFallBack: false)
+  }
+
+  private mutating func read(_ text: String) throws(Refusal) {
+    let line = String(text.prefix { !$0.isNewline }.prefix(200))
+    if line.hasPrefix("ICY 200") || line == "OK" { return isGranted = true }
+    if line.hasPrefix("ERROR") {
+      let isPassword = line.lowercased().includes("password")
+      throw Refusal(
+        text: isPassword ? "does not accept the password; check it" : "refuses: \(line)",
+        mayFallBack: form == .post)
+    }
+    guard line.hasPrefix("HTTP/") else { throw Self.noCaster }
+    guard text.hasSuffix("\r\n\r\n") || text.hasSuffix("\n\n") else { return }
+    let words = line.split(separator: " ")
+    switch words.count > 1 ? words[1] : "" {
+    // After `100 Continue` the answer follows (RFC 9110, section 15.2).
+    case "100": head = []
+    case "200": isGranted = true
+    case "401", "403": throw Refusal(text: "does not accept this user and password; check them", mayFallBack: false)
+    case "409": throw Refusal(text: "has another source at this mount point; end that one", mayFallBack: false)
+    default: throw Refusal(text: "refuses: \(line)", mayFallBack: form == .post)
+    }
+  }
+
+  /// The refusal of a caster that closes the connection without a grant.
+  package var closedBeforeGrant: Refusal {
+    Refusal(
+      text: "the connection was closed without an answer; check host, port, mount point and password",
+      mayFallBack: form == .post)
+  }
+
+  /// Returns frames of the stream as the caster reads them.
+  package func encode(_ frames: [UInt8]) -> [UInt8] {
+    guard isGranted, !frames.isEmpty else { return [] }
+    return form == .post ? NTRIPChunk.bytes(frames) : frames
+  }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+import Corrections
+import EventLoop
+import MonotonicTime
+import NetworkSources
+import SerialPort
+
+/// Sends the stream of a base station to a caster or another server: performs the actions of `CorrectionLink` and
+/// `PushConnection` on the thread of the poller.
+package final class CorrectionPush {
+  /// A target that has not taken this many bytes is too slow, and is connected anew.
+  private static let mostUnsent = 65_536
+
+  private let target: PushTarget
+  private let token: Poller.Token
+  private var link: CorrectionLink
+  private var form = PushConnection.Form.post
+  private var dialogue: PushConnection?
+  private var host: HostConnection?
+  private var unsent: [UInt8] = []
+  private var buffer = [UInt8](repeating: 0, count: 4096)
+  private var reports: [String] = []
+  /// The number of bytes of the stream that the target has taken since the start.
+  package private(set) var bytes: UInt64 = 0
+
+  /// - Parameter token: the token of the socket in the events of the poller.
+  package init(to target: PushTarget, token: Poller.Token, at now: Instant) {
+    (self.target, self.token) = (target, token)
+    link = CorrectionLink(to: target.name, random: .random(in: 0...UInt64.max), at: now)
+  }
+
+  /// The time at which `work` is due.
+  package var deadline: Instant? { .earlier(link.deadline, host?.deadline) }
+
+  /// Whether the target takes the stream.
+  package var isFlowing: Bool { dialogue?.isGranted ?? false }
+
+  /// The next line for the user; nil if there is none.
+  package func nextReport() -> String? { reports.isEmpty ? nil : reports.removeFirst() }
+
+  /// Sends frames of the base. They are lost while there is no connection: old observations have no use.
+  package func send(_ frames: [UInt8], _ poller: inout Poller, at now: Instant) {
+    guard let dialogue, dialogue.isGranted, !frames.isEmpty else { return }
+    guard unsent.count + frames.count <= Self.mostUnsent else {
+      link.failed("reads too slowly", at: now)
+      return perform(&poller, at: now)
+    }
+    unsent += dialogue.encode(frames)
+    bytes += UInt64(frames.count)
+    write(&poller, at: now)
+    perform(&poller, at: now)
+  }
+
+  /// Handles an event of the poller, which may concern another descriptor.
+  package func handle(_ event: Poller.Event, _ poller: inout Poller, at now: Instant) {
+    switch event {
+    case .woken, .readable(token), .writable(token), .hangUp(token): break
+    default: return
+    }
+    if stream == nil {
+      host?.handle(event, &poller, at: now)
+      continueConnecting(&poller, at: now)
+    } else {
+      if event != .writable(token), event != .woken { read(&poller, at: now) }
+      write(&poller, at: now)
+    }
+    perform(&poller, at: now)
+  }
+
+  /// Performs the actions that are due. Call it after each round of events.
+  package func work(_ poller: inout Poller, at now: Instant) {
+    link.wake(at: now)
+    if let host, let due = host.deadline, now >= due {
+      host.wake(&poller, at: now)
+      continueConnecting(&poller, at: now)
+    }
+    perform(&poller, at: now)
+  }
+
+  package func close(_ poller: inout Poller) {
+    host?.close(&poller)
+    host = nil
+    dialogue = nil
+    unsent = []
+  }
+
+  private var stream: Owned<TCPStream>? {
+    if let host, host.isConnected, case .stream(let stream)? = host.socket { stream } else { nil }
+  }
+
+  private func perform(_ poller: inout Poller, at now: Instant) {
+    while let action = link.nextAction() {
+      switch action {
+      case .connect:
+        host = HostConnection(
+          to: target.host, port: target.port, .stream(awaitsReply: false), token: token, &poller, at: now)
+      case .disconnect: close(&poller)
+      case .report(let text): reports.append(text)
+      }
+    }
+  }
+
+  private func continueConnecting(_ poller: inout Poller, at now: Instant) {
+    guard let host else { return }
+    if let failure = host.attempt.failure { return link.failed(failure.text, at: now) }
+    guard stream != nil else { return }
+    let dialogue = PushConnection(to: target, form, version: SextantVersion.text)
+    self.dialogue = dialogue
+    unsent = dialogue.request
+    link.connected(awaitsReply: !dialogue.isGranted, at: now)
+    if dialogue.isGranted { begin(at: now) }
+    write(&poller, at: now)
+  }
+
+  /// The target takes the stream, and has nothing to send itself.
+  private func begin(at now: Instant) {
+    link.opened()
+    link.received("the corrections are taken again", at: now)
+    reports.append("\(target.name): the corrections are taken")
+  }
+
+  private func read(_ poller: inout Poller, at now: Instant) {
+    guard let stream, let dialogue else { return }
+    var buffer: [UInt8] = []
+    swap(&buffer, &self.buffer)
+    defer { swap(&buffer, &self.buffer) }
+    do {
+      var span = buffer.mutableSpan
+      // Safe: bytes have no invalid bit patterns.
+      var room = unsafe span.mutableBytes
+      switch try stream.value.read(into: &room) {
+      case .wouldBlock: break
+      case .endOfInput:
+        if dialogue.isGranted { return link.failed("the connection was closed", at: now) }
+        refused(dialogue.closedBeforeGrant, at: now)
+      case .bytes(let count): receive(Array(buffer[..<count]), at: now)
+      }
+    } catch {
+      link.failed("the connection is lost (\(error.reason))", at: now)
+    }
+  }
+
+  private func receive(_ bytes: [UInt8], at now: Instant) {
+    guard var dialogue, !dialogue.isGranted else { return }
+    do {
+      try unsafe dialogue.receive(bytes.span.bytes)
+      self.dialogue = dialogue
+      if dialogue.isGranted { begin(at: now) }
+    } catch {
+      refused(error, at: now)
+    }
+  }
+
+  /// The other form of the request follows with the next connection.
+  private func refused(_ refusal: PushConnection.Refusal, at now: Instant) {
+    form = refusal.mayFallBack && form == .post ? .source : .post
+    link.failed(form == .source ? "\(refusal.text); version 1 of NTRIP is next" : refusal.text, at: now)
+  }
+
+  private func write(_ poller: inout Poller, at now: Instant) {
+    guard let stream else { return }
+    do {
+      let whole = unsent
+      if !whole.isEmpty { unsent.removeFirst(try unsafe stream.value.write(whole.span.bytes)) }
+      try poller.changePort(
+        stream.value.fileDescriptor, token: token, interest: unsent.isEmpty ? .readable : [.readable, .writable])
+    } catch {
+      link.failed("the connection is lost (\(error.reason))", at: now)
+    }
+  }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+import ReceiverStream
+import TestSupport
+import Testing
+
+@testable import Corrections
+
+@Suite("The nearest mount point of a source table")
+struct SourceTableTests {
+  private static let lines = """
+    CAS;caster.example;2101;x;y;0;DEU;50.00;8.00;0.0.0.0;0;none\r
+    STR;FAR;Far;RTCM 3.2;1005(1);2;GPS;n;DEU;52.00;13.00;0;0;x;none;N;N;9600;\r
+    STR;RAW;Raw;RAW;x;2;GPS;n;DEU;48.16;11.61;0;0;x;none;N;N;9600;\r
+    STR;OLD;Old;RTCM 2.3;x;2;GPS;n;DEU;48.16;11.61;0;0;x;none;N;N;9600;\r
+    STR;NEAR;Near;RTCM3.3;1005(1);2;GPS;n;DEU;48.10;11.50;1;0;x;none;B;N;9600;\r
+    STR;WEST;West;RTCM 3.3;1005(1);2;GPS;n;PRT;38.70;350.90;0;0;x;none;N;N;9600;\r
+    STR;BAD;Bad;RTCM 3.3;1005(1);2;GPS;n;DEU;148.10;11.50;0;0;x;none;B;N;9600;\r
+    STR;NAN;Nan;RTCM 3.3;1005(1);2;GPS;n;DEU;nan;11.50;0;0;x;none;B;N;9600;\r
+    STR;SHORT;RTCM 3.3\r
+    NET;n;x\r
+    ENDSOURCETABLE\r
+    STR;AFTER;After;RTCM 3.3;1005(1);2;GPS;n;DEU;48.16;11.61;0;0;x;none;N;N;9600;\r
+
+    """
+
+  @Test("The nearest with RTCM 3 is chosen; damaged lines and other formats are not", arguments: [1, 13, 10_000])
+  func nearest(piece: Int) throws {
+    var table = SourceTable()
+    let bytes = Array(Self.lines.utf8)
+    for start in stride(from: 0, to: bytes.count, by: piece) {
+      table.receive(Array(bytes[start..<min(start + piece, bytes.count)]))
+    }
+    #expect(table.isComplete && table.entries.map(\.mount) == ["FAR", "NEAR", "WEST"])
+    let found = try #require(table.nearest(latitude: 48.1642, longitude: 11.6056))
+    #expect(found.entry.mount == "NEAR" && found.entry.needsPosition && (9_000...12_000).contains(found.metres))
+    #expect(table.nearest(latitude: 38.7, longitude: -9.1).map { $0.entry.mount == "WEST" && $0.metres < 1 } == true)
+    #expect(table.nearest(latitude: 53, longitude: 13)?.entry.mount == "FAR")
+    #expect(SourceTable().nearest(latitude: 0, longitude: 0) == nil)
+  }
+
+  @Test("A caster without a mount point: its table, then the mount point, and each choice is said once")
+  func selection() throws {
+    let source = try #require(CorrectionSource("ntrip://me:p@c/"))
+    #expect(source.choosesMount && CorrectionSource("ntrip://c/M")?.choosesMount == false)
+    var selection = CorrectionSelection([source], at: .zero)
+    func actions() -> [CorrectionSelection.Action] {
+      var list: [CorrectionSelection.Action] = []
+      while let action = selection.nextAction() { list.append(action) }
+      return list
+    }
+    selection.set(needed: true, at: .zero)
+    #expect(actions() == [.connect(source)])
+    selection.connected(awaitsReply: true, at: .zero)
+    selection.chose("NEAR", metres: 10_400, at: .zero)
+    let mount = try #require(CorrectionSource("ntrip://me:p@c/NEAR"))
+    #expect(
+      actions() == [
+        .disconnect, .connect(mount), .report("c:2101/NEAR: the nearest mount point with RTCM 3, 10 km away"),
+      ])
+    #expect(selection.active == mount && selection.source == mount)
+    selection.connected(awaitsReply: true, at: .zero)
+    selection.granted(at: .zero)
+    selection.received(station: 1, at: .zero + Milliseconds(20_000))
+    selection.failed("gone", at: .zero + Milliseconds(21_000))
+    _ = actions()
+    selection.wake(at: .zero + Milliseconds(30_000))
+    #expect(actions() == [.connect(source)])
+    selection.connected(awaitsReply: true, at: .zero + Milliseconds(30_000))
+    selection.chose("NEAR", metres: 10_500, at: .zero + Milliseconds(30_000))
+    #expect(actions() == [.disconnect, .connect(mount)])
+  }
+
+  @Test(
+    "The table of both versions is the stream of its request; a stream instead of a table is refused",
+    arguments: [
+      ("SOURCETABLE 200 OK\r\nServer: x\r\nContent-Type: text/plain\r\n\r\nSTR;A\r\nENDSOURCETABLE\r\n", true),
+      ("HTTP/1.1 200 OK\r\nContent-Type: gnss/sourcetable\r\n\r\nSTR;A\r\nENDSOURCETABLE\r\n", true),
+      ("ICY 200 OK\r\n\r\n", false), ("HTTP/1.1 200 OK\r\nContent-Type: gnss/data\r\n\r\n", false),
+      ("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html>", false),
+    ])
+  func replies(text: String, isTable: Bool) {
+    var response = NTRIPResponse(isTable: true)
+    do throws(NTRIPResponse.Refusal) {
+      var stream: [UInt8] = []
+      for byte in text.utf8 { stream += try response.receive([byte].raw) }
+      #expect(isTable && String(decoding: stream, as: UTF8.self).hasSuffix("STR;A\r\nENDSOURCETABLE\r\n"))
+    } catch {
+      #expect(!isTable, "\(error.text)")
+    }
+  }
+
+  @Test("A caster whose table asks for the position gets it at once")
+  func position() {
+    var fix = Fix()
+    (fix.kind, fix.latitudeDegrees, fix.longitudeDegrees) = (.threeD, 48.1, 11.5)
+    var position = CasterPosition()
+    position.fix = fix
+    position.connected(isAsked: true, at: .zero)
+    let first = position.sentence(at: .zero)
+    #expect(first != nil)
+    position.received()
+    let early = position.sentence(at: .zero + Milliseconds(9000))
+    let next = position.sentence(at: .zero + Milliseconds(10_000))
+    #expect(early == nil && next != nil)
+  }
+}

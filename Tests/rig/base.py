@@ -1,0 +1,308 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`sextant base` at a simulated ZED-F9P: its caster, other servers, and rovers. The receiver is as it was found afterwards.
+
+usage: base.py FOLDER [CHECK ...]
+"""
+import base64
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+
+import harness
+from harness import Program, Simulator, environment, expect, expect_equal, program, run_checks, wait_until
+
+SCENARIO = "start 48.1642,11.6056 512m\nhot\nstay forever\n"
+# Height above the ellipsoid: the simulator's geoid is 45.6 m.
+POSITION = "48.1642,11.6056,557.6"
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as one:
+        return one.getsockname()[1]
+
+
+def frames(data):
+    """The message numbers of the RTCM 3 frames of a stream, and the bytes outside of frames."""
+    numbers, at, outside = [], 0, 0
+    while at + 6 <= len(data):
+        length = int.from_bytes(data[at + 1:at + 3], "big")
+        if data[at] != 0xD3 or length > 1023:
+            at, outside = at + 1, outside + 1
+            continue
+        if at + length + 6 > len(data):
+            break
+        numbers.append(int.from_bytes(data[at + 3:at + 5], "big") >> 4)
+        at += length + 6
+    return numbers, outside
+
+
+def ask(port, text):
+    """The reply of the caster until it closes the connection."""
+    with socket.create_connection(("127.0.0.1", port), timeout=harness.LIMIT) as one:
+        one.sendall(text.encode())
+        data = b""
+        while more := one.recv(65536):
+            data += more
+        return data.decode()
+
+
+def stream(port, text, wanted):
+    """The header and the bytes of a stream, until all wanted messages were in it."""
+    with socket.create_connection(("127.0.0.1", port), timeout=harness.LIMIT) as one:
+        one.sendall(text.encode())
+        data = b""
+        while b"\r\n\r\n" not in data:
+            data += one.recv(65536)
+        header, _, data = data.partition(b"\r\n\r\n")
+        is_chunked = b"chunked" in header
+
+        def content():
+            if not is_chunked:
+                return data
+            rest, parts = data, b""
+            while b"\r\n" in rest:
+                size, _, rest = rest.partition(b"\r\n")
+                if len(rest) < int(size, 16) + 2:
+                    break
+                parts, rest = parts + rest[:int(size, 16)], rest[int(size, 16) + 2:]
+            return parts
+        while not set(wanted) <= set(frames(content())[0]):
+            more = one.recv(65536)
+            expect(more, "the caster closed the stream")
+            data += more
+        expect_equal(frames(content())[1], 0, "bytes outside of frames")
+        return header.decode(), content()
+
+
+def settings(receiver, variables):
+    """The settings of the receiver by name."""
+    found = subprocess.run([program(), "configure", "show", "--device", receiver.link, "--json"], env=variables, capture_output=True, text=True)
+    expect_equal(found.returncode, 0, f"configure show: {found.stderr}")
+    return found.stdout
+
+
+def base(receiver, variables, *words):
+    started = Program(program(), "base", "--device", receiver.link, *words, env=variables)
+    if "--caster" in words:
+        started.wait_for_message("rovers connect to")
+    return started
+
+
+def caster(folder):
+    variables, port = environment(folder), free_port()
+    with Simulator(folder, "f9p", scenario=SCENARIO) as receiver:
+        before = settings(receiver, variables)
+        with base(receiver, variables, "--survey", "5,20", "--caster", f"{port}/BASE") as program_of_base:
+            program_of_base.wait_for_message("survey .*valid; the position is 48.16")
+            wanted = {1005, 1077, 1087, 1097, 1127, 1230}
+            header, data = stream(port, "GET /BASE HTTP/1.1\r\nHost: x\r\nNtrip-Version: Ntrip/2.0\r\nUser-Agent: NTRIP rig\r\n\r\n", wanted)
+            expect(header.startswith("HTTP/1.1 200 OK") and "gnss/data" in header, header)
+            header, _ = stream(port, "GET /BASE HTTP/1.0\r\nUser-Agent: NTRIP old\r\n\r\n", wanted)
+            expect_equal(header, "ICY 200 OK", "the header of version 1")
+            table = ask(port, "GET / HTTP/1.1\r\nHost: x\r\nNtrip-Version: Ntrip/2.0\r\n\r\n")
+            expect("STR;BASE;BASE;RTCM 3.3;1005(1),1077(1),1087(1),1097(1),1127(1),1230(1);2;GPS+GLO+GAL+BDS;none;;48.16;11.61;" in table, table)
+            expect(ask(port, "GET /NONE HTTP/1.1\r\nHost: x\r\nNtrip-Version: Ntrip/2.0\r\n\r\n").startswith("HTTP/1.1 404"), "an unknown mount point")
+            expect(ask(port, "GET /NONE HTTP/1.0\r\n\r\n").startswith("SOURCETABLE 200 OK"), "an unknown mount point of version 1")
+            expect(ask(port, "POST /BASE HTTP/1.1\r\nHost: x\r\nNtrip-Version: Ntrip/2.0\r\n\r\n").startswith("HTTP/1.1 405"), "a source")
+            program_of_base.wait_for_message("a client is connected .NTRIP rig.")
+            decoded = convbin(folder, data)
+            program_of_base.terminate()
+        expect_equal(settings(receiver, variables), before, "the settings after the end")
+        with base(receiver, variables, "--survey", "600,2", "--caster", f"{port}/BASE") as killed:
+            stream(port, "GET /BASE HTTP/1.0\r\nUser-Agent: NTRIP old\r\n\r\n", {1077})
+            killed.process.send_signal(signal.SIGKILL)
+            killed.process.wait()
+        expect_equal(settings(receiver, variables), before, "the settings after a kill")
+    return decoded
+
+
+def convbin(folder, data):
+    """Decodes a stream with rtklib's convbin. Returns what was checked."""
+    if not shutil.which("convbin"):
+        return "without convbin"
+    with open(f"{folder}/base.rtcm3", "wb") as file:
+        file.write(data)
+    done = subprocess.run(["convbin", "-r", "rtcm3", "-v", "3.04", "-o", f"{folder}/base.obs", f"{folder}/base.rtcm3"],
+                          capture_output=True, text=True)
+    with open(f"{folder}/base.obs") as file:
+        text = file.read()
+    body = text.partition("END OF HEADER")[2]
+    systems = {line[0] for line in body.splitlines() if line[:1] in "GREC" and line[1:3].strip().isdigit()}
+    expect_equal(systems, set("GREC"), f"the constellations that convbin decodes ({done.stderr[-300:]})")
+    expect("APPROX POSITION XYZ" in text and "4175" in text.split("APPROX POSITION")[0].splitlines()[-1], "the position of 1005")
+    return f"convbin: {sum(line.startswith('>') for line in body.splitlines())} epochs"
+
+
+def refusals(folder):
+    variables = environment(folder)
+    with Simulator(folder, "m9", scenario=SCENARIO) as receiver:
+        before = settings(receiver, variables)
+        with base(receiver, variables, "--survey", "60,2") as refused:
+            expect_equal(refused.process.wait(harness.LIMIT), 69, "the exit code")
+            refused.wait_for_message("NEO-M9N.* cannot be a base station")
+        expect_equal(settings(receiver, variables), before, "the settings")
+    for words in (["--survey", "0,2"], ["--survey", "60"], ["--position=91,0,0"], [], ["--survey", "60,2", "--position=0,0,0"],
+                  ["--survey", "60,2", "--caster", "x/B"], ["--survey", "60,2", "--push", "ntrip://c/M"]):
+        done = subprocess.run([program(), "base", "--device", "/dev/null", *words], env=variables, capture_output=True, text=True)
+        expect_equal(done.returncode, 64, f"the exit code of {words}: {done.stderr}")
+
+
+def wrong_position(folder):
+    variables, port = environment(folder), free_port()
+    with Simulator(folder, "f9p", scenario=SCENARIO) as receiver:
+        with base(receiver, variables, "--position=48.1732,11.6056,557.6", "--caster", f"{port}/BASE") as wrong:
+            wrong.wait_for_message(r"the given position is (99\d|100\d|101\d) m away from the receiver's own")
+            stream(port, "GET /BASE HTTP/1.0\r\nUser-Agent: NTRIP old\r\n\r\n", {1005})
+            wrong.terminate()
+        with base(receiver, variables, f"--position={POSITION}", "--caster", f"{port}/BASE") as right:
+            stream(port, "GET /BASE HTTP/1.0\r\nUser-Agent: NTRIP old\r\n\r\n", {1005})
+            right.terminate()
+        expect("away from the receiver" not in right.errors, f"a right position is reported: {right.errors}")
+
+
+class Server:
+    """A caster for sources, or plain TCP. `answer` gets the request, and returns the reply; None closes the connection."""
+
+    def __init__(self, answer=None):
+        self.answer, self.requests, self.data = answer, [], b""
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        while True:
+            one, _ = self.listener.accept()
+            threading.Thread(target=self._serve, args=(one,), daemon=True).start()
+
+    def _serve(self, one):
+        with one:
+            if self.answer:
+                request = b""
+                while not request.endswith(b"\r\n\r\n"):
+                    request += one.recv(1)
+                self.requests.append(request.decode())
+                reply = self.answer(request.decode())
+                if reply is None:
+                    return
+                one.sendall(reply.encode())
+                if " 200 " not in reply:
+                    return
+            while more := one.recv(65536):
+                self.data += more
+
+
+def push(folder):
+    variables = environment(folder, SEXTANT_NTRIP_PASSWORD="pass-of-the-rig")
+    new = Server(lambda _: "HTTP/1.1 200 OK\r\nNtrip-Version: Ntrip/2.0\r\n\r\n")
+    old = Server(lambda request: "ICY 200 OK\r\n" if request.startswith("SOURCE ") else "ERROR - Bad Request\r\n")
+    plain = Server()
+    with Simulator(folder, "f9p", scenario=SCENARIO) as receiver:
+        words = [f"--position={POSITION}", "--push", f"ntrip+post://me@127.0.0.1:{new.port}/NEW",
+                 "--push", f"ntrip+post://me@127.0.0.1:{old.port}/OLD", "--push", f"tcp://127.0.0.1:{plain.port}"]
+        with base(receiver, variables, *words) as pushing:
+            wait_until(lambda: 1005 in frames(plain.data)[0], "no 1005 over TCP")
+            wait_until(lambda: 1005 in frames(old.data)[0], lambda: f"no 1005 with version 1: {old.requests} {pushing.errors}")
+            wait_until(lambda: new.data.count(b"\xd3\x00") > 2, "nothing with version 2")
+            pushing.terminate()
+    credentials = base64.b64encode(b"me:pass-of-the-rig").decode()
+    expect(new.requests[0].startswith("POST /NEW HTTP/1.1\r\n") and f"Basic {credentials}" in new.requests[0], new.requests[0])
+    expect(old.requests[1].startswith("SOURCE pass-of-the-rig /OLD\r\n"), f"{old.requests}")
+    expect_equal(frames(plain.data)[1], 0, "bytes outside of frames")
+    expect("pass-of-the-rig" not in pushing.errors, "the password is shown")
+
+
+def rover(folder):
+    """A base and a rover of the service: the corrections come from one caster, then from another port."""
+    variables = environment(f"{folder}/base", SEXTANT_CASTER_PASSWORD="pass-of-the-rig")
+    ports = [free_port(), free_port()]
+    path = f"{folder}/location"
+    own = environment(f"{folder}/rover", SEXTANT_AUTHORIZATION="always", SEXTANT_NTRIP_PASSWORD="pass-of-the-rig")
+    os.makedirs(f"{folder}/of-base")
+    os.makedirs(f"{folder}/of-rover")
+    with Simulator(f"{folder}/of-base", "f9p", scenario=SCENARIO) as station, \
+            Simulator(f"{folder}/of-rover", "f9p", scenario=SCENARIO) as receiver:
+        sources = [f"ntrip://rover@127.0.0.1:{port}/BASE" for port in ports]
+        with base(station, variables, f"--position={POSITION}", "--caster", f"{ports[0]}/BASE") as first, \
+                Program(program("sextantd"), "--device", receiver.link, "--socket", path, "--gpsd", "off", "--corrections",
+                        sources[0], "--corrections", sources[1], env=own) as daemon:
+            wait_until(lambda: os.path.exists(path), lambda: f"no socket: {daemon.errors[-500:]}")
+            client = environment(f"{folder}/program", SEXTANT_SERVICE=path)
+
+            def wait_for(text, **wanted):
+                last = {}
+
+                def look():
+                    found = subprocess.run([program(), "status", "--json"], env=client, capture_output=True, text=True)
+                    last.clear()
+                    last.update(json.loads(found.stdout)["receivers"][0])
+                    values = {**last, **last.get("corrections", {})}
+                    return all(values.get(name) == value for name, value in wanted.items())
+                wait_until(look, lambda: f"{text}: {last}; {daemon.errors[-1500:]}; {first.errors[-1500:]}")
+            with Program(program(), "track", "--json", "--accuracy", "best", env=client) as tracking:
+                wait_for("the solution with the own caster", solution="fixed", state="flowing",
+                         source=f"ntrip://127.0.0.1:{ports[0]}/BASE")
+                first.process.send_signal(signal.SIGKILL)
+                first.process.wait()
+                wait_for("the caster is killed", state="waiting")
+                with base(station, variables, f"--position={POSITION}", "--caster", f"{ports[1]}/BASE") as second:
+                    wait_for("the caster at another port", solution="fixed", state="flowing",
+                             source=f"ntrip://127.0.0.1:{ports[1]}/BASE")
+                    second.terminate()
+                tracking.terminate(None)
+            daemon.terminate()
+
+
+def nearest(folder):
+    """A rover whose caster is named without a mount point: its source table has one."""
+    variables, port = environment(folder), free_port()
+    os.makedirs(f"{folder}/of-base")
+    os.makedirs(f"{folder}/of-rover")
+    with Simulator(f"{folder}/of-base", "f9p", scenario=SCENARIO) as station, \
+            Simulator(f"{folder}/of-rover", "f9p", scenario=SCENARIO) as receiver:
+        with base(station, variables, f"--position={POSITION}", "--caster", f"{port}/BASE") as serving:
+            # The source table has the position of the first 1005.
+            stream(port, "GET /BASE HTTP/1.0\r\nUser-Agent: NTRIP old\r\n\r\n", {1005})
+            with Program(program(), "watch", "--device", receiver.link, "--json", "--corrections", f"ntrip://127.0.0.1:{port}/",
+                         env=environment(f"{folder}/rover")) as watching:
+                watching.wait_for_message("BASE: the nearest mount point with RTCM 3, [01] km away")
+                # gpsd's status of a fixed solution.
+                watching.wait_for_line('"status":3')
+                watching.terminate(None)
+            serving.terminate()
+
+
+def str2str(folder):
+    """rtklib's str2str as a client of the caster, and as a caster for a source of the receiver's."""
+    if not shutil.which("str2str"):
+        return "without str2str"
+    variables, port = environment(folder), free_port()
+    os.makedirs(f"{folder}/of-rover")
+    with Simulator(folder, "f9p", scenario=SCENARIO) as receiver:
+        with base(receiver, variables, f"--position={POSITION}", "--caster", f"{port}/BASE") as serving:
+            with Program("str2str", "-in", f"ntrip://127.0.0.1:{port}/BASE", "-out", f"file://{folder}/str2str.rtcm3"):
+                def numbers():
+                    path = f"{folder}/str2str.rtcm3"
+                    return frames(open(path, "rb").read())[0] if os.path.exists(path) else []
+                wait_until(lambda: {1005, 1077} <= set(numbers()), lambda: f"str2str gets {numbers()[:9]}: {serving.errors[-800:]}")
+            serving.terminate()
+        # The base pushes to str2str, which serves a rover as a caster.
+        ports = [free_port(), free_port()]
+        with Program("str2str", "-in", f"tcpsvr://:{ports[0]}", "-out", f"ntripc://:{ports[1]}/STR"), \
+                base(receiver, variables, f"--position={POSITION}", "--push", f"tcp://127.0.0.1:{ports[0]}") as pushing, \
+                Simulator(f"{folder}/of-rover", "f9p", scenario=SCENARIO) as rover_of_str2str, \
+                Program(program(), "watch", "--device", rover_of_str2str.link, "--json", "--corrections",
+                        f"ntrip://127.0.0.1:{ports[1]}/STR", env=environment(f"{folder}/rover")) as watching:
+            watching.wait_for_line('"status":3')
+            watching.terminate(None)
+            pushing.terminate()
+    return "str2str as a client and as a caster"
+
+
+if __name__ == "__main__":
+    run_checks({"caster": caster, "refusals": refusals, "wrong-position": wrong_position, "push": push, "rover": rover, "nearest": nearest,
+                "str2str": str2str}, harness.arguments(__doc__).checks)
