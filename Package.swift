@@ -130,7 +130,7 @@ let package = Package(
     // Fixes in the formats of other programs.
     .target(
       name: "TrackFormats",
-      dependencies: ["GPSDJSON", "GPSDProtocol", "NMEA", "RTCM3", "ReceiverStream", "UBX", "WireBytes"],
+      dependencies: ["GPSDJSON", "GPSDProtocol", "NMEA", "RTCM3", "Receiver", "ReceiverStream", "UBX", "WireBytes"],
       swiftSettings: settings),
 
     // Statistics of a recording, and their page.
@@ -164,8 +164,8 @@ let package = Package(
     .target(
       name: "ReceiverRuntime",
       dependencies: [
-        "CLinux", "Receiver", "Corrections", "NetworkSources", "ReceiverStream", "Recording", "SerialPort", "EventLoop",
-        "Hotplug", "FileSystem", "TLS", "WireBytes", "MonotonicTime", systemPackage,
+        "CLinux", "Receiver", "Corrections", "NetworkSources", "RTCM3", "ReceiverStream", "Recording", "SerialPort",
+        "EventLoop", "Hotplug", "FileSystem", "TLS", "WireBytes", "MonotonicTime", systemPackage,
       ],
       swiftSettings: settings),
     .target(
@@ -206,7 +206,7 @@ let package = Package(
       name: "LocationService",
       dependencies: [
         "CLinux", "Corrections", "Positioning", "PowerControl", "ReceiverPower", "ReceiverRuntime", "Receiver",
-        "ReceiverStream",
+        "RTCM3", "ReceiverStream",
         "SerialPort", "ServiceProtocol", "EventLoop", "Hotplug", "HostSensors", "SystemBus", "FileSystem",
         "MonotonicTime", "Timekeeping", "WireBytes", systemPackage,
       ],
@@ -292,7 +292,7 @@ let package = Package(
     .target(
       name: "HostSimulator",
       dependencies: [
-        "PowerControl", "Receiver", "ReceiverPower", "ReceiverSimulator", "ReceiverStream", "MonotonicTime",
+        "PowerControl", "RTCM3", "Receiver", "ReceiverPower", "ReceiverSimulator", "ReceiverStream", "MonotonicTime",
       ],
       path: "Tests/HostSimulator", swiftSettings: settings),
     // Simulated days of programs with their location service and a simulated receiver, for the benchmarks.

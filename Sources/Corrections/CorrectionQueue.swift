@@ -49,13 +49,18 @@ package struct CorrectionQueue: ~Copyable {
   package var isEmpty: Bool { queue.isEmpty }
 
   /// Handles bytes of the source. Returns whether they completed a correction.
+  ///
+  /// - Parameter body: receives each correction.
   @discardableResult
-  package mutating func receive(_ bytes: RawSpan, at now: Instant) -> Bool {
+  package mutating func receive(
+    _ bytes: RawSpan, at now: Instant, _ body: (borrowing RTCM3Frame) -> Void = { _ in }
+  ) -> Bool {
     var frames: [Waiting] = []
     var found = station
     func take(_ frame: borrowing Frame) {
       guard let correction = frame.rtcm3, let number = correction.messageNumber else { return }
       if let station = Self.station(correction, number) { found = station }
+      body(correction)
       frames.append(
         Waiting(
           number: number, bytes: [UInt8](copying: correction.bytes), arrivedAt: now,
@@ -86,6 +91,9 @@ package struct CorrectionQueue: ~Copyable {
     }
     return bytes.isEmpty ? nil : bytes
   }
+
+  /// Drops the queued frames: the receiver takes none.
+  package mutating func discard() { (queue, queued) = ([], 0) }
 
   private mutating func add(_ frame: Waiting) {
     if Self.isStation(frame.number), let old = queue.firstIndex(where: { $0.number == frame.number }) {

@@ -170,6 +170,7 @@ package enum Daemon {
     settings.use(options.devices)
     if options.isReadOnly { settings.isReadOnly = true }
     settings.useCorrections(options.corrections, variable)
+    if let assistance = options.assistance { settings.assistance = assistance }
     settings.runFolder = settings.stateFolder.map { _ in "\(socketFolder)/sextantd" }
     return settings
   }

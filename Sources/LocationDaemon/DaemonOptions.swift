@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Corrections
 import EventLoop
+import ReceiverRuntime
 
 /// The command line of sextantd.
 package struct DaemonOptions: Equatable, Sendable {
@@ -22,6 +23,8 @@ package struct DaemonOptions: Equatable, Sendable {
   package var gpsdControl: String?
   /// The sources of corrections, the preferred one first.
   package var corrections: [CorrectionSource] = []
+  /// What the first receiver gets at a start; nil for the line of the configuration file.
+  package var assistance: AssistanceSource?
   package var showsHelp = false
   package var showsVersion = false
 
@@ -29,7 +32,7 @@ package struct DaemonOptions: Equatable, Sendable {
 
   package static let help = """
     USAGE: sextantd [--device DEVICE]... [--socket PATH] [--gpsd ADDRESS:PORT|off]... [--nmea ADDRESS:PORT|PATH]...
-                    [--gpsd-control PATH] [--corrections URL]... [--read-only]
+                    [--gpsd-control PATH] [--corrections URL]... [--assistance own|broadcast] [--read-only]
            sextantd --launcher [--socket PATH]
 
     Serves the receivers of this computer to all its programs. It runs in the foreground and logs to standard error.
@@ -47,6 +50,9 @@ package struct DaemonOptions: Equatable, Sendable {
       --corrections URL RTCM 3 corrections for the first receiver while a program needs the best accuracy, from
                         ntrip://USER@HOST:PORT/MOUNT (ntrips:// with TLS), tcp://HOST:PORT, serial:PATH@BAUD or file:PATH;
                         several in the order of preference, by default those of /etc/sextant/config
+      --assistance own|broadcast
+                        what the first receiver gets at a start: time, last position and its own orbits, or also the
+                        ephemerides of the corrections and of RINEX navigation files; by default that of /etc/sextant/config
       --read-only       send nothing to the receivers
       --launcher        start units of this user's service manager for the location service, instead of being it
       --version         print the version
@@ -68,7 +74,7 @@ package struct DaemonOptions: Equatable, Sendable {
         throw Mistake(text: "\(name) needs a value; see sextantd --help")
       }
       if attached != nil,
-        !["--device", "--socket", "--gpsd", "--nmea", "--gpsd-control", "--corrections"].contains(name)
+        !["--device", "--socket", "--gpsd", "--nmea", "--gpsd-control", "--corrections", "--assistance"].contains(name)
       {
         throw Mistake(text: "\(argument): unknown option or value; see sextantd --help")
       }
@@ -88,6 +94,12 @@ package struct DaemonOptions: Equatable, Sendable {
           throw Mistake(text: "\(name): not \(CorrectionSource.forms)")
         }
         corrections.append(source)
+      case "--assistance":
+        let text = try value()
+        guard let source = AssistanceSource(rawValue: text) else {
+          throw Mistake(text: "\(name) \(text): not own or broadcast")
+        }
+        assistance = source
       case "--read-only": isReadOnly = true
       case "--launcher": isLauncher = true
       case "--help", "-h": showsHelp = true

@@ -46,6 +46,35 @@ package struct AssistanceStore: Sendable {
     try? PrivateFile.replace(path, with: record.text)
   }
 
+  // MARK: Broadcast ephemerides
+
+  private var ephemeridesPath: String { folder + "/broadcast.ephemerides" }
+
+  /// Returns the stored ephemerides; none if the file is damaged.
+  package func ephemerides() -> EphemerisStock {
+    (try? PrivateFile.read(ephemeridesPath, limit: 1 << 18)).flatMap { EphemerisStock($0) } ?? EphemerisStock()
+  }
+
+  package func save(_ ephemerides: EphemerisStock, at now: UTCTime) {
+    try? PrivateFile.replace(ephemeridesPath, with: ephemerides.text(at: now))
+  }
+
+  /// A RINEX navigation file is not larger: a day of all satellites has 4 MB.
+  package static var largestNavigationFile: Int { 8 << 20 }
+
+  /// The paths of the RINEX navigation files in the folder: `.rnx`, `.nav`, and the names of RINEX 2 such as `brdc3320.26n`.
+  package func navigationFiles() -> [String] {
+    PrivateFile.names(in: folder).filter(Self.isNavigationFile).prefix(Self.mostFiles).map { folder + "/" + $0 }
+  }
+
+  static func isNavigationFile(_ name: String) -> Bool {
+    if name.hasSuffix(".rnx") || name.hasSuffix(".nav") { return true }
+    let end = Array(name.utf8.suffix(4))
+    let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+    return end.count == 4 && end[0] == UInt8(ascii: ".") && digits.contains(end[1]) && digits.contains(end[2])
+      && [UInt8(ascii: "n"), UInt8(ascii: "g"), UInt8(ascii: "p")].contains(end[3])
+  }
+
   /// Removes the orbits of a receiver that was restarted without them.
   ///
   /// - Parameters:

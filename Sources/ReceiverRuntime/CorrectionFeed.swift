@@ -2,6 +2,7 @@
 import Corrections
 import EventLoop
 import MonotonicTime
+import RTCM3
 import Receiver
 import ReceiverStream
 import Recording
@@ -43,6 +44,10 @@ package final class CorrectionFeed {
   private var resumesAt: Instant?
   private var droppedBefore: UInt64 = 0
   private var isDropReported = false
+  /// Whether the receiver gets the corrections.
+  package var isForwarding = true
+  /// Receives each correction.
+  package var onCorrection: ((borrowing RTCM3Frame) -> Void)?
 
   /// - Parameters:
   ///   - sources: the sources of the corrections, the preferred one first; at least one.
@@ -156,7 +161,7 @@ package final class CorrectionFeed {
 
   /// Performs the actions that are due, and sends queued corrections to the receiver. Call it after each round of
   /// events.
-  package func work(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
+  package func work(_ connection: ReceiverConnection?, _ poller: inout Poller, at now: Instant) {
     if let due = selection.deadline, now >= due { selection.wake(at: now) }
     if let file, now >= file.deadline ?? .zero { read(&poller, at: now) }
     if let host, let due = host.deadline, now >= due {
@@ -166,6 +171,11 @@ package final class CorrectionFeed {
     resume(&poller, at: now)
     sendPosition(&poller, at: now)
     perform(&poller, at: now)
+    guard let connection, isForwarding else {
+      corrections.discard()
+      droppedBefore = corrections.dropped
+      return
+    }
     corrections.lineRate = connection.rate
     reportDrops(connection.isSteady)
     guard ticket == nil, connection.isSteady, let frames = corrections.next(at: now) else { return }
@@ -348,7 +358,7 @@ package final class CorrectionFeed {
   /// Handles bytes of the source. Returns whether they completed corrections.
   private func takeCorrections(_ bytes: RawSpan, at now: Instant) -> Bool {
     receivedBytes += UInt64(bytes.byteCount)
-    guard corrections.receive(bytes, at: now) else {
+    guard corrections.receive(bytes, at: now, { onCorrection?($0) }) else {
       if bytes.byteCount > 0 { selection.receivedOther() }
       return false
     }

@@ -13,6 +13,7 @@ import FileSystem
 ///     geocoder   https://…            a Nominatim server for the addresses of places; none is used by default
 ///     gpsd = on, every 60 s, accuracy 100 m    the location service serves clients of gpsd, and limits what they require
 ///     corrections = ntrip://me@caster/MOUNT    a source of RTCM 3 for the location service; several lines in the order of preference
+///     assistance = broadcast                   what a receiver gets at a start: own, or also broadcast ephemerides
 ///     corrections-always = on                  corrections flow whenever the receiver measures, not only for the best accuracy
 ///
 /// `--device` and GNSS_DEVICE override the files as a whole.
@@ -32,6 +33,8 @@ package struct ReceiverConfiguration: Sendable, Equatable {
   package var corrections: [CorrectionSource] = []
   /// Whether corrections are sent even if no program needs the best accuracy.
   package var hasCorrectionsAlways = false
+  /// What the location service gives a receiver at its start; nil for the default.
+  package var assistance: AssistanceSource?
 
   /// An empty configuration.
   package init() {}
@@ -109,6 +112,7 @@ private struct Values {
   var gpsd: GPSDSetting?
   var corrections: [CorrectionSource]?
   var hasCorrectionsAlways: Bool?
+  var assistance: AssistanceSource?
 
   init() {}
 
@@ -137,11 +141,14 @@ private struct Values {
 
   private mutating func take(_ key: Substring, _ value: String) throws(Mistake) {
     guard
-      ["device", "baud", "read-only", "supply", "geocoder", "gpsd", "corrections", "corrections-always"].contains(key)
+      [
+        "device", "baud", "read-only", "supply", "geocoder", "gpsd", "corrections", "corrections-always", "assistance",
+      ].contains(key)
     else {
       throw Mistake(
-        text: "`\(key)` is unknown; valid keys are corrections, corrections-always, gpsd, device, baud, read-only, "
-          + "supply and geocoder")
+        text:
+          "`\(key)` is unknown; valid keys are corrections, corrections-always, assistance, gpsd, device, "
+          + "baud, read-only, supply and geocoder")
     }
     if value.isEmpty { throw Mistake(text: "`\(key)` has no value; write it after the key") }
     switch key {
@@ -182,6 +189,12 @@ private struct Values {
       }
       try once("corrections-always", hasCorrectionsAlways)
       hasCorrectionsAlways = choice
+    case "assistance":
+      guard value.hasPrefix("= "), let source = AssistanceSource(rawValue: String(value.dropFirst(2))) else {
+        throw Mistake(text: "`\(key) \(value)` is not understood; write \(AssistanceSource.forms)")
+      }
+      try once("assistance", assistance)
+      assistance = source
     case "geocoder":
       try once("geocoder", geocoder)
       geocoder = value
@@ -205,6 +218,7 @@ private struct Values {
     gpsd = gpsd ?? other.gpsd
     corrections = corrections ?? other.corrections
     hasCorrectionsAlways = hasCorrectionsAlways ?? other.hasCorrectionsAlways
+    assistance = assistance ?? other.assistance
   }
 
   var configuration: ReceiverConfiguration {
@@ -217,6 +231,7 @@ private struct Values {
     configuration.gpsd = gpsd
     configuration.corrections = corrections ?? []
     configuration.hasCorrectionsAlways = hasCorrectionsAlways ?? false
+    configuration.assistance = assistance
     return configuration
   }
 }

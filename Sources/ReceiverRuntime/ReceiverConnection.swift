@@ -198,6 +198,15 @@ package final class ReceiverConnection {
   /// Sets whether the end of the session restores the changes; see `ReceiverSession.restoreAtEnd`.
   package func restoreAtEnd(_ restores: Bool) { link?.session.restoreAtEnd(restores) }
 
+  /// Sets the assistance for the next start of the receiver.
+  package func set(_ assistance: AssistanceSettings?, at now: Instant) {
+    settings.assistance = assistance
+    link?.session.set(assistance, time: reference(), at: now)
+  }
+
+  /// Tells the session the computer's time, which may have been set, or have continued during a suspend.
+  package func updateTime(at now: Instant) { link?.session.set(time: reference(), at: now) }
+
   /// Sets the desired configuration of the receiver.
   package func set(_ desired: DesiredConfiguration, _ poller: inout Poller, at now: Instant) {
     withSession(&poller, at: now) { $0.set(desired, at: now) }

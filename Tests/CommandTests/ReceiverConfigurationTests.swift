@@ -26,6 +26,7 @@ struct ReceiverConfigurationTests {
       corrections = ntrip://me@caster.example/NEAR
       corrections = serial:/dev/ttyUSB1@57600   # the radio
       corrections-always = on
+      assistance = broadcast
       """
     var wanted = ReceiverConfiguration()
     wanted.devices = ["/dev/gnss/by-id/usb-u-blox#1", "/dev/serial/by-path/with space"]
@@ -39,6 +40,7 @@ struct ReceiverConfigurationTests {
       .serial(path: "/dev/ttyUSB1", baud: 57_600),
     ]
     wanted.hasCorrectionsAlways = true
+    wanted.assistance = .broadcast
     #expect(try read(text) == wanted)
     #expect(try read("") == ReceiverConfiguration())
     #expect(try read("\u{FEFF}" + text.replacing("\n", with: "\r\n")) == wanted)
@@ -54,6 +56,8 @@ struct ReceiverConfigurationTests {
       ("gpsd = off\ngpsd = on", 2, "second time"), ("corrections ntrip://c/M", 1, "write `corrections = `"),
       ("corrections = http://c/M", 1, "ntrip://USER@HOST"), ("corrections-always = yes", 1, "corrections-always = on"),
       ("corrections-always = on\ncorrections-always = on", 2, "second time"),
+      ("assistance = all", 1, "assistance = broadcast"), ("assistance broadcast", 1, "assistance = broadcast"),
+      ("assistance = own\nassistance = own", 2, "second time"),
     ])
   func mistakes(text: String, line: Int, words: String) {
     #expect {

@@ -35,6 +35,20 @@ struct CorrectionsTests {
     #expect(more == nil)
   }
 
+  @Test("Each correction is passed on as it arrives, also if the receiver takes none")
+  func observed() {
+    var corrections = CorrectionQueue(lineRate: nil)
+    var numbers: [Int?] = []
+    var bad = frame(1046)
+    bad[9] ^= 1
+    let bytes = frame(1019) + bad + frame(1074) + frame(1020)
+    corrections.receive(bytes.raw, at: time(0)) { numbers.append($0.messageNumber) }
+    corrections.discard()
+    let rest = corrections.next(at: time(1))
+    #expect(numbers == [1019, 1074, 1020] && rest == nil)
+    #expect(corrections.dropped == 0)
+  }
+
   @Test("A slow line gets the newest observations as whole frames, and the station")
   func backlog() throws {
     // 9600 baud carry 960 bytes a second; the longest frame always has space.

@@ -30,6 +30,8 @@ struct DaemonOptionsTests {
     #expect(options.nmea == ["*:10110", "/run/nmea"])
     #expect(!options.gpsdIsOff)
     #expect(try DaemonOptions(["--gpsd", "off"]).gpsdIsOff)
+    #expect(try DaemonOptions(["--assistance", "broadcast"]).assistance == .broadcast)
+    #expect(throws: DaemonOptions.Mistake.self) { try DaemonOptions(["--assistance=all"]) }
     #expect(throws: DaemonOptions.Mistake.self) { try DaemonOptions(["--gpsd", "off", "--gpsd", "localhost:1"]) }
   }
 

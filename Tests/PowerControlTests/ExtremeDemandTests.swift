@@ -31,6 +31,7 @@ struct ExtremeDemandTests {
       for demand in Self.demands(number) {
         var scene = Scene(capabilities, demand: demand)
         scene.send(.orbits(usableSeconds: number))
+        scene.send(.assistance(usableSeconds: number))
         scene.fixes(90, speed: 1)
         for _ in 0..<6 {
           scene.pass(1800)

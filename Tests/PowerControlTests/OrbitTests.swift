@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import PowerControl
+import MonotonicTime
 import Testing
+
+@testable import PowerControl
 
 @Suite("How long the reported orbits serve")
 struct OrbitTests {
@@ -48,6 +50,36 @@ struct OrbitTests {
     scene.send(.orbits(usableSeconds: 1200))
     scene.fixes(20)
     #expect(!scene.isAsleep)
+  }
+
+  @Test("With orbits of the host a receiver is woken for a hot start, much later than for a cold one")
+  func assisted() {
+    /// The time before the end of the interval at which the receiver is woken.
+    func leadSeconds(isAssisted: Bool) -> Double {
+      var scene = Scene(demand: .every(6 * 3600))
+      if isAssisted { scene.send(.assistance(usableSeconds: 86_400)) }
+      scene.searches(1, satellites: 9, strong: 8)
+      scene.fixes(100)
+      #expect(scene.isAsleep)
+      return 6 * 3600 - scene.sleepThrough()
+    }
+    let (own, host) = (leadSeconds(isAssisted: false), leadSeconds(isAssisted: true))
+    #expect(own - host > 20 && host >= 0, "\(own) and \(host)")
+  }
+
+  @Test("Orbits of the host outlive the loss of the receiver's supply, and end after a start that was not hot")
+  func assistanceEnds() {
+    var orbits = Orbits()
+    let now = Instant.zero + Milliseconds(1000)
+    orbits.assisted(usableSeconds: 3600, at: now)
+    orbits.lost()
+    #expect(orbits.isUsable(at: now + Milliseconds(3_599_000)) && !orbits.isUsable(at: now + Milliseconds(3_601_000)))
+    #expect(orbits.sureUntil(100) == now + Milliseconds(3_600_000))
+    orbits.aged(seconds: 3000)
+    #expect(!orbits.isUsable(at: now + Milliseconds(601_000)))
+    orbits.assisted(usableSeconds: 3600, at: now)
+    orbits.disappointed()
+    #expect(!orbits.isUsable(at: now))
   }
 
   @Test("Reported orbits begin cyclic tracking, and collecting")

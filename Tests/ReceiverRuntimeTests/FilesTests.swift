@@ -114,6 +114,13 @@ struct FilesTests {
     // The next run has no fix.
     store.save(AssistanceRecord(key: record.key), at: now)
     #expect(store.records().map(\.place) == [record.place])
+    // Broadcast ephemerides and RINEX files are in the same folder, and are not records.
+    store.save(EphemerisStock(), at: now)
+    try UserFile.replace(folder + "/assistance/brdc1480.26n", with: "")
+    #expect(store.records().count == 1 && store.ephemerides().isEmpty)
+    #expect(store.navigationFiles() == [folder + "/assistance/brdc1480.26n"])
+    UserFile.remove(folder + "/assistance/brdc1480.26n")
+    UserFile.remove(folder + "/assistance/broadcast.ephemerides")
     // A damaged file counts as having no record.
     let file = folder + "/assistance/" + record.key.fileName + ".txt"
     try UserFile.replace(file, with: "what is this")

@@ -5,9 +5,8 @@
 ///
 /// The program of libFuzzer, the one that writes the first inputs, and the test of the stored inputs share it.
 enum FuzzTarget: String, CaseIterable {
-  case bridge, caster, casterserver, command, configuration, control, fixes, geonames, gpsd, gpsdreplies, messages,
-    nominatim, page
-  case recording, rtcm3, sentences, service, session, spartn, state, stream, varlink
+  case bridge, caster, casterserver, command, configuration, control, ephemerides, fixes, geonames, gpsd, gpsdreplies
+  case messages, nominatim, page, recording, rtcm3, sentences, service, session, spartn, state, stream, varlink
 
   /// Traps if a condition is violated.
   func run(_ input: [UInt8]) {
@@ -18,6 +17,7 @@ enum FuzzTarget: String, CaseIterable {
     case .command: fuzzCommand(input)
     case .configuration: fuzzConfiguration(input)
     case .control: fuzzControl(input)
+    case .ephemerides: fuzzEphemerides(input)
     case .fixes: fuzzFixes(input)
     case .geonames: fuzzGeoNames(input)
     case .gpsd: fuzzGPSD(input)

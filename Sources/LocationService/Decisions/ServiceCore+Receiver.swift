@@ -20,6 +20,7 @@ extension ServiceCore {
       changeSensing(at: now.instant) { $0.receiverHeadingLost() }
     case .isInModem(let isInModem): coordinator.setInModem(isInModem)
     case .engineRefused: coordinator.handle(.refused(.powerSwitch), at: now.instant)
+    case .assistance(let seconds): coordinator.handle(.assistance(usableSeconds: seconds), at: now.instant)
     }
     drain(at: now)
   }

@@ -68,6 +68,8 @@ package struct ServiceSettings: Sendable, Equatable {
   package var corrections: [CorrectionSource] = []
   /// Whether corrections are sent even if no program needs the best accuracy.
   package var hasCorrectionsAlways = false
+  /// What the daemon gives its first receiver at a start.
+  package var assistance = AssistanceSource.own
   /// SEXTANT_CORRECTIONS_STALL_SECONDS: the time after which a source without corrections has stalled, for tests.
   package var correctionStallSeconds: Double?
   /// Whether the settings belong to the daemon, which has no terminal and serves other programs.
@@ -90,6 +92,7 @@ package struct ServiceSettings: Sendable, Equatable {
     if let device = devices.first { source = Source(device) }
     others = devices.dropFirst().map { Source($0) }
     (corrections, hasCorrectionsAlways) = (configuration.corrections, configuration.hasCorrectionsAlways)
+    assistance = configuration.assistance ?? .own
     if names == nil { (baud, isReadOnly) = (configuration.baud, configuration.isReadOnly) }
     if let root = value("SEXTANT_SYSFS") { sensorRoot = root }
     stateFolder = StateFolder.path(isRoot: isRoot, variable)

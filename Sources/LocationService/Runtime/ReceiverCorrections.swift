@@ -29,15 +29,20 @@ final class ReceiverCorrections {
 
   /// Ends a round: connects the source while corrections are useful and the receiver accepts them, and sends the
   /// received corrections.
-  func work(_ connection: ReceiverConnection?, isNeeded: Bool, _ poller: inout Poller, at now: Instant) {
+  ///
+  /// - Parameter needsEphemerides: whether the source is connected for its ephemerides alone.
+  func work(
+    _ connection: ReceiverConnection?, isNeeded: Bool, needsEphemerides: Bool, _ poller: inout Poller, at now: Instant
+  ) {
     let obstacle = isNeeded ? obstacle(connection) : nil
     if let obstacle, obstacle != reported {
       reported = obstacle
       reports.append(obstacle)
     }
     let accepts = connection?.description?.can(.rtcmInput) == true && obstacle == nil
-    feed.set(needed: isNeeded && accepts, &poller, at: now)
-    if let connection { feed.work(connection, &poller, at: now) }
+    feed.isForwarding = isNeeded && accepts
+    feed.set(needed: isNeeded && accepts || needsEphemerides, &poller, at: now)
+    feed.work(connection, &poller, at: now)
   }
 
   /// The reason why the receiver gets no corrections, with the next step; nil if it does, and before it is identified.

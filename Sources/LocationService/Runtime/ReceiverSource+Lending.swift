@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import EventLoop
 import MonotonicTime
+import Receiver
 import ReceiverRuntime
 
 // The state of a receiver for programs, and the lending of its line.
@@ -41,6 +42,8 @@ extension ReceiverSource {
     guard let connection else { return findLentLine(&poller, at: now) }
     lentPath = connection.path
     endsAt = endsAt ?? now + Self.restoreTimeout
+    // The program does not wait for the receiver's orbits.
+    connection.set(nil as AssistanceSettings?, at: now)
     connection.finish(&poller, at: now)
   }
 

@@ -71,6 +71,8 @@ final class ReceiverSource {
   var lentPath: String?
   /// The corrections for the receiver; nil if there is no source of corrections.
   var corrections: ReceiverCorrections?
+  /// The assistance of the receiver; nil if it gets none.
+  var assistance: ReceiverAssistance?
   /// The quality of the last epoch; nil before the first, and after the loss of the receiver.
   private(set) var solution: Fix.Quality?
   /// The trust in the receiver's signals.
@@ -104,8 +106,13 @@ final class ReceiverSource {
     // The program before this one may have been killed.
     if number == 0, !isReadOnly { engine = ModemEngine(leftIn: settings.stateFolder) }
     deferred = deferredFile.map { DeferredLocationStore($0) }
-    guard number == 0, settings.isDaemon, !settings.corrections.isEmpty else { return }
-    corrections = ReceiverCorrections(settings, at: SystemClock.monotonic)
+    guard number == 0, settings.isDaemon else { return }
+    // The position of a simulated or replayed receiver must not reach a real one.
+    if !isReadOnly, !origin.isSimulatedBySoftware { assistance = ReceiverAssistance(settings) }
+    guard !settings.corrections.isEmpty else { return }
+    let corrections = ReceiverCorrections(settings, at: SystemClock.monotonic)
+    corrections.feed.onCorrection = { [assistance] in assistance?.receive($0) }
+    self.corrections = corrections
   }
 
   /// The origin of its fixes.
@@ -129,6 +136,7 @@ final class ReceiverSource {
     var next = Instant.earlier(lending.mayOpen ? nextTry : nil, endsAt)
     next = .earlier(next, connection?.deadline)
     next = .earlier(next, corrections?.deadline)
+    if corrections != nil, isWanted { next = .earlier(next, assistance?.deadline) }
     next = .earlier(next, engine?.deadline)
     return .earlier(next, monitor?.deadline)
   }
@@ -151,7 +159,7 @@ final class ReceiverSource {
     // It was on when it was found.
     if let complaint = supply?.set(isOn: true) { complain(complaint) }
     endsAt = now + Self.restoreTimeout
-    connection.finish(&poller, at: now)
+    connection.finish(&poller, at: now, isUrgent: assistance != nil)
   }
 
   /// Handles an event of the poller.
@@ -272,6 +280,7 @@ final class ReceiverSource {
     let fix = report.fix
     solution = fix.hasPosition ? fix.quality : nil
     corrections?.feed.receive(fix)
+    assistance?.receive(fix)
     if report.isUpdate { return }
     assess(fix, sky, at: now)
   }
@@ -279,8 +288,18 @@ final class ReceiverSource {
   /// Sends corrections to the receiver while they are useful. Ends a round.
   func correct(isNeeded: Bool, _ poller: inout Poller, at now: Instant, log: (String) -> Void) {
     guard let corrections else { return }
-    corrections.work(connection, isNeeded: isNeeded, &poller, at: now)
+    let needsEphemerides = isWanted && assistance?.needsEphemerides(connection, at: now) == true
+    corrections.work(connection, isNeeded: isNeeded, needsEphemerides: needsEphemerides, &poller, at: now)
     while let text = corrections.nextReport() { log(text) }
+  }
+
+  /// Updates the assistance for the next start. Ends a round.
+  func assist(at now: Instant) {
+    guard let assistance else { return }
+    if let seconds = assistance.work(connection, at: now) {
+      events.append(.receiver(.assistance(usableSeconds: seconds)))
+    }
+    while let text = assistance.nextReport() { events.append(.log(text)) }
   }
 
   // MARK: The engine of a modem
@@ -352,6 +371,7 @@ final class ReceiverSource {
         return userSettings.value.applied(to: desired)
       }
       settings.pollsOrbits = !isStandby
+      settings.assistance = assistance?.settings()
       let recoveryFile = isReadOnly ? nil : stateFolder.map { CrashRecoveryFile(stateFolder: $0, line: path) }
       if !isReadOnly { keepBatches(of: path, &settings) }
       let connection = ReceiverConnection(
@@ -461,6 +481,7 @@ final class ReceiverSource {
     if let rate = connection?.rate { likelyRate = rate }
     loseFix()
     connection?.close(&poller) { _, _ in }
+    assistance?.end(connection)
     connection = nil
     if let descriptor = monitor?.fileDescriptor { poller.remove(descriptor) }
     monitor = nil

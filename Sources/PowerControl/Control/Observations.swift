@@ -71,7 +71,7 @@ extension PowerControl {
       return hotStarts.observe(seconds, at: now)
     }
     // A hot start that took as long as a cold one: the orbits were too old.
-    orbits.lost()
+    orbits.disappointed()
   }
 
   /// Updates one client's state from a fix.

@@ -75,6 +75,7 @@ public struct PowerControl: Sendable {
     case .retrievalCut: retrievalCut(&actions)
     case .rebooted: rebooted(&actions)
     case .orbits(let seconds): orbits.reported(usableSeconds: seconds, at: now, policy: policy)
+    case .assistance(let seconds): orbits.assisted(usableSeconds: seconds, at: now)
     case .movementHint(let source): hinted(source)
     case .accelerometer(let isPresent): hasAccelerometer = isPresent
     case .hostSuspending: hostSuspends(&actions)

@@ -24,6 +24,8 @@ public enum PowerEvent: Hashable, Sendable {
   case rebooted
   /// The receiver reports how long its orbits remain usable, in seconds.
   case orbits(usableSeconds: Double)
+  /// The host has the orbits for a start within so many seconds, which the receiver is then given; 0: it has none.
+  case assistance(usableSeconds: Double)
   /// A source that is cheaper than the receiver has detected movement.
   case movementHint(MovementSource)
   /// Whether an accelerometer is present.

@@ -13,6 +13,8 @@ struct Orbits: Sendable {
   private var cyclicSince: Instant?
   /// The time at which the satellites of these orbits were in view.
   private var inViewAt: Instant?
+  /// The time until which the host can give orbits of all satellites to a start.
+  private var assistedUntil: Instant?
 
   /// Takes a fix at full power.
   mutating func tracked(at now: Instant, policy: PowerPolicy, isReduced: Bool) {
@@ -56,6 +58,11 @@ struct Orbits: Sendable {
     usableUntil = usableSeconds > 0 ? now + Milliseconds(seconds: usableSeconds) : nil
   }
 
+  /// The host has orbits for this time.
+  mutating func assisted(usableSeconds: Double, at now: Instant) {
+    assistedUntil = usableSeconds > 0 ? now + Milliseconds(seconds: usableSeconds) : nil
+  }
+
   /// Limits the remaining time: the satellites of fewer constellations set before their orbits are too old.
   mutating func limit(toSeconds seconds: Double, at now: Instant) {
     usableUntil = usableUntil.map { min($0, now + Milliseconds(seconds: seconds)) }
@@ -63,23 +70,36 @@ struct Orbits: Sendable {
 
   /// Accounts for time that `Instant` did not count.
   mutating func aged(seconds: Double) {
-    guard let until = usableUntil, seconds > 0 else { return }
+    guard seconds > 0 else { return }
+    assistedUntil = assistedUntil?.moved(by: -min(seconds, 1e9))
+    guard let until = usableUntil else { return }
     let nanoseconds = UInt64(min(seconds, 1e9) * 1e9)
     usableUntil = until.nanoseconds > nanoseconds ? Instant(nanoseconds: until.nanoseconds - nanoseconds) : nil
     inViewAt = inViewAt?.moved(by: -min(seconds, 1e9))
   }
 
-  /// The orbits are lost: the supply was off.
-  mutating func lost() { self = Orbits() }
+  /// The receiver's orbits are lost: the supply was off.
+  mutating func lost() {
+    let assistedUntil = assistedUntil
+    self = Orbits()
+    self.assistedUntil = assistedUntil
+  }
+
+  /// A start was not a hot one although it should have been: neither orbits nor assistance count until they are renewed.
+  mutating func disappointed() { self = Orbits() }
 
   /// The time until which a start is certainly hot, for a receiver whose satellites set before their orbits are too
   /// old.
   func sureUntil(_ sureSeconds: Double) -> Instant? {
-    guard let usableUntil, let inViewAt else { return nil }
-    return min(usableUntil, inViewAt + Milliseconds(seconds: sureSeconds))
+    guard let usableUntil, let inViewAt else { return assistedUntil }
+    let own = min(usableUntil, inViewAt + Milliseconds(seconds: sureSeconds))
+    return assistedUntil.map { max($0, own) } ?? own
   }
 
-  func isUsable(at instant: Instant) -> Bool { usableUntil.map { instant < $0 } ?? false }
+  /// Whether a start is hot: the receiver has orbits, or gets them.
+  func isUsable(at instant: Instant) -> Bool { isBefore(usableUntil, instant) || isBefore(assistedUntil, instant) }
+
+  private func isBefore(_ end: Instant?, _ instant: Instant) -> Bool { end.map { instant < $0 } ?? false }
 }
 
 extension PowerPolicy {

@@ -10,11 +10,25 @@ public struct AssistanceSettings: Sendable {
   public var clockAccuracySeconds: Double?
   /// Whether the end of the session reads the orbits of the receiver.
   public var readsDatabaseAtEnd: Bool
+  /// Broadcast ephemerides of other receivers.
+  public var ephemerides: EphemerisStock
 
-  public init(records: [AssistanceRecord], clockAccuracySeconds: Double?, readsDatabaseAtEnd: Bool) {
+  public init(
+    records: [AssistanceRecord], clockAccuracySeconds: Double?, readsDatabaseAtEnd: Bool,
+    ephemerides: EphemerisStock = EphemerisStock()
+  ) {
+    self.ephemerides = ephemerides
     self.records = records
     self.clockAccuracySeconds = clockAccuracySeconds
     self.readsDatabaseAtEnd = readsDatabaseAtEnd
+  }
+}
+
+extension ReceiverDescription {
+  /// Whether it has the messages for ephemerides of other receivers, MGA: from M8 on.
+  public var acceptsEphemerides: Bool {
+    guard can(.assistance), let generation else { return false }
+    return generation != .m6 && generation != .m7
   }
 }
 

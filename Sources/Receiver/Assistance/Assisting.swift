@@ -4,12 +4,12 @@ import ReceiverStream
 import UBX
 import WireBytes
 
-/// Gives a receiver after its start the time, the place and the orbits of the last run: it need not search the whole sky,
-/// and receive each satellite for half a minute.
+/// Gives a receiver after its start the time, the place and the orbits of the last run, and broadcast ephemerides: it need not
+/// search the whole sky, and receive each satellite for half a minute.
 ///
-///     NAV-STATUS ── has a fix, or its clock runs ──▶ over: its own memory is intact
+///     NAV-STATUS ── has a fix, or its clock runs: its own memory is intact ─▶ ephemerides (MGA), if there are any ─▶ over
 ///         ▼
-///     acknowledgements on (MGA) ─▶ time ─▶ place ─▶ database, message by message ─▶ over
+///     acknowledgements on (MGA) ─▶ time ─▶ place ─▶ database, and ephemerides, message by message ─▶ over
 ///
 /// The receiver refuses orbits without a time (interface descriptions, "AssistNow": MGA-INI first).
 struct Assisting: Sendable {
@@ -26,7 +26,11 @@ struct Assisting: Sendable {
   private let usesMGA: Bool
   private let usesItems: Bool
   private let clockAccuracySeconds: Double
-  private let messages: [AssistanceRecord.Message]
+  private var messages: [AssistanceRecord.Message]
+  /// Those of them that are newer than the orbits of an intact memory can be.
+  private let ephemerides: [AssistanceRecord.Message]
+  /// Whether the receiver has time and place.
+  private var isIntact = false
   private let placeAccuracyMetres: Double?
   private var step = Step.polling
 
@@ -43,18 +47,20 @@ struct Assisting: Sendable {
   /// - Returns: nil if there is nothing to give.
   init?(_ settings: AssistanceSettings, to receiver: ReceiverDescription, at now: UTCTime?) {
     guard let now, let accuracy = settings.clockAccuracySeconds, receiver.can(.assistance),
-      let generation = receiver.generation
+      receiver.generation != nil
     else { return nil }
     let key = AssistanceRecord.Key(receiver)
     record = settings.records.first { $0.key == key }
     usesItems = receiver.can(.valset)
-    usesMGA = generation != .m6 && generation != .m7
+    usesMGA = receiver.acceptsEphemerides
     clockAccuracySeconds = accuracy
     placeAccuracyMetres = record?.place.flatMap { AssistanceAge.accuracyMetres(of: $0, at: now) }
-    if let record, let time = record.databaseTime {
-      messages = record.database.filter { AssistanceAge.isFresh($0, from: time, at: now) }
+    ephemerides = usesMGA ? settings.ephemerides.messages(at: now) : []
+    // Enough new ephemerides make the database superfluous, which takes seconds at the usual rates.
+    if let record, let time = record.databaseTime, ephemerides.count < EphemerisStock.enough {
+      messages = record.database.filter { AssistanceAge.isFresh($0, from: time, at: now) } + ephemerides
     } else {
-      messages = []
+      messages = ephemerides
     }
   }
 
@@ -80,7 +86,7 @@ struct Assisting: Sendable {
       step = .switchingAnswersOn(configuration)
       found = configuration.found
       guard configuration.next() == nil else { return }
-      step = .time
+      step = isIntact ? firstOfDatabase : .time
     case .time:
       count(outcome)
       step = usesMGA && placeAccuracyMetres != nil ? .place : firstOfDatabase
@@ -113,10 +119,12 @@ struct Assisting: Sendable {
     }
     let flags = payload[5]
     // A time without a fix comes from a battery-backed clock; the orbits are in the same memory.
-    guard flags & 1 == 0, flags & 0b1100 != 0b1100 else {
+    isIntact = flags & 1 != 0 || flags & 0b1100 == 0b1100
+    guard !isIntact || !ephemerides.isEmpty else {
       step = .over
       return
     }
+    if isIntact { messages = ephemerides }
     step = usesMGA ? .switchingAnswersOn(answersOn) : .time
   }
 

@@ -77,6 +77,15 @@ extension ReceiverSession {
   /// them are written.
   public mutating func restoreAtEnd(_ restores: Bool) { settings.restoresAtEnd = restores }
 
+  /// Sets the assistance for the next start, and the computer's time if its clock is set.
+  public mutating func set(_ assistance: AssistanceSettings?, time: UTCTime?, at now: Instant) {
+    settings.assistance = assistance
+    self.assistance.setTime(time, at: now)
+  }
+
+  /// Sets the computer's time if its clock is set.
+  public mutating func set(time: UTCTime?, at now: Instant) { assistance.setTime(time, at: now) }
+
   /// Sets the desired configuration; the differences are sent as soon as the receiver takes commands.
   public mutating func set(_ desired: DesiredConfiguration, at now: Instant) {
     if self.desired?.isSilent == true, !desired.isSilent { health.endSilence(at: now) }

@@ -156,7 +156,9 @@ extension ReceiverSession {
     }
     enter(.steady, on: .awake)
     requests.waitAtLeast(until: now)
-    if end.isRequested { startRestoring(at: now, isAwake: true) } else { startConfiguring(at: now) }
+    if end.isRequested { return startRestoring(at: now, isAwake: true) }
+    if description?.family == nil { assistance.wake(settings.assistance, for: description, at: now) }
+    startConfiguring(at: now)
   }
 
   private mutating func giveUpWaking(_ wakeUp: WakeUp, at now: Instant) {

@@ -191,7 +191,7 @@ extension ReceiverSession {
       startChangingRate()
     } else {
       return requests.begin(batch.next(at: now), for: .retrieval) || requests.beginSubmitted()
-        || startWork() || startSleeping(at: now) || startAssisting(at: now) || startPollingOrbits()
+        || startWork() || startAssisting(at: now) || startSleeping(at: now) || startPollingOrbits()
     }
     return true
   }

@@ -91,12 +91,58 @@ extension VirtualReceiver {
     guard payload.count >= 3 else { return .size }
     guard payload[0] == 1 else { return .used }
     guard memory.hasTime else { return .noTime }
-    let gnss: [UInt8: UInt8] = [0x00: 0, 0x02: 2, 0x03: 3, 0x06: 6]
-    guard let gnss = gnss[id], 1...32 ~= payload[2] else { return .notStored }
-    let slot = Int(gnss) * 32 + Int(payload[2]) - 1
-    memory.ephemeris[slot] = utcMilliseconds(at: now)
+    guard let gnss = Self.ephemerisSystems[id], 1...32 ~= payload[2] else { return .notStored }
+    guard payload.count == gnss.size else { return .size }
+    let slot = Int(gnss.system) * 32 + Int(payload[2]) - 1
+    // The message has a time of the week or of the day: the nearest one counts, as with satellites.
+    let now = utcMilliseconds(at: now)
+    let reference = nearest(
+      gnss.reference(payload) * 1000, of: gnss.periodSeconds * 1000, to: now + gnss.aheadOfUTC * 1000)
+    let until = reference - gnss.aheadOfUTC * 1000 + gnss.usableSeconds * 1000
+    let collected = min(now, until - NavigationMemory.validSeconds(ofSlot: slot) * 1000)
+    guard collected > memory.ephemeris[slot] ?? .min else { return .used }
+    memory.ephemeris[slot] = collected
     memory.isFromHost[slot] = true
     return .used
+  }
+
+  /// The ephemeris message of a system.
+  private struct EphemerisSystem {
+    var system: UInt8
+    var size: Int
+    /// Seconds of the period in the system's time.
+    var reference: ([UInt8]) -> Int64
+    var periodSeconds: Int64
+    var aheadOfUTC: Int64
+    /// Seconds of use after the reference time.
+    var usableSeconds: Int64
+  }
+
+  private static var ephemerisSystems: [UInt8: EphemerisSystem] {
+    let week: Int64 = 604_800
+    let leap = Int64(GPSTime.leapSeconds)
+    return [
+      0x00: EphemerisSystem(
+        system: 0, size: 68, reference: { Int64($0.u2(40)) * 16 }, periodSeconds: week, aheadOfUTC: leap,
+        usableSeconds: 7200),
+      0x02: EphemerisSystem(
+        system: 2, size: 76, reference: { Int64($0.u2(50)) * 60 }, periodSeconds: week, aheadOfUTC: leap,
+        usableSeconds: 4 * 3600),
+      0x03: EphemerisSystem(
+        system: 3, size: 88, reference: { Int64($0.u4(24)) * 8 }, periodSeconds: week, aheadOfUTC: leap - 14,
+        usableSeconds: 7200),
+      // The time of the day in Moscow.
+      0x06: EphemerisSystem(
+        system: 6, size: 48, reference: { Int64($0[35]) * 900 }, periodSeconds: 86_400, aheadOfUTC: 3 * 3600,
+        usableSeconds: 1800),
+    ]
+  }
+
+  /// The time with this remainder of a period that is nearest to another one. Both begin at GPS's epoch.
+  private func nearest(_ remainder: Int64, of period: Int64, to time: Int64) -> Int64 {
+    let epoch = GPSTime.epoch * 1000
+    let difference = ((remainder - (time - epoch)) % period + period) % period
+    return time + (difference > period / 2 ? difference - period : difference)
   }
 
   // MARK: - The navigation database

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RTCM3
+import Receiver
 
 /// The observations of MSM4 to MSM7 (RTCM 10403.3, tables 3.5-80 to 3.5-86).
 struct MSMObservations {

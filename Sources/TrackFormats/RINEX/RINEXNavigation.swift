@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import GPSDJSON
 import RTCM3
+import Receiver
 import ReceiverStream
 import UBX
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import GPSDJSON
+import Receiver
 import ReceiverStream
 
 /// What a recording does not tell of a station, for the header of a RINEX file.

@@ -1,31 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-
-/// A satellite in RINEX: its system in the order of the file, and its number there (RINEX 3.05, section 4.1).
-struct RINEXSatellite: Hashable, Comparable {
-  enum System: UInt8, CaseIterable {
-    case gps, glonass, galileo, qzss, beiDou, navIC, sbas
-
-    var character: UInt8 {
-      switch self {
-      case .gps: UInt8(ascii: "G")
-      case .glonass: UInt8(ascii: "R")
-      case .galileo: UInt8(ascii: "E")
-      case .qzss: UInt8(ascii: "J")
-      case .beiDou: UInt8(ascii: "C")
-      case .navIC: UInt8(ascii: "I")
-      case .sbas: UInt8(ascii: "S")
-      }
-    }
-  }
-
-  var system: System
-  /// 1…99.
-  var number: UInt8
-
-  static func < (a: RINEXSatellite, b: RINEXSatellite) -> Bool {
-    (a.system.rawValue, a.number) < (b.system.rawValue, b.number)
-  }
-}
+import Receiver
 
 /// The band and the attribute of a RINEX code, such as 1C (RINEX 3.05, tables 4 to 10).
 struct RINEXSignal: Hashable, Comparable {
@@ -76,7 +50,7 @@ extension RINEXSatellite {
     default: return nil
     }
     guard svId > offset, svId - offset < 100 else { return nil }
-    (self.system, number) = (system, svId - offset)
+    self.init(system: system, number: svId - offset)
   }
 }
 

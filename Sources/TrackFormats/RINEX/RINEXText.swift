@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import GPSDJSON
+import Receiver
 import ReceiverStream
 
 /// The texts of RINEX files.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RTCM3
+import Receiver
 import ReceiverStream
 import UBX
 import WireBytes

@@ -9,7 +9,7 @@ extension BroadcastEphemeris {
   /// Reads a message; nil for another one, and if it is too short, or its date is not known.
   ///
   /// - Parameter reference: a time near the message, for weeks that are repeated after 1024, and the day of GLONASS.
-  init?(_ frame: RTCM3Frame, near reference: GPSTicks?) {
+  package init?(_ frame: borrowing RTCM3Frame, near reference: GPSTicks?) {
     var bits = BitReader(frame.payload)
     let number = bits.int(12)
     let found: BroadcastEphemeris?
@@ -46,7 +46,7 @@ extension BroadcastEphemeris {
   /// Makes the ephemeris of a GPS satellite from the values of its subframes.
   ///
   /// - Parameter week: modulo 1024.
-  static func gps(
+  package static func gps(
     _ number: Int, _ orbit: KeplerEphemeris, system: RINEXSatellite.System = .gps, week: Int, clockSecond: Int,
     signals: (Int, Bool), accuracy: Int, health: Int, delay: Double, clockIssue: Int, isLong: Bool,
     sent: Double? = nil, near reference: GPSTicks?
@@ -106,7 +106,7 @@ extension BroadcastEphemeris {
   /// Makes the ephemeris of a BeiDou satellite.
   ///
   /// - Parameter week: of BeiDou time.
-  static func beiDou(
+  package static func beiDou(
     _ number: Int, _ orbit: KeplerEphemeris, week: Int, clockSecond: Int, accuracy: Int, health: Int,
     delays: (Double, Double), clockIssue: Int, sent: Double? = nil
   ) -> BroadcastEphemeris? {
@@ -153,7 +153,7 @@ extension BroadcastEphemeris {
   /// - Parameters:
   ///   - week: of Galileo time.
   ///   - source: the bits of RINEX 3.05, table A8.
-  static func galileo(
+  package static func galileo(
     _ number: Int, _ orbit: KeplerEphemeris, week: Int, clockSecond: Int, accuracy: Int, health: Int,
     delays: (Double, Double), source: Int, sent: Double? = nil
   ) -> BroadcastEphemeris? {
@@ -203,33 +203,35 @@ extension KeplerEphemeris {
 }
 
 /// The state vector of a GLONASS satellite.
-struct GLONASSEphemeris {
+package struct GLONASSEphemeris: Sendable {
   /// Seconds of the day in Moscow.
-  var referenceSecond = 0
+  package var referenceSecond = 0
   /// Seconds of the day in Moscow of the beginning of the frame.
-  var frameSecond = 0
+  package var frameSecond = 0
   /// Kilometres, and kilometres per second and square second, in PZ-90.
-  var position = SIMD3<Double>()
-  var velocity = SIMD3<Double>()
-  var acceleration = SIMD3<Double>()
+  package var position = SIMD3<Double>()
+  package var velocity = SIMD3<Double>()
+  package var acceleration = SIMD3<Double>()
   /// Tau n, as broadcast, seconds; RINEX has the other sign.
-  var clockBias = 0.0
+  package var clockBias = 0.0
   /// Gamma n.
-  var frequencyBias = 0.0
-  var channel = 0
-  var age = 0
-  var isUnhealthy = false
+  package var frequencyBias = 0.0
+  package var channel = 0
+  package var age = 0
+  package var isUnhealthy = false
   /// The difference of the delays of L1 and L2, seconds.
-  var delayDifference = 0.0
+  package var delayDifference = 0.0
   /// F T.
-  var accuracyIndex = 0
+  package var accuracyIndex = 0
+
+  package init() {}
 
   private static let day = 86_400 * GPSTicks.second
   /// Moscow's time is UTC + 3 h.
   private static let moscow = 3 * 3600 * GPSTicks.second
 
   /// Returns the ephemeris; nil without a reference time, and for values beyond their limits.
-  func ephemeris(slot: Int, near reference: GPSTicks?) -> BroadcastEphemeris? {
+  package func ephemeris(slot: Int, near reference: GPSTicks?) -> BroadcastEphemeris? {
     guard 1...32 ~= slot, let reference, referenceSecond < 86_400, frameSecond < 86_400, -7...6 ~= channel else {
       return nil
     }
