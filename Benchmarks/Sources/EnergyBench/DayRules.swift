@@ -50,7 +50,7 @@ final class DayRules {
       hasReceiver = false
       lastTrouble = seconds
     case .rebooted, .wakeFailed, .refused, .retrievalCut, .hostSuspending, .hostResumed: lastTrouble = seconds
-    case .noFix, .entered, .wakeConfirmed, .batchRetrieved, .orbits, .movementHint, .accelerometer: break
+    case .noFix, .entered, .wakeConfirmed, .batchRetrieved, .orbits, .assistance, .movementHint, .accelerometer: break
     }
   }
 

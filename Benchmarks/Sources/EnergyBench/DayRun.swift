@@ -25,6 +25,8 @@ struct DayRun {
 
   private let day: Day
   private let model: ReceiverModel
+  /// Whether the service has ephemerides of a caster at any time.
+  private let isBroadcast: Bool
   private let host: VirtualHost<DayPrograms, VirtualLine>
 
   /// The receiver's current states with their starts; the last 8,192.
@@ -34,11 +36,13 @@ struct DayRun {
   ///   - baud: the line's rate.
   ///   - isHot: whether the receiver has time, position and orbits at the beginning.
   ///   - pollsOrbits: whether the session polls the orbits' validity.
+  ///   - assistance: what the receiver gets at a start.
   init(
     day: Day, model: ReceiverModel, policy: PowerPolicy, seed: UInt64, baud: LineRate, isHot: Bool = false,
-    pollsOrbits: Bool = true
+    pollsOrbits: Bool = true, assistance: Assistance = .none
   ) {
     self.day = day
+    isBroadcast = assistance == .broadcast
     self.model = model
     var scenario = Scenario(day)
     scenario.beginsHot = isHot
@@ -58,6 +62,18 @@ struct DayRun {
     host.apply(.listen(false))
   }
 
+  /// The service fetches ephemerides before the last hour of their use.
+  private static let refreshSeconds = 3600.0
+
+  private func refreshEphemerides() {
+    let utc = DayPrograms.utc(host.now)
+    let settings = AssistanceSettings(
+      records: [], clockAccuracySeconds: 0.1, readsDatabaseAtEnd: false, ephemerides: .broadcast(at: utc))
+    host.settings.assistance = settings
+    host.withSession { $0.set(settings, time: utc, at: host.now) }
+    host.withMachine { $0.assist(at: $1) }
+  }
+
   /// Runs the day; returns its results.
   func runDay() -> Metrics {
     let end = Instant.zero + Milliseconds(seconds: day.seconds)
@@ -66,8 +82,18 @@ struct DayRun {
       host.line.send(Self.withGLONASS.bytes, at: host.now)
       host.withMachine { $0.runScript(at: $1) }
     }
+    var refreshed = -Double.infinity
     while host.now < end {
-      let scripted = Instant.zero + Milliseconds(seconds: min(host.machine.nextScripted(after: host.now), day.seconds))
+      var next = min(host.machine.nextScripted(after: host.now), day.seconds)
+      if isBroadcast {
+        let seconds = host.now.seconds(since: .zero)
+        if seconds >= refreshed + Self.refreshSeconds {
+          refreshed = seconds
+          refreshEphemerides()
+        }
+        next = min(next, refreshed + Self.refreshSeconds)
+      }
+      let scripted = Instant.zero + Milliseconds(seconds: next)
       host.run(to: max(scripted, host.now + Milliseconds(1)))
       host.withMachine { $0.runScript(at: $1) }
     }
@@ -127,9 +153,15 @@ struct DayPrograms: HostMachine {
     core.receive(.sensing(sensors), at: Self.moment(.zero))
   }
 
-  private static func moment(_ now: Instant) -> Moment {
-    let milliseconds = startSeconds * 1000 + Int64(now.milliseconds(since: .zero))
-    return Moment(now, utc: UTCTime(nanosecondsSince1970: milliseconds * 1_000_000))
+  static func utc(_ now: Instant) -> UTCTime {
+    UTCTime(nanosecondsSince1970: (startSeconds * 1000 + Int64(now.milliseconds(since: .zero))) * 1_000_000)
+  }
+
+  private static func moment(_ now: Instant) -> Moment { Moment(now, utc: utc(now)) }
+
+  /// The service has ephemerides, and can fetch further ones for a day.
+  mutating func assist(at now: Instant) {
+    core.receive(.receiver(.assistance(usableSeconds: 86_400)), at: Self.moment(now))
   }
 
   /// The results of the day, without the charge.

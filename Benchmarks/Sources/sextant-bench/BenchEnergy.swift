@@ -40,6 +40,9 @@ struct BenchEnergy: ParsableCommand {
   @Flag(help: "Instead: the first five minutes after a hot start, without and with the report of orbits.")
   var hotStart = false
 
+  @Flag(help: "Instead: the first fix after three days, without and with assistance, and days with few positions.")
+  var firstFix = false
+
   @Flag(help: "Print the result as JSON.")
   var json = false
 
@@ -53,6 +56,7 @@ struct BenchEnergy: ParsableCommand {
     if let randomDays { return try check(randomDays) }
     let models = try chosenModels()
     if hotStart { return try Output.write(startTable(models)) }
+    if firstFix { return try Output.write(firstFixTable(models)) }
     let days = try chosenDays()
     var policy = PowerPolicy.standard
     policy.mayReduceConstellations = reducedConstellations
@@ -82,6 +86,15 @@ struct BenchEnergy: ParsableCommand {
     guard json else { return HotStartTable(rows: rows).text }
     var line = JSONText()
     line.hotStarts(rows)
+    return line.text
+  }
+
+  private func firstFixTable(_ models: [ReceiverCapabilities]) -> String {
+    let bench = EnergyBench(seed: seed, baud: lineRate)
+    let (starts, days) = (models.flatMap { bench.firstFixes($0) }, models.flatMap { bench.rareFixes($0) })
+    guard json else { return FirstFixTable(starts: starts, days: days).text }
+    var line = JSONText()
+    line.firstFixes(starts, days)
     return line.text
   }
 
