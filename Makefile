@@ -93,7 +93,7 @@ dependencies: compiler
 # The style of .swift-format; the links of the pages; the imports of pure modules; the vocabulary of names (CONTRIBUTING.md); the
 # conversions of numbers that trap, by the compiler's index, for which the sources are built.
 lint: compiler
-	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks Examples
+	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks Examples packaging
 	python3 Tests/documentation/links.py
 	Tests/lint/pure-modules.sh
 	python3 Tests/lint/imports.py --self-test
@@ -740,7 +740,7 @@ count-without-fast-paths: count-instructions
 # completions are those of this machine's programs.
 HOST_ARCH := $(shell command -v dpkg >/dev/null && dpkg --print-architecture)
 ARCH ?= $(HOST_ARCH)
-DEB_VERSION ?= $(shell sed -n 's/.*static let text = "\(.*\)"/\1/p' Sources/EventLoop/SextantVersion.swift)
+DEB_VERSION ?= $(shell sed -n 's/.*static let text = "\(.*\)"/\1/p' Sources/LinuxIO/EventLoop/SextantVersion.swift)
 TREE = $(CURDIR)/.build/deb/tree-$(ARCH)
 ifneq ($(ARCH),$(HOST_ARCH))
 deb: board-programs

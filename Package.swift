@@ -17,6 +17,39 @@ let settings: [SwiftSetting] = [
   .enableExperimentalFeature("Lifetimes"),
 ]
 
+/// A module, or a program if it has an entry point.
+func module(
+  _ name: String, _ dependencies: [Target.Dependency] = [], path: String? = nil, resources: [Resource]? = nil,
+  libraries: [String] = [], plugins: [Target.PluginUsage]? = nil
+) -> Target {
+  .target(
+    name: name, dependencies: dependencies, path: path, resources: resources, swiftSettings: settings,
+    linkerSettings: libraries.map { .linkedLibrary($0) }, plugins: plugins)
+}
+
+func program(
+  _ name: String, _ dependencies: [Target.Dependency] = [], path: String? = nil, resources: [Resource]? = nil
+) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies, path: path, resources: resources, swiftSettings: settings)
+}
+
+/// The tests of a module or of a folder of one: `Tests/NAMETests`.
+func tests(
+  _ name: String, _ dependencies: [Target.Dependency], path: String? = nil, exclude: [String] = [],
+  settings: [SwiftSetting] = settings
+) -> Target {
+  .testTarget(
+    name: "\(name)Tests", dependencies: dependencies, path: path, exclude: exclude, swiftSettings: settings)
+}
+
+/// C that Swift cannot import, or that Embedded Swift lacks.
+func support(_ name: String, loadsLibraries: Bool = false, headers: String? = nil) -> Target {
+  .target(
+    name: name, path: "CSupport/\(name)", cSettings: headers.map { [.headerSearchPath($0)] },
+    linkerSettings: loadsLibraries ? [.linkedLibrary("dl")] : nil)
+}
+
 let package = Package(
   name: "sextant",
   products: [
@@ -25,16 +58,15 @@ let package = Package(
     .library(name: "NMEA", targets: ["NMEA"]),
     .library(name: "UBX", targets: ["UBX"]),
     .library(name: "RTCM3", targets: ["RTCM3"]),
-    .library(name: "ReceiverStream", targets: ["ReceiverStream", "Recording", "MonotonicTime"]),
-    .library(name: "SerialPort", targets: ["SerialPort", "EventLoop"]),
-    .library(name: "Hotplug", targets: ["Hotplug", "MonotonicTime"]),
+    .library(name: "ReceiverStream", targets: ["ReceiverStream"]),
+    .library(name: "SerialPort", targets: ["SerialPort", "LinuxIO", "MonotonicTime"]),
     .library(name: "Receiver", targets: ["Receiver", "MonotonicTime"]),
     .library(name: "ReceiverSimulator", targets: ["ReceiverSimulator", "MonotonicTime"]),
     .library(name: "Positioning", targets: ["Positioning", "MonotonicTime"]),
-    .library(name: "PowerControl", targets: ["PowerControl", "ReceiverPower", "MonotonicTime"]),
+    .library(name: "Power", targets: ["Power", "MonotonicTime"]),
     // For the benchmarks: a session at a simulated receiver in virtual time, and simulated days.
     .library(name: "HostSimulator", targets: ["HostSimulator"]),
-    .library(name: "EnergyBench", targets: ["EnergyBench", "PowerControl", "ReceiverSimulator"]),
+    .library(name: "EnergyBench", targets: ["EnergyBench", "Power", "ReceiverSimulator"]),
     // For the packages of clients: `swift package sextant-deploy`.
     .plugin(name: "SextantDeploy", targets: ["DeployPlugin"]),
     .executable(name: "sextant", targets: ["sextant"]),
@@ -51,419 +83,234 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
   ],
   targets: [
-    // Time, and wire formats.
-    .target(name: "CLinux", path: "CSupport/CLinux"),
-    .target(name: "MonotonicTime", dependencies: ["CLinux"], swiftSettings: settings),
+    // The order is that of the layers in docs/ARCHITECTURE.md, which has the content of each module.
+    support("CLinux"),
     .systemLibrary(name: "CByteMask", path: "CSupport/CByteMask"),
-    .target(name: "WireBytes", dependencies: ["CByteMask"], swiftSettings: settings),
+    module("MonotonicTime", ["CLinux"]),
+    module("WireBytes", ["CByteMask"]),
+
     // `rounded` calls the library of mathematics, and no import of these two modules links it.
-    .target(
-      name: "NMEA", dependencies: ["WireBytes", "CByteMask"], swiftSettings: settings,
-      linkerSettings: [.linkedLibrary("m")]),
-    .target(
-      name: "UBX", dependencies: ["WireBytes"], swiftSettings: settings, linkerSettings: [.linkedLibrary("m")],
-      plugins: ["UBXLayoutPlugin"]),
-    .target(name: "RTCM3", dependencies: ["WireBytes", "CByteMask"], swiftSettings: settings),
-    .target(name: "SPARTN", dependencies: ["WireBytes"], swiftSettings: settings),
-    .executableTarget(name: "UBXLayoutCompiler", swiftSettings: settings),
+    module("NMEA", ["WireBytes", "CByteMask"], libraries: ["m"]),
+    module("UBX", ["WireBytes"], libraries: ["m"], plugins: ["UBXLayoutPlugin"]),
+    module("RTCM3", ["WireBytes", "CByteMask"]),
+    program("UBXLayoutCompiler"),
     .plugin(
       name: "UBXLayoutPlugin", capability: .buildTool(), dependencies: ["UBXLayoutCompiler"],
       path: "Sources/UBXLayoutPlugin"),
 
-    // Bytes to frames, frames to epochs, epochs to a fix.
-    .target(
-      name: "ReceiverStream", dependencies: ["WireBytes", "CByteMask", "NMEA", "UBX", "RTCM3", "SPARTN"],
-      swiftSettings: settings),
+    module("ReceiverStream", ["WireBytes", "CByteMask", "NMEA", "UBX", "RTCM3"]),
+    module("LinuxIO", ["CLinux", "MonotonicTime", systemPackage]),
 
-    // The decoder for C. `make clib` compiles it as Embedded Swift, so that the library contains no Swift runtime.
-    .systemLibrary(name: "CSextant", path: "CSupport/CSextant"),
-    .target(
-      name: "CInterface",
-      dependencies: ["CSextant", "NMEA", "RTCM3", "ReceiverStream", "UBX", "WireBytes"],
-      swiftSettings: settings),
-
-    // The client of the location service for C, in the same library.
-    .target(name: "CClientSocket", path: "CSupport/CClientSocket", cSettings: [.headerSearchPath("../CSextant")]),
-    .target(name: "CServiceClient", dependencies: ["CSextant", "CClientSocket"], swiftSettings: settings),
-
-    // Recordings of the stream, and their replay.
-    .target(
-      name: "Recording", dependencies: ["ReceiverStream", "RTCM3", "WireBytes", "MonotonicTime"],
-      swiftSettings: settings),
-
-    // The operating system.
-    .target(
-      name: "FileSystem", dependencies: ["CLinux", systemPackage],
-      swiftSettings: settings),
     .systemLibrary(
       name: "CUdev", path: "CSupport/CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
-    .target(
-      name: "EventLoop", dependencies: ["CLinux", "FileSystem", "MonotonicTime", systemPackage],
-      swiftSettings: settings),
-    .target(
-      name: "SerialPort", dependencies: ["CLinux", "EventLoop", "FileSystem", "MonotonicTime", systemPackage],
-      swiftSettings: settings),
-    .target(
-      name: "Hotplug", dependencies: ["CUdev", "FileSystem", "MonotonicTime", "WireBytes"], swiftSettings: settings),
-    .target(name: "CBus", path: "CSupport/CBus", linkerSettings: [.linkedLibrary("dl")]),
-    .target(name: "SystemBus", dependencies: ["CBus", "MonotonicTime", systemPackage], swiftSettings: settings),
-    .target(
-      name: "HostSensors", dependencies: ["CLinux", "FileSystem", "MonotonicTime", "WireBytes", systemPackage],
-      swiftSettings: settings),
+    module("SerialPort", ["CLinux", "CUdev", "LinuxIO", "MonotonicTime", "WireBytes", systemPackage]),
+    module("Receiver", ["ReceiverStream", "UBX", "NMEA", "RTCM3", "WireBytes", "MonotonicTime"]),
+    module("Positioning", ["ReceiverStream", "MonotonicTime", "WireBytes"]),
+    // `make clib` compiles it as Embedded Swift, so that the library for C contains no Swift runtime.
+    .systemLibrary(name: "CSextant", path: "CSupport/CSextant"),
+    support("CClientSocket", headers: "../CSextant"),
+    module("CInterface", ["CSextant", "CClientSocket", "NMEA", "RTCM3", "ReceiverStream", "UBX", "WireBytes"]),
+
+    module("Power", ["Receiver", "ReceiverStream", "MonotonicTime", "WireBytes"]),
+    module("Messages", ["LinuxIO", "Positioning", "ReceiverStream", "MonotonicTime", "WireBytes", systemPackage]),
+    module("ReceiverSimulator", ["NMEA", "UBX", "RTCM3", "WireBytes", "SerialPort", "LinuxIO", "MonotonicTime"]),
+
+    module(
+      "GPSD", ["Messages", "Receiver", "ReceiverStream", "UBX", "NMEA", "RTCM3", "MonotonicTime", "WireBytes"]),
     // OpenSSL is loaded when a caster needs it.
-    .target(name: "CTLS", path: "CSupport/CTLS", linkerSettings: [.linkedLibrary("dl")]),
-    .target(name: "TLS", dependencies: ["CTLS"], swiftSettings: settings),
-    .target(name: "Varlink", swiftSettings: settings),
-    // Receivers on the network: names, attempts to connect, gpsd's requests.
-    .target(name: "NetworkSources", dependencies: ["MonotonicTime", "Varlink"], swiftSettings: settings),
-    .target(
-      name: "GPSDJSON", dependencies: ["ReceiverStream", "WireBytes", "UBX", "NMEA", "RTCM3", "SPARTN"],
-      swiftSettings: settings),
+    support("CTLS", loadsLibraries: true),
+    module(
+      "ReceiverRuntime",
+      [
+        "UBX",
+        "CLinux", "CTLS", "LinuxIO", "Messages", "MonotonicTime", "NMEA", "RTCM3", "Receiver", "ReceiverStream",
+        "SerialPort",
+        "WireBytes", systemPackage,
+      ]),
 
-    .target(
-      name: "GPSDProtocol",
-      dependencies: [
-        "GPSDJSON", "MonotonicTime", "NMEA", "RTCM3", "ReceiverStream", "Timekeeping", "UBX", "Varlink", "WireBytes",
-      ],
-      swiftSettings: settings),
+    // libsystemd is loaded when the bus is needed.
+    support("CBus", loadsLibraries: true),
+    module(
+      "LocationService",
+      [
+        "RTCM3",
+        "CBus", "CLinux", "LinuxIO", "Messages", "MonotonicTime", "Positioning", "Power", "Receiver", "ReceiverRuntime",
+        "ReceiverStream", "SerialPort", "WireBytes", systemPackage,
+      ]),
 
-    // Fixes in the formats of other programs.
-    .target(
-      name: "TrackFormats",
-      dependencies: ["GPSDJSON", "GPSDProtocol", "NMEA", "RTCM3", "Receiver", "ReceiverStream", "UBX", "WireBytes"],
-      swiftSettings: settings),
-
-    // Statistics of a recording, and their page.
-    .target(
-      name: "RecordingReport", dependencies: ["NMEA", "Receiver", "ReceiverStream", "UBX", "WireBytes"],
-      swiftSettings: settings),
-
-    // The live page: its server, and what it shows of a stream.
-    .target(
-      name: "LivePage",
-      dependencies: [
-        "GPSDJSON", "MonotonicTime", "Receiver", "RecordingReport", "ReceiverStream", "UBX", "Varlink", "WireBytes",
-      ],
-      resources: [
-        .embedInCode("Page/page.html"), .embedInCode("Page/page.css"), .embedInCode("Page/page.js"),
-      ],
-      swiftSettings: settings),
-
-    // One receiver, and the simulator of one.
-    .target(
-      name: "Receiver", dependencies: ["ReceiverStream", "UBX", "NMEA", "RTCM3", "WireBytes", "MonotonicTime"],
-      swiftSettings: settings),
-    .target(
-      name: "ConfigurationEditing",
-      dependencies: ["Receiver", "ReceiverStream", "NMEA", "RTCM3", "UBX", "WireBytes", "MonotonicTime"],
-      swiftSettings: settings),
-    .target(
-      name: "Corrections",
-      dependencies: ["NetworkSources", "NMEA", "RTCM3", "ReceiverStream", "UBX", "WireBytes", "MonotonicTime"],
-      swiftSettings: settings),
-    .target(
-      name: "ReceiverRuntime",
-      dependencies: [
-        "CLinux", "Receiver", "Corrections", "NetworkSources", "RTCM3", "ReceiverStream", "Recording", "SerialPort",
-        "EventLoop", "Hotplug", "FileSystem", "TLS", "WireBytes", "MonotonicTime", systemPackage,
-      ],
-      swiftSettings: settings),
-    .target(
-      name: "ReceiverSimulator",
-      dependencies: ["NMEA", "UBX", "RTCM3", "WireBytes", "SerialPort", "EventLoop", "MonotonicTime"],
-      swiftSettings: settings),
-
-    .target(
-      name: "Timekeeping", dependencies: ["MonotonicTime", "NMEA", "ReceiverStream", "UBX", "WireBytes"],
-      swiftSettings: settings),
-
-    // The rules of clients, and the power policy of the receiver; both are independent of receivers' protocols.
-    .target(
-      name: "Positioning", dependencies: ["ReceiverStream", "MonotonicTime", "WireBytes"], swiftSettings: settings),
-    .target(name: "PowerControl", dependencies: ["MonotonicTime"], swiftSettings: settings),
-
-    // The location service as a program sees it, the messages between both, and the program's side.
-    .target(
-      name: "ServiceProtocol",
-      dependencies: [
-        "EventLoop", "Positioning", "ReceiverStream", "Varlink", "MonotonicTime", "WireBytes", systemPackage,
-      ],
-      swiftSettings: settings),
-
-    // The coordinator of the policy and one receiver's session.
-    .target(
-      name: "ReceiverPower",
-      dependencies: ["PowerControl", "Receiver", "ReceiverStream", "MonotonicTime", "WireBytes"],
-      swiftSettings: settings),
-
-    // Addresses of places, and places of addresses.
-    .target(
-      name: "Geocoding", dependencies: ["Positioning", "MonotonicTime", "Varlink", "WireBytes"], swiftSettings: settings
-    ),
-
-    // Receivers and clients of one program, on a separate thread.
-    .target(
-      name: "LocationService",
-      dependencies: [
-        "CLinux", "Corrections", "Positioning", "PowerControl", "ReceiverPower", "ReceiverRuntime", "Receiver",
-        "RTCM3", "ReceiverStream",
-        "SerialPort", "ServiceProtocol", "EventLoop", "Hotplug", "HostSensors", "SystemBus", "FileSystem",
-        "MonotonicTime", "Timekeeping", "WireBytes", systemPackage,
-      ],
-      swiftSettings: settings),
-
-    // The daemon, which serves other programs.
-    .target(
-      name: "LocationDaemon",
-      dependencies: [
-        "CLinux", "ConfigurationEditing", "Corrections", "EventLoop", "FileSystem", "GPSDProtocol", "LocationService",
-        "MonotonicTime",
-        "Positioning", "PowerControl", "Receiver", "ReceiverPower", "ReceiverRuntime", "ReceiverStream", "SerialPort",
-        "ServiceProtocol", "SystemBus", "Timekeeping", "Varlink", "WireBytes", systemPackage,
-      ],
-      swiftSettings: settings),
-
-    // Apple's API, the command line, and the daemon.
-    .executableTarget(
-      name: "sextantd", dependencies: ["EventLoop", "LocationDaemon", "ReceiverRuntime"], path: "Sources/sextantd",
-      swiftSettings: settings),
-    // Positions to a server. libmosquitto and libcurl are loaded when a server needs them.
-    .target(name: "CUplink", path: "CSupport/CUplink", linkerSettings: [.linkedLibrary("dl")]),
-    .executableTarget(
-      name: "sextant-uplink",
-      dependencies: [
-        "CUplink", "EventLoop", "FileSystem", "MonotonicTime", "Positioning", "ReceiverStream", "ServiceProtocol",
-        "Varlink", systemPackage,
-      ],
-      swiftSettings: settings),
     .systemLibrary(name: "CoreLocationHeaders", path: "CSupport/CoreLocationHeaders"),
     .systemLibrary(name: "CRunLoop", path: "CSupport/CRunLoop"),
-    .target(
-      name: "CoreLocation",
-      dependencies: [
-        "CoreLocationHeaders", "CRunLoop", "EventLoop", "Geocoding", "LocationService", "MonotonicTime", "Positioning",
-        "ReceiverStream", "ServiceProtocol",
+    module(
+      "CoreLocation",
+      [
+        "CoreLocationHeaders", "CRunLoop", "LinuxIO", "LocationService", "Messages", "MonotonicTime", "Positioning",
+        "ReceiverStream", "WireBytes",
+      ]),
+    program(
+      "sextantd",
+      [
+        "CLinux", "GPSD", "LinuxIO", "LocationService", "Messages", "MonotonicTime", "Positioning", "Power",
+        "Receiver", "ReceiverRuntime", "ReceiverStream", "SerialPort", "WireBytes", systemPackage,
+      ]),
+    // libmosquitto and libcurl are loaded when a server needs them.
+    support("CUplink", loadsLibraries: true),
+    program(
+      "sextant-uplink",
+      ["CUplink", "LinuxIO", "Messages", "MonotonicTime", "Positioning", "ReceiverStream", systemPackage]),
+    program(
+      "sextant-track",
+      [
+        "CoreLocation", "GPSD", "LinuxIO", "ReceiverRuntime", "ReceiverStream", "SerialPort", "WireBytes",
+        systemPackage, argumentParser,
+      ]),
+    program(
+      "sextant",
+      [
+        "RTCM3",
+        "GPSD", "LinuxIO", "LocationService", "Messages", "MonotonicTime", "NMEA", "Positioning", "Power",
+        "Receiver", "ReceiverRuntime", "ReceiverSimulator", "ReceiverStream", "SerialPort", "UBX", "WireBytes",
+        systemPackage, argumentParser,
       ],
-      swiftSettings: settings),
-    .executableTarget(
-      name: "sextant-track",
-      dependencies: [
-        "CoreLocation", "EventLoop", "GPSDJSON", "Hotplug", "ReceiverRuntime", "ReceiverStream", "SerialPort",
-        "WireBytes",
-        systemPackage,
-        argumentParser,
-      ],
-      path: "Sources/sextant-track", swiftSettings: settings),
-    .executableTarget(
-      name: "sextant",
-      dependencies: [
-        "GPSDJSON", "ReceiverStream", "NMEA", "UBX", "WireBytes", "SerialPort", "EventLoop", "Hotplug",
-        "Receiver", "ConfigurationEditing", "Corrections", "ReceiverRuntime", "ReceiverSimulator",
-        "Recording", "MonotonicTime", "NetworkSources", "FileSystem", systemPackage, "LocationService", "Positioning",
-        "ServiceProtocol", "Varlink", "TrackFormats", "RecordingReport", "LivePage", "PowerControl", "ReceiverPower",
-        argumentParser,
-      ],
-      swiftSettings: settings),
+      resources: [
+        .embedInCode("LivePage/Page/page.html"), .embedInCode("LivePage/Page/page.css"),
+        .embedInCode("LivePage/Page/page.js"),
+      ]),
 
     .plugin(
       name: "DeployPlugin",
       capability: .command(
         intent: .custom(verb: "sextant-deploy", description: "Makes a folder or a Debian package of a program"),
         permissions: [.writeToPackageDirectory(reason: "The folder of the program is written to `deploy`.")]),
-      path: "Sources/DeployPlugin"),
+      path: "packaging/DeployPlugin"),
 
     // Programs for the rigs: the driver's lower layers, with a line for each event.
-    .executableTarget(
-      name: "HotplugProbe",
-      dependencies: ["Hotplug", "SerialPort", "EventLoop", "Receiver", "ReceiverStream", "MonotonicTime"],
-      path: "Tests/rig/HotplugProbe", swiftSettings: settings),
-
-    .executableTarget(
-      name: "ManyReceivers", dependencies: ["Receiver", "ReceiverRuntime", "SerialPort", "EventLoop", "MonotonicTime"],
-      path: "Tests/rig/ManyReceivers", swiftSettings: settings),
-    .executableTarget(
-      name: "StateStoreWriter", dependencies: ["LocationService", "Positioning", "ReceiverStream", "ServiceProtocol"],
-      path: "Tests/rig/StateStoreWriter", swiftSettings: settings),
-    .target(
-      name: "TestSupport", dependencies: ["ReceiverStream", "ReceiverSimulator", "FileSystem"],
-      path: "Tests/TestSupport",
-      swiftSettings: settings),
+    program(
+      "HotplugProbe", ["SerialPort", "LinuxIO", "Receiver", "ReceiverStream", "MonotonicTime"],
+      path: "Tests/rig/HotplugProbe"),
+    program(
+      "ManyReceivers", ["Receiver", "ReceiverRuntime", "SerialPort", "LinuxIO", "MonotonicTime"],
+      path: "Tests/rig/ManyReceivers"),
+    program(
+      "StateStoreWriter", ["LocationService", "LinuxIO", "Messages", "Positioning", "ReceiverStream"],
+      path: "Tests/rig/StateStoreWriter"),
+    module("TestSupport", ["ReceiverStream", "ReceiverSimulator", "LinuxIO"], path: "Tests/TestSupport"),
     // The host of a simulated line in virtual time, for tests and benchmarks.
-    .target(
-      name: "HostSimulator",
-      dependencies: [
-        "PowerControl", "RTCM3", "Receiver", "ReceiverPower", "ReceiverSimulator", "ReceiverStream", "MonotonicTime",
-      ],
-      path: "Tests/HostSimulator", swiftSettings: settings),
+    module(
+      "HostSimulator", ["RTCM3", "Power", "Receiver", "ReceiverSimulator", "ReceiverStream", "MonotonicTime"],
+      path: "Tests/HostSimulator"),
     // Simulated days of programs with their location service and a simulated receiver, for the benchmarks.
-    .target(
-      name: "EnergyBench",
-      dependencies: [
-        "HostSimulator", "LocationService", "MonotonicTime", "Positioning", "PowerControl", "Receiver",
-        "ReceiverPower", "ReceiverSimulator", "ReceiverStream",
+    module(
+      "EnergyBench",
+      [
+        "HostSimulator", "LocationService", "Messages", "MonotonicTime", "Positioning", "Power", "Receiver",
+        "ReceiverSimulator", "ReceiverStream",
       ],
-      path: "Benchmarks/Sources/EnergyBench", swiftSettings: settings),
-    .testTarget(name: "NMEATests", dependencies: ["NMEA", "WireBytes", "TestSupport"], swiftSettings: settings),
-    .testTarget(name: "UBXTests", dependencies: ["UBX", "WireBytes", "TestSupport"], swiftSettings: settings),
-    .testTarget(name: "UBXLayoutCompilerTests", dependencies: ["UBXLayoutCompiler"], swiftSettings: settings),
-    .testTarget(name: "RTCM3Tests", dependencies: ["RTCM3", "WireBytes", "TestSupport"], swiftSettings: settings),
-    .testTarget(name: "SPARTNTests", dependencies: ["SPARTN", "TestSupport"], swiftSettings: settings),
-    .testTarget(
-      name: "NetworkSourcesTests", dependencies: ["NetworkSources", "MonotonicTime"], swiftSettings: settings),
-    .testTarget(name: "TLSTests", dependencies: ["ReceiverSimulator", "TLS"], swiftSettings: settings),
-    .testTarget(name: "VarlinkTests", dependencies: ["Varlink", "TestSupport"], swiftSettings: settings),
-    .testTarget(
-      name: "ReceiverStreamTests",
-      dependencies: ["ReceiverStream", "UBX", "NMEA", "SPARTN", "GPSDJSON", "TestSupport"],
-      swiftSettings: settings),
-    .testTarget(
-      name: "CInterfaceTests",
-      dependencies: ["CInterface", "CSextant", "NMEA", "ReceiverStream", "UBX", "WireBytes", "TestSupport"],
-      // Not strictly memory-safe: the tests are a program in C, whose pointers they use.
-      swiftSettings: [.enableExperimentalFeature("Lifetimes")]),
-    .testTarget(
-      name: "CServiceClientTests", dependencies: ["CServiceClient", "CSextant", "TestSupport", "Varlink"],
-      // Not strictly memory-safe, as the test before.
-      swiftSettings: [.enableExperimentalFeature("Lifetimes")]),
-    .testTarget(
-      name: "GPSDJSONTests", dependencies: ["GPSDJSON", "ReceiverStream", "TestSupport"], swiftSettings: settings),
-    .testTarget(
-      name: "GPSDProtocolTests",
-      dependencies: [
-        "GPSDProtocol", "MonotonicTime", "NMEA", "ReceiverStream", "TestSupport", "Timekeeping", "Varlink",
+      path: "Benchmarks/Sources/EnergyBench"),
+
+    tests("NMEA", ["NMEA", "TestSupport", "WireBytes"]),
+    tests("UBX", ["UBX", "TestSupport", "WireBytes"]),
+    tests("UBXLayoutCompiler", ["UBXLayoutCompiler"]),
+    tests("RTCM3", ["RTCM3", "TestSupport", "WireBytes"]),
+    tests("SPARTN", ["RTCM3", "TestSupport"]),
+    tests("NetworkSources", ["MonotonicTime", "ReceiverRuntime"]),
+    tests("TLS", ["ReceiverRuntime", "ReceiverSimulator"]),
+    tests("Varlink", ["Messages", "TestSupport"]),
+    tests("ReceiverStream", ["ReceiverStream", "GPSD", "NMEA", "RTCM3", "TestSupport", "UBX"]),
+    // Not strictly memory-safe: the tests are a program in C, whose pointers they use.
+    tests(
+      "CInterface", ["CInterface", "CSextant", "NMEA", "ReceiverStream", "TestSupport", "UBX", "WireBytes"],
+      settings: [.enableExperimentalFeature("Lifetimes")]),
+    tests(
+      "CServiceClient", ["CInterface", "CSextant", "Messages", "TestSupport"],
+      settings: [.enableExperimentalFeature("Lifetimes")]),
+    tests("GPSDJSON", ["GPSD", "ReceiverStream", "TestSupport"]),
+    tests(
+      "GPSDProtocol",
+      [
+        "GPSD", "Messages", "MonotonicTime", "NMEA", "Receiver", "ReceiverStream", "TestSupport",
+      ]),
+    tests("TrackFormats", ["sextant", "GPSD", "Messages", "ReceiverStream", "TestSupport"]),
+    tests("RecordingReport", ["sextant", "ReceiverStream", "TestSupport"]),
+    tests(
+      "Corpus",
+      [
+        "sextant",
+        "GPSD", "HostSimulator", "Messages", "MonotonicTime", "Receiver", "ReceiverSimulator", "ReceiverStream",
+        "TestSupport", "UBX",
+      ]),
+    tests(
+      "Fuzz",
+      [
+        "CoreLocation", "GPSD", "Messages", "MonotonicTime", "NMEA", "Positioning", "Receiver", "ReceiverRuntime",
+        "ReceiverSimulator", "ReceiverStream", "RTCM3", "sextant", "sextant-uplink", "UBX",
       ],
-      swiftSettings: settings),
-    .testTarget(
-      name: "TrackFormatsTests",
-      dependencies: ["TrackFormats", "GPSDJSON", "ReceiverStream", "TestSupport", "Varlink"],
-      swiftSettings: settings),
-    .testTarget(
-      name: "RecordingReportTests", dependencies: ["RecordingReport", "ReceiverStream", "TestSupport"],
-      swiftSettings: settings),
-    .testTarget(
-      name: "CorpusTests",
-      dependencies: [
-        "GPSDJSON", "GPSDProtocol", "HostSimulator", "MonotonicTime", "Receiver", "ReceiverSimulator", "ReceiverStream",
-        "RecordingReport", "TrackFormats", "UBX", "Varlink", "TestSupport",
-      ],
-      swiftSettings: settings),
-    .testTarget(
-      name: "FuzzTests",
-      dependencies: [
-        "ConfigurationEditing", "Corrections", "GPSDJSON", "GPSDProtocol", "Geocoding", "LivePage", "MonotonicTime",
-        "NMEA", "NetworkSources", "Positioning", "RTCM3", "Receiver", "ReceiverSimulator", "ReceiverStream",
-        "Recording", "SPARTN", "ServiceProtocol", "UBX", "Varlink", "sextant-uplink",
-      ],
-      path: "Tests/fuzz", exclude: ["Fuzzer.swift", "corpus.sh", "corpus.txt", "run.sh", "seeds.swift"],
-      swiftSettings: settings),
-    .testTarget(
-      name: "LivePageTests",
-      dependencies: [
-        "LivePage", "MonotonicTime", "ReceiverStream", "RecordingReport", "TestSupport", "UBX", "Varlink",
-      ],
-      swiftSettings: settings),
-    .testTarget(
-      name: "MessageTests", dependencies: ["GPSDJSON", "ReceiverStream", "NMEA", "UBX", "RTCM3", "WireBytes"],
-      swiftSettings: settings),
-    .testTarget(
-      name: "ReceiverTests",
-      dependencies: [
-        "Receiver", "ConfigurationEditing", "HostSimulator", "ReceiverStream", "ReceiverSimulator", "UBX", "NMEA",
-        "RTCM3", "MonotonicTime", "TestSupport",
-      ],
-      swiftSettings: settings),
-    .testTarget(
-      name: "ConfigurationEditingTests",
-      dependencies: [
-        "ConfigurationEditing", "GPSDJSON", "Receiver", "ReceiverSimulator", "ReceiverStream", "UBX", "MonotonicTime",
-      ],
-      swiftSettings: settings),
-    .testTarget(
-      name: "CorrectionsTests",
-      dependencies: ["Corrections", "ReceiverStream", "RTCM3", "MonotonicTime", "TestSupport"],
-      swiftSettings: settings),
-    .testTarget(
-      name: "ReceiverRuntimeTests",
-      dependencies: [
-        "ReceiverRuntime", "Receiver", "Corrections", "NetworkSources", "ReceiverStream", "ReceiverSimulator",
-        "Recording", "SerialPort", "EventLoop", "FileSystem", "MonotonicTime", "TestSupport",
-      ],
-      swiftSettings: settings),
-    .testTarget(
-      name: "ReceiverSimulatorTests",
-      dependencies: ["ReceiverSimulator", "ReceiverStream", "UBX", "NMEA", "MonotonicTime", "TestSupport"],
-      swiftSettings: settings),
-    .testTarget(
-      name: "TimekeepingTests", dependencies: ["MonotonicTime", "ReceiverStream", "TestSupport", "Timekeeping", "UBX"],
-      swiftSettings: settings),
-    .testTarget(name: "PowerControlTests", dependencies: ["PowerControl", "MonotonicTime"], swiftSettings: settings),
-    .testTarget(
-      name: "ReceiverPowerTests",
-      dependencies: [
-        "ReceiverPower", "PowerControl", "HostSimulator", "Receiver", "ReceiverSimulator", "ReceiverStream",
-        "MonotonicTime",
-      ], swiftSettings: settings),
-    .testTarget(
-      name: "PositioningTests", dependencies: ["Positioning", "ReceiverStream", "MonotonicTime", "TestSupport"],
-      swiftSettings: settings),
-    .testTarget(
-      name: "GeocodingTests", dependencies: ["Geocoding", "MonotonicTime", "Positioning", "TestSupport"],
-      swiftSettings: settings),
-    .testTarget(
-      name: "ServiceProtocolTests",
-      dependencies: ["ServiceProtocol", "Varlink", "Positioning", "ReceiverStream", "MonotonicTime", "TestSupport"],
-      swiftSettings: settings),
-    .testTarget(
-      name: "LocationServiceTests",
-      dependencies: [
-        "LocationService", "LocationDaemon", "GPSDProtocol", "HostSensors", "HostSimulator", "ServiceProtocol",
-        "SystemBus", "Positioning",
-        "PowerControl", "ReceiverPower", "Receiver", "ReceiverRuntime", "ReceiverSimulator", "ReceiverStream",
-        "Hotplug", "FileSystem", "MonotonicTime", "TestSupport", "sextant-uplink",
-      ], swiftSettings: settings),
-    .testTarget(
-      name: "LocationDaemonTests",
-      dependencies: [
-        "LocationDaemon", "GPSDProtocol", "ServiceProtocol", "LocationService", "EventLoop", "FileSystem",
-        "MonotonicTime", "Positioning", "Receiver", "ReceiverRuntime", "ReceiverStream", "Varlink",
-        "TestSupport", "Timekeeping", systemPackage,
-      ], swiftSettings: settings),
-    .testTarget(
-      name: "UplinkTests",
-      dependencies: [
-        "sextant-uplink", "EventLoop", "FileSystem", "MonotonicTime", "Positioning", "ReceiverStream", "TestSupport",
-        "Varlink",
+      path: "Tests/fuzz", exclude: ["Fuzzer.swift", "corpus.sh", "corpus.txt", "run.sh", "seeds.swift"]),
+    tests("LivePage", ["Messages", "MonotonicTime", "ReceiverStream", "sextant", "TestSupport", "UBX"]),
+    tests("Message", ["GPSD", "NMEA", "ReceiverStream", "RTCM3", "UBX", "WireBytes"]),
+    tests(
+      "Receiver",
+      [
+        "Receiver", "HostSimulator", "MonotonicTime", "NMEA", "ReceiverSimulator", "ReceiverStream", "RTCM3",
+        "TestSupport", "UBX",
+      ]),
+    tests(
+      "ConfigurationEditing",
+      [
+        "GPSD", "MonotonicTime", "Receiver", "ReceiverSimulator", "ReceiverStream", "UBX",
+      ]),
+    tests("Corrections", ["MonotonicTime", "ReceiverRuntime", "ReceiverStream", "RTCM3", "TestSupport"]),
+    tests(
+      "ReceiverRuntime",
+      [
+        "WireBytes",
+        "ReceiverRuntime", "LinuxIO", "MonotonicTime", "Receiver", "ReceiverSimulator", "ReceiverStream", "SerialPort",
+        "TestSupport",
+      ]),
+    tests("ReceiverSimulator", ["ReceiverSimulator", "MonotonicTime", "NMEA", "ReceiverStream", "TestSupport", "UBX"]),
+    tests("Timekeeping", ["MonotonicTime", "Receiver", "ReceiverStream", "TestSupport", "UBX"]),
+    tests("PowerControl", ["MonotonicTime", "Power"]),
+    tests(
+      "ReceiverPower",
+      [
+        "HostSimulator", "MonotonicTime", "Power", "Receiver", "ReceiverSimulator", "ReceiverStream",
+      ]),
+    tests("Positioning", ["Positioning", "MonotonicTime", "ReceiverStream", "TestSupport"]),
+    tests("Geocoding", ["CoreLocation", "MonotonicTime", "Positioning", "TestSupport"]),
+    tests("ServiceProtocol", ["Messages", "MonotonicTime", "Positioning", "ReceiverStream", "TestSupport"]),
+    tests(
+      "LocationService",
+      [
+        "LocationService", "GPSD", "HostSimulator", "LinuxIO", "Messages", "MonotonicTime", "Positioning", "Power",
+        "Receiver", "ReceiverRuntime", "ReceiverSimulator", "ReceiverStream", "SerialPort", "sextant-uplink",
+        "sextantd",
+        "TestSupport",
+      ]),
+    tests(
+      "LocationDaemon",
+      [
+        "GPSD", "LinuxIO", "LocationService", "Messages", "MonotonicTime", "Positioning", "Receiver",
+        "ReceiverRuntime", "ReceiverStream", "sextantd", "TestSupport", systemPackage,
+      ]),
+    tests(
+      "Uplink",
+      [
+        "LinuxIO", "Messages", "MonotonicTime", "Positioning", "ReceiverStream", "sextant-uplink", "TestSupport",
         systemPackage,
-      ],
-      swiftSettings: settings),
-    .testTarget(
-      name: "CoreLocationTests",
-      dependencies: ["CoreLocation", "LocationService", "Positioning", "ServiceProtocol"],
-      swiftSettings: settings),
-    .testTarget(
-      name: "CommandTests",
-      dependencies: [
-        "sextant", "GPSDJSON", "Hotplug", "Receiver", "ReceiverRuntime", "ReceiverSimulator", "ReceiverStream",
-        "Recording", "SerialPort", "MonotonicTime", "TestSupport", "UBX", "FileSystem", "EventLoop", "Corrections",
-        argumentParser,
-      ],
-      swiftSettings: settings),
-    .testTarget(
-      name: "RecordingTests",
-      dependencies: ["Recording", "ReceiverStream", "ReceiverSimulator", "MonotonicTime", "TestSupport"],
-      swiftSettings: settings),
-    .testTarget(
-      name: "FileSystemTests", dependencies: ["FileSystem", "TestSupport", systemPackage], swiftSettings: settings),
-    .testTarget(
-      name: "SerialPortTests",
-      dependencies: ["SerialPort", "EventLoop", "FileSystem", "MonotonicTime", "TestSupport", systemPackage],
-      swiftSettings: settings),
-    .testTarget(
-      name: "SystemBusTests", dependencies: ["SystemBus", "MonotonicTime", "TestSupport"], swiftSettings: settings),
-    .testTarget(name: "HostSensorsTests", dependencies: ["HostSensors", "MonotonicTime"], swiftSettings: settings),
-    .testTarget(
-      name: "HotplugTests", dependencies: ["Hotplug", "MonotonicTime", "WireBytes", "TestSupport"],
-      swiftSettings: settings),
+      ]),
+    tests("CoreLocation", ["ReceiverStream", "CoreLocation", "LocationService", "Messages", "Positioning"]),
+    tests(
+      "Command",
+      [
+        "Messages",
+        "GPSD", "LinuxIO", "MonotonicTime", "Receiver", "ReceiverRuntime", "ReceiverSimulator", "ReceiverStream",
+        "SerialPort", "sextant", "TestSupport", "UBX", argumentParser,
+      ]),
+    tests("Recording", ["MonotonicTime", "Receiver", "ReceiverSimulator", "ReceiverStream", "TestSupport"]),
+    tests("FileSystem", ["LinuxIO", "TestSupport", systemPackage]),
+    tests("SerialPort", ["SerialPort", "LinuxIO", "MonotonicTime", "TestSupport", systemPackage]),
+    tests("SystemBus", ["LocationService", "MonotonicTime", "TestSupport"]),
+    tests("HostSensors", ["LocationService", "MonotonicTime"]),
+    tests("Hotplug", ["MonotonicTime", "SerialPort", "TestSupport", "WireBytes"]),
   ],
   swiftLanguageModes: [.v6]
 )

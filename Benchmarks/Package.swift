@@ -28,18 +28,18 @@ let package = Package(
       dependencies: [
         sextant("EnergyBench"), "CAllocationCount", sextant("HostSimulator"), sextant("NMEA"), sextant("UBX"),
         sextant("ReceiverStream"),
-        sextant("SerialPort"), sextant("Receiver"), sextant("ReceiverSimulator"), sextant("PowerControl"),
+        sextant("SerialPort"), sextant("Receiver"), sextant("ReceiverSimulator"), sextant("Power"),
         sextant("Positioning"), .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
 
     .testTarget(
-      name: "EnergyBenchTests", dependencies: [sextant("EnergyBench"), sextant("PowerControl")],
+      name: "EnergyBenchTests", dependencies: [sextant("EnergyBench"), sextant("Power")],
       swiftSettings: settings),
     .testTarget(
       name: "BenchCommandTests",
       dependencies: [
-        "sextant-bench", sextant("EnergyBench"), sextant("PowerControl"), sextant("ReceiverSimulator"),
+        "sextant-bench", sextant("EnergyBench"), sextant("Power"), sextant("ReceiverSimulator"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),

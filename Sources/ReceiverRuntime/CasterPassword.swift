@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Corrections
-import FileSystem
+import LinuxIO
 
 /// The password for an NTRIP caster, which is not part of the command line: other users can see that in the list of
 /// processes.

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import Corrections
-import EventLoop
+import LinuxIO
 import MonotonicTime
 import RTCM3
 import Receiver
 import ReceiverStream
-import Recording
 import SerialPort
-import TLS
 
 /// Sends corrections from their sources to the receiver of a connection: performs the actions of `CorrectionSelection`,
 /// `CasterPosition` and `CorrectionQueue` on the thread of the poller.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Corrections
-import EventLoop
+import LinuxIO
 import MonotonicTime
-import NetworkSources
 import SerialPort
 
 /// Sends the stream of a base station to a caster or another server: performs the actions of `CorrectionLink` and

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
+import LinuxIO
 import Receiver
 
 /// The crash-recovery record of a receiver, in a file or stored by another program. It is written when the set of

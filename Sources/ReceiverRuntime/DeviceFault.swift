@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
+import LinuxIO
 import SerialPort
 
 /// The reason why a device cannot be opened now, determined without opening it: opening a line raises its modem lines,

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import NetworkSources
 import Receiver
-import Recording
 import SerialPort
 
 /// The meaning of a device's name in `--device`, GNSS_DEVICE and the configuration file: a path, or a scheme, a colon

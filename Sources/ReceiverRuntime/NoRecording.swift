@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
+import LinuxIO
+import Receiver
 import ReceiverStream
-import Recording
 import WireBytes
 
 /// The reason why bytes are not a recording of a receiver.

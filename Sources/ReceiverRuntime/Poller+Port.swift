@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
+import LinuxIO
 import SerialPort
 
 /// The poller's calls with the error of a port, for functions that also open or use one.

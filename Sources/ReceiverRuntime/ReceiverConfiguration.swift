@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Corrections
-import FileSystem
+import LinuxIO
 
 /// The configuration files: the receivers that programs use by default, and their settings.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import Hotplug
 import Receiver
 import ReceiverStream
+import SerialPort
 
 extension ReceiverConnection {
   /// Whether a port is open.

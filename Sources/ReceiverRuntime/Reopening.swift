@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Hotplug
 import MonotonicTime
-import NetworkSources
+import SerialPort
 
 /// Decides when a lost receiver is reopened: after device events, at the times of a recording, or after attempts to
 /// open its path.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 import Receiver
-import Recording
 import SerialPort
 
 /// A file that is played as the line of a receiver: performs the actions of `Replay`. The line has the rates in the

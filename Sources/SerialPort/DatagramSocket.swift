@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
 import Glibc
+import LinuxIO
 import SystemPackage
 
 /// A socket that receives datagrams without blocking; udp(7). The value owns it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
 import Glibc
+import LinuxIO
 import SystemPackage
 
 /// An I2C bus with one device of interest; i2c-dev of Linux (Documentation/i2c/dev-interface.rst).

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Opening a node: the direction for its type, rejected types, and the exclusive lock.
-import FileSystem
 import Glibc
+import LinuxIO
 import SystemPackage
 
 /// Opens the node without waiting for a carrier, not as the controlling terminal, and closed in child programs.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The programs that use a port: the owner of its lock if there is one, otherwise all programs that have it open.
-import FileSystem
+import LinuxIO
 
 /// The programs that have the node open, including the calling one.
 func findHolders(of path: String) -> [PortHolder] {

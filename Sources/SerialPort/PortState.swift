@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
 import Glibc
+import LinuxIO
 import SystemPackage
 
 /// The state of a port without opening it: opening a line raises its modem lines, which resets some boards.

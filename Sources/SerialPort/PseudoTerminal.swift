@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
 import Glibc
+import LinuxIO
 import SystemPackage
 
 /// A pseudo-terminal in raw mode from the device's side, for a simulated receiver. pty(7).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
-import FileSystem
 import Glibc
+import LinuxIO
 import SystemPackage
 
 // Settings and states of a serial line. For a port without them (a file, a FIFO, /dev/gnss0) the properties are nil and

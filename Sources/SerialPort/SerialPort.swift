@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
 import Glibc
+import LinuxIO
 import SystemPackage
 
 /// A byte stream that is read and written without blocking: a serial line, or a substitute.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The calls on sockets for datagrams, as in Syscalls.swift: the kernel uses the memory only during the call.
-import FileSystem
 import Glibc
+import LinuxIO
 import SystemPackage
 
 extension SocketAddress {

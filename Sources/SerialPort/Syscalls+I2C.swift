@@ -2,8 +2,8 @@
 
 // The calls on I2C adapters, as in Syscalls.swift: the kernel uses the memory only during the call.
 import CLinux
-import FileSystem
 import Glibc
+import LinuxIO
 import SystemPackage
 
 extension Syscalls {

@@ -2,8 +2,8 @@
 
 // The calls on sockets, as in Syscalls.swift: the kernel uses the memory only during the call, and the memory that
 // getaddrinfo(3) allocates is copied and freed.
-import FileSystem
 import Glibc
+import LinuxIO
 import Synchronization
 import SystemPackage
 

@@ -7,8 +7,8 @@
 // with their length, and C strings are copied before the call returns. An interrupted call is repeated. The callers
 // interpret the results, and convert the errors for the caller of the module.
 import CLinux
-import FileSystem
 import Glibc
+import LinuxIO
 import SystemPackage
 
 /// Makes a call that returns the negative errno on failure, and repeats it while a signal interrupts it.

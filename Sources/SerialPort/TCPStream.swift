@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
-import FileSystem
 import Glibc
+import LinuxIO
 import SystemPackage
 
 /// A lookup of the addresses of a host in the background, because the name service may be slow.

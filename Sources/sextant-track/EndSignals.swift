@@ -5,8 +5,8 @@
 ///
 /// `unsafe`, because the calls of the C library take pointersto local values that are valid during the call.
 import Dispatch
-import EventLoop
 import Glibc
+import LinuxIO
 import Synchronization
 
 enum EndSignals {

@@ -2,8 +2,8 @@
 
 /// The environment, signals and output of the process, through calls of the C library. `unsafe` because they take
 /// pointers, to strings that are valid during the call.
-import EventLoop
 import Glibc
+import LinuxIO
 import SerialPort
 import SystemPackage
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreLocation
-import EventLoop
 import Foundation
-import GPSDJSON
+import GPSD
+import LinuxIO
 import ReceiverStream
 import WireBytes
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CoreLocation
-import EventLoop
 import Foundation
-import Hotplug
+import LinuxIO
 import ReceiverRuntime
+import SerialPort
 
 /// `sextant track`: a client of module CoreLocation that prints each call of its delegate. `sextant` starts it, so that no
 /// other command carries Foundation.

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
-import FileSystem
 import Glibc
+import LinuxIO
+import Messages
 import MonotonicTime
-import ServiceProtocol
 import SystemPackage
-import Varlink
 
 // Positions of the location service to a server. The options are read here, without a library, to keep the program small.
 

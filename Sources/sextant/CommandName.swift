@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import ConfigurationEditing
+import Receiver
 
 /// The check of the command names in a command line, before its options are parsed.
 enum CommandName {

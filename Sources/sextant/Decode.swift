@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import GPSDJSON
+import GPSD
 import Receiver
 import ReceiverRuntime
 import ReceiverStream
-import TrackFormats
 
 /// `sextant decode`: fixes, messages, or a summary of recorded bytes; and fixes in the formats of other programs.
 struct Decode: ParsableCommand {

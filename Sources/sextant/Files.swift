@@ -4,9 +4,8 @@
 ///
 /// The calls of the C library take pointers, which is the reason for
 /// `unsafe` here. Each pointer is to memory that a value in this file owns, and none leaves the call.
-import EventLoop
-import FileSystem
 import Glibc
+import LinuxIO
 import Receiver
 import ReceiverRuntime
 import SerialPort

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import EventLoop
-import GPSDJSON
-import Hotplug
+import GPSD
+import LinuxIO
 import MonotonicTime
 import Receiver
 import ReceiverRuntime

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import EventLoop
+import LinuxIO
 import MonotonicTime
 import ReceiverRuntime
 import ReceiverStream
-import TrackFormats
 
 /// The options of a RINEX file: what its header has, and what a recording does not tell.
 struct RINEXOptions: ParsableArguments {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import FileSystem
+import LinuxIO
 import ReceiverRuntime
 import ReceiverStream
-import RecordingReport
 
 /// `sextant report`: the statistics of recordings as a page.
 struct Report: ParsableCommand {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import ConfigurationEditing
+import Receiver
 import ReceiverStream
-import TrackFormats
 
 /// The options that select a part of a recording.
 struct SelectionOptions: ParsableArguments {

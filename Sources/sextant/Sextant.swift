@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import EventLoop
-import FileSystem
+import LinuxIO
 import ReceiverRuntime
 import SerialPort
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
+import LinuxIO
 import MonotonicTime
+import Receiver
 import ReceiverRuntime
 import ReceiverStream
-import Recording
 
 /// The bytes of a receiver's stream in a file, which is plain bytes or a recording.
 struct StreamInput: ~Copyable {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import GPSDJSON
+import GPSD
 import NMEA
 import Receiver
 import ReceiverStream
-import RecordingReport
 import UBX
 import WireBytes
 

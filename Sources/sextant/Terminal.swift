@@ -2,8 +2,8 @@
 
 /// The terminal and environment of the process. The functions of the C library take pointers to local values, which is
 /// the reason for `unsafe`.
-import FileSystem
 import Glibc
+import LinuxIO
 import MonotonicTime
 import ReceiverRuntime
 import ReceiverStream

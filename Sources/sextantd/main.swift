@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
 import Glibc
-import LocationDaemon
+import LinuxIO
 import ReceiverRuntime
 
 // The location service of this computer. The options are read here, without an option library, to keep the daemon

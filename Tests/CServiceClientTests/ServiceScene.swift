@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CServiceClient
+import CInterface
 import CSextant
 import Glibc
 import TestSupport

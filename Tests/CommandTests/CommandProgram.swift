@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
 import Foundation
+import LinuxIO
 import Testing
 
 /// The program `sextant`, which is built with the tests, without the variables that name a receiver.

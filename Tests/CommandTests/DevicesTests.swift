@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import GPSDJSON
-import Hotplug
+import GPSD
 import SerialPort
 import Testing
 

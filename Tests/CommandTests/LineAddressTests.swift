@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Recording
+import Receiver
 import SerialPort
 import Testing
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Foundation
-import Hotplug
+import SerialPort
 import Testing
 
 @testable import sextant

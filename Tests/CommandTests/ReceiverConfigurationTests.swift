@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
+import LinuxIO
 import Testing
 
-@testable import Corrections
 @testable import ReceiverRuntime
 
 @Suite("The configuration file")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
+import LinuxIO
 import MonotonicTime
+import Receiver
 import ReceiverSimulator
-import Recording
 import SerialPort
 import Testing
 

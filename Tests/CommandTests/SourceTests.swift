@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Hotplug
 import ReceiverRuntime
+import SerialPort
 import Testing
 
 @testable import sextant

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 
-@testable import ConfigurationEditing
 @testable import Receiver
 
 @Suite("Settings of receivers of other makers")

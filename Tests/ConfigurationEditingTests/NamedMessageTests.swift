@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import ConfigurationEditing
 import Foundation
-import GPSDJSON
+import GPSD
 import Receiver
 import ReceiverStream
 import Testing

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import GPSDJSON
-import GPSDProtocol
+import GPSD
+import Messages
 import MonotonicTime
 import Receiver
 import ReceiverStream
-import RecordingReport
 import TestSupport
 import Testing
-import TrackFormats
-import Varlink
+import sextant
 
 /// The output of each command, and of a client of gpsd's protocol, for an input of `corpus/field`.
 private struct Shown {

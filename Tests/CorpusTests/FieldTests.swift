@@ -2,9 +2,9 @@
 import MonotonicTime
 import Receiver
 import ReceiverStream
-import RecordingReport
 import TestSupport
 import Testing
+import sextant
 
 /// The results for an input that reproduces a publicly reported fault (`corpus/field`).
 private struct FieldCase {

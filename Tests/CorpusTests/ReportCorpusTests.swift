@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import GPSDJSON
+import GPSD
 import ReceiverStream
-import RecordingReport
 import TestSupport
 import Testing
+import sextant
 
 /// The numbers of a report, calculated from TPV objects: positions as chords in earth-centred coordinates, times as dates.
 private struct IndependentReport {

@@ -4,7 +4,7 @@ import ReceiverStream
 import TestSupport
 import Testing
 
-@testable import Corrections
+@testable import ReceiverRuntime
 
 @Suite("The stream of a base station")
 struct BaseStreamTests {

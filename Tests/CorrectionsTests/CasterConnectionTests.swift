@@ -3,7 +3,7 @@ import MonotonicTime
 import TestSupport
 import Testing
 
-@testable import Corrections
+@testable import ReceiverRuntime
 
 @Suite("The caster of a base station")
 struct CasterConnectionTests {

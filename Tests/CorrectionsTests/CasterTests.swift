@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Corrections
 import MonotonicTime
+import ReceiverRuntime
 import Testing
 
 @Suite("What a caster may cost and learn")

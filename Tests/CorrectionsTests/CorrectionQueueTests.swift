@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import Corrections
 import MonotonicTime
 import RTCM3
+import ReceiverRuntime
 import ReceiverStream
 import TestSupport
 import Testing

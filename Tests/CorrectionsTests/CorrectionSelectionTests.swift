@@ -3,7 +3,7 @@ import MonotonicTime
 import TestSupport
 import Testing
 
-@testable import Corrections
+@testable import ReceiverRuntime
 
 /// Casters and other sources in virtual time: the behaviour of each follows from its host's name, and a working stream
 /// sends corrections every second.

@@ -4,7 +4,7 @@ import ReceiverStream
 import TestSupport
 import Testing
 
-@testable import Corrections
+@testable import ReceiverRuntime
 
 @Suite("The nearest mount point of a source table")
 struct SourceTableTests {

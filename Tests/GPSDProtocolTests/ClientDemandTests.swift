@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import GPSDProtocol
+import GPSD
 import MonotonicTime
 import Testing
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import GPSDProtocol
+import GPSD
+import Messages
 import MonotonicTime
+import Receiver
 import ReceiverStream
 import TestSupport
 import Testing
-import Timekeeping
-import Varlink
 
 /// The time of a round.
 private let noon = UTCTime(day: Day(year: 2026, month: 11, day: 24)!, nanosecondsOfDay: 12 * 3_600_000_000_000)

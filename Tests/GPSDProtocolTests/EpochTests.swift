@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import GPSDProtocol
+import GPSD
+import Messages
 import NMEA
 import ReceiverStream
 import TestSupport
 import Testing
-import Varlink
 
 /// Reads an epoch of sentences with its satellites.
 private func assemble(_ text: String, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void) {

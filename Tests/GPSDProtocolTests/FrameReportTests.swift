@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import GPSDProtocol
+import GPSD
+import Messages
 import ReceiverStream
 import TestSupport
 import Testing
-import Varlink
 
 /// The frames in these bytes.
 private func frames(_ bytes: [UInt8], _ body: (borrowing Frame) -> Void) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Geocoding
+import CoreLocation
 import Positioning
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import HostSensors
+import LocationService
 import MonotonicTime
 import Testing
 

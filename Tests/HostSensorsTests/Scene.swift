@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import HostSensors
+import LocationService
 import MonotonicTime
 
 /// The earth's field in Munich, microtesla: 21 to the north, 44 downwards.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import HostSensors
+import LocationService
 import Testing
 
 @Suite("Sensors of the kernel")

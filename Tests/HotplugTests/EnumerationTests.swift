@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 
-@testable import Hotplug
+@testable import SerialPort
 
 @Suite("The list of ports")
 struct EnumerationTests {

@@ -2,7 +2,7 @@
 import Testing
 import WireBytes
 
-@testable import Hotplug
+@testable import SerialPort
 
 @Suite("The likelihood of a receiver")
 struct LikelihoodTests {

@@ -2,7 +2,7 @@
 import MonotonicTime
 import Testing
 
-@testable import Hotplug
+@testable import SerialPort
 
 @Suite("The source of device events")
 struct MonitorTests {

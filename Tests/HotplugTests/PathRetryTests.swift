@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Hotplug
 import MonotonicTime
+import SerialPort
 import Testing
 
 @Suite("A port without device events")

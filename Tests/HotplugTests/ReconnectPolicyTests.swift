@@ -3,7 +3,7 @@ import MonotonicTime
 import TestSupport
 import Testing
 
-@testable import Hotplug
+@testable import SerialPort
 
 @Suite("A receiver that is unplugged and returns")
 struct ReconnectPolicyTests {

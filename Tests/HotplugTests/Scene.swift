@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
-@testable import Hotplug
+@testable import SerialPort
 
 /// Devices to plug in.
 extension DeviceAttributes {

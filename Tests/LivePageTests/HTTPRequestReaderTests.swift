@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import LivePage
 import Testing
+import sextant
 
 /// Reads bytes in pieces of a size.
 private func read(_ bytes: [UInt8], pieces: Int? = nil) -> HTTPRequestReader.Result {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import LivePage
+import Messages
 import MonotonicTime
 import ReceiverStream
 import TestSupport
 import Testing
-import Varlink
+import sextant
 
 /// A live state in virtual time, with its events as JSON.
 private struct Scene: ~Copyable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import LivePage
 import MonotonicTime
 import Testing
+import sextant
 
 /// A server with a page of a few bytes, in virtual time.
 private struct Scene {

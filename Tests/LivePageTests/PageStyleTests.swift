@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import LivePage
-import RecordingReport
 import Testing
+import sextant
 
 @Suite("The style of the pages")
 struct PageStyleTests {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import LocationService
+import Messages
 import Receiver
 import ReceiverRuntime
 import Testing
-import Varlink
 
-@testable import LocationDaemon
+@testable import sextantd
 
 @Suite("The bytes of a receiver for a client")
 struct ByteStreamTests {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
 import Glibc
+import LinuxIO
+import Receiver
 import ReceiverStream
 import SystemPackage
 import TestSupport
 import Testing
-import Timekeeping
 
-@testable import LocationDaemon
+@testable import sextantd
 
 @Suite("Samples for time daemons")
 struct ClockOutputTests {

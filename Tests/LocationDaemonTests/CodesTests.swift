@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Messages
 import ReceiverStream
 import TestSupport
 import Testing
-import Varlink
 
-@testable import LocationDaemon
 @testable import Positioning
+@testable import sextantd
 
 @Suite("Locations, times and bytes of org.sextant.Location")
 struct CodesTests {

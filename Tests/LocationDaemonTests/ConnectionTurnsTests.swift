@@ -2,7 +2,7 @@
 import MonotonicTime
 import Testing
 
-@testable import LocationDaemon
+@testable import sextantd
 
 @Suite("Turns of connections")
 struct ConnectionTurnsTests {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
-import LocationDaemon
+import LinuxIO
 import Testing
+import sextantd
 
 @Suite("The command line of sextantd")
 struct DaemonOptionsTests {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import GPSDProtocol
+import GPSD
 import LocationService
 import MonotonicTime
 import Receiver
 import Testing
 
-@testable import LocationDaemon
+@testable import sextantd
 
 @Suite("Changes of receivers by gpsd's clients")
 struct DeviceChangesTests {

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
-import GPSDProtocol
+import GPSD
 import Glibc
+import LinuxIO
+import Messages
 import MonotonicTime
 import Positioning
 import ReceiverStream
-import ServiceProtocol
 import SystemPackage
 import TestSupport
 import Testing
-import Varlink
 
-@testable import LocationDaemon
 @testable import LocationService
+@testable import sextantd
 
 /// Valid messages with extreme and contradictory values, in sequences, from many clients at once, against the whole socket side of
 /// the daemon: both forms of the location socket, gpsd's port, its control socket, and clients of NMEA.

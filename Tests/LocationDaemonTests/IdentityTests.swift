@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
 import Glibc
 import LocationService
 import Testing
+@testable import LinuxIO
 
-@testable import EventLoop
-@testable import LocationDaemon
+@testable import sextantd
 
 @Suite("The identity of a program, and what it states about itself")
 struct IdentityTests {

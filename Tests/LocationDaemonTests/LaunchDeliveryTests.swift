@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import Messages
 import MonotonicTime
 import Positioning
 import ReceiverStream
-import ServiceProtocol
 import TestSupport
 import Testing
 
-@testable import LocationDaemon
+@testable import sextantd
 
 /// Events that wait for a program until its delegate has them, with a daemon and a program that are killed in between.
 @Suite("Events that wait for a program are delivered once")

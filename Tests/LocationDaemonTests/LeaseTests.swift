@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
+import LinuxIO
 import LocationService
+import Messages
 import MonotonicTime
 import Testing
-import Varlink
 
-@testable import LocationDaemon
+@testable import sextantd
 
 @Suite("The line of a receiver for a program")
 struct LeaseTests {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
 import Glibc
 import TestSupport
 import Testing
+@testable import LinuxIO
 
-@testable import EventLoop
-@testable import LocationDaemon
+@testable import sextantd
 
 @Suite("The program at the other end, as the kernel describes it")
 struct PeerTests {

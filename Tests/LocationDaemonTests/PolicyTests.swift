@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import GPSDProtocol
+import GPSD
 import LocationService
 import Positioning
 import ReceiverRuntime
 import Testing
 
-@testable import EventLoop
-@testable import LocationDaemon
+@testable import LinuxIO
+@testable import sextantd
 
 @Suite("Permissions by the machine's policy")
 struct PolicyTests {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
+import LinuxIO
 import Testing
 
-@testable import LocationDaemon
+@testable import sextantd
 
 @Suite("The code of the daemon")
 struct ProgramCodeTests {

@@ -3,7 +3,7 @@ import MonotonicTime
 import Positioning
 import Testing
 
-@testable import LocationDaemon
+@testable import sextantd
 
 @Suite("The start of a program by its events")
 struct ProgramLaunchTests {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import Messages
 import Positioning
-import ServiceProtocol
 import Testing
 
-@testable import EventLoop
-@testable import LocationDaemon
+@testable import LinuxIO
 @testable import LocationService
+@testable import sextantd
 
 @Suite("Questions for permission that wait for an agent")
 struct QuestionsTests {

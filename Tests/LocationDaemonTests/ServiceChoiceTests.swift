@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import ServiceProtocol
+import Messages
 import Testing
 
 @Suite("The place of a program's location service")

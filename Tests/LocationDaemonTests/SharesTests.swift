@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import Messages
 import MonotonicTime
 import Testing
-import Varlink
 
-@testable import LocationDaemon
+@testable import sextantd
 
 @Suite("The shares of users")
 struct SharesTests {

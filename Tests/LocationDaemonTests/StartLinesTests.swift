@@ -3,7 +3,7 @@ import LocationService
 import ReceiverRuntime
 import Testing
 
-@testable import LocationDaemon
+@testable import sextantd
 
 @Suite("The first lines of the daemon")
 struct StartLinesTests {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import GPSDProtocol
+import GPSD
 import HostSimulator
 import MonotonicTime
 import Positioning
@@ -8,8 +8,8 @@ import ReceiverSimulator
 import ReceiverStream
 import Testing
 
-@testable import LocationDaemon
 @testable import LocationService
+@testable import sextantd
 
 /// The energy that ordinary clients of gpsd cost: their requests as bytes, the rules for their demands, the core of the
 /// service, session, line and a simulated M10 in virtual time. `make gpsd-day` runs a day and prints the charge.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 import Positioning
-import ReceiverPower
+import Power
 import Testing
 
 @testable import LocationService

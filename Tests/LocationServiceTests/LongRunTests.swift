@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
 import Foundation
 import HostSimulator
+import LinuxIO
 import MonotonicTime
 import Positioning
 import ReceiverSimulator

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 import Positioning
-import PowerControl
-import ReceiverPower
+import Power
 import ReceiverStream
 
 @testable import LocationService

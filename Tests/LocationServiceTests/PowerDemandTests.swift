@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
-import PowerControl
-import ReceiverPower
+import Power
 import Testing
 
 @testable import LocationService

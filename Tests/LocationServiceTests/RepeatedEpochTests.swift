@@ -2,7 +2,7 @@
 import HostSimulator
 import MonotonicTime
 import Positioning
-import ReceiverPower
+import Power
 import ReceiverSimulator
 import ReceiverStream
 import Testing

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
+import LinuxIO
+import Messages
 import Positioning
 import ReceiverStream
-import ServiceProtocol
 import TestSupport
 import Testing
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import HostSensors
 import MonotonicTime
 import Positioning
-import ReceiverPower
+import Power
 import ReceiverStream
-import SystemBus
 import Testing
 
 @testable import LocationService

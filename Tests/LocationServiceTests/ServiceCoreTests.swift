@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import Messages
 import MonotonicTime
 import Positioning
-import ReceiverPower
+import Power
 import ReceiverStream
-import ServiceProtocol
 import Testing
 
 @testable import LocationService

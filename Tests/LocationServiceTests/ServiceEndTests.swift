@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import Messages
 import Positioning
-import ServiceProtocol
 import Synchronization
 import TestSupport
 import Testing

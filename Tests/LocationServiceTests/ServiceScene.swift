@@ -2,9 +2,8 @@
 import HostSimulator
 import MonotonicTime
 import Positioning
-import PowerControl
+import Power
 import Receiver
-import ReceiverPower
 import ReceiverSimulator
 import ReceiverStream
 

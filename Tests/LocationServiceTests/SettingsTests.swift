@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import Messages
 import Positioning
 import ReceiverRuntime
-import ServiceProtocol
 import Testing
 
 @testable import LocationService

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
-import HostSensors
+import LinuxIO
+import Messages
 import Positioning
 import ReceiverRuntime
 import ReceiverStream
-import ServiceProtocol
 import Testing
 
 @testable import LocationService

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
-import NetworkSources
+import ReceiverRuntime
 import Testing
 
 private let (iac, dont, doIt, wont, will): (UInt8, UInt8, UInt8, UInt8, UInt8) = (255, 254, 253, 252, 251)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import NetworkSources
+import ReceiverRuntime
 import Testing
 
 @Suite("The request for the bytes of a receiver of gpsd")

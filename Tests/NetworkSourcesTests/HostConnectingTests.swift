@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
-import NetworkSources
+import ReceiverRuntime
 import Testing
 
 @Suite("An attempt to reach a host")

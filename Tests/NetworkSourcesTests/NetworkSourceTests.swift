@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import NetworkSources
+import ReceiverRuntime
 import Testing
 
 @Suite("Names of network sources")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import PowerControl
+import Power
 import Testing
 
 /// A receiver whose epochs are at whole seconds, and arrive slightly later on its line.

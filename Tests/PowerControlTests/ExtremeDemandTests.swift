@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
-import PowerControl
+import Power
 import Testing
 
 /// Numbers that clients use, and extreme ones.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
-import PowerControl
+import Power
 import Testing
 
 @Suite("Clients that wait for a movement")

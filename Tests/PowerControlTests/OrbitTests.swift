@@ -2,7 +2,7 @@
 import MonotonicTime
 import Testing
 
-@testable import PowerControl
+@testable import Power
 
 @Suite("How long the reported orbits serve")
 struct OrbitTests {

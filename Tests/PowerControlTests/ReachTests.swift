@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import PowerControl
+import Power
 import Testing
 
 @Suite("The earliest time at which a distance can have been covered")

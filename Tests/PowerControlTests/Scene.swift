@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
-import PowerControl
+import Power
 
 /// A policy, a clock, and the policy's actions. The test plays the receiver.
 struct Scene {

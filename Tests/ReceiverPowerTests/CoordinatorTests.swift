@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
-import PowerControl
 import Receiver
 import ReceiverStream
 import Testing
 
-@testable import ReceiverPower
+@testable import Power
 @testable import ReceiverSimulator
 
 @Suite("The policy and a receiver's session together, in virtual time")

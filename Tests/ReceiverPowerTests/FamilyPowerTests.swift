@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
-import PowerControl
 import Receiver
 import ReceiverSimulator
 import Testing
 
-@testable import ReceiverPower
+@testable import Power
 
 /// The power policy with receivers of other makers.
 @Suite("The policy and receivers of other makers, in virtual time")

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
-import PowerControl
 import Receiver
 import ReceiverSimulator
 import Testing
 
-@testable import ReceiverPower
+@testable import Power
 
 /// A fault of a receiver that sleeps between position checks must not end the checks: whenever it occurs, fixes resume.
 @Suite("Faults of a receiver that sleeps between position checks")

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import PowerControl
 import Receiver
 import ReceiverSimulator
 import Testing
 
-@testable import ReceiverPower
+@testable import Power
 
 @Suite("The rate of a serial line while its receiver sleeps and wakes")
 struct LineRateTests {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
-import PowerControl
 import Receiver
 import ReceiverSimulator
 import ReceiverStream
 import Testing
 
-@testable import ReceiverPower
+@testable import Power
 
 /// Deferral in the logger of a receiver of another maker: the line is silent, and every fix comes once, oldest first.
 @Suite("Deferral in a receiver's logger, in virtual time")

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import HostSimulator
 import MonotonicTime
-import PowerControl
+import Power
 import Receiver
-import ReceiverPower
 import ReceiverSimulator
 import ReceiverStream
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
-import PowerControl
 import Receiver
 import ReceiverStream
 import Testing
 
-@testable import ReceiverPower
+@testable import Power
 
 /// Each state machine against the table of its edges: an event that is not in the table for a state does not change it.
 @Suite("The state machines of the power coordinator")

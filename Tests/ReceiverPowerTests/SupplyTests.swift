@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
-import PowerControl
+import Power
 import Receiver
-import ReceiverPower
 import ReceiverSimulator
 import Testing
 

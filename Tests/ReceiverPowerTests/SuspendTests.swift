@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import PowerControl
-import ReceiverPower
+import Power
 import ReceiverSimulator
 import Testing
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Corrections
-import EventLoop
-import FileSystem
 import Glibc
+import LinuxIO
 import MonotonicTime
 import Receiver
 import ReceiverSimulator

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
 import Glibc
+import LinuxIO
 import MonotonicTime
 import Receiver
 import ReceiverStream
-import Recording
 import SerialPort
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
 import Glibc
+import LinuxIO
 import MonotonicTime
 import Receiver
 import ReceiverStream

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
 import Glibc
+import LinuxIO
 import MonotonicTime
 import Receiver
 import ReceiverRuntime
 import ReceiverSimulator
 import ReceiverStream
-import Recording
 import SerialPort
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import GPSDJSON
+import GPSD
 import NMEA
 import ReceiverStream
 import TestSupport

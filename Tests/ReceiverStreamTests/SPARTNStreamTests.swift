@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import GPSDJSON
+import GPSD
+import RTCM3
 import ReceiverStream
-import SPARTN
 import TestSupport
 import Testing
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import ConfigurationEditing
 import MonotonicTime
 import Receiver
 import ReceiverSimulator

@@ -4,7 +4,7 @@ import ReceiverStream
 import TestSupport
 import Testing
 
-@testable import RecordingReport
+@testable import sextant
 
 private func fix(_ latitude: Double, _ longitude: Double, second: Double, height: Double? = nil) -> Fix {
   var fix = Fix()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import Receiver
 import ReceiverSimulator
 import ReceiverStream
-import Recording
 import TestSupport
 import Testing
 

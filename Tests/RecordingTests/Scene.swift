@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
-import Recording
+import Receiver
 import TestSupport
 
 /// The content of a recording in the tests, with times in milliseconds.

@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-@testable import SPARTN
+@testable import RTCM3
 
 /// Broadcast corrections, encrypted: from the tests of u-blox' ubxlib (three messages of orbits and clocks, one of
 /// areas) and of pyspartn (the last).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
 import Glibc
+import LinuxIO
 import TestSupport
 import Testing
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
-import FileSystem
 import Foundation
 import Glibc
+import LinuxIO
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
 import Foundation
 import Glibc
+import LinuxIO
 import MonotonicTime
 import TestSupport
 import Testing

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import Messages
 import MonotonicTime
 import Positioning
 import ReceiverStream
-import ServiceProtocol
 import Testing
-import Varlink
 
 @Suite("Messages as JSON")
 struct CodingTests {

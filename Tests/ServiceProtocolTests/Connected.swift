@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import Messages
 import MonotonicTime
 import Positioning
 import ReceiverStream
-import ServiceProtocol
 
 /// A program with its mirror, and the service of an engine, in virtual time. Messages wait until they are delivered.
 struct Connected {

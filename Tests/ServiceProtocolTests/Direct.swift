@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import Messages
 import MonotonicTime
 import Positioning
-import ServiceProtocol
 
 /// The engine, called by a program in its own process.
 struct Direct {

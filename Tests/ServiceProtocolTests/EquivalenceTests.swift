@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import Messages
 import MonotonicTime
 import Positioning
 import ReceiverStream
-import ServiceProtocol
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import Messages
 import Positioning
 import ReceiverStream
-import ServiceProtocol
 import Testing
 
 @Suite("Updates for a program that does not read")

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import Messages
 import Positioning
 import ReceiverStream
-import ServiceProtocol
 import TestSupport
 import Testing
-import Varlink
 
 @Suite("The text of the message of an epoch")
 struct LocationTextTests {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import Messages
 import MonotonicTime
 import Positioning
-import ServiceProtocol
 import Testing
 
 /// Each service in each state of the permission, through each change of the state and a second change: a program

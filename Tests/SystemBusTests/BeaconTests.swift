@@ -3,7 +3,7 @@ import MonotonicTime
 import TestSupport
 import Testing
 
-@testable import SystemBus
+@testable import LocationService
 
 @Suite("Beacons through BlueZ")
 struct BeaconTests {

@@ -2,7 +2,7 @@
 import MonotonicTime
 import Testing
 
-@testable import SystemBus
+@testable import LocationService
 
 @Suite("Suspend of the computer")
 struct SuspendTests {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 
-@testable import SystemBus
+@testable import LocationService
 
 @Suite("Units of the service manager")
 struct UnitControlTests {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import ReceiverRuntime
 import ReceiverSimulator
-import TLS
 import Testing
 
 @Suite("The client's end of TLS")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
 import Glibc
+import LinuxIO
 
 /// A folder for one test, removed with its contents.
 public struct TemporaryFolder: ~Copyable {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import Receiver
 import ReceiverStream
 import TestSupport
 import Testing
-import Timekeeping
 
 private func little(_ value: some FixedWidthInteger) -> [UInt8] {
   (0..<value.bitWidth / 8).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import Receiver
 import ReceiverStream
 import TestSupport
 import Testing
-import Timekeeping
 
 @Suite("Pulses and seconds") struct PairingTests {
   private static let second = World.second

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Receiver
 import Testing
-import Timekeeping
 
 @Suite("The on-time edge of a pulse")
 struct PulseShapeTests {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import Receiver
 import ReceiverStream
 import TestSupport
 import Testing
-import Timekeeping
 
 /// A receiver and a computer in virtual time. Times are nanoseconds of true time, which counts every second.
 struct World {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import GPSDJSON
+import GPSD
+import Messages
 import ReceiverStream
 import TestSupport
 import Testing
-import TrackFormats
-import Varlink
+import sextant
 
 /// The file of bytes of a receiver.
 func file(

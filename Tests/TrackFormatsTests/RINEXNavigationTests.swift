@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import GPSDJSON
+import GPSD
 import TestSupport
 import Testing
 
 @testable import ReceiverStream
-@testable import TrackFormats
+@testable import sextant
 
 /// A message of RTCM 3 of fields of bits, from the first 12 bits on.
 private func rtcm(_ fields: [(value: Int64, width: Int)]) -> [UInt8] {

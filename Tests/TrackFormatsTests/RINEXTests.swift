@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import GPSDJSON
+import GPSD
 import TestSupport
 import Testing
 
 @testable import ReceiverStream
-@testable import TrackFormats
+@testable import sextant
 
 /// Fields of bits, the most significant bit first.
 private struct BitWriter {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import GPSDJSON
+import GPSD
 import ReceiverStream
 import TestSupport
 import Testing
-import TrackFormats
+import sextant
 
 @Suite("Segments of a track")
 struct SegmentTests {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import GPSDJSON
+import GPSD
 import TestSupport
 import Testing
 
 @testable import ReceiverStream
-@testable import TrackFormats
+@testable import sextant
 
 /// The subframes of a satellite as UBX-RXM-SFRBX, and the values of the record that convbin 2.4.3 (RTKLIB) makes of them: random orbits
 /// of Tests/rig/rinex_navigation.py, and for GLONASS a recording.

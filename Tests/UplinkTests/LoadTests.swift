@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
-import FileSystem
 import Foundation
+import LinuxIO
 import MonotonicTime
 import Positioning
 import ReceiverStream

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import Messages
 import MonotonicTime
 import Positioning
 import ReceiverStream
 import Testing
-import Varlink
 
 @testable import sextant_uplink
 

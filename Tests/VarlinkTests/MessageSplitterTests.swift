@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import Messages
 import TestSupport
 import Testing
-import Varlink
 
 @Suite("Messages in a stream")
 struct MessageSplitterTests {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Varlink
+import Messages
 
 extension VarlinkService {
   static let example = VarlinkService(

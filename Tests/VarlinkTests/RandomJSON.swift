@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Messages
 import TestSupport
-import Varlink
 
 extension JSON {
   /// A random tree. `depth` limits the nesting.

@@ -29,11 +29,13 @@ compile() {
     *) more=(-Xfrontend -disable-stack-protector -D SMALL_CODE) ;;
   esac
   mkdir -p "$folder"
-  local -a modules=(WireBytes NMEA UBX RTCM3 SPARTN ReceiverStream CInterface)
-  # The client of the location service is for Linux; the objects of aarch64-none-none-elf are linked for it too.
-  case $target in *-linux-* | aarch64-*) modules+=(CServiceClient) ;; esac
-  for module in "${modules[@]}"; do
+  for module in WireBytes NMEA UBX RTCM3 ReceiverStream CInterface; do
     mapfile -t sources < <(find "$top/Sources/$module" -name '*.swift' | sort)
+    # The client of the location service is for Linux; the objects of aarch64-none-none-elf are linked for it too.
+    case $target in
+      *-linux-* | aarch64-*) ;;
+      *) mapfile -t sources < <(printf '%s\n' "${sources[@]}" | grep -v /ServiceClient/) ;;
+    esac
     [ "$module" = UBX ] && sources+=("$out"/layouts/*.swift)
     local -a command=(swiftc "${flags[@]}" $optimization "${more[@]}" -target "$library" -module-name "$module" -I "$folder"
       -emit-module-path "$folder/$module.swiftmodule" "${sources[@]}")

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The code that the fuzz targets share.
-import GPSDJSON
-import Geocoding
+import CoreLocation
+import GPSD
 import NMEA
 import RTCM3
 import ReceiverStream
-import SPARTN
 import UBX
 
 extension [UInt8] {
@@ -43,7 +42,7 @@ func framed(_ payload: [UInt8]) -> [UInt8] {
 /// A SPARTN frame around a payload.
 func framed(_ header: SPARTNHeader, _ payload: [UInt8], _ authentication: [UInt8]) -> [UInt8] {
   written(room: SPARTNFrame.longest) {
-    SPARTN.encodeFrame(header, payload: payload.raw, authentication: authentication.raw, into: &$0)
+    RTCM3.encodeFrame(header, payload: payload.raw, authentication: authentication.raw, into: &$0)
   }
 }
 

@@ -17,8 +17,9 @@ here="$top/Tests/fuzz"
 export ASAN_OPTIONS=detect_leaks=0
 # Swift's own crash report would stand before libFuzzer's.
 export SWIFT_BACKTRACE=enable=no
-modules=(WireBytes MonotonicTime NMEA UBX RTCM3 SPARTN ReceiverStream Timekeeping GPSDJSON Varlink NetworkSources GPSDProtocol ReceiverSimulator
-  Positioning ServiceProtocol Receiver ConfigurationEditing Recording Corrections Geocoding RecordingReport LivePage)
+# The modules in the order of their layers, and the folders of each that are pure.
+folders=(WireBytes MonotonicTime NMEA UBX RTCM3 ReceiverStream Receiver Positioning Messages/Varlink,Messages/Service ReceiverSimulator GPSD
+  ReceiverRuntime/NetworkSources,ReceiverRuntime/Corrections CoreLocation/Places sextant/Tracks,sextant/Report,sextant/LivePage sextant-uplink/Delivery)
 mapfile -t all < <(for file in "$here"/targets/*.swift; do basename "$file" .swift; done)
 [ $# -gt 0 ] && targets=("$@") || targets=("${all[@]}")
 
@@ -29,22 +30,26 @@ flags=(-O -g -wmo -swift-version 6 -parse-as-library -package-name sextant -use-
 
 # All modules are compiled again when a source has changed: each may have inlined code of another.
 compile_modules() {
-  local compiler module sources
-  [ -e "$out/modules" ] && [ -z "$(find "${modules[@]/#/$top/Sources/}" "$top/CSupport/CByteMask" "$top/Sources/sextant-uplink/Delivery" -newer "$out/modules" -type f)" ] && return
+  local compiler module part sources parts
+  [ -e "$out/modules" ] && [ -z "$(find "$top/Sources" "$top/CSupport/CByteMask" -newer "$out/modules" -type f)" ] && return
   compiler=$(swift build --package-path "$top" --show-bin-path)/UBXLayoutCompiler
   mkdir -p "$out/layouts"
   "$compiler" swift "$out/layouts" "$top"/Sources/UBX/Layouts/*.{ubx,keys}
-  for module in "${modules[@]}"; do
-    # The simulator's terminal is no decoder, and needs other modules; SwiftPM generates the embedded page.
-    mapfile -t sources < <(find "$top/Sources/$module" -name '*.swift' -not -path '*/Terminal/*' -not -path '*/Embedded/*' | sort)
-    [ "$module" = UBX ] && sources+=("$out"/layouts/*.swift)
-    swiftc "${flags[@]}" -sanitize=fuzzer,address -module-name "$module" \
+  for part in "${folders[@]}"; do
+    IFS=, read -ra parts <<<"$part"
+    module=${part%%/*}
+    module=${module//-/_}
+    # The simulator's terminal and the client's socket are no decoders, and need other modules; SwiftPM generates the embedded page.
+    mapfile -t sources < <(find "${parts[@]/#/$top/Sources/}" -name '*.swift' -not -path '*/Terminal/*' -not -path '*/Embedded/*' \
+      -not -path '*/Service/Client/*' | sort)
+    case $module in
+      UBX) sources+=("$out"/layouts/*.swift) ;;
+      # What the uplink reads from a broker, without its program.
+      sextant_uplink) sources=("$top"/Sources/sextant-uplink/Delivery/{RegionTable,RemoteCommand,Waypoint}.swift) ;;
+    esac
+    swiftc "${flags[@]}" -sanitize=fuzzer,address -module-name "$module" -enable-testing \
       -emit-module -emit-module-path "$out/$module.swiftmodule" -c "${sources[@]}" -o "$out/$module.o"
   done
-  # What the uplink reads from a broker, without its program.
-  swiftc "${flags[@]}" -sanitize=fuzzer,address -module-name sextant_uplink -enable-testing -emit-module \
-    -emit-module-path "$out/sextant_uplink.swiftmodule" -c \
-    "$top"/Sources/sextant-uplink/Delivery/{RegionTable,RemoteCommand,Waypoint}.swift -o "$out/sextant_uplink.o"
   touch "$out/modules"
 }
 

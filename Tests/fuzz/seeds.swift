@@ -3,15 +3,14 @@
 // Writes the first inputs of the fuzz targets: those of the project's own encoders, and those on standard input, which are lines of
 // corpus.txt: seeds FOLDER < corpus.txt
 import Glibc
+import Messages
 import MonotonicTime
 import NMEA
 import Positioning
+import RTCM3
+import Receiver
 import ReceiverSimulator
-import Recording
-import SPARTN
-import ServiceProtocol
 import UBX
-import Varlink
 
 @main
 enum Seeds {

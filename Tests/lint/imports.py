@@ -16,7 +16,7 @@ IMPORT = re.compile(r"^\s*(?:(?:@\w+|public|package|internal|private|fileprivate
                     r"(?:(?:struct|enum|class|func|protocol|typealias|let|var)\s+)?(\w+)", re.M)
 ROW = re.compile(r"^\| (\d+) \| ([^|]*) \|", re.M)
 # They take part in the build and are in no program.
-TOOLS = {"UBXLayoutCompiler", "UBXLayoutPlugin", "DeployPlugin"}
+TOOLS = {"UBXLayoutCompiler", "UBXLayoutPlugin"}
 
 
 def layers_of(page):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import PowerControl
+import Power
 
 /// The charge of the same day without the policy.
 enum Baselines {

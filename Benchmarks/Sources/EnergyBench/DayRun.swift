@@ -3,9 +3,8 @@ import HostSimulator
 import LocationService
 import MonotonicTime
 import Positioning
-import PowerControl
+import Power
 import Receiver
-import ReceiverPower
 import ReceiverSimulator
 import ReceiverStream
 

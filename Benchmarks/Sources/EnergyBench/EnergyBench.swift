@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import PowerControl
+import Power
 import ReceiverSimulator
 
 /// The energy bench: simulated days of programs with their location service, compared with a receiver that is always on,

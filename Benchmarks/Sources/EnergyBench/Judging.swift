@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import PowerControl
+import Power
 
 // Comparison of the promises to the day's clients with their results.
 extension Metrics {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Positioning
-import PowerControl
-import ReceiverPower
+import Power
 
 /// The lower bound: the charge with the same promises, and with perfect knowledge of the sky, every time to first fix
 /// and every position, but not of the start of a movement.

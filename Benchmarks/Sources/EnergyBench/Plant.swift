@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import PowerControl
+import Power
 import ReceiverSimulator
 
 /// The receiver of a random day: its state, the duration of a start and its collected orbits. It does not depend on

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import PowerControl
+import Power
 
 /// A client of a random day: its demand of the policy, as the rules of clients would change it.
 struct RandomClient: Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
-import PowerControl
+import Power
 import ReceiverSimulator
 
 /// A random day: demands, ways, sky, receiver and faults are drawn from a seed, and the invariants are checked.

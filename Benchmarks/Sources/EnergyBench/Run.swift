@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
-import PowerControl
+import Power
 import ReceiverSimulator
 
 /// One random day of one receiver under the policy: the plant, the clients and the policy, from event to event in

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import Receiver
 import ReceiverSimulator
 import ReceiverStream
-import Recording
 
 /// The input of a measurement.
 struct BenchInput {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import EnergyBench
-import PowerControl
+import Power
 import ReceiverSimulator
 import Testing
 

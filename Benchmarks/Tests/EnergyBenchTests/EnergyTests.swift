@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import EnergyBench
-import PowerControl
+import Power
 import Testing
 
 @Suite("The energy bench: days of programs, from a manager's calls to a simulated receiver")

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Geocoding
 
 /// The dictionaries of addresses up to iOS 10, with the keys of framework AddressBook.
 enum AddressKeys {

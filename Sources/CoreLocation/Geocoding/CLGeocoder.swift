@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import Geocoding
 import Positioning
 
 /// Finds the address of a location, and the location of an address, with the sources that the machine has

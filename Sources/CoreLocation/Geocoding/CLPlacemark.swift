@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import Geocoding
 import Positioning
 
 /// A place with its address, as a geocoder found it. A part that the source does not know is nil.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import Geocoding
 import Positioning
 
 /// An extract of GeoNames in a file that is mapped into memory, with its index.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import Geocoding
 import Synchronization
 
 /// The one request of a geocoder. It exists until the answer, because programs do not keep a reference to the geocoder.

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
 import Foundation
-import Geocoding
+import LinuxIO
 import LocationService
+import Messages
 import MonotonicTime
 import Positioning
-import ServiceProtocol
 import Synchronization
 
 /// The sources of addresses of this process: the server of the configuration, else an extract of GeoNames. If the server

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
 import Foundation
-import Geocoding
+import LinuxIO
 
 /// A request over HTTP or HTTPS, which the program `curl` performs.
 ///

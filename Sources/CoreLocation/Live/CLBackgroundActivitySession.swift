@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Messages
 import Positioning
-import ServiceProtocol
 import Synchronization
 
 /// An activity that counts as use of the program while it is in the background, for the permission "when in use". It begins in

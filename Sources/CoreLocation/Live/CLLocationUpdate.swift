@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Messages
 import Positioning
-import ServiceProtocol
 
 /// An element of the stream of live updates.
 public struct CLLocationUpdate: Sendable {

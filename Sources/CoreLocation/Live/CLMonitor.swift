@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Messages
 import Positioning
-import ServiceProtocol
 
 /// The state of a monitor's condition; the numbers are Apple's.
 public enum CLMonitoringState: UInt, Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Messages
 import Positioning
-import ServiceProtocol
 import Synchronization
 
 /// A request for permission that lasts as long as the object exists. The user is asked if needed, and while the

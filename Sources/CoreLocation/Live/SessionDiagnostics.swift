@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Messages
 import Positioning
-import ServiceProtocol
 import Synchronization
 
 /// Ends a session's iterations of diagnostics when the session is invalidated. The deallocation of the session does not

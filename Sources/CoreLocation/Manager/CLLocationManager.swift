@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Messages
 import Positioning
-import ServiceProtocol
 import Synchronization
 
 /// A client of location services. Its delegate is called on the run loop of the thread that made it, and never from

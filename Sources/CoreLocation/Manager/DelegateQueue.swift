@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Messages
 import Positioning
-import ServiceProtocol
 
 /// The events that wait for a manager. The service fills the queue; the manager's run loop empties it, in order and one event
 /// at a time (TH-2).

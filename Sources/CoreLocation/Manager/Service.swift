@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import LocationService
+import Messages
 import Positioning
-import ServiceProtocol
 
 /// The service of this process, which starts at the first use.
 enum Service {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
+import LinuxIO
+import Messages
 import Positioning
-import ServiceProtocol
 
 /// The external decisions about the program's permission, as the texts of three files; nil for a file that does not
 /// exist.

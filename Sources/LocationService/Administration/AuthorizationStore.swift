@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
+import LinuxIO
+import Messages
 import Positioning
-import ServiceProtocol
 import WireBytes
 
 /// The permission of each program, and the switches, for `sextant authorize`. A running program applies each change at

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import Messages
 import Positioning
+import Receiver
 import ReceiverRuntime
-import ServiceProtocol
-import Timekeeping
 import WireBytes
 
 /// The decisions of the machine's administrator for all users, from /etc/sextant/policy.

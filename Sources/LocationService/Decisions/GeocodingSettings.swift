@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
+import LinuxIO
+import Messages
 import ReceiverRuntime
-import ServiceProtocol
 
 /// The sources of addresses that the machine has.
 package struct GeocodingSettings: Sendable {

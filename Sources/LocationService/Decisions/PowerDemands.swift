@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 import Positioning
-import PowerControl
-import ReceiverPower
+import Power
 
 /// The demands of one program: from its managers, and from its regions, visits and streams.
 struct ProgramDemand: Equatable, Sendable {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import Messages
 import Positioning
+import Power
 import Receiver
-import ReceiverPower
-import ServiceProtocol
 
 /// An action of the service's thread. The actions of a round are performed in their order.
 package enum ServiceAction: Equatable {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 import Positioning
-import PowerControl
+import Power
 import Receiver
-import ReceiverPower
 import ReceiverStream
 
 // The decisions that connect the receiver, its power policy and the clients.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import HostSensors
 import MonotonicTime
 import Positioning
-import PowerControl
+import Power
 import ReceiverStream
 
 // The computer's own sensors: their measurements, and the demand for them.

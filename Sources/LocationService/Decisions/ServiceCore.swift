@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 import Positioning
-import PowerControl
+import Power
 import Receiver
-import ReceiverPower
 import ReceiverStream
 
 /// The decisions of the service, without its thread: its inputs are clients' calls, epochs and ``ServiceInput``, its

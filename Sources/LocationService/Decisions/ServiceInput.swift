@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import HostSensors
 import Positioning
-import PowerControl
+import Power
 import Receiver
-import ReceiverPower
-import SystemBus
 
 /// An input of ``ServiceCore`` from the service's thread, apart from epochs, which are borrowed and not copied.
 package enum ServiceInput: Sendable {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import Corrections
-import FileSystem
+import LinuxIO
+import Messages
 import Positioning
 import ReceiverRuntime
-import ServiceProtocol
 
 /// The settings of a program's location service, from its environment and the configuration file.
 package struct ServiceSettings: Sendable, Equatable {

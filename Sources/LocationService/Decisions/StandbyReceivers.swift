@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Hotplug
 import MonotonicTime
+import SerialPort
 
 /// The plugged-in receivers on standby in addition to the first one, if no receiver is named: every port whose USB
 /// identity belongs to a receiver. Any device may be connected to a USB serial adapter, so its port is opened only as

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
+import LinuxIO
+import Messages
 import SerialPort
-import ServiceProtocol
 
 /// A watch for changes of the external decisions: permission, switches, policy.
 struct AdministrationWatch: ~Copyable {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
+import LinuxIO
+import Messages
 import Receiver
 import ReceiverRuntime
 import ReceiverStream
-import ServiceProtocol
 
 /// The files of a batch (`BatchStore`). Write failures are logged once; batching continues without persistence.
 final class BatchStoreHandle {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
+import LinuxIO
 import MonotonicTime
-import SystemBus
 
 /// A connection to a bus on the poller's thread: the state machines that use the bus decide what to send, and this type
 /// sends and receives it.

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
-import FileSystem
+import LinuxIO
+import Messages
 import MonotonicTime
 import Positioning
 import SerialPort
-import ServiceProtocol
-import SystemBus
 
 /// The system's bus while there is a demand for it: suspends from logind, beacons from BlueZ. Runs on the poller's thread.
 final class BusSource {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
-import ServiceProtocol
+import LinuxIO
+import Messages
 
 /// The file of locations that a deferral keeps on this host. It grows with each location and is emptied once they are
 /// delivered.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Hotplug
 import MonotonicTime
+import SerialPort
 
 /// A reference to a monitor, whose value cannot be copied.
 final class DeviceMonitorHandle {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
-import Hotplug
+import LinuxIO
 import MonotonicTime
 import SerialPort
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
-import FileSystem
+import LinuxIO
+import Messages
 import Positioning
-import ServiceProtocol
 import Synchronization
 
 /// The location service of a program, with the receivers in the program itself.

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
-import FileSystem
-import Hotplug
+import LinuxIO
 import MonotonicTime
 import Receiver
 import SerialPort
-import SystemBus
 
 /// The GNSS engine of a modem, on the poller's thread: ModemManager switches it if it has the modem, else AT commands at
 /// the modem's own port, which is open only for the dialogue.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
+import LinuxIO
+import Messages
 import MonotonicTime
 import RTCM3
 import Receiver
 import ReceiverRuntime
 import ReceiverStream
-import ServiceProtocol
 
 /// The assistance of the daemon's first receiver: its last position and orbits, and broadcast ephemerides, with their files.
 final class ReceiverAssistance {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
+import LinuxIO
 import MonotonicTime
 import Receiver
 import ReceiverRuntime

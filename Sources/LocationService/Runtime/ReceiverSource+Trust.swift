@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import Messages
 import MonotonicTime
 import Positioning
 import Receiver
 import ReceiverStream
-import ServiceProtocol
 
 // The trust in the receiver's signals.
 extension ReceiverSource {

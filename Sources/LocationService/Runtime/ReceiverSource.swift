@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
-import FileSystem
-import Hotplug
+import LinuxIO
+import Messages
 import MonotonicTime
 import Positioning
+import Power
 import Receiver
-import ReceiverPower
 import ReceiverRuntime
 import ReceiverStream
 import SerialPort
-import ServiceProtocol
 
 /// A receiver of the service, from the first demand to its orderly end, on the poller's thread.
 final class ReceiverSource {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
-import FileSystem
-import HostSensors
+import LinuxIO
+import Messages
 import MonotonicTime
 import Positioning
 import SerialPort
-import ServiceProtocol
 import Synchronization
 
 /// Reads the computer's own sensors in a separate thread: a measurement can take a tenth of a second and must not delay

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
-import FileSystem
-import HostSensors
-import Hotplug
+import LinuxIO
+import Messages
 import MonotonicTime
 import Positioning
-import PowerControl
-import ReceiverPower
+import Power
 import ReceiverStream
 import SerialPort
-import ServiceProtocol
 import Synchronization
 
 /// A program's side of the host, called on the service's thread.

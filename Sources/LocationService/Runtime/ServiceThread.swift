@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
-import FileSystem
+import LinuxIO
+import Messages
 import MonotonicTime
 import Positioning
 import SerialPort
-import ServiceProtocol
 
 /// The service's thread: it waits, reads the receivers, and performs the actions of ``ServiceCore``.
 struct ServiceThread: ~Copyable {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
-import FileSystem
+import LinuxIO
+import Messages
 import Positioning
-import ServiceProtocol
 
 /// A simulated receiver on a pseudo-terminal, which the program `sextant simulate` provides as a separate process:
 /// clients of the service do not contain a simulator. It ends with this value, and with this process.

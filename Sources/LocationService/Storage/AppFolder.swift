@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import ServiceProtocol
+import Messages
 
 extension AppDescription {
   /// The identifier as the name of a folder.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
-import FileSystem
+import LinuxIO
 import Synchronization
 
 /// A file that a separate thread can replace: fsync(2) takes seconds while flash memory erases, and the caller must not

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import HostSensors
 
 /// The stored calibration of a compass: the device's own field, for the sensor with this name.
 extension StateText {

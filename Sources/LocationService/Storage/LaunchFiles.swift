@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
+import LinuxIO
+import Messages
 import Positioning
-import ServiceProtocol
 
 /// The files of the daemon that name the unit of a program and the events that wait for it, one for each program of each user.
 package struct LaunchFiles: Sendable {

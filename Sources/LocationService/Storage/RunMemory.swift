@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
+import LinuxIO
 import Synchronization
 
 /// A record in memory that outlives the process. It is rewritten in place with one system call, because a new file for

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
+import LinuxIO
 import WireBytes
 
 /// The lines of a stored file, each with a checksum, and a last line with their number and the checksum of all lines. A

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
+import LinuxIO
+import Messages
 import Positioning
-import ServiceProtocol
 import SystemPackage
 
 /// The files that keep a program's state from one run to the next. A file that cannot be read is set aside and logged once.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
+import LinuxIO
+import Messages
 import Positioning
-import ServiceProtocol
 import WireBytes
 
 /// The folders of programs in the daemon's state, which older versions named after the program's own statement:

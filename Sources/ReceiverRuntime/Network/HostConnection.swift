@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
 import Glibc
+import LinuxIO
 import MonotonicTime
-import NetworkSources
 import SerialPort
 
 /// The sockets of an attempt to reach a host: performs the actions of `HostConnecting` on the thread of the poller.

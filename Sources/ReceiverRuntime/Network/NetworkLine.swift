@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
-import NetworkSources
 import Receiver
 import SerialPort
 import WireBytes

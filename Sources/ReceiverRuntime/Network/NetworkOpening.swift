@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
 import Glibc
+import LinuxIO
 import MonotonicTime
-import NetworkSources
 import SerialPort
 
 /// The opening of a network source: the connection, and for gpsd the request for a receiver's bytes.

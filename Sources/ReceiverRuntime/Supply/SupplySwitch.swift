@@ -5,8 +5,8 @@
 /// `unsafe` because the functions of the C library take pointers. Each pointer refers to memory that a value in this
 /// file owns, and is used within one call.
 import CLinux
-import FileSystem
 import Glibc
+import LinuxIO
 import SystemPackage
 
 /// Owns a supply switch. While the value exists, the switch keeps its last setting. The state of a GPIO line after its

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NMEA
 import RTCM3
-import SPARTN
 import UBX
 
 /// A frame of any protocol, whole and with a correct checksum: a view of the received bytes.

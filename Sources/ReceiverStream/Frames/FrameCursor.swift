@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NMEA
 import RTCM3
-import SPARTN
 import UBX
 import WireBytes
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
+import LinuxIO
 import MonotonicTime
 
 /// When to connect to the server, and which fix to send next.

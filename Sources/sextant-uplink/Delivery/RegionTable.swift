@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Varlink
+import Messages
 
 /// The regions that the server has set, and the numbers by which queued transitions name them. A number stays when its region is
 /// gone, because transitions of it may wait.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Varlink
+import Messages
 
 /// A command of the server: OwnTracks' `cmd` messages. Nothing else can be commanded from the network, and each only if the
 /// administrator has allowed it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
+import LinuxIO
+import Messages
 import ReceiverStream
-import Varlink
 
 /// What one message to the server contains.
 struct Payload: Equatable, Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Varlink
+import Messages
 
 /// A message of the administrator's own form: text with named fields in braces, such as `{"lat":{latitude}}`.
 ///

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
+import LinuxIO
+import Messages
 import MonotonicTime
 import Positioning
 import ReceiverStream
-import Varlink
 
 /// What the uplink does: from locations, crossings, the server's events and the time to calls of the location service and commands
 /// of the connection. It has no socket, thread or clock.

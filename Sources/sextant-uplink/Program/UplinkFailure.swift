@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
 import Glibc
+import LinuxIO
 
 /// The reason why the program ends, with the next step and an exit code of sysexits.h.
 struct UplinkFailure: Error {

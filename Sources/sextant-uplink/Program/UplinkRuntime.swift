@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import CUplink
-import EventLoop
-import FileSystem
 import Glibc
+import LinuxIO
+import Messages
 import MonotonicTime
 import Positioning
-import ServiceProtocol
 import Synchronization
 import SystemPackage
-import Varlink
 
 /// Performs what ``Uplink`` decides: the location service, the connection's thread, the kernel's routes and the control socket.
 final class UplinkRuntime<Storage: QueueStorage> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
+import LinuxIO
 
 /// The fixes that wait for the server, in a ring of files of a bounded size.
 ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
+import LinuxIO
 
 /// The files of a queue in a folder of state.
 struct QueueFolder: QueueStorage {

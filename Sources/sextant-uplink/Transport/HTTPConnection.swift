@@ -3,7 +3,7 @@
 /// HTTP by libcurl, one request at a time. `unsafe`, because its handle is a pointer, which this value owns, and a request has
 /// pointers to texts that last as long as the call.
 import CUplink
-import EventLoop
+import LinuxIO
 import MonotonicTime
 
 @safe struct HTTPConnection: ~Copyable {

@@ -3,7 +3,7 @@
 /// MQTT by libmosquitto. `unsafe`, because its handle is a pointer, which this value owns, and its events are memory that lasts until
 /// the next call.
 import CUplink
-import EventLoop
+import LinuxIO
 import MonotonicTime
 
 @safe struct MQTTConnection: ~Copyable {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
+import LinuxIO
 import LocationService
-import ServiceProtocol
+import Messages
 import SystemPackage
-import Varlink
 
 /// `sextant authorize --agent`: shows the questions of a user's programs on the terminal, one after another, and sends the
 /// answers, until the end of the input or a signal.

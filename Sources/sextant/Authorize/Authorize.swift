@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import FileSystem
+import LinuxIO
 import LocationService
 import Positioning
 import WireBytes

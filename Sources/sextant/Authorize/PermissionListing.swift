@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
-import GPSDJSON
+import GPSD
+import LinuxIO
 import LocationService
 import Positioning
 

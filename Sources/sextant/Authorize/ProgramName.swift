@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
+import LinuxIO
 import LocationService
 import WireBytes
 

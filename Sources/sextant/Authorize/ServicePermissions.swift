@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
+import LinuxIO
 import LocationService
+import Messages
 import Positioning
-import ServiceProtocol
-import Varlink
 
 /// A question of a program that waits for the user's answer.
 struct OpenQuestion: Equatable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import EventLoop
+import LinuxIO
 import Receiver
 import ReceiverRuntime
 import SerialPort

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
+import LinuxIO
 import MonotonicTime
-import NetworkSources
 import Receiver
 import ReceiverRuntime
 import SerialPort

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
 import Glibc
+import LinuxIO
 import MonotonicTime
-import NetworkSources
 import ReceiverRuntime
 import SystemPackage
 import WireBytes

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import FileSystem
+import LinuxIO
 import MonotonicTime
 import Receiver
 import ReceiverRuntime

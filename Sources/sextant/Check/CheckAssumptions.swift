@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import Messages
 import MonotonicTime
-import PowerControl
+import Power
 import Receiver
-import ReceiverPower
-import Varlink
 
 /// What Sextant assumes of a receiver: the data of its family or model, and the times of its session.
 struct CheckAssumptions {

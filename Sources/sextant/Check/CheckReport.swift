@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
+import LinuxIO
+import Messages
 import Receiver
-import Varlink
 
 /// A measurement of `sextant check` beside what Sextant assumes.
 struct CheckFinding: Equatable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import Messages
 import MonotonicTime
 import Receiver
-import Varlink
 import WireBytes
 
 /// The dialogue with the receiver, as JSON lines without positions: the form of the recorded dialogues.

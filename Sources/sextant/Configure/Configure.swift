@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import ConfigurationEditing
-import FileSystem
+import LinuxIO
 import Receiver
 import ReceiverRuntime
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import ConfigurationEditing
-import GPSDJSON
+import GPSD
 import Receiver
 
 /// The output of `configure show` and `get`.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Hotplug
 import ReceiverSimulator
+import SerialPort
 
 /// The devices that a shell offers: the ports of this computer, the most likely receivers first, and the built-in scenarios.
 enum DeviceCompletion {

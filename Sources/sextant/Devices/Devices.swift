@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import GPSDJSON
-import Hotplug
+import GPSD
 import SerialPort
 
 /// `sextant devices`: lists every port with the expected device.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import NetworkSources
 import Receiver
 import ReceiverRuntime
 import ReceiverStream

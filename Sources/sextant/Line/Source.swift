@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
-import Hotplug
+import LinuxIO
+import Receiver
 import ReceiverRuntime
 import ReceiverSimulator
-import Recording
+import SerialPort
 
 /// Where a command's bytes come from.
 enum Source: Equatable {

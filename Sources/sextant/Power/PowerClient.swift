@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
-import FileSystem
-import GPSDJSON
+import GPSD
+import LinuxIO
 import MonotonicTime
 import Receiver
 import ReceiverRuntime

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import GPSDJSON
+import GPSD
 import MonotonicTime
 import Receiver
-import Recording
 
 /// `sextant record`: records the bytes of a receiver.
 struct Record: ParsableCommand {

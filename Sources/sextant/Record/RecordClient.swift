@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
-import GPSDJSON
+import GPSD
+import LinuxIO
 import MonotonicTime
 import Receiver
 import ReceiverRuntime
 import ReceiverStream
-import Recording
 import SerialPort
 import WireBytes
 
@@ -150,7 +149,7 @@ struct RecordClient: ReceiverClient, ~Copyable {
     do { try body(&self) } catch { problem = error }
   }
 
-  private mutating func mark(_ kind: Recording.Record.Kind, _ text: String, at now: Instant) {
+  private mutating func mark(_ kind: Receiver.Record.Kind, _ text: String, at now: Instant) {
     if isRaw { return }
     let characters = Array(text.utf8)
     attempt { (client: inout RecordClient) in try unsafe client.add(kind, characters.span.bytes, at: now) }
@@ -174,11 +173,11 @@ struct RecordClient: ReceiverClient, ~Copyable {
     try flush(at: now)
   }
 
-  private mutating func add(_ kind: Recording.Record.Kind, _ payload: RawSpan, at now: Instant) throws {
+  private mutating func add(_ kind: Receiver.Record.Kind, _ payload: RawSpan, at now: Instant) throws {
     try begin(at: now)
     var used = 0
     repeat {
-      let count = min(payload.byteCount - used, Recording.Record.longestPayload)
+      let count = min(payload.byteCount - used, Receiver.Record.longestPayload)
       // The writer has capacity, because nothing is pending here.
       _ = writer.add(kind, payload.extracting(used..<used + count), Self.arrival(now))
       try flush(at: now)

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The file of a recording: opened, continued, synced and rotated.
-import EventLoop
-import FileSystem
+import LinuxIO
+import Receiver
 import ReceiverRuntime
-import Recording
 import SerialPort
 import Synchronization
 import SystemPackage

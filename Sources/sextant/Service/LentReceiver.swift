@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import FileSystem
+import LinuxIO
+import Messages
 import MonotonicTime
 import ReceiverRuntime
 import SerialPort
 import SystemPackage
-import Varlink
 
 /// The line of a receiver of the location service, lent to this command: `Lease` of org.sextant.Receivers. The service takes
 /// it back at the end of the connection.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import Messages
 import MonotonicTime
 import Receiver
 import ReceiverRuntime
 import SerialPort
-import Varlink
 import WireBytes
 
 /// The bytes of a receiver of the location service as a line: `Stream` of org.sextant.Location.

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
-import FileSystem
+import LinuxIO
+import Messages
 import MonotonicTime
-import ServiceProtocol
 import SystemPackage
-import Varlink
 
 /// A connection of a command to the daemon.
 struct ServiceClient: ~Copyable {

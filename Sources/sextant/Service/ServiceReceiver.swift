@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
-import FileSystem
+import LinuxIO
+import Messages
 import MonotonicTime
 import ReceiverRuntime
-import ServiceProtocol
-import Varlink
 
 /// A receiver of the location service, for a command.
 struct ServiceReceiver: Equatable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Varlink
+import Messages
 
 /// An error of the service as the failure of a command.
 enum ServiceRefusal {

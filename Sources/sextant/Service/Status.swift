@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import EventLoop
-import Varlink
+import LinuxIO
+import Messages
 import WireBytes
 
 /// `sextant status`: the receivers and the programs of the location service.

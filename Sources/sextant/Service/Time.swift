@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import Varlink
+import Messages
 import WireBytes
 
 /// `sextant time`: the receiver's time and the computer's, and who reads it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import Receiver
 import ReceiverSimulator
-import Recording
 
 /// A recording of `sextant record` as a device: its bytes arrive at their times and at the rates of the line, and
 /// disconnections are repeated. Bytes that are written to the device are ignored.
@@ -12,7 +12,7 @@ final class ReplayedRecording: SimulatedDevice {
   var hostRate: UInt32
   private(set) var isPresent = true
 
-  private var replay: Recording.Replay
+  private var replay: Receiver.Replay
   private let file: [UInt8]
   /// The offset of the first byte that the replay does not have yet.
   private var offset = 0
@@ -29,7 +29,7 @@ final class ReplayedRecording: SimulatedDevice {
   /// - Throws: `RecordingError` for an invalid recording.
   init(_ file: [UInt8], startingAt now: Instant) throws(RecordingError) {
     self.file = file
-    replay = Recording.Replay(speed: .times(1), at: now)
+    replay = Receiver.Replay(speed: .times(1), at: now)
     hostRate = 38_400
     try load()
     play(by: now)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import MonotonicTime
+import Receiver
 import ReceiverRuntime
 import ReceiverSimulator
 import ReceiverStream
-import Recording
 import SerialPort
 
 /// `sextant simulate`: simulates a receiver on a pseudo-terminal.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
-import FileSystem
 import Glibc
-import LivePage
+import LinuxIO
 import MonotonicTime
 import SystemPackage
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import LivePage
+import Messages
 import MonotonicTime
-import PowerControl
+import Power
 import Receiver
-import ReceiverPower
 import ReceiverRuntime
-import Varlink
 import WireBytes
 
 /// The power state of the shown receiver: of the command's own session, or by the status of the location service.

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import ConfigurationEditing
-import EventLoop
-import LivePage
+import LinuxIO
 import MonotonicTime
 import Receiver
 import ReceiverRuntime

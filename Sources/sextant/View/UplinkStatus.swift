@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
-import FileSystem
 import Glibc
-import LivePage
+import LinuxIO
+import Messages
 import ReceiverRuntime
 import SystemPackage
-import Varlink
 
 /// The status of `sextant uplink` for the page, by the control socket that `sextant uplink status` uses. Nothing waits for it: one
 /// round connects, and a later one reads the line.

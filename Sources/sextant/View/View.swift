@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import EventLoop
-import FileSystem
-import LivePage
+import LinuxIO
 import MonotonicTime
 import Receiver
 import ReceiverRuntime

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Corrections
-import EventLoop
+import LinuxIO
 import MonotonicTime
 import Receiver
 import ReceiverRuntime

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import Corrections
-import FileSystem
-import GPSDJSON
-import Hotplug
+import GPSD
+import LinuxIO
 import Receiver
 import ReceiverRuntime
-import TrackFormats
+import SerialPort
 
 /// `sextant watch`: shows the fixes and satellites of a receiver.
 struct Watch: ParsableCommand {

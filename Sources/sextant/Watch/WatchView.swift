@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
-import GPSDJSON
+import GPSD
+import LinuxIO
 import MonotonicTime
 import Receiver
 import ReceiverStream
-import TrackFormats
 import WireBytes
 
 /// The output of `sextant watch`: JSON lines, text lines, a screen, or a file of another program's format.

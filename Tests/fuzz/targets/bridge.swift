@@ -4,7 +4,7 @@
 // the client get must not depend on it. A plain client's bytes are unchanged; the bytes of the line come back from what a client of
 // telnet gets.
 import MonotonicTime
-import NetworkSources
+import ReceiverRuntime
 
 func fuzzBridge(_ input: [UInt8]) {
   guard input.count >= 2 else { return }

@@ -3,9 +3,9 @@
 // The reply of an NTRIP caster. The first two bytes of the input are the position where it is split in two: the stream
 // in it, the refusal and the corrections must not depend on it. The queue stays within its limits, and returns complete
 // frames.
-import Corrections
 import MonotonicTime
 import RTCM3
+import ReceiverRuntime
 import ReceiverStream
 
 func fuzzCaster(_ input: [UInt8]) {

@@ -2,8 +2,8 @@
 
 // The request of a client to the caster of `sextant base`, and the reply of another caster to its stream. The first two bytes of the
 // input are the place where it is cut in two: the replies must not depend on it. A client gets each byte of the stream or none.
-import Corrections
 import MonotonicTime
+import ReceiverRuntime
 
 func fuzzCasterServer(_ input: [UInt8]) {
   guard input.count >= 2 else { return }

@@ -3,7 +3,7 @@
 // The messages of a broker to the uplink. An executed command has values in their ranges, forbidden commands are not
 // executed, and the regions that a command sets survive a restart. The same bytes as the stored settings give a table
 // of legal regions.
-import Varlink
+import Messages
 
 @testable import sextant_uplink
 

@@ -2,7 +2,7 @@
 
 // The commands of gpsd's control socket. The first byte of the input is the length of the pieces in which the rest
 // arrives; in one piece it has the same replies and events. A path has neither spaces nor control characters.
-import GPSDProtocol
+import GPSD
 import ReceiverStream
 
 private func served(_ bytes: [UInt8], pieces: Int) -> (output: [UInt8], events: [GPSDClient.Event]) {

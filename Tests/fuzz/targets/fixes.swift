@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Bytes to fixes to gpsd's lines, the complete path of `sextant decode`. Every fix is within its bounds for any input.
-import GPSDJSON
+import GPSD
 import ReceiverStream
 
 func fuzzFixes(_ bytes: [UInt8]) {

@@ -2,7 +2,7 @@
 
 // The text of a GeoNames extract, and the names of states and counties. The index has the places of the lines; at each
 // place the nearest one is that place, or an equally near one; a search for its name ends.
-import Geocoding
+import CoreLocation
 import Positioning
 
 func fuzzGeoNames(_ input: [UInt8]) {

@@ -2,7 +2,7 @@
 
 // The requests of a client of gpsd. The first byte of the input is the length of the pieces in which the rest arrives;
 // in one piece it has the same replies. The replies stay within the limit of a client that does not read.
-import GPSDProtocol
+import GPSD
 import ReceiverStream
 
 /// The replies to bytes in pieces.

@@ -3,7 +3,7 @@
 // The replies of a hostile gpsd to the request for a receiver's bytes. The first byte of the input is the length of the pieces in
 // which the rest arrives; in one piece it has the same result. The stored data is bounded, a message for the user has
 // no control characters, and each request is one line.
-import NetworkSources
+import ReceiverRuntime
 
 private struct Result: Equatable {
   var sent: [[UInt8]] = []

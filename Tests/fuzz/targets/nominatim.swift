@@ -2,7 +2,7 @@
 
 // The answers of a Nominatim server, and the addresses of requests with any text in them. A place has a coordinate, and the
 // radius of its box if the box is valid; an address has no character that would end it.
-import Geocoding
+import CoreLocation
 import Positioning
 
 func fuzzNominatim(_ input: [UInt8]) {

@@ -3,8 +3,8 @@
 // The requests of browsers, and of others, to the live page. The first byte of the input is the length of the pieces in which
 // the rest arrives; in one piece it has the same reply. A reply, and the events of a page that does not read, are
 // bounded.
-import LivePage
 import MonotonicTime
+import sextant
 
 /// The output of a server for bytes in pieces, and whether settings would be changed.
 private func reply(_ bytes: [UInt8], pieces: Int) -> (output: [UInt8], requests: [ControlRequest]) {

@@ -2,8 +2,8 @@
 
 // Recordings. The first two bytes of the input are the position where the file is split in two: records, the end of the
 // last valid one and the torn tail must not depend on it. The valid part is a recording with the same records.
+import Receiver
 import ReceiverStream
-import Recording
 
 func fuzzRecording(_ input: [UInt8]) {
   guard input.count >= 2 else { return }

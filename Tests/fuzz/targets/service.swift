@@ -2,11 +2,10 @@
 
 // Messages of a program to the location service, with NUL after each: decoded, applied to the program's engine between fixes, and
 // the messages to the program encoded. The first byte sets the permission.
+import Messages
 import MonotonicTime
 import Positioning
 import ReceiverStream
-import ServiceProtocol
-import Varlink
 
 func fuzzService(_ input: [UInt8]) {
   guard let first = input.first else { return }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // SPARTN frames: the encoder must reproduce a found frame, byte for byte, from the values that were read.
-import SPARTN
+import RTCM3
 
 func fuzzSPARTN(_ input: [UInt8]) {
   for bytes in [input, repaired(input)] {

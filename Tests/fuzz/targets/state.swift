@@ -3,7 +3,6 @@
 // The files that a program reads again: crash-recovery records and settings, assistance, batch logs, configurations of a
 // receiver, scenarios. The first byte of the input chooses the kind. A value that is read is written, and read again
 // unchanged.
-import ConfigurationEditing
 import Receiver
 import ReceiverSimulator
 

@@ -2,7 +2,7 @@
 
 // Both ends of a Varlink connection with the same bytes, in pieces. Queues are bounded, a failure is the last event,
 // and every value that is read can be written and read again.
-import Varlink
+import Messages
 
 func fuzzVarlink(_ input: [UInt8]) {
   guard let first = input.first else { return }

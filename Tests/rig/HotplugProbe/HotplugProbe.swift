@@ -15,7 +15,6 @@
 //     report TEXT
 //
 // A line on its standard input is a command: `rate N`, `break`, `write`, `quit`.
-import Hotplug
 import MonotonicTime
 import Receiver
 import ReceiverStream

@@ -2,7 +2,7 @@
 
 // Serves the receivers that its arguments name in one process and one thread until it gets SIGTERM, and then prints the
 // number of epochs of each. Tests/peers/many_receivers.py measures it.
-import EventLoop
+import LinuxIO
 import MonotonicTime
 import Receiver
 import ReceiverRuntime

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import LocationService
+import Messages
 import Positioning
 import ReceiverStream
-import ServiceProtocol
 import Synchronization
 
 /// A program that changes its stored state without a pause: each change follows the acknowledgement of the last one.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import ReceiverStream
-import RecordingReport
 
 /// A satellite in a line: its name, its signal as a number and a bar, elevation and azimuth.
 enum SatelliteText {

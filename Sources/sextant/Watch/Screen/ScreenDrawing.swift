@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import GPSDJSON
+import GPSD
 
 /// The control sequences of the screen (ECMA-48; xterm's private modes).
 enum ScreenDrawing {

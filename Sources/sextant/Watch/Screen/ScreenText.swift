@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import EventLoop
-import GPSDJSON
+import GPSD
+import LinuxIO
 
 /// Text whose width in character cells is known, whatever the terminal.
 enum ScreenText {

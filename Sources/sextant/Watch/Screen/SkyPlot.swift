@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import ReceiverStream
-import RecordingReport
 import WireBytes
 
 import func Glibc.cos

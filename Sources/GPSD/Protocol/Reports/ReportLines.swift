@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+import NMEA
+import Receiver
+import ReceiverStream
+import WireBytes
+
+// The objects of gpsd_json(5) other than TPV and SKY.
+extension JSONLine {
+  /// A line for clients: gpsd's lines end with CR LF.
+  static var forClients: JSONLine { JSONLine(lineEnd: .carriageReturnLineFeed) }
+
+  /// The lines in the form in which they are sent.
+  var served: [UInt8] { [UInt8](copying: bytes) }
+
+  /// The range of the object of the last line, which begins at `start`, without the line end.
+  func lastObject(from start: Int) -> Range<Int> { start..<bytes.byteCount - 2 }
+
+  /// VERSION. The protocol is 3.14, as in gpsd 3.20 to 3.24.
+  mutating func version(release: String) {
+    beginObject()
+    field("class", "VERSION")
+    field("release", text: "sextantd \(release)")
+    field("rev", text: release)
+    field("proto_major", 3)
+    field("proto_minor", 14)
+    endObject()
+    endLine()
+  }
+
+  /// DEVICE, without a line end; also used as an element of an array. A receiver that is not active has no time of
+  /// activation; in an event it is 0.
+  mutating func device(_ device: GPSDDevice, isEvent: Bool = false) {
+    beginObject()
+    field("class", "DEVICE")
+    field("path", text: device.path)
+    field("driver", text: device.driver.rawValue)
+    if let software = device.version.first {
+      let hardware = device.version.count > 1 ? ",HW \(device.version[1])" : ""
+      field("subtype", text: "SW \(software)\(hardware)")
+      let rest = device.version.dropFirst(2)
+      if !rest.isEmpty { field("subtype1", text: rest.joined(separator: ",")) }
+    }
+    if let activated = device.activated {
+      name("activated")
+      put(raw: UInt8(ascii: "\""))
+      timestamp(activated)
+      put(raw: UInt8(ascii: "\""))
+      // 1: the device has sent a satellite receiver's data.
+      if device.driver != .unknown { field("flags", 1) }
+      field("native", device.isBinary ? 1 : 0)
+      if let rate = device.bitsPerSecond {
+        field("bps", Int64(rate))
+        field("parity", "N")
+        field("stopbits", 1)
+      }
+      field("cycle", Double(device.cycleMilliseconds ?? 1000) / 1000, digits: 3)
+      field("mincycle", device.shortestCycleMilliseconds.map { Double($0) / 1000 }, digits: 3)
+    } else if isEvent {
+      field("activated", 0)
+    }
+    endObject()
+  }
+
+  mutating func watch(_ watch: WatchPolicy) {
+    beginObject()
+    field("class", "WATCH")
+    field("enable", watch.isEnabled)
+    field("json", watch.json)
+    field("nmea", watch.nmea)
+    field("raw", watch.raw.rawValue)
+    field("scaled", watch.scaled)
+    field("timing", watch.timing)
+    field("split24", watch.split24)
+    field("pps", watch.pps)
+    if let device = watch.device { field("device", text: device) }
+    if let remote = watch.remote { field("remote", text: remote) }
+    if watch.accuracyMetres != nil || watch.intervalSeconds != nil {
+      beginObject("sextant")
+      field("accuracy", watch.accuracyMetres, digits: 3)
+      field("interval", watch.intervalSeconds, digits: 3)
+      endObject()
+    }
+    endObject()
+    endLine()
+  }
+
+  /// Writes objects as an array. Empty ones are skipped.
+  mutating func objects(_ key: StaticString, _ texts: [ArraySlice<UInt8>]) {
+    beginArray(key)
+    for text in texts where !text.isEmpty {
+      nextElement()
+      put(raw: text.span)
+    }
+    endArray()
+  }
+
+  /// Writes GST if the receiver sends the errors of latitude and longitude. Returns whether it does.
+  ///
+  /// - Parameter noise: the receiver's own sentence, which has the error ellipse too.
+  mutating func gst(_ fix: Fix, _ noise: GST?, device: String) -> Bool {
+    guard fix.hasPosition, fix.northAccuracyMetres != nil || fix.eastAccuracyMetres != nil else { return false }
+    begin("GST", fix, device)
+    field("rms", noise?.rangeRMS?.value, digits: 3)
+    field("major", noise?.majorAxis?.value, digits: 3)
+    field("minor", noise?.minorAxis?.value, digits: 3)
+    field("orient", noise?.orientation?.value, digits: 3)
+    field("lat", fix.northAccuracyMetres, digits: 3)
+    field("lon", fix.eastAccuracyMetres, digits: 3)
+    field("alt", fix.verticalAccuracyMetres, digits: 3)
+    endObject()
+    endLine()
+    return true
+  }
+
+  /// Writes ATT if there is a heading. Returns whether there is.
+  mutating func att(_ fix: Fix, _ attitude: FrameDetails.Attitude?, device: String) -> Bool {
+    guard fix.headingDegrees != nil || fix.magneticHeadingDegrees != nil else { return false }
+    begin("ATT", fix, device)
+    field("heading", fix.headingDegrees, digits: 2)
+    field("mheading", fix.magneticHeadingDegrees, digits: 2)
+    field("pitch", attitude?.pitchDegrees, digits: 2)
+    field("roll", attitude?.rollDegrees, digits: 2)
+    endObject()
+    endLine()
+    return true
+  }
+
+  /// Writes TOFF: the time of the fix, and the computer's time at which it was received. Returns whether there is one.
+  mutating func timeOffset(_ fix: Fix, received: UTCTime, device: String) -> Bool {
+    guard let time = fix.time else { return false }
+    timing("TOFF", real: time, clock: received, precision: nil, device: device)
+    return true
+  }
+
+  /// TOFF, or PPS with NTP's precision.
+  fileprivate mutating func timing(
+    _ name: StaticString, real: UTCTime, clock: UTCTime, precision: Int8?, device: String
+  ) {
+    beginObject()
+    field("class", name)
+    field("device", text: device)
+    field("real_sec", real.nanosecondsSince1970 / 1_000_000_000)
+    field("real_nsec", real.nanosecondsSince1970 % 1_000_000_000)
+    field("clock_sec", clock.nanosecondsSince1970 / 1_000_000_000)
+    field("clock_nsec", clock.nanosecondsSince1970 % 1_000_000_000)
+    if let precision { field("precision", Int(precision)) }
+    endObject()
+    endLine()
+  }
+
+  private mutating func begin(_ name: StaticString, _ fix: Fix, _ device: String) {
+    beginObject()
+    field("class", name)
+    field("device", text: device)
+    guard let time = fix.time else { return }
+    self.name("time")
+    put(raw: UInt8(ascii: "\""))
+    timestamp(time)
+    put(raw: UInt8(ascii: "\""))
+  }
+}
+
+extension GPSDState {
+  /// Returns a sample of the clock as TOFF (from messages) or as PPS; gpsd_json(5), sections "TOFF" and "PPS".
+  package static func text(of sample: TimeSample, device: String) -> [UInt8] {
+    var line = JSONLine.forClients
+    switch sample.source {
+    case .messages: line.timing("TOFF", real: sample.real, clock: sample.system, precision: nil, device: device)
+    case .pulse:
+      line.timing("PPS", real: sample.real, clock: sample.system, precision: sample.precision, device: device)
+    }
+    return line.served
+  }
+}

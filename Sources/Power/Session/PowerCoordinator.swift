@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+import Receiver
+import ReceiverStream
+
+/// Joins the power policy to the session with one receiver: the policy's wanted state becomes commands to the session, the
+/// session's reports become events of the policy.
+///
+///     demands, hints ─▶ PowerControl ─ wanted state ─▶ commands: configuration, sleep, wake, read ─▶ ReceiverSession
+///                            ▲                                                                            │
+///                            └─ fixes, signal, asleep, awake, refused, batch read, reset, lost ◀──────────┘
+///
+/// It is a value without a clock: events and the time go in, `nextOutput` comes out. The wanted state is applied when the next
+/// output is taken, so that several events of one instant lead to one command.
+///
+/// Each part of the state is a state machine of its own, with its diagram: ``ReceiverPresence``, ``SleepState``,
+/// ``BatchCollection``.
+public struct PowerCoordinator: Sendable {
+  /// A LOG-BATCH on a serial line: 108 bytes, ten bits each.
+  private static var bitsPerFix: Int { 1080 }
+  /// The time that receiver and host need for each besides, in seconds.
+  private static var secondsBetweenFixes: Double { 0.002 }
+  /// A receiver that sends epochs for so long without being identified takes no commands. The session has probed all families by
+  /// then.
+  static var plainAfter: Milliseconds { Milliseconds(25_000) }
+
+  public private(set) var power: PowerControl
+  /// Whether no byte may be sent.
+  public var isReadOnly: Bool { isBoundReadOnly || isInModem }
+  private let isBoundReadOnly: Bool
+  private var outputs: [CoordinatorOutput] = []
+  private var due = Due.nothing
+  /// The switch in the receiver's supply, if the user has named one.
+  private let namedSwitch: ReceiverCapabilities.PowerSwitch
+  private var isInModem = false
+  /// The engine of a modem keeps time and orbits while it is off.
+  private var powerSwitch: ReceiverCapabilities.PowerSwitch { isInModem ? .keepsMemory : namedSwitch }
+  private var supply = Supply.on
+  private(set) var presence = ReceiverPresence.absent
+  private(set) var sleep = SleepState.awake
+  private(set) var collection = BatchCollection()
+  private var applied = AppliedPlan()
+
+  /// The part of the wanted state that is not applied yet.
+  private enum Due { case nothing, state, stateAndSleepAgain }
+
+  private enum Supply { case on, off }
+
+  /// - Parameters:
+  ///   - policy: the numbers of the policy.
+  ///   - isReadOnly: no byte is sent; only the host sleeps.
+  ///   - supply: the switch in the receiver's supply, which `ReceiverCommand.supply` operates.
+  public init(
+    policy: PowerPolicy = .standard, isReadOnly: Bool = false, supply: ReceiverCapabilities.PowerSwitch = .none,
+    at now: Instant
+  ) {
+    power = PowerControl(policy: policy, at: now)
+    isBoundReadOnly = isReadOnly
+    namedSwitch = supply
+  }
+
+  /// Announces a batch that an earlier process left in the receiver. To be called before the line is opened.
+  ///
+  /// - Parameter journal: the part of it that was delivered.
+  public mutating func expectLeftover(_ journal: BatchJournal = BatchJournal()) {
+    guard !presence.isPresent else { return }
+    _ = collection.handle(.expect(journal), at: .zero)
+  }
+
+  /// Sets whether the receiver is inside a modem: `ReceiverCommand.supply` operates its engine, and nothing is sent over
+  /// its line. To be called before the line is opened.
+  public mutating func setInModem(_ isInModem: Bool) {
+    guard !presence.isPresent, isInModem != self.isInModem else { return }
+    self.isInModem = isInModem
+    // The engine of a modem is switched on for each use.
+    supply = .on
+  }
+
+  // MARK: Out
+
+  /// The next output, in order; nil when there is no more for now.
+  public mutating func nextOutput(at now: Instant) -> CoordinatorOutput? {
+    // A command may confirm itself at once and lead to one more decision.
+    for _ in 0..<4 where due != .nothing && outputs.isEmpty { applyWanted(at: now) }
+    return outputs.isEmpty ? nil : outputs.removeFirst()
+  }
+
+  /// The time at which `wake` is due.
+  public var deadline: Instant? { presence.isPresent ? power.deadline : nil }
+
+  /// Whether the receiver keeps fixes in its memory.
+  public var isCollecting: Bool { collection.state != .off }
+  /// Whether the receiver holds fixes that the host does not have.
+  public var holdsFixes: Bool { collection.holdsFixes }
+  /// Whether the receiver's memory is being read.
+  public var isReadingOut: Bool { collection.isReading }
+  /// Whether the policy wants no output: the receiver sleeps, or collects in silence.
+  public var isSilenceWanted: Bool { presence.isPresent && power.wanted.isSilent }
+
+  /// Whether the silence that the policy wants is reached. Also true where it wants none, or the receiver takes no commands.
+  public var isSilenceReached: Bool {
+    guard isSilenceWanted, !isReadOnly else { return true }
+    guard due == .nothing, sleep != .requested, outputs.isEmpty else { return false }
+    switch collection.state {
+    case .off, .on: return true
+    case .leftover, .starting, .restoringOutput, .lastRead: return false
+    }
+  }
+
+  // MARK: Demands, hints, the host
+
+  /// Takes an event that does not come from the session.
+  public mutating func handle(_ event: PowerEvent, at now: Instant) { take(power.handle(event, at: now), at: now) }
+
+  /// Lets the time pass. To be called at `deadline`, and harmless at any other time.
+  public mutating func wake(at now: Instant) { take(power.wake(at: now), at: now) }
+
+  /// Reads the receiver's memory before the policy would, for a caller that cannot wait.
+  public mutating func readOut(at now: Instant) {
+    if case .on = collection.state { perform(collection.handle(.readOut, at: now), at: now) }
+  }
+
+  // MARK: The session
+
+  /// Takes a report of the session.
+  ///
+  /// - Parameters:
+  ///   - desired: the session's present configuration.
+  ///   - receiver: the receiver's identity.
+  ///   - port: the receiver's port at this line.
+  public mutating func receive(
+    _ report: SessionReport, desired: DesiredConfiguration?, receiver: ReceiverDescription?, port: ReceiverPortNumber?,
+    at now: Instant
+  ) {
+    switch report {
+    case .identified: presence.handle(.identified)
+    case .notIdentified: foundPlain(at: now)
+    case .configured(let refused):
+      if presence.configuration == nil, let desired, let receiver {
+        found(receiver, at: port, desired, refused, at: now)
+      } else {
+        configured(refused, at: now)
+      }
+    case .configurationFailed:
+      // The messages that the receiver sends by itself are used.
+      guard presence.configuration != nil else { return foundPlain(at: now) }
+      powerSaveRefused(at: now)
+      perform(collection.handle(collection.state == .starting ? .refused : .failed, at: now), at: now)
+    case .batching(let epochs):
+      guard let batch = applied.plan?.batch else { return }
+      // Fewer than planned would be overrun: the policy has to plan with fewer.
+      perform(collection.handle(epochs >= batch.epochs ? .accepted : .refused, at: now), at: now)
+    case .loggerHolds(let count): perform(collection.handle(.holds(count), at: now), at: now)
+    case .orbits(let seconds):
+      let usableSeconds = power.policy.hotStartSeconds(usableSeconds: seconds)
+      if usableSeconds > 0 { handle(.orbits(usableSeconds: usableSeconds), at: now) }
+    // A memory that outlives the restart has its fixes, and the session has put the logger and the silence back.
+    case .wasReset: if !(collection.isOn && endsWithRead && outlivesRestart) { restarted(at: now) }
+    case .asleep: sleep.handle(.confirmed)
+    case .awake:
+      sleep.handle(.notAsleep)
+      handle(.wakeConfirmed, at: now)
+    case .cannotSleep:
+      sleep.handle(.end)
+      handle(.refused(.backup), at: now)
+    case .doesNotSleep: sleep.handle(.notAsleep)
+    case .doesNotWake: handle(.wakeFailed, at: now)
+    case .rateFound(let rate):
+      power.expectReadOut(secondsPerFix: Double(Self.bitsPerFix) / Double(rate) + Self.secondsBetweenFixes)
+    case .assisted, .silent, .notUnderstood, .back, .rateNotChanged, .resetToWake, .warned, .adviseOnSilence,
+      .notPutBack:
+      break
+    }
+  }
+
+  /// Takes an epoch of the line.
+  ///
+  /// - Parameter isUpdate: more of an epoch that came before.
+  public mutating func receive(_ fix: Fix, sky: borrowing Sky, isUpdate: Bool, at now: Instant) {
+    if !isUpdate {
+      noteEpoch(at: now)
+      if let observation = FixObservation(fix) {
+        handle(.fix(observation), at: now)
+      } else {
+        handle(.noFix(SignalObservation(sky)), at: now)
+      }
+    }
+    perform(collection.handle(.fix(fix), at: now), at: now)
+  }
+
+  private mutating func noteEpoch(at now: Instant) {
+    presence.handle(.epoch(now))
+    switch presence {
+    case .unidentified(let since) where isReadOnly || now >= since + Self.plainAfter: foundPlain(at: now)
+    case .identified where isReadOnly: foundPlain(at: now)
+    case .absent, .unidentified, .identified, .plain, .unread, .configured: break
+    }
+    perform(collection.handle(.epoch, at: now), at: now)
+  }
+
+  /// Takes an event of a retrieval.
+  public mutating func receive(_ event: BatchEvent, at now: Instant) {
+    let gapSeconds = 1.5 * Double(applied.plan?.everySeconds ?? 1)
+    perform(collection.handle(.retrieval(event, gapSeconds: gapSeconds), at: now), at: now)
+  }
+
+  /// The line is gone, and the session with it.
+  public mutating func lost(at now: Instant) {
+    perform(collection.handle(.lost, at: now), at: now)
+    due = .nothing
+    applied.isBase()
+    sleep.handle(.end)
+    let wasPresent = presence.isPresent
+    presence.handle(.lost)
+    if wasPresent { handle(.receiverLost, at: now) }
+  }
+
+  // MARK: Finding
+
+  private mutating func found(
+    _ receiver: ReceiverDescription, at port: ReceiverPortNumber?, _ desired: DesiredConfiguration, _ refused: Int,
+    at now: Instant
+  ) {
+    // USB has no rate, and is faster than any line that has one.
+    if port == .usb { power.expectReadOut(secondsPerFix: Self.secondsBetweenFixes) }
+    let capabilities = ReceiverCapabilities(receiver, port: port).with(powerSwitch)
+    let wasPresent = presence.isPresent
+    presence.handle(
+      .configured(
+        .init(
+          base: desired, usualRefusals: refused,
+          spareConstellations: ReceiverCapabilities.spareConstellations(receiver))))
+    applied.isFound()
+    let canBatch = capabilities.batching != nil
+    collection.endsWithRead = capabilities.batching?.endsWithRead ?? false
+    if collection.state == .leftover, canBatch {
+      applied.isLeftover(canSavePower: capabilities.cyclicLongestSeconds != nil)
+    }
+    perform(collection.handle(.found(canBatch: canBatch), at: now), at: now)
+    // After a time in which the line was not read it is the same receiver.
+    if wasPresent, power.capabilities == capabilities {
+      markDue()
+      handle(.entered(power.wanted.mode), at: now)
+    } else {
+      handle(.receiverFound(capabilities), at: now)
+    }
+  }
+
+  private mutating func foundPlain(at now: Instant) {
+    guard !presence.isPresent else { return }
+    presence.handle(.plain)
+    // The host operates the switch: nothing is sent over the line.
+    handle(.receiverFound(ReceiverCapabilities.plainNMEA.with(powerSwitch)), at: now)
+  }
+
+  // MARK: Replies to commands
+
+  private mutating func configured(_ refused: Int, at now: Instant) {
+    if let configuration = presence.configuration, refused > configuration.usualRefusals {
+      if let plan = applied.plan, !plan.without.isEmpty {
+        handle(.refused(.constellations), at: now)
+      } else {
+        powerSaveRefused(at: now)
+      }
+    }
+    perform(collection.handle(.configured, at: now), at: now)
+    let mode = power.wanted.mode
+    if presence.isPresent, !mode.isAsleep { handle(.entered(mode), at: now) }
+  }
+
+  private mutating func powerSaveRefused(at now: Instant) {
+    guard let mode = applied.plan?.powerSave, mode != .continuous else { return }
+    handle(.refused(mode.sleepsBetweenFixes ? .onOff : .cyclicTracking), at: now)
+  }
+
+  private mutating func restarted(at now: Instant) {
+    perform(collection.handle(.reset, at: now), at: now)
+    sleep.handle(.end)
+    applied.invalidate()
+    handle(.rebooted, at: now)
+  }
+
+  private mutating func perform(_ effects: [BatchCollection.Effect], at now: Instant) {
+    for effect in effects {
+      switch effect {
+      case .output(let output): outputs.append(output)
+      case .post(let event): handle(event, at: now)
+      case .restarted: restarted(at: now)
+      case .applyAgain:
+        applied.invalidate()
+        markDue()
+      }
+    }
+  }
+
+  // MARK: Commands
+
+  private mutating func take(_ actions: [PowerAction], at now: Instant) {
+    for action in actions {
+      switch action {
+      case .enter(let wanted):
+        markDue()
+        if wanted.mode.isAsleep { due = .stateAndSleepAgain }
+      case .wakeAgain, .reset:
+        // The session repeats wake-ups and resets by itself; one that it has given up is tried at once.
+        if supply == .on { outputs.append(.command(.wakeUp)) }
+        switchSupply(.on)
+      case .retrieveBatch:
+        if endsWithRead { endCollecting(at: now) } else { perform(collection.handle(.readOut, at: now), at: now) }
+      case .report(let report): outputs.append(.report(report))
+      }
+    }
+  }
+
+  private mutating func markDue() { if due == .nothing { due = .state } }
+
+  /// Turns the wanted state into commands.
+  private mutating func applyWanted(at now: Instant) {
+    guard !collection.isEnding else { return }
+    let sleepsAgain = due == .stateAndSleepAgain
+    due = .nothing
+    guard presence.isPresent else { return }
+    let wanted = power.wanted
+    switch wanted.mode {
+    case .unread:
+      if presence != .unread { listen(false) }
+    case .off: switchSupply(.off)
+    case .backup(let until):
+      if sleepsAgain || sleep == .awake { beginSleep(until: until, at: now) }
+    case .continuous, .cyclicTracking, .onOff: serve(wanted, at: now)
+    }
+  }
+
+  private mutating func listen(_ listens: Bool) {
+    presence.handle(listens ? .resume : .pause)
+    outputs.append(.command(.listen(listens)))
+    // A line that is read again has a new session.
+    applied.isBase()
+  }
+
+  private mutating func switchSupply(_ new: Supply) {
+    guard supply != new else { return }
+    supply = new
+    outputs.append(.command(.supply(isOn: new == .on)))
+  }
+
+  private mutating func beginSleep(until: Instant?, at now: Instant) {
+    perform(collection.handle(.sleep, at: now), at: now)
+    // The receiver wakes at full power, with the constellations that it fell asleep with.
+    var plan = ReceiverPlan.fullPower
+    if power.wanted.reducedConstellations { plan.without = presence.configuration?.spareConstellations ?? [] }
+    apply(plan)
+    sleep.handle(.request)
+    // The receiver wakes by itself at that time as well, in case the host is not there to wake it.
+    outputs.append(.command(.sleep(until.map { Milliseconds(seconds: $0.seconds(since: now)) })))
+  }
+
+  private mutating func serve(_ wanted: WantedState, at now: Instant) {
+    if presence == .unread { listen(true) }
+    switchSupply(.on)
+    let wasAsleep = sleep == .asleep
+    if sleep != .awake {
+      sleep.handle(.end)
+      outputs.append(.command(.wakeUp))
+    }
+    let plan = ReceiverPlan(wanted, spare: presence.configuration?.spareConstellations ?? [])
+    if let ending = applied.plan, ending.batch != nil, plan.batch != ending.batch, isCollecting {
+      return endCollecting(at: now)
+    }
+    if plan.batch != nil, plan != applied.plan { perform(collection.handle(.start, at: now), at: now) }
+    apply(plan)
+    // A receiver that was not asleep is in the state as soon as it is configured.
+    if !wasAsleep { handle(.entered(wanted.mode), at: now) }
+  }
+
+  private var endsWithRead: Bool { power.capabilities?.batching?.endsWithRead ?? false }
+  private var outlivesRestart: Bool { power.capabilities?.batching?.outlivesRestart ?? false }
+
+  /// The messages are switched on, and the memory is read after that.
+  private mutating func endCollecting(at now: Instant) {
+    guard var ending = applied.plan else { return }
+    perform(collection.handle(.stop, at: now), at: now)
+    ending.hasOutput = true
+    apply(ending)
+  }
+
+  private mutating func apply(_ plan: ReceiverPlan) {
+    guard let base = presence.configuration?.base, let desired = applied.apply(plan, to: base) else { return }
+    outputs.append(.command(.set(desired)))
+  }
+}

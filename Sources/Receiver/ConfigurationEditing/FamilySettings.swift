@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Settings of a receiver of another maker in the user's words. The names are those that work on every receiver.
+package enum FamilySettings {
+  /// The names, in the order of the output.
+  package static let names = ["rate", "constellations", "messages", "nmea", "baud"]
+
+  /// What a command does on a receiver: the names, each with its task; the rate of the line is apart.
+  package struct Request: Sendable {
+    package var names: [String] = []
+    package var tasks: [ReceiverTask] = []
+    /// The new rate of the line, in baud, and its name.
+    package var baud: UInt32?
+    /// Whether the rate of the line is read.
+    package var readsBaud = false
+    /// Names that the receiver does not have.
+    package var missing: [String] = []
+
+    package init() {}
+
+    /// The requested time between fixes, in milliseconds.
+    package var period: UInt16? {
+      for case .set(.period(let milliseconds)) in tasks { return milliseconds }
+      return nil
+    }
+
+    /// Returns why the line cannot carry the requested rate of fixes; nil if it can, or if the rate does not rise.
+    ///
+    /// - Parameters:
+    ///   - present: the present time between fixes, in milliseconds.
+    ///   - line: the line with that time.
+    package func problem(present: UInt16, _ line: MeasuredLine) -> SettingProblem? {
+      guard let period, let at = tasks.firstIndex(of: .set(.period(period))) else { return nil }
+      var change = EpochPeriod()
+      change.change(EpochPeriod.items[0], from: UInt64(present), to: UInt64(period))
+      return change.problem(line, at: baud ?? line.rate).map { SettingProblem("\(names[at]): \($0)") }
+    }
+
+    /// An action.
+    package init(_ action: ReceiverAction) {
+      names = [action.rawValue]
+      tasks = [.act(action)]
+    }
+  }
+
+  /// Returns the request that changes settings.
+  ///
+  /// - Parameter rate: the present rate of the line, which every receiver has.
+  package static func changing(
+    _ words: [SettingWord], on receiver: ReceiverDescription, at rate: UInt32?
+  ) -> Request {
+    var request = Request()
+    func add(_ word: SettingWord, _ value: ReceiverValue?) {
+      guard let value, receiver.takes(value) else { return request.missing.append(word.name) }
+      request.names.append(word.name)
+      request.tasks.append(.set(value))
+    }
+    for word in words {
+      switch word.meaning {
+      case .measurementPeriod(let milliseconds): add(word, .period(milliseconds))
+      case .constellations(let list): add(word, .constellations(list))
+      case .writesNMEA(let isOn): add(word, .output(isOn))
+      case .messages(let list):
+        let rates = list.map { one in formatter(one).map { SentenceRate($0, one.rate) } }
+        add(word, rates.contains(nil) ? nil : .messages(rates.compactMap(\.self)))
+      case .portRate(let wanted):
+        if wanted == rate || receiver.takesRate(wanted) {
+          request.baud = wanted
+        } else {
+          request.missing.append("\(word.name)=\(wanted)")
+        }
+      case .model, .item, .field: request.missing.append(word.name)
+      }
+    }
+    return request
+  }
+
+  /// The formatter of a sentence by its message; nil for another message.
+  private static func formatter(_ one: DesiredConfiguration.MessageRate) -> String? {
+    let mark = "NMEA-"
+    let name = MessageNames.name(one.message)
+    return name.hasPrefix(mark) ? String(name.dropFirst(mark.count)) : nil
+  }
+
+  /// Returns the request that reads settings.
+  ///
+  /// - Parameter words: names; empty for all.
+  package static func reading(_ words: [String]) -> Request {
+    var request = Request()
+    for word in words.isEmpty ? names : words {
+      let name = word.lowercased()
+      if name == "baud" {
+        request.readsBaud = true
+      } else if let kind = ReceiverValue.Kind(rawValue: name), kind != .logger {
+        request.names.append(name)
+        request.tasks.append(.read(kind))
+      } else {
+        request.missing.append(word)
+      }
+    }
+    return request
+  }
+
+  /// The value of a name, in the form in which it can be set.
+  package static func value(_ value: ReceiverValue) -> SettingValue {
+    SettingValue(name: value.kind.rawValue, text: text(value), unit: "")
+  }
+
+  package static func baud(_ rate: UInt32) -> SettingValue { SettingValue(name: "baud", text: "\(rate)", unit: "") }
+
+  private static func text(_ value: ReceiverValue) -> String {
+    switch value {
+    case .period(let milliseconds):
+      milliseconds > 0 && 1000 % milliseconds == 0 ? "\(1000 / milliseconds)Hz" : "\(milliseconds)ms"
+    case .constellations(let list):
+      ConstellationNames.all.filter { list.contains($0.constellation) }.map(\.name).joined(separator: "+")
+    case .messages(let list):
+      // What is shown can be set: other sentences have no name.
+      list.filter { $0.rate > 0 && $0.isSentence && MessageNames.message($0.formatter) != nil }
+        .map { $0.rate == 1 ? $0.formatter : "\($0.formatter)@\($0.rate)" }.joined(separator: ",")
+    case .output(let isOn): isOn ? "on" : "off"
+    case .logger(let state): state.isOn ? "on" : "off"
+    }
+  }
+}

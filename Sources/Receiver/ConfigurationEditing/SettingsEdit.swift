@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+import UBX
+
+/// Changes settings of a receiver in its RAM: reads the present values, writes the differences and reads them back.
+///
+///     read all ─▶ a missing name? ── all or nothing ──▶ over, nothing was written
+///        ▼
+///     write ── refused ─▶ in halves, until a refused setting is written by itself
+///        ▼
+///     read back ─▶ over            all or nothing, and a refusal: ─▶ restore the values that were read ─▶ over
+///
+/// CFG-VALSET applies all keys of a message or none, and does not report which key it refuses (interface descriptions,
+/// CFG-VALSET). A CFG message is read, changed and written as a whole.
+package struct SettingsEdit: ReceiverScript {
+  /// The result of a setting.
+  package enum Result: Sendable, Equatable {
+    /// The receiver had the desired value.
+    case unchanged
+    case changed
+    /// The receiver does not have the setting.
+    case missing
+    /// The receiver refuses the value.
+    case refused
+    /// The change was acknowledged, but another value was read back.
+    case notVerified
+    /// No reply: the value is unknown.
+    case silent
+    /// The setting was not written, or was restored, because another one could not be set.
+    case withdrawn
+    /// The setting was written and could not be restored after another one was refused.
+    case notRestored
+  }
+
+  /// The effect of a refusal on the other settings.
+  package enum Scope: Sendable {
+    /// No setting is changed.
+    case allOrNothing
+    /// The other settings are changed.
+    case bestEffort
+  }
+
+  /// One setting of the user's words in the form that the receiver stores.
+  struct Entry: Sendable {
+    var setting: Setting
+    /// The index of its word.
+    var owner: Int
+    /// Whether a receiver without the setting has the desired state: a constellation that is to be off.
+    var isOffIfMissing = false
+    /// The value of an item before the change.
+    var found: UInt64?
+    var result: Result?
+
+    // Not inlined, because the optimizer of Swift 6.3.1 fails on the inlined form ("Found outside of lifetime use").
+    @inline(never) var item: ConfigurationPair? { if case .item(let pair) = setting { pair } else { nil } }
+
+    var change: Setting.Change? { if case .message(_, _, let change) = setting { change } else { nil } }
+  }
+
+  /// The entries that change one CFG message.
+  struct Record: Sendable {
+    var identity: MessageIdentity
+    var selector: [UInt8]
+    var entries: [Int]
+    var found: [UInt8]?
+    var written: [UInt8] = []
+  }
+
+  /// The rate of a port that may be the one of this line.
+  struct PortRate: Sendable {
+    var entry: Int
+    var selector: [UInt8]
+    var rate: UInt32
+  }
+
+  /// A new rate of this line, and the word that sets it.
+  struct LineRate: Sendable {
+    var rate: UInt32
+    var name: String
+  }
+
+  enum Step: Sendable { case read, write, verify, restore }
+
+  /// The object of a step: entries with items, or one record.
+  enum Target: Sendable {
+    case items([Int])
+    case record(Int)
+  }
+
+  enum Work: Sendable {
+    case readPort
+    case perform(Step, Target)
+  }
+
+  private enum Phase: Sendable { case reading, writing, restoring, over }
+
+  /// The names of the words, in the order of the user.
+  package let names: [String]
+  /// The rate that the line gets at the end. The owner of the line changes it.
+  package var portRate: UInt32? { lineRate?.rate }
+  /// Why the words cannot be set over this line, as the replies of the receiver have shown.
+  package private(set) var problem: SettingProblem?
+
+  let scope: Scope
+  let hasRate: Bool
+  private let line: MeasuredLine?
+  var entries: [Entry] = []
+  var records: [Record] = []
+  var lineRate: LineRate?
+  /// The number of the receiver's port at this line; 1 until it is known.
+  var port: Int
+  /// Rates of ports, until the port of this line is known.
+  var portRates: [PortRate] = []
+  var work: [Work] = []
+  private var phase = Phase.reading
+  private var done = 0
+  private var rereadings = SettingsEdit.mostRereadings
+  /// On a full line a request that was sent three times has three replies, of which two come after its end.
+  private static let mostRereadings = 2
+
+  /// - Parameters:
+  ///   - words: the settings.
+  ///   - receiver: the receiver to change.
+  ///   - port: the receiver's port at this line, if known.
+  ///   - hasRate: whether the line has a baud rate.
+  ///   - line: the measured load of the line; if it is given, more epochs than the line can carry are refused.
+  ///   - scope: the effect of a refusal on the other settings.
+  package init(
+    _ words: [SettingWord], of receiver: ReceiverDescription, port: ReceiverPortNumber?, hasRate: Bool,
+    line: MeasuredLine? = nil, scope: Scope = .allOrNothing
+  ) throws(SettingProblem) {
+    names = words.map(\.name)
+    self.line = line
+    self.scope = scope
+    self.hasRate = hasRate
+    self.port = Int(port?.rawValue ?? 1)
+    let usesItems = receiver.can(.valset)
+    for (owner, word) in words.enumerated() { try add(word, owner, receiver, port, usesItems: usesItems) }
+    startReading(isPortKnown: port != nil, usesItems: usesItems)
+    if work.isEmpty { phase = .over }
+  }
+
+  // MARK: Results
+
+  package var progress: (done: Int, of: Int) { (done, done + work.count) }
+
+  /// The result of each word.
+  package var results: [Result] {
+    names.indices.map { owner in
+      let all = entries.filter { $0.owner == owner }.map { $0.result ?? .withdrawn }
+      // The result that needs the user's attention most comes first.
+      let order: [Result] = [.notRestored, .refused, .missing, .silent, .notVerified, .withdrawn, .changed]
+      return order.first { all.contains($0) } ?? .unchanged
+    }
+  }
+
+  /// The settings with a result, by the receiver's names.
+  package func names(of result: Result) -> [String] {
+    entries.filter { $0.result == result }.map { entry in
+      switch entry.setting {
+      case .item(let pair): pair.item?.name.description ?? SettingValue.name(ofKey: pair.id)
+      case .message(let identity, let selector, let change):
+        ConfigurationRecord(identity, selector).name + change.fieldName
+      }
+    }
+  }
+
+  // MARK: Script
+
+  package func next() -> Command? {
+    guard var command = work.first.flatMap(command(for:)) else { return nil }
+    // A line that a setting has just filled carries a reply only now and then.
+    command.patience = Milliseconds(700)
+    return command
+  }
+
+  package mutating func receive(_ outcome: Outcome) {
+    guard !work.isEmpty else { return }
+    let finished = work.removeFirst()
+    done += 1
+    switch finished {
+    case .readPort: receivePort(outcome)
+    case .perform(.read, .items(let indices)): receiveItems(indices, outcome)
+    case .perform(.read, .record(let index)): receiveRecord(index, outcome)
+    case .perform(.write, .items(let indices)): receiveWritten(items: indices, outcome)
+    case .perform(.write, .record(let index)): receiveWritten(record: index, outcome)
+    case .perform(.verify, .items(let indices)): receiveVerified(items: indices, outcome)
+    case .perform(.verify, .record(let index)): receiveVerified(record: index, outcome)
+    case .perform(.restore, let target):
+      // Settings that were refused or not verified keep that result: it is the reason of the restoration.
+      for index in indices(of: target) where entries[index].result == .changed {
+        entries[index].result = outcome == .acknowledged ? .withdrawn : .notRestored
+      }
+    }
+    if work.isEmpty { startNextPhase() }
+  }
+
+  private mutating func startNextPhase() {
+    switch phase {
+    case .reading:
+      phase = .writing
+      if scope == .allOrNothing, entries.contains(where: { $0.result == .missing || $0.result == .silent }) {
+        withdrawOpenEntries()
+      } else if let problem = lineProblem {
+        return end(with: problem)
+      } else {
+        startWriting()
+      }
+    case .writing:
+      phase = .restoring
+      let failures: [Result] = [.refused, .missing, .silent, .notVerified]
+      if scope == .allOrNothing, entries.contains(where: { failures.contains($0.result ?? .changed) }) {
+        startRestoring()
+        withdrawOpenEntries()
+      }
+    case .restoring, .over: break
+    }
+    if work.isEmpty { phase = .over }
+  }
+
+  /// Ends the script. No further setting is written.
+  mutating func end(with problem: SettingProblem) {
+    self.problem = problem
+    lineRate = nil
+    withdrawOpenEntries()
+    work = []
+    phase = .over
+  }
+
+  private mutating func withdrawOpenEntries() {
+    for index in entries.indices where entries[index].result == nil { entries[index].result = .withdrawn }
+  }
+
+  /// More epochs than the line can carry would leave no capacity for the replies to this and all later commands.
+  private var lineProblem: SettingProblem? {
+    guard let line else { return nil }
+    var period = EpochPeriod()
+    for entry in entries {
+      if let pair = entry.item, let found = entry.found { period.change(pair.id, from: found, to: pair.bits) }
+    }
+    for record in records where record.identity == .cfgRATE {
+      if let found = record.found { period.change(from: found, to: record.written) }
+    }
+    let owner = entries.first { $0.setting.changesEpochPeriod }?.owner
+    return period.problem(line, at: min(portRate ?? line.rate, line.rate)).map { reason in
+      SettingProblem(owner.map { "\(names[$0]): \(reason)" } ?? reason)
+    }
+  }
+
+  /// Whether a value that differs from the written one is read again. Each call counts.
+  mutating func mayReadAgain() -> Bool {
+    rereadings -= 1
+    return rereadings >= 0
+  }
+
+  mutating func resetRereadings() { rereadings = Self.mostRereadings }
+}

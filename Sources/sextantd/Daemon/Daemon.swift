@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+import GPSD
+import Glibc
+import LinuxIO
+import LocationService
+import Messages
+import MonotonicTime
+import Positioning
+import ReceiverRuntime
+import ReceiverStream
+import SystemPackage
+
+/// The daemon: the host of all programs, their sockets, and the signals of the process.
+package enum Daemon {
+  /// An exit code of sysexits.h.
+  package enum ExitCode: Int32 {
+    case success = 0
+    case usage = 64
+    case unavailable = 69
+    case systemResource = 71
+    case cannotCreate = 73
+    case held = 75
+    case noPermission = 77
+  }
+
+  /// Descriptors that the daemon needs without a program: its pollers, sockets, a receiver, udev and the bus. Threads:
+  /// the service, its sensors and a look-up.
+  package static let leastDescriptors = 24
+  package static let leastThreads = 3
+
+  /// Runs until SIGTERM or SIGINT. Returns the exit code.
+  ///
+  /// - Parameter variable: returns a variable of the environment.
+  package static func run(_ options: DaemonOptions, variable: @escaping (String) -> String?) -> ExitCode {
+    let log: @Sendable (String) -> Void = { Console.log($0) }
+    guard var poller = try? Poller(catching: [.terminate, .interrupt, .hangUp]) else {
+      log("the system has no descriptors left (raise LimitNOFILE)")
+      return .systemResource
+    }
+    let manager = ServiceManager(variable: variable)
+    let path = options.socket ?? DaemonOptions.defaultSocket
+    let descriptor: Int32
+    let listeners: [GPSDListener]
+    do throws(Failure) {
+      descriptor = try socket(at: path, manager)
+      listeners = try gpsdListeners(options, manager)
+    } catch {
+      log(error.text)
+      return error.code
+    }
+    let settings = settings(options, socketFolder: folder(of: path), variable)
+    let host = ServiceHost(
+      app: AppDescription(identifier: "sextantd", keys: UsageKeys()), settings: settings, log: log)
+    if let folder = settings.stateFolder {
+      StoredPrograms(stateFolder: folder).rename(
+        identity: { ProgramIdentity.executable($0).name }, isName: { ProgramIdentity.isStoredName($0) }, log: log)
+    }
+    if !OpenedConnection.isReported {
+      log("the kernel does not report who has opened a connection (it needs Linux 5.14 with CONFIG_UNIX_DIAG)")
+    }
+    let policy = DaemonPolicy.installed(variable)
+    for line in StartLines.lines(socket: path, settings) { log(line) }
+    host.start(endWaker: poller.waker) { poller in
+      let server = try LocationServer(
+        host, UnixSocket(adopting: descriptor), policy: policy, version: SextantVersion.text,
+        gpsd: (listeners, options.gpsdIsOff), manager, &poller, at: SystemClock.monotonic)
+      // Until then the thread may still fail to start, for example without a descriptor for its events.
+      manager.notify("READY=1")
+      return server
+    }
+    let isRequested = wait(&poller, until: { host.hasEnded }) {
+      policy.reload(variable)
+      host.wakeThread()
+      log("\(LocationPolicy.path) was read again")
+    }
+    manager.notify("STOPPING=1")
+    host.finish()
+    for case let path? in listeners.map(\.path) { try? Syscalls.unlink(path) }
+    if manager.sockets["location"] == nil { try? Syscalls.unlink(path) }
+    // The service has logged why it ended on its own.
+    return isRequested ? .success : .systemResource
+  }
+
+  /// Waits for the end. SIGHUP is the request to read the configuration again (daemon(7)). Returns whether a signal requests
+  /// the end; false if the service ended on its own.
+  private static func wait(_ poller: inout Poller, until hasEnded: () -> Bool, reload: () -> Void) -> Bool {
+    var release: UInt64? = SystemClock.monotonic.nanoseconds + ProgramCode.timeToRelease
+    while !hasEnded(), let events = try? poller.wait(deadline: release) {
+      if events.contains(.timeout) {
+        ProgramCode.release()
+        release = nil
+      }
+      for case .signal(let signal) in events {
+        guard signal == .hangUp else { return true }
+        reload()
+      }
+    }
+    return false
+  }
+
+  // MARK: The socket
+
+  private struct Failure: Error {
+    var text: String
+    var code: ExitCode
+  }
+
+  /// Returns the socket of the service manager, or a new one that listens at a path. Everybody may connect: the
+  /// kernel's credentials of a peer decide what it may do.
+  private static func socket(at path: String, _ manager: ServiceManager) throws(Failure) -> Int32 {
+    if let descriptor = manager.sockets["location"] ?? manager.sockets["unknown"] { return descriptor }
+    let folder = folder(of: path)
+    if !FileLookup.exists(folder) { makeFolder(folder) }
+    do throws(Errno) {
+      return try UnixSocket(listeningAt: path, permissions: 0o666).release()
+    } catch {
+      switch error {
+      case .addressInUse:
+        throw Failure(text: "\(path): another sextantd listens here; stop it, or name another --socket", code: .held)
+      case .permissionDenied, .readOnlyFileSystem:
+        throw Failure(text: "\(path): \(error); run as root, or name another --socket", code: .noPermission)
+      default: throw Failure(text: "\(path): \(error); name another --socket", code: .cannotCreate)
+      }
+    }
+  }
+
+  /// Returns the service manager's sockets for clients of gpsd and NMEA, and the sockets of the command line.
+  private static func gpsdListeners(
+    _ options: DaemonOptions, _ manager: ServiceManager
+  ) throws(Failure) -> [GPSDListener] {
+    var listeners = GPSDListener.sockets(of: manager)
+    do throws(GPSDListener.Problem) {
+      let all = options.gpsd.map { (GPSDClient.Kind.gpsd, $0) } + options.nmea.map { (GPSDClient.Kind.nmea, $0) }
+      for (kind, text) in all {
+        if let addresses = InternetAddress.parse(text) {
+          listeners += try GPSDListener.listen(kind, at: addresses)
+        } else {
+          listeners.append(try GPSDListener.listen(kind, atPath: text))
+        }
+      }
+      if let path = options.gpsdControl { listeners.append(try GPSDListener.listen(.control, atPath: path)) }
+    } catch {
+      guard case .refused(let reason, _) = error else { return listeners }
+      throw Failure(
+        text: error.text,
+        code: reason == .addressInUse ? .held : reason == .permissionDenied ? .noPermission : .cannotCreate)
+    }
+    return listeners
+  }
+
+  private static func makeFolder(_ path: String) { unsafe _ = mkdir(path, 0o755) }
+
+  private static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  // MARK: Settings
+
+  private static func settings(
+    _ options: DaemonOptions, socketFolder: String, _ variable: (String) -> String?
+  ) -> ServiceSettings {
+    var settings = ServiceSettings.ofDaemon { name in
+      guard name == "SEXTANT_STATE_DIR" else { return variable(name) }
+      // systemd names the state folder of a unit (systemd.exec(5), StateDirectory). It is not the folder of root's
+      // programs, which other users must not write to.
+      return variable(name) ?? variable("STATE_DIRECTORY") ?? (geteuid() == 0 ? "/var/lib/sextantd" : nil)
+    }
+    settings.use(options.devices)
+    if options.isReadOnly { settings.isReadOnly = true }
+    settings.useCorrections(options.corrections, variable)
+    if let assistance = options.assistance { settings.assistance = assistance }
+    settings.runFolder = settings.stateFolder.map { _ in "\(socketFolder)/sextantd" }
+    return settings
+  }
+}
+
+/// Human-readable lines.
+enum Console {
+  /// Writes a line to standard error. Under systemd the line begins with the level of the journal (sd-daemon(3)): 6,
+  /// information.
+  static func log(_ text: String) {
+    let level = unsafe getenv("JOURNAL_STREAM") == nil ? "" : "<6>"
+    let line = Array("\(level)sextantd: \(PrintedText.escaped(text))\n".utf8)
+    _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+  }
+}

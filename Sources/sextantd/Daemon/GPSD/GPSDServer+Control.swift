@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import GPSD
+import Glibc
+import LinuxIO
+import LocationService
+import Receiver
+import ReceiverRuntime
+
+// The commands of gpsd's control socket. The service restores a removed receiver and closes its line, which other
+// programs may open until the receiver is added again.
+extension GPSDServer {
+  /// The largest number of receivers served at the same time.
+  static let receiverLimit = 16
+
+  func apply(_ command: ControlCommand, of client: GPSDConnection) {
+    let refusal: String? =
+      switch command {
+      case .add(let path): add(path, for: client)
+      case .remove(let path): remove(path, for: client)
+      case .sendText(let text, let path): sendText(text, to: path, for: client)
+      case .sendBytes(let bytes, let path): number(at: path, for: client) { send(bytes, to: $0) }
+      case .devices, .invalid: nil
+      }
+    client.client.replyToCommand(refusal: refusal)
+  }
+
+  /// Makes the service use a device. Returns the reason why it cannot; nil if it does.
+  private func add(_ path: String, for client: GPSDConnection) -> String? {
+    if let number = known(path) {
+      guard mayOpen(receivers[number].access, client) else { return Self.notPermitted(path) }
+      guard removed.remove(number) != nil else { return "\(path) is in use by the service already" }
+      host.log("\(receivers[number].device) is added through the control socket")
+      host.takeBack(receiver: number)
+      return nil
+    }
+    // A simulated or replayed receiver can only be named on the command line.
+    guard path.hasPrefix("/"), let status = try? Syscalls.status(ofPath: path), status.type == .character else {
+      return "\(path) is no device"
+    }
+    guard mayOpen(try? NodeAccess(ofPath: path), client) else { return Self.notPermitted(path) }
+    guard !added.contains(path), receivers.count + added.count < Self.receiverLimit else {
+      return "the service has \(Self.receiverLimit) receivers already, or \(path) is being added"
+    }
+    host.log("\(path) is added through the control socket")
+    added.append(path)
+    return nil
+  }
+
+  /// Makes the service release a receiver.
+  private func remove(_ path: String, for client: GPSDConnection) -> String? {
+    number(at: path, for: client) { number in
+      removed.insert(number)
+      host.log("\(receivers[number].device) is removed through the control socket")
+      host.lend(receiver: number)
+      return nil
+    }
+  }
+
+  /// Sends a sentence, or other text, to a receiver. A missing checksum is added.
+  private func sendText(_ text: String, to path: String, for client: GPSDConnection) -> String? {
+    number(at: path, for: client) { number in
+      do throws(SettingProblem) {
+        return send(try OutgoingMessage(sentence: text).command.bytes, to: number)
+      } catch {
+        return error.description
+      }
+    }
+  }
+
+  /// Runs `body` with the number of a receiver in use that the client's user may open; otherwise returns the reason.
+  private func number(at path: String, for client: GPSDConnection, _ body: (Int) -> String?) -> String? {
+    guard let number = known(path), !removed.contains(number) else { return "the service does not use \(path)" }
+    return mayOpen(receivers[number].access, client) ? body(number) : Self.notPermitted(path)
+  }
+
+  private func known(_ path: String) -> Int? { receivers.firstIndex { $0.device == path || $0.isAt(path) } }
+
+  private static func notPermitted(_ path: String) -> String { "only users who may open \(path) may do that" }
+
+  private func mayOpen(_ access: NodeAccess?, _ client: GPSDConnection) -> Bool {
+    guard let peer = client.socket.peer else { return false }
+    return Lease.User(number: peer.user, groups: [peer.group] + (client.socket.peerGroups ?? []))
+      .mayOpen(access, own: geteuid())
+  }
+}

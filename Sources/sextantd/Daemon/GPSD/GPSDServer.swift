@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: Apache-2.0
+import GPSD
+import Glibc
+import LinuxIO
+import LocationService
+import Messages
+import MonotonicTime
+import Positioning
+import Power
+import Receiver
+import ReceiverStream
+import SystemPackage
+import WireBytes
+
+/// The sockets for clients of gpsd, on the service's thread. A watching client is a manager of one program of the host,
+/// named gpsd, because TCP does not identify a user.
+final class GPSDServer {
+  /// The first token; the daemon's other connections have lower tokens.
+  static let firstToken: UInt32 = 1 << 30
+  /// Tokens of listeners, before those of clients.
+  private static let listenerTokens: UInt32 = 64
+
+  let host: ServiceHost
+  private let policy: DaemonPolicy
+  private var policyRevision: Int
+  /// Listeners of the command line and of the service manager.
+  private let given: [GPSDListener]
+  private let isForbidden: Bool
+  private var listeners: [UInt32: (socket: UnixSocketHandle, kind: GPSDClient.Kind)] = [:]
+  /// The tokens of the listeners that the policy has opened.
+  private var ofPolicy: [UInt32] = []
+  private(set) var clients: [UInt32: GPSDConnection] = [:]
+  private var nextListener = GPSDServer.firstToken
+  private var nextToken = GPSDServer.firstToken + GPSDServer.listenerTokens
+  var state: GPSDState
+  private var program: (id: ProgramID, receiver: GPSDProgram)?
+  /// The content of the next reports of an epoch in addition to the fix, keyed by receiver number.
+  var details: [Int: FrameDetails] = [:]
+  /// Its size limits the requests of a client that are served in a turn: a few dozen.
+  private var buffer = [UInt8](repeating: 0, count: 256)
+  var clientShare = ServiceLimits.clients
+  var logShare = LogShare()
+  /// The time at which the listeners are retried after the system refused a descriptor; nil if it did not.
+  private var acceptsAgain: Instant?
+  /// Whether the system refused the last descriptor.
+  private var isRefused = false
+  var commands: [Int: [ClientCommand]] = [:]
+  var changes = DeviceChanges()
+  private(set) var receivers: [ReceiverStatus] = []
+  /// The numbers of the receivers that are released for other programs.
+  var removed: Set<Int> = []
+  /// The devices to use from now on.
+  var added: [String] = []
+  private let announcer: NMEAAnnouncer?
+
+  /// - Parameters:
+  ///   - isForbidden: whether the command line switches gpsd's protocol off, regardless of the policy.
+  init(
+    _ host: ServiceHost, _ given: [GPSDListener], isForbidden: Bool, policy: DaemonPolicy, version: String,
+    _ poller: inout Poller
+  ) {
+    self.host = host
+    self.given = given
+    self.isForbidden = isForbidden
+    self.policy = policy
+    policyRevision = policy.revision
+    state = GPSDState(release: version)
+    announcer = NMEAAnnouncer(given, log: { host.log($0) }, at: SystemClock.monotonic)
+    for listener in given { add(listener, &poller) }
+    applyPolicy(&poller)
+  }
+
+  var deadline: Instant? {
+    // Commands that result from a reply of a receiver.
+    if !commands.isEmpty { return .zero }
+    var next = Instant.earlier(.earlier(changes.deadline, announcer?.deadline), acceptsAgain)
+    for client in clients.values { next = .earlier(.earlier(next, client.client.deadline), client.idleEnd) }
+    return next
+  }
+
+  // MARK: Listeners
+
+  /// Whether clients of gpsd are served: policy `off` forbids it, otherwise a given socket or policy `on` allows it.
+  private var serves: Bool { !isForbidden && policy.servesGPSD != false }
+
+  @discardableResult
+  private func add(_ listener: GPSDListener, _ poller: inout Poller) -> UInt32? {
+    guard nextListener < Self.firstToken + Self.listenerTokens else {
+      host.log("more than \(Self.listenerTokens) sockets for gpsd's clients; the others are closed")
+      listener.close()
+      return nil
+    }
+    let handle = UnixSocketHandle(listener.descriptor)
+    guard (try? poller.add(listener.descriptor, token: Poller.Token(rawValue: nextListener))) != nil else { return nil }
+    listeners[nextListener] = (handle, listener.kind)
+    defer { nextListener += 1 }
+    return nextListener
+  }
+
+  /// Opens and closes the sockets as the policy requires, and disconnects the clients that it forbids.
+  private func applyPolicy(_ poller: inout Poller) {
+    let isGiven = given.contains { $0.kind == .gpsd }
+    if serves, policy.servesGPSD == true, !isGiven, ofPolicy.isEmpty {
+      do throws(GPSDListener.Problem) {
+        for listener in try GPSDListener.listen(.gpsd, at: InternetAddress.loopback(port: GPSDListener.port)) {
+          if let token = add(listener, &poller) { ofPolicy.append(token) }
+        }
+      } catch {
+        host.log("\(error.text); gpsd's clients are not served")
+      }
+    }
+    guard !serves else { return }
+    for token in ofPolicy {
+      if let listener = listeners.removeValue(forKey: token) { poller.remove(listener.socket.descriptor) }
+    }
+    ofPolicy = []
+    for client in clients.values where client.client.kind == .gpsd { close(client, &poller) }
+  }
+
+  // MARK: Rounds
+
+  /// Handles the events of a round except those of its clients, which have turns.
+  func beginRound(_ events: [Poller.Event], _ poller: inout Poller, at now: Moment) {
+    for event in events {
+      announcer?.handle(event)
+      if case .readable(let token) = event { accept(token.rawValue, &poller, at: now) }
+    }
+  }
+
+  /// Handles an event of a client, in its turn.
+  func handle(_ event: Poller.Event, of token: UInt32, _ poller: inout Poller, at now: Moment) {
+    guard let client = clients[token] else { return }
+    switch event {
+    case .readable: read(client, &poller, at: now)
+    case .writable: write(client, &poller, at: now.instant)
+    case .hangUp: close(client, &poller)
+    case .signal, .woken, .timeout: break
+    }
+  }
+
+  func endRound(_ poller: inout Poller, at now: Moment) {
+    if let due = acceptsAgain, now.instant >= due { acceptAgain(&poller) }
+    for client in clients.values {
+      let isIdle = client.idleEnd.map { now.instant >= $0 } ?? false
+      if isIdle && !changes.isAwaited(by: client.token) || client.client.endsAt.map({ now.instant >= $0 }) ?? false {
+        close(client, &poller)
+        continue
+      }
+      client.client.wake(at: now.instant)
+      updateDemand(of: client, at: now.instant)
+    }
+    requestLocations(at: now.instant)
+  }
+
+  func roundEnded(_ receivers: [ReceiverStatus], _ poller: inout Poller, at now: Moment) {
+    if policy.revision != policyRevision {
+      policyRevision = policy.revision
+      applyPolicy(&poller)
+      for client in clients.values {
+        client.client.limit = policy.gpsdLimit
+        updateDemand(of: client, at: now.instant)
+      }
+    }
+    announcer?.settle(&poller, at: now.instant)
+    takeAnswers(at: now.instant)
+    self.receivers = receivers
+    // A change in progress outlives its client.
+    if clients.isEmpty { return performChanges(at: now.instant) }
+    if program != nil, !isPermitted { state.forget() }
+    updateDevices(at: now)
+    performChanges(at: now.instant)
+    for client in clients.values where !client.client.output.isEmpty { write(client, &poller, at: now.instant) }
+    for client in clientsToCutOff { close(client, &poller) }
+  }
+
+  private func updateDevices(at now: Moment) {
+    let rests = host.powerStatus.isResting
+    let keepsReports = clients.values.contains { $0.demand != .none && $0.demand.isInterrupted }
+    let devices = receivers.enumerated().compactMap { number, receiver in
+      receiver.device.isEmpty || removed.contains(number)
+        ? nil
+        : GPSDDevice(
+          path: receiver.device, number: number, isActive: receiver.isOpen && (number > 0 || !rests),
+          version: receiver.version, bitsPerSecond: receiver.baud,
+          cycleMilliseconds: changes.settings[number]?.cycleMilliseconds,
+          shortestCycleMilliseconds: receiver.shortestCycleMilliseconds)
+    }
+    for report in state.update(devices, keepsReports: keepsReports, at: now.utc) {
+      for client in clients.values { client.client.deliver(report, at: now.instant) }
+    }
+  }
+
+  // MARK: Connections
+
+  private func accept(_ token: UInt32, _ poller: inout Poller, at now: Moment) {
+    guard let (listener, kind) = listeners[token] else { return }
+    do throws(Errno) {
+      for _ in 0..<ServiceLimits.clientAcceptsOfRound {
+        guard let socket = try listener.accept() else { break }
+        let user = Self.shareNumber(of: socket)
+        guard kind == .nmea || serves, hasRoom(for: user) else { continue }
+        if clients.isEmpty { updateDevices(at: now) }
+        InternetAddress.sendAtOnce(socket.descriptor)
+        InternetAddress.limitUnread(socket.descriptor)
+        let token = nextToken
+        nextToken = nextToken == .max ? Self.firstToken + Self.listenerTokens : nextToken + 1
+        guard (try? poller.add(socket.descriptor, token: Poller.Token(rawValue: token))) != nil else { continue }
+        let client = GPSDConnection(socket, token, user: user, GPSDClient(kind, state), at: now.instant)
+        client.client.limit = policy.gpsdLimit
+        clients[token] = client
+        clientShare.add(1, to: user)
+        if kind == .nmea { updateDemand(of: client, at: now.instant) }
+        write(client, &poller, at: now.instant)
+      }
+      isRefused = false
+    } catch {
+      // Logged once per period of refusals.
+      if !isRefused { host.log("a client of gpsd cannot be served: \(error) (raise LimitNOFILE of sextantd.service)") }
+      isRefused = true
+      acceptsAgain = now.instant + LocationServer.acceptInterval
+      setAccepting(false, &poller)
+    }
+  }
+
+  /// Retries the listeners after the system refused a descriptor.
+  private func acceptAgain(_ poller: inout Poller) {
+    acceptsAgain = nil
+    setAccepting(true, &poller)
+  }
+
+  /// Watches the listeners, or leaves new connections in their queues.
+  private func setAccepting(_ accepts: Bool, _ poller: inout Poller) {
+    for (token, listener) in listeners {
+      try? poller.change(
+        listener.socket.descriptor, token: Poller.Token(rawValue: token), interest: accepts ? .readable : [])
+    }
+  }
+
+  private func read(_ client: GPSDConnection, _ poller: inout Poller, at now: Moment) {
+    if client.client.wantsInput {
+      switch client.socket.read(into: &buffer) {
+      case .bytes(let count):
+        client.lastInput = now.instant
+        for event in client.client.receive(buffer.span.extracting(0..<count), state, at: now.utc) {
+          switch event {
+          case .watchChanged: updateDemand(of: client, at: now.instant)
+          case .polled:
+            client.client.didPoll(at: now.instant)
+            updateDemand(of: client, at: now.instant)
+          case .change(let change): apply(change, of: client, at: now.instant)
+          case .command(let command): apply(command, of: client)
+          }
+        }
+        if client.client.isForeign { return close(client, &poller) }
+      case .wouldWait: break
+      case .ended: return close(client, &poller)
+      }
+    }
+    write(client, &poller, at: now.instant)
+  }
+
+  private func write(_ client: GPSDConnection, _ poller: inout Poller, at now: Instant) {
+    while !client.client.output.isEmpty {
+      switch client.socket.write(client.client.output) {
+      case .bytes(let count): client.client.didWrite(count)
+      case .wouldWait:
+        client.client.didBlock(at: now)
+        return setInterest(of: client, &poller)
+      case .ended: return close(client, &poller)
+      }
+    }
+    setInterest(of: client, &poller)
+  }
+
+  private func setInterest(of client: GPSDConnection, _ poller: inout Poller) {
+    var interest: Poller.Interest = client.client.wantsInput ? .readable : []
+    if !client.client.output.isEmpty { interest.insert(.writable) }
+    guard interest != client.interest else { return }
+    client.interest = interest
+    try? poller.change(client.socket.descriptor, token: Poller.Token(rawValue: client.token), interest: interest)
+  }
+
+  private func close(_ client: GPSDConnection, _ poller: inout Poller) {
+    guard clients.removeValue(forKey: client.token) != nil else { return }
+    clientShare.add(-1, to: client.user)
+    poller.remove(client.socket.descriptor)
+    changes.end(client.token)
+    endDemand(of: client)
+    if clients.isEmpty {
+      state.forget()
+      details = [:]
+    }
+    if acceptsAgain != nil { acceptAgain(&poller) }
+  }
+
+  // MARK: Commands
+
+  /// Returns the requests of clients to a receiver, once.
+  func takeCommands(for receiver: Int) -> [ClientCommand] { commands.removeValue(forKey: receiver) ?? [] }
+
+  /// Returns the devices to use from now on, once.
+  func takeAddedDevices() -> [String] {
+    defer { added = [] }
+    return added
+  }
+
+  // MARK: Demands
+
+  func updateDemand(of client: GPSDConnection, at now: Instant) {
+    var demand = client.client.demand
+    // A change needs a receiver that is awake.
+    if changes.isAwaited(by: client.token), demand.isInterrupted { demand = .continuous(accuracyMetres: nil) }
+    guard demand != client.demand else { return }
+    endDemand(of: client)
+    client.demand = demand
+    client.client.began(demand, at: now)
+    guard demand != .none else { return }
+    let program = hostProgram()
+    _ = host.changeOnThread(program) { engine, _ in engine.add(client.manager) }
+    for call in demand.calls { host.call(call, by: client.manager, of: program) }
+    requestLocations(at: now)
+    if !isPermitted {
+      client.client.reply(
+        state.error("no locations: location services are switched off, or sextantd may not open the receiver"))
+    }
+  }
+
+  /// Requests the locations that are due, together with those due soon.
+  private func requestLocations(at now: Instant) {
+    guard let program, clients.values.contains(where: { $0.demand.isInterrupted && $0.client.isSearchDue(at: now) })
+    else { return }
+    for client in clients.values where client.demand.isInterrupted {
+      client.client.joinSearch(at: now)
+      guard client.client.isSearchDue(at: now) else { continue }
+      client.client.requested(at: now)
+      host.call(.requestLocation, by: client.manager, of: program.id)
+    }
+  }
+
+  private func takeAnswers(at now: Instant) {
+    guard let program else { return }
+    for manager in program.receiver.takeAnswers() {
+      host.answerIsDelivered(to: manager, of: program.id)
+      clients[UInt32(truncatingIfNeeded: manager.number)]?.client.answered(at: now)
+    }
+  }
+
+  private func endDemand(of client: GPSDConnection) {
+    guard client.demand != .none, let program else { return }
+    client.demand = .none
+    if clients.values.contains(where: { $0.demand != .none }) {
+      let manager = client.manager
+      _ = host.changeOnThread(program.id) { engine, _ in engine.remove(manager) }
+    } else {
+      host.remove(program.id)
+      self.program = nil
+    }
+  }
+
+  private func hostProgram() -> ProgramID {
+    if let program { return program.id }
+    let receiver = GPSDProgram()
+    // The administrator has allowed it with the socket, the option or the policy.
+    let id = host.add(
+      AppDescription(identifier: "gpsd", keys: UsageKeys()), user: geteuid(), authorization: .authorizedAlways,
+      application: .foreground, lingers: false, receiver)
+    program = (id, receiver)
+    return id
+  }
+
+  /// Whether locations may leave the service: services are on, and the name gpsd is not restricted.
+  var isPermitted: Bool {
+    guard let program else { return false }
+    return host.read(program.id) { $0.authorization.status.isAuthorized } ?? false
+  }
+
+  /// The demands for `sextant status`; nil if there is none.
+  var status: (demands: [String], delivered: Int, dropped: Int)? {
+    guard let program else { return nil }
+    let words = host.read(program.id) { $0.demands.flatMap(\.words) } ?? []
+    // One line for clients with the same demand.
+    let counts = words.reduce(into: [String: Int]()) { $0[$1, default: 0] += 1 }
+    let demands = counts.sorted { $0.key < $1.key }.map { $0.value == 1 ? $0.key : "\($0.value) × \($0.key)" }
+    let clients = clients.values.map(\.client)
+    return (demands, clients.reduce(0) { $0 + $1.delivered }, clients.reduce(0) { $0 + $1.dropped })
+  }
+}
+
+extension GPSDClient.Demand {
+  /// The calls of a manager that has the demand. Interrupted updates are followed by requests.
+  var calls: [ClientCall] {
+    let accuracy: Double =
+      switch self {
+      case .none: 0
+      // The best accuracy keeps the receiver at its full rate.
+      case .continuous(let metres): metres ?? -2
+      case .every(_, let metres): metres ?? -1
+      // A request for the best accuracy lasts until the accuracy no longer improves.
+      case .polled(let metres): metres ?? 10
+      }
+    let calls: [ClientCall] = [
+      .setDelegate([.takesLocations, .takesErrors]), .setPausesAutomatically(false),
+      .setDesiredAccuracy(metres: accuracy),
+    ]
+    return isInterrupted ? calls : calls + [.startUpdatingLocation]
+  }
+}
+
+extension PowerStatus {
+  fileprivate var isResting: Bool {
+    switch self {
+    case .asleep, .asleepBetweenChecks, .asleepWithoutSky, .suspended: true
+    case .absent, .awake, .saving, .batching, .waking: false
+    }
+  }
+
+  /// Whether the receiver is awake and configured.
+  var takesCommands: Bool {
+    switch self {
+    case .awake, .saving, .batching: true
+    case .absent, .waking, .asleep, .asleepBetweenChecks, .asleepWithoutSky, .suspended: false
+    }
+  }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import LinuxIO
+import SystemPackage
+
+/// Checks that the program that a process executes now has opened its connection.
+///
+/// A process may connect, pass a copy of the connection on and execute another program (execve(2)) before the service
+/// looks up its executable: the second program would have the permission, and the first one would receive the
+/// locations. A descriptor that is closed on exec (O_CLOEXEC) cannot come from an earlier program of the process.
+/// Therefore the process must have the connection's other end open with this flag. The check also covers reused process
+/// ids.
+enum OpenedConnection {
+  /// The largest number of descriptors that are checked; the lowest first.
+  static let descriptorLimit = 1024
+
+  /// Whether the kernel reports the other end of a connection: Linux 5.14 and later with CONFIG_UNIX_DIAG. Determined
+  /// at the start of the service, while descriptors are available.
+  static let isReported: Bool = {
+    var ends: [Int32] = [-1, -1]
+    // The call's frame owns the two numbers.
+    guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else { return false }
+    let one = UnixSocket(adopting: ends[0])
+    let other = UnixSocket(adopting: ends[1])
+    let text = AttributeFile.read("/proc/self/fdinfo/\(other.descriptor)")
+    guard let found = text.flatMap({ DescriptorInformation($0) }) else { return false }
+    return (try? one.peerInode()) == found.inode
+  }()
+
+  /// Returns false if another program may have opened the connection. Returns true if the kernel does not report it, or
+  /// if the process has no visible descriptors and may have ended.
+  static func isOwn(_ socket: borrowing UnixSocket, of process: Int32) -> Bool {
+    guard isReported else { return true }
+    // A socket created in another network namespace is not listed.
+    guard let inode = try? socket.peerInode() else { return false }
+    let folder = "/proc/\(process)/fdinfo"
+    let numbers = FileLookup.names(in: folder).compactMap { Int32($0) }.sorted().prefix(descriptorLimit)
+    return numbers.isEmpty
+      || numbers.contains { number in
+        guard let text = AttributeFile.read("\(folder)/\(number)"), let found = DescriptorInformation(text) else {
+          return false
+        }
+        return found.inode == inode && found.isClosedOnExec
+      }
+  }
+}
+
+/// The content of /proc/PID/fdinfo/N (proc(5)).
+struct DescriptorInformation: Equatable {
+  var inode: UInt64
+  var isClosedOnExec: Bool
+
+  /// Returns nil if the inode is missing, which Linux reports since 5.14.
+  init?(_ text: String) {
+    var values: [Substring: Substring] = [:]
+    for line in text.split(separator: "\n") {
+      let words = line.split(whereSeparator: { $0 == " " || $0 == "\t" })
+      if words.count == 2 { values[words[0]] = words[1] }
+    }
+    guard let inode = values["ino:"].flatMap({ UInt64($0) }),
+      let flags = values["flags:"].flatMap({ Int32($0, radix: 8) })
+    else { return nil }
+    self.inode = inode
+    isClosedOnExec = flags & O_CLOEXEC != 0
+  }
+}

@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import LocationService
+import Messages
+import MonotonicTime
+import Positioning
+import Power
+import ReceiverRuntime
+import WireBytes
+
+// The calls of org.sextant.Location, and Open of org.sextant.CoreLocation.
+extension LocationServer {
+  private static let manager = Positioning.ClientID(0)
+
+  func answer(_ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection, at now: Moment) {
+    switch call.method {
+    case "org.sextant.Location.GetStatus":
+      connection.reply(id, .success(["status": status(at: now, forUser: connection.credentials.user)]))
+    case "org.sextant.Location.GetReceivers":
+      connection.reply(id, .success(["receivers": receiverStates(at: now.instant)]))
+    case "org.sextant.Location.RequestLocation":
+      // A call that forbids replies has no effect, and there is no protocol to upgrade to.
+      if call.kind == .oneway { return }
+      guard call.kind != .upgrade else { return connection.reply(id, .failure(.invalidParameter("upgrade"))) }
+      begin(call, id, connection)
+    case "org.sextant.Location.Subscribe":
+      guard call.kind == .more else { return connection.reply(id, .failure(.expectedMore)) }
+      begin(call, id, connection)
+    case "org.sextant.Location.Stream":
+      guard call.kind == .more else { return connection.reply(id, .failure(.expectedMore)) }
+      stream(call, id, connection)
+    case "org.sextant.Receivers.Lease": lease(call, id, connection)
+    case "org.sextant.Receivers.KeepRecovery": keepRecovery(call, id, connection)
+    case "org.sextant.Time.GetTime": connection.reply(id, .success(["time": clock.json(at: now)]))
+    case "org.sextant.CoreLocation.Open": open(call, id, connection)
+    case _ where call.interface == "org.sextant.Launch": answerLaunch(call, id, connection, at: now.instant)
+    case _ where call.interface == "org.sextant.Authorization": answerAuthorization(call, id, connection)
+    default: connection.reply(id, .failure(.methodNotFound(call.method)))
+    }
+  }
+
+  // MARK: Status
+
+  private func receiverStates(at now: Instant) -> JSON {
+    .array(
+      receivers.enumerated().map { index, receiver in
+        var members = [JSON.Member("device", .string(receiver.device))]
+        if let model = receiver.model { members.append(JSON.Member("model", .string(model))) }
+        if let (state, reason) = lendingState(of: index) {
+          members += [JSON.Member("state", .string(state)), JSON.Member("reason", .string(reason))]
+          return .object(members + Self.quality(of: receiver, isMeasuring: false, at: now))
+        }
+        let power = index == 0 ? host.powerStatus : receiver.isOpen ? .awake : .absent
+        members.append(JSON.Member("state", .string(power.state)))
+        let problem = index == 0 ? host.problem?.reason : nil
+        // A receiver that no program needs is not open, so its node is checked instead.
+        let fault =
+          receiver.fault ?? (receiver.isOpen || receiver.device.isEmpty ? nil : deviceFault(of: receiver.device))
+        let reason = fault ?? problem ?? power.reason
+        if let reason { members.append(JSON.Member("reason", .string(reason))) }
+        if index == 0, let fix = host.fixKind { members.append(JSON.Member("fix", .string(fix))) }
+        return .object(members + Self.quality(of: receiver, isMeasuring: power.isMeasuring, at: now))
+      })
+  }
+
+  /// The solution of a receiver, the trust in its signals, and its corrections.
+  private static func quality(of receiver: ReceiverStatus, isMeasuring: Bool, at now: Instant) -> [JSON.Member] {
+    let solution =
+      switch isMeasuring ? receiver.solution : nil {
+      case .rtkFixed?: "fixed"
+      case .rtkFloat?: "float"
+      case nil: "none"
+      default: "standard"
+      }
+    var members = [
+      JSON.Member("solution", .string(solution)), JSON.Member("trust", .string("\(receiver.trust.name)")),
+      JSON.Member("reasons", .array(receiver.reasons.map { .string($0) })),
+    ]
+    guard let corrections = receiver.corrections else { return members }
+    var values = [
+      JSON.Member("source", .string(corrections.source)), JSON.Member("state", .string(corrections.state.rawValue)),
+    ]
+    if let received = corrections.receivedAt {
+      values.append(JSON.Member("ageSeconds", .double(max(0, now.seconds(since: received)))))
+    }
+    values.append(JSON.Member("bytes", .integer(Int64(clamping: corrections.bytes))))
+    if let failure = corrections.failure { values.append(JSON.Member("reason", .string(failure))) }
+    members.append(JSON.Member("corrections", .object(values)))
+    return members
+  }
+
+  /// Returns the fault that prevents opening a device. The result is cached for some time, because the search reads the
+  /// descriptors of all processes: callers of `GetStatus` must not delay other programs.
+  private func deviceFault(of device: String) -> String? {
+    let now = SystemClock.monotonic
+    if let fault = deviceFaults[device], now < fault.read + ServiceLimits.deviceFaultAge { return fault.text }
+    let text = DeviceFault.text(of: device)
+    deviceFaults[device] = (now, text)
+    return text
+  }
+
+  /// The state and its reason while the line is lent; nil otherwise.
+  private func lendingState(of receiver: Int) -> (String, String)? {
+    let usual = gpsd.removed.contains(receiver) ? "other programs (gpsdctl remove)" : "a program that has ended"
+    let holder = holder(of: receiver)?.text ?? usual
+    return switch receivers[receiver].use {
+    case .served: nil
+    case .ending: ("ending", "it is restored, to be lent to \(holder)")
+    case .lent: ("lent", "lent to \(holder)")
+    case .returning: ("returning", "it was lent, and is opened again")
+    }
+  }
+
+  private func status(at now: Moment, forUser viewer: UInt32) -> JSON {
+    var programs: [JSON] = allConnections.compactMap { connection in
+      guard let program = connection.program else { return nil }
+      let (authorization, demands) =
+        host.read(program) { ($0.authorization.status, $0.demands.flatMap(\.words)) } ?? (.notDetermined, [])
+      return [
+        "name": .string(connection.displayName(forUser: viewer)),
+        "pid": .integer(Int64(connection.credentials.process)),
+        "uid": .integer(Int64(connection.credentials.user)), "authorization": .string(authorization.name),
+        "demands": .array(demands.map { .string($0) }), "delivered": .integer(Int64(connection.delivered)),
+        "dropped": .integer(Int64(connection.dropped)),
+      ]
+    }
+    if let served = gpsd.status {
+      programs.append([
+        "name": "gpsd", "pid": .integer(Int64(getpid())), "uid": .integer(Int64(geteuid())),
+        "authorization": .string(AuthorizationStatus.authorizedAlways.name),
+        "demands": .array(served.demands.map { .string($0) }), "delivered": .integer(Int64(served.delivered)),
+        "dropped": .integer(Int64(served.dropped)),
+      ])
+    }
+    return [
+      "receivers": receiverStates(at: now.instant), "programs": .array(programs + absentPrograms(forUser: viewer)),
+      "service": ["version": .string(version), "uptimeSeconds": .double(now.instant.seconds(since: started))],
+    ]
+  }
+
+  // MARK: Programs
+
+  /// Adds the program of a connection to the host.
+  private func addProgram(
+    _ keys: UsageKeys, authorization: AuthorizationStatus? = nil, _ connection: Connection
+  ) -> ProgramID {
+    identify(connection)
+    let peer = connection.peer
+    let app = AppDescription(
+      identifier: connection.name, keys: keys, executable: peer.executable, label: connection.label)
+    connection.grant = policy.grant(to: peer)
+    // A permission belongs to an executable and a user: a program without an identity has no permission.
+    let isIdentified = connection.identity != nil
+    return host.add(
+      app, user: peer.credentials.user,
+      authorization: authorization ?? connection.grant ?? (isIdentified ? nil : .denied),
+      undecided: isTypedCommand(connection) ? .authorizedAlways : nil, application: applicationState(of: peer),
+      isStored: isIdentified, connection)
+  }
+
+  /// Finds the identity of a connection's program, once.
+  func identify(_ connection: Connection) {
+    connection.identify(hasUnitGrant: policy.hasGrant(ofUnit: connection.peer.unit))
+  }
+
+  /// The line for a program without an identity, which has no stored permission; nil for any other one.
+  private func refusalText(_ connection: Connection) -> String? {
+    guard let refusal = connection.refusal, connection.grant == nil else { return nil }
+    let (process, user) = (connection.credentials.process, connection.credentials.user)
+    return "\(connection.label) (process \(process), user \(user)) has no permission: "
+      + refusal.text(unit: connection.peer.unit)
+  }
+
+  /// Logs why programs of a user have no identity, once for each reason: a program may retry forever.
+  private func logRefusal(_ connection: Connection) {
+    // There may be many user ids: a user namespace has 65,536.
+    guard let text = refusalText(connection), let refusal = connection.refusal, loggedRefusals.count < 256,
+      loggedRefusals[connection.credentials.user, default: []].insert(refusal).inserted
+    else { return }
+    host.log(text)
+  }
+
+  /// Whether a program is `sextant track` of a user who could open the receiver without the service. Typing the command
+  /// authorizes it. The security boundary is the user: any program of such a user can read the receiver's bytes.
+  private func isTypedCommand(_ connection: Connection) -> Bool {
+    connection.peer.executableName == Self.trackingCommand && mayOpenReceivers(connection)
+  }
+
+  /// The executable of `sextant track`.
+  private static let trackingCommand = "sextant-track"
+
+  /// Adds the program of a connection that gets a receiver's bytes; nil, with the reply, if it has no permission.
+  ///
+  /// - Parameter isByDevice: whether access to the device replaces a stored permission.
+  func addStreamProgram(
+    _ id: VarlinkServerConnection.CallID, _ connection: Connection, isByDevice: Bool
+  ) -> ProgramID? {
+    guard isByDevice else { return addPermittedProgram(id, connection) }
+    return addProgram(UsageKeys(), authorization: .authorizedAlways, connection)
+  }
+
+  /// Adds a demand for all locations to a program.
+  func demandUpdates(_ program: ProgramID) {
+    _ = host.changeOnThread(program) { engine, _ in engine.add(Self.manager) }
+    for call in [ClientCall.setPausesAutomatically(false), .startUpdatingLocation] {
+      host.call(call, by: Self.manager, of: program)
+    }
+  }
+
+  /// Adds the program of a connection that uses org.sextant.Location; nil, with the reply, if it has no permission.
+  private func addPermittedProgram(_ id: VarlinkServerConnection.CallID, _ connection: Connection) -> ProgramID? {
+    let program = addProgram(UsageKeys(), connection)
+    let status = host.read(program) { $0.authorization.status } ?? .denied
+    if status.isAuthorized { return program }
+    host.remove(program)
+    if status == .notDetermined {
+      noteRefused(connection)
+      connection.reply(id, .failure(VarlinkError("org.sextant.Location.NotDetermined")))
+    } else {
+      logRefusal(connection)
+      let reason = refusalText(connection).map { [JSON.Member("reason", .string($0))] } ?? []
+      connection.reply(id, .failure(VarlinkError("org.sextant.Location.Denied", .object(reason))))
+    }
+    return nil
+  }
+
+  private func begin(_ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection) {
+    let accuracy = call.parameters.metres("desiredAccuracy")
+    let filter = call.parameters.metres("distanceFilter")
+    guard accuracy.isValid else { return connection.reply(id, .failure(.invalidParameter("desiredAccuracy"))) }
+    guard filter.isValid else { return connection.reply(id, .failure(.invalidParameter("distanceFilter"))) }
+    guard let program = addPermittedProgram(id, connection) else { return }
+    let isSubscription = call.method.hasSuffix(".Subscribe")
+    connection.role = isSubscription ? .subscription(id, program, newest: nil) : .request(id, program)
+    _ = host.changeOnThread(program) { engine, _ in engine.add(Self.manager) }
+    var calls: [ClientCall] = [.setDelegate([.takesLocations, .takesErrors]), .setPausesAutomatically(false)]
+    if let metres = accuracy.value { calls.append(.setDesiredAccuracy(metres: metres)) }
+    if let metres = filter.value { calls.append(.setDistanceFilter(metres: metres)) }
+    calls.append(isSubscription ? .startUpdatingLocation : .requestLocation)
+    for call in calls { host.call(call, by: Self.manager, of: program) }
+  }
+
+  /// Sends the engine's outputs for a subscription or a request.
+  func deliverOutputs(to connection: Connection) {
+    switch connection.role {
+    case .subscription(let call, let program, let newest): deliver(to: connection, call, program, newest)
+    case .request(let call, _): deliverAnswer(to: connection, call)
+    case .idle, .stream, .coreLocation, .agent, .launcher: break
+    }
+  }
+
+  private func deliver(
+    to connection: Connection, _ call: VarlinkServerConnection.CallID, _ program: ProgramID, _ newest: Location?
+  ) {
+    var newest = newest
+    for case .event(_, let event, _) in connection.outputs {
+      switch event {
+      case .didUpdateLocations(let locations):
+        for location in locations where location != newest {
+          send(location, call, connection)
+          newest = location
+        }
+      case .didFail(.denied): return fail(connection, call, "Denied")
+      default: break
+      }
+    }
+    connection.outputs = []
+    connection.role = .subscription(call, program, newest: newest)
+  }
+
+  /// Sends a location of a subscription. A program that reads too slowly gets the newest one once it reads again.
+  private func send(_ location: Location, _ call: VarlinkServerConnection.CallID, _ connection: Connection) {
+    if connection.unsentLocation == nil,
+      reply(with: location).map({ connection.varlink.continueReply(to: call, $0) }) != .full
+    {
+      connection.delivered += 1
+      return
+    }
+    if connection.unsentLocation != nil { connection.dropped += 1 }
+    connection.unsentLocation = location
+  }
+
+  /// Sends the newest location of a subscription to a program that reads again.
+  func sendUnsentLocation(_ connection: Connection) {
+    guard case .subscription(let call, _, _) = connection.role, let location = connection.unsentLocation else { return }
+    connection.unsentLocation = nil
+    send(location, call, connection)
+  }
+
+  private func deliverAnswer(to connection: Connection, _ call: VarlinkServerConnection.CallID) {
+    for case .event(_, let event, let ticket) in connection.outputs where ticket.isAnswer {
+      switch event {
+      case .didUpdateLocations(let locations):
+        guard let location = locations.last else { continue }
+        connection.delivered += 1
+        connection.reply(call, .success(["location": .location(location)]))
+        return endProgram(of: connection)
+      case .didFail(.denied): return fail(connection, call, "Denied")
+      case .didFail: return fail(connection, call, "LocationUnknown")
+      default: break
+      }
+    }
+    connection.outputs = []
+  }
+
+  func fail(_ connection: Connection, _ call: VarlinkServerConnection.CallID, _ name: String) {
+    connection.reply(call, .failure(VarlinkError("org.sextant.Location.\(name)")))
+    endProgram(of: connection)
+  }
+
+  private func open(_ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection) {
+    guard call.kind == .upgrade else { return connection.reply(id, .failure(.invalidParameter("upgrade"))) }
+    let request: OpenRequest
+    do { request = try call.parameters.decode() } catch {
+      return connection.reply(id, .failure(.invalidParameter(error.path.joined(separator: "."))))
+    }
+    if let reason = ServiceVersion.refusal(client: request.version, service: ServiceVersion.current) {
+      let error = VarlinkError(
+        "org.sextant.CoreLocation.IncompatibleVersion",
+        [
+          "oldest": .integer(Int64(ServiceVersion.current - 1)), "newest": .integer(Int64(ServiceVersion.current)),
+          "update": .string(request.version < ServiceVersion.current ? "client" : "service"), "reason": .string(reason),
+        ])
+      return connection.reply(id, .failure(error))
+    }
+    connection.label = ProgramLabel.text(request.identifier)
+    identify(connection)
+    let launchedBy = launcher.connected(connection, at: SystemClock.monotonic)?.rawValue
+    let program = addProgram(request.keys, connection)
+    launcher.added(connection, program)
+    let problem = host.problem
+    let served = host.read(program) { ServedProgram(request, $0, problem: problem) }
+    guard let served, let reply = try? JSON(encoding: served.reply(serviceVersion: version, launchedBy: launchedBy))
+    else { return }
+    connection.role = .coreLocation(program, served)
+    connection.reply(id, .success(reply))
+    logRefusal(connection)
+    if let text = refusalText(connection) {
+      _ = (try? ServiceMessage.update(ServiceUpdate(events: [.log(text)], changes: .init())).text())
+        .map { connection.varlink.send(text: $0) }
+    }
+  }
+
+  func receive(_ message: JSON, _ connection: Connection, at now: Moment) {
+    guard case .coreLocation(let program, var served) = connection.role else { return }
+    let decoded: ClientMessage
+    do { decoded = try message.decode() } catch {
+      log(ServiceVersion.problem(error, of: connection.name, version: served.program.version), of: connection)
+      connection.isEnding = true
+      return
+    }
+    guard served.objectCount < Self.objectLimit else {
+      log("\(connection.name) has too many managers or streams; it is disconnected", of: connection)
+      connection.isEnding = true
+      return
+    }
+    updateApplicationState(of: connection, at: now)
+    connection.role = .idle
+    defer { connection.role = .coreLocation(program, served) }
+    switch decoded.action {
+    // A deferral's fixes are read from the receiver before a call ends it.
+    case .call(let manager, let call):
+      if served.note(decoded) { host.call(call, by: Positioning.ClientID(manager), of: program) }
+    // The kernel's answer is authoritative.
+    case .application: _ = served.note(decoded)
+    // A program may not answer its own prompt.
+    case .answer: _ = served.note(decoded)
+    case .refreshNewest: host.refreshNewest()
+    case .refreshHostCapabilities: host.listSensors()
+    default: break
+    }
+    let records = { [host] in host.monitorRecords($0, of: program) }
+    // Read before the lock is taken.
+    var stored: [Monitor.Record] = []
+    let hasAgent = agentUsers.contains(connection.credentials.user)
+    if case .openMonitor(let name) = decoded.action { stored = records(name) }
+    _ = host.changeOnThread(program) { engine, now in
+      served.receive(decoded, &engine, records: { _ in stored }, at: now)
+      if engine.application != .foreground || hasAgent { engine.promptIsNotShown() }
+    }
+    launcher.received(decoded.action, connection, program, served.program.keys, at: now)
+  }
+}
+
+extension PowerStatus {
+  /// The state in the form that `sextant status` prints.
+  fileprivate var state: String {
+    switch self {
+    case .asleep, .asleepBetweenChecks, .asleepWithoutSky: "asleep"
+    case .absent, .suspended, .awake, .saving, .batching, .waking: rawValue
+    }
+  }
+
+  /// Whether the receiver determines positions.
+  fileprivate var isMeasuring: Bool {
+    switch self {
+    case .awake, .saving, .batching: true
+    case .absent, .suspended, .waking, .asleep, .asleepBetweenChecks, .asleepWithoutSky: false
+    }
+  }
+
+  fileprivate var reason: String? {
+    switch self {
+    case .absent: "there is no receiver, or no demand yet"
+    case .suspended: "the computer is suspended"
+    case .awake: nil
+    case .saving: "a fix every few seconds suffices"
+    case .batching: "the receiver collects fixes for a deferral"
+    case .waking: "the receiver was woken and has not answered yet"
+    case .asleep: "no demand"
+    case .asleepBetweenChecks: "until the next position check"
+    case .asleepWithoutSky: "a search has found no satellites"
+    }
+  }
+}
+
+extension ReceiverProblem {
+  fileprivate var reason: String {
+    switch self {
+    case .forbidden: "the daemon may not open the device"
+    case .absent: "no receiver is connected; the service waits for one"
+    case .held: "another program has the device open"
+    case .misnamed: "the device is no receiver"
+    case .miswritten: "the scenario has a mistake"
+    case .misconfigured: "the configuration file has a mistake"
+    }
+  }
+}
+
+extension Positioning.Demand {
+  /// The demand in the form that `sextant status` prints.
+  var words: [String] {
+    var words: [String] = []
+    if let standard {
+      var word = standard.isPaused ? "paused" : "updates"
+      if standard.desiredAccuracyMetres > 0 { word += " \(Int(clamping: standard.desiredAccuracyMetres)) m" }
+      if standard.distanceFilterMetres > 0 { word += ", every \(Int(clamping: standard.distanceFilterMetres)) m" }
+      if standard.deferral != nil { word += ", deferred" }
+      words.append(word)
+    }
+    if oneShot != nil { words.append("one location") }
+    if significantChange != nil { words.append("significant changes") }
+    if border != nil { words.append("regions") }
+    if visits { words.append("visits") }
+    if live || liveIsStationary { words.append("live updates") }
+    if heading { words.append("heading") }
+    if beacons { words.append("beacons") }
+    return words
+  }
+}

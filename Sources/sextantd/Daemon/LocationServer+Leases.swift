@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import LinuxIO
+import LocationService
+import Messages
+import MonotonicTime
+import ReceiverRuntime
+import SerialPort
+import SystemPackage
+
+// The lending of receivers' lines to programs: org.sextant.Receivers.
+extension LocationServer {
+  func lease(_ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection) {
+    guard call.kind == .single else { return connection.reply(id, .failure(.invalidParameter("more"))) }
+    // A connection has at most one line: with a second one, the first would never be returned.
+    if let lease = connection.lease {
+      return connection.reply(id, .failure(.lent(receivers[lease.receiver].device, Lease.Holder(connection))))
+    }
+    let device = call.parameters["device"]
+    let index = receiver(named: device)
+    let status = index.map { receivers[$0] }
+    let refusal = Lease.refusal(
+      status, device: device, isReadOnly: host.settings.isReadOnly,
+      mayOpen: status.map { mayOpen($0, connection) } ?? false,
+      group: status?.access?.permittedGroup.flatMap { Syscalls.groupName($0) }, holder: index.flatMap { holder(of: $0) }
+    )
+    guard let index, refusal == nil else {
+      return connection.reply(id, .failure(refusal ?? .noReceiver(device ?? .null)))
+    }
+    connection.lease = Lease(receiver: index, call: id)
+    host.lend(receiver: index)
+  }
+
+  /// The program that has the line of a receiver, or waits for it; nil if there is none.
+  func holder(of receiver: Int) -> Lease.Holder? {
+    allConnections.first { $0.lease?.receiver == receiver }.map {
+      Lease.Holder($0)
+    }
+  }
+
+  /// Passes the line to the program that waits for it, once the service's session is over.
+  func completeLease(of connection: Connection, at now: Instant) {
+    guard let lease = connection.lease, let call = lease.call, receivers.indices.contains(lease.receiver) else {
+      return
+    }
+    let status = receivers[lease.receiver]
+    guard status.use == .lent, now >= lease.retryAt ?? .zero else { return }
+    guard let line = status.line else {
+      return refuseLease(of: connection, call, .noReceiver(.string(status.device)))
+    }
+    do throws(SerialPortError) {
+      connection.passed = try LentLine.open(line)
+      connection.keepLine()
+    } catch {
+      if case .held = error.cause, connection.lease?.waits(at: now) == true { return }
+      let reason: JSON = [
+        "device": .string(status.device), "reason": .string(error.description), "code": .integer(Int64(error.exitCode)),
+      ]
+      return refuseLease(of: connection, call, VarlinkError("org.sextant.Receivers.Unavailable", reason))
+    }
+    connection.lease?.call = nil
+    var members = [JSON.Member("device", .string(status.device))]
+    if let baud = status.baud { members.append(JSON.Member("baud", .integer(Int64(baud)))) }
+    if let text = recoveryFile(of: lease.receiver)?.text { members.append(JSON.Member("recovery", .string(text))) }
+    connection.reply(call, .success(.object(members)))
+    log("\(status.device) is lent to \(holder(of: lease.receiver)?.text ?? "")", of: connection)
+  }
+
+  private func refuseLease(of connection: Connection, _ call: VarlinkServerConnection.CallID, _ error: VarlinkError) {
+    connection.reply(call, .failure(error))
+    endLease(of: connection)
+  }
+
+  /// Takes the line back from a program that has ended.
+  func endLease(of connection: Connection) {
+    guard let lease = connection.lease else { return }
+    connection.lease = nil
+    if let line = connection.keptLine.take() { LentLine.end(line) }
+    if !gpsd.removed.contains(lease.receiver) { host.takeBack(receiver: lease.receiver) }
+  }
+
+  /// Stores the crash-recovery record of a program that has a line: if the program is killed, the service restores the
+  /// receiver.
+  func keepRecovery(_ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection) {
+    guard let lease = connection.lease, lease.call == nil else {
+      return connection.reply(id, .failure(VarlinkError("org.sextant.Receivers.NotLent")))
+    }
+    let file = recoveryFile(of: lease.receiver)
+    do throws(FileError) {
+      switch call.parameters["recovery"] {
+      case nil, .null?: file?.clear()
+      case .string(let text)? where try file?.replace(with: text) != false: break
+      default: return connection.reply(id, .failure(.invalidParameter("recovery")))
+      }
+    } catch {
+      log("the crash-recovery record of a program cannot be written: \(error)", of: connection)
+    }
+    connection.reply(id, .success(.empty))
+  }
+
+  private func recoveryFile(of receiver: Int) -> CrashRecoveryFile? {
+    guard let folder = host.settings.stateFolder, let line = receivers[receiver].line else { return nil }
+    return CrashRecoveryFile(stateFolder: folder, line: line)
+  }
+}
+
+extension Lease.Holder {
+  fileprivate init(_ connection: Connection) {
+    self.init(name: connection.peer.executableName, process: connection.credentials.process)
+  }
+}

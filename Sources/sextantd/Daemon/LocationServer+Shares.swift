@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+import LocationService
+import Messages
+import MonotonicTime
+
+// The shares of the users: the limits of a program's additions, and the connections to close.
+extension LocationServer {
+  /// The number of a connection's user in the shares.
+  func shareUser(_ connection: Connection) -> UInt32 {
+    Share.number(of: connection.credentials.user, own: ownUser)
+  }
+
+  /// Writes a line that a program causes, unless its user has caused too many lines.
+  func log(_ text: @autoclosure () -> String, of user: UInt32) {
+    let sharer = Share.number(of: user, own: ownUser)
+    for line in logShare.lines(text(), of: sharer, at: SystemClock.monotonic) { host.log(line) }
+  }
+
+  func log(_ text: @autoclosure () -> String, of connection: Connection) {
+    log(text(), of: connection.credentials.user)
+  }
+
+  /// The users' amounts of a resource, of which each connection has a part.
+  private func taken(_ limits: Share, _ amount: (Connection) -> Int) -> Share {
+    var share = limits
+    for connection in connections.values {
+      let amount = amount(connection)
+      if amount != 0 { share.add(amount, to: shareUser(connection)) }
+    }
+    return share
+  }
+
+  /// Whether a call is refusedbecause its text is too long or its user's share is used up; the call then gets an error,
+  /// or its connection ends.
+  func isRefused(
+    _ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection, at now: Instant
+  ) -> Bool {
+    let user = connection.credentials.user
+    switch call.method {
+    case "org.sextant.CoreLocation.Open", "org.sextant.Location.Subscribe", "org.sextant.Location.RequestLocation",
+      "org.sextant.Location.Stream":
+      if let name = call.parameters.nameOfLongText {
+        connection.reply(id, .failure(.invalidParameter(name)))
+        return true
+      }
+      let programs = taken(ServiceLimits.programs) { $0.program == nil ? 0 : 1 }
+      guard connection.program == nil, !programs.has(for: shareUser(connection)) else { return false }
+      log(
+        "user \(user) has \(programs.amount(of: shareUser(connection))) programs; further ones are disconnected",
+        of: user)
+      connection.isEnding = true
+      return true
+    case "org.sextant.Authorization.Set", "org.sextant.Authorization.Answer":
+      guard shareUser(connection) != 0, let reason = refusalToStore(call, user, at: now) else {
+        lists = [:]
+        return false
+      }
+      connection.reply(
+        id, .failure(VarlinkError("org.sextant.Authorization.NotStored", ["reason": .string(reason)])))
+      return true
+    default: return false
+    }
+  }
+
+  /// The reason why a user may not store another permission now; nil if it may.
+  private func refusalToStore(_ call: VarlinkCall, _ user: UInt32, at now: Instant) -> String? {
+    let limit = ServiceLimits.storedChanges
+    if storedChanges.refused(afterOneOf: user, at: now) == nil {
+      return "more than \(limit.count) changes in \(limit.time.count / 1000) s"
+    }
+    let folder = host.settings.stateFolder.map { AuthorizationStore(stateFolder: "\($0)/users/\(user)") }
+    let stored = storedPrograms(of: user, folder)
+    var name = call.parameters["name"]?.string
+    if case .integer(let number)? = call.parameters["id"] { name = questions[Int(clamping: number)]?.program.name }
+    guard stored.count >= ServiceLimits.storedPrograms, !stored.contains(where: { $0.app == name }) else { return nil }
+    return "permissions of \(stored.count) programs are stored already; reset some"
+  }
+
+  /// Whether a message of a program of Core Location is refused, because its text is too long or the user's share is
+  /// used up; its connection then ends.
+  func isRefused(_ message: JSON, _ connection: Connection) -> Bool {
+    let user = connection.credentials.user
+    if message.longestText > ServiceLimits.textBytes {
+      log("\(connection.name): a text of more than \(ServiceLimits.textBytes) bytes; it is disconnected", of: user)
+      connection.isEnding = true
+      return true
+    }
+    guard case .object(let members)? = message["action"], let action = members.first?.name,
+      action.hasPrefix("add") || action.hasPrefix("begin") || action.hasPrefix("resume") || action.hasPrefix("open")
+    else { return false }
+    let objects = taken(ServiceLimits.objects) { connection in
+      guard case .coreLocation(_, let served) = connection.role else { return 0 }
+      return served.objectCount
+    }
+    if objects.has(for: shareUser(connection)) { return false }
+    log("the programs of user \(user) have too many managers, streams and monitors; one is disconnected", of: user)
+    connection.isEnding = true
+    return true
+  }
+
+  /// The connections whose queues exceed the share of their users.
+  var connectionsToCutOff: [Connection] {
+    let held = connections.values.compactMap { connection in
+      let bytes = connection.queuedBytes
+      return bytes == 0 ? nil : (holder: connection, user: shareUser(connection), amount: bytes)
+    }
+    if held.reduce(0, { $0 + $1.amount }) <= ServiceLimits.queuedBytes.ofUser { return [] }
+    return ServiceLimits.queuedBytes.excess(held)
+  }
+
+  /// The programs of a user with stored state. The list is cached for some time.
+  func storedPrograms(of user: UInt32, _ store: AuthorizationStore?) -> [AuthorizationStore.Entry] {
+    let now = SystemClock.monotonic
+    lists = lists.filter { now < $0.value.read + ServiceLimits.listAge }
+    if let list = lists[user] { return list.programs }
+    let programs = store?.entries() ?? []
+    lists[user] = (now, programs)
+    return programs
+  }
+}
+
+extension Connection {
+  /// The approximate number of bytes in its queues.
+  var queuedBytes: Int {
+    varlink.inputBytesWaiting + varlink.outputBytesWaiting + (unsent.map { $0.approximateBytes } ?? 0)
+  }
+}
+
+extension JSON {
+  /// The length of the longest text in the value, including names, in bytes of UTF-8.
+  var longestText: Int {
+    switch self {
+    case .string(let text): text.utf8.count
+    case .array(let elements): elements.reduce(0) { max($0, $1.longestText) }
+    case .object(let members): members.reduce(0) { max($0, $1.name.utf8.count, $1.value.longestText) }
+    case .null, .bool, .integer, .double: 0
+    }
+  }
+
+  /// The name of the first parameter with a text that is too long; nil if there is none.
+  fileprivate var nameOfLongText: String? {
+    if self["identifier"].map({ $0.longestText > ServiceLimits.identifierBytes }) ?? false { return "identifier" }
+    guard case .object(let members) = self else { return nil }
+    return members.first { max($0.name.utf8.count, $0.value.longestText) > ServiceLimits.textBytes }?.name
+      .prefix(64).description
+  }
+}

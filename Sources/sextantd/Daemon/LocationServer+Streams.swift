@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import LinuxIO
+import LocationService
+import Messages
+import MonotonicTime
+import Positioning
+import ReceiverRuntime
+
+// The bytes of receivers: Stream of org.sextant.Location.
+extension LocationServer {
+  func stream(_ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection) {
+    guard let index = receiver(named: call.parameters["device"]) else {
+      return connection.reply(
+        id, .failure(VarlinkError("org.sextant.Location.NoReceiver", ["device": call.parameters["device"] ?? .null])))
+    }
+    // The bytes contain the full position. A user who may open the device has permission for them.
+    let isByDevice = mayOpen(receivers[index], connection) || isInReceiversGroup(connection)
+    guard let program = addStreamProgram(id, connection, isByDevice: isByDevice) else { return }
+    connection.role = .stream(id, program, ByteStream(receiver: index, isByDevice: isByDevice))
+    guard isByDevice || isStreamPermitted(to: program) else { return fail(connection, id, "Denied") }
+    // The receiver sends every epoch while a program requests locations of the best accuracy.
+    demandUpdates(program)
+    send("", count: 0, connection)
+  }
+
+  /// Returns the number of the receiver with a name: the name in the status, or any path of the same device. Without a
+  /// name, returns the receiver in use.
+  func receiver(named name: JSON?) -> Int? {
+    switch name {
+    case nil, .null?: receivers.isEmpty ? nil : 0
+    case .string(let name)?: receivers.firstIndex { $0.device == name || $0.isAt(name) }
+    default: nil
+    }
+  }
+
+  /// Whether the user of a connection could open a receiver's device.
+  func mayOpen(_ receiver: ReceiverStatus, _ connection: Connection) -> Bool {
+    Lease.User(number: connection.credentials.user, groups: connection.groups)
+      .mayOpen(receiver.access, own: geteuid())
+  }
+
+  /// Whether the user of a connection could open the receivers: root, a member of their group, or a user with access to one of them.
+  func mayOpenReceivers(_ connection: Connection) -> Bool {
+    connection.credentials.user == 0 || isInReceiversGroup(connection)
+      || receivers.contains { mayOpen($0, connection) }
+  }
+
+  /// Whether the user of a connection is a member of the receivers' group, which has access to each receiver through
+  /// the udev rules.
+  private func isInReceiversGroup(_ connection: Connection) -> Bool {
+    GroupDatabase.number(of: GPSDListener.receiversGroup).map(connection.groups.contains) ?? false
+  }
+
+  /// Whether a program may receive a receiver's bytes, which cannot be made less accurate.
+  private func isStreamPermitted(to program: ProgramID) -> Bool {
+    host.read(program) { $0.authorization.status.isAuthorized && $0.authorization.accuracy == .full } ?? false
+  }
+
+  /// Forwards received bytes.
+  func receive(_ bytes: RawSpan, of receiver: Int) {
+    clock.receive(bytes, of: receiver)
+    gpsd.receive(bytes, of: receiver, at: SystemClock.monotonic)
+    var text: String?
+    for connection in connections(where: \.isStream) {
+      guard case .stream(let call, let program, let stream) = connection.role, stream.receiver == receiver else {
+        continue
+      }
+      guard stream.isByDevice || isStreamPermitted(to: program) else {
+        fail(connection, call, "Denied")
+        continue
+      }
+      let encoded = text ?? Base64.text(of: bytes)
+      text = encoded
+      send(encoded, count: bytes.byteCount, connection)
+    }
+  }
+
+  /// Sends bytes of a receiver, and the changes of its state. A client that reads too slowly gets the number of lost
+  /// bytes.
+  func send(_ bytes: String, count: Int, _ connection: Connection) {
+    guard case .stream(let call, let program, var stream) = connection.role,
+      receivers.indices.contains(stream.receiver),
+      let message = stream.message(bytes, receivers[stream.receiver])
+    else { return }
+    if connection.isQueued(call, .success(message, continues: true)) {
+      stream.wasSent(receivers[stream.receiver])
+      if count > 0 { connection.delivered += 1 }
+    } else if count > 0 {
+      stream.lost(bytes: count)
+      connection.dropped += 1
+    }
+    connection.role = .stream(call, program, stream)
+  }
+}
+
+extension ReceiverStatus {
+  /// The device's node; nil for a recording.
+  var node: String? {
+    switch line.flatMap({ try? LineAddress($0) }) ?? (try? LineAddress(device)) {
+    case .port(let path)?: path.isEmpty ? nil : path
+    case .i2c(let bus, _)?: bus
+    case .network?, .replay?, .simulator?, nil: nil
+    }
+  }
+
+  var access: NodeAccess? { node.flatMap { try? NodeAccess(ofPath: $0) } }
+
+  /// Whether a name is a path of its device.
+  func isAt(_ name: String) -> Bool {
+    guard case .port(let path)? = try? LineAddress(name), let node, case .port? = try? LineAddress(line ?? device)
+    else {
+      return false
+    }
+    return path == node || FileLookup.areSame(path, node)
+  }
+}
