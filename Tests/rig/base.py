@@ -239,6 +239,10 @@ def rover(folder):
                 def look():
                     found = subprocess.run([program(), "status", "--json"], env=client, capture_output=True, text=True)
                     last.clear()
+                    # The socket has its name a moment before the daemon listens at it.
+                    if found.returncode:
+                        last["refused"] = found.stderr
+                        return False
                     last.update(json.loads(found.stdout)["receivers"][0])
                     values = {**last, **last.get("corrections", {})}
                     return all(values.get(name) == value for name, value in wanted.items())
