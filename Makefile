@@ -520,7 +520,7 @@ reference:
 
 # The tables in docs/ that tests generate: measurements in virtual time.
 pages: dependencies
-	SEXTANT_WRITE_PAGES=1 $(SWIFT) test --filter 'FaultMatrixTests|ReadSchedulerTests'
+	SEXTANT_WRITE_PAGES=1 $(SWIFT) test --filter 'FaultMatrixTests|FamilyFaultTests|KilledProgramTests|KilledFamilyTests|ReadSchedulerTests'
 
 # docs/watch.svg: the screen of `sextant watch` on the simulator.
 picture: build

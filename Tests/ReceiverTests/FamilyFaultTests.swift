@@ -6,16 +6,19 @@ import ReceiverStream
 import TestSupport
 import Testing
 
-/// Every fault with each receiver of another maker.
+/// Every fault with each receiver of another maker: what was seen is docs/reference/faults.md, which this test compares. `make pages`
+/// writes it anew.
 @Suite("Every fault with receivers of other makers")
 struct FamilyFaultTests {
+  /// When a fault begins.
+  enum Begin: Sendable { case start, search, identification, configuration, steady }
+
   struct Case: Sendable {
     var name: String
     var fault: Fault?
     /// How long it lasts, seconds.
     var length = 0.0
-    /// Whether it is there when the line is opened, or comes when all is well.
-    var isFromStart = false
+    var begin = Begin.steady
     var quirks: Set<Quirk> = []
     /// Whether the probes get no reply.
     var isUnanswering = false
@@ -24,21 +27,30 @@ struct FamilyFaultTests {
   static let cases = [
     Case(name: "unplugged for 5 s", fault: .unplug(for: Milliseconds(5000)), length: 5),
     Case(
+      name: "the same in the search for the rate", fault: .unplug(for: Milliseconds(5000)), length: 5, begin: .search),
+    Case(
+      name: "the same in the identification", fault: .unplug(for: Milliseconds(5000)), length: 5, begin: .identification
+    ),
+    Case(
+      name: "the same in the configuration", fault: .unplug(for: Milliseconds(5000)), length: 5, begin: .configuration),
+    Case(
       name: "no power for 2 s, nor backup", fault: .powerCycle(for: Milliseconds(2000), losingBackup: true), length: 2),
     Case(name: "no power for 2 s", fault: .powerCycle(for: Milliseconds(2000), losingBackup: false), length: 2),
     Case(name: "resets itself", fault: .reboot),
+    Case(name: "the same in the identification", fault: .reboot, begin: .identification),
+    Case(name: "the same in the configuration", fault: .reboot, begin: .configuration),
     Case(name: "changes its rate to 57600", fault: .baudRateChange(to: 57_600)),
     Case(name: "frozen for 20 s", fault: .freeze(for: Milliseconds(20_000)), length: 20),
     Case(
       name: "refuses everything for 30 s, from the start", fault: .refuseEverything(for: Milliseconds(30_000)),
-      length: 30, isFromStart: true),
+      length: 30, begin: .start),
     Case(
       name: "answers nothing for 30 s, from the start", fault: .silence(for: Milliseconds(30_000)), length: 30,
-      isFromStart: true, isUnanswering: true),
-    Case(name: "never replies", isFromStart: true, quirks: [.noReplies], isUnanswering: true),
-    Case(name: "replies a second late", isFromStart: true, quirks: [.lateReplies]),
-    Case(name: "repeats replies to earlier commands", isFromStart: true, quirks: [.wrongReplies]),
-    Case(name: "loses every second acknowledgement", isFromStart: true, quirks: [.lostAcknowledgements]),
+      begin: .start, isUnanswering: true),
+    Case(name: "never replies", begin: .start, quirks: [.noReplies], isUnanswering: true),
+    Case(name: "replies a second late", begin: .start, quirks: [.lateReplies]),
+    Case(name: "repeats replies to earlier commands", begin: .start, quirks: [.wrongReplies]),
+    Case(name: "loses every second acknowledgement", begin: .start, quirks: [.lostAcknowledgements]),
   ]
 
   /// The receivers whose settings a session changes; a UM980 and a mosaic-G5 send nothing as found.
@@ -100,7 +112,7 @@ struct FamilyFaultTests {
   static func run(_ model: ReceiverModel, _ one: Case) -> Seen {
     let scene = scene(model, one.quirks)
     let found = Settings(scene.line.receiver)
-    if !one.isFromStart { scene.run(60) { $0.isSteady && $0.reported(.configured(refused: 0)) > 0 } }
+    run(scene, to: one.begin)
     let before = (reports: scene.reports.count, wakeUps: scene.wakeUps)
     if let fault = one.fault { scene.line.inject(fault, at: scene.now) }
     scene.run(one.length)
@@ -131,27 +143,57 @@ struct FamilyFaultTests {
     return seen
   }
 
+  private static func run(_ scene: SessionScene, to begin: Begin) {
+    switch begin {
+    case .start: break
+    case .search: scene.run(0.4)
+    case .identification:
+      scene.run(60) { host in host.reports.contains { if case .rateFound = $0.report { true } else { false } } }
+      let sent = scene.sent
+      scene.run(60) { $0.sent > sent }
+    case .configuration:
+      scene.run(60) { host in host.reports.contains { if case .identified = $0.report { true } else { false } } }
+      let sent = scene.sent
+      scene.run(5) { $0.sent > sent }
+    case .steady: scene.run(60) { $0.isSteady && $0.reported(.configured(refused: 0)) > 0 }
+    }
+  }
+
   static func isConfigured(_ receiver: VirtualReceiver, _ wanted: DesiredConfiguration) -> Bool {
     let present = Settings(receiver)
     return (wanted.measurementPeriodMilliseconds.map { UInt32($0) == present.period } ?? true)
       && (wanted.sentences ?? []).allSatisfy { (present.sentences[$0.formatter] ?? 0) == Int($0.rate) }
   }
 
-  @Test("All recover by themselves, report each thing once, and leave the settings as found", arguments: models)
-  func recovers(_ model: ReceiverModel) {
-    for one in Self.cases {
-      let seen = Self.run(model, one)
-      let label: Comment = "\(model) \(one.name): \(seen)"
-      #expect((seen.position ?? .infinity) < 60, label)
-      #expect(seen.wakeUpsPerSecond < 6, label)
-      #expect(seen.reports.count { $0 == .silent } <= 1, label)
-      #expect(seen.reports.count { $0 == .notUnderstood } <= 3, label)
-      #expect(seen.reports.count { $0 == .wasReset } <= 1, label)
-      #expect(seen.left == seen.found, label)
-      // What replies to no probe is not told from a receiver without commands: its sentences are used, which is said once.
-      let isUnidentified = seen.reports.count { if case .notIdentified = $0 { true } else { false } } == 1
-      #expect(seen.isSteady && seen.isConfigured || one.isUnanswering && isUnidentified, label)
+  @Test(
+    "All recover by themselves, report each thing once, leave the settings as found, and are in docs/reference/faults.md"
+  )
+  func recovers() async throws {
+    var columns: [ReceiverModel: [String]] = [:]
+    await withTaskGroup(of: (ReceiverModel, [String]).self) { group in
+      for model in Self.models { group.addTask { (model, Self.cases.map { Self.check(model, $0) }) } }
+      for await (model, cells) in group { columns[model] = cells }
     }
+    let rows = Self.cases.enumerated().map { at, one in [one.name] + Self.models.map { columns[$0]?[at] ?? "" } }
+    let header = ["fault"] + Self.models.map(\.rawValue)
+    try Page("docs/reference/faults.md").check(section: "families", is: Page.table(header, rows))
+  }
+
+  /// Returns the cell of the page.
+  private static func check(_ model: ReceiverModel, _ one: Case) -> String {
+    let seen = run(model, one)
+    let label: Comment = "\(model) \(one.name): \(seen)"
+    #expect((seen.position ?? .infinity) < 60, label)
+    #expect(seen.wakeUpsPerSecond < 6, label)
+    #expect(seen.reports.count { $0 == .silent } <= 1, label)
+    #expect(seen.reports.count { $0 == .notUnderstood } <= 3, label)
+    #expect(seen.reports.count { $0 == .wasReset } <= 1, label)
+    #expect(seen.left == seen.found, label)
+    // What replies to no probe is not told from a receiver without commands: its sentences are used, which is said once.
+    let isUnidentified = seen.reports.count { if case .notIdentified = $0 { true } else { false } } == 1
+    #expect(seen.isSteady && seen.isConfigured || one.isUnanswering && isUnidentified, label)
+    let fix = seen.position.map { FaultMatrixTests.seconds($0) } ?? "never"
+    return fix + (seen.configured.map { " / " + FaultMatrixTests.seconds($0) } ?? "")
   }
 
   /// The moments cover the search for the rate, identification, configuration and the steady state.

@@ -109,7 +109,7 @@ struct FaultMatrixTests {
     try Page("docs/reference/faults.md").check(section: "matrix", is: Page.table(header, rows))
   }
 
-  private static func seconds(_ value: Double) -> String {
+  static func seconds(_ value: Double) -> String {
     let tenths = Int((value * 10).rounded())
     return tenths < 0 ? "during" : "\(tenths / 10).\(tenths % 10)"
   }
