@@ -71,10 +71,10 @@ KINDS = {
 }
 MAIN = ("mt3339", "mt3333", "ag3352", "at6558")
 SLEEPERS = ("mt3339", "mt3333", "ag3352")
-# What runs if no check is named: less than a minute. All receivers, the deviations, deferrals, pauses and regions run by name.
+# What runs if no check is named: a minute. All receivers, the deviations, pauses and regions run by name.
 DEFAULT = ("commands mt3339", "commands ag3352", "commands at6558", "commands lg290p", "commands um980", "power mt3339", "power ag3352",
            "killed mt3339", "killed ag3352", "significant ag3352", "ends mt3339", "ends at6558", "refused_sleep at6558", "full_line at6558",
-           *(f"batch {model}" for model in SLEEPERS))
+           *(f"batch {model}" for model in SLEEPERS), *(f"deferral {model}" for model in SLEEPERS))
 
 
 class Scene:
