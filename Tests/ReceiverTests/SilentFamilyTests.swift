@@ -72,7 +72,7 @@ struct SilentFamilyTests {
     #expect(scene.run(60) { $0.description != nil }, "\(model) at \(baud)")
   }
 
-  @Test("A line without a receiver gets each probe once at each rate, and is then listened to")
+  @Test("A line without a receiver gets few polls, and is then listened to")
   func nothing() {
     let scene = VirtualHost(SessionLog(), RepliesLine(rate: 0, replies: []), settings: Self.settings(.serve))
     scene.run(60)
@@ -113,6 +113,16 @@ struct SilentFamilyTests {
     for (_, bytes) in scene.writes { #expect(IdentificationProbes.contains(bytes), "\(bytes)") }
   }
 
+  @Test("`probe` finds one that starts for seven seconds, as a mosaic does, when the line is opened")
+  func starting() throws {
+    let reply = Wire.nmea("PDTINFO,UC6228CI,G1B1R1,,R3.4.0.0Build7258")
+    let probe = try #require(ReceiverFamily.unicore.language?.silentPolls.last)
+    var line = RepliesLine(rate: 115_200, replies: [(probe.bytes, reply)])
+    line.start = Instant.zero + Milliseconds(7000)
+    let scene = VirtualHost(SessionLog(), line, settings: Self.settings(.identify))
+    #expect(scene.run(22) { $0.read { $0.description } != nil }, "\(scene.reports)")
+  }
+
   @Test("Every family has rates that the search tries, and probes for them", arguments: ReceiverFamily.allCases)
   func rates(_ family: ReceiverFamily) {
     guard let language = family.language else { return }
@@ -133,6 +143,8 @@ struct RepliesLine: HostLine {
   var hostRate: UInt32 = 9600
   let rate: UInt32
   let replies: [(request: [UInt8], reply: [UInt8])]
+  /// When it begins to reply.
+  var start = Instant.zero
   private var now = Instant.zero
   private var coming: [(at: Instant, bytes: [UInt8])] = []
 
@@ -149,7 +161,7 @@ struct RepliesLine: HostLine {
   }
 
   mutating func send(_ bytes: [UInt8], at now: Instant) {
-    guard hostRate == rate else { return }
+    guard hostRate == rate, now >= start else { return }
     for one in replies where bytes.starts(with: one.request) { coming.append((now + Milliseconds(50), one.reply)) }
   }
 }

@@ -16,10 +16,10 @@ struct ScaledValueTests {
   @Test("A field with a scale has a property with the value in its unit, in a name with the unit")
   func names() throws {
     let text = try swift("I4 lat 1e-7 deg\nI4 headMot 1e-5 deg\nU2 pDOP 0.01\nI2 t 2^-4 ms\n")
-    #expect(text.contains("public var latitudeDegrees: Double { Double(lat) / 1e7 }"))
-    #expect(text.contains("public var headMotDegrees: Double { Double(headMot) / 1e5 }"))
-    #expect(text.contains("public var pDOPScaled: Double { Double(pDOP) / 1e2 }"))
-    #expect(text.contains("public var tMilliseconds: Double { Double(t) * 0x1p-4 }"))
+    #expect(text.contains("public var latitudeDegrees: Double { lat.divided(by: 1e7) }"))
+    #expect(text.contains("public var headMotDegrees: Double { headMot.divided(by: 1e5) }"))
+    #expect(text.contains("public var pDOPScaled: Double { pDOP.divided(by: 1e2) }"))
+    #expect(text.contains("public var tMilliseconds: Double { t.scaled(by: 0x1p-4) }"))
   }
 
   @Test("Fields without a scale, arrays, reserved ones and units without a word have no such property")
@@ -31,8 +31,8 @@ struct ScaledValueTests {
   @Test("A field that earlier firmware does not send is optional in both forms, and a block has its own")
   func optionalAndBlocks() throws {
     let text = try swift("minimum 1\nU1 n\nI4 lon 1e-7 deg\n")
-    #expect(text.contains("public var longitudeDegrees: Double? { lon.map { Double($0) / 1e7 } }"))
+    #expect(text.contains("public var longitudeDegrees: Double? { lon.map { $0.divided(by: 1e7) } }"))
     let blocks = try swift("U1 n\nrepeat n as Thing\nI2 elev 1e-2 deg\nend\n")
-    #expect(blocks.contains("public var elevDegrees: Double { Double(elev) / 1e2 }"))
+    #expect(blocks.contains("public var elevDegrees: Double { elev.divided(by: 1e2) }"))
   }
 }

@@ -10,7 +10,7 @@ import MonotonicTime
 ///     poll at a rate ─── a frame ──▶ found
 ///         └── no reply in its time ─▶ (the families of other makers that usually have the rate) ─▶ next rate
 ///     poll the families that can have the rate ── a frame ──▶ found       after a round of polls, if not one byte came
-///         └── no reply in its time ─▶ next family, next rate
+///         └── no reply in its time ─▶ next family, next rate; after the round: poll once more
 ///
 /// The search never ends by itself: a receiver can be plugged in, or begin to send, at any time. It is a value without a
 /// clock: bytes, frames and the time go in, actions come out.
@@ -205,10 +205,12 @@ public struct BaudRateSearch: Sendable {
     rounds += 1
     switch round {
     case .listeningQuickly, .listening: round = mayPoll ? .polling : .listening
-    // Once: a receiver that starts later sends something.
+    // Once: most receivers that start later send something.
     case .polling where pollsOthers && !hasBytes && !havePolledOthers:
       round = .pollingOthers
       havePolledOthers = true
+    // A receiver that was starting in the first round of polls replies now.
+    case .pollingOthers where !hasBytes: round = .polling
     case .polling, .pollingOthers:
       round = quickIsDue ? .listeningQuickly : .listening
       quickIsDue = false
