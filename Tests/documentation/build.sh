@@ -11,7 +11,7 @@ built=$(swift build --package-path "$top" --show-bin-path)
 checkouts=$(cd "$built/../../checkouts" && pwd)
 target=$(swiftc -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)".*/\1/p' | head -n 1)
 
-for module in MonotonicTime WireBytes NMEA UBX RTCM3 ReceiverStream LinuxIO SerialPort Receiver Power ReceiverSimulator Positioning; do
+for module in MonotonicTime WireBytes NMEA UBX RTCM3 ReceiverStream LinuxIO SerialPort Receiver ReceiverSimulator Positioning; do
   # Beginning anew, so that no symbol of an earlier tree is documented.
   rm -rf "$out/symbols/$module"
   mkdir -p "$out/symbols/$module"
