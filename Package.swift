@@ -83,7 +83,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
   ],
   targets: [
-    // The order is that of the layers in docs/ARCHITECTURE.md, which has the content of each module.
+    // In the order of the layers of docs/ARCHITECTURE.md, which describes each module.
     support("CLinux"),
     .systemLibrary(name: "CByteMask", path: "CSupport/CByteMask"),
     module("MonotonicTime", ["CLinux"]),

@@ -86,7 +86,7 @@ package final class CorrectionFeed {
   /// The name of the source, for messages.
   private var name: String { (selection.active ?? lastSource)?.name ?? "" }
 
-  /// The next line for the user; nil if there is none.
+  /// Returns the next line for the user, or nil.
   package func nextReport() -> String? { reports.isEmpty ? nil : reports.removeFirst() }
 
   /// Opens the preferred source: for a command, whose user can correct an error of a file, a FIFO or a port at once.

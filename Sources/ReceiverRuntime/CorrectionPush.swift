@@ -33,10 +33,10 @@ package final class CorrectionPush {
   /// Whether the target takes the stream.
   package var isFlowing: Bool { dialogue?.isGranted ?? false }
 
-  /// The next line for the user; nil if there is none.
+  /// Returns the next line for the user, or nil.
   package func nextReport() -> String? { reports.isEmpty ? nil : reports.removeFirst() }
 
-  /// Sends frames of the base. They are lost while there is no connection: old observations have no use.
+  /// Sends frames of the base, and drops them without a connection: a rover cannot use old observations.
   package func send(_ frames: [UInt8], _ poller: inout Poller, at now: Instant) {
     guard let dialogue, dialogue.isGranted, !frames.isEmpty else { return }
     guard unsent.count + frames.count <= Self.mostUnsent else {

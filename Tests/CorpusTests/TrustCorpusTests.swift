@@ -41,7 +41,7 @@ private struct TrustWalk: ~Copyable {
     if let time, let last {
       let milliseconds = (time.nanosecondsSince1970 - last.nanosecondsSince1970) / 1_000_000
       if 1...3_600_000 ~= milliseconds {
-        step = UInt64(milliseconds)
+        step = UInt64(clamping: milliseconds)
       } else {
         // Several recordings in one, or a date that was wrong: a program would have seen a pause.
         step = 11_000

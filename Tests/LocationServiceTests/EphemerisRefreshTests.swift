@@ -10,7 +10,7 @@ struct EphemerisRefreshTests {
 
   /// The answers at these times, with so many seconds of use.
   private func answers(_ refresh: inout EphemerisRefresh, _ times: [(UInt64, Double)]) -> [Bool] {
-    times.map { refresh.isNeeded(usableSeconds: $0.1, at: Self.at($0.0)) }
+    times.map { refresh.update(usableSeconds: $0.1, at: Self.at($0.0)) }
   }
 
   @Test("The source is connected while too few are stored, until no new one comes, and then for long not again")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Receiver
 
-/// Receivers of other makers that send nothing by themselves, at a rate that nobody knows.
+/// Receivers of other makers without output, at an unknown rate.
 @Suite("Receivers of other makers without output are found by their probes")
 struct SilentFamilyTests {
   /// Between two polls of different families there is time for a reply.

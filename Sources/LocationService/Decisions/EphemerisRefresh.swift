@@ -28,7 +28,7 @@ struct EphemerisRefresh: Sendable {
   /// Whether the last connection had a sufficient result.
   private var hasSucceeded = false
 
-  /// The time after `now` at which `isNeeded` may change without a new ephemeris.
+  /// The time after `now` at which the answer of `update` may change without a new ephemeris.
   func deadline(after now: Instant) -> Instant {
     switch state {
     case .resting(let until): return until
@@ -43,10 +43,10 @@ struct EphemerisRefresh: Sendable {
     if case .fetching(let since, _) = state { state = .fetching(since: since, newest: now) }
   }
 
-  /// Returns whether the source is to be connected.
+  /// Brings the state up to date. Returns whether the source is to be connected.
   ///
   /// - Parameter usableSeconds: how long the stored ephemerides suffice.
-  mutating func isNeeded(usableSeconds: Double, at now: Instant) -> Bool {
+  mutating func update(usableSeconds: Double, at now: Instant) -> Bool {
     switch state {
     case .resting(let until):
       guard now >= until, usableSeconds < Self.reserveSeconds else {

@@ -33,7 +33,7 @@ final class ReceiverAssistance {
   private var reports: [String] = []
   private var reportedRefusals = 0
 
-  /// - Returns: nil if there is no folder for state.
+  /// - Returns: nil without a state folder.
   init?(_ settings: ServiceSettings) {
     guard let store = AssistanceStore(settings.stateFolder) else { return nil }
     self.store = store
@@ -65,7 +65,7 @@ final class ReceiverAssistance {
 
   // MARK: Sources
 
-  /// Handles a fix, whose place is that of the next start.
+  /// Keeps the position of a fix for the next start.
   func receive(_ fix: Fix) { place = AssistanceRecord.Place(fix) ?? place }
 
   /// Handles a correction.
@@ -83,7 +83,7 @@ final class ReceiverAssistance {
     guard source == .broadcast, connection?.description?.acceptsEphemerides == true, let utc = time?.utc else {
       return false
     }
-    let isNeeded = refresh.isNeeded(usableSeconds: ephemerides.usableSeconds(at: utc), at: now)
+    let isNeeded = refresh.update(usableSeconds: ephemerides.usableSeconds(at: utc), at: now)
     deadline = refresh.deadline(after: now)
     return isNeeded
   }

@@ -17,7 +17,7 @@ package struct RINEXSatellite: Hashable, Comparable, Sendable {
       }
     }
 
-    /// - Parameter character: the letter of a file; nil for another one.
+    /// - Parameter character: the letter of the system in a file. An unknown letter gives nil.
     package init?(character: UInt8) {
       guard let system = Self.allCases.first(where: { $0.character == character }) else { return nil }
       self = system

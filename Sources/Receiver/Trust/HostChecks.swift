@@ -131,7 +131,7 @@ struct SignalCheck: Sendable {
     defer { history.append((now, strengths)) }
     for earlier in history {
       let common = earlier.strengths.filter { strengths[$0.key] != nil }
-      // Satellites that are new, or gone, are those of a changing sky.
+      // A satellite that rises, sets or is hidden says nothing about the others.
       guard common.count >= Self.leastSatellites, common.count * 4 >= earlier.strengths.count * 3,
         common.values.allSatisfy({ $0 >= Self.leastStrength })
       else { continue }

@@ -14,7 +14,7 @@ import UBX
 package struct TrustMonitor: Sendable {
   /// The time for which a worse finding stays.
   static let hold = Milliseconds(10_000)
-  /// The time after which a finding without a new message is no longer valid.
+  /// A finding expires after this time without a new message.
   static let lifetime = Milliseconds(60_000)
 
   private struct Entry {

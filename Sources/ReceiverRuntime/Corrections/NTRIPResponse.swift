@@ -87,7 +87,7 @@ package struct NTRIPResponse: Sendable {
     }
     if text.hasPrefix("SOURCETABLE") {
       guard isTable else { throw Refusal(text: "has no such mount point; check its name") }
-      // Its header ends with an empty line, which is no line of a table either.
+      // Its header ends with an empty line, which is skipped too.
       return state = .plain
     }
     if text.hasPrefix("ERROR") { throw Refusal(text: "refuses: \(firstLine(text))") }

@@ -9,7 +9,7 @@ import WireBytes
 /// behind them.
 struct CorrectionOutput {
   let solution: Solution
-  /// The place of the base; nil while there is none.
+  /// The position of the base, once it is known.
   let base: TimeMode.Place?
 
   /// CFG-RTCM-DF003_OUT of u-blox, by default.

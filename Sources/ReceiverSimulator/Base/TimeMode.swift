@@ -41,7 +41,7 @@ struct TimeMode: Sendable, Equatable {
   private(set) var setting = Setting.off
   private(set) var survey = Survey()
 
-  /// The place of the base; nil while there is none.
+  /// The position of the base, once it is known.
   var place: Place? {
     switch setting {
     case .off: nil

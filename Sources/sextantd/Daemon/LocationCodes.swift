@@ -2,7 +2,6 @@
 import Messages
 import Positioning
 import ReceiverStream
-import WireBytes
 
 // Locations and states in the form of org.sextant.Location.
 extension JSON {
@@ -67,27 +66,5 @@ extension AuthorizationStatus {
     case .authorizedAlways: "authorizedAlways"
     case .authorizedWhenInUse: "authorizedWhenInUse"
     }
-  }
-}
-
-/// Base64 of RFC 4648, section 4.
-enum Base64 {
-  private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-
-  static func text(of bytes: RawSpan) -> String {
-    var text: [UInt8] = []
-    let count = bytes.byteCount
-    text.reserveCapacity((count + 2) / 3 * 4)
-    for start in stride(from: 0, to: count, by: 3) {
-      let length = min(3, count - start)
-      var bits: UInt32 = 0
-      for index in 0..<3 {
-        bits = bits << 8 | (index < length ? UInt32(bytes.u1(start + index)) : 0)
-      }
-      for digit in 0..<4 {
-        text.append(digit <= length ? alphabet[Int(bits >> UInt32(18 - 6 * digit)) & 63] : UInt8(ascii: "="))
-      }
-    }
-    return String(decoding: text, as: UTF8.self)
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Messages
 
 /// The head of a request to a caster: of NTRIP 2.0, which is HTTP/1.1, or of version 1 (RTCM 10410.0 and 10410.1).
 struct CasterRequest: Equatable, Sendable {
@@ -71,34 +72,16 @@ struct CasterRequest: Equatable, Sendable {
   /// The password of Basic authentication (RFC 7617); the user has no meaning.
   private static func password(_ value: String) -> String? {
     let words = value.split(separator: " ")
-    guard words.count == 2, words[0].lowercased() == "basic", let bytes = decoded(words[1]) else { return nil }
+    guard words.count == 2, words[0].lowercased() == "basic", let bytes = Base64.bytes(of: padded(words[1])) else {
+      return nil
+    }
     let text = String(decoding: bytes, as: UTF8.self)
     guard let colon = text.firstIndex(of: ":") else { return nil }
     return String(text[text.index(after: colon)...])
   }
 
-  /// Base64 (RFC 4648, section 4); nil for other characters.
-  private static func decoded(_ text: Substring) -> [UInt8]? {
-    var bytes: [UInt8] = []
-    var (bits, count) = (0, 0)
-    for character in text.utf8 {
-      let value: UInt8
-      switch character {
-      case 0x41...0x5A: value = character - 0x41
-      case 0x61...0x7A: value = character - 0x61 + 26
-      case 0x30...0x39: value = character - 0x30 + 52
-      case UInt8(ascii: "+"): value = 62
-      case UInt8(ascii: "/"): value = 63
-      case UInt8(ascii: "="): continue
-      default: return nil
-      }
-      bits = (bits << 6 | Int(value)) & 0xFF_FFFF
-      count += 6
-      if count >= 8 {
-        count -= 8
-        bytes.append(UInt8(truncatingIfNeeded: bits >> count))
-      }
-    }
-    return bytes
+  /// Some clients leave out the padding.
+  private static func padded(_ text: Substring) -> String {
+    text + String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
   }
 }

@@ -39,7 +39,7 @@ package struct CasterStation: Equatable, Sendable {
   ///   - needsPassword: whether the stream is sent with a password only.
   ///   - version: the version of the program.
   package func line(mount: String, needsPassword: Bool, version: String) -> String {
-    // The position of an unknown place is that of the table's format, 0.
+    // The format of the table has 0 for an unknown position.
     let place = [position?.latitude ?? 0, position?.longitude ?? 0].map { Self.hundredths($0) }
     // 2 is the carrier phase of L1 and L2; no position is needed of clients, and there is one station.
     let fields = [

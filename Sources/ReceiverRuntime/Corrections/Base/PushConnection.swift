@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Messages
 import WireBytes
 
 /// The dialogue with a caster that gets the stream of a base station.
@@ -52,7 +53,7 @@ package struct PushConnection: Equatable, Sendable {
     case .post:
       var text = "POST /\(mount) HTTP/1.1\r\nHost: \(host):\(port)\r\nNtrip-Version: Ntrip/2.0\r\n"
       text += "User-Agent: \(agent)\r\n"
-      if let credentials { text += "Authorization: Basic \(NTRIPRequest.base64(Array(credentials.utf8)))\r\n" }
+      if let credentials { text += "Authorization: Basic \(Base64.text(of: credentials))\r\n" }
       text += "Content-Type: gnss/data\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
       return Array(text.utf8)
     }

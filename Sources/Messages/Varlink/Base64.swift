@@ -1,9 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
+import WireBytes
 
 /// Base64 of RFC 4648, section 4.
-enum Base64 {
+package enum Base64 {
+  private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+  package static func text(of bytes: RawSpan) -> String {
+    var text: [UInt8] = []
+    let count = bytes.byteCount
+    text.reserveCapacity((count + 2) / 3 * 4)
+    for start in stride(from: 0, to: count, by: 3) {
+      let length = min(3, count - start)
+      var bits: UInt32 = 0
+      for index in 0..<3 {
+        bits = bits << 8 | (index < length ? UInt32(bytes.u1(start + index)) : 0)
+      }
+      for digit in 0..<4 {
+        text.append(digit <= length ? alphabet[Int(bits >> UInt32(18 - 6 * digit)) & 63] : UInt8(ascii: "="))
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// The base64 of a text in UTF-8.
+  package static func text(of text: String) -> String {
+    // `unsafe`: only to view the bytes of an array of this function.
+    unsafe Self.text(of: Array(text.utf8).span.bytes)
+  }
+
   /// Returns the bytes of a text; nil if it is not base64.
-  static func bytes(of text: String) -> [UInt8]? {
+  package static func bytes(of text: String) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count / 4 * 3)
     var bits: UInt32 = 0
