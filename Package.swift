@@ -111,7 +111,7 @@ let package = Package(
     support("CClientSocket", headers: "../CSextant"),
     module("CInterface", ["CSextant", "CClientSocket", "NMEA", "RTCM3", "ReceiverStream", "UBX", "WireBytes"]),
 
-    module("Power", ["Receiver", "ReceiverStream", "MonotonicTime", "WireBytes"]),
+    module("Power", ["Receiver", "Positioning", "ReceiverStream", "MonotonicTime", "WireBytes"]),
     module("Messages", ["LinuxIO", "Positioning", "ReceiverStream", "MonotonicTime", "WireBytes", systemPackage]),
     module("ReceiverSimulator", ["NMEA", "UBX", "RTCM3", "WireBytes", "SerialPort", "LinuxIO", "MonotonicTime"]),
 
@@ -268,11 +268,11 @@ let package = Package(
       ]),
     tests("ReceiverSimulator", ["ReceiverSimulator", "MonotonicTime", "NMEA", "ReceiverStream", "TestSupport", "UBX"]),
     tests("Timekeeping", ["MonotonicTime", "Receiver", "ReceiverStream", "TestSupport", "UBX"]),
-    tests("PowerControl", ["MonotonicTime", "Power"]),
+    tests("PowerControl", ["MonotonicTime", "Positioning", "Power"]),
     tests(
       "ReceiverPower",
       [
-        "HostSimulator", "MonotonicTime", "Power", "Receiver", "ReceiverSimulator", "ReceiverStream",
+        "HostSimulator", "MonotonicTime", "Positioning", "Power", "Receiver", "ReceiverSimulator", "ReceiverStream",
       ]),
     tests("Positioning", ["Positioning", "MonotonicTime", "ReceiverStream", "TestSupport"]),
     tests("Geocoding", ["CoreLocation", "MonotonicTime", "Positioning", "TestSupport"]),

@@ -100,7 +100,7 @@ struct ModernTests {
     }
     task.cancel()
     #expect(try await task.value == 0)
-    #expect(service.read { $0.authorization.asked == nil && !$0.sharedDemand.live })
+    #expect(service.read { $0.authorization.asked == nil && $0.sharedDemand.updates == nil })
   }
 
   @Test("MO-3 one condition too many, and one without a place, have flags for it")

@@ -63,9 +63,7 @@ struct CodesTests {
   @Test("The words of a demand have every distance that a program can set")
   func words() {
     for metres in [1, 1e18, 0x1p63, 1e300, Double.greatestFiniteMagnitude] {
-      var demand = Demand()
-      demand.standard = Demand.Standard(
-        desiredAccuracyMetres: metres, distanceFilterMetres: metres, activity: .other, mayPause: false, isPaused: false)
+      let demand = Demand(updates: .init(accuracy: .metres(metres), distanceFilterMetres: metres))
       #expect(demand.words.count == 1 && demand.words[0].hasPrefix("updates "), "\(metres)")
     }
   }

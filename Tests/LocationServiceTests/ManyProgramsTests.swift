@@ -235,10 +235,10 @@ struct ManyProgramsTests {
   func numbers(number: Int) {
     var power = PowerDemands()
     let now = Instant(nanoseconds: 1_000_000_000)
-    var demand = Positioning.Demand()
-    demand.visits = true
+    var demand = Demand()
+    demand.everySeconds = 120
     let first = ProgramDemand(
-      program: ProgramID(2), managers: [(Positioning.ClientID(number), demand)], shared: .init())
+      program: ProgramID(2), managers: [(ClientID(number), demand)], shared: .init())
     let second = ProgramDemand(program: ProgramID(3), managers: [], shared: demand)
     let events = power.update([first, second], at: now)
     #expect(events.count == 2)

@@ -23,7 +23,7 @@ extension ServiceCore {
 
   mutating func change(_ body: (inout PositioningEngine) -> Void) { change(.own, body) }
 
-  mutating func call(_ call: ClientCall, by client: Positioning.ClientID, at now: Instant) {
+  mutating func call(_ call: ClientCall, by client: ClientID, at now: Instant) {
     self.call(call, by: ManagerID(program: .own, client: client), at: now)
   }
 }
@@ -34,7 +34,7 @@ extension ServiceInput {
 
 extension PowerDemands {
   mutating func update(
-    _ managers: [(id: Positioning.ClientID, demand: Positioning.Demand)], shared: Positioning.Demand, at now: Instant
+    _ managers: [(id: ClientID, demand: Demand)], shared: Demand, at now: Instant
   ) -> [PowerEvent] {
     update([ProgramDemand(managers: managers, shared: shared)], at: now)
   }

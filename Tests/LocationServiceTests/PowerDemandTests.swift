@@ -8,92 +8,41 @@ import Testing
 
 @Suite("Clients' demands for the power policy")
 struct PowerDemandTests {
-  private static let manager = Positioning.ClientID(0)
+  private static let manager = ClientID(0)
 
   private static func at(_ seconds: Double) -> Instant { Instant(nanoseconds: UInt64(seconds * 1e9)) }
 
-  private static func standard(
-    accuracy: Double = -1, filter: Double = -1, isPaused: Bool = false, deferral: Positioning.Demand.Deferral? = nil
-  ) -> Positioning.Demand {
-    var demand = Positioning.Demand()
-    demand.standard = .init(
-      desiredAccuracyMetres: accuracy, distanceFilterMetres: filter, activity: .fitness, mayPause: true,
-      isPaused: isPaused, deferral: deferral)
-    return demand
+  private static func standard(_ delivery: Demand.Delivery = .live) -> Demand {
+    Demand(updates: .init(delivery: delivery))
   }
 
-  /// Returns the policy's demand for a manager's demand.
-  private static func translated(_ demand: Positioning.Demand, at seconds: Double = 0) -> PolicyDemand? {
+  @Test("Each client's demand is reported: the program's, and its managers'; what needs no position is not")
+  func reported() {
     var demands = PowerDemands()
-    let events = demands.update([(manager, demand)], shared: .init(), at: at(seconds))
-    guard case .demand(PolicyClient(1), let reported)? = events.first, events.count == 1 else { return nil }
-    return reported
+    let shared = Demand(everySeconds: 120)
+    let manager = Demand(significantChange: true)
+    var compass = Demand()
+    compass.headingFilterDegrees = 1
+    compass.beacons = true
+    let managers = [(id: Self.manager, demand: manager), (id: ClientID(1), demand: compass)]
+    let events = demands.update(managers, shared: shared, at: .zero)
+    #expect(events == [.demand(ClientID(0), shared), .demand(ClientID(1), manager)])
   }
 
-  @Test("SU-5 the accuracies by their meaning, the filter, and pausing")
-  func standard() {
-    #expect(Self.translated(Self.standard(accuracy: -2))?.updates?.accuracy == .navigation)
-    #expect(Self.translated(Self.standard(accuracy: -1))?.updates?.accuracy == .best)
-    #expect(Self.translated(Self.standard(accuracy: 100))?.updates?.accuracy == .metres(100))
-    #expect(Self.translated(Self.standard(filter: 50))?.updates?.distanceFilterMetres == 50)
-    #expect(Self.translated(Self.standard())?.updates?.activity == .fitness)
-    #expect(Self.translated(Self.standard())?.movement == false)
-    #expect(Self.translated(Self.standard(isPaused: true)) == PolicyDemand(movement: true))
-  }
-
-  @Test("DF-10 a deferral counts only in the background, with its remaining distance and time")
-  func deferral() {
-    let ends = Self.at(100)
-    let background = Positioning.Demand.Deferral(remainingMetres: 700, ends: ends, mayBatch: true, capacity: 1024)
-    let reported = Self.translated(Self.standard(deferral: background), at: 40)?.updates?.deferral
-    #expect(reported?.untilTravelledMetres == 700)
-    #expect(reported.map { (59.9...60).contains($0.timeoutSeconds ?? 0) } == true)
-    let never = Positioning.Demand.Deferral(remainingMetres: .infinity, ends: nil, mayBatch: true, capacity: 1024)
-    #expect(
-      Self.translated(Self.standard(deferral: never))?.updates?.deferral
-        == .init(untilTravelledMetres: nil, timeoutSeconds: nil))
-    let foreground = Positioning.Demand.Deferral(remainingMetres: 700, ends: ends, mayBatch: false, capacity: 1024)
-    let live = Self.translated(Self.standard(deferral: foreground))
-    #expect(live?.updates != nil && live?.updates?.deferral == nil)
-  }
-
-  @Test("RG-13 a crossing is checked again once it can count, and then without a pause")
-  func crossing() {
+  @Test("The states of the standard service; a stream has none of them")
+  func states() {
     var demands = PowerDemands()
-    var shared = Positioning.Demand()
-    func reported(metres: Double, isCrossing: Bool, at seconds: Double) -> PolicyDemand.Border? {
-      shared.border = .init(metres: metres, isCrossing: isCrossing)
-      let events = demands.update([], shared: shared, at: Self.at(seconds))
-      guard case .demand(PolicyClient(0), let demand)? = events.first else { return nil }
-      return demand?.border
+    func update(_ demand: Demand, shared: Demand = .init()) {
+      _ = demands.update([(id: Self.manager, demand: demand)], shared: shared, at: .zero)
     }
-    #expect(reported(metres: 20_000, isCrossing: false, at: 0) == .init(distanceMetres: 20_000))
-    #expect(reported(metres: 5, isCrossing: true, at: 100)?.dwellSeconds == 20.3)
-    // A fix in between does not delay it.
-    #expect(
-      reported(metres: 9, isCrossing: true, at: 110).flatMap(\.dwellSeconds).map { abs($0 - 10.3) < 0.01 } == true)
-    #expect(reported(metres: 12, isCrossing: true, at: 121)?.dwellSeconds == 0)
-    #expect(reported(metres: 400, isCrossing: false, at: 125) == .init(distanceMetres: 400))
-  }
-
-  @Test("Significant changes, visits and streams of live updates")
-  func others() {
-    var demands = PowerDemands()
-    var shared = Positioning.Demand()
-    shared.visits = true
-    shared.liveIsStationary = true
-    var manager = Positioning.Demand()
-    manager.significantChange = .init(nextPossible: nil)
-    let events = demands.update([(Self.manager, manager)], shared: shared, at: .zero)
-    guard case .demand(PolicyClient(0), let app)? = events.first,
-      case .demand(PolicyClient(1), let client)? = events.last
-    else {
-      Issue.record("\(events)")
-      return
-    }
-    #expect(app?.everySeconds == 120)
-    #expect(app?.movement == true && app?.updates == nil)
-    #expect(client?.significantChange == true)
+    update(Self.standard())
+    #expect(demands.hasStandard && !demands.isPaused && !demands.isDeferring)
+    update(Self.standard(.paused))
+    #expect(demands.hasStandard && demands.isPaused && !demands.isDeferring)
+    update(Self.standard(.deferred(.init(remainingMetres: 700, ends: nil))))
+    #expect(demands.hasStandard && !demands.isPaused && demands.isDeferring)
+    update(Demand(), shared: Demand(updates: .init(.stream, delivery: .paused)))
+    #expect(!demands.hasStandard && !demands.isPaused && !demands.isDeferring)
   }
 
   @Test("A demand is reported once; the end of the last one a little later")
@@ -108,7 +57,7 @@ struct PowerDemandTests {
     #expect(demands.update(one, shared: .init(), at: Self.at(3)).isEmpty)
     #expect(demands.deadline == nil)
     #expect(demands.update([], shared: .init(), at: Self.at(4)).isEmpty)
-    #expect(demands.update([], shared: .init(), at: Self.at(9)) == [.demand(PolicyClient(1), nil)])
+    #expect(demands.update([], shared: .init(), at: Self.at(9)) == [.demand(ClientID(1), nil)])
   }
 
   @Test("The end of a demand is reported at once for a program that asks at known times, unless another one lingers")
@@ -136,7 +85,7 @@ struct PowerDemandTests {
       guard demands.update([], shared: .init(), at: Self.at(seconds)).isEmpty, let due = demands.deadline else {
         return nil
       }
-      #expect(demands.update([], shared: .init(), at: due) == [.demand(PolicyClient(1), nil)])
+      #expect(demands.update([], shared: .init(), at: due) == [.demand(ClientID(1), nil)])
       return due.seconds(since: Self.at(seconds))
     }
     #expect(end(at: 10) == 5)

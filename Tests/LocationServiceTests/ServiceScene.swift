@@ -15,7 +15,7 @@ typealias ServiceScene = VirtualHost<ServiceLog, VirtualLine>
 /// The core of a service with one client, and a record of its actions.
 struct ServiceLog: HostMachine {
   static let startSeconds: Int64 = 1_780_000_000
-  static let client = Positioning.ClientID(0)
+  static let client = ClientID(0)
 
   fileprivate(set) var core: ServiceCore
   /// The events of each program.

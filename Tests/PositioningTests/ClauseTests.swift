@@ -218,7 +218,7 @@ struct ClauseTests {
     #expect(stores() == 0)
     var restored = PositioningEngine.Restored()
     restored.visits = scene.engine.visits.record
-    #expect(!Scene(restored: restored).engine.sharedDemand.visits)
+    #expect(Scene(restored: restored).engine.sharedDemand.everySeconds == nil)
   }
 
   @Test("HD-13 a failure is reported to clients with headings, and again after a new start")

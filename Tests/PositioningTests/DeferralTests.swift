@@ -154,7 +154,7 @@ struct DeferralTests {
     scene.call(allow(metres: limit, seconds: limit))
     scene.fixes(1000) { $0 * 40 }
     #expect(scene.delivered() == [])
-    #expect(scene.engine.demand(of: ClientID(0)).standard?.deferral?.ends == nil)
+    #expect(deferral(scene) == Demand.Deferral(remainingMetres: nil, ends: nil))
   }
 
   @Test("DF-10 in the foreground events are delivered, and the criteria evaluated")
@@ -377,9 +377,12 @@ struct DeferralTests {
     var scene = hike()
     scene.call(allow(metres: 100, seconds: 60))
     scene.fixes(3) { $0 * 10 }
-    let deferral = scene.engine.demand(of: ClientID(0)).standard?.deferral
-    #expect(deferral?.mayBatch == true)
-    #expect(deferral.map { $0.remainingMetres.rounded() } == 70)
-    #expect(deferral?.ends == Scene.instant(1060))
+    #expect(deferral(scene)?.remainingMetres?.rounded() == 70)
+    #expect(deferral(scene)?.ends == Scene.instant(1060))
+  }
+
+  private func deferral(_ scene: Scene) -> Demand.Deferral? {
+    guard case .deferred(let deferral) = scene.engine.demand(of: ClientID(0)).updates?.delivery else { return nil }
+    return deferral
   }
 }

@@ -80,7 +80,15 @@ struct LocationUpdatesTests {
     var scene = Scene()
     scene.call(.setDesiredAccuracy(metres: 3000))
     scene.call(.startUpdatingLocation)
-    #expect(scene.engine.demand(of: ClientID(0)).standard?.desiredAccuracyMetres == 3000)
+    #expect(scene.engine.demand(of: ClientID(0)).updates?.accuracy == .metres(3000))
+    for (metres, accuracy) in [(-2, .navigation), (-1, .best), (0, .best)] as [(Double, Demand.Accuracy)] {
+      scene.call(.setDesiredAccuracy(metres: metres))
+      #expect(scene.engine.demand(of: ClientID(0)).updates?.accuracy == accuracy)
+    }
+    scene.call(.setDistanceFilter(metres: 50))
+    scene.call(.setActivity(.fitness))
+    let updates = scene.engine.demand(of: ClientID(0)).updates
+    #expect(updates?.distanceFilterMetres == 50 && updates?.activity == .fitness && updates?.delivery == .live)
   }
 
   @Test("SU-7 a fix is delivered at the filter's distance from the last delivered one")

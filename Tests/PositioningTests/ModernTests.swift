@@ -23,11 +23,11 @@ struct ModernTests {
     scene.engine.beginLiveUpdates(1, .standard, at: scene.instant)
     scene.fixes(2) { $0 * 20 }
     #expect(elements(&scene).count == 2)
-    #expect(scene.engine.sharedDemand.live)
+    #expect(scene.engine.sharedDemand.updates == .init(.stream))
     scene.engine.endLiveUpdates(1)
     scene.fixes(2) { 50 + $0 * 20 }
     #expect(elements(&scene).isEmpty)
-    #expect(!scene.engine.sharedDemand.live)
+    #expect(scene.engine.sharedDemand.updates == nil)
   }
 
   @Test("LV-2 a stationary stream reports it once, then nothing until movement")
@@ -38,7 +38,7 @@ struct ModernTests {
     let before = elements(&scene)
     #expect(before.count == 61)
     #expect(before.count { $0.isStationary } == 1 && before.last?.isStationary == true)
-    #expect(scene.engine.sharedDemand.liveIsStationary)
+    #expect(scene.engine.sharedDemand.updates?.delivery == .paused)
     scene.fixes(2) { 100 + $0 }
     #expect(elements(&scene).map(\.isStationary) == [false, false])
   }

@@ -85,7 +85,7 @@ struct OneShotTests {
     var scene = Scene()
     scene.call(.setDesiredAccuracy(metres: 100))
     scene.call(.requestLocation)
-    #expect(scene.engine.demand(of: ClientID(0)).oneShot?.desiredAccuracyMetres == 100)
+    #expect(scene.engine.demand(of: ClientID(0)).oneShot == .metres(100))
     scene.fix(0)
     _ = scene.delivered()
     #expect(scene.engine.demand(of: ClientID(0)).isEmpty)

@@ -86,7 +86,7 @@ struct PausingTests {
   @Test("PA-7 a pause is reported once, the hardware is released, and no location comes")
   func quiet() {
     var scene = paused()
-    #expect(scene.engine.demand(of: ClientID(0)).standard?.isPaused == true)
+    #expect(scene.engine.demand(of: ClientID(0)).updates?.delivery == .paused)
     scene.fixes(100) { _ in 1 }
     scene.wait(1000)
     #expect(scene.delivered() == [])

@@ -189,7 +189,7 @@ struct ReducedAccuracyTests {
     scene.fixes(600) { $0 * 1.4 }
     let walk = elements(&scene)
     #expect(walk.map(\.isStationary) == [false])
-    #expect(!scene.engine.sharedDemand.liveIsStationary)
+    #expect(!scene.engine.sharedDemand.isPaused)
     scene.fixes(200) { _ in 840 }
     let others = elements(&scene)
     #expect(others.map(\.isStationary) == [true])

@@ -127,7 +127,7 @@ struct SignificantChangeTests {
     scene.call(.startUpdatingLocation)
     scene.fixes(200, every: 10) { _ in 0 }
     #expect(scene.delivered().contains("paused"))
-    #expect(scene.engine.demand(of: ClientID(0)).significantChange != nil)
+    #expect(scene.engine.demand(of: ClientID(0)).significantChange)
     scene.fixes(1) { _ in 600 }
     #expect(scene.delivered().contains("at 600"))
   }

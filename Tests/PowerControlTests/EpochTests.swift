@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Positioning
 import Power
 import Testing
 

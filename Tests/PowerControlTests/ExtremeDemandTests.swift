@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import Positioning
 import Power
 import Testing
 
@@ -13,9 +14,9 @@ struct ExtremeDemandTests {
   private static func demands(_ number: Double) -> [Demand] {
     [
       Demand(everySeconds: number),
-      Demand(border: .init(distanceMetres: number)),
-      Demand(border: .init(distanceMetres: 100, speedBoundMetresPerSecond: number)),
-      Demand(border: .init(distanceMetres: 100, dwellSeconds: number)),
+      Demand(border: .init(metres: number)),
+      Demand(border: .init(metres: number, isCrossing: true)),
+      Demand(oneShot: .metres(number)),
       .updates(.metres(number)),
       .updates(.metres(3000), filter: number),
       .updates(.best, filter: number),

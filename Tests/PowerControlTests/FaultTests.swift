@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import Positioning
 import Power
 import Testing
 
@@ -72,13 +73,13 @@ struct SearchTests {
       if scene.isAsleep { _ = scene.sleepThrough() } else { scene.searches(1) }
     }
     scene.pass(60)
-    scene.send(.demand(Scene.other, Demand(oneShot: true)))
+    scene.send(.demand(Scene.other, Demand(oneShot: .best)))
     #expect(!scene.isAsleep)
     scene.send(.wakeConfirmed)
     scene.searches(5)
     #expect(scene.isAsleep)
     scene.send(.demand(Scene.other, nil))
-    scene.send(.demand(Scene.other, Demand(oneShot: true)))
+    scene.send(.demand(Scene.other, Demand(oneShot: .best)))
     #expect(scene.isAsleep)
   }
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import Positioning
 import Power
 import Testing
 
 @Suite("Clients that wait for a movement")
 struct MovementTests {
-  private static let movement = Demand(movement: true)
+  private static let movement = Demand.paused
 
   /// A receiver with a fix and orbits, and a client that starts to wait for a movement.
   private static func waiting(_ change: (inout PowerPolicy) -> Void = { _ in }) -> Scene {
@@ -57,7 +58,7 @@ struct MovementTests {
   func otherFixes() {
     var scene = Self.waiting()
     for _ in 0..<5 {
-      scene.send(.demand(Scene.other, Demand(oneShot: true)))
+      scene.send(.demand(Scene.other, Demand(oneShot: .best)))
       scene.send(.wakeConfirmed)
       scene.fixes(2)
       scene.send(.demand(Scene.other, nil))
@@ -129,7 +130,7 @@ struct MovementTests {
   @Test("PA-12 a client that waits does not affect the regions and significant changes of another")
   func others() {
     var scene = Scene(demand: .updates())
-    scene.send(.demand(Scene.other, Demand(significantChange: true, border: Demand.Border(distanceMetres: 1000))))
+    scene.send(.demand(Scene.other, Demand(significantChange: true, border: Demand.Border(metres: 1000))))
     scene.fixes(60)
     scene.send(.demand(Scene.client, Self.movement))
     #expect(scene.isAsleep)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import Positioning
 import Testing
 
 @testable import Power
@@ -117,7 +118,7 @@ struct OrbitTests {
   func sure() {
     var scene = Scene(
       .m8,
-      demand: Demand(movement: true))
+      demand: Demand.paused)
     scene.send(.accelerometer(isPresent: true))
     scene.fixes(2)
     scene.send(.orbits(usableSeconds: 4 * 3600))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import Positioning
 import Power
 
 /// A policy, a clock, and the policy's actions. The test plays the receiver.
@@ -106,15 +107,18 @@ extension Demand {
   static func every(_ seconds: Double) -> Demand { Demand(everySeconds: seconds) }
 
   static func updates(
-    _ accuracy: Accuracy = .best, filter: Double = 0, _ activity: Activity = .other,
-    deferral: Deferral? = nil
+    _ accuracy: Accuracy = .best, filter: Double = 0, _ activity: Activity = .other, delivery: Delivery = .live
   ) -> Demand {
     Demand(
       updates: Updates(
-        accuracy: accuracy, distanceFilterMetres: filter, activity: activity, deferral: deferral))
+        accuracy: accuracy, distanceFilterMetres: filter, activity: activity, delivery: delivery))
   }
 
-  static func deferring(metres: Double? = nil, seconds: Double? = 600) -> Demand {
-    .updates(deferral: Deferral(untilTravelledMetres: metres, timeoutSeconds: seconds))
+  static var paused: Demand { .updates(delivery: .paused) }
+
+  /// A deferral of this many seconds, which begins `from` the start of the clock.
+  static func deferring(metres: Double? = nil, seconds: Double? = 600, from start: Double = 0) -> Demand {
+    let ends = seconds.map { Instant.zero.moved(by: start + $0) }
+    return .updates(delivery: .deferred(Deferral(remainingMetres: metres, ends: ends)))
   }
 }

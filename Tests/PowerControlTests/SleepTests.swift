@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import Positioning
 import Power
 import Testing
 
@@ -142,12 +143,12 @@ struct SleepTests {
 
   @Test("Repeated one-shots keep orbits fresh; a single one does not")
   func habit() {
-    var scene = Scene(demand: Demand(oneShot: true))
+    var scene = Scene(demand: Demand(oneShot: .best))
     scene.fixes(5)
     scene.send(.demand(Scene.client, nil))
     #expect(scene.isAsleep)
     scene.pass(1200)
-    scene.send(.demand(Scene.client, Demand(oneShot: true)))
+    scene.send(.demand(Scene.client, Demand(oneShot: .best)))
     scene.send(.wakeConfirmed)
     scene.fixes(5)
     scene.send(.demand(Scene.client, nil))
@@ -209,7 +210,7 @@ struct SleepTests {
     var scene = Scene(
       demand: Demand(
         updates: Demand.Updates(accuracy: .metres(.nan), distanceFilterMetres: .nan), everySeconds: -5,
-        border: Demand.Border(distanceMetres: .nan, speedBoundMetresPerSecond: -1)))
+        border: Demand.Border(metres: .nan)))
     scene.fixes(60)
     #expect(scene.mode == .continuous(everySeconds: 1))
   }

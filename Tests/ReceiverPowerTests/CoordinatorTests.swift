@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import Positioning
 import Receiver
 import ReceiverStream
 import Testing
@@ -11,14 +12,8 @@ import Testing
 struct CoordinatorTests {
   private static let moving = Demand(updates: .init(accuracy: .best))
 
-  private static func deferred(_ seconds: Double) -> Demand {
-    Demand(
-      updates: .init(
-        accuracy: .best, deferral: .init(untilTravelledMetres: nil, timeoutSeconds: seconds)))
-  }
-
   private static func paused(_ isPaused: Bool) -> Demand {
-    isPaused ? Demand(movement: true) : moving
+    isPaused ? Demand.paused : moving
   }
 
   /// The times of the fixes, whole seconds since the first.
@@ -37,7 +32,7 @@ struct CoordinatorTests {
     scene.demand(Self.moving)
     #expect(scene.run(120) { $0.fixes.count >= 40 })
     scene.clearFixes()
-    scene.demand(Self.deferred(120))
+    scene.demand(.deferred(120, from: scene.now))
     #expect(scene.run(75) { $0.journal != nil }, "it does not collect")
     scene.run(1)
     let before = scene.receivedBytes
@@ -77,12 +72,6 @@ struct CoordinatorTests {
 struct CoordinatorFaultTests {
   private static let moving = Demand(updates: .init(accuracy: .best))
   private static let everyQuarter = Demand(everySeconds: 900)
-
-  private static func deferred(_ seconds: Double) -> Demand {
-    Demand(
-      updates: .init(
-        accuracy: .best, deferral: .init(untilTravelledMetres: nil, timeoutSeconds: seconds)))
-  }
 
   /// A scene whose receiver sleeps between position checks.
   private static func asleep(_ model: ReceiverModel = .m10) -> Scene {
@@ -140,7 +129,7 @@ struct CoordinatorFaultTests {
     let scene = Scene(.m10)
     scene.demand(Self.moving)
     #expect(scene.run(120) { $0.fixes.count >= 40 })
-    scene.demand(Self.deferred(200))
+    scene.demand(.deferred(200, from: scene.now))
     #expect(scene.run(75) { $0.journal != nil })
     scene.run(60)
     return scene
@@ -269,7 +258,7 @@ struct CoordinatorFaultTests {
     scene.demand(Self.moving)
     #expect(scene.run(120) { $0.fixes.count >= 40 })
     scene.clearFixes()
-    scene.demand(Self.deferred(200))
+    scene.demand(.deferred(200, from: scene.now))
     #expect(scene.run(75) { $0.journal != nil })
     scene.run(seconds)
     scene.dieAndReturn()

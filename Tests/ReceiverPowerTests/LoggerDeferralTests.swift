@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import Positioning
 import Receiver
 import ReceiverSimulator
 import ReceiverStream
@@ -13,10 +14,6 @@ struct LoggerDeferralTests {
   private static let moving = Demand(updates: .init(accuracy: .best))
   private static let models: [ReceiverModel] = [.mt3339, .mt3333, .ag3352]
 
-  private static func deferred(_ seconds: Double) -> Demand {
-    Demand(updates: .init(accuracy: .best, deferral: .init(untilTravelledMetres: nil, timeoutSeconds: seconds)))
-  }
-
   private static func scene(_ model: ReceiverModel, _ quirks: Set<Quirk> = []) -> Scene {
     var scenario = Scenario(stayingAt: Place(latitudeDegrees: 48.1642, longitudeDegrees: 11.6056, altitudeMetres: 512))
     scenario.beginsHot = true
@@ -29,7 +26,7 @@ struct LoggerDeferralTests {
   private static func collecting(_ scene: Scene, seconds: Double = 150) {
     scene.demand(Self.moving)
     #expect(scene.run(120) { $0.fixes.count >= 40 })
-    scene.demand(Self.deferred(seconds))
+    scene.demand(.deferred(seconds, from: scene.now))
     #expect(scene.run(75) { $0.journal != nil }, "it does not collect")
     scene.run(2)
   }
@@ -113,7 +110,7 @@ struct LoggerDeferralTests {
     #expect(scene.run(120) { $0.fixes.count >= 40 })
     Self.send(scene, model == .ag3352 ? "$PAIR900,1" : "$PMTK185,0")
     #expect(scene.line.receiver.logger.isOn)
-    scene.demand(Self.deferred(120))
+    scene.demand(.deferred(120, from: scene.now))
     scene.run(200)
     #expect(scene.line.receiver.logger.isOn)
     #expect(scene.sessionReports.contains(.batching(epochs: 0)))

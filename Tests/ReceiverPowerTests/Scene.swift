@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HostSimulator
 import MonotonicTime
+import Positioning
 import Power
 import Receiver
 import ReceiverSimulator
@@ -83,7 +84,7 @@ extension VirtualHost where Machine == CoordinatorLog, Line == VirtualLine {
   var desired: DesiredConfiguration? { read { $0.desired } }
   var chargeMilliampereSeconds: Double { line.receiver.chargeMilliampereSeconds }
 
-  func demand(_ demand: Demand?, of id: UInt64 = 1) { post(.demand(ClientID(id), demand)) }
+  func demand(_ demand: Demand?, of id: Int = 1) { post(.demand(ClientID(id), demand)) }
   func post(_ event: PowerEvent) { withMachine { $0.coordinator.handle(event, at: $1) } }
   func clearFixes() { machine.fixes = [] }
   func reported(_ report: PowerReport) -> Int { machine.reports.count { $0.report == report } }
@@ -93,5 +94,13 @@ extension VirtualHost where Machine == CoordinatorLog, Line == VirtualLine {
     kill(for: Milliseconds(0))
     machine.coordinator = PowerCoordinator(isReadOnly: settings.intent == .readOnly, at: now)
     if let journal = machine.journal { machine.coordinator.expectLeftover(journal) }
+  }
+}
+
+extension Demand {
+  static var paused: Demand { Demand(updates: .init(delivery: .paused)) }
+
+  static func deferred(_ seconds: Double, from start: Instant) -> Demand {
+    Demand(updates: .init(delivery: .deferred(.init(remainingMetres: nil, ends: start.moved(by: seconds)))))
   }
 }

@@ -155,18 +155,10 @@ struct DayClient: Sendable {
 
 extension Day.Updates {
   /// The same for the power policy.
-  var policy: PolicyDemand.Updates {
-    let activity: PolicyDemand.Activity =
-      switch activity {
-      case .other: .other
-      case .automotiveNavigation: .automotiveNavigation
-      case .fitness: .fitness
-      case .otherNavigation: .otherNavigation
-      case .airborne: .airborne
-      }
-    return PolicyDemand.Updates(
-      accuracy: accuracyMetres <= -2 ? .navigation : accuracyMetres > 0 ? .metres(accuracyMetres) : .best,
-      distanceFilterMetres: max(distanceFilterMetres, 0), activity: activity)
+  var policy: Demand.Updates {
+    Demand.Updates(
+      accuracy: .init(desiredMetres: accuracyMetres), distanceFilterMetres: max(distanceFilterMetres, 0),
+      activity: activity)
   }
 }
 

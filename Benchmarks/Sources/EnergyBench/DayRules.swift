@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import Positioning
 import Power
 
 /// The rules for any day, checked from the outside of the policy: by its events and its actions.

@@ -115,7 +115,7 @@ public enum LineRate: Sendable {
 struct DayPrograms: HostMachine {
   /// UTC of the day's start, seconds since 1970.
   static let startSeconds: Int64 = 1_780_000_000
-  private static let manager = Positioning.ClientID(0)
+  private static let manager = ClientID(0)
 
   private var core: ServiceCore
   private let day: Day

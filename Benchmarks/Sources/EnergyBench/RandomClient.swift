@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+import Positioning
 import Power
 
 /// A client of a random day: its demand of the policy, as the rules of clients would change it.
@@ -24,7 +26,7 @@ struct RandomClient: Sendable {
     /// The distance to the border is reported at each fix, and a crossing waits for its dwell time.
     case region(centre: Path.Place, radiusMetres: Double)
     /// Repeated deferral: the next begins as soon as one has ended.
-    case deferring(Demand.Updates)
+    case deferring(Demand.Updates, metres: Double?, seconds: Double?)
     /// Updates while the client moves; at rest it waits for a movement.
     case whileMoving(Demand.Updates)
   }
@@ -35,20 +37,28 @@ struct RandomClient: Sendable {
   }
 
   /// The demand at the beginning.
-  var opening: Demand {
+  func opening(at now: Instant) -> Demand {
     switch script.request {
     case .demand(let demand): demand
-    case .region: Demand(border: Demand.Border(distanceMetres: 0))
-    case .deferring(let updates), .whileMoving(let updates): Demand(updates: updates)
+    case .region: Demand(border: Demand.Border(metres: 0))
+    case .whileMoving(let updates): Demand(updates: updates)
+    case .deferring(let updates, let metres, let seconds): Self.deferring(updates, metres, seconds, at: now)
     }
   }
 
+  private static func deferring(
+    _ updates: Demand.Updates, _ metres: Double?, _ seconds: Double?, at now: Instant
+  ) -> Demand {
+    var deferring = updates
+    deferring.delivery = .deferred(
+      Demand.Deferral(remainingMetres: metres, ends: seconds.map { now.moved(by: $0) }))
+    return Demand(updates: deferring)
+  }
+
   /// The deferral has ended: updates come for an instant as they are made, then the next deferral begins.
-  func deferralEnded() -> [Demand] {
-    guard case .deferring(let updates) = script.request else { return [] }
-    var plain = updates
-    plain.deferral = nil
-    return [Demand(updates: plain), Demand(updates: updates)]
+  func deferralEnded(at now: Instant) -> [Demand] {
+    guard case .deferring(let updates, let metres, let seconds) = script.request else { return [] }
+    return [Demand(updates: updates), Self.deferring(updates, metres, seconds, at: now)]
   }
 
   /// Takes a fix; returns a new demand if the fix changes it.
@@ -62,7 +72,7 @@ struct RandomClient: Sendable {
 
   private mutating func demand(_ updates: Demand.Updates, _ place: Path.Place, at seconds: Double) -> Demand {
     if let anchor, place.metres(to: anchor.place) < 50 {
-      return seconds - anchor.seconds < 900 ? Demand(updates: updates) : Demand(movement: true)
+      return seconds - anchor.seconds < 900 ? Demand(updates: updates) : Demand(updates: .init(delivery: .paused))
     }
     anchor = (place, seconds)
     return Demand(updates: updates)
@@ -73,22 +83,18 @@ struct RandomClient: Sendable {
   ) -> Demand {
     let distance = place.metres(to: centre) - radius
     let inside = distance < 0
-    var dwell: Double?
     if isInside == nil { isInside = inside }
     if inside == isInside {
       otherSince = nil
     } else {
       let since = otherSince ?? seconds
       otherSince = since
-      let left = PowerPolicy.standard.dwellSeconds - (seconds - since)
-      if left <= 0 {
+      if seconds - since >= PowerPolicy.standard.dwellSeconds {
         isInside = inside
         otherSince = nil
-      } else {
-        dwell = left
       }
     }
-    return Demand(border: Demand.Border(distanceMetres: abs(distance), dwellSeconds: dwell))
+    return Demand(border: Demand.Border(metres: abs(distance), isCrossing: otherSince != nil))
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import Positioning
 import Power
 import ReceiverSimulator
 
@@ -74,26 +75,24 @@ public struct RandomDay {
     switch random.int(0...6) {
     case 0: .demand(Demand(everySeconds: random.number(in: 5...3600)))
     case 1: .demand(Demand(significantChange: true))
-    case 2: .demand(Demand(oneShot: true))
+    case 2: .demand(Demand(oneShot: .best))
     case 3:
       .region(
         centre: Path.Place(east: random.number(in: -20_000...20_000), north: random.number(in: -20_000...20_000)),
         radiusMetres: random.number(in: 50...2000))
     case 4:
       .deferring(
-        updates(
-          deferral: Demand.Deferral(
-            untilTravelledMetres: random.oneIn(2) ? nil : random.number(in: 100...5000),
-            timeoutSeconds: random.oneIn(4) ? nil : random.number(in: 10...1800))))
-    default: random.oneIn(3) ? .demand(Demand(updates: updates(deferral: nil))) : .whileMoving(updates(deferral: nil))
+        updates(), metres: random.oneIn(2) ? nil : random.number(in: 100...5000),
+        seconds: random.oneIn(4) ? nil : random.number(in: 10...1800))
+    default: random.oneIn(3) ? .demand(Demand(updates: updates())) : .whileMoving(updates())
     }
   }
 
-  private mutating func updates(deferral: Demand.Deferral?) -> Demand.Updates {
+  private mutating func updates(delivery: Demand.Delivery = .live) -> Demand.Updates {
     Demand.Updates(
       accuracy: random.element(of: [.navigation, .best, .metres(10), .metres(100), .metres(1000), .metres(3000)]),
       distanceFilterMetres: random.oneIn(2) ? 0 : random.number(in: 5...1000),
-      activity: random.element(of: Demand.Activity.allCases), deferral: deferral)
+      activity: random.element(of: Activity.allCases), delivery: delivery)
   }
 
   private mutating func disturbances(isHonest: Bool) -> [(seconds: Double, disturbance: Run.Disturbance)] {
@@ -147,8 +146,8 @@ public struct RandomDay {
     case 14: .entered(.continuous(everySeconds: 1))
     default:
       .demand(
-        ClientID(UInt64(random.int(90...92))),
-        random.oneIn(2) ? nil : Demand(updates: updates(deferral: nil), movement: random.oneIn(4)))
+        ClientID(random.int(90...92)),
+        random.oneIn(2) ? nil : Demand(updates: updates(delivery: random.oneIn(4) ? .paused : .live)))
     }
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import Positioning
 import Power
 import ReceiverSimulator
 
@@ -46,7 +47,7 @@ struct Run {
     self.day = day
     power = PowerControl(policy: policy, at: .zero)
     plant = Plant(capabilities, seed: seed)
-    self.clients = clients.enumerated().map { RandomClient(id: ClientID(UInt64($0.offset)), script: $0.element) }
+    self.clients = clients.enumerated().map { RandomClient(id: ClientID($0.offset), script: $0.element) }
     departures = day.path.departures[...]
     random = SeededRandomNumberGenerator(seed: seed ^ 0x5EED)
   }
@@ -144,7 +145,7 @@ struct Run {
       let script = clients[index].script
       if !clients[index].isActive, max(script.fromSeconds, 0.001) <= seconds, script.untilSeconds > seconds {
         clients[index].isActive = true
-        handle(.demand(clients[index].id, clients[index].opening))
+        handle(.demand(clients[index].id, clients[index].opening(at: now)))
       } else if clients[index].isActive, script.untilSeconds <= seconds {
         clients[index].isActive = false
         handle(.demand(clients[index].id, nil))
@@ -234,6 +235,6 @@ struct Run {
 
   private mutating func receive(_ report: PowerReport) {
     guard case .deferralDue(let id) = report, let client = clients.first(where: { $0.id == id }) else { return }
-    for demand in client.deferralEnded() { handle(.demand(id, demand)) }
+    for demand in client.deferralEnded(at: now) { handle(.demand(id, demand)) }
   }
 }

@@ -17,9 +17,9 @@ package struct ProgramID: Hashable, Comparable, Sendable {
 /// A manager of a program; managers of different programs may have the same number.
 package struct ManagerID: Hashable, Sendable {
   var program: ProgramID
-  var client: Positioning.ClientID
+  var client: ClientID
 
-  package init(program: ProgramID, client: Positioning.ClientID) {
+  package init(program: ProgramID, client: ClientID) {
     self.program = program
     self.client = client
   }
@@ -60,7 +60,7 @@ package struct Program: Sendable {
 
   /// Whether a manager has fixes kept for later.
   var isDeferring: Bool {
-    engine.demandsOfManagers.contains { $0.demand.standard?.deferral?.mayBatch == true }
+    engine.demandsOfManagers.contains(where: \.demand.isDeferring)
   }
 
   /// Returns the engine's outputs, and the outputs for state that was withheld until now.

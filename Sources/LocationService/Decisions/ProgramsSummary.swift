@@ -32,12 +32,12 @@ struct ProgramsSummary: Sendable {
     }
   }
 
-  private mutating func note(_ demand: Positioning.Demand) {
+  private mutating func note(_ demand: Demand) {
     needsPosition = needsPosition || demand.needsPosition
     needsBestAccuracy = needsBestAccuracy || demand.needsBestAccuracy
     needsBeacons = needsBeacons || demand.beacons
-    if demand.heading {
-      headingFilterDegrees = min(headingFilterDegrees ?? .infinity, max(0, demand.headingFilterDegrees))
+    if let degrees = demand.headingFilterDegrees {
+      headingFilterDegrees = min(headingFilterDegrees ?? .infinity, max(0, degrees))
     }
   }
 
@@ -49,9 +49,8 @@ struct ProgramsSummary: Sendable {
     guard isAwakeForHeading else { return demands }
     return demands.map { demand in
       var demand = demand
-      for manager in demand.managers.indices where demand.managers[manager].demand.heading {
-        demand.managers[manager].demand.standard = nil
-        demand.managers[manager].demand.live = true
+      for manager in demand.managers.indices where demand.managers[manager].demand.headingFilterDegrees != nil {
+        demand.managers[manager].demand.updates = Demand.Updates(.stream)
       }
       return demand
     }

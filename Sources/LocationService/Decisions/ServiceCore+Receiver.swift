@@ -30,7 +30,7 @@ extension ServiceCore {
     guard let index = index(of: id.program) else { return }
     let isOwed =
       coordinator.holdsFixes && call.endsDeferral
-      && programs[index].engine.demand(of: id.client).standard?.deferral?.mayBatch == true
+      && programs[index].engine.demand(of: id.client).isDeferring
     guard isOwed || batch.hasWaitingCalls(of: id.program) else {
       return programs[index].engine.call(call, by: id.client, at: now)
     }

@@ -451,18 +451,11 @@ package struct ServiceCore: Sendable {
   }
 }
 
-extension Positioning.Demand {
-  /// Whether it needs a position; a compass and beacons are other hardware.
-  var needsPosition: Bool {
-    standard != nil || oneShot != nil || significantChange != nil || border != nil || visits || live || liveIsStationary
-  }
-
+extension Demand {
   /// Whether it needs the best accuracy, or an accuracy that a receiver does not reach without corrections.
   var needsBestAccuracy: Bool {
-    // kCLLocationAccuracyBest and kCLLocationAccuracyBestForNavigation are negative.
-    func isBest(_ metres: Double?) -> Bool { metres.map { $0 < 1 } ?? false }
-    return standard.map { !$0.isPaused && isBest($0.desiredAccuracyMetres) } == true
-      || isBest(oneShot?.desiredAccuracyMetres) || live
+    let needed = [oneShot, isPaused ? nil : updates?.accuracy]
+    return needed.contains { $0.map { $0.coarsenessMetres < 1 } ?? false }
   }
 }
 

@@ -38,7 +38,7 @@ package final class ServiceHost: Sendable {
     var receiver: any ProgramReceiver
     var store: StateStore
     /// Clients whose request is answered, but whose delegate has not received the answer yet.
-    var answered: Set<Positioning.ClientID> = []
+    var answered: Set<ClientID> = []
   }
 
   private struct State {
@@ -233,7 +233,7 @@ package final class ServiceHost: Sendable {
   }
 
   /// Performs a manager's call.
-  package func call(_ call: ClientCall, by client: Positioning.ClientID, of program: ProgramID) {
+  package func call(_ call: ClientCall, by client: ClientID, of program: ProgramID) {
     if call.needsSensors { listSensors() }
     // These services start with the newest location (SU-1, SC-1).
     if call == .startUpdatingLocation || call == .startSignificantChanges { refreshNewest() }
@@ -248,7 +248,7 @@ package final class ServiceHost: Sendable {
   }
 
   /// Whether an event may still be delivered. Waits while ``delayDelivery(_:)`` runs.
-  func isCurrent(_ event: DelegateEvent, _ ticket: Ticket, for client: Positioning.ClientID, of id: ProgramID) -> Bool {
+  func isCurrent(_ event: DelegateEvent, _ ticket: Ticket, for client: ClientID, of id: ProgramID) -> Bool {
     deliveryGate.withLock { _ in }
     return state.withLock { state in
       if ticket.isAnswer { state.members[id]?.answered.remove(client) }
@@ -259,7 +259,7 @@ package final class ServiceHost: Sendable {
   }
 
   /// Records that the service has sent the answer to a request.
-  package func answerIsDelivered(to client: Positioning.ClientID, of id: ProgramID) {
+  package func answerIsDelivered(to client: ClientID, of id: ProgramID) {
     state.withLock { _ = $0.members[id]?.answered.remove(client) }
   }
 

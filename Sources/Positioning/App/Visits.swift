@@ -13,6 +13,8 @@ public struct Visits: Sendable {
   static var radiusMetres: Double { 100 }
   /// Seconds outside after which a visit ends, so that an outlier does not end it.
   static var leaveSeconds: Double { 60 }
+  /// The interval of fixes that detects a stay (rule VI-1): arrivals take five minutes, departures one.
+  static var fixSeconds: Double { 120 }
 
   /// The state that is stored between runs (VI-2).
   public struct Record: Hashable, Sendable {

@@ -39,9 +39,6 @@ struct SignificantChanges: Sendable {
   /// The time at which `wake` is due.
   var deadline: Instant? { waiting == nil ? nil : deliveredAt.map { $0 + Self.interval } }
 
-  /// The earliest time of the next change: no position check is needed before then.
-  var nextPossible: Instant? { deliveredAt.map { $0 + Self.interval } }
-
   /// Whether the client receives a sample now.
   mutating func wants(_ sample: Sample, at now: Instant) -> Bool {
     guard isRunning, sample.measured >= startedAt, sample.accuracyMetres >= 0 else { return false }

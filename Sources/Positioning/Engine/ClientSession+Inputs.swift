@@ -162,24 +162,23 @@ extension ClientSession {
   var demand: Demand {
     var demand = Demand()
     if updates.isRunning, standardDelivery != .none {
-      var standard = Demand.Standard(
-        desiredAccuracyMetres: updates.desiredAccuracyMetres, distanceFilterMetres: updates.distanceFilterMetres,
-        activity: pausing.activity, mayPause: pausing.mayPause, isPaused: pausing.isPaused)
-      if let metres = deferral.remainingMetres {
-        standard.deferral = Demand.Deferral(
-          remainingMetres: metres, ends: deferral.deadline, mayBatch: isBackground, capacity: deferral.capacity)
-      }
-      demand.standard = standard
+      demand.updates = Demand.Updates(
+        accuracy: Demand.Accuracy(desiredMetres: updates.desiredAccuracyMetres),
+        distanceFilterMetres: max(updates.distanceFilterMetres, 0), activity: pausing.activity, delivery: delivery)
     }
-    if let metres = oneShot.desiredAccuracyMetres, let deadline = oneShot.deadline, standardDelivery != .none {
-      demand.oneShot = Demand.OneShot(desiredAccuracyMetres: metres, deadline: deadline)
+    if let metres = oneShot.desiredAccuracyMetres, oneShot.deadline != nil, standardDelivery != .none {
+      demand.oneShot = Demand.Accuracy(desiredMetres: metres)
     }
-    if significant.isRunning, wakingDelivery != .none {
-      demand.significantChange = Demand.SignificantChange(nextPossible: significant.nextPossible)
-    }
-    demand.heading = asksForHeading
-    demand.headingFilterDegrees = heading.filterDegrees
+    demand.significantChange = significant.isRunning && wakingDelivery != .none
+    if asksForHeading { demand.headingFilterDegrees = heading.filterDegrees }
     demand.beacons = !services.rangedTargets.isEmpty && isRanging
     return demand
+  }
+
+  /// How the standard service delivers. In the foreground deferred locations are delivered live (DF-10).
+  private var delivery: Demand.Delivery {
+    if pausing.isPaused { return .paused }
+    guard isBackground, let metres = deferral.remainingMetres else { return .live }
+    return .deferred(Demand.Deferral(remainingMetres: metres.isFinite ? metres : nil, ends: deferral.deadline))
   }
 }

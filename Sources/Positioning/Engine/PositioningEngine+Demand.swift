@@ -15,10 +15,12 @@ extension PositioningEngine {
       demand.border = border
       demand.beacons = regions.hasBeacons || monitors.contains { $0.hasBeacons }
     }
-    demand.visits = visits.isRunning && permissions.delivery(.waking, allowsBackground: nil) != .none
+    if visits.isRunning, permissions.delivery(.waking, allowsBackground: nil) != .none {
+      demand.everySeconds = Visits.fixSeconds
+    }
     if permissions.delivery(.standard, allowsBackground: nil) == .deliver, !streams.isEmpty {
-      demand.liveIsStationary = streams.allSatisfy(\.updates.isStationary)
-      demand.live = !demand.liveIsStationary
+      demand.updates = Demand.Updates(
+        .stream, delivery: streams.allSatisfy(\.updates.isStationary) ? .paused : .live)
     }
     return demand
   }
@@ -40,7 +42,7 @@ extension PositioningEngine {
   private var border: Demand.Border? {
     guard let point = cache.sample?.point, !stateRequests.needsFix else {
       let hasCircles = !regions.circlesBySize.isEmpty || monitors.contains { $0.hasCircles }
-      return hasCircles ? Demand.Border(metres: nil, isCrossing: false) : nil
+      return hasCircles ? Demand.Border(metres: nil) : nil
     }
     var nearest = regions.nearestBorder(from: point)
     for monitor in monitors {

@@ -39,7 +39,7 @@ public struct PowerCoordinator: Sendable {
   private(set) var presence = ReceiverPresence.absent
   private(set) var sleep = SleepState.awake
   private(set) var collection = BatchCollection()
-  private var applied = AppliedPlan()
+  private var applied = AppliedState()
 
   /// The part of the wanted state that is not applied yet.
   private enum Due { case nothing, state, stateAndSleepAgain }
@@ -147,7 +147,7 @@ public struct PowerCoordinator: Sendable {
       powerSaveRefused(at: now)
       perform(collection.handle(collection.state == .starting ? .refused : .failed, at: now), at: now)
     case .batching(let epochs):
-      guard let batch = applied.plan?.batch else { return }
+      guard let batch = applied.wanted?.batching else { return }
       // Fewer than planned would be overrun: the policy has to plan with fewer.
       perform(collection.handle(epochs >= batch.epochs ? .accepted : .refused, at: now), at: now)
     case .loggerHolds(let count): perform(collection.handle(.holds(count), at: now), at: now)
@@ -200,7 +200,7 @@ public struct PowerCoordinator: Sendable {
 
   /// Takes an event of a retrieval.
   public mutating func receive(_ event: BatchEvent, at now: Instant) {
-    let gapSeconds = 1.5 * Double(applied.plan?.everySeconds ?? 1)
+    let gapSeconds = 1.5 * Double(applied.wanted?.mode.periodSeconds ?? 1)
     perform(collection.handle(.retrieval(event, gapSeconds: gapSeconds), at: now), at: now)
   }
 
@@ -257,7 +257,7 @@ public struct PowerCoordinator: Sendable {
 
   private mutating func configured(_ refused: Int, at now: Instant) {
     if let configuration = presence.configuration, refused > configuration.usualRefusals {
-      if let plan = applied.plan, !plan.without.isEmpty {
+      if applied.wanted?.reducedConstellations == true {
         handle(.refused(.constellations), at: now)
       } else {
         powerSaveRefused(at: now)
@@ -269,7 +269,7 @@ public struct PowerCoordinator: Sendable {
   }
 
   private mutating func powerSaveRefused(at now: Instant) {
-    guard let mode = applied.plan?.powerSave, mode != .continuous else { return }
+    guard let mode = applied.wanted?.mode.powerSave, mode != .continuous else { return }
     handle(.refused(mode.sleepsBetweenFixes ? .onOff : .cyclicTracking), at: now)
   }
 
@@ -320,13 +320,14 @@ public struct PowerCoordinator: Sendable {
     let sleepsAgain = due == .stateAndSleepAgain
     due = .nothing
     guard presence.isPresent else { return }
-    let wanted = power.wanted
+    var wanted = power.wanted
+    if presence.configuration?.spareConstellations.isEmpty ?? true { wanted.reducedConstellations = false }
     switch wanted.mode {
     case .unread:
       if presence != .unread { listen(false) }
     case .off: switchSupply(.off)
     case .backup(let until):
-      if sleepsAgain || sleep == .awake { beginSleep(until: until, at: now) }
+      if sleepsAgain || sleep == .awake { beginSleep(wanted, until: until, at: now) }
     case .continuous, .cyclicTracking, .onOff: serve(wanted, at: now)
     }
   }
@@ -344,12 +345,10 @@ public struct PowerCoordinator: Sendable {
     outputs.append(.command(.supply(isOn: new == .on)))
   }
 
-  private mutating func beginSleep(until: Instant?, at now: Instant) {
+  private mutating func beginSleep(_ wanted: WantedState, until: Instant?, at now: Instant) {
     perform(collection.handle(.sleep, at: now), at: now)
     // The receiver wakes at full power, with the constellations that it fell asleep with.
-    var plan = ReceiverPlan.fullPower
-    if power.wanted.reducedConstellations { plan.without = presence.configuration?.spareConstellations ?? [] }
-    apply(plan)
+    apply(WantedState(mode: .continuous(everySeconds: 1), reducedConstellations: wanted.reducedConstellations))
     sleep.handle(.request)
     // The receiver wakes by itself at that time as well, in case the host is not there to wake it.
     outputs.append(.command(.sleep(until.map { Milliseconds(seconds: $0.seconds(since: now)) })))
@@ -363,12 +362,11 @@ public struct PowerCoordinator: Sendable {
       sleep.handle(.end)
       outputs.append(.command(.wakeUp))
     }
-    let plan = ReceiverPlan(wanted, spare: presence.configuration?.spareConstellations ?? [])
-    if let ending = applied.plan, ending.batch != nil, plan.batch != ending.batch, isCollecting {
+    if let ending = applied.wanted?.batching, wanted.batching != ending, isCollecting {
       return endCollecting(at: now)
     }
-    if plan.batch != nil, plan != applied.plan { perform(collection.handle(.start, at: now), at: now) }
-    apply(plan)
+    if wanted.batching != nil, !applied.has(wanted) { perform(collection.handle(.start, at: now), at: now) }
+    apply(wanted)
     // A receiver that was not asleep is in the state as soon as it is configured.
     if !wasAsleep { handle(.entered(wanted.mode), at: now) }
   }
@@ -378,14 +376,16 @@ public struct PowerCoordinator: Sendable {
 
   /// The messages are switched on, and the memory is read after that.
   private mutating func endCollecting(at now: Instant) {
-    guard var ending = applied.plan else { return }
+    guard let ending = applied.wanted else { return }
     perform(collection.handle(.stop, at: now), at: now)
-    ending.hasOutput = true
-    apply(ending)
+    apply(ending, endsCollecting: true)
   }
 
-  private mutating func apply(_ plan: ReceiverPlan) {
-    guard let base = presence.configuration?.base, let desired = applied.apply(plan, to: base) else { return }
+  private mutating func apply(_ wanted: WantedState, endsCollecting: Bool = false) {
+    guard let configuration = presence.configuration,
+      let desired = applied.apply(
+        wanted, spare: configuration.spareConstellations, endsCollecting: endsCollecting, to: configuration.base)
+    else { return }
     outputs.append(.command(.set(desired)))
   }
 }

@@ -10,7 +10,7 @@ import WireBytes
 
 // The calls of org.sextant.Location, and Open of org.sextant.CoreLocation.
 extension LocationServer {
-  private static let manager = Positioning.ClientID(0)
+  private static let manager = ClientID(0)
 
   func answer(_ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection, at now: Moment) {
     switch call.method {
@@ -360,7 +360,7 @@ extension LocationServer {
     switch decoded.action {
     // A deferral's fixes are read from the receiver before a call ends it.
     case .call(let manager, let call):
-      if served.note(decoded) { host.call(call, by: Positioning.ClientID(manager), of: program) }
+      if served.note(decoded) { host.call(call, by: ClientID(manager), of: program) }
     // The kernel's answer is authoritative.
     case .application: _ = served.note(decoded)
     // A program may not answer its own prompt.
@@ -427,23 +427,23 @@ extension ReceiverProblem {
   }
 }
 
-extension Positioning.Demand {
+extension Demand {
   /// The demand in the form that `sextant status` prints.
   var words: [String] {
     var words: [String] = []
-    if let standard {
-      var word = standard.isPaused ? "paused" : "updates"
-      if standard.desiredAccuracyMetres > 0 { word += " \(Int(clamping: standard.desiredAccuracyMetres)) m" }
-      if standard.distanceFilterMetres > 0 { word += ", every \(Int(clamping: standard.distanceFilterMetres)) m" }
-      if standard.deferral != nil { word += ", deferred" }
+    if let updates, updates.service == .standard {
+      var word = isPaused ? "paused" : "updates"
+      if case .metres(let metres) = updates.accuracy { word += " \(Int(clamping: metres)) m" }
+      if updates.distanceFilterMetres > 0 { word += ", every \(Int(clamping: updates.distanceFilterMetres)) m" }
+      if isDeferring { word += ", deferred" }
       words.append(word)
     }
     if oneShot != nil { words.append("one location") }
-    if significantChange != nil { words.append("significant changes") }
+    if significantChange { words.append("significant changes") }
     if border != nil { words.append("regions") }
-    if visits { words.append("visits") }
-    if live || liveIsStationary { words.append("live updates") }
-    if heading { words.append("heading") }
+    if everySeconds != nil { words.append("visits") }
+    if updates?.service == .stream { words.append("live updates") }
+    if headingFilterDegrees != nil { words.append("heading") }
     if beacons { words.append("beacons") }
     return words
   }

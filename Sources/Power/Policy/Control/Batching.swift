@@ -88,13 +88,13 @@ extension PowerControl {
   mutating func reportDue(_ actions: inout [PowerAction]) {
     for index in clients.indices {
       guard let run = clients[index].deferral, !run.isDueReported,
-        let deferral = clients[index].demand.updates?.deferral
+        let deferral = clients[index].demand.deferral
       else {
         continue
       }
-      let isTime = deferral.timeoutSeconds.map { now.seconds(since: run.since) + run.uncountedSeconds >= $0 } ?? false
+      let isTime = run.readTime(of: deferral, policy).map { now >= $0 } ?? false
       let covered = run.from.flatMap { from in newestFix.map { groundMetres(from, $0.observation) } } ?? 0
-      let isFar = deferral.untilTravelledMetres.map { covered >= $0 && newestFix != nil } ?? false
+      let isFar = deferral.remainingMetres.map { covered >= $0 && newestFix != nil } ?? false
       guard isTime || isFar else { continue }
       clients[index].deferral?.isDueReported = true
       actions.append(.report(.deferralDue(clients[index].id)))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import Positioning
 
 /// The policy's record of one client.
 struct ClientState: Sendable {
@@ -7,9 +8,10 @@ struct ClientState: Sendable {
   var demand: Demand
   /// The time of the last request that needs a fresh fix first.
   var startedAt: Instant
-  /// The time at which the distance to the border was set, and the fix that it was measured from.
-  var borderedAt: Instant
+  /// The fix that the distance to the border was measured from.
   var borderedFix: FixObservation?
+  /// The time since when a possible crossing of the border is in progress.
+  var crossingSince: Instant?
   /// The last fix that passed the distance filter.
   var filterAnchor: FixObservation?
   /// Nil while the client does not wait for a movement.
@@ -32,26 +34,30 @@ struct ClientState: Sendable {
     self.id = id
     self.demand = demand
     startedAt = now
-    borderedAt = now
     borderedFix = newest
     significantSeconds = policy.significantShortestSeconds
-    if demand.updates?.deferral != nil { deferral = DeferralRun(since: now, from: newest) }
-    followMovement(at: now, policy: policy)
+    if demand.deferral != nil { deferral = DeferralRun(from: newest) }
+    follow(at: now, policy: policy)
   }
 
-  /// Begins or ends the checks for a movement with the demand.
-  mutating func followMovement(at now: Instant, policy: PowerPolicy) {
-    guard demand.movement else { return movementChecks = nil }
+  /// Begins or ends the checks for a movement, and a crossing, with the demand.
+  mutating func follow(at now: Instant, policy: PowerPolicy) {
+    crossingSince = demand.border?.isCrossing == true ? crossingSince ?? now : nil
+    guard demand.isPaused else { return movementChecks = nil }
     movementChecks = movementChecks ?? MovementChecks(seconds: policy.movementCheckSeconds, last: now)
   }
 }
 
 /// A deferral that is running.
 struct DeferralRun: Sendable {
-  var since: Instant
   /// Seconds that the clock did not count, because the host was suspended.
   var uncountedSeconds = 0.0
   /// The start of the deferral; nil until the first fix.
   var from: FixObservation?
   var isDueReported = false
+
+  /// The time at which the fixes are read; nil: the time never ends the deferral.
+  func readTime(of deferral: Demand.Deferral, _ policy: PowerPolicy) -> Instant? {
+    deferral.ends.map { $0.moved(by: -(policy.deferralEarlySeconds + uncountedSeconds)) }
+  }
 }

@@ -85,7 +85,7 @@ extension PowerControl {
       for index in clients.indices { clients[index].deferral?.uncountedSeconds += seconds }
     }
     guard case .suspended = phase else { return }
-    if clients.contains(where: { !$0.demand.isEmpty }) {
+    if clients.contains(where: { $0.demand.needsPosition }) {
       // Everything that fell due during the suspend is due now.
       for index in clients.indices { clients[index].startedAt = now }
       beginWaking(&actions)

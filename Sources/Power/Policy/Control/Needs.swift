@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import Positioning
 
 // Combines the demands into one need.
 extension PowerControl {
   func need() -> Need {
     var need = Need()
-    for client in clients where !client.demand.isEmpty {
+    for client in clients where client.demand.needsPosition {
       need.isAny = true
       addOccasional(client, &need)
       if let checks = client.movementChecks { addMovement(checks, &need) }
-      if let updates = client.demand.updates { addUpdates(updates, client, &need) }
+      if let updates = client.demand.running { addUpdates(updates, client, &need) }
     }
     return need
   }
@@ -23,7 +24,7 @@ extension PowerControl {
   /// Adds every demand but standard updates.
   private func addOccasional(_ client: ClientState, _ need: inout Need) {
     let demand = client.demand
-    if demand.oneShot {
+    if demand.oneShot != nil {
       need.isCoarse = false
       need.addLive(cyclic: false, periodSeconds: 1)
     }
@@ -44,15 +45,17 @@ extension PowerControl {
     _ border: Demand.Border, _ client: ClientState, _ fix: (observation: FixObservation, at: Instant),
     _ need: inout Need
   ) {
-    if let dwell = border.dwellSeconds { return need.addDue(client.borderedAt + Milliseconds(seconds: dwell)) }
+    if let since = client.crossingSince {
+      return need.addDue(since + Milliseconds(seconds: policy.crossingCheckSeconds))
+    }
     if isStationary {
       need.waitsForHint = true
       return need.addDue(fix.at + Milliseconds(seconds: policy.stationaryCheckSeconds))
     }
     let moved = client.borderedFix.map { groundMetres($0, fix.observation) } ?? 0
-    let metres = border.distanceMetres - moved - fix.observation.errorMetres
-    let speed = presentSpeed(fix.observation, bound: border.speedBoundMetresPerSecond)
-    let reach = Reach(speed: speed, bound: border.speedBoundMetresPerSecond).earliestSeconds(metres)
+    let metres = (border.metres ?? 0) - moved - fix.observation.errorMetres
+    let speed = presentSpeed(fix.observation, bound: policy.borderMetresPerSecond)
+    let reach = Reach(speed: speed, bound: policy.borderMetresPerSecond).earliestSeconds(metres)
     // If the fix does not determine the side, the border may have been crossed already.
     let after = metres > 0 ? borderSeconds : borderSeconds / 2
     need.addDue(fix.at + Milliseconds(seconds: reach + after))
@@ -66,9 +69,9 @@ extension PowerControl {
   }
 
   private func addUpdates(_ updates: Demand.Updates, _ client: ClientState, _ need: inout Need) {
-    if updates.coarsenessMetres < policy.reducedFromMetres { need.isCoarse = false }
+    if updates.accuracy.coarsenessMetres < policy.reducedFromMetres { need.isCoarse = false }
     guard let fix = freshFix(client) else { return need.addDue(.zero) }
-    if let deferral = updates.deferral, let run = client.deferral {
+    if case .deferred(let deferral) = updates.delivery, let run = client.deferral {
       return addCollect(deferral, run, updates, fix, &need)
     }
     let filter = updates.spacingMetres
@@ -111,10 +114,8 @@ extension PowerControl {
     var by =
       run.isDueReported
       ? nil
-      : deferral.timeoutSeconds.map {
-        run.since + Milliseconds(seconds: $0 - run.uncountedSeconds)
-      }
-    if let metres = deferral.untilTravelledMetres, !run.isDueReported {
+      : run.readTime(of: deferral, policy)
+    if let metres = deferral.remainingMetres, !run.isDueReported {
       let covered = run.from.map { groundMetres($0, fix.observation) } ?? 0
       // A distance that may be covered before a read is worth its effort is watched live: the first criterion met ends
       // the deferral (rule DF-8). While nothing moves, a late read costs only its delay.
@@ -144,20 +145,15 @@ extension PowerControl {
 }
 
 extension Demand.Updates {
-  /// The accuracy in metres; 0 for the best.
-  public var coarsenessMetres: Double {
-    if case .metres(let metres) = accuracy { metres } else { 0 }
-  }
-
   /// The distance between fixes that the client can distinguish, in metres: its filter, and a tenth of an accuracy of a
   /// kilometre and more.
   public var spacingMetres: Double {
-    max(distanceFilterMetres, coarsenessMetres >= 1000 ? coarsenessMetres / 10 : 0)
+    max(distanceFilterMetres, accuracy.coarsenessMetres >= 1000 ? accuracy.coarsenessMetres / 10 : 0)
   }
 
   /// Whether the first fixes after a hot start and those of cyclic tracking are good enough: from ten metres on.
-  public var allowsSavingWhileMoving: Bool { coarsenessMetres >= 10 }
+  public var allowsSavingWhileMoving: Bool { accuracy.coarsenessMetres >= 10 }
 
   /// Seconds between position checks that are allowed at any speed. A fix is late by this and one slow start at most.
-  public var lateSeconds: Double { coarsenessMetres >= 100 ? 10 : 5 }
+  public var lateSeconds: Double { accuracy.coarsenessMetres >= 100 ? 10 : 5 }
 }

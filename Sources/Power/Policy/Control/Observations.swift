@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import Positioning
 
 // Updates the policy's state from events, before it decides.
 extension PowerControl {
   mutating func take(_ demand: Demand?, of id: ClientID) {
     let index = clients.firstIndex { $0.id == id }
-    guard let demand, !demand.isEmpty else {
+    guard let demand, demand.needsPosition else {
       if let index { clients.remove(at: index) }
       return
     }
-    if demand.oneShot, index.map({ !clients[$0].demand.oneShot }) ?? true { tookOneShot() }
+    if demand.oneShot != nil, index.map({ clients[$0].demand.oneShot == nil }) ?? true { tookOneShot() }
     guard let index else {
       clients.append(ClientState(id: id, demand: demand, at: now, newest: newestFix?.observation, policy: policy))
       clients.sort { $0.id < $1.id }
@@ -22,15 +23,13 @@ extension PowerControl {
   private mutating func change(_ index: Int, to demand: Demand) {
     let old = clients[index].demand
     clients[index].demand = demand
-    if demand.border != old.border { clients[index].borderedAt = now }
-    clients[index].borderedFix = demand.border != old.border ? newestFix?.observation : clients[index].borderedFix
+    if demand.border != old.border { clients[index].borderedFix = newestFix?.observation }
     if demand.startsSomething(after: old) { clients[index].startedAt = now }
-    if demand.updates?.deferral != old.updates?.deferral {
-      clients[index].deferral =
-        demand.updates?.deferral == nil ? nil : DeferralRun(since: now, from: newestFix?.observation)
+    if demand.deferral != old.deferral {
+      clients[index].deferral = demand.deferral == nil ? nil : DeferralRun(from: newestFix?.observation)
     }
-    if demand.updates == nil { clients[index].filterAnchor = nil }
-    clients[index].followMovement(at: now, policy: policy)
+    if demand.running == nil { clients[index].filterAnchor = nil }
+    clients[index].follow(at: now, policy: policy)
   }
 
   private mutating func tookOneShot() {
@@ -78,7 +77,7 @@ extension PowerControl {
   private mutating func observe(_ fix: FixObservation, _ index: Int) {
     observeSignificant(fix, index)
     if let checks = clients[index].movementChecks { clients[index].movementChecks = next(after: checks) }
-    guard let updates = clients[index].demand.updates else { return }
+    guard let updates = clients[index].demand.running else { return }
     if clients[index].deferral != nil, clients[index].deferral?.from == nil { clients[index].deferral?.from = fix }
     if groundMetres(clients[index].filterAnchor ?? fix, fix) >= updates.distanceFilterMetres {
       clients[index].filterAnchor = fix
@@ -153,9 +152,15 @@ extension PowerControl {
 }
 
 extension Demand {
+  /// Continuous locations that are not paused.
+  var running: Updates? { isPaused ? nil : updates }
+
+  var deferral: Deferral? { if case .deferred(let deferral) = updates?.delivery { deferral } else { nil } }
+
   /// Whether a demand is new: its first fix has to be a fresh one (rule SU-2).
   func startsSomething(after old: Demand) -> Bool {
-    (updates != nil && old.updates == nil) || (oneShot && !old.oneShot) || (significantChange && !old.significantChange)
+    (running != nil && old.running == nil) || (oneShot != nil && old.oneShot == nil)
+      || (significantChange && !old.significantChange)
       || (border != nil && old.border == nil) || (everySeconds != nil && old.everySeconds == nil)
   }
 }

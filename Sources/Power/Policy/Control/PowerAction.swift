@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import Positioning
 
 /// A command of the policy.
 public enum PowerAction: Hashable, Sendable {

@@ -112,7 +112,7 @@ public struct PowerControl: Sendable {
     for _ in 0..<4 {
       switch phase {
       case .absent:
-        if clients.contains(where: { !$0.demand.isEmpty }) { reportOnce(.noReceiver, &actions) }
+        if clients.contains(where: { $0.demand.needsPosition }) { reportOnce(.noReceiver, &actions) }
         return
       case .suspended(let since):
         guard now.seconds(since: since) >= Self.suspendPatienceSeconds else { return }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Positioning
 
 /// An event of the policy. Every event is legal in every state.
 public enum PowerEvent: Hashable, Sendable {

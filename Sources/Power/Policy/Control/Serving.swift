@@ -99,7 +99,7 @@ extension PowerControl {
 
   /// Whether fixes confirm the hint's movement and no client waits for one: the demands alone decide then.
   private func isMovementConfirmed(_ fix: FixObservation) -> Bool {
-    moves(fix) && !clients.contains(where: \.demand.movement)
+    moves(fix) && !clients.contains(where: \.demand.isPaused)
   }
 
   /// Whether the next position check needs a hot start and the orbits do not last until then.

@@ -15,6 +15,9 @@ public struct WantedState: Hashable, Sendable {
     self.batching = batching
   }
 
+  /// Full power, a fix a second: the state in which a receiver wakes.
+  public static let fullPower = WantedState(mode: .continuous(everySeconds: 1))
+
   /// Whether no navigation output is expected: the line stays silent and the host asleep.
   public var isSilent: Bool { batching != nil || mode.isAsleep }
 

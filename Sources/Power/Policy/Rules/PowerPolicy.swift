@@ -106,6 +106,13 @@ public struct PowerPolicy: Hashable, Sendable {
   public var crossingSeconds = 30.0
   /// The duration after which a crossing counts.
   public var dwellSeconds = 20.0
+  /// The time from a possible crossing to the fix that decides it (rule RG-13), which must not come too early.
+  public var crossingCheckSeconds = 20.3
+  /// The greatest plausible speed at a border: a crossing is reported in time up to this speed. A fix with a greater speed
+  /// raises it.
+  public var borderMetresPerSecond = 50.0
+  /// The time before the end of a deferral at which its fixes are read, so that all have arrived when it ends.
+  public var deferralEarlySeconds = 0.05
   /// The shortest interval of significant changes.
   public var significantShortestSeconds = 300.0
   /// The longest interval of significant changes, while stationary.

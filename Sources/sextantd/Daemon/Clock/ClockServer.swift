@@ -17,7 +17,7 @@ final class ClockServer {
     func perform(_ action: ProgramAction) {}
   }
 
-  private static let manager = Positioning.ClientID(0)
+  private static let manager = ClientID(0)
   /// The time between attempts to open the source of pulses.
   private static let retry = Milliseconds(10_000)
   /// The time between polls of the announced leap second.

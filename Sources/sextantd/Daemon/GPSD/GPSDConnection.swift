@@ -29,7 +29,7 @@ final class GPSDConnection {
   }
 
   /// The client's manager in the host's program.
-  var manager: Positioning.ClientID { Positioning.ClientID(Int(token)) }
+  var manager: ClientID { ClientID(Int(token)) }
 }
 
 /// A listener that several values refer to.
@@ -46,13 +46,13 @@ final class UnixSocketHandle {
 final class GPSDProgram: ProgramReceiver, @unchecked Sendable {
   // Sendable: only the service's thread uses it.
 
-  private var answers: [Positioning.ClientID] = []
+  private var answers: [ClientID] = []
 
   func perform(_ action: ProgramAction) {
     if case .output(.event(let manager, _, let ticket)) = action, ticket.isAnswer { answers.append(manager) }
   }
 
-  func takeAnswers() -> [Positioning.ClientID] {
+  func takeAnswers() -> [ClientID] {
     defer { answers = [] }
     return answers
   }

@@ -33,7 +33,7 @@ final class Launcher {
   /// themselves.
   private static let programLimit = 64
   private static let busToken = Poller.Token(rawValue: (1 << 20) - 1)
-  private static let manager = Positioning.ClientID(0)
+  private static let manager = ClientID(0)
 
   private let host: ServiceHost
   private let policy: DaemonPolicy
