@@ -14,7 +14,7 @@ struct OtherReaders {
   private var named: [PortHolder] = []
 
   /// Returns whether the stream was damaged since the last call, and a search is due.
-  mutating func isDue(_ counters: StreamCounters, at now: Instant) -> Bool {
+  mutating func takeDue(_ counters: StreamCounters, at now: Instant) -> Bool {
     let before = damage
     damage = counters.skippedBytes + counters.badChecksums + counters.brokenSentences
     guard damage > before, counters.frames > 0, now >= nextSearch else { return false }

@@ -505,7 +505,7 @@ package final class ReceiverConnection {
         body(report, sky)
       }
       link!.scheduler.receive(bytes: count, endsEpoch: endsEpoch, at: now)
-      if otherReaders.isDue(link!.session.counters, at: now),
+      if otherReaders.takeDue(link!.session.counters, at: now),
         let text = otherReaders.text(for: link!.line.otherReaders, path)
       {
         events.append(.notice(text))

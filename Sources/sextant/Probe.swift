@@ -106,7 +106,7 @@ private struct ProbeClient: ReceiverClient, ~Copyable {
     result = ProbeResult(
       device: path, baud: connection.rate, protocols: protocols, family: connection.family,
       description: connection.description)
-    return completion.isOver(counters, hasReplied: hasReplied, at: now)
+    return completion.update(counters, hasReplied: hasReplied, at: now)
   }
 }
 

@@ -19,13 +19,13 @@ struct ProbeCompletion {
   /// When to check again without an event; nil while only a reply can complete the probe.
   var deadline: Instant? { isEpochOver ? nil : firstFrameAt.map { $0 + Self.epoch } }
 
-  /// Whether the probe is over.
+  /// Takes what was received so far. Returns whether the probe is over.
   ///
   /// - Parameters:
   ///   - counters: the frames received so far.
   ///   - hasReplied: whether a receiver replied in a protocol without such frames.
   ///   - now: the time.
-  mutating func isOver(_ counters: StreamCounters, hasReplied: Bool = false, at now: Instant) -> Bool {
+  mutating func update(_ counters: StreamCounters, hasReplied: Bool = false, at now: Instant) -> Bool {
     guard counters.frames > 0 || hasReplied else { return false }
     if firstFrameAt == nil { firstFrameAt = now }
     // UBX and NMEA together are the usual protocols; others are not waited for.

@@ -19,26 +19,26 @@ struct ProbeCompletionTests {
     var completion = ProbeCompletion(polls: true)
     var now = Instant.zero
     #expect(completion.deadline == nil)
-    var isOver = completion.isOver(Self.received(nmea: 1), at: now)
+    var isOver = completion.update(Self.received(nmea: 1), at: now)
     var rounds = 0
     while let due = completion.deadline, rounds < 100 {
       rounds += 1
       now = max(now, due)
-      isOver = completion.isOver(Self.received(nmea: 8), at: now)
+      isOver = completion.update(Self.received(nmea: 8), at: now)
     }
     #expect(rounds == 1)
     #expect(!isOver)
     completion.isIdentified = true
-    isOver = completion.isOver(Self.received(nmea: 9), at: now)
+    isOver = completion.update(Self.received(nmea: 9), at: now)
     #expect(isOver)
   }
 
   @Test("Both protocols and the identity complete the probe at once")
   func atOnce() {
     var completion = ProbeCompletion(polls: true)
-    let withoutIdentity = completion.isOver(Self.received(ubx: 1, nmea: 3), at: .zero)
+    let withoutIdentity = completion.update(Self.received(ubx: 1, nmea: 3), at: .zero)
     completion.isIdentified = true
-    let withIdentity = completion.isOver(Self.received(ubx: 1, nmea: 3), at: .zero)
+    let withIdentity = completion.update(Self.received(ubx: 1, nmea: 3), at: .zero)
     #expect(!withoutIdentity && withIdentity)
   }
 
@@ -47,9 +47,9 @@ struct ProbeCompletionTests {
     var completion = ProbeCompletion(polls: true)
     completion.isIdentified = true
     let results = [
-      completion.isOver(Self.received(), hasReplied: false, at: .zero),
-      completion.isOver(Self.received(), hasReplied: true, at: .zero),
-      completion.isOver(Self.received(), hasReplied: true, at: .zero + ProbeCompletion.epoch),
+      completion.update(Self.received(), hasReplied: false, at: .zero),
+      completion.update(Self.received(), hasReplied: true, at: .zero),
+      completion.update(Self.received(), hasReplied: true, at: .zero + ProbeCompletion.epoch),
     ]
     #expect(results == [false, false, true])
   }
@@ -58,9 +58,9 @@ struct ProbeCompletionTests {
   func readOnly() {
     var completion = ProbeCompletion(polls: false)
     let results = [
-      completion.isOver(Self.received(), at: .zero),
-      completion.isOver(Self.received(nmea: 1), at: .zero),
-      completion.isOver(Self.received(nmea: 2), at: .zero + ProbeCompletion.epoch),
+      completion.update(Self.received(), at: .zero),
+      completion.update(Self.received(nmea: 1), at: .zero),
+      completion.update(Self.received(nmea: 2), at: .zero + ProbeCompletion.epoch),
     ]
     #expect(results == [false, false, true])
   }

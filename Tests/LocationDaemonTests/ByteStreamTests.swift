@@ -21,13 +21,13 @@ struct ByteStreamTests {
 
   @Test("Later messages have what has changed, and without bytes there is none")
   mutating func changes() throws {
-    stream.wasSent(status)
+    stream.noteSent(status)
     #expect(stream.message("", status) == nil)
     #expect(stream.message("AAAA", status) == ["bytes": "AAAA"])
     status.baud = 38_400
     status.isOpen = false
     #expect(stream.message("", status) == ["bytes": "", "baud": 38_400, "isOpen": false])
-    stream.wasSent(status)
+    stream.noteSent(status)
     // A renewed search for the rate does not report a new rate.
     status.baud = nil
     #expect(stream.message("", status) == nil)
@@ -35,7 +35,7 @@ struct ByteStreamTests {
 
   @Test("The identity is sent once it is known, also that of a receiver that does not identify itself")
   mutating func identity() throws {
-    stream.wasSent(status)
+    stream.noteSent(status)
     status.identity = .unidentified
     #expect(stream.message("", status) == ["bytes": "", "identity": ["strings": []]])
     status.identity = .identified(try #require(ReceiverDescription(strings: ["EXT", "00"], uniqueID: [0x0A, 0xFF])))
@@ -44,11 +44,11 @@ struct ByteStreamTests {
 
   @Test("A client that reads too slowly is told the number of lost bytes, once")
   mutating func losses() {
-    stream.wasSent(status)
+    stream.noteSent(status)
     stream.lost(bytes: 100)
     stream.lost(bytes: 23)
     #expect(stream.message("AAAA", status) == ["bytes": "AAAA", "lostBytes": 123])
-    stream.wasSent(status)
+    stream.noteSent(status)
     #expect(stream.message("AAAA", status) == ["bytes": "AAAA"])
   }
 }

@@ -274,7 +274,7 @@ private final class FuzzedDaemon {
       host.receive(.published(Location(place, horizontalAccuracyMetres: 3, timestamp: utc)), at: now)
     }
     host.wake(at: now)
-    for case .program(let id, let action) in host.actions(at: now) {
+    for case .program(let id, let action) in host.round(at: now).actions {
       if case .store(let file, let text) = action {
         try? host.store(of: id)?.store(file, text)
       } else {

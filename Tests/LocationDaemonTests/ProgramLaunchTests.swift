@@ -243,7 +243,7 @@ struct ProgramLaunchTests {
     }
     var record = LaunchRecord(unit: .user("hike.service"), executable: nil, keys: UsageKeys())
     // A thousandth of a degree is 111 m.
-    let changes = [48, 48.004, 48.006, 48.008].map { record.isChange(location($0)) }
+    let changes = [48, 48.004, 48.006, 48.008].map { record.take(location($0)) }
     #expect(changes == [false, false, true, false])
   }
 

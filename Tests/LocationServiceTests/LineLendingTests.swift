@@ -78,9 +78,9 @@ struct LendingReadOutTests {
 
   @Test("Without fixes that are owed the line is lent at once, and once; a program that never had it returns nothing")
   mutating func atOnce() {
-    var isLent = [use.isLent(isReadingOut: false, at: now)]
+    var isLent = [use.lendNow(isReadingOut: false, at: now)]
     use.lend(readsOut: false, at: now)
-    isLent += [use.isLent(isReadingOut: false, at: now), use.isLent(isReadingOut: false, at: now)]
+    isLent += [use.lendNow(isReadingOut: false, at: now), use.lendNow(isReadingOut: false, at: now)]
     #expect(isLent == [false, true, false])
     #expect(use.lendingDeadline == nil)
     let isReturned = [use.takeBack(), use.takeBack()]
@@ -91,11 +91,11 @@ struct LendingReadOutTests {
   mutating func readOut() {
     use.lend(readsOut: true, at: now)
     #expect(use.lendingDeadline == now + ReceiverUse.lastRead)
-    var isLent = [use.isLent(isReadingOut: true, at: now), use.isLent(isReadingOut: false, at: now)]
+    var isLent = [use.lendNow(isReadingOut: true, at: now), use.lendNow(isReadingOut: false, at: now)]
     _ = use.takeBack()
     use.lend(readsOut: true, at: now)
-    isLent.append(use.isLent(isReadingOut: true, at: now + Milliseconds(ReceiverUse.lastRead.count - 1)))
-    isLent.append(use.isLent(isReadingOut: true, at: now + ReceiverUse.lastRead))
+    isLent.append(use.lendNow(isReadingOut: true, at: now + Milliseconds(ReceiverUse.lastRead.count - 1)))
+    isLent.append(use.lendNow(isReadingOut: true, at: now + ReceiverUse.lastRead))
     #expect(isLent == [false, true, false, true])
   }
 
@@ -103,14 +103,14 @@ struct LendingReadOutTests {
   mutating func endsEarly() {
     use.lend(readsOut: true, at: now)
     let isReturned = use.takeBack()
-    let isLent = use.isLent(isReadingOut: false, at: now)
+    let isLent = use.lendNow(isReadingOut: false, at: now)
     #expect(!isReturned && !isLent)
   }
 
   @Test("A receiver that nobody needs can be lent, and is opened and released as before")
   mutating func independent() {
     use.lend(readsOut: false, at: now)
-    let isLent = use.isLent(isReadingOut: false, at: now)
+    let isLent = use.lendNow(isReadingOut: false, at: now)
     let opened = use.open(isNeeded: true, isResting: false)
     use.finish(readsOut: false, at: now)
     let released = use.release(isReadingOut: false, isResting: false, at: now)

@@ -19,7 +19,7 @@ extension ServiceCore {
     add(program, at: Moment(.zero, utc: UTCTime(nanosecondsSince1970: 0)))
   }
 
-  var engine: PositioningEngine { programs[0].engine }
+  var engine: PositioningEngine { programs.list[0].engine }
 
   mutating func change(_ body: (inout PositioningEngine) -> Void) { change(.own, body) }
 

@@ -16,7 +16,7 @@ struct PublishedLocationTests {
     }
 
     mutating func fresh(_ marks: [(mark: Int, at: UInt64)]) -> [Bool] {
-      marks.map { watch.isFresh(mark: $0.mark, at: .zero + Milliseconds($0.at)) }
+      marks.map { watch.poll(mark: $0.mark, at: .zero + Milliseconds($0.at)) }
     }
   }
 

@@ -126,7 +126,7 @@ extension VirtualHost where Machine == ServiceLog, Line == VirtualLine {
     let now = Instant.zero + Milliseconds(4000)
     var core = ServiceCore(engine: engine, coordinator: PowerCoordinator(policy: policy, at: now))
     for number in 1..<max(programs, 1) { core.add(Program(ProgramID(number), engine), at: Machine.moment(now)) }
-    for index in core.programs.indices { core.programs[index].lingers = lingers }
+    for index in core.programs.indices { core.programs.change(index) { $0.lingers = lingers } }
     var settings = SessionSettings(intent: .serve, line: .serial)
     settings.desired = { .saving(for: $0) }
     settings.pollsOrbits = true

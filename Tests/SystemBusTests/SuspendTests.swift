@@ -45,7 +45,7 @@ struct SuspendTests {
     prepare(&watch, true, at: 10)
     #expect(outputs(&watch) == ["suspending"])
     #expect(watch.deadline == instant(12))
-    watch.isPrepared()
+    watch.allow()
     #expect(outputs(&watch) == ["release"])
     #expect(watch.deadline == nil)
     prepare(&watch, false, at: 20)
@@ -60,7 +60,7 @@ struct SuspendTests {
     #expect(outputs(&watch) == ["suspending"])
     watch.wake(at: instant(12))
     #expect(outputs(&watch) == ["release"])
-    watch.isPrepared()
+    watch.allow()
     #expect(outputs(&watch) == [])
   }
 
@@ -71,7 +71,7 @@ struct SuspendTests {
     watch.receive(BusMessage(.refusal(BusToken(.suspend, 2), name: "x", text: "y")), at: .zero)
     _ = outputs(&watch)
     prepare(&watch, true, at: 10)
-    watch.isPrepared()
+    watch.allow()
     prepare(&watch, true, at: 10)
     prepare(&watch, false, at: 11)
     prepare(&watch, false, at: 11)

@@ -12,7 +12,7 @@ struct PulseShapeTests {
   /// The times of the on-time edges.
   private func onTime(_ edges: [(PulseShape.Edge, Int64)]) -> [Int64] {
     var shape = PulseShape()
-    return edges.compactMap { edge, time in shape.isOnTime(edge, atNanoseconds: time * 1_000_000) ? time : nil }
+    return edges.compactMap { edge, time in shape.take(edge, atNanoseconds: time * 1_000_000) ? time : nil }
   }
 
   @Test("The rising edge begins a short pulse, and counts before the phases are known")

@@ -28,13 +28,13 @@ struct MessageReader: ~Copyable, ~Escapable {
 
   /// The name of the object's next member, whose value follows; nil at the end of the object.
   mutating func nextMember() -> Text? {
-    guard hasNext(UInt8(ascii: "}")), let name = string() else { return nil }
+    guard takeSeparator(or: UInt8(ascii: "}")), let name = string() else { return nil }
     guard take(UInt8(ascii: ":")) else { return invalid() }
     return name
   }
 
   /// Whether the array has another element, which follows.
-  mutating func nextElement() -> Bool { hasNext(UInt8(ascii: "]")) }
+  mutating func nextElement() -> Bool { takeSeparator(or: UInt8(ascii: "]")) }
 
   /// Skips a value.
   mutating func skip() {
@@ -57,11 +57,11 @@ struct MessageReader: ~Copyable, ~Escapable {
   // MARK: Values
 
   /// The next value; nil for `null`.
-  mutating func text() -> Text? { isNull() ? nil : string() }
+  mutating func text() -> Text? { takeNull() ? nil : string() }
 
   /// The next value; NaN for `null`.
   mutating func number() -> Double {
-    if isNull() { return .nan }
+    if takeNull() { return .nan }
     let start = position
     skipWord()
     guard isValid, let value = DecimalNumber(bytes.span.extracting(start..<position))?.value else {
@@ -73,7 +73,7 @@ struct MessageReader: ~Copyable, ~Escapable {
 
   /// The next value; false for `null`.
   mutating func boolean() -> Bool {
-    if isNull() { return false }
+    if takeNull() { return false }
     let start = position
     skipWord()
     let text = Text(start: start, count: position - start)
@@ -130,14 +130,14 @@ struct MessageReader: ~Copyable, ~Escapable {
     return false
   }
 
-  /// Whether an object or array has more elements; consumes its end.
-  private mutating func hasNext(_ end: UInt8) -> Bool {
+  /// Consumes a separator of elements, or the end of their object or array. Returns whether there are more elements.
+  private mutating func takeSeparator(or end: UInt8) -> Bool {
     guard isValid, !take(end) else { return false }
     _ = take(UInt8(ascii: ","))
     return true
   }
 
-  private mutating func isNull() -> Bool {
+  private mutating func takeNull() -> Bool {
     guard isValid else { return true }
     guard peek() == UInt8(ascii: "n") else { return false }
     let start = position

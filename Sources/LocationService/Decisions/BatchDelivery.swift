@@ -66,7 +66,7 @@ struct BatchDelivery: Sendable {
   /// Whether everything that was read is delivered; true once per read-out.
   ///
   /// - Parameter collects: whether the receiver continues to collect.
-  mutating func isAllDelivered(collects: Bool) -> Bool {
+  mutating func takeReadOutDelivered(collects: Bool) -> Bool {
     guard undelivered.isEmpty, journal == .read || journal == .open && !collects else { return false }
     journal = collects ? .open : .closed
     return true
@@ -86,7 +86,7 @@ struct BatchDelivery: Sendable {
   mutating func stored() { hasStored = true }
 
   /// Whether all stored locations are delivered, or no client waits for them; true once.
-  mutating func areAllDelivered(isDeferring: Bool) -> Bool {
+  mutating func takeStoredDelivered(isDeferring: Bool) -> Bool {
     guard hasStored, !isDeferring else { return false }
     hasStored = false
     return true

@@ -32,7 +32,7 @@ struct PublishedLocationWatch<Mark: Equatable & Sendable>: Sendable {
   }
 
   /// Polls if a poll is due, and returns whether there is a fresh location.
-  mutating func isFresh(mark: @autoclosure () -> Mark, at now: Instant) -> Bool {
+  mutating func poll(mark: @autoclosure () -> Mark, at now: Instant) -> Bool {
     guard case .on(let seen, let next) = state, now >= next else { return false }
     let mark = mark()
     state = .on(seen: mark, next: now + Self.interval)

@@ -47,8 +47,8 @@ struct ReceiverUse: Sendable {
     return lending == .lent
   }
 
-  /// Returns whether the line goes to the program now.
-  mutating func isLent(isReadingOut: Bool, at now: Instant) -> Bool {
+  /// Lends the line if it is due. Returns whether the program gets it now.
+  mutating func lendNow(isReadingOut: Bool, at now: Instant) -> Bool {
     guard let lendingDeadline, now >= lendingDeadline || !isReadingOut else { return false }
     lending = .lent
     return true

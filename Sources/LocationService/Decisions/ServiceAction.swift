@@ -4,7 +4,21 @@ import Positioning
 import Power
 import Receiver
 
-/// An action of the service's thread. The actions of a round are performed in their order.
+/// The actions of one round of the service.
+struct ServiceRound {
+  var before: [ServiceAction] = []
+  /// The delegates' events. Their delivery waits for `remembered`: it delivers no event before the location is remembered.
+  var events: [ServiceAction] = []
+  var remembered: ServiceAction?
+  var after: [ServiceAction] = []
+  /// State that is stored after the events were sent.
+  var stores: [ServiceAction] = []
+
+  /// All, in the order in which a service inside a program performs them.
+  var actions: [ServiceAction] { before + events + (remembered.map { [$0] } ?? []) + after + stores }
+}
+
+/// An action of the service's thread.
 package enum ServiceAction: Equatable {
   case program(ProgramID, ProgramAction)
   /// Writes a line to the log.

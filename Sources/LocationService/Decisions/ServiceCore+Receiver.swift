@@ -30,9 +30,9 @@ extension ServiceCore {
     guard let index = index(of: id.program) else { return }
     let isOwed =
       coordinator.holdsFixes && call.endsDeferral
-      && programs[index].engine.demand(of: id.client).isDeferring
+      && programs.list[index].engine.demand(of: id.client).isDeferring
     guard isOwed || batch.hasWaitingCalls(of: id.program) else {
-      return programs[index].engine.call(call, by: id.client, at: now)
+      return programs.change(index) { $0.engine.call(call, by: id.client, at: now) }
     }
     batch.wait(call, of: id, at: now)
     coordinator.readOut(at: now)
@@ -58,7 +58,7 @@ extension ServiceCore {
       // Fixes from the receiver's memory arrive in order.
       deliverHeldEpoch(at: now)
       batch.begin()
-      for index in programs.indices { programs[index].delivered = nil }
+      programs.forgetDelivered()
       enqueue(.keepBatch(journal))
     case .collectsNoMore: break
     case .readOutBegins:
@@ -99,20 +99,20 @@ extension ServiceCore {
 
   /// Records which fixes of the receiver's memory were delivered, after their delivery.
   mutating func noteDelivered(_ actions: [ServiceAction]) {
-    if batch.areAllDelivered(isDeferring: power.isDeferring) { enqueue(.discardLocations) }
+    if batch.takeStoredDelivered(isDeferring: power.isDeferring) { enqueue(.discardLocations) }
     guard batch.isKept else { return }
     for case .program(let id, .output(.event(_, .didUpdateLocations(let locations), _))) in actions {
       guard let index = index(of: id), let newest = locations.last?.timestamp else { continue }
-      programs[index].delivered = max(programs[index].delivered ?? newest, newest)
+      programs.noteDelivered(newest, to: index)
     }
     // A fix is delivered when each program with a deferral has received it.
-    let deferring = programs.filter(\.isDeferring).map(\.delivered)
+    let deferring = programs.deliveredToDeferring
     let newest = deferring.contains(nil) ? nil : deferring.compactMap(\.self).min()
     if !power.isDeferring || newest != nil, let journal = batch.delivered(until: newest) {
       enqueue(.noteBatch(journal))
     }
     let collects = coordinator.isCollecting
-    if !coordinator.isReadingOut, batch.isAllDelivered(collects: collects) {
+    if !coordinator.isReadingOut, batch.takeReadOutDelivered(collects: collects) {
       enqueue(.discardBatch(collects: collects))
     }
   }

@@ -14,22 +14,9 @@ import ReceiverStream
 /// passes inputs to these values, and their results between them. A service in a program has only that program, the
 /// daemon has all connected programs.
 package struct ServiceCore: Sendable {
-  var programs: [Program] = [] {
-    didSet {
-      revision += 1
-      summary = nil
-      reportedHeadingNeed = nil
-    }
-  }
-  /// Incremented with each change of the programs.
-  private(set) var revision: UInt64 = 0
-  /// The revision whose outputs were collected.
-  private var takenRevision: UInt64 = 0
-  /// Nil after a change of the programs.
-  private var summary: ProgramsSummary?
-  /// Whether the receiver was needed for headings when the demands were last passed to the policy; nil if the current
-  /// demands were not passed yet.
-  private var reportedHeadingNeed: Bool?
+  var programs = Programs()
+  /// The programs' revision whose demands the policy has, and whether the receiver was needed for headings then.
+  private var passed: (revision: UInt64, isAwakeForHeading: Bool)?
   private(set) var hostCapabilities: HostCapabilities
   package internal(set) var coordinator: PowerCoordinator
   /// Translates the engine's demands for the power policy.
@@ -87,31 +74,28 @@ package struct ServiceCore: Sendable {
   /// Removes a program. Returns the state to store.
   mutating func remove(_ id: ProgramID) -> [ProgramAction] {
     guard let index = index(of: id) else { return [] }
-    let outputs = programs[index].engine.outputs.filter(\.isStored)
-    let actions = outputs.compactMap { programs[index].action(for: $0) }
+    let outputs = programs.list[index].engine.outputs.filter(\.isStored)
+    let actions = outputs.compactMap { programs.action(for: $0, of: index) }
     programs.remove(at: index)
     return actions
   }
 
-  // Accessed by index here and below: an iterator would return a copy, of a kilobyte.
-  func index(of id: ProgramID) -> Int? { programs.indices.first { programs[$0].id == id } }
+  func index(of id: ProgramID) -> Int? { programs.index(of: id) }
 
   /// Returns the decisions for a program; nil if it was removed.
-  package func engine(of id: ProgramID) -> PositioningEngine? { index(of: id).map { programs[$0].engine } }
+  package func engine(of id: ProgramID) -> PositioningEngine? { index(of: id).map { programs.list[$0].engine } }
 
   /// Changes the requests of a program's clients.
   mutating func change(_ id: ProgramID, _ body: (inout PositioningEngine) -> Void) {
-    if let index = index(of: id) { body(&programs[index].engine) }
+    if let index = index(of: id) { programs.change(index) { body(&$0.engine) } }
   }
 
   mutating func changeEngines(_ body: (inout PositioningEngine) -> Void) {
-    for index in programs.indices { body(&programs[index].engine) }
+    for index in programs.indices { programs.change(index) { body(&$0.engine) } }
   }
 
   /// The combined demand of all programs.
-  var known: ProgramsSummary { summary ?? ProgramsSummary(programs) }
-
-  private mutating func summarize() { if summary == nil { summary = ProgramsSummary(programs) } }
+  var known: ProgramsSummary { programs.summary }
 
   // MARK: Inputs
 
@@ -192,10 +176,12 @@ package struct ServiceCore: Sendable {
   /// Applies the external decisions about a program, at the start and after each change of their files (AU-3).
   private mutating func receive(_ administration: Administration, of id: ProgramID, at now: Instant) {
     guard let index = index(of: id) else { return }
-    programs[index].engine.setServicesEnabled(administration.servicesAreOn, at: now)
-    programs[index].engine.setRestricted(administration.isRestricted, at: now)
-    if let record = programs[index].authorization.receive(administration.authorization) {
-      programs[index].engine.authorizationChanged(to: record, at: now)
+    programs.change(index) { program in
+      program.engine.setServicesEnabled(administration.servicesAreOn, at: now)
+      program.engine.setRestricted(administration.isRestricted, at: now)
+      if let record = program.authorization.receive(administration.authorization) {
+        program.engine.authorizationChanged(to: record, at: now)
+      }
     }
   }
 
@@ -220,19 +206,19 @@ package struct ServiceCore: Sendable {
   private var owesFixes: Bool { receivers.isOpen && coordinator.holdsFixes && power.isDeferring }
 
   package mutating func wake(at now: Moment) {
-    summarize()
+    programs.summarize()
     wakeSensing(at: now.instant)
     // Before the engine's `wake`: the policy starts a read-out for a deferral that ends at this instant.
     if let due = coordinator.deadline, now.instant >= due { coordinator.wake(at: now.instant) }
     drain(at: now)
     applyWaitingCalls(at: now.instant)
-    summarize()
+    programs.summarize()
     if let due = completion.deadline, now.instant >= due { deliverHeldEpoch(at: now) }
     guard let due = known.deadline, now.instant >= due else { return }
     // A request or deferral that ends has received the fix.
     deliverHeldEpoch(at: now)
     for index in programs.indices {
-      if let due = programs[index].engine.deadline, now.instant >= due { programs[index].engine.wake(at: now) }
+      if let due = programs.list[index].engine.deadline, now.instant >= due { programs.change(index) { $0.engine.wake(at: now) } }
     }
   }
 
@@ -302,10 +288,10 @@ package struct ServiceCore: Sendable {
 
   private func store(_ location: Location) -> ServiceAction { .store(.newestLocation, StateText.text(of: location)) }
 
-  var isAnyAuthorized: Bool { programs.indices.contains { programs[$0].isAuthorized } }
+  var isAnyAuthorized: Bool { programs.indices.contains { programs.list[$0].isAuthorized } }
 
   /// Whether any program waits for its return to the foreground.
-  var waitsForForeground: Bool { programs.indices.contains { programs[$0].engine.waitsForForeground } }
+  var waitsForForeground: Bool { programs.indices.contains { programs.list[$0].engine.waitsForForeground } }
 
   // MARK: Power
 
@@ -318,10 +304,11 @@ package struct ServiceCore: Sendable {
   /// Passes changed demands to the power policy. Returns whether any has changed.
   @discardableResult
   mutating func updateDemands(at now: Instant) -> Bool {
-    summarize()
+    programs.summarize()
     let isAwakeForHeading = needsReceiverForHeading
-    guard reportedHeadingNeed != isAwakeForHeading || power.deadline != nil else { return false }
-    reportedHeadingNeed = isAwakeForHeading
+    let isPassed = passed.map { $0 == (programs.revision, isAwakeForHeading) } ?? false
+    guard !isPassed || power.deadline != nil else { return false }
+    passed = (programs.revision, isAwakeForHeading)
     let events = power.update(known.demands(isAwakeForHeading: isAwakeForHeading), at: now)
     for event in events { coordinator.handle(event, at: now) }
     return !events.isEmpty
@@ -363,61 +350,44 @@ package struct ServiceCore: Sendable {
 
   mutating func enqueue(_ action: ServiceAction) { queue.append(action) }
 
+  /// Returns the actions to perform now, once, in their order.
+  package mutating func actions(at now: Moment) -> [ServiceAction] { round(at: now).actions }
+
   /// Returns the actions to perform now, once.
-  package mutating func actions(at now: Moment) -> [ServiceAction] {
+  mutating func round(at now: Moment) -> ServiceRound {
     for _ in 0..<4 where updateDemands(at: now.instant) { drain(at: now) }
     drain(at: now)
-    var actions = takeOutputsAndSessions(at: now.instant)
+    var round = takeOutputs(at: now.instant)
     let isResting = coordinator.isSilenceWanted
-    actions += receivers.open(isNeeded: needsReceiverForHeading || known.needsPosition, isResting: isResting)
+    round.after += receivers.open(isNeeded: needsReceiverForHeading || known.needsPosition, isResting: isResting)
     if !receivers.isFinished { updateSensors() }
     if isSuspendWaiting, coordinator.isSilenceReached {
       isSuspendWaiting = false
       enqueue(.readyForSuspend)
     }
-    actions += takeQueue()
-    if receivers.isLent(isReadingOut: coordinator.isReadingOut, at: now.instant) { actions.append(.lend(receiver: 0)) }
-    actions += receivers.release(isReadingOut: coordinator.isReadingOut, isResting: isResting, at: now.instant)
+    round.after += takeQueue()
+    if receivers.lendNow(isReadingOut: coordinator.isReadingOut, at: now.instant) {
+      round.after.append(.lend(receiver: 0))
+    }
+    round.after += receivers.release(isReadingOut: coordinator.isReadingOut, isResting: isResting, at: now.instant)
     if let location = newest.storeDue(isEnd: receivers.isFinished, at: now.instant) {
-      actions.append(.storeNewestLater(StateText.text(of: location)))
+      round.after.append(.storeNewestLater(StateText.text(of: location)))
     }
-    return actions
-  }
-
-  /// Collects the outputs of the programs; this does not change their demands or deadlines.
-  private mutating func takeOutputsAndSessions(at now: Instant) -> [ServiceAction] {
-    let (summary, reportedHeadingNeed) = (summary, reportedHeadingNeed)
-    var actions = takeOutputs(at: now)
-    noteDelivered(actions)
-    if takenRevision != revision { actions += changedSessions() }
-    takenRevision = revision
-    (self.summary, self.reportedHeadingNeed) = (summary, reportedHeadingNeed)
-    return actions
-  }
-
-  private mutating func changedSessions() -> [ServiceAction] {
-    var actions: [ServiceAction] = []
-    for index in programs.indices where programs[index].engine.sessionDiagnostic != programs[index].reportedSessions {
-      let diagnostic = programs[index].engine.sessionDiagnostic
-      programs[index].reportedSessions = diagnostic
-      actions.append(.program(programs[index].id, .sessions(diagnostic)))
-    }
-    return actions
+    return round
   }
 
   /// Collects the engines' outputs. The newest location is remembered after the delegates' events, whose delivery waits
   /// for that, and before all other actions.
-  private mutating func takeOutputs(at now: Instant) -> [ServiceAction] {
-    var events: [ServiceAction] = []
-    var others: [ServiceAction] = []
+  private mutating func takeOutputs(at now: Instant) -> ServiceRound {
+    var round = ServiceRound()
     var delivered: UTCTime?
-    let changed = takenRevision == revision ? programs.startIndex..<programs.startIndex : programs.indices
+    let changed = programs.mayHaveOutputs ? programs.indices : 0..<0
     for index in changed {
-      var outputs = programs[index].takeOutputs()
+      var outputs = programs.takeOutputs(of: index)
       if outputs.isEmpty { continue }
       let hasCrossing = outputs.contains(where: \.isCrossingOrVisit)
       // After a kill or a power cut between the two, the event takes precedence.
-      if programs[index].isAbsent || hasCrossing {
+      if programs.list[index].isAbsent || hasCrossing {
         outputs = outputs.filter { !$0.isStored } + outputs.filter(\.isStored)
       }
       // An event that follows another output of its program is not moved before it.
@@ -426,23 +396,27 @@ package struct ServiceCore: Sendable {
         if case .event(_, .didUpdateLocations(let locations), _) = output, let newest = locations.last?.timestamp {
           delivered = max(delivered ?? newest, newest)
         }
-        guard let action = programs[index].action(for: output) else { continue }
+        guard let action = programs.action(for: output, of: index) else { continue }
         isAfterOther = isAfterOther || !output.isForDelegate
-        if hasCrossing, !programs[index].isAbsent, case .store(let file, let text) = action {
-          others.append(.storeAfterEvents(programs[index].id, file, text))
+        if hasCrossing, !programs.list[index].isAbsent, case .store(let file, let text) = action {
+          round.stores.append(.storeAfterEvents(programs.list[index].id, file, text))
         } else if isAfterOther {
-          others.append(.program(programs[index].id, action))
+          round.after.append(.program(programs.list[index].id, action))
         } else {
-          events.append(.program(programs[index].id, action))
+          round.events.append(.program(programs.list[index].id, action))
         }
       }
     }
-    let unremembered = newest.publish(delivered: delivered, isDeferring: power.isDeferring)
-    var actions: [ServiceAction] = []
-    if let location = newest.storeFirst(at: now) { actions = takeQueue() + [store(location)] }
-    actions += events
-    if let unremembered { actions.append(.remember(unremembered)) }
-    return actions + others
+    round.remembered = newest.publish(delivered: delivered, isDeferring: power.isDeferring).map(ServiceAction.remember)
+    if let location = newest.storeFirst(at: now) { round.before = takeQueue() + [store(location)] }
+    noteDelivered(round.events + round.after)
+    for index in changed {
+      if let diagnostic = programs.takeSessions(of: index) {
+        round.after.append(.program(programs.list[index].id, .sessions(diagnostic)))
+      }
+    }
+    programs.noteOutputsTaken()
+    return round
   }
 
   private mutating func takeQueue() -> [ServiceAction] {

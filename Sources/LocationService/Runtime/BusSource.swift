@@ -55,8 +55,8 @@ final class BusSource {
   }
 
   /// Records that the receiver is ready for the suspend.
-  func isPrepared(_ poller: inout Poller, at now: Instant) {
-    suspend.isPrepared()
+  func allowSuspend(_ poller: inout Poller, at now: Instant) {
+    suspend.allow()
     settle(&poller, at: now)
   }
 

@@ -220,7 +220,7 @@ package final class ServiceHost: Sendable {
     state.withLock { state in
       guard let index = state.core.index(of: id) else { return nil }
       // A span borrows its elements, where an array would return a copy, of a kilobyte.
-      return body(state.core.programs.span[index].engine)
+      return body(state.core.programs.list.span[index].engine)
     }
   }
 
@@ -228,7 +228,7 @@ package final class ServiceHost: Sendable {
   package func change<Value>(_ id: ProgramID, _ body: (inout PositioningEngine, Moment) -> Value) -> Value? {
     change { state, now in
       guard let index = state.core.index(of: id) else { return nil }
-      return body(&state.core.programs[index].engine, now)
+      return state.core.programs.change(index) { body(&$0.engine, now) }
     }
   }
 
@@ -241,7 +241,7 @@ package final class ServiceHost: Sendable {
       guard let index = state.core.index(of: program) else { return }
       // A request is pending until its answer is delivered (RQ-8).
       let isAnswered = state.members[program]?.answered.contains(client) ?? false
-      if call == .requestLocation, isAnswered || state.core.programs[index].engine.answers(client) { return }
+      if call == .requestLocation, isAnswered || state.core.programs.list[index].engine.answers(client) { return }
       if call.endsRequest { state.members[program]?.answered.remove(client) }
       state.core.call(call, by: ManagerID(program: program, client: client), at: now.instant)
     }
@@ -253,8 +253,8 @@ package final class ServiceHost: Sendable {
     return state.withLock { state in
       if ticket.isAnswer { state.members[id]?.answered.remove(client) }
       guard let index = state.core.index(of: id) else { return false }
-      return state.core.programs[index].engine.isCurrent(ticket, for: client)
-        && state.core.programs[index].engine.isWanted(event, by: client)
+      return state.core.programs.list[index].engine.isCurrent(ticket, for: client)
+        && state.core.programs.list[index].engine.isWanted(event, by: client)
     }
   }
 
@@ -285,7 +285,7 @@ package final class ServiceHost: Sendable {
     // The daemon's programs receive each fix from the daemon.
     if settings.stateFolder == nil || settings.isDaemon { return }
     let now = System.now().instant
-    let (measured, known) = state.withLock { ($0.core.programs.first?.engine.newestMeasured, $0.newestMarks) }
+    let (measured, known) = state.withLock { ($0.core.programs.newestMeasured, $0.newestMarks) }
     if let measured, now.milliseconds(since: measured) < Self.ownFixAge.count { return }
     let marks = store.newestMarks
     guard marks != known else { return }
@@ -384,7 +384,7 @@ package final class ServiceHost: Sendable {
     guard followsTerminal else { return }
     let found: ApplicationState = System.isInForeground() ? .foreground : .background
     state.withLock { state in
-      guard let index = state.core.programs.indices.first, state.core.programs[index].engine.application != found
+      guard let index = state.core.programs.indices.first, state.core.programs.list[index].engine.application != found
       else { return }
       state.core.changeEngines { $0.setApplication(found, at: now) }
     }
@@ -405,7 +405,7 @@ package final class ServiceHost: Sendable {
   var membersMark: MembersMark { state.withLock { MembersMark(added: $0.nextProgram, count: $0.members.count) } }
   struct MembersMark: Equatable { var added: UInt32, count: Int }
   /// Incremented with each change of the decisions for a program.
-  package var revision: UInt64 { state.withLock { $0.core.revision } }
+  package var revision: UInt64 { state.withLock { $0.core.programs.revision } }
   /// The programs and their stores.
   var stores: [(id: ProgramID, store: StateStore)] { state.withLock { $0.members.map { ($0.key, $0.value.store) } } }
 
@@ -423,13 +423,15 @@ package final class ServiceHost: Sendable {
     return waits ? .earlier(deadline, now + Milliseconds(1000)) : deadline
   }
 
-  func actions(at now: Moment) -> [ServiceAction] {
+  func round(at now: Moment) -> ServiceRound {
     state.withLock { state in
-      let actions = state.core.actions(at: now)
-      for case .program(let id, .output(.event(let client, _, let ticket))) in actions where ticket.isAnswer {
-        state.members[id]?.answered.insert(client)
+      let round = state.core.round(at: now)
+      for actions in [round.events, round.after] {
+        for case .program(let id, .output(.event(let client, _, let ticket))) in actions where ticket.isAnswer {
+          state.members[id]?.answered.insert(client)
+        }
       }
-      return actions
+      return round
     }
   }
 
@@ -477,11 +479,11 @@ package final class ServiceHost: Sendable {
   }
 
   /// Changes the decisions for a program on the service's thread, which need not be woken.
-  package func changeOnThread<Value>(_ id: ProgramID, _ body: (inout PositioningEngine, Moment) -> Value) -> Value? {
+  package func changeOnThread<Value: Sendable>(_ id: ProgramID, _ body: (inout PositioningEngine, Moment) -> Value) -> Value? {
     let now = System.now()
     return state.withLock { state in
       guard let index = state.core.index(of: id) else { return nil }
-      return body(&state.core.programs[index].engine, now)
+      return state.core.programs.change(index) { body(&$0.engine, now) }
     }
   }
 

@@ -62,19 +62,27 @@ struct ServiceThread: ~Copyable {
       }
       // Read before the actions are collected, so that they include the actions of every call before the end.
       let isFinished = service.isFinished
-      let actions = service.actions(at: now)
+      let round = service.round(at: now)
       if receiver.corrections != nil {
         receiver.correct(isNeeded: service.needsCorrections, &poller, at: now.instant) { [service] in service.log($0) }
       }
       receiver.assist(at: now.instant)
       if let work {
         // Programs of the daemon get a location before it is remembered: its file is only used after a restart.
-        for action in actions where !action.isAfterRound { perform(action, at: now) }
+        perform(round.before + round.events + round.after, at: now)
         work.roundEnded(
           &poller, receivers: { [receiver, standby] in [receiver.status] + standby.map(\.status) }, at: now)
-        for action in actions where action.isAfterRound { perform(action, at: now) }
+        if let remembered = round.remembered { perform(remembered, at: now) }
+        perform(round.stores, at: now)
       } else {
-        perform(actions, at: now)
+        perform(round.before, at: now)
+        // The delegate's thread takes some time to wake: it begins to do so before the location is remembered.
+        if let remembered = round.remembered {
+          service.delayDelivery { perform(round.events + [remembered], at: now) }
+        } else {
+          perform(round.events, at: now)
+        }
+        perform(round.after + round.stores, at: now)
       }
       if isFinished, receiver.isReleased, standby.allSatisfy(\.isReleased) {
         return service.store.finish { [service] in service.logStoreFailure($0) }
@@ -88,11 +96,11 @@ struct ServiceThread: ~Copyable {
       guard let events = try? poller.wait(deadline: due?.nanoseconds) else {
         return service.log("the location service has ended: the system refuses to wait for its receiver")
       }
-      round(events)
+      handle(events)
     }
   }
 
-  private mutating func round(_ events: [Poller.Event]) {
+  private mutating func handle(_ events: [Poller.Event]) {
     let now = System.now()
     let (service, work) = (service, work)
     let receiver = receiver
@@ -119,7 +127,7 @@ struct ServiceThread: ~Copyable {
       service.receive($0, $1, receiver.source(at: now.instant), at: now)
     }
     for other in standby {
-      round(other, events, at: now)
+      handle(events, of: other, at: now)
       receiver.compare(with: other, at: now.instant)
     }
     while let event = receiver.nextEvent() {
@@ -140,7 +148,7 @@ struct ServiceThread: ~Copyable {
         published.setHeld(problem == .held, mark: service.store.newestMarks, at: now.instant)
       }
     }
-    if published.isFresh(mark: service.store.newestMarks, at: now.instant), let location = service.store.newest {
+    if published.poll(mark: service.store.newestMarks, at: now.instant), let location = service.store.newest {
       service.receive(.published(location), at: now)
     }
     bus.wake(&poller, at: now.instant)
@@ -180,7 +188,7 @@ struct ServiceThread: ~Copyable {
 
   /// Handles the events of a standby receiver, which provides fixes. Its problems are only logged; clients receive only
   /// the problems of the first receiver.
-  private mutating func round(_ other: ReceiverSource, _ events: [Poller.Event], at now: Moment) {
+  private mutating func handle(_ events: [Poller.Event], of other: ReceiverSource, at now: Moment) {
     let (service, work) = (service, work)
     let number = other.number
     for event in events {
@@ -203,18 +211,8 @@ struct ServiceThread: ~Copyable {
     }
   }
 
-  /// Performs the actions of a round. Events are put into their queues before the newest location is rememberedbecause
-  /// the delegate's thread takes some time to wake; it delivers no event before the location is remembered.
   private mutating func perform(_ actions: [ServiceAction], at now: Moment) {
-    var remaining = actions[...]
-    if let end = actions.firstIndex(where: \.isRemembering),
-      let start = actions[..<end].lastIndex(where: { !$0.isDelivery }).map({ $0 + 1 }) ?? actions[..<end].indices.first
-    {
-      for action in actions[..<start] { perform(action, at: now) }
-      service.delayDelivery { for action in actions[start...end] { perform(action, at: now) } }
-      remaining = actions[(end + 1)...]
-    }
-    for action in remaining { perform(action, at: now) }
+    for action in actions { perform(action, at: now) }
   }
 
   private mutating func perform(_ action: ServiceAction, at now: Moment) {
@@ -231,7 +229,7 @@ struct ServiceThread: ~Copyable {
     case .sense(let demand):
       bus.set(demand, &poller, at: now.instant)
       sensors.set(demand)
-    case .readyForSuspend: bus.isPrepared(&poller, at: now.instant)
+    case .readyForSuspend: bus.allowSuspend(&poller, at: now.instant)
     case .lend(let number): source(number)?.lend(&poller, at: now.instant)
     case .takeBack(let number): source(number)?.takeBack(at: now.instant)
     case .openStandby: for other in standby { other.open(&poller, at: now.instant) }
@@ -252,15 +250,4 @@ struct ServiceThread: ~Copyable {
   private func store(_ file: StateFile, _ text: String, _ store: StateStore) {
     do throws(FileError) { try store.store(file, text) } catch { service.logStoreFailure(error) }
   }
-}
-
-extension ServiceAction {
-  fileprivate var isRemembering: Bool { if case .remember = self { true } else { false } }
-  fileprivate var isAfterRound: Bool {
-    switch self {
-    case .remember, .storeAfterEvents: true
-    default: false
-    }
-  }
-  fileprivate var isDelivery: Bool { if case .program(_, .output(.event)) = self { true } else { false } }
 }

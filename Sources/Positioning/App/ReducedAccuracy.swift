@@ -15,7 +15,7 @@ struct ReducedAccuracy: Sendable {
   init() {}
 
   /// Handles a reduced sample; returns whether it differs from the last one.
-  mutating func isNew(_ sample: Sample) -> Bool {
+  mutating func take(_ sample: Sample) -> Bool {
     if let last, last.location.coordinate == sample.location.coordinate,
       sample.measured.milliseconds(since: last.measured) < Self.interval.count
     {

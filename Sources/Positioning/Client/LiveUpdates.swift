@@ -72,7 +72,7 @@ public struct LiveUpdates: Sendable {
       let stationarySeconds = stationary.anchor.map { actual.measured.seconds(since: $0.measured) } ?? 0
       isStationary = stationarySeconds >= threshold.seconds
     }
-    let isNew = !diagnostic.contains(.accuracyLimited) || coarse.isNew(sample)
+    let isNew = !diagnostic.contains(.accuracyLimited) || coarse.take(sample)
     guard isNew || isStationary != wasStationary else { return nil }
     return LiveUpdate(location: sample.location, isStationary: isStationary, diagnostic: diagnostic)
   }

@@ -25,7 +25,7 @@ extension ClientSession {
       if standardDelivery == .deliver { carryOut(pausing.receive(actual, at: now), at: now, &outputs) }
       wantsForStandard =
         !pausing.isPaused && updates.wants(sample)
-        && (permissions.accuracy == .full || updates.coarse.isNew(sample))
+        && (permissions.accuracy == .full || updates.coarse.take(sample))
     }
     let wantsForSignificant =
       significant.isRunning && wakingDelivery != .none && significant.wants(sample, at: now)

@@ -51,19 +51,19 @@ struct AppliedState: Sendable {
   func has(_ state: WantedState) -> Bool { state == wanted && sendsMessages == (state.batching == nil) }
 
   /// The session's own configuration is in force.
-  mutating func isBase() {
+  mutating func noteBase() {
     wanted = .fullPower
     sendsMessages = true
   }
 
   /// The same after the line was lost: constellations that were off may still be off.
-  mutating func isFound() {
-    isBase()
+  mutating func noteFound() {
+    noteBase()
     if touched.contains(.constellations) { invalidate() }
   }
 
   /// An earlier process left the receiver collecting; its other changes are not known.
-  mutating func isLeftover(canSavePower: Bool) {
+  mutating func noteLeftover(canSavePower: Bool) {
     touched = [.period, .batch]
     if canSavePower { touched.insert(.powerSave) }
   }

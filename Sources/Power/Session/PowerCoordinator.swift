@@ -208,7 +208,7 @@ public struct PowerCoordinator: Sendable {
   public mutating func lost(at now: Instant) {
     perform(collection.handle(.lost, at: now), at: now)
     due = .nothing
-    applied.isBase()
+    applied.noteBase()
     sleep.handle(.end)
     let wasPresent = presence.isPresent
     presence.handle(.lost)
@@ -230,11 +230,11 @@ public struct PowerCoordinator: Sendable {
         .init(
           base: desired, usualRefusals: refused,
           spareConstellations: ReceiverCapabilities.spareConstellations(receiver))))
-    applied.isFound()
+    applied.noteFound()
     let canBatch = capabilities.batching != nil
     collection.endsWithRead = capabilities.batching?.endsWithRead ?? false
     if collection.state == .leftover, canBatch {
-      applied.isLeftover(canSavePower: capabilities.cyclicLongestSeconds != nil)
+      applied.noteLeftover(canSavePower: capabilities.cyclicLongestSeconds != nil)
     }
     perform(collection.handle(.found(canBatch: canBatch), at: now), at: now)
     // After a time in which the line was not read it is the same receiver.
@@ -336,7 +336,7 @@ public struct PowerCoordinator: Sendable {
     presence.handle(listens ? .resume : .pause)
     outputs.append(.command(.listen(listens)))
     // A line that is read again has a new session.
-    applied.isBase()
+    applied.noteBase()
   }
 
   private mutating func switchSupply(_ new: Supply) {

@@ -15,11 +15,13 @@ import UBX
 ///            └─ silent ─▶ switch UBX on by PUBX,41 (only if it is proved to be one) ─▶ poll ─▶ …
 ///     a late MON-VER, to an earlier poll or to one of another program ─▶ poll the rest ─▶ done
 struct Identification: Sendable {
-  private enum Step {
-    case polling, insisting, insistingOnItem, insistingOnPort, insistingAgain, switchingItemOn, switchingOn,
-      pollingAgain
+  private enum Step: Equatable {
+    case polling, insisting(on: Question), switchingItemOn, switchingOn, pollingAgain
     case pollingOthers, pollingID, pollingPort, done
   }
+
+  /// What a full line is asked for: MON-VER, the rate of the port by its item and by CFG-PRT, and MON-VER a last time.
+  private enum Question { case identity, rateItem, ratePort, identityAgain }
 
   /// The rate from which on a line has room for replies beside periodic messages, in baud.
   private static let fastRate: UInt32 = 57_600
@@ -93,13 +95,7 @@ struct Identification: Sendable {
       // A slow full line loses replies with everything else that does not fit. A fast line is polled less often.
       if rate ?? Self.fastRate >= Self.fastRate { command.attempts = isRepeated || step == .pollingAgain ? 2 : 3 }
       return command
-    case .insisting, .insistingAgain: return Self.insisting(on: .monVER, isLast: step == .insistingAgain)
-    case .insistingOnPort: return Self.insisting(on: .cfgPRT)
-    case .insistingOnItem:
-      var command = Self.insisting(on: .cfgVALGET, Self.ratePoll)
-      // A receiver without items refuses the poll.
-      command.companions = [.cfgVALGET]
-      return command
+    case .insisting(let question): return Self.command(question)
     case .pollingOthers:
       var command = Command.polls([.secUNIQID, .monCOMMS])
       command.attempts = 2
@@ -138,7 +134,7 @@ struct Identification: Sendable {
   mutating func receive(_ outcome: Outcome, isLineFull: Bool = false, mayHaveNoUBXOutput: Bool = false) {
     self.isLineFull = isLineFull
     if mayHaveNoUBXOutput, !isRepeated, switchedPort == nil, outcome == .silent,
-      step == (isLineFull ? .insisting : .polling)
+      step == (isLineFull ? .insisting(on: .identity) : .polling)
     {
       switchedPort = port ?? .uart1
       step = .switchingItemOn
@@ -146,15 +142,12 @@ struct Identification: Sendable {
     }
     switch (step, outcome) {
     case (.polling, .answeredAll(let answers)), (.insisting, .answeredAll(let answers)),
-      (.insistingOnPort, .answeredAll(let answers)), (.insistingOnItem, .answeredAll(let answers)),
-      (.insistingAgain, .answeredAll(let answers)), (.pollingAgain, .answeredAll(let answers)),
-      (.switchingItemOn, .answeredAll(let answers)):
+      (.pollingAgain, .answeredAll(let answers)), (.switchingItemOn, .answeredAll(let answers)):
       guard let version = answers[.monVER] else { return goOn(answers, isLineFull: isLineFull) }
       description = ReceiverDescription(monVER: version)
       take(answers)
     case (.pollingOthers, .answeredAll(let answers)): take(answers)
-    case (.polling, _), (.insisting, _), (.insistingOnPort, _), (.insistingOnItem, _), (.insistingAgain, _),
-      (.switchingItemOn, _):
+    case (.polling, _), (.insisting, _), (.switchingItemOn, _):
       goOn([:], isLineFull: isLineFull)
     case (.switchingOn, _): step = .pollingAgain
     case (.pollingID, .answered(let payload)):
@@ -174,12 +167,12 @@ struct Identification: Sendable {
     needsRoom = step == .polling || step == .pollingAgain ? nil : language(of: answers)
     if needsRoom != nil { return step = .done }
     switch step {
-    case .polling where isLineFull && !isRepeated: step = .insisting
-    case .insisting: step = mayRaiseRate ? .insistingOnItem : .insistingAgain
-    case .insistingOnItem: step = .insistingOnPort
-    case .insistingOnPort: step = .insistingAgain
-    case .switchingItemOn where isLineFull: step = mayRaiseRate ? .insistingOnItem : .insistingAgain
-    case .polling, .switchingItemOn, .insistingAgain:
+    case .polling where isLineFull && !isRepeated: step = .insisting(on: .identity)
+    case .insisting(on: .identity): step = .insisting(on: mayRaiseRate ? .rateItem : .identityAgain)
+    case .insisting(on: .rateItem): step = .insisting(on: .ratePort)
+    case .insisting(on: .ratePort): step = .insisting(on: .identityAgain)
+    case .switchingItemOn where isLineFull: step = .insisting(on: mayRaiseRate ? .rateItem : .identityAgain)
+    case .polling, .switchingItemOn, .insisting(on: .identityAgain):
       step = isProved && !isRepeated && rate != nil ? .switchingOn : .done
     default: step = .done
     }
@@ -193,6 +186,19 @@ struct Identification: Sendable {
     let sent = answers[.cfgVALGET].flatMap { Configuration.pairs($0).first { $0.id == Self.rateKey }?.bits }
     if sent != nil, sent == rate.map({ UInt64($0) }) { return .items }
     return answers[.cfgPRT].map { $0.count >= 20 } == true ? .messages : nil
+  }
+
+  private static func command(_ question: Question) -> Command {
+    switch question {
+    case .identity: return insisting(on: .monVER)
+    case .identityAgain: return insisting(on: .monVER, isLast: true)
+    case .ratePort: return insisting(on: .cfgPRT)
+    case .rateItem:
+      var command = insisting(on: .cfgVALGET, ratePoll)
+      // A receiver without items refuses the poll.
+      command.companions = [.cfgVALGET]
+      return command
+    }
   }
 
   private static func insisting(on identity: MessageIdentity, _ selector: [UInt8] = [], isLast: Bool = false) -> Command

@@ -96,8 +96,8 @@ struct LineHealth {
   mutating func countFailedPoll() { failedPolls += 1 }
   mutating func clearFailedPolls() { failedPolls = 0 }
 
-  /// Whether a warning of the receiver is another one than the last.
-  mutating func isNew(warning: String) -> Bool {
+  /// Notes a warning of the receiver. Returns whether it is another one than the last.
+  mutating func note(warning: String) -> Bool {
     defer { self.warning = warning }
     return self.warning != warning
   }

@@ -29,7 +29,7 @@ extension ReceiverSession {
     for payload in received.batch {
       batch.receive(logBATCH: payload, keeps: settings.intent != .readOnly, at: now)
     }
-    if let warning = received.warning, health.isNew(warning: warning) { report(.warned(warning)) }
+    if let warning = received.warning, health.note(warning: warning) { report(.warned(warning)) }
     // In on/off operation the receiver starts anew for each fix.
     let isStart = health.detectStart(received.sawBootText, at: now) && desired?.powerSave?.sleepsBetweenFixes != true
     // A receiver of another maker that starts while it gets its settings loses the first of them.

@@ -98,9 +98,9 @@ extension ReceiverSession {
       && rate.map { $0 < Self.roomyRate } ?? false
   }
 
-  /// Whether more polls are needed for a reply to find room. A serving session uses the received frames meanwhile, and
+  /// Measures the load of the line. Returns whether more polls are needed for a reply to find room. A serving session uses the received frames meanwhile, and
   /// polls again later.
-  mutating func isLineFull(at now: Instant) -> Bool {
+  mutating func measureFullLine(at now: Instant) -> Bool {
     line.measureLoad(at: now)
     return settings.intent == .identify && line.load.isFull(at: rate)
   }

@@ -37,7 +37,7 @@ extension ReceiverSession {
       if !begin(identification.next()) { finishIdentifying(identification, at: now) }
     case (.identifying(var identification), .reply(let outcome)):
       identification.receive(
-        outcome, isLineFull: isLineFull(at: now), mayHaveNoUBXOutput: mayHaveNoUBXOutput)
+        outcome, isLineFull: measureFullLine(at: now), mayHaveNoUBXOutput: mayHaveNoUBXOutput)
       update(.identifying(identification))
 
     // A late reply to a probe, or a banner, proves the family: no other is probed, and u-blox is not polled.

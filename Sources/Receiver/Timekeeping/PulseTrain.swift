@@ -59,7 +59,7 @@ package struct PulseShape: Sendable {
   package init() {}
 
   /// Handles an edge. Returns whether it is the on-time edge: the rising one until the phases are known.
-  package mutating func isOnTime(_ edge: Edge, atNanoseconds time: Int64) -> Bool {
+  package mutating func take(_ edge: Edge, atNanoseconds time: Int64) -> Bool {
     if let last = lastEdge, last.edge != edge {
       let length = time &- last.nanoseconds
       if edge == .falling { high = length } else { low = length }

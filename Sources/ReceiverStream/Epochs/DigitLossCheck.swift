@@ -39,7 +39,7 @@ struct DigitLossCheck: Sendable {
     let position = Position(
       latitudeDegrees: degrees.latitude, longitudeDegrees: degrees.longitude,
       digits: Self.digits(latitude) | Self.digits(longitude) &<< 16, nanosecondsOfDay: nanosecondsOfDay)
-    if position.digits != accepted.digits, !isCredible(position, speedMetresPerSecond ?? 0) { return false }
+    if position.digits != accepted.digits, !accept(position, speedMetresPerSecond ?? 0) { return false }
     accepted = position
     refused.digits = 0
     return true
@@ -52,7 +52,7 @@ struct DigitLossCheck: Sendable {
 
   /// Whether a position is credible whose number of digits differs from the previous position's.
   @inline(never)
-  private mutating func isCredible(_ position: Position, _ speed: Double) -> Bool {
+  private mutating func accept(_ position: Position, _ speed: Double) -> Bool {
     let top: UInt32 = 0x8080_8080
     let hasFewer = ((position.digits | top) &- accepted.digits) & top != top
     if !hasFewer || Self.isNear(position, accepted, speed) { return true }

@@ -7,9 +7,8 @@ import ReceiverStream
 import SerialPort
 import WireBytes
 
-/// One part of `sextant check`, in a session of its own: the session's end restores the receiver, and its crash-
-/// recovery record
-/// does after a kill.
+/// One part of `sextant check`, in a session of its own: the session's end restores the receiver, and after a kill its
+/// crash-recovery record does.
 struct CheckClient: ReceiverClient, ~Copyable {
   enum Part: CaseIterable {
     /// Identity and replies; rate, messages, constellations and baud, in this order.
@@ -19,32 +18,6 @@ struct CheckClient: ReceiverClient, ~Copyable {
     case powerLoss
     /// The receiver is as it was found.
     case restored
-  }
-
-  private enum Trial { case rate, messages, constellations }
-
-  private enum Stage {
-    /// Until the receiver is identified.
-    case waiting
-    case polling(SessionTicket, since: Instant)
-    case reading(SessionTicket)
-    /// Epochs are observed before a change.
-    case observing(until: Instant)
-    case changing(Trial, since: Instant)
-    /// Epochs are observed after it.
-    case verifying(Trial, until: Instant)
-    case changingRate(to: UInt32, since: Instant)
-    case fallingAsleep
-    case asleep(until: Instant)
-    case waking(since: Instant)
-    case findingFix(CheckReport.Start, since: Instant)
-    case restarting(CheckReport.Start, SessionTicket)
-    case readingBatch(SessionTicket)
-    case startingBatch
-    case storing(until: Instant)
-    case retrieving
-    case repairing(SessionTicket)
-    case over
   }
 
   private static let polls = 8
@@ -722,22 +695,5 @@ struct CheckClient: ReceiverClient, ~Copyable {
     case .readingBatch, .startingBatch, .storing, .retrieving: "batch"
     case .waiting, .observing, .repairing, .over: "restoring"
     }
-  }
-}
-
-extension Command {
-  /// The poll of a u-blox receiver's identity.
-  fileprivate static var identityPoll: Command { .poll(.monVER) }
-
-  /// A poll of the time between two measurements of a u-blox receiver.
-  fileprivate static func measurementPeriod(of receiver: ReceiverDescription) -> Command {
-    // CFG-RATE-MEAS.
-    receiver.can(.valset) ? .poll(.cfgVALGET, [0, 0, 0, 0, 0x01, 0x00, 0x21, 0x30]) : .poll(.cfgRATE)
-  }
-
-  /// The time in the reply, in milliseconds; nil for another payload.
-  fileprivate static func measurementPeriod(in payload: [UInt8], of receiver: ReceiverDescription) -> UInt16? {
-    let at = receiver.can(.valset) ? 8 : 0
-    return payload.count >= at + 2 ? payload.u2(at) : nil
   }
 }

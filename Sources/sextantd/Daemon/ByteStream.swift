@@ -38,7 +38,7 @@ struct ByteStream: Sendable {
     return bytes.isEmpty && members.count == 1 ? nil : .object(members)
   }
 
-  mutating func wasSent(_ status: ReceiverStatus) {
+  mutating func noteSent(_ status: ReceiverStatus) {
     hasReported = true
     reported = status
     lostBytes = 0

@@ -84,7 +84,7 @@ extension LocationServer {
       let message = stream.message(bytes, receivers[stream.receiver])
     else { return }
     if connection.isQueued(call, .success(message, continues: true)) {
-      stream.wasSent(receivers[stream.receiver])
+      stream.noteSent(receivers[stream.receiver])
       if count > 0 { connection.delivered += 1 }
     } else if count > 0 {
       stream.lost(bytes: count)

@@ -57,7 +57,7 @@ package struct SuspendWatch: Sendable {
   }
 
   /// Releases the lock, because the receiver is ready for the suspend.
-  package mutating func isPrepared() {
+  package mutating func allow() {
     guard releaseAt != nil else { return }
     releaseAt = nil
     release()
@@ -66,7 +66,7 @@ package struct SuspendWatch: Sendable {
   /// Performs the actions that are due.
   package mutating func wake(at now: Instant) {
     guard let due = releaseAt, now >= due else { return }
-    isPrepared()
+    allow()
   }
 
   /// Handles a message. Refusals are ignored: a computer without logind does not suspend through it.

@@ -77,14 +77,14 @@ extension ProgramMirror {
       program.regions[index].isRepeated = false
       if hasEvent { return }
     case .didEnter, .didExit, .didVisit:
-      if manager.repeated.isRepetition(event, hasWaited: hasWaited) {
+      if manager.repeated.note(event, hasWaited: hasWaited) {
         if let number = ticket.waitingNumber { take(number, by: id) }
         return
       }
     case .didDetermineState(_, let region):
       // The answer to a request is delivered even if the state is unchanged.
       let isAnswer = program.stateAnswered(region, to: id)
-      if manager.repeated.isRepetition(event, hasWaited: hasWaited), !isAnswer { return }
+      if manager.repeated.note(event, hasWaited: hasWaited), !isAnswer { return }
     case .monitoringDidFail(let region?, .regionMonitoringDenied):
       guard let index = program.regions.firstIndex(where: { $0.region.isSame(as: region) && $0.manager == id }) else {
         break

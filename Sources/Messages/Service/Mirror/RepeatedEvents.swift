@@ -15,7 +15,7 @@ struct RepeatedEvents: Sendable {
   /// Handles an event. Returns whether it repeats an event from before the disconnect.
   ///
   /// - Parameter hasWaited: whether it has a number, with which the mirror recognises a repetition.
-  mutating func isRepetition(_ event: DelegateEvent, hasWaited: Bool) -> Bool {
+  mutating func note(_ event: DelegateEvent, hasWaited: Bool) -> Bool {
     // Any other event has no subject.
     guard event.hasSubject(of: event) else { return false }
     let isRepetition = beforeLoss.contains { $0.hasContent(of: event) }

@@ -150,7 +150,7 @@ public struct PowerControl: Sendable {
   }
 
   /// Ends the cause of a report, so that the next one is sent again. Returns whether it was reported.
-  mutating func isOver(_ report: PowerReport) -> Bool {
+  mutating func end(_ report: PowerReport) -> Bool {
     guard let index = activeReports.firstIndex(of: report) else { return false }
     activeReports.remove(at: index)
     return true

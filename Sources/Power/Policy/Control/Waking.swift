@@ -48,7 +48,7 @@ extension PowerControl {
   /// The receiver has shown any activity.
   mutating func answered(_ actions: inout [PowerAction]) {
     guard case .waking(let waking) = phase else { return }
-    if isOver(.doesNotWake) { actions.append(.report(.answersAgain)) }
+    if end(.doesNotWake) { actions.append(.report(.answersAgain)) }
     // A reset may have cleared the receiver's memory.
     if waking.resets > 0 { orbits.lost() }
     phase = .awake(

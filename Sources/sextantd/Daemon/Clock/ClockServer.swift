@@ -81,7 +81,7 @@ final class ClockServer {
   private func takePulses(at now: Instant) {
     guard let pulses else { return }
     let (edges, failure) = pulses.take()
-    for edge in edges where shape.isOnTime(edge.edge, atNanoseconds: edge.time.nanosecondsSince1970) {
+    for edge in edges where shape.take(edge.edge, atNanoseconds: edge.time.nanosecondsSince1970) {
       if let sample = reference.receive(Pulse(edge: edge.time, reading: edge.reading)) { deliver(sample, at: now) }
     }
     if let failure {

@@ -87,7 +87,7 @@ struct LaunchRecord: Equatable, Codable, Sendable {
 
   /// Handles a location of the significant-change service. Returns whether it is a change. The service's first location
   /// after the program's end is a change only if the program's last place is far from it (SC-2).
-  mutating func isChange(_ location: Location) -> Bool {
+  mutating func take(_ location: Location) -> Bool {
     defer { if origin == nil { origin = location.coordinate } }
     guard let origin, Geodesic.distanceMetres(origin, location.coordinate) >= Self.changeMetres else { return false }
     self.origin = location.coordinate

@@ -250,7 +250,7 @@ final class Launcher {
     for event in host.read(absent.id, { $0.waitingEvents(of: output, at: utc) }) ?? [] {
       switch event {
       case .delegate(.didUpdateLocations(let locations)):
-        guard let location = locations.last, entry.record.isChange(location) else { continue }
+        guard let location = locations.last, entry.record.take(location) else { continue }
         entry.significantDeliveredAt = now
       // The state that accompanies a crossing. A crossing that the program has disabled does not start it.
       case .delegate(.didDetermineState) where entry.launch.events.isEmpty: continue

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+import NMEA
+
+/// The state of an epoch that several sentences determine together.
+// Not copyable, because the compiler copies a value for each call that only reads it.
+struct NMEAEpoch: ~Copyable, Sendable {
+  /// Whether a sentence with a status has a valid solution. The sentence of the highest rank decides, and within a rank
+  /// a valid one. Sentences without this information are ignored.
+  private(set) var isValid: Bool?
+  private var validityRank = 0
+  /// The talker of the deciding sentence.
+  private var validityTalker: UInt16 = 0
+  /// The fix mode 2 or 3 of PUBX,00.
+  var fixMode: Int?
+  /// The fix mode of an earlier epoch, for receivers that do not send GSA in each epoch.
+  private var earlierFixMode: Int?
+  private var earlierAge = 0
+  var timeOfDay: Int64?
+  /// Digits after the decimal point of the minutes of the position.
+  var positionDigits: UInt8 = 0
+  /// The position sentences of the epoch: a bit for each kind and talker.
+  private var positionSentences: UInt32 = 0
+  /// The date of RMC.
+  private var date: ShortDate?
+
+  /// Sentences with a position.
+  enum PositionSentence: UInt32 { case gga, rmc, gns, gll }
+
+  init() {}
+
+  /// Whether a sentence may belong to another epoch although its time is the same or absent: the epoch already has one
+  /// of its kind, or another date.
+  @inline(__always)
+  func mayBeRepeated(_ kind: PositionSentence, date: ShortDate?) -> Bool {
+    has(kind) || (self.date != nil && date != nil)
+  }
+
+  /// Whether the epoch has a sentence of a kind.
+  @inline(__always)
+  private func has(_ kind: PositionSentence) -> Bool { positionSentences >> (8 * kind.rawValue) & 0xFF != 0 }
+
+  /// Whether the epoch has a GLL and no other position sentence, or others and no GLL: it may be joined with the other
+  /// kind despite a local time.
+  func mayJoinLocalTime(_ kind: PositionSentence) -> Bool {
+    let others = positionSentences & ~(0xFF << (8 * PositionSentence.gll.rawValue))
+    return kind == .gll ? others != 0 && !has(.gll) : others == 0 && has(.gll)
+  }
+
+  /// Whether the sentence belongs to another epoch.
+  ///
+  /// - Parameters:
+  ///   - isTimed: whether the open epoch has a time. The time of a sentence determines its epoch.
+  ///   - isAfterSilence: whether a silence preceded it.
+  ///   - hasMoved: whether its position differs from the position of the preceding sentences.
+  @inline(never)
+  func isRepeated(
+    _ kind: PositionSentence, _ talker: Talker, time: TimeOfDay?, date: ShortDate?, isTimed: Bool, isAfterSilence: Bool,
+    hasMoved: Bool
+  ) -> Bool {
+    if let date, let previous = self.date, date != previous { return true }
+    let all = positionSentences >> (8 * kind.rawValue) & 0xFF
+    let isKnown = all & Self.bit(talker) != 0
+    // A sentence is repeated without a time when the receiver has lost its time, never sends it, or is polled once a
+    // day.
+    guard time != nil else { return isKnown || all != 0 && isTimed }
+    return all != 0 && !isTimed || isKnown && (isAfterSilence || hasMoved)
+  }
+
+  /// Adds a position sentence to the epoch.
+  @inline(__always)
+  mutating func add(_ kind: PositionSentence, _ talker: Talker, date: ShortDate? = nil) {
+    positionSentences |= Self.bit(talker) << (8 * kind.rawValue)
+    if let date { self.date = date }
+  }
+
+  /// One of eight bits, selected by the talker's second character.
+  @inline(__always)
+  private static func bit(_ talker: Talker) -> UInt32 { 1 << UInt32(talker.code & 7) }
+
+  /// Starts a new epoch. The fix mode of GSA remains valid for ten epochs without GSA.
+  ///
+  /// - Parameter fixMode: the fix mode of the earlier epoch's GSA.
+  init(after earlier: borrowing NMEAEpoch, fixMode: Int?) {
+    let mode = earlier.fixMode ?? fixMode
+    earlierAge = mode == nil ? earlier.earlierAge + 1 : 1
+    earlierFixMode = earlier.isValid == true && earlierAge <= 10 ? mode ?? earlier.earlierFixMode : nil
+  }
+
+  /// Adds an explicit statement of a sentence with positions whether there is a fix.
+  mutating func setValid(_ valid: Bool, rank: Int, _ talker: Talker) {
+    guard rank > validityRank || rank == validityRank && (valid || talker.code == validityTalker) else { return }
+    isValid = valid
+    validityRank = rank
+    validityTalker = talker.code
+  }
+
+  /// Completes the time and the kind of the fix, unless a UBX message did.
+  func settle(_ fix: inout Fix, _ untimed: borrowing UntimedValues, _ calendar: ReceiverCalendar) {
+    // Without a fix the receiver's clock may be wrong by days.
+    if fix.time == nil, let timeOfDay, calendar.last != nil || isValid == true {
+      fix.time = calendar.time(at: timeOfDay)
+    }
+    let fixModeOfGSA = untimed.fixMode
+    let hasFour = untimed.usedCount >= 4
+    let fixMode = fixMode ?? fixModeOfGSA
+    let isFix = isValid ?? fixMode.map { $0 > 1 }
+    // A GSA without a fix is sufficient; a GSA with a fix also needs a position.
+    if isFix == false { fix.reportsKind = true }
+    guard fix.kind == .none, isFix == true, fix.latitudeDegrees != nil else { return }
+    fix.reportsKind = true
+    let hasHeight = fix.heightAboveSeaLevelMetres != nil || fix.heightAboveEllipsoidMetres != nil
+    switch fixMode ?? (hasHeight ? nil : earlierFixMode) {
+    case 3: fix.kind = .threeD
+    // Four satellites determine a height. Receivers that send a height with mode 2 have not updated GSA.
+    case 2: fix.kind = hasHeight && hasFour ? .threeD : .twoD
+    default: fix.kind = hasHeight ? .threeD : .twoD
+    }
+  }
+}
