@@ -49,6 +49,24 @@ struct AssistanceTests {
     #expect(host.line.receiver.hasFix)
   }
 
+  @Test("Repeated assistance without orbits does not shorten the search", arguments: [ReceiverModel.m8, .m10, .f9p])
+  func repeated(model: ReceiverModel) throws {
+    func secondsToFix(aided: Bool) throws -> Double {
+      var host = Host(model, .cold, hasRate: false)
+      host.run(seconds: 1)
+      for _ in 0..<30 {
+        if aided {
+          host.send(0x1340, Self.time(Int64(host.now.nanoseconds / 1_000_000_000)))
+          host.send(0x1340, Self.position)
+        }
+        host.run(seconds: 0.1)
+      }
+      host.run(seconds: 60)
+      return try #require(host.line.receiver.timeToFirstFix).seconds
+    }
+    #expect(try secondsToFix(aided: true) == secondsToFix(aided: false))
+  }
+
   @Test("Another receiver's database is not stored")
   func foreign() throws {
     var host = Host(.m10, hasRate: false)

@@ -39,7 +39,7 @@ extension Day {
 }
 
 extension EnergyBench {
-  private static let starts = 5
+  private static let starts = 50
 
   /// Measures starts after three days; empty for a receiver that is not simulated.
   public func firstFixes(_ capabilities: ReceiverCapabilities) -> [FirstFixRow] {

@@ -40,6 +40,9 @@ struct Engine: Sendable {
   private var progressAt = Instant.zero
   /// The duration of the search under an open sky, seconds.
   private var neededSeconds = 1.0
+  /// The duration of this search relative to the data sheet's. Aiding messages keep it: with a new number for each, the
+  /// shortest search would be used.
+  private var spread = 1.0
 
   /// The time of the next internal event: a fix, or its loss.
   var deadline: Instant? {
@@ -83,11 +86,12 @@ struct Engine: Sendable {
       case .hot: firstFix.hot
       case .aided: firstFix.aided
       }
+    self.spread = spread
     neededSeconds = seconds * spread
   }
 
   /// Uses new aiding data: a running search continues at the speed of the better start, if that is faster.
-  mutating func improve(_ kind: StartKind, _ firstFix: ModelTraits.FirstFix, spread: Double, at now: Instant) {
+  mutating func improve(_ kind: StartKind, _ firstFix: ModelTraits.FirstFix, at now: Instant) {
     guard isRunning, !hasFix else { return }
     addProgress(at: now)
     var other = self

@@ -32,7 +32,7 @@ extension VirtualReceiver {
   }
 
   private mutating func improveSearch() {
-    engine.improve(currentStartKind, traits.firstFix, spread: random.number(in: 0.9...1.2), at: now)
+    engine.improve(currentStartKind, traits.firstFix, at: now)
   }
 
   private mutating func receiveInitial(_ payload: [UInt8]) -> Verdict {
