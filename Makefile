@@ -796,7 +796,7 @@ rig-repository: deb
 	  .build/rig-deb $(BOARD)/qemu/qemu-aarch64 || exit 1; done
 
 # The hour of a newcomer in the bare chroot of the first suite, by README's words: packages from a repository, the first fix, the page in
-# a browser, README's packages of Swift, `make deb`. STEPS= names some of `packages fix page clone programs deb`: the first three take two
+# a browser, README's packages of Swift, `make deb`. STEPS= names some of `packages fix page clone deb programs`: the first three take two
 # minutes, the last two compile the checkout once each. Not in CI. Needs root and Debian's archive.
 rig-newcomer: deb view-packages
 	@command -v debootstrap >/dev/null && command -v gpg >/dev/null || $(call install_packages,debootstrap gnupg)

@@ -6,7 +6,7 @@ is tested. The packages from a repository, the first fix, the page in a browser,
 usage: newcomer.py DEBS VERSION ARCHITECTURE SUITE WORK [STEP...]
 
 DEBS has the packages of VERSION. WORK keeps the chroot, and the newcomer's home while the rig runs: gigabytes of builds. Without a STEP all
-are made: packages, fix, page, clone, programs, deb. The chroot sees the toolchain of this machine read-only, and its caches of packages.
+are made: packages, fix, page, clone, deb, programs. The chroot sees the toolchain of this machine read-only, and its caches of packages.
 """
 import os
 import pathlib
@@ -28,7 +28,7 @@ TOOLCHAIN = "ca-certificates binutils gcc git libc6-dev g++ libcurl4-openssl-dev
 LIMIT = 3600
 # README's commands for the simulator, and what they print.
 PRINTED = {"sextant watch --demo": r"^[0-9-]+T[0-9:.]+Z  48\.[0-9]+ 11\.[0-9]+ ", "sextant view --demo": r"the page is at (http://127\.0\.0\.1:\d+/)"}
-STEPS = ("packages", "fix", "page", "clone", "programs", "deb")
+STEPS = ("packages", "fix", "page", "clone", "deb", "programs")
 
 
 def readme_blocks():
@@ -175,6 +175,9 @@ def programs(newcomer):
     that the simulator's product needs is installed as `make` does."""
     newcomer.do(" && ".join(line.replace("apt install", "apt install -y") for line in block_with("make deb")[:1]))
     newcomer.do("cd sextant && make dependencies")
+    # The script that reads README is this rig's, not the newcomer's: what it needs is installed after step `deb`, which has to install what
+    # it needs by itself.
+    newcomer.inside("apt-get install -y -qq --no-install-recommends python3")
     newcomer.do("cd sextant && Tests/clients/readme.sh ~/sextant/.build")
 
 
