@@ -158,11 +158,27 @@ def clone(newcomer):
     # The versions that are tested here.
     if (TOP / "Package.resolved").exists():
         shutil.copy(TOP / "Package.resolved", newcomer.checkout)
+    take_packages(newcomer)
+    run("chown", "-R", "--reference", newcomer.home, newcomer.home)
+    newcomer.do("swift --version")
+
+
+def take_packages(newcomer):
+    """This machine's way to the packages that Package.swift names: its cache, and the folders of it that git takes for their addresses."""
     caches = pathlib.Path.home() / ".cache/org.swift.swiftpm"
     if caches.exists():
         shutil.copytree(caches, newcomer.home / ".cache/org.swift.swiftpm", symlinks=True)
-    run("chown", "-R", "--reference", newcomer.home, newcomer.home)
-    newcomer.do("swift --version")
+    listed = subprocess.run(["git", "config", "--get-regexp", r"^url\..*\.insteadof$"], capture_output=True, text=True).stdout
+    with open(newcomer.root / "etc/gitconfig", "a") as configuration:
+        for name, address in (line.split(maxsplit=1) for line in listed.splitlines()):
+            folder = name.removeprefix("url.").removesuffix(".insteadof")
+            configuration.write(f'[url "{folder}"]\n\tinsteadOf = {address}\n')
+            place = newcomer.root / folder.lstrip("/")
+            if os.path.isdir(folder) and not place.exists():
+                os.makedirs(place)
+                mount_read_only(folder, place)
+        # They belong to another user.
+        configuration.write("[safe]\n\tdirectory = *\n")
 
 
 def mount_read_only(folder, place):
