@@ -218,7 +218,9 @@ package struct ServiceCore: Sendable {
     // A request or deferral that ends has received the fix.
     deliverHeldEpoch(at: now)
     for index in programs.indices {
-      if let due = programs.list[index].engine.deadline, now.instant >= due { programs.change(index) { $0.engine.wake(at: now) } }
+      if let due = programs.list[index].engine.deadline, now.instant >= due {
+        programs.change(index) { $0.engine.wake(at: now) }
+      }
     }
   }
 

@@ -479,7 +479,9 @@ package final class ServiceHost: Sendable {
   }
 
   /// Changes the decisions for a program on the service's thread, which need not be woken.
-  package func changeOnThread<Value: Sendable>(_ id: ProgramID, _ body: (inout PositioningEngine, Moment) -> Value) -> Value? {
+  package func changeOnThread<Value: Sendable>(_ id: ProgramID, _ body: (inout PositioningEngine, Moment) -> Value)
+    -> Value?
+  {
     let now = System.now()
     return state.withLock { state in
       guard let index = state.core.index(of: id) else { return nil }
