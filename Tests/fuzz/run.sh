@@ -8,7 +8,8 @@
 # 5 s or more than 1 GiB of memory ends the run with an error; the input is in FOLDER/artifacts.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
-out=$1
+mkdir -p "$1"
+out=$(cd "$1" && pwd)
 seconds=$2
 shift 2
 here="$top/Tests/fuzz"
@@ -57,10 +58,11 @@ compile_modules() {
 compile_programs() {
   local target sources=("$here"/{FuzzTarget,Support}.swift "$here"/targets/*.swift)
   mkdir -p "$out/bin"
-  swiftc "${flags[@]}" -sanitize=fuzzer,address -module-name Fuzzer "${sources[@]}" "$here/Fuzzer.swift" "$out"/*.o \
-    -o "$out/bin/fuzzer"
+  # With debug information the compiler leaves the programs' modules in its folder.
+  (cd "$out/bin" && swiftc "${flags[@]}" -sanitize=fuzzer,address -module-name Fuzzer "${sources[@]}" "$here/Fuzzer.swift" "$out"/*.o \
+    -o fuzzer)
   for target in "${all[@]}"; do ln -f "$out/bin/fuzzer" "$out/bin/$target"; done
-  swiftc "${flags[@]}" -sanitize=address -module-name Seeds "${sources[@]}" "$here/seeds.swift" "$out"/*.o -o "$out/bin/seeds"
+  (cd "$out/bin" && swiftc "${flags[@]}" -sanitize=address -module-name Seeds "${sources[@]}" "$here/seeds.swift" "$out"/*.o -o seeds)
 }
 
 # The beginnings of recordings, where there are any: SEXTANT_CORPUS, or shared/corpus beside the checkout.

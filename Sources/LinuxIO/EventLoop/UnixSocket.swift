@@ -65,22 +65,44 @@ package struct UnixSocket: ~Copyable {
 
   /// Creates a socket that listens at a path, with these permissions. A socket that a killed process has left there is
   /// replaced; one that accepts connections is not: `.addressInUse`.
+  ///
+  /// A bound socket that does not listen yet refuses connections, and a program that connects at its start would take
+  /// the service for absent. Therefore the socket is bound at a temporary name beside the path, and gets the path by
+  /// link(2) once it listens.
   package init(listeningAt path: String, permissions: UInt32) throws(Errno) {
+    // The length of a temporary name does not show whether programs can connect to the path.
+    unsafe try Self.withAddress(path) { _, _ in }
     let socket = try Self.made()
-    do throws(Errno) { try Self.bind(socket.number, path) } catch {
-      guard error == .addressInUse else { throw error }
-      do throws(Errno) {
-        _ = try UnixSocket(connectingTo: path)
-      } catch {
-        guard error == .connectionRefused else { throw .addressInUse }
-        _ = try retryOnInterrupt { unsafe unlink(path) }
-        try Self.bind(socket.number, path)
-        owned = try Self.listening(socket, path, permissions)
-        return
-      }
-      throw .addressInUse
+    let descriptor = socket.number
+    let folder = path.lastIndex(of: "/").map { path[...$0] } ?? ""
+    let temporary = "\(folder).\(getpid())"
+    // Left by a process of this number that was killed here.
+    _ = unsafe unlink(temporary)
+    try Self.bind(descriptor, temporary)
+    defer { _ = unsafe unlink(temporary) }
+    _ = try retryOnInterrupt { unsafe chmod(temporary, permissions) }
+    _ = try retryOnInterrupt { Glibc.listen(descriptor, 128) }
+    do throws(Errno) {
+      _ = try retryOnInterrupt { unsafe link(temporary, path) }
+    } catch {
+      guard error == .fileExists else { throw error }
+      try Self.removeRefusing(path)
+      _ = try retryOnInterrupt { unsafe link(temporary, path) }
     }
-    owned = try Self.listening(socket, path, permissions)
+    owned = socket
+  }
+
+  /// Removes a socket that refuses connections. Another file is not removed: `.fileExists`.
+  private static func removeRefusing(_ path: String) throws(Errno) {
+    guard (try? Syscalls.status(ofPath: path, ofLink: true))?.type == .socket else { throw .fileExists }
+    do throws(Errno) {
+      _ = try UnixSocket(connectingTo: path)
+    } catch {
+      guard error == .connectionRefused else { throw .addressInUse }
+      _ = try retryOnInterrupt { unsafe unlink(path) }
+      return
+    }
+    throw .addressInUse
   }
 
   private static func made() throws(Errno) -> OwnedDescriptor {
@@ -92,15 +114,6 @@ package struct UnixSocket: ~Copyable {
     unsafe try withAddress(path) { address, length throws(Errno) in
       _ = try retryOnInterrupt { unsafe Glibc.bind(descriptor, address, length) }
     }
-  }
-
-  private static func listening(
-    _ socket: consuming OwnedDescriptor, _ path: String, _ permissions: UInt32
-  ) throws(Errno) -> OwnedDescriptor {
-    _ = try retryOnInterrupt { unsafe chmod(path, permissions) }
-    let descriptor = socket.number
-    _ = try retryOnInterrupt { listen(descriptor, 128) }
-    return socket
   }
 
   private static func withAddress(
