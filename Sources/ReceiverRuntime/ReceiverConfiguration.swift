@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import LinuxIO
 
 /// The configuration files: the receivers that programs use by default, and their settings.
@@ -244,4 +245,58 @@ package struct ReceiverConfigurationError: Error, Sendable, Equatable, CustomStr
 
   /// One line for the user.
   package var description: String { line == 0 ? "\(file): \(text)" : "\(file):\(line): \(text)" }
+}
+
+/// The line `assistance` of the configuration file: what the location service gives a receiver at its start.
+package enum AssistanceSource: String, Sendable, CaseIterable {
+  /// The time, the last position, and the orbits that the same receiver had.
+  case own
+  /// Also ephemerides of a correction stream, and of RINEX navigation files.
+  case broadcast
+
+  /// The forms, for error messages.
+  package static let forms = "`assistance = own` or `assistance = broadcast`"
+}
+
+/// Whether clients of gpsd are served, and the limits of their demands on the receiver: `on`, `off`, or `on, every 60
+/// s, accuracy 100 m`.
+package struct GPSDSetting: Equatable, Sendable {
+  package var isOn: Bool
+  /// The shortest time between two locations, 1 second to a day; nil if there is no limit.
+  package var everySeconds: Double?
+  /// The best accuracy, 1 m to 1000 km; nil if there is no limit.
+  package var accuracyMetres: Double?
+
+  /// Reads the setting; nil for another text.
+  package init?(_ text: String) {
+    let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { $0.split(separator: " ") }
+    switch parts[0] {
+    case ["on"]: isOn = true
+    case ["off"] where parts.count == 1: isOn = false
+    default: return nil
+    }
+    for part in parts.dropFirst() {
+      let value = part.dropFirst().joined()
+      switch part.first {
+      case "every" where everySeconds == nil:
+        everySeconds =
+          Self.number(value, unit: "s", in: 1...86_400) ?? Self.number(value, unit: "min", in: 1...1440).map { $0 * 60 }
+        if everySeconds == nil { return nil }
+      case "accuracy" where accuracyMetres == nil:
+        accuracyMetres = Self.number(value, unit: "m", in: 1...1_000_000)
+        if accuracyMetres == nil { return nil }
+      default: return nil
+      }
+    }
+  }
+
+  /// Whether it limits the demands of clients.
+  package var hasLimit: Bool { everySeconds != nil || accuracyMetres != nil }
+
+  private static func number(_ text: String, unit: String, in range: ClosedRange<Double>) -> Double? {
+    guard text.hasSuffix(unit), let number = Double(text.dropLast(unit.count)), range.contains(number) else {
+      return nil
+    }
+    return number
+  }
 }

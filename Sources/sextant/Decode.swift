@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import ArgumentParser
 import GPSD
+import LinuxIO
+import MonotonicTime
+import NMEA
 import Receiver
 import ReceiverRuntime
 import ReceiverStream
+import UBX
+import WireBytes
 
 /// `sextant decode`: fixes, messages, or a summary of recorded bytes; and fixes in the formats of other programs.
 struct Decode: ParsableCommand {
@@ -252,5 +258,251 @@ extension JSONLine {
   /// Writes the TPV of a fix from the receiver's memory. It is older than the messages around it.
   mutating func batched(_ frame: borrowing Frame, within range: TimeRange = TimeRange()) {
     if let frame = frame.ubx, let batched = BatchedFix(frame), range.contains(batched.fix.time) { tpv(batched.fix) }
+  }
+}
+
+/// The options that select a part of a recording.
+struct SelectionOptions: ParsableArguments {
+  @Option(
+    help: """
+      Only these messages, such as NAV-PVT,MON-RF,GGA,GNRMC,1077. Fixes are made of these messages alone.
+      """)
+  var messages: String?
+
+  @Option(help: "Only epochs from this time on, UTC, such as 2026-11-24T12:00:00Z.")
+  var from: String?
+
+  @Option(help: "Only epochs until this time, UTC.")
+  var to: String?
+
+  /// Whether nothing is excluded.
+  var isAny: Bool { messages == nil && from == nil && to == nil }
+
+  /// Checks the values.
+  func check() throws {
+    _ = try messageSelection()
+    let range = try timeRange()
+    if let from = range.from, let to = range.to, to < from { throw ValidationError("--to is before --from.") }
+  }
+
+  /// The requested messages; nil for all.
+  func messageSelection() throws -> MessageSelection? {
+    guard let messages else { return nil }
+    do { return try MessageSelection(messages) } catch {
+      let near = NameMatching.nearest(to: error.name, among: MessageSelection.declaredNames)
+      throw ValidationError(
+        "--messages: \(error.name): no such message"
+          + NameMatching.suggestion(near, otherwise: "`sextant decode --format summary` lists those of a recording"))
+    }
+  }
+
+  func timeRange() throws -> TimeRange { TimeRange(from: try time(from, "--from"), to: try time(to, "--to")) }
+
+  private func time(_ text: String?, _ option: String) throws -> UTCTime? {
+    guard let text else { return nil }
+    guard let time = UTCTime(iso8601: text) else {
+      throw ValidationError("\(option) must be a time in UTC such as 2026-11-24 or 2026-11-24T12:00:00Z.")
+    }
+    return time
+  }
+}
+
+/// The options of a table of fixes.
+struct TableOptions: ParsableArguments {
+  @Option(
+    help: """
+      The columns of --format csv, with commas between them: \(CSVColumn.all.map(\.name).joined(separator: ", ")).
+      """)
+  var columns: String?
+
+  /// The chosen columns.
+  var chosen: [CSVColumn] { names.map { $0.compactMap { CSVColumn.named($0) } } ?? CSVColumn.usual }
+
+  private var names: [String]? {
+    columns.map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
+  }
+
+  /// Checks the names of the columns.
+  func check(isTable: Bool) throws {
+    guard let names else { return }
+    if !isTable { throw ValidationError("--columns are those of --format csv.") }
+    for name in names where CSVColumn.named(name) == nil {
+      let near = NameMatching.nearest(to: name, among: CSVColumn.all.map(\.name))
+      throw ValidationError(
+        "--columns: \(name): no such column"
+          + NameMatching.suggestion(near, otherwise: "`sextant help decode` lists them"))
+    }
+  }
+}
+
+extension TrackWriter.Format: ExpressibleByArgument {}
+
+/// The options of a RINEX file: what its header has, and what a recording does not tell.
+struct RINEXOptions: ParsableArguments {
+  @Option(help: "RINEX: the name of the marker.")
+  var marker: String?
+
+  @Option(help: "RINEX: the observer.")
+  var observer: String?
+
+  @Option(help: "RINEX: the agency of the observer.")
+  var agency: String?
+
+  @Option(help: "RINEX: the type of the receiver, instead of that in RTCM 3.")
+  var receiver: String?
+
+  @Option(help: "RINEX: the type of the antenna, instead of that in RTCM 3.")
+  var antenna: String?
+
+  @Option(help: "RINEX: the height of the antenna's reference point above the marker, metres.")
+  var antennaHeight: Double?
+
+  @Option(help: "RINEX: the number of the reference station in RTCM 3. Default: the first one.")
+  var station: Int?
+
+  @Option(
+    help: """
+      RINEX: a day of the recording, such as 2026-11-24, for RTCM 3 and orbits without messages that have the date.
+      """)
+  var date: String?
+
+  /// Checks the values.
+  func check(_ format: Decode.Format) throws {
+    if format != .rinex {
+      let given: [(String, Bool)] = [
+        ("--marker", marker != nil), ("--observer", observer != nil), ("--agency", agency != nil),
+        ("--receiver", receiver != nil), ("--antenna", antenna != nil), ("--antenna-height", antennaHeight != nil),
+        ("--station", station != nil), ("--date", date != nil && format != .rinexNavigation),
+      ]
+      if let (name, _) = given.first(where: \.1) { throw ValidationError("\(name) is for --format rinex.") }
+    }
+    _ = try day()
+    for text in [marker, observer, agency, receiver, antenna] {
+      guard let text else { continue }
+      if !text.utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) {
+        throw ValidationError("a RINEX header has only printable characters of ASCII, unlike \"\(text)\".")
+      }
+    }
+    if let antennaHeight, !(antennaHeight.isFinite && abs(antennaHeight) < 1000) {
+      throw ValidationError("--antenna-height must be between -1000 and 1000 metres.")
+    }
+    if let station, !(0...4095 ~= station) { throw ValidationError("--station must be 0 to 4095.") }
+  }
+
+  func day() throws -> Day? {
+    guard let date else { return nil }
+    guard let time = UTCTime(iso8601: date), time.isBelieved else {
+      throw ValidationError("--date must be a day such as 2026-11-24.")
+    }
+    return time.day
+  }
+
+  /// The header of the file.
+  var header: RINEXHeader {
+    var header = RINEXHeader()
+    header.marker = marker ?? ""
+    header.observer = observer ?? ""
+    header.agency = agency ?? ""
+    header.receiver = receiver
+    header.antenna = antenna
+    header.antennaHeightMetres = antennaHeight ?? 0
+    header.program = "sextant \(SextantVersion.text)"
+    if SystemClock.isSet { header.created = UTCTime(nanosecondsSince1970: SystemClock.utcNanoseconds) }
+    return header
+  }
+}
+
+/// The statistics of a recording.
+struct Summary: ~Copyable {
+  private var assembler = EpochAssembler()
+  private var ubx: [UInt16: Int] = [:]
+  private var nmea: [SentenceName: Int] = [:]
+  private var rtcm3: [Int: Int] = [:]
+  /// Counts by type and subtype.
+  private var spartn: [[Int]: Int] = [:]
+  private var epochs = Epochs()
+  /// The fixes from the receiver's memory.
+  private var stored = Epochs()
+
+  /// Statistics of epochs.
+  private struct Epochs {
+    var count = 0
+    var withPosition = 0
+    var first: UTCTime?
+    var last: UTCTime?
+
+    mutating func add(_ report: borrowing EpochAssembler.Report) {
+      add(report.fix, isNew: !report.isUpdate)
+    }
+
+    mutating func add(_ fix: Fix, isNew: Bool = true) {
+      if isNew {
+        count += 1
+        if fix.hasPosition { withPosition += 1 }
+      }
+      guard let time = fix.time else { return }
+      first = min(first ?? time, time)
+      last = max(last ?? time, time)
+    }
+  }
+
+  mutating func receive(_ frame: borrowing Frame) {
+    if let frame = frame.ubx {
+      ubx[frame.identity.key, default: 0] += 1
+      if let batched = BatchedFix(frame) { stored.add(batched.fix) }
+    }
+    if let sentence = frame.nmea {
+      nmea[sentence.name, default: 0] += 1
+    }
+    if let frame = frame.rtcm3 { rtcm3[frame.messageNumber ?? -1, default: 0] += 1 }
+    if let frame = frame.spartn { spartn[[frame.messageType, frame.subtype], default: 0] += 1 }
+    assembler.receive(frame) { report, _ in epochs.add(report) }
+  }
+
+  /// Returns the summary for the user.
+  consuming func text(_ counters: StreamCounters, bytes: UInt64) -> String {
+    var epochs = epochs
+    assembler.finish { report, _ in epochs.add(report) }
+    var text = "\(bytes) bytes, \(counters.frames) frames\n"
+    text += rows("UBX", ubx.map { (Self.name(ofUBX: $0.key), $0.value) })
+    text += rows("NMEA", nmea.map { ($0.key.text, $0.value) })
+    text += rows("RTCM3", rtcm3.map { ($0.key < 0 ? "empty" : String($0.key), $0.value) })
+    text += rows("SPARTN", spartn.map { ("\($0.key[0])-\($0.key[1])", $0.value) })
+    text += Self.rows("epochs", epochs)
+    if stored.count > 0 { text += Self.rows("kept", stored) }
+    text += "skipped    \(counters.skippedBytes) bytes"
+    text += " (wrong checksums \(counters.badChecksums), too long \(counters.tooLong),"
+    text += " broken sentences \(counters.brokenSentences), without checksum \(counters.withoutChecksum),"
+    text += " cut at the end \(counters.cutFrames))\n"
+    text += "rejected   \(assembler.rejectedFields) fields out of range or unreadable\n"
+    return text
+  }
+
+  private static func rows(_ title: String, _ epochs: Epochs) -> String {
+    let indent = String(repeating: " ", count: 11 - title.utf8.count)
+    var text = "\(title)\(indent)\(epochs.count), with a position \(epochs.withPosition)\n"
+    if let first = epochs.first, let last = epochs.last {
+      text += "time       \(Self.timestamp(first)) to \(Self.timestamp(last))\n"
+    }
+    return text
+  }
+
+  private func rows(_ title: String, _ counts: [(String, Int)]) -> String {
+    guard !counts.isEmpty else { return "" }
+    let total = counts.reduce(0) { $0 + $1.1 }
+    let list = counts.sorted { ($1.1, $0.0) < ($0.1, $1.0) }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+    return title + String(repeating: " ", count: 11 - title.utf8.count) + "\(total): \(list)\n"
+  }
+
+  private static func name(ofUBX key: UInt16) -> String {
+    let identity = MessageIdentity(UInt8(key >> 8), UInt8(key & 0xFF))
+    if let layout = MessageLayout.candidates(for: identity).first { return "\(layout.name)" }
+    return "0x" + String(key, radix: 16)
+  }
+
+  private static func timestamp(_ time: UTCTime) -> String {
+    var line = JSONLine()
+    line.timestamp(time)
+    return line.text
   }
 }

@@ -34,7 +34,7 @@ for path in "$@"; do
       replace "$copy/Sources/NMEA/Fields/NumberRuns.swift" 'if let present = fastIntegers(' \
         '      if base < 0, let present = fastIntegers(&head, places: places, headRanges, &blocks, count, ranges) { return present }' ;;
     sums)
-      replace "$copy/Sources/UBX/Frames/Checksum.swift" 'guard let sums = ColumnSums(' \
+      replace "$copy/Sources/UBX/Frames/UBXFrame.swift" 'guard let sums = ColumnSums(' \
         '  guard count < 0, let sums = ColumnSums(of: bytes, from: offset, count: count) else {' ;;
     carryless)
       replace "$copy/CSupport/CByteMask/crc24q.h" 'if (count >= 16 && c_has_carryless())' \

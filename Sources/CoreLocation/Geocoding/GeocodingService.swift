@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 import LinuxIO
 import LocationService
@@ -164,5 +165,136 @@ extension CLError {
     case .partialResult: self.init(.geocodeFoundPartialResult)
     case .network(let reason): self.init(.network, userInfo: [NSLocalizedDescriptionKey: reason])
     }
+  }
+}
+
+/// An extract of GeoNames in a file that is mapped into memory, with its index.
+struct GeoNamesExtract: Sendable {
+  private let text: Data
+  private let index: GeoNamesIndex
+  private let names: GeoNamesNames
+
+  /// - Parameter path: the extract. `admin1CodesASCII.txt` and `admin2Codes.txt` next to it have the names of states
+  ///   and counties; without them these are nil.
+  /// - Returns: nil if the file cannot be read, or contains no places.
+  init?(_ path: String) {
+    guard let text = Self.mapped(path), case let index = Self.index(of: text), index.count > 0 else { return nil }
+    self.text = text
+    self.index = index
+    names = Self.names(beside: path)
+  }
+
+  private static func index(of text: Data) -> GeoNamesIndex { GeoNamesIndex(text.span) }
+
+  private static func names(beside path: String) -> GeoNamesNames {
+    let folder = (path as NSString).deletingLastPathComponent
+    var names = GeoNamesNames()
+    for name in ["admin1CodesASCII.txt", "admin2Codes.txt"] {
+      if let text = mapped("\(folder)/\(name)") { names.add(text.span) }
+    }
+    return names
+  }
+
+  private static func mapped(_ path: String) -> Data? {
+    try? Data(contentsOf: URL(fileURLWithPath: path), options: .alwaysMapped)
+  }
+
+  /// Returns the places of a request.
+  ///
+  /// - Parameter locale: the language in which the address may name its country, in addition to English.
+  func places(_ request: GeocodingRequest, _ locale: Locale) throws(GeocodingError) -> [Place] {
+    switch request {
+    case .reverse(let coordinate):
+      guard let found = index.nearest(to: coordinate, in: text.span) else { throw .noResult }
+      return [Place(found.place, section: found.section, names)]
+    case .forward(let address, let circle):
+      let countries = Self.countries(locale)
+      let search = GeoNamesSearch(names) { countries[$0] }
+      return try search.places(address, near: circle, in: text.span).map { Place($0, names) }
+    }
+  }
+
+  /// Country codes, keyed by country name in lower case.
+  private static func countries(_ locale: Locale) -> [String: String] {
+    var codes: [String: String] = [:]
+    for region in Locale.Region.isoRegions {
+      for language in [Locale(identifier: "en"), locale] {
+        guard let name = language.localizedString(forRegionCode: region.identifier) else { continue }
+        codes[name.lowercased()] = region.identifier
+      }
+    }
+    return codes
+  }
+}
+
+/// A request over HTTP or HTTPS, which the program `curl` performs.
+///
+/// FoundationNetworking would make every client of the module depend on libcurl and its thirty libraries, and a statically
+/// linked one would not link without their development files, even if it never requests an address.
+enum WebRequest {
+  /// Time limits for the connection and for the complete answer, seconds.
+  private static let connectSeconds = 10
+  private static let seconds = 20
+
+  /// Returns the body of an answer with status 200. Blocks the calling thread.
+  ///
+  /// - Throws: `network` with the reason.
+  static func get(_ address: String, limit: Int) throws(GeocodingError) -> [UInt8] {
+    guard let curl = program else { throw .network("the program curl is missing; install it") }
+    let child: ChildProcess
+    do throws(ChildProcessError) {
+      // The address is in the input, not among the arguments, which every user of the machine can read.
+      child = try ChildProcess(
+        curl, ["--disable", "--config", "-"], input: Array(configuration(address, limit: limit).utf8))
+    } catch { throw .network(error.description) }
+    guard let body = child.readToEnd(limit: limit + 16) else { throw .network("the answer is too long") }
+    let (code, errors) = child.end()
+    // A program that ignores SIGCHLD gets no exit code; curl writes the reason of a failure.
+    guard code == 0 || code == nil && errors.isEmpty else {
+      let reason = errors.trimmingCharacters(in: .whitespacesAndNewlines)
+      throw .network(reason.isEmpty ? "curl ended with code \(code ?? -1)" : reason)
+    }
+    return try content(of: body)
+  }
+
+  /// The body without the status line at its end.
+  private static func content(of answer: [UInt8]) throws(GeocodingError) -> [UInt8] {
+    guard let end = answer.lastIndex(of: 0x0A) else { throw .network("the answer is incomplete") }
+    let status = String(decoding: answer[(end + 1)...], as: UTF8.self)
+    guard status == "200" else { throw .network("HTTP status \(status)") }
+    return Array(answer[..<end])
+  }
+
+  /// The options of curl (curl(1), "--config"). The address has neither quotes nor backslashes.
+  private static func configuration(_ address: String, limit: Int) -> String {
+    """
+    url = "\(address)"
+    user-agent = "\(userAgent)"
+    header = "Accept: application/json"
+    write-out = "\\n%{http_code}"
+    silent
+    show-error
+    location
+    max-redirs = 3
+    proto = "=http,https"
+    proto-redir = "=http,https"
+    connect-timeout = \(connectSeconds)
+    max-time = \(seconds)
+    max-filesize = \(limit)
+
+    """
+  }
+
+  /// The program's name and the library's: servers require a name that identifies the program.
+  private static var userAgent: String {
+    let name = ProcessInfo.processInfo.processName.unicodeScalars.filter {
+      $0.isASCII && (CharacterSet.alphanumerics.contains($0) || "-_.".unicodeScalars.contains($0))
+    }
+    return "\(String(String.UnicodeScalarView(name))) (Sextant CoreLocation)"
+  }
+
+  private static var program: String? {
+    let folders = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":").map(String.init) ?? []
+    return (folders + ["/usr/bin", "/bin"]).map { $0 + "/curl" }.first(where: FileManager.default.isExecutableFile)
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import CLinux
 import Glibc
 import MonotonicTime
@@ -255,4 +256,18 @@ extension Poller.Signal {
 /// Runs a system call, and converts its errno.
 private func polling<Result: ~Copyable>(_ body: () throws(Errno) -> Result) throws(PollerError) -> Result {
   do { return try body() } catch { throw PollerError(errno: error) }
+}
+
+/// The failure of a poller: the system is out of descriptors or memory, or a descriptor was added twice.
+public struct PollerError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// The error of the system call.
+  public let errno: Errno
+
+  public var description: String {
+    switch errno {
+    case .tooManyOpenFiles, .tooManyOpenFilesInSystem:
+      "events cannot be waited for: \(errno); raise the limit of open files (ulimit -n)"
+    default: "events cannot be waited for: \(errno); check the limits of the process (ulimit -a)"
+    }
+  }
 }

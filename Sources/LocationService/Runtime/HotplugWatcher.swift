@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import LinuxIO
 import MonotonicTime
 import SerialPort
@@ -62,4 +63,16 @@ struct HotplugWatcher {
     guard let monitor, monitor.fileDescriptor == nil, !isFirstAwaited else { return }
     self.monitor = nil
   }
+}
+
+/// A reference to a monitor, whose value cannot be copied.
+final class DeviceMonitorHandle {
+  private var monitor: DeviceMonitor
+
+  init(list: DeviceList) { monitor = DeviceMonitor(list: list) }
+
+  var fileDescriptor: Int32? { monitor.fileDescriptor }
+  var deadline: Instant? { monitor.deadline }
+  func isDue(at now: Instant) -> Bool { monitor.isDue(at: now) }
+  func drain(at now: Instant) -> [DeviceEvent] { monitor.drain(at: now) }
 }

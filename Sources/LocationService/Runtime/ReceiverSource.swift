@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import LinuxIO
 import Messages
 import MonotonicTime
@@ -566,4 +567,59 @@ final class ReceiverSource {
 extension ReceiverPort {
   /// Whether the device may be opened without being named.
   fileprivate var isUsable: Bool { likelihood.isPlausible }
+}
+
+// The requests of programs and users to a receiver, except for its line.
+extension ReceiverSource {
+  /// Uses a device that a user has named, if no receiver is configured and none was found. Returns whether the device
+  /// is used.
+  func adopt(_ path: String) -> Bool {
+    guard source == .firstFound, connection == nil, lending.use == .served else { return false }
+    source = .device(path)
+    return true
+  }
+
+  /// Applies a command of a program.
+  func apply(_ command: ClientCommand, _ poller: inout Poller, at now: Instant) {
+    switch command {
+    case .send(let bytes): _ = connection?.submit(Command(raw: bytes), &poller, at: now)
+    case .set(let settings):
+      userSettings.value = settings
+      if let desired = connection?.desired {
+        connection?.set(settings.applied(to: desired), &poller, at: now)
+        deliverEvents()
+      }
+    }
+  }
+}
+
+/// The switch in a receiver's supply, open from the first use to the end of the program.
+final class SupplySwitchHandle {
+  private let address: SupplySwitchAddress
+  private var open: Open?
+  private struct Open: ~Copyable { var supply: SupplySwitch }
+
+  init(_ address: SupplySwitchAddress) { self.address = address }
+
+  /// Opens the switch, which turns the supply on. Returns a message if it fails.
+  func take() -> String? {
+    guard open == nil else { return nil }
+    do throws(SupplySwitchError) {
+      open = Open(supply: try SupplySwitch(address))
+      return nil
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  /// Turns the supply on or off. Returns a message if it fails.
+  func set(isOn: Bool) -> String? {
+    guard open != nil else { return nil }
+    do throws(SupplySwitchError) {
+      try open!.supply.set(isOn: isOn)
+      return nil
+    } catch {
+      return "\(error)"
+    }
+  }
 }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import LinuxIO
 import Messages
 import MonotonicTime
 import Positioning
+import Receiver
+import ReceiverRuntime
+import ReceiverStream
 import SerialPort
 
 /// The service's thread: it waits, reads the receivers, and performs the actions of ``ServiceCore``.
@@ -250,4 +254,199 @@ struct ServiceThread: ~Copyable {
   private func store(_ file: StateFile, _ text: String, _ store: StateStore) {
     do throws(FileError) { try store.store(file, text) } catch { service.logStoreFailure(error) }
   }
+}
+
+/// A watch for changes of the external decisions: permission, switches, policy.
+struct AdministrationWatch: ~Copyable {
+  static let token = Poller.Token(rawValue: 4)
+
+  private var watch: FolderWatch?
+  /// The programs whose folders are watched.
+  private var watched: Set<ProgramID> = []
+  /// The problems that were logged; each is logged once.
+  private var logged: Set<String> = []
+
+  init(_ poller: inout Poller) {
+    watch = FolderWatch()
+    let descriptor = watch?.descriptor
+    if let descriptor, (try? poller.add(descriptor, token: Self.token)) != nil { return }
+    System.log(
+      "changes of permission take effect at the next start only: the system has no file watch free "
+        + "(see /proc/sys/fs/inotify/max_user_instances)")
+  }
+
+  /// Watches the folders of the programs, after some were added or removed. Returns the decisions about the added
+  /// programs.
+  mutating func watch(
+    _ stores: [(id: ProgramID, store: StateStore)]
+  ) -> [(ProgramID, Administration)] {
+    let added = stores.filter { !watched.contains($0.id) }
+    watched = Set(stores.map(\.id))
+    watchFolders(stores)
+    return added.map { id, store in
+      let administration = store.administration()
+      // They were logged when the program was added.
+      logged.formUnion(administration.problems(stateFolder: store.folder ?? ""))
+      return (id, administration)
+    }
+  }
+
+  /// Handles a change, and returns the current decisions.
+  mutating func changed(_ stores: [(id: ProgramID, store: StateStore)]) -> [(ProgramID, Administration)] {
+    watch?.drain()
+    watchFolders(stores)
+    var problems: Set<String> = []
+    defer { logged = problems }
+    return stores.map { id, store in
+      let administration = store.administration()
+      for problem in administration.problems(stateFolder: store.folder ?? "") {
+        problems.insert(problem)
+        if !logged.contains(problem) { System.log(problem) }
+      }
+      return (id, administration)
+    }
+  }
+
+  private mutating func watchFolders(_ stores: [(id: ProgramID, store: StateStore)]) {
+    watch?.watch(Array(Set(stores.flatMap(\.store.administrationFolders))))
+  }
+}
+
+// The state of a receiver for programs, and the lending of its line.
+extension ReceiverSource {
+  var status: ReceiverStatus {
+    let name =
+      switch source {
+      case .device(let path): path
+      case .simulator(let scenario): "sim:\(scenario)"
+      case .firstFound: connection?.path ?? lentPath ?? ""
+      }
+    var status = ReceiverStatus(device: name, isOpen: connection?.isOpen ?? false)
+    status.line = connection?.path ?? lentPath ?? source.path ?? simulator?.path
+    status.use = lending.use
+    status.fault = networkFault ?? (connection == nil && isWanted ? lastComplaint : nil)
+    status.descriptor = connection?.fileDescriptor
+    status.solution = solution
+    status.corrections = corrections?.feed.status
+    let now = SystemClock.monotonic
+    status.trust = trust.trust(at: now)
+    if status.trust > .ok { status.reasons = trust.reasons(at: now) }
+    // During the search the rate is not known.
+    status.baud = connection?.isDetected == true ? connection?.rate : nil
+    if let description = connection?.description {
+      status.identity = .identified(description)
+    } else if isUnidentified {
+      status.identity = .unidentified
+    }
+    return status
+  }
+
+  /// Ends the session to lend the line to a program. `status` shows when the program may have it.
+  func lend(_ poller: inout Poller, at now: Instant) {
+    guard lending.lend() else { return }
+    // The receiver is on while the program has it.
+    if let complaint = supply?.set(isOn: true) { complain(complaint) }
+    lendEngine(at: now)
+    guard let connection else { return findLentLine(&poller, at: now) }
+    lentPath = connection.path
+    endsAt = endsAt ?? now + Self.restoreTimeout
+    // The program does not wait for the receiver's orbits.
+    connection.set(nil as AssistanceSettings?, at: now)
+    connection.finish(&poller, at: now)
+  }
+
+  /// Finds the line of a receiver that the service does not have open.
+  func findLentLine(_ poller: inout Poller, at now: Instant) {
+    lentPath = lentPath ?? (try? path(&poller))
+    // The path of the simulator is not known yet.
+    if lentPath == nil, simulator != nil { return }
+    lending.released(at: now)
+    settleLending()
+  }
+
+  /// Opens a returned line in the next round, if it is needed.
+  func settleLending() {
+    guard lending.use == .returning else { return }
+    lentPath = nil
+    if isWanted { nextTry = .zero } else { lending.opened() }
+  }
+
+  /// Handles the return of the line by the program.
+  func takeBack(at now: Instant) {
+    lending.takeBack(at: now)
+    settleLending()
+  }
+}
+
+extension ServiceSettings.Source {
+  /// The path of the line, or another name that `LineAddress` reads; nil until it is found.
+  fileprivate var path: String? { if case .device(let path) = self { path } else { nil } }
+}
+
+/// Further work of the service's thread: the sockets of the daemon. One thread reads the receivers and writes to the clients,
+/// so that a fix wakes the daemon once.
+package protocol ServiceThreadWork: AnyObject {
+  /// The time of the next round; nil if there is none.
+  var deadline: Instant? { get }
+  /// Handles the events of a round, before the decisions.
+  func handle(_ events: [Poller.Event], _ poller: inout Poller, at now: Moment)
+  /// Handles bytes of a receiver, as they were read.
+  func receive(_ bytes: RawSpan, of receiver: Int)
+  /// Handles a frame of a receiver, before its epoch.
+  func receive(_ frame: borrowing Frame, of receiver: Int, at now: Instant)
+  /// Handles an epoch of a receiver, before the decisions.
+  func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, of receiver: Int, at now: Moment)
+  /// Handles a report of a receiver's session.
+  func receive(_ report: SessionReport, of receiver: Int)
+  /// Returns the requests of programs to a receiver, once.
+  func takeCommands(for receiver: Int) -> [ClientCommand]
+  /// Returns the devices to use from now on, once.
+  func takeAddedDevices() -> [String]
+  /// Ends a round, after its actions.
+  ///
+  /// - Parameter receivers: returns the receivers of the service, the first one first.
+  func roundEnded(_ poller: inout Poller, receivers: () -> [ReceiverStatus], at now: Moment)
+}
+
+/// A command of a program to a receiver.
+package enum ClientCommand: Equatable, Sendable {
+  /// Bytes, queued with the session's own requests. Their reply is among the receiver's bytes.
+  case send([UInt8])
+  /// All settings that users have changed.
+  case set(UserSettings)
+}
+
+/// The description of a receiver for users and programs.
+package struct ReceiverStatus: Equatable, Sendable {
+  /// The device node, or the name of a simulator or recording.
+  package var device: String
+  package var isOpen: Bool
+  /// The path of its line, or another name that `LineAddress` reads; nil until it is known.
+  package var line: String?
+  /// The rate of its line, baud; nil for a line without a rate, and before the rate is found.
+  package var baud: UInt32?
+  package var identity = LineIdentity.unknown
+  package var use = LineUse.served
+  /// The descriptor of its line, which the service owns; nil if the line is not open.
+  package var descriptor: Int32?
+  /// The reason why a needed receiver is not open, with the next step; nil if it is open or not needed.
+  package var fault: String?
+  /// The quality of its last epoch; nil if it has no position.
+  package var solution: Fix.Quality?
+  /// Its corrections; nil if there is no source of corrections.
+  package var corrections: CorrectionStatus?
+  /// The trust in its signals.
+  package var trust = SignalTrust.unknown
+  /// The reasons for a trust that is worse than `ok`, the worst first.
+  package var reasons: [String] = []
+
+  package init(device: String, isOpen: Bool) {
+    self.device = device
+    self.isOpen = isOpen
+  }
+
+  /// The model, as the receiver reports it; nil before that, and for a receiver that does not report it.
+  package var model: String? { if case .identified(let receiver) = identity { receiver.model } else { nil } }
+  /// The strings of the receiver's version message, software and hardware first; empty if there are none.
+  package var version: [String] { if case .identified(let receiver) = identity { receiver.strings } else { [] } }
 }

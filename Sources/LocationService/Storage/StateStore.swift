@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import LinuxIO
 import Messages
 import Positioning
+import Synchronization
 import SystemPackage
 
 /// The files that keep a program's state from one run to the next. A file that cannot be read is set aside and logged once.
@@ -236,5 +238,75 @@ enum RunFolder {
     let run = folder("SEXTANT_RUN_DIR") ?? (isRoot ? "/run/sextant" : folder("XDG_RUNTIME_DIR").map { $0 + "/sextant" })
     let name = StateText.escape(stateFolder) { $0 > 0x20 && $0 != 0x7F && $0 != 0x2F }
     return run.map { "\($0)/\(name)" }
+  }
+}
+
+/// A record in memory that outlives the process. It is rewritten in place with one system call, because a new file for
+/// each fix would take too long.
+final class RunMemory: Sendable {
+  private struct State: ~Copyable { var file: RecordFile? }
+
+  private let path: String
+  private let state = Mutex(State(file: nil))
+
+  init(_ path: String) { self.path = path }
+
+  /// Stores a text. If that fails, the record is removed: an old record would hide the newer one on the disk.
+  func keep(_ text: [UInt8]) {
+    state.withLock { state in
+      // A location is never that long.
+      guard text.count < RecordFile.size else {
+        state.file = nil
+        try? PrivateFile.remove(path)
+        return
+      }
+      do throws(FileError) {
+        if state.file == nil { state.file = try RecordFile(path) }
+        try state.file!.replace(with: text)
+      } catch {
+        state.file = nil
+        try? PrivateFile.remove(path)
+      }
+    }
+  }
+}
+
+/// A file that a separate thread can replace: fsync(2) takes seconds while flash memory erases, and the caller must not
+/// wait for it. A newer text replaces a pending one.
+final class BackgroundFile: Sendable {
+  private let path: String
+  private let waiting = Mutex<String?>(nil)
+  /// Locked while the file is written.
+  private let writing = Mutex(())
+
+  init(_ path: String) { self.path = path }
+
+  /// Replaces the file later.
+  ///
+  /// - Parameter failed: receives the error, on any thread.
+  func replaceLater(with text: String, _ failed: @escaping @Sendable (FileError) -> Void) {
+    let hadText = waiting.withLock { waiting in
+      defer { waiting = text }
+      return waiting != nil
+    }
+    // The thread of the pending text writes this one.
+    if hadText { return }
+    if !BackgroundWork.start({ [self] in finish(failed) }) { finish(failed) }
+  }
+
+  /// Replaces the file now.
+  func replace(with text: String) throws(FileError) {
+    try writing.withLock { _ throws(FileError) in
+      waiting.withLock { $0 = nil }
+      try PrivateFile.replace(path, with: text)
+    }
+  }
+
+  /// Writes the pending text, and waits for a write in progress.
+  func finish(_ failed: (FileError) -> Void) {
+    writing.withLock { _ in
+      guard let text = waiting.withLock({ $0.take() }) else { return }
+      do throws(FileError) { try PrivateFile.replace(path, with: text) } catch { failed(error) }
+    }
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import MonotonicTime
 import ReceiverStream
 
@@ -303,5 +304,304 @@ public struct PositioningEngine: Sendable {
       if monitors[index].wake(at: now) { outputs.append(.monitorHasEvent(monitors[index].name)) }
     }
     if streamOutage.wake(at: now.instant) { reportToStreams(at: now.instant) }
+  }
+}
+
+/// `requestState` (RG-12).
+extension PositioningEngine {
+  /// Answers at once if the state is known, or if no fix can show it: a region that is not monitored, or regions that may
+  /// not be watched now, whose last side is unreliable. Otherwise the answer waits for the first fix.
+  mutating func requestState(of region: Region, by index: Int, at now: Instant) {
+    let state = mayMonitor ? regions.state(of: region) : .unknown
+    if state == .unknown, mayMonitor, regions.monitors(region) {
+      stateRequests.add(region, by: clients[index].id, at: now)
+    } else {
+      clients[index].emit(.didDetermineState(state, region), &outputs)
+    }
+  }
+
+  /// Answers the requests whose region now has a state. Crossings are reported earlier, and only for regions that
+  /// already had a state.
+  mutating func answerStateRequests() {
+    guard !stateRequests.isEmpty else { return }
+    let regions = regions
+    report(stateRequests.answers { regions.state(of: $0) })
+  }
+
+  /// Reports `unknown` for the requests that have timed out.
+  mutating func wakeStateRequests(at now: Instant) { report(stateRequests.wake(at: now)) }
+
+  /// Ends monitoring. A request without an answer gets `unknown`.
+  mutating func stopMonitoring(_ region: Region) {
+    guard regions.stop(region) else { return }
+    awaitedRegions.removeAll { $0.region.isSame(as: region) }
+    outputs.append(.store(.regions))
+    report(stateRequests.end(region))
+  }
+
+  private mutating func report(_ answers: [StateRequests.Answer]) {
+    for answer in answers {
+      guard let client = clients.first(where: { $0.id == answer.client }) else { continue }
+      client.emit(.didDetermineState(answer.state, answer.region), &outputs)
+    }
+  }
+}
+
+/// The demand for hardware.
+extension PositioningEngine {
+  /// The current demand of one manager; empty for a removed one.
+  public func demand(of id: ClientID) -> Demand {
+    index(of: id).map { clients[$0].demand } ?? Demand()
+  }
+
+  /// The demand of the app apart from its managers: regions, monitors, visits, live updates.
+  public var sharedDemand: Demand {
+    var demand = Demand()
+    let permissions = permissions
+    if mayMonitor {
+      demand.border = border
+      demand.beacons = regions.hasBeacons || monitors.contains { $0.hasBeacons }
+    }
+    if visits.isRunning, permissions.delivery(.waking, allowsBackground: nil) != .none {
+      demand.everySeconds = Visits.fixSeconds
+    }
+    if permissions.delivery(.standard, allowsBackground: nil) == .deliver, !streams.isEmpty {
+      demand.updates = Demand.Updates(
+        .stream, delivery: streams.allSatisfy(\.updates.isStationary) ? .paused : .live)
+    }
+    return demand
+  }
+
+  /// The demand of each manager, including empty ones.
+  public var demandsOfManagers: [(id: ClientID, demand: Demand)] {
+    // Read in place: a session is large, and this function is called at every fix.
+    clients.indices.map { (clients[$0].id, clients[$0].demand) }
+  }
+
+  /// Whether a manager receives headings now.
+  public var asksForHeading: Bool { clients.indices.contains { clients[$0].asksForHeading } }
+
+  /// All non-empty demands: one per manager, then the app's.
+  public var demands: [Demand] {
+    (clients.indices.map { clients[$0].demand } + [sharedDemand]).filter { !$0.isEmpty }
+  }
+
+  private var border: Demand.Border? {
+    guard let point = cache.sample?.point, !stateRequests.needsFix else {
+      let hasCircles = !regions.circlesBySize.isEmpty || monitors.contains { $0.hasCircles }
+      return hasCircles ? Demand.Border(metres: nil) : nil
+    }
+    var nearest = regions.nearestBorder(from: point)
+    for monitor in monitors {
+      guard let other = monitor.nearestBorder(from: point) else { continue }
+      nearest = (min(nearest?.metres ?? .infinity, other.metres), nearest?.isCrossing ?? false || other.isCrossing)
+    }
+    return nearest.map { Demand.Border(metres: $0.metres, isCrossing: $0.isCrossing) }
+  }
+}
+
+/// The registration of regions. A region is registered regardless of the permission, and monitored once permission is
+/// granted (RG-8): a program may start monitoring before the user has answered.
+extension PositioningEngine {
+  /// A region whose monitoring has not started, and the manager that receives the event when it does.
+  struct AwaitedRegion: Sendable {
+    var client: ClientID
+    var region: Region
+  }
+
+  /// The permission for regions.
+  enum RegionPermission {
+    /// The user has not decided.
+    case open
+    case refused
+    case granted
+  }
+
+  var regionPermission: RegionPermission {
+    if authorization.status == .notDetermined { return .open }
+    return authorization.status.isAuthorized && authorization.accuracy == .full ? .granted : .refused
+  }
+
+  /// Whether there is hardware to monitor the region (RG-21).
+  func isSupported(_ shape: Region.Shape) -> Bool {
+    shape.isBeacon ? hostCapabilities.hasBluetooth : hostCapabilities.hasSignificantChanges
+  }
+
+  mutating func startMonitoring(
+    _ region: Region, _ marginMetres: Double?, for call: ClientCall, by index: Int, at now: Instant
+  ) {
+    let permission = regionPermission
+    var failure: PositioningError?
+    do throws(PositioningError) {
+      guard isSupported(region.shape) else { throw .regionMonitoringFailure }
+      try regions.start(region, marginMetres: marginMetres, at: now)
+      outputs.append(.store(.regions))
+      awaitedRegions.removeAll { $0.region.isSame(as: region) }
+      if permission != .granted { awaitedRegions.append(AwaitedRegion(client: clients[index].id, region: region)) }
+    } catch {
+      failure = error
+    }
+    if permission == .refused { failure = .regionMonitoringDenied }
+    if let failure {
+      clients[index].emit(.monitoringDidFail(region, failure), &outputs)
+    } else if permission == .granted {
+      clients[index].emit(.didStartMonitoring(region), &outputs)
+      clients[index].adviseIfNotInUse(for: .waking, &outputs)
+    } else {
+      askIfStarted(call, by: index, at: now)
+    }
+  }
+
+  /// Reports the effect of a change of permission on regions.
+  ///
+  /// - Parameters:
+  ///   - before: the previous permission.
+  ///   - wasAuthorized: whether the app was authorized before, with any accuracy.
+  mutating func regionPermissionChanged(from before: RegionPermission, wasAuthorized: Bool) {
+    let now = regionPermission
+    if now == .granted {
+      for awaited in awaitedRegions { emit(.didStartMonitoring(awaited.region), to: awaited.client) }
+      awaitedRegions = []
+      return
+    }
+    guard now == .refused else { return }
+    if before == .open {
+      for awaited in awaitedRegions {
+        emit(.monitoringDidFail(awaited.region, .regionMonitoringDenied), to: awaited.client)
+      }
+    }
+    // The failure of regions that were monitored, or registered earlier, is reported as a failure of the whole service
+    // (RG-26).
+    let hasOthers = regions.monitored.contains { region in !awaitedRegions.contains { $0.region.isSame(as: region) } }
+    guard wasAuthorized || before == .open, !authorization.status.isAuthorized, hasOthers else { return }
+    for client in clients { client.emit(.monitoringDidFail(nil, .regionMonitoringDenied), &outputs) }
+  }
+
+  private mutating func emit(_ event: DelegateEvent, to id: ClientID) {
+    guard let index = index(of: id) else { return }
+    clients[index].emit(event, &outputs)
+  }
+}
+
+/// The state of a client that outlives the process of its engine: the program keeps it and passes it to the next
+/// engine.
+package struct ClientResumption: Hashable, Codable, Sendable {
+  /// The services, with the counters of the tickets that the program still has.
+  package var services: StartedServices
+  /// The authorization that the delegate has received.
+  package var status: AuthorizationStatus
+  package var accuracy: AccuracyAuthorization
+  /// Calls that set something, each at most once.
+  package var settings: [ClientCall]
+  /// The last location that the delegate has received.
+  package var delivered: Location?
+
+  package init(
+    services: StartedServices, status: AuthorizationStatus, accuracy: AccuracyAuthorization, settings: [ClientCall],
+    delivered: Location? = nil
+  ) {
+    self.services = services
+    self.status = status
+    self.accuracy = accuracy
+    self.settings = settings
+    self.delivered = delivered
+  }
+}
+
+extension PositioningEngine {
+  /// Adds a manager of an earlier engine: its services continue, and its delegate receives the authorization only if
+  /// that has changed (AU-3).
+  package mutating func resume(_ id: ClientID, _ resumption: ClientResumption, at now: Instant) {
+    remove(id)
+    add(id)
+    guard let index = index(of: id) else { return }
+    let before = StartedServices.Conditions(
+      status: resumption.status, accuracy: resumption.accuracy, hostCapabilities: hostCapabilities)
+    // Settings repeat no advice.
+    var repeated: [PositioningOutput] = []
+    for call in resumption.settings {
+      _ = clients[index].call(
+        call, hostCapabilities: hostCapabilities, cached: nil, aged: nil, at: now, &repeated)
+    }
+    if before.status != authorization.status || before.accuracy != authorization.accuracy {
+      clients[index].services = resumption.services
+      clients[index].emitAuthorization(authorization.status, authorization.accuracy, &outputs)
+    }
+    clients[index].deliveredBefore = resumption.delivered
+    // The run continues: its next location may be a kept one that is older than the cached location.
+    clients[index].resume(
+      resumption.services, before, cached: resumption.delivered == nil ? cachedSample : nil,
+      awaitsVisits: visits.isRunning, at: now, &outputs)
+    watchRegions(at: now)
+  }
+
+  /// Continues a background activity of an earlier engine.
+  package mutating func resumeBackgroundActivity(_ id: Int, at now: Instant) {
+    sessions.beginActivity(id, isInForeground: true)
+    permissionsChanged(at: now)
+  }
+
+  /// The events that a monitor's client may receive now; each is repeated until it is handled.
+  ///
+  /// - Parameter now: the date of events that report why monitoring is not possible.
+  package func waitingEvents(of name: String, at now: UTCTime) -> [Monitor.Event] {
+    guard let monitor = monitor(name) else { return [] }
+    let hindrance: Diagnostic = mayMonitor ? [] : diagnostic.subtracting(.locationUnavailable)
+    return monitor.waitingEvents(hindrance, at: now)
+  }
+
+  /// Records that the client has handled an event of `waitingEvents`, of this engine or of an earlier one.
+  package mutating func complete(_ event: Monitor.Event, of name: String, at now: Instant) {
+    guard let index = monitors.firstIndex(where: { $0.name == name }) else { return }
+    monitors[index].complete(event, isHindered: !mayMonitor, at: now)
+    outputs.append(.store(.monitor(name)))
+  }
+
+  /// The last location that a running service has delivered to a manager.
+  package func deliveredLocation(of id: ClientID) -> Location? {
+    index(of: id).flatMap { clients[$0].delivered?.location ?? clients[$0].deliveredBefore }
+  }
+
+  /// The newest location at the program's accuracy; nil without permission.
+  package var permittedNewest: Location? { authorization.status.isAuthorized ? reducedNewest : nil }
+
+  package func services(of id: ClientID) -> StartedServices? { index(of: id).map { clients[$0].services } }
+
+  /// Whether a manager's `requestLocation` is pending.
+  package func isRequestPending(_ id: ClientID) -> Bool {
+    index(of: id).map { clients[$0].oneShot.isPending } ?? false
+  }
+
+  /// The remaining metres of a manager's deferral, infinite if never reached; nil if there is no deferral.
+  package func deferralMetres(of id: ClientID) -> Double? {
+    index(of: id).flatMap { clients[$0].deferral.remainingMetres }
+  }
+
+  /// The managers.
+  package var clientIDs: [ClientID] { clients.map(\.id) }
+}
+
+extension ClientSession {
+  /// Continues the services of an earlier engine.
+  fileprivate mutating func resume(
+    _ services: StartedServices, _ before: StartedServices.Conditions, cached: Sample?, awaitsVisits: Bool,
+    at now: Instant, _ outputs: inout [PositioningOutput]
+  ) {
+    self.services = services
+    ranging.targetsChanged(services.rangedTargets, at: now)
+    if isRangingRefused {
+      for target in services.rangedTargets where !before.refuses(target) {
+        emit(.rangingDidFail(target, .rangingFailure), &outputs)
+      }
+    }
+    if services.wantsHeading, before.hostCapabilities.hasCompass { heading.start() }
+    if isAuthorized {
+      if services.wantsStandard { beginStandard(cached: cached, at: now, &outputs) }
+      if services.wantsSignificant { beginSignificant(cached: cached, at: now, &outputs) }
+    } else if before.status.isAuthorized {
+      permissionLost(awaitsVisits: awaitsVisits, &outputs)
+    } else if before.status == .notDetermined {
+      permissionRefused(awaitsVisits: awaitsVisits, &outputs)
+    }
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import MonotonicTime
 import ReceiverStream
 import UBX
@@ -227,5 +228,122 @@ struct Assisting: Sendable {
 
   private static func bits(_ value: Double) -> UInt32 {
     UInt32(bitPattern: Int32(clamping: value.rounded()))
+  }
+}
+
+/// The assistance that a receiver is given after its start, at times without other requests.
+struct AssistanceDelivery {
+  /// The computer's time at an instant; nil if its clock is not set.
+  private var reference: UTCTime?
+  private var referenceAt: Instant
+  private var assisting: Assisting?
+  /// When the receiver was last given ephemerides.
+  private var givenAt: UTCTime?
+
+  /// The ephemerides of GPS, Galileo and BeiDou are usable for more than an hour.
+  private static let renewalNanoseconds: Int64 = 3600 * 1_000_000_000
+
+  init(reference: UTCTime?, openedAt: Instant) {
+    self.reference = reference
+    referenceAt = openedAt
+  }
+
+  private func time(at now: Instant) -> UTCTime? {
+    reference.map {
+      UTCTime(nanosecondsSince1970: $0.nanosecondsSince1970 + Int64(now.nanoseconds - referenceAt.nanoseconds))
+    }
+  }
+
+  /// Sets the computer's time: the clock was set, or has continued while `Instant` did not count.
+  mutating func setTime(_ time: UTCTime?, at now: Instant) { (reference, referenceAt) = (time, now) }
+
+  /// The receiver has woken with its memory: ephemerides replace its old ones, if the last delivery is not recent.
+  mutating func wake(_ settings: AssistanceSettings?, for receiver: ReceiverDescription?, at now: Instant) {
+    guard let time = time(at: now) else { return }
+    if let givenAt, (0..<Self.renewalNanoseconds).contains(time.nanosecondsSince1970 - givenAt.nanosecondsSince1970) {
+      return
+    }
+    if settings?.ephemerides.count(at: time) ?? 0 > 0 { prepare(settings, for: receiver, at: now) }
+  }
+
+  /// The receiver has started; the delivery begins once it is configured.
+  mutating func prepare(_ settings: AssistanceSettings?, for receiver: ReceiverDescription?, at now: Instant) {
+    guard let settings, let receiver else { return }
+    let time = time(at: now)
+    if let time, settings.ephemerides.count(at: time) > 0 { givenAt = time }
+    assisting = Assisting(settings, to: receiver, at: time)
+  }
+
+  func next(at now: Instant) -> Command? {
+    guard let time = time(at: now) else { return nil }
+    return assisting?.next(at: time)
+  }
+
+  mutating func receive(_ outcome: Outcome) { assisting?.receive(outcome) }
+
+  /// The setting that was changed for the delivery, as it was found.
+  var found: [Setting] { assisting?.found ?? [] }
+
+  /// Ends the delivery. Returns the delivery as it was; nil if none was under way.
+  mutating func finish() -> Assisting? {
+    defer { assisting = nil }
+    return assisting
+  }
+}
+
+/// The assistance that a session may give to its receivers.
+public struct AssistanceSettings: Sendable {
+  /// The records of earlier runs.
+  public var records: [AssistanceRecord]
+  /// The standard deviation of the computer's clock, in seconds; nil for a clock that is not set. No assistance is given
+  /// without it: orbits and places need a time.
+  public var clockAccuracySeconds: Double?
+  /// Whether the end of the session reads the orbits of the receiver.
+  public var readsDatabaseAtEnd: Bool
+  /// Broadcast ephemerides of other receivers.
+  public var ephemerides: EphemerisStock
+
+  public init(
+    records: [AssistanceRecord], clockAccuracySeconds: Double?, readsDatabaseAtEnd: Bool,
+    ephemerides: EphemerisStock = EphemerisStock()
+  ) {
+    self.ephemerides = ephemerides
+    self.records = records
+    self.clockAccuracySeconds = clockAccuracySeconds
+    self.readsDatabaseAtEnd = readsDatabaseAtEnd
+  }
+}
+
+extension ReceiverDescription {
+  /// Whether it has the messages for ephemerides of other receivers, MGA: from M8 on.
+  public var acceptsEphemerides: Bool {
+    guard can(.assistance), let generation else { return false }
+    return generation != .m6 && generation != .m7
+  }
+}
+
+/// How long stored assistance is valid.
+enum AssistanceAge {
+  /// GPS ephemerides hold for four hours, two on each side of their reference (IS-GPS-200, 20.3.4.4).
+  static let ephemerisSeconds: Int64 = 4 * 3600
+  /// Almanacs, and a receiver's whole database, which contains the ages of its parts.
+  static let databaseSeconds: Int64 = 28 * 86_400
+  static let placeSeconds: Int64 = 28 * 86_400
+  /// The speed of a receiver that was moved by car while it was off …
+  static let metresPerSecond = 30.0
+  /// … up to this distance.
+  static let farthestMetres = 300_000.0
+
+  /// Returns the standard deviation of a place after some time; nil if it is too old, or from the future.
+  static func accuracyMetres(of place: AssistanceRecord.Place, at now: UTCTime) -> Double? {
+    let seconds = (now.nanosecondsSince1970 - place.time.nanosecondsSince1970) / 1_000_000_000
+    // A minute of leeway: the clock of the last run may have been ahead by a little.
+    guard (-60...placeSeconds).contains(seconds) else { return nil }
+    return min(max(place.accuracyMetres, 100) + Double(max(seconds, 0)) * metresPerSecond, farthestMetres)
+  }
+
+  static func isFresh(_ message: AssistanceRecord.Message, from time: UTCTime, at now: UTCTime) -> Bool {
+    let seconds = (now.nanosecondsSince1970 - time.nanosecondsSince1970) / 1_000_000_000
+    return (-60...(message.identity == .aidEPH ? ephemerisSeconds : databaseSeconds)).contains(seconds)
   }
 }

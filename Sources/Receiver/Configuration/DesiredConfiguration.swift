@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import UBX
 
 /// The configuration that a receiver should have: its messages, their rates, and its navigation. A value of nil is not
@@ -97,6 +98,20 @@ public struct DesiredConfiguration: Sendable, Equatable {
     guard let at = desired.messages.firstIndex(where: { $0.message == .navPVT }) else { return self }
     let rate = desired.messages[at].rate
     desired.messages.replaceSubrange(at...at, with: Self.withoutPVT.map { MessageRate($0.message, rate) })
+    return desired
+  }
+}
+
+extension DesiredConfiguration {
+  /// Returns the configuration for a line of this rate, in baud: a slow line gets satellites, the longest message, less often.
+  package func adapted(to rate: UInt32?, isBound: Bool) -> DesiredConfiguration {
+    guard let rate else { return self }
+    var desired = self
+    if !isBound, let least = leastPortRate, rate < least { desired.portRate = least }
+    guard rate < 9600 else { return desired }
+    for index in desired.messages.indices where [.navSAT, .navSVINFO].contains(desired.messages[index].message) {
+      desired.messages[index].rate = max(desired.messages[index].rate, 5)
+    }
     return desired
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import UBX
 
 /// One setting of a receiver, and its desired value.
@@ -222,5 +223,84 @@ extension DesiredConfiguration.Constellation {
     case .glonass: 0x1031_0025
     case .navIC: 0x1031_0026
     }
+  }
+}
+
+/// A field of a record by its name, such as `dynModel`, `groups[2].flags` or `rate[1]`, and one of its values.
+public struct FieldPath: Sendable, Hashable {
+  package var path: String
+  package var element: Int?
+
+  /// Reads a path: `[n]` at the end names one of several values.
+  package init?(_ text: some StringProtocol) {
+    guard !text.isEmpty else { return nil }
+    guard text.last == "]", let open = text.lastIndex(of: "[") else {
+      path = String(text)
+      return
+    }
+    guard let element = Int(text[text.index(after: open)...].dropLast()), element >= 0 else { return nil }
+    path = String(text[..<open])
+    self.element = element
+  }
+
+  package var text: String { element.map { "\(path)[\($0)]" } ?? path }
+}
+
+extension Setting {
+  /// Whether both have the same key, whatever the value.
+  package func isOfSame(_ other: Setting) -> Bool {
+    switch (self, other) {
+    case (.message(let a, let first, _), .message(let b, let second, _)): a == b && first == second
+    case (.item(let a), .item(let b)): a.id == b.id
+    default: false
+    }
+  }
+
+  /// Whether it is the rate of this message.
+  package func isRate(of wanted: MessageIdentity) -> Bool {
+    switch self {
+    case .message(.cfgMSG, let selector, _): selector == [wanted.messageClass, wanted.messageID]
+    case .message: false
+    case .item(let pair): MessageOutput.key(of: wanted, on: .i2c).map { pair.id >= $0 && pair.id < $0 + 5 } ?? false
+    }
+  }
+}
+
+/// What makes a receiver apply the fields of a CFG message that has masks (interface descriptions, CFG-NAV5 mask, CFG-NAVX5
+/// mask1 and mask2).
+package enum ApplicationMask {
+  /// CFG-NAV5 mask: the bit of each field's group.
+  private static let nav5: [(fields: [String], bit: UInt16)] = [
+    (["dynmodel"], 0), (["minelev"], 1), (["fixmode", "fixedalt", "fixedaltvar"], 2), (["drlimit"], 3),
+    (["pdop", "pacc"], 4), (["tdop", "tacc"], 5), (["staticholdthresh", "staticholdmaxdist"], 6), (["dgnsstimeout"], 7),
+    (["cnothreshnumsvs", "cnothresh"], 8), (["utcstandard"], 10),
+  ]
+  /// CFG-NAVX5 mask1.
+  private static let navx5: [(fields: [String], bit: UInt16)] = [
+    (["minsvs", "maxsvs"], 2), (["mincno"], 3), (["inifix3d"], 6), (["wknrollover"], 9), (["ackaiding"], 10),
+    (["useppp"], 13), (["aopcfg", "aoporbmaxerr"], 14),
+  ]
+  /// CFG-NAVX5 mask2.
+  private static let navx5Second: [(fields: [String], bit: UInt16)] = [(["useadr"], 6), (["sigattencompmode"], 7)]
+
+  /// Sets the masks so that these fields, and no others, are applied.
+  package static func set(_ identity: MessageIdentity, for fields: [String], in payload: inout [UInt8]) {
+    switch identity {
+    case .cfgNAV5 where payload.count >= 2: payload.set(u2: mask(nav5, fields), at: 0)
+    case .cfgNAVX5 where payload.count >= 8:
+      payload.set(u2: mask(navx5, fields), at: 2)
+      payload.set(u4: UInt32(mask(navx5Second, fields)), at: 4)
+    default: break
+    }
+  }
+
+  /// Whether a field is a mask, which is no setting.
+  package static func isMask(_ identity: MessageIdentity, _ path: String) -> Bool {
+    identity == .cfgNAV5 && path == "mask" || identity == .cfgNAVX5 && (path == "mask1" || path == "mask2")
+  }
+
+  private static func mask(_ table: [(fields: [String], bit: UInt16)], _ fields: [String]) -> UInt16 {
+    let fields = fields.map { $0.lowercased() }
+    return table.reduce(0) { mask, row in row.fields.contains { fields.contains($0) } ? mask | 1 << row.bit : mask }
   }
 }

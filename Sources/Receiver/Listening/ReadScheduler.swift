@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import MonotonicTime
 
 /// Decides when a line need not be read: between the end of an epoch and just before the expected end of the next one,
@@ -223,5 +224,110 @@ public struct ReadScheduler: Sendable {
     guard seconds > Self.shortestIdle else { return }
     idleUntil = now.moved(by: seconds)
     interval = .withinEpoch
+  }
+}
+
+/// The measured speed of a line, while it was read without a pause.
+struct ByteRate: Sendable {
+  /// The shortest stretch that is measured, in seconds.
+  private static var shortestStretch: Double { 0.004 }
+
+  /// The value of the fastest stretch so far; 0 for a line that delivers an epoch at once, and before a measurement.
+  private(set) var secondsPerByte = 0.0
+  /// The bytes that arrive at once, from a buffer or for a slow process: the larger pieces of recent reads.
+  private var piece = 0
+  /// The time of a read, and the bytes after it.
+  private var stretch: (since: Instant, last: Instant, bytes: Int)?
+
+  /// Handles a read.
+  ///
+  /// - Parameter afterIdle: whether the bytes arrived at an unknown time before.
+  mutating func receive(bytes count: Int, afterIdle: Bool, endsEpoch: Bool, at now: Instant) {
+    if afterIdle || stretch.map({ now.seconds(since: $0.last) > EpochPace.longestPart }) ?? true {
+      if !afterIdle { measure() }
+      stretch = (since: now, last: now, bytes: 0)
+    } else {
+      piece = max(count, piece - piece / 8)
+      stretch?.bytes += count
+      stretch?.last = now
+    }
+    if endsEpoch {
+      measure()
+      stretch = nil
+    }
+  }
+
+  /// Returns the shortest time for so many bytes after bytes of an unknown time, in seconds; 0 if they arrive in so few
+  /// pieces that an idle interval saves none.
+  func seconds(of bytes: Int) -> Double {
+    bytes < 3 * piece ? 0 : Double(bytes - piece) * secondsPerByte * 0.97
+  }
+
+  /// Handles bytes that arrived before they were expected.
+  mutating func speedUp() { secondsPerByte *= 0.9 }
+
+  private mutating func measure() {
+    guard let stretch, stretch.bytes > 0 else { return }
+    let seconds = stretch.last.seconds(since: stretch.since)
+    guard seconds >= Self.shortestStretch else { return }
+    let found = seconds / Double(stretch.bytes)
+    if secondsPerByte == 0 || found < secondsPerByte { secondsPerByte = found }
+  }
+}
+
+/// The lengths of recent epochs, in bytes. A receiver that reports satellites in every fifth epoch has two lengths.
+struct EpochLengths: Sendable {
+  /// The difference, in bytes, up to which two epochs have the same messages.
+  private static var alike: Int { 24 }
+
+  private var lengths = InlineArray<16, Int>(repeating: 0)
+  private var count = 0
+  private var at = 0
+
+  /// The last length; nil before the first epoch.
+  var last: Int? { count == 0 ? nil : lengths[(at + 15) % 16] }
+  /// The shortest length; nil before the first epoch.
+  private(set) var shortest: Int?
+  /// The longest length.
+  private(set) var longest = 0
+
+  mutating func append(_ length: Int) {
+    lengths[at] = length
+    at = (at + 1) % 16
+    count = min(count + 1, 16)
+    span()
+  }
+
+  /// Adds bytes to the last epoch, which was not over.
+  mutating func lengthenLast(by bytes: Int) {
+    guard count > 0 else { return }
+    lengths[(at + 15) % 16] += bytes
+    span()
+  }
+
+  /// Whether an epoch had about this length.
+  func has(_ length: Int) -> Bool {
+    for index in 0..<count where abs(lengths[index] - length) <= Self.alike { return true }
+    return false
+  }
+
+  /// Returns the shortest possible length of an epoch with so many bytes so far; nil if it can be over at any of them.
+  func next(after bytes: Int) -> Int? {
+    var found: Int?
+    for index in 0..<count {
+      let length = lengths[index]
+      if length > bytes {
+        found = min(found ?? length, length)
+      } else if bytes - length < Self.alike {
+        return nil
+      }
+    }
+    return found
+  }
+
+  private mutating func span() {
+    var (least, most) = (lengths[0], lengths[0])
+    for index in 1..<max(count, 1) { (least, most) = (min(least, lengths[index]), max(most, lengths[index])) }
+    (shortest, longest) = (least, most)
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import MonotonicTime
 
 /// The dialogue at the AT port of a modem that switches its GNSS engine: bytes and the time in, bytes and the outcome out.
@@ -277,5 +278,143 @@ public struct ModemDialogue: Sendable {
     // The next use begins with the state of that time.
     if target == .asFound, outcome == .done { found = nil }
     outputs.append(.ended(outcome))
+  }
+}
+
+/// The AT commands that switch the GNSS engine of a modem.
+public struct ModemCommands: Sendable, Equatable {
+  /// Polls the state.
+  var poll: String
+  /// The start of the reply, which a digit follows: 0 is off.
+  var reply: String
+  var on: String
+  var off: String
+  /// Polls the output port of NMEA; nil where it needs no setting.
+  var outputPort: String?
+
+  /// The sets of commands of Quectel's modems. Source: ModemManager, mm-shared-quectel.c (QGPS=1, QGPSEND, outport).
+  public static let quectel = [
+    ModemCommands(
+      poll: "AT+QGPS?", reply: "+QGPS:", on: "AT+QGPS=1", off: "AT+QGPSEND", outputPort: "AT+QGPSCFG=\"outport\"")
+  ]
+
+  /// The sets of commands of SIMCom's modems, which share USB ids. Sources: ModemManager, mm-shared-simtech.c (CGPS, for
+  /// SIM7100 and SIM7600); SIMCom, SIM800 Series GNSS Application Note 1.00 (CGNSPWR, also in SIM7000 and SIM7080).
+  public static let simCom = [
+    ModemCommands(poll: "AT+CGPS?", reply: "+CGPS:", on: "AT+CGPS=1", off: "AT+CGPS=0"),
+    ModemCommands(poll: "AT+CGNSPWR?", reply: "+CGNSPWR:", on: "AT+CGNSPWR=1", off: "AT+CGNSPWR=0"),
+  ]
+
+  /// The output port that a program can read.
+  static let readablePort = "usbnmea"
+  static let outputPortReply = "+QGPSCFG: \"outport\","
+
+  /// Returns the command that sets the output port. `name` is checked by ``ModemState``.
+  static func settingOutputPort(_ name: String) -> String { "AT+QGPSCFG=\"outport\",\"\(name)\"" }
+}
+
+/// The lines of a modem's AT port: bytes in, replies and result codes out.
+///
+/// A line ends with CR or LF. Bytes that are not printable ASCII and lines above the limit are skipped.
+struct ModemReader: Sendable {
+  /// A line.
+  enum Line: Sendable, Equatable {
+    case ok
+    /// ERROR, or +CME ERROR with a number or a text (AT+CMEE): the line.
+    case error(String)
+    /// Any other line: part of a reply, an echo, or unsolicited.
+    case text(String)
+  }
+
+  /// More than the longest line of the commands in use; SMS in hexadecimal are longer.
+  static var limit: Int { 256 }
+
+  private var line: [UInt8] = []
+  private var isTooLong = false
+
+  /// Reads bytes, and returns the lines that are complete.
+  mutating func read(_ bytes: some Sequence<UInt8>) -> [Line] {
+    var lines: [Line] = []
+    for byte in bytes {
+      switch byte {
+      case UInt8(ascii: "\r"), UInt8(ascii: "\n"):
+        if !isTooLong, !line.isEmpty { lines.append(Self.line(String(decoding: line, as: UTF8.self))) }
+        forget()
+      case 0x20...0x7E:
+        if line.count < Self.limit { line.append(byte) } else { isTooLong = true }
+      default: break
+      }
+    }
+    return lines
+  }
+
+  /// Discards the start of a line.
+  mutating func forget() {
+    line.removeAll(keepingCapacity: true)
+    isTooLong = false
+  }
+
+  private static func line(_ text: String) -> Line {
+    if text == "OK" { return .ok }
+    let isError = text == "ERROR" || text.hasPrefix("+CME ERROR:") || text.hasPrefix("+CMS ERROR:")
+    return isError ? .error(text) : .text(text)
+  }
+}
+
+/// The state in which the GNSS engine of a modem was found, to be restored at the end, or by the next program if this one
+/// is killed.
+public struct ModemState: Sendable, Equatable {
+  /// Whether the engine was on.
+  public var isOn: Bool
+  /// The output port of NMEA, where it was changed: Quectel's `AT+QGPSCFG="outport"`, which the modem keeps in flash.
+  public var outputPort: String?
+
+  public init(isOn: Bool, outputPort: String? = nil) {
+    self.isOn = isOn
+    self.outputPort = outputPort.flatMap { Self.isName($0) ? $0 : nil }
+  }
+
+  /// Whether a text is the name of an output port: up to 16 letters and digits, which can be sent in quotation marks.
+  static func isName(_ text: String) -> Bool {
+    (1...16).contains(text.utf8.count)
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"):
+          true
+        default: false
+        }
+      }
+  }
+}
+
+/// The crash-recovery record of a modem: the port of its receiver, and the state in which it was found.
+public struct ModemRecord: Sendable, Equatable {
+  /// The identity of the port, which stays the same if its node gets another name; without white space.
+  public var identity: String
+  public var found: ModemState
+
+  public init(identity: String, found: ModemState) {
+    self.identity = identity
+    self.found = found
+  }
+
+  /// The record as a line of text, such as `modem usb:2c7c:0125:0001:1 engine off outport none`.
+  public var text: String {
+    "modem \(identity) engine \(found.isOn ? "on" : "off")" + (found.outputPort.map { " outport \($0)" } ?? "")
+  }
+
+  /// Reads `text`; nil for anything else.
+  public init?(_ text: String) {
+    let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
+    guard words.count == 4 || words.count == 6, words[0] == "modem", words[2] == "engine",
+      words[3] == "on" || words[3] == "off"
+    else { return nil }
+    found = ModemState(isOn: words[3] == "on")
+    if words.count == 6 {
+      guard words[4] == "outport", ModemState.isName(words[5]) else { return nil }
+      found.outputPort = words[5]
+    }
+    identity = words[1]
   }
 }

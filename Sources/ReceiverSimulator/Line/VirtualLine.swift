@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import MonotonicTime
 import UBX
+import WireBytes
 
 /// A receiver at the end of a serial line, from its host's side, in virtual time.
 ///
@@ -186,4 +188,239 @@ public struct VirtualLine: Sendable {
     }
     return bytes
   }
+}
+
+extension VirtualLine {
+  /// The output of a receiver on USB, for each second: sentences, NAV-PVT, NAV-DOP, NAV-SAT and NAV-EOE. The receiver
+  /// walks in the park and has a fix after two or three seconds.
+  ///
+  /// - Parameters:
+  ///   - startUTCSeconds: The time of the first epoch, seconds since 1970.
+  ///   - seconds: The length.
+  ///   - seed: The seed of all random values.
+  public static func recording(startUTCSeconds: Int64, seconds: Int, seed: UInt64 = 1) -> [[UInt8]] {
+    var line = VirtualLine(model: .m9, seed: seed, startUTCSeconds: startUTCSeconds - 1, hasRate: false)
+    // The text of the start precedes the first epoch.
+    line.advance(to: .zero + Milliseconds(999))
+    _ = line.takeReceived()
+    for id in [0x07, 0x04, 0x35, 0x61] as [UInt8] { line.receiver.setRate(of: MessageIdentity(0x01, id), every: 1) }
+    return (0..<UInt64(seconds)).map { second in
+      line.advance(to: .zero + Milliseconds(1999 + 1000 * second))
+      return line.takeReceived()
+    }
+  }
+}
+
+extension VirtualReceiver {
+  /// Sets the interval of a message on the host's port in epochs, with the effect of CFG-MSG or CFG-MSGOUT; 0 for
+  /// off.
+  public mutating func setRate(of identity: MessageIdentity, every epochs: UInt8) {
+    var rates = [UInt8](repeating: 0, count: 5)
+    rates[port] = epochs
+    setRates(identity, rates)
+  }
+}
+
+/// A fault, from a scenario or from `VirtualLine.inject`.
+///
+/// A fault with a duration ends by itself; the same fault again replaces the remaining duration.
+public enum Fault: Sendable, Equatable {
+  /// The device is unplugged: it disappears, and the receiver loses its supply, not its backup supply.
+  case unplug(for: Milliseconds)
+  /// The receiver's supply fails while the adapter stays. Without backup, clock, orbits and stored settings are lost.
+  case powerCycle(for: Milliseconds, losingBackup: Bool)
+  /// The host switches the supply off, until the matching fault switches it on. The backup supply stays.
+  case power(isOn: Bool)
+  /// Bytes in both directions are changed, each with this probability.
+  case corrupt(share: Double, for: Milliseconds)
+  /// Bytes in both directions are lost, each with this probability.
+  case drop(share: Double, for: Milliseconds)
+  /// The receiver's processor halts: it sends nothing, reads nothing and draws current.
+  case freeze(for: Milliseconds)
+  /// Every message that can be refused is refused.
+  case refuseEverything(for: Milliseconds)
+  /// The receiver navigates and sends, but does not reply.
+  case silence(for: Milliseconds)
+  /// Random bytes fill the line.
+  case flood(for: Milliseconds)
+  /// The receiver changes its rate without a command.
+  case baudRateChange(to: UInt32)
+  /// A watchdog reset: the settings in RAM are lost.
+  case reboot
+  /// The receiver ignores commands to sleep.
+  case ignoreSleepRequests(for: Milliseconds)
+  /// Bytes do not wake the receiver.
+  case ignoreWakeUps(for: Milliseconds)
+  /// The receiver wakes this long after the fault, if it sleeps then.
+  case wakeByItself(after: Milliseconds)
+  /// The receiver reports critical jamming, in the messages that its model has. Its fixes stay as they are.
+  case jam(for: Milliseconds)
+  /// The receiver reports spoofing.
+  case spoof(for: Milliseconds)
+  /// The oldest epochs of the batch are lost, as in an overrun.
+  case loseBatchedEpochs(Int)
+  /// The receiver sends the beginning of a NAV-PVT, and then nothing.
+  case cutFrame(silenceFor: Milliseconds)
+}
+
+/// The result of a UART that reads bytes at another rate than their own.
+public enum UARTResampling {
+  /// Whether a receiver at rate `b` reads a sender at rate `a`: within 2.5 % (data sheets, UART tolerance).
+  public static func agree(_ a: UInt32, _ b: UInt32) -> Bool {
+    let (low, high) = (UInt64(min(a, b)), UInt64(max(a, b)))
+    return low > 0 && high * 1000 <= low * 1025
+  }
+
+  /// How a UART goes on after a byte without a stop bit.
+  public enum AfterMissingStopBit: Sendable {
+    /// The low level in place of the stop bit is the next start bit, for one that is faster than the sender: so a recorded
+    /// adapter reads. The recordings of a slower one, one or two bytes until the host follows a change of the rate, do not
+    /// show it; it waits.
+    case startsNextByte
+    /// It waits for a high level.
+    case waits
+  }
+
+  /// Returns the bytes that are read, and the number of bytes without a stop bit.
+  ///
+  /// Sender and receiver count bits by their own clocks. The receiver waits for a falling edge and samples the middle
+  /// of each of the ten bits that follow. Bytes without a stop bit are read too.
+  public static func receive(
+    _ bytes: [UInt8], sentAt sender: UInt32, readAt receiver: UInt32,
+    afterMissingStopBit next: AfterMissingStopBit = .startsNextByte
+  ) -> (bytes: [UInt8], errors: Int) {
+    guard sender > 0, receiver > 0 else { return ([], 0) }
+    // The sender's bits in one bit of the receiver.
+    let step = Double(sender) / Double(receiver)
+    let total = Double(bytes.count * 10)
+    let level = { (at: Double) -> Bool in
+      // The idle line is high.
+      guard at >= 0, at < total else { return true }
+      let bit = Int(clamping: at)
+      switch bit % 10 {
+      case 0: return false
+      case 9: return true
+      case let place: return bytes[bit / 10] >> UInt8(place - 1) & 1 == 1
+      }
+    }
+    var read: [UInt8] = []
+    var errors = 0
+    var at = 0.0
+    while at < total {
+      // The next falling edge. Edges are at whole bits of the sender.
+      if level(at) {
+        at = at.rounded(.down) + 1
+        continue
+      }
+      if level(at + step / 2) {
+        at += step
+        continue
+      }
+      var byte: UInt8 = 0
+      for place in 0..<8 where level(at + step * (1.5 + Double(place))) { byte |= 1 << UInt8(place) }
+      read.append(byte)
+      let hasStopBit = level(at + step * 9.5)
+      if !hasStopBit { errors += 1 }
+      let startsNextByte = !hasStopBit && next == .startsNextByte && step < 1
+      at += step * (startsNextByte ? 9 : 9.5)
+      if !startsNextByte { while at < total, !level(at) { at = at.rounded(.down) + 1 } }
+    }
+    return (read, errors)
+  }
+}
+
+/// The sending side of a UART: messages wait in a buffer and leave at the line's rate. A message that does not fit is
+/// dropped as a whole, as receivers do (interface descriptions, MON-TXBUF).
+struct Transmitter: Sendable {
+  /// A message in the buffer.
+  struct Piece: Sendable {
+    var bytes: [UInt8]
+    /// The time of its first bit.
+    var start: Instant
+    var byteNanoseconds: UInt64
+    /// Its rate in baud; 0 on USB.
+    var rate: UInt32
+    /// The number of bytes that were taken off the line.
+    var taken = 0
+
+    var end: Instant { Instant(nanoseconds: start.nanoseconds + UInt64(bytes.count) * byteNanoseconds) }
+
+    /// The number of bytes that are completely sent.
+    func sent(by now: Instant) -> Int {
+      guard now > start else { return 0 }
+      return min(bytes.count, Int((now.nanoseconds - start.nanoseconds) / byteNanoseconds))
+    }
+  }
+
+  /// The rate in baud of the messages that are added from now on.
+  var rate: UInt32
+  /// Whether the port is USB, which has no rate.
+  let isUSB: Bool
+  private let capacity: Int
+  private(set) var pieces: [Piece] = []
+  /// The time at which the buffer is empty.
+  private(set) var freeAt = Instant.zero
+  private(set) var droppedMessages = 0
+  private(set) var sentBytes: UInt64 = 0
+
+  init(rate: UInt32, isUSB: Bool, capacity: Int) {
+    self.rate = rate
+    self.isUSB = isUSB
+    self.capacity = capacity
+  }
+
+  /// The duration of a byte: a start bit, eight data bits and a stop bit. Full-speed USB is as fast as its packets
+  /// allow.
+  static func byteNanoseconds(rate: UInt32, isUSB: Bool) -> UInt64 {
+    isUSB || rate == 0 ? 1000 : 10_000_000_000 / UInt64(rate)
+  }
+
+  /// The number of bytes that are not sent yet.
+  func pending(at now: Instant) -> Int { pieces.reduce(0) { $0 + $1.bytes.count - $1.sent(by: now) } }
+
+  /// Adds a message, or drops it if there is no room.
+  mutating func send(_ bytes: [UInt8], at now: Instant) {
+    guard !bytes.isEmpty else { return }
+    guard pending(at: now) + bytes.count <= capacity else { return droppedMessages += 1 }
+    let start = max(now, freeAt)
+    let piece = Piece(
+      bytes: bytes, start: start, byteNanoseconds: Self.byteNanoseconds(rate: rate, isUSB: isUSB),
+      rate: isUSB ? 0 : rate)
+    freeAt = piece.end
+    pieces.append(piece)
+    sentBytes += UInt64(bytes.count)
+  }
+
+  /// Stops sending now, possibly in the middle of a byte. The rest is lost.
+  mutating func cut(at now: Instant) {
+    pieces = pieces.compactMap { piece in
+      var piece = piece
+      piece.bytes.removeLast(piece.bytes.count - piece.sent(by: now))
+      return piece.bytes.count > piece.taken ? piece : nil
+    }
+    freeAt = now
+  }
+
+  /// Cuts the line: bytes that were sent and not taken are lost too.
+  mutating func discard(at now: Instant) {
+    pieces = []
+    freeAt = now
+  }
+
+  /// Takes the bytes that were sent by now. `body` receives each message's part and its rate.
+  mutating func take(by now: Instant, _ body: ([UInt8], UInt32) -> Void) {
+    var finished = 0
+    for index in pieces.indices {
+      let sent = pieces[index].sent(by: now)
+      let from = pieces[index].taken
+      if sent > from { body(Array(pieces[index].bytes[from..<sent]), pieces[index].rate) }
+      pieces[index].taken = sent
+      if sent < pieces[index].bytes.count { break }
+      finished += 1
+    }
+    if finished > 0 { pieces.removeFirst(finished) }
+  }
+
+  /// The time at which the current message is complete.
+  var deadline: Instant? { pieces.first?.end }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import MonotonicTime
 import UBX
 
@@ -227,5 +228,207 @@ public struct VirtualReceiver: Sendable {
     if let at = family?.deadline, now >= at { advanceFamily() }
     if !spool.isEmpty, now >= transmitter.freeAt { sendSpooled() }
     flood()
+  }
+}
+
+// The messages of the log in flash.
+extension VirtualReceiver {
+  mutating func receiveLog(_ id: UInt8, _ payload: [UInt8]) {
+    // Any message of this class ends a retrieval.
+    if id != 0x08 { spool.removeAll { if case .frame = $0 { true } else { false } } }
+    switch id {
+    case 0x03:
+      log.erase()
+      acknowledge(0x21, id, payload.isEmpty)
+    case 0x04:
+      let isPossible = log.isCreated && payload.count <= 256
+      if isPossible { log.append(.text(payload, secondsSince1970: utcMilliseconds(at: now) / 1000)) }
+      acknowledge(0x21, id, isPossible)
+    case 0x07: acknowledge(0x21, id, log.create(payload))
+    case 0x08: if payload.isEmpty { poll(MessageIdentity(0x21, id)) }
+    case 0x09: retrieve(payload)
+    case 0x0E: findTime(payload)
+    default: break
+    }
+  }
+
+  /// LOG-RETRIEVE: up to 256 entries. It is refused while the log records, or if the log has no such entry.
+  private mutating func retrieve(_ payload: [UInt8]) {
+    guard payload.count == 12, payload[8] == 0, !settings.logFilter.records else {
+      return acknowledge(0x21, 0x09, false)
+    }
+    let first = Int(payload.u4(0))
+    let count = min(Int(payload.u4(4)), 256)
+    guard first < log.entries.count, count > 0 else { return acknowledge(0x21, 0x09, false) }
+    acknowledge(0x21, 0x09, true)
+    for index in first..<min(first + count, log.entries.count) { spool.append(.frame(log.frame(index, &writer))) }
+  }
+
+  private mutating func findTime(_ payload: [UInt8]) {
+    guard payload.count == 12 else { return acknowledge(0x21, 0x0E, false) }
+    let seconds = CivilTime.secondsSince1970(
+      year: Int(payload.u2(4)), month: Int(payload[6]), day: Int(payload[7]), hour: Int(payload[8]),
+      minute: Int(payload[9]), second: Int(payload[10]))
+    var reply: [UInt8] = [1, 1, 0, 0]
+    reply.append(log.index(atOrAfter: seconds).map { UInt32($0) } ?? 0xFFFF_FFFF)
+    answer(MessageIdentity(0x21, 0x0E), reply)
+    acknowledge(0x21, 0x0E, true)
+  }
+}
+
+/// The configuration of a receiver of any family.
+enum ReceiverConfiguration: Sendable {
+  /// A fixed configuration.
+  case none
+  case legacy(LegacyConfiguration)
+  case items(ItemConfiguration)
+
+  init(_ traits: ModelTraits) {
+    switch traits.configuration {
+    case .none: self = .none
+    case .legacy: self = .legacy(LegacyConfiguration(traits))
+    case .items, .itemsAndLegacy: self = .items(ItemConfiguration(traits))
+    }
+  }
+
+  /// The settings in force for a port.
+  func settings(port: Int, _ traits: ModelTraits) -> Settings {
+    switch self {
+    case .legacy(let configuration): return configuration.settings(port: port)
+    case .items(let configuration): return configuration.settings(port: port)
+    case .none:
+      var settings = Settings()
+      settings.baudRate = traits.defaultBaudRate
+      settings.systems = traits.defaultSystems
+      settings.nmeaVersion = traits.nmeaVersion
+      settings.sendsUBX = false
+      settings.textNMEA = 0
+      // GGA, GSA and RMC each second, GSV every five seconds.
+      for (index, message) in OutputMessage.all.enumerated() {
+        let every: UInt8? =
+          switch message.identity.key {
+          case 0xF000, 0xF002, 0xF004: 1
+          case 0xF003: 5
+          default: nil
+          }
+        if let every { settings.rates.append(Settings.OutputRate(message: index, every: every)) }
+      }
+      return settings
+    }
+  }
+
+  func value(ofItem key: UInt32) -> UInt64? {
+    guard case .items(let configuration) = self, configuration.database.contains(key) else { return nil }
+    return configuration.value(key)
+  }
+
+  /// Rebuilds the settings in force, as at each start.
+  mutating func restart() {
+    switch self {
+    case .none: break
+    case .legacy(var configuration):
+      configuration.restart()
+      self = .legacy(configuration)
+    case .items(var configuration):
+      configuration.restart()
+      self = .items(configuration)
+    }
+  }
+
+  /// Clears battery-backed memory: the battery is empty.
+  mutating func clearBackup() {
+    switch self {
+    case .none: break
+    case .legacy(var configuration):
+      configuration.clearBackup()
+      self = .legacy(configuration)
+    case .items(var configuration):
+      configuration.clearBackup()
+      self = .items(configuration)
+    }
+  }
+}
+
+/// The active faults of a receiver, each with its end.
+struct Disturbances: Sendable {
+  private var frozenUntil: Instant?
+  private var muteUntil: Instant?
+  private var silentUntil: Instant?
+  private var refusesUntil: Instant?
+  private var ignoresSleepUntil: Instant?
+  private var ignoresWakeUntil: Instant?
+  private var jammedUntil: Instant?
+  private var spoofedUntil: Instant?
+  private var cut: Milliseconds?
+  var floodUntil: Instant?
+  var wakesByItselfAt: Instant?
+
+  /// The end of a freeze: the receiver does nothing.
+  func isFrozen(at now: Instant) -> Bool { isOn(frozenUntil, now) }
+  /// The end of a silence: the receiver sends nothing.
+  func isMute(at now: Instant) -> Bool { isOn(muteUntil, now) }
+  /// The end of a time without replies.
+  func isSilent(at now: Instant) -> Bool { isOn(silentUntil, now) || isOn(muteUntil, now) }
+  func refuses(at now: Instant) -> Bool { isOn(refusesUntil, now) }
+  func ignoresSleep(at now: Instant) -> Bool { isOn(ignoresSleepUntil, now) }
+  func ignoresWake(at now: Instant) -> Bool { isOn(ignoresWakeUntil, now) }
+
+  /// Whether the receiver reports jamming, or spoofing.
+  func isJammed(at now: Instant) -> Bool { isOn(jammedUntil, now) }
+  func isSpoofed(at now: Instant) -> Bool { isOn(spoofedUntil, now) }
+
+  mutating func mute(until end: Instant) { muteUntil = end }
+
+  /// The length of the silence behind a cut frame that is due.
+  mutating func takeCut() -> Milliseconds? {
+    defer { cut = nil }
+    return cut
+  }
+
+  /// Starts a fault that has only a duration; returns false for other faults.
+  mutating func add(_ fault: Fault, at now: Instant) -> Bool {
+    switch fault {
+    case .freeze(let time): frozenUntil = now + time
+    case .silence(let time): silentUntil = now + time
+    case .refuseEverything(let time): refusesUntil = now + time
+    case .ignoreSleepRequests(let time): ignoresSleepUntil = now + time
+    case .ignoreWakeUps(let time): ignoresWakeUntil = now + time
+    case .flood(let time): floodUntil = now + time
+    case .wakeByItself(let time): wakesByItselfAt = now + time
+    case .jam(let time): jammedUntil = now + time
+    case .spoof(let time): spoofedUntil = now + time
+    case .cutFrame(let time): cut = time
+    default: return false
+    }
+    return true
+  }
+
+  private func isOn(_ end: Instant?, _ now: Instant) -> Bool { end.map { now < $0 } ?? false }
+}
+
+extension VirtualReceiver {
+  /// Applies a fault of the receiver itself; `VirtualLine` applies those of the line.
+  mutating func suffer(_ fault: Fault) {
+    if disturbances.add(fault, at: now) { return }
+    switch fault {
+    case .power(let isOn): if isOn { restoreSupply() } else { cutSupply(losingBackup: false) }
+    case .baudRateChange(let rate): if family != nil { changeFamilyRate(to: rate) } else { changeRate(to: rate) }
+    case .reboot: if powerState.isAwake { reset() }
+    case .loseBatchedEpochs(let count): batch.lose(count)
+    default: break
+    }
+  }
+
+  /// Fills the line with random bytes.
+  mutating func flood() {
+    guard let end = disturbances.floodUntil else { return }
+    if now >= end { return disturbances.floodUntil = nil }
+    guard powerState.isAwake, now >= transmitter.freeAt else { return }
+    var garbage: [UInt8] = []
+    while garbage.count < 64 {
+      let word = random.next()
+      for byte in 0..<8 as Range<UInt64> { garbage.append(UInt8(truncatingIfNeeded: word >> (byte * 8))) }
+    }
+    transmitter.send(garbage, at: now)
   }
 }

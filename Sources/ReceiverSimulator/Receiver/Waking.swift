@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import MonotonicTime
+import WireBytes
 
 /// The cause of a receiver's start.
 enum StartCause: Sendable {
@@ -178,5 +180,217 @@ extension VirtualReceiver {
       mode.beginSearch(at: now)
     }
     showPowerState()
+  }
+}
+
+/// The power states of a receiver.
+public enum VirtualPowerState: String, CaseIterable, Sendable {
+  /// No supply and no backup.
+  case off
+  /// No supply; the backup pin supplies the clock and the battery-backed memory.
+  case hardwareBackup
+  /// Asleep on request (RXM-PMREQ).
+  case standby
+  /// The off phase of power save mode.
+  case inactive
+  /// The oscillator and the processor start.
+  case starting
+  /// The processor runs; the satellite search is off.
+  case stopped
+  /// The receiver searches for satellites.
+  case acquisition
+  case tracking
+  /// Tracking in intervals (power save mode).
+  case optimisedTracking
+
+  /// Whether the processor runs, so that the receiver reads and writes.
+  public var isAwake: Bool {
+    switch self {
+    case .stopped, .acquisition, .tracking, .optimisedTracking: true
+    case .off, .hardwareBackup, .standby, .inactive, .starting: false
+    }
+  }
+
+  /// Whether the receiver sleeps and can be woken.
+  public var isAsleep: Bool { self == .standby || self == .inactive }
+}
+
+/// Integrates the current over time. The result is exact, since the current of a state is constant.
+struct PowerMeter: Sendable {
+  private(set) var state: VirtualPowerState
+  /// The charge since the start, from the main or the backup supply.
+  private(set) var chargeMilliampereSeconds = 0.0
+  /// The charge since the start from the pins' supply.
+  private(set) var pinChargeMilliampereSeconds = 0.0
+  /// The latest states, each with its start.
+  private(set) var log: [(since: Instant, state: VirtualPowerState)]
+  /// The number of states that were dropped from the log.
+  private(set) var dropped = 0
+  private var milliamperes = 0.0
+  private var pinMilliamperes = 0.0
+  private var since: Instant
+
+  /// The capacity of the log: more than a day with a wake-up each minute.
+  private static let longestLog = 8192
+
+  init(_ state: VirtualPowerState, at now: Instant) {
+    self.state = state
+    since = now
+    log = []
+    // The full size is reserved at the start, so that the simulator's log adds no growth to a memory measurement.
+    log.reserveCapacity(Self.longestLog + 1)
+    log.append((now, state))
+  }
+
+  /// Integrates until now.
+  mutating func advance(to now: Instant) {
+    guard now > since else { return }
+    let seconds = now.seconds(since: since)
+    chargeMilliampereSeconds += milliamperes * seconds
+    pinChargeMilliampereSeconds += pinMilliamperes * seconds
+    since = now
+  }
+
+  /// Changes the state and the current.
+  mutating func enter(_ state: VirtualPowerState, _ currents: Currents, _ systems: SatelliteSystems, at now: Instant) {
+    advance(to: now)
+    let row = currents.row(for: systems)
+    switch state {
+    case .off: milliamperes = 0
+    case .hardwareBackup: milliamperes = currents.hardwareBackup
+    case .standby, .inactive: milliamperes = currents.standby
+    case .starting, .acquisition: milliamperes = row.acquisition
+    // Most data sheets have no figure for the processor; it is taken as half of the tracking current.
+    case .stopped: milliamperes = currents.stopped ?? row.tracking / 2
+    case .tracking: milliamperes = row.tracking
+    case .optimisedTracking: milliamperes = row.cyclic
+    }
+    switch state {
+    case .off, .hardwareBackup, .standby, .inactive: pinMilliamperes = 0
+    default: pinMilliamperes = currents.pinSupply
+    }
+    guard state != self.state else { return }
+    self.state = state
+    log.append((now, state))
+    if log.count > Self.longestLog {
+      dropped += log.count / 2
+      log.removeFirst(log.count / 2)
+    }
+  }
+}
+
+/// The state of power save mode.
+///
+///     acquisition ── fix, and long enough ──▶ tracking ──▶ cyclic: optimised tracking
+///         │                                       │
+///         │ no fix in time, or no signal          └── on/off: on time is over ──▶ inactive until the next fix is due
+///         └──▶ inactive until the next search is due
+struct PowerSaveState: Sendable {
+  /// The next time to decide whether the receiver can sleep.
+  var deadline: Instant?
+  /// Whether satellites are tracked in intervals.
+  var isOptimised = false
+  var searchBegan = Instant.zero
+
+  /// Seconds without any signal after which a search ends (integration manuals, power save mode).
+  static let silentSkySeconds = 15.0
+  /// Seconds from a fix until cyclic tracking begins, if all ephemerides are collected.
+  static let settleSeconds = 10.0
+  /// The age in seconds at which an ephemeris is renewed, if updates are enabled: the receiver wakes each half hour.
+  static let renewalSeconds: Int64 = 1800
+
+  mutating func beginSearch(at now: Instant) {
+    searchBegan = now
+    isOptimised = false
+    deadline = nil
+  }
+}
+
+extension VirtualReceiver {
+  /// NAV-PVT's code: 0 off, 1 enabled without a fix, 2 acquisition, 3 tracking, 4 optimised tracking.
+  var powerSaveCode: UInt8 {
+    guard settings.powerSave.mode != .continuous else { return 0 }
+    if !engine.hasFix { return engine.timeToFirstFix == nil ? 1 : 2 }
+    return mode.isOptimised ? 4 : 3
+  }
+
+  /// Decides at each epoch, and at each limit, whether the receiver can sleep.
+  mutating func advancePowerSave() {
+    mode.deadline = nil
+    let save = settings.powerSave
+    guard engine.isRunning, save.mode != .continuous else {
+      if mode.isOptimised {
+        mode.isOptimised = false
+        showPowerState()
+      }
+      return
+    }
+    if engine.hasFix { rest(save) } else { giveUp(save) }
+  }
+
+  private mutating func rest(_ save: Settings.PowerSave) {
+    let fixed = engine.fixedSince
+    let searched = mode.searchBegan
+    switch save.mode {
+    case .continuous: break
+    case .cyclic:
+      let ready = max(
+        fixed + Milliseconds(seconds: PowerSaveState.settleSeconds),
+        searched + Milliseconds(seconds: save.minimumAcquisitionSeconds))
+      guard now >= ready else { return mode.deadline = ready }
+      if !mode.isOptimised, isEphemerisComplete(atMost: .max) {
+        mode.isOptimised = true
+        showPowerState()
+      }
+    case .onOff:
+      let time = save.waitsForTime ? 2.0 : 0
+      let ready = max(
+        fixed + Milliseconds(seconds: max(save.onSeconds, time)),
+        searched + Milliseconds(seconds: save.minimumAcquisitionSeconds))
+      guard now >= ready else { return mode.deadline = ready }
+      guard !save.updatesEphemeris || isEphemerisComplete(atMost: PowerSaveState.renewalSeconds), lastEpoch != nil,
+        lastEpoch! >= fixed
+      else { return }
+      becomeInactive(save.updateSeconds > 0 ? save.updateSeconds : nil, save)
+    }
+  }
+
+  private mutating func giveUp(_ save: Settings.PowerSave) {
+    guard save.mode == .onOff, !save.doesNotEnterOff else { return }
+    var limit: Instant?
+    if save.maximumAcquisitionSeconds > 0 {
+      limit = mode.searchBegan + Milliseconds(seconds: save.maximumAcquisitionSeconds)
+    }
+    if engine.sky == .none {
+      let silent = max(engine.signalUntil, mode.searchBegan) + Milliseconds(seconds: PowerSaveState.silentSkySeconds)
+      limit = Instant.earlier(limit, silent)
+    }
+    guard let limit else { return }
+    guard now >= limit else { return mode.deadline = limit }
+    becomeInactive(save.searchSeconds > 0 ? save.searchSeconds : nil, save)
+  }
+
+  /// Sleeps until the next point of the grid.
+  private mutating func becomeInactive(_ period: Double?, _ save: Settings.PowerSave) {
+    // The output in progress is completed first.
+    guard emissions.isEmpty, spool.isEmpty, transmitter.freeAt <= now else {
+      return mode.deadline = max(now + Milliseconds(10), transmitter.freeAt)
+    }
+    guard let period else { return sleep(.inactive, for: nil, byUART: true) }
+    let milliseconds = Int64(clamping: max(1000, period * 1000))
+    let since = utcMilliseconds(at: now) - Int64(clamping: save.gridOffsetSeconds * 1000)
+    let left = milliseconds - (since % milliseconds + milliseconds) % milliseconds
+    sleep(.inactive, for: Milliseconds(UInt64(left)), byUART: true)
+  }
+
+  /// Whether an ephemeris of at most this age is available for each satellite in use.
+  private func isEphemerisComplete(atMost seconds: Int64) -> Bool {
+    let utc = utcMilliseconds(at: now)
+    let used = solution.satellites.filter(\.isUsed)
+    return used.count >= 4
+      && used.allSatisfy { state in
+        guard let collected = memory.ephemeris[state.satellite.slot] else { return false }
+        return (utc - collected) / 1000 <= min(seconds, NavigationMemory.validSeconds(ofSlot: state.satellite.slot))
+      }
   }
 }

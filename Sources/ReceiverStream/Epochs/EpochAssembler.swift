@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import NMEA
 import UBX
 import WireBytes
@@ -474,5 +475,102 @@ public struct EpochAssembler: ~Copyable, Sendable {
     body(Report(fix: fix, skyChanged: settleSky()), sky)
     untimed = UntimedValues()
     state = .empty
+  }
+}
+
+// The quality of a fix by the indicators of its sentences.
+extension EpochAssembler {
+  static func quality(ofGGA quality: Int32) -> Fix.Quality {
+    switch quality {
+    case 1: .autonomous
+    case 2: .differential
+    case 3: .preciseService
+    case 4: .rtkFixed
+    case 5: .rtkFloat
+    case 6: .estimated
+    case 7: .manual
+    case 8: .simulated
+    // NovAtel: corrected by SBAS.
+    case 9: .differential
+    default: .unknown
+    }
+  }
+
+  static func quality(ofMode mode: UInt8?) -> Fix.Quality {
+    switch mode {
+    case UInt8(ascii: "A"): .autonomous
+    case UInt8(ascii: "D"): .differential
+    case UInt8(ascii: "P"): .preciseService
+    case UInt8(ascii: "R"): .rtkFixed
+    case UInt8(ascii: "F"): .rtkFloat
+    case UInt8(ascii: "E"): .estimated
+    case UInt8(ascii: "M"): .manual
+    case UInt8(ascii: "S"): .simulated
+    default: .unknown
+    }
+  }
+
+  /// The best mode of GNS; `unknown` if no system has a mode, nil if the field is absent.
+  static func quality(ofModes modes: ShortText?) -> Fix.Quality? {
+    guard let modes else { return nil }
+    var best: Fix.Quality?
+    for index in 0..<Int(modes.count) {
+      let quality = quality(ofMode: modes.characters[index])
+      if quality != .unknown || modes.characters[index] == UInt8(ascii: "N") {
+        best = Fix.Quality(rawValue: max(quality.rawValue, best?.rawValue ?? 0))
+      }
+    }
+    return best
+  }
+}
+
+/// The sources of positions on a line with several: a receiver, a chart plotter, an autopilot.
+///
+/// A source that never had a fix does not affect the fix of another source. It is used again once the sources with
+/// positions stop sending.
+struct PositionSources: Sendable {
+  /// The number of ignored sentences in succession after which the sources with positions count as gone.
+  private static var mostIgnored: Int { 20 }
+  /// A bit for each source that had a position. Different talkers may share one.
+  private var withPosition: UInt64 = 0
+  private var ignored = 0
+
+  /// Handles a position sentence. Returns whether to ignore it.
+  ///
+  /// - Parameter hasPosition: whether it states a fix and has a position.
+  @inline(__always)
+  mutating func ignores(_ talker: Talker, hasPosition: Bool) -> Bool {
+    // A line with only a receiver.
+    if withPosition <= 1, Self.isReceiver(talker) {
+      if hasPosition { withPosition = 1 }
+      ignored = 0
+      return false
+    }
+    return ignoresOne(talker, hasPosition)
+  }
+
+  @inline(never)
+  private mutating func ignoresOne(_ talker: Talker, _ hasPosition: Bool) -> Bool {
+    let source = Self.bit(talker)
+    if hasPosition { withPosition |= source }
+    if withPosition == 0 || withPosition & source != 0 {
+      ignored = 0
+      return false
+    }
+    ignored += 1
+    if ignored > Self.mostIgnored { self = PositionSources() }
+    return ignored > 0
+  }
+
+  /// The bit of a source. A receiver of several satellite systems has a talker for each, and one for all, depending on
+  /// the satellites in use.
+  private static func bit(_ talker: Talker) -> UInt64 {
+    if isReceiver(talker) { return 1 }
+    return 2 &<< UInt64((talker.code >> 8 &* 31 &+ talker.code) % 63)
+  }
+
+  @inline(__always)
+  private static func isReceiver(_ talker: Talker) -> Bool {
+    talker == .combined || talker == .gps || Satellite.system(talker) != nil
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import WireBytes
 
 /// A whole UBX frame with a correct checksum: a view without a copy.
@@ -87,4 +88,107 @@ public struct UBXFrame: ~Escapable {
   public var payload: RawSpan {
     @inline(__always) @_lifetime(copy self) get { bytes.part(6, bytes.byteCount &- 8) }
   }
+}
+
+/// Writes the sync characters, class, id, length and a zeroed payload at the start of `output`. Returns the length of
+/// the whole frame in bytes. Traps when `output` is shorter.
+@inlinable
+public func beginFrame(_ identity: MessageIdentity, length: Int, in output: inout MutableRawSpan) -> Int {
+  precondition(length >= 0 && length <= 0xFFFF)
+  let total = length &+ UBXFrame.overhead
+  for index in 6..<total { output.setLittleEndian(0 as UInt8, at: index) }
+  output.setLittleEndian(0x62B5 as UInt16, at: 0)
+  output.setLittleEndian(identity.messageClass, at: 2)
+  output.setLittleEndian(identity.messageID, at: 3)
+  output.setLittleEndian(UInt16(length), at: 4)
+  return total
+}
+
+/// Writes the checksum of a frame of `total` bytes at the start of `output`.
+@inlinable
+public func finishFrame(_ total: Int, in output: inout MutableRawSpan) {
+  let sum = checksum(of: output.bytes, from: 2, count: total &- 4)
+  output.setLittleEndian(sum, at: total &- 2)
+}
+
+/// Writes a frame around an existing payload: for messages without a layout, and for polls with an empty payload.
+/// Returns the length of the frame in bytes. Traps when `output` has no room for the payload and 8 bytes more.
+@inlinable
+@_lifetime(output: copy output)
+public func encodeFrame(_ identity: MessageIdentity, payload: RawSpan, into output: inout MutableRawSpan) -> Int {
+  let total = beginFrame(identity, length: payload.byteCount, in: &output)
+  output.copy(payload, to: 6)
+  finishFrame(total, in: &output)
+  return total
+}
+
+/// The 8-bit Fletcher checksum over `count` bytes from `offset`: CK_A in the low byte, CK_B in the high one, as a
+/// little-endian load of the two bytes gives it.
+///
+/// CK_A is the sum of the bytes and CK_B the sum of all values of CK_A, both modulo 256: byte i of n counts once in
+/// CK_A and n − i times in CK_B. Zeros in front change neither. So the bytes are processed in blocks of sixteen, the
+/// first padded with zeros in front, as sixteen columns side by side.
+@inlinable @inline(__always)
+public func checksum(of bytes: RawSpan, from offset: Int, count: Int) -> UInt16 {
+  guard let sums = ColumnSums(of: bytes, from: offset, count: count) else {
+    return slowChecksum(of: bytes, from: offset, count: count)
+  }
+  let weights = SIMD16<UInt8>(16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1)
+  let b = (sums.passed &<< 4 &+ sums.columns &* weights).sum
+  return UInt16(b) << 8 | UInt16(sums.columns.sum)
+}
+
+/// The same checksum byte by byte, for the start of a buffer: there is nothing to load before it.
+@inlinable @inline(never)
+func slowChecksum(of bytes: RawSpan, from offset: Int, count: Int) -> UInt16 {
+  var a: UInt8 = 0
+  var b: UInt8 = 0
+  for at in offset..<offset &+ count {
+    a &+= bytes.u1(at)
+    b &+= a
+  }
+  return UInt16(b) << 8 | UInt16(a)
+}
+
+/// A typed view of a UBX payload. The views are generated from `Layouts/*.ubx`.
+public protocol Message: ~Escapable {
+  /// Class and id.
+  static var identity: MessageIdentity { get }
+  /// The shortest payload of the layout, in bytes.
+  static var minimumLength: Int { get }
+  /// The layout as data.
+  static var layout: MessageLayout { get }
+  /// A view of `payload`; nil when the layout does not fit.
+  @_lifetime(copy payload)
+  init?(payload: RawSpan)
+}
+
+extension UBXFrame {
+  /// The frame's payload as message `M`; nil for another message and when the layout does not fit.
+  ///
+  ///     if let solution = frame.message(NavPVT.self) { print(solution.lat) }
+  @inlinable @inline(__always)
+  @_lifetime(copy self)
+  public func message<M: Message & ~Escapable>(_: M.Type) -> M? {
+    guard identity == M.identity else { return nil }
+    return M(payload: payload)
+  }
+}
+
+/// A message's class and id, the two bytes after the sync characters of a frame.
+public struct MessageIdentity: Hashable, Sendable {
+  /// The class, such as 0x01 for NAV.
+  public var messageClass: UInt8
+  /// The id within the class.
+  public var messageID: UInt8
+
+  @inlinable
+  public init(_ messageClass: UInt8, _ messageID: UInt8) {
+    self.messageClass = messageClass
+    self.messageID = messageID
+  }
+
+  /// Class and id as one number, for tables and switches.
+  @inlinable
+  public var key: UInt16 { UInt16(messageClass) << 8 | UInt16(messageID) }
 }

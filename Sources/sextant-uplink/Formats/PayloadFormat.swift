@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import LinuxIO
 import Messages
 import ReceiverStream
@@ -306,4 +307,71 @@ struct PayloadWriter: Sendable {
       + "\(digits(milliseconds / 3_600_000, 2)):\(digits(milliseconds / 60_000 % 60, 2)):\(digits(milliseconds / 1000 % 60, 2))"
       + ".\(digits(milliseconds % 1000, 3))Z"
   }
+}
+
+/// A message of the administrator's own form: text with named fields in braces, such as `{"lat":{latitude}}`.
+///
+/// A field of a number is written as JSON does, a text without quotes, an unknown value as `null`. Other braces are text.
+struct Template: Equatable, Sendable {
+  /// A text with fields.
+  struct Text: Equatable, Sendable {
+    private enum Part: Equatable, Sendable {
+      case text(String)
+      case field(String)
+    }
+
+    private var parts: [Part] = []
+
+    /// The names that a field may have.
+    static let names = [
+      "timestamp", "tst", "latitude", "longitude", "altitude", "horizontalAccuracy", "verticalAccuracy", "speed",
+      "course", "id",
+      "device", "simulated",
+    ]
+
+    init(_ text: String) {
+      var rest = text[...]
+      var literal = ""
+      while let open = rest.firstIndex(of: "{") {
+        literal += rest[..<open]
+        let after = rest[rest.index(after: open)...]
+        if let close = after.firstIndex(of: "}"), Self.names.contains(String(after[..<close])) {
+          if !literal.isEmpty { parts.append(.text(literal)) }
+          literal = ""
+          parts.append(.field(String(after[..<close])))
+          rest = after[after.index(after: close)...]
+        } else {
+          literal += "{"
+          rest = after
+        }
+      }
+      literal += rest
+      if !literal.isEmpty { parts.append(.text(literal)) }
+    }
+
+    /// Whether no field is in the text.
+    var isConstant: Bool { !parts.contains { if case .field = $0 { true } else { false } } }
+
+    func text(_ fields: [(String, JSON?)]) -> String {
+      parts.map { part in
+        switch part {
+        case .text(let text): text
+        case .field(let name): Self.text(of: fields.first { $0.0 == name }?.1)
+        }
+      }.joined()
+    }
+
+    private static func text(of value: JSON?) -> String {
+      switch value {
+      case .string(let text): text
+      case let value?: (try? value.text()).map { String(decoding: $0, as: UTF8.self) } ?? "null"
+      case nil: "null"
+      }
+    }
+  }
+
+  /// The topic of MQTT, or nil for that of the configuration.
+  var topic: Text?
+  var payload: Text
+  var contentType = "application/json"
 }

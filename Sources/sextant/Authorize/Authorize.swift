@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import ArgumentParser
+import GPSD
 import LinuxIO
 import LocationService
+import Messages
 import Positioning
+import SystemPackage
 import WireBytes
 
 /// `sextant authorize`: shows and changes location permissions.
@@ -292,5 +296,211 @@ private func reporting(_ scope: Scope = .user, _ body: () throws -> Void) throws
     throw CommandFailure(
       isForbidden ? .noPermission : .cannotCreate,
       "\(error.path): \(error.reason); \(scope.cure(isForbidden: isForbidden))")
+  }
+}
+
+/// The name that a program has in the authorization store: its bundle identifier where its property list has one, else the
+/// name of its executable. Only the program itself parses its property list, with Foundation.
+enum ProgramName {
+  /// The name of the executable at a path.
+  ///
+  /// - Parameters:
+  ///   - path: the executable.
+  ///   - read: the content of a file; nil if there is none that can be read.
+  /// - Throws: `CommandFailure` if its property list has a bundle identifier.
+  static func ofExecutable(
+    _ path: String, read: (String) -> [UInt8]? = { try? InputFile.readAll($0, limit: 1 << 20) }
+  ) throws(CommandFailure) -> String {
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    for place in PropertyListPlaces.paths(ofExecutable: path) {
+      guard let list = read(place) else { continue }
+      // Keys of every format of property lists are ASCII.
+      guard list.occurrence(of: "CFBundleIdentifier".utf8) != nil else { return name }
+      throw CommandFailure(
+        .usage, "\(path): is known by its bundle identifier; name that (CFBundleIdentifier in \(place))")
+    }
+    return name
+  }
+}
+
+/// The output of `sextant authorize`.
+struct PermissionListing {
+  var folder: String
+  /// Whether services are on, by the user's switch and the machine's policy.
+  var isOn: Bool
+  var isOnForUser: Bool
+  var entries: [AuthorizationStore.Entry]
+  /// The questions that wait in the location service.
+  var questions: [OpenQuestion] = []
+
+  /// Returns text for the user: the switch, then a line for each program.
+  func lines() -> String {
+    var text = "location services are " + (isOn ? "on" : isOnForUser ? "off for this machine" : "off") + "\n"
+    for question in questions {
+      let app = PrintedText.escaped(question.app)
+      let stated = question.label.map { app.hasPrefix("\($0)@") ? "" : " as \(PrintedText.escaped($0))" } ?? ""
+      text +=
+        "\(app) asks\(stated): \(PrintedText.escaped(question.prompt.text)) (process \(question.process); answer with `sextant authorize allow` or "
+        + "`deny`)\n"
+    }
+    if entries.isEmpty, !questions.isEmpty { return text }
+    if entries.isEmpty { return text + "no program has asked yet (\(folder))\n" }
+    let names = entries.map { PrintedText.escaped($0.app) }
+    let width = names.map(\.count).max() ?? 0
+    for (name, entry) in zip(names, entries) {
+      var words = [Self.name(entry.status)]
+      if entry.accuracy == .reduced { words.append("to about 5 km") }
+      if entry.isRestricted { words.append("restricted by the machine's administrator") }
+      if entry.isUnreadable { words.append("the stored decision cannot be read") }
+      if entry.regions > 0 { words.append("\(entry.regions) region\(entry.regions == 1 ? "" : "s")") }
+      if entry.visits { words.append("visits") }
+      text +=
+        name + String(repeating: " ", count: width - name.count + 2) + words.joined(separator: ", ") + "\n"
+    }
+    return text
+  }
+
+  /// Returns one JSON object.
+  func json() -> String {
+    var line = JSONLine()
+    line.beginObject()
+    line.field("services", isOn)
+    line.field("folder", text: folder)
+    line.beginArray("apps")
+    for entry in entries {
+      line.beginObject()
+      line.field("app", text: entry.app)
+      line.field("status", text: Self.name(entry.status))
+      line.field("accuracy", text: entry.accuracy == .full ? "full" : "reduced")
+      line.field("regions", entry.regions)
+      line.field("visits", entry.visits)
+      line.field("restricted", entry.isRestricted)
+      line.endObject()
+    }
+    line.endArray()
+    line.beginArray("questions")
+    for question in questions {
+      line.beginObject()
+      line.field("app", text: question.app)
+      line.field("pid", question.process)
+      line.field("text", text: question.prompt.text)
+      line.endObject()
+    }
+    line.endArray()
+    line.endObject()
+    line.endLine()
+    return line.text
+  }
+
+  /// The name of the status in Core Location.
+  private static func name(_ status: AuthorizationStatus) -> String { "\(status)" }
+}
+
+/// `sextant authorize --agent`: shows the questions of a user's programs on the terminal, one after another, and sends the
+/// answers, until the end of the input or a signal.
+struct AuthorizationAgent: ~Copyable {
+  private static let service = Poller.Token(rawValue: 1)
+  private static let input = Poller.Token(rawValue: 2)
+
+  private let path: String
+  private let user: UInt32?
+  private let socket: UnixSocket
+  private var varlink = VarlinkClientConnection()
+  /// The open questions, the oldest first.
+  private var questions: [OpenQuestion] = []
+  /// The question on the terminal.
+  private var shown: OpenQuestion?
+  private var input = InputLines()
+
+  init(path: String, user: UInt32?) throws {
+    self.path = path
+    self.user = user
+    do throws(Errno) { socket = try UnixSocket(connectingTo: path) } catch {
+      throw CommandFailure(
+        .unavailable, "\(path): \(error); start the location service with `systemctl start sextantd`")
+    }
+  }
+
+  mutating func run() throws {
+    guard isInputATerminal() else {
+      throw CommandFailure(.unavailable, "--agent asks on a terminal, and the input is none")
+    }
+    let parameters: JSON = user.map { ["user": .integer(Int64($0))] } ?? .empty
+    _ = try varlink.call(VarlinkCall("org.sextant.Authorization.Watch", parameters, .more))
+    var poller = try Poller(catching: [.interrupt, .terminate, .hangUp])
+    try poller.add(socket.descriptor, token: Self.service, interest: [.readable, .writable])
+    try poller.add(InputLines.descriptor, token: Self.input)
+    printNotice("waiting for questions of programs; end with ^C")
+    var buffer = [UInt8](repeating: 0, count: 16_384)
+    while true {
+      for event in try poller.wait(deadline: nil) {
+        switch event {
+        case .readable(Self.input):
+          guard try readInput() else { return }
+        case .signal: return
+        case .writable:
+          guard varlink.outputBytesWaiting > 0, case .bytes(let count) = socket.write(varlink.output) else { break }
+          varlink.didWrite(count)
+          if varlink.outputBytesWaiting == 0 {
+            try poller.change(socket.descriptor, token: Self.service, interest: .readable)
+          }
+        case .readable, .hangUp, .woken, .timeout: break
+        }
+      }
+      switch socket.read(into: &buffer) {
+      case .bytes(let count): varlink.receive(buffer.span.extracting(0..<count))
+      case .wouldWait: break
+      case .ended:
+        throw CommandFailure(.unavailable, "\(path): the location service has ended; start it and this agent again")
+      }
+      while let event = varlink.nextEvent() { try take(event) }
+      show()
+    }
+  }
+
+  private mutating func take(_ event: VarlinkClientConnection.Event) throws {
+    switch event {
+    case .reply(_, .success(let parameters, _)): questions = OpenQuestion.list(parameters["questions"])
+    case .reply(_, .failure(let error)):
+      let isForbidden = error.name == "org.sextant.Authorization.NotPermitted"
+      throw CommandFailure(
+        isForbidden ? .noPermission : .unavailable,
+        isForbidden ? "the questions of another user are for root; use sudo" : "\(path): \(error.name); update sextantd"
+      )
+    case .failed(let error): throw CommandFailure(.badData, "\(path): \(error); is this the socket of sextantd?")
+    case .message: break
+    }
+  }
+
+  /// Shows the oldest question, unless it is shown already.
+  private mutating func show() {
+    if let shown, !questions.contains(shown) {
+      printRaw("\n")
+      printNotice("\(shown.app) no longer asks")
+      self.shown = nil
+    }
+    guard shown == nil, let next = questions.first else { return }
+    shown = next
+    printRaw(PromptQuestion(identifier: next.app, prompt: next.prompt).text)
+  }
+
+  /// Reads what was typed. Returns false at the end of the input.
+  private mutating func readInput() throws -> Bool {
+    guard let lines = input.read() else { return false }
+    for line in lines { try answer(String(line)) }
+    return true
+  }
+
+  private mutating func answer(_ text: String) throws {
+    guard let question = shown else { return }
+    let prompt = PromptQuestion(identifier: question.app, prompt: question.prompt)
+    guard let answer = prompt.answer(text) else { return printRaw(prompt.text) }
+    shown = nil
+    questions.removeAll { $0 == question }
+    var permissions = try ServicePermissions(path: path, user: user)
+    do { try permissions.answer(question, answer) } catch let failure as CommandFailure {
+      // It may have been withdrawn meanwhile.
+      printNotice(failure.description)
+    }
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import LinuxIO
 import MonotonicTime
 import Receiver
@@ -438,5 +439,15 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
   private func showProgress() {
     guard showsProgress, let progress = script?.progress, progress.of > 4 else { return }
     putProgress("\(progress.done) of \(progress.of)")
+  }
+}
+
+/// Names of settings in one line: the first ones, and the number of the others.
+enum NameList {
+  private static let most = 8
+
+  static func text(_ names: [String]) -> String {
+    names.count <= most
+      ? names.joined(separator: ", ") : names.prefix(most).joined(separator: ", ") + " and \(names.count - most) more"
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import GPSD
 import LinuxIO
 import MonotonicTime
@@ -6,6 +7,7 @@ import Receiver
 import ReceiverRuntime
 import ReceiverStream
 import SerialPort
+import UBX
 import WireBytes
 
 /// `sextant power`: sends the request, and prints each change of the state with its time.
@@ -194,5 +196,52 @@ struct PowerClient: ReceiverClient, ~Copyable {
     case .time: "because its time was over"
     case .unrequested: "without a request"
     }
+  }
+}
+
+/// The time limit for a receiver that does not reply, for a command without a duration.
+struct SearchLimit {
+  /// The time of a complete `power status`: a sleeping receiver is woken at each rate that its line may have.
+  static let length = Milliseconds(30_000)
+
+  /// Nil for a command with a duration.
+  private let end: Instant?
+
+  /// - Parameters:
+  ///   - seconds: the duration of the command, if the user gave one.
+  ///   - start: the start of the command.
+  init(seconds: Double?, from start: Instant) { end = seconds == nil ? start + Self.length : nil }
+
+  /// When to check again without an event.
+  func deadline(hasReplied: Bool) -> Instant? { hasReplied ? nil : end }
+
+  /// Whether the time for a reply is over.
+  func isOver(hasReplied: Bool, at now: Instant) -> Bool {
+    guard let end = deadline(hasReplied: hasReplied) else { return false }
+    return now >= end
+  }
+}
+
+/// The time since the start of a receiver: NAV-STATUS, msss at 12 (interface descriptions, "Milliseconds since Startup
+/// / Reset"). A receiver that wakes from backup restarts it.
+enum Uptime {
+  static let poll = Command.poll(MessageIdentity(0x01, 0x03))
+
+  /// Returns seconds; nil without a reply.
+  static func seconds(_ outcome: Outcome) -> Double? {
+    guard case .answered(let payload) = outcome, payload.count >= 16 else { return nil }
+    return Double((0..<4).reduce(UInt32(0)) { $0 | UInt32(payload[12 + $1]) << UInt32(8 * $1) }) / 1000
+  }
+
+  /// Returns the line with the state.
+  ///
+  /// - Parameters:
+  ///   - uptime: the time since the start of the receiver, seconds.
+  ///   - elapsed: the time since the start of the command, seconds.
+  static func state(_ uptime: Double?, elapsed: Double) -> String {
+    // The reported time is as old as the last epoch.
+    guard let uptime, uptime + 1 < elapsed else { return "state             awake\n" }
+    return
+      "state             awake since this command: it was asleep or off; `sextant power sleep 0` restores the sleep\n"
   }
 }

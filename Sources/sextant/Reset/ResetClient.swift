@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import GPSD
 import LinuxIO
 import MonotonicTime
 import NMEA
@@ -147,5 +150,206 @@ struct ResetClient: ReceiverClient, ~Copyable {
   private mutating func fail(_ reason: String) {
     failure = CommandFailure(.unavailable, "\(path): \(reason)")
     stage = .over
+  }
+}
+
+/// What was seen of a receiver after its reset.
+struct ResetResult: Equatable {
+  var kind: StartKind
+  var mode: ResetMode
+  /// Whether it is a receiver of another maker, without the masks and modes of CFG-RST.
+  var isOfFamily = false
+  /// The time from the reset to a reply, seconds.
+  var repliedAfterSeconds = 0.0
+  /// The rate of the line after the reset, baud.
+  var baud: UInt32?
+  /// Whether the receiver sent the texts that follow a start.
+  var sawStartText = false
+  /// Whether the port was gone meanwhile, as USB is at a reset of the hardware.
+  var wasDisconnected = false
+  /// The time since the start of the receiver (NAV-STATUS, msss), seconds.
+  var uptimeSeconds: Double?
+  /// Whether NAV-STATUS reports a fix within the limits.
+  var hasFix: Bool?
+  /// Whether orbits, or orbits and position, were removed from this computer.
+  var removedAssistance = false
+
+  /// Takes the reply to NAV-STATUS: gpsFix at 4, flags at 5 (bit 0 gpsFixOK), msss at 12.
+  mutating func receive(status outcome: Outcome) {
+    uptimeSeconds = Uptime.seconds(outcome)
+    if case .answered(let payload) = outcome, payload.count >= 16 { hasFix = payload[4] != 0 && payload[5] & 1 != 0 }
+  }
+
+  func lines(_ device: String) -> String {
+    var seen = ["reply after \(Self.text(repliedAfterSeconds)) s"]
+    if let baud { seen[0] += " at \(baud) baud" }
+    if wasDisconnected { seen.append("disconnected meanwhile") }
+    if sawStartText { seen.append("start text") }
+    if let uptimeSeconds { seen.append("\(Self.text(uptimeSeconds)) s since its start") }
+    if let hasFix { seen.append(hasFix ? "has a fix" : "no fix") }
+    var lines = "\(device): \(kind.rawValue) start"
+    if !isOfFamily { lines += ", navBbrMask 0x\(String(kind.navBbrMask, radix: 16)), resetMode \(mode.code)" }
+    lines += "\n\(seen.joined(separator: ", "))\n"
+    if removedAssistance {
+      lines += "the \(kind == .cold ? "position and orbits" : "orbits") that this computer had stored are removed\n"
+    }
+    return lines
+  }
+
+  func json(_ device: String) -> String {
+    var line = JSONLine()
+    line.beginObject()
+    line.field("device", text: device)
+    line.field("start", text: kind.rawValue)
+    if !isOfFamily {
+      line.field("navBbrMask", Int64(kind.navBbrMask))
+      line.field("resetMode", Int64(mode.code))
+    }
+    line.field("repliedAfterSeconds", repliedAfterSeconds, digits: 3)
+    if let baud { line.field("baud", Int64(baud)) }
+    line.field("startText", sawStartText)
+    line.field("disconnected", wasDisconnected)
+    line.field("uptimeSeconds", uptimeSeconds, digits: 3)
+    if let hasFix { line.field("fix", hasFix) }
+    line.field("assistanceRemoved", removedAssistance)
+    line.endObject()
+    line.endLine()
+    return line.text
+  }
+
+  private static func text(_ seconds: Double) -> String {
+    var line = JSONLine()
+    line.decimal(seconds, digits: 1)
+    return line.text
+  }
+}
+
+/// `sextant reset`: starts a receiver anew.
+struct ResetReceiver: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "reset",
+    abstract: "Start a receiver anew: hot, warm or cold.",
+    discussion: """
+      hot   the receiver keeps all of its data
+      warm  it loses the ephemerides
+      cold  it loses all: ephemerides, almanac, position, time, clock, orbits of
+            AssistNow, and all assistance that it was sent
+
+      The command sends UBX-CFG-RST, waits until the receiver replies again, and reports what it saw. With warm and cold \
+      the orbits that this computer has stored for the receiver are removed too, with cold also its position: they would \
+      be sent at the next start of `watch`. Data in the flash of a receiver (AssistNow Offline, saved settings) remain.
+
+      --mode gnss (default) keeps the configuration. software, hardware and shutdown also reset port and configuration: \
+      settings that were not saved are lost, and a receiver on USB is disconnected for a moment.
+
+      A receiver of another maker gets the restart of its family, if it has one (docs/receivers); --mode does not apply.
+
+      The exit code is 69 if the receiver does not reply any more.
+      """)
+
+  @OptionGroup var receiver: ReceiverOptions
+
+  @Option(help: "What is reset: gnss, software, hardware at once, or hardware after a shutdown.")
+  var mode = ResetMode.gnss
+
+  @Flag(help: "Print one JSON object.")
+  var json = false
+
+  @Option(help: "End without a reply after this many seconds.")
+  var seconds = 30.0
+
+  @Flag(help: "Refused: the command sends to the receiver.")
+  var readOnly = false
+
+  @Argument(help: "hot, warm or cold.")
+  var start: StartKind
+
+  func validate() throws {
+    if readOnly { throw ValidationError("reset sends to the receiver; omit --read-only.") }
+    try ReceiverOptions.check(seconds: seconds, below: 1e6)
+  }
+
+  func run() throws {
+    let choice = try receiver.choose(for: .sending)
+    try CrashRecovery.restore(choice)
+    var settings = SessionSettings(intent: .identify, line: .serial)
+    settings.desired = { _ in .nothing }
+    var loop = try ReceiverLoop(choice, settings, seconds: seconds, client: ResetClient(choice, start, mode))
+    try loop.run()
+    let path = choice.source.name
+    if loop.client.isSent, start != .hot, !choice.source.isSimulated, let key = loop.client.key,
+      AssistanceStore(stateFolder())?.remove(key, keepsPlace: start == .warm) == true
+    {
+      loop.client.removedAssistance()
+    }
+    guard loop.client.isOver else {
+      throw CommandFailure(
+        .unavailable,
+        "\(path): "
+          + (!loop.client.isSent
+            ? loop.isInterrupted
+              ? "interrupted before the reset"
+              : "no receiver was found; check power, wiring (RX to TX) and the name of the device"
+            : "\(start.rawValue) start sent, and no reply after it; `sextant probe` finds the receiver at another rate")
+      )
+    }
+    try Output.write(json ? loop.client.result.json(path) : loop.client.result.lines(path))
+  }
+}
+
+/// The data that a receiver has at its next start (interface descriptions, CFG-RST).
+enum StartKind: String, ExpressibleByArgument, CaseIterable {
+  case hot, warm, cold
+
+  /// The restart of a receiver of another maker.
+  var action: ReceiverAction {
+    switch self {
+    case .hot: .hotRestart
+    case .warm: .warmRestart
+    case .cold: .coldRestart
+    }
+  }
+
+  /// The sections of battery-backed memory to clear: none, the ephemerides, or all: also almanac, position, time, clock
+  /// and AssistNow Autonomous orbits, and with them all received assistance (AID, MGA).
+  var navBbrMask: UInt16 {
+    switch self {
+    case .hot: 0
+    case .warm: 0x0001
+    case .cold: 0xFFFF
+    }
+  }
+}
+
+/// The part of a receiver that is reset: CFG-RST's resetMode.
+enum ResetMode: String, ExpressibleByArgument, CaseIterable {
+  /// The satellite receiver alone: port, configuration and counters remain.
+  case gnss
+  /// All of the firmware: the configuration in RAM is lost.
+  case software
+  /// The hardware, at once, by the watchdog.
+  case hardware
+  /// The hardware, after an orderly shutdown.
+  case shutdown
+
+  var code: UInt8 {
+    switch self {
+    case .hardware: 0
+    case .software: 1
+    case .gnss: 2
+    case .shutdown: 4
+    }
+  }
+
+  /// The time before the receiver is polled.
+  private var pause: Milliseconds { Milliseconds(self == .gnss ? 300 : 1000) }
+
+  /// CFG-RST, which current firmware does not acknowledge.
+  func command(_ kind: StartKind) -> Command {
+    let mask = kind.navBbrMask
+    var command = Command(
+      .cfgRST, [UInt8(truncatingIfNeeded: mask), UInt8(truncatingIfNeeded: mask >> 8), code, 0], answer: .none)
+    command.pause = pause
+    return command
   }
 }

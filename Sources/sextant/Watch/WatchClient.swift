@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import LinuxIO
 import MonotonicTime
 import Receiver
@@ -135,4 +136,85 @@ struct WatchClient: ReceiverClient, ~Copyable {
 
   /// Restores the terminal.
   mutating func close() { view.close(at: SystemClock.monotonic) }
+}
+
+/// Why a watched receiver gave no fix, derived from its bytes, with the next step.
+struct NoFix {
+  /// The number of bytes from the device.
+  var bytes: UInt64
+  var counters: StreamCounters
+  /// The number of epochs. None had a position.
+  var epochs: Int
+  /// The receiver's last error or warning.
+  var warning: String?
+  /// Whether the bytes come from a recording: replayed, or on standard input.
+  var isReplay = false
+
+  var text: String { "no fix was received: \(cause)" }
+
+  private var cause: String {
+    if let warning { return "the receiver warns: \(warning)" }
+    if epochs > 0 {
+      return "the receiver has no position yet; check the antenna and its view of the sky"
+    }
+    if bytes == 0, isReplay { return "the input has no frame of NMEA, UBX or RTCM 3; name a recording of a receiver" }
+    if bytes == 0 {
+      return "no byte arrived; check the receiver's supply, and that its TX is wired to this port's RX"
+    }
+    if counters.frames == 0 {
+      return NoRecording.fault(counters, bytes: bytes)
+        ?? "no valid frame in \(bytes) bytes; check the wiring and the baud rate"
+    }
+    if counters.nmeaFrames + counters.ubxFrames == 0 {
+      return "it sends only \(counters.rtcm3Frames > 0 ? "RTCM 3" : "SPARTN"), as a source of corrections does;"
+        + " enable NMEA or UBX in the receiver"
+    }
+    return
+      "none of \(counters.frames) messages has a time or a position; enable RMC and GGA, or NAV-PVT, in the receiver"
+  }
+}
+
+/// Sends corrections to the receiver of a command, or refuses if the receiver does not accept them.
+final class CorrectionClient {
+  let feed: CorrectionFeed
+  private var isOpen = false
+  private var refusal: CommandFailure?
+
+  init(_ sources: [CorrectionSource]) {
+    // The connection has token 1.
+    feed = CorrectionFeed(
+      sources, token: Poller.Token(rawValue: 4), at: SystemClock.monotonic)
+  }
+
+  var deadline: Instant? { isOpen ? feed.deadline : .zero }
+
+  func receive(_ event: ReceiverConnection.Event, _ connection: ReceiverConnection, path: String) {
+    switch event {
+    case .opened where connection.isWritable == false:
+      refuse("\(path): the port cannot be written, so corrections cannot be sent; name the receiver's own port")
+    case .session(.identified(let receiver)) where !receiver.can(.rtcmInput):
+      refuse(
+        "\(path): \(receiver.summary) accepts no RTCM 3 corrections; leave --corrections out, or use a receiver with RTK "
+          + "(such as ZED-F9P)")
+    case .session(.notIdentified):
+      refuse(
+        "\(path): the receiver is not identified as one of u-blox that accepts corrections; leave --corrections out")
+    case .finished(let ticket, _): feed.finished(ticket)
+    default: break
+    }
+  }
+
+  /// Ends a round of events. Throws if the receiver accepts no corrections, or if the source cannot be opened.
+  func work(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) throws {
+    if let refusal { throw refusal }
+    if !isOpen {
+      isOpen = true
+      try feed.open(&poller, at: now)
+    }
+    feed.work(connection, &poller, at: now)
+  }
+
+  private func refuse(_ text: String) {
+    refusal = CommandFailure(.unavailable, text)
+  }
 }

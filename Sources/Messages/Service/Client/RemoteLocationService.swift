@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import LinuxIO
 import MonotonicTime
 import Positioning
@@ -386,5 +387,200 @@ package final class RemoteLocationService: LocationService {
       return state.waker
     }
     waker?.wake()
+  }
+}
+
+/// The program that the service serves.
+package struct AppDescription: Sendable, Equatable {
+  /// The key of its state: a bundle identifier, or the executable's name.
+  package var identifier: String
+  /// The program's declarations and its texts for the user.
+  package var keys: UsageKeys
+  /// The path of its executable; nil if it is unknown.
+  package var executable: String?
+  /// The name that a program of the daemon declares; nil if it is the identifier.
+  package var label: String?
+
+  package init(identifier: String, keys: UsageKeys, executable: String? = nil, label: String? = nil) {
+    self.identifier = identifier
+    self.keys = keys
+    self.executable = executable
+    self.label = label
+  }
+}
+
+/// The controlling terminal of this process.
+package enum Terminal {
+  /// The state of the program: in the foreground of its terminal, or not.
+  package static var applicationState: ApplicationState { System.isInForeground() ? .foreground : .background }
+  /// The values of SEXTANT_APP_STATE, which replaces the state.
+  package static let stateNames: [(String, ApplicationState)] = [
+    ("foreground", .foreground), ("background", .background),
+  ]
+  /// Returns the state that SEXTANT_APP_STATE names; nil if it names none.
+  package static func namedState(_ variable: (String) -> String?) -> ApplicationState? {
+    variable("SEXTANT_APP_STATE").flatMap { name in stateNames.first { $0.0 == name }?.1 }
+  }
+}
+
+/// A permission prompt on the program's own terminal.
+package enum TerminalPrompt {
+  /// Asks the user in a separate thread, because the answer can take any time.
+  ///
+  /// - Parameters:
+  ///   - identifier: the name of the program.
+  ///   - answered: receives the answer, once, in any thread; `notShown` if there is no terminal.
+  package static func show(
+    _ prompt: Authorization.Prompt, of identifier: String,
+    _ answered: @escaping @Sendable (Authorization.Answer) -> Void
+  ) {
+    let question = PromptQuestion(identifier: identifier, prompt: prompt)
+    let isStarted = BackgroundWork.start {
+      while let line = System.ask(question.text) {
+        if let answer = question.answer(line) { return answered(answer) }
+      }
+      answered(.notShown)
+    }
+    if !isStarted { answered(.notShown) }
+  }
+}
+
+/// The end of this process.
+package enum ProcessEnd {
+  /// Registers a function that is called when the program ends with `exit` or returns from `main`.
+  package static func observe(_ body: @convention(c) () -> Void) { System.atEnd(body) }
+}
+
+/// The permission prompt as shown in a terminal, and the meaning of its answers.
+package struct PromptQuestion: Sendable {
+  let identifier: String
+  let prompt: Authorization.Prompt
+
+  package init(identifier: String, prompt: Authorization.Prompt) {
+    self.identifier = identifier
+    self.prompt = prompt
+  }
+
+  /// The text, with the app's usage description (AU-11).
+  package var text: String {
+    let identifier = PrintedText.escaped(identifier)
+    let reason = PrintedText.escaped(prompt.text)
+    return switch prompt.request {
+    case .temporaryFullAccuracy:
+      "\(identifier) wants to know the exact location for now: \(reason)\nAllow? [y]es, [n]o: "
+    case .always where prompt.isUpgrade:
+      "\(identifier) wants to know the location also in the background: \(reason)\n[a]lways, [k]eep as it is: "
+    case .always:
+      "\(identifier) wants to know the location: \(reason)\n"
+        + "Allow? [a]lways, [w]hile in use, [o]nce, [n]o: "
+    case .whenInUse:
+      "\(identifier) wants to know the location: \(reason)\nAllow? [w]hile in use, [o]nce, [n]o: "
+    }
+  }
+
+  /// The line for a program whose prompt is pending in the location service: the user answers it with another program.
+  package var notice: String {
+    let identifier = PrintedText.escaped(identifier)
+    return
+      "\(identifier) wants to know the location: \(PrintedText.escaped(prompt.text)); allow it in another terminal with "
+      + "`sextant authorize allow \(identifier)`"
+  }
+
+  /// Returns the answer for a typed line; nil for any other text, after which the question is repeated.
+  package func answer(_ line: String) -> Authorization.Answer? {
+    let word = line.lowercased()
+    switch prompt.request {
+    case .temporaryFullAccuracy:
+      return ["y", "yes"].contains(word) ? .once : ["n", "no"].contains(word) ? .deny : nil
+    case .always where ["a", "always", "y", "yes"].contains(word): return .always
+    case .always where prompt.isUpgrade: return ["k", "keep", "n", "no"].contains(word) ? .deny : nil
+    case .whenInUse where ["y", "yes"].contains(word): return .whenInUse
+    case .always, .whenInUse:
+      if ["w", "while"].contains(word) { return .whenInUse }
+      if ["o", "once"].contains(word) { return .once }
+      return ["n", "no"].contains(word) ? .deny : nil
+    }
+  }
+}
+
+/// A connection to the daemon.
+struct ServiceConnection: ~Copyable {
+  /// The reason why the daemon does not serve the program, with the next step.
+  struct Refusal: Error {
+    var text: String
+  }
+
+  private let socket: UnixSocket
+  private var varlink: VarlinkClientConnection
+  private var buffer: [UInt8]
+  private(set) var hasEnded: Bool
+
+  var descriptor: Int32 { socket.descriptor }
+  /// Whether there are bytes to be written.
+  var waitsToWrite: Bool { varlink.outputBytesWaiting > 0 }
+
+  /// Connects, and queues the call that opens the connection.
+  init(path: String, _ request: OpenRequest) throws {
+    var varlink = VarlinkClientConnection()
+    _ = try varlink.call(VarlinkCall("org.sextant.CoreLocation.Open", JSON(encoding: request), .upgrade))
+    let socket = try UnixSocket(connectingTo: path)
+    self.varlink = varlink
+    self.socket = socket
+    buffer = [UInt8](repeating: 0, count: 16_384)
+    hasEnded = false
+  }
+
+  mutating func send(_ message: ClientMessage) {
+    guard let json = try? JSON(encoding: message) else { return }
+    _ = try? varlink.send(json)
+  }
+
+  /// Writes the pending bytes, without blocking.
+  mutating func write() {
+    while varlink.outputBytesWaiting > 0, !hasEnded {
+      switch socket.write(varlink.output) {
+      case .bytes(let count): varlink.didWrite(count)
+      case .wouldWait: return
+      case .ended: hasEnded = true
+      }
+    }
+  }
+
+  /// Reads the available bytes, without blocking.
+  mutating func read() {
+    switch socket.read(into: &buffer) {
+    case .bytes(let count):
+      let bytes = buffer
+      varlink.receive(bytes.span.extracting(0..<count))
+    case .wouldWait: break
+    case .ended: hasEnded = true
+    }
+  }
+
+  enum Event {
+    case opened(OpenReply)
+    case message(ServiceMessage)
+  }
+
+  /// Returns the next event; nil if there is none.
+  mutating func nextEvent() throws(Refusal) -> Event? {
+    if let message = varlink.nextMessage({ ServiceMessage(locationText: $0) }) { return .message(message) }
+    guard let event = varlink.nextEvent() else { return nil }
+    do {
+      switch event {
+      case .reply(_, .success(let parameters, _)): return .opened(try parameters.decode())
+      case .reply(_, .failure(let error)):
+        let reason = error.parameters["reason"]?.string ?? error.name
+        throw Refusal(text: "the location service refuses this program: \(reason)")
+      case .message(let message): return .message(try message.decode())
+      case .failed(let error): throw Refusal(text: "the location service sent what cannot be read: \(error)")
+      }
+    } catch let refusal as Refusal {
+      hasEnded = true
+      throw refusal
+    } catch {
+      hasEnded = true
+      throw Refusal(text: ServiceVersion.problem(error, of: "sextantd", version: ServiceVersion.current))
+    }
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import MonotonicTime
 import Positioning
 import ReceiverStream
@@ -191,4 +192,386 @@ package struct ProgramMirror: Sendable {
     pending.append(message)
     if pending.count > Self.pendingLimit { confirmed.predict(pending.removeFirst().action) }
   }
+}
+
+/// The actions that wait for the return of the service. Each replaces the earlier ones that it makes obsolete, so that
+/// their number depends on the program's regions, conditions and managers, and not on its calls.
+extension ProgramMirror {
+  /// The maximum number of kept actions; beyond it the oldest are dropped.
+  static var keptLimit: Int { 256 }
+
+  mutating func keep(_ action: ClientAction) {
+    guard action.isKept || !isStateKnown && action.dependsOnService else { return }
+    kept.removeAll { action.replaces($0) }
+    kept.append(action)
+    if kept.count > Self.keptLimit { kept.removeFirst() }
+  }
+}
+
+extension ClientAction {
+  /// Whether the program's state does not imply the action.
+  fileprivate var isKept: Bool {
+    switch self {
+    case .call(_, let call):
+      switch call {
+      case .startMonitoring, .stopMonitoring, .startVisits, .stopVisits, .requestWhenInUse, .requestAlways: true
+      default: false
+      }
+    case .addCondition, .removeCondition, .takeEvent, .takeWaitingEvent: true
+    default: false
+    }
+  }
+
+  /// Whether the action is a start or stop whose effect depends on permission or hardware.
+  fileprivate var dependsOnService: Bool {
+    switch self {
+    case .call(_, .startSignificantChanges), .call(_, .stopSignificantChanges), .call(_, .startRanging),
+      .call(_, .stopRanging):
+      true
+    default: false
+    }
+  }
+
+  fileprivate func replaces(_ earlier: ClientAction) -> Bool {
+    switch (self, earlier) {
+    case (.call(let id, let call), .call(let earlierID, let earlierCall)):
+      call.replaces(earlierCall) || id == earlierID && call.replacesInManager(earlierCall)
+    case (.addCondition, _), (.removeCondition, _), (.takeEvent, .takeEvent):
+      condition != nil && condition == earlier.condition
+    default: false
+    }
+  }
+
+  private var condition: [String]? {
+    switch self {
+    case .addCondition(_, let identifier, _, let monitor), .removeCondition(let identifier, let monitor):
+      [monitor, identifier]
+    case .takeEvent(let event, let monitor): [monitor, event.identifier]
+    default: nil
+    }
+  }
+}
+
+extension ClientCall {
+  fileprivate func replaces(_ earlier: ClientCall) -> Bool {
+    switch (self, earlier) {
+    case (.startMonitoring(let region, _), .startMonitoring(let other, _)),
+      (.startMonitoring(let region, _), .stopMonitoring(let other)),
+      (.stopMonitoring(let region), .startMonitoring(let other, _)),
+      (.stopMonitoring(let region), .stopMonitoring(let other)):
+      region.isSame(as: other)
+    case (.startVisits, .startVisits), (.startVisits, .stopVisits), (.stopVisits, .startVisits),
+      (.stopVisits, .stopVisits):
+      true
+    case (.requestWhenInUse, .requestWhenInUse), (.requestAlways, .requestAlways): true
+    default: false
+    }
+  }
+
+  fileprivate func replacesInManager(_ earlier: ClientCall) -> Bool {
+    switch (self, earlier) {
+    case (.startSignificantChanges, .startSignificantChanges), (.startSignificantChanges, .stopSignificantChanges),
+      (.stopSignificantChanges, .startSignificantChanges), (.stopSignificantChanges, .stopSignificantChanges):
+      true
+    case (.startRanging(let target), .startRanging(let other)), (.startRanging(let target), .stopRanging(let other)),
+      (.stopRanging(let target), .startRanging(let other)), (.stopRanging(let target), .stopRanging(let other)):
+      target.isSame(as: other)
+    default: false
+    }
+  }
+}
+
+/// The messages of the service.
+extension ProgramMirror {
+  /// The time after the return of the service, in seconds, during which it may repeat locations: the newest earlier
+  /// one, with which each start begins (SU-1), and the locations stored for a deferral.
+  static var repetitionSeconds: Double { 60 }
+
+  package mutating func receive(_ message: ServiceMessage, at now: Instant) {
+    switch message {
+    case .update(let update): receive(update, at: now)
+    case .goodbye(let reason): outputs.append(.log("the location service ends: \(reason)"))
+    }
+  }
+
+  private mutating func receive(_ update: ServiceUpdate, at now: Instant) {
+    // Handles a connection that was closed by this side.
+    guard case .open(let opened) = connection else { return }
+    let before = state
+    for event in update.events { confirmed.apply(event) }
+    confirmed.apply(update.changes)
+    // The changes do not include a manager that the service never had.
+    confirmed.managers = confirmed.managers.filter { program.managers[$0.key] != nil }
+    pending.removeAll { $0.number <= confirmed.includes }
+    state = confirmed
+    for message in pending { state.predict(message.action) }
+    let mayRepeat = now < opened.moved(by: Self.repetitionSeconds)
+    for event in update.events { receive(event, mayRepeat: mayRepeat) }
+    forgetDeferrals()
+    reportDifferences(from: before)
+  }
+
+  private mutating func receive(_ event: ServiceEvent, mayRepeat: Bool) {
+    switch event {
+    case .delegate(let id, let event, let ticket): receive(event, ticket, by: id, mayRepeat: mayRepeat)
+    case .temporaryAccuracy(let id, let token, let error):
+      program.accuracyRequests.removeAll { $0.manager == id && $0.token == token }
+      outputs.append(.temporaryAccuracy(ClientID(id), token: token, error))
+    case .calibration(let id, let shows): outputs.append(.showCalibration(ClientID(id), shows))
+    case .live(let id, let update): receive(update, by: id, mayRepeat: mayRepeat)
+    case .prompt(let prompt): outputs.append(.prompt(prompt))
+    case .log(let text): outputs.append(.log(text))
+    }
+  }
+
+  private mutating func receive(_ event: DelegateEvent, _ ticket: Ticket, by id: Int, mayRepeat: Bool) {
+    guard var manager = program.managers[id] else { return }
+    defer { program.managers[id] = manager }
+    let hasWaited = ticket.waitingNumber != nil
+    var event = event
+    switch event {
+    case .didUpdateLocations(var locations):
+      manager.isOutageReported = false
+      // A waiting event is recognised as a repetition only by its number, which is checked immediately before its
+      // delivery.
+      if mayRepeat, !ticket.isAnswer, !hasWaited, let last = manager.newestBeforeLoss {
+        locations.removeAll { $0.timestamp <= last }
+        if locations.isEmpty { return }
+        event = .didUpdateLocations(locations)
+      }
+      if let time = locations.map(\.timestamp).max(), !ticket.isAnswer {
+        manager.newest = manager.newest.map { max($0, time) } ?? time
+      }
+    case .didFail(.locationUnknown) where !ticket.isAnswer:
+      if manager.isOutageReported { return }
+      manager.isOutageReported = true
+    case .didStartMonitoring(let region):
+      guard let index = program.regions.firstIndex(where: { $0.region.isSame(as: region) && $0.manager == id }) else {
+        break
+      }
+      let hasEvent = program.regions[index].isStarted && program.regions[index].isRepeated
+      program.regions[index].isStarted = true
+      program.regions[index].isRefused = false
+      program.regions[index].isRepeated = false
+      if hasEvent { return }
+    case .didEnter, .didExit, .didVisit:
+      if manager.repeated.note(event, hasWaited: hasWaited) {
+        if let number = ticket.waitingNumber { take(number, by: id) }
+        return
+      }
+    case .didDetermineState(_, let region):
+      // The answer to a request is delivered even if the state is unchanged.
+      let isAnswer = program.stateAnswered(region, to: id)
+      if manager.repeated.note(event, hasWaited: hasWaited), !isAnswer { return }
+    case .monitoringDidFail(let region?, .regionMonitoringDenied):
+      guard let index = program.regions.firstIndex(where: { $0.region.isSame(as: region) && $0.manager == id }) else {
+        break
+      }
+      let hasEvent = program.regions[index].isRefused && program.regions[index].isRepeated
+      program.regions[index].isRefused = true
+      program.regions[index].isRepeated = false
+      if hasEvent { return }
+    case .monitoringDidFail(let region?, _): program.regions.removeAll { $0.region.isSame(as: region) }
+    default: break
+    }
+    if ticket.isAnswer { answered.insert(id) }
+    outputs.append(.deliver(ClientID(id), event, ticket))
+  }
+
+  private mutating func receive(_ update: LiveUpdate, by id: Int, mayRepeat: Bool) {
+    guard let stream = program.streams[id] else { return }
+    if let location = update.location {
+      if mayRepeat, let last = stream.newestBeforeLoss, location.timestamp <= last { return }
+      program.streams[id]?.newest = stream.newest.map { max($0, location.timestamp) } ?? location.timestamp
+    }
+    report(update, to: id)
+  }
+
+  /// Forwards an element, unless it repeats the reason of the last one (LV-3).
+  mutating func report(_ update: LiveUpdate, to id: Int) {
+    let reason = update.location == nil ? update.diagnostic : nil
+    if let reason, reason == program.streams[id]?.reported { return }
+    program.streams[id]?.reported = reason
+    outputs.append(.live(id, update))
+  }
+
+  /// A deferral that the service has ended, or refused, is not repeated.
+  private mutating func forgetDeferrals() {
+    for (id, manager) in program.managers where manager.deferral != nil && state.managers[id]?.deferral == nil {
+      let isPending = pending.contains { message in
+        if case .call(id, .allowDeferredUpdates) = message.action { true } else { false }
+      }
+      if !isPending { program.managers[id]?.deferral = nil }
+    }
+  }
+
+  /// Reports the changes that have observers.
+  mutating func reportDifferences(from before: ProgramState) {
+    if state.sessions != before.sessions { outputs.append(.sessions(state.sessions)) }
+    if state.problem != before.problem { outputs.append(.receiverProblem(state.problem)) }
+    for name in program.monitors {
+      guard let monitor = state.monitors[name] else { continue }
+      let isNew = before.monitors[name] == nil || monitor.waiting != before.monitors[name]?.waiting
+      if isNew, !monitor.waiting.isEmpty { outputs.append(.monitorHasEvent(name)) }
+    }
+  }
+}
+
+/// The program's calls, with the names of the in-process service.
+extension ProgramMirror {
+  package mutating func addManager() -> ClientID {
+    let id = takeNumber()
+    program.managers[id] = ProgramContent.Manager()
+    send(.addManager(id))
+    return ClientID(id)
+  }
+
+  package mutating func removeManager(_ id: ClientID) {
+    program.managers[id.number] = nil
+    program.accuracyRequests.removeAll { $0.manager == id.number }
+    program.stateRequests.removeAll { $0.manager == id.number }
+    answered.remove(id.number)
+    send(.removeManager(id.number))
+  }
+
+  package mutating func call(_ call: ClientCall, by client: ClientID, at now: Instant) {
+    let id = client.number
+    guard program.managers[id] != nil, let manager = state.managers[id] else { return }
+    // A request is pending until its answer is delivered (RQ-8).
+    if call == .requestLocation, manager.isRequestPending || answered.contains(id) { return }
+    if call.endsRequest { answered.remove(id) }
+    if !isOpen { answer(call, by: client, manager) }
+    program.note(call, by: id, isOpen: isOpen, at: now)
+    send(.call(manager: id, call))
+    if !isOpen, call.isSetDelegate, let services = state.managers[id]?.services, services.delegate != nil {
+      outputs.append(
+        .deliver(client, .didChangeAuthorization(state.status, state.accuracy), .authorization(services)))
+    }
+  }
+
+  package mutating func beginLiveUpdates(_ configuration: LiveUpdates.Configuration, at now: Instant) -> Int {
+    let id = takeNumber()
+    program.streams[id] = ProgramContent.Stream(configuration: configuration, waitsSince: isOpen ? nil : now)
+    send(.beginLiveUpdates(id, configuration))
+    return id
+  }
+
+  package mutating func endLiveUpdates(_ id: Int) {
+    guard program.streams.removeValue(forKey: id) != nil else { return }
+    send(.endLiveUpdates(id))
+  }
+
+  package mutating func beginSession(goal: ServiceGoal, fullAccuracyPurpose: String?) -> Int {
+    let id = takeNumber()
+    program.sessions[id] = ProgramContent.Session(goal: goal, fullAccuracyPurpose: fullAccuracyPurpose)
+    send(.beginSession(id, goal: goal, fullAccuracyPurpose: fullAccuracyPurpose))
+    return id
+  }
+
+  package mutating func endSession(_ id: Int) {
+    guard program.sessions.removeValue(forKey: id) != nil else { return }
+    send(.endSession(id))
+  }
+
+  package mutating func beginBackgroundActivity() -> Int {
+    let id = takeNumber()
+    program.activities[id] = program.application == .foreground
+    send(.beginBackgroundActivity(id))
+    return id
+  }
+
+  package mutating func endBackgroundActivity(_ id: Int) {
+    guard program.activities.removeValue(forKey: id) != nil else { return }
+    send(.endBackgroundActivity(id))
+  }
+
+  package mutating func openMonitor(_ name: String) {
+    guard !program.monitors.contains(name) else { return }
+    program.monitors.append(name)
+    send(.openMonitor(name))
+  }
+
+  package mutating func addCondition(
+    _ condition: Region.Shape, identifier: String, assuming state: Monitor.State, to name: String
+  ) {
+    forgetEvent(of: identifier, in: name)
+    send(.addCondition(condition, identifier: identifier, assuming: state, monitor: name))
+  }
+
+  package mutating func removeCondition(_ identifier: String, from name: String) {
+    forgetEvent(of: identifier, in: name)
+    send(.removeCondition(identifier, monitor: name))
+  }
+
+  /// Returns the next event of a monitor for an iteration, whose previous event counts as handled from then on (MO-5);
+  /// nil if there is none. The service keeps the event until it is handled: a program that ends before that receives it
+  /// again.
+  package mutating func takeEvent(of name: String, by iteration: Int = 0) -> Monitor.Event? {
+    completeEvent(of: name, by: iteration)
+    let next = state.monitors[name]?.waiting.first { event in
+      !handled.contains { $0.monitor == name && $0.event.identifier == event.identifier }
+    }
+    guard let next else { return nil }
+    handled.append(HandledEvent(monitor: name, iteration: iteration, event: next))
+    return next
+  }
+
+  /// Records that the iteration has handled its event: it fetches the next one, or has ended.
+  package mutating func completeEvent(of name: String, by iteration: Int = 0) {
+    guard let index = handled.firstIndex(where: { $0.monitor == name && $0.iteration == iteration }) else { return }
+    send(.takeEvent(handled.remove(at: index).event, monitor: name))
+  }
+
+  /// Records that a condition was replaced or removed.
+  private mutating func forgetEvent(of identifier: String, in name: String) {
+    handled.removeAll { $0.monitor == name && $0.event.identifier == identifier }
+  }
+
+  /// Handles a change of the program to or from the foreground.
+  package mutating func setApplication(_ application: ApplicationState) {
+    guard application != program.application else { return }
+    program.application = application
+    send(.application(application))
+  }
+
+  /// Handles the user's answer to a prompt that was an output.
+  package mutating func answer(_ answer: Authorization.Answer, to prompt: Authorization.Prompt) {
+    send(.answer(answer, to: prompt))
+  }
+
+  /// Requests the newest location, which `location` returns after the service's answer (LC-2).
+  package mutating func refreshNewest() {
+    guard isOpen, !pending.contains(where: { $0.action == .refreshNewest }) else { return }
+    send(.refreshNewest)
+  }
+
+  /// Requests the current hardware.
+  package mutating func refreshHostCapabilities() {
+    guard isOpen, !pending.contains(where: { $0.action == .refreshHostCapabilities }) else { return }
+    send(.refreshHostCapabilities)
+  }
+
+  /// Delivers the events that the service would emit at once for a call, while it is unreachable.
+  private mutating func answer(_ call: ClientCall, by client: ClientID, _ manager: ProgramState.Manager) {
+    let isDenied = state.status == .denied || state.status == .restricted
+    let isDeferring = program.managers[client.number]?.deferral != nil
+    switch call {
+    case .startUpdatingLocation, .startSignificantChanges, .requestLocation, .startHeading, .startVisits:
+      if isDenied { outputs.append(.deliver(client, .didFail(.denied), .unrecalled)) }
+    case .stopUpdatingLocation:
+      if isDeferring {
+        outputs.append(
+          .deliver(client, .didFinishDeferredUpdates(.deferredNotUpdatingLocation), .unrecalled))
+      }
+    case .disallowDeferredUpdates, .allowDeferredUpdates:
+      if isDeferring {
+        outputs.append(.deliver(client, .didFinishDeferredUpdates(.deferredCanceled), .unrecalled))
+      }
+    default: break
+    }
+  }
+}
+
+extension ClientCall {
+  fileprivate var isSetDelegate: Bool { if case .setDelegate = self { true } else { false } }
 }

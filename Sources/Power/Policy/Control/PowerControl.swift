@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import MonotonicTime
+import Positioning
 
 /// The policy that lets the receiver sleep: it turns the demands of all clients into the receiver's power state.
 ///
@@ -157,4 +159,392 @@ public struct PowerControl: Sendable {
   }
 
   func isRefused(_ refusal: Refusal) -> Bool { refusedUntil[refusal].map { now < $0 } ?? false }
+}
+
+// A receiver that was woken has to answer. Otherwise it is woken again, reset, reported, and tried at growing
+// intervals.
+extension PowerControl {
+  func wakeDeadline(_ waking: Phase.Waking) -> Instant {
+    waking.since + Milliseconds(seconds: wakePatience(waking))
+  }
+
+  private func wakePatience(_ waking: Phase.Waking) -> Double {
+    waking.reviveSeconds ?? (waking.attempts == 0 ? policy.resetPatienceSeconds : policy.wakePatienceSeconds)
+  }
+
+  /// True when the phase has changed.
+  mutating func wakeStep(_ waking: Phase.Waking, _ actions: inout [PowerAction]) -> Bool {
+    guard wakeDeadline(waking) <= now else { return false }
+    wakeAgain(waking, &actions)
+    return false
+  }
+
+  mutating func wakeFailed(_ actions: inout [PowerAction]) {
+    guard case .waking(let waking) = phase, waking.reviveSeconds == nil else { return }
+    wakeAgain(waking, &actions)
+  }
+
+  private mutating func wakeAgain(_ waking: Phase.Waking, _ actions: inout [PowerAction]) {
+    var waking = waking
+    waking.since = now
+    if let seconds = waking.reviveSeconds {
+      waking.reviveSeconds = min(seconds * 2, policy.reviveLongestSeconds)
+      actions.append(.wakeAgain(attempt: waking.attempts))
+      waking.attempts += 1
+    } else if waking.attempts < policy.wakeAttempts {
+      waking.attempts += 1
+      actions.append(.wakeAgain(attempt: waking.attempts))
+    } else if waking.resets < policy.resetAttempts {
+      waking.resets += 1
+      waking.attempts = 0
+      actions.append(.reset)
+    } else {
+      waking.reviveSeconds = policy.reviveSeconds
+      reportOnce(.doesNotWake, &actions)
+    }
+    phase = .waking(waking)
+  }
+
+  /// The receiver has shown any activity.
+  mutating func answered(_ actions: inout [PowerAction]) {
+    guard case .waking(let waking) = phase else { return }
+    if end(.doesNotWake) { actions.append(.report(.answersAgain)) }
+    // A reset may have cleared the receiver's memory.
+    if waking.resets > 0 { orbits.lost() }
+    phase = .awake(
+      Phase.Awake(since: waking.resets > 0 ? now : waking.since, isHot: waking.isHot && waking.resets == 0))
+    if waking.resets > 0 { actions.append(.enter(wanted)) }
+  }
+}
+
+// The receiver has no fix: the length of a search, and the time of the next one.
+extension PowerControl {
+  /// Searches for a fix. True when the phase has changed.
+  mutating func search(_ awake: Phase.Awake, _ need: Need, _ actions: inout [PowerAction]) -> Bool {
+    noteOutage(awake)
+    guard searchEnd(awake, need) <= now, canSleep, let until = nextSearch() else {
+      want(fullPower, &actions)
+      return false
+    }
+    if outage.report() { actions.append(.report(.skyLost)) }
+    if thoroughIsDue { lastThoroughSearch = now }
+    lastSearchEnd = now
+    return leave(to: .noSky, until: until, need, &actions)
+  }
+
+  /// The outage began with the last fix, or with the search for the first one.
+  private mutating func noteOutage(_ awake: Phase.Awake) {
+    if awake.firstFix != nil, let newestFix {
+      outage.begin(at: max(newestFix.at, listeningSince))
+    } else {
+      outage.begin(at: awake.since)
+    }
+  }
+
+  /// The time at which the present search is given up, by the reception so far.
+  private func searchEnd(_ awake: Phase.Awake, _ need: Need) -> Instant {
+    let began = awake.firstFix == nil ? awake.since : awake.fixless ?? awake.since
+    let firstSeconds = need.live == nil ? policy.searchFirstCheckSeconds : policy.searchFirstSeconds
+    let first = (outage.since ?? awake.since) + Milliseconds(seconds: firstSeconds)
+    return max(began + Milliseconds(seconds: patience(awake)), first)
+  }
+
+  private func patience(_ awake: Phase.Awake) -> Double {
+    if awake.signal.isEnoughForFix { return coldSeconds * policy.strongPatienceFactor }
+    if awake.signal.satellites > 0 { return max(policy.weakPatienceSeconds, hotSeconds * 2) }
+    if thoroughIsDue {
+      return orbits.isUsable(at: now) ? policy.thoroughPatienceSeconds : policy.thoroughColdPatienceSeconds
+    }
+    if newestFix != nil, awake.firstFix == nil, awake.isSkyEmpty { return 0 }
+    return newestFix == nil ? policy.coldPatienceSeconds : policy.patienceSeconds
+  }
+
+  private var thoroughIsDue: Bool {
+    guard let last = lastThoroughSearch ?? outage.since else { return false }
+    return now.seconds(since: last) >= policy.thoroughEverySeconds
+  }
+
+  /// The time of the next search. The interval grows with the outage, and is limited so that a fix comes in time after
+  /// the sky's return.
+  private func nextSearch() -> Instant? {
+    guard let outageSince = outage.since else { return nil }
+    let outageSeconds = now.seconds(since: outageSince)
+    // Where the orbits hold until then, only a hot start has to fit in.
+    let sky = now + Milliseconds(seconds: policy.skyReturnSeconds)
+    let startSeconds = sureOrbitsEnd.map { $0 > sky } ?? false ? hotSeconds : coldSeconds
+    let latest =
+      policy.skyReturnSeconds - startSeconds - 2 * policy.marginSeconds - policy.wakePatienceSeconds
+      - policy.patienceSeconds
+    let seconds = min(max(outageSeconds * policy.searchShare, policy.searchShortestSeconds), max(latest, 60))
+    return wakeForEpoch(
+      by: now + Milliseconds(seconds: seconds), leadSeconds: policy.emptySkySeconds + policy.emptySkyMarginSeconds)
+  }
+
+  /// Whether a hint or a new client may begin a search before its time. Such searches do not follow each other
+  /// directly.
+  var searchIsAllowed: Bool {
+    guard let lastSearchEnd else { return true }
+    return now.seconds(since: lastSearchEnd) >= policy.hintShortestSeconds
+  }
+
+  func searchDeadline(_ awake: Phase.Awake, _ need: Need) -> Instant? {
+    canSleep ? max(searchEnd(awake, need), now) : nil
+  }
+}
+
+// Refusals, restarts, the loss and return of the receiver, and a host that suspends.
+extension PowerControl {
+  mutating func refused(_ refusal: Refusal, _ actions: inout [PowerAction]) {
+    switch refusal {
+    case .batching:
+      if batch != nil { endBatch() }
+      // The size may be too large for this firmware: smaller ones are tried first.
+      if batchHalvings < policy.batchHalvings {
+        batchHalvings += 1
+      } else {
+        refuse(.batching, &actions)
+      }
+    case .backup, .powerSwitch:
+      refuse(refusal, &actions)
+      if case .asleep = phase { phase = .awake(Phase.Awake(since: now, isHot: orbits.isUsable(at: now))) }
+    case .cyclicTracking, .onOff, .constellations:
+      refuse(refusal, &actions)
+    }
+  }
+
+  mutating func rebooted(_ actions: inout [PowerAction]) {
+    switch phase {
+    case .absent, .suspended: return
+    case .awake, .asleep, .waking: break
+    }
+    answered(&actions)
+    loseBatch(&actions)
+    orbits.interrupted()
+    mustReportAgain = true
+    phase = .awake(Phase.Awake(since: now, isHot: orbits.isUsable(at: now)))
+  }
+
+  mutating func receiverLost(_ actions: inout [PowerAction]) {
+    loseBatch(&actions)
+    orbits.interrupted()
+    hintHold = nil
+    phase = .absent
+  }
+
+  mutating func receiverFound(_ found: ReceiverCapabilities, _ actions: inout [PowerAction]) {
+    loseBatch(&actions)
+    if capabilities != found {
+      hotStarts = TimeToFix(usualSeconds: found.startTimes.hotSeconds + policy.wakeSeconds)
+      coldStarts = TimeToFix(usualSeconds: found.startTimes.coldSeconds + policy.wakeSeconds)
+      epochs = EpochGrid(usualSeconds: found.startTimes.hotSeconds + policy.wakeSeconds)
+      refusedUntil = [:]
+      batchHalvings = 0
+      measuredSecondsPerFix = nil
+    }
+    capabilities = found
+    activeReports = []
+    // The receiver may have kept its orbits; if so, it reports them.
+    orbits.lost()
+    mustReportAgain = true
+    phase = .awake(Phase.Awake(since: now, isHot: false))
+  }
+
+  mutating func hostSuspends(_ actions: inout [PowerAction]) {
+    guard capabilities != nil else { return }
+    switch phase {
+    case .absent, .suspended: return
+    case .asleep, .awake, .waking: break
+    }
+    let need = need()
+    if let run = batch, let collect = need.collect, need.live == nil {
+      // The receiver collects without the host.
+      let full = run.fullAt(marginSeconds: policy.batchMarginSeconds)
+      actions.append(.report(.hostIsNeeded(by: min(full, collect.by.map { readBegin(run, for: $0) } ?? full))))
+      return
+    }
+    if let wakeAt = wakeTime(need) { actions.append(.report(.hostIsNeeded(by: max(wakeAt, now)))) }
+    loseBatch(&actions)
+    orbits.interrupted()
+    phase = .suspended(since: now)
+    if let mode = sleepMode(until: nil) { want(WantedState(mode: mode, reducedConstellations: wantsReduced), &actions) }
+  }
+
+  mutating func hostResumed(after seconds: Double, _ actions: inout [PowerAction]) {
+    orbits.aged(seconds: seconds)
+    if seconds > 0 {
+      batch?.uncountedSeconds += seconds
+      for index in clients.indices { clients[index].deferral?.uncountedSeconds += seconds }
+    }
+    guard case .suspended = phase else { return }
+    if clients.contains(where: { $0.demand.needsPosition }) {
+      // Everything that fell due during the suspend is due now.
+      for index in clients.indices { clients[index].startedAt = now }
+      beginWaking(&actions)
+    } else {
+      phase = .asleep(Phase.Asleep(since: now, until: nil, reason: .idle))
+    }
+  }
+}
+
+// Updates the policy's state from events, before it decides.
+extension PowerControl {
+  mutating func take(_ demand: Demand?, of id: ClientID) {
+    let index = clients.firstIndex { $0.id == id }
+    guard let demand, demand.needsPosition else {
+      if let index { clients.remove(at: index) }
+      return
+    }
+    if demand.oneShot != nil, index.map({ clients[$0].demand.oneShot == nil }) ?? true { tookOneShot() }
+    guard let index else {
+      clients.append(ClientState(id: id, demand: demand, at: now, newest: newestFix?.observation, policy: policy))
+      clients.sort { $0.id < $1.id }
+      return
+    }
+    change(index, to: demand)
+  }
+
+  /// Changes the demand of an existing client.
+  private mutating func change(_ index: Int, to demand: Demand) {
+    let old = clients[index].demand
+    clients[index].demand = demand
+    if demand.border != old.border { clients[index].borderedFix = newestFix?.observation }
+    if demand.startsSomething(after: old) { clients[index].startedAt = now }
+    if demand.deferral != old.deferral {
+      clients[index].deferral = demand.deferral == nil ? nil : DeferralRun(from: newestFix?.observation)
+    }
+    if demand.running == nil { clients[index].filterAnchor = nil }
+    clients[index].follow(at: now, policy: policy)
+  }
+
+  private mutating func tookOneShot() {
+    if let last = oneShotAt { oneShotGapSeconds = now.seconds(since: last) }
+    oneShotAt = now
+  }
+
+  mutating func take(_ fix: FixObservation, _ actions: inout [PowerAction]) {
+    if case .asleep(let asleep) = phase { receivedUnexpectedEpoch(asleep, &actions) } else { answered(&actions) }
+    skyIsBack(&actions)
+    if case .awake(var awake) = phase {
+      if awake.firstFix == nil {
+        awake.firstFix = now
+        let seconds = now.seconds(since: awake.since)
+        epochs.came(at: now, isFirstFix: true)
+        learn(from: awake, seconds)
+      } else {
+        epochs.came(at: now, isFirstFix: false)
+      }
+      awake.fixless = nil
+      phase = .awake(awake)
+      switch wanted.mode {
+      case .cyclicTracking: orbits.trackedCyclic(at: now, policy: policy)
+      default: orbits.tracked(at: now, policy: policy, isReduced: wanted.reducedConstellations)
+      }
+    }
+    newestFix = (fix, now)
+    for index in clients.indices { observe(fix, index) }
+  }
+
+  /// Learns from the first fix after a wake-up how long starts take, and whether the receiver had its orbits.
+  private mutating func learn(from awake: Phase.Awake, _ seconds: Double) {
+    // A long search, as in a cellar, is not representative.
+    guard seconds < policy.searchFirstSeconds else { return }
+    guard awake.isHot else { return coldStarts.observe(seconds, at: now) }
+    if seconds < coldSeconds / 2 {
+      epochs.started(in: seconds)
+      return hotStarts.observe(seconds, at: now)
+    }
+    // A hot start that took as long as a cold one: the orbits were too old.
+    orbits.disappointed()
+  }
+
+  /// Updates one client's state from a fix.
+  private mutating func observe(_ fix: FixObservation, _ index: Int) {
+    observeSignificant(fix, index)
+    if let checks = clients[index].movementChecks { clients[index].movementChecks = next(after: checks) }
+    guard let updates = clients[index].demand.running else { return }
+    if clients[index].deferral != nil, clients[index].deferral?.from == nil { clients[index].deferral?.from = fix }
+    if groundMetres(clients[index].filterAnchor ?? fix, fix) >= updates.distanceFilterMetres {
+      clients[index].filterAnchor = fix
+    } else if clients[index].filterAnchor == nil {
+      clients[index].filterAnchor = fix
+    }
+  }
+
+  /// The checks for a movement after one that showed none.
+  private func next(after checks: ClientState.MovementChecks) -> ClientState.MovementChecks {
+    // A fix that comes long before its time, for another client, does not make the checks rarer.
+    let isDue = now.seconds(since: checks.last) >= checks.seconds * 0.8
+    let longer = min(checks.seconds * policy.movementCheckGrowth, policy.movementCheckLongestSeconds)
+    return ClientState.MovementChecks(seconds: isDue ? longer : checks.seconds, last: now)
+  }
+
+  /// Whether the speed of a fix alone counts as movement.
+  public func moves(_ fix: FixObservation) -> Bool {
+    guard let speed = fix.speedMetresPerSecond else { return false }
+    return speed >= max(policy.movingMetresPerSecond, 3 * (fix.speedErrorMetresPerSecond ?? 0.3))
+  }
+
+  private mutating func observeSignificant(_ fix: FixObservation, _ index: Int) {
+    guard clients[index].demand.significantChange else { return }
+    guard let anchor = clients[index].significantAnchor, let last = clients[index].significantCheck else {
+      clients[index].significantAnchor = fix
+      clients[index].significantCheck = (fix, now)
+      return
+    }
+    let interval = clients[index].significantSeconds
+    guard now.seconds(since: last.at) >= interval * 0.8 else { return }
+    // While stationary, position checks become rarer; after a movement they come every five minutes again.
+    let isStationary = groundMetres(last.observation, fix) < policy.significantMetres / 5
+    clients[index].significantSeconds =
+      isStationary ? min(interval * 1.5, policy.significantLongestSeconds) : policy.significantShortestSeconds
+    clients[index].significantCheck = (fix, now)
+    if groundMetres(anchor, fix) >= policy.significantMetres { clients[index].significantAnchor = fix }
+  }
+
+  mutating func take(_ signal: SignalObservation, _ actions: inout [PowerAction]) {
+    if case .asleep(let asleep) = phase { receivedUnexpectedEpoch(asleep, &actions) } else { answered(&actions) }
+    guard case .awake(var awake) = phase else { return }
+    if signal.isEnoughForFix { orbits.receiving(at: now) } else { orbits.interrupted() }
+    epochs.came(at: now, isFirstFix: false)
+    if signal.satellites == 0, now.seconds(since: awake.since) >= policy.emptySkySeconds { awake.isSkyEmpty = true }
+    if awake.fixless == nil {
+      awake.fixless = now
+      awake.signal = signal
+    }
+    awake.signal = SignalObservation(
+      satellites: max(awake.signal.satellites, signal.satellites),
+      strongSatellites: max(awake.signal.strongSatellites, signal.strongSatellites))
+    phase = .awake(awake)
+  }
+
+  mutating func hinted(_ source: MovementSource) {
+    if source == .accelerometer { hasAccelerometer = true }
+    defer { lastHint = now }
+    // A lorry that passes shakes a parked car: a false hint is not followed by another check at once.
+    if let lastHint, now.seconds(since: lastHint) < policy.hintShortestSeconds, hintHold == nil, !isAwake { return }
+    hintHold = now + Milliseconds(seconds: policy.hintSeconds)
+  }
+
+  var isAwake: Bool { if case .awake = phase { true } else { false } }
+
+  private mutating func skyIsBack(_ actions: inout [PowerAction]) {
+    if case .reported(let since?) = outage {
+      actions.append(.report(.skyBack(afterSeconds: now.seconds(since: since))))
+    }
+    outage = .none
+  }
+}
+
+extension Demand {
+  /// Continuous locations that are not paused.
+  var running: Updates? { isPaused ? nil : updates }
+
+  var deferral: Deferral? { if case .deferred(let deferral) = updates?.delivery { deferral } else { nil } }
+
+  /// Whether a demand is new: its first fix has to be a fresh one (rule SU-2).
+  func startsSomething(after old: Demand) -> Bool {
+    (running != nil && old.running == nil) || (oneShot != nil && old.oneShot == nil)
+      || (significantChange && !old.significantChange)
+      || (border != nil && old.border == nil) || (everySeconds != nil && old.everySeconds == nil)
+  }
 }

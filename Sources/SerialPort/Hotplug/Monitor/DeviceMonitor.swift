@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+
+import LinuxIO
 import MonotonicTime
 
 /// Reports ports that are added, changed and removed.
@@ -83,5 +85,111 @@ public struct DeviceMonitor: ~Copyable {
     case .some(let subscription): subscription.next()
     case nil: nil
     }
+  }
+}
+
+/// The namespaces of this process.
+enum Namespaces {
+  /// Whether the user ids of this process are the machine's own; user_namespaces(7).
+  static var isInitialUserNamespace: Bool {
+    // A kernel without user namespaces has no such file.
+    guard let map = try? UserFile.read("/proc/self/uid_map") else { return true }
+    return isInitial(userMap: map)
+  }
+
+  /// Whether a map belongs to the initial namespace, which maps all user ids onto themselves.
+  static func isInitial(userMap: String) -> Bool {
+    userMap.split { $0 == " " || $0 == "\n" } == ["0", "0", "4294967295"]
+  }
+}
+
+/// The reachability of udevd.
+enum UdevDaemon {
+  /// Whether a process listens at the control socket of udevd in the network namespace of this process, which is the
+  /// only one that udevd's messages reach. The socket's file is not sufficient: it remains after udevd ends, and
+  /// containers mount it.
+  static var isReachable: Bool {
+    guard let sockets = try? UserFile.read("/proc/net/unix", limit: 1 << 24) else { return false }
+    return isListening(in: sockets)
+  }
+
+  /// Reads /proc/net/unix, proc(5): `Num: RefCount Protocol Flags Type St Inode Path`.
+  static func isListening(in sockets: String) -> Bool {
+    // SO_ACCEPTCON of include/linux/net.h: the socket accepts connections.
+    let accepts: UInt32 = 0x10000
+    return sockets.split(separator: "\n").contains { line in
+      let fields = line.split(separator: " ")
+      guard fields.count == 8, fields[7] == "/run/udev/control", let flags = UInt32(fields[3], radix: 16) else {
+        return false
+      }
+      return flags & accepts != 0
+    }
+  }
+}
+
+/// The present ports. The inputs are messages and complete lists of ports, the output is changes.
+///
+/// Messages may be missing, repeated, or older than a list. The changes are in order nevertheless: a port is added
+/// before it changes, and removed before another takes its node.
+struct PortTable {
+  private(set) var attributes: [String: DeviceAttributes] = [:]
+
+  /// Handles a message about one device.
+  mutating func receive(_ change: DeviceEvent.Change, _ device: DeviceAttributes) -> [(
+    DeviceEvent.Change, DeviceAttributes
+  )] {
+    let before = attributes[device.node]
+    if change == .removed {
+      attributes[device.node] = nil
+      // The stored attributes are more complete than the properties of the message.
+      return [(.removed, before ?? device)]
+    }
+    attributes[device.node] = device
+    guard let before else { return [(.added, device)] }
+    // The device was replaced, and the messages about it were lost.
+    if !before.isSameDevice(as: device) { return [(.removed, before), (.added, device)] }
+    // An `add` of a known device may be a return after a lost removal. It is reported as a change, so that the owner of
+    // the port checks again.
+    return before == device && change == .changed ? [] : [(.changed, device)]
+  }
+
+  /// Handles the list of all present devices.
+  mutating func replace(with present: [DeviceAttributes]) -> [(DeviceEvent.Change, DeviceAttributes)] {
+    let nodes = Set(present.map(\.node))
+    var changes: [(DeviceEvent.Change, DeviceAttributes)] = []
+    for gone in attributes.values.sorted(by: { $0.node < $1.node }) where !nodes.contains(gone.node) {
+      changes += receive(.removed, gone)
+    }
+    for device in present { changes += receive(.changed, device) }
+    return changes
+  }
+}
+
+extension DeviceAttributes {
+  /// Whether both are the same device at the same socket. Before udev has processed a device only its folder in /sys
+  /// identifies it.
+  fileprivate func isSameDevice(as other: DeviceAttributes) -> Bool {
+    devicePath == other.devicePath && vendorID == other.vendorID && productID == other.productID
+      && serialNumber == other.serialNumber
+  }
+}
+
+/// A change of a port.
+public struct DeviceEvent: Sendable, Hashable {
+  public enum Change: Sendable, Hashable {
+    /// The port is now present.
+    case added
+    /// The port is still present, with other attributes, links or permissions.
+    case changed
+    /// The port was removed. It has its last known attributes.
+    case removed
+  }
+
+  public let change: Change
+  public let port: ReceiverPort
+
+  public init(_ change: Change, _ port: ReceiverPort) {
+    self.change = change
+    self.port = port
   }
 }

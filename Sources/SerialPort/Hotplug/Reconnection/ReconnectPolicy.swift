@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import MonotonicTime
+import WireBytes
 
 /// Decides which port to open for one receiver, and when: at the start, and each time that the receiver returns,
 /// perhaps under another name.
@@ -214,5 +216,185 @@ extension ReconnectPolicy {
     let equals = candidates.filter { $0.match == best }.map(\.port)
     // A substitute is chosen like the first receiver. Of several matches the most recently reported one is present.
     return best == .substitute ? ReceiverPorts.sortedByLikelihood(equals).first?.node : equals.last?.node
+  }
+}
+
+/// The loss of a connected receiver, with the data to recognise it when it returns.
+struct Loss {
+  /// The time after which a substitute may be opened if the user's choice allows it.
+  static let grace = Milliseconds(3000)
+
+  let at: Instant
+  let port: ReceiverPort
+  /// The identities of the other ports at the time of the loss. None of these is the receiver at another socket.
+  let others: Set<DeviceIdentity>
+  /// Their nodes, as long as they are present.
+  var otherNodes: Set<String>
+
+  /// How certain it is that a port is the lost receiver. Higher values are better.
+  enum DeviceMatch: Int, Comparable {
+    case unlike
+    /// Another device that the user's choice allows.
+    case substitute
+    /// The same identity, but present before the loss: a maker with the same serial number in all devices.
+    case presentBefore
+    /// The same kind of device without a serial number at another socket.
+    case moved
+    /// The same identity.
+    case same
+    /// The same identity at the same socket.
+    case sameAtSocket
+
+    static func < (one: DeviceMatch, other: DeviceMatch) -> Bool { one.rawValue < other.rawValue }
+
+    /// Whether the port is opened at once.
+    var isCertain: Bool { self >= .moved }
+  }
+
+  func match(of candidate: ReceiverPort, wanted: ReconnectPolicy.Wanted) -> DeviceMatch {
+    if case .path(let path) = wanted, port.attributes.links.contains(path) {
+      // A link of udev identifies a device or a socket.
+      if candidate.attributes.links.contains(path) {
+        return candidate.attributes.path == port.attributes.path ? .sameAtSocket : .same
+      }
+      if path.includes("/by-path/") { return .unlike }
+    }
+    let isNew = !otherNodes.contains(candidate.node)
+    if port.identity.matches(candidate.attributes) {
+      if let socket = port.attributes.path, socket == candidate.attributes.path { return .sameAtSocket }
+      return isNew ? .same : .presentBefore
+    }
+    if isNew, !others.contains(candidate.identity), isMoved(candidate) { return .moved }
+    return isAllowedSubstitute(candidate, wanted) ? .substitute : .unlike
+  }
+
+  private func isMoved(_ candidate: ReceiverPort) -> Bool {
+    guard case .usbPath(_, let interface) = port.identity, case .usbPath(_, interface) = candidate.identity else {
+      return false
+    }
+    return candidate.vendorID == port.vendorID && candidate.productID == port.productID
+      && candidate.attributes.product == port.attributes.product
+  }
+
+  private func isAllowedSubstitute(_ candidate: ReceiverPort, _ wanted: ReconnectPolicy.Wanted) -> Bool {
+    switch wanted {
+    case .firstReceiver: candidate.likelihood.isPlausible
+    // The named node, unless an implausible device such as a modem has it now.
+    case .path(let path): candidate.attributes.isNamed(path) && candidate.likelihood.isPlausible
+    }
+  }
+}
+
+/// Decides when to reopen a port without udev events, such as a pseudo-terminal or a port on a bus, and which losses to
+/// report.
+public struct PathRetry: Sendable {
+  /// The time of the next attempt; nil while the port is open, and before its first loss.
+  public private(set) var due: Instant?
+
+  private var reports = LossReports()
+  private var openedAt: Instant?
+  private var flaps = 0
+  private var isLossReported = false
+
+  public init() {}
+
+  /// Records that the port is open.
+  ///
+  /// - Parameters:
+  ///   - path: its name in the report.
+  ///   - now: the time.
+  /// - Returns: the report of the return after a reported loss; nil if there is none.
+  public mutating func opened(_ path: String, at now: Instant) -> String? {
+    due = nil
+    openedAt = now
+    defer { isLossReported = false }
+    return isLossReported ? "\(path): the receiver is back" : nil
+  }
+
+  /// Records that the port could not be opened.
+  ///
+  /// - Parameters:
+  ///   - now: the time.
+  ///   - pause: the time until the next attempt; nil for the usual one.
+  public mutating func failed(at now: Instant, pause: Milliseconds? = nil) {
+    due = now + (pause ?? RetryPolicy.unannounced)
+  }
+
+  /// Records that the port hung up or failed.
+  ///
+  /// - Parameters:
+  ///   - path: its name in the report.
+  ///   - now: the time.
+  /// - Returns: the report; nil if there is none.
+  public mutating func lost(_ path: String, at now: Instant) -> String? {
+    let isFlap = openedAt.map { now < $0 + RetryPolicy.flap } ?? false
+    flaps = isFlap ? flaps + 1 : 0
+    due = now + max(RetryPolicy.unannounced, RetryPolicy.delay(afterFlaps: flaps))
+    let report = reports.report(ofLossAt: now)
+    isLossReported = report == .loss
+    return report.text(path)
+  }
+}
+
+/// The delays before reopening a port that could not be opened, or that hangs up repeatedly.
+struct RetryPolicy {
+  /// The first delay: udev sets the group of a new node within it.
+  static let first = Milliseconds(50)
+  /// The longest delay: a receiver is opened within two seconds after it is ready, with few wake-ups.
+  static let longest = Milliseconds(1500)
+  /// The interval of attempts for a path without udev events, such as a simulator's pseudo-terminal.
+  static let unannounced = Milliseconds(500)
+  /// The delay after a hang-up, which precedes udev's message: the node may still be the old one.
+  static let afterHangUp = Milliseconds(100)
+  /// A port that was open for a shorter time is flapping.
+  static let flap = Milliseconds(1000)
+  /// The longest delay for a flapping port.
+  static let longestAfterFlap = Milliseconds(5000)
+
+  /// The delay after a number of failures in a row, from 1.
+  static func delay(afterFailures failures: Int) -> Milliseconds {
+    min(first * (1 << UInt64(min(failures - 1, 10))), longest)
+  }
+
+  /// The delay after a hang-up, depending on the number of consecutive short connections.
+  static func delay(afterFlaps flaps: Int) -> Milliseconds {
+    min(afterHangUp * (1 << UInt64(min(flaps, 10))), longestAfterFlap)
+  }
+}
+
+/// Limits the reports of losses: a loose cable is not reported each second.
+struct LossReports: Sendable {
+  enum Report {
+    case loss, looseConnection, nothing
+
+    /// The line for the user; nil if there is none.
+    func text(_ path: String) -> String? {
+      switch self {
+      case .loss: "\(path): the receiver is gone; waiting for it to come back"
+      case .looseConnection:
+        "\(path): the receiver disconnects repeatedly; check its cable and its supply (reported once)"
+      case .nothing: nil
+      }
+    }
+  }
+
+  /// The time in which losses are counted.
+  static let window = Milliseconds(60_000)
+  /// The number of losses in this time that are reported individually.
+  static let tolerated = 3
+
+  private var recent: [Instant] = []
+  private var isQuiet = false
+
+  mutating func report(ofLossAt now: Instant) -> Report {
+    recent.removeAll { $0 + Self.window <= now }
+    recent.append(now)
+    if recent.count <= Self.tolerated {
+      isQuiet = false
+      return .loss
+    }
+    recent.removeFirst()
+    defer { isQuiet = true }
+    return isQuiet ? .nothing : .looseConnection
   }
 }

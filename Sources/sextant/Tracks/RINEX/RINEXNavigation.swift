@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import GPSD
 import RTCM3
 import Receiver
@@ -88,5 +89,114 @@ package struct RINEXNavigationFile {
       }
       text.put(text: "\n")
     }
+  }
+}
+
+/// The texts of RINEX files.
+enum RINEXText {
+  /// A number with digits behind the point, right-aligned. The value must be below 1e11.
+  static func number(_ value: Double, _ width: Int, _ digits: Int) -> String {
+    let scale = digits == 3 ? 1000.0 : 10_000
+    let scaled = Int64(clamping: (value * scale).rounded())
+    let (whole, rest) = scaled.magnitude.quotientAndRemainder(dividingBy: digits == 3 ? 1000 : 10_000)
+    var fraction = "\(rest)"
+    while fraction.count < digits { fraction = "0" + fraction }
+    return aligned((scaled < 0 ? "-" : "") + "\(whole).\(fraction)", width)
+  }
+
+  static func integer(_ value: Int, _ width: Int) -> String { aligned("\(value)", width) }
+
+  static func aligned(_ text: String, _ width: Int) -> String {
+    String(repeating: " ", count: max(0, width - text.utf8.count)) + text
+  }
+
+  /// Text that is cut or filled up to a width.
+  static func field(_ value: String, _ width: Int) -> String {
+    let value = value.prefix(width)
+    return value + String(repeating: " ", count: width - value.count)
+  }
+
+  static func two(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
+
+  /// A number in the format D19.12: ` 1.234567890123D-04`.
+  static func scientific(_ value: Double) -> String {
+    guard value.isFinite, value != 0, (1e-90..<1e90).contains(abs(value)) else { return " 0.000000000000D+00" }
+    var exponent = 0
+    var scaled = abs(value)
+    // Powers of ten up to 22 are exact.
+    while scaled >= 1e10 { (scaled, exponent) = (scaled / 1e10, exponent + 10) }
+    while scaled >= 10 { (scaled, exponent) = (scaled / 10, exponent + 1) }
+    while scaled < 1e-10 { (scaled, exponent) = (scaled * 1e10, exponent - 10) }
+    while scaled < 1 { (scaled, exponent) = (scaled * 10, exponent - 1) }
+    // Once more in one step, whose rounding is the smallest.
+    if abs(exponent) <= 22 { scaled = exponent < 0 ? abs(value) * power(-exponent) : abs(value) / power(exponent) }
+    var digits = Int64(clamping: (scaled * 1e12).rounded())
+    if digits >= 10_000_000_000_000 { (digits, exponent) = (digits / 10, exponent + 1) }
+    let (whole, rest) = digits.quotientAndRemainder(dividingBy: 1_000_000_000_000)
+    let fraction = "\(rest)"
+    let power = (exponent < 0 ? "-" : "+") + two(abs(exponent))
+    return (value < 0 ? "-" : " ") + "\(whole)." + String(repeating: "0", count: 12 - fraction.utf8.count) + fraction
+      + "D" + power
+  }
+
+  private static func power(_ exponent: Int) -> Double { (0..<exponent).reduce(1) { value, _ in value * 10 } }
+
+  // MARK: Times
+
+  private static func parts(_ time: GPSTicks) -> (date: [Int], seconds: (Int, Int)) {
+    let (day, ticks) = time.date
+    let (year, month, dayOfMonth) = day.components
+    let second = Int(ticks / GPSTicks.second)
+    return (
+      [year, month, dayOfMonth, second / 3600, second / 60 % 60], (second % 60, Int(ticks % GPSTicks.second))
+    )
+  }
+
+  private static func fraction(_ ticks: Int) -> String {
+    let text = "\(ticks)"
+    return String(repeating: "0", count: 7 - text.utf8.count) + text
+  }
+
+  /// The time of an epoch of observations.
+  static func epoch(_ time: GPSTicks) -> String {
+    let (date, seconds) = parts(time)
+    return "\(date[0]) " + date[1...].map(two).joined(separator: " ") + " " + two(seconds.0) + "."
+      + fraction(seconds.1)
+  }
+
+  /// A time of the header.
+  static func date(_ time: GPSTicks) -> String {
+    let (date, seconds) = parts(time)
+    return date.map { integer($0, 6) }.joined() + integer(seconds.0, 5) + "." + fraction(seconds.1)
+  }
+
+  /// The reference time of a clock: `2025 04 04 22 00 00`.
+  static func clockDate(_ time: GPSTicks) -> String {
+    let (date, seconds) = parts(time)
+    return "\(date[0]) " + date[1...].map(two).joined(separator: " ") + " " + two(seconds.0)
+  }
+
+  /// The time of the file: `20261128 155937 UTC`.
+  static func stamp(_ time: UTCTime) -> String {
+    let (year, month, day) = time.day.components
+    let second = Int(time.nanosecondsOfDay / 1_000_000_000)
+    return "\(year)\(two(month))\(two(day)) \(two(second / 3600))\(two(second / 60 % 60))\(two(second % 60)) UTC"
+  }
+}
+
+extension RINEXSatellite {
+  var text: String { system.text + RINEXText.two(Int(number)) }
+}
+
+extension RINEXSatellite.System {
+  var text: String { String(Unicode.Scalar(character)) }
+}
+
+extension JSONLine {
+  mutating func put(text: String) { for byte in text.utf8 { put(raw: byte) } }
+
+  /// Writes text that is cut or filled up to a width, and an end.
+  mutating func put(padded text: String, _ width: Int, _ end: String) {
+    put(text: RINEXText.field(text, width) + end)
   }
 }

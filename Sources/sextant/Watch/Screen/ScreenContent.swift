@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import GPSD
 import MonotonicTime
 import ReceiverStream
+import UBX
+import WireBytes
 
 /// What the screen of `sextant watch` shows.
 struct ScreenContent {
@@ -85,5 +88,106 @@ struct ScreenContent {
 
   private static func count(_ number: Int, _ noun: String) -> String {
     "\(number) \(noun)\(number == 1 ? "" : "s")"
+  }
+}
+
+/// The words of a fix.
+enum FixText {
+  static func latitude(_ degrees: Double, digits: Int) -> String {
+    ScreenText.number(abs(degrees), digits: digits) + (degrees < 0 ? "° S" : "° N")
+  }
+
+  static func longitude(_ degrees: Double, digits: Int) -> String {
+    ScreenText.number(abs(degrees), digits: digits) + (degrees < 0 ? "° W" : "° E")
+  }
+
+  /// The kind and the quality, such as "3D, RTK fixed".
+  static func kind(_ fix: Fix) -> String {
+    let kind =
+      switch fix.kind {
+      case .none: "none"
+      case .timeOnly: "time only"
+      case .twoD: "2D"
+      case .threeD: "3D"
+      case .deadReckoning: "dead reckoning"
+      case .combined: "3D with sensors"
+      case .surveyed: "surveyed place"
+      }
+    return kind + quality(fix)
+  }
+
+  private static func quality(_ fix: Fix) -> String {
+    guard fix.hasPosition else { return "" }
+    return switch fix.quality {
+    case .differential: ", differential"
+    case .preciseService: ", precise"
+    case .rtkFloat: ", RTK float"
+    case .rtkFixed: ", RTK fixed"
+    case .estimated: ", estimated"
+    case .manual: ", manual"
+    case .simulated: ", simulated"
+    case .unknown, .autonomous: ""
+    }
+  }
+}
+
+/// The last messages of a receiver, for the screen.
+struct MessageLog {
+  /// A message as it arrived.
+  struct Entry: Equatable {
+    /// Such as `UBX NAV-PVT`; empty for a sentence, which begins with its name.
+    var name: String
+    /// The length of the message in bytes.
+    var length: Int
+    /// Its first bytes, up to `longest`.
+    var bytes: [UInt8]
+
+    private static let longest = 256
+
+    init(_ frame: borrowing Frame) {
+      length = frame.bytes.byteCount
+      bytes = [UInt8](copying: frame.bytes.extracting(first: Self.longest))
+      name =
+        if let ubx = frame.ubx {
+          "UBX \(MessageLayout.of(ubx)?.name.description ?? Self.number(ubx.identity))"
+        } else if let rtcm3 = frame.rtcm3 {
+          "RTCM3 \(rtcm3.messageNumber.map(String.init) ?? "empty")"
+        } else if let spartn = frame.spartn {
+          "SPARTN \(spartn.messageType)-\(spartn.subtype)"
+        } else {
+          ""
+        }
+    }
+
+    /// The message in one line: a sentence as it is, a binary message in hexadecimal digits.
+    var text: String {
+      if name.isEmpty {
+        return ScreenText.foreign(String(decoding: bytes.filter { $0 != 0x0D && $0 != 0x0A }, as: UTF8.self))
+      }
+      let digits = ScreenText.written { line in for byte in bytes { line.hexadecimal(byte) } }
+      return "\(name)  \(length) bytes  \(digits)"
+    }
+
+    private static func number(_ identity: MessageIdentity) -> String {
+      ScreenText.written {
+        $0.put("0x")
+        $0.hexadecimal(identity.messageClass)
+        $0.put("-0x")
+        $0.hexadecimal(identity.messageID)
+      }
+    }
+  }
+
+  private(set) var entries: [Entry] = []
+  /// The number of messages so far.
+  private(set) var total: UInt64 = 0
+
+  private static let most = 1000
+
+  /// Adds a message. The oldest ones are discarded.
+  mutating func add(_ entry: Entry) {
+    if entries.count >= Self.most { entries.removeFirst(Self.most / 2) }
+    entries.append(entry)
+    total += 1
   }
 }

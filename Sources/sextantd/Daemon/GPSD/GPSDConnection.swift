@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import GPSD
+import Glibc
 import LinuxIO
 import LocationService
 import MonotonicTime
@@ -63,6 +65,50 @@ extension GPSDListener.Problem {
     switch self {
     case .refused(.addressInUse, let address): "\(address): another program listens here (is it gpsd?)"
     case .refused(let error, let address): "\(address): \(error)"
+    }
+  }
+}
+
+// The shares of gpsd's clients: per user on this machine, otherwise per address.
+extension GPSDServer {
+  /// The number of a client in the shares. All local clients with an unknown user have one share.
+  static func shareNumber(of socket: borrowing UnixSocket) -> UInt32 {
+    if let peer = socket.peer, SocketName(of: socket.descriptor) == nil {
+      return Share.number(of: peer.user, own: geteuid())
+    }
+    if let address = SocketName.peerAddressNumber(of: socket.descriptor) { return address }
+    return InternetPeer.user(of: socket.descriptor).map { Share.number(of: $0, own: geteuid()) } ?? unknownUser
+  }
+
+  /// (uid_t)-1, which no user has (setreuid(2)).
+  private static let unknownUser = UInt32.max
+
+  /// Returns whether a user may have another client. A refusal is logged, at most once per minute.
+  func hasRoom(for user: UInt32) -> Bool {
+    if clientShare.has(for: user) { return true }
+    for line in logShare.lines(
+      "user or address \(user) has \(clientShare.amount(of: user)) clients of gpsd; further ones are closed", of: user,
+      at: SystemClock.monotonic)
+    { host.log(line) }
+    return false
+  }
+
+  /// The clients whose unread reports exceed the share of their users.
+  var clientsToCutOff: [GPSDConnection] {
+    let held = clients.values.compactMap { client in
+      client.client.output.isEmpty ? nil : (holder: client, user: client.user, amount: client.client.output.count)
+    }
+    if held.reduce(0, { $0 + $1.amount }) <= ServiceLimits.queuedBytes.ofUser { return [] }
+    return ServiceLimits.queuedBytes.excess(held)
+  }
+}
+
+extension GPSDConnection {
+  /// The time at which a client without a watch is closed, unless it sends something; nil for a client with a watch.
+  var idleEnd: Instant? {
+    switch client.kind {
+    case .nmea: nil
+    case .gpsd, .control: client.watch.isEnabled ? nil : lastInput + ServiceLimits.idleClient
     }
   }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import LinuxIO
 import Positioning
+import SystemPackage
 
 /// The program at the other end of a connection, according to the kernel.
 struct Peer: Equatable, Sendable {
@@ -152,4 +154,188 @@ struct Peer: Equatable, Sendable {
 
   /// Returns whether the process group is the terminal's foreground group, from the content of /proc/PID/stat.
   static func isInForeground(stat text: String) -> Bool { ProcessStat(text)?.isInForeground == true }
+}
+
+/// The control group of a process in the hierarchy of the host: the line `0::` of /proc/PID/cgroup (cgroups(7)).
+struct ControlGroup: Equatable, Sendable {
+  /// The path of the group, such as /system.slice/hike.service.
+  let path: Substring
+
+  /// Returns nil if the text lacks that line.
+  init?(_ text: String) {
+    guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("0::") }) else { return nil }
+    path = line.dropFirst(3)
+  }
+
+  /// The services and scopes on the path, the outermost first; empty if the outermost one is not contained only in
+  /// slices. The system's service manager creates the groups of its units in slices (systemd.slice(5)). A container has
+  /// a group with another name, and chooses the names below it freely: /lxc.payload.box/system.slice/hike.service is
+  /// not the system's hike.service.
+  var units: [String] {
+    let parts = path.split(separator: "/")
+    guard path.hasPrefix("/"), let first = parts.firstIndex(where: Self.isUnit), first > 0,
+      parts[..<first].allSatisfy({ $0.hasSuffix(".slice") && $0 != ".slice" })
+    else { return [] }
+    return parts[first...].filter(Self.isUnit).map(String.init)
+  }
+
+  /// The unit of the system's service manager: the outermost service or scope. Users choose the names of the groups
+  /// below it: a unit hike.service of a user's manager is not the system's.
+  var systemUnit: String? { units.first }
+
+  private static func isUnit(_ name: Substring) -> Bool { name.hasSuffix(".service") || name.hasSuffix(".scope") }
+}
+
+/// The content of /proc/PID/stat (proc(5)).
+struct ProcessStat: Equatable, Sendable {
+  private let text: String
+  /// The position of the fields after the name.
+  private let fields: [Substring]
+
+  /// Returns nil for a text of another form.
+  init?(_ text: String) {
+    // The name may contain spaces and parentheses.
+    guard let end = text.lastIndex(of: ")") else { return nil }
+    self.text = text
+    fields = text[text.index(after: end)...].split(separator: " ")
+  }
+
+  /// The current state of a process; nil if it does not exist.
+  init?(process: Int32) {
+    guard let text = AttributeFile.read("/proc/\(process)/stat") else { return nil }
+    self.init(text)
+  }
+
+  /// Returns the number in a field, 3 or above; fields count from 1.
+  func field<Number: FixedWidthInteger>(_ number: Int) -> Number? {
+    fields.indices.contains(number - 3) ? Number(fields[number - 3]) : nil
+  }
+
+  var name: Substring {
+    guard let start = text.firstIndex(of: "("), let end = text.lastIndex(of: ")"), start < end else { return "" }
+    return text[text.index(after: start)..<end]
+  }
+
+  var parent: Int32? { field(4) }
+  /// Whether it has a controlling terminal.
+  var hasTerminal: Bool { field(7) ?? 0 != 0 }
+  /// The time of the process's start in clock ticks since the start of the computer. It distinguishes processes that
+  /// reuse the same id.
+  var start: UInt64? { field(22) }
+
+  /// Whether the process group is the terminal's foreground group.
+  var isInForeground: Bool {
+    guard let group: Int32 = field(5), let foreground: Int32 = field(8) else { return false }
+    return foreground > 0 && group == foreground
+  }
+}
+
+/// The executable of a process, from the service's point of view.
+enum PeerExecutable: Equatable, Sendable {
+  /// A file at a path on the host.
+  case known(path: String, file: FileLookup.Identity?)
+  case unknown(Reason)
+
+  /// The reason why the executable of a program is unknown.
+  enum Reason: Hashable, Sendable {
+    /// The process is in another user or mount namespace, where the path may refer to another file.
+    case namespace
+    /// The process has ended, or is hidden from the service.
+    case hidden
+    /// The file was deleted or replaced since the start of the process.
+    case replaced
+    /// The connection may have been opened by another program.
+    case connection
+
+    /// The reason as text, and the remedy for an administrator or the user.
+    func text(unit: String?) -> String {
+      let grant = unit.map { "permit its unit with `grant \($0) always` in /etc/sextant/policy" }
+      let advice: String
+      switch self {
+      case .namespace:
+        advice =
+          "it runs in a namespace of its own; \(grant ?? "run it outside the sandbox, or as a unit of the system with a grant")"
+      case .hidden: advice = "its executable cannot be read; \(grant ?? "run it as a unit of the system with a grant")"
+      case .replaced: advice = "its executable was replaced since its start; start it again"
+      case .connection:
+        advice =
+          "another program may have opened its connection; open it in this program, with SOCK_CLOEXEC (socket(2)), or "
+          + (grant ?? "run it as a unit of the system with a grant")
+      }
+      return advice
+    }
+  }
+
+  var path: String? { if case .known(let path, _) = self { path } else { nil } }
+  var file: FileLookup.Identity? { if case .known(_, let file) = self { file } else { nil } }
+  var reason: Reason? { if case .unknown(let reason) = self { reason } else { nil } }
+
+  /// Reads the executable of a process: proc(5), /proc/PID/exe.
+  init(ofProcess process: Int32) {
+    let folder = "/proc/\(process)"
+    let namespaces = Namespaces(folder)
+    guard let file = FileLookup.identity("\(folder)/exe"), let path = try? Syscalls.target(ofLink: "\(folder)/exe")
+    else {
+      self = .unknown(.hidden)
+      return
+    }
+    var found = Visible.file(file)
+    do throws(Errno) {
+      found = try FileLookup.identity(ofFileAt: path).map(Visible.file) ?? .absent
+    } catch { found = .concealed }
+    self = Self.judged(path, file, found, namespaces, own: .own, host: .host)
+  }
+
+  /// The file at a path in the service's namespace.
+  enum Visible: Equatable, Sendable {
+    case file(FileLookup.Identity), absent
+    /// The service lacks permission to look it up.
+    case concealed
+  }
+
+  /// Returns the executable if its path is valid on the host.
+  ///
+  /// The kernel reports the path in the process's mount namespace. If that is the namespace of the host (process 1) or
+  /// of the service, the path is valid on the host. In the sandbox of the unit the service does not see all files of
+  /// the host, such as those in /home; but a file that it sees at the path must be the same one. If the namespace of
+  /// process 1 cannot be read, the path is accepted only if the service sees the same file there.
+  static func judged(
+    _ path: String, _ file: FileLookup.Identity, _ found: Visible, _ process: Namespaces, own: Namespaces,
+    host: Namespaces
+  ) -> PeerExecutable {
+    guard let user = process.user, let mount = process.mount else { return .unknown(.hidden) }
+    guard user == own.user, mount == own.mount || mount == host.mount || host.mount == nil else {
+      return .unknown(.namespace)
+    }
+    // The path of a deleted file ends with this, and the path of an existing file may too.
+    if path.hasSuffix(" (deleted)") || !path.hasPrefix("/") || path.contains("\u{FFFD}") { return .unknown(.replaced) }
+    switch found {
+    case .file(file): return .known(path: path, file: file)
+    case .file: return .unknown(mount == own.mount ? .replaced : .namespace)
+    case .absent where mount == own.mount: return .unknown(.replaced)
+    case .absent, .concealed:
+      return mount == own.mount || mount == host.mount ? .known(path: path, file: file) : .unknown(.namespace)
+    }
+  }
+}
+
+/// The user and mount namespaces of a process (namespaces(7)); nil if they cannot be read.
+struct Namespaces: Equatable, Sendable {
+  var user: String?
+  var mount: String?
+
+  init(user: String?, mount: String?) {
+    self.user = user
+    self.mount = mount
+  }
+
+  /// - Parameter folder: the folder of the process in /proc.
+  init(_ folder: String) {
+    user = try? Syscalls.target(ofLink: "\(folder)/ns/user")
+    mount = try? Syscalls.target(ofLink: "\(folder)/ns/mnt")
+  }
+
+  /// The namespaces of the service and of process 1.
+  static let own = Namespaces("/proc/self")
+  static let host = Namespaces("/proc/1")
 }
