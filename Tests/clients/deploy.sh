@@ -35,6 +35,14 @@ printf '#!/bin/sh\necho "$*" >>"%s/made"\n' "$work" >"$work/stub/addgroup"
 chmod +x "$work/stub/addgroup"
 PATH="$work/stub:$PATH" "$work/control/postinst" configure
 grep -qx -- "--system --quiet $(sed -n 's/^SupplementaryGroups=//p' "$unit")" "$work/made" || fail "the package does not make the group of its unit"
+# With systemd, a program that runs is restarted by an upgrade and stopped by a removal. The scripts look for a folder of the tests.
+printf '#!/bin/sh\necho "$*" >>"%s/called"\n' "$work" >"$work/stub/systemctl"
+chmod +x "$work/stub/systemctl"
+scripted() { : >"$work/called" && sed "s|/run/systemd/system|$work|" "$work/control/$1" | PATH="$work/stub:$PATH" sh -s -- "${@:2}" && paste -sd, "$work/called"; }
+[ "$(scripted postinst configure)" = "--system daemon-reload" ] || fail "an installation does not load the unit"
+[ "$(scripted postinst configure 2.0)" = "--system daemon-reload,--system try-restart RunLoopMain.service" ] || fail "an upgrade leaves the old program running"
+[ "$(scripted prerm remove)" = "--system stop RunLoopMain.service" ] || fail "a removal leaves the program running"
+[ -z "$(scripted prerm upgrade 2.2)" ] || fail "an upgrade stops the program before the new one is there"
 dpkg-deb --field "$package" Depends | grep -qw adduser || fail "the package does not depend on addgroup's package"
 [ "$(dpkg-deb --field "$package" Architecture)" = "$(dpkg --print-architecture)" ] || fail "the package has another architecture"
 

@@ -34,6 +34,7 @@ struct DeployPlugin: CommandPlugin {
     let control = files.control(version: options.version, architecture: architecture, kibibytes: try size(of: root))
     try write(control, to: root, "DEBIAN/control")
     try write(files.postinst, to: root, "DEBIAN/postinst", permissions: 0o755)
+    try write(files.prerm, to: root, "DEBIAN/prerm", permissions: 0o755)
     let package = root.deletingLastPathComponent().appending(path: "\(options.name)_\(options.version).deb")
     _ = try run(dpkg, ["--build", "--root-owner-group", root.path, package.path])
     print(package.path)

@@ -82,14 +82,28 @@ struct Deployment {
     """
   }
 
-  /// The script after the installation of a Debian package. A unit whose group does not exist does not start.
+  /// The script after the installation of a Debian package. A unit whose group does not exist does not start. After an
+  /// upgrade, a program that runs is the new one.
   var postinst: String {
     """
     #!/bin/sh
     set -e
     [ "$1" = configure ] || exit 0
     addgroup --system --quiet gnss
-    [ ! -d /run/systemd/system ] || systemctl --system daemon-reload
+    [ -d /run/systemd/system ] || exit 0
+    systemctl --system daemon-reload
+    [ -z "$2" ] || systemctl --system try-restart \(name).service
+
+    """
+  }
+
+  /// The script before the removal of a Debian package.
+  var prerm: String {
+    """
+    #!/bin/sh
+    set -e
+    [ "$1" = remove ] && [ -d /run/systemd/system ] || exit 0
+    systemctl --system stop \(name).service
 
     """
   }

@@ -12,7 +12,7 @@ struct DeploymentFolder {
     root = URL(fileURLWithPath: path).resolvingSymlinksInPath()
     own = [
       "usr/bin/\(name)", "usr/share/\(name)/Info.plist", "lib/systemd/system/\(name).service", "DEBIAN/control",
-      "DEBIAN/postinst",
+      "DEBIAN/postinst", "DEBIAN/prerm",
     ]
   }
 
