@@ -33,7 +33,7 @@ extension PowerControl {
     if case .cyclicTracking = state.mode { return true }
     guard cyclic, capabilities?.cyclicLongestSeconds != nil, !isRefused(.cyclicTracking) else { return true }
     // Cyclic tracking may be blocked by a poor fix alone; collecting does not wait for a better one.
-    return now.seconds(since: modeSince) >= 2 * policy.cyclicAfterSeconds
+    return now.seconds(since: modes.since) >= 2 * policy.cyclicAfterSeconds
   }
 
   /// Whether collecting goes on for long enough after the orbits have been received.
@@ -56,7 +56,7 @@ extension PowerControl {
     let wantedSeconds = by.map { $0.seconds(since: now) } ?? .infinity
     // With so short a time the line would not sleep.
     guard wantedSeconds >= policy.batchShortestSeconds else { return nil }
-    let epochs = batching.extendedEpochs >> batchHalvings
+    let epochs = batching.extendedEpochs >> readOut.halvings
     guard epochs > 0 else { return nil }
     let speed = newestFix?.observation.speedMetresPerSecond ?? 1
     var period = 1
@@ -142,10 +142,10 @@ extension PowerControl {
   /// Sets the time that the line needs for one fix of a batch, in seconds. It is used until a read has measured the
   /// time; nil if unknown.
   public mutating func expectReadOut(secondsPerFix: Double?) {
-    guard secondsPerFix != expectedSecondsPerFix else { return }
-    expectedSecondsPerFix = secondsPerFix
+    guard secondsPerFix != readOut.expectedSecondsPerFix else { return }
+    readOut.expectedSecondsPerFix = secondsPerFix
     // The measured time belongs to another line.
-    measuredSecondsPerFix = nil
+    readOut.measuredSecondsPerFix = nil
   }
 
   /// The time to begin a read that ends at an instant. The read takes longer the more fixes are held by then.
@@ -153,7 +153,8 @@ extension PowerControl {
     guard !isFresh(run, at: by) else { return by }
     let held = by.seconds(since: run.heldSince) + run.uncountedSeconds
     let share =
-      (measuredSecondsPerFix ?? expectedSecondsPerFix ?? policy.readOutSecondsPerFix) / Double(run.periodSeconds)
+      (readOut.measuredSecondsPerFix ?? readOut.expectedSecondsPerFix ?? policy.readOutSecondsPerFix)
+      / Double(run.periodSeconds)
     let seconds = (share * held + policy.readOutSeconds) / (1 + share)
     return before(by, min(seconds, by.seconds(since: run.heldSince)))
   }
@@ -201,7 +202,7 @@ extension PowerControl {
     if lost > 0 { actions.append(.report(.fixesLost(lost))) }
     guard var run = batch else { return }
     if let since = run.readingSince, count >= policy.readOutLearnedFrom {
-      measuredSecondsPerFix = min(now.seconds(since: since) / Double(count), 1)
+      readOut.measuredSecondsPerFix = min(now.seconds(since: since) / Double(count), 1)
     }
     // The read included fixes that were collected meanwhile, except for the last one or two.
     run.heldSince = max(run.readingSince ?? now, before(now, Double(run.periodSeconds)))

@@ -65,7 +65,7 @@ extension PowerControl {
   /// Seconds after the earliest possible crossing at which a position check still detects it in time. This check and
   /// the one at the end of the dwell may take the longest of the usual starts, and one of them may miss its epoch.
   private var borderSeconds: Double {
-    let slowStart = hotSeconds - hotStarts.meanSeconds(at: now)
+    let slowStart = hotSeconds - starts.hot.meanSeconds(at: now)
     return max(policy.crossingSeconds - policy.dwellSeconds - 2 * slowStart - 1, 1)
   }
 
@@ -87,12 +87,12 @@ extension PowerControl {
     let bound = updates.activity.speedBoundMetresPerSecond
     let reach = Reach(speed: presentSpeed(fix.observation, bound: bound), bound: bound).earliestSeconds(filter - moved)
     // Where position checks are as rare as allowed, the usual start counts and not the slow one.
-    let late = updates.lateSeconds + hotSeconds - hotStarts.meanSeconds(at: now) + policy.marginSeconds
+    let late = updates.lateSeconds + hotSeconds - starts.hot.meanSeconds(at: now) + policy.marginSeconds
     need.addDue(fix.at + Milliseconds(seconds: max(reach, late)))
   }
 
   private func addMovement(_ checks: ClientState.MovementChecks, _ need: inout Need) {
-    if hasAccelerometer {
+    if hints.hasAccelerometer {
       need.waitsForHint = true
     } else {
       need.addDue(checks.last + Milliseconds(seconds: early(checks.seconds)))
@@ -139,9 +139,9 @@ extension PowerControl {
 
   /// Whether an accelerometer is present and nothing has moved since the newest fix, which showed no movement.
   var isStationary: Bool {
-    guard hasAccelerometer, let newestFix, !moves(newestFix.observation) else { return false }
-    guard let lastHint else { return true }
-    return now.seconds(since: lastHint) > policy.hintSeconds && newestFix.at >= lastHint
+    guard hints.hasAccelerometer, let newestFix, !moves(newestFix.observation) else { return false }
+    guard let last = hints.last else { return true }
+    return now.seconds(since: last) > policy.hintSeconds && newestFix.at >= last
   }
 }
 

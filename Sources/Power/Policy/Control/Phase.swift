@@ -47,7 +47,7 @@ extension PowerControl {
   }
 }
 
-/// The phase of the policy. The diagram stands in docs/reference/power.md.
+/// The phase of the policy. The diagram is in docs/reference/power.md.
 enum Phase: Sendable {
   /// No receiver.
   case absent

@@ -25,34 +25,21 @@ public struct PowerControl: Sendable {
   var batch: BatchRun?
   /// The time since which fixes arrive live again after a batch.
   var listeningSince = Instant.zero
-  /// The number of times that the size of a batch was halved because the receiver refused it.
-  var batchHalvings = 0
-  /// Seconds for reading one fix, as the last read has measured it.
-  var measuredSecondsPerFix: Double?
-  /// The same by the line's rate, where that is known.
-  var expectedSecondsPerFix: Double?
+  var readOut = ReadOut()
   /// The receiver has lost its configuration: the wanted state is sent again.
   var mustReportAgain = false
   var orbits = Orbits()
-  var hotStarts = TimeToFix(usualSeconds: 2)
-  var coldStarts = TimeToFix(usualSeconds: 30)
-  var epochs = EpochGrid(usualSeconds: 2)
+  var starts = Starts(hotSeconds: 2, coldSeconds: 30)
   var newestFix: (observation: FixObservation, at: Instant)?
   var outage = Outage.none
-  var lastThoroughSearch: Instant?
-  var lastSearchEnd: Instant?
-  var hasAccelerometer = false
-  var lastHint: Instant?
-  /// The receiver stays awake until then to confirm a movement hint.
-  var hintHold: Instant?
-  var modeSince = Instant.zero
-  /// The time at which cyclic tracking last ended although the receiver stayed awake.
-  var cyclicEndedAt: Instant?
+  var searches = Searches()
+  var hints = MovementHints()
+  var modes = ModeHistory()
+  /// The time since which all demands are coarse and fixes are good.
   var coarseSince: Instant?
   var refusedUntil: [Refusal: Instant] = [:]
   var activeReports: [PowerReport] = []
-  var oneShotAt: Instant?
-  var oneShotGapSeconds: Double?
+  var oneShots = OneShots()
   var now: Instant
 
   public init(policy: PowerPolicy = .standard, at now: Instant) {
@@ -79,7 +66,7 @@ public struct PowerControl: Sendable {
     case .orbits(let seconds): orbits.reported(usableSeconds: seconds, at: now, policy: policy)
     case .assistance(let seconds): orbits.assisted(usableSeconds: seconds, at: now)
     case .movementHint(let source): hinted(source)
-    case .accelerometer(let isPresent): hasAccelerometer = isPresent
+    case .accelerometer(let isPresent): hints.hasAccelerometer = isPresent
     case .hostSuspending: hostSuspends(&actions)
     case .hostResumed(let seconds): hostResumed(after: seconds, &actions)
     case .receiverLost: receiverLost(&actions)
@@ -136,9 +123,7 @@ public struct PowerControl: Sendable {
 
   mutating func want(_ state: WantedState, _ actions: inout [PowerAction]) {
     guard state != wanted || mustReportAgain else { return }
-    if state.mode != wanted.mode { modeSince = now }
-    if case .cyclicTracking = wanted.mode, case .continuous = state.mode { cyclicEndedAt = now }
-    if state.mode.isAsleep { cyclicEndedAt = nil }
+    modes.changes(from: wanted.mode, to: state.mode, at: now)
     mustReportAgain = false
     wanted = state
     actions.append(.enter(state))
@@ -161,137 +146,6 @@ public struct PowerControl: Sendable {
   func isRefused(_ refusal: Refusal) -> Bool { refusedUntil[refusal].map { now < $0 } ?? false }
 }
 
-// A receiver that was woken has to answer. Otherwise it is woken again, reset, reported, and tried at growing
-// intervals.
-extension PowerControl {
-  func wakeDeadline(_ waking: Phase.Waking) -> Instant {
-    waking.since + Milliseconds(seconds: wakePatience(waking))
-  }
-
-  private func wakePatience(_ waking: Phase.Waking) -> Double {
-    waking.reviveSeconds ?? (waking.attempts == 0 ? policy.resetPatienceSeconds : policy.wakePatienceSeconds)
-  }
-
-  /// True when the phase has changed.
-  mutating func wakeStep(_ waking: Phase.Waking, _ actions: inout [PowerAction]) -> Bool {
-    guard wakeDeadline(waking) <= now else { return false }
-    wakeAgain(waking, &actions)
-    return false
-  }
-
-  mutating func wakeFailed(_ actions: inout [PowerAction]) {
-    guard case .waking(let waking) = phase, waking.reviveSeconds == nil else { return }
-    wakeAgain(waking, &actions)
-  }
-
-  private mutating func wakeAgain(_ waking: Phase.Waking, _ actions: inout [PowerAction]) {
-    var waking = waking
-    waking.since = now
-    if let seconds = waking.reviveSeconds {
-      waking.reviveSeconds = min(seconds * 2, policy.reviveLongestSeconds)
-      actions.append(.wakeAgain(attempt: waking.attempts))
-      waking.attempts += 1
-    } else if waking.attempts < policy.wakeAttempts {
-      waking.attempts += 1
-      actions.append(.wakeAgain(attempt: waking.attempts))
-    } else if waking.resets < policy.resetAttempts {
-      waking.resets += 1
-      waking.attempts = 0
-      actions.append(.reset)
-    } else {
-      waking.reviveSeconds = policy.reviveSeconds
-      reportOnce(.doesNotWake, &actions)
-    }
-    phase = .waking(waking)
-  }
-
-  /// The receiver has shown any activity.
-  mutating func answered(_ actions: inout [PowerAction]) {
-    guard case .waking(let waking) = phase else { return }
-    if end(.doesNotWake) { actions.append(.report(.answersAgain)) }
-    // A reset may have cleared the receiver's memory.
-    if waking.resets > 0 { orbits.lost() }
-    phase = .awake(
-      Phase.Awake(since: waking.resets > 0 ? now : waking.since, isHot: waking.isHot && waking.resets == 0))
-    if waking.resets > 0 { actions.append(.enter(wanted)) }
-  }
-}
-
-// The receiver has no fix: the length of a search, and the time of the next one.
-extension PowerControl {
-  /// Searches for a fix. True when the phase has changed.
-  mutating func search(_ awake: Phase.Awake, _ need: Need, _ actions: inout [PowerAction]) -> Bool {
-    noteOutage(awake)
-    guard searchEnd(awake, need) <= now, canSleep, let until = nextSearch() else {
-      want(fullPower, &actions)
-      return false
-    }
-    if outage.report() { actions.append(.report(.skyLost)) }
-    if thoroughIsDue { lastThoroughSearch = now }
-    lastSearchEnd = now
-    return leave(to: .noSky, until: until, need, &actions)
-  }
-
-  /// The outage began with the last fix, or with the search for the first one.
-  private mutating func noteOutage(_ awake: Phase.Awake) {
-    if awake.firstFix != nil, let newestFix {
-      outage.begin(at: max(newestFix.at, listeningSince))
-    } else {
-      outage.begin(at: awake.since)
-    }
-  }
-
-  /// The time at which the present search is given up, by the reception so far.
-  private func searchEnd(_ awake: Phase.Awake, _ need: Need) -> Instant {
-    let began = awake.firstFix == nil ? awake.since : awake.fixless ?? awake.since
-    let firstSeconds = need.live == nil ? policy.searchFirstCheckSeconds : policy.searchFirstSeconds
-    let first = (outage.since ?? awake.since) + Milliseconds(seconds: firstSeconds)
-    return max(began + Milliseconds(seconds: patience(awake)), first)
-  }
-
-  private func patience(_ awake: Phase.Awake) -> Double {
-    if awake.signal.isEnoughForFix { return coldSeconds * policy.strongPatienceFactor }
-    if awake.signal.satellites > 0 { return max(policy.weakPatienceSeconds, hotSeconds * 2) }
-    if thoroughIsDue {
-      return orbits.isUsable(at: now) ? policy.thoroughPatienceSeconds : policy.thoroughColdPatienceSeconds
-    }
-    if newestFix != nil, awake.firstFix == nil, awake.isSkyEmpty { return 0 }
-    return newestFix == nil ? policy.coldPatienceSeconds : policy.patienceSeconds
-  }
-
-  private var thoroughIsDue: Bool {
-    guard let last = lastThoroughSearch ?? outage.since else { return false }
-    return now.seconds(since: last) >= policy.thoroughEverySeconds
-  }
-
-  /// The time of the next search. The interval grows with the outage, and is limited so that a fix comes in time after
-  /// the sky's return.
-  private func nextSearch() -> Instant? {
-    guard let outageSince = outage.since else { return nil }
-    let outageSeconds = now.seconds(since: outageSince)
-    // Where the orbits hold until then, only a hot start has to fit in.
-    let sky = now + Milliseconds(seconds: policy.skyReturnSeconds)
-    let startSeconds = sureOrbitsEnd.map { $0 > sky } ?? false ? hotSeconds : coldSeconds
-    let latest =
-      policy.skyReturnSeconds - startSeconds - 2 * policy.marginSeconds - policy.wakePatienceSeconds
-      - policy.patienceSeconds
-    let seconds = min(max(outageSeconds * policy.searchShare, policy.searchShortestSeconds), max(latest, 60))
-    return wakeForEpoch(
-      by: now + Milliseconds(seconds: seconds), leadSeconds: policy.emptySkySeconds + policy.emptySkyMarginSeconds)
-  }
-
-  /// Whether a hint or a new client may begin a search before its time. Such searches do not follow each other
-  /// directly.
-  var searchIsAllowed: Bool {
-    guard let lastSearchEnd else { return true }
-    return now.seconds(since: lastSearchEnd) >= policy.hintShortestSeconds
-  }
-
-  func searchDeadline(_ awake: Phase.Awake, _ need: Need) -> Instant? {
-    canSleep ? max(searchEnd(awake, need), now) : nil
-  }
-}
-
 // Refusals, restarts, the loss and return of the receiver, and a host that suspends.
 extension PowerControl {
   mutating func refused(_ refusal: Refusal, _ actions: inout [PowerAction]) {
@@ -299,8 +153,8 @@ extension PowerControl {
     case .batching:
       if batch != nil { endBatch() }
       // The size may be too large for this firmware: smaller ones are tried first.
-      if batchHalvings < policy.batchHalvings {
-        batchHalvings += 1
+      if readOut.halvings < policy.batchHalvings {
+        readOut.halvings += 1
       } else {
         refuse(.batching, &actions)
       }
@@ -327,19 +181,18 @@ extension PowerControl {
   mutating func receiverLost(_ actions: inout [PowerAction]) {
     loseBatch(&actions)
     orbits.interrupted()
-    hintHold = nil
+    hints.holdUntil = nil
     phase = .absent
   }
 
   mutating func receiverFound(_ found: ReceiverCapabilities, _ actions: inout [PowerAction]) {
     loseBatch(&actions)
     if capabilities != found {
-      hotStarts = TimeToFix(usualSeconds: found.startTimes.hotSeconds + policy.wakeSeconds)
-      coldStarts = TimeToFix(usualSeconds: found.startTimes.coldSeconds + policy.wakeSeconds)
-      epochs = EpochGrid(usualSeconds: found.startTimes.hotSeconds + policy.wakeSeconds)
+      starts = Starts(
+        hotSeconds: found.startTimes.hotSeconds + policy.wakeSeconds,
+        coldSeconds: found.startTimes.coldSeconds + policy.wakeSeconds)
       refusedUntil = [:]
-      batchHalvings = 0
-      measuredSecondsPerFix = nil
+      readOut = ReadOut(expectedSecondsPerFix: readOut.expectedSecondsPerFix)
     }
     capabilities = found
     activeReports = []
@@ -394,7 +247,7 @@ extension PowerControl {
       if let index { clients.remove(at: index) }
       return
     }
-    if demand.oneShot != nil, index.map({ clients[$0].demand.oneShot == nil }) ?? true { tookOneShot() }
+    if demand.oneShot != nil, index.map({ clients[$0].demand.oneShot == nil }) ?? true { oneShots.came(at: now) }
     guard let index else {
       clients.append(ClientState(id: id, demand: demand, at: now, newest: newestFix?.observation, policy: policy))
       clients.sort { $0.id < $1.id }
@@ -416,11 +269,6 @@ extension PowerControl {
     clients[index].follow(at: now, policy: policy)
   }
 
-  private mutating func tookOneShot() {
-    if let last = oneShotAt { oneShotGapSeconds = now.seconds(since: last) }
-    oneShotAt = now
-  }
-
   mutating func take(_ fix: FixObservation, _ actions: inout [PowerAction]) {
     if case .asleep(let asleep) = phase { receivedUnexpectedEpoch(asleep, &actions) } else { answered(&actions) }
     skyIsBack(&actions)
@@ -428,10 +276,10 @@ extension PowerControl {
       if awake.firstFix == nil {
         awake.firstFix = now
         let seconds = now.seconds(since: awake.since)
-        epochs.came(at: now, isFirstFix: true)
+        starts.epochs.came(at: now, isFirstFix: true)
         learn(from: awake, seconds)
       } else {
-        epochs.came(at: now, isFirstFix: false)
+        starts.epochs.came(at: now, isFirstFix: false)
       }
       awake.fixless = nil
       phase = .awake(awake)
@@ -448,10 +296,10 @@ extension PowerControl {
   private mutating func learn(from awake: Phase.Awake, _ seconds: Double) {
     // A long search, as in a cellar, is not representative.
     guard seconds < policy.searchFirstSeconds else { return }
-    guard awake.isHot else { return coldStarts.observe(seconds, at: now) }
+    guard awake.isHot else { return starts.cold.observe(seconds, at: now) }
     if seconds < coldSeconds / 2 {
-      epochs.started(in: seconds)
-      return hotStarts.observe(seconds, at: now)
+      starts.epochs.started(in: seconds)
+      return starts.hot.observe(seconds, at: now)
     }
     // A hot start that took as long as a cold one: the orbits were too old.
     orbits.disappointed()
@@ -505,7 +353,7 @@ extension PowerControl {
     if case .asleep(let asleep) = phase { receivedUnexpectedEpoch(asleep, &actions) } else { answered(&actions) }
     guard case .awake(var awake) = phase else { return }
     if signal.isEnoughForFix { orbits.receiving(at: now) } else { orbits.interrupted() }
-    epochs.came(at: now, isFirstFix: false)
+    starts.epochs.came(at: now, isFirstFix: false)
     if signal.satellites == 0, now.seconds(since: awake.since) >= policy.emptySkySeconds { awake.isSkyEmpty = true }
     if awake.fixless == nil {
       awake.fixless = now
@@ -518,11 +366,13 @@ extension PowerControl {
   }
 
   mutating func hinted(_ source: MovementSource) {
-    if source == .accelerometer { hasAccelerometer = true }
-    defer { lastHint = now }
+    if source == .accelerometer { hints.hasAccelerometer = true }
+    defer { hints.last = now }
     // A lorry that passes shakes a parked car: a false hint is not followed by another check at once.
-    if let lastHint, now.seconds(since: lastHint) < policy.hintShortestSeconds, hintHold == nil, !isAwake { return }
-    hintHold = now + Milliseconds(seconds: policy.hintSeconds)
+    if let last = hints.last, now.seconds(since: last) < policy.hintShortestSeconds, hints.holdUntil == nil, !isAwake {
+      return
+    }
+    hints.holdUntil = now + Milliseconds(seconds: policy.hintSeconds)
   }
 
   var isAwake: Bool { if case .awake = phase { true } else { false } }

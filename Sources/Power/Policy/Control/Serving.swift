@@ -46,7 +46,7 @@ extension PowerControl {
   /// once.
   func liveState(cyclic: Bool, periodSeconds: Int) -> WantedState {
     var state = fullPower
-    let settled = now.seconds(since: modeSince) >= policy.cyclicAfterSeconds
+    let settled = now.seconds(since: modes.since) >= policy.cyclicAfterSeconds
     let period = settled ? periodSeconds : min(periodSeconds, presentPeriod ?? 1)
     state.mode = .continuous(everySeconds: period)
     guard cyclic, let longest = capabilities?.cyclicLongestSeconds, !isRefused(.cyclicTracking), let newestFix else {
@@ -55,7 +55,7 @@ extension PowerControl {
     let isCyclic = if case .cyclicTracking = wanted.mode { true } else { false }
     // The limit to begin is stricter than the limit to stay.
     guard newestFix.observation.errorMetres <= policy.cyclicFixMetres * (isCyclic ? 1.5 : 1) else { return state }
-    let mayTry = cyclicEndedAt.map { now.seconds(since: $0) >= policy.cyclicAfterSeconds } ?? true
+    let mayTry = modes.cyclicEnded.map { now.seconds(since: $0) >= policy.cyclicAfterSeconds } ?? true
     guard isCyclic || (mayTry && orbits.isUsable(at: now)) else { return state }
     state.mode = .cyclicTracking(everySeconds: min(period, Int(longest)))
     return state
@@ -86,7 +86,7 @@ extension PowerControl {
   private func holdUntil(_ awake: Phase.Awake, _ need: Need) -> Instant? {
     guard let firstFix = awake.firstFix, let newestFix else { return nil }
     var until: Instant?
-    if let hintHold, hintHold > now, !isMovementConfirmed(newestFix.observation) { until = hintHold }
+    if let hold = hints.holdUntil, hold > now, !isMovementConfirmed(newestFix.observation) { until = hold }
     if newestFix.observation.errorMetres > policy.goodFixMetres {
       until = max(until ?? now, firstFix + Milliseconds(seconds: policy.settleSeconds))
     }
@@ -119,7 +119,7 @@ extension PowerControl {
     if let due = need.due { return max(due, now) }
     if need.waitsForHint { return now }
     // One-shots that have come repeatedly are expected to come again.
-    guard !need.isAny, let gap = oneShotGapSeconds, let last = oneShotAt, gap < policy.orbitsValidSeconds else {
+    guard !need.isAny, let gap = oneShots.gapSeconds, let last = oneShots.last, gap < policy.orbitsValidSeconds else {
       return nil
     }
     return max(last + Milliseconds(seconds: gap), now)
@@ -166,28 +166,31 @@ extension PowerControl {
   private func wakeTime(for due: Instant) -> Instant {
     let latest = before(due, leadSeconds(at: due))
     guard orbits.isUsable(at: due), !isUnread else { return latest }
-    return wakeForEpoch(by: latest, leadSeconds: epochs.leadSeconds)
+    return wakeForEpoch(by: latest, leadSeconds: starts.epochs.leadSeconds)
   }
 
   /// The latest moment, up to `latest`, that lies so long before an epoch; `latest` itself where epochs come at any
   /// time.
   func wakeForEpoch(by latest: Instant, leadSeconds: Double) -> Instant {
-    epochs.latest(notAfter: latest + Milliseconds(seconds: leadSeconds)).map { before($0, leadSeconds) } ?? latest
+    starts.epochs.latest(notAfter: latest + Milliseconds(seconds: leadSeconds)).map { before($0, leadSeconds) }
+      ?? latest
   }
 
   private var isUnread: Bool { if case .unread = wanted.mode { true } else { false } }
 
   func before(_ instant: Instant, _ seconds: Double) -> Instant { instant.moved(by: -max(seconds, 0)) }
 
-  var hotSeconds: Double { hotStarts.seconds(at: now) }
-  var coldSeconds: Double { coldStarts.seconds(at: now) }
+  var hotSeconds: Double { starts.hot.seconds(at: now) }
+  var coldSeconds: Double { starts.cold.seconds(at: now) }
 
   /// Seconds from the wake-up to the fix.
   func leadSeconds(at due: Instant) -> Double {
     if isUnread { return 2 }
     guard orbits.isUsable(at: due) else { return coldSeconds + policy.marginSeconds }
     // The fix comes with the epoch that the receiver was woken for, or later if recent starts were slow.
-    if epochs.isKnown { return max(epochs.leadSeconds, hotSeconds > epochs.leadSeconds + 0.5 ? hotSeconds : 0) }
+    if starts.epochs.isKnown {
+      return max(starts.epochs.leadSeconds, hotSeconds > starts.epochs.leadSeconds + 0.5 ? hotSeconds : 0)
+    }
     return hotSeconds + policy.marginSeconds
   }
 
@@ -198,7 +201,7 @@ extension PowerControl {
       wanted.reducedConstellations ? capabilities.reducedCurrents ?? capabilities.currents : capabilities.currents
     let cheapestLive = isRefused(.cyclicTracking) ? currents.tracking : currents.cyclic ?? currents.tracking
     let isHot = orbits.isUsable(at: due)
-    let mean = isHot ? hotStarts.meanSeconds(at: now) : coldStarts.meanSeconds(at: now)
+    let mean = isHot ? starts.hot.meanSeconds(at: now) : starts.cold.meanSeconds(at: now)
     let startCost = (currents.acquisition + currents.inputOutput) * mean
     let saved = max(cheapestLive + currents.inputOutput - capabilities.standbyMilliamperes, 0.1)
     // Each second awake from this fix to the next would cost `saved`.
@@ -257,7 +260,7 @@ extension PowerControl {
 
   /// The time at which a cheaper mode may be chosen.
   private var modeDeadline: Instant? {
-    let settled = max(modeSince, cyclicEndedAt ?? .zero) + Milliseconds(seconds: policy.cyclicAfterSeconds)
+    let settled = max(modes.since, modes.cyclicEnded ?? .zero) + Milliseconds(seconds: policy.cyclicAfterSeconds)
     return settled > now ? settled : nil
   }
 

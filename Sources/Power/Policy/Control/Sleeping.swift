@@ -42,7 +42,7 @@ extension PowerControl {
   ) -> Bool {
     guard let mode = sleepMode(until: until) else { return false }
     orbits.interrupted()
-    hintHold = nil
+    hints.holdUntil = nil
     if case .off = mode, capabilities?.powerSwitch == .losesMemory { orbits.lost() }
     phase = .asleep(Phase.Asleep(since: now, until: until ?? mode.ownEnd, reason: reason))
     want(WantedState(mode: mode, reducedConstellations: wantsReduced), &actions)
@@ -81,7 +81,7 @@ extension PowerControl {
 
   private func wakesNow(_ asleep: Phase.Asleep, _ need: Need) -> Bool {
     if let until = asleep.until, until <= now { return true }
-    if hintHold != nil { return asleep.reason != .noSky || searchIsAllowed }
+    if hints.holdUntil != nil { return asleep.reason != .noSky || searchIsAllowed }
     switch asleep.reason {
     case .idle: return true
     case .betweenChecks: return need.live != nil || need.collect != nil || (wakeTime(need).map { $0 <= now } ?? false)
@@ -92,7 +92,7 @@ extension PowerControl {
   mutating func beginWaking(_ actions: inout [PowerAction]) {
     let isHot = orbits.isUsable(at: now)
     let wasUnread = if case .unread = wanted.mode { true } else { false }
-    if let hold = hintHold, hold <= now { hintHold = nil }
+    if let hold = hints.holdUntil, hold <= now { hints.holdUntil = nil }
     want(fullPower, &actions)
     if wasUnread {
       phase = .awake(Phase.Awake(since: now, isHot: isHot))
@@ -140,6 +140,62 @@ extension PowerControl {
       actions.append(.enter(wanted))
     }
     phase = .asleep(asleep)
+  }
+}
+
+// A receiver that was woken has to answer. Otherwise it is woken again, reset, reported, and tried at growing
+// intervals.
+extension PowerControl {
+  func wakeDeadline(_ waking: Phase.Waking) -> Instant {
+    waking.since + Milliseconds(seconds: wakePatience(waking))
+  }
+
+  private func wakePatience(_ waking: Phase.Waking) -> Double {
+    waking.reviveSeconds ?? (waking.attempts == 0 ? policy.resetPatienceSeconds : policy.wakePatienceSeconds)
+  }
+
+  /// True when the phase has changed.
+  mutating func wakeStep(_ waking: Phase.Waking, _ actions: inout [PowerAction]) -> Bool {
+    guard wakeDeadline(waking) <= now else { return false }
+    wakeAgain(waking, &actions)
+    return false
+  }
+
+  mutating func wakeFailed(_ actions: inout [PowerAction]) {
+    guard case .waking(let waking) = phase, waking.reviveSeconds == nil else { return }
+    wakeAgain(waking, &actions)
+  }
+
+  private mutating func wakeAgain(_ waking: Phase.Waking, _ actions: inout [PowerAction]) {
+    var waking = waking
+    waking.since = now
+    if let seconds = waking.reviveSeconds {
+      waking.reviveSeconds = min(seconds * 2, policy.reviveLongestSeconds)
+      actions.append(.wakeAgain(attempt: waking.attempts))
+      waking.attempts += 1
+    } else if waking.attempts < policy.wakeAttempts {
+      waking.attempts += 1
+      actions.append(.wakeAgain(attempt: waking.attempts))
+    } else if waking.resets < policy.resetAttempts {
+      waking.resets += 1
+      waking.attempts = 0
+      actions.append(.reset)
+    } else {
+      waking.reviveSeconds = policy.reviveSeconds
+      reportOnce(.doesNotWake, &actions)
+    }
+    phase = .waking(waking)
+  }
+
+  /// The receiver has shown any activity.
+  mutating func answered(_ actions: inout [PowerAction]) {
+    guard case .waking(let waking) = phase else { return }
+    if end(.doesNotWake) { actions.append(.report(.answersAgain)) }
+    // A reset may have cleared the receiver's memory.
+    if waking.resets > 0 { orbits.lost() }
+    phase = .awake(
+      Phase.Awake(since: waking.resets > 0 ? now : waking.since, isHot: waking.isHot && waking.resets == 0))
+    if waking.resets > 0 { actions.append(.enter(wanted)) }
   }
 }
 
