@@ -47,7 +47,7 @@ private final class RunLoopQueue: @unchecked Sendable {
   /// The queue of the calling thread, which keeps it.
   static var ofThread: RunLoopQueue {
     if Thread.isMainThread || DispatchQueue.getSpecific(key: mainQueueMark) != nil { return ofMain }
-    let key = "Sextant.LoopErrands"
+    let key = "Sextant.LoopBlocks"
     if let kept = Thread.current.threadDictionary[key] as? RunLoopQueue { return kept }
     let queue = RunLoopQueue(isMain: false)
     Thread.current.threadDictionary[key] = queue
