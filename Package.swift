@@ -106,7 +106,7 @@ let package = Package(
     module("SerialPort", ["CLinux", "CUdev", "LinuxIO", "MonotonicTime", "WireBytes", systemPackage]),
     module("Receiver", ["ReceiverStream", "UBX", "NMEA", "RTCM3", "WireBytes", "MonotonicTime"]),
     module("Positioning", ["ReceiverStream", "MonotonicTime", "WireBytes"]),
-    // `make clib` compiles it as Embedded Swift, so that the library for C contains no Swift runtime.
+    // `CSupport/CSextant/build.sh` compiles it as Embedded Swift, so that the library for C contains no Swift runtime.
     .systemLibrary(name: "CSextant", path: "CSupport/CSextant"),
     support("CClientSocket", headers: "../CSextant"),
     module("CInterface", ["CSextant", "CClientSocket", "NMEA", "RTCM3", "ReceiverStream", "UBX", "WireBytes"]),

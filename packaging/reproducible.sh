@@ -4,12 +4,12 @@
 # Builds the programs that are installed twice, in different folders, with another time zone, locale and file mode mask, and
 # compares them byte for byte, stripped as `make install` does it. Prints the SHA-256 of equal programs, and the sections
 # (elf(5)) that differ.
-# usage: reproducible.sh FOLDER PROGRAM...      FOLDER keeps both builds; remove it for builds from nothing
+# usage: reproducible.sh [PROGRAM...]      default: all. .build/reproducible keeps both builds; remove it for builds from nothing
 set -euo pipefail
-[ $# -gt 1 ] || { echo "usage: reproducible.sh FOLDER PROGRAM..." >&2; exit 64; }
-mkdir -p "$1"
-folder=$(cd "$1" && pwd)
-shift
+cd "$(dirname "$0")/.."
+folder=$PWD/.build/reproducible
+mkdir -p "$folder"
+[ $# -gt 0 ] || set -- sextant sextant-track sextantd sextant-uplink
 programs=("$@")
 first=$folder/first
 second=$folder/a-second-folder/with-a-longer-name

@@ -5,7 +5,7 @@ func markdown(_ messages: [Message]) -> String {
   var text = """
     # UBX messages
 
-    Made from `Sources/UBX/Layouts` by `make reference`; change the layouts, not this page. Offsets count bytes of the
+    Made from `Sources/UBX/Layouts` by `docs/generate reference`; change the layouts, not this page. Offsets count bytes of the
     payload; a value on the wire times its scale is in its unit.
 
 

@@ -16,7 +16,8 @@ import Testing
 /// Valid messages with extreme and contradictory values, in sequences, from many clients at once, against the whole socket side of
 /// the daemon: both forms of the location socket, gpsd's port, its control socket, and clients of NMEA.
 ///
-/// SEXTANT_FUZZ_MESSAGES is the number of messages; `make fuzz-dialogues` sends two million under the address sanitizer.
+/// SEXTANT_FUZZ_MESSAGES is the number of messages; with 2000000, `make test SANITIZE=address FILTER=DialogueFuzzTests` sends two million
+/// under the address sanitizer.
 @Suite("Dialogues of hostile programs with the daemon", .serialized)
 struct DialogueFuzzTests {
   @Test("Every template of a message is one that the service understands")

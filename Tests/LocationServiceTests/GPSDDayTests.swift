@@ -12,10 +12,11 @@ import Testing
 @testable import sextantd
 
 /// The energy that ordinary clients of gpsd cost: their requests as bytes, the rules for their demands, the core of the
-/// service, session, line and a simulated M10 in virtual time. `make gpsd-day` runs a day and prints the charge.
+/// service, session, line and a simulated M10 in virtual time. A day of it prints the charge
+/// (`SEXTANT_GPSD_HOURS=24 make test OPTIMISED=1 FILTER=GPSDDayTests`).
 @Suite("The charge that clients of gpsd cost")
 struct GPSDDayTests {
-  /// Hours of virtual time: a day with `make gpsd-day`.
+  /// Hours of virtual time.
   private static let hours = ProcessInfo.processInfo.environment["SEXTANT_GPSD_HOURS"].flatMap { Double($0) }
   private static let limit = DemandLimit(everySeconds: 60, accuracyMetres: 100)
 

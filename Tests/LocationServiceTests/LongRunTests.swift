@@ -11,9 +11,10 @@ import Testing
 @testable import LocationService
 
 /// The whole chain over a long time: the core of the service with three programs, session, line and receiver, with a fault of
-/// receiver or line about every ten minutes and a program that is restarted. `make month` runs thirty days and prints them.
+/// receiver or line about every ten minutes and a program that is restarted. Thirty days of it are printed
+/// (`SEXTANT_LONG_RUN_HOURS=720 make test OPTIMISED=1 FILTER=LongRunTests`).
 struct LongRunTests {
-  /// Hours of virtual time: thirty days with `make month`.
+  /// Hours of virtual time.
   private static let hours = ProcessInfo.processInfo.environment["SEXTANT_LONG_RUN_HOURS"].flatMap { Int($0) } ?? 1
 
   @Test("In a long run with faults every program gets its fixes back, none is wrong or repeated, and memory stays")

@@ -11,7 +11,8 @@ import Testing
 @testable import sextant_uplink
 
 /// The energy that an uplink costs an asset tracker: its decisions as a client of the service's core, with session,
-/// line and a simulated M10 in virtual time. `make uplink-day` runs a day and prints the figures.
+/// line and a simulated M10 in virtual time. A day of it prints the figures
+/// (`SEXTANT_UPLINK_HOURS=24 make check MODULES=Uplink,LocationService FILTER=UplinkDayTests`).
 @Suite("The charge that an uplink costs an asset tracker")
 struct UplinkDayTests {
   private static let given = ProcessInfo.processInfo.environment["SEXTANT_UPLINK_HOURS"].flatMap { Double($0) }

@@ -6,7 +6,7 @@ import ReceiverStream
 import TestSupport
 import Testing
 
-/// Every fault with each receiver of another maker: what was seen is docs/reference/faults.md, which this test compares. `make pages`
+/// Every fault with each receiver of another maker: what was seen is docs/reference/faults.md, which this test compares. `docs/generate pages`
 /// writes it anew.
 @Suite("Every fault with receivers of other makers")
 struct FamilyFaultTests {

@@ -6,7 +6,7 @@ import ReceiverStream
 import TestSupport
 import Testing
 
-/// Every fault with every receiver: what was seen is docs/reference/faults.md, which this test compares. `make pages` writes
+/// Every fault with every receiver: what was seen is docs/reference/faults.md, which this test compares. `docs/generate pages` writes
 /// it anew.
 @Suite("Every fault with every receiver")
 struct FaultMatrixTests {

@@ -37,7 +37,7 @@ public struct Page {
     if page[from.upperBound..<to.lowerBound] == text { return }
     guard unsafe getenv("SEXTANT_WRITE_PAGES") != nil else {
       throw Difference(
-        description: "\(path): section \(section) is not what was found; `make pages` writes it anew. Found:\n\(text)")
+        description: "\(path): section \(section) is not what was found; `docs/generate pages` renews it:\n\(text)")
     }
     try write(String(page[..<from.upperBound]) + text + String(page[to.lowerBound...]))
   }

@@ -15,7 +15,7 @@ private func rtcm(_ fields: [(value: Int64, width: Int)]) -> [UInt8] {
   return Wire.rtcm3(payload)
 }
 
-/// `make rig-rinex` compares the values of all systems with convbin; these tests check the rules around them.
+/// `Tests/rig/run rinex` compares the values of all systems with convbin; these tests check the rules around them.
 @Suite("RINEX navigation")
 struct RINEXNavigationTests {
   private static let day = Day(year: 2025, month: 4, day: 3)!

@@ -8,8 +8,8 @@ import Testing
 
 @testable import sextant_uplink
 
-/// The program's decisions and connections, with libmosquitto and libcurl, against a server that sends anything. `make
-/// rig-uplink-hostile` runs it (Tests/rig/uplink_hostile.py), which runs the server and passes its address.
+/// The program's decisions and connections, with libmosquitto and libcurl, against a server that sends anything. Tests/rig/uplink_hostile.py
+/// runs the server and these tests, and passes its address.
 @Suite("A server that sends anything", .enabled(if: HostileSettings.environment != nil))
 struct HostileServerTests {
   @Test("Nothing that a server sends ends the program, or loses a fix that was not acknowledged or refused")

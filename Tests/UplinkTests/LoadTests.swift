@@ -9,7 +9,7 @@ import Testing
 @testable import sextant_uplink
 
 /// Many boards in one process with one broker: the program's decisions, queue on the disk and connection, without its location
-/// service. `make uplink-load` runs it (Tests/rig/uplink_figures.py), which starts the broker and passes its address.
+/// service. `Tests/rig/run uplink_figures -- many_boards` runs it (Tests/rig/uplink_figures.py), which starts the broker and passes its address.
 @Suite("The load of many boards", .enabled(if: LoadSettings.environment != nil))
 struct UplinkLoadTests {
   @Test("Every fix of every board is acknowledged; the delay, the rate and the memory are printed") func load() throws {

@@ -71,7 +71,7 @@ def main():
     for line in added:
         print(f"not in the list: {line}", file=sys.stderr)
     if lost or added:
-        sys.exit(f"{LIST.name}: the module's public names have changed; clients depend on each (`make api` writes the list again)")
+        sys.exit(f"{LIST.name}: the module's public names have changed; clients depend on each (`docs/generate api` writes the list again)")
     print(f"{len(found)} declarations as listed")
 
 

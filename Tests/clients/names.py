@@ -15,8 +15,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 PAGE = HERE.parent.parent / "docs/reference/api.md"
 HEAD = """# The names of Core Location
 
-Each public name of Core Location as of iOS 18 and macOS 15, and whether module CoreLocation has it. `make clients` compares
-the table with the module's declarations, which are in `Tests/clients/api.txt` with their types (`make api` writes both).
+Each public name of Core Location as of iOS 18 and macOS 15, and whether module CoreLocation has it. `Tests/clients/check.sh` compares
+the table with the module's declarations, which are in `Tests/clients/api.txt` with their types (`docs/generate api` writes both).
 [corelocation.md](corelocation.md) lists the differences in behaviour.
 
 | Type | Present | Missing, and why |
@@ -102,7 +102,7 @@ def main():
     if "--write" in sys.argv:
         PAGE.write_text(text)
     elif PAGE.read_text() != text:
-        sys.exit(f"{PAGE.name} is out of date; `make api` writes it again")
+        sys.exit(f"{PAGE.name} is out of date; `docs/generate api` writes it again")
     print(f"{sum(len(present) for present, _ in table.values())} names of Apple's interface are present")
 
 

@@ -76,9 +76,9 @@ PATH="$build/debug:$PATH"
 while read -r command; do
   case $command in
     make*) make --dry-run --directory "$checkout" ${command#make } >"$work/printed" 2>&1 || fail "no '$command'" "$work/printed" ;;
-    # `make rig-repository` runs the lines that install from the repository.
+    # `Tests/rig/run repository` runs the lines that install from the repository.
     "sudo /usr/lib/apt/apt-helper download-file "* | "echo \"deb [signed-by="* | "sudo apt update && sudo apt install "*) ;;
-    # The packages that `make deb` writes are installed by `make rig-deb`.
+    # The packages that `make deb` writes are installed by `Tests/rig/run packages`.
     "sudo apt install make") ;;
     "sudo apt install ./.build/deb/"*)
       for name in ${command#sudo apt install }; do

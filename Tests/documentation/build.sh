@@ -3,10 +3,11 @@
 
 # Builds the documentation of the library products with the toolchain's DocC, and compiles its examples of UBX messages; a warning is an
 # error.
-# usage: build.sh FOLDER (for the archives), after `swift build`; `make documentation` calls it.
+# usage: build.sh [FOLDER]      FOLDER gets the archives; default: .build/documentation
 set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
-out=$1
+out=${1:-$top/.build/documentation}
+swift build --package-path "$top"
 built=$(swift build --package-path "$top" --show-bin-path)
 checkouts=$(cd "$built/../../checkouts" && pwd)
 target=$(swiftc -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)".*/\1/p' | head -n 1)

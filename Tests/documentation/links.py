@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that the pages name only existing links, headings, source files, folders and make targets.
+"""Checks that the pages name only existing links, headings, source files, folders, make targets and rigs.
 
 usage: links.py; `make lint` calls it.
 
@@ -79,17 +79,21 @@ def problems():
                     continue
                 if not exists(path.rstrip("./")):
                     yield f"{name}: names {path}, which does not exist"
-        lines = re.findall(r"^    (make .*)", text, re.MULTILINE)
+        lines = re.findall(r"^    (make .*|.*Tests/rig/run .*)", text, re.MULTILINE)
         for target in re.findall(r"\bmake ([a-z][a-z-]*)", "\n".join(CODE.findall(text) + lines)):
             if target not in targets:
                 yield f"{name}: names `make {target}`; the Makefile has no such target"
+        for rigs in re.findall(r"Tests/rig/run ((?:[a-z][a-z_0-9/]*(?: |$))+)", "\n".join([*CODE.findall(text), *lines]), re.MULTILINE):
+            for rig in rigs.split():
+                if not (TOP / "Tests/rig" / f"{rig}.py").exists():
+                    yield f"{name}: names rig {rig}, which does not exist"
     for name in files:
         if not name.endswith((".swift", ".py", ".sh", ".txt", "Makefile", ".h", ".c")) or name.startswith("docs/"):
             continue
         for path in set(PAGE.findall((TOP / name).read_text(errors="replace"))):
             if not (TOP / path).exists():
                 yield f"{name}: names {path}, which does not exist"
-            # Help and messages name pages that are installed (Makefile, install-files).
+            # Help and messages name pages that are installed (packaging/install.sh).
             elif name.startswith("Sources/") and not re.fullmatch(r"docs/(guides|reference)/[\w-]+\.md", path) and in_text(name, path):
                 yield f"{name}: names {path} in a message; it is not installed"
 

@@ -5,7 +5,7 @@
 usage: listings.py FOLDER
 
 FOLDER has the documents as text, a number at the start of each name. Every name of Core Location in the code of a document has
-to be in the example of that document; `make examples` runs the examples and compares their output. A listing that is changed,
+to be in the example of that document; `Tests/rig/run examples` runs the examples and compares their output. A listing that is changed,
 or an example that leaves out a call of its listing, is reported.
 """
 import pathlib

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws the screen of `sextant watch` as docs/watch.svg.
 
-usage: screen-to-svg.py SEXTANT [DEVICE [SECONDS]]; `make picture` calls it.
+usage: screen-to-svg.py SEXTANT [DEVICE [SECONDS]]; `docs/generate picture` calls it.
 
 SEXTANT is the program. It runs on a pseudo-terminal of 84 columns for SECONDS (default 45), on DEVICE (default
 sim:walk).

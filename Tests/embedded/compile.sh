@@ -2,11 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Compiles layers 0 to 2 and the C interface as Embedded Swift, and prints their size.
-# usage: compile.sh FOLDER TARGET... (the folder is for the objects); `make embedded` and `make clib` call it.
+# usage: compile.sh FOLDER [TARGET...]      FOLDER gets the objects. Default: a microcontroller, this machine, and ARM with 64 and 32 bits
+# A target whose sources have not changed since its last build is not compiled again.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
 out=$1
 shift
+if [ $# = 0 ]; then
+  set -- armv7em-none-none-eabi aarch64-none-none-elf armv6-unknown-linux-gnueabihf
+  [ "$(uname -m)" = aarch64 ] || set -- "$@" "$(uname -m)-unknown-linux-gnu"
+fi
+swift build --package-path "$top" --product UBXLayoutCompiler
 compiler=$(swift build --package-path "$top" --show-bin-path)/UBXLayoutCompiler
 mkdir -p "$out/layouts"
 "$compiler" swift "$out/layouts" "$top"/Sources/UBX/Layouts/*.{ubx,keys}
@@ -29,6 +35,8 @@ compile() {
     *) more=(-Xfrontend -disable-stack-protector -D SMALL_CODE) ;;
   esac
   mkdir -p "$folder"
+  [ ! -e "$folder/compiled" ] || [ -n "$(find "$top/Sources" "$top/CSupport" "$0" -newer "$folder/compiled" -type f -print -quit)" ] || return 0
+  rm -f "$folder/compiled"
   for module in WireBytes NMEA UBX RTCM3 ReceiverStream CInterface; do
     mapfile -t sources < <(find "$top/Sources/$module" -name '*.swift' | sort)
     # The client of the location service is for Linux; the objects of aarch64-none-none-elf are linked for it too.
@@ -60,6 +68,7 @@ compile() {
       *) "${command[@]}" -emit-module -c -o "$folder/$module.o" ;;
     esac
   done
+  touch "$folder/compiled"
 }
 
 # A compiler that sees a whole module at once works on one core, so the targets are compiled side by side.

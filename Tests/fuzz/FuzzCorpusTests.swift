@@ -3,7 +3,7 @@ import Foundation
 import ReceiverSimulator
 import Testing
 
-/// Inputs that libFuzzer found (`make fuzz-corpus` stores them), and changes of them, without libFuzzer. A target traps at an input
+/// Inputs that libFuzzer found (`Tests/fuzz/corpus.sh` stores them), and changes of them, without libFuzzer. A target traps at an input
 /// that violates its conditions.
 @Suite struct FuzzCorpusTests {
   private static let corpus: [FuzzTarget: [[UInt8]]] = {

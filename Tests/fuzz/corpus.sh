@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 
-# Prints inputs that reach the most of each target's code, as lines of corpus.txt, from what `make fuzz` has found.
-# usage: corpus.sh FOLDER; `make fuzz-corpus` calls it.
+# Writes corpus.txt: inputs that reach the most of each target's code, from what `make fuzz` has found. The unit tests give them to the
+# targets.
+# usage: corpus.sh [FOLDER]      default: .build/fuzz
 set -euo pipefail
-out=$1
+here=$(cd "$(dirname "$0")" && pwd)
+out=${1:-$here/../../.build/fuzz}
 # For each target, in bytes: a small file takes a small part of the tests' time.
 limit=6000
 export ASAN_OPTIONS=detect_leaks=0
@@ -22,4 +24,5 @@ for folder in "$out"/corpus/*/; do
     left=$((left - size))
     printf '%s %s\n' "$target" "$(od -An -v -tx1 "$file" | tr -d ' \n')"
   done
-done
+done > "$merged/corpus.txt"
+mv "$merged/corpus.txt" "$here/corpus.txt"

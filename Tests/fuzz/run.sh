@@ -33,6 +33,7 @@ flags=(-O -g -wmo -swift-version 6 -parse-as-library -package-name sextant -use-
 compile_modules() {
   local compiler module part sources parts
   [ -e "$out/modules" ] && [ -z "$(find "$top/Sources" "$top/CSupport/CByteMask" -newer "$out/modules" -type f)" ] && return
+  swift build --package-path "$top" --product UBXLayoutCompiler
   compiler=$(swift build --package-path "$top" --show-bin-path)/UBXLayoutCompiler
   mkdir -p "$out/layouts"
   "$compiler" swift "$out/layouts" "$top"/Sources/UBX/Layouts/*.{ubx,keys}

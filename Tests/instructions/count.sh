@@ -1,10 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 
-# Instructions per byte (count.py), with the qemu-user of Debian 12, which loads plugins; that of packaging/board/setup.sh is static.
-# usage: count.sh FOLDER SYSROOT AARCH64-PROGRAM X86-64-PROGRAM RECORDINGS [--no-limits]      FOLDER gets qemu and the plugin
+# Instructions per byte of the decoder on aarch64 and x86-64 (docs/reference/speed.md, count.py), with the qemu-user of Debian 12, which
+# loads plugins; that of packaging/board/setup.sh is static. RECORDINGS names the folder of the recordings.
+# usage: count.sh [--no-limits]
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$here/../.." && pwd)
+cd "$top"
+. packaging/flags.sh
+swift=${SWIFT:-swift}
+make dependencies
+$swift build -c release --package-path Benchmarks --scratch-path "$top/.build" --disable-build-manifest-caching --product sextant-bench
+packaging/board/setup.sh "$board"
+$swift package resolve --package-path Benchmarks --scratch-path "$board/bench"
+packaging/argument-parser/replace.sh "$board/bench"
+$swift build "${cross[@]}" --package-path Benchmarks --scratch-path "$board/bench" --product sextant-bench
+set -- "$board/count" "$board/sysroot" "$board/bench/release/sextant-bench" "$top/.build/release/sextant-bench" \
+  "${RECORDINGS:-$top/../shared/corpus}" "$@"
 checksum=02a7d6a2675a12dd7fdd474924295552470c0c933e0b543975887f493a84219f
 path=pool/main/q/qemu/qemu-user_7.2%2bdfsg-7%2bdeb12u18%2bb3_amd64.deb
 mkdir -p "$1"

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Instructions per byte without one of the fast paths each (docs/reference/speed.md): copies of the sources in which the path is not
-# taken, built and counted as by `make count-instructions`, whose downloads are used.
-# usage: without.sh FOLDER BOARD RECORDINGS [FAST-PATH]...      FOLDER gets the copies; FAST-PATH is scan, numbers, sums or carryless
+# taken, built and counted as by count.sh, whose downloads are used.
+# usage: without.sh [FAST-PATH]...      .build/without gets the copies; FAST-PATH is scan, numbers, sums or carryless
 set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
-mkdir -p "$1"
-folder=$(cd "$1" && pwd) board=$(cd "$2" && pwd) recordings=$(cd "$3" && pwd)
-shift 3
+folder=$top/.build/without board=$top/.build/board recordings=$(cd "${RECORDINGS:-$top/../shared/corpus}" && pwd)
+mkdir -p "$folder"
+[ -e "$board/count" ] || "$top/Tests/instructions/count.sh"
 [ $# -gt 0 ] || set -- scan numbers sums carryless
 
 # Replaces the only line of a file that has this text.
@@ -42,7 +42,7 @@ for path in "$@"; do
     *) echo "without.sh: $path is no fast path; name scan, numbers, sums or carryless" >&2; exit 64 ;;
   esac
   echo "without.sh: without $path, built in $copy" >&2
-  make -s -C "$copy" count-instructions RECORDINGS="$recordings" COUNT=--no-limits > "$copy.log" 2>&1 ||
+  RECORDINGS=$recordings "$copy/Tests/instructions/count.sh" --no-limits > "$copy.log" 2>&1 ||
     { tail -20 "$copy.log" >&2; exit 1; }
   echo "Without $path:"
   grep '^|' "$copy.log"

@@ -4,6 +4,8 @@
 
 usage: authorize.py FOLDER [CHECK...]      FOLDER holds sextant and sextant-track
 """
+RIG = {"programs": ["sextant", "sextant-track"], "seconds": 20, "ci": True}
+
 import os
 
 import harness

@@ -4,6 +4,8 @@
 
 usage: base.py FOLDER [CHECK ...]
 """
+RIG = {"programs": ["sextant", "sextantd"], "packages": {"rtklib": "convbin"}, "seconds": 60, "ci": True}
+
 import base64
 import json
 import os

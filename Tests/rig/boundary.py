@@ -7,6 +7,9 @@ usage: boundary.py FOLDER [CHECK...], as root; FOLDER holds sextant, sextant-tra
 Each check is a kind of attack with its variants, and prints a line for each that held. A check first does what an honest user does, so
 that a refusal is not that of a service that refuses everything. docs/reference/security.md has the promises.
 """
+RIG = {"programs": ["sextant", "sextant-track", "sextantd"], "packages": {"iproute2": "ip"}, "needs": ["root", "namespaces"],
+       "seconds": 60, "ci": True}
+
 import contextlib
 import fcntl
 import itertools
@@ -29,7 +32,7 @@ from harness import Program, Simulator, environment, expect, expect_equal, wait_
 # Numbers that no account of the machine has.
 ADA, MALLORY = 61001, 61002
 AUTHORIZATION, RECEIVERS = "org.sextant.Authorization", "org.sextant.Receivers"
-RIG = os.path.dirname(os.path.abspath(__file__))
+FOLDER = os.path.dirname(os.path.abspath(__file__))
 PYTHON = os.path.realpath("/usr/bin/python3")
 # The longest name of a program (docs/guides/service.md, Limits).
 IDENTIFIER_BYTES = 128
@@ -83,7 +86,7 @@ def own(folder, user):
 
 def code_of(one, text):
     """The text of a program that speaks to the service: `service` is the path of the socket, and `say` prints what it found."""
-    return (f"import sys; sys.argv = ['', '.']; sys.path.insert(0, {RIG!r})\n"
+    return (f"import sys; sys.argv = ['', '.']; sys.path.insert(0, {FOLDER!r})\n"
             "import json, os, signal, socket, subprocess, time\nimport daemon\nfrom daemon import Client, CORE, LOCATION\n"
             f"service = {one.socket!r}\n"
             "def say(value): print(json.dumps(value), flush=True)\n" + text)

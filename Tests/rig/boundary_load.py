@@ -14,6 +14,8 @@ The daemon has the priority of its unit, and like a unit and the sessions of use
 autogroups). The simulated receiver, which stands for hardware, and the programs that measure have a higher priority. The time for
 which the daemon waited for a processor is printed too: no program can do anything about it.
 """
+RIG = {"programs": ["sextant", "sextantd"], "needs": ["root"], "seconds": 60}
+
 import contextlib
 # Before another user's process needs it: its file may be in a folder that the user cannot open.
 import encodings.idna  # noqa: F401

@@ -14,6 +14,8 @@ usage: bridge.py FOLDER [CHECK]...; FOLDER has sextant, sextant-track and sextan
   refused   addresses and devices that are refused
   warned    the warning at an address of all interfaces
 """
+RIG = {"programs": ["sextant", "sextant-track", "sextantd"], "needs": ["PyPI"], "seconds": 20, "ci": True}
+
 import os
 import pty
 import select

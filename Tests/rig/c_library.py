@@ -3,9 +3,15 @@
 """libsextant: its symbols, its header, the examples in C and Python, whose output equals that of `sextant decode`, and the example of
 the location service at sextantd with the built-in simulator.
 
-usage: c_library.py SEXTANT LIBRARY RECORDINGS ARM_LIBRARY; sextantd is beside SEXTANT, LIBRARY and ARM_LIBRARY are folders of `make clib` for this
-machine and for 32-bit ARM, whose programs qemu-user runs, RECORDINGS a folder with */*.log, which may be absent
+usage: c_library.py FOLDER [RECORDINGS]; FOLDER has sextant and sextantd, RECORDINGS */*.log, which may be absent. libsextant is that of
+       .build/clib for this machine and for 32-bit ARM, whose programs qemu-user runs
 """
+RIG = {"programs": ["sextant", "sextantd"], "prepare": [["CSupport/CSextant/build.sh", "host", "armv6-unknown-linux-gnueabihf"]],
+       "packages": {"valgrind": "valgrind", "libc6-dbg": "/usr/lib/debug/.build-id", "gcc": "gcc", "libc6-dev": "/usr/include/stdio.h",
+           "binutils": "nm", "gcc-arm-linux-gnueabihf": "arm-linux-gnueabihf-gcc",
+           "libc6-dev-armhf-cross": "/usr/arm-linux-gnueabihf/include/stdio.h", "qemu-user-static": "qemu-arm-static"},
+       "arguments": ["{programs}", "{recordings}"], "seconds": 60, "ci": True}
+
 import dataclasses
 import json
 import pathlib
@@ -170,7 +176,8 @@ def check_service(sextantd, shared, commands, folder):
 
 
 def main():
-    sextant, library, recordings, arm_library = sys.argv[1], *map(pathlib.Path, sys.argv[2:])
+    sextant, recordings = f"{sys.argv[1]}/sextant", pathlib.Path(*sys.argv[2:])
+    library, arm_library = (TOP / ".build/clib" / target for target in ("host", "armv6-unknown-linux-gnueabihf"))
     check_symbols(library, HOST)
     check_symbols(arm_library, ARM)
     check_processor(arm_library)

@@ -12,6 +12,8 @@ usage: check.py FOLDER [CHECK]...; FOLDER has sextant and sextantd
                    next command
   service          sextantd lends the line, and has the receiver again afterwards
 """
+RIG = {"programs": ["sextant", "sextantd"], "seconds": 240}
+
 import functools
 import json
 import os

@@ -11,6 +11,9 @@ usage: clock.py FOLDER [CHECK]..., as root; FOLDER has sextant and sextantd
 
 chronyd runs with -x: it does not touch the clock. Each check has file systems, a network and shared memory of its own.
 """
+RIG = {"programs": ["sextant", "sextantd"], "packages": {"chrony": "chronyd", "iproute2": "ip"}, "needs": ["root", "namespaces"],
+       "arguments": ["{programs}"], "seconds": 20}
+
 import contextlib
 import json
 import os
@@ -182,5 +185,5 @@ if __name__ == "__main__":
     options = arguments(__doc__)
     for tool in ("chronyd", "chronyc", "unshare", "nsenter", "ip", "ipcs"):
         if not shutil.which(tool):
-            raise SystemExit(f"{tool} is missing; make rig-clock installs it")
+            raise SystemExit(f"{tool} is missing; Tests/rig/run clock installs it")
     run_checks(CHECKS, options.checks)

@@ -4,6 +4,8 @@
 
 usage: configure.py FOLDER [CHECK...]      FOLDER holds sextant
 """
+RIG = {"programs": ["sextant"], "seconds": 40, "ci": True}
+
 import json
 
 import harness

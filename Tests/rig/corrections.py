@@ -5,6 +5,8 @@ the second caster takes the place of the first one when that is killed or stalls
 
 usage: corrections.py FOLDER [CHECK ...]
 """
+RIG = {"programs": ["sextant", "sextantd"], "seconds": 45, "ci": True}
+
 import json
 import os
 import socket

@@ -12,6 +12,9 @@ last, as a full disk does. After each run: no signal ended the program, it did n
 of docs/reference/command-line.md, files are whole, no temporary file is left, and the receiver has its settings, or gets
 them back by the crash-recovery record. `--sample` runs a random selection. After SIGTERM the table has the faults until then.
 """
+RIG = {"programs": ["sextant", "sextant-track", "sextantd"], "seconds": 3600,
+       "ci": {"arguments": ["watch", "record", "configure backup", "batch", "track", "service", "--sample", "24"], "seconds": 24}}
+
 import collections
 import concurrent.futures
 import errno

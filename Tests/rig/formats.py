@@ -4,8 +4,11 @@
 
 Debian's gpsbabel converts the GPX and back, and the positions and times stay those of the TPV lines. Python's
 parsers read the KML, the GeoJSON and the table, with the same positions. A recording is made by the simulator.
-Usage: formats.py FOLDER-OF-PROGRAMS [RECORDING...]; with recordings of real receivers those are read too.
+usage: formats.py FOLDER RECORDINGS; FOLDER has sextant. Two recordings of real receivers are read too, if RECORDINGS has them.
 """
+RIG = {"programs": ["sextant"], "packages": {"gpsbabel": "gpsbabel"}, "arguments": ["{programs}", "{recordings}"], "seconds": 60,
+       "ci": True}
+
 import csv
 import json
 import os
@@ -16,6 +19,7 @@ import tempfile
 import xml.etree.ElementTree as xml
 
 PROGRAM = str(pathlib.Path(sys.argv[1]) / "sextant")
+REAL = ("ubx/ublox-zed-f9p_hpg1.11.log", "gpsd/mt3339.log")
 GPX = "{http://www.topografix.com/GPX/1/1}"
 KML = "{http://www.opengis.net/kml/2.2}"
 # The last digit of the formats, in degrees: half of 1e-8, and gpsbabel's own nine digits.
@@ -130,7 +134,8 @@ def main():
         environment = dict(os.environ, SEXTANT_STATE_DIR=folder, SEXTANT_SERVICE="none")
         subprocess.run(
             [PROGRAM, "record", "--device", "sim:walk", "--configure", "--seconds", "45", recording], check=True, env=environment)
-        for path in [recording] + sys.argv[2:]:
+        real = [os.path.join(sys.argv[2], name) for name in REAL]
+        for path in [recording, *filter(os.path.exists, real)]:
             check(path, folder)
 
 

@@ -10,6 +10,11 @@ usage: geoclue.py FOLDER [CHECK]..., as root; FOLDER has sextant and sextantd
 
 Each check has a network, a machine bus and a folder /run of its own.
 """
+RIG = {"programs": ["sextant", "sextantd"],
+       "packages": {"dbus": "dbus-daemon", "avahi-daemon": "avahi-daemon", "geoclue-2.0": "/usr/libexec/geoclue",
+           "geoclue-2-demo": "/usr/libexec/geoclue-2.0/demos/where-am-i", "iproute2": "ip"},
+       "needs": ["root", "network namespaces"], "seconds": 10, "ci": True}
+
 import contextlib
 import os
 import subprocess

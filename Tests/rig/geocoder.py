@@ -7,6 +7,8 @@ usage: geocoder.py FOLDER
 
 FOLDER has the programs of package Examples. The server is a part of this rig: no request leaves the machine.
 """
+RIG = {"programs": ["sextant", "Examples/WhereAmI"], "seconds": 10, "ci": True}
+
 import http.server
 import json
 import os

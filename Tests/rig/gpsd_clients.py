@@ -17,6 +17,11 @@ usage: gpsd_clients.py FOLDER [CHECK]..., as root; FOLDER has sextant and sextan
   hostile    clients that vanish, do not read, drip, send nonsense or HTTP: the others are served, and nothing is left
   policy     `gpsd = on`, `off` and the limit of the policy
 """
+RIG = {"programs": ["sextant", "sextantd"],
+       "packages": {"gpsd": "gpsd", "gpsd-clients": "gpspipe", "python3-gps": "python: gps", "collectd-core": "collectd",
+           "libnet-gpsd3-perl": "perl: Net::GPSD3", "iproute2": "ip", "bsdutils": "script"},
+       "needs": ["root", "network namespaces", "PyPI"], "seconds": 40, "ci": True}
+
 import contextlib
 import ctypes
 import json
@@ -776,6 +781,6 @@ if __name__ == "__main__":
     options = arguments(__doc__)
     for tool in ("gpsd", "gpspipe", "unshare", "nsenter", "ip", "script"):
         if not shutil.which(tool):
-            raise SystemExit(f"{tool} is missing; make rig-gpsd installs it")
+            raise SystemExit(f"{tool} is missing; Tests/rig/run gpsd_clients installs it")
     install_peers()
     run_checks(checks(), options.checks)

@@ -8,9 +8,16 @@ usage: gpsd_windows.py FOLDER [CHECK]..., as root; FOLDER has sextant and sextan
   foxtrotgps  its status line shows the height, the satellites and HDOP
   direwolf    its beacon has the position
 
-A window is on a screen of Xvfb and is read by tesseract. `make rig-gpsd-windows` installs these programs; SEXTANT_SCREENS names a
+A window is on a screen of Xvfb and is read by tesseract. `Tests/rig/run gpsd_windows` installs these programs; SEXTANT_SCREENS names a
 folder that gets pictures of the windows.
 """
+RIG = {"programs": ["sextant", "sextantd"],
+       "packages": {"gpsd": "gpsd", "gpsd-clients": "gpspipe", "iproute2": "ip", "xvfb": "Xvfb", "gpsd-tools": "xgps",
+           "foxtrotgps": "foxtrotgps", "direwolf": "direwolf", "imagemagick": "convert", "tesseract-ocr": "tesseract",
+           "gir1.2-gtk-3.0": "python: Gtk-3.0", "python3-gi-cairo": "python: cairo",
+           "fonts-dejavu-core": "/usr/share/fonts/truetype/dejavu"}, "needs": ["root", "network namespaces", "PyPI"],
+       "seconds": 60}
+
 import os
 import re
 import shutil

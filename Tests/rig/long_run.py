@@ -8,6 +8,8 @@ Prints a row each ten plug cycles: memory, descriptors and files of the service 
 program, and the fixes that it missed while the receiver was plugged in. Fails if one of the programs ended, if a fix is
 missing, or if memory, descriptors or files of the last row exceed those of the second by more than the allowance.
 """
+RIG = {"programs": ["sextant", "sextant-track", "sextantd"], "seconds": 86400}
+
 import json
 import os
 import re

@@ -3,9 +3,14 @@
 """The firmware of Examples/Microcontroller in QEMU (Cortex-M4, MPS2 with AN386): the fixes that it prints equal those of the example
 in C on this computer; its flash, variables and stack.
 
-usage: microcontroller.py LIBRARY FIRMWARE_LIBRARY RECORDINGS; the folders of `make clib` for this computer and for armv7em, and a
-folder with */*.log, which may be absent
+usage: microcontroller.py [RECORDINGS], a folder with */*.log, which may be absent. libsextant is that of .build/clib for this computer
+       and for armv7em
 """
+RIG = {"prepare": [["CSupport/CSextant/build.sh", "host", "armv7em-none-none-eabi"]],
+       "packages": {"gcc": "gcc", "libc6-dev": "/usr/include/stdio.h", "gcc-arm-none-eabi": "arm-none-eabi-gcc",
+           "libnewlib-arm-none-eabi": "/usr/lib/arm-none-eabi/newlib/libc.a", "qemu-system-arm": "qemu-system-arm"},
+       "arguments": ["{recordings}"], "seconds": 60}
+
 import pathlib
 import socket
 import subprocess
@@ -69,7 +74,8 @@ def decoded(folder, elf, recording):
 
 
 def main():
-    library, firmware_library, recordings = map(pathlib.Path, sys.argv[1:4])
+    recordings = pathlib.Path(*sys.argv[1:])
+    library, firmware_library = (TOP / ".build/clib" / target for target in ("host", "armv7em-none-none-eabi"))
     with tempfile.TemporaryDirectory() as folder:
         host = f"{folder}/host"
         run("cc", "-std=c11", "-O1", "-I", HEADERS, EXAMPLE / "fixes.c", EXAMPLE / "fix_line.c", library / "libsextant.a", "-lm",

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """The receiver inside a modem: two ports of a mocked USB device, AT commands and NMEA, with and without ModemManager.
 
@@ -14,6 +14,11 @@ usage: modem.py FOLDER [CHECK]..., as root; FOLDER has sextant-track
 
 The kernel's /sys and the ports are mocked by umockdev, through the real libudev.
 """
+RIG = {"programs": ["sextant", "sextant-track"],
+       "packages": {"dbus": "dbus-daemon", "python3-dbus": "python: dbus", "python3-gi": "python: gi",
+           "umockdev": "umockdev-wrapper", "gir1.2-umockdev-1.0": "python: UMockdev-1.0"}, "needs": ["root", "mount namespaces"],
+       "seconds": 40, "ci": True}
+
 import os
 import sys
 import threading

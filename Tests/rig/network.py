@@ -11,6 +11,9 @@ usage: network.py FOLDER [CHECK]..., as root; FOLDER has sextant and sextantd
 
 Each check has a network of its own, with an interface that no machine is behind.
 """
+RIG = {"programs": ["sextant", "sextantd"], "packages": {"gpsd": "gpsd", "iproute2": "ip"},
+       "needs": ["root", "network namespaces"], "seconds": 15}
+
 import contextlib
 import json
 import os

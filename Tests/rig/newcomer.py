@@ -3,11 +3,15 @@
 """The hour of a newcomer in a bare chroot, by README's words: its commands and programs are read from README, so that a changed page is what
 is tested. The packages from a repository, the first fix, the page in a browser, the two packages of Swift, and `make deb`. As root.
 
-usage: newcomer.py DEBS VERSION ARCHITECTURE SUITE WORK [STEP...]
+usage: newcomer.py [STEP...], as root; debian.py has the variables
 
-DEBS has the packages of VERSION. WORK keeps the chroot, and the newcomer's home while the rig runs: gigabytes of builds. Without a STEP all
-are made: packages, fix, page, clone, deb, programs. The chroot sees the toolchain of this machine read-only, and its caches of packages.
+The newcomer's home is beside the chroot while the rig runs: gigabytes of builds. Without a STEP all are made: packages, fix, page, clone,
+deb, programs. The chroot sees the toolchain of this machine read-only, and its caches of packages.
 """
+RIG = {"prepare": [["make", "deb"]],
+       "packages": {"debootstrap": "debootstrap", "gnupg": "gpg", "chromium": "chromium", "fonts-inter": "/usr/share/fonts/opentype/inter"},
+       "needs": ["root", "Debian's archive", "release build"], "arguments": [], "seconds": 3000}
+
 import os
 import pathlib
 import re
@@ -19,8 +23,10 @@ import threading
 import time
 import urllib.request
 
+import debian
 from browser import Browser
-from repository import README, TOP, Rig, enter_layer, make_base, run
+from debian import TOP, run
+from repository import README, Rig
 
 # What swift.org asks of Debian for its toolchain (https://www.swift.org/install/linux), without the debugger's libraries.
 TOOLCHAIN = "ca-certificates binutils gcc git libc6-dev g++ libcurl4-openssl-dev libsqlite3-0 libncurses6 libxml2-dev zlib1g-dev tzdata"
@@ -208,16 +214,11 @@ def deb(newcomer):
         watch.wait_for(PRINTED["sextant watch --demo"])
 
 
-def main():
-    debs, version, architecture, suite, work, *steps = sys.argv[1:]
+def check(suite, root):
+    steps = sys.argv[1:]
     assert set(steps) <= set(STEPS), f"the steps are {STEPS}"
-    work = pathlib.Path(work).resolve()
-    work.mkdir(parents=True, exist_ok=True)
-    base = work / f"{suite}-{architecture}-bare"
-    make_base(base, suite, architecture, [])
-    root = enter_layer(base, [])
-    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory(dir=work, ignore_cleanup_errors=True) as home:
-        newcomer = Newcomer(pathlib.Path(debs).resolve(), version, version, architecture, suite, root, pathlib.Path(folder))
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory(dir=debian.WORK, ignore_cleanup_errors=True) as home:
+        newcomer = Newcomer(debian.version(), debian.version(), suite, root, pathlib.Path(folder))
         try:
             newcomer.prepare(pathlib.Path(home) / "ada")
             for step in steps or STEPS:
@@ -229,4 +230,4 @@ def main():
             subprocess.run(["umount", "-l", root / "home/ada"])
 
 
-main()
+debian.for_suites("-bare", check, most=1)

@@ -4,6 +4,8 @@
 
 usage: permissions.py FOLDER [CHECK...]      FOLDER holds sextant, sextant-track and sextantd
 """
+RIG = {"programs": ["sextant", "sextant-track", "sextantd"], "needs": ["root"], "seconds": 60, "ci": True}
+
 import contextlib
 import json
 import os

@@ -90,7 +90,7 @@ STATUS = (r": (?P<state>\w+), .*?, (?P<rate>\d+) baud .*, (?P<charge>[\d.e-]+) m
 SETTINGS = (r"^settings: (?P<baud>\d+) baud, (?P<period>\d+) ms, systems (?P<systems>\d+), sentences (?P<sentences>\S*), "
             r"logger (?P<logger>on|off), (?P<records>\d+) records")
 
-if __name__ == "__main__":
-    for name, pattern in list(globals().items()):
-        if name.isupper():
-            print(f"{name}={shlex.quote(pattern)}")
+
+def shell_variables():
+    """The table for the scripts in the virtual machine."""
+    return "".join(f"{name}={shlex.quote(pattern)}\n" for name, pattern in globals().items() if name.isupper())

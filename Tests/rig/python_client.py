@@ -4,6 +4,8 @@
 
 usage: python_client.py FOLDER [CHECK]...; FOLDER has sextant and sextantd
 """
+RIG = {"programs": ["sextant", "sextantd"], "needs": ["PyPI"], "seconds": 5, "ci": True}
+
 import os
 import pathlib
 import re

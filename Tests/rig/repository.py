@@ -3,69 +3,34 @@
 """The apt repository in a bare chroot: installed by README's lines over HTTP on the loopback, upgraded, removed; what is damaged or signed
 by another key is refused. As root.
 
-usage: repository.py DEBS OLD NEW ARCHITECTURE SUITE WORK QEMU
-
-DEBS has the packages of both versions. WORK keeps the chroot. The packages' dependencies come from Debian's archive. QEMU is the qemu-aarch64
-that runs the programs of another architecture.
+usage: repository.py, as root; debian.py has the variables. OLD_VERSION names the version that is upgraded; its packages are this tree's, if
+       there are none in .build/deb
 """
+RIG = {"prepare": [["make", "deb"]], "packages": {"debootstrap": "debootstrap", "gnupg": "gpg"},
+       "needs": ["root", "Debian's archive", "release build"], "arguments": [], "seconds": 120}
+
 import functools
 import http.server
 import os
 import pathlib
 import re
-import shutil
 import subprocess
-import sys
 import tempfile
 import threading
 
-TOP = pathlib.Path(__file__).resolve().parents[2]
+import debian
+from debian import ARCHITECTURE, DEBS, TOP, run
+
 README = TOP / "README.md"
 SCRIPT = TOP / "packaging" / "repository.sh"
-FOREIGN = TOP / "Tests" / "rig" / "foreign.sh"
+OLD_VERSION = os.environ.get("OLD_VERSION") or "0.2.0~rig"
 # Where apt and dpkg record what they did, and this rig its state.
 RECORDS = ("/etc/apt/", "/var/lib/apt/", "/var/cache/", "/var/log/", "/var/lib/dpkg/", "/tmp/")
 
 
-def run(*command, **options):
-    return subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True, **options).stdout
-
-
-def make_base(base, suite, architecture, foreign):
-    """A chroot as `debootstrap --variant=minbase` makes it, with this machine's way to Debian's archive."""
-    if base.with_suffix(".complete").exists():
-        return
-    shutil.rmtree(base, ignore_errors=True)
-    run("debootstrap", f"--arch={architecture}", *(["--foreign"] if foreign else []), "--variant=minbase", suite, base)
-    if foreign:
-        # The devices are there since the first stage; as in a container of this kind, the second one makes none.
-        run(*foreign, "chroot", base, "/debootstrap/debootstrap", "--second-stage", env=dict(os.environ, container="lxc"))
-    for configuration in pathlib.Path("/etc/apt/apt.conf.d").glob("*"):
-        if "Acquire::" in configuration.read_text():
-            shutil.copy(configuration, base / "etc/apt/apt.conf.d/")
-    shutil.copy("/etc/resolv.conf", base / "etc/resolv.conf")
-    base.with_suffix(".complete").touch()
-
-
-def enter_layer(base, foreign):
-    """Runs this program again with a layer above the chroot, in namespaces that end with it. The chroot stays as it is."""
-    if "LAYER" in os.environ:
-        return pathlib.Path(os.environ["LAYER"]) / "root"
-    with tempfile.TemporaryDirectory() as layer:
-        script = '''mount -t tmpfs none "$LAYER"; mkdir "$LAYER/upper" "$LAYER/work" "$LAYER/root"
-            mount -t overlay -o "lowerdir=$0,upperdir=$LAYER/upper,workdir=$LAYER/work" none "$LAYER/root"
-            mount --rbind /dev "$LAYER/root/dev"; exec "$@"'''
-        inside = 'mount -t proc none "$LAYER/root/proc"; exec "$0" "$@"'
-        # The processes of another architecture get their namespace from foreign.sh.
-        processes = foreign or ["unshare", "--pid", "--fork", "--kill-child"]
-        done = subprocess.run(["unshare", "--mount", "sh", "-ec", script, base, *processes, "sh", "-ec", inside, sys.executable, *sys.argv],
-                              env=dict(os.environ, LAYER=layer))
-        sys.exit(done.returncode)
-
-
 class Rig:
-    def __init__(self, debs, old, new, architecture, suite, root, folder):
-        self.debs, self.old, self.new, self.architecture, self.suite, self.root = debs, old, new, architecture, suite, root
+    def __init__(self, old, new, suite, root, folder):
+        self.old, self.new, self.suite, self.root = old, new, suite, root
         self.repository = folder / "repository"
         self.environment = dict(os.environ, GNUPGHOME=str(folder / "keys"), SUITES=suite)
         (folder / "keys").mkdir(mode=0o700)
@@ -80,7 +45,7 @@ class Rig:
         self.address = f"127.0.0.1:{self.server.server_port}"
 
     def publish(self, version, key="first"):
-        run(SCRIPT, self.debs, version, self.keys[key], self.repository, self.architecture, env=self.environment)
+        run(SCRIPT, DEBS, version, self.keys[key], self.repository, ARCHITECTURE, env=self.environment)
 
     def inside(self, line, check=True):
         done = subprocess.run(["chroot", self.root, "/bin/sh", "-c", line], capture_output=True, text=True, env={
@@ -159,23 +124,18 @@ def check_removal(rig):
     assert not rig.files(), rig.files()
 
 
-def main():
-    debs, old, new, architecture, suite, work, qemu = sys.argv[1:]
-    foreign = [] if architecture == run("dpkg", "--print-architecture").strip() else [str(FOREIGN), qemu]
-    work = pathlib.Path(work).resolve()
-    work.mkdir(parents=True, exist_ok=True)
-    base = work / f"{suite}-{architecture}-bare"
-    make_base(base, suite, architecture, foreign)
-    root = enter_layer(base, foreign)
+def check(suite, root):
     with tempfile.TemporaryDirectory() as folder:
-        rig = Rig(pathlib.Path(debs).resolve(), old, new, architecture, suite, root, pathlib.Path(folder))
+        rig = Rig(OLD_VERSION, debian.version(), suite, root, pathlib.Path(folder))
         try:
-            for check in (check_install, check_upgrade, check_refusals, check_removal):
-                check(rig)
-                print(f"repository: {suite}, {architecture}: {check.__name__.removeprefix('check_')}: ok", flush=True)
+            for one in (check_install, check_upgrade, check_refusals, check_removal):
+                one(rig)
+                print(f"repository: {suite}, {ARCHITECTURE}: {one.__name__.removeprefix('check_')}: ok", flush=True)
         finally:
             subprocess.run(["gpgconf", "--kill", "gpg-agent"], env=rig.environment)
 
 
 if __name__ == "__main__":
-    main()
+    if not (DEBS / f"sextant_{OLD_VERSION}_{ARCHITECTURE}.deb").exists():
+        debian.make_packages(OLD_VERSION)
+    debian.for_suites("-bare", check)

@@ -11,6 +11,9 @@ Navigation files have the same ephemerides, and each value is the same in convbi
 of GPS, Galileo and BeiDou subframes by random orbits, which rinex_navigation.py writes as UBX.
 Usage: rinex.py FOLDER-OF-PROGRAMS FOLDER-OF-RECORDINGS
 """
+RIG = {"programs": ["sextant"], "packages": {"rtklib": "convbin"}, "needs": ["recordings"],
+       "arguments": ["{programs}", "{recordings}"], "seconds": 20, "ci": True}
+
 import os
 import pathlib
 import subprocess

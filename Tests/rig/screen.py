@@ -5,6 +5,8 @@ the terminal after each way of ending.
 
 usage: screen.py FOLDER [CHECK]...; FOLDER has sextant
 """
+RIG = {"programs": ["sextant"], "needs": ["PyPI"], "seconds": 9, "ci": True}
+
 import fcntl
 import os
 import pathlib

@@ -5,6 +5,9 @@ logind on a private bus.
 
 usage: sensors.py FOLDER [CHECK...]      FOLDER holds sextant and sextant-track
 """
+RIG = {"programs": ["sextant", "sextant-track"],
+       "packages": {"dbus": "dbus-daemon", "python3-dbus": "python: dbus", "python3-gi": "python: gi"}, "seconds": 18, "ci": True}
+
 import os
 import pty
 import threading

@@ -18,6 +18,10 @@ usage: shows.py FOLDER [CHECK...]      FOLDER holds sextant and sextant-track
 Durations are taken from the receiver's times in the fixes. How soon an event must come is checked in virtual time, by the
 tests that bear the ids above (docs/reference/rules.md).
 """
+RIG = {"programs": ["sextant", "sextant-track"],
+       "packages": {"dbus": "dbus-daemon", "python3-dbus": "python: dbus", "python3-gi": "python: gi"}, "seconds": 120,
+       "ci": True}
+
 import math
 import os
 import time

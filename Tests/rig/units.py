@@ -5,6 +5,9 @@ it: with its socket, its messages, its reload and its sandbox's system calls. Wi
 
 usage: units.py FOLDER [CHECK]..., as root; FOLDER has sextant and sextantd
 """
+RIG = {"programs": ["sextant", "sextantd"], "packages": {"systemd": "systemd-analyze", "strace": "strace"},
+       "needs": ["root", "no systemd as process 1"], "seconds": 8, "ci": True}
+
 import json
 import os
 import pathlib
@@ -283,6 +286,6 @@ if __name__ == "__main__":
     options = arguments(__doc__)
     for tool in ("systemd-analyze", "systemd-sysusers", "systemd-tmpfiles", "strace", "unshare", "setpriv"):
         if not shutil.which(tool):
-            raise SystemExit(f"{tool} is missing; make rig-units installs it")
+            raise SystemExit(f"{tool} is missing; Tests/rig/run units installs it")
     run_checks([units_are_valid, exposure_is_low, accounts_and_folders_are_made, socket_and_messages, reload_applies_grants,
                 another_mount_has_no_grant, capability_shows_executables, system_calls_are_allowed], options.checks)

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """sextant-uplink with Debian's mosquitto and with an HTTP server: what is due arrives, whatever happens to the server, the program
 and the certificates.
@@ -7,6 +7,10 @@ usage: uplink.py FOLDER [CHECK ...] [--kills N]
 
 sextantd has a simulated receiver with a fix a second. Everything is on the loopback.
 """
+RIG = {"programs": ["sextant", "sextantd", "sextant-uplink"],
+       "packages": {"mosquitto": "/usr/sbin/mosquitto", "mosquitto-clients": "mosquitto_sub", "openssl": "openssl",
+           "libcurl4": "library: libcurl.so.4", "python3-jsonschema": "python: jsonschema"}, "seconds": 60, "ci": True}
+
 import contextlib
 import http.client
 import http.server

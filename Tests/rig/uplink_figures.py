@@ -1,15 +1,22 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Figures of sextant-uplink for docs/guides/uplink.md and fleet.md: wake-ups between two uploads, private memory, the bytes of an
 upload, and the load of many boards.
 
 usage: uplink_figures.py FOLDER [CHECK ...] [--boards N,N,...] [--seconds S] [--interval S] [--burst N]
 
-Not in CI. FOLDER has the programs, and the tests' process, which `many_boards` runs (LoadTests.swift).
+Not in CI. FOLDER has the programs. Without a name all checks but `many_boards` are made; that one runs the tests' process (LoadTests.swift)
+of a release build, which it makes in .build/optimised.
 """
+RIG = {"programs": ["sextant", "sextantd", "sextant-uplink"],
+       "packages": {"mosquitto": "/usr/sbin/mosquitto", "mosquitto-clients": "mosquitto_sub", "openssl": "openssl",
+           "libcurl4": "library: libcurl.so.4", "python3-jsonschema": "python: jsonschema", "strace": "strace", "gcc": "gcc",
+           "libc6-dev": "/usr/include/stdio.h"}, "seconds": 180}
+
 import contextlib
 import json
 import os
+import pathlib
 import resource
 import shutil
 import subprocess
@@ -20,6 +27,17 @@ import time
 import harness
 from harness import expect, expect_equal, run_checks, wait_until
 from uplink import Broker, Certificates, Uplink, end_subscriber, free_port, service
+
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+
+
+def tests_process():
+    """The tests' process of an optimised build, which is made."""
+    built = TOP / ".build/optimised"
+    subprocess.run(["swift", "build", "--build-tests", "-c", "release", "-Xswiftc", "-enable-testing", "--scratch-path", built], cwd=TOP,
+                   env={**os.environ, "SEXTANT_TESTS": "Uplink"}, stdout=subprocess.DEVNULL, check=True)
+    return str(built / "release/sextantPackageTests.xctest")
 
 
 def switches(process):
@@ -139,6 +157,7 @@ def resident(process):
 
 def load(folder, boards, options):
     """Boards in one process against one mosquitto on the loopback, with a subscriber of all."""
+    tests = tests_process()
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     with open(f"{folder}/shim.c", "w") as file:
@@ -170,7 +189,7 @@ def load(folder, boards, options):
                 watcher = threading.Thread(target=watch)
                 watcher.start()
                 found = subprocess.run(
-                    [harness.program("sextantPackageTests.xctest"), "--testing-library", "swift-testing", "--filter", "UplinkLoadTests"],
+                    [tests, "--testing-library", "swift-testing", "--filter", "UplinkLoadTests"],
                     cwd=place, capture_output=True, text=True, timeout=900,
                     env={**os.environ, "SEXTANT_UPLINK_LOAD": f"{count} {port} {options.seconds} {place} {options.interval} {options.burst}", "LD_PRELOAD": f"{folder}/shim.so"})
                 ended.set()
@@ -210,4 +229,5 @@ if __name__ == "__main__":
     def many_boards(folder):
         return load(folder, [int(count) for count in options.boards.split(",")], options)
 
-    run_checks([no_wake_ups, private_memory, bytes_of_upload, many_boards], options.checks)
+    run_checks([no_wake_ups, private_memory, bytes_of_upload, many_boards],
+               options.checks or ["no_wake_ups", "private_memory", "bytes_of_upload"])

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """A broker and a server of HTTP that send anything to the uplink's connections: damaged packets, wrong lengths, acknowledgements of
 what was not sent, commands, endless answers.
@@ -7,6 +7,10 @@ usage: uplink_hostile.py FOLDER [CHECK ...] [--seconds N] [--seed N]
 
 FOLDER has the tests' process, which runs HostileServerTests.swift with libmosquitto and libcurl.
 """
+RIG = {"packages": {"mosquitto": "/usr/sbin/mosquitto", "mosquitto-clients": "mosquitto_sub", "openssl": "openssl",
+           "libcurl4": "library: libcurl.so.4", "python3-jsonschema": "python: jsonschema"},
+       "prepare": [["env", "SEXTANT_TESTS=Uplink", "swift", "build", "--build-tests"]], "seconds": 180}
+
 import contextlib
 import json
 import os

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """sextant-uplink through many kills: every fix that was due arrives, in order by its time, and a repeat has the same identifier.
 
@@ -7,6 +7,10 @@ usage: uplink_kills.py FOLDER [CHECK ...] [--broker N] [--program N] [--speed F]
 The receiver of `sextant simulate` drives F times as fast as a real one. Another program of the location service notes the fixes
 that were delivered. Not in CI: with the defaults it takes a quarter of an hour.
 """
+RIG = {"programs": ["sextant", "sextant-track", "sextantd", "sextant-uplink"],
+       "packages": {"mosquitto": "/usr/sbin/mosquitto", "mosquitto-clients": "mosquitto_sub", "openssl": "openssl",
+           "libcurl4": "library: libcurl.so.4", "python3-jsonschema": "python: jsonschema"}, "seconds": 1200}
+
 import contextlib
 import json
 import os

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """sextant-uplink in a network namespace of its own, whose link to the broker's loses packets, delays them, is cut, and has no names.
 
@@ -7,6 +7,11 @@ usage: uplink_network.py FOLDER [CHECK ...] [--seconds N]
 As root. The link is two tun(4) devices with this program in between, because not every kernel has netem. `--seconds` is how long the
 link is bad.
 """
+RIG = {"programs": ["sextant", "sextant-track", "sextantd", "sextant-uplink"],
+       "packages": {"mosquitto": "/usr/sbin/mosquitto", "mosquitto-clients": "mosquitto_sub", "openssl": "openssl",
+           "libcurl4": "library: libcurl.so.4", "python3-jsonschema": "python: jsonschema", "iproute2": "ip"},
+       "needs": ["root", "network namespaces"], "seconds": 90}
+
 import contextlib
 import ctypes
 import fcntl

@@ -4,13 +4,33 @@
 
 usage: uplink_readers.py FOLDER [CHECK ...]
 
-It runs in an environment that has `homeassistant` of PyPI (`make rig-uplink-readers`); not in CI.
+It runs in an environment that has `homeassistant` of PyPI, in .build/readers; not in CI. That needs Python 3.11 or 3.12.
 """
+RIG = {"programs": ["sextant", "sextantd", "sextant-uplink"],
+       "packages": {"mosquitto": "/usr/sbin/mosquitto", "mosquitto-clients": "mosquitto_sub", "openssl": "openssl",
+           "libcurl4": "library: libcurl.so.4", "python3-jsonschema": "python: jsonschema"}, "needs": ["PyPI"], "seconds": 120}
+
 import asyncio
 import collections
 import json
+import os
+import pathlib
+import subprocess
 import sys
 import types
+
+# Home Assistant without what is not imported here.
+PACKAGES = """homeassistant==2024.3.3 aiohttp==3.9.3 aiohttp-cors==0.8.1 aiohttp-fast-url-dispatcher==0.3.0 aiohttp-zlib-ng==0.3.1
+  aiosignal anyio astral==2.2 async-timeout async_interrupt==1.2.2 atomicwrites-homeassistant==1.4.1 attrs awesomeversion bcrypt
+  certifi cffi charset-normalizer ciso8601 cryptography frozenlist h11 httpcore httpx idna ifaddr Jinja2 lru-dict MarkupSafe
+  multidict orjson packaging propcache pycparser PyJWT PyNaCl python-slugify pytz PyYAML requests text-unidecode
+  typing_extensions ulid-transform urllib3 voluptuous==0.13.1 voluptuous-serialize yarl zlib-ng==0.4.0""".split()
+READERS = pathlib.Path(__file__).resolve().parents[2] / ".build" / "readers"
+if pathlib.Path(sys.prefix) != READERS:
+    if not (READERS / "bin/pip").exists():
+        subprocess.run([sys.executable, "-m", "venv", READERS], check=True)
+    subprocess.run([READERS / "bin/pip", "install", "-q", "--prefer-binary", "--no-deps", *PACKAGES], check=True)
+    os.execv(READERS / "bin/python", [READERS / "bin/python", *sys.argv])
 
 import harness
 from harness import expect, expect_equal, run_checks, wait_until

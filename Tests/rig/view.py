@@ -8,6 +8,10 @@ A page is visited again, sleeps, is loaded again, and outlives a restart of the 
 the keyboard. No page may have an error in its console or request another origin. `--minutes` measures the processor time and
 memory of page and program; it asks the simulator for ten fixes a second and prints how many positions came. `--pictures` writes the pictures of the guides.
 """
+RIG = {"programs": ["sextant", "sextantd"],
+       "packages": {"chromium": "chromium", "fonts-inter": "/usr/share/fonts/opentype/inter"},
+       "arguments": ["{programs}", "--recordings", "{recordings}"], "seconds": 60, "ci": True}
+
 import http.client
 import json
 import os

@@ -71,7 +71,7 @@ def table(sections, tests, reasons):
     never = len(reasons) - later
     yield "# Rules and their tests"
     yield ""
-    yield "`make rules` generates this page from the names of the tests. A rule without a test has a reason."
+    yield "`docs/generate rules` generates this page from the names of the tests. A rule without a test has a reason."
     yield ""
     yield f"{count} rules: {count - len(reasons)} with a test, {later} planned, {never} that cannot apply on Linux."
     for section, rules in sections:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Preloaded by `make sanitize-threads`: reports the operations of Swift's `Mutex` in its own library to the thread
+// Preloaded by `Tests/sanitizer/threads.sh`: reports the operations of Swift's `Mutex` in its own library to the thread
 // sanitizer.
 //
 // The compiler copies the uncontended lock into the program, where the sanitizer sees its atomic operations. A

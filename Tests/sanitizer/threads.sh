@@ -1,13 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 
-# Runs tests, then the service with its programs, that were built with the thread sanitizer; `make sanitize-threads` calls it.
-# usage: threads.sh FOLDER FILTER
-#   FOLDER  the build's folder, with mutex.so; its folder `reports` gets the reports
-#   FILTER  the names of the tests
+# The suites that start threads, or whose code several threads run, and the service with its programs, under the thread sanitizer. A
+# data race ends the run with an error; the reports are in .build/sanitize-threads/reports. Suites in virtual time have one thread.
+# usage: threads.sh
 set -euo pipefail
-folder=$1 filter=$2
+filter='CoreLocationTests|SerialPortTests|ReceiverRuntimeTests|LocationDaemonTests|HotplugTests|TLSTests|LivePageTests|RecordingTests'
 here=$(cd "$(dirname "$0")" && pwd)
+cd "$here/../.."
+folder=$PWD/.build/sanitize-threads
+make dependencies
+swift build --build-tests --sanitize=thread --scratch-path "$folder" -Xswiftc -use-ld=lld
+clang -O1 -shared -fPIC "$here/mutex.c" -o "$folder/mutex.so"
 reports=$folder/reports
 rm -rf "$reports"
 mkdir -p "$reports"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# guest-arm64.sh - the guest's half of arm64.sh.   usage: guest-arm64.sh USBIP-PORT VERSION
+# guest-arm64.sh - the guest's half of arm64.py.   usage: guest-arm64.sh USBIP-PORT VERSION
 . ./guest-harness.sh
 port=$1 version=$2
 # An emulated ARM machine on a busy host.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# guest-board.sh - the guest's half of board.sh.
+# guest-board.sh - the guest's half of board.py.
 . ./guest-harness.sh
 export LD_LIBRARY_PATH=$PWD/lib SEXTANT_STATE_DIR=/tmp/state SEXTANT_APP_STATE=foreground
 log=/tmp/out

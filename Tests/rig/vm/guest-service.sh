@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# guest-service.sh - the guest's half of service.sh.   usage: guest-service.sh first|second USBIP-PORT BROKER-PORT
+# guest-service.sh - the guest's half of service.py.   usage: guest-service.sh first|second USBIP-PORT BROKER-PORT
 . ./guest-harness.sh
 port=$2
 modprobe vhci-hcd

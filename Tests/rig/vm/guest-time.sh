@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# guest-time.sh - the guest's half of time.sh.
+# guest-time.sh - the guest's half of clocks.py.
 . ./guest-harness.sh
 . ./guest-install.sh
 ahead=0.25

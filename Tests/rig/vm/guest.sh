@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# guest.sh - the guest's half of run.sh.   usage: guest.sh USBIP-PORT
+# guest.sh - the guest's half of hotplug.py.   usage: guest.sh USBIP-PORT
 . ./guest-harness.sh
 port=$1
 mkdir -p /tmp/rig && cp -r HotplugProbe sextant lib /tmp/rig/

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the commands of the page docs/guides/first-hour.md, and compares their output with the page or writes it.
 
-usage: first_hour.py PROGRAMS [--write]; `make first-hour` writes the page, `make rig-shows` checks it.
+usage: first_hour.py PROGRAMS [--write]
 
 PROGRAMS is the folder with the programs. Every command runs in a shell in an empty folder, without variables that name a
 receiver. Numbers, the number of lines, and the order of standard output and standard error differ from run to run: each
 command's lines are compared as a set, with one sign for each number. A machine with a receiver cannot show the first part,
 and is refused.
 """
+RIG = {"programs": ["sextant", "sextant-track"], "packages": {"bash": "bash"}, "seconds": 60, "ci": True}
+
 import argparse
 import difflib
 import json
@@ -30,8 +32,8 @@ HEAD = """\
 # The first hour
 
 This page shows the commands of a first hour with their output and exit codes: without a receiver, and with one.
-`make first-hour` generates it by running the commands, and `make rig-shows` checks that they still do the same. The receiver
-is simulated, so that every step can be repeated at any desk.
+`Tests/rig/run first_hour -- --write` generates it by running the commands, and `Tests/rig/run first_hour` checks that they still do the
+same. The receiver is simulated, so that every step can be repeated at any desk.
 
 `make install` on a bare Debian with a Swift toolchain installs the programs ([README](../../README.md#install)).
 [The first receiver on a Raspberry Pi](first-receiver-on-a-raspberry-pi.md) has the wiring and the permissions of a real
@@ -171,7 +173,7 @@ def main():
         normalised(PAGE.read_text()), normalised(text), "the page", "the commands", lineterm="", n=1))
     if difference:
         print("\n".join(difference))
-        print(f"{PAGE.name}: the commands do something else; `make first-hour` rewrites the page", file=sys.stderr)
+        print(f"{PAGE.name}: the commands do something else; `Tests/rig/run first_hour -- --write` rewrites the page", file=sys.stderr)
         return 1
     return 0
 
