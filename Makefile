@@ -60,6 +60,8 @@ test-programs: dependencies
 
 # The tests of MODULES= (a list with commas) and what they are built from, without the rest of the package.
 check: dependencies
+	@echo $(MODULES) | tr , '\n' | while read -r module; do [ -d "Tests/$${module}Tests" ] || { \
+	  echo "no tests named \"$$module\": MODULES= takes names of folders of Tests, without their last \`Tests\`" >&2; exit 64; }; done
 	SEXTANT_TESTS=$(MODULES) $(SWIFT) test $(if $(FILTER),--filter '$(FILTER)')
 
 # The style of .swift-format; the links of the pages; the imports of pure modules; the vocabulary of names (CONTRIBUTING.md); the tests of
