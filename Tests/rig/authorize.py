@@ -4,7 +4,7 @@
 
 usage: authorize.py FOLDER [CHECK...]      FOLDER holds sextant and sextant-track
 """
-RIG = {"programs": ["sextant", "sextant-track"], "seconds": 20, "ci": True}
+RIG = {"programs": ["sextant", "sextant-track"], "seconds": 10, "ci": True}
 
 import os
 

@@ -4,7 +4,7 @@
 
 usage: base.py FOLDER [CHECK ...]
 """
-RIG = {"programs": ["sextant", "sextantd"], "packages": {"rtklib": "convbin"}, "seconds": 60, "ci": True}
+RIG = {"programs": ["sextant", "sextantd"], "packages": {"rtklib": "convbin"}, "seconds": 21, "ci": True}
 
 import base64
 import json

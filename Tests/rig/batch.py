@@ -8,7 +8,7 @@ For an M10 and a batching M8: a batch of a minute, in which the line is silent t
 none lost and none twice. The same again with readers that are killed (SIGKILL) N times at random moments. The receiver's time
 runs X times as fast; the line's rate with it.
 """
-RIG = {"programs": ["sextant"], "seconds": 81, "ci": True}
+RIG = {"programs": ["sextant"], "seconds": 85, "ci": True}
 
 import os
 import random

@@ -15,7 +15,7 @@ usage: commands_through_service.py FOLDER [CHECK...]      FOLDER holds sextant, 
   in_use      a unit with the grant whenInUse has locations without a terminal
   regions     `track --region` alone lets the receiver sleep
 """
-RIG = {"programs": ["sextant", "sextant-track", "sextantd"], "seconds": 60, "ci": True}
+RIG = {"programs": ["sextant", "sextant-track", "sextantd"], "seconds": 52, "ci": True}
 
 import contextlib
 import json

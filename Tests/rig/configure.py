@@ -4,7 +4,7 @@
 
 usage: configure.py FOLDER [CHECK...]      FOLDER holds sextant
 """
-RIG = {"programs": ["sextant"], "seconds": 40, "ci": True}
+RIG = {"programs": ["sextant"], "seconds": 74, "ci": True}
 
 import json
 

@@ -5,7 +5,7 @@ the second caster takes the place of the first one when that is killed or stalls
 
 usage: corrections.py FOLDER [CHECK ...]
 """
-RIG = {"programs": ["sextant", "sextantd"], "seconds": 45, "ci": True}
+RIG = {"programs": ["sextant", "sextantd"], "seconds": 25, "ci": True}
 
 import json
 import os

@@ -20,7 +20,7 @@ usage: daemon.py FOLDER [CHECK...] [--kills N] [--connections N] [--seed S]
   slow        a disk that takes seconds to store the newest location delays no program
   trust       jamming and spoofing that a receiver reports are in the status and in the log, and end; its settings are restored
 """
-RIG = {"programs": ["sextant", "sextant-track", "sextantd"], "packages": {"strace": "strace"}, "seconds": 120, "ci": True}
+RIG = {"programs": ["sextant", "sextant-track", "sextantd"], "packages": {"strace": "strace"}, "seconds": 107, "ci": True}
 
 import contextlib
 import json

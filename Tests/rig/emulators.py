@@ -9,7 +9,7 @@ compared with the receiver's own values. The table shows how long each command t
 receiver is found and how long a command waits is checked in virtual time by BaudRateSearchTests, ProbePatienceTests and
 SearchLimitTests.
 """
-RIG = {"programs": ["sextant", "sextant-track"], "needs": ["PyPI"], "seconds": 60, "ci": True}
+RIG = {"programs": ["sextant", "sextant-track"], "needs": ["PyPI"], "seconds": 110, "ci": True}
 
 import concurrent.futures
 import dataclasses

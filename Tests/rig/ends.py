@@ -8,7 +8,7 @@ A receiver that shares no code with Sextant (ublox.py) is watched and tracked un
 is full or the terminal is lost: its settings have to be the original ones then. A receiver whose output is off is found. An
 input that is no receiver or no recording, and an output without room, is named in one line with the cure.
 """
-RIG = {"programs": ["sextant", "sextant-track"], "seconds": 60, "ci": True}
+RIG = {"programs": ["sextant", "sextant-track"], "seconds": 29, "ci": True}
 
 import array
 import fcntl

@@ -6,7 +6,7 @@ the documents' listings, where the documents are.
 usage: examples.py FOLDER [CHECK...]; FOLDER has the programs of Examples and sextant, sextant-track and sextantd. DOCUMENTS names the
        folder of the documents (default: ../shared/seeds beside the project)
 """
-RIG = {"programs": ["sextant", "sextant-track", "sextantd", "Examples/"], "seconds": 100, "ci": True}
+RIG = {"programs": ["sextant", "sextant-track", "sextantd", "Examples/"], "seconds": 54, "ci": True}
 
 import os
 import pathlib

@@ -18,7 +18,7 @@ usage: families.py FOLDER [CHECK...]      FOLDER holds sextant and sextant-track
 Without a name those of DEFAULT run. Every check has a receiver of its own, and all run side by side. How soon things happen is checked in virtual time
 (FamilyTests, SimulatedFamilyTests, FamilyFaultTests).
 """
-RIG = {"programs": ["sextant", "sextant-track"], "seconds": 60, "ci": True}
+RIG = {"programs": ["sextant", "sextant-track"], "seconds": 67, "ci": True}
 
 import dataclasses
 import json

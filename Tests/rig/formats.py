@@ -6,7 +6,7 @@ Debian's gpsbabel converts the GPX and back, and the positions and times stay th
 parsers read the KML, the GeoJSON and the table, with the same positions. A recording is made by the simulator.
 usage: formats.py FOLDER RECORDINGS; FOLDER has sextant. Two recordings of real receivers are read too, if RECORDINGS has them.
 """
-RIG = {"programs": ["sextant"], "packages": {"gpsbabel": "gpsbabel"}, "arguments": ["{programs}", "{recordings}"], "seconds": 60,
+RIG = {"programs": ["sextant"], "packages": {"gpsbabel": "gpsbabel"}, "arguments": ["{programs}", "{recordings}"], "seconds": 54,
        "ci": True}
 
 import csv

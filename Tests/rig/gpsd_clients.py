@@ -20,7 +20,7 @@ usage: gpsd_clients.py FOLDER [CHECK]..., as root; FOLDER has sextant and sextan
 RIG = {"programs": ["sextant", "sextantd"],
        "packages": {"gpsd": "gpsd", "gpsd-clients": "gpspipe", "python3-gps": "python: gps", "collectd-core": "collectd",
            "libnet-gpsd3-perl": "perl: Net::GPSD3", "iproute2": "ip", "bsdutils": "script"},
-       "needs": ["root", "network namespaces", "PyPI"], "seconds": 40, "ci": True}
+       "needs": ["root", "network namespaces", "PyPI"], "seconds": 125, "ci": True}
 
 import contextlib
 import ctypes

@@ -8,7 +8,7 @@ FOLDER has StateStoreWriter, which changes regions, visits and permission and re
 acknowledged as stored has to be there; of a change that had just begun the old or the new value. The newest fix is the last
 that was delivered, or a later one. No file may be damaged.
 """
-RIG = {"programs": ["StateStoreWriter"], "seconds": 20, "ci": True}
+RIG = {"programs": ["StateStoreWriter"], "seconds": 68, "ci": True}
 
 import os
 import random

@@ -17,7 +17,7 @@ The kernel's /sys and the ports are mocked by umockdev, through the real libudev
 RIG = {"programs": ["sextant", "sextant-track"],
        "packages": {"dbus": "dbus-daemon", "python3-dbus": "python: dbus", "python3-gi": "python: gi",
            "umockdev": "umockdev-wrapper", "gir1.2-umockdev-1.0": "python: UMockdev-1.0"}, "needs": ["root", "mount namespaces"],
-       "seconds": 40, "ci": True}
+       "seconds": 42, "ci": True}
 
 import os
 import sys

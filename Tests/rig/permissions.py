@@ -4,7 +4,7 @@
 
 usage: permissions.py FOLDER [CHECK...]      FOLDER holds sextant, sextant-track and sextantd
 """
-RIG = {"programs": ["sextant", "sextant-track", "sextantd"], "needs": ["root"], "seconds": 60, "ci": True}
+RIG = {"programs": ["sextant", "sextant-track", "sextantd"], "needs": ["root"], "seconds": 6, "ci": True}
 
 import contextlib
 import json

@@ -4,7 +4,7 @@
 
 usage: python_client.py FOLDER [CHECK]...; FOLDER has sextant and sextantd
 """
-RIG = {"programs": ["sextant", "sextantd"], "needs": ["PyPI"], "seconds": 5, "ci": True}
+RIG = {"programs": ["sextant", "sextantd"], "needs": ["PyPI"], "seconds": 24, "ci": True}
 
 import os
 import pathlib

@@ -12,7 +12,7 @@ of GPS, Galileo and BeiDou subframes by random orbits, which rinex_navigation.py
 Usage: rinex.py FOLDER-OF-PROGRAMS FOLDER-OF-RECORDINGS
 """
 RIG = {"programs": ["sextant"], "packages": {"rtklib": "convbin"}, "needs": ["recordings"],
-       "arguments": ["{programs}", "{recordings}"], "seconds": 20, "ci": True}
+       "arguments": ["{programs}", "{recordings}"], "seconds": 7, "ci": True}
 
 import os
 import pathlib

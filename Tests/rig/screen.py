@@ -5,7 +5,7 @@ the terminal after each way of ending.
 
 usage: screen.py FOLDER [CHECK]...; FOLDER has sextant
 """
-RIG = {"programs": ["sextant"], "needs": ["PyPI"], "seconds": 9, "ci": True}
+RIG = {"programs": ["sextant"], "needs": ["PyPI"], "seconds": 21, "ci": True}
 
 import fcntl
 import os

@@ -13,7 +13,7 @@ usage: service.py FOLDER [CHECK...] [--seed S]      FOLDER holds sextant and sex
 
 The checks follow the receiver's states, as the simulator reports them.
 """
-RIG = {"programs": ["sextant", "sextant-track"], "seconds": 120, "ci": True}
+RIG = {"programs": ["sextant", "sextant-track"], "seconds": 115, "ci": True}
 
 import os
 import random

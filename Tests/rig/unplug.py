@@ -4,7 +4,7 @@
 
 usage: unplug.py FOLDER [CHECK...]      FOLDER holds sextant and sextant-track; as root another user is played too
 """
-RIG = {"programs": ["sextant", "sextant-track"], "seconds": 30, "ci": True}
+RIG = {"programs": ["sextant", "sextant-track"], "seconds": 38, "ci": True}
 
 import os
 import time

@@ -9,7 +9,7 @@ sextantd has a simulated receiver with a fix a second. Everything is on the loop
 """
 RIG = {"programs": ["sextant", "sextantd", "sextant-uplink"],
        "packages": {"mosquitto": "/usr/sbin/mosquitto", "mosquitto-clients": "mosquitto_sub", "openssl": "openssl",
-           "libcurl4": "library: libcurl.so.4", "python3-jsonschema": "python: jsonschema"}, "seconds": 60, "ci": True}
+           "libcurl4": "library: libcurl.so.4", "python3-jsonschema": "python: jsonschema"}, "seconds": 44, "ci": True}
 
 import contextlib
 import http.client

@@ -10,7 +10,7 @@ memory of page and program; it asks the simulator for ten fixes a second and pri
 """
 RIG = {"programs": ["sextant", "sextantd"],
        "packages": {"chromium": "chromium", "fonts-inter": "/usr/share/fonts/opentype/inter"},
-       "arguments": ["{programs}", "--recordings", "{recordings}"], "seconds": 60, "ci": True}
+       "arguments": ["{programs}", "--recordings", "{recordings}"], "seconds": 52, "ci": True}
 
 import http.client
 import json

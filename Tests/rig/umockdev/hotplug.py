@@ -7,7 +7,7 @@ usage: hotplug.py FOLDER [--cycles N], as root: a hang-up of a terminal (TIOCVHA
 """
 RIG = {"programs": ["HotplugProbe", "sextant", "sextant-track"],
        "packages": {"python3-gi": "python: gi", "umockdev": "umockdev-wrapper", "gir1.2-umockdev-1.0": "python: UMockdev-1.0"},
-       "needs": ["root", "mount namespaces"], "seconds": 60, "ci": True}
+       "needs": ["root", "mount namespaces"], "seconds": 74, "ci": True}
 
 import os
 import pathlib

@@ -6,7 +6,7 @@ usage: hotplug.py FOLDER, as root; FOLDER has HotplugProbe and sextant. PORT nam
        the other variables
 """
 RIG = {"programs": ["HotplugProbe", "sextant"], "packages": {"binutils": "strip"}, "needs": ["root", "virtual machine"],
-       "seconds": 180, "ci": True}
+       "seconds": 140, "ci": True}
 
 import os
 import sys

@@ -10,7 +10,7 @@ usage: service.py FOLDER, as root; FOLDER has sextant, sextant-track, sextantd a
 """
 RIG = {"programs": ["sextant", "sextant-track", "sextantd", "sextant-uplink"],
        "packages": {"binutils": "strip", "gcc": "gcc", "libc6-dev": "/usr/include/stdio.h", "mosquitto": "/usr/sbin/mosquitto",
-           "mosquitto-clients": "mosquitto_sub"}, "needs": ["root", "virtual machine"], "seconds": 240, "ci": True}
+           "mosquitto-clients": "mosquitto_sub"}, "needs": ["root", "virtual machine"], "seconds": 460, "ci": True}
 
 import contextlib
 import os
