@@ -59,6 +59,21 @@ package struct AssistanceStore: Sendable {
     try? PrivateFile.replace(ephemeridesPath, with: ephemerides.text(at: now))
   }
 
+  // MARK: Predicted orbits
+
+  private var predictionsPath: String { folder + "/assistnow.predictions" }
+
+  /// Returns the stored predictions; none if the file is damaged.
+  package func predictions(at now: UTCTime) -> PredictedOrbits {
+    (try? PrivateFile.read(predictionsPath)).flatMap { PredictedOrbits($0, at: now) } ?? PredictedOrbits()
+  }
+
+  package func save(_ predictions: PredictedOrbits, at now: UTCTime) {
+    try? PrivateFile.replace(predictionsPath, with: predictions.text(at: now))
+  }
+
+  // MARK: Navigation files
+
   /// A RINEX navigation file is not larger: a day of all satellites has 4 MB.
   package static var largestNavigationFile: Int { 8 << 20 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import LinuxIO
 
-/// The password for an NTRIP caster, which is not part of the command line: other users can see that in the list of
-/// processes.
+/// The password for an NTRIP caster, and the account at AssistNow, which are not part of the command line: other users can see
+/// that in the list of processes.
 package enum CasterPassword {
   /// The notice for a source that names its password on the command line.
   package static let notice =
@@ -25,6 +25,12 @@ package enum CasterPassword {
   /// or the credential `caster-password` of the unit; nil without one.
   package static func ofOwnCaster(_ variable: (String) -> String?) throws(FileError) -> String? {
     try password("SEXTANT_CASTER_PASSWORD", credential: "caster-password", variable)
+  }
+
+  /// The account of `assistnow = on`, from SEXTANT_ASSISTNOW, the file that SEXTANT_ASSISTNOW_FILE names, or the credential
+  /// `assistnow` of the unit; nil without one.
+  package static func ofAssistNow(_ variable: (String) -> String?) throws(FileError) -> String? {
+    try password("SEXTANT_ASSISTNOW", credential: "assistnow", variable)
   }
 
   /// - Parameters:

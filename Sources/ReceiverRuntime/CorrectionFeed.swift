@@ -423,7 +423,7 @@ package struct CorrectionStatus: Equatable, Sendable {
 }
 
 /// A reference to the encryption of a connection, which cannot be copied.
-private final class Secured {
+final class Secured {
   var client: TLSClient
   init(_ client: consuming TLSClient) { self.client = client }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import LinuxIO
+import Receiver
 
 /// The configuration files: the receivers that programs use by default, and their settings.
 ///
@@ -14,6 +15,7 @@ import LinuxIO
 ///     gpsd = on, every 60 s, accuracy 100 m    the location service serves clients of gpsd, and limits what they require
 ///     corrections = ntrip://me@caster/MOUNT    a source of RTCM 3 for the location service; several lines in the order of preference
 ///     assistance = broadcast                   what a receiver gets at a start: own, or also broadcast ephemerides
+///     assistnow = on, 7 days                   orbits of u-blox's AssistNow, with the account of a file or a credential
 ///     corrections-always = on                  corrections flow whenever the receiver measures, not only for the best accuracy
 ///
 /// `--device` and GNSS_DEVICE override the files as a whole.
@@ -35,6 +37,8 @@ package struct ReceiverConfiguration: Sendable, Equatable {
   package var hasCorrectionsAlways = false
   /// What the location service gives a receiver at its start; nil for the default.
   package var assistance: AssistanceSource?
+  /// The account and data of AssistNow; nil if it is not used.
+  package var assistNow: AssistNow?
 
   /// An empty configuration.
   package init() {}
@@ -113,6 +117,7 @@ private struct Values {
   var corrections: [CorrectionSource]?
   var hasCorrectionsAlways: Bool?
   var assistance: AssistanceSource?
+  var assistNow: AssistNow?
 
   init() {}
 
@@ -143,11 +148,12 @@ private struct Values {
     guard
       [
         "device", "baud", "read-only", "supply", "geocoder", "gpsd", "corrections", "corrections-always", "assistance",
+        "assistnow", "epo",
       ].contains(key)
     else {
       throw Mistake(
         text:
-          "`\(key)` is unknown; valid keys are corrections, corrections-always, assistance, gpsd, device, "
+          "`\(key)` is unknown; valid keys are corrections, corrections-always, assistance, assistnow, gpsd, device, "
           + "baud, read-only, supply and geocoder")
     }
     if value.isEmpty { throw Mistake(text: "`\(key)` has no value; write it after the key") }
@@ -195,6 +201,14 @@ private struct Values {
       }
       try once("assistance", assistance)
       assistance = source
+    case "assistnow":
+      guard value.hasPrefix("= "), let source = AssistNow(String(value.dropFirst(2))) else {
+        // The value may contain an account.
+        throw Mistake(text: "the value of `assistnow` is not understood; write \(AssistNow.forms)")
+      }
+      try once("assistnow", assistNow)
+      assistNow = source
+    case "epo": throw Mistake(text: Self.noEPO)
     case "geocoder":
       try once("geocoder", geocoder)
       geocoder = value
@@ -203,6 +217,10 @@ private struct Values {
       supply = value
     }
   }
+
+  private static let noEPO =
+    "`epo` is not supported: the service sends no EPO files, and MediaTek and Airoha receivers predict orbits by themselves "
+    + "(EASY); remove the line"
 
   private func once<Value>(_ key: String, _ value: Value?) throws(Mistake) {
     if value != nil { throw Mistake(text: "`\(key)` is in the file a second time; remove one of them") }
@@ -219,6 +237,7 @@ private struct Values {
     corrections = corrections ?? other.corrections
     hasCorrectionsAlways = hasCorrectionsAlways ?? other.hasCorrectionsAlways
     assistance = assistance ?? other.assistance
+    assistNow = assistNow ?? other.assistNow
   }
 
   var configuration: ReceiverConfiguration {
@@ -232,6 +251,7 @@ private struct Values {
     configuration.corrections = corrections ?? []
     configuration.hasCorrectionsAlways = hasCorrectionsAlways ?? false
     configuration.assistance = assistance
+    configuration.assistNow = assistNow
     return configuration
   }
 }

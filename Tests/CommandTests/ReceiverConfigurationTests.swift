@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import LinuxIO
+import Receiver
 import Testing
 
 @testable import ReceiverRuntime
@@ -26,6 +27,7 @@ struct ReceiverConfigurationTests {
       corrections = serial:/dev/ttyUSB1@57600   # the radio
       corrections-always = on
       assistance = broadcast
+      assistnow = on, 14 days
       """
     var wanted = ReceiverConfiguration()
     wanted.devices = ["/dev/gnss/by-id/usb-u-blox#1", "/dev/serial/by-path/with space"]
@@ -40,6 +42,7 @@ struct ReceiverConfigurationTests {
     ]
     wanted.hasCorrectionsAlways = true
     wanted.assistance = .broadcast
+    wanted.assistNow = AssistNow("on, 14 days")
     #expect(try read(text) == wanted)
     #expect(try read("") == ReceiverConfiguration())
     #expect(try read("\u{FEFF}" + text.replacing("\n", with: "\r\n")) == wanted)
@@ -56,7 +59,8 @@ struct ReceiverConfigurationTests {
       ("corrections = http://c/M", 1, "ntrip://USER@HOST"), ("corrections-always = yes", 1, "corrections-always = on"),
       ("corrections-always = on\ncorrections-always = on", 2, "second time"),
       ("assistance = all", 1, "assistance = broadcast"), ("assistance broadcast", 1, "assistance = broadcast"),
-      ("assistance = own\nassistance = own", 2, "second time"),
+      ("assistance = own\nassistance = own", 2, "second time"), ("assistnow = yes", 1, "assistnow = CODE, live"),
+      ("assistnow = on\nassistnow = on", 2, "second time"), ("epo = on", 1, "not supported"),
     ])
   func mistakes(text: String, line: Int, words: String) {
     #expect {

@@ -96,3 +96,40 @@ public enum BroadcastSource {
     return bytes
   }
 }
+
+/// Predicted orbits as a service sends them: MGA-ANO of GPS, Galileo and GLONASS, whose content is the simulator's own.
+public enum PredictionSource {
+  private static let systems: [(UInt8, ClosedRange<UInt8>)] = [(0, 1...30), (2, 1...24), (6, 1...24)]
+
+  /// The number of satellites.
+  public static let satellites = systems.reduce(0) { $0 + $1.1.count }
+
+  /// - Parameters:
+  ///   - utc: a time of the first day.
+  ///   - days: the number of days.
+  /// - Returns: UBX frames.
+  public static func frames(from utc: UTCTime, days: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for offset in 0..<Int64(days) {
+      let (year, month, day) = Day(since1970: utc.day.since1970 + offset).components
+      for (system, numbers) in systems {
+        for number in numbers {
+          let head = [0, 0, number, system, UInt8(year - 2000), UInt8(month), UInt8(day), 0]
+          bytes += frame(head + [UInt8](repeating: number, count: 68))
+        }
+      }
+    }
+    return bytes
+  }
+
+  private static func frame(_ payload: [UInt8]) -> [UInt8] {
+    var frame: [UInt8] = [0xB5, 0x62, 0x13, 0x20, UInt8(payload.count), 0] + payload
+    var (a, b): (UInt8, UInt8) = (0, 0)
+    for byte in frame.dropFirst(2) {
+      a &+= byte
+      b &+= a
+    }
+    frame += [a, b]
+    return frame
+  }
+}

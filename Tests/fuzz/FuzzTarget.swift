@@ -5,12 +5,14 @@
 ///
 /// The program of libFuzzer, the one that writes the first inputs, and the test of the stored inputs share it.
 enum FuzzTarget: String, CaseIterable {
-  case bridge, caster, casterserver, command, configuration, control, ephemerides, fixes, geonames, gpsd, gpsdreplies
+  case assistnow, bridge, caster, casterserver, command, configuration, control, ephemerides, fixes, geonames, gpsd,
+    gpsdreplies
   case messages, nominatim, page, recording, rtcm3, sentences, service, session, spartn, state, stream, varlink
 
   /// Traps if a condition is violated.
   func run(_ input: [UInt8]) {
     switch self {
+    case .assistnow: fuzzAssistNow(input)
     case .bridge: fuzzBridge(input)
     case .caster: fuzzCaster(input)
     case .casterserver: fuzzCasterServer(input)

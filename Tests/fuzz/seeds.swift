@@ -30,6 +30,7 @@ enum Seeds {
     service(folder)
     geocoding(folder)
     session(folder)
+    assistNow(folder)
     bridge(folder)
     caster(folder)
     casterServer(folder)
@@ -45,6 +46,22 @@ enum Seeds {
     let telnet: [UInt8] = negotiation + [255, 250, 44, 1, 0, 0, 0x25, 0x80, 255, 240, 0x24, 255, 255, 0x0A]
     write([0, 7] + telnet, "\(folder)/bridge/telnet")
     write([0, 1] + [255, 0xB5, 0x62, 255], "\(folder)/bridge/plain")
+  }
+
+  /// Predictions of a day, plain and as a response, and the lines of the configuration.
+  private static func assistNow(_ folder: String) {
+    var body: [UInt8] = []
+    for number: UInt8 in 1...9 {
+      let head: [UInt8] = [0, 0, number, 0, 26, 5, 28]
+      body += frameBytes(MessageIdentity(0x13, 0x20), head + [UInt8](repeating: number, count: 69))
+    }
+    write([3] + body, "\(folder)/assistnow/frames")
+    write(
+      [0] + Array("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body, "\(folder)/assistnow/http")
+    let chunks = Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n54\r\n".utf8) + body.prefix(84)
+    write([0] + chunks + Array("\r\n0\r\n\r\n".utf8), "\(folder)/assistnow/chunks")
+    write([2] + Array("MDEyMzQ1Njc4OUFCOnNlY3JldDEy, 14 days".utf8), "\(folder)/assistnow/line")
+    write([1] + Array("sextant-predictions 1\nend\n".utf8), "\(folder)/assistnow/file")
   }
 
   private static func stored(_ folder: String) {

@@ -25,7 +25,7 @@ struct DayRun {
   private let day: Day
   private let model: ReceiverModel
   /// Whether the service has ephemerides of a caster at any time.
-  private let isBroadcast: Bool
+  private let assistance: Assistance
   private let host: VirtualHost<DayPrograms, VirtualLine>
 
   /// The receiver's current states with their starts; the last 8,192.
@@ -41,7 +41,7 @@ struct DayRun {
     pollsOrbits: Bool = true, assistance: Assistance = .none
   ) {
     self.day = day
-    isBroadcast = assistance == .broadcast
+    self.assistance = assistance
     self.model = model
     var scenario = Scenario(day)
     scenario.beginsHot = isHot
@@ -64,10 +64,16 @@ struct DayRun {
   /// The service fetches ephemerides before the last hour of their use.
   private static let refreshSeconds = 3600.0
 
-  private func refreshEphemerides() {
+  private func refreshOrbits() {
     let utc = DayPrograms.utc(host.now)
-    let settings = AssistanceSettings(
-      records: [], clockAccuracySeconds: 0.1, readsDatabaseAtEnd: false, ephemerides: .broadcast(at: utc))
+    var settings = AssistanceSettings(records: [], clockAccuracySeconds: 0.1, readsDatabaseAtEnd: false)
+    if assistance == .broadcast {
+      settings.ephemerides = .broadcast(at: utc)
+    } else {
+      settings.predictions = .simulated(at: utc)
+      // A receiver without MGA-ANO gets none, and the policy must not rely on them.
+      guard host.read({ $0.description?.acceptsPredictions }) == true else { return }
+    }
     host.settings.assistance = settings
     host.withSession { $0.set(settings, time: utc, at: host.now) }
     host.withMachine { $0.assist(at: $1) }
@@ -84,11 +90,11 @@ struct DayRun {
     var refreshed = -Double.infinity
     while host.now < end {
       var next = min(host.machine.nextScripted(after: host.now), day.seconds)
-      if isBroadcast {
+      if assistance == .broadcast || assistance == .predicted {
         let seconds = host.now.seconds(since: .zero)
         if seconds >= refreshed + Self.refreshSeconds {
           refreshed = seconds
-          refreshEphemerides()
+          refreshOrbits()
         }
         next = min(next, refreshed + Self.refreshSeconds)
       }

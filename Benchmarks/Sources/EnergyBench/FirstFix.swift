@@ -8,7 +8,7 @@ import ReceiverStream
 
 /// What a receiver gets at its start.
 public enum Assistance: String, Sendable, CaseIterable {
-  case none, own, broadcast
+  case none, own, predicted, broadcast
 }
 
 /// A start after three days without the main supply: the time to the first fix and its charge, means of several starts.
@@ -60,7 +60,7 @@ extension EnergyBench {
   /// Runs two days with a position each six hours; empty for a receiver that is not simulated.
   public func rareFixes(_ capabilities: ReceiverCapabilities) -> [RareFixesRow] {
     guard let model = Self.simulated[capabilities.name] else { return [] }
-    return [Assistance.own, .broadcast].map { assistance in
+    return [Assistance.own, .predicted, .broadcast].map { assistance in
       let day = Day.rareFixes(hours: 6)
       let run = DayRun(day: day, model: model, policy: policy, seed: seed, baud: baud, assistance: assistance)
       return RareFixesRow(model: capabilities.name, hours: 6, assistance: assistance, metrics: run.runDay())
@@ -100,6 +100,7 @@ private struct FirstFixRun {
     host.inject(.powerCycle(for: Self.away, losingBackup: !hasBackup))
     let back = host.now + Self.away
     if assistance == .broadcast { settings.ephemerides = .broadcast(at: DayPrograms.utc(back)) }
+    if assistance == .predicted { settings.predictions = .simulated(at: DayPrograms.utc(back)) }
     host.settings.assistance = settings
     host.machine.fixAt = nil
     host.skip(to: back)
@@ -140,5 +141,14 @@ extension EphemerisStock {
     let bytes = BroadcastSource.frames(at: utc)
     unsafe stream.receive(bytes.span.bytes) { if let frame = $0.rtcm3 { stock.receive(frame, at: utc) } }
     return stock
+  }
+}
+
+extension PredictedOrbits {
+  /// A week of predictions of all simulated satellites.
+  static func simulated(at utc: UTCTime) -> PredictedOrbits {
+    let bytes = PredictionSource.frames(from: utc, days: 7)
+    guard let answer = try? unsafe AssistNowAnswer(bytes.span.bytes) else { return PredictedOrbits() }
+    return PredictedOrbits(answer, at: utc)
   }
 }

@@ -2,6 +2,7 @@
 import LinuxIO
 import Messages
 import Positioning
+import Receiver
 import ReceiverRuntime
 
 /// The settings of a program's location service, from its environment and the configuration file.
@@ -69,6 +70,8 @@ package struct ServiceSettings: Sendable, Equatable {
   package var hasCorrectionsAlways = false
   /// What the daemon gives its first receiver at a start.
   package var assistance = AssistanceSource.own
+  /// The account and data of AssistNow; nil if it is not used.
+  package var assistNow: AssistNow?
   /// SEXTANT_CORRECTIONS_STALL_SECONDS: the time after which a source without corrections has stalled, for tests.
   package var correctionStallSeconds: Double?
   /// Whether the settings belong to the daemon, which has no terminal and serves other programs.
@@ -92,6 +95,7 @@ package struct ServiceSettings: Sendable, Equatable {
     others = devices.dropFirst().map { Source($0) }
     (corrections, hasCorrectionsAlways) = (configuration.corrections, configuration.hasCorrectionsAlways)
     assistance = configuration.assistance ?? .own
+    assistNow = configuration.assistNow
     if names == nil { (baud, isReadOnly) = (configuration.baud, configuration.isReadOnly) }
     if let root = value("SEXTANT_SYSFS") { sensorRoot = root }
     stateFolder = StateFolder.path(isRoot: isRoot, variable)
@@ -148,6 +152,27 @@ package struct ServiceSettings: Sendable, Equatable {
     } catch {
       problems.append("\(error.path): the password of the caster cannot be read (\(error.reason))")
     }
+  }
+
+  /// Reads the account of `assistnow = on`, and the server for tests.
+  ///
+  /// - Parameter variable: returns a variable of the environment.
+  package mutating func completeAssistNow(_ variable: (String) -> String?) {
+    guard var source = assistNow else { return }
+    defer { assistNow = source.account == nil ? nil : source }
+    do throws(FileError) {
+      if source.account == nil {
+        source.account = try CasterPassword.ofAssistNow(variable).flatMap { AssistNow.Account($0) }
+      }
+      if source.account == nil {
+        problems.append(
+          "`assistnow = on` has no account; set SEXTANT_ASSISTNOW_FILE, or the credential `assistnow`, to a chip code or a token"
+        )
+      }
+    } catch {
+      problems.append("\(error.path): the account of AssistNow cannot be read (\(error.reason))")
+    }
+    if let server = variable("SEXTANT_ASSISTNOW_SERVER"), !server.isEmpty { source.server = server }
   }
 
   /// Returns the settings of the daemon.

@@ -135,7 +135,7 @@ final class ReceiverSource {
     var next = Instant.earlier(lending.mayOpen ? nextTry : nil, endsAt)
     next = .earlier(next, connection?.deadline)
     next = .earlier(next, corrections?.deadline)
-    if corrections != nil, isWanted { next = .earlier(next, assistance?.deadline) }
+    if isWanted { next = .earlier(next, .earlier(assistance?.downloadDeadline, assistance?.refreshDeadline)) }
     next = .earlier(next, engine?.deadline)
     return .earlier(next, monitor?.deadline)
   }
@@ -176,6 +176,7 @@ final class ReceiverSource {
     default:
       let (batch, number) = (batch, number)
       corrections?.feed.handle(event, &poller, at: now)
+      assistance?.handle(event, &poller, at: now)
       connection?.handle(
         event, &poller, at: now,
         bytes: {
@@ -293,9 +294,9 @@ final class ReceiverSource {
   }
 
   /// Updates the assistance for the next start. Ends a round.
-  func assist(at now: Instant) {
+  func assist(_ poller: inout Poller, at now: Instant) {
     guard let assistance else { return }
-    if let seconds = assistance.work(connection, at: now) {
+    if let seconds = assistance.work(connection, isInUse: isWanted, &poller, at: now) {
       events.append(.receiver(.assistance(usableSeconds: seconds)))
     }
     while let text = assistance.nextReport() { events.append(.log(text)) }

@@ -70,7 +70,7 @@ struct ServiceThread: ~Copyable {
       if receiver.corrections != nil {
         receiver.correct(isNeeded: service.needsCorrections, &poller, at: now.instant) { [service] in service.log($0) }
       }
-      receiver.assist(at: now.instant)
+      receiver.assist(&poller, at: now.instant)
       if let work {
         // Programs of the daemon get a location before it is remembered: its file is only used after a restart.
         perform(round.before + round.events + round.after, at: now)

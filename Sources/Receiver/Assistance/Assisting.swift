@@ -5,12 +5,12 @@ import ReceiverStream
 import UBX
 import WireBytes
 
-/// Gives a receiver after its start the time, the place and the orbits of the last run, and broadcast ephemerides: it need not
-/// search the whole sky, and receive each satellite for half a minute.
+/// Gives a receiver after its start the time, the place and the orbits of the last run, and ephemerides or predicted orbits of
+/// elsewhere: it need not search the whole sky, and receive each satellite for half a minute.
 ///
-///     NAV-STATUS ── has a fix, or its clock runs: its own memory is intact ─▶ ephemerides (MGA), if there are any ─▶ over
+///     NAV-STATUS ── has a fix, or its clock runs: its own memory is intact ─▶ orbits from elsewhere (MGA), if there are any ─▶ over
 ///         ▼
-///     acknowledgements on (MGA) ─▶ time ─▶ place ─▶ database, and ephemerides, message by message ─▶ over
+///     acknowledgements on (MGA) ─▶ time ─▶ place ─▶ database, and orbits from elsewhere, message by message ─▶ over
 ///
 /// The receiver refuses orbits without a time (interface descriptions, "AssistNow": MGA-INI first).
 struct Assisting: Sendable {
@@ -29,7 +29,7 @@ struct Assisting: Sendable {
   private let clockAccuracySeconds: Double
   private var messages: [AssistanceRecord.Message]
   /// Those of them that are newer than the orbits of an intact memory can be.
-  private let ephemerides: [AssistanceRecord.Message]
+  private let newOrbits: [AssistanceRecord.Message]
   /// Whether the receiver has time and place.
   private var isIntact = false
   private let placeAccuracyMetres: Double?
@@ -56,12 +56,12 @@ struct Assisting: Sendable {
     usesMGA = receiver.acceptsEphemerides
     clockAccuracySeconds = accuracy
     placeAccuracyMetres = record?.place.flatMap { AssistanceAge.accuracyMetres(of: $0, at: now) }
-    ephemerides = usesMGA ? settings.ephemerides.messages(at: now) : []
-    // Enough new ephemerides make the database superfluous, which takes seconds at the usual rates.
-    if let record, let time = record.databaseTime, ephemerides.count < EphemerisStock.enough {
-      messages = record.database.filter { AssistanceAge.isFresh($0, from: time, at: now) } + ephemerides
+    newOrbits = settings.orbits(for: receiver, at: now)
+    // Enough new orbits make the database superfluous, which takes seconds at the usual rates.
+    if let record, let time = record.databaseTime, newOrbits.count < EphemerisStock.enough {
+      messages = record.database.filter { AssistanceAge.isFresh($0, from: time, at: now) } + newOrbits
     } else {
-      messages = ephemerides
+      messages = newOrbits
     }
   }
 
@@ -121,11 +121,11 @@ struct Assisting: Sendable {
     let flags = payload[5]
     // A time without a fix comes from a battery-backed clock; the orbits are in the same memory.
     isIntact = flags & 1 != 0 || flags & 0b1100 == 0b1100
-    guard !isIntact || !ephemerides.isEmpty else {
+    guard !isIntact || !newOrbits.isEmpty else {
       step = .over
       return
     }
-    if isIntact { messages = ephemerides }
+    if isIntact { messages = newOrbits }
     step = usesMGA ? .switchingAnswersOn(answersOn) : .time
   }
 
@@ -237,11 +237,13 @@ struct AssistanceDelivery {
   private var reference: UTCTime?
   private var referenceAt: Instant
   private var assisting: Assisting?
-  /// When the receiver was last given ephemerides.
-  private var givenAt: UTCTime?
+  /// When the receiver was last given orbits from elsewhere, and the time after which it gets others.
+  private var given: (at: UTCTime, for: Int64)?
 
-  /// The ephemerides of GPS, Galileo and BeiDou are usable for more than an hour.
-  private static let renewalNanoseconds: Int64 = 3600 * 1_000_000_000
+  /// The ephemerides of GPS, Galileo and BeiDou are usable for more than an hour, predicted orbits from noon to noon.
+  private static let renewalNanoseconds: (ephemerides: Int64, predictions: Int64) = (
+    3600 * 1_000_000_000, 12 * 3600 * 1_000_000_000
+  )
 
   init(reference: UTCTime?, openedAt: Instant) {
     self.reference = reference
@@ -257,20 +259,21 @@ struct AssistanceDelivery {
   /// Sets the computer's time: the clock was set, or has continued while `Instant` did not count.
   mutating func setTime(_ time: UTCTime?, at now: Instant) { (reference, referenceAt) = (time, now) }
 
-  /// The receiver has woken with its memory: ephemerides replace its old ones, if the last delivery is not recent.
+  /// The receiver has woken with its memory: orbits from elsewhere replace its old ones, if the last delivery is not recent.
   mutating func wake(_ settings: AssistanceSettings?, for receiver: ReceiverDescription?, at now: Instant) {
-    guard let time = time(at: now) else { return }
-    if let givenAt, (0..<Self.renewalNanoseconds).contains(time.nanosecondsSince1970 - givenAt.nanosecondsSince1970) {
-      return
-    }
-    if settings?.ephemerides.count(at: time) ?? 0 > 0 { prepare(settings, for: receiver, at: now) }
+    guard let time = time(at: now), let receiver else { return }
+    if let given, (0..<given.for).contains(time.nanosecondsSince1970 - given.at.nanosecondsSince1970) { return }
+    if settings?.orbits(for: receiver, at: time).isEmpty == false { prepare(settings, for: receiver, at: now) }
   }
 
   /// The receiver has started; the delivery begins once it is configured.
   mutating func prepare(_ settings: AssistanceSettings?, for receiver: ReceiverDescription?, at now: Instant) {
     guard let settings, let receiver else { return }
     let time = time(at: now)
-    if let time, settings.ephemerides.count(at: time) > 0 { givenAt = time }
+    if let time, !settings.orbits(for: receiver, at: time).isEmpty {
+      let renewal = Self.renewalNanoseconds
+      given = (time, settings.ephemerides.count(at: time) > 0 ? renewal.ephemerides : renewal.predictions)
+    }
     assisting = Assisting(settings, to: receiver, at: time)
   }
 
@@ -302,15 +305,25 @@ public struct AssistanceSettings: Sendable {
   public var readsDatabaseAtEnd: Bool
   /// Broadcast ephemerides of other receivers.
   public var ephemerides: EphemerisStock
+  /// Predicted orbits of a service.
+  public var predictions: PredictedOrbits
 
   public init(
     records: [AssistanceRecord], clockAccuracySeconds: Double?, readsDatabaseAtEnd: Bool,
-    ephemerides: EphemerisStock = EphemerisStock()
+    ephemerides: EphemerisStock = EphemerisStock(), predictions: PredictedOrbits = PredictedOrbits()
   ) {
     self.ephemerides = ephemerides
+    self.predictions = predictions
     self.records = records
     self.clockAccuracySeconds = clockAccuracySeconds
     self.readsDatabaseAtEnd = readsDatabaseAtEnd
+  }
+
+  /// The orbits from elsewhere for a receiver: ephemerides, and predictions if those are too few.
+  func orbits(for receiver: ReceiverDescription, at utc: UTCTime) -> [AssistanceRecord.Message] {
+    let current = receiver.acceptsEphemerides ? ephemerides.messages(at: utc) : []
+    return current.count < EphemerisStock.enough && receiver.acceptsPredictions
+      ? current + predictions.messages(at: utc) : current
   }
 }
 
@@ -319,6 +332,11 @@ extension ReceiverDescription {
   public var acceptsEphemerides: Bool {
     guard can(.assistance), let generation else { return false }
     return generation != .m6 && generation != .m7
+  }
+
+  /// Whether it has the message for predicted orbits, MGA-ANO (interface descriptions of M8, M9, M10 and F10; F9 and X20 lack it).
+  public var acceptsPredictions: Bool {
+    can(.assistance) && [.m8, .m9, .m10, .f10].contains(generation)
   }
 }
 

@@ -87,6 +87,69 @@ package struct AssistanceEphemeris: Sendable, Equatable {
     message = AssistanceRecord.Message(identity: identity, payload: fields.payload)
   }
 
+  /// Reads a message of a service, whose time is a remainder of the week or of the day: the nearest one counts.
+  ///
+  /// - Throws: `implausible` also for a message of another size or type.
+  package init(_ message: AssistanceRecord.Message, near utc: UTCTime) throws(Refusal) {
+    guard let satellite = Self.satellite(of: message) else { throw .otherSystem }
+    let (system, payload) = (satellite.system, message.payload)
+    guard payload.count == Self.sizes[system], payload[0] == 1, Self.numbers[system]?.contains(payload[2]) == true
+    else { throw .implausible }
+    let now = GPSTicks(utc)
+    let second = GPSTicks.second
+    let hours: (before: Double, after: Double)
+    // The reference time, and the shift of the system's time to GPS time.
+    let time: (second: Int64, period: Int64, shift: Int64)
+    // The offsets of the root of the semi-major axis and of the eccentricity; nil for an orbit in coordinates.
+    let shape: (root: Int, eccentricity: Int)?
+    let isHealthy: Bool
+    switch system {
+    case .gps:
+      time = (Int64(payload.u2(40)) * 16, GPSTicks.week, 0)
+      shape = (36, 32)
+      hours = payload[4] == 0 ? (2, 2) : (3, 3)
+      isHealthy = payload[6] == 0
+    case .galileo:
+      time = (Int64(payload.u2(50)) * 60, GPSTicks.week, 0)
+      shape = (16, 12)
+      hours = (2, 4)
+      isHealthy = payload[68] == 0 && payload[69] == 0
+    case .beiDou:
+      time = (Int64(payload.u4(24)) * 8, GPSTicks.week, 14)
+      shape = (28, 32)
+      hours = (2, 2)
+      isHealthy = payload[4] == 0
+    default:
+      let leap =
+        (now.count - (utc.nanosecondsSince1970 - Day.gpsEpoch.since1970 * UTCTime.nanosecondsPerDay) / 100) / second
+      time = (Int64(payload[35]) * 900, 86_400 * second, leap - 3 * 3600)
+      shape = nil
+      hours = (0.5, 0.5)
+      isHealthy = payload[5] == 0
+    }
+    guard time.second * second < time.period else { throw .implausible }
+    if let shape {
+      let root = Double(payload.u4(shape.root)) * 0x1p-19
+      guard (5050...6600).contains(root), Double(payload.u4(shape.eccentricity)) * 0x1p-33 < 0.25 else {
+        throw .implausible
+      }
+    }
+    guard isHealthy else { throw .unhealthy }
+    let orbit = now.nearest((time.second + time.shift) * second, of: time.period)
+    self.satellite = satellite
+    reference = orbit.utc.nanosecondsSince1970 / 1_000_000_000
+    from = reference - Int64(clamping: hours.before * 3600)
+    until = reference + Int64(clamping: hours.after * 3600)
+    self.message = message
+  }
+
+  /// The satellite of a message; nil if it is not an ephemeris.
+  static func satellite(of message: AssistanceRecord.Message) -> RINEXSatellite? {
+    guard let system = identities.first(where: { $0.value == message.identity })?.key, message.payload.count > 2
+    else { return nil }
+    return RINEXSatellite(system: system, number: message.payload[2])
+  }
+
   private static let gpsEpoch: Int64 = 315_964_800
 
   /// Whether the ephemeris of a Galileo satellite is from I/NAV, whose clock is for E1 and E5b (RINEX 3.05, table A8).

@@ -52,26 +52,46 @@ public struct EphemerisStock: Sendable, Equatable {
   /// Handles an ephemeris of a message or file. Returns whether the stock has changed.
   @discardableResult
   package mutating func receive(_ broadcast: BroadcastEphemeris, at utc: UTCTime) -> Bool {
-    let found: AssistanceEphemeris
     do throws(AssistanceEphemeris.Refusal) {
-      found = try AssistanceEphemeris(broadcast)
+      let isINAV = broadcast.satellite.system != .galileo || AssistanceEphemeris.isINAV(broadcast.values)
+      return insert(try AssistanceEphemeris(broadcast), isINAV: isINAV, at: utc)
     } catch {
-      switch error {
-      case .implausible: refused.implausible += 1
-      case .unhealthy:
-        refused.unhealthy += 1
-        // An older ephemeris must not be used either.
-        return remove(broadcast.satellite)
-      case .otherSystem: break
-      }
-      return false
+      return refuse(error, broadcast.satellite)
     }
+  }
+
+  /// Handles the ephemerides of an answer of AssistNow, which are those of I/NAV for Galileo. Returns whether the stock has changed.
+  @discardableResult
+  public mutating func receive(_ answer: AssistNowAnswer, at utc: UTCTime) -> Bool {
+    var hasChanged = false
+    for message in answer.messages where message.identity != .mgaANO {
+      do throws(AssistanceEphemeris.Refusal) {
+        if insert(try AssistanceEphemeris(message, near: utc), isINAV: true, at: utc) { hasChanged = true }
+      } catch {
+        if refuse(error, AssistanceEphemeris.satellite(of: message)) { hasChanged = true }
+      }
+    }
+    return hasChanged
+  }
+
+  /// Counts a refusal. Returns whether the stock has changed: an older ephemeris of an unhealthy satellite must not be used either.
+  private mutating func refuse(_ refusal: AssistanceEphemeris.Refusal, _ satellite: RINEXSatellite?) -> Bool {
+    switch refusal {
+    case .implausible: refused.implausible += 1
+    case .unhealthy:
+      refused.unhealthy += 1
+      return satellite.map { remove($0) } ?? false
+    case .otherSystem: break
+    }
+    return false
+  }
+
+  private mutating func insert(_ found: AssistanceEphemeris, isINAV: Bool, at utc: UTCTime) -> Bool {
     let now = utc.seconds
     guard found.from <= now, now < found.until else {
       refused.expired += 1
       return false
     }
-    let isINAV = broadcast.satellite.system != .galileo || AssistanceEphemeris.isINAV(broadcast.values)
     if let old = ephemerides[found.satellite] {
       let replaces =
         found.reference > old.reference

@@ -40,6 +40,7 @@ extension MessageIdentity {
   package static let aidEPH = MessageIdentity(0x0B, 0x31)
   package static let navSTATUS = MessageIdentity(0x01, 0x03)
   package static let mgaINI = MessageIdentity(0x13, 0x40)
+  package static let mgaANO = MessageIdentity(0x13, 0x20)
   package static let mgaDBD = MessageIdentity(0x13, 0x80)
   package static let mgaACK = MessageIdentity(0x13, 0x60)
   public static let navPVT = MessageIdentity(0x01, 0x07)

@@ -4,6 +4,8 @@
 struct NavigationMemory: Sendable, Equatable {
   /// UTC milliseconds at which each satellite's ephemeris was collected; nil without an ephemeris.
   var ephemeris = [Int64?](repeating: nil, count: VisibleSatellite.slots)
+  /// The day of each satellite's predicted orbit, in days since 1970; nil without one.
+  var predictedDay = [Int64?](repeating: nil, count: VisibleSatellite.slots)
   /// Whether each ephemeris is from the host.
   var isFromHost = [Bool](repeating: false, count: VisibleSatellite.slots)
   var hasAlmanac = false
@@ -31,6 +33,12 @@ struct NavigationMemory: Sendable, Equatable {
     return age >= 0 && age < Self.validSeconds(ofSlot: slot) * 1000
   }
 
+  /// Whether a satellite has a predicted orbit that is less than a day and a half from its noon.
+  func hasPrediction(_ slot: Int, at utcMilliseconds: Int64) -> Bool {
+    guard let day = predictedDay[slot] else { return false }
+    return abs(utcMilliseconds - (day * 86_400 + 43_200) * 1000) <= 36 * 3_600_000
+  }
+
   /// Returns the remaining validity of a satellite's ephemeris in seconds; 0 without one.
   func ephemerisSeconds(_ slot: Int, at utcMilliseconds: Int64) -> Int64 {
     guard hasEphemeris(slot, at: utcMilliseconds), let collected = ephemeris[slot] else { return 0 }
@@ -39,7 +47,10 @@ struct NavigationMemory: Sendable, Equatable {
 
   /// Clears by CFG-RST's mask (interface descriptions, CFG-RST, navBbrMask).
   mutating func clear(_ mask: UInt16) {
-    if mask & 1 != 0 { ephemeris = Array(repeating: nil, count: VisibleSatellite.slots) }
+    if mask & 1 != 0 {
+      ephemeris = Array(repeating: nil, count: VisibleSatellite.slots)
+      predictedDay = ephemeris
+    }
     if mask & 2 != 0 { hasAlmanac = false }
     if mask & 0x10 != 0 { position = nil }
     if mask & 0x80 != 0 { hasLeapSeconds = false }
@@ -48,7 +59,8 @@ struct NavigationMemory: Sendable, Equatable {
   }
 
   static func == (a: NavigationMemory, b: NavigationMemory) -> Bool {
-    a.ephemeris == b.ephemeris && a.isFromHost == b.isFromHost && a.hasAlmanac == b.hasAlmanac
+    a.ephemeris == b.ephemeris && a.predictedDay == b.predictedDay && a.isFromHost == b.isFromHost
+      && a.hasAlmanac == b.hasAlmanac
       && a.hasTime == b.hasTime && a.position?.latitude == b.position?.latitude
       && a.position?.longitude == b.position?.longitude
   }

@@ -21,7 +21,7 @@ extension VirtualReceiver {
     switch id {
     case 0x40: verdict = receiveInitial(payload)
     case 0x00, 0x02, 0x03, 0x05, 0x06: verdict = receiveOrbit(id, payload)
-    case 0x20: verdict = payload.count == 76 ? (memory.hasTime ? .used : .noTime) : .size
+    case 0x20: verdict = receivePrediction(payload)
     case 0x80: verdict = restore(payload)
     default: return
     }
@@ -84,6 +84,23 @@ extension VirtualReceiver {
       memory.hasTime = true
       memory.isTimeFromHost = true
     }
+    return .used
+  }
+
+  /// MGA-ANO, which F9 and X20 lack.
+  private mutating func receivePrediction(_ payload: [UInt8]) -> Verdict {
+    guard !(2700..<3200).contains(traits.protocolVersion), traits.protocolVersion < 5000 else { return .unknownType }
+    guard payload.count == 76 else { return .size }
+    guard payload[0] == 0, payload[1] == 0 else { return .version }
+    guard memory.hasTime else { return .noTime }
+    let slot = Int(payload[3]) * 32 + Int(payload[2]) - 1
+    guard 1...32 ~= payload[2], slot < VisibleSatellite.slots, 1...12 ~= payload[5], 1...31 ~= payload[6] else {
+      return .notStored
+    }
+    memory.predictedDay[slot] =
+      CivilTime.secondsSince1970(
+        year: 2000 + Int(payload[4]), month: Int(payload[5]), day: Int(payload[6]), hour: 0, minute: 0, second: 0)
+      / 86_400
     return .used
   }
 

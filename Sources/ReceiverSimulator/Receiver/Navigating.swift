@@ -14,10 +14,13 @@ extension VirtualReceiver {
     let known = Constellation.satellites(
       of: settings.systems, latitude: truth.latitudeDegrees, longitude: truth.longitudeDegrees,
       secondsSince1970: utc / 1000
-    ).filter { $0.elevationDegrees >= 10 && memory.hasEphemeris($0.slot, at: utc) }
+    ).filter {
+      $0.elevationDegrees >= 10 && (memory.hasEphemeris($0.slot, at: utc) || memory.hasPrediction($0.slot, at: utc))
+    }
     guard known.count >= 4 else { return memory.hasAlmanac ? .warm : .cold }
     let isAided =
-      memory.isTimeFromHost || memory.isPositionFromHost || known.contains { memory.isFromHost[$0.slot] }
+      memory.isTimeFromHost || memory.isPositionFromHost
+      || known.contains { memory.isFromHost[$0.slot] || !memory.hasEphemeris($0.slot, at: utc) }
     return isAided ? .aided : .hot
   }
 

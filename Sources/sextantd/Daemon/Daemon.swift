@@ -169,6 +169,7 @@ package enum Daemon {
     settings.use(options.devices)
     if options.isReadOnly { settings.isReadOnly = true }
     settings.useCorrections(options.corrections, variable)
+    settings.completeAssistNow(variable)
     if let assistance = options.assistance { settings.assistance = assistance }
     settings.runFolder = settings.stateFolder.map { _ in "\(socketFolder)/sextantd" }
     return settings

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The line `assistnow` of the configuration file: the account at u-blox's AssistNow service, and the data that are downloaded.
+///
+/// Sources: u-blox, "AssistNow API" 1.0.4 and "AssistNow service integration guide" (chip codes); UBX-13004360 and the
+/// integration manuals of M9, M10 and F9, "AssistNow Online" and "AssistNow Offline" (tokens).
+public struct AssistNow: Sendable, Equatable {
+  /// The authorization of a request.
+  public enum Account: Sendable, Equatable {
+    /// A receiver that is registered at Thingstream: Base64 of its id, a colon and eight characters.
+    case chipCode(String)
+    /// The token of an account for the services AssistNow Online and Offline.
+    case token(String)
+
+    /// Reads a chip code or a token; nil if it is neither.
+    public init?(_ text: String) {
+      if Self.isChipCode(text) {
+        self = .chipCode(text)
+      } else if (8...64).contains(text.utf8.count), text.utf8.allSatisfy(Self.isTokenByte) {
+        self = .token(text)
+      } else {
+        return nil
+      }
+    }
+
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"): true
+      default: false
+      }
+    }
+
+    private static func isChipCode(_ text: String) -> Bool {
+      guard text.utf8.count <= 256, let bytes = decoded(text), let colon = bytes.firstIndex(of: UInt8(ascii: ":"))
+      else {
+        return false
+      }
+      return colon >= 8 && bytes.count - colon - 1 == 8
+        && bytes[..<colon].allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
+    }
+
+    /// Decodes Base64 (RFC 4648, section 4), with or without padding; nil if another character is in it.
+    private static func decoded(_ text: String) -> [UInt8]? {
+      var bytes: [UInt8] = []
+      var (bits, count): (UInt32, Int) = (0, 0)
+      for byte in text.utf8.reversed().drop(while: { $0 == UInt8(ascii: "=") }).reversed() {
+        let value: UInt8
+        switch byte {
+        case 0x41...0x5A: value = byte - 0x41
+        case 0x61...0x7A: value = byte - 0x61 + 26
+        case 0x30...0x39: value = byte - 0x30 + 52
+        case UInt8(ascii: "+"): value = 62
+        case UInt8(ascii: "/"): value = 63
+        default: return nil
+        }
+        bits = bits << 6 | UInt32(value)
+        count += 6
+        guard count >= 8 else { continue }
+        count -= 8
+        bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+      }
+      return bytes
+    }
+  }
+
+  /// The data of a request.
+  public enum Content: Sendable, Equatable {
+    /// Predicted orbits for some days, MGA-ANO.
+    case predictions(days: Int)
+    /// The ephemerides that satellites send now, MGA-GPS-EPH and the like.
+    case ephemerides
+  }
+
+  /// Nil if the account is in a file or a credential.
+  public var account: Account?
+  public var content: Content
+  /// SEXTANT_ASSISTNOW_SERVER: `HOST:PORT` that is used instead of u-blox's hosts, for tests.
+  public var server: String?
+
+  /// The forms of the line, for messages.
+  public static let forms =
+    "`assistnow = CODE`, `assistnow = CODE, 1|3|7|14 days` or `assistnow = CODE, live` (CODE: a chip code "
+    + "or a token; `on` for that of SEXTANT_ASSISTNOW_FILE or the credential `assistnow`)"
+  private static let periods = [1, 3, 7, 14]
+
+  /// Reads the value of the line; nil if it has another form.
+  public init?(_ text: String) {
+    let parts = text.split(separator: ",", maxSplits: 1).map { $0.split(separator: " ").joined(separator: " ") }
+    guard let code = parts.first else { return nil }
+    if code != "on" {
+      guard let account = Account(code) else { return nil }
+      self.account = account
+    }
+    switch parts.count > 1 ? parts[1] : "7 days" {
+    case "live": content = .ephemerides
+    case let period:
+      guard let days = Self.periods.first(where: { period == ($0 == 1 ? "1 day" : "\($0) days") }) else { return nil }
+      content = .predictions(days: days)
+    }
+  }
+
+  /// The hosts of the service, the preferred one first; empty without an account.
+  public var hosts: [String] {
+    if let server { return [server] }
+    return switch (account, content) {
+    case (.chipCode?, _): ["assistnow.services.u-blox.com"]
+    case (.token?, .predictions): ["offline-live1.services.u-blox.com", "offline-live2.services.u-blox.com"]
+    case (.token?, .ephemerides): ["online-live1.services.u-blox.com", "online-live2.services.u-blox.com"]
+    case (nil, _): []
+    }
+  }
+
+  /// Returns the request of HTTP/1.1.
+  ///
+  /// The almanac and other aiding data are not requested: orbits of a day make them superfluous, and time and position are the host's.
+  ///
+  /// - Parameters:
+  ///   - host: the host, and its port if that is not 443.
+  ///   - version: the version of the program, for the header User-Agent.
+  public func request(to host: String, version: String) -> [UInt8] {
+    let target: String
+    switch (account, content) {
+    case (.chipCode(let code)?, .predictions(let days)):
+      target = "GetAssistNowData.ashx?chipcode=\(Self.escaped(code))&gnss=gps,gal,glo&data=uporb_\(days)"
+    case (.chipCode(let code)?, .ephemerides):
+      target = "GetAssistNowData.ashx?chipcode=\(Self.escaped(code))&gnss=gps,gal,glo,bds&data=ulorb_l1"
+    // The period is a number of weeks, of which one day is a part.
+    case (.token(let token)?, .predictions(let days)):
+      let period = days % 7 == 0 ? "period=\(days / 7)" : "days=\(days)"
+      target = "GetOfflineData.ashx?token=\(token);gnss=gps,glo;format=mga;\(period);resolution=1;"
+    case (.token(let token)?, .ephemerides):
+      target = "GetOnlineData.ashx?token=\(token);gnss=gps,gal,glo,bds;format=mga;datatype=eph;"
+    case (nil, _): target = ""
+    }
+    return Array(
+      "GET /\(target) HTTP/1.1\r\nHost: \(host)\r\nUser-Agent: sextant/\(version)\r\nAccept: */*\r\nConnection: close\r\n\r\n"
+        .utf8)
+  }
+
+  /// Percent-encodes the characters of Base64 that have a meaning in a query (RFC 3986, section 2.2).
+  private static func escaped(_ code: String) -> String {
+    code.replacing("+", with: "%2B").replacing("/", with: "%2F").replacing("=", with: "%3D")
+  }
+}
+
+/// A whole response of HTTP/1.x, after the server has closed the connection.
+public struct HTTPAnswer: Sendable, Equatable {
+  /// The reason why bytes are not a response.
+  public enum Malformed: Error, Equatable, Sendable {
+    /// It does not begin like a response.
+    case otherProtocol
+    /// It ends before its announced end.
+    case cut
+  }
+
+  /// The status, 100…599.
+  public var status: Int
+  public var body: [UInt8]
+
+  /// The longest accepted header, and the longest response in bytes: two weeks of predicted orbits have 0.1 MB.
+  private static let longestHeader = 16_384
+  public static let longest = 1 << 20
+
+  public init(_ bytes: [UInt8]) throws(Malformed) {
+    guard bytes.starts(with: Array("HTTP/1.".utf8)) else { throw bytes.isEmpty ? .cut : .otherProtocol }
+    let end: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A]
+    let last = min(bytes.count, Self.longestHeader) - end.count
+    guard last > 0, let start = (0...last).first(where: { bytes[$0...].starts(with: end) }) else { throw .cut }
+    let lines = String(decoding: bytes[..<start], as: UTF8.self).split(whereSeparator: \.isNewline)
+    let words = lines.first?.split(separator: " ") ?? []
+    guard words.count > 1, let status = Int(words[1]), (100...599).contains(status) else { throw .otherProtocol }
+    self.status = status
+    var length: Int?
+    var isChunked = false
+    for line in lines.dropFirst() {
+      guard let colon = line.firstIndex(of: ":") else { continue }
+      let value = line[line.index(after: colon)...].split(separator: " ").joined().lowercased()
+      switch line[..<colon].lowercased() {
+      case "content-length": length = Int(value).flatMap { $0 >= 0 ? $0 : nil }
+      case "transfer-encoding": isChunked = value == "chunked"
+      default: break
+      }
+    }
+    let rest = bytes[(start + end.count)...]
+    if isChunked {
+      body = try Self.joined(rest)
+    } else if let length {
+      guard length <= rest.count else { throw .cut }
+      body = Array(rest.prefix(length))
+    } else {
+      body = Array(rest)
+    }
+  }
+
+  /// Joins the chunks of a body (RFC 9112, section 7.1).
+  private static func joined(_ bytes: ArraySlice<UInt8>) throws(Malformed) -> [UInt8] {
+    var (body, rest): ([UInt8], ArraySlice<UInt8>) = ([], bytes)
+    while true {
+      guard let lineEnd = rest.firstIndex(of: 0x0A) else { throw .cut }
+      let digits = String(decoding: rest[..<lineEnd], as: UTF8.self).prefix { $0.isHexDigit }
+      guard digits.utf8.count <= 6, let length = Int(digits, radix: 16) else { throw .otherProtocol }
+      rest = rest[(lineEnd + 1)...]
+      if length == 0 { return body }
+      guard rest.count >= length + 2 else { throw .cut }
+      body += rest.prefix(length)
+      rest = rest.dropFirst(length + 2)
+    }
+  }
+}
