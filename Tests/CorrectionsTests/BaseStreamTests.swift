@@ -51,6 +51,20 @@ struct BaseStreamTests {
     #expect(after == nil)
   }
 
+  @Test("GGA of a base shows that the position is given", arguments: [0, 1, 7, 8])
+  func given(quality: Int) {
+    var base = BaseStream()
+    let body = "GNGGA,055234.00,4004.73879510,N,11614.19821957,E,\(quality),28,0.7,61.8089,M,-8.4923,M,,"
+    let sum = body.utf8.reduce(UInt8(0)) { $0 ^ $1 }
+    let digits = String(sum, radix: 16, uppercase: true)
+    _ = base.receive(ascii("$\(body)*\(digits.utf8.count < 2 ? "0" : "")\(digits)\r\n").raw, at: .zero)
+    let isGiven = base.hasGivenPosition
+    #expect(isGiven == (quality == 7))
+    base.reset()
+    let after = base.hasGivenPosition
+    #expect(!after)
+  }
+
   @Test("Quectel's sentence of a survey, and malformed ones")
   func sentence() {
     func survey(_ body: String) -> BaseStream.Survey? {

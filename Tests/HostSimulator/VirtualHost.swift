@@ -146,10 +146,10 @@ public final class VirtualHost<Machine: HostMachine, Line: HostLine> {
 
   /// Ends the session normally. Returns the duration in milliseconds.
   @discardableResult
-  public func finish(readingOrbitsFor limit: Milliseconds? = nil) -> UInt64 {
+  public func finish(readingOrbitsFor limit: Milliseconds? = nil, within seconds: Double = 20) -> UInt64 {
     let from = now
     requestEnd(readingOrbitsFor: limit)
-    run(20) { !$0.isOpen }
+    run(seconds) { !$0.isOpen }
     return now.milliseconds(since: from)
   }
 

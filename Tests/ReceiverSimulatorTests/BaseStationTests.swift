@@ -83,6 +83,88 @@ struct BaseStationTests {
     #expect(host.line.receiver.solution.isBase)
   }
 
+  // MARK: Other makers
+
+  /// The RTCM 3 frames and the lines that a receiver sends within a time.
+  private static func output(_ host: inout FamilyHost, seconds: Double) -> (frames: [Int: [UInt8]], counts: [Int: Int])
+  {
+    host.received = []
+    host.run(seconds: seconds)
+    var found: ([Int: [UInt8]], [Int: Int]) = ([:], [:])
+    var stream = FrameStream()
+    stream.receive(host.received) { frame in
+      guard let correction = frame.rtcm3, let number = correction.messageNumber else { return }
+      found.0[number] = [UInt8](copying: correction.bytes)
+      found.1[number, default: 0] += 1
+    }
+    return found
+  }
+
+  @Test("A UM980 is a base at once: with a given position, by a survey, and no more")
+  func unicore() throws {
+    var host = FamilyHost(.um980)
+    func command(_ line: String) -> String? {
+      host.send(Array("\(line)\r\n".utf8))
+      return host.wait(for: "command,\(line),response:")
+    }
+    let place = GeodeticPosition(latitudeDegrees: 48.1642, longitudeDegrees: 11.6056, heightMetres: 557.6)
+    let centre = place.earthCentredMetres
+    #expect(command("MODE BASE \(centre.x) \(centre.y) \(centre.z)")?.hasSuffix("OK") == true)
+    for line in ["RTCM1005 1", "RTCM1033 10", "RTCM1074 1", "RTCM1124 2", "GNGGA 1"] {
+      #expect(command(line)?.hasSuffix("OK") == true, "\(line)")
+    }
+    let given = Self.output(&host, seconds: 20)
+    #expect(given.counts[1005] == 20 && given.counts[1033] == 2 && given.counts[1074] == 20 && given.counts[1124] == 10)
+    let between = Self.position(try #require(given.frames[1005])) - centre
+    #expect((between * between).sum().squareRoot() < 0.001)
+    #expect(
+      host.lines.contains {
+        $0.hasPrefix("$GNGGA") && $0.split(separator: ",", omittingEmptySubsequences: false)[6] == "7"
+      })
+    #expect(command("MODE BASE TIME 30")?.hasSuffix("OK") == true)
+    host.send(Array("MODE\r\n".utf8))
+    #expect(host.wait(for: "MODE,")?.hasSuffix(";MODE BASE TIME 30 0 0,") == true)
+    #expect(Self.output(&host, seconds: 10).counts[1005] == nil)
+    #expect(Self.output(&host, seconds: 30).counts[1005] != nil)
+    #expect(command("MODE ROVER SURVEY")?.hasSuffix("OK") == true && command("UNLOG RTCM1074")?.hasSuffix("OK") == true)
+    let after = Self.output(&host, seconds: 5).counts
+    #expect(after[1005] == nil && after[1074] == nil && after[1124] != nil)
+    for line in ["MODE BASE TIME", "MODE BASE TIME 3601", "MODE BASE 1 2", "MODE MOON", "RTCM1099 1"] {
+      #expect(command(line)?.hasSuffix("OK") == false, "\(line)")
+    }
+  }
+
+  @Test("An LG290P is a base after a save and a restart; its messages change with the mode")
+  func quectel() throws {
+    var host = FamilyHost(.lg290p)
+    let place = GeodeticPosition(latitudeDegrees: -48.1642, longitudeDegrees: 11.6056, heightMetres: 557.6)
+    let centre = place.earthCentredMetres
+    let status = "PQTMCFGMSGRATE,W,PQTMSVINSTATUS,1,1"
+    #expect(host.ask(status, for: "PQTMCFGMSGRATE") == "PQTMCFGMSGRATE,ERROR,3")
+    let survey = "PQTMCFGSVIN,W,2,0,0,\(centre.x),\(centre.y),\(centre.z)"
+    #expect(host.ask(survey, for: "PQTMCFGSVIN") == "PQTMCFGSVIN,OK")
+    #expect(host.ask("PQTMCFGRCVRMODE,W,2", for: "PQTMCFGRCVRMODE") == "PQTMCFGRCVRMODE,OK")
+    #expect(host.ask("PQTMCFGRCVRMODE,R", for: "PQTMCFGRCVRMODE") == "PQTMCFGRCVRMODE,OK,2")
+    #expect(Self.output(&host, seconds: 3).counts.isEmpty)
+    #expect(host.ask("PQTMSAVEPAR", for: "PQTMSAVEPAR") == "PQTMSAVEPAR,OK")
+    host.send("PQTMSRR")
+    host.run(seconds: 30)
+    let base = Self.output(&host, seconds: 10)
+    #expect(Set(base.counts.keys) == [1005, 1074, 1084, 1094, 1124] && base.counts.values.allSatisfy { 9...11 ~= $0 })
+    #expect(!host.lines.contains { $0.hasPrefix("$G") })
+    let between = Self.position(try #require(base.frames[1005])) - centre
+    #expect((between * between).sum().squareRoot() < 0.001)
+    #expect(host.ask(status, for: "PQTMCFGMSGRATE") == "PQTMCFGMSGRATE,OK")
+    let state = host.wait(for: "PQTMSVINSTATUS")
+    #expect(state?.split(separator: ",", omittingEmptySubsequences: false).dropFirst(3).first == "2")
+    _ = host.ask("PQTMCFGRCVRMODE,W,1", for: "PQTMCFGRCVRMODE")
+    _ = host.ask("PQTMSAVEPAR", for: "PQTMSAVEPAR")
+    host.send("PQTMSRR")
+    host.run(seconds: 30)
+    #expect(Self.output(&host, seconds: 3).counts.isEmpty)
+    #expect(host.lines.count { $0.hasPrefix("$GNGGA") } >= 29)
+  }
+
   /// X, Y and Z of 1005 in metres.
   private static func position(_ frame: [UInt8]) -> SIMD3<Double> {
     func signed(_ start: Int) -> Double {

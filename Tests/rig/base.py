@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`sextant base` at a simulated ZED-F9P: its caster, other servers, and rovers. The receiver is as it was found afterwards.
+"""`sextant base` at simulated receivers, a ZED-F9P unless said otherwise: its caster, other servers, and rovers. The receiver is as it was found afterwards.
 
 usage: base.py FOLDER [CHECK ...]
 """
@@ -9,6 +9,7 @@ RIG = {"programs": ["sextant", "sextantd"], "packages": {"rtklib": "convbin"}, "
 import base64
 import json
 import os
+import select
 import shutil
 import signal
 import socket
@@ -138,6 +139,31 @@ def convbin(folder, data):
     expect_equal(systems, set("GREC"), f"the constellations that convbin decodes ({done.stderr[-300:]})")
     expect("APPROX POSITION XYZ" in text and "4175" in text.split("APPROX POSITION")[0].splitlines()[-1], "the position of 1005")
     return f"convbin: {sum(line.startswith('>') for line in body.splitlines())} epochs"
+
+
+def others(folder):
+    """Receivers of other makers: the survey, the stream, and the receiver afterwards."""
+    port = free_port()
+    for model, query, reply in (("um980", b"MODE\r\n", b";MODE ROVER SURVEY,"), ("lg290p", b"$PQTMCFGRCVRMODE,R*32\r\n", b"PQTMCFGRCVRMODE,OK,1*")):
+        variables = environment(f"{folder}/{model}")
+        os.makedirs(f"{folder}/of-{model}")
+        with Simulator(f"{folder}/of-{model}", model, scenario=SCENARIO) as receiver:
+            with base(receiver, variables, "--survey", "5,50", "--caster", f"{port}/BASE") as surveying:
+                surveying.wait_for_message("; the position is 48.16", 90)
+                stream(port, "GET /BASE HTTP/1.0\r\nUser-Agent: NTRIP old\r\n\r\n", {1005, 1074, 1084, 1094, 1124})
+                surveying.terminate()
+            line = os.open(receiver.link, os.O_RDWR | os.O_NOCTTY)
+            try:
+                os.write(line, query)
+                data = b""
+
+                def answered():
+                    nonlocal data
+                    data += os.read(line, 4096) if select.select([line], [], [], 0.2)[0] else b""
+                    return reply in data
+                wait_until(answered, lambda: f"the mode after the end: {data[-500:]}")
+            finally:
+                os.close(line)
 
 
 def refusals(folder):
@@ -310,5 +336,5 @@ def str2str(folder):
 
 
 if __name__ == "__main__":
-    run_checks({"caster": caster, "refusals": refusals, "wrong-position": wrong_position, "push": push, "rover": rover, "nearest": nearest,
+    run_checks({"caster": caster, "others": others, "refusals": refusals, "wrong-position": wrong_position, "push": push, "rover": rover, "nearest": nearest,
                 "str2str": str2str}, harness.arguments(__doc__).checks)

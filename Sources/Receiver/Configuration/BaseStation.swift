@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+import ReceiverStream
 import UBX
 import WireBytes
 
@@ -13,29 +15,59 @@ public enum BaseStation: Sendable, Hashable {
   public static let seconds: ClosedRange<UInt32> = 1...604_800
   public static let metres: ClosedRange<Double> = 0.001...100_000
   public static let heights: ClosedRange<Double> = -1000...20_000
+
+  /// The given position as X, Y and Z of WGS 84 in metres; nil for a survey.
+  var earthCentredMetres: [Double]? {
+    guard case .position(let latitude, let longitude, let height) = self else { return nil }
+    let place = GeodeticPosition(latitudeDegrees: latitude, longitudeDegrees: longitude, heightMetres: height)
+    let centre = place.earthCentredMetres
+    return [centre.x, centre.y, centre.z]
+  }
 }
 
 extension ReceiverDescription {
   /// Whether the receiver can be a base station: it has a time mode and sends RTCM 3 (interface descriptions of F9 HPG and TIM and of
-  /// X20, CFG-TMODE and CFG-MSGOUT-RTCM_3X).
+  /// X20, CFG-TMODE and CFG-MSGOUT-RTCM_3X), or its family has such a mode.
   public var canBeBase: Bool {
-    guard family == nil else { return false }
+    if let family { return family.language?.canBeBase(self) ?? false }
     let type = firmware?.split(separator: " ").first.map(String.init) ?? ""
     return can(.valset) && [.f9, .x20].contains(generation) && ["HPG", "TIM"].contains(type)
   }
+
+  /// The reason why the receiver cannot be this base station, for people; nil if it can.
+  public func refusal(ofBase station: BaseStation) -> String? { family?.language?.refusal(ofBase: station) }
+
+  /// Whether a survey of the receiver ends after its time, whatever the deviation is.
+  public var surveysByTimeOnly: Bool { family == .unicore }
+
+  /// The longest time, in milliseconds, for which the receiver is silent when it becomes a base station, and when it is a rover again;
+  /// zero where nothing restarts.
+  public var baseRestartTime: Milliseconds { family?.language?.modeChangeTime ?? Milliseconds(0) }
 }
 
 extension DesiredConfiguration {
   /// The least rate of a serial line for the observations of a base, in baud: an epoch of four constellations has up to 2 kB.
   private static let leastRateForBase: UInt32 = 115_200
 
+  /// The configuration in which a receiver shows its own position before it is a base station.
+  public static func rover(for receiver: ReceiverDescription) -> DesiredConfiguration {
+    var desired = DesiredConfiguration.navigation(for: receiver)
+    // A UM980 sends nothing as found.
+    if receiver.canBeBase, receiver.family?.language?.polls(of: .messages).isEmpty == true {
+      desired.sentences = [SentenceRate("GGA", 1)]
+    }
+    return desired
+  }
+
   /// The configuration of a base station: it sends its position, observations of all constellations, and the biases of GLONASS each
   /// second; and its own fix, and how far a survey is.
   public static func base(_ station: BaseStation, for receiver: ReceiverDescription) -> DesiredConfiguration {
     guard receiver.canBeBase else { return .nothing }
-    var desired = DesiredConfiguration.navigation(for: receiver)
+    var desired = DesiredConfiguration.rover(for: receiver)
     desired.base = station
-    desired.leastPortRate = leastRateForBase
+    // A receiver that saves its settings with a change of the mode would save the rate too.
+    if receiver.baseRestartTime == Milliseconds(0) { desired.leastPortRate = leastRateForBase }
+    if receiver.family != nil { return desired }
     desired.messages.append(MessageRate(NavSVIN.identity, 1))
     desired.measurementPeriodMilliseconds = 1000
     return desired

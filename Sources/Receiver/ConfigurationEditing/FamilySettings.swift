@@ -91,7 +91,7 @@ package enum FamilySettings {
       let name = word.lowercased()
       if name == "baud" {
         request.readsBaud = true
-      } else if let kind = ReceiverValue.Kind(rawValue: name), kind != .logger {
+      } else if let kind = ReceiverValue.Kind(rawValue: name), kind != .logger, kind != .mode {
         request.names.append(name)
         request.tasks.append(.read(kind))
       } else {
@@ -120,6 +120,7 @@ package enum FamilySettings {
         .map { $0.rate == 1 ? $0.formatter : "\($0.formatter)@\($0.rate)" }.joined(separator: ",")
     case .output(let isOn): isOn ? "on" : "off"
     case .logger(let state): state.isOn ? "on" : "off"
+    case .mode(let mode): mode.words.joined(separator: " ")
     }
   }
 }

@@ -42,6 +42,15 @@ protocol FamilyLanguage: Sendable {
   /// The ports of a receiver whose command names one; empty for the others. A host is at one of them.
   var ports: [FamilyPort] { get }
 
+  /// Whether the receiver can be a base station.
+  func canBeBase(_ receiver: ReceiverDescription) -> Bool
+  /// The reason why the family cannot be this base station, for people; nil if it can.
+  func refusal(ofBase station: BaseStation) -> String?
+  /// The values of a base station, in the order in which they are set.
+  func values(ofBase station: BaseStation) -> [ReceiverValue]
+  /// The longest time in which the receiver is silent while its mode changes.
+  var modeChangeTime: Milliseconds { get }
+
   func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]?
   /// The commands of an action whose usual ones were refused; nil without any.
   func commandsAfterRefusal(of action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]?
@@ -89,6 +98,10 @@ extension FamilyLanguage {
   func canTakeBack(_ kind: ReceiverValue.Kind) -> Bool { !takesRestart(kind) }
   func rateChange(to rate: UInt32) -> [UInt8]? { nil }
   var ports: [FamilyPort] { [] }
+  func canBeBase(_ receiver: ReceiverDescription) -> Bool { false }
+  func refusal(ofBase station: BaseStation) -> String? { nil }
+  func values(ofBase station: BaseStation) -> [ReceiverValue] { [] }
+  var modeChangeTime: Milliseconds { Milliseconds(0) }
   func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? { nil }
   func commandsAfterRefusal(of action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? { nil }
   var rousing: Command? { nil }

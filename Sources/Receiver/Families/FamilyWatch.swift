@@ -89,6 +89,8 @@ struct ObservedOutput: Sendable {
   }
 
   private var counts: [String: Count] = [:]
+  /// RTCM 3 messages by their names in commands: when they came first and last, and how often.
+  private var corrections: [String: (first: Instant, last: Instant, count: Int)] = [:]
   private var constellations: Set<DesiredConfiguration.Constellation> = []
   private var epoch = 0
   /// The formatters of the present epoch.
@@ -140,6 +142,24 @@ struct ObservedOutput: Sendable {
     counts[name] = count
   }
 
+  mutating func receive(correction number: Int, at now: Instant) {
+    if let begin, now < begin { return }
+    let name = "RTCM\(number)"
+    let before = corrections[name]
+    corrections[name] = (before?.first ?? now, now, (before?.count ?? 0) + 1)
+  }
+
+  /// The RTCM 3 messages with their periods in seconds.
+  private var correctionRates: [SentenceRate] {
+    corrections.map { name, one in
+      let seconds = one.last.seconds(since: one.first) / Double(max(one.count - 1, 1))
+      return SentenceRate(name, max(1, UInt8(clamping: seconds.rounded())))
+    }.sorted { $0.formatter < $1.formatter }
+  }
+
+  /// The messages of a receiver without sentences; nil if there are some, but too few.
+  var messagesWithoutSentences: ReceiverValue? { counts.isEmpty ? .messages(correctionRates) : nil }
+
   /// Returns the value; nil as long as too little was received.
   func value(_ kind: ReceiverValue.Kind) -> ReceiverValue? {
     guard let lead = counts.filter({ Self.single.contains($0.key) }).map(\.value).max(by: { $0.epochs < $1.epochs }),
@@ -155,11 +175,11 @@ struct ObservedOutput: Sendable {
           // By the time between two of them: the first and the last epoch may be cut.
           let every = count.epochs > 1 ? count.interval / lead.interval : Double(lead.epochs)
           return SentenceRate(name, max(1, UInt8(clamping: every.rounded())))
-        }.sorted { $0.formatter < $1.formatter })
+        }.sorted { $0.formatter < $1.formatter } + correctionRates)
     case .constellations:
       return constellations.isEmpty ? nil : .constellations(constellations.sorted { $0.rawValue < $1.rawValue })
     case .output: return value(.messages)?.asOutput
-    case .logger: return nil
+    case .logger, .mode: return nil
     }
   }
 

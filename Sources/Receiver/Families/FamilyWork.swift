@@ -192,9 +192,10 @@ struct FamilyWork: Sendable {
       take(language.value(kind.stored, from: replies), isRead: true)
     case .observing, .observingAgain:
       guard let kind else { return }
-      let value = observed.value(kind.stored)
-      // A receiver without output has no sentences to observe.
-      if value == nil, kind == .output { return take(.messages([]), isRead: false) }
+      var value = observed.value(kind.stored)
+      // A receiver without output has no sentences to observe. One whose messages cannot be read sends nothing as found.
+      if value == nil, kind == .output { value = .messages([]) }
+      if value == nil, kind == .messages, language.polls(of: kind).isEmpty { value = observed.messagesWithoutSentences }
       take(value, isRead: false)
     case .keeping(let kind):
       let isObserved = commands.isEmpty

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import WireBytes
 
 /// A sentence and its rate: every n-th fix, 0 for never.
 public struct SentenceRate: Sendable, Hashable {
@@ -18,6 +19,41 @@ public struct SentenceRate: Sendable, Hashable {
   public var isSentence: Bool { formatter.first != "#" }
 }
 
+/// Whether a receiver of another maker is a rover or a base station, in the words of its family's commands: the mode of an LG290P and
+/// the fields of its survey, or Unicore's MODE.
+public struct ReceiverMode: Sendable, Hashable {
+  var words: [String]
+  /// The messages whose rates change with the mode: as they were found, or those of a base.
+  var messages: [SentenceRate] = []
+
+  /// Returns a mode of words that a receiver sent; nil if a word cannot be one of a command.
+  static func received(_ words: [String], _ messages: [SentenceRate] = []) -> ReceiverMode? {
+    let isPlain = words.allSatisfy { word in
+      !word.isEmpty && word.utf8.allSatisfy { 0x30...0x39 ~= $0 || 0x41...0x5A ~= $0 || $0 == 0x2D || $0 == 0x2E }
+    }
+    return isPlain && !words.isEmpty ? ReceiverMode(words: words, messages: messages) : nil
+  }
+
+  /// Whether the receiver has the mode `wanted`, whatever its messages are. It can report more words: the result of a survey, defaults.
+  func hasWords(of wanted: ReceiverMode) -> Bool {
+    words.count >= wanted.words.count
+      && zip(words, wanted.words).allSatisfy { there, word in
+        if there == word { return true }
+        guard let there = Double(there), let number = Double(word) else { return false }
+        return abs(there - number) < 0.000_05
+      }
+  }
+
+  /// A number for a command, with some digits behind the point.
+  static func number(_ value: Double, digits: Int) -> String {
+    let scale = (0..<digits).reduce(1.0) { number, _ in number * 10 }
+    let whole = Int64(clamping: (value * scale).rounded())
+    let text = String(whole.magnitude)
+    let padded = String(repeating: "0", count: max(0, digits + 1 - text.utf8.count)) + text
+    return (whole < 0 ? "-" : "") + padded.dropLast(digits) + "." + padded.suffix(digits)
+  }
+}
+
 /// A setting of a receiver of another maker, and its value.
 public enum ReceiverValue: Sendable, Hashable {
   /// The time between two fixes, in milliseconds.
@@ -30,9 +66,11 @@ public enum ReceiverValue: Sendable, Hashable {
   case output(Bool)
   /// The logger, which stores fixes in the receiver; see `LoggerState`.
   case logger(LoggerState)
+  /// Rover or base station.
+  case mode(ReceiverMode)
 
   public enum Kind: String, Sendable, CaseIterable {
-    case period = "rate", constellations, messages, logger
+    case period = "rate", constellations, messages, logger, mode
     case output = "nmea"
 
     /// The kind whose value the receiver has: the output is that of the sentences.
@@ -46,6 +84,7 @@ public enum ReceiverValue: Sendable, Hashable {
     case .constellations: .constellations
     case .output: .output
     case .logger: .logger
+    case .mode: .mode
     }
   }
 
@@ -64,12 +103,27 @@ public enum ReceiverValue: Sendable, Hashable {
   var text: String {
     switch self {
     case .period(let milliseconds): "\(kind.rawValue) \(milliseconds)"
-    case .messages(let list): "\(kind.rawValue) -" + list.map { "\($0.formatter):\($0.rate)" }.joined(separator: ",")
+    case .messages(let list): "\(kind.rawValue) -" + Self.text(list)
     case .constellations(let list):
       "\(kind.rawValue) -" + list.map { String($0.rawValue) }.joined(separator: ",")
     case .output(let isOn): "\(kind.rawValue) \(isOn ? 1 : 0)"
     case .logger(let state): "\(kind.rawValue) \(state.text)"
+    case .mode(let mode): "\(kind.rawValue) \(mode.words.joined(separator: "_"))/\(Self.text(mode.messages))"
     }
+  }
+
+  private static func text(_ list: [SentenceRate]) -> String {
+    list.map { "\($0.formatter):\($0.rate)" }.joined(separator: ",")
+  }
+
+  private static func rates(_ text: some StringProtocol) -> [SentenceRate]? {
+    let words = text.split(separator: ",")
+    let list = words.compactMap { one -> SentenceRate? in
+      let parts = one.split(separator: ":")
+      guard parts.count == 2, let rate = UInt8(parts[1]) else { return nil }
+      return SentenceRate(String(parts[0]), rate)
+    }
+    return list.count == words.count ? list : nil
   }
 
   /// Reads the two words of `text`; nil for anything else.
@@ -79,14 +133,7 @@ public enum ReceiverValue: Sendable, Hashable {
       guard let milliseconds = UInt16(word) else { return nil }
       self = .period(milliseconds)
     case .messages?:
-      guard word.first == "-" else { return nil }
-      let words = word.dropFirst().split(separator: ",")
-      let list = words.compactMap { one -> SentenceRate? in
-        let parts = one.split(separator: ":")
-        guard parts.count == 2, let rate = UInt8(parts[1]) else { return nil }
-        return SentenceRate(String(parts[0]), rate)
-      }
-      guard list.count == words.count else { return nil }
+      guard word.first == "-", let list = Self.rates(word.dropFirst()) else { return nil }
       self = .messages(list)
     case .constellations?:
       guard word.first == "-" else { return nil }
@@ -100,6 +147,12 @@ public enum ReceiverValue: Sendable, Hashable {
     case .logger?:
       guard let state = LoggerState(word) else { return nil }
       self = .logger(state)
+    case .mode?:
+      let parts = word.split(separator: "/", omittingEmptySubsequences: false)
+      guard parts.count == 2, let messages = Self.rates(parts[1]),
+        let mode = ReceiverMode.received(parts[0].split(separator: "_").map(String.init), messages)
+      else { return nil }
+      self = .mode(mode)
     case nil: return nil
     }
   }
@@ -111,6 +164,8 @@ public enum ReceiverValue: Sendable, Hashable {
       wanted.allSatisfy { one in (there.first { $0.formatter == one.formatter }?.rate ?? 0) == one.rate }
     case (.constellations(let there), .constellations(let wanted)): Set(there) == Set(wanted)
     case (.logger(let there), .logger(let wanted)): there.covers(wanted)
+    case (.mode(let there), .mode(let wanted)):
+      there.hasWords(of: wanted) && ReceiverValue.messages(there.messages).covers(.messages(wanted.messages))
     default: self == wanted
     }
   }

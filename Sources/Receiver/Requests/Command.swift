@@ -45,6 +45,9 @@ public struct Command: Sendable, Equatable {
   /// Messages in the same write whose refusal is a refusal of the command.
   package var companions: [MessageIdentity] = []
 
+  /// The time after which a command without a reply is given up, without that of its bytes: each attempt waits longer than the one before.
+  var longestSilence: Milliseconds { patience * UInt64(attempts * (attempts + 1) / 2) }
+
   /// A UBX message.
   public init(_ identity: MessageIdentity, _ payload: [UInt8] = [], answer: Answer) {
     self.identity = identity

@@ -35,8 +35,7 @@ struct RequestInFlight: Sendable {
   /// The time of all its attempts without a reply.
   func longestWait(backlog: Milliseconds, bitRate: UInt32?) -> Milliseconds {
     let each = Self.time(of: command.bytes.count, bitRate) + backlog
-    let attempts = UInt64(command.attempts)
-    return each * attempts + command.patience * (attempts * (attempts + 1) / 2)
+    return each * UInt64(command.attempts) + command.longestSilence
   }
 
   /// Whether it was repeated without a reply.

@@ -42,13 +42,16 @@ struct EndPhase {
 
   mutating func extend(to instant: Instant) { state = .ending(by: instant) }
 
-  mutating func startRestoring(at now: Instant) {
-    state = .restoring(by: now + Self.longestWait, latest: now + Self.longestRestoring)
+  /// - Parameter silence: the longest time for which the receiver does not reply meanwhile.
+  mutating func startRestoring(at now: Instant, silence: Milliseconds) {
+    state = .restoring(
+      by: now + Self.longestWait + silence, latest: now + Self.longestRestoring + silence)
   }
 
   mutating func receiveReply(at now: Instant) {
-    guard case .restoring(_, let latest) = state else { return }
-    state = .restoring(by: min(now + Self.longestWait, latest), latest: latest)
+    // The reply before a silence does not shorten it.
+    guard case .restoring(let by, let latest) = state else { return }
+    state = .restoring(by: max(by, min(now + Self.longestWait, latest)), latest: latest)
   }
 
   mutating func fail() { isIncomplete = true }

@@ -2,6 +2,7 @@
 
 import MonotonicTime
 import NMEA
+import RTCM3
 import ReceiverStream
 import UBX
 import WireBytes
@@ -82,7 +83,8 @@ struct ReceivedFrames {
       }
       if text.announcesStart { sawBootText = true }
       if let warning = text.warning { self.warning = warning }
-    case .rtcm3, .spartn: break
+    case .rtcm3: if let number = frame.rtcm3?.messageNumber { observed?.receive(correction: number, at: now) }
+    case .spartn: break
     }
   }
 }

@@ -60,7 +60,8 @@ extension ReceiverSession {
       begin = now + WakeUp.oscillatorStart
       requests.wait(until: begin)
     }
-    end.startRestoring(at: begin)
+    // It may restart at this moment, and restarts once more.
+    end.startRestoring(at: begin, silence: modeChangeTime * 2)
     if let description, description.family != nil,
       let machine = FamilyWork(memory.foundValues.reversed().map { .set($0) }, on: description, .restoring)
     {
@@ -69,6 +70,12 @@ extension ReceiverSession {
     // Without UBX output nothing else could be verified: that is restored last.
     let settings = memory.found.reversed().filter { $0 != foundWithoutUBX }
     enter(.restoring(Configuration(settings, port: port, writesAtOnce: true)), on: .finish)
+  }
+
+  /// The longest time for which the receiver is silent when its mode is restored; zero if the mode was not changed.
+  var modeChangeTime: Milliseconds {
+    let isChanged = desired?.base != nil || memory.foundValues.contains { $0.kind == .mode }
+    return isChanged ? description?.family?.language?.modeChangeTime ?? Milliseconds(0) : Milliseconds(0)
   }
 
   mutating func restoreNext(of configuration: Configuration, at now: Instant) {

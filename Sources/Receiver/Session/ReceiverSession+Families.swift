@@ -125,8 +125,11 @@ extension ReceiverSession {
       values.removeAll { $0.kind == value.kind }
       values.append(found.map { value.adding($0) } ?? value)
     }
+    // The mode is first: the messages are those of the mode.
+    let base = desired.base.flatMap { description?.family?.language?.values(ofBase: $0) } ?? []
     if let period = desired.measurementPeriodMilliseconds { replace(.period(period)) }
-    if let sentences = desired.sentences { replace(.messages(sentences)) }
+    if base.isEmpty, let sentences = desired.sentences { replace(.messages(sentences)) }
+    for value in base { replace(value) }
     if let constellations = desired.constellations { replace(.constellations(constellations)) }
     addLogger(to: &values)
     return values.map { .set($0) }

@@ -196,6 +196,7 @@ extension ReceiverSession {
     memory.keep(assistance.finish()?.found ?? [])
     cutBatch()
     if putsBack, requests.inFlight?.isReadingSentences == true { end.extend(to: now + EndPhase.longestDump) }
+    if modeChangeTime > Milliseconds(0) { end.extend(to: now + EndPhase.longestWait + modeChangeTime) }
     handle(.finish, at: now)
     proceed(at: now)
   }

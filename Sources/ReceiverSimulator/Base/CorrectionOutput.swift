@@ -23,6 +23,7 @@ struct CorrectionOutput {
   func frame(_ number: Int) -> [UInt8]? {
     switch number {
     case 1005: base.map { Self.framed(position($0)) }
+    case 1033: Self.framed(equipment)
     case 1230: solution.hasTime ? Self.framed(biases) : nil
     default: observations(number).map(Self.framed)
     }
@@ -43,6 +44,16 @@ struct CorrectionOutput {
     bits.add(signed: Int64(nearest: centre.y * 10_000), 38)
     bits.add(0, 2)
     bits.add(signed: Int64(nearest: centre.z * 10_000), 38)
+    return bits.bytes
+  }
+
+  /// The antenna and the receiver without names: lengths of zero.
+  private var equipment: [UInt8] {
+    var bits = BitWriter()
+    bits.add(1033, 12)
+    bits.add(Self.station, 12)
+    // The descriptors and serial numbers of the antenna and the receiver; the third is the number of the antenna's set-up.
+    for _ in 0..<6 { bits.add(0, 8) }
     return bits.bytes
   }
 

@@ -80,6 +80,27 @@ struct TimeMode: Sendable, Equatable {
   }
 }
 
+extension TimeMode.Setting {
+  /// The fields of PQTMCFGSVIN: the mode, seconds, metres (0 without a limit), X, Y and Z.
+  init(quectel fields: [Double]) {
+    switch fields.first {
+    case 1?:
+      self = .survey(
+        seconds: UInt32(nearest: fields[1]), metres: fields[2] > 0 ? fields[2] : .greatestFiniteMagnitude)
+    case 2?: self.init(centre: Earth.Vector(x: fields[3], y: fields[4], z: fields[5]))
+    default: self = .off
+    }
+  }
+
+  /// A given earth-centred position, metres.
+  init(centre: Earth.Vector) {
+    let found = Earth.geodetic(centre)
+    self = .position(
+      latitude: found.latitude, longitude: found.longitude,
+      height: Earth.height(centre, latitude: found.latitude, longitude: found.longitude))
+  }
+}
+
 extension ItemConfiguration {
   /// The time mode by the values in force.
   var timeMode: TimeMode.Setting {
@@ -100,10 +121,7 @@ extension ItemConfiguration {
         x: (signed(0x4003_0003) * 100 + fine(0x2003_0006)) * 1e-4,
         y: (signed(0x4003_0004) * 100 + fine(0x2003_0007)) * 1e-4,
         z: (signed(0x4003_0005) * 100 + fine(0x2003_0008)) * 1e-4)
-      let found = Earth.geodetic(place)
-      return .position(
-        latitude: found.latitude, longitude: found.longitude,
-        height: Earth.height(place, latitude: found.latitude, longitude: found.longitude))
+      return TimeMode.Setting(centre: place)
     default: return .off
     }
   }

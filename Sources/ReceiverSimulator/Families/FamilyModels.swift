@@ -110,7 +110,7 @@ extension ReceiverModel {
       language: .unicore,
       format: SentenceFormat(
         order: ["GGA", "RMC", "GLL", "VTG", "GSA", "GSV", "ZDA", "GST"], defaults: [:], minuteDecimals: 8,
-        timeDecimals: 2, altitudeDecimals: 4, hasNumbers: true),
+        timeDecimals: 2, altitudeDecimals: 4, hasNumbers: true, marksBase: true),
       baudRates: [9600, 115_200, 230_400, 460_800, 921_600], restartMilliseconds: 4000),
     software: "R4.10Build17548", hardware: "UM980", baud: 115_200, systems: .all, fastest: 50,
     firstFix: ModelTraits.FirstFix(cold: 30, warm: 30, hot: 5, aided: 5), boot: 1500, wake: 300, latency: 20,

@@ -37,56 +37,63 @@ struct FamilySentences {
 
   /// `ddmm.mmmm`.
   private func angle(_ degrees: Double, digits: Int) -> String {
-    let scale = power(format.minuteDecimals)
+    let scale = Self.power(format.minuteDecimals)
     let units = Int64(clamping: (abs(degrees) * 60 * Double(scale)).rounded())
     let (minutes, fraction) = units.quotientAndRemainder(dividingBy: scale)
-    return padded(minutes / 60, digits) + padded(minutes % 60, 2) + "." + padded(fraction, format.minuteDecimals)
+    return Self.padded(minutes / 60, digits) + Self.padded(minutes % 60, 2) + "."
+      + Self.padded(fraction, format.minuteDecimals)
   }
 
   private var time: String {
     guard solution.hasTime else { return "" }
     let civil = solution.civil
-    let fraction = Int64(solution.millisecond) * power(format.timeDecimals) / 1000
-    return padded(Int64(civil.hour), 2) + padded(Int64(civil.minute), 2) + padded(Int64(civil.second), 2) + "."
-      + padded(fraction, format.timeDecimals)
+    let fraction = Int64(solution.millisecond) * Self.power(format.timeDecimals) / 1000
+    return Self.padded(Int64(civil.hour), 2) + Self.padded(Int64(civil.minute), 2) + Self.padded(Int64(civil.second), 2)
+      + "."
+      + Self.padded(fraction, format.timeDecimals)
   }
 
   private var gga: String {
-    let dop = decimal(solution.hdop, format.dopDecimals)
-    let used = padded(Int64(solution.hasFix ? min(solution.used, format.hasNumbers ? 99 : 12) : 0), 2)
+    let dop = Self.decimal(solution.hdop, format.dopDecimals)
+    let used = Self.padded(Int64(solution.hasFix ? min(solution.used, format.hasNumbers ? 99 : 12) : 0), 2)
     guard solution.hasFix else { return "\(talker)GGA,\(time),\(position),0,\(used),,,M,,M,," }
     return
-      "\(talker)GGA,\(time),\(position),1,\(used),\(dop),\(decimal(solution.altitudeMetres, format.altitudeDecimals)),M,"
-      + "\(decimal(Solution.geoidSeparation, 1)),M,,"
+      "\(talker)GGA,\(time),\(position),\(quality),\(used),\(dop),\(Self.decimal(solution.altitudeMetres, format.altitudeDecimals)),M,"
+      + "\(Self.decimal(Solution.geoidSeparation, 1)),M,,"
   }
 
-  private var course: String { decimal(degreesOfCourse(solution), 2) }
+  /// 7 is a position that was given, or surveyed before (Unicore's GGA).
+  private var quality: Int { solution.isBase && format.marksBase ? 7 : 1 }
+
+  private var course: String { Self.decimal(degreesOfCourse(solution), 2) }
 
   private var rmc: String {
     let civil = solution.civil
     let date =
       solution.hasTime
-      ? padded(Int64(civil.day), 2) + padded(Int64(civil.month), 2) + padded(Int64(civil.year % 100), 2) : ""
-    let motion = solution.hasFix ? "\(decimal(solution.speed * 3600 / 1852, 2)),\(course)" : ","
+      ? Self.padded(Int64(civil.day), 2) + Self.padded(Int64(civil.month), 2) + Self.padded(Int64(civil.year % 100), 2)
+      : ""
+    let motion = solution.hasFix ? "\(Self.decimal(solution.speed * 3600 / 1852, 2)),\(course)" : ","
     return "\(talker)RMC,\(time),\(status),\(position),\(motion),\(date),,,\(mode)\(format.hasNumbers ? ",V" : "")"
   }
 
   private var vtg: String {
     guard solution.hasFix else { return "\(talker)VTG,,T,,M,,N,,K,N" }
-    return "\(talker)VTG,\(course),T,,M,\(decimal(solution.speed * 3600 / 1852, 2)),N,"
-      + "\(decimal(solution.speed * 3.6, 2)),K,A"
+    return "\(talker)VTG,\(course),T,,M,\(Self.decimal(solution.speed * 3600 / 1852, 2)),N,"
+      + "\(Self.decimal(solution.speed * 3.6, 2)),K,A"
   }
 
   private var zda: String {
     guard solution.hasTime else { return "\(talker)ZDA,,,,,00,00" }
     let civil = solution.civil
-    return "\(talker)ZDA,\(time),\(padded(Int64(civil.day), 2)),\(padded(Int64(civil.month), 2)),\(civil.year),00,00"
+    return
+      "\(talker)ZDA,\(time),\(Self.padded(Int64(civil.day), 2)),\(Self.padded(Int64(civil.month), 2)),\(civil.year),00,00"
   }
 
   private var gst: String {
     guard solution.hasFix else { return "\(talker)GST,\(time),,,,,,," }
-    let axis = decimal(solution.horizontalMetres / 2.0.squareRoot(), 1)
-    return "\(talker)GST,\(time),\(axis),,,,\(axis),\(axis),\(decimal(solution.verticalMetres, 1))"
+    let axis = Self.decimal(solution.horizontalMetres / 2.0.squareRoot(), 1)
+    return "\(talker)GST,\(time),\(axis),,,,\(axis),\(axis),\(Self.decimal(solution.verticalMetres, 1))"
   }
 
   private struct NumberedSystem {
@@ -108,7 +115,9 @@ struct FamilySentences {
     Int64(satellite.number) + (satellite.gnss == 6 ? 64 : 0)
   }
 
-  private func view(_ value: Int64, _ digits: Int) -> String { format.padsViews ? padded(value, digits) : "\(value)" }
+  private func view(_ value: Int64, _ digits: Int) -> String {
+    format.padsViews ? Self.padded(value, digits) : "\(value)"
+  }
 
   private func gsa(_ row: NumberedSystem) -> String {
     let used = solution.satellites.filter { $0.isUsed && $0.satellite.system == row.system }.prefix(12)
@@ -116,7 +125,8 @@ struct FamilySentences {
     let list = (used + Array(repeating: "", count: 12 - used.count)).joined(separator: ",")
     let dops =
       solution.hasFix
-      ? [solution.pdop, solution.hdop, solution.vdop].map { decimal($0, format.dopDecimals) }.joined(separator: ",")
+      ? [solution.pdop, solution.hdop, solution.vdop].map { Self.decimal($0, format.dopDecimals) }.joined(
+        separator: ",")
       : ",,"
     // Without numbers the talker tells the system.
     let talker = format.hasNumbers ? self.talker : row.talker
@@ -138,14 +148,14 @@ struct FamilySentences {
     }
   }
 
-  private func power(_ digits: Int) -> Int64 { (0..<digits).reduce(1) { value, _ in value * 10 } }
+  private static func power(_ digits: Int) -> Int64 { (0..<digits).reduce(1) { value, _ in value * 10 } }
 
-  private func padded(_ value: Int64, _ digits: Int) -> String {
+  private static func padded(_ value: Int64, _ digits: Int) -> String {
     let text = "\(value)"
     return String(repeating: "0", count: max(0, digits - text.count)) + text
   }
 
-  private func decimal(_ value: Double, _ digits: Int) -> String {
+  static func decimal(_ value: Double, _ digits: Int) -> String {
     let scale = power(digits)
     let units = Int64(clamping: (value * Double(scale)).rounded())
     let sign = units < 0 ? "-" : ""
@@ -173,6 +183,14 @@ extension VirtualReceiver {
     if family.current.rates["EPE", default: 0] > 0, solution.hasFix {
       let digits = (0..<3).map { _ in "\((solution.horizontalMetres * 1000).rounded() / 1000)" }
       frames.append(framed("PQTMEPE,2,\(digits.joined(separator: ",")),\(digits[0]),\(digits[0])"))
+    }
+    if let status = surveyStatusPQTM { frames.append(framed(status)) }
+    let corrections = CorrectionOutput(solution: solution, base: timeMode.place)
+    for (number, period) in family.current.corrections.sorted(by: { $0.key < $1.key })
+    where solution.utcMilliseconds / Int64(settings.epochMilliseconds)
+      % Int64(max(1, period / settings.epochMilliseconds)) == 0
+    {
+      if let frame = corrections.frame(number) { frames.append(frame) }
     }
     frames += family.withEpoch
     self.family?.withEpoch = []

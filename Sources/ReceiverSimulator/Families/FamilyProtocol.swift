@@ -95,6 +95,8 @@ struct SentenceFormat: Sendable {
   var hasNumbers: Bool
   /// Whether numbers of GSV have leading zeros.
   var padsViews = true
+  /// Whether GGA shows that the receiver is a base station.
+  var marksBase = false
   /// The text of the antenna, of each epoch that has `TXT`.
   var antennaText: String?
 }

@@ -11,6 +11,10 @@ struct FamilySettings: Sendable, Equatable {
   var rates: [String: Int]
   /// Settings without an effect in the simulation, by their name: they can be read back.
   var values: [String: String] = [:]
+  /// The periods of RTCM 3 messages in milliseconds, by their number.
+  var corrections: [Int: UInt32] = [:]
+  /// What a base station knows of its position.
+  var timeMode = TimeMode.Setting.off
 }
 
 /// The state of a receiver that is not a u-blox one.
@@ -69,6 +73,8 @@ struct FamilyState: Sendable {
   var startRate: UInt32?
   /// The last PQBAUD.
   var baudRequest: String?
+  /// Whether an LG290P was a base station since its last start.
+  var isBase = false
   var log = LocusLog()
   /// The settings of the log, where commands set them.
   var logging = PAIRLogging()
@@ -184,6 +190,7 @@ struct FamilyState: Sendable {
     settings.baudRate = current.baudRate
     settings.measurementMilliseconds = current.periodMilliseconds
     settings.systems = current.systems
+    settings.timeMode = current.timeMode
     return settings
   }
 }

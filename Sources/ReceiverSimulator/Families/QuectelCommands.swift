@@ -7,7 +7,7 @@ extension VirtualReceiver {
   /// Settings that can be read and written, and have no effect in the simulation.
   private static let pqtmDefaults: [String: String] = [
     "PQTMCFGPPS2": "1,1,100,2,1,0,1000,0,1,0,0,0", "PQTMCFGELETHD": "5.0", "PQTMCFGSIGNAL": "07,03,0F,3F,0F,01",
-    "PQTMCFGSVIN": "0,0,0.0,0.0000,0.0000,0.0000,0.0", "PQTMCFGRCVRMODE": "1", "PQTMCFGRTCM": "4,0,-90.0,07,06,1,0",
+    "PQTMCFGRTCM": "4,0,-90.0,07,06,1,0",
     "PQTMCFGRSID": "290", "PQTMCFGPROT": "1,1,00000007,00000007", "PQTMCFGPPS": "1,1,100,2,1,0",
   ]
 
@@ -25,6 +25,8 @@ extension VirtualReceiver {
     case "PQTMCFGFIXRATE": setPeriodPQTM(fields)
     case "PQTMCFGMSGRATE": setMessagePQTM(fields)
     case "PQTMCFGCNST": setSystemsPQTM(fields)
+    case "PQTMCFGRCVRMODE": setModePQTM(fields)
+    case "PQTMCFGSVIN": setSurveyPQTM(fields)
     case "PQTMSAVEPAR":
       if let family { self.family?.stored = family.current }
       answer(name, ["\(name),OK"])
@@ -108,7 +110,12 @@ extension VirtualReceiver {
     let hasPort = fields.number(1) != nil
     let (name, rate) = (fields[hasPort ? 3 : 1], fields.number(hasPort ? 4 : 2))
     let known = ["GGA", "RMC", "GLL", "VTG", "GSA", "GSV", "ZDA", "GST", "GBS", "GNS", "PQTMEPE", "PQTMPVT", "PQTMTXT"]
-    guard known.contains(name) else { return fail(fields.address) }
+    if let numbers = Self.pqtmCorrections[name] { return setCorrectionsPQTM(fields, name, numbers, rate) }
+    // A message of the other mode is refused.
+    if name == Self.surveyStatus, family?.isBase != true {
+      return answer(fields.address, ["\(fields.address),ERROR,3"])
+    }
+    guard (known + [Self.surveyStatus]).contains(name) else { return fail(fields.address) }
     let own = name == "PQTMEPE" ? "EPE" : name
     if fields[0] == "R" {
       return answer(fields.address, ["PQTMCFGMSGRATE,OK,\(name),\(family?.current.rates[own] ?? 0)"])
@@ -116,6 +123,81 @@ extension VirtualReceiver {
     guard fields[0] == "W", let rate, 0...20 ~= rate else { return fail(fields.address) }
     family?.current.rates[own] = rate
     acknowledgeWrite(fields.address)
+  }
+
+  // MARK: Base station (LG290P(03), LGx80P(03) GNSS Protocol Specification)
+
+  static let surveyStatus = "PQTMSVINSTATUS"
+  private static let pqtmCorrections: [String: [Int]] = [
+    "RTCM3-1005": [1005], "RTCM3-107X": [1074], "RTCM3-108X": [1084], "RTCM3-109X": [1094], "RTCM3-112X": [1124],
+  ]
+
+  /// The mode is in force after it was saved, and a restart.
+  private mutating func setModePQTM(_ fields: FamilyFields) {
+    if fields[0] == "R" {
+      return answer(fields.address, ["PQTMCFGRCVRMODE,OK,\(family?.current.values["mode"] ?? "1")"])
+    }
+    guard fields[0] == "W", fields.count == 2, ["1", "2"].contains(fields[1]) else { return fail(fields.address) }
+    family?.current.values["mode"] = fields[1]
+    acknowledgeWrite(fields.address)
+  }
+
+  private mutating func setSurveyPQTM(_ fields: FamilyFields) {
+    let none = "0,0,0.0,0.0000,0.0000,0.0000"
+    if fields[0] == "R" {
+      // A last field that the specification does not have, as recorded.
+      return answer(fields.address, ["PQTMCFGSVIN,OK,\(family?.current.values["survey"] ?? none),0.0"])
+    }
+    guard fields[0] == "W", fields.count == 7, let mode = fields.number(1), 0...2 ~= mode,
+      let seconds = fields.number(2), 0...86_400 ~= seconds,
+      (3...6).allSatisfy({ Double(fields[$0])?.isFinite == true })
+    else { return fail(fields.address) }
+    family?.current.values["survey"] = fields.rest(from: 1)
+    acknowledgeWrite(fields.address)
+  }
+
+  private mutating func setCorrectionsPQTM(_ fields: FamilyFields, _ name: String, _ numbers: [Int], _ rate: Int?) {
+    if fields[0] == "R" {
+      let isOn = numbers.contains { family?.current.corrections[$0] != nil }
+      return answer(fields.address, ["PQTMCFGMSGRATE,OK,\(name),\(isOn ? 1 : 0)"])
+    }
+    guard fields[0] == "W", let rate, 0...20 ~= rate else { return fail(fields.address) }
+    for number in numbers {
+      family?.current.corrections[number] = rate > 0 ? UInt32(rate) * settings.epochMilliseconds : nil
+    }
+    acknowledgeWrite(fields.address)
+  }
+
+  /// Puts the mode into force: a change of it resets the messages, and a base has an epoch a second.
+  private mutating func loadModePQTM() {
+    guard let family else { return }
+    let isBase = family.current.values["mode"] == "2"
+    if isBase != family.isBase {
+      self.family?.isBase = isBase
+      let numbers = isBase ? Self.pqtmCorrections.values.flatMap(\.self) : []
+      self.family?.current.rates = isBase ? [:] : family.defaults.rates
+      self.family?.current.corrections = Dictionary(uniqueKeysWithValues: numbers.map { ($0, 1000) })
+      if let current = self.family?.current { self.family?.stored = current }
+    }
+    if isBase { self.family?.current.periodMilliseconds = 1000 }
+    let survey = family.current.values["survey"]?.split(separator: ",").compactMap { Double($0) } ?? []
+    self.family?.current.timeMode = isBase && survey.count == 6 ? TimeMode.Setting(quectel: survey) : .off
+  }
+
+  /// The state of the survey; nil for a rover.
+  var surveyStatusPQTM: String? {
+    guard family?.isBase == true, family?.current.rates[Self.surveyStatus] ?? 0 > 0 else { return nil }
+    let survey = timeMode.survey
+    let isFixed = if case .position = timeMode.setting { true } else { false }
+    let place = timeMode.place ?? survey.mean
+    let centre = Earth.ecef(latitude: place.latitude, longitude: place.longitude, height: place.height)
+    let isKnown = isFixed || survey.observations > 0
+    let axes = [centre.x, centre.y, centre.z].map { isKnown ? FamilySentences.decimal($0, 4) : "0.0000" }
+    let validity = timeMode.place != nil ? 2 : survey.observations > 0 ? 1 : 0
+    let duration = if case .survey(let seconds, _) = timeMode.setting { seconds } else { UInt32(0) }
+    return
+      "\(Self.surveyStatus),1,\(solution.gps.millisecondOfWeek),\(validity),,11,\(survey.observations),\(duration),"
+      + axes.joined(separator: ",") + ",\(FamilySentences.decimal(isFixed ? 0 : survey.deviation, 4))"
   }
 
   private mutating func storePQTM(_ fields: FamilyFields) {
@@ -130,7 +212,9 @@ extension VirtualReceiver {
   /// Puts what is stored, and in force after a start alone, into force.
   mutating func loadPQTM() {
     guard let values = family?.current.values else { return }
-    if let period = values["period"].flatMap({ UInt32($0) }) { family?.current.periodMilliseconds = period }
+    let period = values["period"].flatMap { UInt32($0) } ?? family?.defaults.periodMilliseconds
+    if let period { family?.current.periodMilliseconds = period }
+    loadModePQTM()
     guard let flags = values["systems"]?.split(separator: ","), flags.count >= 4 else { return }
     var systems: SatelliteSystems = []
     for (flag, system) in zip(flags, [SatelliteSystems.gps, .glonass, .galileo, .beiDou]) where flag == "1" {

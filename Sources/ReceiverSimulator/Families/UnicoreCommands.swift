@@ -26,7 +26,7 @@ extension VirtualReceiver {
       let words = line.split(separator: " ").map(String.init)
       guard let verb = words.first?.uppercased() else { continue }
       // The sentences of other makers, and their probes, have no reply.
-      guard verb.utf8.allSatisfy({ 0x41...0x5A ~= $0 }) else { continue }
+      guard verb.utf8.allSatisfy({ 0x41...0x5A ~= $0 || 0x30...0x39 ~= $0 }) else { continue }
       let refuses = disturbances.refuses(at: now)
       guard !refuses, let more = performUnicore(verb, words) else {
         if Self.isUnicore(verb) { verdicts.append("command,\(line),response: PARSING FAILD NO MATCHING FUNC  \(verb)") }
@@ -64,14 +64,15 @@ extension VirtualReceiver {
     case "MASK" where words.count == 1: return masks.map { Self.line("$CONFIG,MASK,MASK \($0)") }
     case "MASK", "UNMASK": return mask(words, isMasked: verb == "MASK")
     case "MODE" where words.count == 1: return [Self.line(modeLine)]
-    case "MODE":
-      family?.current.values["mode"] = words.joined(separator: " ")
-      return []
+    case "MODE": return setMode(words)
     case "UNLOG", "UNLOGALL":
-      if let name = words.last(where: { $0.hasPrefix("G") }), let sentence = Self.sentence(name) {
+      if let number = words.last.flatMap({ Self.correction($0) }) {
+        family?.current.corrections[number] = nil
+      } else if let name = words.last(where: { $0.hasPrefix("G") }), let sentence = Self.sentence(name) {
         family?.current.rates[sentence] = 0
       } else {
         family?.current.rates = [:]
+        family?.current.corrections = [:]
       }
       return []
     case "SAVECONFIG":
@@ -86,6 +87,48 @@ extension VirtualReceiver {
     }
   }
 
+  /// The number of an RTCM 3 message; nil for another name.
+  private static func correction(_ name: String) -> Int? {
+    let name = name.uppercased()
+    let numbers = [1005, 1033, 1074, 1084, 1094, 1124]
+    return name.hasPrefix("RTCM") ? Int(name.dropFirst(4)).flatMap { numbers.contains($0) ? $0 : nil } : nil
+  }
+
+  /// `MODE BASE [ID] TIME seconds [distance]`, `MODE BASE [ID] x y z` with X, Y, Z or degrees and a height above the sea, `MODE BASE`,
+  /// `MODE ROVER …` (N4 manual, MODE). A new mode is in force at once.
+  private mutating func setMode(_ words: [String]) -> [[UInt8]]? {
+    let words = words.map { $0.uppercased() }
+    var text = words.joined(separator: " ")
+    var mode = TimeMode.Setting.off
+    if words[1] == "BASE" {
+      var rest = Array(words.dropFirst(2))
+      if rest.count != 3, let first = rest.first, UInt16(first) != nil { rest.removeFirst() }
+      if rest.isEmpty {
+        text += " TIME 60 2.5 3.5"
+        mode = .survey(seconds: 60, metres: .greatestFiniteMagnitude)
+      } else if rest[0] == "TIME" {
+        guard 2...4 ~= rest.count, let seconds = UInt32(rest[1]), 1...3600 ~= seconds else { return nil }
+        // The defaults are shown too.
+        text += String(repeating: " 0", count: 4 - rest.count)
+        mode = .survey(seconds: seconds, metres: .greatestFiniteMagnitude)
+      } else {
+        let numbers = rest.compactMap { Double($0) }
+        guard rest.count == 3, numbers.count == 3, numbers.allSatisfy(\.isFinite) else { return nil }
+        let isGeodetic = abs(numbers[0]) <= 90 && abs(numbers[1]) <= 180 && abs(numbers[2]) <= 30_000
+        mode =
+          isGeodetic
+          ? .position(latitude: numbers[0], longitude: numbers[1], height: numbers[2] + Solution.geoidSeparation)
+          : TimeMode.Setting(centre: Earth.Vector(x: numbers[0], y: numbers[1], z: numbers[2]))
+      }
+    } else if words[1] != "ROVER" {
+      return nil
+    }
+    family?.current.values["mode"] = text
+    family?.current.timeMode = mode
+    applyFamily()
+    return []
+  }
+
   private static func sentence(_ name: String) -> String? {
     let name = String(name.uppercased().suffix(3))
     return unicoreSentences.contains(name) ? name : nil
@@ -93,6 +136,11 @@ extension VirtualReceiver {
 
   /// `GNGGA COM1 1`: a sentence with a period in seconds; the port may be absent.
   private mutating func log(_ verb: String, _ words: [String]) -> [[UInt8]]? {
+    if let number = Self.correction(verb) {
+      guard let seconds = words.last.flatMap({ Double($0) }), (0.05...3600).contains(seconds) else { return nil }
+      family?.current.corrections[number] = UInt32(nearest: seconds * 1000)
+      return []
+    }
     guard ["GN", "GP"].contains(verb.prefix(2)), let name = Self.sentence(verb), let family else { return nil }
     guard let seconds = words.last.flatMap({ Double($0) }) else { return nil }
     guard (0.05...3600).contains(seconds) else { return nil }

@@ -13,12 +13,12 @@ struct Base: ParsableCommand {
     commandName: "base",
     abstract: "Make a receiver a base station, and send its corrections.",
     discussion: """
-      The receiver sends RTCM 3: 1005, MSM of each constellation, and 1230. Its position is the mean of a survey, or given. Rovers \
+      The receiver sends RTCM 3: 1005, MSM of each constellation, and 1230 or 1033 where it has them. Its position is the mean of a survey, or given. Rovers \
       get the corrections from a caster of this program (NTRIP 1 and 2), or from another server. Lines on standard error report \
       the survey, the clients and the bytes.
 
-      Receivers: u-blox F9 and X20 with RTK. A receiver that returns after an unplug becomes the base again. At the end, and \
-      after a kill at the next start, its settings are as they were found. Press ^C to end. docs/guides/base-station.md has a unit \
+      Receivers: u-blox F9 and X20 with RTK, Quectel LG290P, Unicore UM980. A receiver that returns after an unplug becomes the base \
+      again. At the end, and after a kill at the next start, its settings are as they were found; an LG290P restarts for that. Press ^C to end. docs/guides/base-station.md has a unit \
       for systemd.
       """)
 
@@ -103,7 +103,8 @@ struct Base: ParsableCommand {
     // A given position is compared with the receiver's own one first: in time mode it has none.
     let isCompared = position != nil
     settings.desired = { receiver in
-      isCompared && receiver.canBeBase ? .navigation(for: receiver) : .base(station, for: receiver)
+      guard receiver.canBeBase, receiver.refusal(ofBase: station) == nil else { return .nothing }
+      return isCompared ? .rover(for: receiver) : .base(station, for: receiver)
     }
     let client = BaseClient(choice, station, sockets, targets)
     var loop = try ReceiverLoop(choice, settings, seconds: seconds, client: client)

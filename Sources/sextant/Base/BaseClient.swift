@@ -39,6 +39,8 @@ struct BaseClient: ReceiverClient, ~Copyable {
   private(set) var failure: CommandFailure?
   private var stage: Stage
   private var isAttached = false
+  private var isIdentified = false
+  private var surveysByTimeOnly = false
   private var isSurveyReported = false
   /// The frames since the last status, bytes, and its time.
   private var bytes = 0
@@ -113,14 +115,21 @@ struct BaseClient: ReceiverClient, ~Copyable {
     case .session(.identified(let receiver)) where !receiver.canBeBase:
       refuse(
         "\(path): \(receiver.summary) cannot be a base station, and is unchanged; use a receiver with RTK, such as "
-          + "ZED-F9P or ZED-X20P")
-    case .session(.identified):
+          + "ZED-F9P, ZED-X20P, LG290P or UM980")
+    case .session(.identified(let receiver)):
+      if let reason = receiver.refusal(ofBase: station) {
+        return refuse("\(path): \(receiver.summary) cannot be this base station, and is unchanged: \(reason)")
+      }
+      if !isIdentified { announce(receiver) }
+      (isIdentified, surveysByTimeOnly) = (true, receiver.surveysByTimeOnly)
       if case .comparing(nil) = stage { stage = .comparing(until: now + Self.comparingTime) }
       if stage == .based, let receiver = connection.description {
         connection.set(.base(station, for: receiver), &poller, at: now)
       }
     case .session(.notIdentified):
-      refuse("\(path): the receiver does not identify itself, and is unchanged; name the device of a u-blox F9 or X20")
+      refuse(
+        "\(path): the receiver does not identify itself, and is unchanged; name the device of a u-blox F9 or X20, an LG290P or a UM980"
+      )
     case .session(.configured(let refused)) where refused > 0: refuseSettings(connection)
     case .session(.configurationFailed): refuseSettings(connection)
     case .session(.wasReset):
@@ -129,6 +138,20 @@ struct BaseClient: ReceiverClient, ~Copyable {
     default: break
     }
     if failure == nil, let text = event.notice(path: path, baud: baud) { printNotice(text) }
+  }
+
+  /// Reports the limits of a receiver of another maker.
+  private func announce(_ receiver: ReceiverDescription) {
+    let restart = receiver.baseRestartTime
+    if restart > Milliseconds(0) {
+      printNotice(
+        "\(path): \(receiver.summary) saves its settings and restarts, for up to \(Int(clamping: restart.count / 1000)) s, to become "
+          + "a base station and at the end; settings that were not saved before are saved then")
+    }
+    if case .survey(let seconds, _) = station, receiver.surveysByTimeOnly {
+      printNotice(
+        "\(path): \(receiver.summary) takes no limit of the standard deviation: its survey ends after \(seconds) s")
+    }
   }
 
   private mutating func refuse(_ text: String) { failure = failure ?? CommandFailure(.unavailable, text) }
@@ -178,7 +201,8 @@ struct BaseClient: ReceiverClient, ~Copyable {
   // MARK: Status
 
   private mutating func reportSurvey() {
-    guard isSurveying, stream.survey?.isValid ?? true, let place = stream.position else { return }
+    let isOver = stream.survey?.isValid ?? (surveysByTimeOnly ? stream.hasGivenPosition : true)
+    guard isSurveying, isOver, let place = stream.position else { return }
     isSurveyReported = true
     printNotice(
       "\(path): \(surveyText(stream.survey)); the position is \(Self.degrees(place.latitudeDegrees)),"
@@ -192,7 +216,9 @@ struct BaseClient: ReceiverClient, ~Copyable {
     guard connection.isOpen else { return }
     var parts: [String] = []
     if isSurveying {
-      parts.append(stream.survey.map { surveyText($0) } ?? (hasFix ? "the survey has not begun" : "no fix yet"))
+      parts.append(
+        stream.survey.map { surveyText($0) }
+          ?? (!hasFix ? "no fix yet" : surveysByTimeOnly ? "the survey is running" : "the survey has not begun"))
     } else if stream.position == nil {
       parts.append("no position is sent yet")
     }

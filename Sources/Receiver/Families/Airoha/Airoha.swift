@@ -78,7 +78,7 @@ struct Airoha: FamilyLanguage {
         Self.query("901"), Self.query("909"), Self.query("903"), Self.threshold(0), Self.threshold(1),
         Self.threshold(2),
       ]
-    case .output: []
+    case .output, .mode: []
     }
   }
 
@@ -103,7 +103,7 @@ struct Airoha: FamilyLanguage {
       return .constellations(
         Self.constellations.enumerated().filter { fields.number($0.offset + 1, as: UInt8.self) == 1 }.map(\.element))
     case .logger: return Self.loggerState(replies)
-    case .output: return nil
+    case .output, .mode: return nil
     }
   }
 
@@ -140,7 +140,7 @@ struct Airoha: FamilyLanguage {
       commands += Self.loggerSettings(details, interval: wanted.interval)
       if wanted.isOn { commands.append(Self.command("900", ",1")) }
       return commands
-    case .output: return nil
+    case .output, .mode: return nil
     }
   }
 

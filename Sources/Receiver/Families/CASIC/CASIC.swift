@@ -89,7 +89,7 @@ struct CASIC: FamilyLanguage {
       guard !wanted.isEmpty, wanted.allSatisfy({ [.gps, .beiDou, .glonass].contains($0) }) else { return nil }
       let mask = wanted.reduce(0) { $0 | ($1 == .gps ? 1 : $1 == .beiDou ? 2 : 4) }
       return [Self.command("PCAS04,\(mask)").pausing(Milliseconds(500))]
-    case .output, .logger: return nil
+    case .output, .logger, .mode: return nil
     }
   }
 

@@ -58,7 +58,7 @@ struct MediaTek: FamilyLanguage {
     // No document has a query.
     case .constellations: []
     case .logger: [Self.query("183", "PMTKLOG,")]
-    case .output: []
+    case .output, .mode: []
     }
   }
 
@@ -74,7 +74,7 @@ struct MediaTek: FamilyLanguage {
           fields.number(index + 1, as: UInt8.self).map { SentenceRate(Self.name(of: index), $0) }
         })
     case .logger: return Self.log(reply).map { .logger($0.state) }
-    case .constellations, .output: return nil
+    case .constellations, .output, .mode: return nil
     }
   }
 
@@ -115,7 +115,7 @@ struct MediaTek: FamilyLanguage {
       commands.append(Self.command("187", ",1,\(max(wanted.interval, 1))"))
       if wanted.isOn { commands.append(Self.command("185", ",0")) }
       return commands
-    case .output: return nil
+    case .output, .mode: return nil
     }
   }
 

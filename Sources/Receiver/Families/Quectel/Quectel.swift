@@ -34,14 +34,20 @@ struct Quectel: FamilyLanguage {
   func polls(of kind: ReceiverValue.Kind) -> [Command] {
     switch kind {
     case .period: [Self.query("PQTMCFGFIXRATE", "R")]
-    // The reply names the sentence: one to an earlier query is not taken for it.
-    case .messages:
-      Self.sentences.map {
-        Command(sentence: "PQTMCFGMSGRATE,R,\($0)", FamilyAnswer(.textWith(",\($0),"), .quectel("PQTMCFGMSGRATE")))
-      }
+    case .messages: Self.sentences.map { Self.rateQuery($0) }
     case .constellations: [Self.query("PQTMCFGCNST", "R")]
+    case .mode:
+      [Self.query("PQTMCFGRCVRMODE", "R"), Self.query("PQTMCFGSVIN", "R")]
+        + (Self.sentences + [Self.surveyStatus]).map { Self.rateQuery($0) }
     case .output, .logger: []
     }
+  }
+
+  /// The reply names the sentence: one to an earlier query is not taken for it.
+  private static func rateQuery(_ name: String) -> Command {
+    let version = name == surveyStatus ? ",1" : ""
+    return Command(
+      sentence: "PQTMCFGMSGRATE,R,\(name)\(version)", FamilyAnswer(.textWith(",\(name),"), .quectel("PQTMCFGMSGRATE")))
   }
 
   func value(_ kind: ReceiverValue.Kind, from replies: [[UInt8]?]) -> ReceiverValue? {
@@ -50,13 +56,16 @@ struct Quectel: FamilyLanguage {
     case .messages:
       // A sentence without a reply would be restored to off.
       guard !replies.prefix(Self.usual).contains(where: { $0 == nil }) else { return nil }
-      let rates = zip(Self.sentences, replies).compactMap { name, reply -> SentenceRate? in
-        guard let reply else { return nil }
-        let fields = SentenceFields(reply)
-        return (2..<max(fields.count, 3)).first { fields[$0] == name }
-          .flatMap { fields.number($0 + 1, as: UInt8.self) }.map { SentenceRate(name, $0) }
-      }
+      let rates = Self.rates(replies)
       return rates.isEmpty ? nil : .messages(rates)
+    case .mode:
+      guard replies.count > 2, let mode = replies[0], let survey = replies[1] else { return nil }
+      let words = [SentenceFields(mode)[2]] + (2..<8).map { SentenceFields(survey)[$0] }
+      guard !words.contains(nil) else { return nil }
+      let rates = Array(replies.dropFirst(2))
+      // The rates of a rover would be lost.
+      if words[0] == Self.rover, rates.prefix(Self.usual).contains(where: { $0 == nil }) { return nil }
+      return ReceiverMode.received(words.compactMap(\.self), Self.rates(rates)).map { .mode($0) }
     case .constellations:
       guard let reply = replies.first ?? nil else { return nil }
       let fields = SentenceFields(reply)
@@ -67,13 +76,33 @@ struct Quectel: FamilyLanguage {
     }
   }
 
+  private static func rates(_ replies: [[UInt8]?]) -> [SentenceRate] {
+    zip(sentences + [surveyStatus], replies).compactMap { name, reply in
+      guard let reply else { return nil }
+      let fields = SentenceFields(reply)
+      return (2..<max(fields.count, 3)).first { fields[$0] == name }
+        .flatMap { fields.number($0 + 1, as: UInt8.self) }.map { SentenceRate(name, $0) }
+    }
+  }
+
   func commands(
     setting value: ReceiverValue, from found: ReceiverValue?, on receiver: ReceiverDescription
   ) -> [Command]? {
     switch value {
     case .messages(let wanted):
       guard wanted.allSatisfy({ Self.sentences.contains($0.formatter) }) else { return nil }
-      return wanted.map { Self.command("PQTMCFGMSGRATE", ",W,\($0.formatter),\($0.rate)") }
+      return wanted.map { Self.rateCommand($0) }
+    case .mode(let wanted):
+      guard wanted.words.count >= 2 else { return nil }
+      var rates = wanted.messages.map { Self.rateCommand($0) }
+      if !rates.isEmpty { rates.append(Self.command("PQTMSAVEPAR", "")) }
+      if case .mode(let there)? = found, there.hasWords(of: wanted) { return rates }
+      let survey = (1..<7).map { $0 < wanted.words.count ? wanted.words[$0] : "0" }.joined(separator: ",")
+      return [
+        Self.awaited, Self.command("PQTMCFGSVIN", ",W,\(survey)"),
+        Self.command("PQTMCFGRCVRMODE", ",W,\(wanted.words[0])"), Self.command("PQTMSAVEPAR", ""),
+        Command(sentence: "PQTMSRR").pausing(Milliseconds(1000)), Self.awaited,
+      ] + rates
     case .period(let milliseconds):
       guard 50...1000 ~= milliseconds else { return nil }
       return [Self.command("PQTMCFGFIXRATE", ",W,\(milliseconds)")]
@@ -84,6 +113,11 @@ struct Quectel: FamilyLanguage {
       ]
     case .output, .logger: return nil
     }
+  }
+
+  private static func rateCommand(_ one: SentenceRate) -> Command {
+    let version = one.formatter == surveyStatus ? ",1" : ""
+    return command("PQTMCFGMSGRATE", ",W,\(one.formatter),\(one.rate)\(version)")
   }
 
   /// The rate of fixes and the constellations are in force after a save and a restart.
@@ -121,6 +155,41 @@ struct Quectel: FamilyLanguage {
     // Restarts have no reply; that to a new baud rate comes at the new one.
     if ["PQTMHOT", "PQTMWARM", "PQTMCOLD", "PQTMSRR"].contains(name) || body.hasPrefix("PQTMCFGUART,W") { return nil }
     return FamilyAnswer(.text("\(name),"), .quectel(name))
+  }
+
+  // MARK: Base stations (LG290P(03), LGx80P(03) GNSS Protocol Specification, PQTMCFGRCVRMODE and PQTMCFGSVIN)
+
+  private static let rover = "1"
+  private static let base = "2"
+  private static let surveyStatus = "PQTMSVINSTATUS"
+  /// The time without a reply after PQTMSRR: 20.2 s as recorded.
+  var modeChangeTime: Milliseconds { Self.awaited.longestSilence + Milliseconds(1000) }
+
+  /// A poll that waits for a receiver that restarts.
+  private static var awaited: Command {
+    Command(sentence: "PQTMVERNO", FamilyAnswer(.text("PQTMVERNO,")), attempts: 9)
+  }
+
+  func canBeBase(_ receiver: ReceiverDescription) -> Bool {
+    ["LG290P", "LG580P", "LG680P"].contains { receiver.model?.hasPrefix($0) == true }
+  }
+
+  func refusal(ofBase station: BaseStation) -> String? {
+    guard case .survey(let seconds, _) = station, seconds > 86_400 else { return nil }
+    return "its survey has at most 86400 s"
+  }
+
+  /// The mode switches 1005 and MSM4 on, and the sentences off.
+  func values(ofBase station: BaseStation) -> [ReceiverValue] {
+    var words: [String]
+    switch station {
+    case .survey(let seconds, let metres):
+      words = [Self.base, "1", "\(seconds)", ReceiverMode.number(metres, digits: 4)]
+    case .position:
+      words = [Self.base, "2", "0", "0"]
+      for axis in station.earthCentredMetres ?? [] { words.append(ReceiverMode.number(axis, digits: 4)) }
+    }
+    return [.mode(ReceiverMode(words: words, messages: [SentenceRate("GGA", 1), SentenceRate(Self.surveyStatus, 1)]))]
   }
 
   private static func query(_ name: String, _ fields: String) -> Command {

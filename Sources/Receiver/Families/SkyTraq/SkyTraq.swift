@@ -40,7 +40,7 @@ struct SkyTraq: FamilyLanguage {
       for one in wanted where !Self.sentences.contains(one.formatter) { return nil }
       for one in all { if let index = Self.sentences.firstIndex(of: one.formatter) { rates[index] = one.rate } }
       return [Self.command(0x08, rates + [Self.memory])]
-    case .constellations, .output, .logger: return nil
+    case .constellations, .output, .logger, .mode: return nil
     }
   }
 

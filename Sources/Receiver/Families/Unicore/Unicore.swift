@@ -60,6 +60,10 @@ struct Unicore: FamilyLanguage {
     setting value: ReceiverValue, from found: ReceiverValue?, on receiver: ReceiverDescription
   ) -> [Command]? {
     if case .constellations(let wanted) = value, !Self.isFirebird(receiver) { return Self.masks(wanted) }
+    if case .mode(let wanted) = value, !Self.isFirebird(receiver) {
+      let text = wanted.words.joined(separator: " ")
+      return [Command(line: text, FamilyAnswer(nil, .nebulas(text)))]
+    }
     guard case .messages(let wanted) = value else { return nil }
     if Self.isFirebird(receiver) {
       let numbers = wanted.map { one in Self.numbers.firstIndex(of: one.formatter) }
@@ -68,11 +72,64 @@ struct Unicore: FamilyLanguage {
         Command(sentence: "CFGMSG,0,\($1 ?? 0),\($0.rate)", FamilyAnswer(nil, .firebird))
       }
     }
-    guard wanted.allSatisfy({ Self.logs.contains($0.formatter) }) else { return nil }
+    let corrections = Self.corrections.map(\.formatter)
+    guard wanted.allSatisfy({ (Self.logs + corrections).contains($0.formatter) }) else { return nil }
     return wanted.map { one in
-      let text = one.rate == 0 ? "UNLOG GN\(one.formatter)" : "GN\(one.formatter) \(one.rate)"
+      let name = corrections.contains(one.formatter) ? one.formatter : "GN\(one.formatter)"
+      let text = one.rate == 0 ? "UNLOG \(name)" : "\(name) \(one.rate)"
       return Command(line: text, FamilyAnswer(nil, .nebulas(text)))
     }
+  }
+
+  func polls(of kind: ReceiverValue.Kind) -> [Command] {
+    kind == .mode ? [Command(line: "MODE", FamilyAnswer(.text("MODE,"), .nebulas("MODE")))] : []
+  }
+
+  /// `MODE,<header>;<the words of the command>,<heading mode>`.
+  func value(_ kind: ReceiverValue.Kind, from replies: [[UInt8]?]) -> ReceiverValue? {
+    guard kind == .mode, let reply = replies.first ?? nil,
+      let body = String(decoding: reply, as: UTF8.self).split(separator: ";").dropFirst().first
+    else { return nil }
+    let words = body.prefix { $0 != "," }.split(separator: " ").map(String.init)
+    return words.first == "MODE" ? ReceiverMode.received(words).map { .mode($0) } : nil
+  }
+
+  // MARK: Base stations (Unicore Reference Commands Manual for N4 High Precision Products, MODE BASE and RTCM V3)
+
+  /// The position, the equipment, and MSM4 of GPS, GLONASS, Galileo and BeiDou; each with its period in seconds. 1230 is not among the
+  /// messages of the manual.
+  private static let corrections = [
+    SentenceRate("RTCM1005", 1), SentenceRate("RTCM1033", 1), SentenceRate("RTCM1074", 1), SentenceRate("RTCM1084", 1),
+    SentenceRate("RTCM1094", 1), SentenceRate("RTCM1124", 1),
+  ]
+  private static let longestSurvey: UInt32 = 3600
+  /// Coordinates up to these are degrees, and a height.
+  private static let greatestGeodetic = [90.0, 180, 30_000]
+
+  func canBeBase(_ receiver: ReceiverDescription) -> Bool {
+    ["UM960", "UM980", "UM982"].contains { receiver.model?.hasPrefix($0) == true }
+  }
+
+  func refusal(ofBase station: BaseStation) -> String? {
+    switch station {
+    case .survey(let seconds, _): return seconds > Self.longestSurvey ? "its survey has at most 3600 s" : nil
+    case .position:
+      let isAmbiguous = zip(station.earthCentredMetres ?? [], Self.greatestGeodetic).contains { abs($0) <= $1 }
+      return isAmbiguous ? "it takes coordinates on the equator and on four meridians for degrees" : nil
+    }
+  }
+
+  /// Earth-centred coordinates: the height of geodetic ones is above the sea. With the distance 0 the survey does not use the result of
+  /// an earlier one.
+  func values(ofBase station: BaseStation) -> [ReceiverValue] {
+    let words: [String]
+    switch station {
+    case .survey(let seconds, _): words = ["TIME", "\(seconds)", "0"]
+    case .position: words = (station.earthCentredMetres ?? []).map { ReceiverMode.number($0, digits: 4) }
+    }
+    return [
+      .mode(ReceiverMode(words: ["MODE", "BASE"] + words)), .messages([SentenceRate("GGA", 1)] + Self.corrections),
+    ]
   }
 
   private static let systems: [(DesiredConfiguration.Constellation, String)] = [

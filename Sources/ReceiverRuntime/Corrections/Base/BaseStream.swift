@@ -34,6 +34,10 @@ package struct BaseStream: ~Copyable {
   /// The position that the station sends; nil before its first 1005 or 1006.
   package private(set) var position: GeodeticPosition?
 
+  /// Whether the last GGA shows a position that was given, or surveyed before: 7, manual input. Unicore's receivers have no other
+  /// report of a survey.
+  package private(set) var hasGivenPosition = false
+
   private var stream = FrameStream()
   private var unfinished = UnfinishedFrame()
 
@@ -45,6 +49,7 @@ package struct BaseStream: ~Copyable {
     var station = station
     var survey = survey
     var position = position
+    var isFixed = hasGivenPosition
     func take(_ frame: borrowing Frame) {
       if let correction = frame.rtcm3 {
         frames += [UInt8](copying: correction.bytes)
@@ -54,13 +59,16 @@ package struct BaseStream: ~Copyable {
         survey = Survey(
           seconds: Int(report.dur), deviationMetres: Double(report.meanAcc) / 10_000, observations: Int(report.obs),
           isValid: report.valid != 0)
-      } else if let sentence = frame.nmea, let report = Self.survey(sentence) {
-        survey = report
+      } else if let sentence = frame.nmea {
+        if let report = Self.survey(sentence) { survey = report }
+        var rejected = 0
+        if let gga = sentence.content(GGA.self, rejected: &rejected) { isFixed = gga.quality == 7 }
       }
     }
     stream.receive(bytes, take)
     stream.skipFalseStarts(if: &unfinished, at: now.nanoseconds, take)
     (self.station, self.survey, self.position) = (station, survey, position)
+    hasGivenPosition = isFixed
     return frames
   }
 
@@ -69,6 +77,7 @@ package struct BaseStream: ~Copyable {
     stream.reset()
     survey = nil
     position = nil
+    hasGivenPosition = false
   }
 
   /// PQTMSVINSTATUS of Quectel: version, time of week, validity (2 is valid), two reserved fields, observations, duration, mean
