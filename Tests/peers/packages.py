@@ -7,7 +7,8 @@ import sys
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 PEERS = TOP / ".build" / "peers"
-PACKAGES = ["pyubx2==1.4.0", "pynmeagps==1.1.8", "varlink==31.0.0", "gpsd-py3==0.3.0", "gpsdclient==1.3.2", "pyte==0.8.2", "pyserial==3.5"]
+PACKAGES = ["pyubx2==1.4.0", "pynmeagps==1.1.8", "varlink==31.0.0", "gpsd-py3==0.3.0", "gpsdclient==1.3.2", "pyte==0.8.2", "pyserial==3.5",
+            "pygnssutils==1.3.1"]
 
 
 def install_peers():

@@ -4,7 +4,7 @@
 
 usage: base.py FOLDER [CHECK ...]
 """
-RIG = {"programs": ["sextant", "sextantd"], "packages": {"rtklib": "convbin"}, "seconds": 21, "ci": True}
+RIG = {"programs": ["sextant", "sextantd"], "packages": {"rtklib": "convbin"}, "seconds": 240, "ci": True}
 
 import base64
 import json
@@ -14,10 +14,16 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import threading
+import time
+import tty
 
 import harness
 from harness import Program, Simulator, environment, expect, expect_equal, program, run_checks, wait_until
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "peers"))
+from packages import PEERS, install_peers  # noqa: E402
 
 SCENARIO = "start 48.1642,11.6056 512m\nhot\nstay forever\n"
 # Height above the ellipsoid: the simulator's geoid is 45.6 m.
@@ -154,6 +160,8 @@ def others(folder):
                 surveying.terminate()
             line = os.open(receiver.link, os.O_RDWR | os.O_NOCTTY)
             try:
+                # Without an echo of the receiver's sentences.
+                tty.setraw(line)
                 os.write(line, query)
                 data = b""
 
@@ -244,17 +252,55 @@ def push(folder):
     expect("pass-of-the-rig" not in pushing.errors, "the password is shown")
 
 
+class Relay:
+    """A port that passes the bytes of another one on, in both directions, until it stalls: then it accepts, and sends nothing more."""
+
+    def __init__(self, target=None):
+        self.target, self.is_stalled, self.clients = target, False, []
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        while True:
+            one, _ = self.listener.accept()
+            self.clients.append(one)
+            if self.target:
+                try:
+                    other = socket.create_connection(("127.0.0.1", self.target))
+                except OSError:
+                    one.close()
+                    continue
+                for pair in ((one, other), (other, one)):
+                    threading.Thread(target=self._pass, args=pair, daemon=True).start()
+
+    def _pass(self, source, sink):
+        try:
+            while more := source.recv(65536):
+                if not self.is_stalled:
+                    sink.sendall(more)
+        except OSError:
+            pass
+        for end in (source, sink):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+
 def rover(folder):
-    """A base and a rover of the service: the corrections come from one caster, then from another port."""
+    """A base and a rover of the service: the caster is killed, is at another port then, and stalls. `status` and a program see it."""
     variables = environment(f"{folder}/base", SEXTANT_CASTER_PASSWORD="pass-of-the-rig")
     ports = [free_port(), free_port()]
+    relay = Relay(ports[1])
     path = f"{folder}/location"
-    own = environment(f"{folder}/rover", SEXTANT_AUTHORIZATION="always", SEXTANT_NTRIP_PASSWORD="pass-of-the-rig")
+    own = environment(f"{folder}/rover", SEXTANT_AUTHORIZATION="always", SEXTANT_NTRIP_PASSWORD="pass-of-the-rig",
+                      SEXTANT_CORRECTIONS_STALL_SECONDS="6")
     os.makedirs(f"{folder}/of-base")
     os.makedirs(f"{folder}/of-rover")
     with Simulator(f"{folder}/of-base", "f9p", scenario=SCENARIO) as station, \
             Simulator(f"{folder}/of-rover", "f9p", scenario=SCENARIO) as receiver:
-        sources = [f"ntrip://rover@127.0.0.1:{port}/BASE" for port in ports]
+        sources = [f"ntrip://rover@127.0.0.1:{port}/BASE" for port in (ports[0], relay.port)]
         with base(station, variables, f"--position={POSITION}", "--caster", f"{ports[0]}/BASE") as first, \
                 Program(program("sextantd"), "--device", receiver.link, "--socket", path, "--gpsd", "off", "--corrections",
                         sources[0], "--corrections", sources[1], env=own) as daemon:
@@ -275,15 +321,34 @@ def rover(folder):
                     values = {**last, **last.get("corrections", {})}
                     return all(values.get(name) == value for name, value in wanted.items())
                 wait_until(look, lambda: f"{text}: {last}; {daemon.errors[-1500:]}; {first.errors[-1500:]}")
+
+            def wait_for_accuracy(text, least, most):
+                # The next locations only: earlier ones are of an earlier state.
+                begin = len(tracking.events)
+
+                def found():
+                    values = [place["horizontalAccuracy"] for event in tracking.events[begin:] for place in event.get("locations", [])]
+                    return any(least < value <= most for value in values)
+                wait_until(found, lambda: f"{text}: {tracking.events[-3:]}", 90)
             with Program(program(), "track", "--json", "--accuracy", "best", env=client) as tracking:
                 wait_for("the solution with the own caster", solution="fixed", state="flowing",
                          source=f"ntrip://127.0.0.1:{ports[0]}/BASE")
+                wait_for_accuracy("the accuracy of the program with corrections", 0, 0.1)
                 first.process.send_signal(signal.SIGKILL)
                 first.process.wait()
                 wait_for("the caster is killed", state="waiting")
                 with base(station, variables, f"--position={POSITION}", "--caster", f"{ports[1]}/BASE") as second:
                     wait_for("the caster at another port", solution="fixed", state="flowing",
-                             source=f"ntrip://127.0.0.1:{ports[1]}/BASE")
+                             source=f"ntrip://127.0.0.1:{relay.port}/BASE")
+                    relay.is_stalled = True
+                    # The age of the corrections is the only sign.
+                    wait_for("the caster stalls", state="waiting")
+                    daemon.wait_for_message("has sent nothing for 6 s")
+                    wait_for_accuracy("the accuracy of the program without corrections", 0.1, 10)
+                    wait_for("the solution without corrections", solution="standard")
+                    relay.is_stalled = False
+                    wait_for("the caster sends again", solution="fixed", state="flowing")
+                    wait_for_accuracy("the accuracy of the program with corrections again", 0, 0.1)
                     second.terminate()
                 tracking.terminate(None)
             daemon.terminate()
@@ -323,18 +388,95 @@ def str2str(folder):
                 wait_until(lambda: {1005, 1077} <= set(numbers()), lambda: f"str2str gets {numbers()[:9]}: {serving.errors[-800:]}")
             serving.terminate()
         # The base pushes to str2str, which serves a rover as a caster.
-        ports = [free_port(), free_port()]
-        with Program("str2str", "-in", f"tcpsvr://:{ports[0]}", "-out", f"ntripc://:{ports[1]}/STR"), \
+        ports = [free_port(), free_port(), free_port()]
+        with Program("str2str", "-in", f"tcpsvr://:{ports[0]}", "-out", f"ntripc://:{ports[1]}/STR", "-out", f"tcpsvr://:{ports[2]}"), \
                 base(receiver, variables, f"--position={POSITION}", "--push", f"tcp://127.0.0.1:{ports[0]}") as pushing, \
                 Simulator(f"{folder}/of-rover", "f9p", scenario=SCENARIO) as rover_of_str2str, \
                 Program(program(), "watch", "--device", rover_of_str2str.link, "--json", "--corrections",
                         f"ntrip://127.0.0.1:{ports[1]}/STR", env=environment(f"{folder}/rover")) as watching:
             watching.wait_for_line('"status":3')
             watching.terminate(None)
+            # Another rover: the first one is fixed for a while without corrections.
+            os.makedirs(f"{folder}/of-second")
+            with Simulator(f"{folder}/of-second", "f9p", scenario=SCENARIO) as second, \
+                    Program(program(), "watch", "--device", second.link, "--json", "--corrections", f"tcp://127.0.0.1:{ports[2]}",
+                            env=environment(f"{folder}/second")) as of_source:
+                of_source.wait_for_line('"status":3')
+                of_source.terminate(None)
             pushing.terminate()
-    return "str2str as a client and as a caster"
+    return "str2str as a client, as a caster and as a source"
+
+
+def pygnssutils(folder):
+    """PyPI's pygnssutils as a client of the caster, and as the caster of a rover of the service."""
+    install_peers()
+    variables, port = environment(folder), free_port()
+    python = environment(f"{folder}/python", PYTHONPATH=str(PEERS))
+    os.makedirs(f"{folder}/of-rover")
+    with Simulator(folder, "f9p", scenario=SCENARIO) as receiver:
+        with base(receiver, variables, f"--position={POSITION}", "--caster", f"{port}/BASE") as serving:
+            for version in ("1.0", "2.0"):
+                path = f"{folder}/ntrip-{version}.rtcm3"
+                # Its command does not start in version 1.3.1: the class does.
+                text = ("import sys, time\nfrom pygnssutils.gnssntripclient import GNSSNTRIPClient\n"
+                        "with open(sys.argv[1], 'wb') as file, GNSSNTRIPClient() as client:\n"
+                        "    client.run(server='127.0.0.1', port=int(sys.argv[2]), mountpoint='BASE', version=sys.argv[3], output=file)\n"
+                        "    time.sleep(600)\n")
+                with Program(sys.executable, "-c", text, path, f"{port}", version, env=python) as client:
+                    def numbers():
+                        return frames(open(path, "rb").read())[0] if os.path.exists(path) else []
+                    wait_until(lambda: {1005, 1077} <= set(numbers()),
+                               lambda: f"version {version}: {numbers()[:9]}: {client.errors[-800:]} {serving.errors[-800:]}")
+            serving.terminate()
+        # The stream of the base is the source of its caster, which a rover of the service reads.
+        junction, mount = Junction(), free_port()
+        path = f"{folder}/location"
+        own = environment(f"{folder}/rover", SEXTANT_AUTHORIZATION="always", SEXTANT_NTRIP_PASSWORD="password")
+        with base(receiver, variables, f"--position={POSITION}", "--push", f"tcp://127.0.0.1:{junction.inward.port}") as pushing, \
+                Program(sys.executable, "-m", "pygnssutils.gnssserver_cli", "-S", f"127.0.0.1:{junction.outward.port}", "-O", f"{mount}",
+                        "-H", "127.0.0.1", "-N", "1", "--protfilter", "4", "--ntripuser", "anon", "--ntrippassword", "password",
+                        env=python) as serving, \
+                Simulator(f"{folder}/of-rover", "f9p", scenario=SCENARIO) as rover_of_python:
+            wait_until(lambda: is_open(mount), lambda: f"no caster: {serving.errors[-800:]}")
+            with Program(program("sextantd"), "--device", rover_of_python.link, "--socket", path, "--gpsd", "off", "--corrections",
+                         f"ntrip://anon@127.0.0.1:{mount}/pygnssutils", env=own) as daemon:
+                wait_until(lambda: os.path.exists(path), lambda: f"no socket: {daemon.errors[-500:]}")
+                client = environment(f"{folder}/program", SEXTANT_SERVICE=path)
+                with Program(program(), "track", "--json", "--accuracy", "best", env=client) as tracking:
+                    wait_until(lambda: any(place["horizontalAccuracy"] <= 0.1 for event in tracking.events
+                                           for place in event.get("locations", [])),
+                               lambda: f"no fixed solution: {daemon.errors[-800:]} {serving.errors[-800:]}", 60)
+                    tracking.terminate(None)
+                daemon.terminate()
+            pushing.terminate()
+    return "pygnssutils as a client of both versions and as a caster"
+
+
+def is_open(port):
+    with socket.socket() as one:
+        return one.connect_ex(("127.0.0.1", port)) == 0
+
+
+class Junction:
+    """Two ports: what comes in at one goes out at the other."""
+
+    def __init__(self):
+        self.inward, self.outward = Server(), Relay()
+        threading.Thread(target=self._work, daemon=True).start()
+
+    def _work(self):
+        at = 0
+        while True:
+            end = len(self.inward.data)
+            for one in list(self.outward.clients) if end > at else []:
+                try:
+                    one.sendall(self.inward.data[at:end])
+                except OSError:
+                    self.outward.clients.remove(one)
+            at = end
+            time.sleep(0.05)
 
 
 if __name__ == "__main__":
     run_checks({"caster": caster, "others": others, "refusals": refusals, "wrong-position": wrong_position, "push": push, "rover": rover, "nearest": nearest,
-                "str2str": str2str}, harness.arguments(__doc__).checks)
+                "str2str": str2str, "pygnssutils": pygnssutils}, harness.arguments(__doc__).checks)
