@@ -318,7 +318,7 @@ def collected(side, seconds):
     return fixes, satellites
 
 
-def log_of(folder, model, seconds=14):
+def log_of(folder, model, seconds=24):
     """The bytes of a receiver that walks: of UBX as sextantd configures it, else as the receiver sends by itself."""
     with Simulator(f"{folder}/log", model, scenario=WALK) as receiver, Side(folder, "sextantd", receiver.link) as side:
         wait_for_fix(side)
@@ -342,9 +342,9 @@ def reports_are_the_same(folder, model):
         with Program(program(), "simulate", "--replay", log, "--link", f"{folder}/replay-{kind}") as replay:
             replay.wait_for_line("^/dev/")
             with Side(f"{folder}/side", kind, f"{folder}/replay-{kind}") as side:
-                found[kind] = collected(side, 9)
+                found[kind] = collected(side, 16)
     (ours, our_sky), (theirs, their_sky) = found["sextantd"], found["gpsd"]
-    # The log may begin within an epoch.
+    # One side may start some seconds later than the other. The log may begin within an epoch.
     common = sorted(set(ours) & set(theirs))[1:]
     expect(len(common) >= 4, f"common times are {common}: {sorted(ours)} and {sorted(theirs)}")
     different = {}
