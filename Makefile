@@ -7,7 +7,6 @@
 # Both install what they need on Debian; a second run installs nothing.
 
 SWIFT ?= swift
-SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 install_packages := packaging/debian-packages.sh
 
 # The tests are compiled once: plain, with SANITIZE=address under the address sanitizer, on optimised code, as it is installed, or with
