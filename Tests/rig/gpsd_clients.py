@@ -426,9 +426,11 @@ def sentences_are_whole(folder):
                 sum ^= character
             expect_equal(f"{sum:02X}", digits, f"the checksum of {line}")
         found = fields_of(lines)
-        for at, sentences in found.items():
+        # A client that connects while the receiver still sends NMEA gets the rest of an epoch, which has perhaps no RMC.
+        for at, sentences in list(found.items())[1:]:
             if at in fixes:
                 report = fixes[at]
+                expect("RMC" in sentences, f"the epoch of {at} has {list(sentences)} only")
                 degrees = sentences["RMC"][0]
                 latitude = degrees // 100 + degrees % 100 / 60
                 expect(abs(latitude - report["lat"]) < 2e-6, f"RMC {sentences} is not {report}")
