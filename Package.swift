@@ -289,7 +289,7 @@ let package = Package(
       "LocationDaemon",
       [
         "GPSD", "LinuxIO", "LocationService", "Messages", "MonotonicTime", "Positioning", "Receiver",
-        "ReceiverRuntime", "ReceiverStream", "sextantd", "TestSupport", systemPackage,
+        "ReceiverRuntime", "ReceiverStream", "sextantd", "TestSupport", "WireBytes", systemPackage,
       ]),
     tests(
       "Uplink",
@@ -303,7 +303,7 @@ let package = Package(
       [
         "Messages",
         "GPSD", "LinuxIO", "MonotonicTime", "Receiver", "ReceiverRuntime", "ReceiverSimulator", "ReceiverStream",
-        "SerialPort", "sextant", "TestSupport", "UBX", argumentParser,
+        "SerialPort", "sextant", "TestSupport", "UBX", "WireBytes", argumentParser,
       ]),
     tests("Recording", ["MonotonicTime", "Receiver", "ReceiverSimulator", "ReceiverStream", "TestSupport"]),
     tests("FileSystem", ["LinuxIO", "TestSupport", systemPackage]),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Messages
 import Testing
+import WireBytes
 
 @testable import sextant
 

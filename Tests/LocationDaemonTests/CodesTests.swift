@@ -4,6 +4,7 @@ import Messages
 import ReceiverStream
 import TestSupport
 import Testing
+import WireBytes
 
 @testable import Positioning
 @testable import sextantd

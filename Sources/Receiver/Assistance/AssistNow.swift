@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import WireBytes
 
 /// The line `assistnow` of the configuration file: the account at u-blox's AssistNow service, and the data that are downloaded.
 ///
@@ -31,35 +32,11 @@ public struct AssistNow: Sendable, Equatable {
     }
 
     private static func isChipCode(_ text: String) -> Bool {
-      guard text.utf8.count <= 256, let bytes = decoded(text), let colon = bytes.firstIndex(of: UInt8(ascii: ":"))
-      else {
-        return false
-      }
+      guard text.utf8.count <= 256, let bytes = Base64.bytes(of: text, isPadded: false),
+        let colon = bytes.firstIndex(of: UInt8(ascii: ":"))
+      else { return false }
       return colon >= 8 && bytes.count - colon - 1 == 8
         && bytes[..<colon].allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
-    }
-
-    /// Decodes Base64 (RFC 4648, section 4), with or without padding; nil if another character is in it.
-    private static func decoded(_ text: String) -> [UInt8]? {
-      var bytes: [UInt8] = []
-      var (bits, count): (UInt32, Int) = (0, 0)
-      for byte in text.utf8.reversed().drop(while: { $0 == UInt8(ascii: "=") }).reversed() {
-        let value: UInt8
-        switch byte {
-        case 0x41...0x5A: value = byte - 0x41
-        case 0x61...0x7A: value = byte - 0x61 + 26
-        case 0x30...0x39: value = byte - 0x30 + 52
-        case UInt8(ascii: "+"): value = 62
-        case UInt8(ascii: "/"): value = 63
-        default: return nil
-        }
-        bits = bits << 6 | UInt32(value)
-        count += 6
-        guard count >= 8 else { continue }
-        count -= 8
-        bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
-      }
-      return bytes
     }
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Messages
+import WireBytes
 
 /// The request for a stream of a caster (RTCM 10410.1, "Ntrip version 2.0", over HTTP/1.1).
 package enum NTRIPRequest {

@@ -179,6 +179,26 @@ extension VarlinkService.Interface {
       # restores the receiver by its record. The record has to be sent before the change of the receiver that it is for.
       method KeepRecovery(recovery: ?string) -> ()
 
+      # Sends a measurement of a vehicle's odometer to a dead reckoning receiver as UBX-ESF-MEAS. A receiver that sleeps or is not in use
+      # gets none, and more than 25 measurements a second are left out. Without a device it is the receiver in use.
+      method Feed(device: ?string, odometer: Odometer) -> ()
+
+      # A speed, or counts of wheel ticks that increase in both directions.
+      type Odometer (
+        # Metres a second, negative backwards.
+        speed: ?float,
+        # Ticks of one wheel or of a shaft.
+        ticks: ?int,
+        rearLeft: ?int,
+        rearRight: ?int,
+        frontLeft: ?int,
+        frontRight: ?int,
+        # Whether ticks are of a movement backwards.
+        backward: ?bool,
+        # The time of the measurement at any clock; by default that of the call.
+        milliseconds: ?int
+      )
+
       # The client's user may not open the device. Members of the group may.
       error NotPermitted (device: string, group: ?string)
 
@@ -385,6 +405,24 @@ extension VarlinkService.Interface {
         reason: ?string
       )
 
+      # The state of a dead reckoning receiver's sensor fusion.
+      type Fusion (
+        # initialization, fusion, suspended or disabled.
+        mode: string,
+        sensors: []Sensor
+      )
+
+      # A sensor of the fusion.
+      type Sensor (
+        # Its data: speed, speed ticks, gyroscope z.
+        name: string,
+        isUsed: bool,
+        # notCalibrated, calibrating or calibrated.
+        calibration: string,
+        # badMeas, badTTag, missingMeas and noisyMeas of UBX-ESF-STATUS.
+        faults: []string
+      )
+
       # A receiver of the service.
       type Receiver (
         # The device node, or the name of a simulator or recording: /dev/ttyACM0, sim:city.
@@ -404,7 +442,9 @@ extension VarlinkService.Interface {
         # Why the trust is worse than ok, the worst reason first.
         reasons: ?[]string,
         # The corrections that it gets. Absent without a source of them.
-        corrections: ?Corrections
+        corrections: ?Corrections,
+        # The sensor fusion of a dead reckoning receiver. Absent if it sends none.
+        fusion: ?Fusion
       )
 
       # The identity of a receiver.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Messages
 import MonotonicTime
 import WireBytes
 
@@ -241,16 +240,12 @@ struct CasterRequest: Equatable, Sendable {
   /// The password of Basic authentication (RFC 7617); the user has no meaning.
   private static func password(_ value: String) -> String? {
     let words = value.split(separator: " ")
-    guard words.count == 2, words[0].lowercased() == "basic", let bytes = Base64.bytes(of: padded(words[1])) else {
-      return nil
-    }
+    // Some clients leave out the padding.
+    guard words.count == 2, words[0].lowercased() == "basic",
+      let bytes = Base64.bytes(of: String(words[1]), isPadded: false)
+    else { return nil }
     let text = String(decoding: bytes, as: UTF8.self)
     guard let colon = text.firstIndex(of: ":") else { return nil }
     return String(text[text.index(after: colon)...])
-  }
-
-  /// Some clients leave out the padding.
-  private static func padded(_ text: Substring) -> String {
-    text + String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
   }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Messages
 import WireBytes
 
 /// The dialogue with a caster that gets the stream of a base station.

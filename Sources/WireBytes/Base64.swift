@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import WireBytes
 
 /// Base64 of RFC 4648, section 4.
 package enum Base64 {
@@ -29,7 +28,12 @@ package enum Base64 {
   }
 
   /// Returns the bytes of a text; nil if it is not base64.
-  package static func bytes(of text: String) -> [UInt8]? {
+  ///
+  /// - Parameter isPadded: false if the text may end without its padding.
+  package static func bytes(of text: String, isPadded: Bool = true) -> [UInt8]? {
+    if !isPadded, text.utf8.count % 4 != 0 {
+      return bytes(of: text + String(repeating: "=", count: 4 - text.utf8.count % 4))
+    }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count / 4 * 3)
     var bits: UInt32 = 0
