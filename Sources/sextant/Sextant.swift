@@ -23,7 +23,7 @@ struct Sextant: ParsableCommand {
         name: "Receiver",
         subcommands: [
           Configure.self, Power.self, Batch.self, Poll.self, Send.self, ResetReceiver.self, Check.self, Bridge.self,
-          Base.self,
+          Base.self, Feed.self,
         ]),
       CommandGroup(name: "Service", subcommands: [Serve.self, Status.self, Authorize.self, Time.self, Uplink.self]),
       CommandGroup(name: "Simulation", subcommands: [Simulate.self]),

@@ -7,7 +7,8 @@
 enum FuzzTarget: String, CaseIterable {
   case assistnow, bridge, caster, casterserver, command, configuration, control, ephemerides, fixes, geonames, gpsd,
     gpsdreplies
-  case messages, nominatim, page, recording, rtcm3, sentences, service, session, spartn, state, stream, varlink
+  case messages, nominatim, odometer, page, recording, rtcm3, sentences, service, session, spartn, state, stream,
+    varlink
 
   /// Traps if a condition is violated.
   func run(_ input: [UInt8]) {
@@ -26,6 +27,7 @@ enum FuzzTarget: String, CaseIterable {
     case .gpsdreplies: fuzzGPSDReplies(input)
     case .messages: fuzzMessages(input)
     case .nominatim: fuzzNominatim(input)
+    case .odometer: fuzzOdometer(input)
     case .page: fuzzPage(input)
     case .recording: fuzzRecording(input)
     case .rtcm3: fuzzRTCM3(input)

@@ -31,6 +31,7 @@ enum Seeds {
     geocoding(folder)
     session(folder)
     assistNow(folder)
+    odometer(folder)
     bridge(folder)
     caster(folder)
     casterServer(folder)
@@ -62,6 +63,15 @@ enum Seeds {
     write([0] + chunks + Array("\r\n0\r\n\r\n".utf8), "\(folder)/assistnow/chunks")
     write([2] + Array("MDEyMzQ1Njc4OUFCOnNlY3JldDEy, 14 days".utf8), "\(folder)/assistnow/line")
     write([1] + Array("sextant-predictions 1\nend\n".utf8), "\(folder)/assistnow/file")
+  }
+
+  /// A line with a speed and ticks, and a frame of CAN with a signal.
+  private static func odometer(_ folder: String) {
+    let line = #"{"speed":-13.9,"ticks":81234,"rearLeft":1,"backward":1,"milliseconds":40210}"#
+    write([0] + Array(line.utf8), "\(folder)/odometer/line")
+    let frame: [UInt8] = [0x23, 1, 0, 0, 8, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8]
+    write([1] + frame + Array("24|16@1-(0.01,0)".utf8), "\(folder)/odometer/intel")
+    write([1] + frame + Array("7|16@0+".utf8), "\(folder)/odometer/motorola")
   }
 
   private static func stored(_ folder: String) {

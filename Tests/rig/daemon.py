@@ -18,6 +18,7 @@ usage: daemon.py FOLDER [CHECK...] [--kills N] [--connections N] [--seed S]
   unplugged   the receiver is pulled out and comes back under many programs
   full        without space for its state the service goes on
   slow        a disk that takes seconds to store the newest location delays no program
+  odometer    `feed odometer` reaches a dead reckoning receiver, whose sensor fusion is in the status; another receiver refuses it
   trust       jamming and spoofing that a receiver reports are in the status and in the log, and end; its settings are restored
 """
 RIG = {"programs": ["sextant", "sextant-track", "sextantd"], "packages": {"strace": "strace"}, "seconds": 107, "ci": True}
@@ -700,6 +701,51 @@ def slow(folder):
     return f"{slowest:.1f} s between two locations at most"
 
 
+def odometer(folder):
+    def feed(daemon, *words, **options):
+        return Program(harness.program(), "feed", "odometer", "--socket", daemon.socket, *words, **options)
+
+    def modes(daemon):
+        found = daemon.status()["receivers"][0].get("fusion")
+        return found and (found["mode"], {sensor["name"] for sensor in found["sensors"] if sensor["isUsed"]})
+
+    with Simulator(f"{folder}/f9r", "f9r", scenario=WALK) as receiver:
+        with Daemon(f"{folder}/f9r", receiver) as daemon, daemon.track() as program:
+            program.wait_for_event("didUpdateLocations")
+            wait_until(lambda: modes(daemon) == ("initialization", set()), lambda: f"before: {modes(daemon)}")
+            address = f"{folder}/lines"
+            with socket.socket(socket.AF_UNIX) as source:
+                source.bind(address)
+                source.listen()
+                with feed(daemon, "--from", f"unix:{address}") as feeder:
+                    lines, _ = source.accept()
+                    deadline, ticks = time.monotonic() + LIMIT, 0
+                    while modes(daemon) is None or modes(daemon)[0] != "fusion" or not {"speed", "speed ticks"} <= modes(daemon)[1]:
+                        expect(time.monotonic() < deadline, f"while it is fed: {modes(daemon)}")
+                        ticks += 10
+                        lines.sendall(json.dumps({"speed": 1.4, "ticks": ticks}).encode() + b"\n")
+                        time.sleep(0.1)
+                    # Bad lines are named once, and the next one is sent.
+                    lines.sendall(b'{"speed":1e9}\n{"speed":"1"}\nspeed 1\n{"wheel":1}\n{"speed":1.5}')
+                    lines.close()
+                    feeder.wait_for_exit(0)
+                    expect_equal(len(feeder.errors.strip().splitlines()), 3, f"the lines of {feeder.errors!r}")
+            wait_until(lambda: modes(daemon) == ("initialization", set()), lambda: f"afterwards: {modes(daemon)}")
+            program.terminate()
+            daemon.terminate()
+    with Simulator(f"{folder}/m10", "m10", scenario=WALK) as receiver:
+        with Daemon(f"{folder}/m10", receiver) as daemon, daemon.track() as program:
+            program.wait_for_event("didUpdateLocations")
+            # EX_UNAVAILABLE: it has no dead reckoning.
+            with feed(daemon, stdin=subprocess.PIPE) as feeder:
+                feeder.process.stdin.write(b'{"speed":1}\n')
+                feeder.process.stdin.close()
+                feeder.wait_for_exit(69)
+            program.terminate()
+            daemon.terminate()
+    return "fusion while it is fed, initialization before and after; an M10 refuses"
+
+
 def trust(folder):
     cases = {"m10": ("jammed", "MON-RF: jamming is critical at input 0", "NAV-STATUS: spoofing is indicated"),
              "x20": ("suspect", "SEC-SIG: the receiver warns of jamming at 1575 MHz", "SEC-SIG: spoofing is indicated")}
@@ -734,4 +780,4 @@ def trust(folder):
 if __name__ == "__main__":
     options = harness.arguments(__doc__, kills=10, connections=2000, seed=1)
     harness.run_checks([programs, together, kills, clients, stopped, connections, hostile, denied, executes, users,
-                       unplugged, full, slow, trust], options.checks)
+                       unplugged, full, slow, odometer, trust], options.checks)

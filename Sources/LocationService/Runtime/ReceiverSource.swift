@@ -76,6 +76,8 @@ final class ReceiverSource {
   private(set) var solution: Fix.Quality?
   /// The trust in the receiver's signals.
   var trust = TrustMonitor()
+  /// The last state of a dead reckoning receiver's sensor fusion.
+  var fusion: (status: FusionStatus, at: Instant)?
   /// The newest epoch with a position, and whether it is compared with those of the other receivers.
   var newestFix: (fix: Fix, at: Instant, isCompared: Bool)?
   /// Whether the computer's clock was synchronised at an instant.
@@ -273,7 +275,9 @@ final class ReceiverSource {
 
   private func receive(_ frame: borrowing Frame, _ work: (any ServiceThreadWork)?, at now: Instant) {
     work?.receive(frame, of: number, at: now)
-    if let frame = frame.ubx { trust.receive(frame, at: now) }
+    guard let frame = frame.ubx else { return }
+    trust.receive(frame, at: now)
+    if let status = FusionStatus(frame) { fusion = (status, now) }
   }
 
   private func note(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {
@@ -368,6 +372,7 @@ final class ReceiverSource {
         var desired: DesiredConfiguration = isStandby ? .navigation(for: receiver) : .saving(for: receiver)
         if hasCorrections, receiver.can(.rtcmInput) { desired.readsRTCM3 = true }
         desired.addSignalReports(for: receiver)
+        desired.addFusionReports(for: receiver)
         return userSettings.value.applied(to: desired)
       }
       settings.pollsOrbits = !isStandby

@@ -258,6 +258,9 @@ struct ServiceThread: ~Copyable {
 
 // The state of a receiver for programs, and the lending of its line.
 extension ReceiverSource {
+  /// A state of the sensor fusion is shown for so long: the receiver sends one with each epoch.
+  private static let fusionAge = Milliseconds(10_000)
+
   var status: ReceiverStatus {
     let name =
       switch source {
@@ -275,6 +278,7 @@ extension ReceiverSource {
     let now = SystemClock.monotonic
     status.trust = trust.trust(at: now)
     if status.trust > .ok { status.reasons = trust.reasons(at: now) }
+    if let fusion, now < fusion.at + Self.fusionAge { status.fusion = fusion.status }
     // During the search the rate is not known.
     status.baud = connection?.isDetected == true ? connection?.rate : nil
     if let description = connection?.description {
@@ -383,6 +387,8 @@ package struct ReceiverStatus: Equatable, Sendable {
   package var trust = SignalTrust.unknown
   /// The reasons for a trust that is worse than `ok`, the worst first.
   package var reasons: [String] = []
+  /// The state of its sensor fusion; nil without dead reckoning, and while it sends none.
+  package var fusion: FusionStatus?
 
   package init(device: String, isOpen: Bool) {
     self.device = device

@@ -5,7 +5,9 @@ extension ReceiverModel {
   /// The receivers whose commands are not u-blox's.
   public static let ofOtherMakers: [ReceiverModel] = allCases.filter { $0.traits.family != nil }
   /// The others: u-blox receivers, their copy, and the one that never replies.
-  public static let ofUBlox: [ReceiverModel] = allCases.filter { $0.traits.family == nil }
+  ///
+  /// ZED-F9R is not among them: apart from its sensor fusion it is the ZED-F9P.
+  public static let ofUBlox: [ReceiverModel] = allCases.filter { $0.traits.family == nil && $0 != .f9r }
 
   private static let usualRates: [UInt32] = [4800, 9600, 14_400, 19_200, 38_400, 57_600, 115_200]
   private static let fastRates: [UInt32] = [9600, 115_200, 230_400, 460_800, 921_600, 3_000_000]

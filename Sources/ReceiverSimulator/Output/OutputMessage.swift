@@ -19,6 +19,8 @@ struct OutputMessage: Sendable {
     case geofence
     /// With SEC-SIG.
     case security
+    /// With dead reckoning.
+    case fusion
     /// With SEC-OSNMA.
     case authentication
   }
@@ -59,6 +61,7 @@ struct OutputMessage: Sendable {
     case .highPrecision: traits.hasHighPrecision
     case .geofence: traits.hasGeofence
     case .security: traits.protocolVersion >= 4000
+    case .fusion: traits.hasSensorFusion
     case .authentication: traits.protocolVersion >= 5000
     }
   }
@@ -110,6 +113,7 @@ struct OutputMessage: Sendable {
     OutputMessage(0x0A, 0x09, key: 0x01B4, .old),  // MON-HW
     OutputMessage(0x0A, 0x36, key: 0x034F, .new),  // MON-COMMS
     OutputMessage(0x0A, 0x38, key: 0x0359, .new),  // MON-RF
+    OutputMessage(0x10, 0x10, key: 0x0105, .fusion),  // ESF-STATUS
     OutputMessage(0x27, 0x09, key: 0x0634, .security),  // SEC-SIG
     OutputMessage(0x27, 0x0A, key: 0x06CA, .authentication),  // SEC-OSNMA
     OutputMessage(0x01, 0x61, key: 0x015F, .eoe),  // NAV-EOE

@@ -10,6 +10,7 @@ extension VirtualReceiver {
     case 0x0914: receiveSave(payload)
     case 0x0110: if payload.isEmpty { resetOdometer() }
     case 0x2110: retrieveBatch(payload)
+    case 0x1002 where !payload.isEmpty: if traits.hasSensorFusion { receiveMeasurement(payload) }
     default:
       switch identity.messageClass {
       case 0x06: configure(identity.messageID, payload)

@@ -34,6 +34,7 @@ extension VirtualReceiver {
     case 0x0A32 where traits.batch != nil: return batch.monitor(&writer)
     case 0x0A36 where version >= 2700: return communication
     case 0x0A38 where version >= 2700: return radio
+    case 0x1010 where traits.hasSensorFusion: return fusion
     case 0x2709 where version >= 4000: return security
     case 0x270A where version >= 5000: return encodedFrame(identity, [2] + [UInt8](repeating: 0, count: 19))
     case 0x2703 where traits.uniqueIDLength > 0:
@@ -59,6 +60,30 @@ extension VirtualReceiver {
         }
       }
     }
+  }
+
+  /// ESF-MEAS of the host (interface descriptions, "ESF measurement data"): types 6 to 11 are of an odometer.
+  mutating func receiveMeasurement(_ payload: [UInt8]) {
+    guard payload.count >= 8 else { return }
+    let count = Int(payload.u2(4) >> 11)
+    for index in 0..<count where payload.count >= 12 + 4 * index {
+      let type = payload[11 + 4 * index] & 0x3F
+      if 6...11 ~= type { measurements[type] = now }
+    }
+  }
+
+  /// ESF-STATUS: fusion needs a fix, and a measurement of the odometer in the last two seconds.
+  private var fusion: [UInt8] {
+    let fresh = measurements.filter { now.milliseconds(since: $0.value) < 2000 }.keys.sorted()
+    var payload = [UInt8](repeating: 0, count: 16)
+    payload.set(GPSTime(utcMilliseconds: utcMilliseconds(at: now)).millisecondOfWeek, at: 0)
+    payload[4] = 2
+    payload[12] = engine.hasFix && !fresh.isEmpty ? 1 : 0
+    // Its own gyroscopes and accelerometers, and the odometer: ready, and used during fusion.
+    let sensors: [UInt8] = [5, 13, 14, 16, 17, 18] + fresh
+    payload[15] = UInt8(sensors.count)
+    for type in sensors { payload += [type | payload[12] << 6 | 0x80, payload[12] == 1 ? 0b1110 : 0b0101, 10, 0] }
+    return encodedFrame(0x1010, payload)
   }
 
   private var hardware: [UInt8] {

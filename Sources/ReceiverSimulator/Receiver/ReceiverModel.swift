@@ -14,6 +14,8 @@ public enum ReceiverModel: String, CaseIterable, Sendable {
   case m10
   /// ZED-F9P, HPG 1.32.
   case f9p
+  /// ZED-F9R, HPS 1.30: dead reckoning with an odometer, otherwise as the ZED-F9P.
+  case f9r
   /// NEO-F10N, SPG 6.00.
   case f10
   /// ZED-X20P, HPG 2.00.
@@ -118,6 +120,8 @@ struct ModelTraits: Sendable {
   var hasCorrections: Bool
   var hasHighPrecision: Bool
   var hasGeofence: Bool
+  /// Whether it has dead reckoning: ESF messages.
+  var hasSensorFusion = false
   /// The NMEA version as CFG-NMEA encodes it: 0x23 is 2.3, 0x4B is 4.11.
   var nmeaVersion: UInt8
   var systems: SatelliteSystems
@@ -155,6 +159,7 @@ extension ReceiverModel {
     case .m9: Self.m9Traits
     case .m10: Self.m10Traits
     case .f9p: Self.f9pTraits
+    case .f9r: Self.f9rTraits
     case .f10: Self.f10Traits
     case .x20: Self.x20Traits
     case .nmea: Self.nmeaTraits
@@ -259,6 +264,18 @@ extension ReceiverModel {
     firstFix: ModelTraits.FirstFix(cold: 25, warm: 25, hot: 2, aided: 2),
     bootMilliseconds: 300, wakeMilliseconds: 250, latencyMilliseconds: 50, transmitBufferBytes: 16384,
     currents: .zedF9P)
+
+  // ZED-F9R data sheet; the figures are those of the ZED-F9P.
+  private static let f9rTraits: ModelTraits = {
+    var traits = f9pTraits
+    traits.extensions[1] = "FWVER=HPS 1.30"
+    traits.extensions[2] = "PROTVER=33.30"
+    traits.extensions[3] = "MOD=ZED-F9R"
+    traits.protocolVersion = 3330
+    traits.configuration = .items
+    traits.hasSensorFusion = true
+    return traits
+  }()
 
   // NEO-F10N data sheet.
   private static let f10Traits = ModelTraits(

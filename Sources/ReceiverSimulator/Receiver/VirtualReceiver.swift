@@ -63,6 +63,8 @@ public struct VirtualReceiver: Sendable {
   /// Computed epochs that are not in the transmit buffer yet.
   var emissions: [(at: Instant, frames: [[UInt8]])] = []
   var odometerMetres = 0.0
+  /// The types of the odometer's measurements, and when the last one of each arrived.
+  var measurements: [UInt8: Instant] = [:]
   var bootedAt = Instant.zero
   var visible: [VisibleSatellite] = []
   var visibleAt: Instant?

@@ -48,6 +48,16 @@ struct Status: ParsableCommand {
     return PrintedText.escaped(trust) + ": " + reasons.joined(separator: "; ")
   }
 
+  private static func fusion(_ fusion: JSON) -> String {
+    let sensors = (fusion["sensors"]?.elements ?? []).map { sensor in
+      let state = sensor["isUsed"] == .bool(true) ? "used" : "not used"
+      let faults = (sensor["faults"]?.elements ?? []).compactMap(\.string)
+      return ([(sensor["name"]?.string ?? "") + " " + state, sensor["calibration"]?.string ?? ""] + faults)
+        .joined(separator: ", ")
+    }
+    return PrintedText.escaped(([fusion["mode"]?.string ?? ""] + sensors).joined(separator: "; "))
+  }
+
   private static func corrections(_ corrections: JSON) -> String {
     var words = [
       PrintedText.escaped(corrections["source"]?.string ?? ""), PrintedText.escaped(corrections["state"]?.string ?? ""),
@@ -71,6 +81,7 @@ struct Status: ParsableCommand {
         "receiver \(device.isEmpty ? "(none yet)" : PrintedText.escaped(device)): "
           + words(receiver, ["model", "state", "reason", "fix"]) + Self.solution(of: receiver))
       if let text = Self.trust(of: receiver) { lines.append("  signals " + text) }
+      if let fusion = receiver["fusion"] { lines.append("  sensor fusion " + Self.fusion(fusion)) }
       if let text = receiver["corrections"].map(Self.corrections) { lines.append("  corrections " + text) }
     }
     for program in status["programs"]?.elements ?? [] {

@@ -5,6 +5,7 @@ import Messages
 import MonotonicTime
 import Positioning
 import Power
+import Receiver
 import ReceiverRuntime
 import WireBytes
 
@@ -30,6 +31,7 @@ extension LocationServer {
       guard call.kind == .more else { return connection.reply(id, .failure(.expectedMore)) }
       stream(call, id, connection)
     case "org.sextant.Receivers.Lease": lease(call, id, connection)
+    case "org.sextant.Receivers.Feed": feed(call, id, connection, at: now.instant)
     case "org.sextant.Receivers.KeepRecovery": keepRecovery(call, id, connection)
     case "org.sextant.Time.GetTime": connection.reply(id, .success(["time": clock.json(at: now)]))
     case "org.sextant.CoreLocation.Open": open(call, id, connection)
@@ -76,6 +78,7 @@ extension LocationServer {
       JSON.Member("solution", .string(solution)), JSON.Member("trust", .string("\(receiver.trust.name)")),
       JSON.Member("reasons", .array(receiver.reasons.map { .string($0) })),
     ]
+    if let fusion = receiver.fusion { members.append(JSON.Member("fusion", json(fusion))) }
     guard let corrections = receiver.corrections else { return members }
     var values = [
       JSON.Member("source", .string(corrections.source)), JSON.Member("state", .string(corrections.state.rawValue)),
@@ -87,6 +90,16 @@ extension LocationServer {
     if let failure = corrections.failure { values.append(JSON.Member("reason", .string(failure))) }
     members.append(JSON.Member("corrections", .object(values)))
     return members
+  }
+
+  private static func json(_ fusion: FusionStatus) -> JSON {
+    let sensors = fusion.sensors.map { sensor -> JSON in
+      [
+        "name": .string(sensor.name), "isUsed": .bool(sensor.isUsed), "calibration": .string(sensor.calibration),
+        "faults": .array(sensor.faults.map { .string($0) }),
+      ]
+    }
+    return ["mode": .string(fusion.mode.name), "sensors": .array(sensors)]
   }
 
   /// Returns the fault that prevents opening a device. The result is cached for some time, because the search reads the
@@ -392,7 +405,7 @@ extension PowerStatus {
   }
 
   /// Whether the receiver determines positions.
-  fileprivate var isMeasuring: Bool {
+  var isMeasuring: Bool {
     switch self {
     case .awake, .saving, .batching: true
     case .absent, .suspended, .waking, .asleep, .asleepBetweenChecks, .asleepWithoutSky: false

@@ -3,6 +3,7 @@ import LinuxIO
 import LocationService
 import Messages
 import MonotonicTime
+import Receiver
 import ReceiverRuntime
 import SerialPort
 import SystemPackage
@@ -97,6 +98,39 @@ extension LocationServer {
     connection.reply(id, .success(.empty))
   }
 
+  /// Passes a measurement of an odometer to a receiver. One that sleeps, or is not in use, gets none.
+  func feed(_ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection, at now: Instant) {
+    let device = call.parameters["device"]
+    let index = receiver(named: device)
+    let status = index.map { receivers[$0] }
+    let refusal = Lease.refusal(
+      status, device: device, isReadOnly: host.settings.isReadOnly,
+      mayOpen: status.map { mayOpen($0, connection) } ?? false,
+      group: status?.access?.permittedGroup.flatMap { Syscalls.groupName($0) }, holder: index.flatMap { holder(of: $0) }
+    )
+    guard let index, let status, refusal == nil else {
+      return connection.reply(id, .failure(refusal ?? .noReceiver(device ?? .null)))
+    }
+    if case .identified(let receiver) = status.identity, !receiver.hasSensorFusion {
+      let reason: JSON = [
+        "device": .string(status.device), "code": .integer(69),
+        "reason": .string(
+          "\(receiver.model ?? "the receiver") has no dead reckoning; use one such as ZED-F9R or NEO-M8L"),
+      ]
+      return connection.reply(id, .failure(VarlinkError("org.sextant.Receivers.Unavailable", reason)))
+    }
+    guard case .object(let members)? = call.parameters["odometer"],
+      let measurement = try? OdometerMeasurement(members.map(\.name), { call.parameters["odometer"]?[$0]?.number })
+    else { return connection.reply(id, .failure(.invalidParameter("odometer"))) }
+    let isMeasuring = index == 0 ? host.powerStatus.isMeasuring : status.isOpen
+    let milliseconds = now.milliseconds(since: .zero)
+    // Several programs together do not exceed the pace of one.
+    if isMeasuring, status.use == .served, odometers[index, default: OdometerPacing()].admits(at: milliseconds) {
+      gpsd.commands[index, default: []].append(.send(measurement.frame(at: milliseconds)))
+    }
+    connection.reply(id, .success(.empty))
+  }
+
   private func recoveryFile(of receiver: Int) -> CrashRecoveryFile? {
     guard let folder = host.settings.stateFolder, let line = receivers[receiver].line else { return nil }
     return CrashRecoveryFile(stateFolder: folder, line: line)
@@ -106,5 +140,16 @@ extension LocationServer {
 extension Lease.Holder {
   fileprivate init(_ connection: Connection) {
     self.init(name: connection.peer.executableName, process: connection.credentials.process)
+  }
+}
+
+extension JSON {
+  fileprivate var number: Double? {
+    switch self {
+    case .integer(let value): Double(value)
+    case .double(let value): value
+    case .bool(let value): value ? 1 : 0
+    default: nil
+    }
   }
 }

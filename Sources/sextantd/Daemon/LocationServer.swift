@@ -32,6 +32,8 @@ final class LocationServer: ServiceThreadWork {
   private var hasLateUpdates = false
   private var buffer = [UInt8](repeating: 0, count: 16_384)
   private(set) var receivers: [ReceiverStatus] = []
+  /// The pace of the odometers' measurements for each receiver.
+  var odometers: [Int: OdometerPacing] = [:]
   let policy: DaemonPolicy
   var questions = PermissionQuestions()
   let launcher: Launcher

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import GPSD
 import MonotonicTime
+import Receiver
 import ReceiverStream
 import UBX
 import WireBytes
@@ -167,6 +168,19 @@ extension JSONLine {
     for reason in reasons {
       nextElement()
       string(reason)
+    }
+    endArray()
+    endObject()
+  }
+
+  /// Writes the state of the sensor fusion.
+  mutating func fusion(_ status: FusionStatus) {
+    beginObject()
+    field("mode", text: status.mode.name)
+    beginArray("sensors")
+    for sensor in status.sensors {
+      nextElement()
+      string(sensor.text)
     }
     endArray()
     endObject()

@@ -92,6 +92,7 @@ struct LiveContent: ~Copyable {
   private var trust = TrustMonitor()
   /// What the last `trust` event has.
   private var shownTrust: (trust: SignalTrust, reasons: [String]) = (.unknown, [])
+  private var fusion: FusionStatus?
   var opened: Set<String> = []
 
   mutating func receive(_ frame: borrowing Frame, at now: Instant) {
@@ -100,6 +101,11 @@ struct LiveContent: ~Copyable {
     if let message = ubx.message(NavSIG.self) { signals.take(message, at: now) }
     if line.radio(ubx) { add(.rf) }
     if line.spectrum(ubx) { add(.spectrum) }
+    if let status = FusionStatus(ubx), status != fusion {
+      fusion = status
+      line.fusion(status)
+      add(.fusion)
+    }
     trust.receive(ubx, at: now)
     showTrust(at: now)
   }

@@ -32,7 +32,7 @@ const plain = (value) => (typeof value === "object" && value !== null ? JSON.str
 const token = new URLSearchParams(location.search).get("token") ?? sessionStorage.getItem("token");
 if (token) sessionStorage.setItem("token", token);
 
-const nothing = () => ({ fix: {}, sky: { satellites: [] }, messages: { messages: [] }, settings: { items: [] }, power: {}, rf: { blocks: [] }, trust: { trust: "unknown", reasons: [] } });
+const nothing = () => ({ fix: {}, sky: { satellites: [] }, messages: { messages: [] }, settings: { items: [] }, power: {}, rf: { blocks: [] }, trust: { trust: "unknown", reasons: [] }, fusion: { sensors: [] } });
 const state = { hello: {}, ...nothing() };
 const opened = new Map(); // The opened messages of the console: the last frame of each, or nothing yet.
 const openedLimit = 8;
@@ -258,7 +258,7 @@ function connect() {
     connection("lost", "connection lost");
     if (target.readyState === EventSource.CLOSED) refused(address);
   };
-  for (const name of ["hello", "history", "receiver", "fix", "sky", "messages", "message", "line", "trust", "rf", "spectrum", "power", "settings", "uplink", "notice", "end"]) {
+  for (const name of ["hello", "history", "receiver", "fix", "sky", "messages", "message", "line", "trust", "fusion", "rf", "spectrum", "power", "settings", "uplink", "notice", "end"]) {
     stream.addEventListener(name, ({ data }) => {
       const value = JSON.parse(data);
       heard = Date.now();
@@ -1003,6 +1003,13 @@ view("#power", ["power"], (element) => {
 });
 
 // MARK: Radio
+
+view("#fusion", ["fusion"], (element) => {
+  const { mode, sensors } = state.fusion;
+  element.hidden = !mode;
+  setText(find(".badge", element), mode ?? "");
+  fill(find("tbody", element), sensors.map((sensor) => [sensor]));
+});
 
 view("#rf", ["rf", "spectrum", "trust"], (element) => {
   const { blocks } = state.rf;

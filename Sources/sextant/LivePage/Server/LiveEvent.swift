@@ -4,7 +4,8 @@
 package struct LiveEvent: Equatable, Sendable {
   /// The kinds, in the order in which a new page gets the last event of each.
   package enum Kind: String, CaseIterable, Sendable {
-    case hello, history, receiver, fix, sky, messages, message, line, trust, rf, spectrum, power, settings, uplink,
+    case hello, history, receiver, fix, sky, messages, message, line, trust, fusion, rf, spectrum, power, settings,
+      uplink,
       notice, end
 
     /// Whether a new page gets the last event of the kind. The history is made for each page.
