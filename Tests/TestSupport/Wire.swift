@@ -51,6 +51,24 @@ public enum Wire {
     return remainder
   }
 
+  /// A SPARTN frame with a time of half a day and CRC-24 (SPARTN 2.0.1, transport layer).
+  ///
+  /// - Parameter key: the number of the key, 0…15; nil without encryption.
+  public static func spartn(_ type: Int, _ subtype: Int, _ payload: [UInt8], key: Int? = nil) -> [UInt8] {
+    // Type 7 bits, length 10, encryption 1, kind of check 2, and the check of these bits 4.
+    let start = type << 13 | payload.count << 3 | (key == nil ? 0 : 4) | 2
+    var check = 0
+    for half in [start >> 12, start >> 16, start >> 4, start >> 8, 0, start] {
+      check ^= half & 15
+      for _ in 0..<4 { check = check & 1 == 1 ? check >> 1 ^ 9 : check >> 1 }
+    }
+    let words = [(start << 4 | check, 3), (subtype << 28 | 4711 << 11, 4)] + (key.map { [($0 << 12, 2)] } ?? [])
+    let head = words.flatMap { word, size in (0..<size).reversed().map { UInt8(word >> (8 * $0) & 0xFF) } }
+    let body = head + payload
+    let remainder = crc24(body[...])
+    return [0x73] + body + [UInt8(remainder >> 16), UInt8(remainder >> 8 & 0xFF), UInt8(remainder & 0xFF)]
+  }
+
   /// Whether `bytes` is a complete frame of one of the protocols with a correct checksum.
   public static func isFrame(_ bytes: [UInt8]) -> Bool {
     switch bytes.first {

@@ -268,6 +268,8 @@ struct ItemConfiguration: Sendable {
     settings.readsUBX = value(Key.input(port, 1)) != 0
     settings.readsNMEA = value(Key.input(port, 2)) != 0
     settings.readsRTCM3 = value(Key.input(port, 4)) != 0 && traits.hasCorrections
+    settings.readsSPARTN = value(Key.input(port, 5)) != 0 && traits.hasHighPrecision
+    settings.usesLBand = value(Key.spartnSource) != 0
     settings.sendsUBX = value(Key.output(port, 1)) != 0
     settings.sendsNMEA = value(Key.output(port, 2)) != 0
     settings.sendsRTCM3 = value(Key.output(port, 4)) != 0 && traits.hasHighPrecision

@@ -20,6 +20,8 @@ enum Key {
   static let glonass: UInt32 = 0x1031_0025
   static let qzss: UInt32 = 0x1031_0024
 
+  static let spartnSource: UInt32 = 0x20A7_0001
+
   static let timeMode: UInt32 = 0x2003_0001
   static let positionType: UInt32 = 0x2003_0002
   static let surveyDuration: UInt32 = 0x4003_0010
@@ -51,7 +53,8 @@ enum Key {
   static let logSpeed: UInt32 = 0x30DE_0007
   static let logDistance: UInt32 = 0x40DE_0008
 
-  /// Input protocols of a port by its number (0 I2C, 1 UART1, 2 UART2, 3 USB, 4 SPI): item 1 UBX, 2 NMEA, 4 RTCM 3.
+  /// Input protocols of a port by its number (0 I2C, 1 UART1, 2 UART2, 3 USB, 4 SPI): item 1 UBX, 2 NMEA, 4 RTCM 3,
+  /// 5 SPARTN.
   static func input(_ port: Int, _ item: UInt32) -> UInt32 { 0x1071_0000 + UInt32(port) * 0x2_0000 + item }
   /// Output protocols of a port.
   static func output(_ port: Int, _ item: UInt32) -> UInt32 { 0x1072_0000 + UInt32(port) * 0x2_0000 + item }

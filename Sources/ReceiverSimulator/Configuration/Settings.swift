@@ -6,6 +6,9 @@ struct Settings: Sendable, Equatable {
   var readsUBX = true
   var readsNMEA = true
   var readsRTCM3 = false
+  var readsSPARTN = false
+  /// Whether SPARTN comes from the L-band (RXM-PMP), so that frames at a port are not used.
+  var usesLBand = false
   var sendsUBX = true
   var sendsNMEA = true
   var sendsRTCM3 = false

@@ -11,6 +11,7 @@ extension VirtualReceiver {
     case 0x0110: if payload.isEmpty { resetOdometer() }
     case 0x2110: retrieveBatch(payload)
     case 0x1002 where !payload.isEmpty: if traits.hasSensorFusion { receiveMeasurement(payload) }
+    case 0x0236 where traits.hasHighPrecision: receiveSPARTNKeys(payload)
     default:
       switch identity.messageClass {
       case 0x06: configure(identity.messageID, payload)
@@ -213,6 +214,13 @@ extension VirtualReceiver {
     // The maximum is twelve days. With a host on USB only the force flag has an effect.
     guard flags & 2 != 0, duration <= 12 * 86_400_000, port != 3 || flags & 4 != 0 else { return }
     sleep(.standby, for: duration == 0 ? nil : Milliseconds(UInt64(duration)), byUART: sources & 8 != 0)
+  }
+
+  /// RXM-SPARTNKEY: without a payload it is a poll; keys have no reply.
+  private mutating func receiveSPARTNKeys(_ payload: [UInt8]) {
+    guard payload.isEmpty else { return spartnKeys.store(payload) }
+    let reply = spartnKeys.reply(at: GPSTime(utcMilliseconds: utcMilliseconds(at: now)))
+    answer(MessageIdentity(0x02, 0x36), reply)
   }
 
   private mutating func resetOdometer() {

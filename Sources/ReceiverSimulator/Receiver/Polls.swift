@@ -148,7 +148,8 @@ extension VirtualReceiver {
       // X20 lists I2C, UART1 and USB, and has the number of the port in txErrors.
       let ports = traits.hasSlowMonitor ? [0, 1, 3] : [port]
       let errors = (hasDropped ? 2 : 0) | (traits.hasSlowMonitor ? UInt8(port + 1) << 2 : 0)
-      let protocols: [UInt8] = [0, 1, 5, traits.hasSlowMonitor ? 6 : 0xFF]
+      let protocols: [UInt8] = [0, 1, 5, traits.hasHighPrecision ? 6 : 0xFF]
+      let parsed = [parsedMessages.ubx, parsedMessages.nmea, parsedMessages.rtcm3, parsedMessages.spartn]
       let length = 8 + 40 * ports.count
       return writer.frame(length + 8) { span in
         MonCOMMS.encode(into: &span, length: length) { message in
@@ -161,6 +162,7 @@ extension VirtualReceiver {
             message.port_txPending(index, UInt16(clamping: pending))
             message.port_txBytes(index, UInt32(truncatingIfNeeded: sent))
             message.port_rxBytes(index, received)
+            for (row, count) in parsed.enumerated() { message.port_msgs(index, at: row, count) }
             message.port_skipped(index, skipped)
           }
         }

@@ -26,6 +26,14 @@ struct UARTReception: Sendable {
   }
 }
 
+/// The numbers of messages of each protocol that the port has read since the start (MON-COMMS).
+struct ParsedMessages: Sendable {
+  var ubx: UInt16 = 0
+  var nmea: UInt16 = 0
+  var rtcm3: UInt16 = 0
+  var spartn: UInt16 = 0
+}
+
 /// Received bytes that are not a whole message yet.
 struct InputBuffer: Sendable {
   /// A message at the front of the buffer.
@@ -34,6 +42,8 @@ struct InputBuffer: Sendable {
     case sentence([UInt8])
     /// The number of an RTCM 3 message.
     case correction(Int)
+    /// A SPARTN message.
+    case spartn(type: Int, isEncrypted: Bool)
   }
 
   private(set) var bytes: [UInt8] = []
@@ -50,7 +60,9 @@ struct InputBuffer: Sendable {
   }
 
   /// Removes and returns the first whole message.
-  mutating func next() -> Found? {
+  ///
+  /// - Parameter findsSPARTN: whether SPARTN is an input protocol of the port.
+  mutating func next(findsSPARTN: Bool) -> Found? {
     var at = 0
     var found: (message: Found, length: Int)?
     scan: while at < bytes.count {
@@ -78,6 +90,15 @@ struct InputBuffer: Sendable {
           // The number is the first twelve bits of the payload.
           let number = length > 7 ? Int(bytes[at + 3]) << 4 | Int(bytes[at + 4]) >> 4 : 0
           found = (.correction(number), length)
+          break scan
+        case .needs: break scan
+        default: at += 1
+        }
+      case SPARTNFrame.preamble where findsSPARTN:
+        switch SPARTNFrame.scan(bytes.raw, from: at) {
+        case .frame(let length):
+          let frame = SPARTNFrame(checked: bytes.raw.extracting(at..<at + length))
+          found = (.spartn(type: frame.messageType, isEncrypted: frame.header.encryption != nil), length)
           break scan
         case .needs: break scan
         default: at += 1
@@ -121,11 +142,24 @@ extension VirtualReceiver {
     receivedBytes &+= UInt32(received.count)
     if family != nil { return receiveFamily(received) }
     input.append(received, at: now)
-    while powerState.isAwake, reception.silentUntil == nil, let found = input.next() {
+    while powerState.isAwake, reception.silentUntil == nil, let found = input.next(findsSPARTN: settings.readsSPARTN) {
       switch found {
-      case .ubx(let identity, let payload): if settings.readsUBX { receive(identity, payload) }
-      case .sentence(let bytes): if settings.readsNMEA { receiveSentence(bytes) }
-      case .correction(let number): if settings.readsRTCM3 { differential.receive(message: number, at: now) }
+      case .ubx(let identity, let payload):
+        guard settings.readsUBX else { continue }
+        parsedMessages.ubx &+= 1
+        receive(identity, payload)
+      case .sentence(let bytes):
+        guard settings.readsNMEA else { continue }
+        parsedMessages.nmea &+= 1
+        receiveSentence(bytes)
+      case .correction(let number):
+        guard settings.readsRTCM3 else { continue }
+        parsedMessages.rtcm3 &+= 1
+        differential.receive(message: number, at: now)
+      case .spartn(let type, let isEncrypted):
+        parsedMessages.spartn &+= 1
+        let canRead = !isEncrypted || spartnKeys.canDecrypt(at: GPSTime(utcMilliseconds: utcMilliseconds(at: now)))
+        if canRead, !settings.usesLBand { differential.receive(spartn: type, at: now) }
       }
     }
   }

@@ -78,7 +78,9 @@ public struct VirtualReceiver: Sendable {
   var spool: [Spooled] = []
   var reception = UARTReception()
   var disturbances = Disturbances()
+  var parsedMessages = ParsedMessages()
   var differential = DifferentialCorrections()
+  var spartnKeys = SPARTNKeyMemory()
   var timeMode = TimeMode()
 
   /// A message that waits for room in the transmit buffer.

@@ -38,7 +38,9 @@ extension VirtualReceiver {
     input = InputBuffer()
     receivedBytes = 0
     reception = UARTReception()
+    parsedMessages = ParsedMessages()
     differential = DifferentialCorrections()
+    spartnKeys = SPARTNKeyMemory()
     configuration.restart()
     timeMode.restart()
     settings = configuration.settings(port: port, traits)
