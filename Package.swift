@@ -258,7 +258,12 @@ let package = Package(
       [
         "GPSD", "MonotonicTime", "Receiver", "ReceiverSimulator", "ReceiverStream", "UBX",
       ]),
-    tests("Corrections", ["MonotonicTime", "ReceiverRuntime", "ReceiverStream", "RTCM3", "TestSupport"]),
+    tests(
+      "Corrections",
+      [
+        "MonotonicTime", "ReceiverRuntime", "ReceiverSimulator", "ReceiverStream", "RTCM3", "TestSupport", "UBX",
+        "WireBytes",
+      ]),
     tests(
       "ReceiverRuntime",
       [

@@ -43,7 +43,14 @@ package final class CorrectionFeed {
   private var isDropReported = false
   /// Whether the receiver gets the corrections.
   package var isForwarding = true
-  /// Receives each correction.
+  /// Whether the receiver accepts SPARTN.
+  package var acceptsSPARTN: Bool {
+    get { corrections.acceptsSPARTN }
+    set { corrections.acceptsSPARTN = newValue }
+  }
+  /// The number of SPARTN frames of all sources, and of the encrypted ones among them.
+  package var spartnFrames: (all: UInt64, encrypted: UInt64) { (corrections.spartnFrames, corrections.encryptedFrames) }
+  /// Receives each correction of RTCM 3.
   package var onCorrection: ((borrowing RTCM3Frame) -> Void)?
 
   /// - Parameters:

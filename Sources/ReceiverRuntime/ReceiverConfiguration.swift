@@ -16,6 +16,7 @@ import Receiver
 ///     corrections = ntrip://me@caster/MOUNT    a source of RTCM 3 for the location service; several lines in the order of preference
 ///     assistance = broadcast                   what a receiver gets at a start: own, or also broadcast ephemerides
 ///     assistnow = on, 7 days                   orbits of u-blox's AssistNow, with the account of a file or a credential
+///     spartn-keys = /etc/sextant/spartn-keys   the keys of encrypted SPARTN corrections, see `SPARTNKeys`
 ///     corrections-always = on                  corrections flow whenever the receiver measures, not only for the best accuracy
 ///
 /// `--device` and GNSS_DEVICE override the files as a whole.
@@ -35,6 +36,8 @@ package struct ReceiverConfiguration: Sendable, Equatable {
   package var corrections: [CorrectionSource] = []
   /// Whether corrections are sent even if no program needs the best accuracy.
   package var hasCorrectionsAlways = false
+  /// The file with the keys of SPARTN; nil if there is none.
+  package var spartnKeys: String?
   /// What the location service gives a receiver at its start; nil for the default.
   package var assistance: AssistanceSource?
   /// The account and data of AssistNow; nil if it is not used.
@@ -116,6 +119,7 @@ private struct Values {
   var gpsd: GPSDSetting?
   var corrections: [CorrectionSource]?
   var hasCorrectionsAlways: Bool?
+  var spartnKeys: String?
   var assistance: AssistanceSource?
   var assistNow: AssistNow?
 
@@ -148,12 +152,12 @@ private struct Values {
     guard
       [
         "device", "baud", "read-only", "supply", "geocoder", "gpsd", "corrections", "corrections-always", "assistance",
-        "assistnow", "epo",
+        "assistnow", "epo", "spartn-keys",
       ].contains(key)
     else {
       throw Mistake(
         text:
-          "`\(key)` is unknown; valid keys are corrections, corrections-always, assistance, assistnow, gpsd, device, "
+          "`\(key)` is unknown; valid keys are corrections, corrections-always, spartn-keys, assistance, assistnow, gpsd, device, "
           + "baud, read-only, supply and geocoder")
     }
     if value.isEmpty { throw Mistake(text: "`\(key)` has no value; write it after the key") }
@@ -195,6 +199,12 @@ private struct Values {
       }
       try once("corrections-always", hasCorrectionsAlways)
       hasCorrectionsAlways = choice
+    case "spartn-keys":
+      guard value.hasPrefix("= /") else {
+        throw Mistake(text: "`\(key) \(value)` is not understood; write `spartn-keys = ` and the path of the file")
+      }
+      try once("spartn-keys", spartnKeys)
+      spartnKeys = String(value.dropFirst(2))
     case "assistance":
       guard value.hasPrefix("= "), let source = AssistanceSource(rawValue: String(value.dropFirst(2))) else {
         throw Mistake(text: "`\(key) \(value)` is not understood; write \(AssistanceSource.forms)")
@@ -236,6 +246,7 @@ private struct Values {
     gpsd = gpsd ?? other.gpsd
     corrections = corrections ?? other.corrections
     hasCorrectionsAlways = hasCorrectionsAlways ?? other.hasCorrectionsAlways
+    spartnKeys = spartnKeys ?? other.spartnKeys
     assistance = assistance ?? other.assistance
     assistNow = assistNow ?? other.assistNow
   }
@@ -250,6 +261,7 @@ private struct Values {
     configuration.gpsd = gpsd
     configuration.corrections = corrections ?? []
     configuration.hasCorrectionsAlways = hasCorrectionsAlways ?? false
+    configuration.spartnKeys = spartnKeys
     configuration.assistance = assistance
     configuration.assistNow = assistNow
     return configuration

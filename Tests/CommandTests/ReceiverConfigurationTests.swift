@@ -26,6 +26,7 @@ struct ReceiverConfigurationTests {
       corrections = ntrip://me@caster.example/NEAR
       corrections = serial:/dev/ttyUSB1@57600   # the radio
       corrections-always = on
+      spartn-keys = /etc/sextant/spartn keys   # of the provider
       assistance = broadcast
       assistnow = on, 14 days
       """
@@ -41,6 +42,7 @@ struct ReceiverConfigurationTests {
       .serial(path: "/dev/ttyUSB1", baud: 57_600),
     ]
     wanted.hasCorrectionsAlways = true
+    wanted.spartnKeys = "/etc/sextant/spartn keys"
     wanted.assistance = .broadcast
     wanted.assistNow = AssistNow("on, 14 days")
     #expect(try read(text) == wanted)
@@ -58,7 +60,9 @@ struct ReceiverConfigurationTests {
       ("gpsd = off\ngpsd = on", 2, "second time"), ("corrections ntrip://c/M", 1, "write `corrections = `"),
       ("corrections = http://c/M", 1, "ntrip://USER@HOST"), ("corrections-always = yes", 1, "corrections-always = on"),
       ("corrections-always = on\ncorrections-always = on", 2, "second time"),
-      ("assistance = all", 1, "assistance = broadcast"), ("assistance broadcast", 1, "assistance = broadcast"),
+      ("spartn-keys = keys", 1, "the path of the file"), ("spartn-keys /keys", 1, "the path of the file"),
+      ("spartn-keys = /a\nspartn-keys = /a", 2, "second time"), ("assistance = all", 1, "assistance = broadcast"),
+      ("assistance broadcast", 1, "assistance = broadcast"),
       ("assistance = own\nassistance = own", 2, "second time"), ("assistnow = yes", 1, "assistnow = CODE, live"),
       ("assistnow = on\nassistnow = on", 2, "second time"), ("epo = on", 1, "not supported"),
     ])

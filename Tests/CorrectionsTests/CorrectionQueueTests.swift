@@ -64,6 +64,71 @@ struct CorrectionsTests {
     #expect(dropped == 6)
   }
 
+  @Test("SPARTN frames are passed whole to a receiver that accepts them, to no other", arguments: [1, 13, 1000])
+  func spartn(piece: Int) {
+    let frames = [Wire.spartn(0, 1, [1, 2, 3], key: 4), Wire.spartn(2, 0, [4]), Wire.spartn(1, 0, [5, 6])]
+    var bad = Wire.spartn(0, 0, [7, 7])
+    bad[9] ^= 1
+    let source = ascii("snow") + frames[0] + bad + frames[1] + ascii("s") + frame(1005) + frames[2]
+    for accepts in [true, false] {
+      var corrections = CorrectionQueue(lineRate: nil)
+      corrections.acceptsSPARTN = accepts
+      for start in stride(from: 0, to: source.count, by: piece) {
+        corrections.receive(Array(source[start..<min(start + piece, source.count)]).raw, at: time(UInt64(start)))
+      }
+      corrections.receive([0x73].raw, at: time(3000))
+      let out = corrections.next(at: time(3000))
+      #expect(out == (accepts ? frames[0] + frames[1] + frame(1005) + frames[2] : frame(1005)))
+      let counts = (corrections.spartnFrames, corrections.encryptedFrames)
+      #expect(counts == (3, 1))
+    }
+  }
+
+  @Test(
+    "The frames within RXM-PMP of an L-band receiver are passed on, over its pieces and after noise", arguments: [0, 1])
+  func lBand(version: UInt8) {
+    let frames = (0..<9).map { Wire.spartn($0 % 3, 0, [UInt8](repeating: UInt8($0), count: 60 + 40 * $0), key: 1) }
+    let data = [1, 2, 0x73, 0] + frames.joined() + [UInt8](repeating: 0, count: 504)
+    var corrections = CorrectionQueue(lineRate: nil)
+    corrections.acceptsSPARTN = true
+    for start in stride(from: 0, to: data.count - 503, by: 504) {
+      let piece = Array(data[start..<start + 504])
+      let message: [UInt8] =
+        version == 0
+        ? [0] + [UInt8](repeating: 0, count: 19) + piece + [0, 0, 80, 0]
+        : [1, 0, 0xF8, 1] + [UInt8](repeating: 0, count: 20) + piece
+      // A wrong length is ignored.
+      corrections.receive((Wire.ubx(2, 0x72, message.dropLast()) + Wire.ubx(2, 0x72, message)).raw, at: time(0))
+    }
+    var out: [UInt8] = []
+    while let some = corrections.next(at: time(1)) { out += some }
+    #expect(out == Array(frames.joined()))
+    let counts = (corrections.spartnFrames, corrections.encryptedFrames)
+    #expect(counts == (9, 9))
+  }
+
+  @Test("A burst of SPARTN may take five seconds of the line; then the oldest corrections are dropped, areas are not")
+  func spartnBacklog() {
+    var corrections = CorrectionQueue(lineRate: 9600)
+    corrections.acceptsSPARTN = true
+    let area = Wire.spartn(2, 0, [UInt8](repeating: 9, count: 100))
+    let length = Wire.spartn(1, 0, [UInt8](repeating: 0, count: 500)).count
+    corrections.receive(area.raw, at: time(0))
+    for mark in 0..<20 as Range<UInt8> {
+      corrections.receive(Wire.spartn(1, 0, [UInt8](repeating: mark, count: 500)).raw, at: time(0))
+    }
+    var out: [UInt8] = []
+    while let some = corrections.next(at: time(100)) { out += some }
+    let count = (4800 - area.count) / length
+    #expect(count == 9)
+    let expected = (20 - count..<20).reduce(into: area) {
+      $0 += Wire.spartn(1, 0, [UInt8](repeating: UInt8($1), count: 500))
+    }
+    #expect(out == expected)
+    let dropped = corrections.dropped
+    #expect(dropped == UInt64(20 - count))
+  }
+
   @Test("A caster that waits for the position gets it every ten seconds; one that starts by itself does not")
   func casterPosition() throws {
     var fix = Fix()

@@ -7,8 +7,8 @@
 enum FuzzTarget: String, CaseIterable {
   case assistnow, bridge, caster, casterserver, command, configuration, control, ephemerides, fixes, geonames, gpsd,
     gpsdreplies
-  case messages, nominatim, odometer, page, recording, rtcm3, sentences, service, session, spartn, state, stream,
-    varlink
+  case messages, nominatim, odometer, page, recording, rtcm3, sentences, service, session, spartn, spartnkeys, state,
+    stream, varlink
 
   /// Traps if a condition is violated.
   func run(_ input: [UInt8]) {
@@ -35,6 +35,7 @@ enum FuzzTarget: String, CaseIterable {
     case .service: fuzzService(input)
     case .session: fuzzSession(input)
     case .spartn: fuzzSPARTN(input)
+    case .spartnkeys: fuzzSPARTNKeys(input)
     case .state: fuzzState(input)
     case .stream: fuzzStream(input)
     case .varlink: fuzzVarlink(input)

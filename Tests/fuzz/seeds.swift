@@ -24,6 +24,7 @@ enum Seeds {
     sentences(folder)
     rtcm3(folder)
     spartn(folder)
+    spartnKeys(folder)
     configuration(folder)
     gpsd(folder)
     varlink(folder)
@@ -237,6 +238,14 @@ enum Seeds {
       write(payload, "\(folder)/rtcm3/\(number)")
       write([0, 9] + framed(payload), "\(folder)/stream/rtcm3-\(number)")
     }
+  }
+
+  /// A file of keys, and a reply of a receiver that has them.
+  private static func spartnKeys(_ folder: String) {
+    let key = String(repeating: "5A", count: 16)
+    write([0] + Array("# keys\n\(key) 2446 302418\n\(key) 2450 302418 2454 302418\n".utf8), "\(folder)/spartnkeys/file")
+    let heads: [UInt8] = [1, 2, 0, 0, 0, 16, 0x60, 9, 0, 0, 0, 0, 0, 16, 0x64, 9, 0, 0, 0, 0]
+    write([1] + heads + [UInt8](repeating: 0x5A, count: 32), "\(folder)/spartnkeys/reply")
   }
 
   /// Frames of each check, with both kinds of time, with and without encryption and authentication.

@@ -68,6 +68,9 @@ package struct ServiceSettings: Sendable, Equatable {
   package var corrections: [CorrectionSource] = []
   /// Whether corrections are sent even if no program needs the best accuracy.
   package var hasCorrectionsAlways = false
+  /// The file with the keys of SPARTN: SEXTANT_SPARTN_KEYS_FILE, the configuration's, or the credential `spartn-keys` of the unit; nil
+  /// without one.
+  package var spartnKeys: String?
   /// What the daemon gives its first receiver at a start.
   package var assistance = AssistanceSource.own
   /// The account and data of AssistNow; nil if it is not used.
@@ -94,6 +97,10 @@ package struct ServiceSettings: Sendable, Equatable {
     if let device = devices.first { source = Source(device) }
     others = devices.dropFirst().map { Source($0) }
     (corrections, hasCorrectionsAlways) = (configuration.corrections, configuration.hasCorrectionsAlways)
+    let credential = value("CREDENTIALS_DIRECTORY").map { "\($0)/spartn-keys" }
+    spartnKeys =
+      value("SEXTANT_SPARTN_KEYS_FILE") ?? configuration.spartnKeys
+      ?? credential.flatMap { FileLookup.exists($0) ? $0 : nil }
     assistance = configuration.assistance ?? .own
     assistNow = configuration.assistNow
     if names == nil { (baud, isReadOnly) = (configuration.baud, configuration.isReadOnly) }

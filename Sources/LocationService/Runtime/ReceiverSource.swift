@@ -370,7 +370,7 @@ final class ReceiverSource {
       let hasCorrections = corrections != nil
       settings.desired = { [userSettings] receiver in
         var desired: DesiredConfiguration = isStandby ? .navigation(for: receiver) : .saving(for: receiver)
-        if hasCorrections, receiver.can(.rtcmInput) { desired.readsRTCM3 = true }
+        if hasCorrections { desired.readCorrections(for: receiver) }
         desired.addSignalReports(for: receiver)
         desired.addFusionReports(for: receiver)
         return userSettings.value.applied(to: desired)
@@ -535,6 +535,11 @@ final class ReceiverSource {
     default: break
     }
     switch event {
+    // Keys in its memory are lost with its supply.
+    case .session(.identified), .session(.wasReset), .session(.awake): corrections?.receiverStarted()
+    default: break
+    }
+    switch event {
     case .session(let report):
       events.append(
         .receiver(
@@ -549,7 +554,7 @@ final class ReceiverSource {
     case .opened:
       networkFault = nil
       reopened()
-    case .finished(let ticket, _): corrections?.feed.finished(ticket)
+    case .finished(let ticket, let outcome): corrections?.finished(ticket, outcome)
     case .rate, .notice, .unreachable: break
     }
   }

@@ -275,6 +275,7 @@ extension ReceiverSource {
     status.descriptor = connection?.fileDescriptor
     status.solution = solution
     status.corrections = corrections?.feed.status
+    status.spartnKeys = corrections?.keyState
     let now = SystemClock.monotonic
     status.trust = trust.trust(at: now)
     if status.trust > .ok { status.reasons = trust.reasons(at: now) }
@@ -383,6 +384,8 @@ package struct ReceiverStatus: Equatable, Sendable {
   package var solution: Fix.Quality?
   /// Its corrections; nil if there is no source of corrections.
   package var corrections: CorrectionStatus?
+  /// The keys of SPARTN; nil if no file of keys is named.
+  package var spartnKeys: SPARTNKeyDelivery.State?
   /// The trust in its signals.
   package var trust = SignalTrust.unknown
   /// The reasons for a trust that is worse than `ok`, the worst first.

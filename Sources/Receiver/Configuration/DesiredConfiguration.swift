@@ -35,6 +35,8 @@ public struct DesiredConfiguration: Sendable, Equatable {
   public var writesNMEA: Bool?
   /// Whether the port reads RTCM 3.
   public var readsRTCM3: Bool?
+  /// Whether the port reads SPARTN, and the receiver uses it from the port instead of from a satellite.
+  public var readsSPARTN: Bool?
   /// The time between two measurements, in milliseconds.
   public var measurementPeriodMilliseconds: UInt16?
   public var dynamicModel: DynamicModel?
@@ -103,6 +105,12 @@ public struct DesiredConfiguration: Sendable, Equatable {
 }
 
 extension DesiredConfiguration {
+  /// Sets that the port reads the corrections that the receiver accepts.
+  public mutating func readCorrections(for receiver: ReceiverDescription) {
+    if receiver.can(.rtcmInput) { readsRTCM3 = true }
+    if receiver.can(.spartnInput) { readsSPARTN = true }
+  }
+
   /// Returns the configuration for a line of this rate, in baud: a slow line gets satellites, the longest message, less often.
   package func adapted(to rate: UInt32?, isBound: Bool) -> DesiredConfiguration {
     guard let rate else { return self }

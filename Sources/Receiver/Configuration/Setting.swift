@@ -190,6 +190,11 @@ extension DesiredConfiguration {
     pairs.append(ConfigurationPair(id: port.outputProtocolKey(1), bits: 1))
     if let writesNMEA { pairs.append(ConfigurationPair(id: port.outputProtocolKey(2), bits: writesNMEA ? 1 : 0)) }
     if let readsRTCM3 { pairs.append(ConfigurationPair(id: port.inputProtocolKey(4), bits: readsRTCM3 ? 1 : 0)) }
+    if let readsSPARTN {
+      pairs.append(ConfigurationPair(id: port.inputProtocolKey(5), bits: readsSPARTN ? 1 : 0))
+      // CFG-SPARTN-USE_SOURCE: 0 is IP, 1 is L-band.
+      if readsSPARTN { pairs.append(ConfigurationPair(id: 0x20A7_0001, bits: 0)) }
+    }
     if let period = wantedMeasurementPeriod {
       pairs.append(ConfigurationPair(id: 0x3021_0001, bits: UInt64(period)))
     }

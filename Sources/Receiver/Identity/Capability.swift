@@ -20,6 +20,8 @@ public enum Capability: String, Sendable, CaseIterable {
   case assistance
   /// Accepts corrections in RTCM 3.
   case rtcmInput
+  /// Accepts corrections in SPARTN.
+  case spartnInput
   /// Watches circles (NAV-GEOFENCE).
   case geofence
   /// Reports raw measurements (RXM-RAWX).
@@ -61,6 +63,11 @@ public enum Capability: String, Sendable, CaseIterable {
     add(.flashLog, [.m9, .f9, .x20].contains(generation) || [.m7, .m8].contains(generation) && hasFlash)
     add(.assistance, true)
     add(.rtcmInput, [.m9, .f9, .x20].contains(generation) || generation == .m8 && type == "HPG")
+    // The interface descriptions with CFG-SPARTN and RXM-SPARTNKEY: F9 HPG 1.30, LAP 1.30 and HPS 1.30 are the first.
+    let firstWithSPARTN = [
+      "HPG": ProtocolVersion(27, 30), "LAP": ProtocolVersion(30, 30), "HPS": ProtocolVersion(33, 30),
+    ]
+    add(.spartnInput, generation == .x20 || generation == .f9 && firstWithSPARTN[type].map { version >= $0 } ?? false)
     add(.geofence, [.m9, .f9, .x20].contains(generation) || generation == .m8 && version >= ProtocolVersion(18, 0))
     add(.rawMeasurements, [.f9, .x20].contains(generation) || generation == .m8 && ["HPG", "TIM"].contains(type))
     return able

@@ -2,6 +2,7 @@
 import NMEA
 import RTCM3
 import UBX
+import WireBytes
 
 /// A frame of any protocol, whole and with a correct checksum: a view of the received bytes.
 public struct Frame: ~Escapable {
@@ -58,5 +59,21 @@ public struct Frame: ~Escapable {
   @inlinable @inline(__always)
   public var spartn: SPARTNFrame? {
     @_lifetime(copy self) get { kind == .spartn ? SPARTNFrame(checked: bytes) : nil }
+  }
+
+  /// The user data of RXM-PMP, a piece of the stream of an L-band satellite; nil for another message, or if its length is wrong
+  /// (u-blox D9 PMP 1.04 interface description, 2.13.1).
+  package var lBandData: RawSpan? {
+    @_lifetime(copy self) get {
+      guard let message = ubx, message.identity == MessageIdentity(0x02, 0x72) else { return nil }
+      let payload = message.payload
+      guard payload.byteCount >= 24 else { return nil }
+      switch payload.u1(0) {
+      case 0: return payload.byteCount == 528 ? payload.extracting(20..<524) : nil
+      case 1:
+        return payload.byteCount == 24 + Int(payload.littleEndian(2, as: UInt16.self)) ? payload.extracting(24...) : nil
+      default: return nil
+      }
+    }
   }
 }

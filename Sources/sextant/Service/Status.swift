@@ -65,6 +65,11 @@ struct Status: ParsableCommand {
     if let age = corrections["ageSeconds"]?.number { words.append("\(Int(clamping: age)) s old") }
     words.append("\(corrections["bytes"]?.integer ?? 0) bytes")
     if let reason = corrections["reason"]?.string { words.append(PrintedText.escaped(reason)) }
+    if let keys = corrections["keys"], let state = keys["state"]?.string {
+      let until = keys["validUntil"]?.string.map { state == "expired" ? "at \($0)" : "until \($0)" }
+      let detail = until ?? keys["validFrom"]?.string.map { "valid from \($0)" } ?? keys["reason"]?.string
+      words.append(PrintedText.escaped("keys \(state)" + (detail.map { " \($0)" } ?? "")))
+    }
     return words.joined(separator: ", ")
   }
 

@@ -45,7 +45,7 @@ struct Watch: ParsableCommand {
 
   @Option(
     help: """
-      Send RTCM 3 corrections to the receiver, from file:PATH, fifo:PATH, serial:PATH@BAUD, tcp://HOST:PORT or \
+      Send RTCM 3 or SPARTN corrections to the receiver, from file:PATH, fifo:PATH, serial:PATH@BAUD, tcp://HOST:PORT or \
       ntrip://USER@HOST:PORT/MOUNT (ntrips:// with TLS). Repeat it for further sources, in the order of preference. The \
       password is read from SEXTANT_NTRIP_PASSWORD or from the file SEXTANT_NTRIP_PASSWORD_FILE.
       """)
@@ -91,7 +91,7 @@ struct Watch: ParsableCommand {
     if !correctionSources.isEmpty {
       settings.desired = { receiver in
         var desired = DesiredConfiguration.navigation(for: receiver)
-        if receiver.can(.rtcmInput) { desired.readsRTCM3 = true }
+        desired.readCorrections(for: receiver)
         return desired
       }
     }

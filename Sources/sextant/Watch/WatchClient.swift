@@ -196,6 +196,7 @@ final class CorrectionClient {
       refuse(
         "\(path): \(receiver.summary) accepts no RTCM 3 corrections; leave --corrections out, or use a receiver with RTK "
           + "(such as ZED-F9P)")
+    case .session(.identified(let receiver)): feed.acceptsSPARTN = receiver.can(.spartnInput)
     case .session(.notIdentified):
       refuse(
         "\(path): the receiver is not identified as one of u-blox that accepts corrections; leave --corrections out")

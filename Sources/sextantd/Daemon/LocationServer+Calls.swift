@@ -7,6 +7,7 @@ import Positioning
 import Power
 import Receiver
 import ReceiverRuntime
+import ReceiverStream
 import WireBytes
 
 // The calls of org.sextant.Location, and Open of org.sextant.CoreLocation.
@@ -88,6 +89,7 @@ extension LocationServer {
     }
     values.append(JSON.Member("bytes", .integer(Int64(clamping: corrections.bytes))))
     if let failure = corrections.failure { values.append(JSON.Member("reason", .string(failure))) }
+    if let keys = receiver.spartnKeys { values.append(JSON.Member("keys", Self.json(keys))) }
     members.append(JSON.Member("corrections", .object(values)))
     return members
   }
@@ -100,6 +102,18 @@ extension LocationServer {
       ]
     }
     return ["mode": .string(fusion.mode.name), "sensors": .array(sensors)]
+  }
+
+  private static func json(_ keys: SPARTNKeyDelivery.State) -> JSON {
+    let (state, name, text) =
+      switch keys {
+      case .unreadable(let reason): ("unreadable", "reason", reason)
+      case .unknown: ("unknown", "reason", "the clock of the computer is not set")
+      case .keys(.valid(let until)): ("valid", "validUntil", until.iso8601)
+      case .keys(.early(let from)): ("early", "validFrom", from.iso8601)
+      case .keys(.expired(let since)): ("expired", "validUntil", since.iso8601)
+      }
+    return ["state": .string(state), name: .string(text)]
   }
 
   /// Returns the fault that prevents opening a device. The result is cached for some time, because the search reads the

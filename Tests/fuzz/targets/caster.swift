@@ -32,10 +32,11 @@ private struct Reply: Equatable {
       // The bytes before a refusal are discarded.
       stream = []
     }
+    queue.acceptsSPARTN = true
     queue.receive(stream.raw, at: .zero)
     while let next = queue.next(at: .zero) { frames += next }
     var count = 0
-    var check = FrameStream()
+    var check = FrameStream(protocols: .ofReceiversAndSPARTN)
     check.receive(frames.raw) { count += $0.bytes.byteCount }
     guard count == frames.count else { fatalError("\(frames.count - count) bytes to the receiver are no frames") }
   }

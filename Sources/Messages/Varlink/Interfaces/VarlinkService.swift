@@ -402,6 +402,20 @@ extension VarlinkService.Interface {
         # The bytes of the source.
         bytes: int,
         # Why the last source failed, if no corrections have arrived since.
+        reason: ?string,
+        # The keys of encrypted SPARTN corrections. Absent without a file of them.
+        keys: ?CorrectionKeys
+      )
+
+      # The keys of encrypted SPARTN corrections.
+      type CorrectionKeys (
+        # valid, early (the first one is valid later), expired, unreadable (the file is not), or unknown (the time is not known).
+        state: string,
+        # The start of the first key, if it is in the future: ISO 8601, UTC.
+        validFrom: ?string,
+        # The end of the last key that follows without a gap, or of the one that expired: ISO 8601, UTC.
+        validUntil: ?string,
+        # Why the file cannot be read, or the time is not known.
         reason: ?string
       )
 

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+import ReceiverStream
+import WireBytes
+
+/// The keys of encrypted SPARTN corrections, as an administrator's file has them:
+///
+///     # key, week of GPS and second of the week from which it is valid, and optionally those of its end
+///     <32 hexadecimal digits>  2446 302418
+///     <32 hexadecimal digits>  2450 302418   2454 302418
+///
+/// Without an end a key is valid until the next one, the last one for four weeks (the keys of u-blox's PointPerfect). Keys are
+/// secret: no text of this type contains one.
+package struct SPARTNKeys: Equatable, Sendable {
+  /// A key and its time, seconds of GPS since 1980-01-06.
+  package struct Key: Equatable, Sendable {
+    /// 16, 24 or 32 bytes (AES).
+    package var bytes: [UInt8]
+    package var begin: Int64
+    package var end: Int64
+  }
+
+  /// The keys at a time.
+  package enum Validity: Equatable, Sendable {
+    /// A key is valid, and the keys that follow it without a gap are, until this time.
+    case valid(until: UTCTime)
+    /// The first key is valid from this time on.
+    case early(from: UTCTime)
+    /// The last key was valid until this time, or the next one is valid later.
+    case expired(since: UTCTime)
+  }
+
+  /// The place of a mistake in a file, for people.
+  package struct Mistake: Error, Equatable, Sendable {
+    /// The number of the line, from 1; 0 for the file as a whole.
+    package var line: Int
+    package var text: String
+  }
+
+  /// The time for which a key of PointPerfect is valid: four weeks.
+  private static let usualSeconds: Int64 = 4 * secondsPerWeek
+  private static let secondsPerWeek: Int64 = 604_800
+  /// The most keys of a file, and of a message: a receiver stores the current and the next one.
+  private static let mostKeys = 64
+  private static let mostSent = 2
+  /// GPS time 0 in seconds since 1970, and the seconds that GPS is ahead of UTC (since 2017).
+  private static let gpsEpoch: Int64 = 315_964_800
+  private static let leapSeconds: Int64 = 18
+
+  /// The keys in the order of their beginnings; at least one.
+  package private(set) var keys: [Key]
+
+  /// Reads the text of a file. Throws the first mistake.
+  package init(parsing text: String) throws(Mistake) {
+    var found: [(key: Key, end: Int64?)] = []
+    for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+      let words = line.split { $0 == " " || $0 == "\t" }.prefix { !$0.hasPrefix("#") }
+      if words.isEmpty { continue }
+      func mistake(_ text: String) -> Mistake { Mistake(line: index + 1, text: text) }
+      guard words.count == 3 || words.count == 5 else {
+        throw mistake("write KEY WEEK SECOND, or KEY WEEK SECOND WEEK SECOND with the end")
+      }
+      guard let bytes = [UInt8](hexadecimalDigits: words[0]), [16, 24, 32].contains(bytes.count) else {
+        throw mistake("the key is not of 32, 48 or 64 hexadecimal digits")
+      }
+      let times = stride(from: 1, to: words.count, by: 2).map { Self.time(words[$0], words[$0 + 1]) }
+      guard let begin = times[0], !times.contains(nil) else {
+        throw mistake("a week is a number from 2000 to 9999, a second of the week one from 0 to 604799")
+      }
+      let end = times.count > 1 ? times[1] : nil
+      if let end, end <= begin { throw mistake("the key ends before it begins") }
+      if found.contains(where: { $0.key.begin == begin }) { throw mistake("two keys begin at the same time") }
+      if found.count == Self.mostKeys { throw mistake("the file has more than \(Self.mostKeys) keys; remove old ones") }
+      found.append((Key(bytes: bytes, begin: begin, end: begin), end))
+    }
+    if found.isEmpty { throw Mistake(line: 0, text: "the file has no key") }
+    found.sort { $0.key.begin < $1.key.begin }
+    keys = found.indices.map { index in
+      var key = found[index].key
+      let next = index + 1 < found.count ? found[index + 1].key.begin : nil
+      // A receiver uses one key at a time.
+      key.end = min(found[index].end ?? next ?? key.begin + Self.usualSeconds, next ?? .max)
+      return key
+    }
+  }
+
+  /// GPS time in seconds; nil if a number is out of range.
+  private static func time(_ week: Substring, _ second: Substring) -> Int64? {
+    guard let week = Int64(week), 2000...9999 ~= week, let second = Int64(second), 0..<secondsPerWeek ~= second else {
+      return nil
+    }
+    return week * secondsPerWeek + second
+  }
+
+  /// GPS time, seconds.
+  private static func gps(_ utc: UTCTime) -> Int64 {
+    utc.nanosecondsSince1970 / 1_000_000_000 - gpsEpoch + leapSeconds
+  }
+
+  private static func utc(_ gps: Int64) -> UTCTime {
+    UTCTime(nanosecondsSince1970: (gps + gpsEpoch - leapSeconds) * 1_000_000_000)
+  }
+
+  /// Returns the state of the keys at a time.
+  package func validity(at utc: UTCTime) -> Validity {
+    let now = Self.gps(utc)
+    guard let index = keys.firstIndex(where: { $0.begin <= now && now < $0.end }) else {
+      if let before = keys.last(where: { $0.end <= now }) { return .expired(since: Self.utc(before.end)) }
+      return .early(from: Self.utc(keys[0].begin))
+    }
+    var end = keys[index].end
+    for key in keys[(index + 1)...] where key.begin == end { end = key.end }
+    return .valid(until: Self.utc(end))
+  }
+
+  /// Returns the payload of RXM-SPARTNKEY with the current key and the next one; nil if all have expired (u-blox F9 HPG 1.32
+  /// interface description, 3.17.11.2).
+  ///
+  /// - Parameter utc: the time; if it is nil, the last two keys are sent.
+  package func message(at utc: UTCTime?) -> [UInt8]? {
+    let now = utc.map(Self.gps)
+    let left = now.map { now in keys.filter { now < $0.end } } ?? keys.suffix(Self.mostSent)
+    let sent = left.prefix(Self.mostSent)
+    guard !sent.isEmpty else { return nil }
+    // Version 1, the number of keys, two reserved bytes; for each key a reserved byte, its length, week and second.
+    var payload: [UInt8] = [1, UInt8(clamping: sent.count), 0, 0]
+    for key in sent {
+      let (week, second) = key.begin.quotientAndRemainder(dividingBy: Self.secondsPerWeek)
+      payload += [0, UInt8(clamping: key.bytes.count), UInt8(clamping: week & 0xFF), UInt8(clamping: week >> 8)]
+      payload += (0..<4).map { UInt8(truncatingIfNeeded: second >> ($0 * 8)) }
+    }
+    return payload + sent.flatMap(\.bytes)
+  }
+
+  /// Whether the reply to a poll of RXM-SPARTNKEY contains the last key of a message: a receiver drops a key that the next one
+  /// has replaced.
+  static func isInstalled(_ message: [UInt8], in reply: [UInt8]) -> Bool {
+    guard let last = records(of: message).last else { return true }
+    return records(of: reply).contains(last)
+  }
+
+  /// The keys of a payload, each with its length, week and second; empty if the payload is not of version 1, or incomplete.
+  private static func records(of payload: [UInt8]) -> [ArraySlice<UInt8>] {
+    guard payload.count >= 4, payload[0] == 1 else { return [] }
+    let heads = payload.dropFirst(4).prefix(8 * Int(payload[1]))
+    guard heads.count == 8 * Int(payload[1]) else { return [] }
+    var keys = payload[heads.endIndex...]
+    var records: [ArraySlice<UInt8>] = []
+    for start in stride(from: heads.startIndex, to: heads.endIndex, by: 8) {
+      let length = Int(heads[start + 1])
+      guard keys.count >= length else { return [] }
+      // The first byte is reserved.
+      records.append(heads[(start + 1)..<(start + 8)] + keys.prefix(length))
+      keys = keys.dropFirst(length)
+    }
+    return records
+  }
+}
+
+/// Decides when a receiver gets the keys of SPARTN, and what the log reports about them.
+///
+///     unsent ── keys are due ──▶ sent ── in the reply to a poll ──▶ installed
+///        ▲                        └── not in three replies ──▶ refused
+///        └── the receiver started, or other keys are due ─────────┘
+///
+/// u-blox's ZED-F9P integration manual (3.1.6.3) asks for the keys at every start, and for the poll. The value uses no clock and
+/// no file.
+package struct SPARTNKeyDelivery: Sendable {
+  /// A request to the receiver.
+  package enum Action: Equatable, Sendable {
+    /// RXM-SPARTNKEY with this payload; the receiver does not acknowledge it.
+    case send([UInt8])
+    /// The poll of RXM-SPARTNKEY; `receive` gets the reply.
+    case poll
+  }
+
+  /// The keys, for `sextant status`.
+  package enum State: Equatable, Sendable {
+    /// No keys were read; the reason has no key in it.
+    case unreadable(String)
+    case keys(SPARTNKeys.Validity)
+    /// The time is unknown.
+    case unknown
+  }
+
+  /// The time before the end of the last key at which that is reported.
+  package static let warningSeconds: Int64 = 7 * 86_400
+  private static let mostAttempts = 3
+
+  private enum Progress: Equatable {
+    case unsent
+    case sent([UInt8], attempts: Int)
+    case installed([UInt8])
+    case refused([UInt8])
+  }
+
+  private let path: String?
+  private var keys: SPARTNKeys?
+  private var problem = "not read yet"
+  /// The report of the problem; nil if there is none.
+  private var problemLine: String?
+  private var progress = Progress.unsent
+  private var reports: [String] = []
+  /// What has been reported; a line is not repeated before its cause was absent.
+  private var reported: Set<String> = []
+  private var sawEncrypted = false
+
+  /// - Parameter path: the file with the keys, for messages; nil without one.
+  package init(path: String?) { self.path = path }
+
+  /// Returns the next line for the log, or nil. Each is reported once, until it changes.
+  package mutating func nextReport() -> String? { reports.isEmpty ? nil : reports.removeFirst() }
+
+  /// Handles the content of the file.
+  package mutating func read(_ text: String) {
+    do throws(SPARTNKeys.Mistake) {
+      keys = try SPARTNKeys(parsing: text)
+      if let line = problemLine { reported.remove(line) }
+      problemLine = nil
+    } catch {
+      fail(error.line > 0 ? "line \(error.line): \(error.text)" : error.text)
+    }
+  }
+
+  /// Handles a file that cannot be read, or has a mistake. Keys that were read before stay in use.
+  package mutating func fail(_ reason: String) {
+    problem = reason
+    let line = "\(path ?? ""): \(reason); correct the file of SPARTN keys"
+    problemLine = line
+    report(line)
+  }
+
+  /// Handles a start of the receiver, or another receiver: its keys may be lost.
+  package mutating func restart() { progress = .unsent }
+
+  /// Records that an encrypted correction has arrived.
+  package mutating func sawEncryptedCorrection() { sawEncrypted = true }
+
+  /// Returns the state of the keys.
+  ///
+  /// - Parameter utc: the time; nil if it is unknown.
+  package func state(at utc: UTCTime?) -> State {
+    guard let keys else { return .unreadable(problem) }
+    return utc.map { .keys(keys.validity(at: $0)) } ?? .unknown
+  }
+
+  /// Returns the request that is due; nil if there is none. Also collects reports.
+  ///
+  /// - Parameters:
+  ///   - utc: the time; nil if it is unknown.
+  ///   - accepts: whether the receiver accepts SPARTN, and is ready for a request.
+  package mutating func next(at utc: UTCTime?, accepts: Bool) -> Action? {
+    assess(at: utc)
+    guard accepts, let message = keys?.message(at: utc) else { return nil }
+    switch progress {
+    case .sent(message, _): return .poll
+    case .installed(message), .refused(message): return nil
+    case .unsent, .sent, .installed, .refused:
+      progress = .sent(message, attempts: 1)
+      return .send(message)
+    }
+  }
+
+  /// Handles the reply to the poll; nil without one. Returns the request that follows, or nil.
+  package mutating func receive(_ reply: [UInt8]?) -> Action? {
+    guard case .sent(let message, let attempts) = progress else { return nil }
+    if let reply, SPARTNKeys.isInstalled(message, in: reply) {
+      progress = .installed(message)
+    } else if attempts < Self.mostAttempts {
+      progress = .sent(message, attempts: attempts + 1)
+      return .send(message)
+    } else {
+      progress = .refused(message)
+      report("the receiver does not store the SPARTN keys of \(path ?? ""); check that its firmware accepts SPARTN")
+    }
+    return nil
+  }
+
+  private mutating func assess(at utc: UTCTime?) {
+    guard let keys else {
+      if sawEncrypted, path == nil {
+        report(
+          "the SPARTN corrections are encrypted; name a file of keys with `spartn-keys = PATH` in /etc/sextant/config")
+      }
+      return
+    }
+    guard let utc else { return }
+    let file = path ?? ""
+    switch keys.validity(at: utc) {
+    case .early(let from): report("\(file): the first SPARTN key is valid from \(from.minuteText)")
+    case .expired(let since):
+      report(
+        "\(file): the SPARTN keys expired at \(since.minuteText), so encrypted corrections are not used; add the next key"
+      )
+    case .valid(let until):
+      let seconds = (until.nanosecondsSince1970 - utc.nanosecondsSince1970) / 1_000_000_000
+      if seconds <= Self.warningSeconds {
+        report("\(file): the last SPARTN key expires at \(until.minuteText); add the next one before that time")
+      }
+    }
+  }
+
+  private mutating func report(_ text: String) {
+    if reported.insert(text).inserted { reports.append(text) }
+  }
+}
+
+extension UTCTime {
+  /// Day and minute, such as `2026-11-24 10:00 UTC`.
+  fileprivate var minuteText: String {
+    func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
+    let date = day.components
+    let minute = nanosecondsOfDay / 60_000_000_000
+    return "\(date.year)-\(two(Int64(date.month)))-\(two(Int64(date.day))) \(two(minute / 60)):\(two(minute % 60)) UTC"
+  }
+}
