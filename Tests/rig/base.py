@@ -4,7 +4,7 @@
 
 usage: base.py FOLDER [CHECK ...]
 """
-RIG = {"programs": ["sextant", "sextantd"], "packages": {"rtklib": "convbin"}, "seconds": 240, "ci": True}
+RIG = {"programs": ["sextant", "sextantd"], "packages": {"rtklib": "convbin"}, "seconds": 260, "ci": True}
 
 import base64
 import json
@@ -354,6 +354,141 @@ def rover(folder):
             daemon.terminate()
 
 
+# Broadcast by u-blox, encrypted: orbits, areas, and orbits of another day, from the tests of u-blox's ubxlib and of pyspartn.
+RECORDED_SPARTN = [
+    "7300166908bf33d0786c2d482a18f0c03e1d9c377e9a5ee839c60ebddea97d43b91796c704af9a4bbf7065c36680ca45201641a4142b5bd4116f64",
+    "730407e4050af06c25482444bccf80364de831b75f944bbfc8bfa0d7",
+    "730012e2007c105b1248f509a0b42b990215e20585b783c5fd0ffedf18be7f7620c36082981007dceb827fcff89ea37461ad"]
+
+
+def spartn(kind, payload, key):
+    """An encrypted SPARTN frame of this type (0 orbits, 1 atmosphere, 2 areas) with CRC-24 (SPARTN 2.0.1, transport layer). Its payload is
+    not encrypted in fact: the simulated receiver has the keys, and decrypts nothing."""
+    start = kind << 13 | len(payload) << 3 | 1 << 2 | 2
+    check = 0
+    for half in (start >> 12, start >> 16, start >> 4, start >> 8, 0, start):
+        check ^= half & 15
+        for _ in range(4):
+            check = check >> 1 ^ (9 if check & 1 else 0)
+    body = (start << 4 | check).to_bytes(3, "big") + (4711 << 11).to_bytes(4, "big") + (key << 12).to_bytes(2, "big") + payload
+    remainder = 0
+    for byte in body:
+        remainder ^= byte << 16
+        for _ in range(8):
+            remainder = remainder << 1 ^ (0x1864CFB if remainder & 0x800000 else 0)
+    return b"\x73" + body + remainder.to_bytes(3, "big")
+
+
+class SPARTNSource:
+    """Plain TCP: the recorded frames once, then areas, orbits and atmosphere each second."""
+
+    def __init__(self):
+        self.frames = 0
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        while True:
+            one, _ = self.listener.accept()
+            threading.Thread(target=self._serve, args=(one,), daemon=True).start()
+
+    def _serve(self, one):
+        try:
+            frames = [bytes.fromhex(text) for text in RECORDED_SPARTN]
+            while True:
+                one.sendall(b"".join(frames))
+                self.frames += len(frames)
+                frames = [spartn(kind, bytes(80), 5) for kind in (2, 0, 1)]
+                time.sleep(1)
+        except OSError:
+            pass
+
+
+def encrypted(folder):
+    """A rover of the service with encrypted SPARTN: a file of keys with a mistake, then a correct one. The receiver uses the corrections with the
+    keys only, and has its settings again at the end. A receiver without SPARTN gets nothing."""
+    source, path, file = SPARTNSource(), f"{folder}/location", f"{folder}/spartn-keys"
+    own = environment(f"{folder}/daemon", SEXTANT_AUTHORIZATION="always", SEXTANT_SPARTN_KEYS_FILE=file)
+    client = environment(f"{folder}/program", SEXTANT_SERVICE=path)
+    outputs, keys = [], ["a1b2c3d4e5f60718293a4b5c6d7e8f90", "0f1e2d3c4b5a69788796a5b4c3d2e1f0"]
+    # GPS is 18 s ahead of UTC. The last key ends after four weeks: within the next one.
+    day = int(time.time() - 315_964_800 + 18) // 86400 * 86400
+
+    def write(*lines):
+        with open(file, "w") as one:
+            one.write("# keys of the rig\n" + "".join(f"{line}\n" for line in lines))
+
+    def status(*words):
+        found = subprocess.run([program(), "status", *words], env=client, capture_output=True, text=True)
+        outputs.append(found.stdout + found.stderr)
+        return found.stdout
+
+    def wait_for(text, daemon, **wanted):
+        last = {}
+
+        def look():
+            found = status("--json")
+            last.clear()
+            last.update(json.loads(found)["receivers"][0] if found else {})
+            values = {**last, **last.get("corrections", {}), "keys": last.get("corrections", {}).get("keys", {}).get("state")}
+            return all(values.get(name) == value for name, value in wanted.items())
+        wait_until(look, lambda: f"{text}: {last}; {daemon.errors[-1500:]}", 60)
+        return last
+
+    def daemon_at(receiver):
+        if os.path.exists(path):
+            os.unlink(path)
+        return Program(program("sextantd"), "--device", receiver.link, "--socket", path, "--gpsd", "off", "--corrections",
+                       f"tcp://127.0.0.1:{source.port}", env=own)
+
+    def replies(receiver, message):
+        found = subprocess.run([program(), "poll", message, "--device", receiver.link, "--json"], env=environment(f"{folder}/poll"),
+                               capture_output=True, text=True)
+        expect_equal(found.returncode, 0, f"poll {message}: {found.stderr}")
+        return json.loads(found.stdout.splitlines()[0])["fields"]
+
+    for name in ("of-rover", "of-other"):
+        os.makedirs(f"{folder}/{name}")
+    with Simulator(f"{folder}/of-rover", "f9p", scenario=SCENARIO) as receiver:
+        done = subprocess.run([program(), "configure", "set", "CFG-SPARTN-USE_SOURCE=1", "CFG-UART1INPROT-SPARTN=0", "--device", receiver.link],
+                              env=environment(f"{folder}/configure"), capture_output=True, text=True)
+        expect_equal(done.returncode, 0, f"configure set: {done.stderr}")
+        before = settings(receiver, environment(f"{folder}/before"))
+        write(f"{keys[0]} 2446")
+        with daemon_at(receiver) as daemon:
+            wait_until(lambda: os.path.exists(path), lambda: f"no socket: {daemon.errors[-500:]}")
+            with Program(program(), "track", "--json", "--accuracy", "best", env=client) as tracking:
+                daemon.wait_for_message(f"{file}: line 2: write KEY WEEK SECOND.*correct the file")
+                wait_for("without keys", daemon, solution="standard", state="flowing", keys="unreadable")
+                begins = [day - days * 86400 for days in (40, 25)]
+                write(*(f"{key} {begin // 604800} {begin % 604800}" for key, begin in zip(keys, begins)))
+                found = wait_for("with keys", daemon, solution="float", keys="valid")
+                expect(found["corrections"]["keys"]["validUntil"].endswith("Z"), f"{found}")
+                expect("keys valid until 20" in status(), outputs[-1])
+                tracking.terminate(None)
+            daemon.wait_for_message(f"{file}: the last SPARTN key expires at 20")
+            daemon.terminate()
+            expect_equal(daemon.errors.count("the last SPARTN key expires"), 1, "reports of the end of the keys")
+            outputs.append(daemon.errors)
+        sent, port = source.frames, replies(receiver, "MON-COMMS")["groups"][0]
+        read = port["msgs"][3]
+        expect(10 < read <= sent and port["skipped"] == 0, f"the receiver reads {read} of {sent} SPARTN frames, and skips {port['skipped']} bytes")
+        # The first key has been replaced by the last one.
+        expect_equal(bytes(replies(receiver, "RXM-SPARTN-KEY")["key"]).hex(), keys[1], "the keys of the receiver")
+        expect_equal(settings(receiver, environment(f"{folder}/before")), before, "the settings after the end")
+    with Simulator(f"{folder}/of-other", "m9", scenario=SCENARIO) as receiver, daemon_at(receiver) as daemon:
+        wait_until(lambda: os.path.exists(path), lambda: f"no socket: {daemon.errors[-500:]}")
+        with Program(program(), "track", "--json", "--accuracy", "best", env=client) as tracking:
+            daemon.wait_for_message("NEO-M9N accepts no SPARTN corrections; use a source of RTCM 3")
+            tracking.terminate(None)
+        daemon.terminate()
+        outputs.append(daemon.errors)
+    for key in keys:
+        expect(not any(key in text.lower() for text in outputs), "a key is shown")
+    return f"{read} of {sent} frames read"
+
+
 def nearest(folder):
     """A rover whose caster is named without a mount point: its source table has one."""
     variables, port = environment(folder), free_port()
@@ -478,5 +613,5 @@ class Junction:
 
 
 if __name__ == "__main__":
-    run_checks({"caster": caster, "others": others, "refusals": refusals, "wrong-position": wrong_position, "push": push, "rover": rover, "nearest": nearest,
-                "str2str": str2str, "pygnssutils": pygnssutils}, harness.arguments(__doc__).checks)
+    run_checks({"caster": caster, "others": others, "refusals": refusals, "wrong-position": wrong_position, "push": push, "rover": rover,
+                "encrypted": encrypted, "nearest": nearest, "str2str": str2str, "pygnssutils": pygnssutils}, harness.arguments(__doc__).checks)
