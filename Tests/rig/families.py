@@ -13,6 +13,9 @@ usage: families.py FOLDER [CHECK...]      FOLDER holds sextant and sextant-track
   full_line at6558  twice the fixes on its full line
   quirk MODEL NAME  probe and configure with a deviation from the documents
   batch MODEL     fixes in the receiver's logger: silence, then each fix once; records of a person are neither printed nor erased
+  raw MODEL       a recording of raw measurements becomes a RINEX file, also after ^C; the settings are as found
+  silent_raw lg290p  a receiver that accepts them and sends none is reported
+  refused_raw MODEL  a receiver without raw measurements is refused with what it lacks
   deferral MODEL  a client in the background: the line is silent, then all fixes at once; the logger is as found, also after SIGKILL
 
 Without a name those of DEFAULT run. Every check has a receiver of its own, and all run side by side. How soon things happen is checked in virtual time
@@ -76,6 +79,7 @@ SLEEPERS = ("mt3339", "mt3333", "ag3352")
 # What runs if no check is named: a minute. All receivers, the deviations, pauses and regions run by name.
 DEFAULT = ("commands mt3339", "commands ag3352", "commands at6558", "commands lg290p", "commands um980", "power mt3339", "power ag3352",
            "killed mt3339", "killed ag3352", "significant ag3352", "ends mt3339", "ends at6558", "refused_sleep at6558", "full_line at6558",
+           "raw lg290p", "raw um980", "raw ag3352", "silent_raw lg290p", "refused_raw ag3352", "refused_raw mosaic",
            *(f"batch {model}" for model in SLEEPERS), *(f"deferral {model}" for model in SLEEPERS))
 
 
@@ -93,7 +97,7 @@ class Scene:
         self.receiver.kill()
 
     def settings(self):
-        """Baud rate, period, systems, the interval of each sentence, and the logger."""
+        """Baud rate, period, systems, the interval of each sentence and RTCM 3 message, and the logger."""
         self.receiver.command("settings")
         found = self.receiver.wait_for_line(phrases.SETTINGS)
         sentences = dict(pair.split("=") for pair in found["sentences"].split(",") if pair)
@@ -336,6 +340,52 @@ def killed_deferral(folder, model):
         scene.expect_settings(before, "the command after a killed deferral")
 
 
+def raw(folder, model):
+    path = f"{folder}/rover.rec"
+    with Scene(folder, model, *(("--quirk", "rtcm") if model == "ag3352" else ())) as scene:
+        # A UM980 sends nothing as found: polls during its start would be lost.
+        scene.receiver.wait_for_state("tracking")
+        before = scene.settings()
+        with harness.Program(program(), "record", "--raw-measurements", "--device", scene.receiver.link, path,
+                             env=environment(folder)) as recording:
+            limit = time.monotonic() + harness.LIMIT
+            while epochs(folder, path) < 4:
+                expect(time.monotonic() < limit, f"no epochs: {recording.errors}")
+                time.sleep(1)
+            recording.interrupt()
+            expect(not matches(phrases.NOT_RESTORED, recording.errors), recording.errors)
+        scene.expect_settings(before, "record --raw-measurements")
+        text = harness.run(program(), "decode", "--format", "messages", path, env=environment(folder)).output
+        numbers = set(harness.re.findall(r'"name":"(1\d\d[47])"', text))
+        return f"{epochs(folder, path)} epochs of {', '.join(sorted(numbers))}"
+
+
+def epochs(folder, path):
+    """The number of epochs in the RINEX file of a recording that may be going on; each has satellites."""
+    done = harness.run(program(), "decode", "--format", "rinex", path, code=(0, 65, 66), env=environment(folder))
+    heads = [line for line in done.output.splitlines() if line.startswith(">")]
+    expect(all(int(line[32:35]) > 3 for line in heads), f"epochs without satellites: {heads}")
+    return len(heads)
+
+
+def silent_raw(folder, model):
+    with Scene(folder, model, "--quirk", "msm-base-only") as scene:
+        before = scene.settings()
+        with harness.Program(program(), "record", "--raw-measurements", "--device", scene.receiver.link, f"{folder}/rover.rec",
+                             env=environment(folder)) as recording:
+            recording.wait_for_message("no raw measurements for 30 s")
+            recording.interrupt()
+        scene.expect_settings(before, "record --raw-measurements")
+
+
+def refused_raw(folder, model):
+    with Scene(folder, model) as scene:
+        before = scene.settings()
+        done = scene.run("record", "--raw-measurements", f"{folder}/rover.rec", code=69)
+        expect(matches("(sextant knows|no raw|does not decode|static)", done.errors), f"a refusal without what it lacks: {done.errors!r}")
+        scene.expect_settings(before, "a refused recording")
+
+
 QUIRKS = [("mt3339", "short-release"), ("mt3339", "lost-acks"), ("mt3339", "late-replies"), ("mt3339", "wrong-replies"),
           ("mt3333", "old-rate-ack"), ("ag3352", "busy-after-boot"), ("ag3352", "late-replies"), ("ag3352", "wrong-replies"),
           ("at6558", "mon-ver-short"), ("at6558", "mon-ver-cut"), ("at6558", "mon-ver-ack"), ("at6668", "no-acks")]
@@ -349,6 +399,12 @@ def main():
     for model in SLEEPERS:
         for check in (power, killed, significant, paused, batch, deferral, killed_deferral):
             checks[f"{check.__name__} {model}"] = lambda folder, check=check, model=model: check(folder, model)
+    for model in ("lg290p", "um980", "ag3352"):
+        checks[f"raw {model}"] = lambda folder, model=model: raw(folder, model)
+    checks["silent_raw lg290p"] = lambda folder: silent_raw(folder, "lg290p")
+    for model in KINDS:
+        if model not in ("lg290p", "um980"):
+            checks[f"refused_raw {model}"] = lambda folder, model=model: refused_raw(folder, model)
     checks["full_line at6558"] = lambda folder: full_line(folder, "at6558")
     checks["refused_sleep at6558"] = lambda folder: refused_sleep(folder, "at6558")
     for model, name in QUIRKS:

@@ -47,6 +47,8 @@ public struct DesiredConfiguration: Sendable, Equatable {
   public var withoutConstellations: [Constellation]?
   /// The sentences of another maker's receiver; those that are not listed stay as they are.
   public var sentences: [SentenceRate]?
+  /// The messages with raw measurements and orbits of another maker's receiver, by its family's names.
+  var measurements: [SentenceRate]?
   /// The power save mode.
   public var powerSave: PowerSave?
   /// Whether on/off operation is switched on. It is off until the settings are stored: a receiver with a fix sleeps at once,

@@ -7,8 +7,15 @@ extension DesiredConfiguration {
 
   /// Adds the raw measurements of a receiver and the orbits that its satellites send; nothing for a receiver without them.
   public mutating func addRawMeasurements(for receiver: ReceiverDescription) {
-    guard receiver.family == nil, receiver.can(.rawMeasurements) else { return }
-    messages += [MessageRate(RxmRAWX.identity, 1), MessageRate(RxmSFRBX.identity, 1)]
-    leastPortRate = Self.leastRateForMeasurements
+    guard receiver.can(.rawMeasurements) else { return }
+    guard let family = receiver.family else {
+      messages += [MessageRate(RxmRAWX.identity, 1), MessageRate(RxmSFRBX.identity, 1)]
+      leastPortRate = Self.leastRateForMeasurements
+      return
+    }
+    measurements = family.language?.measurements(of: receiver)
+    leastPortRate = family.language?.leastRateForMeasurements
+    // RTCM 3 has neither dates, which RMC has, nor the height of a rover.
+    sentences = [SentenceRate("GGA", 1), SentenceRate("RMC", 1)]
   }
 }

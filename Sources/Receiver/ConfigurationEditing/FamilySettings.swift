@@ -91,7 +91,7 @@ package enum FamilySettings {
       let name = word.lowercased()
       if name == "baud" {
         request.readsBaud = true
-      } else if let kind = ReceiverValue.Kind(rawValue: name), kind != .logger, kind != .mode {
+      } else if let kind = ReceiverValue.Kind(rawValue: name), ![.logger, .mode, .measurements].contains(kind) {
         request.names.append(name)
         request.tasks.append(.read(kind))
       } else {
@@ -114,7 +114,7 @@ package enum FamilySettings {
       milliseconds > 0 && 1000 % milliseconds == 0 ? "\(1000 / milliseconds)Hz" : "\(milliseconds)ms"
     case .constellations(let list):
       ConstellationNames.all.filter { list.contains($0.constellation) }.map(\.name).joined(separator: "+")
-    case .messages(let list):
+    case .messages(let list), .measurements(let list):
       // What is shown can be set: other sentences have no name.
       list.filter { $0.rate > 0 && $0.isSentence && MessageNames.message($0.formatter) != nil }
         .map { $0.rate == 1 ? $0.formatter : "\($0.formatter)@\($0.rate)" }.joined(separator: ",")

@@ -58,8 +58,10 @@ public struct FamilyAnswer: Sendable, Equatable {
     if case .lines(let start, let end)? = content, case .text(let body) = frame {
       if body.starts(with: end.utf8) { return .over(.listed([])) }
       if body.starts(with: start.utf8) { return .line(body) }
-      // The acknowledgement comes after the sentences; without one before it there are none.
-      return verdict == .over(.acknowledged) ? .over(.listed([])) : verdict
+      guard verdict == .over(.acknowledged) else { return verdict }
+      // Nebulas acknowledges before the data. Others after the sentences: without one before it there are none.
+      if case .nebulas? = acknowledgement { return .wait }
+      return .over(.listed([]))
     }
     if let payload = data(of: frame) { return .over(.answered(payload)) }
     // The data of a query follow its acknowledgement.

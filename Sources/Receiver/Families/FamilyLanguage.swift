@@ -51,6 +51,18 @@ protocol FamilyLanguage: Sendable {
   /// The longest time in which the receiver is silent while its mode changes.
   var modeChangeTime: Milliseconds { get }
 
+  /// The messages with raw measurements and orbits that a recording switches on, with their rates; empty for a receiver that lacks
+  /// them.
+  func measurements(of receiver: ReceiverDescription) -> [SentenceRate]
+  /// Those messages by the RTCM 3 messages that the line showed; nil for a family that reports them itself.
+  ///
+  /// - Parameter corrections: the observed messages with their periods in seconds.
+  func measurements(observed corrections: [SentenceRate]) -> [SentenceRate]?
+  /// The least rate of a serial line for them, in baud; nil where the rate cannot be changed for a session alone.
+  var leastRateForMeasurements: UInt32? { get }
+  /// The reason why raw measurements of the family's other receivers are not recorded, for people.
+  var lackOfMeasurements: String { get }
+
   func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]?
   /// The commands of an action whose usual ones were refused; nil without any.
   func commandsAfterRefusal(of action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]?
@@ -102,6 +114,10 @@ extension FamilyLanguage {
   func refusal(ofBase station: BaseStation) -> String? { nil }
   func values(ofBase station: BaseStation) -> [ReceiverValue] { [] }
   var modeChangeTime: Milliseconds { Milliseconds(0) }
+  func measurements(of receiver: ReceiverDescription) -> [SentenceRate] { [] }
+  func measurements(observed corrections: [SentenceRate]) -> [SentenceRate]? { nil }
+  var leastRateForMeasurements: UInt32? { nil }
+  var lackOfMeasurements: String { "sextant knows no raw measurements of this family" }
   func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? { nil }
   func commandsAfterRefusal(of action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? { nil }
   var rousing: Command? { nil }

@@ -22,7 +22,7 @@ struct FamilyWatch: Sendable {
 
   /// Returns a watch over those of the values that sentences show; nil without any.
   init?(_ values: [ReceiverValue], from now: Instant) {
-    wanted = values.filter { $0.kind == .period || $0.kind == .messages }
+    wanted = values.filter { [.period, .messages, .measurements].contains($0.kind) }
     guard !wanted.isEmpty else { return nil }
     var epoch: UInt64 = 1000
     var rarest: UInt64 = 1
@@ -59,6 +59,8 @@ struct FamilyWatch: Sendable {
         let isSeen = seen.contains { $0.formatter == one.formatter && $0.rate <= 20 }
         return one.rate == 0 ? isSeen : !isSeen && !isLineFull && one.isSentence
       }
+    // A receiver without a position has no observations to send.
+    case (.measurements, .measurements?): return !observed.hasObservations && observed.hasPositions && !isLineFull
     default: return false
     }
   }
@@ -89,8 +91,13 @@ struct ObservedOutput: Sendable {
   }
 
   private var counts: [String: Count] = [:]
-  /// RTCM 3 messages by their names in commands: when they came first and last, and how often.
-  private var corrections: [String: (first: Instant, last: Instant, count: Int)] = [:]
+  /// RTCM 3 messages by their names in commands: when they came first and last. Ephemerides come in bursts, one a satellite.
+  private var corrections: [String: (first: Instant, lastBurst: Instant, last: Instant, bursts: Int)] = [:]
+  /// Between two bursts is more time than this.
+  private static let burstGap = Milliseconds(300)
+  /// The RMC with and without a position.
+  private var positions = 0
+  private var voids = 0
   private var constellations: Set<DesiredConfiguration.Constellation> = []
   private var epoch = 0
   /// The formatters of the present epoch.
@@ -126,6 +133,9 @@ struct ObservedOutput: Sendable {
       }
       present.insert(name)
     }
+    if name == "RMC" {
+      if Self.isValid(sentence.bytes) { positions += 1 } else { voids += 1 }
+    }
     if name == "GSV" || name == "GSA", let one = Self.constellation(sentence.talker) { constellations.insert(one) }
     let time = Self.time(sentence.bytes, name)
     if let time, time != times.last { times = Array((times + [time]).suffix(Self.mostTimes)) }
@@ -145,17 +155,29 @@ struct ObservedOutput: Sendable {
   mutating func receive(correction number: Int, at now: Instant) {
     if let begin, now < begin { return }
     let name = "RTCM\(number)"
-    let before = corrections[name]
-    corrections[name] = (before?.first ?? now, now, (before?.count ?? 0) + 1)
+    guard var one = corrections[name] else { return corrections[name] = (now, now, now, 1) }
+    if now > one.last + Self.burstGap {
+      one.lastBurst = now
+      one.bursts += 1
+    }
+    one.last = now
+    corrections[name] = one
   }
 
   /// The RTCM 3 messages with their periods in seconds.
-  private var correctionRates: [SentenceRate] {
+  var correctionRates: [SentenceRate] {
     corrections.map { name, one in
-      let seconds = one.last.seconds(since: one.first) / Double(max(one.count - 1, 1))
+      let seconds = one.lastBurst.seconds(since: one.first) / Double(max(one.bursts - 1, 1))
       return SentenceRate(name, max(1, UInt8(clamping: seconds.rounded())))
     }.sorted { $0.formatter < $1.formatter }
   }
+
+  /// Whether MSM of any constellation was received.
+  var hasObservations: Bool {
+    corrections.keys.contains { name in Int(name.dropFirst(4)).map { 1071...1137 ~= $0 } ?? false }
+  }
+  /// Whether the receiver had a position all the time.
+  var hasPositions: Bool { positions >= 3 && voids == 0 }
 
   /// The messages of a receiver without sentences; nil if there are some, but too few.
   var messagesWithoutSentences: ReceiverValue? { counts.isEmpty ? .messages(correctionRates) : nil }
@@ -179,6 +201,7 @@ struct ObservedOutput: Sendable {
     case .constellations:
       return constellations.isEmpty ? nil : .constellations(constellations.sorted { $0.rawValue < $1.rawValue })
     case .output: return value(.messages)?.asOutput
+    case .measurements: return .measurements(correctionRates)
     case .logger, .mode: return nil
     }
   }
@@ -199,6 +222,12 @@ struct ObservedOutput: Sendable {
     let (hours, minutes) = (numbers[0] * 10 + numbers[1], numbers[2] * 10 + numbers[3])
     return ((hours * 60 + minutes) * 60 + numbers[4] * 10 + numbers[5]) * 1000 + numbers[6] * 100 + numbers[7] * 10
       + numbers[8]
+  }
+
+  /// Whether RMC has the status A.
+  private static func isValid(_ bytes: RawSpan) -> Bool {
+    let fields = [UInt8](copying: bytes).split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+    return fields.count > 2 && fields[2].elementsEqual([UInt8(ascii: "A")])
   }
 
   private static func name(_ formatter: Formatter) -> String? {

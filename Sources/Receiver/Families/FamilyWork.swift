@@ -47,6 +47,8 @@ struct FamilyWork: Sendable {
   private var toKeep: [ReceiverValue.Kind] = []
   private var writings = 0
   private var isDoubtful = false
+  /// Whether the receiver accepted a command of the value.
+  private var isPartlyWritten = false
   /// An action: whether a command was refused, and whether the other commands were tried.
   private var isRefused = false
   private var isSecondTry = false
@@ -109,8 +111,12 @@ struct FamilyWork: Sendable {
     return command
   }
 
+  /// Long enough for ephemerides once a minute.
+  private static var observingMeasurements: Milliseconds { Milliseconds(65_000) }
+
   /// Long enough for three epochs, and for the rarest sentence.
   private var observingTime: Milliseconds {
+    if kind == .measurements { return Self.observingMeasurements }
     var epoch: UInt64 = 1000
     if case .period(let wanted)? = wanted { epoch = max(epoch, UInt64(wanted)) }
     var rarest: UInt64 = 1
@@ -120,7 +126,7 @@ struct FamilyWork: Sendable {
 
   private mutating func begin() {
     (commands, replies, present, before, toKeep, writings) = ([], [], nil, nil, [], 0)
-    (isDoubtful, isRefused, isSecondTry) = (false, false, false)
+    (isDoubtful, isRefused, isSecondTry, isPartlyWritten) = (false, false, false, false)
     guard index < tasks.count else { return step = .over }
     guard isPossible(tasks[index]) else { return finish(.unsupported) }
     wanted = nil
@@ -193,6 +199,9 @@ struct FamilyWork: Sendable {
     case .observing, .observingAgain:
       guard let kind else { return }
       var value = observed.value(kind.stored)
+      if kind == .measurements {
+        value = language.measurements(observed: observed.correctionRates).map { .measurements($0) }
+      }
       // A receiver without output has no sentences to observe. One whose messages cannot be read sends nothing as found.
       if value == nil, kind == .output { value = .messages([]) }
       if value == nil, kind == .messages, language.polls(of: kind).isEmpty { value = observed.messagesWithoutSentences }
@@ -210,7 +219,11 @@ struct FamilyWork: Sendable {
   }
 
   private mutating func takeReply(_ outcome: Outcome) {
-    if case .answered(let reply) = outcome { replies.append(reply) } else { replies.append(nil) }
+    switch outcome {
+    case .answered(let reply): replies.append(reply)
+    case .listed(let lines): replies.append(Array(lines.joined(separator: [UInt8(ascii: "\n")])))
+    default: replies.append(nil)
+    }
     commands.removeFirst()
   }
 
@@ -226,6 +239,9 @@ struct FamilyWork: Sendable {
 
   private var isReading: Bool { if index < tasks.count, case .read = tasks[index] { true } else { false } }
 
+  /// Whether what the receiver sends can show the value.
+  private var isObservable: Bool { kind != .measurements || language.measurements(observed: []) != nil }
+
   private var kind: ReceiverValue.Kind? {
     guard index < tasks.count else { return nil }
     return switch tasks[index] {
@@ -238,9 +254,10 @@ struct FamilyWork: Sendable {
   private mutating func receiveOfWriting(_ outcome: Outcome) {
     if case .act(let action) = tasks[index] { return receive(outcome, of: action) }
     switch outcome {
-    case .acknowledged, .answered: break
+    case .acknowledged, .answered: isPartlyWritten = true
     case .refused:
-      if writings == 1, let wanted { found.removeAll { $0.kind == wanted.kind } }
+      // What was accepted before the refusal has to be restored.
+      if writings == 1, !isPartlyWritten, let wanted { found.removeAll { $0.kind == wanted.kind } }
       return finish(.refused)
     default: isDoubtful = true
     }
@@ -278,9 +295,9 @@ struct FamilyWork: Sendable {
     switch (step, tasks[index]) {
     case (.reading, .read(let kind)), (.observing, .read(let kind)):
       if let value { return finish(.value(kind == .output ? value.asOutput : value)) }
-      if isRead { step = .observing } else { finish(.silent) }
+      if isRead, isObservable { step = .observing } else { finish(.silent) }
     case (.reading, .set(let task)), (.observing, .set(let task)):
-      if value == nil, isRead { return step = .observing }
+      if value == nil, isRead, isObservable { return step = .observing }
       present = value
       guard let value else {
         if mode == .session { return finish(.silent) }

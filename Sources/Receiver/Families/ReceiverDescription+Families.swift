@@ -30,6 +30,13 @@ extension ReceiverDescription {
   /// Whether the memory of its logger keeps its records over a restart.
   public var keepsLogOverRestart: Bool { family?.language?.keepsLogOverRestart ?? false }
 
+  /// The reason why raw measurements of the receiver are not recorded, for people; nil where they are.
+  public var lackOfMeasurements: String? {
+    guard !can(.rawMeasurements) else { return nil }
+    let unknown = "sextant knows no raw measurements of this receiver"
+    return family?.language?.lackOfMeasurements ?? unknown
+  }
+
   /// A poll that every receiver of the family replies to; nil for a u-blox one.
   public var familyPoll: Command? { family?.language?.poll }
 }

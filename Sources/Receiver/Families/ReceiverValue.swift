@@ -68,9 +68,12 @@ public enum ReceiverValue: Sendable, Hashable {
   case logger(LoggerState)
   /// Rover or base station.
   case mode(ReceiverMode)
+  /// The rates of messages with raw measurements and orbits, by the family's names. A message that is not listed is one that the
+  /// receiver lacks.
+  case measurements([SentenceRate])
 
   public enum Kind: String, Sendable, CaseIterable {
-    case period = "rate", constellations, messages, logger, mode
+    case period = "rate", constellations, messages, logger, mode, measurements
     case output = "nmea"
 
     /// The kind whose value the receiver has: the output is that of the sentences.
@@ -85,6 +88,7 @@ public enum ReceiverValue: Sendable, Hashable {
     case .output: .output
     case .logger: .logger
     case .mode: .mode
+    case .measurements: .measurements
     }
   }
 
@@ -103,7 +107,7 @@ public enum ReceiverValue: Sendable, Hashable {
   var text: String {
     switch self {
     case .period(let milliseconds): "\(kind.rawValue) \(milliseconds)"
-    case .messages(let list): "\(kind.rawValue) -" + Self.text(list)
+    case .messages(let list), .measurements(let list): "\(kind.rawValue) -" + Self.text(list)
     case .constellations(let list):
       "\(kind.rawValue) -" + list.map { String($0.rawValue) }.joined(separator: ",")
     case .output(let isOn): "\(kind.rawValue) \(isOn ? 1 : 0)"
@@ -132,9 +136,9 @@ public enum ReceiverValue: Sendable, Hashable {
     case .period?:
       guard let milliseconds = UInt16(word) else { return nil }
       self = .period(milliseconds)
-    case .messages?:
+    case .messages?, .measurements?:
       guard word.first == "-", let list = Self.rates(word.dropFirst()) else { return nil }
-      self = .messages(list)
+      self = kind == Kind.messages.rawValue ? .messages(list) : .measurements(list)
     case .constellations?:
       guard word.first == "-" else { return nil }
       let words = word.dropFirst().split(separator: ",")
@@ -162,6 +166,8 @@ public enum ReceiverValue: Sendable, Hashable {
     switch (self, wanted) {
     case (.messages(let there), .messages(let wanted)):
       wanted.allSatisfy { one in (there.first { $0.formatter == one.formatter }?.rate ?? 0) == one.rate }
+    case (.measurements(let there), .measurements(let wanted)):
+      wanted.allSatisfy { one in there.first { $0.formatter == one.formatter }.map { $0.rate == one.rate } ?? true }
     case (.constellations(let there), .constellations(let wanted)): Set(there) == Set(wanted)
     case (.logger(let there), .logger(let wanted)): there.covers(wanted)
     case (.mode(let there), .mode(let wanted)):
@@ -174,6 +180,9 @@ public enum ReceiverValue: Sendable, Hashable {
   ///
   /// - Parameter isObserved: whether the receiver's sentences show this value: among them are some that cannot be set.
   func undoing(_ wanted: ReceiverValue, isObserved: Bool) -> ReceiverValue {
+    if case .measurements(let there) = self, case .measurements(let wanted) = wanted {
+      return .measurements(there.filter { one in wanted.contains { $0.formatter == one.formatter } })
+    }
     guard case .messages(let there) = self, case .messages(let wanted) = wanted else { return self }
     let added = wanted.filter { one in !there.contains { $0.formatter == one.formatter } }
     let kept = isObserved ? there.filter { one in wanted.contains { $0.formatter == one.formatter } } : there
@@ -182,7 +191,13 @@ public enum ReceiverValue: Sendable, Hashable {
 
   /// The rates of sentences with those of `other` that are missing here; other values as they are.
   func adding(_ other: ReceiverValue) -> ReceiverValue {
-    guard case .messages(let list) = self, case .messages(let more) = other else { return self }
-    return .messages(list + more.filter { one in !list.contains { $0.formatter == one.formatter } })
+    func sum(_ list: [SentenceRate], _ more: [SentenceRate]) -> [SentenceRate] {
+      list + more.filter { one in !list.contains { $0.formatter == one.formatter } }
+    }
+    switch (self, other) {
+    case (.messages(let list), .messages(let more)): return .messages(sum(list, more))
+    case (.measurements(let list), .measurements(let more)): return .measurements(sum(list, more))
+    default: return self
+    }
   }
 }

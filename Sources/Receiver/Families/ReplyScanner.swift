@@ -43,7 +43,8 @@ struct ReplyScanner: Sendable {
           at += 1
           continue
         }
-        guard let end = bytes[at...].firstIndex(where: { !Self.isText($0) }) else { break search }
+        // Tabulators separate the words of some lists.
+        guard let end = bytes[at...].firstIndex(where: { !Self.isText($0) && $0 != 9 }) else { break search }
         if let (frame, isUnicore) = Self.text(bytes[at..<end]) { body(frame, isUnicore) }
         at = end
       }

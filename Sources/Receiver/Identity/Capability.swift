@@ -24,7 +24,7 @@ public enum Capability: String, Sendable, CaseIterable {
   case spartnInput
   /// Watches circles (NAV-GEOFENCE).
   case geofence
-  /// Reports raw measurements (RXM-RAWX).
+  /// Reports raw measurements (RXM-RAWX; receivers of other makers: RTCM 3 MSM).
   case rawMeasurements
   /// Receivers of other makers: rate, messages, constellations and baud rate can be set.
   case configure

@@ -21,6 +21,8 @@ struct RequestQueue {
   var deadline: Instant? { current?.request.deadline }
   /// Whether the reply comes from a receiver of another maker.
   var expectsFamily: Bool { current?.request.isOfFamily ?? false }
+  /// Whether it sends nothing and only waits, while the sentences are observed.
+  var isWait: Bool { current?.request.command.bytes.isEmpty ?? false }
   var isEmpty: Bool { current == nil && submitted.isEmpty }
   /// When the next submitted command can be sent.
   var submittedAt: Instant? { current == nil && !submitted.isEmpty ? earliest : nil }

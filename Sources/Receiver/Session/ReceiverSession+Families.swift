@@ -128,6 +128,8 @@ extension ReceiverSession {
     // The mode is first: the messages are those of the mode.
     let base = desired.base.flatMap { description?.family?.language?.values(ofBase: $0) } ?? []
     if let period = desired.measurementPeriodMilliseconds { replace(.period(period)) }
+    // Before the messages: while they are observed nothing is changed yet.
+    if let measurements = desired.measurements { replace(.measurements(measurements)) }
     if base.isEmpty, let sentences = desired.sentences { replace(.messages(sentences)) }
     for value in base { replace(value) }
     if let constellations = desired.constellations { replace(.constellations(constellations)) }
@@ -142,6 +144,7 @@ extension ReceiverSession {
     var values: [ReceiverValue] = []
     if let period = desired?.measurementPeriodMilliseconds { values.append(.period(period)) }
     if let sentences = desired?.sentences { values.append(.messages(sentences)) }
+    if let measurements = desired?.measurements { values.append(.measurements(measurements)) }
     guard desired?.isSilent != true, settings.intent == .serve, falseAlarms < FamilyWatch.mostFalseAlarms else {
       return familyWatch = nil
     }

@@ -21,6 +21,7 @@ extension ReceiverSession {
       enter(.waking(WakeUp(.requested, family: description?.family)), on: .finish)
     case (.changingRate, .finish): end.extend(to: now + EndPhase.longestRestoring)
     case (.waking, .finish) where putsBack: end.extend(to: now + EndPhase.longestRestoring)
+    case (.working, .finish) where requests.isWait: interruptRequest()
     case (.configuring, .finish), (.working, .finish), (.storing, .finish): requests.stopRepeating()
     case (_, .finish): if isToRestore { requests.stopRepeating() } else { interruptRequest() }
     case (_, .idle) where isReadyToRestore: startEnding(at: now)

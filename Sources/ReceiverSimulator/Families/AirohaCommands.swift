@@ -12,7 +12,8 @@ extension VirtualReceiver {
   mutating func receivePAIR(_ fields: FamilyFields) {
     guard let family, countLock(fields) else { return }
     if fields.address == "PQTMVERNO" {
-      let software = family.quirks.contains(.logger) ? "LC76GABNR12A03S,2023/11/20,18:21:40" : "\(traits.software)"
+      var software = family.quirks.contains(.logger) ? "LC76GABNR12A03S,2023/11/20,18:21:40" : "\(traits.software)"
+      if family.quirks.contains(.corrections) { software = "LC29HDANR11A07S,2024/07/16,17:50:56" }
       return respond("PQTMVERNO,\(software)", after: Self.pairLatency)
     }
     guard fields.address.hasPrefix("PAIR"), let command = Int(fields.address.dropFirst(4)) else { return }
@@ -44,6 +45,7 @@ extension VirtualReceiver {
     case 58, 70, 72, 80, 104, 391, 410, 490, 511, 590, 600:
       self.family?.current.values["\(command)"] = fields.rest(from: 0)
       acknowledgePAIR(command, 0)
+    case 432...437 where family.quirks.contains(.corrections): setCorrectionsPAIR(command, fields)
     case 513: savePAIR()
     case 650: sleepPAIR(fields)
     case 864: setBaudPAIR(fields)
@@ -123,6 +125,26 @@ extension VirtualReceiver {
     for id in ids {
       respond("PAIR063,\(id),\(family.current.rates[Self.pairSentences[id]] ?? 0)", after: Self.pairLatency)
     }
+  }
+
+  /// PAIR432: -1 none, 0 MSM4, 1 MSM7; 434: 1005; 436: ephemerides, which are not simulated. The next number is the query.
+  private mutating func setCorrectionsPAIR(_ command: Int, _ fields: FamilyFields) {
+    guard let family else { return }
+    let usual = command <= 433 ? "-1" : "0"
+    guard command.isMultiple(of: 2) else {
+      return query(command, "PAIR\(command),\(family.current.values["\(command - 1)"] ?? usual)")
+    }
+    guard let value = fields.number(0), (command == 432 ? -1...1 : 0...1) ~= value else {
+      return acknowledgePAIR(command, 4)
+    }
+    self.family?.current.values["\(command)"] = "\(value)"
+    if command == 432 {
+      for number in [1074, 1084, 1094, 1124] {
+        self.family?.current.corrections[number] = value == 0 ? settings.epochMilliseconds : nil
+        self.family?.current.corrections[number + 3] = value == 1 ? settings.epochMilliseconds : nil
+      }
+    }
+    acknowledgePAIR(command, 0)
   }
 
   private var systemsPAIR: String {

@@ -186,9 +186,11 @@ extension VirtualReceiver {
     }
     if let status = surveyStatusPQTM { frames.append(framed(status)) }
     let corrections = CorrectionOutput(solution: solution, base: timeMode.place)
+    let isSilent = family.quirks.contains(.observationsOfBase) && !family.isBase
     for (number, period) in family.current.corrections.sorted(by: { $0.key < $1.key })
-    where solution.utcMilliseconds / Int64(settings.epochMilliseconds)
-      % Int64(max(1, period / settings.epochMilliseconds)) == 0
+    where !isSilent
+      && solution.utcMilliseconds / Int64(settings.epochMilliseconds)
+        % Int64(max(1, period / settings.epochMilliseconds)) == 0
     {
       if let frame = corrections.frame(number) { frames.append(frame) }
     }

@@ -77,6 +77,10 @@ public enum Quirk: String, CaseIterable, Sendable {
   case firstPort = "com1"
   /// PAIR firmware with the logger LOCUS.
   case logger = "locus"
+  /// The PAIR receiver is an LC29H(DA), which has RTCM 3.
+  case corrections = "rtcm"
+  /// An LG290P accepts MSM as a rover and sends it as a base station only (reported of firmware LG290P03AANR01A06S).
+  case observationsOfBase = "msm-base-only"
 }
 
 /// The form of a receiver's sentences.

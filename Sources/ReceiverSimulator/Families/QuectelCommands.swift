@@ -110,7 +110,10 @@ extension VirtualReceiver {
     let hasPort = fields.number(1) != nil
     let (name, rate) = (fields[hasPort ? 3 : 1], fields.number(hasPort ? 4 : 2))
     let known = ["GGA", "RMC", "GLL", "VTG", "GSA", "GSV", "ZDA", "GST", "GBS", "GNS", "PQTMEPE", "PQTMPVT", "PQTMTXT"]
-    if let numbers = Self.pqtmCorrections[name] { return setCorrectionsPQTM(fields, name, numbers, rate) }
+    if let number = Self.pqtmCorrections[name] {
+      let offset = fields.count > (hasPort ? 5 : 3) ? fields.number(hasPort ? 5 : 3) ?? -1 : nil
+      return setCorrectionPQTM(fields, name, number, rate, offset)
+    }
     // A message of the other mode is refused.
     if name == Self.surveyStatus, family?.isBase != true {
       return answer(fields.address, ["\(fields.address),ERROR,3"])
@@ -128,9 +131,13 @@ extension VirtualReceiver {
   // MARK: Base station (LG290P(03), LGx80P(03) GNSS Protocol Specification)
 
   static let surveyStatus = "PQTMSVINSTATUS"
-  private static let pqtmCorrections: [String: [Int]] = [
-    "RTCM3-1005": [1005], "RTCM3-107X": [1074], "RTCM3-108X": [1084], "RTCM3-109X": [1094], "RTCM3-112X": [1124],
+  private static let pqtmCorrections: [String: Int] = [
+    "RTCM3-1005": 1005, "RTCM3-107X": 1074, "RTCM3-108X": 1084, "RTCM3-109X": 1094, "RTCM3-111X": 1114,
+    "RTCM3-112X": 1124,
+    "RTCM3-113X": 1134, "RTCM3-1019": 1019, "RTCM3-1020": 1020, "RTCM3-1042": 1042, "RTCM3-1046": 1046,
   ]
+  /// What a base sends without a further command.
+  private static let pqtmBase = [1005, 1074, 1084, 1094, 1124]
 
   /// The mode is in force after it was saved, and a restart.
   private mutating func setModePQTM(_ fields: FamilyFields) {
@@ -156,14 +163,25 @@ extension VirtualReceiver {
     acknowledgeWrite(fields.address)
   }
 
-  private mutating func setCorrectionsPQTM(_ fields: FamilyFields, _ name: String, _ numbers: [Int], _ rate: Int?) {
+  /// All MSM have one rate, and a time offset; ephemerides have no rate (specification, table 6 and its notes).
+  private mutating func setCorrectionPQTM(
+    _ fields: FamilyFields, _ name: String, _ number: Int, _ rate: Int?, _ offset: Int?
+  ) {
+    let isMSM = name.hasSuffix("X")
     if fields[0] == "R" {
-      let isOn = numbers.contains { family?.current.corrections[$0] != nil }
-      return answer(fields.address, ["PQTMCFGMSGRATE,OK,\(name),\(isOn ? 1 : 0)"])
+      let rate = (family?.current.corrections[number] ?? 0) / settings.epochMilliseconds
+      return answer(fields.address, ["PQTMCFGMSGRATE,OK,\(name),\(rate)\(isMSM ? ",0" : "")"])
     }
-    guard fields[0] == "W", let rate, 0...20 ~= rate else { return fail(fields.address) }
-    for number in numbers {
-      family?.current.corrections[number] = rate > 0 ? UInt32(rate) * settings.epochMilliseconds : nil
+    let isEphemeris = 1019...1046 ~= number
+    guard fields[0] == "W", let rate, (isEphemeris ? 0...1 : 0...1200) ~= rate,
+      isMSM ? 0..<max(rate, 1) ~= offset ?? 0 : offset == nil
+    else { return fail(fields.address) }
+    let period = UInt32(rate) * settings.epochMilliseconds
+    family?.current.corrections[number] = rate > 0 ? period : nil
+    if isMSM, rate > 0 {
+      for other in Self.pqtmCorrections.values where other > 1046 && family?.current.corrections[other] != nil {
+        family?.current.corrections[other] = period
+      }
     }
     acknowledgeWrite(fields.address)
   }
@@ -174,7 +192,7 @@ extension VirtualReceiver {
     let isBase = family.current.values["mode"] == "2"
     if isBase != family.isBase {
       self.family?.isBase = isBase
-      let numbers = isBase ? Self.pqtmCorrections.values.flatMap(\.self) : []
+      let numbers = isBase ? Self.pqtmBase : []
       self.family?.current.rates = isBase ? [:] : family.defaults.rates
       self.family?.current.corrections = Dictionary(uniqueKeysWithValues: numbers.map { ($0, 1000) })
       if let current = self.family?.current { self.family?.stored = current }

@@ -75,6 +75,7 @@ extension VirtualReceiver {
         family?.current.corrections = [:]
       }
       return []
+    case "UNILOGLIST": return [Array(logList.joined(separator: "\r\n").utf8) + [13, 10]]
     case "SAVECONFIG":
       if let family { self.family?.stored = family.current }
       return []
@@ -90,7 +91,7 @@ extension VirtualReceiver {
   /// The number of an RTCM 3 message; nil for another name.
   private static func correction(_ name: String) -> Int? {
     let name = name.uppercased()
-    let numbers = [1005, 1033, 1074, 1084, 1094, 1124]
+    let numbers = [1005, 1033, 1074, 1084, 1094, 1124, 1019, 1020, 1042, 1046]
     return name.hasPrefix("RTCM") ? Int(name.dropFirst(4)).flatMap { numbers.contains($0) ? $0 : nil } : nil
   }
 
@@ -155,6 +156,19 @@ extension VirtualReceiver {
     self.family?.current.rates = rates.mapValues { Int(max(1, $0 / period)) }
     applyFamily()
     return []
+  }
+
+  /// The messages of the host's port with their periods in seconds, in the form of the manual: without a checksum.
+  private var logList: [String] {
+    guard let family else { return [] }
+    var logs = family.current.rates.filter { $0.value > 0 }.map { name, every in
+      ("GN" + name, Double(UInt32(clamping: every) * settings.epochMilliseconds) / 1000)
+    }
+    logs += family.current.corrections.map { ("RTCM\($0)", Double($1) / 1000) }
+    let gps = solution.gps
+    let list = logs.sorted { $0.0 < $1.0 }.map { "<       \($0) \(hostPort) \(FamilySentences.decimal($1, 2))" }
+    return ["#UNILOGLIST,97,GPS,FINE,\(gps.week),\(gps.millisecondOfWeek),17548,0,18,33;", "<       \(list.count)"]
+      + list
   }
 
   private var configurationLines: [String] {

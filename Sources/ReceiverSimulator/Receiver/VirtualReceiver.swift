@@ -144,6 +144,8 @@ public struct VirtualReceiver: Sendable {
   public var systems: SatelliteSystems { settings.systems }
   /// The interval of each sentence in epochs, of a receiver that is not a u-blox one; sentences that are off are absent.
   public var sentenceRates: [String: Int] { family?.current.rates.filter { $0.value > 0 } ?? [:] }
+  /// The periods of the RTCM 3 messages of another maker's receiver, in milliseconds, by their number.
+  public var correctionPeriods: [Int: UInt32] { family?.current.corrections ?? [:] }
   /// Whether the logger of such a receiver runs, and the number of its records.
   public var logger: (isOn: Bool, records: Int) {
     guard let family else { return (false, 0) }

@@ -231,7 +231,7 @@ struct CheckState {
       case .period(let milliseconds): desired.measurementPeriodMilliseconds = milliseconds
       case .messages(let list): desired.sentences = list
       // They outlive a sleep; the last part compares them.
-      case .constellations, .output, .logger, .mode: break
+      case .constellations, .output, .logger, .mode, .measurements: break
       }
     }
     if let rate = found.rate {

@@ -35,8 +35,8 @@ struct Record: ParsableCommand {
 
   @Flag(
     help: """
-      Switch on the raw measurements and the orbits of a u-blox receiver that has them (RXM-RAWX, RXM-SFRBX), for PPK and \
-      PPP; at the end its settings are as they were found.
+      Switch on the raw measurements and the orbits of a receiver that has them, for PPK and PPP: RXM-RAWX and RXM-SFRBX \
+      (u-blox), RTCM 3 MSM and ephemerides (LG290P, UM980, LC29H); at the end its settings are as they were found.
       """)
   var rawMeasurements = false
 

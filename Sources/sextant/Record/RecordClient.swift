@@ -2,10 +2,12 @@
 import GPSD
 import LinuxIO
 import MonotonicTime
+import RTCM3
 import Receiver
 import ReceiverRuntime
 import ReceiverStream
 import SerialPort
+import UBX
 import WireBytes
 
 /// `sextant record`: writes received bytes.
@@ -21,7 +23,8 @@ struct RecordClient: ReceiverClient, ~Copyable {
   private var writer = RecordingWriter()
   private var hasHeader = false
   private var problem: (any Error)?
-  private let wantsMeasurements: Bool
+  /// Watches whether requested raw measurements arrive.
+  private var measurements: MeasurementWatch
   /// The reason why the receiver sends no raw measurements: the recording ends in order.
   private(set) var refusal: CommandFailure?
   private var rate: UInt32?
@@ -44,17 +47,18 @@ struct RecordClient: ReceiverClient, ~Copyable {
     plan.resume(atByte: file.length)
     self.plan = plan
     self.isRaw = isRaw
-    self.wantsMeasurements = wantsMeasurements
+    measurements = MeasurementWatch(isWanted: wantsMeasurements)
     self.file = file
     started = SystemClock.monotonic
     last = started
     progress = RecordProgress(isShown: showsProgress(), at: started)
   }
 
-  var deadline: Instant? { .earlier(plan.deadline, progress.deadline) }
+  var deadline: Instant? { .earlier(.earlier(plan.deadline, progress.deadline), measurements.deadline) }
 
   mutating func receive(bytes received: RawSpan, at now: Instant) {
     last = now
+    measurements.receive(bytes: received)
     attempt { (client: inout RecordClient) in
       if client.plan.isRotationDue(at: now) { try client.rotate(at: now) }
       if client.isRaw {
@@ -68,7 +72,9 @@ struct RecordClient: ReceiverClient, ~Copyable {
   }
 
   mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {
-    if !report.isUpdate, report.fix.hasPosition { fixes += 1 }
+    guard !report.isUpdate, report.fix.hasPosition else { return }
+    fixes += 1
+    measurements.receiveFix(at: now)
   }
 
   mutating func receive(
@@ -84,7 +90,8 @@ struct RecordClient: ReceiverClient, ~Copyable {
     case .session(.identified(let description)): mark(.note, description.summary, at: now)
     default: break
     }
-    if wantsMeasurements { refusal = refusal ?? event.refusalOfMeasurements(by: connection.description) }
+    if measurements.isWanted { refusal = refusal ?? event.refusalOfMeasurements(by: connection.description) }
+    if case .session(.configured(refused: 0)) = event { measurements.start() }
     if let text = event.notice(path: path, baud: baud, bytes: connection.bytes, connection.counters) {
       progress.clear()
       printNotice(text)
@@ -100,6 +107,13 @@ struct RecordClient: ReceiverClient, ~Copyable {
       let isStarted = try file.startSync()
       plan.synced()
       if !isStarted { plan.wrote(0, at: now) }
+    }
+    if measurements.isOverdue(at: now) {
+      progress.clear()
+      let name = connection.description?.name ?? "the receiver"
+      printNotice(
+        "\(name) has a position and has sent no raw measurements for \(MeasurementWatch.patience.count / 1000) s; some firmware "
+          + "sends them as a base station only (docs/guides/ppk.md)")
     }
     frames = connection.totalCounters.frames
     progress.show(bytes: bytes, frames: frames, at: now)
@@ -217,12 +231,10 @@ extension ReceiverConnection.Event {
   /// The failure if the event shows that the receiver has no raw measurements; nil for other events.
   fileprivate func refusalOfMeasurements(by receiver: ReceiverDescription?) -> CommandFailure? {
     switch self {
-    case .session(.identified(let receiver)) where !receiver.can(.rawMeasurements):
-      let name = [receiver.vendor, receiver.model ?? receiver.generation?.rawValue].compactMap { $0 }.joined(
-        separator: " ")
-      return CommandFailure(
-        .unavailable,
-        "\(name): sextant knows no raw measurements of this receiver; record without --raw-measurements")
+    case .session(.identified(let receiver)):
+      return receiver.lackOfMeasurements.map {
+        CommandFailure(.unavailable, "\(receiver.name): \($0); record without --raw-measurements")
+      }
     case .session(.notIdentified):
       return CommandFailure(
         .unavailable,
@@ -236,7 +248,64 @@ extension ReceiverConnection.Event {
 
   private static func refusal(of receiver: ReceiverDescription?) -> CommandFailure {
     let name = receiver?.model ?? receiver?.vendor ?? "the receiver"
-    return CommandFailure(.unavailable, "\(name) refuses RXM-RAWX or RXM-SFRBX; record without --raw-measurements")
+    let messages =
+      receiver?.family == nil ? "RXM-RAWX or RXM-SFRBX" : "RTCM 3 messages, or does not reply to their commands"
+    return CommandFailure(.unavailable, "\(name) refuses \(messages); record without --raw-measurements")
+  }
+}
+
+extension ReceiverDescription {
+  /// Vendor and model, for a message.
+  fileprivate var name: String {
+    [vendor, model ?? generation?.rawValue].compactMap { $0 }.joined(separator: " ")
+  }
+}
+
+/// Notices that a receiver has positions and sends no raw measurements, although it accepted the commands.
+private struct MeasurementWatch: ~Copyable {
+  /// The time with a position and without raw measurements.
+  static var patience: Milliseconds { Milliseconds(30_000) }
+
+  private enum State {
+    /// The receiver is not configured yet, or has no position.
+    case idle, configured
+    case waiting(until: Instant)
+    /// Measurements arrived, their lack was reported, or they are not requested.
+    case complete
+  }
+
+  let isWanted: Bool
+  private var state: State
+  private var stream = FrameStream()
+
+  init(isWanted: Bool) {
+    self.isWanted = isWanted
+    state = isWanted ? .idle : .complete
+  }
+
+  var deadline: Instant? { if case .waiting(let until) = state { until } else { nil } }
+
+  mutating func start() { if case .idle = state { state = .configured } }
+
+  mutating func receiveFix(at now: Instant) {
+    if case .configured = state { state = .waiting(until: now + Self.patience) }
+  }
+
+  mutating func receive(bytes: RawSpan) {
+    if case .complete = state { return }
+    var isMeasured = false
+    stream.receive(bytes) { frame in
+      if let ubx = frame.ubx, ubx.identity == RxmRAWX.identity { isMeasured = true }
+      if let rtcm = frame.rtcm3, MSMHeader(rtcm) != nil { isMeasured = true }
+    }
+    if isMeasured { state = .complete }
+  }
+
+  /// Returns whether the measurements are missing; true once.
+  mutating func isOverdue(at now: Instant) -> Bool {
+    guard let deadline, now >= deadline else { return false }
+    state = .complete
+    return true
   }
 }
 

@@ -104,7 +104,8 @@ struct SimulationLoop: ~Copyable {
   }
 
   private func settings(_ receiver: VirtualReceiver) -> String {
-    let rates = receiver.sentenceRates.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+    var rates = receiver.sentenceRates.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+    rates += receiver.correctionPeriods.sorted { $0.key < $1.key }.map { "RTCM\($0.key)=\($0.value)ms" }
     let log = receiver.logger
     return """
       settings: \(receiver.baudRate) baud, \(receiver.epochMilliseconds) ms, systems \(receiver.systems.rawValue), \

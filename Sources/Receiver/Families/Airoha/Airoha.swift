@@ -43,6 +43,7 @@ struct Airoha: FamilyLanguage {
     var capabilities: [Capability] = [.configure]
     if receivesInStandby(model) { capabilities.append(.standby) }
     capabilities += [.timedSleep, .restart]
+    if ["LC29H", "LC79H"].contains(model) { capabilities.append(.rawMeasurements) }
     return ReceiverDescription(
       family: .airoha, model: model, firmware: firmware, hardware: "", capabilities: capabilities)
   }
@@ -78,6 +79,7 @@ struct Airoha: FamilyLanguage {
         Self.query("901"), Self.query("909"), Self.query("903"), Self.threshold(0), Self.threshold(1),
         Self.threshold(2),
       ]
+    case .measurements: [Self.query("433"), Self.query("437")]
     case .output, .mode: []
     }
   }
@@ -103,6 +105,7 @@ struct Airoha: FamilyLanguage {
       return .constellations(
         Self.constellations.enumerated().filter { fields.number($0.offset + 1, as: UInt8.self) == 1 }.map(\.element))
     case .logger: return Self.loggerState(replies)
+    case .measurements: return Self.measurements(replies).map { .measurements($0) }
     case .output, .mode: return nil
     }
   }
@@ -140,8 +143,45 @@ struct Airoha: FamilyLanguage {
       commands += Self.loggerSettings(details, interval: wanted.interval)
       if wanted.isOn { commands.append(Self.command("900", ",1")) }
       return commands
+    case .measurements(let wanted): return Self.commands(setting: wanted, from: found)
     case .output, .mode: return nil
     }
+  }
+
+  // MARK: Raw measurements (Quectel LC29H & LC79H GNSS Protocol Specification, PAIR432 to PAIR437)
+
+  /// The two modes of PAIR432, of which one is on or none, and the ephemerides of PAIR436.
+  private static let (msm4, msm7, orbits) = ("MSM4", "MSM7", "EPH")
+
+  func measurements(of receiver: ReceiverDescription) -> [SentenceRate] {
+    guard receiver.can(.rawMeasurements) else { return [] }
+    return [SentenceRate(Self.msm4, 0), SentenceRate(Self.msm7, 1), SentenceRate(Self.orbits, 1)]
+  }
+
+  var lackOfMeasurements: String { "sextant knows RTCM 3 of LC29H and LC79H only" }
+
+  /// PAIR433: -1 none, 0 MSM4, 1 MSM7; PAIR437: 0 or 1.
+  private static func measurements(_ replies: [[UInt8]?]) -> [SentenceRate]? {
+    guard replies.count == 2, let mode = replies[0].flatMap({ SentenceFields($0).number(1, as: Int.self) }),
+      -1...1 ~= mode
+    else { return nil }
+    var rates = [SentenceRate(msm4, mode == 0 ? 1 : 0), SentenceRate(msm7, mode == 1 ? 1 : 0)]
+    if let isOn = replies[1].flatMap({ SentenceFields($0).number(1, as: UInt8.self) }), isOn <= 1 {
+      rates.append(SentenceRate(orbits, isOn))
+    }
+    return rates
+  }
+
+  private static func commands(setting wanted: [SentenceRate], from found: ReceiverValue?) -> [Command]? {
+    guard wanted.allSatisfy({ [msm4, msm7, orbits].contains($0.formatter) && $0.rate <= 1 }) else { return nil }
+    let isOn = { (name: String) in wanted.contains { $0.formatter == name && $0.rate == 1 } }
+    var commands = [command("432", isOn(msm7) ? ",1" : isOn(msm4) ? ",0" : ",-1")]
+    // Firmware without ephemerides.
+    if case .measurements(let there)? = found, !there.contains(where: { $0.formatter == orbits }) { return commands }
+    if wanted.contains(where: { $0.formatter == orbits }) {
+      commands.append(command("436", isOn(orbits) ? ",1" : ",0"))
+    }
+    return commands
   }
 
   // MARK: Logger
@@ -263,7 +303,7 @@ struct Airoha: FamilyLanguage {
   var publishableTexts: [String] {
     let numbers = [
       "001", "002", "003", "004", "005", "006", "007", "010", "012", "020", "021", "050", "051", "062", "063", "066",
-      "067", "382", "513", "650", "864", "865",
+      "067", "382", "432", "433", "434", "435", "436", "437", "513", "650", "864", "865",
     ]
     return numbers.map { "$PAIR\($0)" }
   }
@@ -273,7 +313,9 @@ struct Airoha: FamilyLanguage {
     let number = String(body.dropFirst(4).prefix { $0.isNumber })
     // A backup begins before its acknowledgement, or without one.
     if number == "650" { return nil }
-    let isQuery = ["021", "051", "063", "067", "865", "411", "491", "901", "903", "905", "909"].contains(number)
+    let isQuery = [
+      "021", "051", "063", "067", "865", "411", "433", "435", "437", "491", "901", "903", "905", "909",
+    ].contains(number)
     return FamilyAnswer(isQuery ? .text("PAIR\(number),") : nil, .airoha(number))
   }
 

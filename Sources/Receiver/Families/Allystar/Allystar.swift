@@ -114,6 +114,8 @@ struct Allystar: FamilyLanguage {
     Command(.allystar, identity, payload, FamilyAnswer(nil, .binary(.allystar, identity)))
   }
 
+  var lackOfMeasurements: String { "sextant does not decode Allystar's binary measurements" }
+
   /// NAK, ACK, CFG-PRT, MSG, CFG, NAVSAT, SIMPLERST; MON-VER.
   var publishableFrames: Set<UInt16> { [0x0500, 0x0501, 0x0600, 0x0601, 0x0609, 0x060C, 0x0640, 0x0A04] }
 }

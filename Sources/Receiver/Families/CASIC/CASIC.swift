@@ -89,7 +89,7 @@ struct CASIC: FamilyLanguage {
       guard !wanted.isEmpty, wanted.allSatisfy({ [.gps, .beiDou, .glonass].contains($0) }) else { return nil }
       let mask = wanted.reduce(0) { $0 | ($1 == .gps ? 1 : $1 == .beiDou ? 2 : 4) }
       return [Self.command("PCAS04,\(mask)").pausing(Milliseconds(500))]
-    case .output, .logger, .mode: return nil
+    case .output, .logger, .mode, .measurements: return nil
     }
   }
 
@@ -107,6 +107,8 @@ struct CASIC: FamilyLanguage {
     case .factoryReset: [Self.command("PCAS10,3").pausing(Milliseconds(1000))]
     }
   }
+
+  var lackOfMeasurements: String { "sextant does not decode CASIC's binary measurements" }
 
   var publishableTexts: [String] { ["00", "01", "02", "03", "04", "06", "10"].map { "$PCAS\($0)" } }
   /// NAK, ACK, CFG-PRT, MSG, RST, RATE, CFG; MON-VER. CFG-TMODE (06 06) has a position.

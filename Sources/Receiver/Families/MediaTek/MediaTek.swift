@@ -58,7 +58,7 @@ struct MediaTek: FamilyLanguage {
     // No document has a query.
     case .constellations: []
     case .logger: [Self.query("183", "PMTKLOG,")]
-    case .output, .mode: []
+    case .output, .mode, .measurements: []
     }
   }
 
@@ -74,7 +74,7 @@ struct MediaTek: FamilyLanguage {
           fields.number(index + 1, as: UInt8.self).map { SentenceRate(Self.name(of: index), $0) }
         })
     case .logger: return Self.log(reply).map { .logger($0.state) }
-    case .constellations, .output, .mode: return nil
+    case .constellations, .output, .mode, .measurements: return nil
     }
   }
 
@@ -115,7 +115,7 @@ struct MediaTek: FamilyLanguage {
       commands.append(Self.command("187", ",1,\(max(wanted.interval, 1))"))
       if wanted.isOn { commands.append(Self.command("185", ",0")) }
       return commands
-    case .output, .mode: return nil
+    case .output, .mode, .measurements: return nil
     }
   }
 
@@ -200,6 +200,8 @@ struct MediaTek: FamilyLanguage {
     // A repeated one would wake it.
     Command(sentence: "PMTK161,0", FamilyAnswer(nil, .mediaTek("161")), attempts: 1)
   }
+
+  var lackOfMeasurements: String { "its sentences have no raw measurements" }
 
   var publishableTexts: [String] {
     let numbers = [

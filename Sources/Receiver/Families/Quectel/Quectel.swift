@@ -21,8 +21,12 @@ struct Quectel: FamilyLanguage {
     if let other = Airoha().description(from: outcome, to: probe) { return other }
     return ReceiverDescription(
       family: .quectel, model: module.isEmpty ? nil : String(module), firmware: firmware, hardware: "",
-      capabilities: [.configure, .restart])
+      capabilities: [.configure, .restart]
+        + (Self.precise.contains { module.hasPrefix($0) } ? [.rawMeasurements] : []))
   }
+
+  /// The modules with base mode and RTCM 3.
+  private static let precise = ["LG290P", "LG580P", "LG680P"]
 
   private static let sentences = ["GGA", "GLL", "GSA", "GSV", "RMC", "VTG", "ZDA", "GST"]
   /// The first ones, which every firmware has.
@@ -39,6 +43,7 @@ struct Quectel: FamilyLanguage {
     case .mode:
       [Self.query("PQTMCFGRCVRMODE", "R"), Self.query("PQTMCFGSVIN", "R")]
         + (Self.sentences + [Self.surveyStatus]).map { Self.rateQuery($0) }
+    case .measurements: (Self.observations + Self.orbits).map { Self.rateQuery($0) }
     case .output, .logger: []
     }
   }
@@ -66,6 +71,7 @@ struct Quectel: FamilyLanguage {
       // The rates of a rover would be lost.
       if words[0] == Self.rover, rates.prefix(Self.usual).contains(where: { $0 == nil }) { return nil }
       return ReceiverMode.received(words.compactMap(\.self), Self.rates(rates)).map { .mode($0) }
+    case .measurements: return Self.measurements(replies).map { .measurements($0) }
     case .constellations:
       guard let reply = replies.first ?? nil else { return nil }
       let fields = SentenceFields(reply)
@@ -103,6 +109,8 @@ struct Quectel: FamilyLanguage {
         Self.command("PQTMCFGRCVRMODE", ",W,\(wanted.words[0])"), Self.command("PQTMSAVEPAR", ""),
         Command(sentence: "PQTMSRR").pausing(Milliseconds(1000)), Self.awaited,
       ] + rates
+    case .measurements(let wanted):
+      return Self.commands(setting: wanted, from: found)
     case .period(let milliseconds):
       guard 50...1000 ~= milliseconds else { return nil }
       return [Self.command("PQTMCFGFIXRATE", ",W,\(milliseconds)")]
@@ -171,7 +179,7 @@ struct Quectel: FamilyLanguage {
   }
 
   func canBeBase(_ receiver: ReceiverDescription) -> Bool {
-    ["LG290P", "LG580P", "LG680P"].contains { receiver.model?.hasPrefix($0) == true }
+    Self.precise.contains { receiver.model?.hasPrefix($0) == true }
   }
 
   func refusal(ofBase station: BaseStation) -> String? {
@@ -190,6 +198,50 @@ struct Quectel: FamilyLanguage {
       for axis in station.earthCentredMetres ?? [] { words.append(ReceiverMode.number(axis, digits: 4)) }
     }
     return [.mode(ReceiverMode(words: words, messages: [SentenceRate("GGA", 1), SentenceRate(Self.surveyStatus, 1)]))]
+  }
+
+  // MARK: Raw measurements (LG290P(03), LGx80P(03) GNSS Protocol Specification V1.1, PQTMCFGMSGRATE and table 6)
+
+  /// MSM of GPS, GLONASS, Galileo, QZSS, BeiDou and NavIC. They have one rate: the last one that was set.
+  private static let observations = ["107X", "108X", "109X", "111X", "112X", "113X"].map { "RTCM3-\($0)" }
+  /// Ephemerides of GPS, GLONASS, BeiDou and Galileo. Version 1.0 of the specification lacks the last two.
+  private static let orbits = ["1019", "1020", "1042", "1046"].map { "RTCM3-\($0)" }
+
+  func measurements(of receiver: ReceiverDescription) -> [SentenceRate] {
+    receiver.can(.rawMeasurements) ? (Self.observations + Self.orbits).map { SentenceRate($0, 1) } : []
+  }
+
+  /// MSM4 of each fix, at 10 Hz, has up to 11 kB a second.
+  var leastRateForMeasurements: UInt32? { 460_800 }
+  var lackOfMeasurements: String { "sextant knows RTCM 3 of LG290P, LG580P and LG680P only" }
+
+  /// The rates by the replies; nil without MSM, and for a rate or an offset that could not be restored.
+  private static func measurements(_ replies: [[UInt8]?]) -> [SentenceRate]? {
+    var rates: [SentenceRate] = []
+    for (name, reply) in zip(observations + orbits, replies) {
+      guard let reply else { continue }
+      let fields = SentenceFields(reply)
+      guard let at = (2..<max(fields.count, 3)).first(where: { fields[$0] == name }),
+        let rate = fields.number(at + 1, as: UInt8.self), fields.number(at + 2, as: Int.self) ?? 0 == 0
+      else { return nil }
+      rates.append(SentenceRate(name, rate))
+    }
+    return rates.contains { observations.contains($0.formatter) } ? rates : nil
+  }
+
+  /// The commands of the messages that the receiver has; the last one of MSM states their rate. Neither the type of MSM nor the output
+  /// of ephemerides is changed: for these the specification's application note requires that settings are saved.
+  private static func commands(setting wanted: [SentenceRate], from found: ReceiverValue?) -> [Command]? {
+    guard wanted.allSatisfy({ (observations + orbits).contains($0.formatter) }) else { return nil }
+    var list = wanted
+    if case .measurements(let there)? = found {
+      list = wanted.filter { one in there.contains { $0.formatter == one.formatter } }
+    }
+    return (list.filter { $0.rate == 0 } + list.filter { $0.rate > 0 }).map { one in
+      // The time offset, which only MSM has.
+      let offset = observations.contains(one.formatter) ? ",0" : ""
+      return command("PQTMCFGMSGRATE", ",W,\(one.formatter),\(one.rate)\(offset)")
+    }
   }
 
   private static func query(_ name: String, _ fields: String) -> Command {

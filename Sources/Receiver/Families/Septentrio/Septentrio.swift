@@ -35,6 +35,8 @@ struct Septentrio: FamilyLanguage {
     return [Command(line: text, FamilyAnswer(nil, .texts(done: "R: \(text)", refused: "R? \(text)")))]
   }
 
+  var lackOfMeasurements: String { "it sends RTCM 3 as a static receiver only, and sextant does not decode SBF" }
+
   /// The first lines of replies; those behind them are left out.
   var publishableTexts: [String] {
     let commands = ["getReceiverCapabilities", "exeCopyConfigFile", "exeResetReceiver"]

@@ -40,7 +40,7 @@ struct SkyTraq: FamilyLanguage {
       for one in wanted where !Self.sentences.contains(one.formatter) { return nil }
       for one in all { if let index = Self.sentences.firstIndex(of: one.formatter) { rates[index] = one.rate } }
       return [Self.command(0x08, rates + [Self.memory])]
-    case .constellations, .output, .logger, .mode: return nil
+    case .constellations, .output, .logger, .mode, .measurements: return nil
     }
   }
 
@@ -69,6 +69,8 @@ struct SkyTraq: FamilyLanguage {
   private static func command(_ id: UInt8, _ payload: [UInt8]) -> Command {
     Command(.skyTraq, UInt16(id), payload, FamilyAnswer(nil, .skyTraq(id)))
   }
+
+  var lackOfMeasurements: String { "sextant does not decode SkyTraq's binary measurements" }
 
   /// Version, ACK, NAK, rate of the port, sentences, rate of fixes. A restart (01) has a position.
   var publishableFrames: Set<UInt16> { [0x02, 0x80, 0x83, 0x84, 0x05, 0x08, 0x0E] }

@@ -49,7 +49,7 @@ struct Teseo: FamilyLanguage {
     switch kind {
     case .period: [Self.query("1303")]
     case .messages: [Self.query("1201"), Self.query("1228")]
-    case .constellations, .output, .logger, .mode: []
+    case .constellations, .output, .logger, .mode, .measurements: []
     }
   }
 
@@ -66,7 +66,7 @@ struct Teseo: FamilyLanguage {
         rates.append(SentenceRate(SentenceRate.name(ofPlace: bit), 1))
       }
       return .messages(rates)
-    case .constellations, .output, .logger, .mode: return nil
+    case .constellations, .output, .logger, .mode, .measurements: return nil
     }
   }
 
@@ -109,7 +109,7 @@ struct Teseo: FamilyLanguage {
       guard wanted.allSatisfy({ one in Self.systems.contains { $0.0 == one } }) else { return nil }
       let mask = Self.systems.reduce(UInt32(0)) { wanted.contains($1.0) ? $0 | $1.1 : $0 }
       return [Self.command("PSTMSETCONSTMASK", ",\(mask)").pausing(Milliseconds(1000))]
-    case .output, .logger, .mode: return nil
+    case .output, .logger, .mode, .measurements: return nil
     }
   }
 
@@ -151,6 +151,8 @@ struct Teseo: FamilyLanguage {
     return Command(
       sentence: "PSTMFORCESTANDBY,\(seconds)", FamilyAnswer(nil, .teseo("PSTMFORCESTANDBY")), attempts: 1)
   }
+
+  var lackOfMeasurements: String { "sextant does not decode Teseo's measurements" }
 
   /// Parameters beyond messages, systems and the rate can have positions.
   var publishableTexts: [String] {

@@ -47,7 +47,8 @@ struct Unicore: FamilyLanguage {
 
   private static func description(model: String?, firmware: String?) -> ReceiverDescription {
     ReceiverDescription(
-      family: .unicore, model: model, firmware: firmware, hardware: "", capabilities: [.configure, .restart])
+      family: .unicore, model: model, firmware: firmware, hardware: "",
+      capabilities: [.configure, .restart] + (isPrecise(model) ? [.rawMeasurements] : []))
   }
 
   private static func isFirebird(_ receiver: ReceiverDescription) -> Bool { receiver.model?.hasPrefix("UC") ?? false }
@@ -64,7 +65,16 @@ struct Unicore: FamilyLanguage {
       let text = wanted.words.joined(separator: " ")
       return [Command(line: text, FamilyAnswer(nil, .nebulas(text)))]
     }
-    guard case .messages(let wanted) = value else { return nil }
+    let wanted: [SentenceRate]
+    switch value {
+    case .messages(let list): wanted = list
+    case .measurements(let list):
+      guard !Self.isFirebird(receiver),
+        list.allSatisfy({ one in Self.measurements.contains { $0.formatter == one.formatter } })
+      else { return nil }
+      wanted = list
+    default: return nil
+    }
     if Self.isFirebird(receiver) {
       let numbers = wanted.map { one in Self.numbers.firstIndex(of: one.formatter) }
       guard !numbers.contains(nil) else { return nil }
@@ -72,7 +82,7 @@ struct Unicore: FamilyLanguage {
         Command(sentence: "CFGMSG,0,\($1 ?? 0),\($0.rate)", FamilyAnswer(nil, .firebird))
       }
     }
-    let corrections = Self.corrections.map(\.formatter)
+    let corrections = (Self.corrections + Self.measurements).map(\.formatter)
     guard wanted.allSatisfy({ (Self.logs + corrections).contains($0.formatter) }) else { return nil }
     return wanted.map { one in
       let name = corrections.contains(one.formatter) ? one.formatter : "GN\(one.formatter)"
@@ -82,16 +92,62 @@ struct Unicore: FamilyLanguage {
   }
 
   func polls(of kind: ReceiverValue.Kind) -> [Command] {
-    kind == .mode ? [Command(line: "MODE", FamilyAnswer(.text("MODE,"), .nebulas("MODE")))] : []
+    switch kind {
+    case .mode: [Command(line: "MODE", FamilyAnswer(.text("MODE,"), .nebulas("MODE")))]
+    // The list has no end of its own: the reply to the second command follows it.
+    case .measurements:
+      [Command(line: "UNILOGLIST\r\nMODE", FamilyAnswer(.lines("<", end: "MODE,"), .nebulas("UNILOGLIST")))]
+    case .period, .messages, .constellations, .output, .logger: []
+    }
+  }
+
+  func value(_ kind: ReceiverValue.Kind, from replies: [[UInt8]?]) -> ReceiverValue? {
+    guard let reply = replies.first ?? nil else { return nil }
+    let text = String(decoding: reply, as: UTF8.self)
+    switch kind {
+    case .mode: return Self.mode(text)
+    case .measurements:
+      // The list does not mark the port of the host: if one of them sends such a message, the line shows which.
+      guard let names = Self.loggedMessages(text), !Self.measurements.contains(where: { names.contains($0.formatter) })
+      else { return nil }
+      return .measurements(Self.measurements.map { SentenceRate($0.formatter, 0) })
+    case .period, .messages, .constellations, .output, .logger: return nil
+    }
   }
 
   /// `MODE,<header>;<the words of the command>,<heading mode>`.
-  func value(_ kind: ReceiverValue.Kind, from replies: [[UInt8]?]) -> ReceiverValue? {
-    guard kind == .mode, let reply = replies.first ?? nil,
-      let body = String(decoding: reply, as: UTF8.self).split(separator: ";").dropFirst().first
-    else { return nil }
+  private static func mode(_ text: String) -> ReceiverValue? {
+    guard let body = text.split(separator: ";").dropFirst().first else { return nil }
     let words = body.prefix { $0 != "," }.split(separator: " ").map(String.init)
     return words.first == "MODE" ? ReceiverMode.received(words).map { .mode($0) } : nil
+  }
+
+  // MARK: Raw measurements (Unicore Reference Commands Manual for N4 High Precision Products, R1.3, UNILOGLIST and appendix 2)
+
+  /// MSM4 of GPS, GLONASS, Galileo and BeiDou each second, as in the manual's base stations; it lists MSM7 of BeiDou alone. Then
+  /// ephemerides of GPS, GLONASS, BeiDou and Galileo each half minute.
+  private static let measurements =
+    ["RTCM1074", "RTCM1084", "RTCM1094", "RTCM1124"].map { SentenceRate($0, 1) }
+    + ["RTCM1019", "RTCM1020", "RTCM1042", "RTCM1046"].map { SentenceRate($0, 30) }
+
+  func measurements(of receiver: ReceiverDescription) -> [SentenceRate] {
+    receiver.can(.rawMeasurements) ? Self.measurements : []
+  }
+
+  func measurements(observed corrections: [SentenceRate]) -> [SentenceRate]? {
+    Self.measurements.map { one in
+      SentenceRate(one.formatter, corrections.first { $0.formatter == one.formatter }?.rate ?? 0)
+    }
+  }
+
+  var leastRateForMeasurements: UInt32? { 115_200 }
+  var lackOfMeasurements: String { "sextant knows RTCM 3 of UM960, UM980 and UM982 only" }
+
+  /// The messages in the lines of UNILOGLIST, of all ports: `< <count>`, then `< <message> <port> <period>`. Nil for an incomplete list.
+  private static func loggedMessages(_ text: String) -> Set<String>? {
+    let lines = text.split(separator: "\n").map { $0.drop { $0 == "<" }.split { $0 == " " || $0 == "\t" } }
+    guard let first = lines.first, first.count == 1, Int(first[0]) == lines.count - 1 else { return nil }
+    return Set(lines.dropFirst().compactMap { $0.first.map(String.init) })
   }
 
   // MARK: Base stations (Unicore Reference Commands Manual for N4 High Precision Products, MODE BASE and RTCM V3)
@@ -106,8 +162,10 @@ struct Unicore: FamilyLanguage {
   /// Coordinates up to these are degrees, and a height.
   private static let greatestGeodetic = [90.0, 180, 30_000]
 
-  func canBeBase(_ receiver: ReceiverDescription) -> Bool {
-    ["UM960", "UM980", "UM982"].contains { receiver.model?.hasPrefix($0) == true }
+  func canBeBase(_ receiver: ReceiverDescription) -> Bool { Self.isPrecise(receiver.model) }
+
+  private static func isPrecise(_ model: String?) -> Bool {
+    ["UM960", "UM980", "UM982"].contains { model?.hasPrefix($0) == true }
   }
 
   func refusal(ofBase station: BaseStation) -> String? {

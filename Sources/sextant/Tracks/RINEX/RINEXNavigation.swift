@@ -34,7 +34,10 @@ package struct RINEXNavigation {
 
   /// Handles a fix of the same recording, for the date.
   package mutating func receive(_ fix: Fix) {
-    if !isDateStated, let time = fix.time, fix.timeIsResolved { reference = GPSTicks(time) }
+    // Sentences do not state whether leap seconds are known; the date is right where there is a position.
+    if !isDateStated, let time = fix.time, fix.timeIsResolved || fix.source < .ubx && fix.hasPosition {
+      reference = GPSTicks(time)
+    }
   }
 
   package mutating func receive(_ frame: borrowing Frame) {

@@ -58,7 +58,10 @@ package struct RINEXObservations {
 
   /// Takes a fix of the same recording, for the date and the position.
   package mutating func receive(_ fix: Fix) {
-    if !isDateStated, let time = fix.time, fix.timeIsResolved { reference = GPSTicks(time) }
+    // Sentences do not state whether leap seconds are known; the date is right where there is a position.
+    if !isDateStated, let time = fix.time, fix.timeIsResolved || fix.source < .ubx && fix.hasPosition {
+      reference = GPSTicks(time)
+    }
     if position == nil, fix.hasPosition { position = fix.earthCentredMetres }
   }
 
