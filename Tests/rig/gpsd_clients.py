@@ -513,8 +513,13 @@ def users_of_a_receiver_send_to_it(folder):
             wait_until_configured(client)
             shown, code = side.run("ubxtool", "-p", "MON-VER", "-w", "8")
             expect(code == 0 and re.search(r"UBX-MON-VER:\n.*ROM SPG", shown), f"ubxtool writes {shown[-1500:]!r}")
-            shown, _ = side.run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "ubxtool", "-p", "MON-VER", "-w", "4")
-            expect("ERROR" in shown and "UBX-MON-VER:" not in shown, f"another user's ubxtool writes {shown[-1500:]!r}")
+            # A message that the service does not poll itself: every client gets every reply.
+            poll = ("ubxtool", "-p", "NAV-POSECEF", "-w", "4")
+            shown, _ = side.run(*poll)
+            expect("UBX-NAV-POSECEF:" in shown, f"ubxtool writes {shown[-1500:]!r}")
+            shown, _ = side.run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *poll)
+            expect("ERROR" in shown, f"another user's ubxtool is not refused: {shown[-1500:]!r}")
+            expect("UBX-NAV-POSECEF:" not in shown, "another user's poll is answered")
             shown, code = side.run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "gpsctl", "-s", "19200")
             expect(code != 0 and "only users who may open" in shown, f"another user's gpsctl writes {shown!r}")
             # A line of garbage is refused, as `sextant send` refuses it.
