@@ -59,7 +59,7 @@ final class ServiceScene {
     let bound = withUnsafeBytes(of: &address) {
       bind(listener, $0.baseAddress!.assumingMemoryBound(to: sockaddr.self), socklen_t($0.count))
     }
-    precondition(bound == 0 && listen(listener, 1) == 0)
+    precondition(bound == 0 && listen(listener, 1) == 0, "\(path), descriptor \(listener): errno \(errno)")
     let result = sextant_client_connect(client, path)
     if result == SEXTANT_CLIENT_OK { service = accept(listener, nil, nil) }
     return result
