@@ -47,7 +47,7 @@ compile_modules() {
     case $module in
       UBX) sources+=("$out"/layouts/*.swift) ;;
       # What the uplink reads from a broker, without its program.
-      sextant_uplink) sources=("$top"/Sources/sextant-uplink/Delivery/{RegionTable,RemoteCommand,Waypoint}.swift) ;;
+      sextant_uplink) sources=("$top/Sources/sextant-uplink/Delivery/RegionTable.swift") ;;
     esac
     swiftc "${flags[@]}" -sanitize=fuzzer,address -module-name "$module" -enable-testing \
       -emit-module -emit-module-path "$out/$module.swiftmodule" -c "${sources[@]}" -o "$out/$module.o"
