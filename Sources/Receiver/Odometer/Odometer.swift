@@ -13,7 +13,7 @@ public struct OdometerMeasurement: Sendable, Equatable {
     case empty
     /// A name that no measurement has.
     case unknown(String)
-    /// A value is no number of its range.
+    /// A value is not a number, or out of range.
     case outOfRange(String)
 
     public var text: String {

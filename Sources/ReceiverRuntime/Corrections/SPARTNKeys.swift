@@ -196,7 +196,7 @@ package struct SPARTNKeyDelivery: Sendable {
   private let path: String?
   private var keys: SPARTNKeys?
   private var problem = "not read yet"
-  /// The report of the problem; nil if there is none.
+  /// The report of the problem; nil without a problem.
   private var problemLine: String?
   private var progress = Progress.unsent
   private var reports: [String] = []
@@ -243,7 +243,7 @@ package struct SPARTNKeyDelivery: Sendable {
     return utc.map { .keys(keys.validity(at: $0)) } ?? .unknown
   }
 
-  /// Returns the request that is due; nil if there is none. Also collects reports.
+  /// Returns the request that is due, or nil. Also collects reports.
   ///
   /// - Parameters:
   ///   - utc: the time; nil if it is unknown.

@@ -134,7 +134,7 @@ struct SPARTNKeyMemory: Sendable {
 
   /// The payload of RXM-SPARTNKEY that replies to a poll.
   mutating func reply(at time: GPSTime) -> [UInt8] {
-    replace(at: time)
+    advance(to: time)
     var payload: [UInt8] = [1, UInt8(keys.count), 0, 0]
     for key in keys {
       payload += [0, UInt8(truncatingIfNeeded: key.bytes.count)]
@@ -145,12 +145,10 @@ struct SPARTNKeyMemory: Sendable {
   }
 
   /// Whether the current key is valid.
-  mutating func canDecrypt(at time: GPSTime) -> Bool {
-    replace(at: time)
-    return keys.first?.hasBegun(at: time) == true
-  }
+  func canDecrypt(at time: GPSTime) -> Bool { keys.first?.hasBegun(at: time) == true }
 
-  private mutating func replace(at time: GPSTime) {
+  /// Replaces the current key with the next one when that begins.
+  mutating func advance(to time: GPSTime) {
     if keys.count == 2, keys[1].hasBegun(at: time) { keys.removeFirst() }
   }
 }

@@ -265,7 +265,7 @@ extension ReceiverModel {
     bootMilliseconds: 300, wakeMilliseconds: 250, latencyMilliseconds: 50, transmitBufferBytes: 16384,
     currents: .zedF9P)
 
-  // ZED-F9R data sheet; the figures are those of the ZED-F9P.
+  // ZED-F9R data sheet, with the figures of the ZED-F9P.
   private static let f9rTraits: ModelTraits = {
     var traits = f9pTraits
     traits.extensions[1] = "FWVER=HPS 1.30"

@@ -158,7 +158,9 @@ extension VirtualReceiver {
         differential.receive(message: number, at: now)
       case .spartn(let type, let isEncrypted):
         parsedMessages.spartn &+= 1
-        let canRead = !isEncrypted || spartnKeys.canDecrypt(at: GPSTime(utcMilliseconds: utcMilliseconds(at: now)))
+        let time = GPSTime(utcMilliseconds: utcMilliseconds(at: now))
+        if isEncrypted { spartnKeys.advance(to: time) }
+        let canRead = !isEncrypted || spartnKeys.canDecrypt(at: time)
         if canRead, !settings.usesLBand { differential.receive(spartn: type, at: now) }
       }
     }

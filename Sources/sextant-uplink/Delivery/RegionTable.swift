@@ -194,14 +194,3 @@ enum RemoteCommand: Equatable, Sendable {
       distanceMetres: try value("locatorDisplacement", in: 0...1_000_000))
   }
 }
-
-extension JSON {
-  /// A number of either form that is finite; nil for another value.
-  var number: Double? {
-    switch self {
-    case .integer(let value): Double(value)
-    case .double(let value): value.isFinite ? value : nil
-    default: nil
-    }
-  }
-}

@@ -231,7 +231,7 @@ struct OdometerFeeder: ~Copyable {
 
   private mutating func handle(_ values: [String: JSON]) throws {
     do throws(OdometerMeasurement.Refusal) {
-      _ = try OdometerMeasurement(values.keys) { values[$0]?.double }
+      _ = try OdometerMeasurement(values.keys) { values[$0]?.numberOrFlag }
     } catch {
       return report("a measurement \(error.text)")
     }
@@ -275,16 +275,5 @@ struct OdometerFeeder: ~Copyable {
   private mutating func report(_ text: String) {
     if text != reported { printNotice("\(text); it is not sent") }
     reported = text
-  }
-}
-
-extension JSON {
-  fileprivate var double: Double? {
-    switch self {
-    case .integer(let value): Double(value)
-    case .double(let value): value
-    case .bool(let value): value ? 1 : 0
-    default: nil
-    }
   }
 }

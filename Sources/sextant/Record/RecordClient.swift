@@ -108,7 +108,7 @@ struct RecordClient: ReceiverClient, ~Copyable {
       plan.synced()
       if !isStarted { plan.wrote(0, at: now) }
     }
-    if measurements.isOverdue(at: now) {
+    if measurements.takeOverdue(at: now) {
       progress.clear()
       let name = connection.description?.name ?? "the receiver"
       printNotice(
@@ -302,7 +302,7 @@ private struct MeasurementWatch: ~Copyable {
   }
 
   /// Returns whether the measurements are missing; true once.
-  mutating func isOverdue(at now: Instant) -> Bool {
+  mutating func takeOverdue(at now: Instant) -> Bool {
     guard let deadline, now >= deadline else { return false }
     state = .complete
     return true

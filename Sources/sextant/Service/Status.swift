@@ -110,11 +110,4 @@ struct Status: ParsableCommand {
 
 extension JSON {
   fileprivate var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
-  fileprivate var number: Double? {
-    switch self {
-    case .integer(let value): Double(value)
-    case .double(let value): value
-    default: nil
-    }
-  }
 }

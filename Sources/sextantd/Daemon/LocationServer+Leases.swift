@@ -16,6 +16,15 @@ extension LocationServer {
     if let lease = connection.lease {
       return connection.reply(id, .failure(.lent(receivers[lease.receiver].device, Lease.Holder(connection))))
     }
+    guard let index = usableReceiver(call, id, connection) else { return }
+    connection.lease = Lease(receiver: index, call: id)
+    host.lend(receiver: index)
+  }
+
+  /// Returns the receiver that a call names, if the client may use it; otherwise replies with the refusal and returns nil.
+  private func usableReceiver(
+    _ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection
+  ) -> Int? {
     let device = call.parameters["device"]
     let index = receiver(named: device)
     let status = index.map { receivers[$0] }
@@ -24,11 +33,9 @@ extension LocationServer {
       mayOpen: status.map { mayOpen($0, connection) } ?? false,
       group: status?.access?.permittedGroup.flatMap { Syscalls.groupName($0) }, holder: index.flatMap { holder(of: $0) }
     )
-    guard let index, refusal == nil else {
-      return connection.reply(id, .failure(refusal ?? .noReceiver(device ?? .null)))
-    }
-    connection.lease = Lease(receiver: index, call: id)
-    host.lend(receiver: index)
+    if let index, refusal == nil { return index }
+    connection.reply(id, .failure(refusal ?? .noReceiver(device ?? .null)))
+    return nil
   }
 
   /// The program that has the line of a receiver, or waits for it; nil if there is none.
@@ -100,17 +107,8 @@ extension LocationServer {
 
   /// Passes a measurement of an odometer to a receiver. One that sleeps, or is not in use, gets none.
   func feed(_ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection, at now: Instant) {
-    let device = call.parameters["device"]
-    let index = receiver(named: device)
-    let status = index.map { receivers[$0] }
-    let refusal = Lease.refusal(
-      status, device: device, isReadOnly: host.settings.isReadOnly,
-      mayOpen: status.map { mayOpen($0, connection) } ?? false,
-      group: status?.access?.permittedGroup.flatMap { Syscalls.groupName($0) }, holder: index.flatMap { holder(of: $0) }
-    )
-    guard let index, let status, refusal == nil else {
-      return connection.reply(id, .failure(refusal ?? .noReceiver(device ?? .null)))
-    }
+    guard let index = usableReceiver(call, id, connection) else { return }
+    let status = receivers[index]
     if case .identified(let receiver) = status.identity, !receiver.hasSensorFusion {
       let reason: JSON = [
         "device": .string(status.device), "code": .integer(69),
@@ -120,7 +118,8 @@ extension LocationServer {
       return connection.reply(id, .failure(VarlinkError("org.sextant.Receivers.Unavailable", reason)))
     }
     guard case .object(let members)? = call.parameters["odometer"],
-      let measurement = try? OdometerMeasurement(members.map(\.name), { call.parameters["odometer"]?[$0]?.number })
+      let measurement = try? OdometerMeasurement(
+        members.map(\.name), { call.parameters["odometer"]?[$0]?.numberOrFlag })
     else { return connection.reply(id, .failure(.invalidParameter("odometer"))) }
     let isMeasuring = index == 0 ? host.powerStatus.isMeasuring : status.isOpen
     let milliseconds = now.milliseconds(since: .zero)
@@ -140,16 +139,5 @@ extension LocationServer {
 extension Lease.Holder {
   fileprivate init(_ connection: Connection) {
     self.init(name: connection.peer.executableName, process: connection.credentials.process)
-  }
-}
-
-extension JSON {
-  fileprivate var number: Double? {
-    switch self {
-    case .integer(let value): Double(value)
-    case .double(let value): value
-    case .bool(let value): value ? 1 : 0
-    default: nil
-    }
   }
 }

@@ -12,13 +12,7 @@ func fuzzOdometer(_ input: [UInt8]) {
   if kind % 2 == 0 {
     guard case .object(let members)? = try? JSON(parsing: bytes) else { return }
     let values = Dictionary(members.map { ($0.name, $0.value) }) { $1 }
-    check(values.keys.map(\.self)) { name in
-      switch values[name] {
-      case .integer(let value)?: Double(value)
-      case .double(let value)?: value
-      default: nil
-      }
-    }
+    check(values.keys.map(\.self)) { values[$0]?.numberOrFlag }
   } else {
     guard let frame = CANFrame(Array(bytes.prefix(CANFrame.size))),
       let signal = CANSignal(String(decoding: bytes.dropFirst(CANFrame.size), as: UTF8.self))

@@ -45,6 +45,18 @@ package enum JSON: Equatable, Sendable {
     if case .bool(let value) = self { value } else { nil }
   }
 
+  /// The value of a number of either form that is finite; nil for another value.
+  package var number: Double? {
+    switch self {
+    case .integer(let value): Double(value)
+    case .double(let value): value.isFinite ? value : nil
+    default: nil
+    }
+  }
+
+  /// The value of a number, 1 for true, 0 for false; nil for another value.
+  package var numberOrFlag: Double? { bool.map { $0 ? 1 : 0 } ?? number }
+
   package var isObject: Bool {
     if case .object = self { true } else { false }
   }
