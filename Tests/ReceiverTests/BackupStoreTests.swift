@@ -30,7 +30,7 @@ struct BackupStoreTests {
 
     private mutating func outcome(_ identity: MessageIdentity, _ payload: [UInt8]) -> Outcome {
       let keys = stride(from: 4, to: payload.count - 3, by: 4).map { at in
-        (0..<4).reduce(UInt32(0)) { $0 | UInt32(payload[at + $1]) << UInt32(8 * $1) }
+        payload[at..<at + 4].reversed().reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
       }
       switch identity {
       case .cfgVALGET:
