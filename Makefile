@@ -32,7 +32,7 @@ IN_BUILD := --scratch-path $(CURDIR)/.build --disable-build-manifest-caching
 # Of the installation; packaging/install.sh has the folders of the system.
 export DESTDIR PREFIX LIBDIR LIB UNITS USER_UNITS POLKIT UDEV
 
-.PHONY: run build test test-programs check lint bench fuzz dependencies static install install-clib install-units install-hw-rules \
+.PHONY: run build test test-programs check lint bench compare fuzz dependencies static install install-clib install-units install-hw-rules \
   uninstall uninstall-units deb repository board board-client clean
 
 run: build
@@ -82,6 +82,11 @@ lint: compiler
 bench: dependencies
 	$(SWIFT) build -c release --package-path Benchmarks $(IN_BUILD) --product sextant-bench
 	.build/release/sextant-bench $(MEASURE)
+
+# The decoder and its peers on the same recordings, from the checkouts of minmea, gpsd and others in PEERS= (docs/reference/speed.md).
+compare: dependencies
+	@[ -n "$(PEERS)" ] || { echo "usage: make compare PEERS=\"a folder with checkouts of the peers\"" >&2; exit 64; }
+	Tests/peers/speed.sh $(PEERS)
 
 # Every decoder and protocol with generated inputs, SECONDS each. An input that causes a crash is stored in .build/fuzz/artifacts.
 fuzz: dependencies

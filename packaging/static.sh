@@ -23,13 +23,13 @@ $swift package resolve --scratch-path $built
 packaging/argument-parser/replace.sh $built
 packaging/icu-data.py $built/icu-data
 clang -O2 -c packaging/scalar-names.c -o $built/scalar-names.o
+small+=(-Xlinker "$top/$built/scalar-names.o")
 for program; do
   case $program in
     # It writes English: its Foundation gets no data of other languages. The other programs have no Foundation.
     sextant-track) more=(-Xlinker "$top/$built/icu-data.ld") ;;
-    sextantd) more=("${ordered[@]}") ;;
-    sextant-uplink) more=("${small[@]}" -Xlinker "$top/$built/scalar-names.o") ;;
-    *) more=() ;;
+    sextantd) more=("${ordered[@]}" "${small[@]}") ;;
+    *) more=("${small[@]}") ;;
   esac
   $swift build "${flags[@]}" "${more[@]}" --product "$program"
 done

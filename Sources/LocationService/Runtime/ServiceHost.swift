@@ -411,8 +411,7 @@ package final class ServiceHost: Sendable {
 
   /// Whether the thread has ended.
   package var hasEnded: Bool { state.withLock { if case .ended = $0.stage { true } else { false } } }
-  package var isFinishing: Bool { isFinished }
-  var isFinished: Bool { state.withLock { if case .running = $0.stage { false } else { true } } }
+  package var isFinishing: Bool { state.withLock { if case .running = $0.stage { false } else { true } } }
 
   /// The time of the thread's next round. While a client waits for a return to the foreground, there is a round every
   /// second.

@@ -65,7 +65,7 @@ struct ServiceThread: ~Copyable {
         }
       }
       // Read before the actions are collected, so that they include the actions of every call before the end.
-      let isFinished = service.isFinished
+      let isFinishing = service.isFinishing
       let round = service.round(at: now)
       if receiver.corrections != nil {
         receiver.correct(isNeeded: service.needsCorrections, &poller, at: now.instant) { [service] in service.log($0) }
@@ -88,7 +88,7 @@ struct ServiceThread: ~Copyable {
         }
         perform(round.after + round.stores, at: now)
       }
-      if isFinished, receiver.isReleased, standby.allSatisfy(\.isReleased) {
+      if isFinishing, receiver.isReleased, standby.allSatisfy(\.isReleased) {
         return service.store.finish { [service] in service.logStoreFailure($0) }
       }
       var due = Instant.earlier(service.deadline(after: now.instant), receiver.deadline)

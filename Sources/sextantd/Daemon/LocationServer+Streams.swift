@@ -54,11 +54,6 @@ extension LocationServer {
     GroupDatabase.number(of: GPSDListener.receiversGroup).map(connection.groups.contains) ?? false
   }
 
-  /// Whether a program may receive a receiver's bytes, which cannot be made less accurate.
-  private func isStreamPermitted(to program: ProgramID) -> Bool {
-    host.read(program) { $0.authorization.status.isAuthorized && $0.authorization.accuracy == .full } ?? false
-  }
-
   /// Forwards received bytes.
   func receive(_ bytes: RawSpan, of receiver: Int) {
     clock.receive(bytes, of: receiver)
