@@ -92,7 +92,8 @@ struct SatelliteFastPathTests {
       let used = (0..<random.int(0...3)).map { _ in gsa(&random, isProper: true) }
       let sentences = (0..<random.int(1...40)).map { _ in gsv(&random, isProper: true) }
       let expected = Self.sky(of: sentences, used: used)
-      let lines = [rmc("101112")] + used + sentences
+      // The last group has its end.
+      let lines = [rmc("101112")] + used + sentences + ["GPGSV,1,1,00"]
       for path in [lines, lines.map(Self.padded)] {
         let report = reports(path.map { Wire.nmea($0) })[0]
         #expect(report.satellites == expected)

@@ -9,7 +9,8 @@
 /// 1. No message without a time lies between the two times.
 /// 2. The line paused there. The pause is the first one that is at least half as long as the longest: a late message
 ///    causes a shorter pause, and instruments with their own rate send after it.
-/// 3. The stream began with the message that follows the last message of a time: the stream began with a burst.
+/// 3. The stream began with a message that appears again after the last message of a time: the stream began with a burst, and the next
+///    one begins there.
 /// 4. Otherwise the burst ends before the message with the new time, as with most receivers.
 ///
 /// The order is known after two epochs that agree. It is discarded after two epochs that do not.
@@ -42,6 +43,8 @@ struct BurstOrder: ~Copyable, Sendable {
   /// The first message of the stream, if it has no time, until other evidence contradicts it.
   private var start: Key = 0
   private var hasBegun = false
+  /// The message of `start` after the last one with a time.
+  private var restart = Boundary()
   /// Whether a message without a time and without a pause may be the first of a burst.
   private var mayBeginUntimed = true
 
@@ -73,7 +76,7 @@ struct BurstOrder: ~Copyable, Sendable {
     let id = Self.id(id)
     guard mayBeginUntimed else { return false }
     if isKnown, known.beginsUntimed { return previous == known.last || !isInstrument && id == Self.id(known.first) }
-    return !isKnown && start != 0 && previous == lastTimed && id == Self.id(start)
+    return !isKnown && start != 0 && lastTimed != 0 && id == Self.id(start) && id != Self.id(previous)
   }
 
   /// Adds a message without a time and without a pause before it that is in the burst of the message before. Returns false, and adds
@@ -86,12 +89,18 @@ struct BurstOrder: ~Copyable, Sendable {
     return true
   }
 
+  /// The stream begins within a group of messages, hence not with a burst.
+  mutating func beginWithinGroup() { hasBegun = true }
+
   /// Adds a message without a time.
   mutating func add(untimed id: UInt64, after pause: UInt32) {
     let key = next(id)
     if !hasBegun { start = key }
     hasBegun = true
     if firstUntimed == 0 { firstUntimed = key }
+    if key == start, lastTimed != 0, restart.first == 0 {
+      restart = Boundary(last: previous, first: key, beginsUntimed: true)
+    }
     note(pause, before: key, isUntimed: true)
     previous = key
   }
@@ -116,6 +125,7 @@ struct BurstOrder: ~Copyable, Sendable {
     lastTimed = previous
     firstUntimed = 0
     if paused.pause > 0 { paused = Boundary() }
+    if restart.first != 0 { restart = Boundary() }
   }
 
   /// Records that the known end was followed by more messages of the same epoch.
@@ -127,7 +137,7 @@ struct BurstOrder: ~Copyable, Sendable {
   private func boundary(before first: Key) -> Boundary {
     guard firstUntimed != 0 else { return Boundary(last: previous, first: first, pause: paused.pause) }
     if paused.pause > 0 { return paused }
-    if start != 0, start == firstUntimed { return Boundary(last: lastTimed, first: firstUntimed, beginsUntimed: true) }
+    if start != 0, restart.first != 0 { return restart }
     return Boundary(last: previous, first: first)
   }
 

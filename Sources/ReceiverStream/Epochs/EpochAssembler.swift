@@ -71,11 +71,15 @@ public struct EpochAssembler: ~Copyable, Sendable {
   var sky = Sky()
   /// The state of `sky`.
   var skyState = SkyState.earlier
+  /// The group of GSV sentences whose satellites are collected.
+  var group = SatelliteGroup()
+  /// The used satellites of the last burst with GSA.
+  private var earlierUse = EarlierUse()
   /// Whether UBX sent the satellites. Satellites from NMEA have less detail and are then ignored.
   var hasUBXSky = false
   /// The receiver's numbering of BeiDou.
   var beiDou = BeiDouNumbering.unknown
-  private var order = BurstOrder()
+  var order = BurstOrder()
   private(set) var state = State.empty
   /// The pause on the line before the current message, in milliseconds; 0 for none.
   private(set) var pause: UInt32 = 0
@@ -92,8 +96,13 @@ public struct EpochAssembler: ~Copyable, Sendable {
     case open
     /// The epoch is reported. Its later messages are added.
     case reported
+    /// The same, and its later satellites are not reported yet: their sentences are a group without an end.
+    case late
     /// The epoch is reported. Sentences without a time are collected for the next one.
     case ahead
+
+    /// Whether messages are added to the epoch of `fix`.
+    var isOfEpoch: Bool { self == .open || self == .reported || self == .late }
   }
 
   /// The satellites of a burst.
@@ -135,7 +144,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   /// Reports an unreported epoch, and satellites that belong to no epoch.
   public mutating func idle(_ body: (borrowing Report, borrowing Sky) -> Void) {
     switch state {
-    case .open: report(body)
+    case .open, .late: report(body)
     case .gathering, .ahead: reportSky(body)
     case .empty, .reported: break
     }
@@ -153,6 +162,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
       fix.time = outputTime
     }
     idle(body)
+    rejectedFields += untimed.unmatched.uncertain
   }
 
   /// The report that would result if the epoch ended now, or the last report if nothing was collected since. It does
@@ -165,7 +175,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   /// Whether messages were collected that no report has covered, and that `idle` completes.
   public var isOpen: Bool {
     switch state {
-    case .open: true
+    case .open, .late: true
     case .gathering, .ahead: pause < Self.silence
     case .empty, .reported: false
     }
@@ -181,7 +191,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     _ tag: EpochTag?, _ id: UInt64, isOther: Bool = false, _ body: (borrowing Report, borrowing Sky) -> Void
   ) {
     let isNew = isOther || isNewEpoch(tag)
-    if isNew, state == .open { report(body) }
+    if isNew, state == .open || state == .late { report(body) }
     if state == .ahead || state == .gathering { joinAhead(isNew) }
     if !isNew, untimed.motion == .last { untimed.motion = .enclosed }
     order.add(timed: id, isNew: isNew, after: pause)
@@ -191,7 +201,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   /// Called before a sentence without a time is applied. It belongs to the epoch of its burst.
   @inline(__always)
   mutating func beginUntimed(_ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void) {
-    if pause == 0, state == .open || state == .reported, order.goOn(untimed: id) { return }
+    if pause == 0, state.isOfEpoch, order.goOn(untimed: id) { return }
     placeUntimed(id, body)
   }
 
@@ -209,21 +219,26 @@ public struct EpochAssembler: ~Copyable, Sendable {
   private mutating func findBurst(isAhead: Bool, _ body: (borrowing Report, borrowing Sky) -> Void) {
     switch state {
     case .empty, .gathering, .ahead: if pause > 0 { dropBeforePause() }
-    case .open, .reported: if isAhead { goAhead(body) }
+    case .open, .reported, .late: if isAhead { goAhead(body) }
     }
   }
 
   /// Collects sentences without a time for the next epoch from now on.
   @inline(never)
   private mutating func goAhead(_ body: (borrowing Report, borrowing Sky) -> Void) {
-    if state == .open { report(body) }
+    if state == .open || state == .late { report(body) }
     swap(&held, &untimed)
+    rejectedFields += held.unmatched.uncertain
+    earlierUse.add(held)
     state = .ahead
-    dropAhead()
+    untimed = UntimedValues()
+    skyState = .earlier
   }
 
   /// Drops sentences without a time that belong to no epoch.
   private mutating func dropAhead() {
+    rejectedFields += untimed.unmatched.uncertain
+    earlierUse.add(untimed)
     untimed = UntimedValues()
     skyState = .earlier
   }
@@ -261,7 +276,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     let isAhead: Bool
     if let tag { isAhead = !isOfEpoch(tag) } else { isAhead = order.isAhead(id, after: pause, isInstrument: true) }
     findBurst(isAhead: isAhead, body)
-    let isOwn = state == .open || state == .reported
+    let isOwn = state.isOfEpoch
     if isOwn {
       // The burst did not end at its usual message.
       if state == .reported, pause == 0 { order.forget() }
@@ -279,16 +294,35 @@ public struct EpochAssembler: ~Copyable, Sendable {
   mutating func complete(isEnd: Bool = false, _ body: (borrowing Report, borrowing Sky) -> Void) {
     if state == .open {
       if isEnd || order.isEnd { report(body) }
-    } else if state == .reported {
+    } else if state == .reported || state == .late {
       reportChange(body)
     }
     pause = 0
   }
 
+  /// Called after a sentence about satellites is applied. Those of a burst are reported together: after the epoch's report, once the
+  /// burst is over.
+  @inline(__always)
+  mutating func completeSatellites(_ body: (borrowing Report, borrowing Sky) -> Void) {
+    if state == .open {
+      if order.isEnd { report(body) }
+    } else if state == .reported {
+      noteLateSatellites()
+    }
+    pause = 0
+  }
+
+  @inline(never)
+  private mutating func noteLateSatellites() {
+    guard skyState.isChanged && !group.isIncomplete || finishAndCompare() else { return }
+    if pause == 0 { order.forget() }
+    state = .late
+  }
+
   /// Reports an epoch again if it has changed.
   @inline(never)
   private mutating func reportChange(_ body: (borrowing Report, borrowing Sky) -> Void) {
-    guard skyState.isChanged || finishAndCompare() else { return }
+    guard state == .late || skyState.isChanged && !group.isIncomplete || finishAndCompare() else { return }
     // A late message does not contradict the learned end.
     if pause == 0 { order.forget() }
     report(body)
@@ -320,6 +354,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     fix.leapSeconds = leapSeconds
     nmea = NMEAEpoch(after: nmea, fixMode: state == .ahead ? held.fixMode : untimed.fixMode)
     hasPreciseECEF = false
+    earlierUse.age &+= 1
     if epochsWithoutFirstOutput <= Self.epochsUntilSecondOutput { epochsWithoutFirstOutput += 1 }
     // Satellites of the previous epoch, or of a report with only a time.
     if state != .gathering, state != .ahead { dropAhead() }
@@ -418,8 +453,8 @@ public struct EpochAssembler: ~Copyable, Sendable {
   @inline(never)
   private mutating func report(_ body: (borrowing Report, borrowing Sky) -> Void) {
     last.skyChanged = settleSky()
-    last.isUpdate = state == .reported
-    if state == .reported {
+    last.isUpdate = state != .open
+    if last.isUpdate {
       update()
     } else {
       let timeOfWeek = timeOfWeek
@@ -453,17 +488,24 @@ public struct EpochAssembler: ~Copyable, Sendable {
 
   /// Marks the used satellites for a report. Returns whether the satellites changed.
   private mutating func settleSky() -> Bool {
-    guard skyState.isChanged else { return false }
-    if untimed.unmatched.count > 0 { rejectedFields += untimed.unmatched.match(&sky, &untimed.used) }
-    if skyState == .unmarked { sky.use(&untimed.used) }
+    guard skyState.isChanged, !group.isIncomplete else { return false }
+    if untimed.fixMode == nil, untimed.usedCount == 0, earlierUse.age <= EarlierUse.most, nmea.isValid != false {
+      earlierUse.unmatched.match(&sky, &earlierUse.used)
+      sky.use(&earlierUse.used)
+    } else {
+      if untimed.unmatched.count > 0 { untimed.unmatched.match(&sky, &untimed.used) }
+      if skyState == .unmarked { sky.use(&untimed.used) }
+    }
     skyState = .reported
     return true
   }
 
-  /// Removes the satellites of the previous burst, once per burst.
+  /// Removes the satellites of the previous burst, once per burst, unless a group continues that a receiver spreads over its bursts.
   @inline(__always)
-  mutating func startSky() {
-    if skyState == .earlier { sky.removeAll() }
+  mutating func startSky(continues: Bool = false) {
+    if skyState == .earlier {
+      if continues { skyState = .unmarked } else { sky.removeAll() }
+    }
     if !skyState.isChanged { skyState = untimed.unmatched.count > 0 ? .unmarked : .changed }
   }
 
@@ -475,6 +517,53 @@ public struct EpochAssembler: ~Copyable, Sendable {
     body(Report(fix: fix, skyChanged: settleSky()), sky)
     untimed = UntimedValues()
     state = .empty
+  }
+}
+
+/// The group of sentences that list the satellites in view of one talker and signal. A list without its end is not reported.
+struct SatelliteGroup: Sendable {
+  private var sender: UInt32 = 0
+  private var number: Int32 = 0
+  private var isOpen = false
+  /// Whether the receiver ends its groups early, as one does that announces more sentences than it sends.
+  private var endsEarly = false
+
+  /// Whether sentences of the group are missing.
+  var isIncomplete: Bool { isOpen && !endsEarly }
+
+  /// Adds a sentence. Returns whether it continues the group of the sentence before.
+  ///
+  /// - Parameters:
+  ///   - number: its number in the group, from 1.
+  ///   - sentences: the number of sentences in the group.
+  @inline(__always)
+  mutating func add(_ number: Int32, of sentences: Int32, sender: UInt32) -> Bool {
+    let continues = isOpen && sender == self.sender && number == self.number &+ 1
+    if isOpen, !continues, number == 1 { endsEarly = true }
+    self.sender = sender
+    self.number = number
+    isOpen = number < sentences
+    if !isOpen { endsEarly = false }
+    return continues
+  }
+}
+
+/// The used satellites of a receiver that does not send GSA in each burst.
+struct EarlierUse: Sendable {
+  /// The number of epochs for which they are valid, as the mode of GSA is.
+  static var most: UInt32 { 10 }
+
+  var used = SatelliteSet()
+  var unmatched = UnmatchedSatellites()
+  /// The number of epochs since.
+  var age: UInt32 = 0
+
+  /// Takes the used satellites of a burst with GSA.
+  mutating func add(_ burst: borrowing UntimedValues) {
+    guard burst.fixMode != nil || burst.usedCount > 0 else { return }
+    used = burst.used
+    unmatched = burst.unmatched
+    age = 0
   }
 }
 
@@ -561,6 +650,12 @@ struct PositionSources: Sendable {
     if ignored > Self.mostIgnored { self = PositionSources() }
     return ignored > 0
   }
+
+  /// Whether a sentence is from a source without a position on a line where another one has positions.
+  @inline(__always)
+  func isOther(_ talker: Talker) -> Bool { withPosition != 0 && withPosition & Self.bit(talker) == 0 }
+
+  static func isSame(_ one: Talker, _ other: Talker) -> Bool { bit(one) == bit(other) }
 
   /// The bit of a source. A receiver of several satellite systems has a talker for each, and one for all, depending on
   /// the satellites in use.

@@ -21,6 +21,8 @@ struct NMEAEpoch: ~Copyable, Sendable {
   var positionDigits: UInt8 = 0
   /// The position sentences of the epoch: a bit for each kind and talker.
   private var positionSentences: UInt32 = 0
+  /// The talker of RMC, whose motion only a VTG of the same source replaces.
+  var velocityTalker: Talker?
   /// The date of RMC.
   private var date: ShortDate?
 
@@ -100,6 +102,9 @@ struct NMEAEpoch: ~Copyable, Sendable {
     // Without a fix the receiver's clock may be wrong by days.
     if fix.time == nil, let timeOfDay, calendar.last != nil || isValid == true {
       fix.time = calendar.time(at: timeOfDay)
+    }
+    if fix.source < .ubx, untimed.usedCount > 0 {
+      fix.satellitesUsed = max(fix.satellitesUsed ?? 0, untimed.usedCount)
     }
     let fixModeOfGSA = untimed.fixMode
     let hasFour = untimed.usedCount >= 4

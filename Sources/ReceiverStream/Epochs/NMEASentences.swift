@@ -33,9 +33,12 @@ extension EpochAssembler {
     let content = sentence.decodeInline(GSV.self, rejected: &rejectedFields)
     let talker = sentence.talker
     let signal = UInt64(truncatingIfNeeded: content.signalID ?? 0)
+    let (number, sentences) = (content.number ?? 1, content.sentences ?? 1)
+    if state == .empty, number > 1 { order.beginWithinGroup() }
     beginUntimed(Self.id(talker, isLast: content.isLast, signal: signal), body)
-    apply(content, talker)
-    complete(body)
+    let sender = UInt32(talker.code) << 8 | UInt32(truncatingIfNeeded: signal)
+    apply(content, talker, continues: group.add(number, of: sentences, sender: sender))
+    completeSatellites(body)
   }
 
   @inline(never)
@@ -44,7 +47,7 @@ extension EpochAssembler {
     let talker = sentence.talker
     beginUntimed(Self.id(talker, GSA.formatter), body)
     apply(content, talker)
-    complete(body)
+    completeSatellites(body)
   }
 
   @inline(never)
@@ -82,8 +85,10 @@ extension EpochAssembler {
       apply(content, talker)
     case VTG.formatter:
       let content = sentence.decode(VTG.self, rejected: &rejectedFields)
+      // The motion of a plotter or a log is not in the receiver's bursts.
+      guard !positionSources.isOther(talker) else { return }
       beginUntimed(id, body)
-      apply(content)
+      apply(content, talker)
     case GST.formatter:
       let content = sentence.decode(GST.self, rejected: &rejectedFields)
       begin(tag(content.time), id, body)
@@ -206,17 +211,19 @@ extension EpochAssembler {
       // Receivers that do not compute the error send zero.
       guard let horizontal = content.horizontalError?.value, horizontal > 0 else { break }
       untimed.horizontalAccuracyMetres = horizontal
-      untimed.verticalAccuracyMetres = content.verticalError.flatMap { $0.mantissa < 0 ? nil : $0.value }
+      untimed.verticalAccuracyMetres = Self.accuracy(content.verticalError)
     case PQGSA.formatter:
       let content = sentence.decode(PQGSA.self, rejected: &rejectedFields).content
       beginUntimed(id | UInt64(truncatingIfNeeded: content.systemID ?? 0) & 0xF << 44, body)
       apply(content, sentence.talker)
+      return completeSatellites(body)
     case PQGSV.formatter:
       let content = sentence.decode(PQGSV.self, rejected: &rejectedFields)
       let isLast = content.number == content.sentences
       beginUntimed(
         id | UInt64(truncatingIfNeeded: content.systemID ?? 0) & 0x7 << 44 | (isLast ? 1 << 47 : 0), body)
       apply(content)
+      return completeSatellites(body)
     case PUBX00.formatter:
       guard let number = sentence.messageNumber, receiveUBlox(sentence, number, id | UInt64(number) << 44, body)
       else { return }
@@ -265,9 +272,9 @@ extension EpochAssembler {
       let isDifferential = status == .differential2D || status == .differential3D
       fix.quality = status == .deadReckoning ? .estimated : isDifferential ? .differential : .autonomous
     }
-    if let horizontal = content.horizontalAccuracy?.value {
+    if let horizontal = Self.accuracy(content.horizontalAccuracy) {
       fix.horizontalAccuracyMetres = horizontal
-      fix.verticalAccuracyMetres = content.verticalAccuracy?.value
+      fix.verticalAccuracyMetres = Self.accuracy(content.verticalAccuracy)
       fix.accuracySource = .receiver
     }
     if let speed = content.speedKilometresPerHour?.value {
@@ -413,7 +420,7 @@ extension EpochAssembler {
     setPosition(content.latitude, content.longitude, .gga, content.altitude, content.geoidSeparation)
     guard fix.source <= .gga else { return }
     fix.quality = Self.quality(ofGGA: quality)
-    fix.satellitesUsed = content.satellitesUsed.map(Int.init)
+    setUsed(content.satellitesUsed)
     if let hdop = dilution(content.hdop) { fix.hdop = hdop }
     fix.differentialAgeSeconds = content.differentialAge?.value
     fix.differentialStation = content.differentialStation.map(Int.init)
@@ -428,10 +435,15 @@ extension EpochAssembler {
     setPosition(content.latitude, content.longitude, .gga, content.altitude, content.geoidSeparation)
     guard fix.source <= .gga else { return }
     fix.quality = quality
-    fix.satellitesUsed = content.satellitesUsed.map(Int.init)
+    setUsed(content.satellitesUsed)
     if let hdop = dilution(content.hdop) { fix.hdop = hdop }
     fix.differentialAgeSeconds = content.differentialAge?.value
     fix.differentialStation = content.differentialStation.map(Int.init)
+  }
+
+  /// Sets the number of used satellites: the largest of the epoch, because GGA counts up to 12 on many receivers, or those of one system.
+  private mutating func setUsed(_ count: Int32?) {
+    if let count { fix.satellitesUsed = max(fix.satellitesUsed ?? 0, Int(count)) }
   }
 
   private mutating func apply(_ content: RMC, _ talker: Talker) {
@@ -450,6 +462,7 @@ extension EpochAssembler {
     setPosition(content.latitude, content.longitude, .rmc, nil, nil)
     setVelocity(content.speedKnots, content.course)
     untimed.motion = .none
+    nmea.velocityTalker = talker
     if fix.quality == .unknown { fix.quality = Self.quality(ofMode: content.positionMode) }
     if let variation = content.magneticVariation?.value, variation <= 180 {
       fix.magneticVariationDegrees = content.variationDirection == UInt8(ascii: "W") ? -variation : variation
@@ -482,7 +495,7 @@ extension EpochAssembler {
     if !isValid || latitude != nil && longitude != nil { nmea.setValid(isValid, rank: rank, talker) }
   }
 
-  private mutating func apply(_ content: VTG) {
+  private mutating func apply(_ content: VTG, _ talker: Talker) {
     guard content.positionMode != UInt8(ascii: "N") else { return }
     if let knots = content.speedKnots?.value {
       untimed.speedMetresPerSecond = speed(knots * 1852 / 3600)
@@ -490,7 +503,7 @@ extension EpochAssembler {
       untimed.speedMetresPerSecond = self.speed(speed / 3.6)
     }
     if let degrees = content.courseTrue?.value { untimed.courseDegrees = course(degrees) }
-    untimed.motion = .last
+    if nmea.velocityTalker.map({ PositionSources.isSame($0, talker) }) ?? true { untimed.motion = .last }
   }
 
   private mutating func apply(_ content: GSA, _ talker: Talker) {
@@ -504,7 +517,7 @@ extension EpochAssembler {
       !isUnmatched || numbering.system == .glonass
     {
       let numbers = content.satellites.numbers(after: numbering.base, most: numbering.most)
-      if !numbers.hasOthers { return use(numbers.bits, numbers.count, of: numbering.system) }
+      if !numbers.hasOthers { return use(numbers.bits, of: numbering.system) }
     }
     useEach(content.satellites, of: system, isUnmatched: isUnmatched)
   }
@@ -515,23 +528,26 @@ extension EpochAssembler {
     if system == .beiDou { for id in ids { beiDou.learn(from: Int(id)) } }
     var unmatched: UInt64 = 0
     for id in ids {
-      untimed.usedCount &+= 1
       if isUnmatched, id >= 1, id <= 63 {
         unmatched |= 1 &<< UInt64(id)
       } else if let (system, number) = Satellite.from(id: Int(id), of: system, beiDou) {
-        if untimed.used.insert(system, number) { markLater() }
+        if untimed.used.insert(system, number) {
+          untimed.usedCount &+= 1
+          markLater()
+        }
       } else if Satellite.isAmbiguous(id: Int(id), of: system) {
         reject()
       }
     }
     untimed.unmatched.append(unmatched)
+    untimed.usedCount &+= unmatched.nonzeroBitCount
     if unmatched != 0 { markLater() }
   }
 
   /// Adds used satellites of a system: a bit for each number.
   @inline(__always)
-  private mutating func use(_ numbers: UInt64, _ count: Int, of system: Satellite.System) {
-    untimed.usedCount &+= count
+  private mutating func use(_ numbers: UInt64, of system: Satellite.System) {
+    untimed.usedCount &+= (numbers & ~untimed.used.numbers(of: system)).nonzeroBitCount
     if untimed.used.insert(system, numbers) { markLater() }
   }
 
@@ -543,13 +559,20 @@ extension EpochAssembler {
 
   private mutating func apply(_ content: GST) {
     setTime(content.time)
-    guard fix.source < .ubx, let north = content.latitudeDeviation?.value, let east = content.longitudeDeviation?.value
+    guard fix.source < .ubx, let north = Self.accuracy(content.latitudeDeviation),
+      let east = Self.accuracy(content.longitudeDeviation)
     else { return }
     fix.eastAccuracyMetres = east
     fix.northAccuracyMetres = north
     fix.horizontalAccuracyMetres = (north * north + east * east).squareRoot()
-    fix.verticalAccuracyMetres = content.altitudeDeviation.flatMap { $0.mantissa < 0 ? nil : $0.value }
+    fix.verticalAccuracyMetres = Self.accuracy(content.altitudeDeviation)
     fix.accuracySource = .receiver
+  }
+
+  /// An accuracy in metres; nil for zero, which receivers send that do not compute it, and for a negative number.
+  private static func accuracy(_ metres: FixedPoint?) -> Double? {
+    guard let metres, metres.mantissa > 0 else { return nil }
+    return metres.value
   }
 
   /// The day of ZDA; nil if it is absent or not credible.
@@ -564,11 +587,11 @@ extension EpochAssembler {
   }
 
   @inline(__always)
-  private mutating func apply(_ content: GSV, _ talker: Talker) {
+  private mutating func apply(_ content: GSV, _ talker: Talker, continues: Bool) {
     guard !hasUBXSky else { return }
-    startSky()
+    startSky(continues: continues)
     let system = Satellite.system(talker)
-    defer { fix.satellitesInView = sky.count }
+    defer { if !group.isIncomplete { fix.satellitesInView = sky.count } }
     #if !SMALL_CODE
       if fastAdd(content, of: system) { return }
     #endif
@@ -578,7 +601,8 @@ extension EpochAssembler {
 
   private mutating func apply(_ content: PQGSV) {
     guard !hasUBXSky else { return }
-    startSky()
+    let sender = UInt32(truncatingIfNeeded: content.systemID ?? 0) | 1 << 31
+    startSky(continues: group.add(content.number ?? 1, of: content.sentences ?? 1, sender: sender))
     let system = Satellite.system(talker: .proprietary, systemID: content.systemID.map(Int.init))
     for index in 0..<content.satelliteCount {
       let satellite = content.satellites[index]
@@ -592,7 +616,7 @@ extension EpochAssembler {
           azimuthDegrees: Satellite.azimuth(Int16(satellite.azimuth ?? Int32(Int16.min))),
           signalDecibelHertz: UInt8(satellite.signal ?? 0), isUsed: untimed.used.contains(system, number)))
     }
-    fix.satellitesInView = sky.count
+    if !group.isIncomplete { fix.satellitesInView = sky.count }
   }
 
   /// The fast path: adds the satellites of a sentence, if all are numbered in one way and different; otherwise adds

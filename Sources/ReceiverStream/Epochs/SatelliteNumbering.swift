@@ -179,6 +179,8 @@ struct UnmatchedSatellites: Sendable {
   /// A bit for each number, 1…63, of each sentence.
   private var sentences = InlineArray<8, UInt64>(repeating: 0)
   private(set) var count = 0
+  /// The number of satellites whose system was not certain at the last report.
+  private(set) var uncertain = 0
 
   /// Adds the numbers of a sentence. Sentences beyond `capacity` are dropped.
   mutating func append(_ numbers: UInt64) {
@@ -193,9 +195,7 @@ struct UnmatchedSatellites: Sendable {
 
   /// Adds each sentence's satellites to `used`, if only one system has them in view. A system assigned to one sentence
   /// is excluded for the others.
-  ///
-  /// - Returns: the number of satellites whose system is not certain.
-  mutating func match(_ sky: inout Sky, _ used: inout SatelliteSet) -> Int {
+  mutating func match(_ sky: inout Sky, _ used: inout SatelliteSet) {
     var taken = 0
     var isProgress = true
     while isProgress {
@@ -209,10 +209,8 @@ struct UnmatchedSatellites: Sendable {
         isProgress = true
       }
     }
-    var uncertain = 0
+    uncertain = 0
     for index in 0..<count { uncertain += sentences[index].nonzeroBitCount }
-    count = 0
-    return uncertain
   }
 
   /// The only system with at least three of four of the numbers in view.
