@@ -308,7 +308,7 @@ let package = Package(
       [
         "Messages",
         "GPSD", "LinuxIO", "MonotonicTime", "Receiver", "ReceiverRuntime", "ReceiverSimulator", "ReceiverStream",
-        "SerialPort", "sextant", "TestSupport", "UBX", "WireBytes", argumentParser,
+        "SerialPort", "sextant", "sextant-track", "TestSupport", "UBX", "WireBytes", argumentParser,
       ]),
     tests("Recording", ["MonotonicTime", "Receiver", "ReceiverSimulator", "ReceiverStream", "TestSupport"]),
     tests("FileSystem", ["LinuxIO", "TestSupport", systemPackage]),
