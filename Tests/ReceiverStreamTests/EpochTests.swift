@@ -253,6 +253,48 @@ struct EpochTests {
     #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 == milliseconds * 1_000_000 })
   }
 
+  @Test(
+    "The leap seconds follow from a UBX message with UTC and time of week, as before the almanac",
+    arguments: [15, 16, 19], [true, false])
+  func mixedOtherLeapSeconds(leapSeconds: Int, isResolved: Bool) {
+    func frame(_ second: Int) -> [UInt8] {
+      navPVT(second) {
+        $0.iTOW(UInt32(Int(timeOfWeek(10, 11, second)) + (leapSeconds - 18) * 1000))
+        $0.valid(isResolved ? 0b111 : 0b011)
+      }
+    }
+    for isUBXFirst in [true, false] {
+      var playback = Playback()
+      for second in 12...15 {
+        if isUBXFirst { playback.receive(frame(second)) }
+        playback.receive(rmc("1011\(second)"), gga("1011\(second)"))
+        if !isUBXFirst { playback.receive(frame(second)) }
+      }
+      playback.finish()
+      #expect(playback.epochs == 4)
+      #expect(playback.fixes.allSatisfy { $0.source == .ubx })
+      // The receiver did not send its leap seconds.
+      #expect(playback.fixes.allSatisfy { $0.leapSeconds == nil })
+    }
+  }
+
+  @Test("The last statement of the leap seconds counts, and a time of week without UTC is none")
+  func changedLeapSeconds() {
+    func frame(_ second: Int, leapSeconds: UInt32, valid: UInt8 = 3) -> [UInt8] {
+      navPVT(second) {
+        $0.iTOW(timeOfWeek(10, 11, second) - (18 - leapSeconds) * 1000)
+        $0.valid(valid)
+      }
+    }
+    var playback = Playback()
+    for (second, leapSeconds, valid) in [(12, 16, 3), (13, 16, 0), (14, 18, 3), (15, 18, 3)] {
+      playback.receive(rmc("1011\(second)"))
+      playback.receive(frame(second, leapSeconds: UInt32(leapSeconds), valid: UInt8(valid)))
+    }
+    playback.finish()
+    #expect(playback.epochs == 4)
+  }
+
   @Test("25 Hz of NMEA and UBX mixed")
   func fastMixed() {
     var playback = Playback()

@@ -54,7 +54,10 @@ public struct EpochAssembler: ~Copyable, Sendable {
   var calendar = ReceiverCalendar()
   /// The last date of RMC, and its day; nil for an invalid date.
   var lastDate = (date: ShortDate(day: 0, month: 0, year: 0), day: nil as Day?)
+  /// GPS − UTC, as the receiver reports it.
   var leapSeconds: Int?
+  /// GPS − UTC of the receiver's times: from its last message with UTC and a time of week, or as it reported it later.
+  var clockOffset: Int?
   /// The state of the epoch's NMEA sentences, from which the fix is completed.
   var nmea = NMEAEpoch()
   var digitLoss = DigitLossCheck()
@@ -371,10 +374,10 @@ public struct EpochAssembler: ~Copyable, Sendable {
     nextHeading = (Heading(), nil)
   }
 
-  /// GPS − UTC: the receiver's value, otherwise the table's value for the date.
+  /// GPS − UTC: the value of the receiver's times, otherwise the table's value for the date.
   var leapSecondsNow: Int {
     mutating get {
-      leapSeconds ?? LeapSeconds.on(calendar.last?.day ?? calendar.reference?.day ?? Day(since1970: 20_000))
+      clockOffset ?? LeapSeconds.on(calendar.last?.day ?? calendar.reference?.day ?? Day(since1970: 20_000))
     }
   }
 

@@ -11,10 +11,16 @@ extension EpochAssembler {
     switch identity {
     case NavPVT.identity:
       guard let message = NavPVT(payload: payload) else { return }
+      setClockOffset(
+        message.iTOW, isValid: message.valid & 3 == 3, hour: message.hour, minute: message.min, second: message.sec,
+        nano: message.nano)
       begin(.timeOfWeek(message.iTOW), id, isOther: isOtherWeek(message), body)
       apply(message)
     case NavPVAT.identity:
       guard let message = NavPVAT(payload: payload) else { return }
+      setClockOffset(
+        message.iTOW, isValid: message.valid & 3 == 3, hour: message.hour, minute: message.min, second: message.sec,
+        nano: message.nano)
       begin(.timeOfWeek(message.iTOW), id, body)
       apply(message)
     case HnrPVT.identity:
@@ -73,6 +79,9 @@ extension EpochAssembler {
       apply(message)
     case NavTIMEUTC.identity:
       guard let message = NavTIMEUTC(payload: payload) else { return }
+      setClockOffset(
+        message.iTOW, isValid: message.valid_validUTC, hour: message.hour, minute: message.min, second: message.sec,
+        nano: message.nano)
       begin(.timeOfWeek(message.iTOW), id, body)
       apply(message)
     case NavTIMEGPS.identity:
@@ -322,7 +331,23 @@ extension EpochAssembler {
     // There were 18 since 1980. A very different count is not credible.
     guard seconds >= 0, seconds <= 60 else { return reject() }
     leapSeconds = seconds
+    clockOffset = seconds
     fix.leapSeconds = seconds
+  }
+
+  /// Derives GPS − UTC from a message with both times, before its epoch is identified: until the almanac the receiver
+  /// uses the leap seconds of its firmware. A difference that is not a number of leap seconds is ignored.
+  private mutating func setClockOffset(
+    _ iTOW: UInt32, isValid: Bool, hour: UInt8, minute: UInt8, second: UInt8, nano: Int32
+  ) {
+    guard isValid else { return }
+    let day: Int64 = 86_400_000
+    let seconds = Int64(hour) * 3600 + Int64(minute) * 60 + Int64(second)
+    let milliseconds = (Int64(iTOW) - seconds * 1000 - Int64(nano) / 1_000_000) % day + day
+    // Both are rounded, as in `EpochTag`.
+    let offset = (milliseconds + 500) / 1000 % 86_400
+    guard abs((milliseconds + 500) % 1000 - 500) <= 10, offset <= 60 else { return }
+    clockOffset = Int(offset)
   }
 
   /// Date and time from a UBX message. A second of 60 is a leap second and lies at the start of the next minute.
