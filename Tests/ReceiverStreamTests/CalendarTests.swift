@@ -70,6 +70,30 @@ struct CalendarTests {
     #expect(playback.fixes.map(\.time) == [newYear + -1, newYear, newYear, newYear + 1])
   }
 
+  @Test("23:59:60 and 00:00:00 are two epochs in any order of the burst, and a rounded midnight is one")
+  func leapSecondEpochs() {
+    let newYear = UTCTime(2017, 1, 1)
+    let seconds = [("235959", "311216"), ("235960", "311216"), ("000000", "010117"), ("000001", "010117")]
+    var both = Playback()
+    for (time, date) in seconds { both.receive(gga(time), rmc(time, date: date)) }
+    both.finish()
+    #expect(both.fixes.map(\.time) == [newYear + -1, newYear, newYear, newYear + 1])
+    #expect(both.fixes.allSatisfy { $0.kind == .threeD })
+
+    var alone = Playback()
+    alone.receive(rmc("235958", date: "311216"))
+    for (time, _) in seconds { alone.receive(gga(time)) }
+    alone.finish()
+    #expect(alone.fixes.map(\.time) == [newYear + -2, newYear + -1, newYear, newYear, newYear + 1])
+
+    for (first, second) in [("235959.998", "000000.00"), ("235960.998", "000000.00")] {
+      var rounded = Playback()
+      rounded.receive(gga(first), gll(second))
+      rounded.finish()
+      #expect(rounded.epochs == 1, "\(first)")
+    }
+  }
+
   @Test("A leap second in NAV-PVT")
   func leapSecondPVT() {
     var playback = Playback()

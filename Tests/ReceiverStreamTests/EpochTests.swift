@@ -295,6 +295,31 @@ struct EpochTests {
     #expect(playback.epochs == 4)
   }
 
+  @Test("A leap second of NMEA and UBX mixed")
+  func mixedLeapSecond() {
+    var playback = Playback()
+    // GPS − UTC was 17 s up to the leap second, and 18 s after it. 2017-01-01 was a Sunday.
+    let epochs = [(31, "235959", 16), (31, "235960", 17), (1, "000000", 18), (1, "000001", 19)]
+    for (day, time, timeOfWeek) in epochs {
+      let isOld = day == 31
+      playback.receive(rmc(time, date: isOld ? "311216" : "010117"), gga(time))
+      playback.receive(
+        navPVT(0) {
+          $0.iTOW(UInt32(timeOfWeek) * 1000)
+          $0.year(isOld ? 2016 : 2017)
+          $0.month(isOld ? 12 : 1)
+          $0.day(UInt8(day))
+          $0.hour(isOld ? 23 : 0)
+          $0.min(isOld ? 59 : 0)
+          $0.sec(UInt8(time.suffix(2))!)
+        })
+    }
+    playback.finish()
+    let newYear = UTCTime(2017, 1, 1)
+    #expect(playback.fixes.filter { $0.source == .ubx }.map(\.time) == [newYear + -1, newYear, newYear, newYear + 1])
+    #expect(playback.epochs == 4)
+  }
+
   @Test("25 Hz of NMEA and UBX mixed")
   func fastMixed() {
     var playback = Playback()

@@ -31,9 +31,10 @@ package enum EpochTag: Equatable, Sendable {
 
   @inline(never)
   private static func isNear(_ a: Int64, _ b: Int64) -> Bool {
-    let day: Int64 = 86_400_000_000_000
     let difference = abs(a - b)
-    return min(difference, abs(day - difference)) < rounding
+    // Midnight follows 24:00:00, or a leap second, 23:59:60.
+    let length: Int64 = max(a, b) < 86_400_000_000_000 ? 86_400_000_000_000 : 86_401_000_000_000
+    return min(difference, length - difference) < rounding
   }
 
   /// Whether two tags belong to the same epoch, given GPS − UTC in seconds.
