@@ -75,6 +75,27 @@ struct FixTests {
     #expect(lastFix("GNGNS,101112,4717.1,N,00833.9,E,NNN,12,0.8,499.6,48.0,,")?.hasPosition == false)
   }
 
+  @Test("Empty fields of the corrections do not replace those of another sentence")
+  func corrections() throws {
+    let place = "101112,4717.11437,N,00833.91522,E"
+    let gga = "GNGGA,\(place),5,10,1.2,403.6,M,48.0,M,1.0,0120"
+    let gns = "GNGNS,\(place),FFNNN,10,1.2,403.6,48.0,,"
+    for fix in [lastFix(gga, gns), lastFix(gns, gga)] {
+      #expect(fix?.differentialAgeSeconds == 1)
+      #expect(fix?.differentialStation == 120)
+    }
+    #expect(lastFix(gga, "GNGNS,\(place),FFNNN,10,1.2,403.6,48.0,2.0,")?.differentialAgeSeconds == 2)
+    #expect(lastFix(gga, "GNGNS,\(place),FFNNN,10,1.2,403.6,48.0,,0000")?.differentialStation == 120)
+  }
+
+  @Test("Station 0 without an age is not a station", arguments: ["", "0", "0.0"])
+  func noStation(age: String) {
+    let fix = lastFix("GPGGA,101112,4717.11437,N,00833.91522,E,1,08,0.9,499.6,M,48.0,M,\(age),0000")
+    #expect(fix?.hasPosition == true && fix?.differentialStation == nil && fix?.differentialAgeSeconds == nil)
+    let corrected = lastFix("GPGGA,101112,4717.11437,N,00833.91522,E,2,08,0.9,499.6,M,48.0,M,1.5,0000")
+    #expect(corrected?.differentialStation == 0 && corrected?.differentialAgeSeconds == 1.5)
+  }
+
   @Test(
     "GGA's qualities",
     arguments: [

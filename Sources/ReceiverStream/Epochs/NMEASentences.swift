@@ -422,8 +422,7 @@ extension EpochAssembler {
     fix.quality = Self.quality(ofGGA: quality)
     setUsed(content.satellitesUsed)
     if let hdop = dilution(content.hdop) { fix.hdop = hdop }
-    fix.differentialAgeSeconds = content.differentialAge?.value
-    fix.differentialStation = content.differentialStation.map(Int.init)
+    setCorrections(age: content.differentialAge, station: content.differentialStation)
   }
 
   private mutating func apply(_ content: GNS, _ talker: Talker) {
@@ -437,8 +436,15 @@ extension EpochAssembler {
     fix.quality = quality
     setUsed(content.satellitesUsed)
     if let hdop = dilution(content.hdop) { fix.hdop = hdop }
-    fix.differentialAgeSeconds = content.differentialAge?.value
-    fix.differentialStation = content.differentialStation.map(Int.init)
+    setCorrections(age: content.differentialAge, station: content.differentialStation)
+  }
+
+  /// Sets the age and the station of the corrections. Without corrections some receivers write station 0, and some an
+  /// age of 0 too.
+  private mutating func setCorrections(age: FixedPoint?, station: Int32?) {
+    guard (age?.mantissa ?? 0) != 0 || (station ?? 0) != 0 else { return }
+    if let age { fix.differentialAgeSeconds = age.value }
+    if let station { fix.differentialStation = Int(station) }
   }
 
   /// Sets the number of used satellites: the largest of the epoch, because GGA counts up to 12 on many receivers, or those of one system.
