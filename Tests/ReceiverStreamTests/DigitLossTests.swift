@@ -82,6 +82,35 @@ struct DigitLossTests {
     #expect(playback.fixes.map(\.hasPosition) == [true, true, false, true])
   }
 
+  /// GGA alone at 250 m/s northwards: 0.135′ in each second.
+  private func fast(_ minutes: [String]) -> Playback {
+    var playback = Playback()
+    for (index, minutes) in minutes.enumerated() { playback.receive(gga(10 + index, "48\(minutes)", "01136.4260")) }
+    playback.finish()
+    return playback
+  }
+
+  @Test("Without a speed in the sentences the speed of the last two positions counts")
+  func fewerDigitsAtSpeed() {
+    let fewer = fast(["00.0000", "00.1350", "00.270", "00.405", "00.540"])
+    #expect(fewer.fixes.map(\.hasPosition) == [true, true, true, true, true])
+    let trimmed = fast(["00.00001", "00.13475", "00.2695", "00.40424", "00.539", "00.67373"])
+    #expect(trimmed.fixes.count == 6 && trimmed.fixes.allSatisfy(\.hasPosition))
+    #expect(trimmed.rejectedFields == 0)
+  }
+
+  @Test("Without any speed two steps that agree make positions with fewer digits credible")
+  func agreeingSteps() {
+    let playback = fast(["00.0000", "00.135", "00.270", "00.405"])
+    #expect(playback.fixes.map(\.hasPosition) == [true, false, true, true])
+  }
+
+  @Test("A jump is not a speed: a damaged position after it is refused")
+  func jumpWithoutSpeed() {
+    let playback = fast(["00.0000", "30.0000", "00.270", "45.1"])
+    #expect(playback.fixes.map(\.hasPosition) == [true, true, false, false])
+  }
+
   @Test("After a minute without a position every position counts")
   func silence() {
     var playback = Playback()
