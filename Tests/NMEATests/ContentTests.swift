@@ -167,6 +167,18 @@ struct NumberTests {
     #expect(gll.content.encoded() == Wire.nmea("GPGLL,\(fields),101112.00,A,A"))
   }
 
+  @Test("Minutes with more than 11 decimals are cut after the eleventh")
+  func excessDecimals() throws {
+    for decimals in ["03812345678", "038123456789", "0381234567891234567", "03812345678912345678901234567890"] {
+      let gll = try #require(decoded(GLL.self, "GPGLL,4807.\(decimals),N,01131.\(decimals),W,101112.00,A"))
+      #expect(gll.rejected == 0)
+      #expect(gll.content.latitude?.minutes == fixed(288_703_812_345_678, 11))
+      #expect(gll.content.longitude?.minutes == fixed(69_103_812_345_678, 11))
+    }
+    let wrong = try #require(decoded(GLL.self, "GPGLL,4807.038123456789123456789x,N,01131.0,W,101112.00,A"))
+    #expect(wrong.content.latitude == nil && wrong.rejected == 1)
+  }
+
   @Test("Spaces around a number are no part of it")
   func spaces() {
     let gga = decoded(GGA.self, "GPGGA,,,,,, 1, 4,1.0,  5.5 ,M,,M,,")?.content

@@ -529,9 +529,15 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     var whole: Int64 = 0
     let wholeDigits = scan.digits(&whole)
     var fraction: Int64 = 0
-    let places = scan.fraction(&fraction)
+    var places = scan.fraction(&fraction)
+    scan.skipDigits()
     scan.skipSpaces()
-    guard wholeDigits &+ places >= 1, wholeDigits <= 5, places <= 11, scan.isAtEnd else { return (nil, 0, 1) }
+    guard wholeDigits &+ places >= 1, wholeDigits <= 5, scan.isAtEnd else { return (nil, 0, 1) }
+    // Eleven decimals of a minute are 20 nm, and fit in 64 bits.
+    while places > 11 {
+      fraction /= 10
+      places &-= 1
+    }
     var scale: Int64 = 1
     for _ in 0..<places { scale &*= 10 }
     guard var minutes = minutes(whole: whole, fraction: fraction, scale, places, most) else {
@@ -604,6 +610,11 @@ struct CharacterScan: ~Escapable {
   @inlinable
   mutating func skipSpaces() {
     while current == UInt8(ascii: " ") { at &+= 1 }
+  }
+
+  @inlinable
+  mutating func skipDigits() {
+    while current &- UInt8(ascii: "0") < 10 { at &+= 1 }
   }
 
   /// Reads up to `most` digits and returns their number.
