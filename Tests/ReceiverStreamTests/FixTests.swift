@@ -96,6 +96,17 @@ struct FixTests {
     #expect(corrected?.differentialStation == 0 && corrected?.differentialAgeSeconds == 1.5)
   }
 
+  @Test("A height without a separation moves both heights, by the separation of the epoch")
+  func heightWithoutSeparation() throws {
+    let gga = "GNGGA,101112,4717.1143,N,00833.9152,E,4,15,0.7,103.3,M,19.6,M,,"
+    let precise = "PSTI,030,101112,A,4717.1143110,N,00833.9152260,E,103.323,0,0,0,091225,R,1.2,4.2"
+    for fix in [lastFix(gga, precise), lastFix(precise, gga)].compactMap({ $0 }) {
+      let (seaLevel, ellipsoid) = (try #require(fix.heightAboveSeaLevelMetres), fix.heightAboveEllipsoidMetres)
+      #expect(ellipsoid == seaLevel + 19.6)
+    }
+    #expect(lastFix(gga, precise)?.heightAboveSeaLevelMetres == 103.323)
+  }
+
   @Test(
     "GGA's qualities",
     arguments: [

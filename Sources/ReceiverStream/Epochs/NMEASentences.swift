@@ -680,10 +680,11 @@ extension EpochAssembler {
         fix.source = source
       }
     }
+    guard altitude != nil || separation != nil else { return }
     if let altitude = altitude?.value { fix.heightAboveSeaLevelMetres = altitude }
-    if let separation = separation?.value {
-      fix.geoidSeparationMetres = separation
-      if let altitude = fix.heightAboveSeaLevelMetres { fix.heightAboveEllipsoidMetres = altitude + separation }
+    if let separation = separation?.value { fix.geoidSeparationMetres = separation }
+    if let altitude = fix.heightAboveSeaLevelMetres, let separation = fix.geoidSeparationMetres {
+      fix.heightAboveEllipsoidMetres = altitude + separation
     }
   }
 
