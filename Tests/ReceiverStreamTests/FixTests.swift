@@ -75,6 +75,16 @@ struct FixTests {
     #expect(lastFix("GNGNS,101112,4717.1,N,00833.9,E,NNN,12,0.8,499.6,48.0,,")?.hasPosition == false)
   }
 
+  @Test(
+    "GNS: a mode with satellites is better than estimated and manual, which are better than none",
+    arguments: [
+      ("RE", .rtkFixed), ("AEN", .autonomous), ("MF", .rtkFloat), ("EN", .estimated), ("ME", .estimated),
+      ("M", .manual), ("FR", .rtkFixed), ("AP", .preciseService),
+    ] as [(String, Fix.Quality)])
+  func gnsEstimated(modes: String, quality: Fix.Quality) {
+    #expect(lastFix("GNGNS,101112,4717.1,N,00833.9,E,\(modes),12,0.8,499.6,48.0,,")?.quality == quality)
+  }
+
   @Test("Empty fields of the corrections do not replace those of another sentence")
   func corrections() throws {
     let place = "101112,4717.11437,N,00833.91522,E"

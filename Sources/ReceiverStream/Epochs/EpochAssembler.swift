@@ -609,10 +609,21 @@ extension EpochAssembler {
     for index in 0..<Int(modes.count) {
       let quality = quality(ofMode: modes.characters[index])
       if quality != .unknown || modes.characters[index] == UInt8(ascii: "N") {
-        best = Fix.Quality(rawValue: max(quality.rawValue, best?.rawValue ?? 0))
+        if let other = best, rank(quality) <= rank(other) { continue }
+        best = quality
       }
     }
     return best
+  }
+
+  /// The order of the modes of single systems: dead reckoning and a manual position do not use satellites.
+  private static func rank(_ quality: Fix.Quality) -> Int {
+    switch quality {
+    case .unknown: 0
+    case .manual: 1
+    case .estimated: 2
+    case .autonomous, .differential, .preciseService, .rtkFloat, .rtkFixed, .simulated: 3 + Int(quality.rawValue)
+    }
   }
 }
 
