@@ -52,7 +52,18 @@ struct SatelliteGroupTests {
     }
     let found = skies(reports(sentences))
     // The stream begins with the second page.
-    #expect(found.dropFirst().allSatisfy { $0 == Array(1...12) } && found.count == 4)
+    #expect(found.allSatisfy { $0 == Array(1...12) } && found.count == 3)
+  }
+
+  @Test("Where sentences are lost, the parts of two lists are not joined")
+  func lost() {
+    var sentences: [String] = []
+    for second in 10..<20 {
+      let pages = second == 14 ? [page(1, of: 2)] : second == 15 ? [page(2, of: 2)] : [page(1, of: 2), page(2, of: 2)]
+      sentences += [rmc("1011\(second)"), gga("1011\(second)")] + pages
+    }
+    let found = skies(reports(sentences))
+    #expect(found.allSatisfy { $0 == Array(1...8) } && found.count == 8)
   }
 
   @Test("Satellites of a group without its end are not reported, unless no group of the receiver has one")

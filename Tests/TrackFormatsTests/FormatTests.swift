@@ -160,6 +160,13 @@ struct FormatTests {
     #expect(text.contains("<gx:SimpleArrayData name=\"satellitesUsed\"><gx:value>5</gx:value><gx:value>5</gx:value>"))
   }
 
+  @Test("KML keeps the times of a recording whose first positions have none")
+  func kmlWithoutFirstTime() {
+    let undated = Wire.nmea("GNGGA,115959.00,4809.86150,N,01136.34000,E,1,05,0.65,510.6,M,45.6,M,,")
+    let text = file(.kml, of: undated + walk)
+    #expect(text.contains("<when>2026-11-24T12:00:00.000Z</when><when>2026-11-24T12:00:01.000Z</when>"), "\(text)")
+  }
+
   @Test("NMEA of a fix decodes to the same position, time and heights")
   func nmea() throws {
     var playback = Playback()

@@ -76,3 +76,31 @@ public struct PQGSA: SentenceContent {
     content.fields(&v)
   }
 }
+
+/// PQTMEPE: estimated errors of the position (Quectel, GNSS protocol specifications of LC29H and LG290P).
+public struct PQTMEPE: SentenceContent {
+  @inlinable public static var formatter: Formatter { Formatter(code: 0x5154_4D45) }
+  public var version: Int32?
+  /// Metres.
+  public var northError: FixedPoint?
+  /// Metres.
+  public var eastError: FixedPoint?
+  /// Metres.
+  public var downError: FixedPoint?
+  /// Metres.
+  public var horizontalError: FixedPoint?
+  /// Metres.
+  public var sphericalError: FixedPoint?
+
+  @inlinable public init() {}
+
+  @inlinable
+  public mutating func fields<Visitor: FieldVisitor & ~Copyable & ~Escapable>(_ v: inout Visitor) {
+    v.integer("msgVer", &version, 0...99)
+    v.decimal("epeNorth", &northError)
+    v.decimal("epeEast", &eastError)
+    v.decimal("epeDown", &downError)
+    v.decimal("epe2D", &horizontalError)
+    v.decimal("epe3D", &sphericalError)
+  }
+}

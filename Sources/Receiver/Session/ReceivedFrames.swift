@@ -46,7 +46,7 @@ struct ReceivedFrames {
 
   /// Takes an epoch.
   mutating func observe(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky) {
-    orbits.receive(report.fix, sky)
+    if report.skyChanged { orbits.receive(report.fix, sky) }
   }
 
   /// Takes a frame of a receiver of another maker.

@@ -10,7 +10,7 @@
 /// 2. The line paused there. The pause is the first one that is at least half as long as the longest: a late message
 ///    causes a shorter pause, and instruments with their own rate send after it.
 /// 3. The stream began with a message that appears again after the last message of a time: the stream began with a burst, and the next
-///    one begins there.
+///    one begins there. Pages of a group and instruments with their own rate count only if they appear directly after it.
 /// 4. Otherwise the burst ends before the message with the new time, as with most receivers.
 ///
 /// The order is known after two epochs that agree. It is discarded after two epochs that do not.
@@ -43,8 +43,10 @@ struct BurstOrder: ~Copyable, Sendable {
   /// The first message of the stream, if it has no time, until other evidence contradicts it.
   private var start: Key = 0
   private var hasBegun = false
-  /// The message of `start` after the last one with a time.
-  private var restart = Boundary()
+  /// Whether `start` counts only directly after a message with a time: the stream began within a group, or with an instrument.
+  private var isStartWeak = false
+  /// The message before `start` after the last one with a time; 0 for none.
+  private var beforeRestart: Key = 0
   /// Whether a message without a time and without a pause may be the first of a burst.
   private var mayBeginUntimed = true
 
@@ -76,7 +78,8 @@ struct BurstOrder: ~Copyable, Sendable {
     let id = Self.id(id)
     guard mayBeginUntimed else { return false }
     if isKnown, known.beginsUntimed { return previous == known.last || !isInstrument && id == Self.id(known.first) }
-    return !isKnown && start != 0 && lastTimed != 0 && id == Self.id(start) && id != Self.id(previous)
+    guard !isKnown, start != 0, id == Self.id(start) else { return false }
+    return previous == lastTimed || !isStartWeak && lastTimed != 0 && id != Self.id(previous)
   }
 
   /// Adds a message without a time and without a pause before it that is in the burst of the message before. Returns false, and adds
@@ -89,17 +92,21 @@ struct BurstOrder: ~Copyable, Sendable {
     return true
   }
 
-  /// The stream begins within a group of messages, hence not with a burst.
-  mutating func beginWithinGroup() { hasBegun = true }
-
   /// Adds a message without a time.
-  mutating func add(untimed id: UInt64, after pause: UInt32) {
+  ///
+  /// - Parameter isWeak: whether it may also be sent at its own rate, anywhere in a burst, or continues a group.
+  mutating func add(untimed id: UInt64, after pause: UInt32, isWeak: Bool) {
     let key = next(id)
-    if !hasBegun { start = key }
-    hasBegun = true
+    if !hasBegun {
+      (start, isStartWeak) = (key, isWeak)
+    } else if key == start, lastTimed == 0 {
+      // Bursts without a time came first.
+      start = 0
+    }
+    noteBegin(after: pause)
     if firstUntimed == 0 { firstUntimed = key }
-    if key == start, lastTimed != 0, restart.first == 0 {
-      restart = Boundary(last: previous, first: key, beginsUntimed: true)
+    if key == start, lastTimed != 0, beforeRestart == 0, previous == lastTimed || !isStartWeak {
+      beforeRestart = previous
     }
     note(pause, before: key, isUntimed: true)
     previous = key
@@ -120,12 +127,12 @@ struct BurstOrder: ~Copyable, Sendable {
       previous = 0
       runLength = 0
     }
-    hasBegun = true
+    noteBegin(after: pause)
     previous = next(id)
     lastTimed = previous
     firstUntimed = 0
     if paused.pause > 0 { paused = Boundary() }
-    if restart.first != 0 { restart = Boundary() }
+    beforeRestart = 0
   }
 
   /// Records that the known end was followed by more messages of the same epoch.
@@ -134,10 +141,17 @@ struct BurstOrder: ~Copyable, Sendable {
     mayBeginUntimed = start != 0
   }
 
+  /// After a pause before the first message with a time, the messages before it were the end of a burst.
+  @inline(__always)
+  private mutating func noteBegin(after pause: UInt32) {
+    if hasBegun, pause > 0, lastTimed == 0 { start = 0 }
+    hasBegun = true
+  }
+
   private func boundary(before first: Key) -> Boundary {
     guard firstUntimed != 0 else { return Boundary(last: previous, first: first, pause: paused.pause) }
     if paused.pause > 0 { return paused }
-    if start != 0, restart.first != 0 { return restart }
+    if start != 0, beforeRestart != 0 { return Boundary(last: beforeRestart, first: start, beginsUntimed: true) }
     return Boundary(last: previous, first: first)
   }
 

@@ -44,20 +44,12 @@ public struct EpochAssembler: ~Copyable, Sendable {
   /// The number of invalid and out-of-range fields, which are absent from the fixes.
   public internal(set) var rejectedFields = 0
   var fix = Fix()
-  /// Whether the earth-centred position is from NAV-HPPOSECEF.
-  var hasPreciseECEF = false
-  /// The number of epochs since the first output (NAV) had a position. The second output (NAV2) is used above
-  /// `epochsUntilSecondOutput`, and at the start.
-  var epochsWithoutFirstOutput = EpochAssembler.epochsUntilSecondOutput + 1
-  static var epochsUntilSecondOutput: Int { 10 }
   var tag: EpochTag?
   var calendar = ReceiverCalendar()
   /// The last date of RMC, and its day; nil for an invalid date.
   var lastDate = (date: ShortDate(day: 0, month: 0, year: 0), day: nil as Day?)
   /// GPS − UTC, as the receiver reports it.
   var leapSeconds: Int?
-  /// GPS − UTC of the receiver's times: from its last message with UTC and a time of week, or as it reported it later.
-  var clockOffset: Int?
   /// The state of the epoch's NMEA sentences, from which the fix is completed.
   var nmea = NMEAEpoch()
   var digitLoss = DigitLossCheck()
@@ -82,7 +74,18 @@ public struct EpochAssembler: ~Copyable, Sendable {
   var hasUBXSky = false
   /// The receiver's numbering of BeiDou.
   var beiDou = BeiDouNumbering.unknown
-  var order = BurstOrder()
+  private var order = BurstOrder()
+  /// Whether the earth-centred position is from NAV-HPPOSECEF.
+  var hasPreciseECEF = false
+  /// Whether a UBX message has stated the quality of the epoch's fix, and the number of its satellites.
+  var hasUBXQuality = false
+  var hasUBXCount = false
+  /// The number of epochs since the first output (NAV) had a position. The second output (NAV2) is used above
+  /// `epochsUntilSecondOutput`, and at the start.
+  var epochsWithoutFirstOutput = EpochAssembler.epochsUntilSecondOutput + 1
+  static var epochsUntilSecondOutput: UInt8 { 10 }
+  /// GPS − UTC of the receiver's times: from its last message with UTC and a time of week, or as it reported it later.
+  var clockOffset: Int8?
   private(set) var state = State.empty
   /// The pause on the line before the current message, in milliseconds; 0 for none.
   private(set) var pause: UInt32 = 0
@@ -203,17 +206,21 @@ public struct EpochAssembler: ~Copyable, Sendable {
 
   /// Called before a sentence without a time is applied. It belongs to the epoch of its burst.
   @inline(__always)
-  mutating func beginUntimed(_ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void) {
+  mutating func beginUntimed(
+    _ id: UInt64, continuesGroup: Bool = false, _ body: (borrowing Report, borrowing Sky) -> Void
+  ) {
     if pause == 0, state.isOfEpoch, order.goOn(untimed: id) { return }
-    placeUntimed(id, body)
+    placeUntimed(id, continuesGroup, body)
   }
 
   /// Finds the epoch of a sentence without a time, using the receiver's order.
   @inline(never)
-  private mutating func placeUntimed(_ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void) {
+  private mutating func placeUntimed(
+    _ id: UInt64, _ continuesGroup: Bool, _ body: (borrowing Report, borrowing Sky) -> Void
+  ) {
     findBurst(isAhead: order.isAhead(id, after: pause, isInstrument: false), body)
     if state == .empty { state = .gathering }
-    order.add(untimed: id, after: pause)
+    order.add(untimed: id, after: pause, isWeak: continuesGroup)
   }
 
   /// Called before a sentence without a time that may be the first of the next burst, or after a pause between the
@@ -287,7 +294,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     } else {
       nextHeading = (heading, tag)
     }
-    order.add(untimed: id, after: pause)
+    order.add(untimed: id, after: pause, isWeak: true)
     if state == .open, order.isEnd { report(body) }
     pause = 0
   }
@@ -356,8 +363,8 @@ public struct EpochAssembler: ~Copyable, Sendable {
     fix = Fix()
     fix.leapSeconds = leapSeconds
     nmea = NMEAEpoch(after: nmea, fixMode: state == .ahead ? held.fixMode : untimed.fixMode)
-    hasPreciseECEF = false
-    earlierUse.age &+= 1
+    (hasPreciseECEF, hasUBXQuality, hasUBXCount) = (false, false, false)
+    if earlierUse.age <= EarlierUse.most { earlierUse.age += 1 }
     if epochsWithoutFirstOutput <= Self.epochsUntilSecondOutput { epochsWithoutFirstOutput += 1 }
     // Satellites of the previous epoch, or of a report with only a time.
     if state != .gathering, state != .ahead { dropAhead() }
@@ -368,16 +375,24 @@ public struct EpochAssembler: ~Copyable, Sendable {
   /// Assigns the heading between the bursts to the epoch, unless it is old or has another time.
   private mutating func takeNextHeading(_ tag: EpochTag?) {
     guard nextHeading.heading.source > .none else { return }
-    if pause == 0 || order.isKnown && pause <= 2000, nextHeading.tag.map({ tag?.isSame(as: $0) ?? false }) ?? true {
+    if pause == 0 || order.isKnown && pause <= 2000, isOfNext(tag) {
       untimed.heading.add(nextHeading.heading)
     }
     nextHeading = (Heading(), nil)
   }
 
+  /// Whether the heading between the bursts may be the epoch's: it has no time, or the epoch's.
+  private mutating func isOfNext(_ tag: EpochTag?) -> Bool {
+    guard let own = nextHeading.tag else { return true }
+    guard let tag else { return false }
+    return tag.isSame(as: own, leapSeconds: leapSecondsNow)
+  }
+
   /// GPS − UTC: the value of the receiver's times, otherwise the table's value for the date.
   var leapSecondsNow: Int {
     mutating get {
-      clockOffset ?? LeapSeconds.on(calendar.last?.day ?? calendar.reference?.day ?? Day(since1970: 20_000))
+      clockOffset.map(Int.init)
+        ?? LeapSeconds.on(calendar.last?.day ?? calendar.reference?.day ?? Day(since1970: 20_000))
     }
   }
 
@@ -492,8 +507,9 @@ public struct EpochAssembler: ~Copyable, Sendable {
   /// Marks the used satellites for a report. Returns whether the satellites changed.
   private mutating func settleSky() -> Bool {
     guard skyState.isChanged, !group.isIncomplete else { return false }
-    if untimed.fixMode == nil, untimed.usedCount == 0, earlierUse.age <= EarlierUse.most, nmea.isValid != false {
-      earlierUse.unmatched.match(&sky, &earlierUse.used)
+    if !hasUBXSky, untimed.fixMode == nil, untimed.usedCount == 0, earlierUse.age <= EarlierUse.most,
+      nmea.isValid != false
+    {
       sky.use(&earlierUse.used)
     } else {
       if untimed.unmatched.count > 0 { untimed.unmatched.match(&sky, &untimed.used) }
@@ -523,49 +539,65 @@ public struct EpochAssembler: ~Copyable, Sendable {
   }
 }
 
-/// The group of sentences that list the satellites in view of one talker and signal. A list without its end is not reported.
+/// The group of sentences that list the satellites in view of one talker and signal. A list without its end is not reported, nor one
+/// whose parts may be of different epochs.
 struct SatelliteGroup: Sendable {
   private var sender: UInt32 = 0
-  private var number: Int32 = 0
+  private var number: UInt8 = 0
   private var isOpen = false
-  /// Whether the receiver ends its groups early, as one does that announces more sentences than it sends.
+  /// Whether the receiver ended a group early, and has never ended one otherwise: it announces more sentences than it sends.
   private var endsEarly = false
+  private var hasEnd = false
+  /// Whether the group began in an earlier burst.
+  private var isSpread = false
+  /// How often a group continued in another burst, up to `enough`, since one was in one burst: where sentences are lost, it may seem so once.
+  private var spreads: UInt8 = 0
+  private static var enough: UInt8 { 2 }
 
-  /// Whether sentences of the group are missing.
-  var isIncomplete: Bool { isOpen && !endsEarly }
+  /// Whether sentences of the group are missing, or may be of another epoch.
+  var isIncomplete: Bool { isOpen && !endsEarly || isSpread && spreads < Self.enough }
 
-  /// Adds a sentence. Returns whether it continues the group of the sentence before.
+  /// Adds a sentence. Returns whether it continues the group of an earlier burst.
   ///
   /// - Parameters:
   ///   - number: its number in the group, from 1.
   ///   - sentences: the number of sentences in the group.
+  ///   - isFirst: whether it is the first of its burst.
   @inline(__always)
-  mutating func add(_ number: Int32, of sentences: Int32, sender: UInt32) -> Bool {
-    let continues = isOpen && sender == self.sender && number == self.number &+ 1
-    if isOpen, !continues, number == 1 { endsEarly = true }
+  mutating func add(_ number: Int32, of sentences: Int32, sender: UInt32, isFirst: Bool) -> Bool {
+    let continues = isOpen && sender == self.sender && number == Int32(self.number) &+ 1
+    if !continues || isFirst { begin(continues, number) }
     self.sender = sender
-    self.number = number
+    self.number = UInt8(truncatingIfNeeded: number)
     isOpen = number < sentences
-    if !isOpen { endsEarly = false }
-    return continues
+    if !isOpen {
+      (hasEnd, endsEarly) = (true, false)
+      if !isSpread, sentences > 1 { spreads = 0 }
+    }
+    return continues && isFirst
+  }
+
+  @inline(never)
+  private mutating func begin(_ continues: Bool, _ number: Int32) {
+    if isOpen, !continues, number == 1, !hasEnd { endsEarly = true }
+    isSpread = continues
+    if continues, spreads < Self.enough { spreads += 1 }
   }
 }
 
 /// The used satellites of a receiver that does not send GSA in each burst.
 struct EarlierUse: Sendable {
   /// The number of epochs for which they are valid, as the mode of GSA is.
-  static var most: UInt32 { 10 }
+  static var most: UInt8 { 10 }
 
   var used = SatelliteSet()
-  var unmatched = UnmatchedSatellites()
   /// The number of epochs since.
-  var age: UInt32 = 0
+  var age: UInt8 = 0
 
   /// Takes the used satellites of a burst with GSA.
   mutating func add(_ burst: borrowing UntimedValues) {
     guard burst.fixMode != nil || burst.usedCount > 0 else { return }
     used = burst.used
-    unmatched = burst.unmatched
     age = 0
   }
 }

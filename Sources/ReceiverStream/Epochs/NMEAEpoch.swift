@@ -8,14 +8,14 @@ struct NMEAEpoch: ~Copyable, Sendable {
   /// Whether a sentence with a status has a valid solution. The sentence of the highest rank decides, and within a rank
   /// a valid one. Sentences without this information are ignored.
   private(set) var isValid: Bool?
-  private var validityRank = 0
+  private var validityRank: Int8 = 0
   /// The talker of the deciding sentence.
   private var validityTalker: UInt16 = 0
   /// The fix mode 2 or 3 of PUBX,00.
-  var fixMode: Int?
+  var fixMode: Int8?
   /// The fix mode of an earlier epoch, for receivers that do not send GSA in each epoch.
-  private var earlierFixMode: Int?
-  private var earlierAge = 0
+  private var earlierFixMode: Int8?
+  private var earlierAge: UInt8 = 0
   var timeOfDay: Int64?
   /// Digits after the decimal point of the minutes of the position.
   var positionDigits: UInt8 = 0
@@ -83,14 +83,14 @@ struct NMEAEpoch: ~Copyable, Sendable {
   /// Starts a new epoch. The fix mode of GSA remains valid for ten epochs without GSA.
   ///
   /// - Parameter fixMode: the fix mode of the earlier epoch's GSA.
-  init(after earlier: borrowing NMEAEpoch, fixMode: Int?) {
+  init(after earlier: borrowing NMEAEpoch, fixMode: Int8?) {
     let mode = earlier.fixMode ?? fixMode
-    earlierAge = mode == nil ? earlier.earlierAge + 1 : 1
+    earlierAge = mode == nil ? min(earlier.earlierAge, 10) + 1 : 1
     earlierFixMode = earlier.isValid == true && earlierAge <= 10 ? mode ?? earlier.earlierFixMode : nil
   }
 
   /// Adds an explicit statement of a sentence with positions whether there is a fix.
-  mutating func setValid(_ valid: Bool, rank: Int, _ talker: Talker) {
+  mutating func setValid(_ valid: Bool, rank: Int8, _ talker: Talker) {
     guard rank > validityRank || rank == validityRank && (valid || talker.code == validityTalker) else { return }
     isValid = valid
     validityRank = rank
@@ -145,7 +145,7 @@ struct UntimedValues: ~Copyable, Sendable {
   var verticalAccuracyMetres: Double?
   var heading = Heading()
   /// GSA's fix mode 1, 2 or 3: the best of the burst.
-  var fixMode: Int?
+  var fixMode: Int8?
   /// The used satellites of GSA.
   var used = SatelliteSet()
   /// The used satellites whose system is unknown.
@@ -159,23 +159,22 @@ struct UntimedValues: ~Copyable, Sendable {
 
   /// Completes a fix.
   func complete(_ fix: inout Fix) {
-    if fix.source < .ubx {
-      if fix.speedMetresPerSecond == nil || motion == .enclosed && speedMetresPerSecond != nil {
-        fix.speedMetresPerSecond = speedMetresPerSecond
-      }
-      if fix.courseDegrees == nil || motion == .enclosed && courseDegrees != nil { fix.courseDegrees = courseDegrees }
-      if fix.velocityMetresPerSecond == nil, let velocityMetresPerSecond {
-        fix.velocityMetresPerSecond = velocityMetresPerSecond
-        fix.climbMetresPerSecond = -velocityMetresPerSecond.z
-      }
-      if fix.accuracySource == .none, let horizontalAccuracyMetres {
-        fix.horizontalAccuracyMetres = horizontalAccuracyMetres
-        fix.verticalAccuracyMetres = verticalAccuracyMetres
-        fix.accuracySource = .receiver
-      }
-      if fix.pdop == nil { fix.pdop = pdop }
-      if fix.hdop == nil { fix.hdop = hdop }
+    let replaces = motion == .enclosed && fix.source < .ubx
+    if fix.speedMetresPerSecond == nil || replaces && speedMetresPerSecond != nil {
+      fix.speedMetresPerSecond = speedMetresPerSecond
     }
+    if fix.courseDegrees == nil || replaces && courseDegrees != nil { fix.courseDegrees = courseDegrees }
+    if fix.velocityMetresPerSecond == nil, let velocityMetresPerSecond {
+      fix.velocityMetresPerSecond = velocityMetresPerSecond
+      fix.climbMetresPerSecond = -velocityMetresPerSecond.z
+    }
+    if fix.accuracySource == .none, fix.horizontalAccuracyMetres == nil, let horizontalAccuracyMetres {
+      fix.horizontalAccuracyMetres = horizontalAccuracyMetres
+      fix.verticalAccuracyMetres = verticalAccuracyMetres
+      fix.accuracySource = .receiver
+    }
+    if fix.pdop == nil { fix.pdop = pdop }
+    if fix.hdop == nil { fix.hdop = hdop }
     if fix.vdop == nil { fix.vdop = vdop }
     heading.complete(&fix)
   }

@@ -34,10 +34,10 @@ extension EpochAssembler {
     let talker = sentence.talker
     let signal = UInt64(truncatingIfNeeded: content.signalID ?? 0)
     let (number, sentences) = (content.number ?? 1, content.sentences ?? 1)
-    if state == .empty, number > 1 { order.beginWithinGroup() }
-    beginUntimed(Self.id(talker, isLast: content.isLast, signal: signal), body)
+    beginUntimed(Self.id(talker, isLast: content.isLast, signal: signal), continuesGroup: number > 1, body)
     let sender = UInt32(talker.code) << 8 | UInt32(truncatingIfNeeded: signal)
-    apply(content, talker, continues: group.add(number, of: sentences, sender: sender))
+    let isFirst = skyState == .earlier
+    apply(content, talker, continues: group.add(number, of: sentences, sender: sender, isFirst: isFirst))
     completeSatellites(body)
   }
 
@@ -188,18 +188,12 @@ extension EpochAssembler {
       // The fields of other PSTI sentences have other meanings and are not errors.
       var rejected = 0
       let content = sentence.decode(PSTI030.self, rejected: &rejected)
+      // Each is a message of its own in the order of the burst.
+      let id = id | (UInt64(truncatingIfNeeded: content.messageID ?? 0) & 0xF) << 44
       guard content.messageID == 30 else { return receiveAntennaHeading(sentence, id, body) }
       rejectedFields += rejected
       begin(tag(content.time), id, body)
-      guard content.status == UInt8(ascii: "A") else { break }
-      setPosition(content.latitude, content.longitude, .gga, content.altitude, nil)
-      if fix.source < .ubx,
-        let velocity = velocity(
-          north: content.velocityNorth, east: content.velocityEast, up: content.velocityUp)
-      {
-        fix.velocityMetresPerSecond = velocity
-        fix.climbMetresPerSecond = -velocity.z
-      }
+      apply(content)
     case PGRMV.formatter:
       let content = sentence.decode(PGRMV.self, rejected: &rejectedFields)
       beginUntimed(id, body)
@@ -212,16 +206,22 @@ extension EpochAssembler {
       guard let horizontal = content.horizontalError?.value, horizontal > 0 else { break }
       untimed.horizontalAccuracyMetres = horizontal
       untimed.verticalAccuracyMetres = Self.accuracy(content.verticalError)
+    case PQTMEPE.formatter where sentence.hasAddress("PQTMEPE"):
+      let content = sentence.decode(PQTMEPE.self, rejected: &rejectedFields)
+      beginUntimed(id, body)
+      guard let horizontal = Self.accuracy(content.horizontalError) else { break }
+      untimed.horizontalAccuracyMetres = horizontal
+      untimed.verticalAccuracyMetres = Self.accuracy(content.downError)
     case PQGSA.formatter:
       let content = sentence.decode(PQGSA.self, rejected: &rejectedFields).content
-      beginUntimed(id | UInt64(truncatingIfNeeded: content.systemID ?? 0) & 0xF << 44, body)
+      beginUntimed(id | (UInt64(truncatingIfNeeded: content.systemID ?? 0) & 0xF) << 44, body)
       apply(content, sentence.talker)
       return completeSatellites(body)
     case PQGSV.formatter:
       let content = sentence.decode(PQGSV.self, rejected: &rejectedFields)
       let isLast = content.number == content.sentences
       beginUntimed(
-        id | UInt64(truncatingIfNeeded: content.systemID ?? 0) & 0x7 << 44 | (isLast ? 1 << 47 : 0), body)
+        id | (UInt64(truncatingIfNeeded: content.systemID ?? 0) & 0x7) << 44 | (isLast ? 1 << 47 : 0), body)
       apply(content)
       return completeSatellites(body)
     case PUBX00.formatter:
@@ -249,6 +249,27 @@ extension EpochAssembler {
     default: return false
     }
     return true
+  }
+
+  private mutating func apply(_ content: PSTI030) {
+    setTime(content.time)
+    if let date = content.date {
+      setDate(Day(year: date.fullYear, month: Int(date.month), day: Int(date.day)), content.time)
+    }
+    guard let isValid = Self.isValid(content.status, content.positionMode) else { return }
+    setValid(isValid, content.latitude, content.longitude, rank: 3, .proprietary)
+    guard isValid else { return }
+    setPosition(content.latitude, content.longitude, .gga, content.altitude, nil)
+    setQuality(Self.quality(ofMode: content.positionMode))
+    setCorrections(age: content.rtkAge, station: nil)
+    guard fix.source < .ubx,
+      let velocity = velocity(north: content.velocityNorth, east: content.velocityEast, up: content.velocityUp)
+    else { return }
+    fix.velocityMetresPerSecond = velocity
+    fix.climbMetresPerSecond = -velocity.z
+    if fix.speedMetresPerSecond == nil {
+      fix.speedMetresPerSecond = (velocity.x * velocity.x + velocity.y * velocity.y).squareRoot()
+    }
   }
 
   private mutating func apply(_ content: PUBX00) {
@@ -418,10 +439,9 @@ extension EpochAssembler {
     setValid(quality > 0, content.latitude, content.longitude, rank: 3, talker)
     guard quality > 0 else { return }
     setPosition(content.latitude, content.longitude, .gga, content.altitude, content.geoidSeparation)
-    guard fix.source <= .gga else { return }
-    fix.quality = Self.quality(ofGGA: quality)
+    setQuality(Self.quality(ofGGA: quality))
     setUsed(content.satellitesUsed)
-    if let hdop = dilution(content.hdop) { fix.hdop = hdop }
+    if let hdop = dilution(content.hdop) { setDilution(hdop) }
     setCorrections(age: content.differentialAge, station: content.differentialStation)
   }
 
@@ -432,10 +452,9 @@ extension EpochAssembler {
     setValid(quality != .unknown, content.latitude, content.longitude, rank: 3, talker)
     guard quality != .unknown, content.latitude != nil else { return }
     setPosition(content.latitude, content.longitude, .gga, content.altitude, content.geoidSeparation)
-    guard fix.source <= .gga else { return }
-    fix.quality = quality
+    setQuality(quality)
     setUsed(content.satellitesUsed)
-    if let hdop = dilution(content.hdop) { fix.hdop = hdop }
+    if let hdop = dilution(content.hdop) { setDilution(hdop) }
     setCorrections(age: content.differentialAge, station: content.differentialStation)
   }
 
@@ -449,7 +468,14 @@ extension EpochAssembler {
 
   /// Sets the number of used satellites: the largest of the epoch, because GGA counts up to 12 on many receivers, or those of one system.
   private mutating func setUsed(_ count: Int32?) {
-    if let count { fix.satellitesUsed = max(fix.satellitesUsed ?? 0, Int(count)) }
+    if let count, !hasUBXCount { fix.satellitesUsed = max(fix.satellitesUsed ?? 0, Int(count)) }
+  }
+
+  /// Sets the quality, unless a UBX message of the epoch has.
+  private mutating func setQuality(_ quality: Fix.Quality) { if !hasUBXQuality { fix.quality = quality } }
+
+  private mutating func setDilution(_ hdop: Double) {
+    if fix.source < .ubx || fix.hdop == nil { fix.hdop = hdop }
   }
 
   private mutating func apply(_ content: RMC, _ talker: Talker) {
@@ -496,7 +522,7 @@ extension EpochAssembler {
 
   /// Records a sentence's statement about the fix. A fix without its position is not a statement.
   private mutating func setValid(
-    _ isValid: Bool, _ latitude: Coordinate?, _ longitude: Coordinate?, rank: Int, _ talker: Talker
+    _ isValid: Bool, _ latitude: Coordinate?, _ longitude: Coordinate?, rank: Int8, _ talker: Talker
   ) {
     if !isValid || latitude != nil && longitude != nil { nmea.setValid(isValid, rank: rank, talker) }
   }
@@ -513,7 +539,7 @@ extension EpochAssembler {
   }
 
   private mutating func apply(_ content: GSA, _ talker: Talker) {
-    if let mode = content.fixMode { untimed.fixMode = max(untimed.fixMode ?? 0, Int(mode)) }
+    if let mode = content.fixMode { untimed.fixMode = max(untimed.fixMode ?? 0, Int8(truncatingIfNeeded: mode)) }
     if let pdop = dilution(content.pdop) { untimed.pdop = pdop }
     if let hdop = dilution(content.hdop) { untimed.hdop = hdop }
     if let vdop = dilution(content.vdop) { untimed.vdop = vdop }
@@ -565,11 +591,14 @@ extension EpochAssembler {
 
   private mutating func apply(_ content: GST) {
     setTime(content.time)
-    guard fix.source < .ubx, let north = Self.accuracy(content.latitudeDeviation),
+    guard let north = Self.accuracy(content.latitudeDeviation),
       let east = Self.accuracy(content.longitudeDeviation)
     else { return }
-    fix.eastAccuracyMetres = east
-    fix.northAccuracyMetres = north
+    if fix.source < .ubx || fix.eastAccuracyMetres == nil {
+      fix.eastAccuracyMetres = east
+      fix.northAccuracyMetres = north
+    }
+    guard fix.source < .ubx || fix.horizontalAccuracyMetres == nil else { return }
     fix.horizontalAccuracyMetres = (north * north + east * east).squareRoot()
     fix.verticalAccuracyMetres = Self.accuracy(content.altitudeDeviation)
     fix.accuracySource = .receiver
@@ -608,7 +637,9 @@ extension EpochAssembler {
   private mutating func apply(_ content: PQGSV) {
     guard !hasUBXSky else { return }
     let sender = UInt32(truncatingIfNeeded: content.systemID ?? 0) | 1 << 31
-    startSky(continues: group.add(content.number ?? 1, of: content.sentences ?? 1, sender: sender))
+    let isFirst = skyState == .earlier
+    startSky(
+      continues: group.add(content.number ?? 1, of: content.sentences ?? 1, sender: sender, isFirst: isFirst))
     let system = Satellite.system(talker: .proprietary, systemID: content.systemID.map(Int.init))
     for index in 0..<content.satelliteCount {
       let satellite = content.satellites[index]
@@ -689,7 +720,7 @@ extension EpochAssembler {
   }
 
   private mutating func setVelocity(_ knots: FixedPoint?, _ degrees: FixedPoint?) {
-    guard fix.source < .ubx else { return }
+    guard fix.source < .ubx || fix.speedMetresPerSecond == nil else { return }
     if let knots = knots?.value { fix.speedMetresPerSecond = speed(knots * 1852 / 3600) }
     if let degrees = degrees?.value { fix.courseDegrees = course(degrees) }
   }

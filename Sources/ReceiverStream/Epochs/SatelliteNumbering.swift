@@ -178,15 +178,18 @@ struct UnmatchedSatellites: Sendable {
   private static var capacity: Int { 8 }
   /// A bit for each number, 1…63, of each sentence.
   private var sentences = InlineArray<8, UInt64>(repeating: 0)
-  private(set) var count = 0
+  private var length: UInt8 = 0
+  private var uncertainCount: UInt16 = 0
+
+  var count: Int { Int(length) }
   /// The number of satellites whose system was not certain at the last report.
-  private(set) var uncertain = 0
+  var uncertain: Int { Int(uncertainCount) }
 
   /// Adds the numbers of a sentence. Sentences beyond `capacity` are dropped.
   mutating func append(_ numbers: UInt64) {
     guard numbers != 0, count < Self.capacity else { return }
     sentences[count] = numbers
-    count += 1
+    length &+= 1
   }
 
   mutating func append(_ other: UnmatchedSatellites) {
@@ -209,8 +212,8 @@ struct UnmatchedSatellites: Sendable {
         isProgress = true
       }
     }
-    uncertain = 0
-    for index in 0..<count { uncertain += sentences[index].nonzeroBitCount }
+    uncertainCount = 0
+    for index in 0..<count { uncertainCount &+= UInt16(truncatingIfNeeded: sentences[index].nonzeroBitCount) }
   }
 
   /// The only system with at least three of four of the numbers in view.

@@ -160,6 +160,7 @@ extension EpochAssembler {
     setKind(message.fixType, isOK: message.flags_gnssFixOK)
     setQuality(differential: message.flags_diffSoln, carrier: message.flags_carrSoln)
     fix.satellitesUsed = Int(message.numSV)
+    (hasUBXQuality, hasUBXCount) = (true, true)
     fix.pdop = dilution(message.pDOP)
     if message.valid_validMag, let declination = message.magDec {
       fix.magneticVariationDegrees = Double(declination) * 1e-2
@@ -191,6 +192,7 @@ extension EpochAssembler {
     setKind(message.fixType, isOK: message.flags_gnssFixOK)
     setQuality(differential: message.flags_diffSoln, carrier: message.flags_carrSoln)
     fix.satellitesUsed = Int(message.numSV)
+    (hasUBXQuality, hasUBXCount) = (true, true)
     if message.valid_validMag { fix.magneticVariationDegrees = Double(message.magDec) * 1e-2 }
     guard fix.kind != .none, fix.kind != .timeOnly else { return }
     setPosition(
@@ -273,6 +275,7 @@ extension EpochAssembler {
     setKind(message.gpsFix, isOK: message.flags_gpsfixOK)
     setQuality(differential: message.flags_diffSoln, carrier: 0)
     fix.satellitesUsed = Int(message.numSV)
+    (hasUBXQuality, hasUBXCount) = (true, true)
     fix.pdop = dilution(message.pDOP)
     settleSurveyed(accuracyMetres: Double(message.pAcc) / 100)
     guard fix.kind != .none, fix.kind != .timeOnly else { return }
@@ -286,6 +289,7 @@ extension EpochAssembler {
     guard fix.kind == .none else { return }
     setKind(message.gpsFix, isOK: message.flags_gpsFixOk)
     setQuality(differential: message.flags_diffSoln, carrier: message.flags2_carrSoln)
+    hasUBXQuality = true
   }
 
   private mutating func apply(_ message: borrowing NavDOP) {
@@ -331,7 +335,7 @@ extension EpochAssembler {
     // There were 18 since 1980. A very different count is not credible.
     guard seconds >= 0, seconds <= 60 else { return reject() }
     leapSeconds = seconds
-    clockOffset = seconds
+    clockOffset = Int8(truncatingIfNeeded: seconds)
     fix.leapSeconds = seconds
   }
 
@@ -347,7 +351,7 @@ extension EpochAssembler {
     // Both are rounded, as in `EpochTag`.
     let offset = (milliseconds + 500) / 1000 % 86_400
     guard abs((milliseconds + 500) % 1000 - 500) <= 10, offset <= 60 else { return }
-    clockOffset = Int(offset)
+    clockOffset = Int8(truncatingIfNeeded: offset)
   }
 
   /// Date and time from a UBX message. A second of 60 is a leap second and lies at the start of the next minute.

@@ -199,7 +199,7 @@ public struct Fix: Sendable, Equatable {
   func isSame(butForSkyOf other: Fix) -> Bool {
     var here = self
     here.source = other.source
-    here.satellitesInView = other.satellitesInView
+    (here.satellitesInView, here.satellitesUsed) = (other.satellitesInView, other.satellitesUsed)
     here.copyDilutions(of: other)
     return here == other
   }

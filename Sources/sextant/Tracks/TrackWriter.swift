@@ -301,17 +301,27 @@ struct KMLFile: TrackFile {
   }
 
   mutating func add(_ point: TrackPoint, _ text: inout JSONLine) {
-    if let points = part.add(point) { Self.write(points, &text) }
+    if let points = part.add(point) { Self.writeRuns(points, &text) }
   }
 
   mutating func finish(_ text: inout JSONLine) {
-    if let points = part.open { Self.write(points, &text) }
+    if let points = part.open { Self.writeRuns(points, &text) }
     text.put("</Document>\n</kml>\n")
   }
 
-  private static func write(_ points: [TrackPoint], _ text: inout JSONLine) {
+  /// Points with a time and those without, such as the first ones of a recording, are different folders.
+  private static func writeRuns(_ points: [TrackPoint], _ text: inout JSONLine) {
+    var rest = points[...]
+    while let first = rest.first {
+      let hasTimes = first.fix.time != nil
+      let run = rest.prefix { ($0.fix.time != nil) == hasTimes }
+      write(Array(run), hasTimes: hasTimes, &text)
+      rest = rest.dropFirst(run.count)
+    }
+  }
+
+  private static func write(_ points: [TrackPoint], hasTimes: Bool, _ text: inout JSONLine) {
     let hasHeights = points.allSatisfy { $0.fix.heightAboveSeaLevelMetres != nil }
-    let hasTimes = points.allSatisfy { $0.fix.time != nil }
     text.put("<Folder>")
     text.element("name", points[0].fix.time)
     text.put("<Placemark><name>path</name>")

@@ -84,6 +84,7 @@ extension JSONLine {
       case 36: fields(sentence, PSTI036.self)
       default: false
       }
+    case PQTMEPE.formatter: sentence.hasAddress("PQTMEPE") ? fields(sentence, PQTMEPE.self) : false
     case PQTMTAR.formatter: sentence.hasAddress("PQTMTAR") ? fields(sentence, PQTMTAR.self) : false
     case PTNLAVR.formatter: sentence.hasFirstField("AVR") ? fields(sentence, PTNLAVR.self) : false
     case PSSNHRP.formatter: sentence.hasFirstField("HRP") ? fields(sentence, PSSNHRP.self) : false
