@@ -52,7 +52,19 @@ struct SatelliteGroupTests {
     }
     let found = skies(reports(sentences))
     // The stream begins with the second page.
-    #expect(found.allSatisfy { $0 == Array(1...12) } && found.count == 3)
+    #expect(found.dropFirst().allSatisfy { $0 == Array(1...12) } && found.count == 4)
+  }
+
+  @Test("Satellites of UBX are reported although a group of sentences before them has no end")
+  func ubxAfterCutGroup() {
+    var playback = Playback()
+    for second in 10..<13 {
+      for sentence in [rmc("1011\(second)"), gga("1011\(second)")] + gsv { playback.receive(sentence) }
+    }
+    playback.receive(rmc("101113"), gsv[0])
+    for second in 14..<20 { playback.receive(navPVT(second), navSAT([1, 2, 3], second: second)) }
+    playback.finish()
+    #expect(playback.reports.suffix(6).allSatisfy { $0.skyChanged && $0.satellites.count == 3 })
   }
 
   @Test("Where sentences are lost, the parts of two lists are not joined")
@@ -92,6 +104,13 @@ struct SatelliteGroupTests {
     #expect(used(after: 8) == 2)
     #expect(used(after: 12) == 0)
     #expect(used(after: 0, status: "V") == 0)
+  }
+
+  @Test("Ids of a GN sentence without a system count in the epochs after it, once their satellites are in view")
+  func earlierUnmatched() {
+    let used = ["GNGSA,A,3,05,09,14,30,,,,,,,,,1.8,1.0,1.5", "GNGSA,A,3,71,72,,,,,,,,,,,1.8,1.0,1.5"]
+    let found = reports([rmc("101110"), gga("101110")] + used + [rmc("101111"), gga("101111")] + gsv)
+    #expect(found.last { $0.skyChanged }?.satellites.count(where: \.isUsed) == 4)
   }
 
   @Test("The number of used satellites is the largest of GGA, GNS and GSA")

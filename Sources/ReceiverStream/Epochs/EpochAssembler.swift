@@ -324,7 +324,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
 
   @inline(never)
   private mutating func noteLateSatellites() {
-    guard skyState.isChanged && !group.isIncomplete || finishAndCompare() else { return }
+    guard hasNewSky || finishAndCompare() else { return }
     if pause == 0 { order.forget() }
     state = .late
   }
@@ -332,7 +332,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   /// Reports an epoch again if it has changed.
   @inline(never)
   private mutating func reportChange(_ body: (borrowing Report, borrowing Sky) -> Void) {
-    guard state == .late || skyState.isChanged && !group.isIncomplete || finishAndCompare() else { return }
+    guard state == .late || hasNewSky || finishAndCompare() else { return }
     // A late message does not contradict the learned end.
     if pause == 0 { order.forget() }
     report(body)
@@ -504,12 +504,18 @@ public struct EpochAssembler: ~Copyable, Sendable {
     body(last, sky)
   }
 
+  /// Whether satellites are to be reported: all of those of UBX, or a whole group of sentences.
+  private var hasNewSky: Bool {
+    mutating get { skyState.isChanged && (hasUBXSky || !group.isIncomplete) }
+  }
+
   /// Marks the used satellites for a report. Returns whether the satellites changed.
   private mutating func settleSky() -> Bool {
-    guard skyState.isChanged, !group.isIncomplete else { return false }
+    guard hasNewSky else { return false }
     if !hasUBXSky, untimed.fixMode == nil, untimed.usedCount == 0, earlierUse.age <= EarlierUse.most,
       nmea.isValid != false
     {
+      earlierUse.unmatched.match(&sky, &earlierUse.used)
       sky.use(&earlierUse.used)
     } else {
       if untimed.unmatched.count > 0 { untimed.unmatched.match(&sky, &untimed.used) }
@@ -550,12 +556,12 @@ struct SatelliteGroup: Sendable {
   private var hasEnd = false
   /// Whether the group began in an earlier burst.
   private var isSpread = false
-  /// How often a group continued in another burst, up to `enough`, since one was in one burst: where sentences are lost, it may seem so once.
+  /// How often a group continued with one sentence in another burst, up to 2. Where sentences are lost, one of two may seem so once.
   private var spreads: UInt8 = 0
-  private static var enough: UInt8 { 2 }
+  private var enough: UInt8 = 2
 
   /// Whether sentences of the group are missing, or may be of another epoch.
-  var isIncomplete: Bool { isOpen && !endsEarly || isSpread && spreads < Self.enough }
+  var isIncomplete: Bool { isOpen && !endsEarly || isSpread && spreads < enough }
 
   /// Adds a sentence. Returns whether it continues the group of an earlier burst.
   ///
@@ -566,7 +572,8 @@ struct SatelliteGroup: Sendable {
   @inline(__always)
   mutating func add(_ number: Int32, of sentences: Int32, sender: UInt32, isFirst: Bool) -> Bool {
     let continues = isOpen && sender == self.sender && number == Int32(self.number) &+ 1
-    if !continues || isFirst { begin(continues, number) }
+    if !continues || isFirst { begin(continues, number) } else if isSpread { spreads = 0 }
+    enough = sentences > 2 ? 1 : 2
     self.sender = sender
     self.number = UInt8(truncatingIfNeeded: number)
     isOpen = number < sentences
@@ -581,7 +588,7 @@ struct SatelliteGroup: Sendable {
   private mutating func begin(_ continues: Bool, _ number: Int32) {
     if isOpen, !continues, number == 1, !hasEnd { endsEarly = true }
     isSpread = continues
-    if continues, spreads < Self.enough { spreads += 1 }
+    if continues, spreads < 2 { spreads += 1 }
   }
 }
 
@@ -591,6 +598,7 @@ struct EarlierUse: Sendable {
   static var most: UInt8 { 10 }
 
   var used = SatelliteSet()
+  var unmatched = UnmatchedSatellites()
   /// The number of epochs since.
   var age: UInt8 = 0
 
@@ -598,6 +606,7 @@ struct EarlierUse: Sendable {
   mutating func add(_ burst: borrowing UntimedValues) {
     guard burst.fixMode != nil || burst.usedCount > 0 else { return }
     used = burst.used
+    unmatched = burst.unmatched
     age = 0
   }
 }

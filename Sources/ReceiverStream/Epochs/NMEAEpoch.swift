@@ -104,7 +104,7 @@ struct NMEAEpoch: ~Copyable, Sendable {
       fix.time = calendar.time(at: timeOfDay)
     }
     if fix.source < .ubx, untimed.usedCount > 0 {
-      fix.satellitesUsed = max(fix.satellitesUsed ?? 0, untimed.usedCount)
+      fix.satellitesUsed = max(fix.satellitesUsed ?? 0, Int(untimed.usedCount))
     }
     let fixModeOfGSA = untimed.fixMode
     let hasFour = untimed.usedCount >= 4
@@ -136,22 +136,22 @@ struct UntimedValues: ~Copyable, Sendable {
   var motion = Place.none
   var speedMetresPerSecond: Double?
   var courseDegrees: Double?
-  /// North, east, down.
-  var velocityMetresPerSecond: SIMD3<Double>?
+  /// North, east, down. Not a vector, whose alignment would cost memory.
+  var velocityMetresPerSecond: (Double, Double, Double)?
   var pdop: Double?
   var hdop: Double?
   var vdop: Double?
   var horizontalAccuracyMetres: Double?
   var verticalAccuracyMetres: Double?
   var heading = Heading()
-  /// GSA's fix mode 1, 2 or 3: the best of the burst.
-  var fixMode: Int8?
   /// The used satellites of GSA.
   var used = SatelliteSet()
   /// The used satellites whose system is unknown.
   var unmatched = UnmatchedSatellites()
   /// The total number of both.
-  var usedCount = 0
+  var usedCount: UInt16 = 0
+  /// GSA's fix mode 1, 2 or 3: the best of the burst.
+  var fixMode: Int8?
 
   // Inlined, because the compiler copies the result of a call.
   @inline(__always)
@@ -164,9 +164,9 @@ struct UntimedValues: ~Copyable, Sendable {
       fix.speedMetresPerSecond = speedMetresPerSecond
     }
     if fix.courseDegrees == nil || replaces && courseDegrees != nil { fix.courseDegrees = courseDegrees }
-    if fix.velocityMetresPerSecond == nil, let velocityMetresPerSecond {
-      fix.velocityMetresPerSecond = velocityMetresPerSecond
-      fix.climbMetresPerSecond = -velocityMetresPerSecond.z
+    if fix.velocityMetresPerSecond == nil, let (north, east, down) = velocityMetresPerSecond {
+      fix.velocityMetresPerSecond = SIMD3(north, east, down)
+      fix.climbMetresPerSecond = -down
     }
     if fix.accuracySource == .none, fix.horizontalAccuracyMetres == nil, let horizontalAccuracyMetres {
       fix.horizontalAccuracyMetres = horizontalAccuracyMetres
@@ -195,7 +195,7 @@ struct UntimedValues: ~Copyable, Sendable {
     if let mode = later.fixMode { fixMode = max(fixMode ?? 0, mode) }
     used.add(later.used)
     unmatched.append(later.unmatched)
-    usedCount += later.usedCount
+    usedCount &+= later.usedCount
   }
 }
 

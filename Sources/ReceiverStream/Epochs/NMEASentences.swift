@@ -197,8 +197,9 @@ extension EpochAssembler {
     case PGRMV.formatter:
       let content = sentence.decode(PGRMV.self, rejected: &rejectedFields)
       beginUntimed(id, body)
-      untimed.velocityMetresPerSecond = velocity(
-        north: content.velocityNorth, east: content.velocityEast, up: content.velocityUp)
+      untimed.velocityMetresPerSecond =
+        velocity(north: content.velocityNorth, east: content.velocityEast, up: content.velocityUp)
+        .map { ($0.x, $0.y, $0.z) }
     case PGRME.formatter:
       let content = sentence.decode(PGRME.self, rejected: &rejectedFields)
       beginUntimed(id, body)
@@ -572,14 +573,14 @@ extension EpochAssembler {
       }
     }
     untimed.unmatched.append(unmatched)
-    untimed.usedCount &+= unmatched.nonzeroBitCount
+    untimed.usedCount &+= UInt16(truncatingIfNeeded: unmatched.nonzeroBitCount)
     if unmatched != 0 { markLater() }
   }
 
   /// Adds used satellites of a system: a bit for each number.
   @inline(__always)
   private mutating func use(_ numbers: UInt64, of system: Satellite.System) {
-    untimed.usedCount &+= (numbers & ~untimed.used.numbers(of: system)).nonzeroBitCount
+    untimed.usedCount &+= UInt16(truncatingIfNeeded: (numbers & ~untimed.used.numbers(of: system)).nonzeroBitCount)
     if untimed.used.insert(system, numbers) { markLater() }
   }
 
