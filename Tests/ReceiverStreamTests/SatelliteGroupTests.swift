@@ -106,6 +106,35 @@ struct SatelliteGroupTests {
     #expect(used(after: 0, status: "V") == 0)
   }
 
+  @Test("Two pages in each of two epochs are one list")
+  func spreadInPairs() {
+    var sentences: [String] = []
+    for second in 10..<20 {
+      let first = second % 2 * 2 + 1
+      sentences += [rmc("1011\(second)"), gga("1011\(second)"), gsa3D, page(first, of: 4), page(first + 1, of: 4)]
+    }
+    let found = skies(reports(sentences))
+    #expect(found.count >= 4 && found.allSatisfy { $0 == Array(1...16) })
+  }
+
+  @Test("A plotter that has had positions does not replace the motion of the receiver either")
+  func plotter() {
+    var sentences: [String] = []
+    for second in 10..<16 {
+      let time = "1011\(second)"
+      let other = "ECVTG,200.0,T,,M,99.0,N,183.3,K,A"
+      sentences += [rmc(time), vtg, gga(time, talker: "EC"), other, gga(time)]
+    }
+    #expect(reports(sentences).dropFirst(2).allSatisfy { $0.fix.courseDegrees == 77.5 })
+  }
+
+  @Test("A loss of fix ends the use of earlier GSA")
+  func lossOfFix() {
+    let before = [rmc("101110"), gga("101110"), gsa3D, rmc("101111", status: "V"), gga("101111", quality: 0)]
+    let found = reports(before + [rmc("101112"), gga("101112")] + gsv)
+    #expect(found.last { $0.skyChanged }?.satellites.count(where: \.isUsed) == 0)
+  }
+
   @Test("Ids of a GN sentence without a system count in the epochs after it, once their satellites are in view")
   func earlierUnmatched() {
     let used = ["GNGSA,A,3,05,09,14,30,,,,,,,,,1.8,1.0,1.5", "GNGSA,A,3,71,72,,,,,,,,,,,1.8,1.0,1.5"]

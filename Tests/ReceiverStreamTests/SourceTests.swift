@@ -78,6 +78,26 @@ struct SourceTests {
     #expect(fixes([[Wire.nmea(psti(10, status: "V"))]]).map(\.kind) == [Fix.Kind.none])
   }
 
+  @Test("PSTI,030 without a mode keeps the quality of GGA")
+  func pstiWithoutMode() {
+    let found = fixes([sentences(10) + [Wire.nmea(psti(10).replacingMode())]])
+    #expect(found.map(\.quality) == [.rtkFixed])
+  }
+
+  @Test("A file that begins with a part of a sentence did not begin with a burst")
+  func cutFile() {
+    var playback = Playback()
+    playback.receive(Array("09,,,*00\r\n".utf8))
+    for second in 10..<20 {
+      let time = "1011\(second)"
+      playback.receive("GPVTG,\(second - 1).0,T,,M,5.0,N,9.3,K,A")
+      playback.receive(gga(time), gsa3D)
+    }
+    playback.finish()
+    let courses = playback.reports.filter { !$0.isUpdate }.map(\.fix.courseDegrees)
+    #expect(Array(courses.dropFirst(2)) == (12..<19).map { Double($0) } + [nil])
+  }
+
   @Test("PSTI messages of one burst are told apart, so that each epoch has its heading")
   func pstiHeading() {
     let found = fixes(
@@ -114,4 +134,9 @@ struct SourceTests {
     #expect(found.map(\.horizontalAccuracyMetres) == [1.5] && found.map(\.verticalAccuracyMetres) == [2.6])
     #expect(found.map(\.accuracySource) == [.receiver])
   }
+}
+
+extension String {
+  /// The sentence with an empty mode.
+  fileprivate func replacingMode() -> String { split(separator: "R", maxSplits: 1).joined() }
 }

@@ -67,7 +67,7 @@ ARITHMETIC = [
     ("Sources/GPSD/Protocol/Reports/FixSentences.swift", r"satellites|page|place", "satellites in memory, at most some dozen"),
     ("Sources/GPSD/Protocol/Reports/FixSentences.swift", r"date\.year % 100", "a remainder by a constant"),
     ("Sources/GPSD/Protocol/Reports/ReportLines.swift", r"bytes\.byteCount - 2", "after a line end of two bytes"),
-    ("Sources/GPSD/Protocol/Requests/RequestReader.swift", r"depth: depth [+-] 1", "at most the length of a request, 4096"),
+    ("Sources/GPSD/Protocol/Requests/RequestSplitter.swift", r"depth: depth [+-] 1", "at most the length of a request, 4096"),
     ("Sources/sextantd/Daemon/Authorization/PermissionQuestions.swift", r"lastID \+= 1|default: 0\] \+= 1", COUNTER),
     ("Sources/sextantd/Daemon/LocationServer+Streams.swift", r"lostBytes \+= bytes", "bytes of a serial line"),
     ("Sources/sextantd/Daemon/Clock/PulseSource.swift", r"edges\.count - Self\.kept", "a number of elements in memory"),

@@ -10,7 +10,8 @@
 /// 2. The line paused there. The pause is the first one that is at least half as long as the longest: a late message
 ///    causes a shorter pause, and instruments with their own rate send after it.
 /// 3. The stream began with a message that appears again after the last message of a time: the stream began with a burst, and the next
-///    one begins there. Pages of a group and instruments with their own rate count only if they appear directly after it.
+///    one begins there. After a part of a sentence, and for later pages of a group and instruments with their own rate, this counts only if it appears
+///    directly after that message.
 /// 4. Otherwise the burst ends before the message with the new time, as with most receivers.
 ///
 /// The order is known after two epochs that agree. It is discarded after two epochs that do not.
@@ -43,6 +44,7 @@ struct BurstOrder: ~Copyable, Sendable {
   /// The first message of the stream, if it has no time, until other evidence contradicts it.
   private var start: Key = 0
   private var hasBegun = false
+  private var hasFrame = false
   /// Whether `start` counts only directly after a message with a time: the stream began within a group, or with an instrument.
   private var isStartWeak = false
   /// The message before `start` after the last one with a time; 0 for none.
@@ -92,13 +94,26 @@ struct BurstOrder: ~Copyable, Sendable {
     return true
   }
 
+  /// The longest sentence of receivers, bytes.
+  private static var longestSentence: UInt64 { 100 }
+
+  /// Handles the place of the stream's first frame. After a part of a sentence the stream did not begin with a burst; more bytes are another
+  /// text, such as the notes at the beginning of a recording.
+  @inline(__always)
+  mutating func noteFirst(at offset: UInt64) {
+    if hasFrame { return }
+    hasFrame = true
+    isStartWeak = offset > 0 && offset < Self.longestSentence
+  }
+
   /// Adds a message without a time.
   ///
   /// - Parameter isWeak: whether it may also be sent at its own rate, anywhere in a burst, or continues a group.
   mutating func add(untimed id: UInt64, after pause: UInt32, isWeak: Bool) {
     let key = next(id)
     if !hasBegun {
-      (start, isStartWeak) = (key, isWeak)
+      start = key
+      if isWeak { isStartWeak = true }
     } else if key == start, lastTimed == 0 {
       // Bursts without a time came first.
       start = 0

@@ -86,14 +86,14 @@ public struct EpochAssembler: ~Copyable, Sendable {
   static var epochsUntilSecondOutput: UInt8 { 10 }
   /// GPS − UTC of the receiver's times: from its last message with UTC and a time of week, or as it reported it later.
   var clockOffset: Int8?
-  private(set) var state = State.empty
+  package private(set) var state = State.empty
   /// The pause on the line before the current message, in milliseconds; 0 for none.
   private(set) var pause: UInt32 = 0
   /// The last report. The next one is made in place, because a fix is large.
   private(set) var last = Report(fix: Fix())
 
   /// The collection of the epoch.
-  enum State: UInt8 {
+  package enum State: UInt8 {
     /// No epoch has started, and nothing was collected for the first one.
     case empty
     /// Sentences without a time are collected for the first epoch.
@@ -102,7 +102,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     case open
     /// The epoch is reported. Its later messages are added.
     case reported
-    /// The same, and its later satellites are not reported yet: their sentences are a group without an end.
+    /// The epoch is reported, with later satellites that no report covers yet, because the end of their sentences is not known.
     case late
     /// The epoch is reported. Sentences without a time are collected for the next one.
     case ahead
@@ -139,6 +139,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
 
   /// Handles the next frame of the stream. `body` receives each report that results, with the satellites.
   public mutating func receive(_ frame: borrowing Frame, _ body: (borrowing Report, borrowing Sky) -> Void) {
+    if state == .empty { order.noteFirst(at: frame.offset) }
     switch frame.kind {
     case .ubx: if let frame = frame.ubx { receive(frame, body) }
     case .nmea: if let sentence = frame.nmea { receive(sentence, body) }
@@ -362,12 +363,13 @@ public struct EpochAssembler: ~Copyable, Sendable {
     self.tag = tag
     fix = Fix()
     fix.leapSeconds = leapSeconds
+    if nmea.isValid == false { earlierUse.age = EarlierUse.most }
     nmea = NMEAEpoch(after: nmea, fixMode: state == .ahead ? held.fixMode : untimed.fixMode)
     (hasPreciseECEF, hasUBXQuality, hasUBXCount) = (false, false, false)
-    if earlierUse.age <= EarlierUse.most { earlierUse.age += 1 }
     if epochsWithoutFirstOutput <= Self.epochsUntilSecondOutput { epochsWithoutFirstOutput += 1 }
     // Satellites of the previous epoch, or of a report with only a time.
     if state != .gathering, state != .ahead { dropAhead() }
+    if earlierUse.age <= EarlierUse.most { earlierUse.age += 1 }
     takeNextHeading(tag)
     state = .open
   }
@@ -540,74 +542,8 @@ public struct EpochAssembler: ~Copyable, Sendable {
     fix.leapSeconds = leapSeconds
     fix.time = time
     body(Report(fix: fix, skyChanged: settleSky()), sky)
-    untimed = UntimedValues()
+    dropAhead()
     state = .empty
-  }
-}
-
-/// The group of sentences that list the satellites in view of one talker and signal. A list without its end is not reported, nor one
-/// whose parts may be of different epochs.
-struct SatelliteGroup: Sendable {
-  private var sender: UInt32 = 0
-  private var number: UInt8 = 0
-  private var isOpen = false
-  /// Whether the receiver ended a group early, and has never ended one otherwise: it announces more sentences than it sends.
-  private var endsEarly = false
-  private var hasEnd = false
-  /// Whether the group began in an earlier burst.
-  private var isSpread = false
-  /// How often a group continued with one sentence in another burst, up to 2. Where sentences are lost, one of two may seem so once.
-  private var spreads: UInt8 = 0
-  private var enough: UInt8 = 2
-
-  /// Whether sentences of the group are missing, or may be of another epoch.
-  var isIncomplete: Bool { isOpen && !endsEarly || isSpread && spreads < enough }
-
-  /// Adds a sentence. Returns whether it continues the group of an earlier burst.
-  ///
-  /// - Parameters:
-  ///   - number: its number in the group, from 1.
-  ///   - sentences: the number of sentences in the group.
-  ///   - isFirst: whether it is the first of its burst.
-  @inline(__always)
-  mutating func add(_ number: Int32, of sentences: Int32, sender: UInt32, isFirst: Bool) -> Bool {
-    let continues = isOpen && sender == self.sender && number == Int32(self.number) &+ 1
-    if !continues || isFirst { begin(continues, number) } else if isSpread { spreads = 0 }
-    enough = sentences > 2 ? 1 : 2
-    self.sender = sender
-    self.number = UInt8(truncatingIfNeeded: number)
-    isOpen = number < sentences
-    if !isOpen {
-      (hasEnd, endsEarly) = (true, false)
-      if !isSpread, sentences > 1 { spreads = 0 }
-    }
-    return continues && isFirst
-  }
-
-  @inline(never)
-  private mutating func begin(_ continues: Bool, _ number: Int32) {
-    if isOpen, !continues, number == 1, !hasEnd { endsEarly = true }
-    isSpread = continues
-    if continues, spreads < 2 { spreads += 1 }
-  }
-}
-
-/// The used satellites of a receiver that does not send GSA in each burst.
-struct EarlierUse: Sendable {
-  /// The number of epochs for which they are valid, as the mode of GSA is.
-  static var most: UInt8 { 10 }
-
-  var used = SatelliteSet()
-  var unmatched = UnmatchedSatellites()
-  /// The number of epochs since.
-  var age: UInt8 = 0
-
-  /// Takes the used satellites of a burst with GSA.
-  mutating func add(_ burst: borrowing UntimedValues) {
-    guard burst.fixMode != nil || burst.usedCount > 0 else { return }
-    used = burst.used
-    unmatched = burst.unmatched
-    age = 0
   }
 }
 

@@ -97,7 +97,7 @@ struct NMEAEpoch: ~Copyable, Sendable {
     validityTalker = talker.code
   }
 
-  /// Completes the time and the kind of the fix, unless a UBX message did.
+  /// Completes the time, the kind of the fix and the number of its satellites, unless a UBX message did.
   func settle(_ fix: inout Fix, _ untimed: borrowing UntimedValues, _ calendar: ReceiverCalendar) {
     // Without a fix the receiver's clock may be wrong by days.
     if fix.time == nil, let timeOfDay, calendar.last != nil || isValid == true {

@@ -35,9 +35,8 @@ extension EpochAssembler {
     let signal = UInt64(truncatingIfNeeded: content.signalID ?? 0)
     let (number, sentences) = (content.number ?? 1, content.sentences ?? 1)
     beginUntimed(Self.id(talker, isLast: content.isLast, signal: signal), continuesGroup: number > 1, body)
-    let sender = UInt32(talker.code) << 8 | UInt32(truncatingIfNeeded: signal)
     let isFirst = skyState == .earlier
-    apply(content, talker, continues: group.add(number, of: sentences, sender: sender, isFirst: isFirst))
+    apply(content, talker, continues: group.add(number, of: sentences, sender: UInt32(talker.code), isFirst: isFirst))
     completeSatellites(body)
   }
 
@@ -222,7 +221,8 @@ extension EpochAssembler {
       let content = sentence.decode(PQGSV.self, rejected: &rejectedFields)
       let isLast = content.number == content.sentences
       beginUntimed(
-        id | (UInt64(truncatingIfNeeded: content.systemID ?? 0) & 0x7) << 44 | (isLast ? 1 << 47 : 0), body)
+        id | (UInt64(truncatingIfNeeded: content.systemID ?? 0) & 0xF) << 44 | (isLast ? BurstOrder.pageBit : 0),
+        continuesGroup: (content.number ?? 1) > 1, body)
       apply(content)
       return completeSatellites(body)
     case PUBX00.formatter:
@@ -261,7 +261,7 @@ extension EpochAssembler {
     setValid(isValid, content.latitude, content.longitude, rank: 3, .proprietary)
     guard isValid else { return }
     setPosition(content.latitude, content.longitude, .gga, content.altitude, nil)
-    setQuality(Self.quality(ofMode: content.positionMode))
+    if case let quality = Self.quality(ofMode: content.positionMode), quality != .unknown { setQuality(quality) }
     setCorrections(age: content.rtkAge, station: nil)
     guard fix.source < .ubx,
       let velocity = velocity(north: content.velocityNorth, east: content.velocityEast, up: content.velocityUp)
@@ -529,14 +529,15 @@ extension EpochAssembler {
   }
 
   private mutating func apply(_ content: VTG, _ talker: Talker) {
-    guard content.positionMode != UInt8(ascii: "N") else { return }
+    let isOwn = nmea.velocityTalker.map { PositionSources.isSame($0, talker) } ?? true
+    guard content.positionMode != UInt8(ascii: "N"), isOwn || untimed.motion == .none else { return }
     if let knots = content.speedKnots?.value {
       untimed.speedMetresPerSecond = speed(knots * 1852 / 3600)
     } else if let speed = content.speedKilometresPerHour?.value {
       untimed.speedMetresPerSecond = self.speed(speed / 3.6)
     }
     if let degrees = content.courseTrue?.value { untimed.courseDegrees = course(degrees) }
-    if nmea.velocityTalker.map({ PositionSources.isSame($0, talker) }) ?? true { untimed.motion = .last }
+    if isOwn { untimed.motion = .last }
   }
 
   private mutating func apply(_ content: GSA, _ talker: Talker) {

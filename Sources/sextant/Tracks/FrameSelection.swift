@@ -38,7 +38,8 @@ package struct FrameSelection: ~Copyable {
       isReported = true
       time = report.fix.time ?? time
     }
-    let isOpen = assembler.isOpen
+    // Late satellites belong to the epoch that was reported.
+    let isOpen = assembler.isOpen && assembler.state != .late
     // A frame that ends an epoch and leaves one open is the first of the next epoch.
     if isReported, isOpen { release(at: time, body) }
     self.time = time

@@ -54,7 +54,7 @@ package struct GPSDClient: Sendable {
   var located: Instant?
   /// The duration of the last search.
   var searchTime = GPSDClient.usualSearch
-  private var reader = RequestReader()
+  private var reader = RequestSplitter()
   private var control = ControlReader()
   private var queue = OutputQueue()
   private var stalledSince: Instant?

@@ -8,7 +8,7 @@
 ///
 /// A request without attributes ends at `;`, at a line end or at the next `?`; a request with attributes ends at their
 /// closing brace. A client that starts with the first line of HTTP is a browser, and gets no reply.
-struct RequestReader: Sendable {
+struct RequestSplitter: Sendable {
   /// The longest request, bytes.
   static let longestRequest = 4096
 
