@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CByteMask
 import NMEA
 import WireBytes
 
@@ -540,57 +539,6 @@ extension EpochAssembler {
     if isOwn { untimed.motion = .last }
   }
 
-  private mutating func apply(_ content: GSA, _ talker: Talker) {
-    if let mode = content.fixMode { untimed.fixMode = max(untimed.fixMode ?? 0, Int8(truncatingIfNeeded: mode)) }
-    if let pdop = dilution(content.pdop) { untimed.pdop = pdop }
-    if let hdop = dilution(content.hdop) { untimed.hdop = hdop }
-    if let vdop = dilution(content.vdop) { untimed.vdop = vdop }
-    let system = Satellite.system(talker: talker, systemID: content.systemID.map(Int.init))
-    let isUnmatched = system == nil && talker == .combined
-    if let numbering = SatelliteNumbering(first: content.satellites.first, of: system),
-      !isUnmatched || numbering.system == .glonass
-    {
-      let numbers = content.satellites.numbers(after: numbering.base, most: numbering.most)
-      if !numbers.hasOthers { return use(numbers.bits, of: numbering.system) }
-    }
-    useEach(content.satellites, of: system, isUnmatched: isUnmatched)
-  }
-
-  /// The slow path: adds used satellites whose ids need an individual lookup.
-  @inline(never)
-  private mutating func useEach(_ ids: GSA.SatelliteIDs, of system: Satellite.System?, isUnmatched: Bool) {
-    if system == .beiDou { for id in ids { beiDou.learn(from: Int(id)) } }
-    var unmatched: UInt64 = 0
-    for id in ids {
-      if isUnmatched, id >= 1, id <= 63 {
-        unmatched |= 1 &<< UInt64(id)
-      } else if let (system, number) = Satellite.from(id: Int(id), of: system, beiDou) {
-        if untimed.used.insert(system, number) {
-          untimed.usedCount &+= 1
-          markLater()
-        }
-      } else if Satellite.isAmbiguous(id: Int(id), of: system) {
-        reject()
-      }
-    }
-    untimed.unmatched.append(unmatched)
-    untimed.usedCount &+= UInt16(truncatingIfNeeded: unmatched.nonzeroBitCount)
-    if unmatched != 0 { markLater() }
-  }
-
-  /// Adds used satellites of a system: a bit for each number.
-  @inline(__always)
-  private mutating func use(_ numbers: UInt64, of system: Satellite.System) {
-    untimed.usedCount &+= UInt16(truncatingIfNeeded: (numbers & ~untimed.used.numbers(of: system)).nonzeroBitCount)
-    if untimed.used.insert(system, numbers) { markLater() }
-  }
-
-  /// Another satellite is used. Later satellites are marked when they are added, those in the sky at the report.
-  @inline(__always)
-  private mutating func markLater() {
-    if skyState != .earlier { skyState = .unmarked }
-  }
-
   private mutating func apply(_ content: GST) {
     setTime(content.time)
     guard let north = Self.accuracy(content.latitudeDeviation),
@@ -621,76 +569,6 @@ extension EpochAssembler {
       return nil
     }
     return date
-  }
-
-  @inline(__always)
-  private mutating func apply(_ content: GSV, _ talker: Talker, continues: Bool) {
-    guard !hasUBXSky else { return }
-    startSky(continues: continues)
-    let system = Satellite.system(talker)
-    defer { if !group.isIncomplete { fix.satellitesInView = sky.count } }
-    #if !SMALL_CODE
-      if fastAdd(content, of: system) { return }
-    #endif
-    if system == .beiDou { for satellite in content.present { beiDou.learn(from: Int(satellite.raw(0))) } }
-    for satellite in content.present { add(satellite, of: system) }
-  }
-
-  private mutating func apply(_ content: PQGSV) {
-    guard !hasUBXSky else { return }
-    let sender = UInt32(truncatingIfNeeded: content.systemID ?? 0) | 1 << 31
-    let isFirst = skyState == .earlier
-    startSky(
-      continues: group.add(content.number ?? 1, of: content.sentences ?? 1, sender: sender, isFirst: isFirst))
-    let system = Satellite.system(talker: .proprietary, systemID: content.systemID.map(Int.init))
-    for index in 0..<content.satelliteCount {
-      let satellite = content.satellites[index]
-      guard let id = satellite.id, let (system, number) = Satellite.from(id: Int(id), of: system, beiDou) else {
-        continue
-      }
-      sky.add(
-        Satellite(
-          system: system, number: number,
-          elevationDegrees: Satellite.elevation(Int16(satellite.elevation ?? Int32(Int16.min))),
-          azimuthDegrees: Satellite.azimuth(Int16(satellite.azimuth ?? Int32(Int16.min))),
-          signalDecibelHertz: UInt8(satellite.signal ?? 0), isUsed: untimed.used.contains(system, number)))
-    }
-    if !group.isIncomplete { fix.satellitesInView = sky.count }
-  }
-
-  /// The fast path: adds the satellites of a sentence, if all are numbered in one way and different; otherwise adds
-  /// none. Implemented in C (`satellites.h`), because Swift would process the lanes of its vectors one by one.
-  @inline(__always)
-  private mutating func fastAdd(_ content: GSV, of system: Satellite.System?) -> Bool {
-    let (first, second) = (content.satellites[0].numbers, content.satellites[1].numbers)
-    let (third, fourth) = (content.satellites[2].numbers, content.satellites[3].numbers)
-    // GLONASS ids of the shared numbering do not overlap with those of another system.
-    let isShared = UInt16(bitPattern: content.satellites[0].raw(0) &- 65) < 32
-    let system = isShared ? .glonass : system ?? .gps
-    let packed = c_satellites_of(
-      first, second, third, fourth, content.satelliteCount,
-      isShared ? Int32(C_SHARED_NUMBERING) : Int32(system.rawValue),
-      untimed.used.numbers(of: system))
-    guard packed.wrong == 0 else { return false }
-    let satellites = (
-      Satellite(word: packed.first), Satellite(word: packed.second), Satellite(word: packed.third),
-      Satellite(word: packed.fourth)
-    )
-    sky.add(satellites, count: content.satelliteCount, numbers: packed.numbers, of: system)
-    return true
-  }
-
-  /// The slow path: adds a satellite of GSV whose id needs an individual lookup.
-  @inline(never)
-  private mutating func add(_ satellite: GSV.Satellite, of system: Satellite.System?) {
-    // Absent numbers are Int16.min.
-    let id = satellite.raw(0)
-    guard id >= 0 else { return }
-    guard let (system, number) = Satellite.from(id: Int(id), of: system, beiDou) else {
-      if Satellite.isAmbiguous(id: Int(id), of: system) { reject() }
-      return
-    }
-    sky.add(Satellite(system, number, satellite, isUsed: untimed.used.contains(system, number)))
   }
 
   private mutating func setPosition(
@@ -734,7 +612,7 @@ extension EpochAssembler {
     return nil
   }
 
-  private func dilution(_ value: FixedPoint?) -> Double? {
+  func dilution(_ value: FixedPoint?) -> Double? {
     // 99.99 and 50.0 (99.9 of some vendors) mean no value, and 0 means a field that is not computed.
     guard let value = value?.value, value > 0, value < 99 else { return nil }
     return value
@@ -745,16 +623,5 @@ extension RMC {
   /// Whether the position is the default of a receiver without a fix: 0°, 0° on a day before 2000.
   fileprivate var isDefault: Bool {
     latitude?.minutes.mantissa == 0 && longitude?.minutes.mantissa == 0 && (date.map { $0.fullYear < 2000 } ?? true)
-  }
-}
-
-extension Satellite {
-  /// A satellite of GSV. Absent numbers are Int16.min.
-  @inline(__always)
-  fileprivate init(_ system: System, _ number: UInt8, _ satellite: GSV.Satellite, isUsed: Bool) {
-    self.init(
-      system: system, number: number,
-      elevationDegrees: Satellite.elevation(satellite.raw(1)), azimuthDegrees: Satellite.azimuth(satellite.raw(2)),
-      signalDecibelHertz: UInt8(truncatingIfNeeded: max(satellite.raw(3), 0)), isUsed: isUsed)
   }
 }
