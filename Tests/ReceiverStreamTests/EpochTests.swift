@@ -287,9 +287,10 @@ struct EpochTests {
       }
     }
     var playback = Playback()
-    for (second, leapSeconds, valid) in [(12, 16, 3), (13, 16, 0), (14, 18, 3), (15, 18, 3)] {
+    let messages: [(Int, UInt32, UInt8)] = [(12, 16, 3), (13, 16, 0), (14, 18, 3), (15, 18, 3)]
+    for (second, leapSeconds, valid) in messages {
       playback.receive(rmc("1011\(second)"))
-      playback.receive(frame(second, leapSeconds: UInt32(leapSeconds), valid: UInt8(valid)))
+      playback.receive(frame(second, leapSeconds: leapSeconds, valid: valid))
     }
     playback.finish()
     #expect(playback.epochs == 4)

@@ -105,7 +105,7 @@ struct DigitLossCheck: Sendable {
       seconds > Self.longest || squaredMetres <= tolerance(speed) * tolerance(speed)
     }
 
-    /// Whether the velocity is that of the preceding step.
+    /// Whether the receiver can have moved on at the velocity of the preceding step.
     func continues(_ preceding: Step) -> Bool {
       guard preceding.seconds > 0 else { return false }
       let ratio = seconds / preceding.seconds

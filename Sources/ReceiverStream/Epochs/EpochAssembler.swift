@@ -377,17 +377,12 @@ public struct EpochAssembler: ~Copyable, Sendable {
   /// Assigns the heading between the bursts to the epoch, unless it is old or has another time.
   private mutating func takeNextHeading(_ tag: EpochTag?) {
     guard nextHeading.heading.source > .none else { return }
-    if pause == 0 || order.isKnown && pause <= 2000, isOfNext(tag) {
+    let isOfEpoch =
+      if let own = nextHeading.tag { tag?.isSame(as: own, leapSeconds: leapSecondsNow) ?? false } else { true }
+    if isOfEpoch, pause == 0 || order.isKnown && pause <= 2000 {
       untimed.heading.add(nextHeading.heading)
     }
     nextHeading = (Heading(), nil)
-  }
-
-  /// Whether the heading between the bursts may be the epoch's: it has no time, or the epoch's.
-  private mutating func isOfNext(_ tag: EpochTag?) -> Bool {
-    guard let own = nextHeading.tag else { return true }
-    guard let tag else { return false }
-    return tag.isSame(as: own, leapSeconds: leapSecondsNow)
   }
 
   /// GPS − UTC: the value of the receiver's times, otherwise the table's value for the date.
@@ -527,11 +522,21 @@ public struct EpochAssembler: ~Copyable, Sendable {
     return true
   }
 
-  /// Removes the satellites of the previous burst, once per burst, unless a group continues that a receiver spreads over its bursts.
+  /// Called before the satellites of a sentence are added. Removes those of the previous burst, once per burst, unless the sentence
+  /// continues a group that the receiver spreads over its bursts.
+  ///
+  /// - Parameters:
+  ///   - number: the sentence's number in its group, from 1.
+  ///   - sentences: the number of sentences in the group.
+  ///   - sender: a number for each sender of groups.
   @inline(__always)
-  mutating func startSky(continues: Bool = false) {
-    if skyState == .earlier {
-      if continues { skyState = .unmarked } else { sky.removeAll() }
+  mutating func startSky(_ number: Int32?, of sentences: Int32?, sender: UInt32) {
+    let isFirst = skyState == .earlier
+    let continues = group.add(number ?? 1, of: sentences ?? 1, sender: sender, isFirst: isFirst)
+    if continues {
+      skyState = .unmarked
+    } else if isFirst {
+      sky.removeAll()
     }
     if !skyState.isChanged { skyState = untimed.unmatched.count > 0 ? .unmarked : .changed }
   }

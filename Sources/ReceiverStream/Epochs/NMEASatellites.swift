@@ -57,9 +57,9 @@ extension EpochAssembler {
   }
 
   @inline(__always)
-  mutating func apply(_ content: GSV, _ talker: Talker, continues: Bool) {
+  mutating func apply(_ content: GSV, _ talker: Talker) {
     guard !hasUBXSky else { return }
-    startSky(continues: continues)
+    startSky(content.number, of: content.sentences, sender: UInt32(talker.code))
     let system = Satellite.system(talker)
     defer { if !group.isIncomplete { fix.satellitesInView = sky.count } }
     #if !SMALL_CODE
@@ -71,10 +71,9 @@ extension EpochAssembler {
 
   mutating func apply(_ content: PQGSV) {
     guard !hasUBXSky else { return }
-    let sender = UInt32(truncatingIfNeeded: content.systemID ?? 0) | 1 << 31
-    let isFirst = skyState == .earlier
-    startSky(
-      continues: group.add(content.number ?? 1, of: content.sentences ?? 1, sender: sender, isFirst: isFirst))
+    // A talker has 16 bits.
+    let sender = UInt32(truncatingIfNeeded: content.systemID ?? 0) | 1 << 16
+    startSky(content.number, of: content.sentences, sender: sender)
     let system = Satellite.system(talker: .proprietary, systemID: content.systemID.map(Int.init))
     for index in 0..<content.satelliteCount {
       let satellite = content.satellites[index]

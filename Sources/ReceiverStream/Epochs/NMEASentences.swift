@@ -32,10 +32,9 @@ extension EpochAssembler {
     let content = sentence.decodeInline(GSV.self, rejected: &rejectedFields)
     let talker = sentence.talker
     let signal = UInt64(truncatingIfNeeded: content.signalID ?? 0)
-    let (number, sentences) = (content.number ?? 1, content.sentences ?? 1)
-    beginUntimed(Self.id(talker, isLast: content.isLast, signal: signal), continuesGroup: number > 1, body)
-    let isFirst = skyState == .earlier
-    apply(content, talker, continues: group.add(number, of: sentences, sender: UInt32(talker.code), isFirst: isFirst))
+    let continues = (content.number ?? 1) > 1
+    beginUntimed(Self.id(talker, isLast: content.isLast, signal: signal), continuesGroup: continues, body)
+    apply(content, talker)
     completeSatellites(body)
   }
 

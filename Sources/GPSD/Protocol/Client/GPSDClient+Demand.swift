@@ -40,9 +40,9 @@ struct PollRhythm: Equatable, Sendable {
 
 /// The machine administrator's limits for the demands of gpsd's clients.
 package struct DemandLimit: Equatable, Sendable {
-  /// The shortest time between two locations, seconds; nil if there is no limit.
+  /// The shortest time between two locations, seconds; nil for no limit.
   package var everySeconds: Double?
-  /// The best accuracy, metres; nil if there is no limit.
+  /// The best accuracy, metres; nil for no limit.
   package var accuracyMetres: Double?
 
   package init(everySeconds: Double? = nil, accuracyMetres: Double? = nil) {
@@ -83,8 +83,8 @@ extension GPSDClient {
     case running(since: Instant)
   }
 
-  /// The time for which written reports may stay unread.
-  private static let longestIdleUnread = Milliseconds(10_000)
+  /// The time for which a client may leave its reports unread before its demand ends.
+  private static let longestUnreadWithDemand = Milliseconds(10_000)
   /// The maximum age of a location that answers a poll.
   private static let pollAge = Milliseconds(10_000)
   /// The expected duration of a search before one was measured, the longest duration that is used, and the margin.
@@ -114,7 +114,7 @@ extension GPSDClient {
 
   var unreadDeadline: Instant? {
     guard case .since(let start) = unread else { return nil }
-    return start + Self.longestIdleUnread
+    return start + Self.longestUnreadWithDemand
   }
 
   // MARK: Polls and searches

@@ -15,7 +15,7 @@ struct OutputQueue: Sendable {
     @_lifetime(borrow self) get { bytes.span.extracting(start..<bytes.count) }
   }
 
-  /// Appends a report. Returns false if there is no room for it.
+  /// Appends a report. Returns false if it does not fit.
   mutating func append(_ report: Span<UInt8>) -> Bool {
     guard count + report.count <= Self.limit else { return false }
     for index in report.indices { bytes.append(report[index]) }
