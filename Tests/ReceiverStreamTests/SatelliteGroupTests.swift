@@ -55,6 +55,27 @@ struct SatelliteGroupTests {
     #expect(found.dropFirst().allSatisfy { $0 == Array(1...12) } && found.count == 4)
   }
 
+  @Test("A pause within the list of a burst, before the order is known, does not begin another list", arguments: 2..<8)
+  func pauseInList(place: Int) {
+    var playback = Playback()
+    for second in 10..<13 {
+      let list = [
+        page(1, of: 2), page(2, of: 2), page(1, of: 1, firstID: 1) + ",6", page(1, of: 1, talker: "GL", firstID: 65),
+        page(1, of: 1, talker: "GA", firstID: 1), page(1, of: 1, talker: "GB", firstID: 1),
+      ]
+      for (index, sentence) in ([rmc("1011\(second)"), gga("1011\(second)")] + list).enumerated() {
+        if index == place, second == 10 { playback.idle() }
+        playback.receive(sentence)
+      }
+      playback.idle()
+    }
+    playback.finish()
+    // At most a report of the part before the pause, and then of all.
+    let found = skies(playback.reports)
+    #expect(found.suffix(3).allSatisfy { $0.count == 20 } && found.count <= 4, "\(found)")
+    #expect(found.allSatisfy { $0.starts(with: 1...8) })
+  }
+
   @Test("Satellites of UBX are reported although a group of sentences before them has no end")
   func ubxAfterCutGroup() {
     var playback = Playback()

@@ -59,7 +59,8 @@ extension EpochAssembler {
   @inline(__always)
   mutating func apply(_ content: GSV, _ talker: Talker) {
     guard !hasUBXSky else { return }
-    startSky(content.number, of: content.sentences, sender: UInt32(talker.code))
+    let signal = UInt32(truncatingIfNeeded: content.signalID ?? 0) &<< SatelliteGroup.signalShift
+    startSky(content.number, of: content.sentences, sender: UInt32(talker.code) | signal)
     let system = Satellite.system(talker)
     defer { if !group.isIncomplete { fix.satellitesInView = sky.count } }
     #if !SMALL_CODE

@@ -4,6 +4,8 @@
 /// may belong to different epochs.
 struct SatelliteGroup: Sendable {
   private var sender: UInt32 = 0
+  /// The sender of the first sentence of the list.
+  private var firstSender: UInt32 = 0
   private var number: UInt8 = 0
   private var isOpen = false
   /// Whether the receiver ended a group early, and has never sent a whole one: it announces more sentences than it sends.
@@ -16,20 +18,29 @@ struct SatelliteGroup: Sendable {
   private var spreads: UInt8 = 0
   private var enough: UInt8 = 2
   private var isSingle = true
+  /// The position of the signal in a sender; the bits below it are the talker or system.
+  static var signalShift: UInt32 { 17 }
+  private static var systems: UInt32 { 1 << signalShift - 1 }
 
   /// Whether sentences of the group are missing, or may be of another epoch.
   var isIncomplete: Bool { isOpen && !endsEarly || isSpread && spreads < enough }
 
-  /// Adds a sentence. Returns whether it continues the group of an earlier burst.
+  /// Adds a sentence. Returns whether it continues the group, or the list, of an earlier burst.
   ///
   /// - Parameters:
   ///   - number: its number in the group, from 1.
   ///   - sentences: the number of sentences in the group.
+  ///   - sender: the talker, or system, and the signal above `signalShift`.
   ///   - isFirst: whether it is the first of its burst.
+  ///   - isAfterPause: whether a pause of unknown meaning precedes it. A list begins with the same sender in each burst: with
+  ///     another one, the sentence continues the list before the pause.
   @inline(__always)
-  mutating func add(_ number: Int32, of sentences: Int32, sender: UInt32, isFirst: Bool) -> Bool {
-    let continues = isOpen && sender == self.sender && number == Int32(self.number) &+ 1
+  mutating func add(_ number: Int32, of sentences: Int32, sender: UInt32, isFirst: Bool, isAfterPause: Bool) -> Bool {
+    let continues =
+      isOpen && (sender ^ self.sender) & Self.systems == 0 && number == Int32(self.number) &+ 1
     if !continues || isFirst { begin(continues, number) } else { isSingle = false }
+    let continuesList = isFirst && isAfterPause && !continues && sender != firstSender && firstSender != 0
+    if isFirst, !continues, !continuesList { firstSender = sender }
     enough = sentences > 2 && isSingle ? 1 : 2
     self.sender = sender
     self.number = UInt8(truncatingIfNeeded: number)
@@ -38,7 +49,7 @@ struct SatelliteGroup: Sendable {
       (hasEnd, endsEarly) = (true, false)
       if !isSpread, sentences > 1 { spreads = 0 }
     }
-    return continues && isFirst
+    return continues && isFirst || continuesList
   }
 
   @inline(never)
