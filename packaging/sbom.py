@@ -28,7 +28,7 @@ def output(*command):
 
 
 def version():
-    with open(f"{TOP}/Sources/LinuxIO/EventLoop/SextantVersion.swift") as file:
+    with open(f"{TOP}/Sources/LinuxIO/SextantVersion.swift") as file:
         return re.search(r'text = "(.*)"', file.read())[1]
 
 

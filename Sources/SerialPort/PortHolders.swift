@@ -44,7 +44,7 @@ func lockOwner(of node: NodeStatus, inLocks locks: String) -> Int32? {
   return nil
 }
 
-/// The other programs that have a line openand are visible to this user: they read part of its bytes, even without a
+/// The other programs that have a line open and are visible to this user: they read part of its bytes, even without a
 /// lock. The process at a pseudo-terminal's other end does not count; it often has both ends open.
 ///
 /// A process that such a process forks has both ends until it executes its program. It may have the slave open when it

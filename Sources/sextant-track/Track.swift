@@ -120,7 +120,7 @@ struct Track: ParsableCommand {
   private var hasReceiver: Bool {
     let environment = ProcessInfo.processInfo.environment
     if environment["GNSS_DEVICE"]?.isEmpty == false { return true }
-    guard let configuration = try? ReceiverConfiguration.installed({ environment[$0] }), configuration.devices.isEmpty
+    guard let configuration = try? SextantConfiguration.installed({ environment[$0] }), configuration.devices.isEmpty
     else { return true }
     return ReceiverPorts.enumerate(list: (try? DeviceList.installed()) ?? DeviceList())
       .contains(where: \.likelihood.isPlausible)

@@ -22,7 +22,7 @@ struct SourceTests {
 
   @Test("The configuration file follows both, and applies to receivers that are not named")
   func configuration() throws {
-    var file = ReceiverConfiguration()
+    var file = SextantConfiguration()
     file.devices = ["/dev/a", "/dev/b"]
     file.baud = 115_200
     file.isReadOnly = true

@@ -12,8 +12,8 @@ struct GeocodingSettingsTests {
     GeocodingSettings(
       { environment[$0] }, isFile: files.contains,
       names: { folder in files.filter { $0.hasPrefix(folder + "/") }.map { String($0.dropFirst(folder.count + 1)) } },
-      configuration: { () throws(ReceiverConfigurationError) in
-        try ReceiverConfiguration(parsing: configuration, file: "config")
+      configuration: { () throws(SextantConfigurationError) in
+        try SextantConfiguration(parsing: configuration, file: "config")
       })
   }
 

@@ -32,7 +32,7 @@ struct SettingsTests {
 
   @Test("The configuration file holds for a receiver that the environment does not name")
   func configuration() {
-    var file = ReceiverConfiguration()
+    var file = SextantConfiguration()
     file.devices = ["sim:drive", "/dev/b"]
     file.baud = 9600
     file.isReadOnly = true

@@ -25,7 +25,7 @@ package struct GeocodingSettings: Sendable {
   package static func ofThisProcess() -> GeocodingSettings {
     GeocodingSettings(
       { System.variable($0) }, isFile: FileLookup.isRegularFile, names: FileLookup.names,
-      configuration: { () throws(ReceiverConfigurationError) in try .installed { System.variable($0) } })
+      configuration: { () throws(SextantConfigurationError) in try .installed { System.variable($0) } })
   }
 
   /// - Parameters:
@@ -36,12 +36,12 @@ package struct GeocodingSettings: Sendable {
   ///   - configuration: reads the configuration files.
   init(
     _ variable: (String) -> String?, isFile: (String) -> Bool, names: (String) -> [String],
-    configuration: () throws(ReceiverConfigurationError) -> ReceiverConfiguration
+    configuration: () throws(SextantConfigurationError) -> SextantConfiguration
   ) {
     if let server = variable("SEXTANT_GEOCODER") {
       self.server = server.isEmpty ? nil : server
     } else {
-      do throws(ReceiverConfigurationError) {
+      do throws(SextantConfigurationError) {
         server = try configuration().geocoder
       } catch {
         problem = error.description

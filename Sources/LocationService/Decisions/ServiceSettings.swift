@@ -89,11 +89,11 @@ package struct ServiceSettings: Sendable, Equatable {
   ///   - configuration: the configuration file, whose receiver is used if the environment names none.
   ///   - variable: returns a variable of the environment.
   package init(
-    isRoot: Bool, configuration: ReceiverConfiguration = .init(), variable: (String) -> String?
+    isRoot: Bool, configuration: SextantConfiguration = .init(), variable: (String) -> String?
   ) {
     func value(_ name: String) -> String? { variable(name).flatMap { $0.isEmpty ? nil : $0 } }
     let names = value("GNSS_DEVICE")
-    let devices = names.map { ReceiverConfiguration.devices(named: $0) } ?? configuration.devices
+    let devices = names.map { SextantConfiguration.devices(named: $0) } ?? configuration.devices
     if let device = devices.first { source = Source(device) }
     others = devices.dropFirst().map { Source($0) }
     (corrections, hasCorrectionsAlways) = (configuration.corrections, configuration.hasCorrectionsAlways)
@@ -194,8 +194,8 @@ package struct ServiceSettings: Sendable, Equatable {
 
   /// A configuration file with a mistake is reported in `problems` and not used.
   private static func ofThisProcess(_ variable: (String) -> String?) -> ServiceSettings {
-    do throws(ReceiverConfigurationError) {
-      let configuration = try ReceiverConfiguration.installed(variable)
+    do throws(SextantConfigurationError) {
+      let configuration = try SextantConfiguration.installed(variable)
       return ServiceSettings(isRoot: System.isRoot, configuration: configuration, variable: variable)
     } catch {
       var settings = ServiceSettings(isRoot: System.isRoot, variable: variable)

@@ -17,7 +17,7 @@ struct ClientSession: Sendable {
   var ranging = Ranging()
   var outage = Outage()
 
-  private(set) var permissions: Permissions
+  private(set) var permissions: DeliveryRules
   private var allowsBackground: Bool?
   private var showsIndicator = false
   private(set) var standardDelivery = Delivery.none
@@ -37,7 +37,7 @@ struct ClientSession: Sendable {
   /// The maximum number of locations kept for a suspended app: seventeen minutes at 1 Hz; then the oldest are dropped.
   static var heldLimit: Int { 1024 }
 
-  init(_ id: ClientID, permissions: Permissions, settings: PositioningSettings, activity: SourceActivity) {
+  init(_ id: ClientID, permissions: DeliveryRules, settings: PositioningSettings, activity: SourceActivity) {
     self.id = id
     self.permissions = permissions
     self.activity = activity
@@ -150,7 +150,7 @@ struct ClientSession: Sendable {
   ///   - awaitsVisits: the app monitors visits, which each of its clients receives.
   ///   - advisesForApp: the app monitors regions, visits or conditions, and this client reports that it is not in use.
   mutating func apply(
-    _ permissions: Permissions, cached: Sample?, awaitsVisits: Bool, advisesForApp: Bool, at now: Instant,
+    _ permissions: DeliveryRules, cached: Sample?, awaitsVisits: Bool, advisesForApp: Bool, at now: Instant,
     _ outputs: inout [PositioningOutput]
   ) {
     let wasAuthorized = isAuthorized
@@ -217,7 +217,7 @@ struct ClientSession: Sendable {
   func needsInUse(_ delivery: Delivery) -> Bool { isAuthorized && delivery == .none }
 
   /// - Parameter service: a service of the app, in addition to those of the client.
-  mutating func adviseIfNotInUse(for service: Permissions.Service? = nil, _ outputs: inout [PositioningOutput]) {
+  mutating func adviseIfNotInUse(for service: DeliveryRules.Service? = nil, _ outputs: inout [PositioningOutput]) {
     if permissions.application == .foreground { isNotInUseReported = false }
     let wantsRunning = heading.isRunning || !services.rangedTargets.isEmpty
     guard !isNotInUseReported,

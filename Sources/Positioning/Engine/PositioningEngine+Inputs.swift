@@ -53,7 +53,7 @@ extension PositioningEngine {
   }
 
   private mutating func receiveForStreams(
-    _ sample: Sample, actual: Sample, _ permissions: Permissions, at now: Instant
+    _ sample: Sample, actual: Sample, _ permissions: DeliveryRules, at now: Instant
   ) {
     guard !streams.isEmpty, permissions.delivery(.standard, allowsBackground: nil) == .deliver else { return }
     streamOutage.fixArrived(at: now)

@@ -145,8 +145,8 @@ public struct PositioningEngine: Sendable {
 
   // MARK: Permission and the app's state
 
-  var permissions: Permissions {
-    Permissions(
+  var permissions: DeliveryRules {
+    DeliveryRules(
       status: authorization.status, accuracy: authorization.accuracy, application: application,
       hasBackgroundActivity: sessions.hasActivity, hasLocationMode: authorization.keys.hasLocationMode)
   }

@@ -53,12 +53,12 @@ enum Source: Equatable {
   ///   - isThere: whether a device is present now; the first one that is present is used.
   /// - Returns: nil without a receiver.
   static func choose(
-    named: String?, environment: String?, configuration: ReceiverConfiguration = .init(), ports: [ReceiverPort],
+    named: String?, environment: String?, configuration: SextantConfiguration = .init(), ports: [ReceiverPort],
     isDemo: Bool = false, isThere: (String) -> Bool = { _ in true }
   ) throws -> Choice? {
     if let named { return try Choice(source: parse(named), note: nil) }
     if let environment, !environment.isEmpty {
-      return try device(of: ReceiverConfiguration.devices(named: environment), isThere)
+      return try device(of: SextantConfiguration.devices(named: environment), isThere)
     }
     var choice = try device(of: configuration.devices, isThere) ?? found(in: ports)
     if choice == nil, isDemo {
@@ -184,9 +184,9 @@ enum Source: Equatable {
   }
 
   /// The configuration files, with a mistake in them as the command's failure.
-  static func installedConfiguration() throws -> ReceiverConfiguration {
-    do throws(ReceiverConfigurationError) {
-      return try ReceiverConfiguration.installed(sextant.environment)
+  static func installedConfiguration() throws -> SextantConfiguration {
+    do throws(SextantConfigurationError) {
+      return try SextantConfiguration.installed(sextant.environment)
     } catch {
       throw CommandFailure(.configuration, error.description)
     }

@@ -189,3 +189,23 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
     (try? varlink.reply(to: call, reply)) != .full
   }
 }
+
+// Connections whose programs do not read.
+extension Connection {
+  /// The approximate number of bytes in its queues.
+  var queuedBytes: Int {
+    varlink.inputBytesWaiting + varlink.outputBytesWaiting + (unsent.map { $0.approximateBytes } ?? 0)
+  }
+}
+
+extension LocationServer {
+  /// The connections whose queues exceed the share of their users.
+  var connectionsToCutOff: [Connection] {
+    let held = connections.values.compactMap { connection in
+      let bytes = connection.queuedBytes
+      return bytes == 0 ? nil : (holder: connection, user: shareUser(connection), amount: bytes)
+    }
+    if held.reduce(0, { $0 + $1.amount }) <= ServiceLimits.queuedBytes.ofUser { return [] }
+    return ServiceLimits.queuedBytes.excess(held)
+  }
+}

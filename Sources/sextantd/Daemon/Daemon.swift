@@ -84,10 +84,10 @@ package enum Daemon {
   /// Waits for the end. SIGHUP is the request to read the configuration again (daemon(7)). Returns whether a signal requests
   /// the end; false if the service ended on its own.
   private static func wait(_ poller: inout Poller, until hasEnded: () -> Bool, reload: () -> Void) -> Bool {
-    var release: UInt64? = SystemClock.monotonic.nanoseconds + ProgramCode.timeToRelease
+    var release: UInt64? = SystemClock.monotonic.nanoseconds + CodeRelease.delayNanoseconds
     while !hasEnded(), let events = try? poller.wait(deadline: release) {
       if events.contains(.timeout) {
-        ProgramCode.release()
+        CodeRelease.perform()
         release = nil
       }
       for case .signal(let signal) in events {

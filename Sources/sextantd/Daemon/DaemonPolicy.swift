@@ -51,7 +51,7 @@ final class DaemonPolicy: Sendable {
 
   /// A mistake in the file is reported with the other settings.
   private static func configured(_ variable: (String) -> String?) -> GPSDSetting? {
-    (try? ReceiverConfiguration.installed(variable))?.gpsd
+    (try? SextantConfiguration.installed(variable))?.gpsd
   }
 
   /// Reads the files again, on any thread.

@@ -3,7 +3,7 @@ import LocationService
 import Messages
 import MonotonicTime
 
-// The shares of the users: the limits of a program's additions, and the connections to close.
+// The limits of a program's additions, and of the log lines that it causes.
 extension LocationServer {
   /// The number of a connection's user in the shares.
   func shareUser(_ connection: Connection) -> UInt32 {
@@ -30,7 +30,7 @@ extension LocationServer {
     return share
   }
 
-  /// Whether a call is refusedbecause its text is too long or its user's share is used up; the call then gets an error,
+  /// Whether a call is refused because its text is too long or its user's share is used up; the call then gets an error,
   /// or its connection ends.
   func isRefused(
     _ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection, at now: Instant
@@ -98,16 +98,6 @@ extension LocationServer {
     return true
   }
 
-  /// The connections whose queues exceed the share of their users.
-  var connectionsToCutOff: [Connection] {
-    let held = connections.values.compactMap { connection in
-      let bytes = connection.queuedBytes
-      return bytes == 0 ? nil : (holder: connection, user: shareUser(connection), amount: bytes)
-    }
-    if held.reduce(0, { $0 + $1.amount }) <= ServiceLimits.queuedBytes.ofUser { return [] }
-    return ServiceLimits.queuedBytes.excess(held)
-  }
-
   /// The programs of a user with stored state. The list is cached for some time.
   func storedPrograms(of user: UInt32, _ store: AuthorizationStore?) -> [AuthorizationStore.Entry] {
     let now = SystemClock.monotonic
@@ -116,13 +106,6 @@ extension LocationServer {
     let programs = store?.entries() ?? []
     lists[user] = (now, programs)
     return programs
-  }
-}
-
-extension Connection {
-  /// The approximate number of bytes in its queues.
-  var queuedBytes: Int {
-    varlink.inputBytesWaiting + varlink.outputBytesWaiting + (unsent.map { $0.approximateBytes } ?? 0)
   }
 }
 

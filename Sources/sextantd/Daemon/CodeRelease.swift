@@ -2,17 +2,17 @@
 import Glibc
 import LinuxIO
 
-/// The code of the program in the memory of its process.
-enum ProgramCode {
+/// Releases the code of the program from the memory of its process.
+enum CodeRelease {
   /// The time from the start of the daemon to the release of its code, nanoseconds: a receiver has been found, and its
   /// first locations were delivered.
-  static let timeToRelease: UInt64 = 60_000_000_000
+  static let delayNanoseconds: UInt64 = 60_000_000_000
 
   /// Unmaps the code that has run so far, most of which only the start needs. The service maps again what it uses, from
   /// the page cache. The kernel drops unmapped pages first when memory is short. Returns the size of the code in bytes;
   /// 0 if the kernel refuses.
   @discardableResult
-  static func release() -> Int {
+  static func perform() -> Int {
     guard let path = try? Syscalls.target(ofLink: "/proc/self/exe"), let text = try? UserFile.read("/proc/self/maps")
     else {
       return 0

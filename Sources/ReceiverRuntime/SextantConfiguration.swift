@@ -20,7 +20,7 @@ import Receiver
 ///     corrections-always = on                  corrections flow whenever the receiver measures, not only for the best accuracy
 ///
 /// `--device` and GNSS_DEVICE override the files as a whole.
-package struct ReceiverConfiguration: Sendable, Equatable {
+package struct SextantConfiguration: Sendable, Equatable {
   /// The receivers, the preferred one first. If it is empty, the first receiver that is found is used.
   package var devices: [String] = []
   /// The fixed rate; nil to search for it.
@@ -50,9 +50,9 @@ package struct ReceiverConfiguration: Sendable, Equatable {
   /// `/etc/sextant/config`. The user's file overrides the machine's key by key.
   ///
   /// - Parameter variable: returns a variable of the environment.
-  /// - Throws: ``ReceiverConfigurationError``.
-  package static func installed(_ variable: (String) -> String?) throws(ReceiverConfigurationError)
-    -> ReceiverConfiguration
+  /// - Throws: ``SextantConfigurationError``.
+  package static func installed(_ variable: (String) -> String?) throws(SextantConfigurationError)
+    -> SextantConfiguration
   {
     var values = Values()
     for path in paths(variable) {
@@ -64,7 +64,7 @@ package struct ReceiverConfiguration: Sendable, Equatable {
         let folder = path.dropLast("/config".count)
         if error.isMissing || !FileLookup.names(in: String(folder)).contains("config") { continue }
         let nextStep = error.isForbidden ? "give yourself the permission" : "put a regular file in its place"
-        throw ReceiverConfigurationError(file: path, line: 0, text: "\(error.reason); \(nextStep), or remove it")
+        throw SextantConfigurationError(file: path, line: 0, text: "\(error.reason); \(nextStep), or remove it")
       }
       values.fill(from: try Values(parsing: text, file: path))
     }
@@ -76,8 +76,8 @@ package struct ReceiverConfiguration: Sendable, Equatable {
   /// - Parameters:
   ///   - text: the content of the file.
   ///   - file: the name of the file, for error messages.
-  /// - Throws: ``ReceiverConfigurationError`` for the first invalid line.
-  package init(parsing text: String, file: String) throws(ReceiverConfigurationError) {
+  /// - Throws: ``SextantConfigurationError`` for the first invalid line.
+  package init(parsing text: String, file: String) throws(SextantConfigurationError) {
     self = try Values(parsing: text, file: file).configuration
   }
 
@@ -92,7 +92,7 @@ package struct ReceiverConfiguration: Sendable, Equatable {
   }
 }
 
-extension ReceiverConfiguration {
+extension SextantConfiguration {
   /// The devices of GNSS_DEVICE, separated by commas, the preferred one first. A comma that is not followed by a path
   /// or a kind of line is part of a name.
   package static func devices(named text: String) -> [String] {
@@ -125,7 +125,7 @@ private struct Values {
 
   init() {}
 
-  init(parsing text: String, file: String) throws(ReceiverConfigurationError) {
+  init(parsing text: String, file: String) throws(SextantConfigurationError) {
     let text = text.hasPrefix("\u{FEFF}") ? text.dropFirst() : text[...]
     for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
       let words = Self.words(line)
@@ -133,7 +133,7 @@ private struct Values {
       do throws(Mistake) {
         try take(key, words.dropFirst().joined(separator: " "))
       } catch {
-        throw ReceiverConfigurationError(file: file, line: index + 1, text: error.text)
+        throw SextantConfigurationError(file: file, line: index + 1, text: error.text)
       }
     }
   }
@@ -251,8 +251,8 @@ private struct Values {
     assistNow = assistNow ?? other.assistNow
   }
 
-  var configuration: ReceiverConfiguration {
-    var configuration = ReceiverConfiguration()
+  var configuration: SextantConfiguration {
+    var configuration = SextantConfiguration()
     configuration.devices = devices ?? []
     configuration.baud = baud
     configuration.isReadOnly = isReadOnly ?? false
@@ -269,7 +269,7 @@ private struct Values {
 }
 
 /// The reason why a configuration file is invalid: the place and the next step.
-package struct ReceiverConfigurationError: Error, Sendable, Equatable, CustomStringConvertible {
+package struct SextantConfigurationError: Error, Sendable, Equatable, CustomStringConvertible {
   package let file: String
   /// The line number, from 1; 0 if the file cannot be read.
   package let line: Int

@@ -6,9 +6,9 @@ import Testing
 @testable import ReceiverRuntime
 
 @Suite("The configuration file")
-struct ReceiverConfigurationTests {
-  private func read(_ text: String) throws -> ReceiverConfiguration {
-    try ReceiverConfiguration(parsing: text, file: "/etc/sextant/config")
+struct SextantConfigurationTests {
+  private func read(_ text: String) throws -> SextantConfiguration {
+    try SextantConfiguration(parsing: text, file: "/etc/sextant/config")
   }
 
   @Test("Keys and values, comments, several receivers")
@@ -30,7 +30,7 @@ struct ReceiverConfigurationTests {
       assistance = broadcast
       assistnow = on, 14 days
       """
-    var wanted = ReceiverConfiguration()
+    var wanted = SextantConfiguration()
     wanted.devices = ["/dev/gnss/by-id/usb-u-blox#1", "/dev/serial/by-path/with space"]
     wanted.baud = 115_200
     wanted.isReadOnly = true
@@ -46,7 +46,7 @@ struct ReceiverConfigurationTests {
     wanted.assistance = .broadcast
     wanted.assistNow = AssistNow("on, 14 days")
     #expect(try read(text) == wanted)
-    #expect(try read("") == ReceiverConfiguration())
+    #expect(try read("") == SextantConfiguration())
     #expect(try read("\u{FEFF}" + text.replacing("\n", with: "\r\n")) == wanted)
   }
 
@@ -77,7 +77,7 @@ struct ReceiverConfigurationTests {
 
   @Test("The paths of the files: the user's comes first")
   func places() {
-    func paths(_ variables: [String: String]) -> [String] { ReceiverConfiguration.paths { variables[$0] } }
+    func paths(_ variables: [String: String]) -> [String] { SextantConfiguration.paths { variables[$0] } }
     #expect(paths(["HOME": "/h"]) == ["/h/.config/sextant/config", "/etc/sextant/config"])
     #expect(paths(["HOME": "/h", "XDG_CONFIG_HOME": "/x"]).first == "/x/sextant/config")
     #expect(paths(["XDG_CONFIG_HOME": "x"]) == ["/etc/sextant/config"])
@@ -88,14 +88,14 @@ struct ReceiverConfigurationTests {
     let folder = "/tmp/sextant-configuration-tests-\(UInt64.random(in: 0 ... .max))"
     _ = try PrivateFolder(folder + "/sextant", makingWith: 0o700)
     defer { UserFile.remove(folder + "/sextant/config") }
-    func installed() throws -> ReceiverConfiguration {
-      try ReceiverConfiguration.installed { $0 == "XDG_CONFIG_HOME" ? folder : nil }
+    func installed() throws -> SextantConfiguration {
+      try SextantConfiguration.installed { $0 == "XDG_CONFIG_HOME" ? folder : nil }
     }
     let before = try installed()
     try UserFile.replace(folder + "/sextant/config", with: "device /dev/mine\n")
     #expect(try installed().devices == ["/dev/mine"])
     #expect(try installed().baud == before.baud)
     try UserFile.replace(folder + "/sextant/config", with: "devise /dev/mine\n")
-    #expect(throws: ReceiverConfigurationError.self) { try installed() }
+    #expect(throws: SextantConfigurationError.self) { try installed() }
   }
 }

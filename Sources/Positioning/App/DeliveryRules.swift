@@ -14,7 +14,7 @@ enum Delivery: Hashable, Sendable {
 }
 
 /// An app's permissions, derived from its authorization and its state: the table of section 2.12 as code.
-struct Permissions: Hashable, Sendable {
+struct DeliveryRules: Hashable, Sendable {
   enum Service: Hashable, Sendable {
     case standard
     /// Significant change, regions and visits: they wake an app.
