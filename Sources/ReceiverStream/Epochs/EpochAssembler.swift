@@ -533,7 +533,8 @@ public struct EpochAssembler: ~Copyable, Sendable {
   mutating func startSky(_ number: Int32?, of sentences: Int32?, sender: UInt32) {
     let isFirst = skyState == .earlier
     let continues = group.add(
-      number ?? 1, of: sentences ?? 1, sender: sender, isFirst: isFirst, isAfterPause: state == .ahead && !order.isKnown)
+      number ?? 1, of: sentences ?? 1, sender: sender, isFirst: isFirst, isAfterPause: state == .ahead && !order.isKnown
+    )
     if continues {
       skyState = .unmarked
     } else if isFirst {
