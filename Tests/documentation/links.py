@@ -19,7 +19,7 @@ GENERATED = {"docs/reference/api.md", "docs/reference/rules.md", "docs/reference
 LINK = re.compile(r"\]\((?![a-z]+:)([^)#\s]*)(?:#([^)\s]*))?\)")
 CODE = re.compile(r"`([^`\n]+)`")
 FILE = re.compile(r"[\w.+/-]*\w\.(?:swift|py|sh|h|c|ubx|keys|txt|hwdb|rules|cfg)(?!\w)")
-FOLDER = re.compile(r"(?:Sources|Tests|CSupport|Benchmarks|Examples|hw-rules|docs)/[\w./-]*")
+FOLDER = re.compile(r"(?:Sources|Tests|CSupport|Benchmarks|Examples|hw-rules|docs)/[\w.+/-]*")
 PAGE = re.compile(r"\bdocs/[\w./-]+\.(?:md|svg)\b")
 TARGET = re.compile(r"^([a-z][a-z-]*)(?: [a-z -]+)?:(?!=)", re.MULTILINE)
 # File names that users choose, in examples, and files that only exist on a running machine.
