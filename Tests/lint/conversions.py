@@ -250,7 +250,7 @@ def build():
     """The folder of the index, after a build if a source is newer than it."""
     def built():
         times = {}
-        for unit in TOP.glob(".build/*/debug/index/store/v5/units/*"):
+        for unit in TOP.glob(".build/debug/index/store/v5/units/*"):
             name = unit.name.rsplit(".o-", 1)[0].split("~partial")[0]
             times[name] = max(times.get(name, 0), unit.stat().st_mtime)
         return times
@@ -260,9 +260,9 @@ def build():
     times = built()
     if any(times.get(source.name, 0) < source.stat().st_mtime for source in sources):
         subprocess.run(["swift", "build", "--package-path", TOP], check=True, stdout=sys.stderr)
-    stores = list(TOP.glob(".build/*/debug/index/store"))
+    stores = list(TOP.glob(".build/debug/index/store"))
     if len(stores) != 1:
-        raise SystemExit("there is no index in .build, or there are several: run `swift build`")
+        raise SystemExit("there is no index in .build/debug: run `swift build`")
     return stores[0]
 
 
