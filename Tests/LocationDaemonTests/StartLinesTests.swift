@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import LocationService
 import ReceiverRuntime
+import SerialPort
 import Testing
 
 @testable import sextantd
@@ -30,13 +31,16 @@ struct StartLinesTests {
   }
 
   @Test("A name is looked at without opening it")
-  func names() {
+  func names() throws {
     for (name, part) in [
       ("/dev/ttyACM77", "no such device"), ("i2c:/dev/i2c-77", "no such device"), ("i2c:", "names no bus"),
       ("replay:/nothing.rec", "no such recording"),
     ] {
       #expect(DeviceFault.text(of: name)?.contains(part) == true, "\(name): \(DeviceFault.text(of: name) ?? "nil")")
     }
-    for name in ["/dev/full", "sim:walk", "tcp://example.org:1"] { #expect(DeviceFault.text(of: name) == nil) }
+    // A device that no other program has open.
+    let terminal = try PseudoTerminal()
+    for name in [terminal.path, "sim:walk", "tcp://example.org:1"] { #expect(DeviceFault.text(of: name) == nil) }
+    _ = consume terminal
   }
 }
