@@ -3,6 +3,7 @@
 // Names that `import CoreLocation` also provides on Apple's systems and that Foundation on Linux does not have.
 // Location programs use them to sleep and to run the main loop. Names of another module have precedence.
 @_exported import CRunLoop.Functions
+@_exported import Foundation
 
 /// The result of `CFRunLoopGetCurrent()` and the argument of `CFRunLoopStop(_:)`.
 public typealias CFRunLoop = c_run_loop
@@ -29,3 +30,6 @@ public func autoreleasepool<Result>(invoking body: () throws -> Result) rethrows
 
 /// The type of a C `Boolean`, which old programs have in their interfaces.
 public typealias DarwinBoolean = ObjCBool
+
+// On Apple's systems `import CoreLocation` re-exports Foundation: programs use `NSObject`, `Date` and `print` of dates
+// without importing it.

@@ -105,7 +105,7 @@ struct Track: ParsableCommand {
         printNotice("\(device): no such device; `sextant devices` lists what there is")
         throw ExitCode(66)
       }
-      if case .replay(let file, _)? = try? LineAddress(device), let reason = try? NoRecording.reason(ofFile: file) {
+      if case .replay(let file, _)? = try? LineAddress(device), let reason = try? RecordingFault.reason(ofFile: file) {
         printNotice("\(file): \(reason)")
         throw ExitCode(65)
       }

@@ -217,7 +217,7 @@ struct Decode: ParsableCommand {
 
   /// Refuses a file without any frame, which is not a recording of a receiver.
   private func check(_ counters: StreamCounters, _ input: borrowing StreamInput) throws {
-    if let reason = NoRecording.reason(counters, bytes: input.bytes, isUTF16: input.isUTF16) {
+    if let reason = RecordingFault.reason(counters, bytes: input.bytes, isUTF16: input.isUTF16) {
       throw CommandFailure(.badData, "\(name): \(reason)")
     }
   }

@@ -96,7 +96,7 @@ private struct ProbeClient: ReceiverClient, ~Copyable {
     _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
   ) throws -> Bool {
     let counters = connection.counters
-    fault = NoRecording.fault(counters, bytes: connection.bytes)
+    fault = RecordingFault.fault(counters, bytes: connection.bytes)
     // A receiver of another maker may send nothing but replies.
     let hasReplied = connection.family != nil && connection.description?.family != nil
     guard hasReplied || counters.frames > 0 && (connection.isDetected || result != nil) else { return false }

@@ -64,7 +64,7 @@ struct Report: ParsableCommand {
     }
     stream.finish { statistics.receive($0) }
     let name = path == "-" ? "standard input" : path
-    if let reason = NoRecording.reason(stream.counters, bytes: input.bytes, isUTF16: input.isUTF16) {
+    if let reason = RecordingFault.reason(stream.counters, bytes: input.bytes, isUTF16: input.isUTF16) {
       throw CommandFailure(.badData, "\(name): \(reason)")
     }
     return statistics.finish(name: name, bytes: input.bytes, stream.counters)

@@ -45,7 +45,7 @@ struct StreamInput: ~Copyable {
     do {
       if let piece = try file.next() {
         progress.advance(by: piece.byteCount)
-        if isFirst { isUTF16 = NoRecording.isUTF16(piece) }
+        if isFirst { isUTF16 = RecordingFault.isUTF16(piece) }
         try recorded.receive(piece, body)
       } else {
         isAtEnd = true
@@ -75,8 +75,8 @@ struct StreamInput: ~Copyable {
   ///   - counters: the counts of the stream so far.
   ///   - limit: the number of bytes.
   /// - Throws: `CommandFailure`.
-  func check(_ counters: StreamCounters, after limit: UInt64 = NoRecording.longestSearch) throws {
-    guard bytes >= limit, let reason = NoRecording.reason(counters, bytes: bytes, isUTF16: isUTF16) else { return }
+  func check(_ counters: StreamCounters, after limit: UInt64 = RecordingFault.longestSearch) throws {
+    guard bytes >= limit, let reason = RecordingFault.reason(counters, bytes: bytes, isUTF16: isUTF16) else { return }
     progress.end()
     throw CommandFailure(.badData, "\(path == "-" ? "standard input" : path): \(reason)")
   }

@@ -28,7 +28,7 @@ struct NoFixTests {
     func reason(bytes: UInt64, _ set: (inout StreamCounters) -> Void) -> String? {
       var counters = StreamCounters()
       set(&counters)
-      return NoRecording.replayReason(counters, bytes: bytes)
+      return RecordingFault.replayReason(counters, bytes: bytes)
     }
     #expect(reason(bytes: 0) { _ in } == "is empty")
     let text = reason(bytes: 4000) { ($0.spartnFrames, $0.skippedBytes) = (1, 3500) }

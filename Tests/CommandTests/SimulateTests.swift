@@ -86,7 +86,7 @@ struct SimulateTests {
   func replay() {
     let seconds = VirtualLine.recording(startUTCSeconds: 1_780_000_000, seconds: 5)
     let bytes = [1, 2, 3] + seconds.flatMap(\.self)
-    var replay = Replay(bytes, startingAt: at(0))
+    var replay = ReplayedDevice(bytes, startingAt: at(0))
     var received: [UInt8] = []
     var arrivals: [UInt64] = []
     while let due = replay.deadline {

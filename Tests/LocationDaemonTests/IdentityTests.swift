@@ -2,8 +2,8 @@
 import Glibc
 import LocationService
 import Testing
-@testable import LinuxIO
 
+@testable import LinuxIO
 @testable import sextantd
 
 @Suite("The identity of a program, and what it states about itself")

@@ -2,8 +2,8 @@
 import Glibc
 import TestSupport
 import Testing
-@testable import LinuxIO
 
+@testable import LinuxIO
 @testable import sextantd
 
 @Suite("The program at the other end, as the kernel describes it")

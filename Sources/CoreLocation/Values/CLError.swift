@@ -144,3 +144,10 @@ extension CLError.Code {
     }
   }
 }
+
+/// The dictionary of an error: any values, which are never changed.
+struct ErrorDetails: @unchecked Sendable, Equatable {
+  let values: [String: Any]
+
+  static func == (a: Self, b: Self) -> Bool { NSDictionary(dictionary: a.values).isEqual(to: b.values) }
+}

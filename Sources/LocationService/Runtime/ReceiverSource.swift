@@ -509,7 +509,7 @@ final class ReceiverSource {
         let source = (try? LineAddress(connection?.path ?? ""))?.networkSource
         events.append(.log("no valid message arrives from the network source (\(source?.adviceOnSilence ?? ""))"))
       case .session(.adviseOnSilence):
-        let fault = connection.flatMap { NoRecording.fault($0.counters, bytes: $0.bytes) }
+        let fault = connection.flatMap { RecordingFault.fault($0.counters, bytes: $0.bytes) }
         events.append(
           .log("the line brings no valid message (\(fault ?? "is it a receiver, and is it wired RX to TX?"))"))
       case .session(.back): events.append(.log("the receiver is back"))

@@ -63,7 +63,7 @@ final class UplinkRuntime<Storage: QueueStorage> {
     if routes >= 0 { try poller.add(routes, token: Token.routes) }
     defer { if routes >= 0 { close(routes) } }
     if let descriptor = control?.descriptor { try poller.add(descriptor, token: Token.control) }
-    uplink.battery = Battery.charge()
+    uplink.battery = HostBattery.charge()
     perform(uplink.start(at: SystemClock.monotonic))
     // A look-up of a name, or a request, does not delay the end.
     var end: Instant?
@@ -110,7 +110,7 @@ final class UplinkRuntime<Storage: QueueStorage> {
   private func receive(_ event: DelegateEvent) {
     switch event {
     case .didUpdateLocations(let locations):
-      uplink.battery = Battery.charge()
+      uplink.battery = HostBattery.charge()
       handle(.locations(locations))
     case .didFail(let error):
       if error == .denied {
@@ -226,21 +226,4 @@ private final class ServiceClient: LocationServiceClient {
   func receive(_ event: DelegateEvent, _ ticket: Ticket) { inbox.add(.event(event, ticket)) }
   func temporaryAccuracyAnswered(token: Int, _ error: PositioningError?) {}
   func calibrationShows(_ shows: Bool) {}
-}
-
-/// The battery of this computer.
-private enum Battery {
-  private static let folder = "/sys/class/power_supply"
-
-  /// The charge in per cent; nil without a battery. power_supply of the kernel's sysfs.
-  static func charge() -> Int? {
-    for name in FileLookup.names(in: folder) {
-      guard AttributeFile.read("\(folder)/\(name)/type") == "Battery",
-        AttributeFile.read("\(folder)/\(name)/scope") != "Device",
-        let charge = AttributeFile.read("\(folder)/\(name)/capacity").flatMap({ Int($0) }), (0...100).contains(charge)
-      else { continue }
-      return charge
-    }
-    return nil
-  }
 }

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import GPSD
+import ReceiverSimulator
 import SerialPort
 
 /// `sextant devices`: lists every port with the expected device.
@@ -143,5 +144,14 @@ extension JSONLine {
 
   private mutating func field(_ key: StaticString, optional text: String?) {
     if let text { field(key, text: text) }
+  }
+}
+
+/// The devices that a shell offers: the ports of this computer, the most likely receivers first, and the built-in scenarios.
+enum DeviceCompletion {
+  static var words: [String] {
+    // A mistake in the list of devices is reported by the command.
+    let ports = (try? DeviceList.installed()).map { ReceiverPorts.enumerate(list: $0) } ?? []
+    return ports.map(\.node) + Scenario.names.map { "sim:\($0)" }
   }
 }

@@ -28,7 +28,7 @@ extension ReceiverConnection.Event {
   /// network source has none.
   private static func fault(_ path: String, _ counters: StreamCounters, _ bytes: UInt64, _ baud: UInt32?) -> String? {
     let hasRate = baud == nil && (try? LineAddress(path))?.networkSource == nil
-    return hasRate ? NoRecording.fault(counters, bytes: bytes) : NoRecording.checksumFault(counters, bytes: bytes)
+    return hasRate ? RecordingFault.fault(counters, bytes: bytes) : RecordingFault.checksumFault(counters, bytes: bytes)
   }
 }
 

@@ -166,7 +166,7 @@ enum Source: Equatable {
   /// Refuses a file to replay that is not a recording of a receiver.
   private static func checkRecording(_ path: String) throws {
     do {
-      if let reason = try NoRecording.reason(ofFile: path) {
+      if let reason = try RecordingFault.reason(ofFile: path) {
         throw CommandFailure(.badData, "\(path): \(reason)")
       }
     } catch let error as FileError {

@@ -92,10 +92,10 @@ struct Simulate: ParsableCommand {
       var stream = FrameStream(protocols: .ofReceiversAndSPARTN)
       unsafe stream.receive(bytes.span.bytes) { _ in }
       stream.finish { _ in }
-      if let reason = NoRecording.replayReason(stream.counters, bytes: UInt64(bytes.count)) {
+      if let reason = RecordingFault.replayReason(stream.counters, bytes: UInt64(bytes.count)) {
         throw CommandFailure(.badData, "\(path): \(reason)")
       }
-      return Replay(bytes, startingAt: now)
+      return ReplayedDevice(bytes, startingAt: now)
     }
     do throws(RecordingError) { return try ReplayedRecording(bytes, startingAt: now) } catch {
       throw CommandFailure(.badData, "\(path): \(error.description)")

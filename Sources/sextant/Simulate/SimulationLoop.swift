@@ -66,7 +66,7 @@ struct SimulationLoop: ~Copyable {
       case .pluggedIn(let path): try Output.write("\(path)\n")
       }
       if let end, now >= end { isEnding = true }
-      if let replay = receiver.device as? Replay, replay.isFinished { isEnding = true }
+      if let replay = receiver.device as? ReplayedDevice, replay.isFinished { isEnding = true }
       if let recording = receiver.device as? ReplayedRecording, recording.isFinished { isEnding = true }
     }
   }

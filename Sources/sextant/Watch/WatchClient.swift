@@ -162,7 +162,7 @@ struct NoFix {
       return "no byte arrived; check the receiver's supply, and that its TX is wired to this port's RX"
     }
     if counters.frames == 0 {
-      return NoRecording.fault(counters, bytes: bytes)
+      return RecordingFault.fault(counters, bytes: bytes)
         ?? "no valid frame in \(bytes) bytes; check the wiring and the baud rate"
     }
     if counters.nmeaFrames + counters.ubxFrames == 0 {

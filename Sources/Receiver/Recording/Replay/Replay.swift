@@ -4,7 +4,7 @@ import WireBytes
 
 /// Plays a file. The input is its bytes, in pieces; the output is the bytes of the stream when they are due.
 ///
-/// A recording is played at the arrival times of its bytes, plain bytes at the times of their epochs (`LogPace`). The
+/// A recording is played at the arrival times of its bytes, plain bytes at the times of their epochs (`UntimedLogPace`). The
 /// value does not use a clock or files: `needsInput` requests more of the file, and `play` is due at `deadline`.
 public struct Replay: ~Copyable {
   /// The speed of a replay.
@@ -51,7 +51,7 @@ public struct Replay: ~Copyable {
   private var isRecording: Bool?
   private var reader = RecordingReader()
   private var clock = Clock()
-  private var pace = LogPace()
+  private var pace = UntimedLogPace()
   private var queue: [(due: UInt64, event: Event)] = []
   /// The index of the first event in `queue` that was not played.
   private var next = 0

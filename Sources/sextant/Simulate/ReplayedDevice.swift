@@ -7,7 +7,7 @@ import ReceiverStream
 ///
 /// An epoch begins at a new time in the messages. Its length is the difference of the times, or a second without times.
 /// Bytes that are written to the device are ignored, and every rate is correct.
-struct Replay: SimulatedDevice {
+struct ReplayedDevice: SimulatedDevice {
   var hostRate: UInt32 = 38_400
   let isPresent = true
 

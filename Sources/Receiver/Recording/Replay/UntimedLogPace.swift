@@ -9,7 +9,7 @@ import WireBytes
 ///
 /// The bytes of an epoch are due together, as a receiver sends them. One second is used for an epoch without a time,
 /// and if time steps back or forward by more than `longestGap`. A log without epochs is played at 9600 baud.
-struct LogPace: ~Copyable {
+struct UntimedLogPace: ~Copyable {
   /// A longer gap in a log is an interruption of the recording, not a pause of the receiver, ns.
   static var longestGap: Int64 { 600 * 1_000_000_000 }
   static var usualGap: Int64 { 1_000_000_000 }

@@ -5,7 +5,7 @@ import ReceiverStream
 import WireBytes
 
 /// The reason why bytes are not a recording of a receiver.
-package enum NoRecording {
+package enum RecordingFault {
   /// A file without a frame in this number of bytes is not a recording. A sparse file may have any size.
   package static let longestSearch: UInt64 = 1 << 30
 

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MonotonicTime
+import ReceiverStream
+import UBX
+import WireBytes
+
+/// Crash recovery: what the next program needs if this one is killed, and what this one takes over from a killed one.
+extension ReceiverSession {
+  /// The record for the next program; nil while the receiver is as it was found. It is complete before the bytes of a
+  /// change are sent.
+  public var recovery: CrashRecoveryRecord? {
+    guard settings.intent != .readOnly, !isEnded || end.isIncomplete else { return nil }
+    let changed = recoverySettings
+    let sleeps = expectsSilence && description?.family != nil
+    guard let rate else {
+      return changed == nil && !sleeps
+        ? nil : CrashRecoveryRecord(rate: nil, foundRate: nil, family: description?.family)
+    }
+    let (used, found) = (changingRate(from: rate), memory.foundRate ?? rate)
+    if description == nil, used == rate, settings.recovery != nil {
+      // The receiver of the record has not replied yet.
+      return settings.recovery
+    }
+    let without = excludedConstellations
+    let isRaised = settings.restoresAtEnd && used != found
+    // A silent receiver is found by its rate, also if its settings were changed permanently.
+    let isSilent = expectsSilence && description != nil && (hasRateSearch || description?.family != nil)
+    guard isRaised || isSilent || !without.isEmpty || changed != nil else { return nil }
+    return CrashRecoveryRecord(rate: used, foundRate: found, without: without, family: description?.family)
+  }
+
+  /// The changed settings for the next program; nil without a change, and if they are changed permanently.
+  public var recoverySettings: CrashRecoverySettings? {
+    // The receiver of the record has not replied yet.
+    if let pending = settings.recoverySettings { return pending }
+    guard settings.restoresAtEnd, settings.intent != .readOnly else { return nil }
+    if let description { return CrashRecoverySettings(memoryIfKilled, of: description) }
+    guard case .identifying(let identification) = stage else { return nil }
+    return identification.switchedPort.map { CrashRecoverySettings(switchedOn: $0) }
+  }
+
+  /// Whether the receiver replied and the end restored all changes, so that the crash-recovery record is obsolete.
+  public var isRestored: Bool {
+    isEnded && !end.isIncomplete && !leavesAsleep && description != nil && settings.recoverySettings == nil
+      && raisedRate == nil
+  }
+
+  /// The memory with the changes of the present stage.
+  private var memoryIfKilled: SessionMemory {
+    var memory = memory
+    switch stage {
+    case .configuring(let configuration): memory.keep(configuration.found)
+    case .working(let machine): if machine.ticket == nil { memory.keep(machine.found) }
+    case .storing(let store): memory.backup = store.beforeIfKilled
+    default: break
+    }
+    memory.keep(assistance.found)
+    return memory
+  }
+
+  /// The rate that the receiver may have by now, in baud. The record has the rate that differs from the found one: the
+  /// found rate is searched as usual.
+  private func changingRate(from rate: UInt32) -> UInt32 {
+    switch stage {
+    case .changingRate(let change): change.to
+    case .restoringRate(let change): change.from
+    default: line.inherited ?? rate
+    }
+  }
+
+  /// The end restores what a killed program changed at the same receiver.
+  mutating func takeRecoverySettings() {
+    if let recovered = settings.recovery?.foundRate, let rate, rate == settings.recovery?.rate, rate != recovered {
+      memory.foundRate = memory.foundRate ?? recovered
+    }
+    guard let recovery = settings.recoverySettings, let description else { return }
+    settings.recoverySettings = nil
+    guard recovery.isOf(description), memory.found.isEmpty, memory.backup.isEmpty, memory.foundValues.isEmpty else {
+      return
+    }
+    memory.foundValues = recovery.values
+    memory.found = recovery.found
+    memory.backup = recovery.backup
+  }
+
+  /// Constellations that a killed program switched off were on when it found the receiver.
+  mutating func takeRecoveredConstellations() {
+    guard let recovery = settings.recovery, !recovery.without.isEmpty, usesItems else { return }
+    for one in recovery.without {
+      let pair = ConfigurationPair(id: one.enablingKey, bits: 1)
+      // This program switched it off, before the line was lost.
+      if memory.found.contains(where: { $0.isOfSame(.item(pair)) }) { continue }
+      memory.found.append(.item(pair))
+      // Battery-backed memory has them off.
+      memory.backup.kept.append(pair)
+    }
+    configuration.useAllConstellations()
+  }
+
+  /// The receiver does not have the rate of the crash-recovery record.
+  mutating func abandonRecovery(on cause: StageTransition.Cause, at now: Instant) {
+    line.confirm()
+    memory.foundRate = nil
+    loseTouch(on: cause)
+    health.settle()
+    guard let rate else { return }
+    // Another device may be on this line by now: it is not polled before it was listened to.
+    listener.search(
+      from: rate, likely: settings.likelyRates, polling: isKnown ? .soon : .afterListening, at: now)
+  }
+}

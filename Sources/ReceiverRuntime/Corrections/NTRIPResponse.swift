@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+import WireBytes
+
+/// Parses the reply of a caster: its header, and the stream after it, chunked or plain.
+///
+/// Casters of version 1 reply `ICY 200 OK`, or a `SOURCETABLE` if the mount point is unknown.
+package struct NTRIPResponse: Sendable {
+  /// The reason why a caster does not send the stream, with the next step.
+  package struct Refusal: Error, Equatable, Sendable {
+    package var text: String
+    /// The address to which the caster redirects, if any.
+    package var location: String?
+
+    init(text: String, location: String? = nil) {
+      self.text = text
+      self.location = location
+    }
+  }
+
+  private enum State {
+    case header
+    case plain
+    /// After the line of a caster of version 1, which an empty line may follow.
+    case blankLine
+    /// In the line with the length of a chunk, and after the length in that line.
+    case chunkLength(Int)
+    case chunkExtension(Int)
+    case chunk(remaining: Int)
+    /// In the line end after a chunk.
+    case chunkEnd
+    case ended
+  }
+  /// The longest accepted header, bytes.
+  private static let longestHeader = 16_384
+
+  private var state = State.header
+  private var header: [UInt8] = []
+
+  /// Whether the source table was requested: it is returned as the stream.
+  private let isTable: Bool
+
+  /// - Parameter isTable: whether the source table was requested.
+  package init(isTable: Bool = false) { self.isTable = isTable }
+
+  /// Whether the caster has ended the stream.
+  package var isEnded: Bool { if case .ended = state { true } else { false } }
+
+  /// Whether the caster has sent anything.
+  package var hasBegun: Bool { !header.isEmpty }
+
+  /// Whether the caster has granted the stream.
+  package var isGranted: Bool { if case .header = state { false } else { true } }
+
+  /// Handles the next bytes of the reply, and returns the stream's bytes in them.
+  package mutating func receive(_ piece: RawSpan) throws(Refusal) -> [UInt8] {
+    var stream: [UInt8] = []
+    for index in 0..<piece.byteCount {
+      let byte = piece.u1(index)
+      switch state {
+      case .header: try receiveHeader(byte)
+      case .plain: stream.append(byte)
+      case .blankLine:
+        if byte == 0x0D || byte == 0x0A { break }
+        state = .plain
+        stream.append(byte)
+      case .chunkLength(let length): state = try afterLength(byte, length)
+      case .chunkExtension(let length): if byte == 0x0A { state = afterLine(length) }
+      case .chunk(let remaining):
+        stream.append(byte)
+        state = remaining > 1 ? .chunk(remaining: remaining - 1) : .chunkEnd
+      case .chunkEnd: if byte == 0x0A { state = .chunkLength(0) }
+      case .ended: break
+      }
+    }
+    return stream
+  }
+
+  private mutating func receiveHeader(_ byte: UInt8) throws(Refusal) {
+    header.append(byte)
+    if header.count > Self.longestHeader { throw Refusal(text: "is not an NTRIP caster; check host and port") }
+    guard byte == 0x0A else { return }
+    let text = String(decoding: header, as: UTF8.self)
+    if text.hasPrefix("ICY 200") {
+      if isTable { throw Self.noTable }
+      state = .blankLine
+      return
+    }
+    if text.hasPrefix("SOURCETABLE") {
+      guard isTable else { throw Refusal(text: "has no such mount point; check its name") }
+      // Its header ends with an empty line, which is skipped too.
+      return state = .plain
+    }
+    if text.hasPrefix("ERROR") { throw Refusal(text: "refuses: \(firstLine(text))") }
+    guard text.hasPrefix("HTTP/") else { throw Refusal(text: "is not an NTRIP caster; check host and port") }
+    // An empty line ends the header.
+    guard text.hasSuffix("\r\n\r\n") || text.hasSuffix("\n\n") else { return }
+    try readStatus(text)
+  }
+
+  private mutating func readStatus(_ text: String) throws(Refusal) {
+    let words = firstLine(text).split(separator: " ")
+    switch words.count > 1 ? words[1] : "" {
+    case "200": break
+    case "301", "302", "303", "307", "308":
+      guard let location = field("location", text) else {
+        throw Refusal(text: "redirects without an address; ask its operator")
+      }
+      throw Refusal(text: "redirects", location: String(location.prefix(512)))
+    case "401", "403": throw Refusal(text: "does not accept this user and password; check them")
+    case "404": throw Refusal(text: "has no such mount point; check its name")
+    default: throw Refusal(text: "refuses: \(firstLine(text))")
+    }
+    if field("content-type", text)?.lowercased().hasPrefix("text/html") == true {
+      throw Refusal(text: "sends a web page instead of corrections; check host, port and mount point")
+    }
+    let fields = text.lowercased()
+    if isTable, fields.includes("gnss/data") { throw Self.noTable }
+    if !isTable, fields.includes("gnss/sourcetable") { throw Refusal(text: "has no such mount point; check its name") }
+    state = fields.includes("transfer-encoding: chunked") ? .chunkLength(0) : .plain
+  }
+
+  private static var noTable: Refusal { Refusal(text: "has no source table; name the mount point") }
+
+  private func afterLength(_ byte: UInt8, _ length: Int) throws(Refusal) -> State {
+    switch byte {
+    case 0x0A: return afterLine(length)
+    case 0x0D, 0x20, UInt8(ascii: ";"): return .chunkExtension(length)
+    default:
+      guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue, length < 1 << 24 else {
+        throw Refusal(text: "sends an invalid chunk; check host and port")
+      }
+      return .chunkLength(length << 4 | digit)
+    }
+  }
+
+  private func afterLine(_ length: Int) -> State { length == 0 ? .ended : .chunk(remaining: length) }
+
+  /// Returns the value of a field of the header; nil if there is no such field.
+  private func field(_ name: String, _ text: String) -> String? {
+    for line in text.split(whereSeparator: \.isNewline) {
+      guard let colon = line.firstIndex(of: ":"), line[..<colon].lowercased() == name else { continue }
+      let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+      return String(value.prefix { $0 != " " })
+    }
+    return nil
+  }
+
+  private func firstLine(_ text: String) -> String {
+    String(text.prefix { !$0.isNewline }.prefix(200))
+  }
+}
