@@ -74,10 +74,10 @@ int64_t clinux_tcp_user(int descriptor) {
         const struct inet_diag_msg *found = NLMSG_DATA(&reply.header);
         size_t size = message.request.sdiag_family == AF_INET ? 4 : 16;
         // Without such a connection the kernel returns the socket that listens at the port.
-        int is_same = found->idiag_state == TCP_ESTABLISHED && found->id.idiag_sport == id->idiag_sport &&
-                      found->id.idiag_dport == id->idiag_dport && memcmp(found->id.idiag_src, id->idiag_src, size) == 0 &&
+        int is_same = found->id.idiag_sport == id->idiag_sport && found->id.idiag_dport == id->idiag_dport &&
+                      memcmp(found->id.idiag_src, id->idiag_src, size) == 0 &&
                       memcmp(found->id.idiag_dst, id->idiag_dst, size) == 0;
-        // A socket that its process has closed has no inode, and user 0.
+        // A socket that its process has closed has no inode, and user 0; one that is only shut down for writing keeps both.
         result = !is_same || found->idiag_inode == 0 ? -ENOTCONN : (int64_t)found->idiag_uid;
       }
     }

@@ -84,6 +84,35 @@ struct ClientTests {
     #expect(try scene.classes(of: request) == expected)
   }
 
+  @Test("Each of many requests in one packet has its reply, in their order, as fast as the client reads")
+  func pipelined() throws {
+    var scene = Scene.greeted()
+    let requests = (0..<1000).map { $0 % 3 == 2 ? "?VERSION;" : "?POLL;" }
+    scene.send(requests.joined())
+    var classes: [String] = []
+    while true {
+      let text = scene.read()
+      classes += try text.split(separator: "\r\n").map { try JSON(parsing: Array($0.utf8))["class"]?.string ?? "" }
+      if !scene.client.canProceed { break }
+      #expect(!scene.client.wantsInput)
+      _ = scene.client.proceed(scene.state, at: noon)
+    }
+    #expect(classes == requests.map { $0 == "?POLL;" ? "POLL" : "VERSION" })
+    #expect(scene.client.dropped == 0 && scene.client.wantsInput)
+  }
+
+  @Test(
+    "As in gpsd, the form of the receiver's bytes is any number, and a name may have bytes of another encoding",
+    arguments: [
+      ("1.0", WatchPolicy.Raw.hexadecimal), ("3", .verbatim), ("-1", .off), ("true", .hexadecimal),
+      ("1e300", .verbatim),
+    ])
+  func tolerated(number: String, raw: WatchPolicy.Raw) throws {
+    var scene = Scene.greeted()
+    scene.send(Array("?WATCH={\"raw\":\(number),\"remote\":\"caf".utf8) + [0xE9] + Array("\"};".utf8))
+    #expect(scene.client.watch.raw == raw && scene.client.watch.isEnabled)
+  }
+
   @Test("Any cut of the requests gives the same replies", arguments: 0..<40)
   func cuts(seed: Int) {
     var random = SeededRandomNumberGenerator(seed: UInt64(seed))

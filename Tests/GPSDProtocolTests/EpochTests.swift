@@ -72,6 +72,34 @@ struct EpochTests {
     #expect(poll["active"] == 1)
   }
 
+  @Test("GST and ATT whose values arrive after the first report of the epoch come once, in its update")
+  func lateErrors() throws {
+    var state = GPSDState(release: "1.0")
+    _ = state.update([GPSDDevice(path: "/dev/ttyACM0", isActive: true)], at: UTCTime(nanosecondsSince1970: 0))
+    for second in 0..<3 as Range<Int64> {
+      var fix = Fix()
+      fix.kind = .threeD
+      (fix.latitudeDegrees, fix.longitudeDegrees) = (48, 11)
+      fix.time = UTCTime(nanosecondsSince1970: 1_795_521_600_000_000_000 + second * 1_000_000_000)
+      fix.source = .ubx
+      fix.accuracySource = .receiver
+      var found: [String] = []
+      var sentences = ""
+      for step in 0..<4 {
+        if step == 1 { (fix.northAccuracyMetres, fix.eastAccuracyMetres, fix.headingDegrees) = (1.5, 2.5, 90) }
+        if step == 3 { fix.headingDegrees = 91 }
+        let report = EpochAssembler.Report(fix: fix, isUpdate: step > 0)
+        let epoch = state.receive(report, Sky(), of: 0, wanted: .init(nmea: true), received: nil)
+        found += try objects(epoch?.json ?? []).compactMap { $0["class"]?.string }.filter { $0 != "TPV" }
+        sentences += String(decoding: epoch?.nmea ?? [], as: UTF8.self)
+      }
+      #expect(found == ["GST", "ATT", "ATT"])
+      #expect(sentences.split(separator: "\r\n").count { $0.contains("GST,") } == 1)
+    }
+    let poll = try objects(state.poll(at: UTCTime(nanosecondsSince1970: 0)))[0]
+    #expect(poll["gst"] != .array([]))
+  }
+
   @Test("GST and ATT come if the receiver sends what they consist of")
   func further() throws {
     let (_, epochs) = reports { fix in

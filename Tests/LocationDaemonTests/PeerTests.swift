@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -16,6 +17,7 @@ struct PeerTests {
          1: 0100007F:0B83 0100007F:D431 01 00000000:00000000 00:00000000 00000000   991        0 12 1 0 20 4 30 10 -1
          2: 0100007F:D431 0100007F:0B83 01 00000000:00000000 00:00000000 00000000  1000        0 13 1 0 20 4 30 10 -1
          3: 0100007F:D432 0100007F:0B83 05 00000000:00000000 00:00000000 00000000     0        0 0 1 0 20 4 30 10 -1
+         5: 0100007F:D435 0100007F:0B83 05 00000000:00000000 00:00000000 00000000  1000        0 14 1 0 20 4 30 10 -1
          4: 0100007F:D433 0100007F:0B83 01 00000000:00000000 00:00000000 00000000     0        0 0 1 0 20 4 30 10 -1
       """
     func user(_ port: String) -> UInt32? {
@@ -25,6 +27,37 @@ struct PeerTests {
     #expect(user("D432") == nil)
     #expect(user("D433") == nil)
     #expect(user("D434") == nil)
+    // Only shut down for writing.
+    #expect(user("D435") == 1000)
+  }
+
+  @Test("The other end of a connection that it has closed is on this machine, and its user is unknown")
+  func closedPeer() throws {
+    let listener = UnixSocket(adopting: try InternetAddress.loopback(port: 0)[0].listen())
+    let port = try #require(SocketName(of: listener.descriptor)?.port)
+    for (end, expected) in [(nil, .user(geteuid())), (SHUT_WR, .user(geteuid()))] as [(Int?, InternetPeer)] {
+      let client = try connect(port)
+      guard let served = try listener.accept() else { throw Errno.wouldBlock }
+      if let end { shutdown(client, Int32(end)) }
+      #expect(InternetPeer(of: served.descriptor) == expected)
+      close(client)
+      #expect(InternetPeer(of: served.descriptor) == .unknownUser)
+    }
+  }
+
+  private func connect(_ port: UInt16) throws -> Int32 {
+    let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    let code = unsafe withUnsafePointer(to: &address) {
+      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe Glibc.connect(client, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    #expect(code == 0)
+    return client
   }
 
   @Test("A file is for users who may open it by its mode")

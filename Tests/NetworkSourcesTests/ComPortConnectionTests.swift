@@ -14,6 +14,7 @@ private struct Server {
   var line: [UInt8] = []
   var client: [UInt8] = []
   var requests: [ComPortRequest] = []
+  var isRefused = false
 
   mutating func receive(_ bytes: [UInt8], after milliseconds: UInt64 = 0) {
     take(connection.receive(bytes, at: start + Milliseconds(milliseconds)))
@@ -27,6 +28,7 @@ private struct Server {
       case .send(let bytes): line += bytes
       case .deliver(let bytes): client += bytes
       case .request(let request): requests.append(request)
+      case .refuse: isRefused = true
       }
     }
   }
@@ -52,6 +54,27 @@ private struct Server {
 
 @Suite("A client of a serial line over TCP")
 struct ComPortConnectionTests {
+  // MARK: Web pages
+
+  @Test("A client that speaks HTTP is refused, and none of its bytes reach the line", arguments: 1..<40)
+  func webPage(size: Int) {
+    let request = Array("POST /x HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".utf8) + [0xB5, 0x62, 0x06, 0x04]
+    var server = Server()
+    for start in stride(from: 0, to: request.count, by: size) {
+      server.receive(Array(request[start..<min(start + size, request.count)]))
+    }
+    server.wake()
+    #expect(server.isRefused && server.line.isEmpty)
+  }
+
+  @Test("Bytes that begin as a method and go on otherwise pass", arguments: ["GPGGA 1\r\n", "POSITION", "P", "GET"])
+  func noWebPage(text: String) {
+    var server = Server()
+    for byte in Array(text.utf8) { server.receive([byte]) }
+    server.wake()
+    #expect(!server.isRefused && server.line == Array(text.utf8))
+  }
+
   // MARK: Plain bytes
 
   @Test("The bytes of a plain client pass unchanged both ways, also 255 and what looks like telnet later")

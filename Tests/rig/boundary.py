@@ -27,7 +27,7 @@ import threading
 import daemon
 import harness
 from daemon import LOCATION, Daemon
-from harness import Program, Simulator, environment, expect, expect_equal, wait_until
+from harness import Program, Simulator, copy_program, environment, expect, expect_equal, wait_until
 
 # Numbers that no account of the machine has.
 ADA, MALLORY = 61001, 61002
@@ -73,7 +73,7 @@ def executable(folder, name):
     os.makedirs(f"{folder}/bin", exist_ok=True)
     path = f"{folder}/bin/{name}"
     if not os.path.exists(path):
-        shutil.copy(PYTHON, path)
+        copy_program(PYTHON, path)
     return path
 
 
@@ -699,7 +699,7 @@ def what_others_see(folder):
     with service(folder) as one:
         home = own(folder, ADA)
         secret = f"{home}/a-private-program"
-        shutil.copy(PYTHON, secret)
+        copy_program(PYTHON, secret)
         text = "client = Client(service); client.open('private\\n\\x1b[2Jname'); print('open', flush=True); sys.stdin.read()\n"
         with start(one, secret, text, user=ADA, stdin=subprocess.PIPE) as private:
             private.wait_for_line("open")

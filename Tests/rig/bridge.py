@@ -11,16 +11,18 @@ usage: bridge.py FOLDER [CHECK]...; FOLDER has sextant, sextant-track and sextan
   slow      a client that does not read, beside one that does: bounded memory, and no wait for the others
   killed    kill -9 of the bridge while a client has changed the rate; unplugging while a client is connected
   service   sextantd's programs wait while a client has the line, and get the receiver back
+  users     programs of a user who may not open the device, and web pages in a browser, send nothing to the receiver
   refused   addresses and devices that are refused
   warned    the warning at an address of all interfaces
 """
-RIG = {"programs": ["sextant", "sextant-track", "sextantd"], "needs": ["PyPI"], "seconds": 20, "ci": True}
+RIG = {"programs": ["sextant", "sextant-track", "sextantd"], "needs": ["PyPI", "root"], "seconds": 30, "ci": True}
 
 import os
 import pty
 import select
 import socket
 import struct
+import subprocess
 import sys
 import termios
 import threading
@@ -186,6 +188,7 @@ def plain(folder):
         client.close()
         bridge.wait_for_message(RESTS)
         with socket.create_connection(("127.0.0.1", bridge.port)) as one:
+            bridge.wait_for_message(COMMANDS)
             one.sendall(b"begin" + EVERY * 20 + b"end")
         line.wait_for(b"begin" + EVERY * 20 + b"end")
         bridge.wait_for_message(RESTS)
@@ -366,6 +369,44 @@ def service(folder):
         track.wait_for_event("didUpdateLocations")
 
 
+QUICK = """
+import os, socket, sys
+"127.0.0.1".encode("idna")  # Its module may be in a folder that the user cannot read.
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+for number in range(200):
+    with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as one:
+        try:
+            one.sendall(b"EVIL%03d" % number)
+            if number % 2:
+                one.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+"""
+
+
+def users(folder):
+    with Line(folder) as line, Bridge(folder, line.link) as bridge:
+        os.chmod(os.path.realpath(line.link), 0o600)
+        subprocess.run([sys.executable, "-c", QUICK, str(bridge.port)], check=True)
+        bridge.wait_for_message("its user may not open")
+        request = b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\n" + ubx(6, 4, b"EVIL")
+        for size in (len(request), 3):
+            with socket.create_connection(("127.0.0.1", bridge.port)) as page:
+                page.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                try:
+                    for at in range(0, len(request), size):
+                        page.sendall(request[at:at + size])
+                except OSError:
+                    pass
+                bridge.wait_for_message("it speaks HTTP")
+        client = bridge.writer()
+        client.write(b"mine")
+        line.wait_for(b"mine")
+        expect(b"EVIL" not in line.received and b"POST" not in line.received, f"the receiver got {line.received[:200]!r}")
+        client.close()
+        bridge.interrupt()
+
+
 def refused(folder):
     variables = environment(folder, SEXTANT_SERVICE="none")
 
@@ -392,4 +433,4 @@ def warned(folder):
 
 if __name__ == "__main__":
     options = arguments(__doc__)
-    run_checks([plain, telnet, rates, readers, slow, killed, service, refused, warned], options.checks)
+    run_checks([plain, telnet, rates, readers, slow, killed, service, users, refused, warned], options.checks)

@@ -21,7 +21,6 @@ import contextlib
 import json
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
@@ -302,7 +301,7 @@ def typed(folder):
                     command.wait_for_exit(0)
                 expect(any('"latitude"' in line or '"lat"' in line for line in command.lines), f"{words} has no position")
         # Another program of that user is none that was typed.
-        shutil.copy(harness.program("sextant-track"), f"{folder}/hike")
+        harness.copy_program(harness.program("sextant-track"), f"{folder}/hike")
         with Program(f"{folder}/hike", "--json", env=variables, prepare=become_member, cwd="/") as hike:
             hike.wait_for_event("didChangeAuthorization", status="notDetermined")
             hike.wait_for_message("sextant authorize")

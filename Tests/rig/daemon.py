@@ -28,7 +28,6 @@ import json
 import os
 import random
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -264,7 +263,7 @@ def together(folder):
         return {"events": others, "places": set(north), "at once": at_once}
 
     for name in DEMANDS:
-        shutil.copy(harness.program("sextant-track"), f"{folder}/track-{name}")
+        harness.copy_program(harness.program("sextant-track"), f"{folder}/track-{name}")
     with contextlib.ExitStack() as stack:
         receivers = {name: stack.enter_context(Simulator(f"{folder}/{name}", scenario=STAY)) for name in DEMANDS}
         programs = {name: stack.enter_context(track(name, {"SEXTANT_SERVICE": "none", "GNSS_DEVICE": receiver.link}))

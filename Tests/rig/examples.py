@@ -11,12 +11,11 @@ RIG = {"programs": ["sextant", "sextant-track", "sextantd", "Examples/"], "secon
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 
 import harness
-from harness import Failure, Program, Simulator, environment, expect, expect_equal, program, run_checks, wait_until
+from harness import Failure, Program, Simulator, copy_program, environment, expect, expect_equal, program, run_checks, wait_until
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 NUMBER = r"[+-]?[0-9]+\.[0-9]+"
@@ -171,7 +170,7 @@ def listed(folder):
     """The text comes from a list of the program's own name, and not from the one that it shares with others in its folder."""
     copied = f"{folder}/bin/WhereYouAt"
     os.mkdir(f"{folder}/bin")
-    shutil.copy(program("WhereYouAt"), copied)
+    copy_program(program("WhereYouAt"), copied)
     for name, content in LISTS.items():
         with open(f"{folder}/bin/{name}", "w") as file:
             file.write(f'<plist version="1.0"><dict>{content}</dict></plist>\n')

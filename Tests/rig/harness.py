@@ -289,6 +289,12 @@ class Program:
             reader.join(LIMIT)
 
 
+def copy_program(source, target):
+    """Copies a program that is then executed. Not with shutil: a process that another thread forks meanwhile has the open file until it
+    executes its own program, and the kernel refuses to execute a file that is open for writing (ETXTBSY)."""
+    subprocess.run(["cp", "--", source, target], check=True)
+
+
 def run(*command, code=0, **options):
     """A program that ran to its end."""
     with Program(*command, **options) as one:

@@ -32,6 +32,9 @@ package struct JSONLine: ~Copyable {
     needsComma = false
   }
 
+  /// Discards the lines after the first `size` bytes, which end with a whole line.
+  mutating func removeLines(after size: Int) { buffer.truncate(to: size) }
+
   package mutating func put(_ text: StaticString) { buffer.append(text) }
 
   /// Writes text that is used often, as a few stores of constants.

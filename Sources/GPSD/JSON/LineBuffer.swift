@@ -24,6 +24,9 @@
 
   mutating func removeAll() { count = 0 }
 
+  /// Removes the bytes after the first `size`.
+  mutating func truncate(to size: Int) { count = min(count, max(0, size)) }
+
   /// Reserves `more` bytes.
   @inline(__always)
   private mutating func reserve(_ more: Int) {

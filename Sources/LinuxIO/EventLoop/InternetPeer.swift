@@ -9,7 +9,24 @@ import SystemPackage
 /// The user at the other end of a TCP connection on this machine. TCP does not identify it, but the kernel lists the
 /// sockets of the machine with their users: proc(5), /proc/net/tcp. The other end is on this machine only if the whole
 /// pair of addresses is listed there: the same port at another address, such as 127.0.0.2, is another socket.
-package enum InternetPeer {
+package enum InternetPeer: Equatable, Sendable {
+  case user(UInt32)
+  /// The other end is on this machine, and its process has closed it: its user is not known any more.
+  case unknownUser
+  /// Another machine, or another network namespace of this one.
+  case remote
+
+  /// The other end of a connection. A caller that permits what it is not sure to refuse asks for this, not for `user(of:)`.
+  package init(of descriptor: Int32) {
+    if let user = Self.user(of: descriptor) {
+      self = .user(user)
+    } else if let other = unsafe Self.end(of: descriptor, getpeername), !other.isOnThisMachine {
+      self = .remote
+    } else {
+      self = .unknownUser
+    }
+  }
+
   /// Returns the user; nil for a connection from another machine or network namespace, and for one that the other side has closed.
   package static func user(of descriptor: Int32) -> UInt32? {
     // The kernel finds one socket without the table, whose length other users control.
@@ -29,12 +46,12 @@ package enum InternetPeer {
   }
 
   /// Returns the user of a socket in the text of /proc/net/tcp. A socket that its process has closed has no inode, and
-  /// the table lists user 0 for it: it counts as closed.
+  /// the table lists user 0 for it: it counts as closed. One that it has only shut down for writing still has its user.
   package static func user(inTable text: String, local: String, remote: String) -> UInt32? {
     for line in text.split(separator: "\n") {
-      // sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode; 01 is an open connection.
+      // sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode.
       let fields = line.split(separator: " ")
-      guard fields.count > 9, fields[1] == local, fields[2] == remote, fields[3] == "01", fields[9] != "0" else {
+      guard fields.count > 9, fields[1] == local, fields[2] == remote, fields[9] != "0" else {
         continue
       }
       return UInt32(fields[7])
@@ -80,6 +97,14 @@ package struct InternetEnd: Equatable, Sendable {
   }
 
   private static let mapped: [UInt8] = Array(repeating: 0, count: 10) + [0xFF, 0xFF]
+
+  /// Whether it is an address of this machine: of the loopback network, or of an interface.
+  package var isOnThisMachine: Bool {
+    let isLoopback = bytes.starts(with: Self.mapped) ? bytes[12] == 127 : bytes == Self.loopback
+    return isLoopback || InternetInterfaces.addresses().contains { InternetEnd(address: $0, port: port) == self }
+  }
+
+  private static let loopback: [UInt8] = Array(repeating: 0, count: 15) + [1]
 
   /// The form in /proc/net/tcp; nil for an address that is only IPv6.
   package var version4: String? { bytes.starts(with: Self.mapped) ? text(bytes[12...]) : nil }

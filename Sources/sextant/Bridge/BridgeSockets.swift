@@ -20,6 +20,7 @@ final class BridgeSockets {
     var interest: Poller.Interest = .readable
     /// Whether the client has closed its side.
     var hasClosed = false
+    var isRefused = false
     var isSlow = false
 
     init(_ socket: consuming UnixSocket, _ number: Int, isWriter: Bool, at now: Instant) {
@@ -157,9 +158,13 @@ final class BridgeSockets {
 
   /// Whether the user of a client could open the receiver: another user of this computer must not get at it by a port.
   private func mayConnect(_ descriptor: Int32) -> Bool {
-    // A client on another computer has no user here.
-    guard let user = InternetPeer.user(of: descriptor) else { return true }
-    return ownUsers.contains(user) || node.map { FileAccess.mayReadAndWrite($0, user: user) } ?? false
+    switch InternetPeer(of: descriptor) {
+    case .user(let user): ownUsers.contains(user) || node.map { FileAccess.mayReadAndWrite($0, user: user) } ?? false
+    // A program that closes at once, before the kernel can be asked for its user.
+    case .unknownUser: false
+    // The command was told to listen to other computers, which have no users here.
+    case .remote: true
+    }
   }
 
   private func setAccepting(_ accepts: Bool, _ poller: inout Poller) {
@@ -175,6 +180,11 @@ final class BridgeSockets {
     switch connection.socket.read(into: &buffer) {
     case .bytes(let count):
       perform(connection.port.receive(Array(buffer[..<count]), at: now), connection)
+      if connection.isRefused {
+        printNotice("a client was refused: it speaks HTTP, as a web page in a browser does")
+        close(connection, &poller)
+        return false
+      }
       if connection.isWriter, workBytes > Self.mostWork { setInterest(of: connection, &poller) }
       return true
     case .wouldWait: return false
@@ -192,6 +202,7 @@ final class BridgeSockets {
         workBytes += bytes.count
         work.append(.bytes(bytes))
       case .deliver(let bytes): queue(bytes, connection)
+      case .refuse: connection.isRefused = true
       case .request(let request):
         if connection.isWriter { work.append(.request(request)) } else { readRequests.append((connection, request)) }
       }

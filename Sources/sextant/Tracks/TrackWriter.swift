@@ -76,7 +76,7 @@ package struct TrackWriter: ~Copyable {
     guard range.contains(time) else { return }
     switch content {
     case .points: point = report.fix.hasPosition ? TrackPoint(report.fix, sky) : nil
-    case .sentences: sentences = FixSentences.text(of: report.fix, sky, Self.geometry(report, sky), isUpdate: false)
+    case .sentences: sentences = FixSentences.text(of: report.fix, sky, Self.geometry(report, sky), .epoch)
     }
     if report.fix.hasPosition, !report.isUpdate { positions += 1 }
     if isLive { flush(&text) }
@@ -88,7 +88,7 @@ package struct TrackWriter: ~Copyable {
     positions += 1
     switch content {
     case .points: write(TrackPoint(fix), &text)
-    case .sentences: write(FixSentences.text(of: fix, Sky(), nil, isUpdate: false), &text)
+    case .sentences: write(FixSentences.text(of: fix, Sky(), nil, .epoch), &text)
     }
   }
 
@@ -120,7 +120,9 @@ package struct TrackWriter: ~Copyable {
     _ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, _ text: inout JSONLine
   ) {
     guard case .sentences = content, report.skyChanged, range.contains(report.fix.time) else { return }
-    write(FixSentences.text(of: report.fix, sky, Self.geometry(report, sky), isUpdate: true), &text)
+    write(
+      FixSentences.text(
+        of: report.fix, sky, Self.geometry(report, sky), .update(satellites: true, errors: false)), &text)
   }
 
   private static func geometry(

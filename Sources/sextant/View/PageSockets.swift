@@ -101,11 +101,10 @@ final class PageSockets {
     guard index < listeners.count else { return }
     do throws(Errno) {
       while let socket = try listeners[index].socket.accept() {
-        // Beyond that not even a refusal is written.
-        if server.isOverrun { continue }
         InternetAddress.sendAtOnce(socket.descriptor)
         let user = InternetPeer.user(of: socket.descriptor)
-        let number = server.connect(isOwnUser: user.map { ownUsers.contains($0) } ?? false, at: now)
+        let isOwnUser = user.map { ownUsers.contains($0) } ?? false
+        guard let number = server.connect(isOwnUser: isOwnUser, at: now) else { continue }
         let connection = Connection(socket)
         connections[number] = connection
         try? poller.add(connection.socket.descriptor, token: Self.token(number))

@@ -40,6 +40,7 @@ private struct Bridged: Equatable {
       case .send(let bytes): line += bytes
       case .deliver(let bytes): client += bytes
       case .request(let request): requests.append(request)
+      case .refuse: break
       }
     }
   }

@@ -56,6 +56,8 @@ package struct GPSDClient: Sendable {
   var searchTime = GPSDClient.usualSearch
   private var reader = RequestSplitter()
   private var control = ControlReader()
+  /// The requests that wait for room in the queue, the next one last.
+  private var pending: [RequestSplitter.Item] = []
   private var queue = OutputQueue()
   private var stalledSince: Instant?
 
@@ -84,7 +86,10 @@ package struct GPSDClient: Sendable {
   }
 
   /// Whether its requests are read. They wait while it does not read the replies.
-  package var wantsInput: Bool { queue.count < OutputQueue.limit / 2 }
+  package var wantsInput: Bool { pending.isEmpty && hasRoom }
+  private var hasRoom: Bool { queue.count < OutputQueue.limit / 2 }
+  /// Whether requests were read that `proceed` answers now.
+  package var canProceed: Bool { !pending.isEmpty && hasRoom }
 
   /// The time at which a client that does not read counts as gone; nil for a client that reads.
   package var endsAt: Instant? { stalledSince.map { $0 + Self.longestUnread } }
@@ -96,16 +101,23 @@ package struct GPSDClient: Sendable {
     return .earlier(next, searchDeadline)
   }
 
-  /// Handles bytes of the client, and queues the replies.
+  /// Handles bytes of the client, and queues the replies. Requests beyond the room for replies wait for `proceed`.
   package mutating func receive(_ bytes: Span<UInt8>, _ state: GPSDState, at now: UTCTime) -> [Event] {
     if kind == .control { return receiveCommands(bytes, state) }
     guard kind == .gpsd, !isForeign else { return [] }
+    pending = reader.receive(bytes).reversed() + pending
+    return proceed(state, at: now)
+  }
+
+  /// Answers the requests that were read, as far as there is room for replies.
+  package mutating func proceed(_ state: GPSDState, at now: UTCTime) -> [Event] {
     var events: [Event] = []
-    for item in reader.receive(bytes) {
+    while canProceed, let item = pending.popLast() {
       switch item {
       case .request(let request): answer(request, state, &events, at: now)
       case .foreign:
         queue = OutputQueue()
+        pending = []
         isForeign = true
       }
     }

@@ -27,26 +27,37 @@ package enum FixSentences {
   /// The number of satellites in a GSA.
   private static let placesOfGSA = 12
 
+  /// The sentences of a report.
+  package enum Part: Equatable, Sendable {
+    /// All: it is the first one of its epoch.
+    case epoch
+    /// The epoch was written before: what is new.
+    case update(satellites: Bool, errors: Bool)
+
+    fileprivate var hasSatellites: Bool { if case .update(let satellites, _) = self { satellites } else { true } }
+    fileprivate var hasErrors: Bool { if case .update(_, let errors) = self { errors } else { true } }
+  }
+
   /// Returns the sentences.
   ///
   /// - Parameters:
   ///   - geometry: the dilutions computed from the satellites, if the receiver sends none.
-  ///   - isUpdate: whether the epoch was already written: then only the satellites are written.
-  package static func text(of fix: Fix, _ sky: borrowing Sky, _ geometry: Dilutions?, isUpdate: Bool) -> [UInt8] {
+  ///   - part: what is written.
+  package static func text(of fix: Fix, _ sky: borrowing Sky, _ geometry: Dilutions?, _ part: Part) -> [UInt8] {
     var text: [UInt8] = []
     let groups = groups(of: sky)
     let talker = talker(of: groups)
-    if !isUpdate {
+    if part == .epoch {
       put(rmc(fix), talker, &text)
       put(vtg(fix), talker, &text)
       put(gga(fix, geometry), talker, &text)
     }
-    for content in gsa(fix, groups, geometry) { put(content, talker, &text) }
-    for group in groups { for content in gsv(group.satellites) { put(content, group.row.talker, &text) } }
-    if !isUpdate {
-      if let content = gst(fix) { put(content, talker, &text) }
-      if let content = zda(fix) { put(content, talker, &text) }
+    if part.hasSatellites {
+      for content in gsa(fix, groups, geometry) { put(content, talker, &text) }
+      for group in groups { for content in gsv(group.satellites) { put(content, group.row.talker, &text) } }
     }
+    if part.hasErrors, let content = gst(fix) { put(content, talker, &text) }
+    if part == .epoch, let content = zda(fix) { put(content, talker, &text) }
     return text
   }
 

@@ -24,6 +24,7 @@ package struct GPSDState: Sendable {
     var tpv: ArraySlice<UInt8> = []
     var sky: ArraySlice<UInt8> = []
     var gst: ArraySlice<UInt8> = []
+    var att: ArraySlice<UInt8> = []
   }
 
   package private(set) var devices: [GPSDDevice] = []
@@ -90,10 +91,10 @@ package struct GPSDState: Sendable {
   /// - Parameters:
   ///   - number: the receiver, which was passed to `update`.
   ///   - details: the values of GST, ATT and TPV that are not in the fix.
-  ///   - received: the time at which its last byte was read.
+  ///   - received: the time at which its first byte arrived; nil if it is not known, or not wanted.
   package mutating func receive(
     _ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, of number: Int, wanted: Wanted,
-    details: FrameDetails = FrameDetails(), received: UTCTime
+    details: FrameDetails = FrameDetails(), received: UTCTime?
   ) -> EpochReports? {
     guard let index = devices.firstIndex(where: { $0.number == number }) else { return nil }
     let (fix, isUpdate, skyChanged) = (report.fix, report.isUpdate, report.skyChanged)
@@ -109,6 +110,7 @@ package struct GPSDState: Sendable {
     var tpv: Range<Int>?
     var skyObject: Range<Int>?
     var gst: Range<Int>?
+    var att: Range<Int>?
     if report.fixChanged {
       line.tpv(
         fix, geometry: geometry, device: path, isForOldClients: true, jamming: details.jammingIndicator.map(Int.init))
@@ -122,21 +124,26 @@ package struct GPSDState: Sendable {
       line.dilutions(fix, device: path)
       skyObject = line.lastObject(from: skyStart)
     }
-    if !isUpdate {
-      let start = line.bytes.byteCount
-      if line.gst(fix, details.noise(of: fix), device: path) { gst = line.lastObject(from: start) }
-      _ = line.att(fix, details.attitude(of: fix), device: path)
+    // Their messages may come after the first report of the epoch. An update has what is new.
+    let gstStart = line.bytes.byteCount
+    let hasErrors = line.gst(fix, details.noise(of: fix), device: path)
+    if hasErrors { gst = line.newObject(from: gstStart, after: isUpdate ? newest[index].gst : []) }
+    let attStart = line.bytes.byteCount
+    if line.att(fix, details.attitude(of: fix), device: path) {
+      att = line.newObject(from: attStart, after: isUpdate ? newest[index].att : [])
     }
     reports.json = line.served
     if let tpv { newest[index].tpv = reports.json[tpv] }
     if let skyObject { newest[index].sky = reports.json[skyObject] }
     if let gst { newest[index].gst = reports.json[gst] }
+    if let att { newest[index].att = reports.json[att] }
     line.removeAll()
-    if !isUpdate, wanted.timeOffset, line.timeOffset(fix, received: received, device: path) {
+    if !isUpdate, wanted.timeOffset, let received, line.timeOffset(fix, received: received, device: path) {
       reports.timeOffset = line.served
     }
-    if wanted.nmea, devices[index].isBinary, !isUpdate || skyChanged {
-      reports.nmea = FixSentences.text(of: fix, sky, geometry, isUpdate: isUpdate)
+    if wanted.nmea, devices[index].isBinary {
+      let part: FixSentences.Part = isUpdate ? .update(satellites: skyChanged, errors: gst != nil) : .epoch
+      reports.nmea = FixSentences.text(of: fix, sky, geometry, part)
     }
     return reports
   }

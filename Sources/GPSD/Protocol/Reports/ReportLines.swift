@@ -16,6 +16,15 @@ extension JSONLine {
   /// The range of the object of the last line, which begins at `start`, without the line end.
   func lastObject(from start: Int) -> Range<Int> { start..<bytes.byteCount - 2 }
 
+  /// The range of the object of the last line, which begins at `start`; nil if it is the same as an earlier one, and the line is then
+  /// discarded.
+  mutating func newObject(from start: Int, after earlier: ArraySlice<UInt8>) -> Range<Int>? {
+    let range = lastObject(from: start)
+    guard earlier.elementsEqual([UInt8](copying: bytes.extracting(range))) else { return range }
+    removeLines(after: start)
+    return nil
+  }
+
   /// VERSION. The protocol is 3.14, as in gpsd 3.20 to 3.24.
   mutating func version(release: String) {
     beginObject()

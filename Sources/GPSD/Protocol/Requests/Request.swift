@@ -48,6 +48,8 @@ private struct Members {
   private let object: JSON
 
   init(_ text: [UInt8]) throws(Mistake) {
+    // A character of another encoding, such as in the name of a device, does not refuse the request.
+    let text = Array(String(decoding: text, as: UTF8.self).utf8)
     do { object = try JSON(parsing: text) } catch { throw Mistake(text: error.description) }
     if !object.isObject { throw Mistake(text: "the attributes are no JSON object") }
   }
@@ -72,6 +74,7 @@ private struct Members {
   func number(_ name: String) throws(Mistake) -> Double? {
     switch object[name] {
     case nil, .null?: nil
+    case .bool(let value)?: value ? 1 : 0
     case .integer(let value)?: Double(value)
     case .double(let value)?: value
     default: throw Mistake(text: "\(name) is no number")
@@ -106,7 +109,8 @@ extension WatchChange {
     enable = try members.bool("enable")
     json = try members.bool("json")
     nmea = try members.bool("nmea")
-    raw = try members.integer("raw", 0...2).flatMap { WatchPolicy.Raw(rawValue: $0) }
+    // As in gpsd, each number above 1 is the verbatim form.
+    raw = try members.number("raw").map { $0 >= 2 ? .verbatim : $0 >= 1 ? .hexadecimal : .off }
     scaled = try members.bool("scaled")
     timing = try members.bool("timing")
     split24 = try members.bool("split24")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import WireBytes
 
 /// Splits the bytes of a client into requests, independent of the sizes of the received pieces.
 ///
@@ -27,11 +28,6 @@ struct RequestSplitter: Sendable {
 
   private enum Place: Sendable { case outside, string, escape }
 
-  private static let methods = [
-    "GET ", "POST ", "HEAD ", "PUT ", "OPTIONS ", "DELETE ", "PATCH ", "CONNECT ", "TRACE ",
-  ]
-  .map { Array($0.utf8) }
-
   private var state = State.start([])
   private var name: [UInt8] = []
   private var attributes: [UInt8] = []
@@ -58,12 +54,12 @@ struct RequestSplitter: Sendable {
 
   /// Handles the first bytes of a connection until they cannot be the beginning of an HTTP request.
   private mutating func takeFirst(_ bytes: [UInt8], _ items: inout [Item]) {
-    if Self.methods.contains(bytes) {
+    switch HTTPStart(bytes) {
+    case .http:
       state = .foreign
       items.append(.foreign)
-    } else if Self.methods.contains(where: { $0.starts(with: bytes) }) {
-      state = .start(bytes)
-    } else {
+    case .undecided: state = .start(bytes)
+    case .other:
       state = .between
       for byte in bytes { take(byte, &items) }
     }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import MonotonicTime
+import WireBytes
 
 /// The server's side of a TCP connection to a serial line: plain bytes, or telnet with the COM-PORT option (RFC 2217).
 ///
 ///     undecided ─ another byte than that of a negotiation, or no more bytes ─▶ plain
-///         └────── WILL or DO COM-PORT ─▶ telnet
+///         ├────── WILL or DO COM-PORT ─▶ telnet
+///         └────── a method of HTTP ─▶ refused
 ///
 /// Only the first bytes of the client decide, so that a byte 255 in the data of a plain client is never a command. Until then the
 /// bytes of both directions are held, for a fraction of a second.
@@ -17,11 +19,14 @@ package struct ComPortConnection: Sendable {
     case deliver([UInt8])
     /// A request about the line, to be answered by `reply` or `modemState`.
     case request(ComPortRequest)
+    /// The client is a browser, in which a web page sends bytes to this port.
+    case refuse
   }
 
   private enum State {
     case undecided([UInt8])
     case plain
+    case refused
     case telnet(TelnetOptions)
   }
 
@@ -60,6 +65,7 @@ package struct ComPortConnection: Sendable {
   package mutating func receive(_ bytes: [UInt8], at now: Instant) -> [Action] {
     switch state {
     case .plain: return bytes.isEmpty ? [] : [.send(bytes)]
+    case .refused: return []
     case .telnet(let options): return receiveTelnet(bytes, options)
     case .undecided(let first):
       if first.isEmpty { deadline = now + Self.negotiationTime }
@@ -77,6 +83,16 @@ package struct ComPortConnection: Sendable {
   }
 
   private mutating func decide(by first: [UInt8]) -> [Action] {
+    switch HTTPStart(first) {
+    case .http:
+      state = .refused
+      deadline = nil
+      return [.refuse]
+    case .undecided:
+      state = .undecided(first)
+      return []
+    case .other: break
+    }
     var position = 0
     while position < first.count {
       guard first[position] == Telnet.interpretAsCommand, position < Self.longestNegotiation else {

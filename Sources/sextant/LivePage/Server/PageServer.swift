@@ -32,6 +32,7 @@ package struct ControlRequest: Sendable, Equatable {
 /// Each connection has one request. The memory is bounded by the number of connections, by the longest request, and by
 /// one waiting event of each kind.
 package struct PageServer: Sendable {
+  /// The most connections of the server's own user, and of all others together: these cannot keep the owner from the page.
   package static let mostConnections = 64
   static let mostOpenedMessages = 16
 
@@ -61,16 +62,19 @@ package struct PageServer: Sendable {
 
   // MARK: Connections
 
-  /// Adds a connection, and returns its number. Beyond ``mostConnections`` it gets a reply that the server is busy.
+  /// Adds a connection, and returns its number. Beyond ``mostConnections`` it gets a reply that the server is busy; beyond twice as many
+  /// the result is nil, and it is closed.
   ///
   /// - Parameter isOwnUser: whether the other side is a program of this machine and of the user of the server, or root: other users
   ///   need the token, even on this machine.
-  package mutating func connect(isOwnUser: Bool = true, at now: Instant) -> Int {
+  package mutating func connect(isOwnUser: Bool = true, at now: Instant) -> Int? {
+    let others = connections.values.count { $0.isOwnUser == isOwnUser }
+    guard others < 2 * Self.mostConnections else { return nil }
     let number = nextNumber
     nextNumber += 1
     var connection = PageConnection(at: now)
     connection.isOwnUser = isOwnUser
-    if connections.count >= Self.mostConnections {
+    if others >= Self.mostConnections {
       connection.reply(response(.unavailable, Self.text(.unavailable)), at: now)
     }
     connections[number] = connection
@@ -80,9 +84,6 @@ package struct PageServer: Sendable {
 
   /// The number of connections, including those that only get the reply that the server is busy.
   package var count: Int { connections.count }
-
-  /// Whether another connection would only wait to be closed.
-  package var isOverrun: Bool { connections.count >= 2 * Self.mostConnections }
 
   /// The pages that show events.
   package var pages: Int {

@@ -258,7 +258,7 @@ extension ReceiverStatus {
   }
 
   /// The time of a byte on its line; 0 if the line has no rate, such as USB.
-  fileprivate var secondsPerByte: Double {
+  var secondsPerByte: Double {
     let name = (line ?? device).split(separator: "/").last ?? ""
     guard let baud, baud > 0, !name.hasPrefix("ttyACM"), !name.hasPrefix("gnss") else { return 0 }
     return 10 / Double(baud)

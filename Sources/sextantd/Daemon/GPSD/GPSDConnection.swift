@@ -16,6 +16,14 @@ final class GPSDConnection {
   /// The demand that was passed to the host.
   var demand = GPSDClient.Demand.none
   var interest: Poller.Interest = .readable
+  /// What the client may still send.
+  enum Input {
+    case open
+    /// The client has closed its side. The time of the last write shows whether it still reads.
+    case ended(written: Instant)
+  }
+  var input = Input.open
+  var hasEndedInput: Bool { if case .ended = input { true } else { false } }
 
   /// The number of its user or address in the shares.
   let user: UInt32
@@ -107,7 +115,7 @@ extension GPSDConnection {
   /// The time at which a client without a watch is closed, unless it sends something; nil for a client with a watch.
   var idleEnd: Instant? {
     switch client.kind {
-    case .nmea: nil
+    case .nmea: if case .ended(let written) = input { written + ServiceLimits.idleClient } else { nil }
     case .gpsd, .control: client.watch.isEnabled ? nil : lastInput + ServiceLimits.idleClient
     }
   }

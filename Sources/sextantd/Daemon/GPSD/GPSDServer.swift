@@ -38,6 +38,8 @@ final class GPSDServer {
   private var program: (id: ProgramID, receiver: GPSDProgram)?
   /// The content of the next reports of an epoch in addition to the fix, keyed by receiver number.
   var details: [Int: FrameDetails] = [:]
+  /// The arrival of epochs by receiver, while a client wants TOFF.
+  var arrivals: [Int: EpochArrivals] = [:]
   /// Its size limits the requests of a client that are served in a turn: a few dozen.
   private var buffer = [UInt8](repeating: 0, count: 256)
   var clientShare = ServiceLimits.clients
@@ -134,7 +136,7 @@ final class GPSDServer {
     guard let client = clients[token] else { return }
     switch event {
     case .readable: read(client, &poller, at: now)
-    case .writable: write(client, &poller, at: now.instant)
+    case .writable: writeAndProceed(client, &poller, at: now)
     case .hangUp: close(client, &poller)
     case .signal, .woken, .timeout: break
     }
@@ -171,7 +173,7 @@ final class GPSDServer {
     if program != nil, !isPermitted { state.forget() }
     updateDevices(at: now)
     performChanges(at: now.instant)
-    for client in clients.values where !client.client.output.isEmpty { write(client, &poller, at: now.instant) }
+    for client in clients.values where !client.client.output.isEmpty { writeAndProceed(client, &poller, at: now) }
     for client in clientsToCutOff { close(client, &poller) }
   }
 
@@ -243,28 +245,47 @@ final class GPSDServer {
       switch client.socket.read(into: &buffer) {
       case .bytes(let count):
         client.lastInput = now.instant
-        for event in client.client.receive(buffer.span.extracting(0..<count), state, at: now.utc) {
-          switch event {
-          case .watchChanged: updateDemand(of: client, at: now.instant)
-          case .polled:
-            client.client.didPoll(at: now.instant)
-            updateDemand(of: client, at: now.instant)
-          case .change(let change): apply(change, of: client, at: now.instant)
-          case .command(let command): apply(command, of: client)
-          }
-        }
+        perform(
+          client.client.receive(buffer.span.extracting(0..<count), state, at: now.utc), of: client, at: now.instant)
         if client.client.isForeign { return close(client, &poller) }
       case .wouldWait: break
-      case .ended: return close(client, &poller)
+      case .ended:
+        // A client of sentences has nothing to send, and may say so.
+        guard client.client.kind == .nmea else { return close(client, &poller) }
+        client.input = .ended(written: now.instant)
       }
     }
+    writeAndProceed(client, &poller, at: now)
+  }
+
+  private func perform(_ events: [GPSDClient.Event], of client: GPSDConnection, at now: Instant) {
+    for event in events {
+      switch event {
+      case .watchChanged: updateDemand(of: client, at: now)
+      case .polled:
+        client.client.didPoll(at: now)
+        updateDemand(of: client, at: now)
+      case .change(let change): apply(change, of: client, at: now)
+      case .command(let command): apply(command, of: client)
+      }
+    }
+  }
+
+  /// Writes the replies, and answers the requests that waited for room.
+  private func writeAndProceed(_ client: GPSDConnection, _ poller: inout Poller, at now: Moment) {
     write(client, &poller, at: now.instant)
+    while client.client.canProceed, clients[client.token] != nil {
+      perform(client.client.proceed(state, at: now.utc), of: client, at: now.instant)
+      write(client, &poller, at: now.instant)
+    }
   }
 
   private func write(_ client: GPSDConnection, _ poller: inout Poller, at now: Instant) {
     while !client.client.output.isEmpty {
       switch client.socket.write(client.client.output) {
-      case .bytes(let count): client.client.didWrite(count)
+      case .bytes(let count):
+        client.client.didWrite(count)
+        if client.hasEndedInput { client.input = .ended(written: now) }
       case .wouldWait:
         client.client.didBlock(at: now)
         return setInterest(of: client, &poller)
@@ -275,7 +296,7 @@ final class GPSDServer {
   }
 
   private func setInterest(of client: GPSDConnection, _ poller: inout Poller) {
-    var interest: Poller.Interest = client.client.wantsInput ? .readable : []
+    var interest: Poller.Interest = client.client.wantsInput && !client.hasEndedInput ? .readable : []
     if !client.client.output.isEmpty { interest.insert(.writable) }
     guard interest != client.interest else { return }
     client.interest = interest
@@ -291,6 +312,7 @@ final class GPSDServer {
     if clients.isEmpty {
       state.forget()
       details = [:]
+      arrivals = [:]
     }
     if acceptsAgain != nil { acceptAgain(&poller) }
   }
@@ -443,13 +465,20 @@ extension GPSDServer {
     let wanted = GPSDState.Wanted(
       nmea: watches.contains(where: \.nmea), timeOffset: !servesClock && watches.contains(where: \.pps))
     let found = details[receiver] ?? FrameDetails()
-    guard let epoch = state.receive(report, sky, of: receiver, wanted: wanted, details: found, received: now.utc)
+    var received: UTCTime?
+    if wanted.timeOffset, !report.isUpdate { received = arrivals[receiver]?.firstByte(of: report.fix, at: now.utc) }
+    guard let epoch = state.receive(report, sky, of: receiver, wanted: wanted, details: found, received: received)
     else { return }
     if !report.isUpdate { details[receiver]?.endEpoch() }
     for client in clients.values { client.client.deliver(epoch, at: now.instant) }
   }
 
   func receive(_ bytes: RawSpan, of receiver: Int, at now: Instant) {
+    if clients.values.contains(where: \.client.watch.pps), receivers.indices.contains(receiver) {
+      let arrivals = arrivals[receiver] ?? EpochArrivals()
+      self.arrivals[receiver] = arrivals
+      arrivals.receive(bytes, secondsPerByte: receivers[receiver].secondsPerByte)
+    }
     guard clients.values.contains(where: { $0.client.watch.raw == .verbatim }),
       let device = state.device(number: receiver), isPermitted
     else { return }
