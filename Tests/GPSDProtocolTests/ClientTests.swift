@@ -315,6 +315,8 @@ struct ReportDeliveryTests {
     #expect(try scene.replies(to: "?DEVICE;")[0]["activated"] == nil)
     #expect(try scene.replies(to: "?POLL;")[0]["active"] == 0)
     #expect(scene.state.update([GPSDDevice(path: "/dev/ttyACM0", isActive: false)], at: noon) == [])
+    // The rate of the line is not forgotten.
+    #expect(scene.state.devices[0].bitsPerSecond == 9600)
   }
 }
 

@@ -64,6 +64,8 @@ package struct GPSDState: Sendable {
       // The protocol also follows from the fixes.
       if found.driver == .unknown { device.driver = known?.driver ?? .unknown }
       device.isBinary = known?.isBinary ?? false
+      // While the rate is searched again, the line has the last one.
+      device.bitsPerSecond = found.bitsPerSecond ?? known?.bitsPerSecond
       if !found.version.isEmpty { device.driver = .uBlox } else { device.version = known?.version ?? [] }
       device.activated = found.isActive ? known?.activated ?? now : nil
       if device == known { continue }
