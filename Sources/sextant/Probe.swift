@@ -128,7 +128,7 @@ struct ProbeResult {
     line.name("baud")
     if let baud { line.integer(Int64(baud)) } else { line.null() }
     list("protocols", protocols, &line)
-    line.field("vendor", textOrNull: description?.vendor ?? family?.rawValue)
+    line.field("vendor", textOrNull: description?.vendor ?? family?.vendor)
     line.field("model", textOrNull: description?.model)
     line.field("firmware", textOrNull: description?.firmware)
     line.field("generation", textOrNull: description?.generation?.rawValue)
@@ -159,7 +159,7 @@ struct ProbeResult {
       }
       rows.append(("capabilities", description.capabilities.map(\.rawValue).joined(separator: ", ")))
     } else if let family {
-      rows.append(("vendor", "\(family.rawValue), by its messages: it does not reply"))
+      rows.append(("vendor", "\(family.vendor), by its messages: it does not reply"))
     } else {
       rows.append(("vendor", "unknown: the receiver does not identify itself"))
     }

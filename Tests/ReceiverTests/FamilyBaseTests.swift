@@ -162,7 +162,7 @@ struct FamilyBaseTests {
     #expect(quectel.refusal(ofBase: equator) == nil)
     #expect(quectel.refusal(ofBase: .survey(seconds: 86_401, metres: 1)) != nil)
     let firebird = ReceiverDescription(
-      family: .unicore, model: "UC6580", firmware: nil, hardware: "", capabilities: [])
+      family: .firebird, model: "UC6580", firmware: nil, hardware: "", capabilities: [])
     #expect(!firebird.canBeBase && DesiredConfiguration.base(Self.survey, for: firebird) == .nothing)
   }
 

@@ -54,29 +54,6 @@ struct FamilyLanguageTests {
     #expect(answer.judge(.binary(.skyTraq, 0x83, [0x08])) == nil)
   }
 
-  // MARK: Firebird
-
-  @Test("Unicore's Firebird identifies itself by PDTINFO, and has commands of its own")
-  func firebird() throws {
-    let language = Unicore()
-    let reply = Outcome.answered(Array("PDTINFO,UC6580I-00,G1B1L1E1,V00,R6.1.1.1Build9074".utf8))
-    let found = try #require(language.description(from: reply, to: language.probes[2]))
-    #expect(found.model == "UC6580I-00" && found.firmware == "R6.1.1.1Build9074")
-    func text(_ commands: [Command]?) -> [String]? { commands?.map { String(decoding: $0.bytes, as: UTF8.self) } }
-    let messages = language.commands(
-      setting: .messages([SentenceRate("GSV", 5), SentenceRate("VTG", 0)]), from: nil, on: found)
-    #expect(text(messages)?.map { String($0.prefix { $0 != "*" }) } == ["$CFGMSG,0,3,5", "$CFGMSG,0,5,0"])
-    #expect(language.commands(setting: .messages([SentenceRate("GST", 1)]), from: nil, on: found) == nil)
-    #expect(language.commands(setting: .period(200), from: nil, on: found) == nil)
-    let actions = ReceiverAction.allCases.map { action in
-      text(language.commands(for: action, on: found))?.first?.prefix { $0 != "*" }
-    }
-    #expect(actions == ["$CFGSAVE", "$RESET,0,h00", "$RESET,0,h01", "$RESET,0,h85", "$CFGCLR"])
-    let answer = FamilyAnswer(nil, .firebird)
-    #expect(answer.judge(.text(Array("OK".utf8))) == .over(.acknowledged))
-    #expect(answer.judge(.text(Array("FAIL,0".utf8))) == .over(.refused(.failed)))
-  }
-
   // MARK: Unicore
 
   @Test("A UM980's constellations are masks, those that stay first; none at all, and those it lacks, have no command")

@@ -99,8 +99,8 @@ struct SilentFamilyTests {
     "Receivers without a simulated model: SkyTraq, Unicore's Firebird",
     arguments: [
       (ReceiverFamily.skyTraq, 9600, skyTraq), (.skyTraq, 38_400, skyTraq),
-      (.unicore, 115_200, Wire.nmea("PDTINFO,UC6228CI,G1B1R1,,R3.4.0.0Build7258")),
-      (.unicore, 9600, Wire.nmea("PDTINFO,UC6228CI,G1B1R1,,R3.4.0.0Build7258")),
+      (.firebird, 115_200, Wire.nmea("PDTINFO,UC6228CI,G1B1R1,,R3.4.0.0Build7258")),
+      (.firebird, 9600, Wire.nmea("PDTINFO,UC6228CI,G1B1R1,,R3.4.0.0Build7258")),
     ] as [(ReceiverFamily, UInt32, [UInt8])])
   func scripted(_ family: ReceiverFamily, _ rate: UInt32, _ reply: [UInt8]) throws {
     let probe = try #require(family.language?.silentPolls.last)
@@ -116,7 +116,7 @@ struct SilentFamilyTests {
   @Test("`probe` finds one that starts for seven seconds, as a mosaic does, when the line is opened")
   func starting() throws {
     let reply = Wire.nmea("PDTINFO,UC6228CI,G1B1R1,,R3.4.0.0Build7258")
-    let probe = try #require(ReceiverFamily.unicore.language?.silentPolls.last)
+    let probe = try #require(ReceiverFamily.firebird.language?.silentPolls.last)
     var line = RepliesLine(rate: 115_200, replies: [(probe.bytes, reply)])
     line.start = Instant.zero + Milliseconds(7000)
     let scene = VirtualHost(SessionLog(), line, settings: Self.settings(.identify))

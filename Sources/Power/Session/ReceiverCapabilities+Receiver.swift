@@ -57,7 +57,7 @@ extension ReceiverCapabilities {
       switch family {
       case .mediaTek: receiver.hardware == "MT3333" ? mt3333 : mt3339
       case .airoha: ag3352
-      case .casic, .quectel, .unicore, .teseo, .skyTraq, .allystar, .septentrio, .siRF: plainNMEA
+      case .casic, .quectel, .unicore, .firebird, .teseo, .skyTraq, .allystar, .septentrio, .siRF: plainNMEA
       }
     if receiver.can(.standby) {
       // Traffic on I2C wakes none of them.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The families of commands of receivers that are not u-blox ones. The names are the vendors of `sextant probe --json`.
+/// The families of commands of receivers that are not u-blox ones. The names are those of crash-recovery records.
 ///
 /// A family is the language of the receiver, not its label: Quectel's L76B is MediaTek, its LC76G Airoha, its L76K CASIC and
 /// its LG290P Quectel.
@@ -13,8 +13,10 @@ public enum ReceiverFamily: String, Sendable, CaseIterable {
   case casic = "CASIC"
   /// PQTM sentences: LG290P.
   case quectel = "Quectel"
-  /// Nebulas (UM980) and Firebird (UC6580).
+  /// Unicore's Nebulas: UM980.
   case unicore = "Unicore"
+  /// Unicore's Firebird: UC6580.
+  case firebird = "Firebird"
   /// PSTM sentences: Teseo.
   case teseo = "STMicroelectronics"
   case skyTraq = "SkyTraq"
@@ -22,6 +24,9 @@ public enum ReceiverFamily: String, Sendable, CaseIterable {
   case septentrio = "Septentrio"
   /// Known by its sentences only.
   case siRF = "SiRF"
+
+  /// The vendor of `sextant probe --json`: Unicore has two families.
+  public var vendor: String { self == .firebird ? Self.unicore.rawValue : rawValue }
 
   /// How the family identifies itself and takes commands; nil for one that is only listened to.
   var language: (any FamilyLanguage)? {
@@ -31,6 +36,7 @@ public enum ReceiverFamily: String, Sendable, CaseIterable {
     case .casic: CASIC()
     case .quectel: Quectel()
     case .unicore: Unicore()
+    case .firebird: Firebird()
     case .teseo: Teseo()
     case .skyTraq: SkyTraq()
     case .allystar: Allystar()
@@ -42,11 +48,12 @@ public enum ReceiverFamily: String, Sendable, CaseIterable {
   /// The order of the probes at a rate, the likely ones first. Default rates: the makers' documents.
   static func probed(at rate: UInt32?) -> [ReceiverFamily] {
     switch rate {
-    case nil: [.septentrio, .mediaTek, .quectel, .airoha, .casic, .unicore, .allystar, .teseo, .skyTraq]
-    case .some(...57_600): [.mediaTek, .casic, .airoha, .teseo, .quectel, .unicore, .allystar, .skyTraq, .septentrio]
+    case nil: [.septentrio, .mediaTek, .quectel, .airoha, .casic, .unicore, .firebird, .allystar, .teseo, .skyTraq]
+    case .some(...57_600):
+      [.mediaTek, .casic, .airoha, .teseo, .quectel, .unicore, .firebird, .allystar, .skyTraq, .septentrio]
     case .some(...115_200):
-      [.airoha, .quectel, .mediaTek, .casic, .unicore, .allystar, .septentrio, .teseo, .skyTraq]
-    default: [.quectel, .airoha, .unicore, .septentrio, .allystar, .mediaTek, .casic, .teseo, .skyTraq]
+      [.airoha, .quectel, .mediaTek, .casic, .unicore, .firebird, .allystar, .septentrio, .teseo, .skyTraq]
+    default: [.quectel, .airoha, .unicore, .firebird, .septentrio, .allystar, .mediaTek, .casic, .teseo, .skyTraq]
     }
   }
 
@@ -79,8 +86,8 @@ public enum ReceiverFamily: String, Sendable, CaseIterable {
   /// The beginnings of addresses. PQTM sentences are those of two families and decide nothing alone.
   private static let addresses: [(String, ReceiverFamily)] = [
     ("PMTK0", .mediaTek), ("PMTK5", .mediaTek), ("PMTK7", .mediaTek), ("PMTKCHN", .mediaTek), ("PMTKLO", .mediaTek),
-    ("PGTOP", .mediaTek), ("PQVERNO", .mediaTek), ("PAIR", .airoha), ("PDTINFO", .unicore), ("SNRSTAT", .unicore),
-    ("GYOACC", .unicore), ("PSTMVER", .teseo), ("PSTMCPU", .teseo), ("PSTMANTENNASTATUS", .teseo), ("PSTI", .skyTraq),
+    ("PGTOP", .mediaTek), ("PQVERNO", .mediaTek), ("PAIR", .airoha), ("PDTINFO", .firebird), ("SNRSTAT", .firebird),
+    ("GYOACC", .firebird), ("PSTMVER", .teseo), ("PSTMCPU", .teseo), ("PSTMANTENNASTATUS", .teseo), ("PSTI", .skyTraq),
     ("SkyTraq", .skyTraq), ("PSRF", .siRF),
   ]
 

@@ -23,7 +23,7 @@ public struct ReceiverDescription: Sendable, Equatable {
   public var strings: [String]
 
   /// The vendor as in `sextant probe --json`.
-  public var vendor: String { family?.rawValue ?? "u-blox" }
+  public var vendor: String { family?.vendor ?? "u-blox" }
 
   /// Whether it sleeps until the host wakes it, whatever time was planned.
   var isWokenByHost: Bool { can(.standby) }

@@ -46,7 +46,7 @@ struct VendorEvidence: Sendable {
     return switch minuteDecimals {
     case 4: [.mediaTek]
     case 6: [.airoha, .quectel]
-    case 8: [.unicore]
+    case 8: [.unicore, .firebird]
     default: []
     }
   }

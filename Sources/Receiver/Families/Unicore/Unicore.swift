@@ -2,16 +2,15 @@
 import MonotonicTime
 import WireBytes
 
-/// Unicore's lines: Nebulas (UM980; as recorded, and in SparkFun's library) and Firebird (UC6580).
+/// Unicore's lines of text: Nebulas (UM980; as recorded, and in SparkFun's library).
 struct Unicore: FamilyLanguage {
-  /// VERSIONB, whose reply was recorded; the text of VERSIONA; then Firebird's sentence.
+  /// VERSIONB, whose reply was recorded; then the text of VERSIONA.
   var probes: [Command] {
     [
       Command(
         line: "VERSIONB", FamilyAnswer(.binary(.unicore, Self.version), .nebulas("VERSIONB")), attempts: 2,
         patience: Milliseconds(400)),
       Command(line: "VERSIONA", FamilyAnswer(.text("VERSIONA,"), .nebulas("VERSIONA")), attempts: 1),
-      Command(sentence: "PDTINFO", FamilyAnswer(.text("PDTINFO,")), attempts: 2),
     ]
   }
 
@@ -23,15 +22,9 @@ struct Unicore: FamilyLanguage {
   /// A UM980 sends nothing as found, at any of these.
   var usualRates: [UInt32] { [115_200, 230_400, 460_800, 921_600] }
   var otherRates: [UInt32] { [9600] }
-  /// Nebulas, Firebird.
-  var silentPolls: [Command] { [probes[0], probes[2]] }
 
   func description(from outcome: Outcome, to probe: Command) -> ReceiverDescription? {
     guard case .answered(let reply) = outcome else { return nil }
-    if reply.starts(with: "PDTINFO,".utf8) {
-      let fields = SentenceFields(reply)
-      return Self.description(model: fields[1], firmware: fields[4])
-    }
     if reply.starts(with: "VERSIONA,".utf8) {
       // The fields behind the header's semicolon: model, firmware.
       let text = String(decoding: reply, as: UTF8.self)
@@ -51,17 +44,13 @@ struct Unicore: FamilyLanguage {
       capabilities: [.configure, .restart] + (isPrecise(model) ? [.rawMeasurements] : []))
   }
 
-  private static func isFirebird(_ receiver: ReceiverDescription) -> Bool { receiver.model?.hasPrefix("UC") ?? false }
-
-  /// Firebird's numbers of sentences.
-  private static let numbers = ["GGA", "GLL", "GSA", "GSV", "RMC", "VTG", "ZDA"]
   private static let logs = ["GGA", "GLL", "GSA", "GSV", "RMC", "VTG", "ZDA", "GST"]
 
   func commands(
     setting value: ReceiverValue, from found: ReceiverValue?, on receiver: ReceiverDescription
   ) -> [Command]? {
-    if case .constellations(let wanted) = value, !Self.isFirebird(receiver) { return Self.masks(wanted) }
-    if case .mode(let wanted) = value, !Self.isFirebird(receiver) {
+    if case .constellations(let wanted) = value { return Self.masks(wanted) }
+    if case .mode(let wanted) = value {
       let text = wanted.words.joined(separator: " ")
       return [Command(line: text, FamilyAnswer(nil, .nebulas(text)))]
     }
@@ -69,18 +58,9 @@ struct Unicore: FamilyLanguage {
     switch value {
     case .messages(let list): wanted = list
     case .measurements(let list):
-      guard !Self.isFirebird(receiver),
-        list.allSatisfy({ one in Self.measurements.contains { $0.formatter == one.formatter } })
-      else { return nil }
+      guard list.allSatisfy({ one in Self.measurements.contains { $0.formatter == one.formatter } }) else { return nil }
       wanted = list
     default: return nil
-    }
-    if Self.isFirebird(receiver) {
-      let numbers = wanted.map { one in Self.numbers.firstIndex(of: one.formatter) }
-      guard !numbers.contains(nil) else { return nil }
-      return zip(wanted, numbers).map {
-        Command(sentence: "CFGMSG,0,\($1 ?? 0),\($0.rate)", FamilyAnswer(nil, .firebird))
-      }
     }
     let corrections = (Self.corrections + Self.measurements).map(\.formatter)
     guard wanted.allSatisfy({ (Self.logs + corrections).contains($0.formatter) }) else { return nil }
@@ -218,36 +198,20 @@ struct Unicore: FamilyLanguage {
   }
 
   func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? {
-    if Self.isFirebird(receiver) {
-      switch action {
-      case .save: return [Command(sentence: "CFGSAVE", FamilyAnswer(nil, .firebird))]
-      case .hotRestart: return [Command(sentence: "RESET,0,h00").pausing(Milliseconds(1000))]
-      case .warmRestart: return [Command(sentence: "RESET,0,h01").pausing(Milliseconds(1000))]
-      case .coldRestart: return [Command(sentence: "RESET,0,h85").pausing(Milliseconds(1000))]
-      case .factoryReset: return [Command(sentence: "CFGCLR", FamilyAnswer(nil, .firebird))]
-      }
-    }
     switch action {
-    case .save: return [Command(line: "SAVECONFIG", FamilyAnswer(nil, .nebulas("SAVECONFIG")))]
-    case .hotRestart: return [Command(line: "RESET").pausing(Milliseconds(5000))]
-    case .factoryReset: return [Command(line: "FRESET").pausing(Milliseconds(5000))]
-    case .warmRestart, .coldRestart: return nil
+    case .save: [Command(line: "SAVECONFIG", FamilyAnswer(nil, .nebulas("SAVECONFIG")))]
+    case .hotRestart: [Command(line: "RESET").pausing(Milliseconds(5000))]
+    case .factoryReset: [Command(line: "FRESET").pausing(Milliseconds(5000))]
+    case .warmRestart, .coldRestart: nil
     }
   }
 
-  /// The replies to VERSION and PDTINFO have serial numbers, that to MODE has the position of a base.
+  /// The reply to VERSION has serial numbers, that to MODE has the position of a base.
   var publishableTexts: [String] {
     let sentences = Self.logs.flatMap { ["UNLOG GN\($0)", "GN\($0) "] }
     let systems = Self.systems.flatMap { ["MASK \($0.1)", "UNMASK \($0.1)"] }
     let ports = ports.map { $0.command + " " }
     let lines = ["VERSIONB", "VERSIONA", "RESET", "SAVECONFIG"] + ports + sentences + systems
-    return lines + lines.map { "$command,\($0)" } + ["$OK", "$FAIL", "$CFGMSG", "$CFGSAVE", "$RESET", "$PDTINFO*"]
+    return lines + lines.map { "$command,\($0)" }
   }
-
-  func acknowledgement(ofSentence body: String) -> FamilyAnswer? { FamilyAnswer(nil, .firebird) }
-}
-
-extension FamilyAnswer.Acknowledgement {
-  /// `$OK` or `$FAIL,<n>`.
-  static var firebird: Self { .texts(done: "OK", refused: "FAIL") }
 }

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import HostSimulator
+import MonotonicTime
+import Testing
+
+@testable import Receiver
+
+@Suite("Unicore's Firebird")
+struct FirebirdTests {
+  private typealias Host = VirtualHost<SessionLog, FamilyLine<FirebirdDevice>>
+
+  private static func scene(_ model: String = "UC6580I-00", _ intent: SessionSettings.Intent = .identify) -> Host {
+    let scene = Host(family: FirebirdDevice(model: model), intent: intent) { $0.desired = { _ in .nothing } }
+    scene.run(60) { $0.read { $0.isSteady } == true }
+    return scene
+  }
+
+  @Test("Unicore's Firebird identifies itself by PDTINFO, and has commands of its own")
+  func firebird() throws {
+    let language = Firebird()
+    let reply = Outcome.answered(Array("PDTINFO,UC6580I-00,G1B1L1E1,V00,R6.1.1.1Build9074".utf8))
+    let found = try #require(language.description(from: reply, to: language.probes[0]))
+    #expect(found.model == "UC6580I-00" && found.firmware == "R6.1.1.1Build9074")
+    func text(_ commands: [Command]?) -> [String]? { commands?.map { String(decoding: $0.bytes, as: UTF8.self) } }
+    let messages = language.commands(
+      setting: .messages([SentenceRate("GSV", 5), SentenceRate("VTG", 0)]), from: nil, on: found)
+    #expect(text(messages)?.map { String($0.prefix { $0 != "*" }) } == ["$CFGMSG,0,3,5", "$CFGMSG,0,5,0"])
+    #expect(language.commands(setting: .messages([SentenceRate("GST", 1)]), from: nil, on: found) == nil)
+    #expect(language.commands(setting: .period(200), from: nil, on: found) == nil)
+    let actions = ReceiverAction.allCases.map { action in
+      text(language.commands(for: action, on: found))?.first?.prefix { $0 != "*" }
+    }
+    #expect(actions == ["$CFGSAVE", "$RESET,0,h00", "$RESET,0,h01", "$RESET,0,h85", "$CFGCLR"])
+    let answer = FamilyAnswer(nil, .firebird)
+    #expect(answer.judge(.text(Array("OK".utf8))) == .over(.acknowledged))
+    #expect(answer.judge(.text(Array("FAIL,0".utf8))) == .over(.refused(.failed)))
+  }
+
+  @Test("Its reply decides, whatever its name is", arguments: ["UC6580I-00", "UM620N", "UM621A", "CM121"])
+  func names(_ model: String) throws {
+    let scene = Self.scene(model)
+    let found = try #require(scene.read { $0.description })
+    #expect(found.family == .firebird && found.vendor == "Unicore" && found.model == model)
+    #expect(ReceiverDescription(strings: found.strings) == found)
+    let messages = ReceiverValue.messages([SentenceRate("GSV", 0), SentenceRate("ZDA", 1)])
+    let ticket = try #require(
+      scene.withSession { $0.perform([.set(messages), .act(.warmRestart), .act(.save)], at: scene.now) })
+    scene.run(60) { $0.machine.outcomes[ticket] != nil }
+    #expect(scene.machine.outcomes[ticket] == .performed([.written, .written, .written]))
+    #expect(scene.line.sent.contains("$RESET,0,h01*") && !scene.line.sent.contains("UNLOG"))
+  }
+
+  @Test("It replies to the polls that wait for a receiver, and wake one")
+  func polls() throws {
+    let scene = Self.scene()
+    let poll = try #require(scene.read { $0.description }?.familyPoll)
+    #expect(poll.bytes == Firebird().wakeUp.bytes)
+    let ticket = try #require(scene.withSession { $0.submit(poll, at: scene.now) })
+    scene.run(10) { $0.machine.outcomes[ticket] != nil }
+    guard case .answered? = scene.machine.outcomes[ticket] else {
+      return #expect(Bool(false), "\(String(describing: scene.machine.outcomes[ticket]))")
+    }
+  }
+
+  @Test("Its port is not known: the baud rate is refused, and stays")
+  func baud() throws {
+    let scene = Self.scene()
+    let found = try #require(scene.read { $0.description })
+    #expect(!found.takesRate(9600) && !found.takesRate(230_400))
+    let sent = scene.line.writes.count
+    var desired = DesiredConfiguration()
+    (desired.portRate, desired.keepsPortRate) = (9600, true)
+    scene.withSession { $0.set(desired, at: scene.now) }
+    scene.run(20)
+    #expect(scene.reported(.rateNotChanged(9600)) == 1 && scene.line.hostRate == 115_200)
+    #expect(scene.line.writes.count == sent)
+  }
+}
+
+/// A receiver with Firebird firmware as the documents describe it: each command is echoed as a text.
+struct FirebirdDevice: FamilyDevice {
+  var rate: UInt32 = 115_200
+  var period = 1000
+  var isAsleep = false
+  var model: String
+  private static let names = ["GGA", "GLL", "GSA", "GSV", "RMC", "VTG"]
+  private var rates = [1, 1, 1, 1, 1, 1, 0]
+
+  init(model: String) { self.model = model }
+
+  func epoch() -> [String] {
+    Self.sentences(Self.names.enumerated().filter { rates[$0.offset] > 0 }.map(\.element), talker: "GN")
+  }
+
+  mutating func receive(_ body: String) -> [String] {
+    let fields = body.split(separator: ",").map { String($0) }
+    let echo = "GNTXT,01,01,00,\(body)"
+    switch fields.first {
+    case "PDTINFO": return [echo, "PDTINFO,\(model),G1B1L1E1,V00,R6.1.1.1Build9074,004102,-", "OK"]
+    case "CFGMSG" where fields.count == 4:
+      guard let number = Int(fields[2]), let every = Int(fields[3]), rates.indices.contains(number) else {
+        return [echo, "FAIL,0"]
+      }
+      rates[number] = every
+      return [echo, "OK"]
+    case "CFGSAVE": return [echo, "OK"]
+    case "RESET": return [echo]
+    default: return [echo, "FAIL,0"]
+    }
+  }
+}
