@@ -167,4 +167,14 @@ struct CrashRecoveryRecordTests {
     #expect(
       CrashRecoveryRecord("rate 0 found 9600") == nil && CrashRecoveryRecord("rate 9600 without 2,9 found 9600") == nil)
   }
+
+  @Test("A record has the port of a receiver whose commands name one, and no other name")
+  func port() {
+    let record = CrashRecoveryRecord(rate: 115_200, foundRate: 9600, family: .unicore, port: "COM2")
+    #expect(record.text == "rate 115200 found 9600 family Unicore port COM2")
+    #expect(CrashRecoveryRecord(record.text) == record)
+    for text in [" family Unicore port COM9", " family Unicore port", " family MediaTek port COM2", " port COM2"] {
+      #expect(CrashRecoveryRecord("rate 115200 found 9600" + text) == nil, "\(text)")
+    }
+  }
 }

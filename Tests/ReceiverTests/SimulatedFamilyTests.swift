@@ -15,13 +15,13 @@ struct SimulatedFamilyTests {
   private static let configured: [ReceiverModel] = [.mt3339, .mt3333, .ag3352, .at6558, .at6668]
 
   private static func scene(
-    _ model: ReceiverModel, _ intent: SessionSettings.Intent = .identify, quirks: Set<Quirk> = [],
+    _ model: ReceiverModel, _ intent: SessionSettings.Intent = .identify, quirks: Set<Quirk> = [], baud: UInt32? = nil,
     _ adapt: (inout SessionSettings) -> Void = { _ in }
   ) -> SessionScene {
     var scenario = Scenario(stayingAt: Place(latitudeDegrees: 48.1642, longitudeDegrees: 11.6056, altitudeMetres: 512))
     scenario.beginsHot = true
     scenario.quirks = quirks
-    let scene = SessionScene(model, intent: intent, scenario: scenario) {
+    let scene = SessionScene(model, baud: baud, intent: intent, scenario: scenario) {
       $0.desired = { _ in .nothing }
       adapt(&$0)
     }
@@ -259,6 +259,31 @@ struct SimulatedFamilyTests {
     for port in ["COM1", "COM2", "COM3"] {
       let rate = scene.line.receiver.family?.current.values[port]
       #expect(rate == nil || rate == "\(port) 115200", "\(port): \(rate ?? "")")
+    }
+  }
+
+  @Test(
+    "A raised rate goes back at the port of a UM980 that the host is at, also after a kill: the others keep theirs",
+    arguments: [false, true])
+  func portOfRaisedRate(isKilled: Bool) {
+    let scene = Self.scene(.um980, quirks: [.firstPort], baud: 9600)
+    #expect(scene.run(40) { $0.isSteady })
+    var desired = DesiredConfiguration.nothing
+    desired.portRate = 115_200
+    scene.set(desired)
+    #expect(scene.run(60) { $0.reported(.rateFound(115_200)) > 0 && $0.isSteady })
+    #expect(scene.recovery == CrashRecoveryRecord(rate: 115_200, foundRate: 9600, family: .unicore, port: "COM1"))
+    if isKilled {
+      scene.open(after: 500) { _ in }
+      #expect(scene.run(40) { $0.isSteady })
+    }
+    // One attempt at another port takes two seconds.
+    #expect(scene.finish() < 1500)
+    #expect(scene.line.receiver.baudRate == 9600 && scene.line.hostRate == 9600)
+    #expect(scene.reported(.notPutBack) == 0)
+    for port in ["COM2", "COM3"] {
+      let rate = scene.line.receiver.family?.current.values[port]
+      #expect(rate == nil, "\(port): \(rate ?? "")")
     }
   }
 

@@ -13,12 +13,16 @@ import UBX
 ///
 ///     poll the rate of each port ─▶ set a port that has the line's rate ─▶ … failed with a reply at the old rate ─▶ set it back ─▶ next port
 ///
+/// The way back names the port that the way up has found: by then others can have the line's rate.
+///
 /// The acknowledgement may come at the old rate, at the new one, or damaged; only a reply at the new rate counts
 /// (interface descriptions, CFG-PRT). Raising the rate is worth one attempt. Restoring it is repeated: one lost frame would
 /// leave the receiver at a rate that its owner does not expect.
 package struct PortRateChange: Sendable {
   package enum Action: Equatable { case send(Command), setRate(UInt32), finished(isChanged: Bool) }
 
+  /// The number of attempts at the end.
+  private static let restoringAttempts = 4
   /// The rate from which on queues are short, in baud.
   private static let fastRate: UInt32 = 38_400
 
@@ -43,13 +47,17 @@ package struct PortRateChange: Sendable {
   private var unread: [FamilyPort] = []
   /// Whether the receiver replies neither at the new rate nor at the old one, and may have either.
   package private(set) var isReceiverLost = false
+  /// The name of the family's port that was set last: the host's, once the receiver has the new rate.
+  package var familyPort: String? { ports.first?.name }
   /// The port in CFG-PRT.
   package var portFound: ReceiverPortNumber? { record.first.flatMap { ReceiverPortNumber(rawValue: $0) } }
 
-  /// - Parameter isRestored: whether the end of a session restores the found rate.
+  /// - Parameters:
+  ///   - isRestored: whether the end of a session restores the found rate.
+  ///   - familyPort: the name of the family's port that the host is at; nil if it is not known.
   package init(
     from: UInt32, to: UInt32, port: ReceiverPortNumber?, usesItems: Bool, isRestored: Bool = false,
-    family: ReceiverFamily? = nil
+    family: ReceiverFamily? = nil, familyPort: String? = nil
   ) {
     self.family = family
     self.from = from
@@ -57,13 +65,16 @@ package struct PortRateChange: Sendable {
     self.port = port
     self.usesItems = usesItems
     self.isRestored = isRestored
-    attemptsLeft = isRestored ? 4 : 1
+    attemptsLeft = isRestored ? Self.restoringAttempts : 1
     step = usesItems || family != nil ? .sending : .reading
     // The family cannot, or not for this session alone.
     if let family, family.language?.rateChange(to: to) == nil { step = .failed }
     if step == .sending, let all = family?.language?.ports, !all.isEmpty {
-      unread = all
-      step = .readingPorts
+      ports = all.filter { $0.name == familyPort }
+      if ports.isEmpty {
+        unread = all
+        step = .readingPorts
+      }
     }
   }
 
@@ -115,7 +126,7 @@ package struct PortRateChange: Sendable {
       readPort(outcome)
     case (.undoing, _):
       ports.removeFirst()
-      attemptsLeft = isRestored ? 4 : 1
+      attemptsLeft = 1
       step = ports.isEmpty ? .failed : .sending
     case (.sending, _): step = .setting
     case (.polling, .answered), (.polling, .acknowledged), (.polling, .refused): step = .changed
@@ -146,7 +157,10 @@ package struct PortRateChange: Sendable {
     var rate: UInt32?
     if case .answered(let reply) = outcome { rate = port.rate(from: reply) }
     if rate == nil || rate == from { ports.append(port) }
-    if unread.isEmpty { step = ports.isEmpty ? .failed : .sending }
+    guard unread.isEmpty else { return }
+    // The time of the end is enough for one attempt at each port.
+    if ports.count > 1 { attemptsLeft = 1 }
+    step = ports.isEmpty ? .failed : .sending
   }
 
   private mutating func takeAttempt() -> Bool {

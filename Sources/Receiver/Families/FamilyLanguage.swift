@@ -136,6 +136,8 @@ extension FamilyLanguage {
 
 /// A port of a receiver whose command for the baud rate names it.
 struct FamilyPort: Sendable {
+  /// The name, such as COM3.
+  var name: String
   /// The command without the rate, such as `CONFIG COM3`.
   var command: String
   /// Polls the rate of the port, the third word of the reply.

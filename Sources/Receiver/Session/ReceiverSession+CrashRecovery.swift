@@ -17,7 +17,8 @@ extension ReceiverSession {
       return changed == nil && !sleeps
         ? nil : CrashRecoveryRecord(rate: nil, foundRate: nil, family: description?.family)
     }
-    let (used, found) = (changingRate(from: rate), memory.foundRate ?? rate)
+    let (used, port) = changingRate(from: rate)
+    let found = memory.foundRate ?? rate
     if description == nil, used == rate, settings.recovery != nil {
       // The receiver of the record has not replied yet.
       return settings.recovery
@@ -27,7 +28,8 @@ extension ReceiverSession {
     // A silent receiver is found by its rate, also if its settings were changed permanently.
     let isSilent = expectsSilence && description != nil && (hasRateSearch || description?.family != nil)
     guard isRaised || isSilent || !without.isEmpty || changed != nil else { return nil }
-    return CrashRecoveryRecord(rate: used, foundRate: found, without: without, family: description?.family)
+    return CrashRecoveryRecord(
+      rate: used, foundRate: found, without: without, family: description?.family, port: isRaised ? port : nil)
   }
 
   /// The changed settings for the next program; nil without a change, and if they are changed permanently.
@@ -59,13 +61,13 @@ extension ReceiverSession {
     return memory
   }
 
-  /// The rate that the receiver may have by now, in baud. The record has the rate that differs from the found one: the
-  /// found rate is searched as usual.
-  private func changingRate(from rate: UInt32) -> UInt32 {
+  /// The rate that the receiver may have by now, in baud, and the family's port with it. The record has the rate that differs from the
+  /// found one: the found rate is searched as usual.
+  private func changingRate(from rate: UInt32) -> (UInt32, port: String?) {
     switch stage {
-    case .changingRate(let change): change.to
-    case .restoringRate(let change): change.from
-    default: line.inherited ?? rate
+    case .changingRate(let change): (change.to, change.familyPort)
+    case .restoringRate(let change): (change.from, memory.raisedPort)
+    default: (line.inherited ?? rate, memory.raisedPort)
     }
   }
 
@@ -73,6 +75,7 @@ extension ReceiverSession {
   mutating func takeRecoverySettings() {
     if let recovered = settings.recovery?.foundRate, let rate, rate == settings.recovery?.rate, rate != recovered {
       memory.foundRate = memory.foundRate ?? recovered
+      memory.raisedPort = memory.raisedPort ?? settings.recovery?.port
     }
     guard let recovery = settings.recoverySettings, let description else { return }
     settings.recoverySettings = nil

@@ -95,7 +95,8 @@ extension ReceiverSession {
     guard let found = memory.foundRate, let rate, found != rate else { return startRestoringBackup() }
     end.extend(to: now + EndPhase.longestRestoring)
     let change = PortRateChange(
-      from: rate, to: found, port: port, usesItems: usesItems, isRestored: true, family: description?.family)
+      from: rate, to: found, port: port, usesItems: usesItems, isRestored: true, family: description?.family,
+      familyPort: memory.raisedPort)
     enter(.restoringRate(change), on: .restored)
   }
 
@@ -145,7 +146,7 @@ extension ReceiverSession {
     case .identifying(let identification):
       if let port = identification.portFoundSilent { memory.keep([.item(port.writesUBX(false))]) }
     case .storing(let store): memory.backup = store.before
-    case .changingRate(let change): memory.rate = change.to
+    case .changingRate(let change): (memory.rate, memory.raisedPort) = (change.to, change.familyPort)
     default: break
     }
   }

@@ -74,7 +74,11 @@ extension ReceiverSession {
     if description == nil { return finishMakingRoom(isChanged, change, at: now) }
     enter(.steady, on: .rateDone)
     port = port ?? change.portFound
-    if isChanged { memory.rate = rate } else { configuration.abandonPortRate() }
+    if isChanged {
+      (memory.rate, memory.raisedPort) = (rate, change.familyPort)
+    } else {
+      configuration.abandonPortRate()
+    }
     if isChanged == keepsPortRate { memory.foundRate = nil }
     report(isChanged ? .rateFound(change.to) : .rateNotChanged(change.to))
     if end.isRequested { return }
@@ -89,7 +93,7 @@ extension ReceiverSession {
     enter(description == nil ? .listening(pollAt: nil) : .steady, on: .rateDone)
     port = port ?? change.portFound
     configuration.abandonPortRate()
-    memory.rate = change.to
+    (memory.rate, memory.raisedPort) = (change.to, change.familyPort)
     line.set(change.to, at: now)
     actions.append(.setRate(change.to))
     report(.rateNotChanged(change.to))

@@ -126,6 +126,7 @@ public struct ReceiverSession: ~Copyable {
       line = LineRate(rate, .recovered)
       if rate != lineRate { actions.append(.setRate(rate)) }
       memory.foundRate = recovery.foundRate == rate ? nil : recovery.foundRate
+      memory.raisedPort = recovery.port
       retry = RetrySchedule(at: now)
     } else {
       // Without a search no poll finds the rate: a quiet receiver is polled after the time of an epoch.

@@ -68,6 +68,8 @@ public struct SessionMemory: Sendable {
   public var rate: UInt32?
   /// The rate that the line was found at, if it was raised from that; the end restores it.
   var foundRate: UInt32?
+  /// The name of the family's port whose rate was raised.
+  var raisedPort: String?
   public var description: ReceiverDescription?
   /// Whether the receiver had no reply to the probes of any family: it is not probed again while it is the same one.
   public var isUnanswering = false
@@ -99,6 +101,7 @@ public struct SessionMemory: Sendable {
     found = []
     foundValues = []
     foundRate = nil
+    raisedPort = nil
     backup = BackupStore.Before()
   }
 }

@@ -192,7 +192,7 @@ struct Unicore: FamilyLanguage {
   var ports: [FamilyPort] {
     ["COM3", "COM1", "COM2"].map { name in
       FamilyPort(
-        command: "CONFIG \(name)",
+        name: name, command: "CONFIG \(name)",
         poll: Command(line: "CONFIG", FamilyAnswer(.text("CONFIG,\(name),"), .nebulas("CONFIG")), attempts: 2))
     }
   }
