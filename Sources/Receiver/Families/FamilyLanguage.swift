@@ -25,6 +25,8 @@ protocol FamilyLanguage: Sendable {
   func polls(of kind: ReceiverValue.Kind) -> [Command]
   /// The value by the replies to `polls`, in their order; nil for one without a reply.
   func value(_ kind: ReceiverValue.Kind, from replies: [[UInt8]?]) -> ReceiverValue?
+  /// Whether the commands of sentences name the talker.
+  var namesTalkers: Bool { get }
   /// The commands that set a value; nil if the family, or this receiver, does not have it.
   ///
   /// - Parameter found: the present value, as far as it is known.
@@ -105,6 +107,7 @@ extension FamilyLanguage {
   func commands(
     setting value: ReceiverValue, from found: ReceiverValue?, on receiver: ReceiverDescription
   ) -> [Command]? { nil }
+  var namesTalkers: Bool { false }
   func affected(by value: ReceiverValue) -> [ReceiverValue.Kind] { [] }
   func takesRestart(_ kind: ReceiverValue.Kind) -> Bool { false }
   func canTakeBack(_ kind: ReceiverValue.Kind) -> Bool { !takesRestart(kind) }

@@ -6,6 +6,7 @@ import MonotonicTime
 ///     read:  poll ─▶ value;   without a poll: wait ─▶ the value that the sentences show
 ///     set:   read ─▶ as wanted? ── yes ──▶ next
 ///                      └─ no ─▶ (read what the receiver changes with it) ─▶ commands ─▶ read again ─▶ next, or the commands again
+///            without a poll: acknowledged commands are enough, but for sentences that a person switches off
 ///     act:   commands ─▶ next;   refused: the other commands of the family, if it has some
 ///
 /// A value that was changed is kept as it was found.
@@ -202,6 +203,7 @@ struct FamilyWork: Sendable {
       if kind == .measurements {
         value = language.measurements(observed: observed.correctionRates).map { .measurements($0) }
       }
+      if language.namesTalkers { value = value.map(observed.naming) }
       // A receiver without output has no sentences to observe. One whose messages cannot be read sends nothing as found.
       if value == nil, kind == .output { value = .messages([]) }
       if value == nil, kind == .messages, language.polls(of: kind).isEmpty { value = observed.messagesWithoutSentences }
@@ -271,7 +273,12 @@ struct FamilyWork: Sendable {
     commands = language.polls(of: wanted.kind)
     replies = []
     step = commands.isEmpty ? .observingAgain : .verifying
-    if commands.isEmpty, !isDoubtful { finish(.written) }
+    if commands.isEmpty, !isDoubtful, !isCheckedAfterAcknowledgement(wanted) { finish(.written) }
+  }
+
+  /// Whether sentences are to be off for good: an acknowledgement of a sentence in another form does not mean that they are.
+  private func isCheckedAfterAcknowledgement(_ wanted: ReceiverValue) -> Bool {
+    mode == .permanent && wanted.switchedOff != nil
   }
 
   /// All commands of an action are sent, also after a refusal: the last ones can take back the first.
@@ -309,6 +316,10 @@ struct FamilyWork: Sendable {
       toKeep = language.affected(by: wanted)
       before = value.undoing(wanted, isObserved: !isRead)
       keepNext()
+    case (.observingAgain, .set) where !isDoubtful:
+      guard let value, let off = wanted?.switchedOff, !value.covers(off) else { return finish(.written) }
+      if writings < Self.mostWritings { return write() }
+      finish(.notVerified)
     case (.verifying, .set), (.observingAgain, .set):
       if let value, let wanted, value.covers(wanted) { return finish(.written) }
       // Firmware without the poll: the acknowledgement is the proof, or the sentences are.

@@ -16,6 +16,8 @@ struct ObservedOutput: Sendable {
     var epochs = 1
     /// The last epoch that it was in.
     var epoch: Int
+    /// Its talker; nil for several.
+    var talker: Talker?
     /// The times of day in the first and the last one, in milliseconds.
     var times: (first: Int, last: Int)?
 
@@ -77,9 +79,11 @@ struct ObservedOutput: Sendable {
     let time = Self.time(sentence.bytes, name)
     if let time, time != times.last { times = Array((times + [time]).suffix(Self.mostTimes)) }
     guard var count = counts[name] else {
-      counts[name] = Count(first: now, last: now, epoch: epoch, times: time.map { ($0, $0) })
+      counts[name] = Count(
+        first: now, last: now, epoch: epoch, talker: sentence.talker, times: time.map { ($0, $0) })
       return
     }
+    if count.talker != sentence.talker { count.talker = nil }
     if count.epoch != epoch {
       count.epochs += 1
       count.epoch = epoch
@@ -141,6 +145,16 @@ struct ObservedOutput: Sendable {
     case .measurements: return .measurements(correctionRates)
     case .logger, .mode: return nil
     }
+  }
+
+  /// The sentences with their talkers, where these are those of the commands: of a position, not of satellites.
+  func naming(_ value: ReceiverValue) -> ReceiverValue {
+    guard case .messages(var list) = value else { return value }
+    for index in list.indices where Self.single.contains(list[index].formatter) {
+      let talker = counts[list[index].formatter]?.talker
+      list[index].talker = talker == .combined ? "GN" : talker == .gps ? "GP" : nil
+    }
+    return .messages(list)
   }
 
   /// The usual period that is the nearest to a time, in milliseconds.

@@ -6,11 +6,16 @@ public struct SentenceRate: Sendable, Hashable {
   /// The formatter, such as GSV.
   public var formatter: String
   public var rate: UInt8
+  /// The talker of a receiver whose commands name it, as it was observed, such as GP; nil otherwise.
+  var talker: String?
 
   public init(_ formatter: String, _ rate: UInt8) {
     self.formatter = formatter
     self.rate = rate
   }
+
+  /// The talkers of receivers whose commands name them.
+  static let talkers = ["GN", "GP"]
 
   /// The name of a place in a list of rates without a sentence of its own.
   static func name(ofPlace index: Int) -> String { "#\(index)" }
@@ -82,7 +87,7 @@ public enum ReceiverValue: Sendable, Hashable {
   }
 
   private static func text(_ list: [SentenceRate]) -> String {
-    list.map { "\($0.formatter):\($0.rate)" }.joined(separator: ",")
+    list.map { "\($0.talker ?? "")\($0.formatter):\($0.rate)" }.joined(separator: ",")
   }
 
   private static func rates(_ text: some StringProtocol) -> [SentenceRate]? {
@@ -90,7 +95,10 @@ public enum ReceiverValue: Sendable, Hashable {
     let list = words.compactMap { one -> SentenceRate? in
       let parts = one.split(separator: ":")
       guard parts.count == 2, let rate = UInt8(parts[1]) else { return nil }
-      return SentenceRate(String(parts[0]), rate)
+      let talker = SentenceRate.talkers.first { parts[0].utf8.count == 5 && parts[0].hasPrefix($0) }
+      var one = SentenceRate(String(parts[0].dropFirst(talker?.utf8.count ?? 0)), rate)
+      one.talker = talker
+      return one
     }
     return list.count == words.count ? list : nil
   }
@@ -139,6 +147,13 @@ public enum ReceiverValue: Sendable, Hashable {
       there.hasWords(of: wanted) && ReceiverValue.messages(there.messages).covers(.messages(wanted.messages))
     default: self == wanted
     }
+  }
+
+  /// The sentences that are to be off; nil without any.
+  var switchedOff: ReceiverValue? {
+    guard case .messages(let list) = self else { return nil }
+    let off = list.filter { $0.rate == 0 }
+    return off.isEmpty ? nil : .messages(off)
   }
 
   /// The value that restores this one after `wanted` was set: sentences that were added are off again.

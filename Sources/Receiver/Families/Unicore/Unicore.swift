@@ -64,11 +64,35 @@ struct Unicore: FamilyLanguage {
     }
     let corrections = (Self.corrections + Self.measurements).map(\.formatter)
     guard wanted.allSatisfy({ (Self.logs + corrections).contains($0.formatter) }) else { return nil }
-    return wanted.map { one in
-      let name = corrections.contains(one.formatter) ? one.formatter : "GN\(one.formatter)"
-      let text = one.rate == 0 ? "UNLOG \(name)" : "\(name) \(one.rate)"
-      return Command(line: text, FamilyAnswer(nil, .nebulas(text)))
+    return wanted.flatMap { one in
+      corrections.contains(one.formatter) ? [Self.log(one.formatter, one.rate)] : Self.commands(one, from: found)
     }
+  }
+
+  var namesTalkers: Bool { true }
+
+  private static func log(_ name: String, _ rate: UInt8) -> Command {
+    let text = rate == 0 ? "UNLOG \(name)" : "\(name) \(rate)"
+    return Command(line: text, FamilyAnswer(nil, .nebulas(text)))
+  }
+
+  /// GNGGA and GPGGA are two messages: a sentence keeps its talker, and where none shows it, the other message is off.
+  private static func commands(_ one: SentenceRate, from found: ReceiverValue?) -> [Command] {
+    var present: SentenceRate?
+    if case .messages(let list)? = found { present = list.first { $0.formatter == one.formatter } }
+    let talker = one.talker ?? present?.talker
+    let command = log((talker ?? "GN") + one.formatter, one.rate)
+    let isOther = one.rate == 0 || talker == nil && (found == nil || present != nil)
+    return isOther ? [withoutVerdict(log((talker == "GP" ? "GN" : "GP") + one.formatter, 0)), command] : [command]
+  }
+
+  /// Any reply to the command is enough: a message that is off already may be refused.
+  private static func withoutVerdict(_ command: Command) -> Command {
+    var command = command
+    let text = String(decoding: command.bytes.dropLast(2), as: UTF8.self)
+    let reply = "command,\(text),response:"
+    command.answer = .family(FamilyAnswer(nil, .texts(done: reply, refused: reply)))
+    return command
   }
 
   func polls(of kind: ReceiverValue.Kind) -> [Command] {
@@ -208,7 +232,7 @@ struct Unicore: FamilyLanguage {
 
   /// The reply to VERSION has serial numbers, that to MODE has the position of a base.
   var publishableTexts: [String] {
-    let sentences = Self.logs.flatMap { ["UNLOG GN\($0)", "GN\($0) "] }
+    let sentences = Self.logs.flatMap { ["UNLOG GN\($0)", "GN\($0) ", "UNLOG GP\($0)", "GP\($0) "] }
     let systems = Self.systems.flatMap { ["MASK \($0.1)", "UNMASK \($0.1)"] }
     let ports = ports.map { $0.command + " " }
     let lines = ["VERSIONB", "VERSIONA", "RESET", "SAVECONFIG"] + ports + sentences + systems

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+import HostSimulator
+import MonotonicTime
+import Testing
+
+@testable import Receiver
+
+@Suite("Unicore's Nebulas")
+struct NebulasTests {
+  private typealias Host = VirtualHost<SessionLog, FamilyLine<NebulasDevice>>
+
+  private static func scene(_ logs: [String], refuses: [String] = []) -> Host {
+    let device = NebulasDevice(logs, refuses: refuses)
+    let scene = Host(family: device, intent: .identify) { $0.desired = { _ in .nothing } }
+    scene.run(60) { $0.read { $0.isSteady } == true }
+    return scene
+  }
+
+  private static func perform(_ scene: Host, _ value: ReceiverValue) throws -> ReceiverTask.Result? {
+    let ticket = try #require(scene.withSession { $0.perform([.set(value)], at: scene.now) })
+    scene.run(120) { $0.machine.outcomes[ticket] != nil }
+    guard case .performed(let results)? = scene.machine.outcomes[ticket] else { return nil }
+    return results.first
+  }
+
+  // MARK: Talkers
+
+  @Test(
+    "A sentence is switched off whatever its talker is, also where the other form is refused", arguments: ["GN", "GP"],
+    [false, true])
+  func switchedOff(_ talker: String, _ refusesOther: Bool) throws {
+    let other = talker == "GN" ? "GP" : "GN"
+    let scene = Self.scene(
+      ["GGA", "RMC", "GSV"].map { talker + $0 }, refuses: refusesOther ? ["UNLOG \(other)GGA"] : [])
+    #expect(try Self.perform(scene, .messages([SentenceRate("GGA", 0)])) == .written)
+    #expect(Set(scene.line.device.logs.keys) == ["\(talker)RMC", "\(talker)GSV"])
+  }
+
+  @Test("Another rate keeps the talker, and no sentence is sent twice")
+  func otherRate() throws {
+    let scene = Self.scene(["GPGGA", "GNRMC", "GPGSV"])
+    let wanted = [SentenceRate("GGA", 2), SentenceRate("RMC", 1), SentenceRate("GSV", 2), SentenceRate("VTG", 1)]
+    #expect(try Self.perform(scene, .messages(wanted)) == .written)
+    #expect(scene.line.device.logs == ["GPGGA": 2, "GNRMC": 1, "GNGSV": 2, "GNVTG": 1])
+  }
+
+  @Test("A sentence that goes on after an acknowledgement is reported")
+  func goesOn() throws {
+    let scene = Self.scene(["GPGGA", "GNRMC", "BDVTG"])
+    #expect(try Self.perform(scene, .messages([SentenceRate("VTG", 0)])) == .notVerified)
+  }
+
+  @Test("The record and the end have the talker of a sentence as it was found")
+  func restored() throws {
+    let scene = Host(family: NebulasDevice(["GPGGA", "GNRMC"], refuses: []), intent: .serve) {
+      $0.desired = { _ in
+        var desired = DesiredConfiguration.nothing
+        desired.sentences = [SentenceRate("GGA", 2), SentenceRate("GSV", 1)]
+        return desired
+      }
+    }
+    #expect(scene.run(60) { $0.reported(.configured(refused: 0)) > 0 })
+    #expect(scene.line.device.logs == ["GPGGA": 2, "GNRMC": 1, "GNGSV": 1])
+    let record = try #require(scene.read { $0.recoverySettings } ?? nil)
+    #expect(CrashRecoverySettings(record.text) == record)
+    _ = scene.finish()
+    #expect(scene.line.device.logs == ["GPGGA": 1, "GNRMC": 1])
+  }
+}
+
+/// A UM980 as the documents describe it: each sentence is a message with its talker.
+struct NebulasDevice: FamilyDevice {
+  var rate: UInt32 = 115_200
+  var period = 1000
+  var isAsleep = false
+  /// The messages with their periods in seconds.
+  var logs: [String: Int]
+  let refuses: [String]
+
+  init(_ logs: [String], refuses: [String]) {
+    self.logs = Dictionary(uniqueKeysWithValues: logs.map { ($0, 1) })
+    self.refuses = refuses
+  }
+
+  func epoch() -> [String] {
+    logs.keys.sorted().flatMap { Self.sentences([String($0.dropFirst(2))], talker: String($0.prefix(2))) }
+  }
+
+  mutating func receive(_ body: String) -> [String] {
+    let words = body.split(separator: " ").map { String($0) }
+    let done = "command,\(body),response: OK"
+    let failed = "command,\(body),response: PARSING FAILD NO MATCHING FUNC"
+    if refuses.contains(body) { return [failed] }
+    switch words.first {
+    case "VERSIONA":
+      return [done, "VERSIONA,97,GPS,FINE,2190,375570000,0,0,18,576;\"UM980\",\"R4.10Build17548\",\"HRPT00\""]
+    case "UNLOG" where words.count == 2: logs[words[1]] = nil
+    case let name? where words.count == 2 && (name.hasPrefix("GN") || name.hasPrefix("GP")): logs[name] = Int(words[1])
+    case "VERSIONB": return [failed]
+    default: return []
+    }
+    return [done]
+  }
+}
