@@ -33,7 +33,7 @@ struct FamilyDialogueTests {
     // A reply can be in the source's order before the request that was sent meanwhile.
     for line in dialogue.lines[at...] where !line.isSent {
       let bytes = line.bytes
-      unsafe scanner.receive(bytes.span.bytes) { frame in
+      unsafe scanner.receive(bytes.span.bytes) { frame, _ in
         if outcome == nil { outcome = request.receive(frame, at: .zero) }
       }
       if let outcome { return outcome }

@@ -231,7 +231,7 @@ struct FamilyMeasurementTests {
       var lines: [[UInt8]] = []
       var isOver = false
       let bytes = Array(text.utf8)
-      unsafe scanner.receive(bytes.span.bytes) { frame in
+      unsafe scanner.receive(bytes.span.bytes) { frame, _ in
         switch answer.judge(frame) {
         case .line(let body): lines.append(body)
         case .over: isOver = true

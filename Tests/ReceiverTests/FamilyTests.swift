@@ -339,7 +339,7 @@ struct FamilyTests {
       + FrameLayout.skyTraq.frame(0x80, [1, 2]) + Array("USB1>\r\n".utf8)
     for byte in bytes {
       let one = [byte]
-      unsafe scanner.receive(one.span.bytes) { frames.append($0) }
+      unsafe scanner.receive(one.span.bytes) { frame, _ in frames.append(frame) }
     }
     #expect(frames.contains(.text(Array("command,VERSIONB,response: OK".utf8))))
     #expect(frames.contains(.binary(.casic, 0x0604, [0xE8, 0x03, 1, 1])))

@@ -23,6 +23,35 @@ struct NebulasTests {
     return results.first
   }
 
+  // MARK: Identification
+
+  @Test(
+    "The text of VERSIONA identifies it, with its checksum of eight digits, and damage does not",
+    arguments: [("f87a", "UM980", "R4.10Build11833")])
+  func text(_ damaged: String, _ model: String, _ firmware: String) throws {
+    let content =
+      "VERSIONA,97,GPS,FINE,2190,375570000,0,0,18,576;\"\(model)\",\"\(firmware)\",\"HRPT00-S10C-P\",\"-\",\"ff3ba396\",\"2021/11/26\""
+    func found(_ checksum: String) -> ReceiverDescription? {
+      var scanner = ReplyScanner()
+      var found: ReceiverDescription?
+      let bytes = Array("$command,VERSIONA,response: OK*45\r\n#\(content)*\(checksum)\r\n".utf8)
+      unsafe scanner.receive(bytes.span.bytes) { frame, _ in
+        if case .over(let outcome)? = Self.versionA.judge(frame) {
+          found = Unicore().description(from: outcome, to: Unicore().probes[1])
+        }
+      }
+      return found
+    }
+    let sum = String(FrameLayout.crc32(Array(content.utf8)[...]), radix: 16)
+    let whole = String(repeating: "0", count: 8 - sum.count) + sum
+    #expect(found(whole)?.model == model && found(whole)?.firmware == "Build11833")
+    #expect(found(String(whole.dropLast(4)) + (whole.hasSuffix(damaged) ? "0000" : damaged)) == nil)
+    let other = Array("VERSIONA,COM1,0,55.0;1,GPSCARD,\"L2LRR\",\"DMGW\"".utf8)
+    #expect(Unicore().description(from: .answered(other), to: Unicore().probes[1]) == nil)
+  }
+
+  private static let versionA = FamilyAnswer(.text("VERSIONA,"), .nebulas("VERSIONA"))
+
   // MARK: Talkers
 
   @Test(

@@ -133,7 +133,7 @@ public enum FrameLayout: Sendable, Equatable {
   }
 
   /// Reflected 0xEDB88320, start 0, without a final XOR.
-  private static func crc32(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+  static func crc32(_ bytes: ArraySlice<UInt8>) -> UInt32 {
     bytes.reduce(UInt32(0)) { crc, byte in
       (0..<8).reduce(crc ^ UInt32(byte)) { crc, _ in crc & 1 != 0 ? crc >> 1 ^ 0xEDB8_8320 : crc >> 1 }
     }

@@ -9,34 +9,22 @@ struct ReplyScanner: Sendable {
 
   mutating func reset() { bytes = [] }
 
-  /// Takes bytes; `body` gets each whole frame.
-  mutating func receive(_ span: RawSpan, _ body: (FamilyFrame) -> Void) {
-    scan(span) { frame, _ in body(frame) }
-  }
-
   /// Takes bytes of an unknown receiver. Returns the family that a frame in them proves; nil without one.
   mutating func search(_ span: RawSpan) -> ReceiverFamily? {
     var found: ReceiverFamily?
-    scan(span) { frame, isUnicore in
-      switch frame {
-      case .binary(let layout, _, _): found = found ?? layout.family
-      case .text(let line):
-        if isUnicore { found = found ?? .unicore }
-        if Self.isOfSeptentrio(line) { found = found ?? .septentrio }
-      }
-    }
+    receive(span) { _, family in found = found ?? family }
     return found
   }
 
-  /// - Parameter body: gets each frame, and whether it is a line with Unicore's checksum.
-  private mutating func scan(_ span: RawSpan, _ body: (FamilyFrame, Bool) -> Void) {
+  /// Takes bytes; `body` gets each whole frame, and the family that it proves.
+  mutating func receive(_ span: RawSpan, _ body: (FamilyFrame, ReceiverFamily?) -> Void) {
     bytes.append(contentsOf: [UInt8](copying: span))
     var at = 0
     search: while at < bytes.count {
       switch FrameLayout.scan(bytes[at...]) {
       case .incomplete: break search
       case .frame(let frame, let length):
-        body(frame, false)
+        if case .binary(let layout, _, _) = frame { body(frame, layout.family) }
         at += length
       case .none:
         guard Self.isText(bytes[at]) else {
@@ -45,7 +33,9 @@ struct ReplyScanner: Sendable {
         }
         // Tabulators separate the words of some lists.
         guard let end = bytes[at...].firstIndex(where: { !Self.isText($0) && $0 != 9 }) else { break search }
-        if let (frame, isUnicore) = Self.text(bytes[at..<end]) { body(frame, isUnicore) }
+        if let (line, isUnicore) = Self.text(bytes[at..<end]) {
+          body(.text(line), isUnicore ? .unicore : Self.isOfSeptentrio(line) ? .septentrio : nil)
+        }
         at = end
       }
     }
@@ -55,23 +45,34 @@ struct ReplyScanner: Sendable {
 
   /// Such a receiver also rejects what is in the polls of other makers.
   private static func isOfSeptentrio(_ line: [UInt8]) -> Bool {
-    line.starts(with: "R: getReceiverCapabilities".utf8)
-      || line.starts(with: "R? ".utf8) && String(decoding: line, as: UTF8.self).includes("Invalid command!")
+    line.starts(with: "R: getReceiverCapabilities".utf8) || isRejection(line[...])
   }
+
+  /// Whether it is the end of a line of Septentrio's that repeats what was rejected, binary requests too.
+  private static func isRejection(_ line: ArraySlice<UInt8>) -> Bool {
+    line.suffix(rejection.count).elementsEqual(rejection)
+  }
+
+  private static let rejection = Array(": Invalid command!".utf8)
 
   private static func isText(_ byte: UInt8) -> Bool { byte >= 0x20 && byte < 0x7F }
 
   /// Returns a sentence, and whether it has Unicore's checksum; of a line that interrupts another, the last sentence. Nil for
   /// one without a checksum or with a wrong one, which may be cut; Septentrio's replies have none.
-  private static func text(_ line: ArraySlice<UInt8>) -> (FamilyFrame, isUnicore: Bool)? {
+  private static func text(_ line: ArraySlice<UInt8>) -> (line: [UInt8], isUnicore: Bool)? {
+    if isRejection(line) {
+      let start = line.indices.first { line[$0...].starts(with: "$R? ".utf8) }
+      return (Array(start.map { line[$0...].dropFirst() } ?? line), false)
+    }
     var line = line
     if let start = line.lastIndex(of: UInt8(ascii: "$")) { line = line[start...] }
     guard let first = line.first, first == UInt8(ascii: "$") || first == UInt8(ascii: "#") else {
       // The rest of a cut sentence, or a prompt.
-      return line.contains(UInt8(ascii: ",")) ? nil : (.text(Array(line)), false)
+      return line.contains(UInt8(ascii: ",")) ? nil : (Array(line), false)
     }
     let body = line.dropFirst()
-    if body.starts(with: "R: ".utf8) || body.starts(with: "R? ".utf8) { return (.text(Array(body)), false) }
+    if let content = withLongChecksum(body) { return (content, false) }
+    if body.starts(with: "R: ".utf8) || body.starts(with: "R? ".utf8) { return (Array(body), false) }
     guard body.count >= 3, body[body.endIndex - 3] == UInt8(ascii: "*"),
       let sum = UInt8(String(decoding: body.suffix(2), as: UTF8.self), radix: 16)
     else { return nil }
@@ -80,6 +81,15 @@ struct ReplyScanner: Sendable {
     // Unicore's texts are summed with their first character (recorded: UM980).
     guard sum == found || sum == found ^ first else { return nil }
     let words = ["command,", "CONFIG,", "devicename,"]
-    return (.text(Array(content)), sum != found && words.contains { content.starts(with: $0.utf8) })
+    return (Array(content), sum != found && words.contains { content.starts(with: $0.utf8) })
+  }
+
+  /// Returns the content of a log of Unicore's, whose checksum has eight digits; nil for another line. Logs of other makers have the same.
+  private static func withLongChecksum(_ body: ArraySlice<UInt8>) -> [UInt8]? {
+    guard body.count >= 9, body[body.endIndex - 9] == UInt8(ascii: "*"),
+      let sum = UInt32(String(decoding: body.suffix(8), as: UTF8.self), radix: 16)
+    else { return nil }
+    let content = body.dropLast(9)
+    return FrameLayout.crc32(content) == sum ? Array(content) : nil
   }
 }

@@ -16,9 +16,9 @@ extension ReceiverSession {
     if requests.expectsFamily {
       // A late reply to a probe proves the family too.
       let isUnknown = memory.description == nil
-      replies.receive(bytes) { frame in
+      replies.receive(bytes) { frame, family in
         received.receive(frame, at: now)
-        if isUnknown, case .binary(let layout, _, _) = frame { received.show(layout.family) }
+        if isUnknown, let family { received.show(family) }
       }
     } else if searchesFamilies {
       if let family = replies.search(bytes) { received.show(family) }

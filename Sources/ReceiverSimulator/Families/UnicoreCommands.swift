@@ -57,7 +57,7 @@ extension VirtualReceiver {
   /// Returns the data that follow the acknowledgement; nil for a line that is no command.
   private mutating func performUnicore(_ verb: String, _ words: [String]) -> [[UInt8]]? {
     switch verb {
-    case "VERSIONA": return [Self.line(versionText)]
+    case "VERSIONA": return [versionLine]
     case "VERSIONB": return [version]
     case "CONFIG" where words.count == 1: return configurationLines.map { Self.line("$CONFIG,\($0)") }
     case "CONFIG": return configure(words)
@@ -227,10 +227,14 @@ extension VirtualReceiver {
     return "#MODE,97,GPS,FINE,\(gps.week),\(gps.millisecondOfWeek),17548,0,18,200;\(text),"
   }
 
-  private var versionText: String {
+  /// A log, whose checksum is a CRC of eight digits without the `#`.
+  private var versionLine: [UInt8] {
     let gps = solution.gps
-    return "#VERSIONA,97,GPS,FINE,\(gps.week),\(gps.millisecondOfWeek),0,0,18,200;\"UM980\",\"\(traits.software)\","
+    let text =
+      "VERSIONA,97,GPS,FINE,\(gps.week),\(gps.millisecondOfWeek),0,0,18,200;\"UM980\",\"\(traits.software)\","
       + "\"HRPT00-S10C-P\",\"0000000000000000\",\"ff27e1f35a9b5d0b\",\"2023/11/24\""
+    let sum = bytes(crc32(Array(text.utf8))).reversed().map { hexadecimal($0) }.joined()
+    return Array("#\(text)*\(sum)\r\n".utf8)
   }
 
   /// The binary VERSION: a header of 24 bytes, 308 of data and a CRC of 32 bits.

@@ -26,23 +26,31 @@ struct Unicore: FamilyLanguage {
   func description(from outcome: Outcome, to probe: Command) -> ReceiverDescription? {
     guard case .answered(let reply) = outcome else { return nil }
     if reply.starts(with: "VERSIONA,".utf8) {
-      // The fields behind the header's semicolon: model, firmware.
+      // The fields behind the header's semicolon: model, firmware. NovAtel's log of that name begins with a number.
       let text = String(decoding: reply, as: UTF8.self)
-      guard let body = text.split(separator: ";").dropFirst().first else { return nil }
+      guard let body = text.split(separator: ";").dropFirst().first, body.first == "\"" else { return nil }
       let fields = SentenceFields(Array(body.utf8))
       return Self.description(model: fields[0], firmware: fields[1])
     }
     guard reply.count >= 37 else { return nil }
     let text = String(decoding: reply[4..<37].prefix { $0 >= 0x20 && $0 < 0x7F }, as: UTF8.self)
-    return Self.description(
-      model: Self.models[reply.u4(0)], firmware: text.first?.isNumber == true ? "Build\(text)" : text)
+    return Self.description(model: Self.models[reply.u4(0)], firmware: text)
   }
 
   private static func description(model: String?, firmware: String?) -> ReceiverDescription {
     ReceiverDescription(
-      family: .unicore, model: model, firmware: firmware, hardware: "",
+      family: .unicore, model: model, firmware: firmware.map(build), hardware: "",
       capabilities: [.configure, .restart] + (isPrecise(model) ? [.rawMeasurements] : []))
   }
+
+  /// The build alone, so that both replies give one name: VERSIONA has `R4.10Build17548`, VERSIONB `17548` (recorded).
+  private static func build(_ firmware: String) -> String {
+    if firmware.first?.isNumber == true { return mark + firmware }
+    let start = firmware.indices.first { firmware[$0...].hasPrefix(mark) }
+    return start.map { String(firmware[$0...]) } ?? firmware
+  }
+
+  private static let mark = "Build"
 
   private static let logs = ["GGA", "GLL", "GSA", "GSV", "RMC", "VTG", "ZDA", "GST"]
 
