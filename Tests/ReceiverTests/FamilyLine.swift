@@ -13,6 +13,8 @@ struct FamilyLine<Device: FamilyDevice>: HostLine {
   /// The bytes of the host as text, one entry a write.
   private(set) var writes: [String] = []
   private var now = Instant.zero
+  /// The line without an end so far.
+  private var unfinished = ""
   private var coming: [(at: Instant, bytes: [UInt8])] = []
   private var nextEpoch = Instant.zero + Milliseconds(100)
 
@@ -48,10 +50,18 @@ struct FamilyLine<Device: FamilyDevice>: HostLine {
       if device.isAsleep || !device.readsWakingBytes { return }
       if let end = text.firstIndex(of: "\n") { text = String(text[text.index(after: end)...]) }
     }
+    if device.readsWholeLines {
+      text = unfinished + text
+      let end = text.lastIndex(where: \.isNewline).map { text.index(after: $0) } ?? text.startIndex
+      unfinished = String(text[end...])
+      text.removeLast(unfinished.count)
+    }
     for line in text.split(whereSeparator: \.isNewline) {
       let body = line.drop(while: { $0 == "$" }).prefix(while: { $0 != "*" })
       for reply in device.receive(String(body)) {
-        coming.append((now + Milliseconds(device.delay), Wire.nmea(reply)))
+        // Septentrio's replies have no checksum.
+        let isPlain = reply.hasPrefix("R: ") || reply.hasPrefix("R? ")
+        coming.append((now + Milliseconds(device.delay), isPlain ? Array("$\(reply)\r\n".utf8) : Wire.nmea(reply)))
       }
     }
   }
@@ -65,6 +75,8 @@ protocol FamilyDevice {
   var delay: UInt64 { get }
   /// Whether the bytes that wake it are read too.
   var readsWakingBytes: Bool { get }
+  /// Whether it takes all bytes before a line end as one command.
+  var readsWholeLines: Bool { get }
   func epoch() -> [String]
   mutating func receive(_ body: String) -> [String]
   func wakes(by text: String) -> Bool
@@ -73,6 +85,7 @@ protocol FamilyDevice {
 extension FamilyDevice {
   var delay: UInt64 { 20 }
   var readsWakingBytes: Bool { true }
+  var readsWholeLines: Bool { false }
   func wakes(by text: String) -> Bool { !text.isEmpty }
 
   /// The sentences of an epoch without a fix.

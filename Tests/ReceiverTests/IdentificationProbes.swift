@@ -14,7 +14,10 @@ enum IdentificationProbes {
   private static let families = ReceiverFamily.allCases.reduce(into: Set()) { $0.formUnion(writes(of: $1)) }
   private static let uBlox: [MessageIdentity] = [.monVER, .secUNIQID, .monCOMMS]
 
-  static func contains(_ bytes: [UInt8]) -> Bool { families.contains(bytes) || arePollsOfUBlox(bytes) }
+  /// A line end can precede a line of text.
+  static func contains(_ bytes: [UInt8]) -> Bool {
+    families.contains(Array(bytes.drop { $0 == 13 || $0 == 10 })) || arePollsOfUBlox(bytes)
+  }
 
   /// Whether the bytes are frames without a payload.
   private static func arePollsOfUBlox(_ bytes: [UInt8]) -> Bool {

@@ -96,6 +96,7 @@ struct PublishedDialogueTests {
     ])
   func lines(text: String) {
     #expect(Self.isWritten(Array((text + "\r\n").utf8)))
+    #expect(Self.isWritten(Array(("\r\n" + text + "\r\n").utf8)))
   }
 
   @Test(

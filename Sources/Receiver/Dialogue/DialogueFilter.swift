@@ -41,8 +41,10 @@ package struct DialogueFilter {
   package static func parts(ofWrite bytes: [UInt8]) -> [Part] {
     // They wake a receiver.
     if !bytes.isEmpty, bytes.allSatisfy({ $0 == 0xFF || $0 == 13 || $0 == 10 }) { return [.kept(name: "wake", bytes)] }
-    let text = bytes.prefix { isText($0) }
-    if text.count + 2 == bytes.count, text.first != UInt8(ascii: "$"), PublishableMessages.isText(text) {
+    // A line end can precede a line.
+    let line = bytes.drop { $0 == 13 || $0 == 10 }
+    let text = line.prefix { isText($0) }
+    if text.count + 2 == line.count, text.first != UInt8(ascii: "$"), PublishableMessages.isText(text) {
       return [.kept(name: String(decoding: text.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self), bytes)]
     }
     var filter = DialogueFilter()

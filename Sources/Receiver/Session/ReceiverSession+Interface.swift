@@ -227,7 +227,7 @@ extension ReceiverSession {
 
   /// Returns the next action; nil when there are no more for now.
   public mutating func nextAction() -> SessionAction? {
-    actions.isEmpty ? nil : actions.removeFirst()
+    actions.isEmpty ? nil : requestLine.next(actions.removeFirst())
   }
 
   /// When `wake` is due.

@@ -49,6 +49,7 @@ public struct ReceiverSession: ~Copyable {
   var listener: Listener
   private(set) var stage = SessionStage.searching
   var actions: [SessionAction] = []
+  var requestLine = RequestLine()
 
   // Each cluster of state has a type with its own transitions.
 
