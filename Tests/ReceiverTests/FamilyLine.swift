@@ -260,6 +260,25 @@ struct LateDevice: FamilyDevice {
   mutating func receive(_ body: String) -> [String] { inner.receive(body) }
 }
 
+/// An AT6558 whose sentences have the form of MediaTek's until BeiDou is received, after the first probe.
+struct ChangingDevice: FamilyDevice {
+  var rate: UInt32 { inner.rate }
+  var period = 1000
+  var isAsleep = false
+  private var inner = PCASDevice()
+  private var receivesBeiDou = false
+
+  func epoch() -> [String] {
+    ["GNGGA,120000.000,4809.8520,N,01136.3360,E,1,09,0.90,512.0,M,47.6,M,,"] + inner.epoch().dropFirst(2)
+      + (receivesBeiDou ? ["BDGSV,1,1,01,06,40,083,46"] : [])
+  }
+
+  mutating func receive(_ body: String) -> [String] {
+    if body == "PMTK605" { receivesBeiDou = true }
+    return inner.receive(body)
+  }
+}
+
 /// An MT3339 with sentences of four decimals of minutes, which replies late.
 struct SlowDevice: FamilyDevice {
   var rate: UInt32 { inner.rate }

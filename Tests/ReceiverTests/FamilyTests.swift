@@ -74,6 +74,14 @@ struct FamilyTests {
     #expect(!scene.line.sent.contains("PMTK") && !scene.line.writes.contains { $0.utf8.contains(0x62) })
   }
 
+  @Test("A family that the sentences suggest only after the first probes is probed")
+  func likelyLater() {
+    let scene = Host(family: ChangingDevice(), intent: .identify)
+    scene.run(60) { Self.isIdentified($0) }
+    #expect(Self.description(scene)?.family == .casic)
+    #expect(scene.line.sent.utf8.starts(with: "$PMTK605*31".utf8))
+  }
+
   @Test("Replies that come late on a full line are waited for, also if the line is found to be full during the probes")
   func lateOnFullLine() {
     let scene = Host(family: LateDevice(), intent: .identify)

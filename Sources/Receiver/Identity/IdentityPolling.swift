@@ -15,8 +15,9 @@ struct IdentityPolling {
   private var state = State.open
   /// The port whose UBX output was switched on; nil if it was not.
   var switchedPort: ReceiverPortNumber?
-  /// Whether the families that the sentences' form suggests were probed.
-  var hasProbedLikely = false
+  /// The families that the sentences' form suggested when they were probed: it can suggest others later. Nil before that.
+  var probedLikely: [ReceiverFamily]?
+  var hasProbedLikely: Bool { probedLikely != nil }
   /// Whether all families of other makers were probed, or the one that is proved.
   var hasProbedFamilies = false
   /// A reply to MON-VER that names no generation: other makers reply to it in part.
@@ -54,14 +55,14 @@ struct IdentityPolling {
 
   /// The receiver had no reply to any probe before: nothing is sent until its frames show a family.
   mutating func keepUnanswered() {
-    (hasProbedLikely, hasProbedFamilies, state) = (true, true, .passive(wasPolled: true))
+    (probedLikely, hasProbedFamilies, state) = ([], true, .passive(wasPolled: true))
   }
 
   /// Another receiver may be on the line now.
   mutating func reset() {
     evidence = VendorEvidence()
     switchedPort = nil
-    hasProbedLikely = false
+    probedLikely = nil
     hasProbedFamilies = false
     doubtful = nil
     finish(isUnanswered: false)

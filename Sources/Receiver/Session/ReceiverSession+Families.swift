@@ -51,9 +51,9 @@ extension ReceiverSession {
     } else if hasLikelyFamilies || identity.evidence.hasPQTM && !identity.hasProbedLikely {
       families = likely
       isExpected = true
-      identity.hasProbedLikely = true
+      identity.probedLikely = likely
     } else {
-      families = ReceiverFamily.probed(at: rate).filter { !identity.hasProbedLikely || !likely.contains($0) }
+      families = ReceiverFamily.probed(at: rate).filter { identity.probedLikely?.contains($0) != true }
       identity.hasProbedFamilies = true
     }
     if isReceiving, memory.description == nil, let language = settings.recovery?.family?.language {

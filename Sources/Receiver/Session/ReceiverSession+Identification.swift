@@ -170,7 +170,7 @@ extension ReceiverSession {
       scheduleRetry(from: now, isUnsure: true)
     case .other where !isKnown && identity.evidence.hasPQTM && isReceiving:
       // It has replied to the probe of two families, late or with a refusal.
-      identity.hasProbedLikely = false
+      identity.probedLikely = nil
       scheduleRetry(from: now, isUnsure: true)
     case .unknown where !isKnown, .other where !isKnown:
       identity.stop()
