@@ -264,6 +264,8 @@ struct MeansTests {
       Issue.record("\(scene.mode)")
       return
     }
+    // It goes on to send: people read that it is on.
+    #expect(scene.power.status == .unread)
     #expect(scene.sleepThrough() > 880)
     scene.fixes(1)
     #expect(scene.isAsleep)

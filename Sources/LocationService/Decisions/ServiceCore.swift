@@ -334,7 +334,7 @@ package struct ServiceCore: Sendable {
     guard receivers.isOpen, !receivers.isFinished, always || known.needsBestAccuracy else { return false }
     return switch powerStatus {
     case .awake, .saving: !coordinator.isSilenceWanted
-    case .absent, .suspended, .batching, .waking, .asleep, .asleepBetweenChecks, .asleepWithoutSky: false
+    case .absent, .suspended, .batching, .waking, .asleep, .asleepBetweenChecks, .asleepWithoutSky, .unread: false
     }
   }
 

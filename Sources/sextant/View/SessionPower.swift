@@ -98,7 +98,7 @@ struct SessionPower {
     let alwaysOn = hasPosition ? receiver.currents.tracking : receiver.currents.acquisition
     switch state {
     case .absent, .suspended: return nil
-    case .awake, .batching, .waking: return (alwaysOn, alwaysOn)
+    case .awake, .batching, .waking, .unread: return (alwaysOn, alwaysOn)
     case .saving: return (receiver.currents.cyclic ?? alwaysOn, alwaysOn)
     case .asleep, .asleepBetweenChecks, .asleepWithoutSky: return (receiver.standbyMilliamperes, alwaysOn)
     }

@@ -338,6 +338,7 @@ extension PowerStatus {
   fileprivate var state: String {
     switch self {
     case .asleep, .asleepBetweenChecks, .asleepWithoutSky: "asleep"
+    case .unread: Self.awake.rawValue
     case .absent, .suspended, .awake, .saving, .batching, .waking: rawValue
     }
   }
@@ -346,7 +347,7 @@ extension PowerStatus {
   var isMeasuring: Bool {
     switch self {
     case .awake, .saving, .batching: true
-    case .absent, .suspended, .waking, .asleep, .asleepBetweenChecks, .asleepWithoutSky: false
+    case .absent, .suspended, .waking, .asleep, .asleepBetweenChecks, .asleepWithoutSky, .unread: false
     }
   }
 
@@ -361,6 +362,7 @@ extension PowerStatus {
     case .asleep: "no demand"
     case .asleepBetweenChecks: "until the next position check"
     case .asleepWithoutSky: "a search has found no satellites"
+    case .unread: "it has no sleep by a command: it stays on, and is not read before it is needed"
     }
   }
 }

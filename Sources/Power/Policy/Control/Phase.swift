@@ -21,28 +21,27 @@ public enum PowerStatus: String, Sendable {
   case asleepBetweenChecks
   /// The receiver sleeps because a search has found no satellites.
   case asleepWithoutSky
+  /// The receiver runs, as it has no sleep by a command, and its line is not read.
+  case unread
 }
 
 extension PowerControl {
   public var status: PowerStatus {
     switch phase {
-    case .absent: .absent
-    case .suspended: .suspended
-    case .waking: .waking
+    case .absent: return .absent
+    case .suspended: return .suspended
+    case .waking: return .waking
     case .asleep(let asleep):
-      switch asleep.reason {
+      if case .unread = wanted.mode { return .unread }
+      return switch asleep.reason {
       case .idle: .asleep
       case .betweenChecks: .asleepBetweenChecks
       case .noSky: .asleepWithoutSky
       }
     case .awake:
-      if wanted.batching != nil {
-        .batching
-      } else if case .continuous = wanted.mode {
-        .awake
-      } else {
-        .saving
-      }
+      if wanted.batching != nil { return .batching }
+      if case .continuous = wanted.mode { return .awake }
+      return .saving
     }
   }
 }

@@ -433,7 +433,7 @@ extension GPSDClient.Demand {
 extension PowerStatus {
   fileprivate var isResting: Bool {
     switch self {
-    case .asleep, .asleepBetweenChecks, .asleepWithoutSky, .suspended: true
+    case .asleep, .asleepBetweenChecks, .asleepWithoutSky, .unread, .suspended: true
     case .absent, .awake, .saving, .batching, .waking: false
     }
   }
@@ -442,7 +442,7 @@ extension PowerStatus {
   var takesCommands: Bool {
     switch self {
     case .awake, .saving, .batching: true
-    case .absent, .waking, .asleep, .asleepBetweenChecks, .asleepWithoutSky, .suspended: false
+    case .absent, .waking, .asleep, .asleepBetweenChecks, .asleepWithoutSky, .unread, .suspended: false
     }
   }
 }
