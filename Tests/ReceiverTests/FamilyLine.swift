@@ -156,6 +156,11 @@ struct PAIRDevice: FamilyDevice {
   var firmware = "LC76GABNR02A01S"
   /// Commands that get busy first.
   var busy = 0
+  /// Commands that it does not support.
+  var unsupported: Set<String> = []
+  private var isLocked = false
+  private(set) var isEngineStopped = false
+  private(set) var savedPeriod: Int?
   /// Whether it hears nothing but PAIR382, the fourth.
   var isDrowsy = false
   private var knocks = 0
@@ -197,9 +202,12 @@ struct PAIRDevice: FamilyDevice {
     case "066":
       constellations = fields.dropFirst().map { Int($0)! }
       return ["PAIR001,066,1", done]
-    case "003": isAsleep = true
-    case "002": break
-    case "513": break
+    case _ where unsupported.contains(number): return ["PAIR001,\(number),3"]
+    case "382": isLocked = fields[1] == "1"
+    case "003": (isAsleep, isEngineStopped) = (!isLocked, true)
+    case "002": isEngineStopped = false
+    case "513" where period < 1000 && !isEngineStopped: return ["PAIR001,513,2"]
+    case "513": savedPeriod = period
     default: return ["PAIR001,\(number),3"]
     }
     return [done]

@@ -335,6 +335,29 @@ struct FamilyTests {
     #expect(scene.wakeUps < 100 && scene.sentBytes == 0)
   }
 
+  @Test(
+    "Settings above 1 Hz are saved while the engine is stopped, and it is stopped only where the processor stays awake",
+    arguments: [
+      ("LC29HEANR11A03S", "", ReceiverTask.Result.written), ("LC76GABNR02A01S", "", .written),
+      ("LC29HEANR11A03S", "382", .refused), ("LC86GABNR01A01S", "", .refused),
+    ])
+  func saveFast(_ firmware: String, _ unsupported: String, _ result: ReceiverTask.Result) throws {
+    var device = PAIRDevice()
+    (device.firmware, device.period, device.unsupported) = (firmware, 200, [unsupported])
+    let scene = Host(family: device, intent: .identify)
+    scene.run(60) { Self.isIdentified($0) }
+    let ticket = try #require(scene.withSession { $0.perform([.act(.save)], at: scene.now) })
+    scene.run(60) { $0.machine.outcomes[ticket] != nil }
+    #expect(scene.machine.outcomes[ticket] == .performed([result]))
+    #expect(scene.line.device.savedPeriod == (result == .written ? 200 : nil))
+    #expect(!scene.line.device.isEngineStopped && !scene.line.device.isAsleep)
+    #expect(scene.line.sent.contains("$PAIR003") == (result == .written))
+    let written = scene.writes.drop { !String(decoding: $0.bytes, as: UTF8.self).contains("PAIR003") }.prefix(2)
+    if let stop = written.first, let next = written.last {
+      #expect(next.at.milliseconds(since: stop.at) >= 500)
+    }
+  }
+
   // MARK: Frames
 
   @Test("Replies are found between sentences, in pieces, and with the checksum of each maker")

@@ -66,7 +66,8 @@ protocol FamilyLanguage: Sendable {
   var lackOfMeasurements: String { get }
 
   func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]?
-  /// The commands of an action whose usual ones were refused; nil without any.
+  /// The commands of an action whose usual ones were refused; nil without any. After one without an acknowledgement only the last is
+  /// sent, which takes back the others.
   func commandsAfterRefusal(of action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]?
   /// The command that keeps a receiver awake whose processor sleeps by itself, before it hears a probe; nil for others.
   var rousing: Command? { get }

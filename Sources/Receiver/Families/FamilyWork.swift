@@ -281,11 +281,12 @@ struct FamilyWork: Sendable {
     mode == .permanent && wanted.switchedOff != nil
   }
 
-  /// All commands of an action are sent, also after a refusal: the last ones can take back the first.
+  /// All commands of an action are sent, also after a refusal. Of the other commands, the last takes back the first.
   private mutating func receive(_ outcome: Outcome, of action: ReceiverAction) {
     if case .refused = outcome { isRefused = true }
     if outcome == .silent { isDoubtful = true }
     commands.removeFirst()
+    if isSecondTry, outcome != .acknowledged { commands = commands.suffix(1) }
     guard commands.isEmpty else { return }
     if isRefused, !isSecondTry, language.commandsAfterRefusal(of: action, on: receiver) != nil {
       (isRefused, isSecondTry) = (false, true)

@@ -264,10 +264,13 @@ struct Airoha: FamilyLanguage {
     }
   }
 
-  /// Above 1 Hz settings are saved only while the engine is stopped.
+  /// Above 1 Hz settings are saved only while the engine is stopped. PAIR382 keeps the processor awake meanwhile; the engine of an
+  /// LC86G cannot be started again.
   func commandsAfterRefusal(of action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? {
-    guard action == .save, receiver.can(.standby) else { return nil }
-    return [Self.command("382", ",1"), Self.command("003"), Self.command("513"), Self.command("002")]
+    guard action == .save, receiver.model?.hasPrefix("LC86G") != true else { return nil }
+    // It stops some time after the acknowledgement; Zephyr's driver waits as long.
+    let stop = Self.command("003").pausing(Milliseconds(500))
+    return [Self.command("382", ",1"), stop, Self.command("513"), Self.command("002")]
   }
 
   /// A bare AG3335 sleeps after its start until it hears one of these, which a host sends for a second.
