@@ -40,6 +40,13 @@ struct CheckReportTests {
     #expect(!CheckAssumptions(m10, port: .i2c, poll: .poll(.monVER)).isWokenByHost)
   }
 
+  @Test("Constellations are shown by the talkers of satellites' sentences alone")
+  func shownConstellations() {
+    func shows(_ names: String...) -> Bool { CheckState.Found(names: Set(names)).showsConstellations }
+    #expect(shows("GNGGA", "GPGSV") && shows("GAGSA"))
+    #expect(!shows("GNGGA", "GPRMC") && !shows("GNGSA", "GNGSV") && !shows())
+  }
+
   @Test("Late and missing replies are deviations")
   func replies() {
     let usual = CheckReply(seconds: 1, secondsOnLine: 0.9)

@@ -188,6 +188,11 @@ struct CheckState {
     /// The messages of its epochs, and those of each epoch.
     var names: Set<String> = []
     var steadyNames: Set<String> = []
+
+    /// Whether sentences of satellites name a constellation: GN stands for several.
+    var showsConstellations: Bool {
+      names.contains { ($0.hasSuffix("GSV") || $0.hasSuffix("GSA")) && !$0.hasPrefix("GN") }
+    }
   }
 
   var report = CheckReport()

@@ -498,7 +498,7 @@ struct CheckClient: ReceiverClient, ~Copyable {
     if description.family != nil {
       if !description.takesForATime(.constellations([.gps])) {
         reason = "the family has no command for a time"
-      } else if state.found?.names.isEmpty == true, !description.reports(.constellations) {
+      } else if state.found?.showsConstellations == false, !description.reports(.constellations) {
         reason = "the receiver sends no sentences that show them, so that they could not be restored"
       }
     } else if description.generation == .m6 {
