@@ -62,6 +62,23 @@ struct FirebirdTests {
     }
   }
 
+  @Test("The text that repeats a request is not a warning, and another error is one")
+  func echoes() throws {
+    let scene = Self.scene("UC6580I-00", .serve)
+    let ticket = try #require(
+      scene.withSession { $0.perform([.set(.messages([SentenceRate("GSV", 0)])), .act(.save)], at: scene.now) })
+    scene.run(60) { $0.machine.outcomes[ticket] != nil }
+    #expect(scene.line.sent.contains("CFGSAVE") && Self.warnings(scene) == [])
+    let command = try #require(Command.sentence("CFGBAD", for: .firebird))
+    _ = scene.withSession { $0.submit(command, at: scene.now) }
+    scene.run(5)
+    #expect(Self.warnings(scene) == ["unknown command"])
+  }
+
+  private static func warnings(_ scene: Host) -> [String] {
+    scene.reports.compactMap { if case .warned(let text) = $0.report { text } else { nil } }
+  }
+
   @Test("Its port is not known: the baud rate is refused, and stays")
   func baud() throws {
     let scene = Self.scene()
@@ -105,6 +122,7 @@ struct FirebirdDevice: FamilyDevice {
       return [echo, "OK"]
     case "CFGSAVE": return [echo, "OK"]
     case "RESET": return [echo]
+    case "CFGBAD": return [echo, "GNTXT,01,01,00,unknown command", "FAIL,0"]
     default: return [echo, "FAIL,0"]
     }
   }

@@ -62,6 +62,14 @@ struct ReceivedFrames {
     familyFrames += 1
   }
 
+  /// Whether a text repeats the request in flight, as those of Firebird do.
+  private func isEcho(_ text: String) -> Bool {
+    guard let bytes = request?.command.bytes else { return false }
+    return String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).contains { line in
+      line == text || line.hasPrefix("$\(text)*")
+    }
+  }
+
   mutating func receive(_ frame: borrowing Frame, at now: Instant, _ bitRate: UInt32?) {
     // A poll has no payload: it is the echo of a request, not a frame of a receiver.
     if let ubx = frame.ubx, ubx.payload.byteCount == 0 { return }
@@ -82,7 +90,7 @@ struct ReceivedFrames {
         return
       }
       if text.announcesStart { sawBootText = true }
-      if let warning = text.warning { self.warning = warning }
+      if let warning = text.warning, !isEcho(warning) { self.warning = warning }
     case .rtcm3: if let number = frame.rtcm3?.messageNumber { observed?.receive(correction: number, at: now) }
     case .spartn: break
     }
