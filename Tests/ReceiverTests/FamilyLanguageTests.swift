@@ -79,12 +79,12 @@ struct FamilyLanguageTests {
     #expect(um980.cannotSleep && um980.familyPoll != nil)
     let lg290p = ReceiverDescription(
       family: .quectel, model: "LG290P", firmware: "", hardware: "", capabilities: [.configure, .restart])
-    #expect(lg290p.takesRestart(.period) && !um980.takesRestart(.period))
+    #expect(lg290p.restart(for: .period) == "PQTMSRR" && um980.restart(for: .period) == nil)
     let mt3339 = ReceiverDescription(
       family: .mediaTek, model: "MT3339", firmware: "", hardware: "", capabilities: [.configure, .standby])
     #expect(!mt3339.cannotSleep)
     let ublox = try #require(ReceiverDescription(strings: ["ROM CORE 3.01 (107888)", "00080000"]))
-    #expect(!ublox.takes(.hotRestart) && !ublox.takesRate(9600) && !ublox.takesRestart(.period))
+    #expect(!ublox.takes(.hotRestart) && !ublox.takesRate(9600) && ublox.restart(for: .period) == nil)
     #expect(!ublox.cannotSleep && ublox.familyPoll == nil)
   }
 }

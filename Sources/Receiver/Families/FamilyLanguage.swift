@@ -35,8 +35,8 @@ protocol FamilyLanguage: Sendable {
   ) -> [Command]?
   /// The values that the receiver changes by itself with this one. They are read before it is set, for their restoration.
   func affected(by value: ReceiverValue) -> [ReceiverValue.Kind]
-  /// Whether a value is in force after a save and a restart only.
-  func takesRestart(_ kind: ReceiverValue.Kind) -> Bool
+  /// The sentence of the restart after which a saved value is in force; nil for one that is in force at once.
+  func restart(for kind: ReceiverValue.Kind) -> String?
   /// Whether a session can set a value and restore it exactly.
   func canTakeBack(_ kind: ReceiverValue.Kind) -> Bool
   /// The bytes that change the baud rate of the port; nil if that is not possible for this session alone.
@@ -110,8 +110,8 @@ extension FamilyLanguage {
   ) -> [Command]? { nil }
   var namesTalkers: Bool { false }
   func affected(by value: ReceiverValue) -> [ReceiverValue.Kind] { [] }
-  func takesRestart(_ kind: ReceiverValue.Kind) -> Bool { false }
-  func canTakeBack(_ kind: ReceiverValue.Kind) -> Bool { !takesRestart(kind) }
+  func restart(for kind: ReceiverValue.Kind) -> String? { nil }
+  func canTakeBack(_ kind: ReceiverValue.Kind) -> Bool { restart(for: kind) == nil }
   func rateChange(to rate: UInt32) -> [UInt8]? { nil }
   var ports: [FamilyPort] { [] }
   func canBeBase(_ receiver: ReceiverDescription) -> Bool { false }

@@ -13,8 +13,8 @@ extension ReceiverDescription {
 
   public func takes(_ action: ReceiverAction) -> Bool { family?.language?.commands(for: action, on: self) != nil }
 
-  /// Whether a value is in force after a save and a restart only.
-  public func takesRestart(_ kind: ReceiverValue.Kind) -> Bool { family?.language?.takesRestart(kind) ?? false }
+  /// The sentence of the restart after which a saved value is in force; nil for one that is in force at once.
+  public func restart(for kind: ReceiverValue.Kind) -> String? { family?.language?.restart(for: kind) }
 
   /// Whether a session can set the value and restore it exactly.
   public func takesForATime(_ value: ReceiverValue) -> Bool {

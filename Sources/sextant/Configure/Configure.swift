@@ -222,8 +222,8 @@ struct Configure: ParsableCommand {
     if let failure = EditFailure.of(pairs.map { ($0.0.0, $0.1) }) { throw failure }
     for ((name, task), result) in pairs {
       try Output.write("\(name) \(result == .wasThere ? "has this value already" : "is set")\n")
-      if result != .wasThere, case .set(let value) = task, receiver.takesRestart(value.kind) {
-        printNotice("\(name) is in force after `sextant configure save` and `sextant reset hot`")
+      if result != .wasThere, case .set(let value) = task, let restart = receiver.restart(for: value.kind) {
+        printNotice("\(name) is in force after `sextant configure save` and `sextant send \(restart)`, a restart")
       }
     }
     if let rate = request.baud { try Output.write("the line is at \(client.changedRate ?? rate) baud\n") }

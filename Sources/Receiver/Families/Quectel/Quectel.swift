@@ -128,8 +128,8 @@ struct Quectel: FamilyLanguage {
     return command("PQTMCFGMSGRATE", ",W,\(one.formatter),\(one.rate)\(version)")
   }
 
-  /// The rate of fixes and the constellations are in force after a save and a restart.
-  func takesRestart(_ kind: ReceiverValue.Kind) -> Bool { kind == .period || kind == .constellations }
+  /// The rate of fixes and the constellations are in force after a save and this restart.
+  func restart(for kind: ReceiverValue.Kind) -> String? { kind == .period || kind == .constellations ? "PQTMSRR" : nil }
 
   func rateChange(to rate: UInt32) -> [UInt8]? {
     [9600, 115_200, 230_400, 460_800, 921_600, 3_000_000].contains(rate)

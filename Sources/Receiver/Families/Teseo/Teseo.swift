@@ -113,8 +113,8 @@ struct Teseo: FamilyLanguage {
     }
   }
 
-  /// The rate of fixes is in force after a save and a restart.
-  func takesRestart(_ kind: ReceiverValue.Kind) -> Bool { kind == .period }
+  /// The rate of fixes is in force after a save and this restart.
+  func restart(for kind: ReceiverValue.Kind) -> String? { kind == .period ? "PSTMSRR" : nil }
 
   private static func query(_ id: String) -> Command {
     Command(
