@@ -53,6 +53,8 @@ struct FamilySettingsTests {
     let line = MeasuredLine(rate: 9600, bytesPerSecond: 900)
     let problem = try #require(try Self.request("messages=VTG@0", "rate=500ms").problem(present: 1000, line))
     #expect(problem.description.hasPrefix("rate: ") && problem.description.contains("baud=38400"))
+    // A line that is a little too full loses replies too.
+    #expect(try Self.request("rate=500ms").problem(present: 1000, MeasuredLine(rate: 9600, bytesPerSecond: 550)) != nil)
     #expect(try Self.request("rate=500ms", "baud=115200").problem(present: 1000, line) == nil)
     #expect(try Self.request("rate=500ms").problem(present: 500, line) == nil)
     #expect(try Self.request("rate=2000ms").problem(present: 1000, line) == nil)

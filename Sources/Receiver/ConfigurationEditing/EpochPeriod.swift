@@ -31,9 +31,11 @@ struct EpochPeriod {
   /// - Parameters:
   ///   - line: the line before the change.
   ///   - rate: the baud rate of the line after the change.
-  func problem(_ line: MeasuredLine, at rate: UInt32) -> String? {
+  ///   - hasReplies: whether the measured bytes contain replies, which come once.
+  func problem(_ line: MeasuredLine, at rate: UInt32, hasReplies: Bool = true) -> String? {
     let needed = line.bytesPerSecond * factor
-    guard factor > 1, LineLoad.isPossible(line.bytesPerSecond, at: line.rate), LineLoad.isHopeless(needed, at: rate)
+    guard factor > 1, LineLoad.isPossible(line.bytesPerSecond, at: line.rate),
+      hasReplies ? LineLoad.isHopeless(needed, at: rate) : needed > LineLoad.capacity(rate)
     else { return nil }
     let better = Self.usualRates.first { $0 > rate && LineLoad.carries(needed, at: $0) }
     let cure = better.map { "set a faster line in the same command (baud=\($0)), or send" } ?? "send"

@@ -33,7 +33,8 @@ package enum FamilySettings {
       guard let period, let at = tasks.firstIndex(of: .set(.period(period))) else { return nil }
       var change = EpochPeriod()
       change.change(EpochPeriod.items[0], from: UInt64(present), to: UInt64(period))
-      return change.problem(line, at: baud ?? line.rate).map { SettingProblem("\(names[at]): \($0)") }
+      let problem = change.problem(line, at: baud ?? line.rate, hasReplies: false)
+      return problem.map { SettingProblem("\(names[at]): \($0)") }
     }
 
     /// An action.

@@ -190,7 +190,7 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
       if case .waiting = stage {
         fail(
           connection.counters.frames > 0
-            ? "the receiver does not reply; check that its UBX input is enabled, and the wiring (RX to TX)"
+            ? "the receiver does not reply; check that its input is enabled, and the wiring (RX to TX)"
             : "no receiver was found; check power, wiring (RX to TX) and the name of the device")
       } else {
         fail(Self.noReply)
