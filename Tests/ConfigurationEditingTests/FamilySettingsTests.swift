@@ -31,11 +31,20 @@ struct FamilySettingsTests {
     "What the receiver does not have is named",
     arguments: [
       ("model=automotive", "model"), ("CFG-RATE-MEAS=0.2", "CFG-RATE-MEAS"), ("baud=921600", "baud=921600"),
-      ("messages=NAV-PVT", "messages"), ("rate=25Hz", "rate"),
+      ("messages=NAV-PVT", "messages=NAV-PVT"), ("rate=25Hz", "rate=25Hz"), ("messages=GGA,GSV@9", "messages=GSV@9"),
+      ("constellations=GPS+NAVIC", "constellations=GPS+NAVIC"),
     ])
   func missing(_ word: String, _ name: String) throws {
     let request = try Self.request("rate=1Hz", word)
     #expect(request.missing == [name])
+  }
+
+  @Test("A receiver without a command for a setting is not said to lack a value of it")
+  func missingSetting() throws {
+    let firebird = ReceiverDescription(
+      family: .firebird, model: "UC6580I", firmware: nil, hardware: "", capabilities: [.configure])
+    let words = try ["rate=2Hz", "constellations=GPS", "messages=GST,GGA"].map { try SettingWord($0) }
+    #expect(FamilySettings.changing(words, on: firebird, at: 9600).missing == ["rate", "constellations", "messages=GST"])
   }
 
   @Test("The present rate of the line is no change, also for a receiver without a command for it")

@@ -52,7 +52,11 @@ package enum FamilySettings {
   ) -> Request {
     var request = Request()
     func add(_ word: SettingWord, _ value: ReceiverValue?) {
-      guard let value, receiver.takes(value) else { return request.missing.append(word.name) }
+      guard let value else { return request.missing.append(word.name) }
+      guard receiver.takes(value) else {
+        let text = receiver.takes(usual(value.kind)) ? "=" + lacking(value, on: receiver) : ""
+        return request.missing.append(word.name + text)
+      }
       request.names.append(word.name)
       request.tasks.append(.set(value))
     }
@@ -63,7 +67,11 @@ package enum FamilySettings {
       case .writesNMEA(let isOn): add(word, .output(isOn))
       case .messages(let list):
         let rates = list.map { one in formatter(one).map { SentenceRate($0, one.rate) } }
-        add(word, rates.contains(nil) ? nil : .messages(rates.compactMap(\.self)))
+        if let other = zip(list, rates).first(where: { $0.1 == nil })?.0 {
+          request.missing.append("\(word.name)=\(MessageNames.name(other.message))")
+        } else {
+          add(word, .messages(rates.compactMap(\.self)))
+        }
       case .portRate(let wanted):
         if wanted == rate || receiver.takesRate(wanted) {
           request.baud = wanted
@@ -74,6 +82,22 @@ package enum FamilySettings {
       }
     }
     return request
+  }
+
+  /// A value that each receiver takes whose family has a command for the kind.
+  private static func usual(_ kind: ReceiverValue.Kind) -> ReceiverValue {
+    switch kind {
+    case .period: .period(1000)
+    case .constellations: .constellations([.gps])
+    case .messages, .output, .logger, .mode, .measurements: .messages([SentenceRate("GGA", 1)])
+    }
+  }
+
+  /// What the receiver does not take of a value, in the form in which it can be set.
+  private static func lacking(_ value: ReceiverValue, on receiver: ReceiverDescription) -> String {
+    guard case .messages(let list) = value else { return text(value) }
+    return list.filter { !receiver.takes(.messages([$0])) }
+      .map { $0.rate == 1 ? $0.formatter : "\($0.formatter)@\($0.rate)" }.joined(separator: ",")
   }
 
   /// The formatter of a sentence by its message; nil for another message.

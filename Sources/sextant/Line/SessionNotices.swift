@@ -63,7 +63,7 @@ extension SessionReport {
       network.map { "no valid frame for 5 s; still waiting (\($0.adviceOnSilence))" }
     case .adviseOnSilence:
       baud.map { "no valid frame at \($0) baud for 5 s; leave --baud out to search for the rate" }
-        ?? "no valid frame for 5 s; still waiting (check that it is a receiver, and its wiring RX to TX)"
+        ?? "no valid frame for 5 s; still waiting (check that it is a receiver, that it is awake, and its wiring RX to TX)"
     case .loggerHolds(let count) where count > 0:
       "its logger holds \(count) record\(count == 1 ? "" : "s") of before; they are neither printed nor erased"
     case .rateFound, .asleep, .awake(.requested), .awake(.time), .batching, .orbits, .loggerHolds: nil
