@@ -43,8 +43,9 @@ struct FamilySettingsTests {
   func missingSetting() throws {
     let firebird = ReceiverDescription(
       family: .firebird, model: "UC6580I", firmware: nil, hardware: "", capabilities: [.configure])
-    let words = try ["rate=2Hz", "constellations=GPS", "messages=GST,GGA"].map { try SettingWord($0) }
-    #expect(FamilySettings.changing(words, on: firebird, at: 9600).missing == ["rate", "constellations", "messages=GST"])
+    let words = try ["rate=2Hz", "constellations=GPS", "messages=GST,GGA"].map { word in try SettingWord(word) }
+    let request = FamilySettings.changing(words, on: firebird, at: 9600)
+    #expect(request.missing == ["rate", "constellations", "messages=GST"])
   }
 
   @Test("The present rate of the line is no change, also for a receiver without a command for it")
