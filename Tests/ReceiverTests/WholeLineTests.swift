@@ -29,6 +29,13 @@ struct WholeLineTests {
     #expect(!scene.line.sent.contains("PSTMGETSWVER") && !scene.line.sent.contains("VERSIONB"))
   }
 
+  @Test("The loss of one poll is not the end of the identification", arguments: [LineDevice.Kind.nebulas, .septentrio])
+  func loss(_ kind: LineDevice.Kind) {
+    var device = LineDevice(kind: kind, rejects: false)
+    device.losses = 1
+    #expect(Self.scene(device).read { $0.description }?.vendor == (kind == .nebulas ? "Unicore" : "Septentrio"))
+  }
+
   @Test("A line end is inserted after binary requests and after another rate alone")
   func inserted() {
     var line = RequestLine()
@@ -54,6 +61,8 @@ struct LineDevice: FamilyDevice {
   let kind: Kind
   /// Whether it replies to what is no command of its own.
   let rejects: Bool
+  /// Commands of its own that it loses.
+  var losses = 0
   var readsWholeLines: Bool { true }
 
   init(kind: Kind, rejects: Bool) { (self.kind, self.rejects) = (kind, rejects) }
@@ -61,6 +70,14 @@ struct LineDevice: FamilyDevice {
   func epoch() -> [String] { Self.sentences(["GGA", "RMC"], talker: "GN") }
 
   mutating func receive(_ body: String) -> [String] {
+    if losses > 0, ["VERSIONA", "getReceiverCapabilities"].contains(body) {
+      losses -= 1
+      return []
+    }
+    return reply(to: body)
+  }
+
+  private func reply(to body: String) -> [String] {
     switch (kind, body) {
     case (.nebulas, "VERSIONA"):
       ["command,VERSIONA,response: OK", "VERSIONA,97,GPS,FINE,2190,1,0,0,18,576;\"UM980\",\"R4.10Build17548\",\"-\""]

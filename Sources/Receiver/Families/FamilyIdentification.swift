@@ -59,7 +59,7 @@ struct FamilyIdentification: Sendable {
     switch step {
     case .probing:
       guard let language, var command = probe < language.probes.count ? language.probes[probe] : nil else { return nil }
-      // An unknown receiver gets each poll once or twice: most families are not its own.
+      // An unknown receiver gets each poll once or twice, in one write: most families are not its own.
       if !isProved {
         command.attempts = min(command.attempts, isLineFull ? 2 : 1)
         if isExpected {
@@ -67,7 +67,8 @@ struct FamilyIdentification: Sendable {
         } else if command.answersAtOnce {
           command.patience = min(command.patience, Self.patienceOfUnlikely)
         }
-        if command.answersAtOnce { command.bytes += command.bytes }
+        // A damaged byte, or a receiver that is busy, loses one of the two.
+        command.bytes += command.bytes
       }
       if isLineFull, isExpected {
         command.attempts = 2
@@ -137,6 +138,6 @@ struct FamilyIdentification: Sendable {
 }
 
 extension Command {
-  /// Whether the reply follows the poll, so that the poll can be repeated in one write.
+  /// Whether the reply follows the poll.
   fileprivate var answersAtOnce: Bool { bytes.first == UInt8(ascii: "$") }
 }
