@@ -36,6 +36,17 @@ struct FirebirdTests {
     #expect(answer.judge(.text(Array("FAIL,0".utf8))) == .over(.refused(.failed)))
   }
 
+  @Test("A person's restart has no acknowledgement, and the reply to a query is data")
+  func sentences() throws {
+    #expect(Command.sentence("RESET,0,h00", for: .firebird)?.answer == Command.Answer.none)
+    let query = Firebird().acknowledgement(ofSentence: "PDTINFO")
+    #expect(query?.judge(.text(Array("OK".utf8))) == .wait)
+    let reply = Array("PDTINFO,UC6580I".utf8)
+    #expect(query?.judge(.text(reply)) == .over(.answered(reply)))
+    #expect(
+      Firebird().acknowledgement(ofSentence: "CFGSAVE")?.judge(.text(Array("OK".utf8))) == .over(.acknowledged))
+  }
+
   @Test("Its reply decides, whatever its name is", arguments: ["UC6580I-00", "UM620N", "UM621A", "CM121"])
   func names(_ model: String) throws {
     let scene = Self.scene(model)

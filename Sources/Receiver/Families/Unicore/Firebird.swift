@@ -48,7 +48,11 @@ struct Firebird: FamilyLanguage {
   /// The reply to PDTINFO has serial numbers.
   var publishableTexts: [String] { ["$OK", "$FAIL", "$CFGMSG", "$CFGSAVE", "$RESET", "$PDTINFO*"] }
 
-  func acknowledgement(ofSentence body: String) -> FamilyAnswer? { FamilyAnswer(nil, .firebird) }
+  /// A restart has none, and a query has data before it.
+  func acknowledgement(ofSentence body: String) -> FamilyAnswer? {
+    if body.hasPrefix("RESET,") { return nil }
+    return FamilyAnswer(body == "PDTINFO" ? .text("PDTINFO,") : nil, .firebird)
+  }
 }
 
 extension FamilyAnswer.Acknowledgement {
