@@ -50,6 +50,20 @@ struct NebulasTests {
     #expect(Unicore().description(from: .answered(other), to: Unicore().probes[1]) == nil)
   }
 
+  @Test("A receiver that refuses the poll is there: after a restart, at another rate, and awake")
+  func refusedPoll() throws {
+    let scene = Self.scene(["GNGGA"])
+    let poll = try #require(scene.read { $0.description }?.familyPoll)
+    let ticket = try #require(scene.withSession { $0.submit(poll, at: scene.now) })
+    scene.run(10) { $0.machine.outcomes[ticket] != nil }
+    let outcome = try #require(scene.machine.outcomes[ticket])
+    #expect(outcome == .refused(.failed) && outcome.isReply)
+    var wakeUp = WakeUp(.requested, family: .unicore)
+    _ = wakeUp.receive(.sent)
+    #expect(wakeUp.receive(outcome))
+    #expect(!Outcome.silent.isReply && !Outcome.sent.isReply)
+  }
+
   private static let versionA = FamilyAnswer(.text("VERSIONA,"), .nebulas("VERSIONA"))
 
   // MARK: Talkers

@@ -129,8 +129,7 @@ package struct PortRateChange: Sendable {
       attemptsLeft = 1
       step = ports.isEmpty ? .failed : .sending
     case (.sending, _): step = .setting
-    case (.polling, .answered), (.polling, .acknowledged), (.polling, .refused): step = .changed
-    case (.polling, _): step = .settingBack
+    case (.polling, _): step = outcome.isReply ? .changed : .settingBack
     // It still has the old rate at this port: the changed one is another.
     case (.pollingBack, let outcome) where !ports.isEmpty && attemptsLeft == 0 && outcome != .silent: step = .undoing
     case (.pollingBack, _):

@@ -55,10 +55,7 @@ struct WakeUp: Sendable {
 
   /// Handles the outcome of the last command. Returns whether the receiver is awake.
   mutating func receive(_ outcome: Outcome) -> Bool {
-    switch outcome {
-    case .answered, .acknowledged: return true
-    default: break
-    }
+    if outcome.isReply { return true }
     if language != nil, place == .poll, attempt == Self.attempts {
       place = .failed
       return false

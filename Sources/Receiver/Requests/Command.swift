@@ -121,6 +121,14 @@ public enum Outcome: Sendable, Equatable {
   /// The results of tasks, in their order (`ReceiverSession.perform`).
   case performed([ReceiverTask.Result])
 
+  /// Whether the receiver replied to one poll: a refusal shows that it is there too.
+  public var isReply: Bool {
+    switch self {
+    case .acknowledged, .refused, .answered: true
+    case .sent, .answeredAll, .listed, .silent, .performed: false
+    }
+  }
+
   /// The reason of a refusal, by the infoCode of MGA-ACK (interface descriptions, MGA-ACK-DATA0).
   public enum Refusal: Sendable, Hashable {
     /// ACK-NAK has no reason.

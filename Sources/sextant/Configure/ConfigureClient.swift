@@ -376,7 +376,7 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
     switch (stage, outcome) {
     case (.measuring, .performed(let results)): return judge(results, connection, &poller, at: now)
     case (.performing, .performed(let results)): return finishTasks(results, connection, &poller, at: now)
-    case (.returning, .answered): return finishRequest(connection)
+    case (.returning, _) where outcome.isReply: return finishRequest(connection)
     case (.returning(let from), _):
       deadline = min(now + Milliseconds(500), from + Self.returnTimeout)
       return

@@ -79,7 +79,7 @@ struct ResetClient: ReceiverClient, ~Copyable {
       sentAt = now
       stage = .away(until: now)
     case (.polling(let ticket), .finished(let finished, let outcome)) where finished == ticket:
-      guard case .answered = outcome else { return stage = .away(until: now + Self.pollInterval) }
+      guard outcome.isReply else { return stage = .away(until: now + Self.pollInterval) }
       result.repliedAfterSeconds = sentAt.map { now.seconds(since: $0) } ?? 0
       result.baud = connection.rate
       if result.isOfFamily { return stage = .over }
