@@ -60,6 +60,22 @@ struct PowerDemandTests {
     #expect(demands.update([], shared: .init(), at: Self.at(9)) == [.demand(ClientID(1), nil)])
   }
 
+  @Test("SU-14 a service that starts again before the end of its demand is reported causes an event")
+  func startedAgain() {
+    var demands = PowerDemands()
+    func update(_ demand: Demand?, at seconds: Double) -> [PowerEvent] {
+      demands.update(demand.map { [(id: Self.manager, demand: $0)] } ?? [], shared: .init(), at: Self.at(seconds))
+    }
+    var demand = Self.standard()
+    demand.startedAt = .zero
+    #expect(update(demand, at: 0).count == 1)
+    demand.startedAt = Self.at(1)
+    #expect(update(demand, at: 1) == [.demand(ClientID(1), demand)])
+    #expect(update(nil, at: 2).isEmpty)
+    demand.startedAt = Self.at(3)
+    #expect(update(demand, at: 3) == [.demand(ClientID(1), demand)])
+  }
+
   @Test("The end of a demand is reported at once for a program that asks at known times, unless another one lingers")
   func withoutLinger() {
     var demands = PowerDemands()

@@ -215,6 +215,26 @@ struct ReceiverServiceTests {
   }
 
   @Test(
+    "SU-14 SC-5 LC-5 a service that stops and starts again gets a fresh fix at once, although the receiver sleeps",
+    arguments: [0, 0.05, 3, 20], [ClientCall.startUpdatingLocation, .startSignificantChanges])
+  func freshAgain(pause: Double, start: ClientCall) throws {
+    let scene = ServiceScene(.m10, scenario: try Self.scenario("start 48.1642,11.6056 512m\nhot\nstay forever\n"))
+    scene.call(.setDesiredAccuracy(metres: 100))
+    scene.call(.setDistanceFilter(metres: 1000))
+    scene.call(start)
+    #expect(scene.run(90) { !$0.locations.isEmpty })
+    #expect(scene.run(200) { $0.isAsleep })
+    scene.run(20)
+    scene.clearEvents()
+    let stopped = ServiceLog.moment(scene.now).utc
+    scene.call(start == .startUpdatingLocation ? .stopUpdatingLocation : .stopSignificantChanges)
+    scene.run(pause)
+    scene.call(start)
+    #expect(scene.run(10) { $0.locations.contains { $0.timestamp > stopped } })
+    #expect(scene.run(30) { $0.isAsleep })
+  }
+
+  @Test(
     "RG-13 an entry into a region is delivered within 30 s, although the receiver slept",
     arguments: [ReceiverModel.m10, .nmea])
   func region(model: ReceiverModel) throws {

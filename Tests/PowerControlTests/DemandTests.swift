@@ -95,6 +95,24 @@ struct DemandTests {
     #expect(scene.isAsleep)
   }
 
+  @Test("SU-14 a client whose service starts anew gets a fresh fix, also if it starts while a fix is handled")
+  func freshAgain() {
+    var demand = Demand(significantChange: true)
+    var scene = Scene(demand: demand)
+    scene.fixes(45)
+    #expect(scene.isAsleep)
+    scene.pass(100)
+    scene.startAgain(&demand)
+    #expect(scene.isContinuous)
+    scene.send(.wakeConfirmed)
+    scene.pass(1)
+    scene.fix()
+    scene.startAgain(&demand)
+    #expect(!scene.isAsleep)
+    scene.fixes(1)
+    #expect(scene.isAsleep)
+  }
+
   @Test("The strictest of contradicting demands decides")
   func strictest() {
     var scene = Scene(demand: .every(3600))

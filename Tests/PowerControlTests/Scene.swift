@@ -69,6 +69,12 @@ struct Scene {
           speedErrorMetresPerSecond: 0.1)))
   }
 
+  /// The client's service stops and starts.
+  mutating func startAgain(_ demand: inout Demand) {
+    demand.startedAt = now
+    send(.demand(Self.client, demand))
+  }
+
   /// Epochs without a fix, as long as the receiver is awake.
   mutating func searches(_ count: Int, satellites: Int = 0, strong: Int = 0) {
     for _ in 0..<count where !isAsleep {

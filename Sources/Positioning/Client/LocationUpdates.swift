@@ -19,7 +19,7 @@ struct LocationUpdates: Sendable {
   var coarse = ReducedAccuracy()
 
   private var wantsFreshFix = false
-  private var startedAt = Instant.zero
+  private(set) var startedAt = Instant.zero
 
   /// A sample counts as better if its radius is at most this fraction of the delivered one: the estimates of receivers
   /// fluctuate and creep, and each step would wake a client with a filter. From 100 m to 3 m there are at most ten such

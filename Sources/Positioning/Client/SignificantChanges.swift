@@ -11,7 +11,7 @@ struct SignificantChanges: Sendable {
 
   private(set) var isRunning = false
   private(set) var lastDelivered: Sample?
-  private var startedAt = Instant.zero
+  private(set) var startedAt = Instant.zero
   private(set) var deliveredAt: Instant?
   /// A change within the interval, which is delivered when the interval is over.
   private var waiting: Sample?

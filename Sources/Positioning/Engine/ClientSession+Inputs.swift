@@ -165,11 +165,15 @@ extension ClientSession {
       demand.updates = Demand.Updates(
         accuracy: Demand.Accuracy(desiredMetres: updates.desiredAccuracyMetres),
         distanceFilterMetres: max(updates.distanceFilterMetres, 0), activity: pausing.activity, delivery: delivery)
+      demand.startedAt = updates.startedAt
     }
     if let metres = oneShot.desiredAccuracyMetres, oneShot.deadline != nil, standardDelivery != .none {
       demand.oneShot = Demand.Accuracy(desiredMetres: metres)
     }
-    demand.significantChange = significant.isRunning && wakingDelivery != .none
+    if significant.isRunning, wakingDelivery != .none {
+      demand.significantChange = true
+      demand.startedAt = max(demand.startedAt ?? .zero, significant.startedAt)
+    }
     if asksForHeading { demand.headingFilterDegrees = heading.filterDegrees }
     demand.beacons = !services.rangedTargets.isEmpty && isRanging
     return demand

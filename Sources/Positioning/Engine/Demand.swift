@@ -16,6 +16,9 @@ public struct Demand: Hashable, Sendable {
   public var significantChange = false
   /// The nearest border of the monitored regions and conditions; nil if none is monitored.
   public var border: Border?
+  /// The start of the newest of these services. It is served only by a later fix, because an earlier one was measured
+  /// for an earlier run (rules SU-2, SU-14, SC-5, MO-2). Nil if the demand itself is as old as its services.
+  public var startedAt: Instant?
   /// The compass is needed: the smallest turn that is delivered, in degrees; 0 or less for every one.
   public var headingFilterDegrees: Double?
   /// A scan for beacons is needed.

@@ -19,6 +19,8 @@ extension PowerControl {
   /// The newest fix, if it is newer than the client's start; else nil, and the client needs a fresh one.
   private func freshFix(_ client: ClientState) -> (observation: FixObservation, at: Instant)? {
     guard let newestFix, newestFix.at >= client.startedAt else { return nil }
+    // A service that a program starts while it handles a fix needs the next one.
+    if let startedAt = client.demand.startedAt, newestFix.at <= startedAt { return nil }
     return newestFix
   }
 

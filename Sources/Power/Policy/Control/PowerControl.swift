@@ -396,5 +396,6 @@ extension Demand {
     (running != nil && old.running == nil) || (oneShot != nil && old.oneShot == nil)
       || (significantChange && !old.significantChange)
       || (border != nil && old.border == nil) || (everySeconds != nil && old.everySeconds == nil)
+      || (startedAt.map { $0 > old.startedAt ?? .zero } ?? false)
   }
 }
