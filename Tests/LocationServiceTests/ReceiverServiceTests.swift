@@ -234,6 +234,43 @@ struct ReceiverServiceTests {
     #expect(scene.run(30) { $0.isAsleep })
   }
 
+  @Test("MO-2 RG-2 a condition or region that is added while the receiver sleeps gets its first state at once")
+  func addedInSleep() throws {
+    let scene = ServiceScene(.m10, scenario: try Self.scenario("start 48.1642,11.6056 512m\nhot\nstay forever\n"))
+    func circle(_ latitude: Double, _ radius: Double) -> Region.Shape {
+      .circle(Circle(centre: Coordinate(latitudeDegrees: latitude, longitudeDegrees: 11.6056), radiusMetres: radius))
+    }
+    func add(_ shape: Region.Shape, _ identifier: String) {
+      scene.change { $0.addCondition(shape, identifier: identifier, to: "m", at: $1) }
+    }
+    func hasEvents() -> Bool {
+      !scene.machine.core.engine.waitingEvents(of: "m", at: ServiceLog.moment(scene.now).utc).isEmpty
+    }
+    func takeStates() -> [Monitor.State] {
+      var states: [Monitor.State] = []
+      scene.change { engine, _ in while let event = engine.takeEvent(of: "m") { states.append(event.state) } }
+      return states
+    }
+    scene.change { engine, now in engine.openMonitor("m", at: now.instant) }
+    add(circle(0, 300), "far")
+    #expect(scene.run(90) { _ in hasEvents() } && scene.run(200) { $0.isAsleep })
+    #expect(takeStates() == [.unsatisfied])
+    // The second condition replaces the first one.
+    for (latitude, identifier, state) in [(48.344, "near", Monitor.State.unsatisfied), (48.1642, "near", .satisfied)] {
+      scene.run(20)
+      #expect(scene.isAsleep)
+      add(circle(latitude, 200), identifier)
+      #expect(scene.run(10) { _ in hasEvents() })
+      #expect(takeStates() == [state])
+      #expect(scene.run(30) { $0.isAsleep })
+    }
+    scene.run(20)
+    let home = Region("home", circle(48.1642, 200))
+    scene.call(.startMonitoring(home))
+    #expect(scene.run(10) { _ in scene.machine.core.engine.regions.state(of: home) == .inside })
+    #expect(scene.run(30) { $0.isAsleep })
+  }
+
   @Test(
     "RG-13 an entry into a region is delivered within 30 s, although the receiver slept",
     arguments: [ReceiverModel.m10, .nmea])

@@ -149,6 +149,10 @@ extension VirtualHost where Machine == ServiceLog, Line == VirtualLine {
     withMachine { $0.core.call(call, by: ManagerID(program: program, client: Machine.client), at: $1) }
   }
 
+  func change(_ body: (inout PositioningEngine, Moment) -> Void) {
+    withMachine { machine, now in machine.core.change { body(&$0, Machine.moment(now)) } }
+  }
+
   func add(_ program: Program) { withMachine { $0.core.add(program, at: Machine.moment($1)) } }
   func remove(_ program: ProgramID) { withMachine { machine, _ in _ = machine.core.remove(program) } }
 

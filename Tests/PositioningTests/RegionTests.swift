@@ -25,6 +25,29 @@ struct RegionTests {
   /// Moves to a place at once and stays there.
   private func stay(_ scene: inout Scene, at north: Double, seconds: Int) { scene.fixes(seconds) { _ in north } }
 
+  @Test("RG-2 a circle that is added needs a fix; a beacon region and another delegate need none")
+  func addedCircle() {
+    var scene = Scene()
+    let beacons = Region("shop", .beacon(BeaconIdentity(uuid: BeaconUUID(high: 1, low: 1))))
+    scene.call(.startMonitoring(circle("home")))
+    #expect(scene.engine.sharedDemand.startedAt == scene.instant)
+    scene.fixes(1) { _ in 0 }
+    let before = scene.engine.sharedDemand.startedAt
+    scene.wait(10)
+    scene.call(.startMonitoring(beacons))
+    scene.call(.setDelegate(nil))
+    scene.call(.setDelegate([.takesLocations, .takesErrors]))
+    #expect(scene.engine.sharedDemand.startedAt == before)
+    scene.call(.startMonitoring(circle("home")))
+    #expect(scene.engine.sharedDemand.startedAt == scene.instant)
+    // Without a delegate its side stays unknown.
+    scene.call(.setDelegate(nil))
+    scene.fixes(1) { _ in 0 }
+    scene.wait(10)
+    scene.call(.setDelegate([.takesLocations, .takesErrors]))
+    #expect(scene.engine.sharedDemand.startedAt == scene.instant)
+  }
+
   @Test("RG-1 a region that is monitored is reported once, asynchronously")
   func started() {
     var scene = Scene()

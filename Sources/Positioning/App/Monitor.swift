@@ -327,6 +327,8 @@ public struct Monitor: Sendable {
     return nearest
   }
 
+  /// Whether no fix has shown the side of a circle.
+  var hasUnknownCircle: Bool { entries.contains { !$0.record.condition.isBeacon && $0.watch?.state == .unknown } }
   var hasCircles: Bool { entries.contains { $0.watch != nil && !$0.record.condition.isBeacon } }
   var hasBeacons: Bool { entries.contains { $0.watch != nil && $0.record.condition.isBeacon } }
 }

@@ -147,6 +147,9 @@ public struct Regions: Sendable {
     return circles.sorted { $0.radiusMetres < $1.radiusMetres }
   }
 
+  /// Whether no fix has shown the side of a circle.
+  var hasUnknownCircle: Bool { entries.contains { !$0.record.region.shape.isBeacon && $0.watch.state == .unknown } }
+
   /// Whether a scan for beacons is necessary.
   public var hasBeacons: Bool { entries.contains { $0.record.region.shape.isBeacon } }
 

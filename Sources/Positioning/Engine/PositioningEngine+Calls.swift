@@ -34,6 +34,7 @@ extension PositioningEngine {
   private mutating func startVisits(by index: Int, at now: Instant) {
     if !visits.isRunning {
       visits.start()
+      watchStartedAt = now
       outputs.append(.store(.visits))
     }
     switch authorization.status {
@@ -329,6 +330,7 @@ extension PositioningEngine {
     guard monitor(name) == nil else { return }
     monitors.append(
       Monitor(name, restored: restored, room: conditionRoom, at: now) { [self] in canMonitor($0) })
+    if monitors[monitors.count - 1].hasUnknownCircle { watchStartedAt = now }
     if monitors[monitors.count - 1].hasWaiting { outputs.append(.monitorHasEvent(name)) }
   }
 
@@ -361,7 +363,10 @@ extension PositioningEngine {
     if !canMonitor(condition) { refusal = .conditionUnsupported }
     monitors[index].add(condition, identifier: identifier, assuming: state, refusal: refusal, at: now)
     outputs.append(.store(.monitor(name)))
-    if refusal == nil { askIfConditionAdded(at: now.instant) }
+    if refusal == nil {
+      if !condition.isBeacon { watchStartedAt = now.instant }
+      askIfConditionAdded(at: now.instant)
+    }
     if let first = clients.indices.first { clients[first].adviseIfNotInUse(for: .waking, &outputs) }
     if monitors[index].hasWaiting || !mayMonitor { outputs.append(.monitorHasEvent(name)) }
   }

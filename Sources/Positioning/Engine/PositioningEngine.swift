@@ -52,6 +52,8 @@ public struct PositioningEngine: Sendable {
   private var isMonitoring = false
   /// Whether regions were evaluated until now.
   private var areRegionsWatched = false
+  /// The start of the newest of the app's circles and visits, which needs a fix (RG-2, MO-2).
+  var watchStartedAt: Instant
   /// The outage of the streams of live updates.
   var streamOutage = Outage()
   var stateRequests = StateRequests()
@@ -68,6 +70,7 @@ public struct PositioningEngine: Sendable {
     regions = Regions(maximumRadiusMetres: settings.maximumRegionRadiusMetres, restored: restored.regions, at: now)
     visits = Visits(restored: restored.visits)
     cache = LocationCache(restored: restored.newest)
+    watchStartedAt = now
     isMonitoring = mayMonitor
   }
 
@@ -267,7 +270,10 @@ public struct PositioningEngine: Sendable {
   /// Starts or ends the evaluation of regions.
   mutating func watchRegions(at now: Instant) {
     let areWatched = mayMonitor && hasDelegate
-    if areWatched, !areRegionsWatched { regions.restart(at: now) }
+    if areWatched, !areRegionsWatched {
+      regions.restart(at: now)
+      if regions.hasUnknownCircle { watchStartedAt = now }
+    }
     areRegionsWatched = areWatched
   }
 
@@ -369,6 +375,7 @@ extension PositioningEngine {
       demand.updates = Demand.Updates(
         .stream, delivery: streams.allSatisfy(\.updates.isStationary) ? .paused : .live)
     }
+    if demand.border != nil || demand.everySeconds != nil { demand.startedAt = watchStartedAt }
     return demand
   }
 
@@ -435,6 +442,7 @@ extension PositioningEngine {
     do throws(PositioningError) {
       guard isSupported(region.shape) else { throw .regionMonitoringFailure }
       try regions.start(region, marginMetres: marginMetres, at: now)
+      if !region.shape.isBeacon { watchStartedAt = now }
       outputs.append(.store(.regions))
       awaitedRegions.removeAll { $0.region.isSame(as: region) }
       if permission != .granted { awaitedRegions.append(AwaitedRegion(client: clients[index].id, region: region)) }
