@@ -174,6 +174,36 @@ struct ModernTests {
     #expect(states(&scene) == [.unsatisfied])
   }
 
+  @Test("MO-2 the first fix corrects a wrong assumption, unless the border is within its error")
+  func assumed() {
+    var scene = Scene()
+    scene.engine.openMonitor("places", at: scene.instant)
+    func add(_ state: Monitor.State) {
+      scene.engine.addCondition(circle, identifier: "home", assuming: state, to: "places", at: scene.now)
+    }
+    for (state, place, actual) in [
+      (Monitor.State.unsatisfied, 0.0, Monitor.State.satisfied), (.satisfied, 500, .unsatisfied),
+    ] {
+      add(state)
+      scene.fixes(1) { _ in place }
+      #expect(states(&scene) == [actual])
+      add(actual)
+      scene.fixes(40) { _ in place }
+      #expect(states(&scene).isEmpty)
+    }
+    // Four metres inside, with an error of five.
+    add(.unsatisfied)
+    scene.fixes(20) { _ in 96 }
+    #expect(states(&scene).isEmpty)
+    // Afterwards a crossing needs its time again (RG-14).
+    add(.unsatisfied)
+    scene.fixes(1) { _ in 500 }
+    scene.fixes(15) { _ in 0 }
+    #expect(states(&scene).isEmpty)
+    scene.fixes(10) { _ in 0 }
+    #expect(states(&scene) == [.satisfied])
+  }
+
   @Test("MO-3 the twenty-first condition of an app is not monitored, and an event reports it")
   func limit() {
     var scene = Scene()

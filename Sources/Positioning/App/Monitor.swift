@@ -152,7 +152,7 @@ public struct Monitor: Sendable {
   ) {
     var entry = Entry(
       record: Record(condition: condition, lastEvent: Event(identifier: identifier, state: state, date: now.utc)),
-      watch: RegionWatch(condition, state: state.region, at: now.instant))
+      watch: RegionWatch(condition, state: state.region, isAssumed: true, at: now.instant))
     if let refusal { entry.refuse(refusal, at: now.utc) }
     if let index = index(of: identifier) { entries[index] = entry } else { entries.append(entry) }
   }

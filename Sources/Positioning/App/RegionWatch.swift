@@ -8,10 +8,12 @@ enum RegionWatch: Hashable, Sendable {
   case beacon(BeaconWatch)
 
   init(
-    _ shape: Region.Shape, marginMetres: Double? = nil, state: RegionState = .unknown, at now: Instant
+    _ shape: Region.Shape, marginMetres: Double? = nil, state: RegionState = .unknown, isAssumed: Bool = false,
+    at now: Instant
   ) {
     switch shape {
-    case .circle(let circle): self = .circle(CircleWatch(circle, marginMetres: marginMetres, state: state))
+    case .circle(let circle):
+      self = .circle(CircleWatch(circle, marginMetres: marginMetres, state: state, isAssumed: isAssumed))
     case .beacon(let identity): self = .beacon(BeaconWatch(identity, state: state, at: now))
     }
   }
@@ -115,6 +117,7 @@ struct BeaconWatch: Hashable, Sendable {
 ///     unknown ──first fix that is precise enough──▶ inside │ outside           without an event
 ///     inside  ──across the border, past the margin, 20 s──▶ outside            a crossing
 ///     outside ──across the border, past the margin, 20 s──▶ inside             a crossing
+///     assumed ──first fix that is precise enough──▶ inside │ outside           as it shows, or as assumed
 ///
 /// The time counts from the first fix beyond the border and restarts when fixes are back on the former side. A slow
 /// crossing does not pass the margin in time: a quarter of the margin and 28 s are enough for it, because an event is
@@ -134,6 +137,8 @@ struct CircleWatch: Hashable, Sendable {
   let circle: Circle
   let marginMetres: Double
   private(set) var state: RegionState
+  /// Whether no fix has shown the state, which the client has assumed (MO-2).
+  private var isAssumed: Bool
   /// The first and the last fix on the other side.
   private var beyondSince: Instant?
   private var lastBeyond = Instant.zero
@@ -141,9 +146,14 @@ struct CircleWatch: Hashable, Sendable {
   private var isOutlier = false
   private let centre: SurfacePoint
 
-  /// - Parameter state: the state of an earlier run, so that a crossing since then is an event (RG-19).
-  init(_ circle: Circle, marginMetres: Double? = nil, state: RegionState = .unknown) {
+  /// - Parameters:
+  ///   - circle: the circle.
+  ///   - marginMetres: the client's own margin.
+  ///   - state: the state of an earlier run, so that a crossing since then is an event (RG-19).
+  ///   - isAssumed: whether the client has assumed the state.
+  init(_ circle: Circle, marginMetres: Double? = nil, state: RegionState = .unknown, isAssumed: Bool = false) {
     self.circle = circle
+    self.isAssumed = isAssumed && state != .unknown
     self.marginMetres = marginMetres.flatMap { $0 > 0 ? $0 : nil } ?? Self.defaultMarginMetres
     self.state = state
     centre = SurfacePoint(circle.centre)
@@ -174,6 +184,11 @@ struct CircleWatch: Hashable, Sendable {
     if state == .unknown {
       state = side
       return false
+    }
+    if isAssumed {
+      isAssumed = false
+      // A fix that is as near to the border as its error does not disprove the assumption.
+      if abs(depth) > sample.accuracyMetres { state = side }
     }
     if side == state {
       turnBack(sample)
