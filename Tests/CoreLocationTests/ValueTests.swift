@@ -136,6 +136,53 @@ struct ValueTests {
     #expect(beaconsCopy.uuid == beacons.uuid && beaconsCopy.major == 7 && beaconsCopy.notifyEntryStateOnDisplay)
   }
 
+  private func decoded<Condition: CLCondition>(_ text: String, _ kind: Condition.Type) throws -> Condition {
+    let decoder = JSONDecoder()
+    decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+      positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+    return try decoder.decode(kind, from: Data(text.utf8))
+  }
+
+  @Test("DA-6 conditions survive coding, to the last digit")
+  func codedConditions() throws {
+    func copy<Condition: CLCondition>(_ condition: Condition) throws -> Condition {
+      try decoded(String(decoding: try JSONEncoder().encode(condition), as: UTF8.self), Condition.self)
+    }
+    let circle = CLMonitor.CircularGeographicCondition(
+      center: CLLocationCoordinate2DMake(48.1 + 0.2, -0.1 - 0.2), radius: 1e7 / 3)
+    let same = try copy(circle)
+    #expect(same.center.latitude == circle.center.latitude && same.center.longitude == circle.center.longitude)
+    #expect(same.radius == circle.radius)
+    let uuid = UUID()
+    for beacon in [
+      CLMonitor.BeaconIdentityCondition(uuid: uuid), .init(uuid: uuid, major: 0),
+      .init(uuid: uuid, major: 65535, minor: 1),
+    ] {
+      let same = try copy(beacon)
+      #expect(same.uuid == uuid && same.major == beacon.major && same.minor == beacon.minor)
+    }
+  }
+
+  @Test("Conditions that no initializer makes are not decoded; a circle has any numbers, as with the initializer")
+  func hostileConditions() throws {
+    let uuid = UUID().uuidString
+    for text in [
+      #"{"uuid":"\#(uuid)","major":65536}"#, #"{"uuid":"\#(uuid)","major":-1}"#, #"{"uuid":"\#(uuid)","minor":1}"#,
+      #"{"uuid":"","major":1}"#, "{}", "[]",
+    ] {
+      #expect(throws: DecodingError.self) { try decoded(text, CLMonitor.BeaconIdentityCondition.self) }
+    }
+    for text in [#"{"center":{"latitude":1},"radius":1}"#, #"{"center":1,"radius":1}"#, "{}", "[]"] {
+      #expect(throws: DecodingError.self) { try decoded(text, CLMonitor.CircularGeographicCondition.self) }
+    }
+    for (latitude, longitude, radius) in [("91", "0", "1"), (#""nan""#, "0", "1"), ("0", #""inf""#, "1")] {
+      let circle = try decoded(
+        #"{"center":{"latitude":\#(latitude),"longitude":\#(longitude)},"radius":\#(radius)}"#,
+        CLMonitor.CircularGeographicCondition.self)
+      #expect(!CLLocationCoordinate2DIsValid(circle.center))
+    }
+  }
+
   @Test("RG-2 the identity of a region is its identifier, within its kind")
   func regions() throws {
     let circle = CLCircularRegion(center: CLLocationCoordinate2DMake(1, 2), radius: 3, identifier: "a")

@@ -169,7 +169,7 @@ private final class EventWatch {
 }
 
 /// A condition for `CLMonitor`: `CLMonitor.CircularGeographicCondition` or `CLMonitor.BeaconIdentityCondition`.
-public protocol CLCondition: Sendable {}
+public protocol CLCondition: Codable, Sendable {}
 
 extension CLMonitor {
   /// The device is within a circle.
@@ -206,6 +206,45 @@ extension CLMonitor {
       uuid = UUID(identity.uuid)
       major = identity.major
       minor = identity.minor
+    }
+  }
+}
+
+// Decoding accepts the conditions that the initializers accept: `CLMonitor` reports an impossible circle as not supported.
+extension CLMonitor.CircularGeographicCondition {
+  private enum CodingKeys: CodingKey { case center, radius }
+  private enum CenterKeys: CodingKey { case latitude, longitude }
+
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    let center = try values.nestedContainer(keyedBy: CenterKeys.self, forKey: .center)
+    self.init(
+      center: CLLocationCoordinate2D(
+        latitude: try center.decode(CLLocationDegrees.self, forKey: .latitude),
+        longitude: try center.decode(CLLocationDegrees.self, forKey: .longitude)),
+      radius: try values.decode(CLLocationDistance.self, forKey: .radius))
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    var center = values.nestedContainer(keyedBy: CenterKeys.self, forKey: .center)
+    try center.encode(self.center.latitude, forKey: .latitude)
+    try center.encode(self.center.longitude, forKey: .longitude)
+    try values.encode(radius, forKey: .radius)
+  }
+}
+
+extension CLMonitor.BeaconIdentityCondition {
+  private enum CodingKeys: CodingKey { case uuid, major, minor }
+
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    uuid = try values.decode(UUID.self, forKey: .uuid)
+    major = try values.decodeIfPresent(CLBeaconMajorValue.self, forKey: .major)
+    minor = try values.decodeIfPresent(CLBeaconMinorValue.self, forKey: .minor)
+    if major == nil, minor != nil {
+      throw DecodingError.dataCorruptedError(
+        forKey: .minor, in: values, debugDescription: "a beacon condition has a minor and no major")
     }
   }
 }
