@@ -49,6 +49,25 @@ struct ValueTests {
     #expect(beacon.description.contains("proximity:0 +/- -1.00m, rssi:0, timestamp:\(beacon.timestamp)"))
   }
 
+  @Test("DA-1 an object of each class, and of a client's subclass, is an argument of a format")
+  func formatArguments() {
+    final class Mine: CLVisit, @unchecked Sendable { override var description: String { "mine %@ ü" } }
+    func isArgument(_ object: some NSObject & CVarArg) -> Bool {
+      String(format: "%d <%@> %@", 1, object, object) == "1 <\(object.description)> \(object.description)"
+    }
+    let uuid = UUID()
+    #expect(isArgument(CLLocation(latitude: 1, longitude: 2)) && isArgument(CLHeading()) && isArgument(Mine()))
+    #expect(isArgument(CLCircularRegion(center: CLLocationCoordinate2DMake(1, 2), radius: 3, identifier: "home")))
+    #expect(
+      isArgument(CLBeaconRegion(uuid: uuid, identifier: "shop")) && isArgument(CLBeacon()) && isArgument(CLRegion()))
+    #expect(isArgument(CLBeaconIdentityConstraint(uuid: uuid)) && isArgument(CLFloor()))
+    #expect(
+      isArgument(CLLocationSourceInformation(softwareSimulationState: true, andExternalAccessoryState: false)))
+    #expect(isArgument(CLGeocoder()))
+    let others: [any CVarArg.Type] = [CLLocationManager.self, CLPlacemark.self]
+    #expect(others.count == 2)
+  }
+
   @Test("DA-2 the description of a heading")
   func headingDescription() {
     final class North: CLHeading, @unchecked Sendable {
