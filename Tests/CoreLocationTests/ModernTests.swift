@@ -197,4 +197,14 @@ struct ModernTests {
     let reason = try #require(try await refused.next())
     #expect(reason.location == nil && reason.authorizationDenied)
   }
+
+  @Test(
+    "LV-4 both names of the key for explicit sessions are read, from the property list and the environment",
+    arguments: ["NSLocationRequireExplicitServiceSession", "CLRequireExplicitServiceSession"])
+  func explicitSessionKey(name: String) {
+    #expect(!Service.keys([:], [:]).requiresExplicitSession)
+    #expect(Service.keys([name: true], [:]).requiresExplicitSession)
+    #expect(!Service.keys([name: false], [name: "1"]).requiresExplicitSession)
+    #expect(Service.keys([:], [name: "yes"]).requiresExplicitSession)
+  }
 }

@@ -9,8 +9,8 @@ enum Service {
   static let shared: any LocationService = {
     let (list, problem) = PropertyList.ofProgram()
     let identifier = list["CFBundleIdentifier"] as? String ?? ProcessInfo.processInfo.processName
-    let app = AppDescription(identifier: identifier, keys: keys(list))
     let environment = ProcessInfo.processInfo.environment
+    let app = AppDescription(identifier: identifier, keys: keys(list, environment))
     let service: any LocationService =
       switch ServiceChoice({ environment[$0] }, isServed: { RemoteLocationService.isServed(at: $0) }) {
       case .inProcess: InProcessLocationService(app: app)
@@ -23,8 +23,7 @@ enum Service {
   }()
 
   /// The keys of the program's property list. An environment variable of the same name replaces a missing key.
-  private static func keys(_ plist: [String: Any]) -> UsageKeys {
-    let environment = ProcessInfo.processInfo.environment
+  static func keys(_ plist: [String: Any], _ environment: [String: String]) -> UsageKeys {
     func text(_ key: String) -> String? { plist[key] as? String ?? environment[key] }
     func flag(_ key: String) -> Bool {
       plist[key] as? Bool ?? ["1", "true", "yes"].contains(environment[key]?.lowercased())
@@ -36,7 +35,9 @@ enum Service {
     keys.usage = text("NSLocationUsageDescription")
     keys.temporaryPurposes = plist["NSLocationTemporaryUsageDescriptionDictionary"] as? [String: String] ?? [:]
     keys.startsReduced = flag("NSLocationDefaultAccuracyReduced")
-    keys.requiresExplicitSession = flag("NSLocationRequireExplicitServiceSession")
+    // Apple's documents have both names.
+    keys.requiresExplicitSession =
+      flag("NSLocationRequireExplicitServiceSession") || flag("CLRequireExplicitServiceSession")
     let modes = plist["UIBackgroundModes"] as? [String] ?? environment["UIBackgroundModes"].map { [$0] } ?? []
     keys.hasLocationMode = modes.contains { $0.split(whereSeparator: { " ,".contains($0) }).contains("location") }
     return keys

@@ -36,7 +36,7 @@ public struct UsageKeys: Hashable, Codable, Sendable {
   public var startsReduced = false
   /// UIBackgroundModes has `location`.
   public var hasLocationMode = false
-  /// NSLocationRequireExplicitServiceSession.
+  /// NSLocationRequireExplicitServiceSession, which Apple's documents also name CLRequireExplicitServiceSession.
   public var requiresExplicitSession = false
 
   public init() {}
