@@ -88,6 +88,7 @@ struct Connected {
 
   mutating func wait(_ duration: Double) {
     let end = instant.moved(by: duration)
+    defer { mirror.date = now.utc }
     while let deadline = Instant.earlier(engine.deadline, mirror.deadline), deadline <= end {
       instant = max(instant, deadline)
       if let due = engine.deadline, due <= instant { engine.wake(at: now) }

@@ -47,6 +47,26 @@ extension ReconnectTests {
     #expect(program.stored["m"]?.first?.lastEvent.state == .satisfied)
   }
 
+  @Test("MO-2 the record of a condition has the date of its addition, before and after the service's answer")
+  func addedDate() {
+    var program = Connected()
+    program.mirror.openMonitor("m")
+    program.carryAll()
+    program.wait(100)
+    let home = Connected.region("home", north: 0).shape
+    program.mirror.addCondition(home, identifier: "home", assuming: .unknown, to: "m")
+    #expect(program.mirror.monitorRecord("home", of: "m")?.lastEvent.date == program.now.utc)
+    program.carryAll()
+    #expect(program.mirror.monitorRecord("home", of: "m")?.lastEvent.date == program.now.utc)
+    // Also while the service is unreachable, and after a location.
+    program.fix(0)
+    program.carryAll()
+    program.kill()
+    program.wait(100)
+    program.mirror.addCondition(home, identifier: "home", assuming: .satisfied, to: "m")
+    #expect(program.mirror.monitorRecord("home", of: "m")?.lastEvent.date == program.now.utc)
+  }
+
   @Test("MO-5 the end of an iteration completes its event")
   func iterationEnded() {
     var program = monitored()

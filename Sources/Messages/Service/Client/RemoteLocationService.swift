@@ -176,6 +176,7 @@ package final class RemoteLocationService: LocationService {
   /// Changes the mirror, and delivers its outputs without the lock.
   private func pass(_ body: (inout ProgramMirror) -> Void) {
     let (outputs, waiters) = state.withLock { state in
+      state.mirror.date = System.now().utc
       body(&state.mirror)
       defer { state.mirror.outputs = [] }
       return (state.mirror.outputs, state.monitorWaiters)
@@ -231,6 +232,7 @@ package final class RemoteLocationService: LocationService {
   private func changeState<Value>(_ body: (inout State) -> Value) -> Value {
     let application = application ?? Terminal.applicationState
     let (value, outputs, waker) = state.withLock { state in
+      state.mirror.date = System.now().utc
       state.mirror.setApplication(application)
       let value = body(&state)
       defer { state.mirror.outputs = [] }

@@ -56,6 +56,8 @@ package struct ProgramMirror: Sendable {
   package var outputs: [Output] = []
   /// Messages to send, oldest first; the driver takes them while the connection is open.
   package var messages: [ClientMessage] = []
+  /// The time of the driver's last call, UTC: the date of events that the mirror predicts. The driver sets it first.
+  package var date = UTCTime(nanosecondsSince1970: 0)
 
   var connection: Connection
   /// Whether the service has sent its state: until then, permission and hardware are unknown.
@@ -179,7 +181,7 @@ package struct ProgramMirror: Sendable {
   /// Sends an action, or keeps it for the return of the service.
   mutating func send(_ action: ClientAction) {
     guard isOpen else {
-      state.predict(action)
+      state.predict(action, at: date)
       if !isStateKnown { state.assumePermission(for: action) }
       keep(action)
       return
@@ -188,9 +190,9 @@ package struct ProgramMirror: Sendable {
     lastMessage += 1
     let message = ClientMessage(number: lastMessage, action)
     messages.append(message)
-    state.predict(action)
+    state.predict(action, at: date)
     pending.append(message)
-    if pending.count > Self.pendingLimit { confirmed.predict(pending.removeFirst().action) }
+    if pending.count > Self.pendingLimit { confirmed.predict(pending.removeFirst().action, at: date) }
   }
 }
 
@@ -304,7 +306,7 @@ extension ProgramMirror {
     confirmed.managers = confirmed.managers.filter { program.managers[$0.key] != nil }
     pending.removeAll { $0.number <= confirmed.includes }
     state = confirmed
-    for message in pending { state.predict(message.action) }
+    for message in pending { state.predict(message.action, at: date) }
     let mayRepeat = now < opened.moved(by: Self.repetitionSeconds)
     for event in update.events { receive(event, mayRepeat: mayRepeat) }
     forgetDeferrals()

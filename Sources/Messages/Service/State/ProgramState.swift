@@ -76,7 +76,10 @@ package struct ProgramState: Equatable, Codable, Sendable {
 
 /// The expected effect of the program's own actions, visible in its reads before the service has answered.
 extension ProgramState {
-  mutating func predict(_ action: ClientAction) {
+  /// - Parameters:
+  ///   - action: an action of the program.
+  ///   - date: the current time, UTC.
+  mutating func predict(_ action: ClientAction, at date: UTCTime) {
     switch action {
     case .addManager(let id): managers[id] = Manager()
     case .resumeManager(let id, let resumption):
@@ -87,9 +90,7 @@ extension ProgramState {
     case .call(let id, let call): predict(call, by: id)
     case .openMonitor(let name): monitors[name] = monitors[name] ?? Monitor()
     case .addCondition(let condition, let identifier, let state, let name):
-      // The time of the event comes from the service.
-      let event = Positioning.Monitor.Event(
-        identifier: identifier, state: state, date: newest?.timestamp ?? UTCTime(nanosecondsSince1970: 0))
+      let event = Positioning.Monitor.Event(identifier: identifier, state: state, date: date)
       monitors[name]?.add(Positioning.Monitor.Record(condition: condition, lastEvent: event))
     case .removeCondition(let identifier, let name): monitors[name]?.remove(identifier)
     case .takeEvent(let event, let name): monitors[name]?.complete(event)
