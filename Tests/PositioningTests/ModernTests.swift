@@ -315,6 +315,20 @@ struct ModernTests {
     #expect(recorded(scene) == .unsatisfied)
   }
 
+  @Test("MO-5 a refusal is in the record once its event is handled, and in the stored record before")
+  func refusalRecorded() {
+    var scene = Scene()
+    scene.engine.openMonitor("places", at: scene.instant)
+    for number in 1...21 { scene.engine.addCondition(circle, identifier: "\(number)", to: "places", at: scene.now) }
+    func last() -> Monitor.Event? { scene.engine.monitor("places")?.record("21")?.lastEvent }
+    func stored() -> Diagnostic? { scene.engine.monitor("places")?.records.last?.lastEvent.diagnostic }
+    #expect(last()?.state == .unknown && last()?.diagnostic == [] && stored() == .conditionLimitExceeded)
+    #expect(scene.engine.takeEvent(of: "places")?.diagnostic == .conditionLimitExceeded)
+    #expect(last()?.state == .unknown && last()?.diagnostic == [] && stored() == .conditionLimitExceeded)
+    #expect(scene.engine.takeEvent(of: "places") == nil)
+    #expect(last()?.state == .unmonitored && last()?.diagnostic == .conditionLimitExceeded)
+  }
+
   @Test("MO-5 an event of each iteration is handled until its own next one")
   func iterations() {
     var scene = monitored()

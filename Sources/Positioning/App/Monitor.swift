@@ -88,6 +88,13 @@ public struct Monitor: Sendable {
 
     var isReported: Bool { record.lastEvent.state == .unmonitored }
 
+    /// The record that a program reads: without a refusal that it has not handled (MO-5).
+    var readRecord: Record {
+      var record = record
+      if let refusal = waiting?.diagnostic, refusal.isRefusal { record.lastEvent.diagnostic.subtract(refusal) }
+      return record
+    }
+
     var isWaiting: Bool { waiting != nil && handled == nil }
   }
 
@@ -127,8 +134,10 @@ public struct Monitor: Sendable {
     }
   }
 
-  /// The conditions, in the order in which they were added.
+  /// The conditions, in the order in which they were added, as they are stored.
   public var records: [Record] { entries.map(\.record) }
+  /// The same as a program reads them.
+  package var readRecords: [Record] { entries.map(\.readRecord) }
   /// The identifiers of the conditions.
   public var identifiers: [String] { entries.map(\.record.lastEvent.identifier) }
 
@@ -138,8 +147,8 @@ public struct Monitor: Sendable {
   /// Whether a condition with this name is monitored and counts for the limit.
   func monitors(_ identifier: String) -> Bool { index(of: identifier).map { entries[$0].watch != nil } ?? false }
 
-  /// The record of a condition; nil if there is none with this name.
-  public func record(_ identifier: String) -> Record? { index(of: identifier).map { entries[$0].record } }
+  /// The record of a condition, as a program reads it; nil if there is none with this name.
+  public func record(_ identifier: String) -> Record? { index(of: identifier).map { entries[$0].readRecord } }
 
   /// Adds a condition, in place of one with the same identifier (MO-2).
   ///

@@ -203,7 +203,7 @@ package struct ServedProgram: Sendable {
     _ name: String, of engine: borrowing PositioningEngine, at now: UTCTime
   ) -> ProgramState.Monitor {
     var monitor = ProgramState.Monitor()
-    monitor.records = engine.monitor(name)?.records ?? []
+    monitor.records = engine.monitor(name)?.readRecords ?? []
     let before = waiting[name] ?? []
     monitor.waiting = engine.waitingEvents(of: name, at: now).map { event in
       before.first { $0.isSameReport(as: event) } ?? event
