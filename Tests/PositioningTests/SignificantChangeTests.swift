@@ -194,6 +194,21 @@ struct SignificantChangeTests {
       } == true)
   }
 
+  @Test("VI-3 with a fix every two minutes a stay of six minutes is reported at any phase, and none below four")
+  func shortStays() {
+    for phase in stride(from: 0.0, to: 118, by: 7) {
+      for (seconds, words) in [(360.0, ["arrived", "departed"]), (230, [])] {
+        var scene = Scene()
+        scene.call(.startVisits)
+        scene.fixes(15, every: 118.5) { time in
+          let (arrival, departure) = (237 + phase, 237 + phase + seconds)
+          return time < arrival ? (time - arrival) * 100 : time > departure ? (time - departure) * 100 : 0
+        }
+        #expect(scene.delivered() == words, "\(seconds) s, \(phase) s after a fix")
+      }
+    }
+  }
+
   @Test("VI-4 in the background it needs Always")
   func always() {
     var scene = Scene(.authorizedWhenInUse, .background)

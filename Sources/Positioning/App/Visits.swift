@@ -8,12 +8,15 @@ import ReceiverStream
 ///
 /// The numbers are not documented. Five minutes are longer than a red light or a queue and shorter than a purchase; 100
 /// m covers a large building, and exceeds the drift of indoor fixes.
+///
+/// Between two fixes that come every two minutes a stay may have begun with the first one, which is elsewhere. A stay
+/// counts from then, so that one of six minutes is reported, and none below four.
 public struct Visits: Sendable {
   static var dwellSeconds: Double { 300 }
   static var radiusMetres: Double { 100 }
   /// Seconds outside after which a visit ends, so that an outlier does not end it.
   static var leaveSeconds: Double { 60 }
-  /// The interval of fixes that detects a stay (rule VI-1): arrivals take five minutes, departures one.
+  /// The interval of fixes that detects a stay (rule VI-1).
   static var fixSeconds: Double { 120 }
 
   /// The state that is stored between runs (VI-2).
@@ -30,6 +33,8 @@ public struct Visits: Sendable {
 
   private struct Stay {
     var anchor: Sample
+    /// The earliest begin.
+    var since: Instant
     /// The mean of the fixes so far in degrees, and their number.
     var middle: Coordinate
     var count = 1.0
@@ -55,6 +60,8 @@ public struct Visits: Sendable {
   public private(set) var current: Visit?
   private var stay: Stay?
   private var isFirstStay = true
+  /// The time of the newest sample.
+  private var lastMeasured: Instant?
 
   init(restored: Record? = nil) {
     isRunning = restored?.isRunning ?? false
@@ -82,6 +89,7 @@ public struct Visits: Sendable {
   /// Handles a sample; returns the arrival or departure that it completes.
   mutating func receive(_ sample: Sample) -> Visit? {
     guard isRunning, sample.accuracyMetres >= 0 else { return nil }
+    defer { lastMeasured = sample.measured }
     if stay == nil, let current { goOn(current, at: sample) }
     guard let anchor = stay?.anchor else {
       begin(with: sample)
@@ -93,7 +101,7 @@ public struct Visits: Sendable {
   }
 
   private mutating func arrive(at sample: Sample) -> Visit? {
-    guard current == nil, let stay, sample.measured.seconds(since: stay.anchor.measured) >= Self.dwellSeconds else {
+    guard current == nil, let stay, sample.measured.seconds(since: stay.since) >= Self.dwellSeconds else {
       return nil
     }
     current = Visit(
@@ -120,8 +128,10 @@ public struct Visits: Sendable {
   }
 
   private mutating func begin(with sample: Sample) {
+    let since = max(lastMeasured ?? sample.measured, sample.measured.moved(by: -Self.fixSeconds))
     stay = Stay(
-      anchor: sample, middle: sample.location.coordinate, lastInside: sample.location.timestamp, isFirst: isFirstStay)
+      anchor: sample, since: since, middle: sample.location.coordinate, lastInside: sample.location.timestamp,
+      isFirst: isFirstStay)
     isFirstStay = false
   }
 
@@ -130,7 +140,9 @@ public struct Visits: Sendable {
   private mutating func goOn(_ visit: Visit, at sample: Sample) {
     let place = Location(
       visit.coordinate, horizontalAccuracyMetres: visit.horizontalAccuracyMetres, timestamp: sample.location.timestamp)
-    stay = Stay(anchor: Sample(place, measured: sample.measured), middle: visit.coordinate, isFirst: false)
+    stay = Stay(
+      anchor: Sample(place, measured: sample.measured), since: sample.measured, middle: visit.coordinate, isFirst: false
+    )
     isFirstStay = false
   }
 
