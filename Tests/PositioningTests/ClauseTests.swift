@@ -384,7 +384,7 @@ struct ClauseTests {
     #expect(scene.engine.sessionDiagnostic == .alwaysAuthorizationDenied)
     scene.engine.setApplication(.foreground, at: scene.instant)
     #expect(scene.prompts() == [])
-    scene.engine.endSession(3)
+    scene.engine.endSession(3, at: scene.instant)
     #expect(scene.engine.sessionDiagnostic == [])
   }
 

@@ -128,6 +128,44 @@ struct ModernTests {
     #expect(elements(&scene).map(\.diagnostic) == [.serviceSessionRequired])
   }
 
+  @Test("LV-4 with explicit sessions declared, a stream has locations while a session exists, of any goal")
+  func explicit() {
+    var keys = Scene.allKeys
+    keys.requiresExplicitSession = true
+    var scene = Scene(.authorizedAlways, keys: keys)
+    scene.engine.beginLiveUpdates(1, .standard, at: scene.instant)
+    #expect(elements(&scene) == [LiveUpdate(location: nil, diagnostic: .serviceSessionRequired)])
+    #expect(scene.engine.sharedDemand.isEmpty)
+    scene.fixes(60) { $0 * 20 }
+    scene.engine.beginBackgroundActivity(7, at: scene.instant)
+    #expect(elements(&scene).isEmpty)
+    for session in 2...3 {
+      scene.engine.beginSession(session, goal: session == 2 ? .none : .whenInUse, at: scene.instant)
+      #expect(scene.engine.sharedDemand.updates != nil)
+      scene.fixes(3) { 1200 + $0 * 20 }
+      #expect(elements(&scene).map(\.diagnostic) == [[], [], []])
+      // It is the only session.
+      scene.engine.endSession(session, at: scene.instant)
+      scene.fixes(3) { 1300 + $0 * 20 }
+      #expect(elements(&scene) == [LiveUpdate(location: nil, diagnostic: .serviceSessionRequired)])
+    }
+    // A manager needs no session.
+    scene.call(.startUpdatingLocation)
+    scene.engine.outputs = []
+    scene.fixes(1) { _ in 2000 }
+    #expect(scene.delivered() == ["at 2000"])
+  }
+
+  @Test("LV-4 without a declaration of explicit sessions, the end of a session changes nothing for a stream")
+  func otherSession() {
+    var scene = Scene()
+    scene.engine.beginLiveUpdates(1, .standard, at: scene.instant)
+    scene.engine.beginSession(2, goal: .whenInUse, at: scene.instant)
+    scene.engine.endSession(2, at: scene.instant)
+    scene.fixes(2) { $0 * 20 }
+    #expect(elements(&scene).map { $0.location != nil } == [true, true])
+  }
+
   // MARK: Monitors
 
   private let circle = Region.Shape.circle(Circle(centre: Scene.north(0), radiusMetres: 100))
@@ -453,7 +491,7 @@ struct ModernTests {
     #expect(scene.prompts().map(\.request) == [.always])
     scene.engine.authorizationAnswered(.deny, at: scene.instant)
     #expect(scene.engine.sessionDiagnostic.contains(.authorizationDenied))
-    scene.engine.endSession(1)
+    scene.engine.endSession(1, at: scene.instant)
     scene.engine.authorizationChanged(to: .init(), at: scene.instant)
     #expect(scene.prompts() == [])
   }

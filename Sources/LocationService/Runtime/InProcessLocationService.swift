@@ -173,7 +173,7 @@ package final class InProcessLocationService: LocationService {
     return id
   }
 
-  package func endSession(_ id: Int) { change { engine, _ in engine.endSession(id) } }
+  package func endSession(_ id: Int) { change { engine, now in engine.endSession(id, at: now.instant) } }
 
   package func beginBackgroundActivity() -> Int {
     let id = program.state.withLock { $0.takeNumber() }

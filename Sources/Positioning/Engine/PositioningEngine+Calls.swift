@@ -228,9 +228,17 @@ extension PositioningEngine {
     if streams.isEmpty { streamOutage.stop() }
   }
 
+  /// Whether the program has declared explicit sessions and has none, so that streams have no location (LV-4).
+  private var lacksSession: Bool { authorization.keys.requiresExplicitSession && sessions.isEmpty }
+
+  /// Whether streams receive locations now.
+  var deliversToStreams: Bool {
+    !lacksSession && permissions.delivery(.standard, allowsBackground: nil) == .deliver
+  }
+
   /// Starts or ends the outage timer of streams. A stream that waits for the user's answer has no outage (LV-3).
   mutating func watchStreamOutage(at now: Instant) {
-    if !streams.isEmpty, permissions.delivery(.standard, allowsBackground: nil) == .deliver {
+    if !streams.isEmpty, deliversToStreams {
       streamOutage.start(activity, at: now)
     } else {
       streamOutage.stop()
@@ -257,11 +265,12 @@ extension PositioningEngine {
 
   /// Reports the reason to streams whose delivery stops (LV-3).
   mutating func reportToSilentStreams(at now: Instant) {
-    if permissions.delivery(.standard, allowsBackground: nil) != .deliver { reportToStreams(at: now) }
+    if !deliversToStreams { reportToStreams(at: now) }
   }
 
   mutating func reportToStreams(at now: Instant) {
-    let diagnostic = diagnostic
+    var diagnostic = diagnostic
+    if lacksSession, authorization.status.isAuthorized { diagnostic.insert(.serviceSessionRequired) }
     guard !diagnostic.subtracting(.accuracyLimited).isEmpty else { return }
     for index in streams.indices {
       if let update = streams[index].updates.unavailable(diagnostic) {
@@ -282,10 +291,20 @@ extension PositioningEngine {
   ) {
     sessions.begin(id, goal: goal, fullAccuracyPurpose: fullAccuracyPurpose)
     askForSessions(at: now)
+    sessionsChanged(at: now)
   }
 
   /// Ends a session that was invalidated or released.
-  public mutating func endSession(_ id: Int) { sessions.end(id) }
+  public mutating func endSession(_ id: Int, at now: Instant) {
+    sessions.end(id)
+    sessionsChanged(at: now)
+  }
+
+  private mutating func sessionsChanged(at now: Instant) {
+    guard authorization.keys.requiresExplicitSession else { return }
+    watchStreamOutage(at: now)
+    reportToSilentStreams(at: now)
+  }
 
   /// The obstacles of the sessions.
   public var sessionDiagnostic: Diagnostic {

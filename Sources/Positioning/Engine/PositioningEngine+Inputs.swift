@@ -34,7 +34,7 @@ extension PositioningEngine {
     for index in clients.indices {
       clients[index].receive(sample, actual: actual, at: now.instant, &outputs)
     }
-    receiveForStreams(sample, actual: actual, permissions, at: now.instant)
+    receiveForStreams(sample, actual: actual, at: now.instant)
   }
 
   /// Visits are detected with the measured location, and reported if the app's accuracy permits it (AU-19).
@@ -52,10 +52,8 @@ extension PositioningEngine {
     }
   }
 
-  private mutating func receiveForStreams(
-    _ sample: Sample, actual: Sample, _ permissions: DeliveryRules, at now: Instant
-  ) {
-    guard !streams.isEmpty, permissions.delivery(.standard, allowsBackground: nil) == .deliver else { return }
+  private mutating func receiveForStreams(_ sample: Sample, actual: Sample, at now: Instant) {
+    guard !streams.isEmpty, deliversToStreams else { return }
     streamOutage.fixArrived(at: now)
     let diagnostic: Diagnostic = authorization.accuracy == .reduced ? .accuracyLimited : []
     for index in streams.indices {

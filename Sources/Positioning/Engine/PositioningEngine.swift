@@ -371,7 +371,7 @@ extension PositioningEngine {
     if visits.isRunning, permissions.delivery(.waking, allowsBackground: nil) != .none {
       demand.everySeconds = Visits.fixSeconds
     }
-    if permissions.delivery(.standard, allowsBackground: nil) == .deliver, !streams.isEmpty {
+    if !streams.isEmpty, deliversToStreams {
       demand.updates = Demand.Updates(
         .stream, delivery: streams.allSatisfy(\.updates.isStationary) ? .paused : .live)
     }

@@ -92,7 +92,7 @@ package struct ServedProgram: Sendable {
       engine.beginSession(id, goal: goal, fullAccuracyPurpose: purpose, at: instant)
     case .endSession(let id):
       sessions.remove(id)
-      engine.endSession(id)
+      engine.endSession(id, at: instant)
     case .beginBackgroundActivity(let id):
       activities.insert(id)
       engine.beginBackgroundActivity(id, at: instant)
@@ -152,7 +152,7 @@ package struct ServedProgram: Sendable {
   package mutating func close(_ engine: inout PositioningEngine, at now: Instant) {
     for id in managers { engine.remove(ClientID(id)) }
     for id in streams { engine.endLiveUpdates(id) }
-    for id in sessions { engine.endSession(id) }
+    for id in sessions { engine.endSession(id, at: now) }
     for id in activities { engine.endBackgroundActivity(id, at: now) }
     (managers, streams, sessions, activities) = ([], [], [], [])
   }
