@@ -233,6 +233,24 @@ struct ServiceCoreTests {
     #expect(actions.contains(.openReceiver))
   }
 
+  @Test("RG-17 regions that start and stop faster than the disk are stored once a round, as they are at its end")
+  func manyRegions() {
+    var core = Self.core()
+    _ = core.actions(at: Self.moment(1))
+    let centre = Coordinate(latitudeDegrees: 48, longitudeDegrees: 11)
+    for number in 0..<100 {
+      let region = Region("home", .circle(Circle(centre: centre, radiusMetres: Double(number + 1))))
+      Self.call(.startMonitoring(region, marginMetres: nil), &core, at: 2)
+      if number < 99 { Self.call(.stopMonitoring(region), &core, at: 2) }
+    }
+    let actions = core.actions(at: Self.moment(2))
+    let texts = actions.compactMap { action -> String? in
+      if case .program(_, .store(.regions, let text)) = action { text } else { nil }
+    }
+    #expect(texts == [StateText.text(of: core.engine.regions.records)])
+    #expect(core.engine.regions.monitored.count == 1)
+  }
+
   @Test("RG-10 a crossing is stored after its event, so that a service that is killed between both sends it again")
   func crossing() {
     var core = Self.core()

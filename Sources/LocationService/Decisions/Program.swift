@@ -64,13 +64,18 @@ package struct Program: Sendable {
     engine.demandsOfManagers.contains(where: \.demand.isDeferring)
   }
 
-  /// Returns the engine's outputs, and the outputs for state that was withheld until now.
+  /// Returns the engine's outputs, and the outputs for state that was withheld until now. Each state is stored once, as it
+  /// is after all of them: a write waits for the disk, and programs may register regions faster than that.
   mutating func takeOutputs() -> [PositioningOutput] {
     var outputs = engine.outputs
     if !outputs.isEmpty { engine.outputs = [] }
     if isAuthorized, !withheld.isEmpty {
       outputs += withheld.map(PositioningOutput.store)
       withheld = []
+    }
+    var stored: Set<StoredState> = []
+    outputs.removeAll { output in
+      if case .store(let state) = output { !stored.insert(state).inserted } else { false }
     }
     return outputs
   }
