@@ -4,7 +4,7 @@ import Receiver
 extension ReceiverCapabilities {
   /// The capabilities of an identified receiver at its port in use.
   ///
-  /// They come from its family (ReceiverCapabilities+Models.swift), without functions that its firmware or the port excludes.
+  /// They come from its family (ReceiverModels.swift), without functions that its firmware or the port excludes.
   public init(_ receiver: ReceiverDescription, port: ReceiverPortNumber?) {
     if let family = receiver.family {
       self = Self.otherMaker(family, receiver, port: port)

@@ -10,16 +10,6 @@ import WireBytes
 /// One part of `sextant check`, in a session of its own: the session's end restores the receiver, and after a kill its
 /// crash-recovery record does.
 struct CheckClient: ReceiverClient, ~Copyable {
-  enum Part: CaseIterable {
-    /// Identity and replies; rate, messages, constellations and baud, in this order.
-    case settings
-    case sleep, batch, hotStart, warmStart
-    /// After a person has interrupted the supply.
-    case powerLoss
-    /// The receiver is as it was found.
-    case restored
-  }
-
   private static let polls = 8
   private static var searchTimeout: Milliseconds { SearchLimit.length + Milliseconds(15_000) }
   private static var stageTimeout: Milliseconds { Milliseconds(60_000) }

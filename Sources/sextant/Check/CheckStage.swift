@@ -4,6 +4,17 @@ import Receiver
 import ReceiverRuntime
 
 extension CheckClient {
+  /// What is checked, in the order of the report.
+  enum Part: CaseIterable {
+    /// Identity and replies; rate, messages, constellations and baud, in this order.
+    case settings
+    case sleep, batch, hotStart, warmStart
+    /// After a person has interrupted the supply.
+    case powerLoss
+    /// The receiver is as it was found.
+    case restored
+  }
+
   /// A setting that is changed, observed and changed back.
   enum Trial { case rate, messages, constellations }
 

@@ -58,3 +58,32 @@ public enum PowerMode: Hashable, Sendable {
     }
   }
 }
+
+// Fixes at a rate: continuous or cyclic tracking, and its period.
+extension PowerControl {
+  /// The cheapest state that gives fixes at this rate. A cheaper state waits for a time, a dearer one is chosen at
+  /// once.
+  func liveState(cyclic: Bool, periodSeconds: Int) -> WantedState {
+    var state = fullPower
+    let settled = now.seconds(since: modes.since) >= policy.cyclicAfterSeconds
+    let period = settled ? periodSeconds : min(periodSeconds, presentPeriod ?? 1)
+    state.mode = .continuous(everySeconds: period)
+    guard cyclic, let longest = capabilities?.cyclicLongestSeconds, !isRefused(.cyclicTracking), let newestFix else {
+      return state
+    }
+    let isCyclic = if case .cyclicTracking = wanted.mode { true } else { false }
+    // The limit to begin is stricter than the limit to stay.
+    guard newestFix.observation.errorMetres <= policy.cyclicFixMetres * (isCyclic ? 1.5 : 1) else { return state }
+    let mayTry = modes.cyclicEnded.map { now.seconds(since: $0) >= policy.cyclicAfterSeconds } ?? true
+    guard isCyclic || (mayTry && orbits.isUsable(at: now)) else { return state }
+    state.mode = .cyclicTracking(everySeconds: min(period, Int(longest)))
+    return state
+  }
+
+  private var presentPeriod: Int? {
+    switch wanted.mode {
+    case .continuous(let seconds), .cyclicTracking(let seconds): seconds
+    default: nil
+    }
+  }
+}

@@ -4,7 +4,7 @@ import MonotonicTime
 import ReceiverStream
 
 /// The lines above and below the view: position, fix and line, in the order of their importance for the size of the screen.
-struct ScreenLayout {
+struct ScreenFrame {
   let size: ScreenSize
   let capabilities: ScreenCapabilities
   private let content: ScreenContent
