@@ -33,7 +33,7 @@ ALLOWED = [
     ("Sources/Power/Policy/Rules/Orbits.swift", "UInt64(min(seconds, 1e9) * 1e9)",
      "positive and limited; the module knows MonotonicTime alone"),
     ("Sources/Power/Policy/Control/Batching.swift", "Int(seconds)", "a distance of instants, at most 1e6"),
-    ("Sources/Power/Policy/Control/Serving.swift", "Int(longest)", "a constant of the table of receivers"),
+    ("Sources/Power/Policy/Control/WantedState.swift", "Int(longest)", "a constant of the table of receivers"),
     ("Sources/CInterface/ServiceClient/Request.swift", "UInt64((metres * 1000)",
      "Distance limits it to 0 to 1e9; the module is in the library for C, and has no dependencies"),
 ]
@@ -55,7 +55,7 @@ ARITHMETIC = [
     ("Sources/Messages/Varlink/JSON/JSONWriter.swift", r"depth: depth \+ 1", "the depth of a value in memory"),
     ("Sources/Messages/Varlink/JSON/JSONWriter.swift", r"unescaped \+= 1|at \+ 1|start = ", POSITION),
     ("Sources/Messages/Varlink/JSON/JSONDecoder.swift", r"decoder\.next|index - members\.count|currentIndex \+= 1", "an index of members in memory"),
-    ("Sources/Messages/Varlink/Connection/VarlinkClientConnection.swift", r"\bstart\b|\bsearched\b|bytes\.removeLast", POSITION),
+    ("Sources/Messages/Varlink/Connection/MessageFraming.swift", r"\bstart\b|\bsearched\b|bytes\.removeLast", POSITION),
     ("Sources/Messages/Varlink/Connection/VarlinkServerConnection.swift", r"lastCall \+= 1", COUNTER),
     ("Sources/Messages/Service/Service/ServedProgram.swift", r"managers\.count \+", "numbers of objects in memory"),
     ("Sources/Messages/Service/Mirror/ProgramMirror.swift", r"(lastNumber|lastMessage) \+= 1", COUNTER),
