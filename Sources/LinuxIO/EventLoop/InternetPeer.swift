@@ -16,7 +16,7 @@ package enum InternetPeer: Equatable, Sendable {
   /// Another machine, or another network namespace of this one.
   case remote
 
-  /// The other end of a connection. A caller that permits what it is not sure to refuse asks for this, not for `user(of:)`.
+  /// The other end of a connection, for callers that admit other machines: a user of this one who is not known is not remote.
   package init(of descriptor: Int32) {
     if let user = Self.user(of: descriptor) {
       self = .user(user)

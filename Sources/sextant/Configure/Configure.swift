@@ -223,7 +223,7 @@ struct Configure: ParsableCommand {
     for ((name, task), result) in pairs {
       try Output.write("\(name) \(result == .wasThere ? "has this value already" : "is set")\n")
       if result != .wasThere, case .set(let value) = task, let restart = receiver.restart(for: value.kind) {
-        printNotice("\(name) is in force after `sextant configure save` and `sextant send \(restart)`, a restart")
+        printNotice("\(name) is in force after `sextant configure save` and `sextant send '$\(restart)'`, a restart")
       }
     }
     if let rate = request.baud { try Output.write("the line is at \(client.changedRate ?? rate) baud\n") }

@@ -11,7 +11,7 @@ private func reply(_ bytes: [UInt8], pieces: Int) -> (output: [UInt8], requests:
   var server = PageServer(
     files: PageFiles(html: [], style: [], script: []),
     access: PageAccess(isLoopback: true, allowsControl: true, token: "0123"))
-  let number = server.connect(at: .zero)
+  guard let number = server.connect(at: .zero) else { fatalError("the first connection is refused") }
   for start in stride(from: 0, to: bytes.count, by: pieces) {
     let piece = Array(bytes[start..<min(start + pieces, bytes.count)])
     server.receive(piece.span, from: number, at: .zero)
