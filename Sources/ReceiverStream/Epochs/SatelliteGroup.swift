@@ -36,28 +36,43 @@ struct SatelliteGroup: Sendable {
   ///     another one, the sentence continues the list before the pause.
   @inline(__always)
   mutating func add(_ number: Int32, of sentences: Int32, sender: UInt32, isFirst: Bool, isAfterPause: Bool) -> Bool {
-    let continues =
-      isOpen && (sender ^ self.sender) & Self.systems == 0 && number == Int32(self.number) &+ 1
-    if !continues || isFirst { begin(continues, number) } else { isSingle = false }
+    // The next sentence of the group, in the same burst.
+    guard isOpen, !isFirst, sender == self.sender, number == Int32(self.number) &+ 1 else {
+      return begin(number, of: sentences, sender: sender, isFirst: isFirst, isAfterPause: isAfterPause)
+    }
+    (isSingle, enough) = (false, 2)
+    advance(to: number, of: sentences)
+    return false
+  }
+
+  @inline(__always)
+  private mutating func advance(to number: Int32, of sentences: Int32) {
+    self.number = UInt8(truncatingIfNeeded: number)
+    isOpen = number < sentences
+    guard !isOpen else { return }
+    (hasEnd, endsEarly) = (true, false)
+    if !isSpread, sentences > 1 { spreads = 0 }
+  }
+
+  @inline(never)
+  private mutating func begin(
+    _ number: Int32, of sentences: Int32, sender: UInt32, isFirst: Bool, isAfterPause: Bool
+  ) -> Bool {
+    let continues = isOpen && (sender ^ self.sender) & Self.systems == 0 && number == Int32(self.number) &+ 1
+    if !continues || isFirst {
+      if isOpen, !continues, number == 1, !hasEnd { endsEarly = true }
+      isSpread = continues
+      if !continues { isSingle = true }
+      if continues, spreads < 2 { spreads += 1 }
+    } else {
+      isSingle = false
+    }
     let continuesList = isFirst && isAfterPause && !continues && sender != firstSender && firstSender != 0
     if isFirst, !continues, !continuesList { firstSender = sender }
     enough = sentences > 2 && isSingle ? 1 : 2
     self.sender = sender
-    self.number = UInt8(truncatingIfNeeded: number)
-    isOpen = number < sentences
-    if !isOpen {
-      (hasEnd, endsEarly) = (true, false)
-      if !isSpread, sentences > 1 { spreads = 0 }
-    }
+    advance(to: number, of: sentences)
     return continues && isFirst || continuesList
-  }
-
-  @inline(never)
-  private mutating func begin(_ continues: Bool, _ number: Int32) {
-    if isOpen, !continues, number == 1, !hasEnd { endsEarly = true }
-    isSpread = continues
-    if !continues { isSingle = true }
-    if continues, spreads < 2 { spreads += 1 }
   }
 }
 
