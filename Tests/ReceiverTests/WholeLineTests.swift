@@ -48,6 +48,10 @@ struct WholeLineTests {
     _ = line.next(.setRate(9600))
     #expect(sent(text) == [13, 10] + text)
     #expect(sent([0xF1, 0xD9]) == [0xF1, 0xD9] && sent(poll) == poll && sent(text) == text)
+    // SPARTN begins with `s`, and any byte can be its last.
+    for frame in [[0x73, 0x00, 0x16, 0x69], [0x73, 0x00, 0x16, 13, 10]] as [[UInt8]] {
+      #expect(sent([0xB5, 0x62]) == [0xB5, 0x62] && sent(frame) == frame)
+    }
   }
 }
 

@@ -12,7 +12,7 @@ struct RequestLine: Sendable {
     switch action {
     case .setRate: isUnfinished = true
     case .send(let bytes):
-      let isInserted = isUnfinished && bytes.first.map(Self.isLetter) == true
+      let isInserted = isUnfinished && Self.isLine(bytes)
       isUnfinished = bytes.last != Self.lineEnd.last
       if isInserted { return .send(Self.lineEnd + bytes) }
     default: break
@@ -20,5 +20,11 @@ struct RequestLine: Sendable {
     return action
   }
 
-  private static func isLetter(_ byte: UInt8) -> Bool { 0x41...0x5A ~= byte & 0xDF }
+  /// Whether bytes are a line that begins with a letter. Frames of SPARTN do as well, and are no text.
+  private static func isLine(_ bytes: [UInt8]) -> Bool {
+    guard let first = bytes.first, 0x41...0x5A ~= first & 0xDF, bytes.suffix(2) == Self.lineEnd[...] else {
+      return false
+    }
+    return bytes.dropLast(2).allSatisfy { 0x20...0x7E ~= $0 || $0 == 13 || $0 == 10 }
+  }
 }
