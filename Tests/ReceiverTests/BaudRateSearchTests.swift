@@ -66,6 +66,24 @@ struct BaudRateSearchTests {
     #expect(search.rate == 9600)
   }
 
+  @Test("A line that is silent after the rest of a reply to an earlier program is polled")
+  func rest() throws {
+    var search = BaudRateSearch(at: 9600, polling: .afterListening, pollsOthers: true, now: at(0))
+    #expect(search.receive(frames: 0, skipped: 11, isText: true, at: at(1)) == .none)
+    var (polled, others) = (0, 0)
+    var end = at(0)
+    while polled < BaudRateSearch.rates.count {
+      end = try #require(search.deadline)
+      switch search.wake(at: end) {
+      case .poll: polled += 1
+      case .pollOther: others += 1
+      default: break
+      }
+      guard end < at(60_000) else { break }
+    }
+    #expect(polled == BaudRateSearch.rates.count && others > 0 && end < at(20_000))
+  }
+
   @Test("A line with garbage is not polled unless the receiver is known")
   func notPolled() throws {
     var search = BaudRateSearch(at: 9600, polling: .afterListening, now: at(0))

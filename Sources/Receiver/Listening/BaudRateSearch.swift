@@ -9,7 +9,8 @@ import MonotonicTime
 ///         └── silence longer than an epoch ─▶ next rate; after each round: poll
 ///     poll at a rate ─── a frame ──▶ found
 ///         └── no reply in its time ─▶ (the families of other makers that usually have the rate) ─▶ next rate
-///     poll the families that can have the rate ── a frame ──▶ found       after a round of polls, if not one byte came
+///     poll the families that can have the rate ── a frame ──▶ found       after a round of polls, if not one byte came, except the rest
+///                                                                         of a line
 ///         └── no reply in its time ─▶ next family, next rate; after the round: poll once more
 ///
 /// The search never ends by itself: a receiver can be plugged in, or begin to send, at any time. It is a value without a
@@ -60,6 +61,8 @@ public struct BaudRateSearch: Sendable {
   /// The same for a receiver of another maker: replies wait for ticks of up to 100 ms (recorded).
   private static let otherReplyTime = Milliseconds(160)
   private static let otherReplyBytes: UInt64 = 128
+  /// The longest rest of a line of text, in bytes: a sentence has at most 82 (NMEA 0183), replies some more.
+  private static let longestRest = 127
 
   /// The rate of the line now, in baud.
   public private(set) var rate: UInt32
@@ -83,6 +86,9 @@ public struct BaudRateSearch: Sendable {
   private var garbage = 0
   private var isText = true
   private var quickIsDue = false
+  /// The bytes of text outside of frames, before there were too many for the rest of a line.
+  private var restBytes = 0
+  /// Whether bytes outside of frames came, other than the rest of a line: the reply to an earlier program can wait to be read.
   private var hasBytes = false
 
   /// Starts listening at `rate`, the one the line is set to.
@@ -135,7 +141,10 @@ public struct BaudRateSearch: Sendable {
       isFound = true
       return .found(rate)
     }
-    if skipped > 0 { hasBytes = true }
+    if skipped > 0, !hasBytes {
+      restBytes += min(skipped, Self.longestRest + 1)
+      hasBytes = !isText || restBytes > Self.longestRest
+    }
     garbage += skipped
     self.isText = self.isText && isText
     guard round == .listening || round == .listeningQuickly else { return .none }
