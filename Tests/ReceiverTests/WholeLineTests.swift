@@ -63,7 +63,7 @@ struct LineDevice: FamilyDevice {
   var period = 1000
   var isAsleep = false
   let kind: Kind
-  /// Whether it replies to what is no command of its own.
+  /// Whether it rejects lines that it does not know as commands.
   let rejects: Bool
   /// Commands of its own that it loses.
   var losses = 0

@@ -40,7 +40,8 @@ struct clinux_peer {
 /// SO_PEERCRED.
 int clinux_get_peer(int descriptor, struct clinux_peer *peer);
 /// The user of the other end of a TCP connection in this network namespace, from sock_diag(7), or -errno: -ENOTCONN if
-/// its process has closed it (not: only shut it down for writing), -ENOENT if there is no such socket, or the kernel has no such table.
+/// its process has closed it, -ENOENT if there is no such socket, or the kernel has no such table. A socket that is only shut down for writing
+/// has its user.
 int64_t clinux_tcp_user(int descriptor);
 /// SO_PEERGROUPS: the supplementary groups of that process, and their number; -ERANGE if there are more than `capacity`.
 int clinux_get_peer_groups(int descriptor, uint32_t *groups, int capacity);

@@ -147,7 +147,7 @@ public struct Monitor: Sendable {
   /// Whether a condition with this name is monitored and counts for the limit.
   func monitors(_ identifier: String) -> Bool { index(of: identifier).map { entries[$0].watch != nil } ?? false }
 
-  /// The record of a condition, as a program reads it; nil if there is none with this name.
+  /// The record of a condition, as a program reads it; nil for an unknown identifier.
   public func record(_ identifier: String) -> Record? { index(of: identifier).map { entries[$0].readRecord } }
 
   /// Adds a condition, in place of one with the same identifier (MO-2).
@@ -324,16 +324,9 @@ public struct Monitor: Sendable {
     entries.firstIndex { $0.record.lastEvent.identifier == identifier }
   }
 
-  /// The distance to the nearest border of a circle in metres, and whether a possible crossing is in progress; nil
-  /// if there are no circles.
+  /// The nearest border of the circles.
   func nearestBorder(from point: SurfacePoint) -> (metres: Double, isCrossing: Bool)? {
-    var nearest: (metres: Double, isCrossing: Bool)?
-    for entry in entries {
-      guard case .circle(let watch) = entry.watch else { continue }
-      let metres = watch.borderMetres(from: point)
-      nearest = (min(nearest?.metres ?? .infinity, metres), nearest?.isCrossing ?? false || watch.isCrossing)
-    }
-    return nearest
+    entries.lazy.compactMap(\.watch).nearestBorder(from: point)
   }
 
   /// Whether no fix has shown the side of a circle.

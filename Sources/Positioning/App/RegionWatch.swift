@@ -224,3 +224,16 @@ struct CircleWatch: Hashable, Sendable {
 
   private func margin(_ sample: Sample) -> Double { max(marginMetres, sample.accuracyMetres) }
 }
+
+extension Sequence where Element == RegionWatch {
+  /// The distance to the nearest border of a circle in metres, and whether a possible crossing is in progress; nil
+  /// without circles.
+  func nearestBorder(from point: SurfacePoint) -> (metres: Double, isCrossing: Bool)? {
+    var nearest: (metres: Double, isCrossing: Bool)?
+    for case .circle(let watch) in self {
+      let metres = watch.borderMetres(from: point)
+      nearest = (Swift.min(nearest?.metres ?? .infinity, metres), nearest?.isCrossing ?? false || watch.isCrossing)
+    }
+    return nearest
+  }
+}

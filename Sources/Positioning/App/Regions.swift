@@ -76,7 +76,7 @@ public struct Regions: Sendable {
   /// Whether a circle has a valid centre and is not too large (RG-6).
   func isPossible(_ shape: Region.Shape) -> Bool { shape.isPossible(maximumRadiusMetres: maximumRadiusMetres) }
 
-  /// Stops monitoring the region with an identifier; false if there is none (RG-9).
+  /// Stops monitoring a region. Returns false for an identifier that is not monitored (RG-9).
   mutating func stop(_ region: Region) -> Bool {
     guard let index = entries.firstIndex(where: { $0.record.region.isSame(as: region) }) else { return false }
     entries.remove(at: index)
@@ -153,15 +153,8 @@ public struct Regions: Sendable {
   /// Whether a scan for beacons is necessary.
   public var hasBeacons: Bool { entries.contains { $0.record.region.shape.isBeacon } }
 
-  /// The distance to the nearest border in metres, and whether a possible crossing is in progress; nil if there are no
-  /// circles.
+  /// The nearest border of the circles.
   func nearestBorder(from point: SurfacePoint) -> (metres: Double, isCrossing: Bool)? {
-    var nearest: (metres: Double, isCrossing: Bool)?
-    for entry in entries {
-      guard case .circle(let watch) = entry.watch else { continue }
-      let metres = watch.borderMetres(from: point)
-      nearest = (min(nearest?.metres ?? .infinity, metres), nearest?.isCrossing ?? false || watch.isCrossing)
-    }
-    return nearest
+    entries.lazy.map(\.watch).nearestBorder(from: point)
   }
 }

@@ -120,7 +120,7 @@ public struct SPARTNFrame: ~Escapable {
     }
   }
 
-  /// The authentication bytes; empty if there is none.
+  /// The authentication bytes; empty without authentication.
   public var authentication: RawSpan {
     @_lifetime(copy self) get {
       let start = Self.headerLength(bytes, 0) + payload.byteCount

@@ -147,7 +147,7 @@ struct ObservedOutput: Sendable {
     }
   }
 
-  /// The sentences with their talkers, where these are those of the commands: of a position, not of satellites.
+  /// Adds the observed talkers to sentences of a position. Those of satellites have a talker for each system, which no command names.
   func naming(_ value: ReceiverValue) -> ReceiverValue {
     guard case .messages(var list) = value else { return value }
     for index in list.indices where Self.single.contains(list[index].formatter) {

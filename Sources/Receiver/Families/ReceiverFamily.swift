@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The families of commands of receivers that are not u-blox ones. The names are those of crash-recovery records.
+/// The command families of other makers' receivers. Crash-recovery records contain the names.
 ///
 /// A family is the language of the receiver, not its label: Quectel's L76B is MediaTek, its LC76G Airoha, its L76K CASIC and
 /// its LG290P Quectel.

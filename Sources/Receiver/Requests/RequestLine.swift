@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Ends what a receiver that reads lines has of earlier requests, before it gets a line of text: binary requests have no line end, and
-/// those at another rate of the line are garbage. It would read both as one line.
+/// Inserts a line end before a line of text if the bytes sent before it have none: binary requests, and requests at another baud rate.
+/// A receiver that reads lines would otherwise take them for the beginning of the line.
 struct RequestLine: Sendable {
   private static let lineEnd: [UInt8] = [13, 10]
 
   private var isUnfinished = false
 
-  /// Returns an action as it is carried out.
+  /// Returns the action, with a line end inserted where one is needed.
   mutating func next(_ action: SessionAction) -> SessionAction {
     switch action {
     case .setRate: isUnfinished = true
@@ -20,7 +20,7 @@ struct RequestLine: Sendable {
     return action
   }
 
-  /// Whether bytes are a line that begins with a letter. Frames of SPARTN do as well, and are no text.
+  /// Whether bytes are a line of text that begins with a letter. A SPARTN frame also begins with a letter, but is binary.
   private static func isLine(_ bytes: [UInt8]) -> Bool {
     guard let first = bytes.first, 0x41...0x5A ~= first & 0xDF, bytes.suffix(2) == Self.lineEnd[...] else {
       return false

@@ -135,7 +135,7 @@ package struct NTRIPResponse: Sendable {
 
   private func afterLine(_ length: Int) -> State { length == 0 ? .ended : .chunk(remaining: length) }
 
-  /// Returns the value of a field of the header; nil if there is no such field.
+  /// Returns the value of a field of the header; nil if the header does not have it.
   private func field(_ name: String, _ text: String) -> String? {
     for line in text.split(whereSeparator: \.isNewline) {
       guard let colon = line.firstIndex(of: ":"), line[..<colon].lowercased() == name else { continue }

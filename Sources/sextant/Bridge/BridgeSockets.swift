@@ -137,7 +137,7 @@ final class BridgeSockets {
           continue
         }
         guard mayConnect(socket.descriptor) else {
-          printNotice("a client was refused: its user may not open \(node ?? "the receiver")")
+          printNotice("a client was refused: its user may not open \(node ?? "the receiver"), or it has left already")
           continue
         }
         InternetAddress.sendAtOnce(socket.descriptor)

@@ -57,7 +57,7 @@ extension LocationServer {
   /// Forwards received bytes.
   func receive(_ bytes: RawSpan, of receiver: Int) {
     clock.receive(bytes, of: receiver)
-    gpsd.receive(bytes, of: receiver, at: SystemClock.monotonic)
+    gpsd.receive(bytes, of: receiver, servesClock: clock.serves(receiver), at: SystemClock.monotonic)
     var text: String?
     for connection in connections(where: \.isStream) {
       guard case .stream(let call, let program, let stream) = connection.role, stream.receiver == receiver else {

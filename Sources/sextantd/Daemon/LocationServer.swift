@@ -348,7 +348,7 @@ final class LocationServer: ServiceThreadWork {
   }
 
   func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, of receiver: Int, at now: Moment) {
-    gpsd.receive(report, sky, of: receiver, servesClock: clock.isServing && receiver == 0, at: now)
+    gpsd.receive(report, sky, of: receiver, servesClock: clock.serves(receiver), at: now)
     clock.receive(report, of: receiver, at: now.instant)
   }
 

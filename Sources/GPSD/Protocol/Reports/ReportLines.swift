@@ -20,7 +20,7 @@ extension JSONLine {
   /// discarded.
   mutating func newObject(from start: Int, after earlier: ArraySlice<UInt8>) -> Range<Int>? {
     let range = lastObject(from: start)
-    guard earlier.elementsEqual([UInt8](copying: bytes.extracting(range))) else { return range }
+    guard !earlier.isEmpty, earlier.elementsEqual([UInt8](copying: bytes.extracting(range))) else { return range }
     removeLines(after: start)
     return nil
   }

@@ -54,11 +54,13 @@ final class ClockServer {
 
   /// Whether samples are made from the received messages and pulses.
   var isServing: Bool { schedule.policy != .off && receiver != nil }
+  /// Whether samples are made from the messages of a receiver: only from those of the first.
+  func serves(_ number: Int) -> Bool { isServing && number == 0 }
 
   // MARK: Inputs
 
   func receive(_ bytes: RawSpan, of number: Int) {
-    guard number == 0, isServing, let receiver else { return }
+    guard serves(number), let receiver else { return }
     let raw = SystemClock.raw
     for event in receipts.receive(bytes, at: raw, secondsPerByte: receiver.secondsPerByte, utc: reference.utc) {
       reference.receive(event)
@@ -66,7 +68,7 @@ final class ClockServer {
   }
 
   func receive(_ report: borrowing EpochAssembler.Report, of number: Int, at now: Instant) {
-    guard number == 0, isServing, !report.isUpdate, let utc = report.fix.time,
+    guard serves(number), !report.isUpdate, let utc = report.fix.time,
       let firstByte = receipts.firstByte(of: utc, leapSeconds: report.fix.leapSeconds)
     else { return }
     let fix = report.fix

@@ -473,11 +473,15 @@ extension GPSDServer {
     for client in clients.values { client.client.deliver(epoch, at: now.instant) }
   }
 
-  func receive(_ bytes: RawSpan, of receiver: Int, at now: Instant) {
-    if clients.values.contains(where: \.client.watch.pps), receivers.indices.contains(receiver) {
+  /// - Parameter servesClock: whether TOFF is sent with the samples of the clock.
+  func receive(_ bytes: RawSpan, of receiver: Int, servesClock: Bool = false, at now: Instant) {
+    let wantsArrivals = !servesClock && clients.values.contains(where: \.client.watch.pps)
+    if wantsArrivals, receivers.indices.contains(receiver) {
       let arrivals = arrivals[receiver] ?? EpochArrivals()
       self.arrivals[receiver] = arrivals
       arrivals.receive(bytes, secondsPerByte: receivers[receiver].secondsPerByte)
+    } else {
+      arrivals[receiver] = nil
     }
     guard clients.values.contains(where: { $0.client.watch.raw == .verbatim }),
       let device = state.device(number: receiver), isPermitted
