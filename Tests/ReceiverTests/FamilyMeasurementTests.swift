@@ -334,3 +334,11 @@ struct FamilyMeasurementTests {
     #expect(work.results == [.silent] && work.next() == nil && work.found.isEmpty)
   }
 }
+
+extension FamilyLanguage {
+  /// The value by replies that do not depend on the receiver.
+  fileprivate func value(_ kind: ReceiverValue.Kind, from replies: [[UInt8]?]) -> ReceiverValue? {
+    let receiver = ReceiverDescription(family: .quectel, model: nil, firmware: nil, hardware: "", capabilities: [])
+    return value(kind, from: replies, on: receiver)
+  }
+}

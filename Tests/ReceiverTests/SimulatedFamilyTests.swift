@@ -127,7 +127,9 @@ struct SimulatedFamilyTests {
     #expect(scene.sentBytes == sent)
   }
 
-  @Test("Messages are set on each", arguments: [ReceiverModel.lg290p, .um980, .tau1201, .teseo, .mt3339, .at6558])
+  @Test(
+    "Messages are set on each",
+    arguments: [ReceiverModel.lg290p, .um980, .tau1201, .teseo, .mt3339, .at6558, .mosaic])
   func messages(_ model: ReceiverModel) {
     let scene = Self.scene(model)
     #expect(scene.run(40) { $0.isSteady })
@@ -152,6 +154,91 @@ struct SimulatedFamilyTests {
     #expect(scene.reported(.notPutBack) == 0)
     let seen = Self.sentences(scene, ["GSA", "VTG"])
     #expect(seen.allSatisfy { $0 > 0 }, "\(model): \(seen)")
+  }
+
+  // MARK: Receivers that send nothing as found
+
+  private static let silent: [ReceiverModel] = [.um980, .mosaic]
+
+  @Test(
+    "A program that wants fixes gets them of a receiver that is silent as found, which is silent again at its end",
+    arguments: silent)
+  func silentAsFound(_ model: ReceiverModel) {
+    let scene = Self.scene(model, .serve) { $0.desired = { .navigation(for: $0) } }
+    #expect(scene.run(60) { !$0.positions.isEmpty })
+    // Another configuration for fixes leaves them on.
+    var desired = scene.description.map { DesiredConfiguration.navigation(for: $0) } ?? .nothing
+    desired.leastPortRate = 9600
+    scene.set(desired)
+    scene.run(20)
+    let count = scene.positions.count
+    scene.run(10)
+    #expect(
+      scene.positions.count > count + 8 && Set(scene.line.receiver.sentenceRates.keys) == ["GGA", "GSA", "GSV", "RMC"])
+    scene.finish()
+    #expect(scene.line.receiver.sentenceRates.isEmpty && scene.reported(.notPutBack) == 0)
+  }
+
+  @Test("After a kill of that program the next one makes it silent, or goes on", arguments: silent, [false, true])
+  func killedWhileSilentAsFound(_ model: ReceiverModel, wantsFixes: Bool) {
+    let scene = Self.scene(model, .serve) { $0.desired = { .navigation(for: $0) } }
+    #expect(scene.run(60) { !$0.positions.isEmpty })
+    scene.open(after: 500, hostRate: scene.line.hostRate) { if !wantsFixes { $0.desired = { _ in .nothing } } }
+    #expect(scene.run(90) { $0.isSteady && $0.description != nil })
+    scene.run(10)
+    scene.finish()
+    #expect(scene.line.receiver.sentenceRates.isEmpty && scene.reported(.notPutBack) == 0)
+  }
+
+  @Test("Programs that do not want fixes, and a receiver that sends some sentences, change nothing", arguments: silent)
+  func notSilent(_ model: ReceiverModel) {
+    for wantsFixes in [false, true] {
+      let scene = Self.scene(model, .serve)
+      #expect(scene.run(60) { $0.isSteady && $0.description != nil })
+      if wantsFixes {
+        let line = model == .um980 ? "GPGGA 1" : "sno, Stream3, COM1, GGA, sec2"
+        scene.line.send(Command(line: line).bytes, at: scene.now)
+        scene.run(5)
+        scene.set(scene.description.map { .navigation(for: $0) } ?? .nothing)
+      }
+      let wanted = wantsFixes ? ["GGA": 1] : [:]
+      scene.run(30)
+      #expect(scene.isSteady && scene.line.receiver.sentenceRates == wanted)
+      scene.finish()
+      #expect(scene.line.receiver.sentenceRates == wanted)
+    }
+  }
+
+  @Test("Sentences of Septentrio: streams of other ports stay, those of the port keep their intervals, and all go back")
+  func streams() {
+    let scene = Self.scene(.mosaic, .serve)
+    #expect(scene.run(60) { $0.isSteady && $0.description != nil })
+    let found = [
+      "Stream1, COM2, GGA, sec1", "Stream2, COM1, GGA+GSV, msec500", "Stream4, COM1, ZDA, sec10",
+      "Stream5, USB1, RMC, sec1",
+    ]
+    for one in found { scene.line.send(Command(line: "setNMEAOutput, \(one)").bytes, at: scene.now) }
+    scene.run(5)
+    func values() -> [String] {
+      (1...10).compactMap { scene.line.receiver.family?.current.values["NMEAOutput Stream\($0)"] }
+    }
+    #expect(values() == found)
+    var desired = DesiredConfiguration.nothing
+    desired.sentences = [
+      SentenceRate("GSV", 0), SentenceRate("RMC", 1), SentenceRate("GST", 5), SentenceRate("ZDA", 10),
+    ]
+    scene.set(desired)
+    scene.run(30)
+    #expect(
+      Set(values()) == [
+        "Stream1, COM2, GGA, sec1", "Stream2, COM1, GGA+RMC, msec500", "Stream3, COM1, GST, sec5",
+        "Stream4, COM1, ZDA, sec10",
+        "Stream5, USB1, RMC, sec1",
+      ])
+    scene.open(after: 500, hostRate: scene.line.hostRate) { _ in }
+    #expect(scene.run(60) { $0.isSteady && $0.description != nil })
+    scene.finish()
+    #expect(values().filter { !$0.hasSuffix("none, none, off") } == found)
   }
 
   @Test(

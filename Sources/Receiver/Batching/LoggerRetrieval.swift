@@ -102,7 +102,7 @@ struct LoggerRetrieval: Retrieval {
   }
 
   private mutating func begin() {
-    guard case .logger(let state)? = language.value(.logger, from: replies) else { return cut() }
+    guard case .logger(let state)? = language.value(.logger, from: replies, on: receiver) else { return cut() }
     found = state
     // A memory that overwrites its oldest records has as many as before.
     guard expected > 0 || state.overwrites && journal.lastNumber != nil, let logger = language.logger else {

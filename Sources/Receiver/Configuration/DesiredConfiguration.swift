@@ -47,6 +47,8 @@ public struct DesiredConfiguration: Sendable, Equatable {
   public var withoutConstellations: [Constellation]?
   /// The sentences of another maker's receiver; those that are not listed stay as they are.
   public var sentences: [SentenceRate]?
+  /// Whether another maker's receiver that sends no sentences is to send those of a fix.
+  var sendsAnySentences = false
   /// The messages with raw measurements and orbits of another maker's receiver, by its family's names.
   var measurements: [SentenceRate]?
   /// The power save mode.
@@ -76,9 +78,12 @@ public struct DesiredConfiguration: Sendable, Equatable {
   /// NAV-PVT exists from protocol version 14 on, NAV-SAT from 15, NAV-EOE from 18
   /// (interface descriptions, the messages' "supported on").
   public static func navigation(for receiver: ReceiverDescription) -> DesiredConfiguration {
-    // The sentences of another maker's receiver are used as they are.
-    if receiver.family != nil { return .nothing }
     var desired = DesiredConfiguration()
+    // The sentences of another maker's receiver are used as they are.
+    if let family = receiver.family {
+      desired.sendsAnySentences = family.language?.isSilentAsFound == true
+      return desired
+    }
     desired.writesNMEA = false
     let version = receiver.protocolVersion ?? ProtocolVersion(receiver.generation == .m7 ? 14 : 13, 0)
     if version >= ProtocolVersion(14, 0) {

@@ -23,6 +23,8 @@ public struct FamilyAnswer: Sendable, Equatable {
     case texts(done: String, refused: String)
     /// `$command,<text>,response: OK`.
     case nebulas(String)
+    /// `$R: <command>`, or `$R? ` and the reason of the refusal.
+    case septentrio(String)
     /// 05 01 and 05 00 with class and id.
     case binary(FrameLayout, UInt16)
     /// 83 and 84 with the id.
@@ -59,14 +61,19 @@ public struct FamilyAnswer: Sendable, Equatable {
       if body.starts(with: end.utf8) { return .over(.listed([])) }
       if body.starts(with: start.utf8) { return .line(body) }
       guard verdict == .over(.acknowledged) else { return verdict }
-      // Nebulas acknowledges before the data. Others after the sentences: without one before it there are none.
-      if case .nebulas? = acknowledgement { return .wait }
-      return .over(.listed([]))
+      switch acknowledgement {
+      // These acknowledge before the data. Others after the sentences: without one before it there are none.
+      case .nebulas?, .septentrio?: return .wait
+      default: return .over(.listed([]))
+      }
     }
     if let payload = data(of: frame) { return .over(.answered(payload)) }
     // The data of a query follow its acknowledgement.
     return content != nil && verdict == .over(.acknowledged) ? .wait : verdict
   }
+
+  /// Whether the end of a list without a line is that of an earlier reply: Septentrio's prompt comes behind the acknowledgement.
+  var hasAlwaysLines: Bool { if case .septentrio? = acknowledgement { true } else { false } }
 
   private func data(of frame: FamilyFrame) -> [UInt8]? {
     switch (content, frame) {
@@ -123,6 +130,9 @@ extension FamilyAnswer.Acknowledgement {
     case .nebulas(let command):
       guard text.hasPrefix("command,\(command),response:") else { return nil }
       return text.hasSuffix("OK") ? .over(.acknowledged) : .over(.refused(.failed))
+    case .septentrio(let command):
+      if text.hasPrefix("R: \(command)") { return .over(.acknowledged) }
+      return text.hasPrefix("R? ") ? .over(.refused(.failed)) : nil
     case .binary, .skyTraq: return nil
     }
   }

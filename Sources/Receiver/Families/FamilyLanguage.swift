@@ -24,7 +24,11 @@ protocol FamilyLanguage: Sendable {
   /// The polls of a value; empty where it cannot be read.
   func polls(of kind: ReceiverValue.Kind) -> [Command]
   /// The value by the replies to `polls`, in their order; nil for one without a reply.
-  func value(_ kind: ReceiverValue.Kind, from replies: [[UInt8]?]) -> ReceiverValue?
+  func value(
+    _ kind: ReceiverValue.Kind, from replies: [[UInt8]?], on receiver: ReceiverDescription
+  ) -> ReceiverValue?
+  /// Whether a receiver of the family sends no sentences before a command switches them on.
+  var isSilentAsFound: Bool { get }
   /// Whether the commands of sentences name the talker.
   var namesTalkers: Bool { get }
   /// The commands that set a value; nil if the family, or this receiver, does not have it.
@@ -104,10 +108,13 @@ extension FamilyLanguage {
   func furtherPoll(after found: ReceiverDescription) -> Command? { nil }
   func complete(_ description: inout ReceiverDescription, from outcome: Outcome) {}
   func polls(of kind: ReceiverValue.Kind) -> [Command] { [] }
-  func value(_ kind: ReceiverValue.Kind, from replies: [[UInt8]?]) -> ReceiverValue? { nil }
+  func value(
+    _ kind: ReceiverValue.Kind, from replies: [[UInt8]?], on receiver: ReceiverDescription
+  ) -> ReceiverValue? { nil }
   func commands(
     setting value: ReceiverValue, from found: ReceiverValue?, on receiver: ReceiverDescription
   ) -> [Command]? { nil }
+  var isSilentAsFound: Bool { false }
   var namesTalkers: Bool { false }
   func affected(by value: ReceiverValue) -> [ReceiverValue.Kind] { [] }
   func restart(for kind: ReceiverValue.Kind) -> String? { nil }

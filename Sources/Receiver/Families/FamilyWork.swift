@@ -26,7 +26,7 @@ struct FamilyWork: Sendable {
   /// How often a value is written.
   private static let mostWritings = 3
   /// The sentences that are switched on at a receiver without any.
-  private static let usualOutput = ["GGA", "GSA", "GSV", "RMC"].map { SentenceRate($0, 1) }
+  static let usualOutput = ["GGA", "GSA", "GSV", "RMC"].map { SentenceRate($0, 1) }
 
   private let language: any FamilyLanguage
   private let receiver: ReceiverDescription
@@ -196,7 +196,7 @@ struct FamilyWork: Sendable {
     case .reading, .verifying:
       takeReply(outcome)
       guard commands.isEmpty, let kind else { return }
-      take(language.value(kind.stored, from: replies), isRead: true)
+      take(language.value(kind.stored, from: replies, on: receiver), isRead: true)
     case .observing, .observingAgain:
       guard let kind else { return }
       var value = observed.value(kind.stored)
@@ -214,7 +214,7 @@ struct FamilyWork: Sendable {
         takeReply(outcome)
         guard commands.isEmpty else { return }
       }
-      keep(isObserved ? observed.value(kind) : language.value(kind, from: replies))
+      keep(isObserved ? observed.value(kind) : language.value(kind, from: replies, on: receiver))
     case .writing: receiveOfWriting(outcome)
     case .over: break
     }

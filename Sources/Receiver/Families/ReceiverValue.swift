@@ -8,6 +8,8 @@ public struct SentenceRate: Sendable, Hashable {
   public var rate: UInt8
   /// The talker of a receiver whose commands name it, as it was observed, such as GP; nil otherwise.
   var talker: String?
+  /// The stream of a receiver whose commands name it, as it was read; nil otherwise.
+  var stream: SentenceStream?
 
   public init(_ formatter: String, _ rate: UInt8) {
     self.formatter = formatter
@@ -22,6 +24,14 @@ public struct SentenceRate: Sendable, Hashable {
   static func place(of name: String) -> Int? { name.first == "#" ? Int(name.dropFirst()) : nil }
   /// Whether it is a sentence by its name.
   public var isSentence: Bool { formatter.first != "#" }
+}
+
+/// A stream of Septentrio's: the sentences that a port gets at one interval.
+struct SentenceStream: Sendable, Hashable {
+  /// The number in its name.
+  var number: UInt8
+  /// The interval by its name, such as sec1 or msec100; off for a stream that sends nothing.
+  var interval: String
 }
 
 /// A setting of a receiver of another maker, and its value.
@@ -87,17 +97,24 @@ public enum ReceiverValue: Sendable, Hashable {
   }
 
   private static func text(_ list: [SentenceRate]) -> String {
-    list.map { "\($0.talker ?? "")\($0.formatter):\($0.rate)" }.joined(separator: ",")
+    list.map { one in
+      let stream = one.stream.map { ":\($0.number):\($0.interval)" } ?? ""
+      return "\(one.talker ?? "")\(one.formatter):\(one.rate)\(stream)"
+    }.joined(separator: ",")
   }
 
   private static func rates(_ text: some StringProtocol) -> [SentenceRate]? {
     let words = text.split(separator: ",")
     let list = words.compactMap { one -> SentenceRate? in
       let parts = one.split(separator: ":")
-      guard parts.count == 2, let rate = UInt8(parts[1]) else { return nil }
+      guard parts.count == 2 || parts.count == 4, let rate = UInt8(parts[1]) else { return nil }
       let talker = SentenceRate.talkers.first { parts[0].utf8.count == 5 && parts[0].hasPrefix($0) }
       var one = SentenceRate(String(parts[0].dropFirst(talker?.utf8.count ?? 0)), rate)
       one.talker = talker
+      if parts.count == 4 {
+        guard let number = UInt8(parts[2]) else { return nil }
+        one.stream = SentenceStream(number: number, interval: String(parts[3]))
+      }
       return one
     }
     return list.count == words.count ? list : nil
@@ -167,6 +184,12 @@ public enum ReceiverValue: Sendable, Hashable {
     let added = wanted.filter { one in !there.contains { $0.formatter == one.formatter } }
     let kept = isObserved ? there.filter { one in wanted.contains { $0.formatter == one.formatter } } : there
     return .messages(kept + added.map { SentenceRate($0.formatter, 0) })
+  }
+
+  /// The rates of sentences without these; other values as they are.
+  func removing(_ some: [SentenceRate]) -> ReceiverValue {
+    guard case .messages(let list) = self else { return self }
+    return .messages(list.filter { one in !some.contains { $0.formatter == one.formatter } })
   }
 
   /// The rates of sentences with those of `other` that are missing here; other values as they are.

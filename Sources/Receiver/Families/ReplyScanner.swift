@@ -31,6 +31,11 @@ struct ReplyScanner: Sendable {
           at += 1
           continue
         }
+        if let port = Self.prompt(bytes[at...]) {
+          body(.text(port), nil)
+          at += Self.promptLength
+          continue
+        }
         // Tabulators separate the words of some lists.
         guard let end = bytes[at...].firstIndex(where: { !Self.isText($0) && $0 != 9 }) else { break search }
         if let (line, isUnicore) = Self.text(bytes[at..<end]) {
@@ -55,6 +60,17 @@ struct ReplyScanner: Sendable {
 
   private static let rejection = Array(": Invalid command!".utf8)
 
+  private static let promptLength = 5
+
+  /// Returns Septentrio's prompt, such as `COM1>`, as `>COM1`: no line end follows it. Nil for other text.
+  private static func prompt(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+    let name = text.prefix(promptLength - 1)
+    guard text.dropFirst(name.count).first == UInt8(ascii: ">"), name.count == promptLength - 1,
+      name.allSatisfy({ 0x41...0x5A ~= $0 || 0x30...0x39 ~= $0 })
+    else { return nil }
+    return [UInt8(ascii: ">")] + name
+  }
+
   private static func isText(_ byte: UInt8) -> Bool { byte >= 0x20 && byte < 0x7F }
 
   /// Returns a sentence, and whether it has Unicore's checksum; of a line that interrupts another, the last sentence. Nil for
@@ -67,7 +83,8 @@ struct ReplyScanner: Sendable {
     var line = line
     if let start = line.lastIndex(of: UInt8(ascii: "$")) { line = line[start...] }
     guard let first = line.first, first == UInt8(ascii: "$") || first == UInt8(ascii: "#") else {
-      // The rest of a cut sentence, or a prompt.
+      // Values of Septentrio, or the rest of a cut sentence.
+      if line.starts(with: "  ".utf8) { return (Array(line.dropFirst(2)), false) }
       return line.contains(UInt8(ascii: ",")) ? nil : (Array(line), false)
     }
     let body = line.dropFirst()

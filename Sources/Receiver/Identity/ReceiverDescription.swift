@@ -19,6 +19,8 @@ public struct ReceiverDescription: Sendable, Equatable {
   /// The chip's id by SEC-UNIQID; nil without one.
   public var uniqueID: [UInt8]?
   public var capabilities: [Capability] = []
+  /// The receiver's name of the port that the host is at, such as COM1; nil unless a family's commands need it and its reply shows it.
+  private(set) var port: String?
   /// The strings of MON-VER, as received; of another maker's receiver, its identity as strings.
   public var strings: [String]
 
@@ -65,8 +67,17 @@ public struct ReceiverDescription: Sendable, Equatable {
     return description
   }
 
-  /// The beginning of the first string of another maker's description.
+  /// The same receiver with the name of the host's port.
+  func adding(port name: String) -> ReceiverDescription {
+    var description = self
+    description.port = name
+    description.strings.append(Self.portMark + name)
+    return description
+  }
+
+  /// The beginning of the first string of another maker's description, and of the string of the port.
   private static let familyMark = "family="
+  private static let portMark = "port="
 
   /// Makes the description of another maker's receiver from its strings; nil for others.
   private init?(familyStrings strings: [String]) {
@@ -76,6 +87,9 @@ public struct ReceiverDescription: Sendable, Equatable {
     self.init(
       family: family, model: strings[2].isEmpty ? nil : strings[2], firmware: strings[3].isEmpty ? nil : strings[3],
       hardware: strings[1], capabilities: strings.dropFirst(4).compactMap { Capability(rawValue: $0) })
+    if let port = strings.dropFirst(4).first(where: { $0.hasPrefix(Self.portMark) }) {
+      self = adding(port: String(port.dropFirst(Self.portMark.count)))
+    }
   }
 
   /// Makes the description of a receiver with these strings, as `strings` has them. Nil with fewer than two.

@@ -132,6 +132,11 @@ extension ReceiverSession {
     if let measurements = desired.measurements { replace(.measurements(measurements)) }
     if base.isEmpty, let sentences = desired.sentences { replace(.messages(sentences)) }
     for value in base { replace(value) }
+    if desired.sendsAnySentences, base.isEmpty, desired.sentences == nil, !desired.isSilent {
+      // The sentences that an earlier configuration switched on stay on.
+      values = values.map { $0.removing(FamilyWork.usualOutput) }.filter { $0 != .messages([]) }
+      values.append(.output(true))
+    }
     if let constellations = desired.constellations { replace(.constellations(constellations)) }
     addLogger(to: &values)
     return values.map { .set($0) }

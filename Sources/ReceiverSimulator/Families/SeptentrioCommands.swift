@@ -17,7 +17,7 @@ extension VirtualReceiver {
       + "+BDSB2a+QZSL1CA+QZSL2C+QZSL5+NAVICL5",
     "PPSParameters": "sec1, Low2High, 0.00, GPS, 60, 5.000000",
     "PVTMode": "Rover, StandAlone+DGNSS+RTKFixed, auto", "ElevationMask": "PVT, 5", "CalibCommonDelay": "0.000",
-    "SBFOutput": "Stream1, none, none, off", "NMEAOutput": "Stream1, none, none, off",
+    "SBFOutput": "Stream1, none, none, off",
     "SatelliteTracking": "G01+G02+G03",
   ]
   /// The short names of commands.
@@ -38,7 +38,8 @@ extension VirtualReceiver {
       return respond(Array("$R? \(line): Invalid command!\r\n".utf8) + promptBytes, after: Milliseconds(1))
     }
     let subject = name.dropFirst(3)
-    let text = "$R: \(line)\r\n  \(subject)\(values.isEmpty ? "" : ", ")\(values)\r\n"
+    let lines = values.isEmpty ? ["  \(subject)\r\n"] : values.map { "  \(subject), \($0)\r\n" }
+    let text = "$R: \(line)\r\n" + lines.joined()
     let isChange = name == "setCOMSettings"
     if isChange, let rate = family?.current.values["nextRate"].flatMap({ UInt32($0) }) {
       // It is answered at the new rate.
@@ -48,8 +49,16 @@ extension VirtualReceiver {
     respond(Array(text.utf8) + promptBytes, after: Milliseconds(name.hasPrefix("set") ? 2 : 1))
   }
 
-  /// Returns the values of the reply; nil for what is no command.
-  private mutating func performSeptentrio(_ name: String, _ words: [String]) -> String? {
+  /// Returns the values of each line of the reply; nil for what is no command.
+  private mutating func performSeptentrio(_ name: String, _ words: [String]) -> [String]? {
+    if name == "getNMEAOutput" {
+      let streams = words.isEmpty || words == ["all"] ? Self.streams : words
+      return streams.allSatisfy(Self.streams.contains) ? streams.map { output($0) } : nil
+    }
+    return value(name, words).map { $0.isEmpty ? [] : [$0] }
+  }
+
+  private mutating func value(_ name: String, _ words: [String]) -> String? {
     let subject = String(name.dropFirst(3))
     switch name {
     case "getReceiverCapabilities": return "Main, \(Self.signals), DSK1+COM1+COM2+USB1+USB2, \(Self.features), 50, 50"
@@ -113,19 +122,42 @@ extension VirtualReceiver {
     return words.joined(separator: ", ")
   }
 
+  private static let streams = (1...10).map { "Stream\($0)" }
+
+  /// The port, the sentences and the interval of a stream, behind its name.
+  private func output(_ stream: String) -> String {
+    family?.current.values["NMEAOutput \(stream)"] ?? "\(stream), none, none, off"
+  }
+
   /// `setNMEAOutput, Stream1, COM1, GGA+RMC, sec1`.
   private mutating func setOutput(_ words: [String]) -> String? {
-    let present = family?.current.values["NMEAOutput"] ?? Self.recorded["NMEAOutput"] ?? ""
-    let values = merged(words, present)
-    let parts = values.split(separator: ",").map { $0.drop { $0 == " " } }
-    guard parts.count == 4, let period = Self.period(parts[3]) else { return nil }
-    let names = parts[2].split(separator: "+").map(String.init)
-    let isOn = parts[1].uppercased() == (transmitter.isUSB ? "USB1" : "COM1") && period > 0
-    family?.current.values["NMEAOutput"] = values
-    family?.current.rates = isOn ? Dictionary(names.map { ($0, 1) }, uniquingKeysWith: { first, _ in first }) : [:]
-    if isOn { family?.current.periodMilliseconds = period }
-    applyFamily()
+    guard let stream = words.first, Self.streams.contains(stream) else { return nil }
+    let values = merged(words, output(stream))
+    let parts = Self.parts(values)
+    guard parts.count == 4, Self.period(parts[3]) != nil else { return nil }
+    family?.current.values["NMEAOutput \(stream)"] = values
+    sendStreams()
     return values
+  }
+
+  /// The epochs are those of the shortest interval at the port.
+  private mutating func sendStreams() {
+    let port = transmitter.isUSB ? "USB1" : "COM1"
+    let sent = Self.streams.map { Self.parts(output($0)) }.filter { $0[1].uppercased() == port }.compactMap { parts in
+      Self.period(parts[3]).flatMap { period in period > 0 && parts[2] != "none" ? (parts[2], period) : nil }
+    }
+    family?.current.rates = [:]
+    if let shortest = sent.map(\.1).min() {
+      family?.current.periodMilliseconds = shortest
+      for (names, period) in sent {
+        for name in names.split(separator: "+") { family?.current.rates[String(name)] = Int(period / shortest) }
+      }
+    }
+    applyFamily()
+  }
+
+  private static func parts(_ values: String) -> [Substring] {
+    values.split(separator: ",").map { $0.drop { $0 == " " } }
   }
 
   /// The milliseconds of `msec100`, `sec1` or `min1`; 0 for `off`.

@@ -84,7 +84,9 @@ struct Airoha: FamilyLanguage {
     }
   }
 
-  func value(_ kind: ReceiverValue.Kind, from replies: [[UInt8]?]) -> ReceiverValue? {
+  func value(
+    _ kind: ReceiverValue.Kind, from replies: [[UInt8]?], on receiver: ReceiverDescription
+  ) -> ReceiverValue? {
     switch kind {
     case .period: return (replies.first ?? nil).flatMap { SentenceFields($0).number(1) }.map { .period($0) }
     case .messages:

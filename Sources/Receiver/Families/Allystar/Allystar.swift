@@ -46,7 +46,9 @@ struct Allystar: FamilyLanguage {
     kind == .constellations ? [Command(.allystar, 0x060C, [], FamilyAnswer(.binary(.allystar, 0x060C)))] : []
   }
 
-  func value(_ kind: ReceiverValue.Kind, from replies: [[UInt8]?]) -> ReceiverValue? {
+  func value(
+    _ kind: ReceiverValue.Kind, from replies: [[UInt8]?], on receiver: ReceiverDescription
+  ) -> ReceiverValue? {
     guard kind == .constellations, let reply = replies.first ?? nil, reply.count >= 4 else { return nil }
     let mask = reply.u4(0)
     return .constellations(Self.systems.filter { mask & $0.first != 0 }.map(\.0))

@@ -62,7 +62,9 @@ struct MediaTek: FamilyLanguage {
     }
   }
 
-  func value(_ kind: ReceiverValue.Kind, from replies: [[UInt8]?]) -> ReceiverValue? {
+  func value(
+    _ kind: ReceiverValue.Kind, from replies: [[UInt8]?], on receiver: ReceiverDescription
+  ) -> ReceiverValue? {
     guard let reply = replies.first ?? nil else { return nil }
     let fields = SentenceFields(reply)
     switch kind {

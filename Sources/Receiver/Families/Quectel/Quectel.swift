@@ -55,7 +55,9 @@ struct Quectel: FamilyLanguage {
       sentence: "PQTMCFGMSGRATE,R,\(name)\(version)", FamilyAnswer(.textWith(",\(name),"), .quectel("PQTMCFGMSGRATE")))
   }
 
-  func value(_ kind: ReceiverValue.Kind, from replies: [[UInt8]?]) -> ReceiverValue? {
+  func value(
+    _ kind: ReceiverValue.Kind, from replies: [[UInt8]?], on receiver: ReceiverDescription
+  ) -> ReceiverValue? {
     switch kind {
     case .period: return (replies.first ?? nil).flatMap { SentenceFields($0).number(2) }.map { .period($0) }
     case .messages:

@@ -15,12 +15,137 @@ struct Septentrio: FamilyLanguage {
   /// It sends nothing as found, at any of these.
   var usualRates: [UInt32] { [115_200, 230_400, 460_800, 921_600] }
   var otherRates: [UInt32] { [9600, 19_200, 38_400, 57_600] }
+  var isSilentAsFound: Bool { true }
 
   func description(from outcome: Outcome, to probe: Command) -> ReceiverDescription? {
     guard case .answered = outcome else { return nil }
     return ReceiverDescription(
       family: .septentrio, model: nil, firmware: nil, hardware: "", capabilities: [.restart])
   }
+
+  /// Ten of the letter S have the prompt alone as their reply (recorded). It names the port.
+  func furtherPoll(after found: ReceiverDescription) -> Command? {
+    Command(line: "SSSSSSSSSS", FamilyAnswer(.text(Self.prompt)), attempts: 1)
+  }
+
+  func complete(_ description: inout ReceiverDescription, from outcome: Outcome) {
+    guard case .answered(let prompt) = outcome else { return }
+    description = description.adding(port: String(decoding: prompt.dropFirst(Self.prompt.utf8.count), as: UTF8.self))
+  }
+
+  /// The beginning of a prompt (`ReplyScanner`).
+  private static let prompt = ">"
+
+  // MARK: Sentences (mosaic reference guides, setNMEAOutput: stream, port, messages, interval)
+
+  /// The sentences that a person can set.
+  private static let sentences = [
+    "GGA", "GLL", "GNS", "GRS", "GSA", "GST", "GSV", "HDT", "RMC", "ROT", "VTG", "ZDA",
+  ]
+  /// The intervals in whole seconds; further names are those of minutes and milliseconds.
+  private static let seconds: [UInt8] = [1, 2, 5, 10, 15, 30, 60]
+  private static let off = "off"
+
+  func polls(of kind: ReceiverValue.Kind) -> [Command] {
+    guard kind == .messages else { return [] }
+    let text = "getNMEAOutput"
+    let reply = FamilyAnswer(.lines(Self.values, end: Self.prompt), .septentrio(text))
+    return [Command(line: text, reply, attempts: 2)]
+  }
+
+  private static let values = "NMEAOutput, "
+
+  /// `NMEAOutput, Stream1, USB1, GGA+RMC, sec1` for each stream, of all ports. A sentence that no stream sends to the port has the
+  /// first stream that is not in use.
+  func value(
+    _ kind: ReceiverValue.Kind, from replies: [[UInt8]?], on receiver: ReceiverDescription
+  ) -> ReceiverValue? {
+    guard kind == .messages, let port = receiver.port, let reply = replies.first ?? nil else { return nil }
+    var list: [SentenceRate] = []
+    var free: UInt8?
+    for line in reply.split(separator: UInt8(ascii: "\n")) {
+      let fields = SentenceFields(Array(line))
+      guard let name = fields[1], name.hasPrefix(Self.stream),
+        let number = UInt8(name.dropFirst(Self.stream.utf8.count)),
+        let interval = fields[4]
+      else { continue }
+      if fields[2] == Self.none, fields[3] == Self.none { free = free ?? number }
+      guard fields[2] == port, fields[3] != Self.none, let rate = Self.rate(interval) else { continue }
+      for sentence in (fields[3] ?? "").split(separator: "+") where !list.contains(where: { $0.formatter == sentence })
+      {
+        var one = SentenceRate(String(sentence), rate)
+        one.stream = SentenceStream(number: number, interval: interval)
+        list.append(one)
+      }
+    }
+    for sentence in Self.sentences where !list.contains(where: { $0.formatter == sentence }) {
+      var one = SentenceRate(sentence, 0)
+      one.stream = free.map { SentenceStream(number: $0, interval: Self.off) }
+      list.append(one)
+    }
+    return .messages(list)
+  }
+
+  private static let stream = "Stream"
+  private static let none = "none"
+
+  /// The period of an interval in seconds, as the rate of a sentence: 1 for a shorter one, nil for none.
+  private static func rate(_ interval: String) -> UInt8? {
+    let digits = interval.drop { !$0.isNumber }
+    guard let count = UInt32(digits), count > 0 else { return nil }
+    switch interval.dropLast(digits.count) {
+    case "msec": return 1
+    case "sec": return UInt8(clamping: count)
+    case "min": return UInt8(clamping: min(count, 60) * 60)
+    default: return nil
+    }
+  }
+
+  /// Each stream of the port whose sentences change gets all of them, so that it can be written again.
+  func commands(
+    setting value: ReceiverValue, from found: ReceiverValue?, on receiver: ReceiverDescription
+  ) -> [Command]? {
+    guard case .messages(let wanted) = value, let port = receiver.port else { return nil }
+    var present: [SentenceRate] = []
+    if case .messages(let list)? = found { present = list }
+    var list = present
+    for one in wanted {
+      guard one.rate == 0 || one.stream != nil || Self.seconds.contains(one.rate),
+        one.stream != nil || Self.sentences.contains(one.formatter)
+      else { return nil }
+      let index = list.firstIndex { $0.formatter == one.formatter }
+      if let index, list[index].rate == one.rate { continue }
+      var next = one
+      if one.rate > 0, one.stream == nil {
+        // A stream of the port with this interval, else one that is not in use.
+        let same = list.first { $0.rate == one.rate }?.stream
+        let free = present.isEmpty ? 1 : present.first { $0.stream?.interval == Self.off }?.stream?.number
+        guard let stream = same ?? free.map({ SentenceStream(number: $0, interval: "sec\(one.rate)") }) else {
+          return nil
+        }
+        next.stream = stream
+      }
+      if let index { list[index] = next } else { list.append(next) }
+    }
+    return Self.commands(list, from: found == nil ? nil : present, at: port)
+  }
+
+  private static func commands(_ list: [SentenceRate], from present: [SentenceRate]?, at port: String) -> [Command] {
+    let numbers = Set((list + (present ?? [])).compactMap { $0.stream?.number })
+    return numbers.sorted().compactMap { number in
+      let text = text(ofStream: number, list, at: port)
+      if let present, text == self.text(ofStream: number, present, at: port) { return nil }
+      return Command(line: text, FamilyAnswer(nil, .septentrio(text)))
+    }
+  }
+
+  private static func text(ofStream number: UInt8, _ list: [SentenceRate], at port: String) -> String {
+    let sent = list.filter { $0.rate > 0 && $0.stream?.number == number }
+    guard let interval = sent.first?.stream?.interval else { return "setNMEAOutput, Stream\(number), none, none, off" }
+    return "setNMEAOutput, Stream\(number), \(port), \(sent.map(\.formatter).joined(separator: "+")), \(interval)"
+  }
+
+  // MARK: Actions
 
   func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? {
     let text =
@@ -32,14 +157,16 @@ struct Septentrio: FamilyLanguage {
       case .factoryReset: ""
       }
     guard !text.isEmpty else { return nil }
-    return [Command(line: text, FamilyAnswer(nil, .texts(done: "R: \(text)", refused: "R? \(text)")))]
+    return [Command(line: text, FamilyAnswer(nil, .septentrio(text)))]
   }
 
   var lackOfMeasurements: String { "it sends RTCM 3 as a static receiver only, and sextant does not decode SBF" }
 
   /// The first lines of replies; those behind them are left out.
   var publishableTexts: [String] {
-    let commands = ["getReceiverCapabilities", "exeCopyConfigFile", "exeResetReceiver"]
+    let commands = [
+      "getReceiverCapabilities", "getNMEAOutput", "setNMEAOutput", "exeCopyConfigFile", "exeResetReceiver",
+    ]
     return commands + commands.flatMap { ["$R: \($0)", "$R? \($0)"] }
   }
 }

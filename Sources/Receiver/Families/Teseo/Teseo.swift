@@ -53,7 +53,9 @@ struct Teseo: FamilyLanguage {
     }
   }
 
-  func value(_ kind: ReceiverValue.Kind, from replies: [[UInt8]?]) -> ReceiverValue? {
+  func value(
+    _ kind: ReceiverValue.Kind, from replies: [[UInt8]?], on receiver: ReceiverDescription
+  ) -> ReceiverValue? {
     let texts = replies.map { $0.flatMap { SentenceFields($0)[2] } }
     guard let first = texts.first ?? nil else { return nil }
     switch kind {

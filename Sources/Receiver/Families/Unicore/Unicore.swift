@@ -77,6 +77,7 @@ struct Unicore: FamilyLanguage {
     }
   }
 
+  var isSilentAsFound: Bool { true }
   var namesTalkers: Bool { true }
 
   private static func log(_ name: String, _ rate: UInt8) -> Command {
@@ -113,7 +114,9 @@ struct Unicore: FamilyLanguage {
     }
   }
 
-  func value(_ kind: ReceiverValue.Kind, from replies: [[UInt8]?]) -> ReceiverValue? {
+  func value(
+    _ kind: ReceiverValue.Kind, from replies: [[UInt8]?], on receiver: ReceiverDescription
+  ) -> ReceiverValue? {
     guard let reply = replies.first ?? nil else { return nil }
     let text = String(decoding: reply, as: UTF8.self)
     switch kind {
