@@ -20,8 +20,8 @@ struct DeviceChangesTests {
     return change
   }
 
-  private func settings(bps: UInt32? = nil, cycle: UInt16? = nil) -> UserSettings {
-    var settings = UserSettings()
+  private func settings(bps: UInt32? = nil, cycle: UInt16? = nil) -> ReceiverUserSettings {
+    var settings = ReceiverUserSettings()
     (settings.bitsPerSecond, settings.cycleMilliseconds) = (bps, cycle)
     return settings
   }

@@ -31,7 +31,7 @@ struct ReportTests {
   @Test("CEP50 and CEP95 are those of an independent calculation")
   func cep() throws {
     var random = SeededRandomNumberGenerator(seed: 5)
-    var deviation = Deviation()
+    var deviation = PositionDeviation()
     var points: [SIMD3<Double>] = []
     for _ in 0..<5001 {
       let (lat, lon) = (
@@ -53,7 +53,7 @@ struct ReportTests {
 
   @Test("Against a given place the mean has an error, across the antimeridian too")
   func truth() throws {
-    var deviation = Deviation(truth: Truth(latitudeDegrees: 0, longitudeDegrees: 180, heightMetres: 10))
+    var deviation = PositionDeviation(truth: Truth(latitudeDegrees: 0, longitudeDegrees: 180, heightMetres: 10))
     deviation.add(latitudeDegrees: 0, longitudeDegrees: -179.9999, heightMetres: 13)
     let found = try #require(deviation.result)
     #expect(abs(found.mean.x - 11.131949) < 1e-5 && found.mean.y == 0 && found.mean.z == 3, "\(found)")
@@ -64,7 +64,7 @@ struct ReportTests {
   @Test("A sample keeps CEP within one per cent beyond its capacity, and its size")
   func reservoir() throws {
     var random = SeededRandomNumberGenerator(seed: 6)
-    var deviation = Deviation()
+    var deviation = PositionDeviation()
     for _ in 0..<400_000 {
       // Distances from the centre are uniform from 0 to 1e-4 degrees of latitude.
       let radius = Double.random(in: 0...1e-4, using: &random)

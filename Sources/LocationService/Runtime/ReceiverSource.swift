@@ -65,7 +65,7 @@ final class ReceiverSource {
   /// Whether the receiver has been polled and does not identify itself.
   var isUnidentified = false
   var lending = LineLending()
-  let userSettings = UserSettingsHandle()
+  let userSettings = ReceiverUserSettingsHandle()
   /// The path of a lent line.
   var lentPath: String?
   /// The corrections for the receiver; nil if there is no source of corrections.

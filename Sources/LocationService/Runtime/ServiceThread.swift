@@ -362,7 +362,7 @@ package enum ClientCommand: Equatable, Sendable {
   /// Bytes, queued with the session's own requests. Their reply is among the receiver's bytes.
   case send([UInt8])
   /// All settings that users have changed.
-  case set(UserSettings)
+  case set(ReceiverUserSettings)
 }
 
 /// The description of a receiver for users and programs.

@@ -49,13 +49,13 @@ package struct EpochStatistics: Sendable {
   package private(set) var used = Series()
   package private(set) var kind = Series()
   package private(set) var outline = TrackOutline()
-  package private(set) var deviation: Deviation
+  package private(set) var deviation: PositionDeviation
   /// The last report of the open epoch, which is the most complete.
   private var open: Fix?
   private var lastFixSeconds: Double?
   private var isLost = false
 
-  package init(truth: Truth? = nil) { deviation = Deviation(truth: truth) }
+  package init(truth: Truth? = nil) { deviation = PositionDeviation(truth: truth) }
 
   /// Whether the receiver moved, so that the deviation of its positions is not its error: a mean speed above 0.5 m/s.
   package var isMoving: Bool { speed.total.count > 0 && speed.total.mean > 0.5 }

@@ -140,7 +140,7 @@ package enum ReportPage {
     guard file.epochs.positions > 0 else { return "<p>No position.</p>" }
     let (deviation, track) = (deviation(file), track(file))
     return file.epochs.isMoving
-      ? track + "<details><summary>Deviation</summary>\(deviation)</details>"
+      ? track + "<details><summary>PositionDeviation</summary>\(deviation)</details>"
       : deviation + "<details><summary>Track</summary>\(track)</details>"
   }
 
@@ -166,8 +166,8 @@ package enum ReportPage {
     if file.epochs.isMoving {
       html += " The receiver moved: the deviation is not its error."
     }
-    if result.count > Deviation.capacity {
-      html += " Quantiles are of \(Deviation.capacity) of \(result.count) positions."
+    if result.count > PositionDeviation.capacity {
+      html += " Quantiles are of \(PositionDeviation.capacity) of \(result.count) positions."
     }
     return html + "</p>"
   }

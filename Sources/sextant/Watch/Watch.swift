@@ -13,8 +13,8 @@ struct Watch: ParsableCommand {
     abstract: "Show a receiver live.",
     discussion: """
       Shows the fixes and satellites of a receiver. Without one, waits for the first that is plugged in. A u-blox receiver \
-      is configured to send the messages for a fix in UBX, and restored at the end. Nothing is sent to other receivers. \
-      Press q or ^C to end; ? lists the keys of the screen.
+      is configured to send the messages for a fix in UBX, and restored at the end. Other receivers are used as they are; one \
+      that sends nothing as found, a UM980 or a mosaic, is switched to the sentences of a fix, and restored too. Press q or ^C to end; ? lists the keys of the screen.
       """)
 
   @OptionGroup var receiver: ReceiverOptions

@@ -39,7 +39,7 @@ struct DeviceChanges: Sendable {
 
   enum Action: Equatable, Sendable {
     case send([UInt8], receiver: Int)
-    case set(UserSettings, receiver: Int)
+    case set(ReceiverUserSettings, receiver: Int)
     /// The end of a client's change, with the reason if it was refused.
     case reply(client: UInt32, receiver: Int, refusal: String?)
   }
@@ -58,12 +58,12 @@ struct DeviceChanges: Sendable {
     var deadline: Instant
     var stage = Stage.waiting
     /// The previous settings, restored if a change fails.
-    var before = UserSettings()
+    var before = ReceiverUserSettings()
   }
 
   private var pending: [Pending] = []
   /// The settings in effect, keyed by receiver number.
-  private(set) var settings: [Int: UserSettings] = [:]
+  private(set) var settings: [Int: ReceiverUserSettings] = [:]
   private var refusedCounts: [Int: Int] = [:]
   private var actions: [Action] = []
 
@@ -150,7 +150,7 @@ struct DeviceChanges: Sendable {
       return finish(
         index, refusal: "native: the service needs UBX; clients get NMEA with \"nmea\":true, and by --nmea")
     }
-    pending[index].before = settings[number] ?? UserSettings()
+    pending[index].before = settings[number] ?? ReceiverUserSettings()
     var new = pending[index].before
     if let rate = change.bitsPerSecond, rate != 0 {
       guard let present = state.bitsPerSecond else { return finish(index, refusal: "bps: the line has no rate") }
@@ -180,7 +180,7 @@ struct DeviceChanges: Sendable {
   }
 
   /// Returns the reason why a line cannot carry the epochs; nil if it can.
-  private static func lineRefusal(_ settings: UserSettings, rate: UInt32?) -> String? {
+  private static func lineRefusal(_ settings: ReceiverUserSettings, rate: UInt32?) -> String? {
     guard let rate, let cycle = settings.cycleMilliseconds, cycle < 1000,
       !LineLoad.carries(bytesOfEpoch * 1000 / Double(cycle), at: rate)
     else { return nil }

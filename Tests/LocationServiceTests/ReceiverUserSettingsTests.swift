@@ -4,10 +4,10 @@ import Receiver
 import Testing
 
 @Suite("Settings that users change through the service")
-struct UserSettingsTests {
+struct ReceiverUserSettingsTests {
   @Test("The rate is set and stays, and is not raised for power control")
   func rate() {
-    var (settings, desired) = (UserSettings(), DesiredConfiguration())
+    var (settings, desired) = (ReceiverUserSettings(), DesiredConfiguration())
     desired.leastPortRate = 115_200
     #expect(settings.applied(to: desired) == desired)
     settings.bitsPerSecond = 19_200
@@ -19,7 +19,7 @@ struct UserSettingsTests {
 
   @Test("The cycle is that of full rate: a longer one of power control is kept")
   func cycle() {
-    var settings = UserSettings()
+    var settings = ReceiverUserSettings()
     settings.cycleMilliseconds = 200
     var desired = DesiredConfiguration()
     #expect(settings.applied(to: desired).measurementPeriodMilliseconds == 200)

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The settings of a receiver that a user has changed through the service. They have precedence over the settings of
 /// power control; nil leaves a setting to power control.
-package struct UserSettings: Equatable, Sendable {
+package struct ReceiverUserSettings: Equatable, Sendable {
   /// The rate of the line, in baud. It remains in effect after the end of the service.
   package var bitsPerSecond: UInt32?
   /// The time between two epochs at full rate, in milliseconds, at most 1000. Power control sets longer ones.
@@ -29,10 +29,10 @@ package struct UserSettings: Equatable, Sendable {
 }
 
 /// The settings that apply when a session of a receiver starts.
-final class UserSettingsHandle: Sendable {
-  private let settings = Mutex(UserSettings())
+final class ReceiverUserSettingsHandle: Sendable {
+  private let settings = Mutex(ReceiverUserSettings())
 
-  var value: UserSettings {
+  var value: ReceiverUserSettings {
     get { settings.withLock { $0 } }
     set { settings.withLock { $0 = newValue } }
   }

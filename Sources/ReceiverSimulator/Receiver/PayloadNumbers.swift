@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import WireBytes
 
 /// Numbers in payloads in UBX's byte order, least significant byte first. Offsets are within the array.
 extension [UInt8] {
@@ -23,4 +24,9 @@ extension [UInt8] {
     append(UInt16(truncatingIfNeeded: value))
     append(UInt16(truncatingIfNeeded: value >> 16))
   }
+}
+
+extension FixedWidthInteger {
+  /// The nearest whole number to a value, limited to the range of the field; 0 for a value that is not a number.
+  init(nearest value: Double) { self.init(clamping: value.rounded()) }
 }
