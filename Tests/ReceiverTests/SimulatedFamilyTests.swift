@@ -133,7 +133,7 @@ struct SimulatedFamilyTests {
   func messages(_ model: ReceiverModel) {
     let scene = Self.scene(model)
     #expect(scene.run(40) { $0.isSteady })
-    let wanted = [SentenceRate("ZDA", 1), SentenceRate("GLL", 0)]
+    let wanted = [SentenceRate("ZDA", 1), SentenceRate("GLL", 0)] + (model == .mosaic ? [SentenceRate("GSV", 5)] : [])
     let results = Self.perform(scene, [.set(.messages(wanted))])
     #expect(results.allSatisfy(\.isDone) && results.count == 1, "\(model): \(results)")
   }
@@ -207,6 +207,19 @@ struct SimulatedFamilyTests {
       scene.finish()
       #expect(scene.line.receiver.sentenceRates == wanted)
     }
+  }
+
+  @Test("Each interval of a mosaic has a stream of its own")
+  func intervals() {
+    let scene = Self.scene(.mosaic)
+    #expect(scene.run(60) { $0.isSteady && $0.description != nil })
+    let rates = [SentenceRate("GGA", 1), SentenceRate("GSV", 5), SentenceRate("RMC", 1), SentenceRate("ZDA", 60)]
+    #expect(Self.perform(scene, [.set(.messages(rates))]) == [.written])
+    #expect(Self.perform(scene, [.set(.messages([SentenceRate("GSV", 1)]))]) == [.written])
+    #expect(scene.line.receiver.sentenceRates == ["GGA": 1, "GSV": 1, "RMC": 1, "ZDA": 60])
+    #expect(Self.perform(scene, [.set(.messages([SentenceRate("GSA", 3)]))]) == [.unsupported])
+    #expect(Self.perform(scene, [.set(.output(false))]) == [.written])
+    #expect(scene.line.receiver.sentenceRates.isEmpty)
   }
 
   @Test("Sentences of Septentrio: streams of other ports stay, those of the port keep their intervals, and all go back")

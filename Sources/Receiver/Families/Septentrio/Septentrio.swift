@@ -55,21 +55,21 @@ struct Septentrio: FamilyLanguage {
 
   private static let values = "NMEAOutput, "
 
-  /// `NMEAOutput, Stream1, USB1, GGA+RMC, sec1` for each stream, of all ports. A sentence that no stream sends to the port has the
-  /// first stream that is not in use.
+  /// `NMEAOutput, Stream1, USB1, GGA+RMC, sec1` for each stream, of all ports. The sentences that no stream sends to the port
+  /// have the streams that are not in use.
   func value(
     _ kind: ReceiverValue.Kind, from replies: [[UInt8]?], on receiver: ReceiverDescription
   ) -> ReceiverValue? {
     guard kind == .messages, let port = receiver.port, let reply = replies.first ?? nil else { return nil }
     var list: [SentenceRate] = []
-    var free: UInt8?
+    var free: [UInt8] = []
     for line in reply.split(separator: UInt8(ascii: "\n")) {
       let fields = SentenceFields(Array(line))
       guard let name = fields[1], name.hasPrefix(Self.stream),
         let number = UInt8(name.dropFirst(Self.stream.utf8.count)),
         let interval = fields[4]
       else { continue }
-      if fields[2] == Self.none, fields[3] == Self.none { free = free ?? number }
+      if fields[2] == Self.none, fields[3] == Self.none { free.append(number) }
       guard fields[2] == port, fields[3] != Self.none, let rate = Self.rate(interval) else { continue }
       for sentence in (fields[3] ?? "").split(separator: "+") where !list.contains(where: { $0.formatter == sentence })
       {
@@ -78,9 +78,10 @@ struct Septentrio: FamilyLanguage {
         list.append(one)
       }
     }
-    for sentence in Self.sentences where !list.contains(where: { $0.formatter == sentence }) {
+    let absent = Self.sentences.filter { sentence in !list.contains { $0.formatter == sentence } }
+    for (index, sentence) in absent.enumerated() {
       var one = SentenceRate(sentence, 0)
-      one.stream = free.map { SentenceStream(number: $0, interval: Self.off) }
+      one.stream = free.isEmpty ? nil : SentenceStream(number: free[index % free.count], interval: Self.off)
       list.append(one)
     }
     return .messages(list)
@@ -118,11 +119,14 @@ struct Septentrio: FamilyLanguage {
       var next = one
       if one.rate > 0, one.stream == nil {
         // A stream of the port with this interval, else one that is not in use.
-        let same = list.first { $0.rate == one.rate }?.stream
-        let free = present.isEmpty ? 1 : present.first { $0.stream?.interval == Self.off }?.stream?.number
-        guard let stream = same ?? free.map({ SentenceStream(number: $0, interval: "sec\(one.rate)") }) else {
-          return nil
-        }
+        let inUse = list.filter { $0.rate > 0 }
+        let unused: [UInt8] =
+          found == nil ? Array(1...10) : present.filter { $0.rate == 0 }.compactMap { $0.stream?.number }
+        let free = unused.first { number in !inUse.contains { $0.stream?.number == number } }
+        guard
+          let stream = inUse.first(where: { $0.rate == one.rate })?.stream
+            ?? free.map({ SentenceStream(number: $0, interval: "sec\(one.rate)") })
+        else { return nil }
         next.stream = stream
       }
       if let index { list[index] = next } else { list.append(next) }
