@@ -165,7 +165,7 @@ struct BurstStreamTests {
   @Test("Without faults, each epoch is reported once, with its own values", arguments: 0..<10)
   func regular(seed: UInt64) {
     var random = SeededRandomNumberGenerator(seed: seed + 1)
-    for index in 0..<500 {
+    for index in 0..<repetitions(500) {
       let stream = BurstStream(&random, isFaulty: false)
       check(stream, "\(seed)-\(index)")
       // The order is known by the fourth epoch: from then on no value is missing.
@@ -184,6 +184,6 @@ struct BurstStreamTests {
   @Test("With late and lost sentences and pauses, no value has a wrong time and no epoch is empty", arguments: 0..<10)
   func faulty(seed: UInt64) {
     var random = SeededRandomNumberGenerator(seed: seed + 101)
-    for index in 0..<600 { check(BurstStream(&random, isFaulty: true), "\(seed)-\(index)") }
+    for index in 0..<repetitions(600) { check(BurstStream(&random, isFaulty: true), "\(seed)-\(index)") }
   }
 }

@@ -46,7 +46,7 @@ struct CrashRecoverySettingsTests {
       "message", "item", "kept", "added", "whole", "of",
     ]
     var read = 0
-    for _ in 0..<5000 {
+    for _ in 0..<repetitions(5000) {
       var words = Self.text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
       for _ in 0..<random.int(1...3) {
         let place = random.int(0...words.count - 1)

@@ -119,7 +119,7 @@ struct FamilyBaseTests {
     let before = State(whole)
     try Self.become(Self.position, whole)
     _ = whole.finish(within: 120)
-    for kill in 1...whole.sent {
+    for kill in numbers(to: whole.sent) {
       let scene = Self.scene(model)
       scene.kill(afterSending: kill)
       scene.run(40) { $0.isSteady || $0.isKilled }

@@ -115,7 +115,7 @@ struct FamilyMeasurementTests {
     Self.measure(whole)
     whole.run(30) { $0.isSteady && $0.reported(.configured(refused: 0)) > 1 }
     _ = whole.finish()
-    for kill in 1...whole.sent {
+    for kill in numbers(to: whole.sent) {
       let scene = Self.scene(one)
       scene.kill(afterSending: kill)
       scene.run(60) { $0.isSteady || $0.isKilled }

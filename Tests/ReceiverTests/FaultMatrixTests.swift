@@ -3,6 +3,7 @@ import MonotonicTime
 import Receiver
 import ReceiverSimulator
 import ReceiverStream
+import Synchronization
 import TestSupport
 import Testing
 
@@ -54,7 +55,17 @@ struct FaultMatrixTests {
     var sentBytes = 0
   }
 
-  static func run(_ model: ReceiverModel, _ one: Case) -> Seen {
+  /// What was seen with each receiver, in the order of the cases: both tests need it.
+  private static let seen = Mutex<[ReceiverModel: [Seen]]>([:])
+
+  private static func seen(_ model: ReceiverModel) -> [Seen] {
+    if let known = seen.withLock({ $0[model] }) { return known }
+    let new = cases.map { run(model, $0) }
+    seen.withLock { $0[model] = new }
+    return new
+  }
+
+  private static func run(_ model: ReceiverModel, _ one: Case) -> Seen {
     let scene = SessionScene(model)
     if !one.isFromStart { scene.run(60) }
     let before = (reports: scene.reports.count, wakeUps: scene.wakeUps, sent: scene.sentBytes)
@@ -80,8 +91,7 @@ struct FaultMatrixTests {
 
   @Test("All recover by themselves, report each thing once, and never spin", arguments: ReceiverModel.ofUBlox)
   func recovers(_ model: ReceiverModel) {
-    for one in Self.cases {
-      let seen = Self.run(model, one)
+    for (one, seen) in zip(Self.cases, Self.seen(model)) {
       // A receiver without its orbits needs half a minute for the first position.
       #expect((seen.position ?? .infinity) < 50, "\(model) \(one.name): \(seen)")
       #expect(seen.isConfigured || model == .nmea, "\(model) \(one.name): \(seen)")
@@ -97,10 +107,10 @@ struct FaultMatrixTests {
 
   @Test("docs/reference/faults.md is what is seen")
   func page() throws {
-    let rows = Self.cases.map { one in
+    let rows = Self.cases.enumerated().map { index, one in
       [one.name]
         + ReceiverModel.ofUBlox.map { model in
-          let seen = Self.run(model, one)
+          let seen = Self.seen(model)[index]
           let fix = seen.position.map { Self.seconds($0) } ?? "never"
           return fix + (seen.configured.map { " / " + Self.seconds($0) } ?? "")
         }

@@ -84,7 +84,7 @@ struct KilledFamilyTests {
   func each(model: ReceiverModel, program: KilledFamilyProgram) {
     guard program.isPossible(on: model) else { return }
     let before = State(Self.scene(model, program).line.receiver)
-    for kill in 1...max(Self.commands(program, model), 1) {
+    for kill in numbers(to: max(Self.commands(program, model), 1)) {
       let scene = Self.scene(model, program)
       scene.kill(afterSending: kill)
       program.run(scene)

@@ -130,7 +130,7 @@ struct KilledProgramTests {
   @Test("Killed after each of its commands: `probe` restores the receiver", arguments: models, KilledProgram.allCases)
   func each(model: ReceiverModel, program: KilledProgram) {
     let before = Self.state(SessionScene(model))
-    for kill in 1...Self.commands(program, model) {
+    for kill in numbers(to: Self.commands(program, model)) {
       let scene = Self.scene(model, program)
       scene.kill(afterSending: kill)
       program.run(scene)

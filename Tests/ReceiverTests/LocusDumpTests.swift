@@ -85,7 +85,7 @@ struct LocusDumpTests {
       && (fix.horizontalAccuracyMetres ?? 0) > 0
   }
 
-  @Test("Every record of a whole dump is read in its order, in either form", arguments: 0..<40)
+  @Test("Every record of a whole dump is read in its order, in either form", arguments: 0..<repetitions(40))
   func whole(_ seed: Int) {
     var random = SeededRandomNumberGenerator(seed: UInt64(seed) + 1)
     let content = Self.contents[seed % Self.contents.count]
@@ -96,7 +96,8 @@ struct LocusDumpTests {
     #expect(zip(dump.records, entries).allSatisfy { Self.isSame($0, $1, content) })
   }
 
-  @Test("Lines that are missing cost their records alone, and a second dump completes them", arguments: 0..<40)
+  @Test(
+    "Lines that are missing cost their records alone, and a second dump completes them", arguments: 0..<repetitions(40))
   func missing(_ seed: Int) {
     var random = SeededRandomNumberGenerator(seed: UInt64(seed) + 100)
     let entries = Self.entries(&random, random.int(100...700))
@@ -114,7 +115,7 @@ struct LocusDumpTests {
     #expect(both.isComplete && both.records.count == entries.count && !both.records.contains(nil))
   }
 
-  @Test("A changed byte costs one record", arguments: 0..<40)
+  @Test("A changed byte costs one record", arguments: 0..<repetitions(40))
   func changed(_ seed: Int) {
     var random = SeededRandomNumberGenerator(seed: UInt64(seed) + 200)
     let entries = Self.entries(&random, 200)

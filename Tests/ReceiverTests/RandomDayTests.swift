@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import HostSimulator
 import ReceiverSimulator
+import TestSupport
 import Testing
 
 /// A fault every ten minutes or so, in virtual time.
 @Suite("A day with random faults")
 struct RandomDayTests {
   /// The whole day with one receiver, and some hours with each: it is minutes of work for a debug build.
-  static let lengths: [(ReceiverModel, Int)] = ReceiverModel.ofUBlox.map { ($0, $0 == .m10 ? 24 : 2) }
+  static let lengths: [(ReceiverModel, Int)] = ReceiverModel.ofUBlox.map { ($0, $0 == .m10 ? repetitions(24) : 2) }
 
   @Test("No wrong fix and no missed recovery", arguments: lengths)
   func hours(_ model: ReceiverModel, _ hours: Int) {

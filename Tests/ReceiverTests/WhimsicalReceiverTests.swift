@@ -43,7 +43,7 @@ struct WhimsicalReceiverTests {
 
   @Test("Invariants hold with any receiver")
   func seeds() {
-    for seed in 1...200 { Self.run(seed) }
+    for seed in 1...repetitions(200) { Self.run(seed) }
   }
 }
 

@@ -37,7 +37,9 @@ struct ReplyScanner: Sendable {
           continue
         }
         // Tabulators separate the words of some lists.
-        guard let end = bytes[at...].firstIndex(where: { !Self.isText($0) && $0 != 9 }) else { break search }
+        var end = at
+        while end < bytes.count, Self.isText(bytes[end]) || bytes[end] == 9 { end += 1 }
+        guard end < bytes.count else { break search }
         if let (line, isUnicore) = Self.text(bytes[at..<end]) {
           body(.text(line), isUnicore ? .unicore : Self.isOfSeptentrio(line) ? .septentrio : nil)
         }
@@ -55,7 +57,7 @@ struct ReplyScanner: Sendable {
 
   /// Whether it is the end of a line of Septentrio's that repeats what was rejected, binary requests too.
   private static func isRejection(_ line: ArraySlice<UInt8>) -> Bool {
-    line.suffix(rejection.count).elementsEqual(rejection)
+    line.last == rejection.last && line.suffix(rejection.count).elementsEqual(rejection)
   }
 
   private static let rejection = Array(": Invalid command!".utf8)
@@ -64,9 +66,10 @@ struct ReplyScanner: Sendable {
 
   /// Returns Septentrio's prompt, such as `COM1>`, as `>COM1`: no line end follows it. Nil for other text.
   private static func prompt(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-    let name = text.prefix(promptLength - 1)
-    guard text.dropFirst(name.count).first == UInt8(ascii: ">"), name.count == promptLength - 1,
-      name.allSatisfy({ 0x41...0x5A ~= $0 || 0x30...0x39 ~= $0 })
+    let end = text.startIndex + promptLength - 1
+    guard end < text.endIndex, text[end] == UInt8(ascii: ">") else { return nil }
+    let name = text[..<end]
+    guard name.allSatisfy({ 0x41...0x5A ~= $0 || 0x30...0x39 ~= $0 })
     else { return nil }
     return [UInt8(ascii: ">")] + name
   }
@@ -94,7 +97,8 @@ struct ReplyScanner: Sendable {
       let sum = UInt8(String(decoding: body.suffix(2), as: UTF8.self), radix: 16)
     else { return nil }
     let content = body.dropLast(3)
-    let found = content.reduce(UInt8(0)) { $0 ^ $1 }
+    var found: UInt8 = 0
+    for byte in content { found ^= byte }
     // Unicore's texts are summed with their first character (recorded: UM980).
     guard sum == found || sum == found ^ first else { return nil }
     let words = ["command,", "CONFIG,", "devicename,"]

@@ -167,9 +167,12 @@ struct VendorEvidence: Sendable {
 
   static func contains(_ text: StaticString, _ bytes: RawSpan) -> Bool {
     let wanted = [UInt8](text.description.utf8)
-    guard bytes.byteCount >= wanted.count else { return false }
-    for start in 0...bytes.byteCount - wanted.count
-    where wanted.indices.allSatisfy({ bytes.u1(start + $0) == wanted[$0] }) { return true }
+    var (start, matched) = (0, 0)
+    while start + wanted.count <= bytes.byteCount {
+      while matched < wanted.count, bytes.u1(start + matched) == wanted[matched] { matched += 1 }
+      if matched == wanted.count { return true }
+      (start, matched) = (start + 1, 0)
+    }
     return false
   }
 }
