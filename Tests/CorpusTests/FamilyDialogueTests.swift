@@ -66,16 +66,16 @@ struct FamilyDialogueTests {
   func quectel() throws {
     let dialogue = try Dialogue("quectel-LG290P/rate-460800-to-115200")
     let language = Quectel()
+    let receiver = try #require(try Self.identify("quectel-LG290P/rate-460800-to-115200", as: .quectel))
     func read(_ kind: ReceiverValue.Kind) -> ReceiverValue? {
       let replies = language.polls(of: kind).map { command -> [UInt8]? in
         if case .answered(let reply) = Self.outcome(of: command, in: dialogue) { reply } else { nil }
       }
-      return language.value(kind, from: replies)
+      return language.value(kind, from: replies, on: receiver)
     }
     #expect(read(.period) == .period(100))
     #expect(read(.constellations) == .constellations([.gps, .glonass, .galileo, .beiDou, .qzss, .navIC]))
     let messages = try Dialogue("quectel-LG290P/messages")
-    let receiver = try #require(try Self.identify("quectel-LG290P/rate-460800-to-115200", as: .quectel))
     let value = ReceiverValue.messages([SentenceRate("GGA", 1)])
     let commands = try #require(language.commands(setting: value, from: nil, on: receiver))
     #expect(Self.outcome(of: commands[0], in: messages) == .acknowledged)

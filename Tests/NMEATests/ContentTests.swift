@@ -202,8 +202,11 @@ struct RangeTests {
   }
 
   @Test(
-    "Latitude: beyond 90 degrees, 60 minutes, without hemisphere, with another's, with alphabetic characters",
-    arguments: ["9100.0,N", "9000.0001,N", "4760.0,N", "4717.1,", "4717.1,E", "47a7.1,N", "-4717.1,N", "4717.1.2,S"])
+    "Latitude: beyond 90 degrees, more than 60 minutes, without hemisphere, with another's, with alphabetic characters",
+    arguments: [
+      "9100.0,N", "9000.0001,N", "4760.1,N", "4761.0,N", "9060.0,N", "4717.1,", "4717.1,E", "47a7.1,N", "-4717.1,N",
+      "4717.1.2,S",
+    ])
   func latitudes(fields: String) {
     #expect(latitude(fields)?.value == nil)
     #expect(latitude(fields)?.rejected == 1)
@@ -212,6 +215,13 @@ struct RangeTests {
   @Test("Latitude: the poles and the equator", arguments: ["9000.0,N", "9000.0,S", "0000.0,N", "0.5,S"])
   func limits(fields: String) {
     #expect(latitude(fields)?.value != nil)
+    #expect(latitude(fields)?.rejected == 0)
+  }
+
+  @Test(
+    "60 minutes of receivers that round are the next degree", arguments: [("4160.0000,N", 42.0), ("8960.00,S", -90)])
+  func rounded(fields: String, degrees: Double) {
+    #expect(latitude(fields)?.value?.degrees == degrees)
     #expect(latitude(fields)?.rejected == 0)
   }
 

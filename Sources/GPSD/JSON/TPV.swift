@@ -137,6 +137,7 @@ extension Fix {
     case .rtkFixed: return 3
     case .rtkFloat: return 4
     case .estimated: return 5
+    case .manual: return 7
     case .simulated: return 8
     case .preciseService: return 9
     default: return nil

@@ -513,7 +513,8 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     let degrees = whole / 100
     let inDegree = whole &- degrees &* 100
     let mantissa = (degrees &* 60 &+ inDegree) &* scale &+ fraction
-    guard inDegree < 60, mantissa <= most &* 60 &* scale else { return nil }
+    // Receivers that round write 60 minutes, and no fraction, for the next degree.
+    guard inDegree < 60 || inDegree == 60 && fraction == 0, mantissa <= most &* 60 &* scale else { return nil }
     return FixedPoint(mantissa, fractionDigits: UInt8(truncatingIfNeeded: places))
   }
 

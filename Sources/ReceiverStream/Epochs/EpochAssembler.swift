@@ -54,6 +54,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   var nmea = NMEAEpoch()
   var digitLoss = DigitLossCheck()
   var positionSources = PositionSources()
+  var series = SentenceSeries()
   /// The values of sentences without a time: of the epoch, or of the next one while `state` is `ahead`.
   var untimed = UntimedValues()
   /// The epoch's own values of sentences without a time while `state` is `ahead`.
@@ -77,6 +78,9 @@ public struct EpochAssembler: ~Copyable, Sendable {
   private var order = BurstOrder()
   /// Whether the earth-centred position is from NAV-HPPOSECEF.
   var hasPreciseECEF = false
+  /// Whether the epoch has a message with a position, a status or a date. Without one it is not reported: dilutions, accuracies,
+  /// satellites and attitudes may be sent more often than fixes.
+  private var statesFix = false
   /// Whether a UBX message has stated the quality of the epoch's fix, and the number of its satellites.
   var hasUBXQuality = false
   var hasUBXCount = false
@@ -167,6 +171,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     if state == .gathering {
       startEpoch(nil)
       fix.time = outputTime
+      statesFix = true
     }
     idle(body)
     rejectedFields += untimed.unmatched.uncertain
@@ -182,7 +187,8 @@ public struct EpochAssembler: ~Copyable, Sendable {
   /// Whether messages were collected that no report has covered, and that `idle` completes.
   public var isOpen: Bool {
     switch state {
-    case .open, .late: true
+    case .open: statesFix || pause < Self.silence
+    case .late: true
     case .gathering, .ahead: pause < Self.silence
     case .empty, .reported: false
     }
@@ -193,16 +199,46 @@ public struct EpochAssembler: ~Copyable, Sendable {
   /// Called before a message with the time of a position is applied, or a position without a time. Closes the epoch if
   /// the message belongs to a new one.
   ///
-  /// - Parameter isOther: whether the message belongs to another epoch, regardless of its time.
+  /// - Parameters:
+  ///   - statesFix: whether the message has a position, a status or a date.
+  ///   - isOther: whether the message belongs to another epoch, regardless of its time.
+  /// - Returns: whether the message is used: not one without these of an epoch that is over.
+  @discardableResult
   mutating func begin(
-    _ tag: EpochTag?, _ id: UInt64, isOther: Bool = false, _ body: (borrowing Report, borrowing Sky) -> Void
-  ) {
+    _ tag: EpochTag?, _ id: UInt64, statesFix: Bool = false, isOther: Bool = false,
+    _ body: (borrowing Report, borrowing Sky) -> Void
+  ) -> Bool {
     let isNew = isOther || isNewEpoch(tag)
+    if isNew, !statesFix, isBehind(tag, milliseconds: Self.longestDelay) { return false }
     if isNew, state == .open || state == .late { report(body) }
     if state == .ahead || state == .gathering { joinAhead(isNew) }
     if !isNew, untimed.motion == .last { untimed.motion = .enclosed }
     order.add(timed: id, isNew: isNew, after: pause)
     if isNew { startEpoch(tag) } else if self.tag == nil { self.tag = tag }
+    if statesFix { self.statesFix = true }
+    return true
+  }
+
+  /// The longest delay of a message behind those of its epoch, and of a position sentence, in milliseconds.
+  private static var longestDelay: Int64 { 10_000 }
+  private static var longestLag: Int64 { 3000 }
+
+  /// Whether a time precedes that of the epoch by at most this time.
+  private mutating func isBehind(_ tag: EpochTag?, milliseconds: Int64) -> Bool {
+    guard let current = self.tag, let tag, state.rawValue > State.gathering.rawValue else { return false }
+    return tag.isBehind(current, milliseconds: milliseconds)
+  }
+
+  /// Whether a position sentence of an epoch that is over is ignored: its source, such as a plotter that repeats the receiver's
+  /// sentences, lags behind. The time of a source that was set back precedes that of its own last sentence.
+  ///
+  /// - Parameters:
+  ///   - earlier: the time of the source's last sentence of this kind; nil if it is not known.
+  ///   - isOther: whether the sentence may be from another source than the epoch's.
+  @inline(never)
+  mutating func ignoresLagging(_ tag: EpochTag?, after earlier: EpochTag?, isOther: Bool) -> Bool {
+    guard last.fix.latitudeDegrees != nil, let tag, isBehind(tag, milliseconds: Self.longestLag) else { return false }
+    return earlier.map { $0.isBehind(tag, milliseconds: Self.longestDelay) } ?? isOther
   }
 
   /// Called before a sentence without a time is applied. It belongs to the epoch of its burst.
@@ -271,7 +307,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     guard !isNew else { return }
     held.add(untimed)
     swap(&held, &untimed)
-    state = .reported
+    state = statesFix ? .reported : .open
   }
 
   /// Assigns a heading to the epoch of its time or burst. Such sentences may also be sent at their own rate: they never
@@ -359,6 +395,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   private mutating func startEpoch(_ tag: EpochTag?) {
     // A reported fix has its time even if the epoch had only a time of day.
     if let time = fix.time ?? last.fix.time { calendar.advance(to: time) }
+    statesFix = false
     if state.rawValue > State.gathering.rawValue { calendar.start = nil }
     self.tag = tag
     fix = Fix()
@@ -366,7 +403,6 @@ public struct EpochAssembler: ~Copyable, Sendable {
     if nmea.isValid == false { earlierUse.age = EarlierUse.most }
     nmea = NMEAEpoch(after: nmea, fixMode: state == .ahead ? held.fixMode : untimed.fixMode)
     (hasPreciseECEF, hasUBXQuality, hasUBXCount) = (false, false, false)
-    if epochsWithoutFirstOutput <= Self.epochsUntilSecondOutput { epochsWithoutFirstOutput += 1 }
     // Satellites of the previous epoch, or of a report with only a time.
     if state != .gathering, state != .ahead { dropAhead() }
     if earlierUse.age <= EarlierUse.most { earlierUse.age += 1 }
@@ -467,6 +503,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   // Not inlined, so that the code for each message is short.
   @inline(never)
   private mutating func report(_ body: (borrowing Report, borrowing Sky) -> Void) {
+    guard statesFix || state != .open else { return reportSky(body) }
     last.skyChanged = settleSky()
     last.isUpdate = state != .open
     if last.isUpdate {
@@ -476,6 +513,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
       last.fix = fix
       Self.finish(&last.fix, nmea, untimed, calendar, timeOfWeek)
       last.fixChanged = true
+      if epochsWithoutFirstOutput <= Self.epochsUntilSecondOutput { epochsWithoutFirstOutput += 1 }
       last.hasDilutionsAlone = sky.count == 0 && last.fix.hasDilutions
     }
     state = .reported
@@ -608,6 +646,22 @@ extension EpochAssembler {
     case .estimated: 2
     case .autonomous, .differential, .preciseService, .rtkFloat, .rtkFixed, .simulated: 3 + Int(quality.rawValue)
     }
+  }
+}
+
+/// The times of the last position sentences of each talker and kind. Two of them may share a place: then neither is known.
+struct SentenceSeries: Sendable {
+  private var keys = InlineArray<8, UInt32>(repeating: 0)
+  private var times = InlineArray<8, Int64>(repeating: 0)
+
+  /// Stores the time of a sentence. Returns that of the one before; nil if it is not known.
+  @inline(__always)
+  mutating func replace(_ kind: NMEAEpoch.PositionSentence, _ talker: Talker, _ time: Int64) -> EpochTag? {
+    let key = UInt32(talker.code) << 8 | kind.rawValue + 1
+    let place = Int(truncatingIfNeeded: (UInt32(talker.code) &+ kind.rawValue &* 2) & 7)
+    let earlier: EpochTag? = keys[place] == key ? .timeOfDay(times[place]) : nil
+    (keys[place], times[place]) = (key, time)
+    return earlier
   }
 }
 

@@ -21,6 +21,8 @@ struct NMEAEpoch: ~Copyable, Sendable {
   var positionDigits: UInt8 = 0
   /// The position sentences of the epoch: a bit for each kind and talker.
   private var positionSentences: UInt32 = 0
+  /// Those of the epoch before.
+  private var earlierSentences: UInt32 = 0
   /// The talker of RMC, whose motion only a VTG of the same source replaces.
   var velocityTalker: Talker?
   /// The date of RMC.
@@ -40,7 +42,21 @@ struct NMEAEpoch: ~Copyable, Sendable {
 
   /// Whether the epoch has a sentence of a kind.
   @inline(__always)
-  private func has(_ kind: PositionSentence) -> Bool { positionSentences >> (8 * kind.rawValue) & 0xFF != 0 }
+  private func has(_ kind: PositionSentence) -> Bool { Self.has(kind, positionSentences) }
+
+  private static func has(_ kind: PositionSentence, _ sentences: UInt32) -> Bool {
+    sentences >> (8 * kind.rawValue) & 0xFF != 0
+  }
+
+  /// Whether this epoch or the one before has a sentence with all that one of a kind has.
+  func hadOrHas(_ kind: PositionSentence) -> Bool {
+    let sentences = positionSentences | earlierSentences
+    return switch kind {
+    case .gll: sentences != 0
+    case .gga, .gns: Self.has(.gga, sentences) || Self.has(.gns, sentences)
+    case .rmc: Self.has(.rmc, sentences)
+    }
+  }
 
   /// Whether the epoch has a GLL and no other position sentence, or others and no GLL: it may be joined with the other
   /// kind despite a local time.
@@ -85,17 +101,26 @@ struct NMEAEpoch: ~Copyable, Sendable {
   /// - Parameter fixMode: the fix mode of the earlier epoch's GSA.
   init(after earlier: borrowing NMEAEpoch, fixMode: Int8?) {
     let mode = earlier.fixMode ?? fixMode
+    earlierSentences = earlier.positionSentences
     earlierAge = mode == nil ? min(earlier.earlierAge, 10) + 1 : 1
     earlierFixMode = earlier.isValid == true && earlierAge <= 10 ? mode ?? earlier.earlierFixMode : nil
   }
 
-  /// Adds an explicit statement of a sentence with positions whether there is a fix.
+  /// Adds an explicit statement of a sentence with positions whether there is a fix. Of several sources one with a fix is enough.
   mutating func setValid(_ valid: Bool, rank: Int8, _ talker: Talker) {
+    if isValid != nil, !PositionSources.isSame(talker, Talker(code: validityTalker)) {
+      guard valid, isValid == false else { return }
+      (isValid, validityRank, validityTalker) = (valid, rank, talker.code)
+      return
+    }
     guard rank > validityRank || rank == validityRank && (valid || talker.code == validityTalker) else { return }
     isValid = valid
     validityRank = rank
     validityTalker = talker.code
   }
+
+  /// Whether a sentence of this talker states whether the epoch has a fix; nil without a statement.
+  func isDecided(by talker: Talker) -> Bool? { isValid.map { _ in talker.code == validityTalker } }
 
   /// Completes the time, the kind of the fix and the number of its satellites, unless a UBX message did.
   func settle(_ fix: inout Fix, _ untimed: borrowing UntimedValues, _ calendar: ReceiverCalendar) {

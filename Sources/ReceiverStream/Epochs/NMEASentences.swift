@@ -58,13 +58,15 @@ extension EpochAssembler {
     case GGA.formatter:
       let content = sentence.decode(GGA.self, rejected: &rejectedFields)
       guard mayCount(talker, (content.quality ?? 0) > 0, content.latitude) else { return }
-      begin(.gga, talker, content.time, content.latitude, content.longitude, id, body)
+      guard begin(.gga, talker, content.time, content.latitude, content.longitude, id, body) else { return }
       apply(content, talker)
     case RMC.formatter:
       let content = sentence.decode(RMC.self, rejected: &rejectedFields)
       guard mayCount(talker, Self.isValid(content.status, content.positionMode) == true, content.latitude)
       else { return }
-      begin(.rmc, talker, content.time, content.latitude, content.longitude, date: content.date, id, body)
+      guard begin(.rmc, talker, content.time, content.latitude, content.longitude, date: content.date, id, body) else {
+        return
+      }
       apply(content, talker)
     case GNS.formatter:
       let content = sentence.decode(GNS.self, rejected: &rejectedFields)
@@ -72,13 +74,13 @@ extension EpochAssembler {
         mayCount(
           talker, (Self.quality(ofModes: content.positionModes) ?? .unknown) != .unknown, content.latitude)
       else { return }
-      begin(.gns, talker, content.time, content.latitude, content.longitude, id, body)
+      guard begin(.gns, talker, content.time, content.latitude, content.longitude, id, body) else { return }
       apply(content, talker)
     case GLL.formatter:
       let content = sentence.decode(GLL.self, rejected: &rejectedFields)
       guard mayCount(talker, Self.isValid(content.status, content.positionMode) == true, content.latitude)
       else { return }
-      begin(.gll, talker, content.time, content.latitude, content.longitude, id, body)
+      guard begin(.gll, talker, content.time, content.latitude, content.longitude, id, body) else { return }
       apply(content, talker)
     case VTG.formatter:
       let content = sentence.decode(VTG.self, rejected: &rejectedFields)
@@ -88,7 +90,7 @@ extension EpochAssembler {
       apply(content, talker)
     case GST.formatter:
       let content = sentence.decode(GST.self, rejected: &rejectedFields)
-      begin(tag(content.time), id, body)
+      guard begin(tag(content.time), id, body) else { return }
       apply(content)
     case ZDA.formatter:
       let content = sentence.decode(ZDA.self, rejected: &rejectedFields)
@@ -106,13 +108,13 @@ extension EpochAssembler {
     !positionSources.ignores(talker, hasPosition: isFix && latitude != nil)
   }
 
-  /// Called before a position sentence is applied.
+  /// Called before a position sentence is applied. Returns whether it is used.
   @inline(__always)
   private mutating func begin(
     _ kind: NMEAEpoch.PositionSentence, _ talker: Talker, _ time: TimeOfDay?, _ latitude: Coordinate?,
     _ longitude: Coordinate?,
     date: ShortDate? = nil, _ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void
-  ) {
+  ) -> Bool {
     // Nearly all sentences have another time or are the first of their kind: they skip the other checks.
     var own = tag(time)
     var mayBeOfEpoch = true
@@ -124,13 +126,21 @@ extension EpochAssembler {
         mayBeOfEpoch = own == tag
       }
     }
+    if let time {
+      let earlier = series.replace(kind, talker, time.nanoseconds)
+      if !mayBeOfEpoch, nmea.hadOrHas(kind) {
+        let isOther = kind == .gll || nmea.isDecided(by: talker) != true
+        if ignoresLagging(own, after: earlier, isOther: isOther) { return false }
+      }
+    }
     let isOther =
       mayBeOfEpoch && nmea.mayBeRepeated(kind, date: date)
       && nmea.isRepeated(
         kind, talker, time: time, date: date, isTimed: tag != nil, isAfterSilence: pause >= 100,
         hasMoved: hasMoved(latitude, longitude))
-    begin(own, id, isOther: isOther, body)
+    begin(own, id, statesFix: true, isOther: isOther, body)
     nmea.add(kind, talker, date: date)
+    return true
   }
 
   /// Handles a time that differs from the open epoch's: some receivers write the local time into GLL. It differs from
@@ -189,7 +199,7 @@ extension EpochAssembler {
       let id = id | (UInt64(truncatingIfNeeded: content.messageID ?? 0) & 0xF) << 44
       guard content.messageID == 30 else { return receiveAntennaHeading(sentence, id, body) }
       rejectedFields += rejected
-      begin(tag(content.time), id, body)
+      begin(tag(content.time), id, statesFix: true, body)
       apply(content)
     case PGRMV.formatter:
       let content = sentence.decode(PGRMV.self, rejected: &rejectedFields)
@@ -239,7 +249,7 @@ extension EpochAssembler {
     case PUBX00.messageNumber:
       let content = sentence.decode(PUBX00.self, rejected: &rejectedFields)
       guard content.time != nil || content.status != nil else { return false }  // the host's question
-      begin(tag(content.time), id, body)
+      begin(tag(content.time), id, statesFix: true, body)
       apply(content)
     case PUBX04.messageNumber:
       let content = sentence.decode(PUBX04.self, rejected: &rejectedFields)
@@ -516,7 +526,8 @@ extension EpochAssembler {
   /// fix.
   private static func isValid(_ status: UInt8?, _ mode: UInt8?) -> Bool? {
     if status == UInt8(ascii: "V") || mode == UInt8(ascii: "N") { return false }
-    return status == UInt8(ascii: "A") ? true : nil
+    // D is the status of a differential fix of old receivers.
+    return status == UInt8(ascii: "A") || status == UInt8(ascii: "D") ? true : nil
   }
 
   /// Records a sentence's statement about the fix. A fix without its position is not a statement.

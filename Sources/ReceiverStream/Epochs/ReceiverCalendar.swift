@@ -14,6 +14,8 @@ struct ReceiverCalendar: Sendable {
   var start: UTCTime?
   /// The number of days to add to the receiver's dates.
   private(set) var correctionDays: Int64 = 0
+  /// Whether the receiver has stated `last` since the last epoch. Then no time that was found by an earlier date replaces it.
+  private var isStated = false
 
   /// A date of the receiver, corrected if it is 1024 weeks (or twice as many) early.
   ///
@@ -41,6 +43,7 @@ struct ReceiverCalendar: Sendable {
     let time = UTCTime(day: mended(day), nanosecondsOfDay: nanosecondsOfDay)
     guard time.isBelieved else { return nil }
     last = time
+    isStated = true
     return time
   }
 
@@ -70,6 +73,9 @@ struct ReceiverCalendar: Sendable {
     return time.isBelieved ? time : nil
   }
 
-  /// Stores `time` for comparison with the next time of day.
-  mutating func advance(to time: UTCTime) { last = time }
+  /// Stores the time of an epoch for comparison with the next time of day.
+  mutating func advance(to time: UTCTime) {
+    if !isStated { last = time }
+    isStated = false
+  }
 }

@@ -14,14 +14,14 @@ extension EpochAssembler {
       setClockOffset(
         message.iTOW, isValid: message.valid & 3 == 3, hour: message.hour, minute: message.min, second: message.sec,
         nano: message.nano)
-      begin(.timeOfWeek(message.iTOW), id, isOther: isOtherWeek(message), body)
+      begin(.timeOfWeek(message.iTOW), id, statesFix: true, isOther: isOtherWeek(message), body)
       apply(message)
     case NavPVAT.identity:
       guard let message = NavPVAT(payload: payload) else { return }
       setClockOffset(
         message.iTOW, isValid: message.valid & 3 == 3, hour: message.hour, minute: message.min, second: message.sec,
         nano: message.nano)
-      begin(.timeOfWeek(message.iTOW), id, body)
+      begin(.timeOfWeek(message.iTOW), id, statesFix: true, body)
       apply(message)
     case HnrPVT.identity:
       guard let message = HnrPVT(payload: payload) else { return }
@@ -31,86 +31,86 @@ extension EpochAssembler {
       return
     case NavPOSLLH.identity:
       guard let message = NavPOSLLH(payload: payload) else { return }
-      begin(.timeOfWeek(message.iTOW), id, body)
+      begin(.timeOfWeek(message.iTOW), id, statesFix: true, body)
       apply(message)
     case NavHPPOSLLH.identity:
       guard let message = NavHPPOSLLH(payload: payload) else { return }
-      begin(.timeOfWeek(message.iTOW), id, body)
+      begin(.timeOfWeek(message.iTOW), id, statesFix: true, body)
       apply(message)
     case NavPOSECEF.identity:
       guard let message = NavPOSECEF(payload: payload) else { return }
-      begin(.timeOfWeek(message.iTOW), id, body)
+      begin(.timeOfWeek(message.iTOW), id, statesFix: true, body)
       setECEF(
         SIMD3(Double(message.ecefX), Double(message.ecefY), Double(message.ecefZ)) / 100,
         accuracyMetres: accuracy(message.pAcc, 1e-2))
     case NavHPPOSECEF.identity:
       guard let message = NavHPPOSECEF(payload: payload) else { return }
-      begin(.timeOfWeek(message.iTOW), id, body)
+      begin(.timeOfWeek(message.iTOW), id, statesFix: true, body)
       apply(message)
     case NavVELECEF.identity:
       guard let message = NavVELECEF(payload: payload) else { return }
-      begin(.timeOfWeek(message.iTOW), id, body)
+      guard begin(.timeOfWeek(message.iTOW), id, body) else { return }
       setECEFVelocity(message.ecefVX, message.ecefVY, message.ecefVZ, accuracy: message.sAcc)
     case NavVELNED.identity:
       guard let message = NavVELNED(payload: payload) else { return }
-      begin(.timeOfWeek(message.iTOW), id, body)
+      guard begin(.timeOfWeek(message.iTOW), id, body) else { return }
       apply(message)
     case NavATT.identity:
       guard let message = NavATT(payload: payload) else { return }
-      begin(.timeOfWeek(message.iTOW), id, body)
+      guard begin(.timeOfWeek(message.iTOW), id, body) else { return }
       // An accuracy of 0 marks an absent angle (interface descriptions, NAV-ATT).
       if message.accHeading > 0 { setHeading(message.heading, accuracy: message.accHeading) }
     case NavRELPOSNED.identity:
       // Version 0 has no heading.
       guard let message = NavRELPOSNED(payload: payload) else { return }
-      begin(.timeOfWeek(message.iTOW), id, body)
+      guard begin(.timeOfWeek(message.iTOW), id, body) else { return }
       apply(message)
     case NavSOL.identity:
       guard let message = NavSOL(payload: payload) else { return }
-      begin(.timeOfWeek(message.iTOW), id, body)
+      begin(.timeOfWeek(message.iTOW), id, statesFix: true, body)
       apply(message)
     case NavSTATUS.identity:
       guard let message = NavSTATUS(payload: payload) else { return }
-      begin(.timeOfWeek(message.iTOW), id, body)
+      begin(.timeOfWeek(message.iTOW), id, statesFix: true, body)
       apply(message)
     case NavDOP.identity:
       guard let message = NavDOP(payload: payload) else { return }
-      begin(.timeOfWeek(message.iTOW), id, body)
+      guard begin(.timeOfWeek(message.iTOW), id, body) else { return }
       apply(message)
     case NavTIMEUTC.identity:
       guard let message = NavTIMEUTC(payload: payload) else { return }
       setClockOffset(
         message.iTOW, isValid: message.valid_validUTC, hour: message.hour, minute: message.min, second: message.sec,
         nano: message.nano)
-      begin(.timeOfWeek(message.iTOW), id, body)
+      begin(.timeOfWeek(message.iTOW), id, statesFix: true, body)
       apply(message)
     case NavTIMEGPS.identity:
       guard let message = NavTIMEGPS(payload: payload) else { return }
-      begin(.timeOfWeek(message.iTOW), id, body)
+      begin(.timeOfWeek(message.iTOW), id, statesFix: true, body)
       apply(message)
     case NavTIMELS.identity:
       guard let message = NavTIMELS(payload: payload) else { return }
-      begin(.timeOfWeek(message.iTOW), id, body)
+      guard begin(.timeOfWeek(message.iTOW), id, body) else { return }
       if message.valid_validCurrLs { setLeapSeconds(Int(message.currLs)) }
     case NavCOV.identity:
       guard let message = NavCOV(payload: payload) else { return }
-      begin(.timeOfWeek(message.iTOW), id, body)
+      guard begin(.timeOfWeek(message.iTOW), id, body) else { return }
       apply(message)
     case NavSAT.identity:
       guard let message = NavSAT(payload: payload) else { return }
-      begin(.timeOfWeek(message.iTOW), id, body)
+      guard begin(.timeOfWeek(message.iTOW), id, body) else { return }
       apply(message)
     case NavSVINFO.identity:
       guard let message = NavSVINFO(payload: payload) else { return }
-      begin(.timeOfWeek(message.iTOW), id, body)
+      guard begin(.timeOfWeek(message.iTOW), id, body) else { return }
       apply(message)
     case NavSIG.identity:
       guard let message = NavSIG(payload: payload) else { return }
-      begin(.timeOfWeek(message.iTOW), id, body)
+      guard begin(.timeOfWeek(message.iTOW), id, body) else { return }
       apply(message)
     case NavEOE.identity:
       guard let message = NavEOE(payload: payload) else { return }
-      begin(.timeOfWeek(message.iTOW), id, body)
+      guard begin(.timeOfWeek(message.iTOW), id, body) else { return }
       complete(isEnd: true, body)
       return
     default: return
