@@ -93,6 +93,16 @@ struct ServiceCoreTests {
     }
   }
 
+  @Test("A receiver that a killed process left changed is opened without a need, and is released at the end")
+  func leftover() {
+    var core = Self.core()
+    core.receive(.leftoverSettings, at: Self.moment(0))
+    #expect(core.actions(at: Self.moment(0)).contains(.openReceiver))
+    #expect(!core.actions(at: Self.moment(100)).contains(.openReceiver))
+    core.receive(.finish, at: Self.moment(200))
+    #expect(core.actions(at: Self.moment(200)).contains(.releaseReceiver))
+  }
+
   @Test("The receiver is opened at the first need, and stays open until the program ends")
   func receiver() {
     var core = Self.core()

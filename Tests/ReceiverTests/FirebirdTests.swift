@@ -61,6 +61,16 @@ struct FirebirdTests {
     #expect(scene.line.sent.contains("$RESET,0,h01*") && !scene.line.sent.contains("UNLOG"))
   }
 
+  @Test(
+    "Its echo of another maker's probe shows it: its own probe is next",
+    arguments: [SessionSettings.Intent.serve, .identify])
+  func echoOfProbe(_ intent: SessionSettings.Intent) {
+    let scene = Self.scene("UM620N", intent)
+    #expect(scene.read { $0.description }?.family == .firebird)
+    let others = ["PQTM", "PAIR", "PMTK", "PCAS", "PSTM", "VERSION"].filter { scene.line.sent.contains($0) }
+    #expect(others.count <= 1, "\(others)")
+  }
+
   @Test("It replies to the polls that wait for a receiver, and wake one")
   func polls() throws {
     let scene = Self.scene()

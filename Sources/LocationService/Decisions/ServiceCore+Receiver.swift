@@ -136,7 +136,7 @@ extension PowerReport {
     case .batchGone(let count):
       "at most \(count) fix\(count == 1 ? "" : "es") lost: the receiver has restarted and its memory is empty"
     case .refused(let refusal): "the receiver refuses \(refusal.text); the next try is in an hour"
-    case .doesNotSleep: "the receiver does not sleep although it accepts the command; it stays on"
+    case .doesNotSleep: "the receiver does not go to sleep by its command; it stays on"
     case .wakesByItself: "the receiver wakes without a command (does another program send to it?)"
     case .doesNotWake: "the receiver does not wake; check its supply, or switch it off and on"
     case .answersAgain: "the receiver answers again"

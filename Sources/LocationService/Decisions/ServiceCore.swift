@@ -106,6 +106,7 @@ package struct ServiceCore: Sendable {
     case .leftoverBatch:
       coordinator.expectLeftover()
       batch.beginLeftover()
+    case .leftoverSettings: receivers.restoreLeftover()
     case .receiverPermitted(let isPermitted):
       changeEngines { $0.setReceiverForbidden(!isPermitted, at: now.instant) }
     case .receiverFound: receiverFound()
@@ -448,7 +449,8 @@ extension PositioningOutput {
   }
 }
 
-/// The receivers that the service has open, from the first demand to the end of the program.
+/// The receivers that the service has open, from the first demand to the end of the program. One that a killed process left changed or
+/// asleep is in use from the start, so that the end restores it.
 ///
 ///     unused ──need──▶ inUse ──finish──▶ ending(by) ──read out, or the time is over──▶ released
 ///        └──────────────────────────finish────────────────────────────────────────────────▲
@@ -470,6 +472,10 @@ struct ReceiverUse: Sendable {
   private var stage = Stage.unused
   private var standby = Standby.none
   private var lending = Lending.served
+  /// Whether an earlier process left the receiver changed.
+  private var hasLeftover = false
+
+  mutating func restoreLeftover() { hasLeftover = true }
 
   /// Whether the first receiver is open, also while the program ends.
   var isOpen: Bool { deadline != nil || stage == .inUse }
@@ -518,7 +524,7 @@ struct ReceiverUse: Sendable {
   /// Returns the receivers to open.
   mutating func open(isNeeded: Bool, isResting: Bool) -> [ServiceAction] {
     var actions: [ServiceAction] = []
-    if stage == .unused, isNeeded {
+    if stage == .unused, isNeeded || hasLeftover {
       stage = .inUse
       actions.append(.openReceiver)
     }

@@ -9,6 +9,8 @@ package enum ServiceInput: Sendable {
   case receiver(ReceiverEvent)
   /// The first receiver has a batch that an earlier process of this program did not read, or did not deliver entirely.
   case leftoverBatch
+  /// An earlier process of this program changed settings of the first receiver, and was killed.
+  case leftoverSettings
   /// Whether the system permits this program to open its receiver.
   case receiverPermitted(Bool)
   /// A first receiver was connected to a machine that had none.

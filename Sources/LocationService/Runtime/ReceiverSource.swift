@@ -149,6 +149,12 @@ final class ReceiverSource {
     if connection == nil, lending.mayOpen { attempt(&poller, at: now) }
   }
 
+  /// Whether the settings of the named receiver were changed by a program that was killed.
+  var hasLeftoverSettings: Bool {
+    guard !isReadOnly, case .device(let path) = source, let stateFolder else { return false }
+    return CrashRecoveryFile(stateFolder: stateFolder, line: path).recovery != nil
+  }
+
   /// Makes the next round try to open an awaited receiver, which may have been connected.
   func retryNow() { if nextTry != nil { nextTry = .zero } }
 

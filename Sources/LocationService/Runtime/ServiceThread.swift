@@ -53,6 +53,8 @@ struct ServiceThread: ~Copyable {
 
   /// Runs until the service is finished and its receivers are restored.
   mutating func run() {
+    // Within a program, the record is that of the program which has the receiver now.
+    if work != nil, receiver.hasLeftoverSettings { service.receive(.leftoverSettings, at: System.now()) }
     while true {
       let now = System.now()
       service.checkApplication(at: now.instant)

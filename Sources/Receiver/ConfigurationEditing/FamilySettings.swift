@@ -131,6 +131,19 @@ package enum FamilySettings {
     SettingValue(name: value.kind.rawValue, text: text(value), unit: "")
   }
 
+  /// The value for a file, from which it is restored. Sentences that are off have the rate 0: what is switched on later is then switched
+  /// off by the restoration.
+  package static func stored(_ value: ReceiverValue, of receiver: ReceiverDescription) -> SettingValue {
+    guard case .messages(var list) = value else { return self.value(value) }
+    // A receiver whose sentences are observed does not report those that are off.
+    let usual = receiver.reports(.messages) ? [] : ["GGA", "GLL", "GSA", "GSV", "RMC", "VTG", "ZDA", "GST"]
+    for name in usual where !list.contains(where: { $0.formatter == name }) {
+      let off = SentenceRate(name, 0)
+      if receiver.takes(.messages([off])) { list.append(off) }
+    }
+    return SettingValue(name: value.kind.rawValue, text: text(list), unit: "")
+  }
+
   package static func baud(_ rate: UInt32) -> SettingValue { SettingValue(name: "baud", text: "\(rate)", unit: "") }
 
   private static func text(_ value: ReceiverValue) -> String {
@@ -139,13 +152,16 @@ package enum FamilySettings {
       milliseconds > 0 && 1000 % milliseconds == 0 ? "\(1000 / milliseconds)Hz" : "\(milliseconds)ms"
     case .constellations(let list):
       ConstellationNames.all.filter { list.contains($0.constellation) }.map(\.name).joined(separator: "+")
-    case .messages(let list), .measurements(let list):
-      // What is shown can be set: other sentences have no name.
-      list.filter { $0.rate > 0 && $0.isSentence && MessageNames.message($0.formatter) != nil }
-        .map { $0.rate == 1 ? $0.formatter : "\($0.formatter)@\($0.rate)" }.joined(separator: ",")
+    case .messages(let list), .measurements(let list): text(list.filter { $0.rate > 0 })
     case .output(let isOn): isOn ? "on" : "off"
     case .logger(let state): state.isOn ? "on" : "off"
     case .mode(let mode): mode.words.joined(separator: " ")
     }
+  }
+
+  /// The sentences that can be set: others have no name.
+  private static func text(_ list: [SentenceRate]) -> String {
+    list.filter { $0.isSentence && MessageNames.message($0.formatter) != nil }
+      .map { $0.rate == 1 ? $0.formatter : "\($0.formatter)@\($0.rate)" }.joined(separator: ",")
   }
 }

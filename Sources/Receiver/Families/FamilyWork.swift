@@ -276,6 +276,12 @@ struct FamilyWork: Sendable {
     if commands.isEmpty, !isDoubtful, !isCheckedAfterAcknowledgement(wanted) { finish(.written) }
   }
 
+  private func isAcknowledged(_ value: ReceiverValue) -> Bool {
+    language.commands(setting: value, from: nil, on: receiver)?.contains { command in
+      if case .family(let answer) = command.answer { answer.acknowledgement != nil } else { false }
+    } ?? true
+  }
+
   /// Whether sentences are to be off for good: an acknowledgement of a sentence in another form does not mean that they are.
   private func isCheckedAfterAcknowledgement(_ wanted: ReceiverValue) -> Bool {
     mode == .permanent && wanted.switchedOff != nil
@@ -308,7 +314,8 @@ struct FamilyWork: Sendable {
       if value == nil, isRead, isObservable { return step = .observing }
       present = value
       guard let value else {
-        if mode == .session { return finish(.silent) }
+        // A value that is unknown could not be set back, and without an acknowledgement nothing would show whether it is set.
+        if mode == .session || !isAcknowledged(task) { return finish(.silent) }
         return write()
       }
       if case .output(let isOn) = task { wanted = value.sentences(forOutput: isOn, usual: Self.usualOutput) }

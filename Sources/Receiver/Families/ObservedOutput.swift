@@ -75,7 +75,8 @@ struct ObservedOutput: Sendable {
     if name == "RMC" {
       if Self.isValid(sentence.bytes) { positions += 1 } else { voids += 1 }
     }
-    if name == "GSV" || name == "GSA", let one = Self.constellation(sentence.talker) { constellations.insert(one) }
+    // GSA of a receiver with several systems may have the talker GN for some of them.
+    if name == "GSV", let one = Self.constellation(sentence.talker) { constellations.insert(one) }
     let time = Self.time(sentence.bytes, name)
     if let time, time != times.last { times = Array((times + [time]).suffix(Self.mostTimes)) }
     guard var count = counts[name] else {

@@ -80,6 +80,13 @@ public enum ReceiverFamily: String, Sendable, CaseIterable {
     // Any make sends the antenna's state.
     if address.hasSuffix("TXT"), texts.contains(where: { text.includes($0) }) { return .casic }
     if address.hasSuffix("TXT"), text.includes("ALLYSTAR") { return .allystar }
+    // It repeats each command, also those of other makers.
+    let echo = "\(address),01,01,00,"
+    if address.hasSuffix("TXT"), text.hasPrefix(echo),
+      commands.contains(where: { text.dropFirst(echo.utf8.count).hasPrefix($0) })
+    {
+      return .firebird
+    }
     return nil
   }
 
@@ -90,6 +97,9 @@ public enum ReceiverFamily: String, Sendable, CaseIterable {
     ("GYOACC", .firebird), ("PSTMVER", .teseo), ("PSTMCPU", .teseo), ("PSTMANTENNASTATUS", .teseo), ("PSTI", .skyTraq),
     ("SkyTraq", .skyTraq), ("PSRF", .siRF),
   ]
+
+  /// The beginnings of the commands that identify the families of sentences.
+  private static let commands = ["PQTM", "PAIR", "PMTK", "PCAS", "PSTM", "PDTINFO"]
 
   private static let texts = ["MA=CASIC", "IC=AT6", "SW=URANUS", "HW=ATGM"]
 }

@@ -43,8 +43,9 @@ extension ReceiverSession {
     if configuration.hasChanged { return startConfiguring(at: now) }
     let results = sent.results
     let isWritten = results.contains(.written)
-    // A receiver that had all of it before the line was lost was reset meanwhile.
-    if isWritten, configuration.isCheck || health.wasLost && configuration.isApplied {
+    // A receiver that had all of it before the line was lost was reset meanwhile. A setting that was written without a reply to its
+    // poll does not show that.
+    if isWritten, !sent.found.isEmpty, configuration.isCheck || health.wasLost && configuration.isApplied {
       report(.wasReset)
       orbits.restart()
       assistance.prepare(settings.assistance, for: description, at: now)

@@ -164,9 +164,28 @@ struct Configure: ParsableCommand {
     return values
   }
 
+  /// The same for a file: the output is that of the messages.
+  private func storedValues(
+    _ client: borrowing ConfigureClient<SettingsReading>, of receiver: ReceiverDescription
+  ) -> [SettingValue] {
+    var values: [SettingValue] = []
+    for case .value(let value) in client.performed where value.kind != .output {
+      values.append(FamilySettings.stored(value, of: receiver))
+    }
+    if client.request?.readsBaud == true, let rate = client.readRate { values.append(FamilySettings.baud(rate)) }
+    return values
+  }
+
+  /// The names of the settings that the receiver did not report.
+  private static func silent(
+    _ client: borrowing ConfigureClient<SettingsReading>, of request: FamilySettings.Request
+  ) -> [String] {
+    zip(request.names, client.performed).filter { !$0.1.isDone }.map(\.0)
+  }
+
   private func checkReading(_ client: borrowing ConfigureClient<SettingsReading>) throws {
     guard let request = client.request else { return }
-    let silent = zip(request.names, client.performed).filter { !$0.1.isDone }.map(\.0)
+    let silent = Self.silent(client, of: request)
     // What its sentences do not show is left out of a list.
     if silent.isEmpty || action == .show && silent.count < request.names.count { return }
     throw CommandFailure(
@@ -278,10 +297,16 @@ struct Configure: ParsableCommand {
     let client = try readAll(nil, withStandards: true)
     guard let receiver = client.description else { return }
     let values: [SettingValue]
-    if client.request != nil {
-      try checkReading(client)
-      // The output is that of the messages.
-      values = familyValues(client).filter { $0.name != ReceiverValue.Kind.output.rawValue }
+    if let request = client.request {
+      let silent = Self.silent(client, of: request)
+      values = storedValues(client, of: receiver)
+      guard !client.performed.allSatisfy({ !$0.isDone }) else {
+        throw CommandFailure(.unavailable, "\(client.path): the receiver reports no settings; nothing was written")
+      }
+      if !silent.isEmpty {
+        printNotice(
+          "\(client.path): the receiver neither reports nor shows \(NameList.text(silent)), which the file lacks")
+      }
     } else {
       guard let reading = client.script else { return }
       // A user would rely on an incomplete backup.
@@ -348,12 +373,7 @@ struct Configure: ParsableCommand {
         source, toleratesSilence: true, family: { receiver, _ in Self.request(.factoryReset, on: receiver) }
       ) { _, _ throws(SettingProblem) in FactoryReset() }
     }
-    if client.request != nil {
-      if client.performed.first == .written {
-        return try Output.write("the receiver has the settings of its firmware\n")
-      }
-      throw CommandFailure(.unavailable, "\(client.path): the receiver refused the reset, or did not reply")
-    }
+    if client.request != nil { return try finishFactoryReset(client) }
     switch client.script?.result {
     case .done: try Output.write("the receiver has the settings of its firmware\n")
     case .refused: throw CommandFailure(.unavailable, "\(client.path): the receiver refused the reset")
@@ -361,6 +381,31 @@ struct Configure: ParsableCommand {
       throw CommandFailure(
         .unavailable, "\(client.path): no reply after the reset; `sextant probe` finds the receiver at another rate")
     }
+  }
+
+  /// Finds a receiver of another maker again: its firmware's baud rate may be another one, at which the acknowledgement is lost.
+  private func finishFactoryReset(_ client: borrowing ConfigureClient<FactoryReset>) throws {
+    let before = client.readRate
+    guard let result = client.performed.first, result == .written || result == .silent else {
+      throw CommandFailure(.unavailable, "\(client.path): the receiver refused the reset")
+    }
+    let rate: UInt32?
+    do {
+      let found = try run { source in
+        ConfigureClient<FactoryReset>(source, returns: true, family: { _, _ in FamilySettings.Request() }) {
+          _, _ throws(SettingProblem) in FactoryReset()
+        }
+      }
+      rate = found.readRate
+    } catch let failure as CommandFailure where failure.exitCode == CommandFailure.ExitCode.unavailable.rawValue {
+      throw CommandFailure(.unavailable, "after the reset: \(failure.description)")
+    }
+    guard result == .written || rate != before else {
+      throw CommandFailure(
+        .unavailable, "\(client.path): no reply to the reset, and the receiver's baud rate is as before")
+    }
+    try Output.write("the receiver has the settings of its firmware\n")
+    if let rate, rate != before { try Output.write("the line is at \(rate) baud\n") }
   }
 
   private func askForConfirmation() throws {

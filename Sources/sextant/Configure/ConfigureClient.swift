@@ -41,8 +41,6 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
     case waiting, raising, measuring, running, changingRate(UInt32), over
     /// The tasks of a receiver of another maker.
     case performing
-    /// It is polled until it replies after a restart.
-    case returning(from: Instant)
   }
 
   /// The time limits: to find the receiver, to identify it (on a full line replies are lost), and between two replies.
@@ -50,10 +48,9 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
   private static var identificationTimeout: Milliseconds { Milliseconds(30_000) }
   private static var identificationTimeoutOnFullLine: Milliseconds { Milliseconds(60_000) }
   private static var replyTimeout: Milliseconds { Milliseconds(30_000) }
-  /// For tasks that are verified by what the receiver sends; and for its return after a restart.
+  /// For tasks that are verified by what the receiver sends; and for the return of a receiver after a restart.
   private static var taskTimeout: Milliseconds { Milliseconds(150_000) }
   private static var returnTimeout: Milliseconds { Milliseconds(60_000) }
-  private static var restartTime: Milliseconds { Milliseconds(1500) }
 
   let path: String
   private static var noReply: String {
@@ -90,12 +87,14 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
   /// - Parameters:
   ///   - path: the name of the receiver in messages.
   ///   - toleratesSilence: whether the receiver may be away for some time, as after a reset.
+  ///   - returns: whether the receiver is away at first, after a restart.
   ///   - preparation: the change of the line before the script.
   ///   - measures: whether the load of the line is measured before the script.
   ///   - portRate: returns the rate of the line after the script.
   ///   - family: returns the request for a receiver of another maker on a line of a rate, which gets no script.
   init(
-    _ path: String, toleratesSilence: Bool = false, preparation: LinePreparation = .none, measures: Bool = false,
+    _ path: String, toleratesSilence: Bool = false, returns: Bool = false, preparation: LinePreparation = .none,
+    measures: Bool = false,
     portRate: @escaping (Script) -> UInt32? = { _ in nil }, family: @escaping FamilyMaking, making: @escaping Making
   ) {
     familyMaking = family
@@ -107,7 +106,7 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
     self.toleratesSilence = toleratesSilence
     showsProgress = sextant.showsProgress()
     lastProgress = SystemClock.monotonic
-    deadline = lastProgress + Self.searchTimeout
+    deadline = lastProgress + (returns ? Self.returnTimeout : Self.searchTimeout)
   }
 
   /// The script with its results; nil until the receiver is identified.
@@ -171,10 +170,6 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
     if case .over = stage { return true }
     if load.isFull(at: connection.rate) { wasFull = true }
     if let deadline, now >= deadline {
-      if case .returning(let from) = stage, now < from + Self.returnTimeout {
-        poll(connection, &poller, at: now)
-        return false
-      }
       if case .measuring = stage, ticket == nil {
         if request != nil {
           readPeriod(connection, &poller, at: now)
@@ -313,11 +308,6 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
     if isDone, let baud = request?.baud, connection.rate != nil, connection.rate != baud {
       return changeRate(to: baud, connection, &poller, at: now)
     }
-    if isDone, case .act(.factoryReset)? = request?.tasks.first {
-      stage = .returning(from: now)
-      deadline = now + Self.restartTime
-      return
-    }
     finishRequest(connection)
   }
 
@@ -330,13 +320,6 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
     } else {
       finishRequest(connection)
     }
-  }
-
-  private mutating func poll(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
-    deadline = now + Self.restartTime
-    guard ticket == nil, var command = description?.familyPoll else { return }
-    command.attempts = 1
-    ticket = connection.submit(command, &poller, at: now)
   }
 
   private mutating func finishRequest(_ connection: ReceiverConnection) {
@@ -376,10 +359,6 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
     switch (stage, outcome) {
     case (.measuring, .performed(let results)): return judge(results, connection, &poller, at: now)
     case (.performing, .performed(let results)): return finishTasks(results, connection, &poller, at: now)
-    case (.returning, _) where outcome.isReply: return finishRequest(connection)
-    case (.returning(let from), _):
-      deadline = min(now + Milliseconds(500), from + Self.returnTimeout)
-      return
     default: break
     }
     guard case .running = stage else { return }

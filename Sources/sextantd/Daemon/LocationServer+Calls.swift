@@ -362,7 +362,7 @@ extension PowerStatus {
     case .asleep: "no demand"
     case .asleepBetweenChecks: "until the next position check"
     case .asleepWithoutSky: "a search has found no satellites"
-    case .unread: "it has no sleep by a command: it stays on, and is not read before it is needed"
+    case .unread: "it does not go to sleep by a command: it stays on, and is not read before it is needed"
     }
   }
 }
