@@ -150,6 +150,26 @@ struct EpochTests {
     #expect(found == expected)
   }
 
+  @Test(
+    "The time of sentences is rounded as a whole, with milliseconds where hundredths do not suffice",
+    arguments: [
+      (-342 as Int64, "120000.00", "24,11,2026"), (125_000_000, "120000.125", "24,11,2026"),
+      (120_000_000, "120000.12", "24,11,2026"), (59_999_600_000, "120100.00", "24,11,2026"),
+      (59_999_400_000, "120059.999", "24,11,2026"), (43_199_999_999_658, "000000.00", "25,11,2026"),
+      (43_199_990_000_000, "235959.99", "24,11,2026"),
+    ])
+  func roundedTime(nanoseconds: Int64, time: String, date: String) {
+    let (_, epochs) = reports(wanted: .init(nmea: true)) { fix in
+      fix.source = .ubx
+      (fix.northAccuracyMetres, fix.eastAccuracyMetres, fix.accuracySource) = (1.5, 2.5, .receiver)
+      fix.time = UTCTime(nanosecondsSince1970: 1_795_521_600_000_000_000 + nanoseconds)
+    }
+    let text = String(decoding: epochs.flatMap(\.nmea), as: UTF8.self)
+    let (day, month, year) = (date.prefix(2), date.dropFirst(3).prefix(2), date.suffix(2))
+    #expect(text.contains("RMC,\(time),A,") && text.contains(",\(day)\(month)\(year),"), "\(text)")
+    for field in ["GGA,\(time),", "GST,\(time),", "ZDA,\(time),\(date),"] { #expect(text.contains(field), "\(text)") }
+  }
+
   @Test("A receiver that sends NMEA gets no sentences from its fix")
   func ownSentences() {
     #expect(reports(wanted: .init(nmea: true)).epochs.allSatisfy { $0.nmea.isEmpty })

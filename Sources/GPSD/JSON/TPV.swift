@@ -95,8 +95,7 @@ extension JSONLine {
 
   /// Writes the time in ISO 8601 with milliseconds, as gpsd does.
   package mutating func timestamp(_ time: UTCTime) {
-    // The time is rounded as a whole, so that 59.9996 s is the next minute and not second 60.
-    let rounded = UTCTime(nanosecondsSince1970: time.nanosecondsSince1970 &+ 500_000)
+    let rounded = time.roundedToMilliseconds
     let date = rounded.day.components
     let milliseconds = UInt64(rounded.nanosecondsOfDay / 1_000_000)
     magnitude(UInt64(max(0, date.year)), width: 4)

@@ -67,7 +67,7 @@ extension GGA {
   fileprivate init?(_ fix: Fix) {
     guard let latitude = fix.latitudeDegrees, let longitude = fix.longitudeDegrees else { return nil }
     self.init()
-    time = fix.time.map { TimeOfDay(nanosecondsOfDay: $0.nanosecondsOfDay) }
+    time = fix.time.map { TimeOfDay($0) }
     self.latitude = Coordinate(latitudeDegrees: latitude)
     self.longitude = Coordinate(longitudeDegrees: longitude)
     quality = fix.quality.ofGGA

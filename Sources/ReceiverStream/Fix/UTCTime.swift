@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import NMEA
 
 /// A point in time, UTC, to the nanosecond.
 public struct UTCTime: Hashable, Comparable, Sendable {
@@ -32,6 +33,16 @@ public struct UTCTime: Hashable, Comparable, Sendable {
   @inlinable
   public var nanosecondsOfDay: Int64 { nanosecondsSince1970 &- day.since1970 &* UTCTime.nanosecondsPerDay }
 
+  /// The nearest millisecond, for texts that end there. Day and time of day are both taken from it, so that 59.9996 s is
+  /// the next minute and not second 60, and 342 ns before midnight (NAV-PVT rounds to the nearest second and corrects)
+  /// is midnight.
+  package var roundedToMilliseconds: UTCTime {
+    let (shifted, isTooLarge) = nanosecondsSince1970.addingReportingOverflow(500_000)
+    guard !isTooLarge else { return self }
+    let rest = shifted % 1_000_000
+    return UTCTime(nanosecondsSince1970: shifted &- (rest < 0 ? rest &+ 1_000_000 : rest))
+  }
+
   @inlinable public static var nanosecondsPerDay: Int64 { 86_400_000_000_000 }
 
   /// The years of credible dates: from the start of GPS to the limit of nanoseconds since 1970.
@@ -43,6 +54,15 @@ public struct UTCTime: Hashable, Comparable, Sendable {
     // 1980-01-01 and 2200-01-01, as days since 1970.
     nanosecondsSince1970 >= 3652 * UTCTime.nanosecondsPerDay
       && nanosecondsSince1970 < 84_006 * UTCTime.nanosecondsPerDay
+  }
+}
+
+extension TimeOfDay {
+  /// The time of day as a sentence writes it: with hundredths, as most receivers do, or with milliseconds if it is not a
+  /// whole hundredth. The date beside it is that of `UTCTime.roundedToMilliseconds`.
+  package init(_ time: UTCTime) {
+    let nanoseconds = time.roundedToMilliseconds.nanosecondsOfDay
+    self.init(nanosecondsOfDay: nanoseconds, fractionDigits: nanoseconds % 10_000_000 == 0 ? 2 : 3)
   }
 }
 

@@ -126,6 +126,7 @@ package enum ReportPage {
   }
 
   static func time(_ time: UTCTime) -> String {
+    let time = time.roundedToMilliseconds
     let date = time.day.components
     func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
     let second = Int(time.nanosecondsOfDay / 1_000_000_000)

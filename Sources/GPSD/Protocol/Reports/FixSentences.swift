@@ -149,7 +149,7 @@ package enum FixSentences {
       content.speedKnots = knots(fix)
       content.course = fixed(fix.courseDegrees, 2)
     }
-    if let date = fix.time?.day.components {
+    if let date = fix.time?.roundedToMilliseconds.day.components {
       content.date = ShortDate(day: UInt8(date.day), month: UInt8(date.month), year: UInt8(date.year % 100))
     }
     if let variation = fix.magneticVariationDegrees {
@@ -202,7 +202,7 @@ package enum FixSentences {
   }
 
   private static func zda(_ fix: Fix) -> ZDA? {
-    guard let date = fix.time?.day.components else { return nil }
+    guard let date = fix.time?.roundedToMilliseconds.day.components else { return nil }
     var content = ZDA()
     content.time = time(fix)
     (content.day, content.month, content.year) = (Int32(date.day), Int32(date.month), Int32(date.year))
@@ -228,9 +228,7 @@ package enum FixSentences {
     fix.hasPosition ? fix.longitudeDegrees.flatMap { Coordinate(longitudeDegrees: $0, fractionDigits: 7) } : nil
   }
 
-  private static func time(_ fix: Fix) -> TimeOfDay? {
-    fix.time.map { TimeOfDay(nanosecondsOfDay: $0.nanosecondsOfDay) }
-  }
+  private static func time(_ fix: Fix) -> TimeOfDay? { fix.time.map { TimeOfDay($0) } }
 
   private static func quality(_ fix: Fix) -> Int32 {
     guard fix.hasPosition else { return 0 }
