@@ -279,6 +279,50 @@ struct NumberingTests {
     return playback.last?.satellites ?? []
   }
 
+  private func names(_ sentences: [String]) -> [String] {
+    let codes: [Satellite.System: String] = [.gps: "G", .sbas: "S", .glonass: "R", .galileo: "E", .beiDou: "C"]
+    return satellites(sentences).map { (codes[$0.system] ?? "?") + "\($0.number)" + ($0.isUsed ? "+" : "") }
+  }
+
+  private func gsv(_ talker: String, _ ids: Int...) -> String {
+    "\(talker)GSV,1,1,0\(ids.count)," + ids.map { "\($0),40,083,46" }.joined(separator: ",")
+  }
+
+  @Test("ComNav numbers GLONASS from 38, Galileo from 71 and BeiDou from 141 on, and its GSA have no system id")
+  func comNav() {
+    let sky = [gsv("BD", 141, 147, 158, 183), gsv("GL", 51, 60, 38, 61), gsv("GA", 89, 81, 101, 74)]
+    let found = ["C1", "C7", "C18", "C43", "R14", "R23", "R1", "R24", "E19", "E11", "E31", "E4"]
+    #expect(names(sky) == found)
+    let used = [
+      "GNGSA,M,3,141,183,,,,,,,,,,,1.6,0.8,1.4", "GNGSA,M,3,51,61,,,,,,,,,,,1.6,0.8,1.4",
+      "GNGSA,M,3,89,74,,,,,,,,,,,1.6,0.8,1.4",
+    ]
+    let marked = ["C1+", "C7", "C18", "C43+", "R14+", "R23", "R1", "R24+", "E19+", "E11", "E31", "E4+"]
+    #expect(names(sky + [rmc("101113")] + used + sky) == marked)
+    // The evidence is another system's.
+    #expect(names([gsv("GL", 45), gsv("BD", 141, 150)]) == ["R8", "C1", "C10"])
+    #expect(names([gsv("GA", 100), gsv("BD", 161, 164)]) == ["E30", "C21", "C24"])
+    // GPS and its SBAS keep their numbers.
+    #expect(names([gsv("GL", 45), gsv("GP", 5, 40, 51)]) == ["R8", "G5", "S127", "S138"])
+  }
+
+  @Test("The talker of Galileo or the system id 3 is not GLONASS, and that of GLONASS not SBAS")
+  func talkerDecides() {
+    #expect(names([gsv("GA", 89, 81, 74)]) == ["E19", "E11", "E4"])
+    #expect(names([gsv("GA", 65, 70)]) == [] && names([gsv("GL", 33, 62, 120, 141)]) == [])
+    let used = "GNGSA,M,3,89,74,,,,,,,,,,,1.6,0.8,1.4,3"
+    #expect(names([used, gsv("GL", 89, 74), gsv("GA", 89, 74)]) == ["R25", "R10", "E19+", "E4+"])
+  }
+
+  @Test("BeiDou from 141 to 160 is not shown before the receiver has ids of one manufacturer")
+  func beiDouFrom141() {
+    #expect(names([gsv("BD", 141, 149)]).isEmpty)
+    #expect(names([gsv("BD", 141, 149, 164)]) == ["C1", "C9", "C24"])
+    #expect(names([gsv("BD", 141, 149, 101)]) == ["C41", "C49", "C1"])
+    #expect(names([gsv("BD", 141, 149), rmc("101113"), gsv("BD", 166, 149)]) == ["C26", "C9"])
+    #expect(names([gsv("BD", 166), rmc("101113"), gsv("BD", 166, 149)]) == ["C26", "C9"])
+  }
+
   @Test("BeiDou is numbered from 101 by Trimble and from 161 by Unicore; without evidence 159 to 163 are not shown")
   func beiDou() {
     #expect(satellites(["GBGSV,1,1,03,101,40,083,46,158,17,308,41,163,07,344,39"]).map(\.number) == [1, 58, 63])

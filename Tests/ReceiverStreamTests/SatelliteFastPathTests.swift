@@ -116,7 +116,7 @@ struct SatelliteFastPathTests {
     for line in used {
       let fields = line.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
       let system = Satellite.system(talker: Self.talker(line), systemID: fields.count > 18 ? Int(fields[18]) : nil)
-      if system == .beiDou { for id in fields[3..<15] { beiDou.learn(from: Int(id) ?? 0) } }
+      for id in fields[3..<15] { beiDou.learn(from: Int(id) ?? 0, of: system) }
       for id in fields[3..<15] {
         if let id = Int(id), let name = Satellite.from(id: id, of: system, beiDou),
           name.number < 64 || name.system == .sbas
@@ -130,7 +130,7 @@ struct SatelliteFastPathTests {
       let fields = line.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
       let system = Satellite.system(Self.talker(line))
       let blocks = stride(from: 4, to: fields.count - 3, by: 4)
-      if system == .beiDou { for block in blocks { beiDou.learn(from: Int(fields[block]) ?? 0) } }
+      for block in blocks { beiDou.learn(from: Int(fields[block]) ?? 0, of: system) }
       for block in blocks {
         guard let id = Int(fields[block]), let name = Satellite.from(id: id, of: system, beiDou) else { continue }
         let satellite = Satellite(

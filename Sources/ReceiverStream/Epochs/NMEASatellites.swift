@@ -12,7 +12,7 @@ extension EpochAssembler {
     if let vdop = dilution(content.vdop) { untimed.vdop = vdop }
     let system = Satellite.system(talker: talker, systemID: content.systemID.map(Int.init))
     let isUnmatched = system == nil && talker == .combined
-    if let numbering = SatelliteNumbering(first: content.satellites.first, of: system),
+    if let numbering = SatelliteNumbering(first: content.satellites.first, of: system, beiDou),
       !isUnmatched || numbering.system == .glonass
     {
       let numbers = content.satellites.numbers(after: numbering.base, most: numbering.most)
@@ -24,10 +24,10 @@ extension EpochAssembler {
   /// The slow path: adds used satellites whose ids need an individual lookup.
   @inline(never)
   private mutating func useEach(_ ids: GSA.SatelliteIDs, of system: Satellite.System?, isUnmatched: Bool) {
-    if system == .beiDou { for id in ids { beiDou.learn(from: Int(id)) } }
+    for id in ids { beiDou.learn(from: Int(id), of: system) }
     var unmatched: UInt64 = 0
     for id in ids {
-      if isUnmatched, id >= 1, id <= 63 {
+      if isUnmatched, id >= 1, id <= 63, beiDou != .comNav || id < 38 {
         unmatched |= 1 &<< UInt64(id)
       } else if let (system, number) = Satellite.from(id: Int(id), of: system, beiDou) {
         if untimed.used.insert(system, number) {
@@ -66,7 +66,7 @@ extension EpochAssembler {
     #if !SMALL_CODE
       if fastAdd(content, of: system) { return }
     #endif
-    if system == .beiDou { for satellite in content.present { beiDou.learn(from: Int(satellite.raw(0))) } }
+    for satellite in content.present { beiDou.learn(from: Int(satellite.raw(0)), of: system) }
     for satellite in content.present { add(satellite, of: system) }
   }
 
@@ -97,8 +97,7 @@ extension EpochAssembler {
   private mutating func fastAdd(_ content: GSV, of system: Satellite.System?) -> Bool {
     let (first, second) = (content.satellites[0].numbers, content.satellites[1].numbers)
     let (third, fourth) = (content.satellites[2].numbers, content.satellites[3].numbers)
-    // GLONASS ids of the shared numbering do not overlap with those of another system.
-    let isShared = UInt16(bitPattern: content.satellites[0].raw(0) &- 65) < 32
+    let isShared = Satellite.isSharedGLONASS(Int(content.satellites[0].raw(0)), system, beiDou)
     let system = isShared ? .glonass : system ?? .gps
     let packed = c_satellites_of(
       first, second, third, fourth, content.satelliteCount,

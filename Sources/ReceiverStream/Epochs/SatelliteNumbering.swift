@@ -23,9 +23,15 @@ extension Satellite {
       case let known: return (known, UInt8(truncatingIfNeeded: id))
       }
     }
-    // GLONASS in the old numbering. It does not overlap with another system.
-    if id >= 65, id <= 96 { return (.glonass, UInt8(truncatingIfNeeded: id &- 64)) }
+    if isSharedGLONASS(id, system, beiDou) { return (.glonass, UInt8(truncatingIfNeeded: id &- 64)) }
     return fromRange(id: id, of: system, beiDou)
+  }
+
+  /// Whether an id is GLONASS in the old numbering, which talkers of other systems share. Only ComNav's numbers of Galileo
+  /// overlap with it.
+  @inline(__always)
+  static func isSharedGLONASS(_ id: Int, _ system: System?, _ beiDou: BeiDouNumbering) -> Bool {
+    id >= 65 && id <= 96 && system != .galileo && (system != nil || beiDou != .comNav)
   }
 
   @inline(never)
@@ -33,15 +39,18 @@ extension Satellite {
     id: Int, of system: System?, _ beiDou: BeiDouNumbering
   ) -> (system: System, number: UInt8)? {
     switch (system, id) {
-    // The talker of Galileo decides, including for the numbers of some vendors (Quectel starts at 101).
+    // The talker of Galileo decides, including for the numbers of some vendors (ComNav starts at 71, Quectel at 101).
     case (.galileo?, 1...36): return (.galileo, UInt8(id))
+    case (.galileo?, 71...100): return (.galileo, UInt8(id - 70))
+    case (.galileo?, 101...106) where beiDou == .comNav: return (.galileo, UInt8(id - 70))
     case (.galileo?, 101...136): return (.galileo, UInt8(id - 100))
     case (.galileo?, 211...246): return (.galileo, UInt8(id - 210))
     case (.galileo?, 301...336): return (.galileo, UInt8(id - 300))
     case (.beiDou?, 1...63): return (.beiDou, UInt8(id))
-    // Trimble numbers C01 … C63 from 101 on, Unicore's UM220 from 161 on.
-    case (.beiDou?, 101...158): return (.beiDou, UInt8(id - 100))
-    case (.beiDou?, 159...163) where beiDou == .from101: return (.beiDou, UInt8(id - 100))
+    // Trimble numbers C01 … C63 from 101 on, ComNav and Teseo from 141 on, Unicore's UM220 from 161 on.
+    case (.beiDou?, 101...140): return (.beiDou, UInt8(id - 100))
+    case (.beiDou?, 141...163) where beiDou == .from101: return (.beiDou, UInt8(id - 100))
+    case (.beiDou?, 141...200) where beiDou.isFrom141: return (.beiDou, UInt8(id - 140))
     case (.beiDou?, 161...200) where beiDou == .from161: return (.beiDou, UInt8(id - 160))
     // MediaTek, older Chinese receivers. Without the talker the range overlaps with QZSS.
     case (.beiDou?, 201...263): return (.beiDou, UInt8(id - 200))
@@ -52,6 +61,13 @@ extension Satellite {
     case (.navIC?, 901...918), (nil, 901...918): return (.navIC, UInt8(id - 900))
     case (.galileo?, _), (.beiDou?, _), (.qzss?, _), (.navIC?, _): return nil
     case (.glonass?, 1...32): return (.glonass, UInt8(id))
+    // ComNav's slots. A receiver does not write SBAS with the talker of GLONASS.
+    case (.glonass?, 38...61): return (.glonass, UInt8(id - 37))
+    case (.glonass?, 33...64), (.glonass?, 120...158): return nil
+    // ComNav's GSA has the talker GN and no system id.
+    case (nil, 38...61) where beiDou == .comNav: return (.glonass, UInt8(id - 37))
+    case (nil, 71...106) where beiDou == .comNav: return (.galileo, UInt8(id - 70))
+    case (nil, 141...200) where beiDou == .comNav: return (.beiDou, UInt8(id - 140))
     case (_, 1...32): return (.gps, UInt8(id))
     case (_, 33...64): return (.sbas, UInt8(id + 87))
     case (_, 65...96): return (.glonass, UInt8(id - 64))
@@ -67,7 +83,7 @@ extension Satellite {
 
   /// Whether an id is ambiguous: a BeiDou id in the numberings of different manufacturers.
   static func isAmbiguous(id: Int, of system: System?) -> Bool {
-    (system ?? .beiDou) == .beiDou && id >= 159 && id <= 163
+    (system ?? .beiDou) == .beiDou && id >= 141 && id <= 163
   }
 
   /// The system of a sentence's ids, from the system id of GSA or otherwise from the talker.
@@ -135,10 +151,11 @@ struct SatelliteNumbering {
   /// - Parameters:
   ///   - id: the first id of the sentence; negative if there are none.
   ///   - system: the result of `Satellite.system(talker:systemID:)` for the sentence.
+  ///   - beiDou: the numbering that the receiver uses for BeiDou.
   /// - Returns: nil for systems whose ids need `Satellite.from(id:of:)` one by one.
   @inline(__always)
-  init?(first id: Int16, of system: Satellite.System?) {
-    if id >= 65, id <= 96 {
+  init?(first id: Int16, of system: Satellite.System?, _ beiDou: BeiDouNumbering) {
+    if Satellite.isSharedGLONASS(Int(id), system, beiDou) {
       (self.system, base, most) = (.glonass, 64, 32)
       return
     }
@@ -157,16 +174,31 @@ struct SatelliteNumbering {
 enum BeiDouNumbering: UInt8, Sendable {
   /// Not known yet. Ids that differ between the other cases are not used.
   case unknown
+  /// C01 is 101 or 141: only ids from 141 to 160 were seen.
+  case from101Or141
   /// C01 is 101 (Trimble).
   case from101
+  /// C01 is 141 (ST Teseo).
+  case from141
   /// C01 is 161 (Unicore UM220).
   case from161
+  /// C01 is 141, E01 is 71 and the GLONASS slot 1 is 38 (ComNav).
+  case comNav
 
-  /// Learns from an id of BeiDou that only one manufacturer uses.
-  mutating func learn(from id: Int) {
-    switch id {
-    case 101...158: self = .from101
-    case 164...200: self = .from161
+  var isFrom141: Bool { self == .from141 || self == .comNav }
+
+  /// Learns from an id that not all manufacturers use.
+  ///
+  /// - Parameter system: the result of `Satellite.system(talker:systemID:)` for its sentence.
+  mutating func learn(from id: Int, of system: Satellite.System?) {
+    switch (system, id) {
+    case (.glonass?, 38...61), (.galileo?, 71...100): self = .comNav
+    case (.beiDou?, 101...140): self = .from101
+    // No numbering from 161 on has these ids, so that the higher ones were numbered from 141 on.
+    case (.beiDou?, 141...160):
+      if self == .unknown { self = .from101Or141 } else if self == .from161 { self = .from141 }
+    case (.beiDou?, 164...200):
+      if self == .from101Or141 { self = .from141 } else if !isFrom141 { self = .from161 }
     default: break
     }
   }
