@@ -32,8 +32,10 @@ private struct IndependentReport {
     var heights: [Double] = []
     for object in list {
       if let time = object.date {
-        if let last, case let gap = time.timeIntervalSince(last), (0...86_400).contains(gap) { axis += gap }
-        last = time
+        let gap = last.map { time.timeIntervalSince($0) } ?? 0
+        if (0...86_400).contains(gap) { axis += gap }
+        // A step back within a second is an epoch out of order.
+        if !(-1..<0).contains(gap) { last = time }
       }
       guard let mode = object.mode, mode >= 2, let latitude = object.lat, let longitude = object.lon else {
         isLost = true

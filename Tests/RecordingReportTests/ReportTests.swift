@@ -98,6 +98,66 @@ struct ReportTests {
     #expect(epochs.axis.seconds == 4 && epochs.axis.jumps == 2 && epochs.epochs == 7)
   }
 
+  @Test("A small step back adds nothing, nor does the way forward again")
+  func stepsBack() {
+    var epochs = EpochStatistics()
+    for second in [4.8, 4.9, 5.0, 4.9, 5.1, 5.2, 5.0, 5.3, 5.9] {
+      epochs.add(fix(48, 11, second: second), isUpdate: false)
+    }
+    epochs.finish()
+    #expect(abs(epochs.axis.seconds - 1.1) < 1e-9 && epochs.axis.jumps == 0)
+  }
+
+  private func gga(_ seconds: Int, _ quality: Int = 1) -> [UInt8] {
+    func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    let time = two(seconds / 3600 % 24) + two(seconds / 60 % 60) + two(seconds % 60)
+    let place = quality == 0 ? ",,," : "4809.86189,N,01136.34021,E"
+    return Wire.nmea("GNGGA,\(time).00,\(place),\(quality),05,0.65,510.6,M,45.6,M,,")
+  }
+
+  private func rmc(_ time: String) -> [UInt8] {
+    Wire.nmea("GNRMC,\(time).00,A,4809.86189,N,01136.34021,E,2.650,22.64,241126,,,A")
+  }
+
+  @Test("Without a date the times of day are the axis, over midnight too")
+  func timesOfDay() {
+    // From 23:30:00 to 01:30:00, an hour of it without a fix.
+    let start = 84_600
+    let bytes = (0...7200).flatMap { gga(start + $0, (1800..<5400).contains($0) ? 0 : 1) }
+    let found = result(bytes)
+    #expect(found.epochs.axis.seconds == 7200 && found.epochs.axis.jumps == 0 && found.epochs.axis.first == nil)
+    #expect(found.epochs.outages == 1 && found.epochs.outageSeconds == 3601)
+    let html = ReportPage.html([found])
+    #expect(html.contains("2 h 0 min") && html.contains("no date") && html.contains("1, 1 h 0 min, 1 h 0 min"))
+  }
+
+  @Test("A date that follows times of day dates the beginning, and is not a jump")
+  func lateDate() {
+    let found = result(gga(43_195) + gga(43_198) + rmc("120001") + rmc("120002")).epochs.axis
+    #expect(
+      found.seconds == 7 && found.jumps == 0 && found.first.map { ReportPage.time($0) } == "2026-11-24 11:59:55 UTC")
+    let recorded = result(rmc("120001") + rmc("120002")).epochs.axis
+    #expect(recorded.seconds == 1 && recorded.jumps == 0 && recorded.first != nil)
+  }
+
+  @Test("Epochs without any time have no duration, and not one of 0 s")
+  func noTime() {
+    let place = "4809.86189,N,01136.34021,E"
+    let found = result((0..<5).flatMap { _ in Wire.nmea("GNGGA,,\(place),1,05,0.65,510.6,M,45.6,M,,") })
+    #expect(found.epochs.positions > 0 && !found.epochs.axis.hasTime)
+    #expect(KeyFigure.all(found).contains(KeyFigure(name: "Duration", value: "–", note: "no time")))
+  }
+
+  @Test("A clock that begins at midnight after a restart does not move the axis", arguments: ["10", "22"])
+  func restart(hour: String) {
+    let start = Int(hour)! * 3600 + 900
+    let void = (0..<3).flatMap { gga($0, 0) }
+    let bytes = rmc("\(hour)1500") + rmc("\(hour)1501") + void + (20..<25).flatMap { gga(start + $0) }
+    let found = result(bytes).epochs
+    #expect(found.axis.seconds == 24 && found.axis.jumps == 0, "\(found.axis)")
+    #expect(found.outages == 1 && found.outageSeconds == 19)
+  }
+
   @Test("An outage lasts from the last position to the next")
   func outages() {
     var epochs = EpochStatistics()

@@ -225,6 +225,11 @@ enum Drawing {
   }
 
   /// A duration in its two largest units.
+  /// A part of an axis; a dash if its epochs have no times, because 0 would be wrong.
+  static func duration(_ seconds: Double, on axis: RecordingAxis) -> String {
+    axis.hasTime ? duration(seconds) : "–"
+  }
+
   static func duration(_ seconds: Double) -> String {
     guard seconds >= 60 else { return "\(fixed(seconds, 1)) s" }
     let whole = Int(clamping: min(seconds, 1e15).rounded())

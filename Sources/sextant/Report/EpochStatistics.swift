@@ -7,26 +7,66 @@ import WireBytes
 /// count as jumps and do not add time.
 package struct RecordingAxis: Sendable {
   static var longestGap: Int64 { 86_400_000_000_000 }
+  /// The longest gap before an epoch without a position. After a restart such epochs count from midnight, which can be
+  /// hours ahead; the next epoch with a position states how long the gap was.
+  static var longestGapWithoutPosition: Int64 { 600_000_000_000 }
+  /// A step back up to this length is an epoch out of order, such as HNR-PVT beside NAV-PVT.
+  static var longestStepBack: Int64 { 1_000_000_000 }
+  /// The date for the times of day before the first date of a recording. Dates of 1024 weeks earlier or later are not
+  /// credible, so that the calendar corrects none by it, and the leap seconds are the present ones.
+  package static let assumedDate = UTCTime(nanosecondsSince1970: 220 * 365 * UTCTime.nanosecondsPerDay)
 
   package private(set) var seconds = 0.0
   package private(set) var jumps = 0
-  package private(set) var first: UTCTime?
-  package private(set) var last: UTCTime?
+  private var isDated = false
+  private var start: UTCTime?
+  private var latest: UTCTime?
+  /// The last epoch with a position, and its place on the axis.
+  private var position: (time: UTCTime, seconds: Double)?
 
   package init() {}
 
-  package mutating func advance(to time: UTCTime?) {
+  /// Whether an epoch had a time of day, so that the axis has a length.
+  package var hasTime: Bool { latest != nil }
+  /// The time of the first epoch; nil without a date.
+  package var first: UTCTime? { isDated ? start : nil }
+  /// The time of the last epoch; nil without a date.
+  package var last: UTCTime? { isDated ? latest : nil }
+
+  package mutating func advance(to time: UTCTime?, hasPosition: Bool) {
     guard let time else { return }
-    defer { last = time }
-    first = first ?? time
-    guard let last else { return }
-    // Times since 1970 in nanoseconds may be 292 years apart on each side.
-    let (gap, isTooLarge) = time.nanosecondsSince1970.subtractingReportingOverflow(last.nanosecondsSince1970)
-    if isTooLarge || gap > Self.longestGap || gap < -1_000_000_000 {
-      jumps += 1
-    } else if gap > 0 {
-      seconds += Double(gap) / 1e9
+    guard let latest else {
+      (start, self.latest) = (time, time)
+      isDated = abs(time.day.since1970 - Self.assumedDate.day.since1970) > 1
+      if hasPosition { position = (time, seconds) }
+      return
     }
+    var from = (time: latest, seconds: seconds)
+    if hasPosition, let position { from = position }
+    // Times since 1970 in nanoseconds may be 292 years apart on each side.
+    var (gap, isTooLarge) = time.nanosecondsSince1970.subtractingReportingOverflow(from.time.nanosecondsSince1970)
+    let isFirstDate = !isDated && (isTooLarge || gap.magnitude > Self.longestGap.magnitude)
+    if isFirstDate {
+      // The times of day go on.
+      gap = (time.nanosecondsOfDay - from.time.nanosecondsOfDay + Self.longestGap) % Self.longestGap
+      if gap > Self.longestGap / 2 { gap -= Self.longestGap }
+      (isTooLarge, isDated) = (false, true)
+    }
+    if isTooLarge || gap > Self.longestGap || gap < -Self.longestStepBack {
+      // Without a position the clock is not set yet, and its jump is that of the next position.
+      if hasPosition || position == nil { jumps += 1 }
+    } else if gap < 0 {
+      // The later time stays, or the next gap would count the step twice.
+      if !isFirstDate { return }
+    } else if hasPosition || position == nil || gap <= Self.longestGapWithoutPosition {
+      seconds = from.seconds + Double(gap) / 1e9
+    }
+    self.latest = time
+    if isFirstDate {
+      let before = Int64(clamping: (seconds * 1e9).rounded())
+      start = UTCTime(nanosecondsSince1970: time.nanosecondsSince1970 &- before)
+    }
+    if hasPosition { position = (time, seconds) }
   }
 }
 
@@ -71,7 +111,7 @@ package struct EpochStatistics: Sendable {
   package mutating func finish() {
     guard let fix = open else { return }
     open = nil
-    axis.advance(to: fix.time)
+    axis.advance(to: fix.time, hasPosition: fix.hasPosition)
     let now = axis.seconds
     epochs += 1
     kinds[fix.kindNumber] += 1

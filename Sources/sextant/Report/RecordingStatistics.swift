@@ -30,7 +30,8 @@ package struct RecordingStatistics: ~Copyable {
 
   static var mostMessages: Int { 512 }
 
-  private var assembler = EpochAssembler()
+  /// With an assumed date, so that a recording without one has the times between its epochs.
+  private var assembler = EpochAssembler(reference: RecordingAxis.assumedDate, isLive: true)
   private var epochs: EpochStatistics
   private var satellites = SatelliteStatistics()
   private var remarks = ReceiverRemarks()
@@ -167,8 +168,8 @@ extension KeyFigure {
     [
       KeyFigure(name: "Receiver", value: file.receiver ?? "not sent", note: file.receiver == nil ? "no MON-VER" : ""),
       KeyFigure(
-        name: "Duration", value: Drawing.duration(file.epochs.axis.seconds),
-        note: file.epochs.axis.first.map { ReportPage.time($0) } ?? "no time"),
+        name: "Duration", value: Drawing.duration(file.epochs.axis.seconds, on: file.epochs.axis),
+        note: ReportPage.time(file.epochs.axis.first, on: file.epochs.axis)),
       availability(file.epochs), deviation(file), signals(file.satellites), firstFix(file), jamming(file.remarks),
       used(file),
     ]
@@ -224,7 +225,7 @@ extension KeyFigure {
         level: start.firstFixSeconds == nil ? .bad : nil)
     }
     return KeyFigure(
-      name: name, value: file.epochs.firstFixSeconds.map { Drawing.duration($0) } ?? "none",
+      name: name, value: file.epochs.firstFixSeconds.map { Drawing.duration($0, on: file.epochs.axis) } ?? "none",
       note: "from the first epoch", level: file.epochs.firstFixSeconds == nil ? .bad : nil)
   }
 

@@ -100,16 +100,18 @@ package enum ReportPage {
     var rows: [[String]] = [["File"] + paths]
     func row(_ name: String, _ value: (RecordingStatistics.Result) -> String) { rows.append([name] + files.map(value)) }
     row("Size") { "\($0.bytes) bytes, \($0.counters.frames) frames" }
-    row("From") { $0.epochs.axis.first.map { time($0) } ?? "no time" }
-    row("To") { $0.epochs.axis.last.map { time($0) } ?? "no time" }
+    row("From") { time($0.epochs.axis.first, on: $0.epochs.axis) }
+    row("To") { time($0.epochs.axis.last, on: $0.epochs.axis) }
     row("Jumps of the time") { "\($0.epochs.axis.jumps)" }
     row("Epochs, with a position") { "\($0.epochs.epochs), \($0.epochs.positions)" }
-    row("First position after") { $0.epochs.firstFixSeconds.map { Drawing.duration($0) } ?? "none" }
+    row("First position after") { file in
+      file.epochs.firstFixSeconds.map { Drawing.duration($0, on: file.epochs.axis) } ?? "none"
+    }
     row("Time to first fix by the receiver") { firstFixes($0.remarks) }
     row("Outages, together, longest") { file in
       let epochs = file.epochs
-      return
-        "\(epochs.outages), \(Drawing.duration(epochs.outageSeconds)), \(Drawing.duration(epochs.longestOutageSeconds))"
+      let lengths = [epochs.outageSeconds, epochs.longestOutageSeconds].map { Drawing.duration($0, on: epochs.axis) }
+      return "\(epochs.outages), \(lengths[0]), \(lengths[1])"
     }
     row("Height, 95 %") { $0.epochs.deviation.result?.height95.map { "\(fixed($0, 3)) m" } ?? "–" }
     row("Wrong checksums") { "\($0.counters.badChecksums)" }
@@ -123,6 +125,11 @@ package enum ReportPage {
     let times = remarks.starts.map { $0.firstFixSeconds.map { Drawing.duration($0) } ?? "none" }
     if times.isEmpty { return "not sent (NAV-STATUS)" }
     return times.joined(separator: ", ") + (remarks.furtherStarts > 0 ? ", … (\(remarks.furtherStarts) more)" : "")
+  }
+
+  /// The time of an epoch at an end of the axis.
+  static func time(_ time: UTCTime?, on axis: RecordingAxis) -> String {
+    time.map { Self.time($0) } ?? (axis.hasTime ? "no date" : "no time")
   }
 
   static func time(_ time: UTCTime) -> String {
