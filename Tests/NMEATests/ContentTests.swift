@@ -9,7 +9,8 @@ let standardSentences: [any SentenceContent.Type] = [
   DPT.self, DBT.self, MTW.self, MWD.self, MWV.self, XDR.self, RLM.self, TXT.self,
 ]
 let vendorSentences: [any SentenceContent.Type] = [
-  PGRMV.self, PGRME.self, PQGSA.self, PQGSV.self, PQTMEPE.self, PSTI030.self, PUBX00.self, PUBX03.self, PUBX04.self,
+  PGRMV.self, PGRME.self, PGRMF.self, PQGSA.self, PQGSV.self, PQTMEPE.self, PSTI030.self, PUBX00.self, PUBX03.self,
+  PUBX04.self,
   PUBX40.self,
   PUBX41.self,
 ]

@@ -114,7 +114,8 @@ struct FuzzTests {
 
   private static func wildSentence(_ random: inout SeededRandomNumberGenerator) -> String {
     let names = [
-      "GPGGA", "GNRMC", "GNGNS", "GPGLL", "GPVTG", "GNGSA", "GPGST", "GLGSV", "GPZDA", "PGRME", "PGRMV", "PSTI",
+      "GPGGA", "GNRMC", "GNGNS", "GPGLL", "GPVTG", "GNGSA", "GPGST", "GLGSV", "GPZDA", "PGRME", "PGRMV", "PGRMF",
+      "PSTI",
     ]
     let values = [
       "", "A", "V", "N", "S", "E", "W", "D", "0", "1", "3", "-1", "99999999", "1e5", "235960.999", "000000",

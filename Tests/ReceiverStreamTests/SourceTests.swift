@@ -62,6 +62,35 @@ struct SourceTests {
     }
   }
 
+  /// PGRMF with its fix type.
+  private func pgrmf(_ second: Int, type: Int = 2) -> String {
+    "PGRMF,348,209490,091225,1011\(second),18,4717.1143,N,00833.9152,E,A,\(type),36,90,2,1"
+  }
+
+  @Test("PGRMF alone is a position with date, kind, motion and dilutions")
+  func pgrmf() {
+    let found = fixes((10..<13).map { [Wire.nmea(pgrmf($0))] })
+    #expect(found.map(\.time) == (10..<13).map { UTCTime(2025, 12, 9, 10, 11, $0) })
+    for fix in found {
+      #expect(fix.kind == .threeD && abs((fix.latitudeDegrees ?? 0) - 47.285238333) < 1e-8)
+      #expect(fix.speedMetresPerSecond == 10 && fix.courseDegrees == 90 && fix.pdop == 2 && fix.tdop == 1)
+    }
+    #expect(fixes([[Wire.nmea(pgrmf(10, type: 1))]]).map(\.kind) == [.twoD])
+    let lost = fixes([[Wire.nmea(pgrmf(10, type: 0))]])
+    #expect(lost.map(\.kind) == [Fix.Kind.none] && lost.map(\.reportsKind) == [true])
+  }
+
+  @Test("PGRMF beside GGA, RMC and GSA keeps their height, motion and dilution", arguments: [true, false])
+  func pgrmfBesideOthers(isFirst: Bool) {
+    let others = [rmc("101110"), gga("101110"), gsa3D]
+    let found = fixes([(isFirst ? [pgrmf(10)] + others : others + [pgrmf(10)]).map { Wire.nmea($0) }])
+    let expected = fixes([others.map { Wire.nmea($0) }])
+    #expect(found.count == 1 && found[0].heightAboveSeaLevelMetres == expected[0].heightAboveSeaLevelMetres)
+    #expect(found[0].speedMetresPerSecond == expected[0].speedMetresPerSecond && found[0].pdop == expected[0].pdop)
+    #expect(
+      found[0].latitudeDegrees == expected[0].latitudeDegrees && found[0].courseDegrees == expected[0].courseDegrees)
+  }
+
   /// PSTI,030 of an RTK solution.
   private func psti(_ second: Int, status: String = "A") -> String {
     "PSTI,030,1011\(second).000,\(status),4717.1143700,N,00833.9152200,E,499.643,0.30,0.40,-0.02,091225,R,1.2,30.0"

@@ -40,6 +40,7 @@ RENAMED = [
     (r"(NAV|NAV2)-TIMEUTC", "validflags", "valid"),  # valid in the interface descriptions
     (r"TIM-TP", "refinfo", "refInfo"),  # refInfo in the interface descriptions
     (r"(ESF|HNR)-INS", "flags", "bitfield0"),  # bitfield0 in the interface descriptions
+    (r"PGRMF", "leapsec", "leapSec"),  # as PUBX,04
     (r"PGRMV", "velZ", "velU"),  # up, as east and north are E and N
 ]
 

@@ -201,6 +201,10 @@ extension EpochAssembler {
       rejectedFields += rejected
       begin(tag(content.time), id, statesFix: true, body)
       apply(content)
+    case PGRMF.formatter:
+      let content = sentence.decode(PGRMF.self, rejected: &rejectedFields)
+      begin(tag(content.time), id, body)
+      apply(content)
     case PGRMV.formatter:
       let content = sentence.decode(PGRMV.self, rejected: &rejectedFields)
       beginUntimed(id, body)
@@ -279,6 +283,25 @@ extension EpochAssembler {
     if fix.speedMetresPerSecond == nil {
       fix.speedMetresPerSecond = (velocity.x * velocity.x + velocity.y * velocity.y).squareRoot()
     }
+  }
+
+  /// Speed, course and dilutions are whole numbers: the values of other sentences are preferred.
+  private mutating func apply(_ content: PGRMF) {
+    setTime(content.time)
+    if let date = content.date {
+      setDate(Day(year: date.fullYear, month: Int(date.month), day: Int(date.day)), content.time)
+    }
+    guard let fixType = content.fixType else { return }
+    setValid(fixType > 0, content.latitude, content.longitude, rank: 2, .proprietary)
+    guard fixType > 0 else { return }
+    setPosition(content.latitude, content.longitude, .rmc, nil, nil)
+    nmea.fixMode = Int8(truncatingIfNeeded: fixType + 1)
+    if fix.speedMetresPerSecond == nil, let speed = content.speedKilometresPerHour?.value {
+      fix.speedMetresPerSecond = self.speed(speed / 3.6)
+    }
+    if fix.courseDegrees == nil, let degrees = content.course?.value { fix.courseDegrees = course(degrees) }
+    if untimed.pdop == nil { untimed.pdop = dilution(content.pdop) }
+    if fix.tdop == nil { fix.tdop = dilution(content.tdop) }
   }
 
   private mutating func apply(_ content: PUBX00) {

@@ -76,6 +76,7 @@ extension JSONLine {
       }
     case PGRMV.formatter: fields(sentence, PGRMV.self)
     case PGRME.formatter: fields(sentence, PGRME.self)
+    case PGRMF.formatter: fields(sentence, PGRMF.self)
     case PQGSV.formatter: fields(sentence, PQGSV.self)
     case PQGSA.formatter: fields(sentence, PQGSA.self)
     case PSTI030.formatter:

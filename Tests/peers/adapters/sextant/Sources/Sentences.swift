@@ -63,6 +63,7 @@ func visit<Use: ContentUse>(_ sentence: Sentence, _ user: inout Use) -> Bool {
   case TXT.formatter: user.use(TXT.self, sentence)
   case PGRMV.formatter where sentence.isProprietary: user.use(PGRMV.self, sentence)
   case PGRME.formatter where sentence.isProprietary: user.use(PGRME.self, sentence)
+  case PGRMF.formatter where sentence.isProprietary: user.use(PGRMF.self, sentence)
   default: return false
   }
   return true
