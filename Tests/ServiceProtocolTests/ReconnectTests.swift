@@ -360,6 +360,30 @@ struct ReconnectTests {
     #expect(program.delivered(id) == ["home is inside"])
   }
 
+  @Test("RG-12 each request for a state has one answer over the death of the service", arguments: [false, true])
+  func stateRequests(_ isAnswered: Bool) {
+    var program = Connected()
+    let id = program.add()
+    let home = Connected.region("home", north: 0)
+    program.call(.startMonitoring(home), by: id)
+    program.carryAll()
+    _ = program.delivered(id)
+    program.call(.requestState(home), by: id)
+    program.carryAll()
+    if isAnswered {
+      program.wait(30)
+      program.carryAll()
+    }
+    program.call(.requestState(home), by: id)
+    program.carryAll()
+    program.kill()
+    program.restart()
+    program.carryAll()
+    program.fix(0)
+    program.carryAll()
+    #expect(program.delivered(id) == ["home is \(isAnswered ? "unknown" : "inside")", "home is inside"])
+  }
+
   @Test("RG-10 a crossing is new after its region was started again while the service is away")
   func restartedRegion() {
     var program = Connected()

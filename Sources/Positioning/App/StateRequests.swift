@@ -1,41 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
-/// Requests for the state of monitored regions whose side no fix has shown yet (RG-12).
+/// Requests for the state of monitored regions whose side no fix has shown yet (RG-12); each gets one answer.
 ///
 ///     waiting ──the state is known──▶ answered
-///     waiting ──30 s──▶ `unknown` reported ──the state is known──▶ answered
+///     waiting ──30 s, or the end of monitoring──▶ answered with `unknown`
 ///
 /// Programs make the request as soon as monitoring has started, which is before the first fix. An answer at that time
 /// would always be `unknown`.
 struct StateRequests: Sendable {
-  /// The time after which `unknown` is reported, equal to an outage's (SU-17).
+  /// The time after which `unknown` is the answer, equal to an outage's (SU-17).
   static var patience: Milliseconds { Milliseconds(30_000) }
+  /// The number of waiting requests above which `unknown` is the answer at once: a program that makes requests in a loop
+  /// must not fill the memory of the location service.
+  static var limit: Int { 256 }
 
   private struct Request {
     var client: ClientID
     var region: Region
-    /// The time at which `unknown` is reported; nil once it was.
-    var due: Instant?
+    /// The time at which `unknown` is the answer.
+    var due: Instant
   }
   private var requests: [Request] = []
 
   var isEmpty: Bool { requests.isEmpty }
+  var isFull: Bool { requests.count >= Self.limit }
 
   /// The time of the next `unknown`.
-  var deadline: Instant? { requests.lazy.compactMap(\.due).min() }
+  var deadline: Instant? { requests.lazy.map(\.due).min() }
 
   /// Whether a request waits for a circle: a fix is needed now.
-  var needsFix: Bool { requests.contains { $0.due != nil && !$0.region.shape.isBeacon } }
+  var needsFix: Bool { requests.contains { !$0.region.shape.isBeacon } }
 
-  /// Adds a request. A pending request for the same region has the same answer.
+  /// Adds a request.
   mutating func add(_ region: Region, by client: ClientID, at now: Instant) {
-    let same = requests.firstIndex { $0.client == client && $0.region.isSame(as: region) }
-    guard let same else {
-      return requests.append(Request(client: client, region: region, due: now + Self.patience))
-    }
-    requests[same].region = region
-    requests[same].due = requests[same].due ?? now + Self.patience
+    requests.append(Request(client: client, region: region, due: now + Self.patience))
   }
 
   /// Removes the requests of a manager.
@@ -56,21 +55,15 @@ struct StateRequests: Sendable {
     return answers.filter { $0.state != .unknown }
   }
 
-  /// Removes the requests for a region that is no longer monitored; requests without a report get `unknown`.
-  mutating func end(_ region: Region) -> [Answer] {
-    let ended = requests.filter { $0.region.isSame(as: region) }
-    requests.removeAll { $0.region.isSame(as: region) }
-    return ended.filter { $0.due != nil }.map { Answer(client: $0.client, region: $0.region, state: .unknown) }
-  }
+  /// Removes the requests for a region that is no longer monitored, and returns their answers.
+  mutating func end(_ region: Region) -> [Answer] { unknown { $0.region.isSame(as: region) } }
 
-  /// Advances the time, and returns the reports of `unknown` that are due.
-  mutating func wake(at now: Instant) -> [Answer] {
-    var answers: [Answer] = []
-    for index in requests.indices {
-      guard let due = requests[index].due, now >= due else { continue }
-      requests[index].due = nil
-      answers.append(Answer(client: requests[index].client, region: requests[index].region, state: .unknown))
-    }
-    return answers
+  /// Advances the time: removes the requests that have timed out, and returns their answers.
+  mutating func wake(at now: Instant) -> [Answer] { unknown { now >= $0.due } }
+
+  private mutating func unknown(_ isEnded: (Request) -> Bool) -> [Answer] {
+    let ended = requests.filter(isEnded)
+    requests.removeAll(where: isEnded)
+    return ended.map { Answer(client: $0.client, region: $0.region, state: .unknown) }
   }
 }

@@ -319,7 +319,7 @@ extension PositioningEngine {
   /// not be watched now, whose last side is unreliable. Otherwise the answer waits for the first fix.
   mutating func requestState(of region: Region, by index: Int, at now: Instant) {
     let state = mayMonitor ? regions.state(of: region) : .unknown
-    if state == .unknown, mayMonitor, regions.monitors(region) {
+    if state == .unknown, mayMonitor, regions.monitors(region), !stateRequests.isFull {
       stateRequests.add(region, by: clients[index].id, at: now)
     } else {
       clients[index].emit(.didDetermineState(state, region), &outputs)
@@ -334,10 +334,10 @@ extension PositioningEngine {
     report(stateRequests.answers { regions.state(of: $0) })
   }
 
-  /// Reports `unknown` for the requests that have timed out.
+  /// Answers the requests that have timed out with `unknown`.
   mutating func wakeStateRequests(at now: Instant) { report(stateRequests.wake(at: now)) }
 
-  /// Ends monitoring. A request without an answer gets `unknown`.
+  /// Ends monitoring. Waiting requests get `unknown`.
   mutating func stopMonitoring(_ region: Region) {
     guard regions.stop(region) else { return }
     awaitedRegions.removeAll { $0.region.isSame(as: region) }

@@ -104,8 +104,10 @@ struct ProgramContent: Sendable {
   var monitors: [String] = []
   var regions: [StartedRegion] = []
   var accuracyRequests: [AccuracyRequest] = []
-  /// Pending requests for the state of a region (RG-12).
+  /// Pending requests for the state of a region, oldest first (RG-12).
   var stateRequests: [(manager: Int, region: Region)] = []
+  /// Whether another one is recorded: beyond this number the service answers at once.
+  var hasRoomForStateRequest: Bool { stateRequests.count < 256 }
   /// The manager that has started visits.
   var visits: Int?
 
@@ -125,9 +127,7 @@ struct ProgramContent: Sendable {
       forget(region)
       regions.append(StartedRegion(manager: id, region: region, marginMetres: margin))
     case .stopMonitoring(let region): forget(region)
-    case .requestState(let region):
-      stateAnswered(region, to: id)
-      stateRequests.append((id, region))
+    case .requestState(let region): if hasRoomForStateRequest { stateRequests.append((id, region)) }
     case .startVisits:
       if visits == nil { forgetVisits() }
       visits = id
@@ -140,12 +140,12 @@ struct ProgramContent: Sendable {
     }
   }
 
-  /// Records the answer to a manager's request for the state of a region. Returns whether there was a request.
-  @discardableResult
+  /// Records the answer to a manager's oldest request for the state of a region. Returns whether there was a request.
   mutating func stateAnswered(_ region: Region, to id: Int) -> Bool {
-    let count = stateRequests.count
-    stateRequests.removeAll { $0.manager == id && $0.region.isSame(as: region) }
-    return stateRequests.count < count
+    let index = stateRequests.firstIndex { $0.manager == id && $0.region.isSame(as: region) }
+    guard let index else { return false }
+    stateRequests.remove(at: index)
+    return true
   }
 
   private mutating func forget(_ region: Region) {

@@ -569,6 +569,10 @@ extension ProgramMirror {
       if isDeferring {
         outputs.append(.deliver(client, .didFinishDeferredUpdates(.deferredCanceled), .unrecalled))
       }
+    case .requestState(let region):
+      if !program.hasRoomForStateRequest {
+        outputs.append(.deliver(client, .didDetermineState(.unknown, region), .unrecalled))
+      }
     default: break
     }
   }
