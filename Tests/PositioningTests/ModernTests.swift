@@ -115,6 +115,45 @@ struct ModernTests {
     #expect(elements(&scene).map(\.diagnostic) == [.locationUnavailable])
   }
 
+  @Test("LV-3 after a reset a stream waits for the answer to the new prompt")
+  func reset() {
+    var scene = Scene()
+    scene.engine.beginLiveUpdates(1, .standard, at: scene.instant)
+    scene.fixes(1) { $0 }
+    _ = elements(&scene)
+    scene.engine.authorizationChanged(to: .init(status: .notDetermined), at: scene.instant)
+    #expect(elements(&scene).map(\.diagnostic) == [.authorizationRequestInProgress])
+  }
+
+  @Test("LV-3 a stream whose prompt cannot be shown waits for a session, not for an answer")
+  func notShown() {
+    var scene = Scene(.notDetermined)
+    scene.engine.beginLiveUpdates(1, .standard, at: scene.instant)
+    _ = elements(&scene)
+    scene.engine.authorizationAnswered(.notShown, at: scene.instant)
+    #expect(elements(&scene).map(\.diagnostic) == [.serviceSessionRequired])
+  }
+
+  @Test("LV-3 a stream that began in the background waits for the answer once the prompt is shown")
+  func shownLater() {
+    var scene = Scene(.notDetermined, .background)
+    scene.engine.beginLiveUpdates(1, .standard, at: scene.instant)
+    #expect(elements(&scene).map(\.diagnostic) == [.serviceSessionRequired])
+    scene.engine.setApplication(.foreground, at: scene.instant)
+    #expect(elements(&scene).map(\.diagnostic) == [.authorizationRequestInProgress])
+  }
+
+  @Test("LV-3 a manager's request is the reason of a stream of explicit sessions, too")
+  func askedByManager() {
+    var keys = Scene.allKeys
+    keys.requiresExplicitSession = true
+    var scene = Scene(.notDetermined, keys: keys)
+    scene.engine.beginLiveUpdates(1, .standard, at: scene.instant)
+    _ = elements(&scene)
+    scene.call(.requestWhenInUse)
+    #expect(elements(&scene).map(\.diagnostic) == [.authorizationRequestInProgress])
+  }
+
   @Test("LV-4 a stream requests WhenInUse by itself, unless the app declares explicit sessions")
   func implicit() {
     var scene = Scene(.notDetermined)

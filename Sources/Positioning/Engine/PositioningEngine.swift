@@ -172,9 +172,9 @@ public struct PositioningEngine: Sendable {
     if state == .foreground { authorization.mayBeShown() }
     if !permissions.isInUse { change(at: now) { $0.useEnded() } }
     permissionsChanged(at: now)
-    reportToSilentStreams(at: now)
     askForSessions(at: now)
     askForPendingStarts(at: now)
+    reportToSilentStreams(at: now)
   }
 
   /// Whether something may be withheld until the app is in the foreground (AU-17, BG-3).
@@ -234,10 +234,15 @@ public struct PositioningEngine: Sendable {
   /// Applies a change; each delegate receives a change of status once (AU-3).
   mutating func change(at now: Instant, _ body: (inout Authorization) -> Void) {
     let before = (authorization.status, authorization.accuracy, authorization.record)
+    let wasAsking = authorization.asked != nil
     let regionsBefore = regionPermission
     body(&authorization)
     if authorization.record != before.2 { outputs.append(.store(.authorization)) }
-    guard authorization.status != before.0 || authorization.accuracy != before.1 else { return }
+    guard authorization.status != before.0 || authorization.accuracy != before.1 else {
+      // A prompt was opened, or could not be shown: streams wait for another reason.
+      if wasAsking != (authorization.asked != nil) { reportToSilentStreams(at: now) }
+      return
+    }
     for client in clients {
       client.emitAuthorization(authorization.status, authorization.accuracy, &outputs)
     }
@@ -246,8 +251,9 @@ public struct PositioningEngine: Sendable {
       for index in streams.indices { streams[index].updates.accuracyChanged() }
     }
     regionPermissionChanged(from: regionsBefore, wasAuthorized: before.0.isAuthorized)
-    reportToStreams(at: now)
+    // A prompt that is opened now is the reason that streams report (LV-3).
     askForSessions(at: now)
+    reportToStreams(at: now)
   }
 
   mutating func permissionsChanged(at now: Instant) {
