@@ -34,6 +34,27 @@ struct ResumptionTests {
     #expect(Self.times(delivered: 1004) == [1005, 1006, 1007, 1008, 1009, 1010, 1021])
   }
 
+  @Test(
+    "SU-19 after an earlier engine an earlier time is a repetition for a minute, and from a receiver's memory longer")
+  func steppedBack() {
+    var old = Scene()
+    old.call(.startUpdatingLocation)
+    var scene = Scene(managers: 0, from: 1020)
+    let resumption = ClientResumption(
+      services: old.engine.services(of: ClientID(0))!, status: .authorizedAlways, accuracy: .full, settings: [],
+      delivered: Scene.location(0, at: 90_000))
+    scene.engine.resume(ClientID(0), resumption, at: scene.instant)
+    scene.fixes(59) { $0 }
+    #expect(scene.delivered() == [])
+    scene.engine.batchBegins(until: Scene.instant(1100))
+    scene.wait(1)
+    scene.engine.receive(Scene.location(500, at: 1050.5), measured: Scene.instant(1050.5), at: scene.now)
+    #expect(scene.delivered() == [])
+    scene.engine.batchEnded(at: scene.now)
+    scene.fixes(2) { $0 }
+    #expect(scene.delivered() == ["at 1", "at 2"])
+  }
+
   @Test("The last location is known before the next one, so that a second return repeats none either")
   func known() {
     var old = Scene()

@@ -8,17 +8,26 @@ extension ClientSession {
   /// - Parameters:
   ///   - sample: the location for delivery.
   ///   - actual: the measured location: a coarse one does not show movement.
+  ///   - isRemembered: the sample comes from a receiver's memory.
+  ///   - now: the current instant.
   mutating func receive(
-    _ sample: Sample, actual: Sample, at now: Instant, _ outputs: inout [PositioningOutput]
+    _ sample: Sample, actual: Sample, isRemembered: Bool, at now: Instant, _ outputs: inout [PositioningOutput]
   ) {
     if standardDelivery != .none || wakingDelivery != .none {
       // After a reported outage the first fix is delivered regardless of the filter (SU-17).
       if outage.isReported { updates.expectFreshFix() }
       outage.fixArrived(at: now)
     }
-    if oneShot.isPending, standardDelivery != .none { finish(oneShot.receive(sample, at: now), &outputs) }
-    // Locations that were kept for another client are received again (SU-16).
-    if let before = deliveredBefore, sample.location.timestamp <= before.timestamp { return }
+    if oneShot.isPending, standardDelivery != .none {
+      finish(oneShot.receive(sample, at: now), &outputs)
+    }
+    // Locations that were kept for another client are received again (SU-16). Later an earlier time is not a repetition
+    // (SU-19).
+    if let before = deliveredBefore, isRemembered || now < repetitionEnds,
+      sample.location.timestamp <= before.timestamp
+    {
+      return
+    }
     var wantsForStandard = false
     if updates.isRunning, standardDelivery != .none {
       // A suspended app gets no events of pauses, so it is not paused.

@@ -33,6 +33,8 @@ struct ClientSession: Sendable {
   var activity: SourceActivity
   /// The last location that an earlier engine has delivered.
   var deliveredBefore: Location?
+  /// Until this time a live location that is not newer than that one is a repetition.
+  var repetitionEnds = Instant.zero
 
   /// The maximum number of locations kept for a suspended app: seventeen minutes at 1 Hz; then the oldest are dropped.
   static var heldLimit: Int { 1024 }

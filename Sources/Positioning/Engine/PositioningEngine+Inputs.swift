@@ -22,8 +22,9 @@ extension PositioningEngine {
   public mutating func receive(_ location: Location, measured: Instant? = nil, at now: Moment) {
     let actual = Sample(location, measured: measured ?? now.instant)
     // Without permission, locations are neither delivered nor cached.
+    let isRemembered = measured != nil && batchEnds != nil
     guard authorization.status.isAuthorized, actual.accuracyMetres >= 0,
-      cache.accept(actual, isRemembered: measured != nil && batchEnds != nil)
+      cache.accept(actual, isRemembered: isRemembered)
     else { return }
     let permissions = permissions
     if permissions.delivery(.waking, allowsBackground: nil) != .none {
@@ -32,7 +33,7 @@ extension PositioningEngine {
     }
     let sample = reducedIfNeeded(actual)
     for index in clients.indices {
-      clients[index].receive(sample, actual: actual, at: now.instant, &outputs)
+      clients[index].receive(sample, actual: actual, isRemembered: isRemembered, at: now.instant, &outputs)
     }
     receiveForStreams(sample, actual: actual, at: now.instant)
   }

@@ -510,6 +510,10 @@ package struct ClientResumption: Hashable, Codable, Sendable {
   /// The last location that the delegate has received.
   package var delivered: Location?
 
+  /// The time after the resumption, in seconds, during which live locations that are not newer than the delivered one
+  /// count as repetitions. It ends so that a receiver whose time has stepped back is heard again.
+  package static var repetitionSeconds: Double { 60 }
+
   package init(
     services: StartedServices, status: AuthorizationStatus, accuracy: AccuracyAuthorization, settings: [ClientCall],
     delivered: Location? = nil
@@ -542,6 +546,7 @@ extension PositioningEngine {
       clients[index].emitAuthorization(authorization.status, authorization.accuracy, &outputs)
     }
     clients[index].deliveredBefore = resumption.delivered
+    clients[index].repetitionEnds = now.moved(by: ClientResumption.repetitionSeconds)
     // The run continues: its next location may be a kept one that is older than the cached location.
     clients[index].resume(
       resumption.services, before, cached: resumption.delivered == nil ? cachedSample : nil,

@@ -287,7 +287,7 @@ extension ClientCall {
 extension ProgramMirror {
   /// The time after the return of the service, in seconds, during which it may repeat locations: the newest earlier
   /// one, with which each start begins (SU-1), and the locations stored for a deferral.
-  static var repetitionSeconds: Double { 60 }
+  static var repetitionSeconds: Double { ClientResumption.repetitionSeconds }
 
   package mutating func receive(_ message: ServiceMessage, at now: Instant) {
     switch message {
