@@ -28,6 +28,16 @@ struct ReducedAccuracyTests {
     return scene.engine.outputs.compactMap { if case .live(_, let update) = $0 { update } else { nil } }
   }
 
+  @Test("RQ-3 AU-19 with reduced accuracy the first fix is the outcome, because none can be better")
+  func requestOnce() {
+    var scene = reduced()
+    scene.call(.requestLocation)
+    scene.fixes(1, accuracy: 9000) { $0 }
+    #expect(scene.delivered() == [])
+    scene.fixes(1, accuracy: 50) { $0 }
+    #expect(locations(&scene).map(\.horizontalAccuracyMetres) == [5000])
+  }
+
   @Test("AU-19 VI-3 a visit is reported at a coarse place, with its exact times")
   func visits() {
     var scene = reduced()

@@ -72,7 +72,8 @@ struct OneShot: Sendable {
   /// Ends without an outcome (RQ-10, RQ-11).
   mutating func cancel() { pending = nil }
 
-  mutating func receive(_ sample: Sample, at now: Instant) -> Outcome? {
+  /// - Parameter isReduced: accuracy is reduced, so that no later sample is more accurate than the cell (RQ-3).
+  mutating func receive(_ sample: Sample, isReduced: Bool = false, at now: Instant) -> Outcome? {
     guard var current = pending, sample.measured >= current.startedAt, sample.accuracyMetres >= 0 else { return nil }
     if let best = current.best {
       if sample.accuracyMetres < best.accuracyMetres * Self.improvement { current.improvedAt = now }
@@ -82,7 +83,10 @@ struct OneShot: Sendable {
       current.improvedAt = now
     }
     pending = current
-    if !DesiredAccuracy.isBest(current.desiredAccuracyMetres), sample.accuracyMetres <= current.desiredAccuracyMetres {
+    let isBest = DesiredAccuracy.isBest(current.desiredAccuracyMetres)
+    if !isBest && sample.accuracyMetres <= current.desiredAccuracyMetres
+      || isReduced && sample.accuracyMetres <= ReducedAccuracy.radiusMetres
+    {
       pending = nil
       return .location(sample)
     }

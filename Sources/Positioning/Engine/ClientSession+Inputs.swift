@@ -19,7 +19,7 @@ extension ClientSession {
       outage.fixArrived(at: now)
     }
     if oneShot.isPending, standardDelivery != .none {
-      finish(oneShot.receive(sample, at: now), &outputs)
+      finish(oneShot.receive(sample, isReduced: permissions.accuracy == .reduced, at: now), &outputs)
     }
     // Locations that were kept for another client are received again (SU-16). Later an earlier time is not a repetition
     // (SU-19).
