@@ -240,6 +240,22 @@ struct LifecycleTests {
     }
   }
 
+  @Test("VI-3 the place of a visit at the date line is a longitude", arguments: [1.0, -1.0])
+  func dateLine(_ side: Double) {
+    var scene = Scene()
+    scene.call(.startVisits)
+    for second in 1...400 {
+      scene.wait(1)
+      let place = Coordinate(latitudeDegrees: 0, longitudeDegrees: (second % 4 == 0 ? 179.9999 : -179.9999) * side)
+      scene.engine.receive(
+        Location(place, horizontalAccuracyMetres: 5, timestamp: Scene.utc(scene.seconds)), at: scene.now)
+    }
+    var longitudes: [Double] = []
+    for case .didVisit(let visit) in scene.events() { longitudes.append(visit.coordinate.longitudeDegrees) }
+    #expect(longitudes.count == 1)
+    #expect(longitudes.allSatisfy { abs($0) <= 180 && abs($0) > 179.99985 }, "\(longitudes)")
+  }
+
   @Test("VI-1 a visit from before the stop is not delivered after it")
   func stoppedVisits() {
     var scene = Scene()

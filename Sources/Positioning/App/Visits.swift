@@ -51,7 +51,9 @@ public struct Visits: Sendable {
       count += 1
       let coordinate = sample.location.coordinate
       middle.latitudeDegrees += (coordinate.latitudeDegrees - middle.latitudeDegrees) / count
-      middle.longitudeDegrees += Visits.turn(coordinate.longitudeDegrees - middle.longitudeDegrees) / count
+      let turn = Visits.turn(coordinate.longitudeDegrees - middle.longitudeDegrees)
+      // The mean of fixes on both sides of the date line crosses it.
+      middle.longitudeDegrees = Visits.turn(middle.longitudeDegrees + turn / count)
     }
   }
 
