@@ -162,6 +162,22 @@ struct PausingTests {
     #expect(scene.delivered() == [])
   }
 
+  @Test("PA-15 in the air nothing is paused: the activity ends a pause, except without a fix")
+  func airborne() {
+    var scene = paused()
+    scene.call(.setActivity(.fitness))
+    #expect(scene.delivered() == [])
+    scene.call(.setActivity(.airborne))
+    #expect(scene.delivered() == ["resumed"])
+    scene.fixes(2000) { _ in 0 }
+    #expect(scene.delivered().count == 2000)
+    scene.wait(700)
+    #expect(scene.delivered().last == "paused")
+    scene.call(.setActivity(.other))
+    scene.call(.setActivity(.airborne))
+    #expect(scene.delivered() == [])
+  }
+
   @Test("PA-15 the times are data, and a setting replaces them; in the air nothing pauses")
   func times() {
     var settings = PositioningSettings()

@@ -66,7 +66,7 @@ package struct Pausing: Sendable {
 
   /// Replaces the times of the table for benches and tests.
   var secondsForAll: Double?
-  var activity = Activity.other
+  private(set) var activity = Activity.other
   private(set) var mayPause = true
   private var state = State.moving
   private var stationary = StationaryDetector()
@@ -107,6 +107,14 @@ package struct Pausing: Sendable {
     guard isPaused else { return .none }
     start(at: now)
     return .resume
+  }
+
+  /// Changes the activity. One that is never paused ends a pause of a stationary client (PA-15); without fixes any
+  /// activity is paused (PA-6).
+  mutating func setActivity(_ activity: Activity, at now: Instant) -> Action {
+    self.activity = activity
+    guard case .stationary = state, Self.threshold(activity) == nil else { return .none }
+    return resume(at: now)
   }
 
   mutating func setMayPause(_ mayPause: Bool, at now: Instant) -> Action {

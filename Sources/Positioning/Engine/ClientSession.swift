@@ -338,7 +338,7 @@ extension ClientSession {
     case .setDistanceFilter(let metres):
       updates.distanceFilterMetres = metres
       checkDeferral(&outputs)
-    case .setActivity(let activity): pausing.activity = activity
+    case .setActivity(let activity): carryOut(pausing.setActivity(activity, at: now), at: now, &outputs)
     case .setPausesAutomatically(let may): carryOut(pausing.setMayPause(may, at: now), at: now, &outputs)
     case .setAllowsBackgroundUpdates(let allows): setAllowsBackground(allows, at: now, &outputs)
     case .setShowsBackgroundIndicator(let shows): setShowsIndicator(shows, at: now)
