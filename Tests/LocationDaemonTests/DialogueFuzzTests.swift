@@ -145,6 +145,7 @@ private enum Dialogue {
     ("Authorization.Answer", #""id":~i,"answer":"always""#, ""),
     ("Authorization.Answer", #""id":~s,"answer":"deny""#, ""),
     ("Authorization.Set", #""name":"~t","status":"denied","accuracy":"full","user":~i"#, ""),
+    ("Authorization.SetServices", #""on":~b,"user":~i"#, ""),
     ("Launch.Watch", "", "more"), ("Launch.StartEnded", #""unit":"~t","failure":"~t""#, ""),
     ("Launch.Stopped", #""unit":"~t""#, ""),
   ].map { method, parameters, flag in

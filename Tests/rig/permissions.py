@@ -153,6 +153,32 @@ def forged(folder):
         service.terminate()
 
 
+def switch(folder):
+    """`authorize services` switches the services of one user, also off for programs that run; no program switches them on."""
+    with undecided(folder) as (service, asking):
+        authorize(folder, service, "grant", "sextant-track", "always", user=NOBODY)
+        asking.wait_for_event("didChangeAuthorization", status="authorizedAlways")
+        authorize(folder, service, "services", "off", user=NOBODY)
+        asking.wait_for_event("didChangeAuthorization", status="denied")
+        expect_equal(listed(folder, service, NOBODY)["services"], False, "the switch of the user")
+        expect_equal(listed(folder, service)["services"], True, "the switch of root")
+        expect_equal(statuses(folder, service, NOBODY), {"sextant-track": "authorizedAlways"}, "what is stored")
+        authorize(folder, service, "services", "on", "--user", str(NOBODY), user=65533, code=77)
+        authorize(folder, service, "services", "on", user=NOBODY)
+        asking.wait_for_event("didChangeAuthorization", status="authorizedAlways")
+        authorize(folder, service, "services", "off", "--user", str(NOBODY))
+        asking.wait_for_event("didChangeAuthorization", status="denied")
+        asking.terminate((0, 69))
+        # This process is a program of root.
+        with service.client() as program, service.client() as calling:
+            program.open("forger")
+            expect_equal(calling.error(f"{AUTHORIZATION}.SetServices", {"on": True}), f"{AUTHORIZATION}.NotPermitted",
+                         "the answer to the program itself")
+            expect_equal(calling.error(f"{AUTHORIZATION}.SetServices", {"on": 1}), "org.varlink.service.InvalidParameter",
+                         "the answer to a number")
+        service.terminate()
+
+
 def users(folder):
     """Each user sees and answers the own questions only; root names a user."""
     with undecided(folder) as (service, asking):
@@ -199,4 +225,4 @@ if __name__ == "__main__":
     if os.geteuid() != 0:
         raise SystemExit("permissions.py plays two users, which needs root; run it with sudo")
     daemon.options = harness.arguments(__doc__)
-    harness.run_checks((pending, agent, own_terminal, forged, users, python_program), daemon.options.checks)
+    harness.run_checks((pending, agent, own_terminal, forged, switch, users, python_program), daemon.options.checks)

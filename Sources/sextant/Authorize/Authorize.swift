@@ -57,10 +57,10 @@ extension Authorize {
 
     private func show(_ path: String) throws {
       var service = try ServicePermissions(path: path, user: place.user)
-      let (entries, questions) = try service.list()
-      let isOn = !AuthorizationStore.policyTurnsServicesOff
+      let list = try service.list()
+      let isOn = list.servicesAreOn && !AuthorizationStore.policyTurnsServicesOff
       let listing = PermissionListing(
-        folder: path, isOn: isOn, isOnForUser: true, entries: entries, questions: questions)
+        folder: path, isOn: isOn, isOnForUser: list.servicesAreOn, entries: list.entries, questions: list.questions)
       if let problem = AuthorizationStore.policyProblem { printNotice(problem) }
       try Output.write(json ? listing.json() : listing.lines())
     }
@@ -184,17 +184,27 @@ extension Authorize {
 
     @Argument(help: "on or off.") var position: Position
     @Flag(help: "For all users of this machine; needs root.") var machine = false
+    @OptionGroup var place: Place
+
+    func validate() throws {
+      if machine, place.user != nil { throw ValidationError("--machine is for all users; omit --user.") }
+    }
 
     func run() throws {
       let isOn = position == .on
-      try reporting(machine ? .machine : .user) {
-        if machine {
+      if machine {
+        return try reporting(.machine) {
           try AuthorizationStore.changePolicy { LocationPolicy.text($0, servicesOff: !isOn) }
-        } else {
-          try store().setServices(on: isOn)
         }
       }
-      if isOn, !machine, try !store().servicesAreOn {
+      if let path = ServicePermissions.socketPath {
+        var service = try ServicePermissions(path: path, user: place.user)
+        try service.setServices(on: isOn)
+      } else {
+        try place.refuseUser()
+        try reporting { try store().setServices(on: isOn) }
+      }
+      if isOn, AuthorizationStore.policyTurnsServicesOff {
         printNotice("location services stay off: the administrator has disabled them (\(LocationPolicy.path))")
       }
     }

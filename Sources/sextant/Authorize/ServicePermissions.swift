@@ -80,8 +80,14 @@ struct ServicePermissions: ~Copyable {
     }
   }
 
-  /// Returns the programs with stored state and the open questions.
-  mutating func list() throws -> (entries: [AuthorizationStore.Entry], questions: [OpenQuestion]) {
+  /// The programs with stored state, the open questions, and the user's switch of all location services.
+  struct List {
+    var entries: [AuthorizationStore.Entry]
+    var questions: [OpenQuestion]
+    var servicesAreOn: Bool
+  }
+
+  mutating func list() throws -> List {
     let reply = try call("List", parameters())
     let entries = (reply["programs"]?.elements ?? []).compactMap { program -> AuthorizationStore.Entry? in
       guard let name = program["name"]?.string, let word = program["status"]?.string,
@@ -94,7 +100,9 @@ struct ServicePermissions: ~Copyable {
         regions: regions, visits: program["visits"]?.bool ?? false, isRestricted: program["restricted"]?.bool ?? false,
         isUnreadable: false)
     }
-    return (entries, OpenQuestion.list(reply["questions"]))
+    return List(
+      entries: entries, questions: OpenQuestion.list(reply["questions"]),
+      servicesAreOn: reply["servicesAreOn"]?.bool ?? true)
   }
 
   /// Answers a question.
@@ -116,6 +124,11 @@ struct ServicePermissions: ~Copyable {
     _ = try call("Set", parameters(members))
   }
 
+  /// Switches all location services of the user.
+  mutating func setServices(on isOn: Bool) throws {
+    _ = try call("SetServices", parameters([JSON.Member("on", .bool(isOn))]))
+  }
+
   /// Allows a program what it asks for, or `extent` if that is given.
   mutating func allow(_ app: String, _ extent: AuthorizationStatus?) throws {
     if extent == nil, let question = try list().questions.first(where: { $0.app == app }) {
@@ -131,7 +144,8 @@ struct ServicePermissions: ~Copyable {
   /// Returns the name in the service for one that the user gave: the full one, or the executable or its name if that is of one
   /// program only. A name that a program states counts while it asks.
   mutating func name(of app: String) throws -> String {
-    let (entries, questions) = try list()
+    let list = try list()
+    let (entries, questions) = (list.entries, list.questions)
     let names = Set(entries.map(\.app)).union(questions.map(\.app))
     if names.contains(app) { return app }
     let executable = app.contains("/") ? FileLookup.resolved(app) ?? app : app

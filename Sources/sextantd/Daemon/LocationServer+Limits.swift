@@ -50,7 +50,7 @@ extension LocationServer {
         of: user)
       connection.isEnding = true
       return true
-    case "org.sextant.Authorization.Set", "org.sextant.Authorization.Answer":
+    case "org.sextant.Authorization.Set", "org.sextant.Authorization.SetServices", "org.sextant.Authorization.Answer":
       guard shareUser(connection) != 0, let reason = refusalToStore(call, user, at: now) else {
         lists = [:]
         return false
@@ -68,6 +68,8 @@ extension LocationServer {
     if storedChanges.refused(afterOneOf: user, at: now) == nil {
       return "more than \(limit.count) changes in \(limit.time.count / 1000) s"
     }
+    // The switch is one file of the user.
+    if call.method == "org.sextant.Authorization.SetServices" { return nil }
     let folder = host.settings.stateFolder.map { AuthorizationStore(stateFolder: "\($0)/users/\(user)") }
     let stored = storedPrograms(of: user, folder)
     var name = call.parameters["name"]?.string

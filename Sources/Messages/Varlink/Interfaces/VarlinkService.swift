@@ -328,8 +328,8 @@ extension VarlinkService.Interface {
         text: string
       )
 
-      # Returns the programs with stored state, and the open questions.
-      method List(user: ?int) -> (programs: []Program, questions: []Question)
+      # Returns the programs with stored state, the open questions, and the user's switch of all location services.
+      method List(user: ?int) -> (programs: []Program, questions: []Question, servicesAreOn: bool)
 
       # Returns the open questions, now and whenever they change. The call needs `more`. While an agent watches, programs of the
       # user print no line about their questions.
@@ -341,6 +341,10 @@ extension VarlinkService.Interface {
       # Stores a permission: authorizedWhenInUse, authorizedAlways or denied, or notDetermined to let the program ask again. The
       # accuracy is full or reduced; without it, it stays.
       method Set(name: string, status: string, accuracy: ?string, user: ?int) -> ()
+
+      # Switches all location services of the user on or off. Permissions are kept. Only a caller that may answer for each program of
+      # the user may switch them on.
+      method SetServices(on: bool, user: ?int) -> ()
 
       # The question was answered or withdrawn.
       error NoSuchQuestion (id: int)

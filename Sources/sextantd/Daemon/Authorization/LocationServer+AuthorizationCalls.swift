@@ -15,17 +15,20 @@ extension LocationServer {
     guard let user = user(of: call, connection) else { return connection.reply(id, .notPermitted) }
     switch call.method {
     case "org.sextant.Authorization.List":
-      let programs = storedPrograms(of: user, store(of: user))
+      let store = store(of: user)
+      let programs = storedPrograms(of: user, store)
       connection.reply(
         id,
         .success([
           "programs": .array(programs.map(JSON.program)), "questions": .questions(questions.questions(of: user)),
+          "servicesAreOn": .bool(store?.servicesAreOnForUser ?? true),
         ]))
     case "org.sextant.Authorization.Watch":
       guard call.kind == .more else { return connection.reply(id, .failure(.expectedMore)) }
       connection.role = .agent(id, user: user, revision: -1)
     case "org.sextant.Authorization.Answer": connection.reply(id, answer(call, connection))
     case "org.sextant.Authorization.Set": connection.reply(id, set(call, user, connection))
+    case "org.sextant.Authorization.SetServices": connection.reply(id, setServices(call, user, connection))
     default: connection.reply(id, .failure(.methodNotFound(call.method)))
     }
   }
@@ -108,6 +111,24 @@ extension LocationServer {
       return .notPermitted
     }
     return store(status, accuracy: accuracy, for: name, user)
+  }
+
+  /// Stores a user's switch of all location services (GE-1). Switching on is a decision about each program of the user,
+  /// so that none of them may make it.
+  private func setServices(_ call: VarlinkCall, _ user: UInt32, _ connection: Connection) -> VarlinkReply {
+    guard let isOn = call.parameters["on"]?.bool else { return .failure(.invalidParameter("on")) }
+    // A process without a known executable may decide nothing, also if the user has no programs.
+    var programs = [PermissionQuestions.Program(name: "", user: user, process: 0)]
+    if isOn {
+      programs += storedPrograms(of: user, store(of: user)).compactMap { ProgramIdentity(name: $0.app)?.executable }
+        .map { PermissionQuestions.Program(name: "", user: user, process: 0, executable: $0) }
+      programs += allConnections.filter { $0.program != nil && $0.credentials.user == user }.map(\.questioner)
+      programs += questions.questions(of: user).map(\.program)
+    }
+    guard programs.allSatisfy({ PermissionQuestions.mayAnswer(connection.peer.answerer, for: $0) }) else {
+      return .notPermitted
+    }
+    return storing(user) { store throws(FileError) in try store.setServices(on: isOn) } ?? .success(.empty)
   }
 
   /// Stores a permission. Running programs receive it through the watch of its file.
