@@ -315,6 +315,25 @@ struct ModernTests {
     }
   }
 
+  @Test("MO-3 a condition whose identifier is longer than 2048 bytes is not monitored, also with a new receiver")
+  func longIdentifier() {
+    var scene = Scene()
+    let long = String(repeating: "x", count: 2049)
+    scene.engine.openMonitor("places", at: scene.instant)
+    scene.engine.addCondition(circle, identifier: long, to: "places", at: scene.now)
+    scene.engine.setHostCapabilities(Scene.everything)
+    let event = scene.engine.takeEvent(of: "places")
+    #expect(event?.state == .unmonitored && event?.diagnostic == .conditionUnsupported)
+    scene.engine.setHostCapabilities(Scene.everything)
+    scene.fixes(1) { _ in 0 }
+    #expect(states(&scene) == [])
+    let records = scene.engine.monitor("places")?.records ?? []
+    scene = Scene()
+    scene.engine.openMonitor("places", restored: records, at: scene.instant)
+    scene.fixes(1) { _ in 0 }
+    #expect(states(&scene) == [])
+  }
+
   @Test("MO-3 a condition that replaces a monitored one is monitored, also at the limit")
   func replacedAtLimit() {
     var scene = Scene()

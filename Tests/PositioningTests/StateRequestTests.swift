@@ -77,6 +77,30 @@ struct StateRequestTests {
     #expect(scene.delivered() == ["home is unknown"])
   }
 
+  @Test("RG-6 RG-12 a region whose identifier is longer than 2048 bytes is refused, and has no state")
+  func longIdentifier() {
+    var scene = Scene()
+    for (length, word) in [(2048, "monitoring"), (2049, "failed")] {
+      let region = Region(String(repeating: "x", count: length), home.shape)
+      scene.call(.startMonitoring(region))
+      if word == "monitoring" {
+        #expect(scene.events() == [.didStartMonitoring(region)])
+        continue
+      }
+      scene.call(.requestState(region))
+      scene.call(.startRanging(.region(region)))
+      #expect(
+        scene.events() == [
+          .monitoringDidFail(region, .regionMonitoringFailure), .didDetermineState(.unknown, region),
+          .rangingDidFail(.region(region), .rangingFailure),
+        ])
+      scene.call(.stopMonitoring(region))
+      scene.call(.stopRanging(.region(region)))
+      #expect(scene.events().isEmpty && scene.engine.rangedTargets(of: ClientID(0)).isEmpty)
+    }
+    #expect(scene.engine.regions.monitored.count == 1)
+  }
+
   @Test("RG-12 requests at different times are unknown after 30 s each")
   func twoRequests() {
     var scene = Scene()

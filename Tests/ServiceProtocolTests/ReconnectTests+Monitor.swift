@@ -47,6 +47,37 @@ extension ReconnectTests {
     #expect(program.stored["m"]?.first?.lastEvent.state == .satisfied)
   }
 
+  @Test(
+    "MO-3 a condition whose name is too long for the service is not sent, and not monitored", arguments: [false, true])
+  func longNames(_ isMonitorLong: Bool) {
+    let long = String(repeating: "x", count: 2049)
+    let (monitor, identifier) = isMonitorLong ? (long, "home") : ("m", long)
+    var program = Connected()
+    program.mirror.openMonitor(monitor)
+    program.carryAll()
+    #expect(program.mirror.isMonitorLoaded(monitor))
+    program.mirror.addCondition(
+      Connected.region("home", north: 0).shape, identifier: identifier, assuming: .unknown, to: monitor)
+    #expect(program.mirror.messages.isEmpty)
+    program.carryAll()
+    #expect(program.others.contains(.monitorHasEvent(monitor)))
+    program.fix(0)
+    program.carryAll()
+    program.kill()
+    program.restart()
+    stay(&program)
+    #expect(program.mirror.monitorIdentifiers(monitor) == [identifier])
+    let event = program.mirror.takeEvent(of: monitor, by: 3)
+    #expect(event?.state == .unmonitored && event?.diagnostic == .conditionUnsupported)
+    #expect(program.mirror.monitorRecord(identifier, of: monitor)?.lastEvent.state == .unknown)
+    #expect(program.mirror.takeEvent(of: monitor, by: 3) == nil)
+    stay(&program)
+    #expect(program.mirror.monitorRecord(identifier, of: monitor)?.lastEvent.state == .unmonitored)
+    program.mirror.removeCondition(identifier, from: monitor)
+    stay(&program)
+    #expect(program.mirror.monitorIdentifiers(monitor) == [])
+  }
+
   @Test("MO-2 the record of a condition has the date of its addition, before and after the service's answer")
   func addedDate() {
     var program = Connected()

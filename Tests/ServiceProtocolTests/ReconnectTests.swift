@@ -384,6 +384,48 @@ struct ReconnectTests {
     #expect(program.delivered(id) == ["home is \(isAnswered ? "unknown" : "inside")", "home is inside"])
   }
 
+  @Test("RG-6 texts that are too long for the service are not sent, and their calls are refused")
+  func longTexts() {
+    var program = Connected()
+    let id = program.add()
+    program.carryAll()
+    _ = program.delivered(id)
+    let long = Connected.region(String(repeating: "x", count: 2049), north: 0)
+    let calls: [ClientCall] = [
+      .startMonitoring(long), .stopMonitoring(long), .requestState(long), .startRanging(.region(long)),
+      .stopRanging(.region(long)),
+    ]
+    for call in calls { program.call(call, by: id) }
+    #expect(program.toService.isEmpty)
+    let events = program.waiting[id]?.map(\.event)
+    #expect(
+      events == [
+        .monitoringDidFail(long, .regionMonitoringFailure), .didDetermineState(.unknown, long),
+        .rangingDidFail(.region(long), .rangingFailure),
+      ])
+    program.call(.requestTemporaryFullAccuracy(purpose: long.identifier, token: 1), by: id)
+    _ = program.mirror.beginSession(goal: .whenInUse, fullAccuracyPurpose: long.identifier)
+    program.carryAll()
+    #expect(program.others.contains(.temporaryAccuracy(id, token: 1, .promptDeclined)))
+    #expect(program.mirror.isOpen && program.mirror.monitoredRegions.isEmpty)
+  }
+
+  @Test("GE-7 the service counts each object of a program once")
+  func objects() {
+    var program = Connected()
+    let id = program.add()
+    program.mirror.openMonitor("m")
+    program.carryAll()
+    let count = program.served.objectCount
+    let shape = Connected.region("home", north: 0).shape
+    let condition = ClientAction.addCondition(shape, identifier: "home", assuming: .unknown, monitor: "m")
+    #expect(!program.served.adds(.addManager(id.number)) && !program.served.adds(.openMonitor("m")))
+    #expect(program.served.adds(condition) && program.served.adds(.beginLiveUpdates(id.number, .standard)))
+    program.mirror.addCondition(shape, identifier: "home", assuming: .unknown, to: "m")
+    program.carryAll()
+    #expect(program.served.objectCount == count + 1 && !program.served.adds(condition))
+  }
+
   @Test("RG-10 a crossing is new after its region was started again while the service is away")
   func restartedRegion() {
     var program = Connected()

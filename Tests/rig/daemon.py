@@ -12,6 +12,7 @@ usage: daemon.py FOLDER [CHECK...] [--kills N] [--connections N] [--seed S]
   stopped     a program that does not read: the others see nothing of it, its locations are joined
   connections many connections one after the other and at once, and no descriptor left
   hostile     messages that are cut, merged, oversized or wrong: answered or disconnected, the others are served
+  objects     a program with too many managers keeps those that it has, and gets a line about the limit
   denied      a program without permission tries every call
   executes    a program that executes another one keeps no permission for it
   users       the permission of one user is not that of another
@@ -502,6 +503,30 @@ def hostile(folder):
         return f"{len(wrong) + len(opened) + len(EXTREME_ACTIONS)} hostile messages, and the others were served on"
 
 
+def objects(folder):
+    """A program with more managers than the service takes keeps those that it has, and is told the limit."""
+    with served(folder) as (_, daemon), daemon.client() as client:
+        client.open("many")
+        for number in range(1, 261):
+            client.act({"addManager": {"_0": number}}, {"call": {"manager": number, "_1": {"setDelegate": {"_0": 3}}}},
+                       {"call": {"manager": number, "_1": {"startUpdatingLocation": {}}}})
+        text, managers = "", set()
+        while len(managers) < 256 or "at most 256 managers" not in text:
+            message = client.receive()
+            expect(message is not None, f"it was disconnected: {daemon.errors[-300:]}")
+            text += json.dumps([event["log"] for event in message["update"]["_0"].get("events", []) if "log" in event])
+            managers |= {event["delegate"]["manager"] for event in message["update"]["_0"].get("events", [])
+                         if "didUpdateLocations" in event.get("delegate", {}).get("_1", {})}
+        expect_equal(managers, set(range(1, 257)), "the managers with locations")
+        expect_equal(text.count("at most 256"), 1, "the lines about the limit")
+        client.act({"removeManager": {"_0": 1}}, {"addManager": {"_0": 300}}, {"call": {"manager": 300, "_1": {"setDelegate": {"_0": 3}}}},
+                   {"call": {"manager": 300, "_1": {"startUpdatingLocation": {}}}})
+        while '"manager": 300' not in (text := json.dumps(client.receive())):
+            expect(text != "null", f"it was disconnected: {daemon.errors[-300:]}")
+        daemon.terminate()
+        return "256 managers of 260 have locations, and one more once another is released"
+
+
 def called(name, **values):
     return {"call": {"manager": 1, "_1": {name: values}}}
 
@@ -778,5 +803,5 @@ def trust(folder):
 
 if __name__ == "__main__":
     options = harness.arguments(__doc__, kills=10, connections=2000, seed=1)
-    harness.run_checks([programs, together, kills, clients, stopped, connections, hostile, denied, executes, users,
+    harness.run_checks([programs, together, kills, clients, stopped, connections, hostile, objects, denied, executes, users,
                        unplugged, full, slow, odometer, trust], options.checks)

@@ -113,7 +113,7 @@ public struct Monitor: Sendable {
   ///   - isPossible: whether there is hardware to monitor a condition.
   init(
     _ name: String, restored: [Record] = [], room: Int = Regions.limit, at now: Instant,
-    isPossible: (Region.Shape) -> Bool = { _ in true }
+    isPossible: (Record) -> Bool = { _ in true }
   ) {
     self.name = name
     for record in restored {
@@ -124,7 +124,7 @@ public struct Monitor: Sendable {
         if !entry.isReported || !diagnostic.isRefusal {
           entry.refuse(.conditionLimitExceeded, at: record.lastEvent.date)
         }
-      } else if wasLacking, !isPossible(record.condition) {
+      } else if wasLacking, !isPossible(record) {
         if !entry.isReported { entry.refuse(.conditionUnsupported, at: record.lastEvent.date) }
       } else {
         entry.watch = RegionWatch(record.condition, state: record.lastEvent.state.region, at: now)
@@ -170,11 +170,11 @@ public struct Monitor: Sendable {
   ///
   /// - Parameter room: the number of conditions that the app may still monitor.
   /// - Returns: the number of additionally monitored conditions.
-  mutating func hostCapabilitiesCame(room: Int, isPossible: (Region.Shape) -> Bool) -> Int {
+  mutating func hostCapabilitiesCame(room: Int, isPossible: (Record) -> Bool) -> Int {
     var count = 0
     for index in entries.indices where count < room && entries[index].watch == nil {
       let record = entries[index].record
-      guard record.lastEvent.diagnostic.contains(.conditionUnsupported), isPossible(record.condition) else { continue }
+      guard record.lastEvent.diagnostic.contains(.conditionUnsupported), isPossible(record) else { continue }
       entries[index].watch = RegionWatch(record.condition, state: record.lastEvent.state.region, at: .zero)
       // A client that received the refusal receives the state at the next fix.
       if !entries[index].isReported { entries[index].record.lastEvent.diagnostic.remove(.conditionUnsupported) }

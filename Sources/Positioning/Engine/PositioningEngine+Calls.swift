@@ -7,6 +7,10 @@ extension PositioningEngine {
   /// Handles a call of a manager; calls of removed managers have no effect.
   public mutating func call(_ call: ClientCall, by id: ClientID, at now: Instant) {
     guard let index = index(of: id) else { return }
+    if call.isTooLong {
+      if let event = call.refusal(isDenied: regionPermission == .refused) { clients[index].emit(event, &outputs) }
+      return
+    }
     if clients[index].call(
       call, hostCapabilities: hostCapabilities, cached: cachedSample, aged: cache.aged.map(reducedIfNeeded), at: now,
       &outputs)
@@ -348,7 +352,7 @@ extension PositioningEngine {
   public mutating func openMonitor(_ name: String, restored: [Monitor.Record] = [], at now: Instant) {
     guard monitor(name) == nil else { return }
     monitors.append(
-      Monitor(name, restored: restored, room: conditionRoom, at: now) { [self] in canMonitor($0) })
+      Monitor(name, restored: restored, room: conditionRoom, at: now) { [self] in canMonitor($0, of: name) })
     if monitors[monitors.count - 1].hasUnknownCircle { watchStartedAt = now }
     if monitors[monitors.count - 1].hasWaiting { outputs.append(.monitorHasEvent(name)) }
   }
@@ -356,14 +360,20 @@ extension PositioningEngine {
   /// The number of conditions that the app may still monitor (MO-3).
   private var conditionRoom: Int { Regions.limit - monitors.reduce(0) { $0 + $1.monitoredCount } }
 
-  private func canMonitor(_ condition: Region.Shape) -> Bool {
+  private func canMonitor(_ condition: Region.Shape, _ identifier: String, of monitor: String) -> Bool {
     isSupported(condition) && regions.isPossible(condition)
+      && !TextLimit.refuses(condition: identifier, of: monitor)
+  }
+
+  private func canMonitor(_ record: Monitor.Record, of monitor: String) -> Bool {
+    canMonitor(record.condition, record.lastEvent.identifier, of: monitor)
   }
 
   /// Monitors the conditions that a new receiver or adapter makes possible.
   mutating func monitorWhatWaits() {
     for index in monitors.indices {
-      let count = monitors[index].hostCapabilitiesCame(room: conditionRoom) { [self] in canMonitor($0) }
+      let name = monitors[index].name
+      let count = monitors[index].hostCapabilitiesCame(room: conditionRoom) { [self] in canMonitor($0, of: name) }
       if count > 0 { outputs.append(.store(.monitor(monitors[index].name))) }
     }
   }
@@ -379,7 +389,7 @@ extension PositioningEngine {
     guard let index = monitors.firstIndex(where: { $0.name == name }) else { return }
     var refusal: Diagnostic?
     if conditionRoom <= 0, !monitors[index].monitors(identifier) { refusal = .conditionLimitExceeded }
-    if !canMonitor(condition) { refusal = .conditionUnsupported }
+    if !canMonitor(condition, identifier, of: name) { refusal = .conditionUnsupported }
     monitors[index].add(condition, identifier: identifier, assuming: state, refusal: refusal, at: now)
     outputs.append(.store(.monitor(name)))
     if refusal == nil {

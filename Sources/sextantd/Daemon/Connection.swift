@@ -51,6 +51,8 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
   var grant: AuthorizationStatus?
   /// Whether to close the connection after the pending output is written.
   var isEnding = false
+  /// Whether the program got the line about its limit of objects.
+  var hasLimitLine = false
   var interest: Poller.Interest = .readable
   /// The outputs of the program's engine in this round.
   var outputs: [PositioningOutput] = []

@@ -286,10 +286,13 @@ extension LocationServer {
     connection.role = .coreLocation(program, served)
     connection.reply(id, .success(reply))
     logRefusal(connection)
-    if let text = refusalText(connection) {
-      _ = (try? ServiceMessage.update(ServiceUpdate(events: [.log(text)], changes: .init())).text())
-        .map { connection.varlink.send(text: $0) }
-    }
+    if let text = refusalText(connection) { sendLine(text, connection) }
+  }
+
+  /// Sends a line for the program's standard error.
+  func sendLine(_ text: String, _ connection: Connection) {
+    _ = (try? ServiceMessage.update(ServiceUpdate(events: [.log(text)], changes: .init())).text())
+      .map { connection.varlink.send(text: $0) }
   }
 
   func receive(_ message: JSON, _ connection: Connection, at now: Moment) {
@@ -300,14 +303,12 @@ extension LocationServer {
       connection.isEnding = true
       return
     }
-    guard served.objectCount < Self.objectLimit else {
-      log("\(connection.name) has too many managers or streams; it is disconnected", of: connection)
-      connection.isEnding = true
-      return
-    }
+    let isRefused = isAdditionRefused(decoded.action, served, connection)
     updateApplicationState(of: connection, at: now)
     connection.role = .idle
     defer { connection.role = .coreLocation(program, served) }
+    // The program need not send it again.
+    if isRefused { _ = served.note(decoded) }
     switch decoded.action {
     // A deferral's fixes are read from the receiver before a call ends it.
     case .call(let manager, let call):
@@ -329,7 +330,7 @@ extension LocationServer {
       served.receive(decoded, &engine, records: { _ in stored }, at: now)
       if engine.application != .foreground || hasAgent { engine.promptIsNotShown() }
     }
-    launcher.received(decoded.action, connection, program, served.program.keys, at: now)
+    if !isRefused { launcher.received(decoded.action, connection, program, served.program.keys, at: now) }
   }
 }
 

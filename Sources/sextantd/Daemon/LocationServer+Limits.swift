@@ -78,8 +78,8 @@ extension LocationServer {
     return "permissions of \(stored.count) programs are stored already; reset some"
   }
 
-  /// Whether a message of a program of Core Location is refused, because its text is too long or the user's share is
-  /// used up; its connection then ends.
+  /// Whether a message of a program of Core Location is refused, because its text is too long; its connection then ends.
+  /// Module CoreLocation refuses such a call itself.
   func isRefused(_ message: JSON, _ connection: Connection) -> Bool {
     let user = connection.credentials.user
     if message.longestText > ServiceLimits.textBytes {
@@ -87,16 +87,30 @@ extension LocationServer {
       connection.isEnding = true
       return true
     }
-    guard case .object(let members)? = message["action"], let action = members.first?.name,
-      action.hasPrefix("add") || action.hasPrefix("begin") || action.hasPrefix("resume") || action.hasPrefix("open")
-    else { return false }
+    return false
+  }
+
+  /// Whether an action is refused because it adds an object beyond the limit of the program or of its user. The program
+  /// gets a line, and keeps the objects that it has: a program without any would create them all again.
+  func isAdditionRefused(_ action: ClientAction, _ served: ServedProgram, _ connection: Connection) -> Bool {
+    guard served.adds(action) else { return false }
     let objects = taken(ServiceLimits.objects) { connection in
       guard case .coreLocation(_, let served) = connection.role else { return 0 }
       return served.objectCount
     }
-    if objects.has(for: shareUser(connection)) { return false }
-    log("the programs of user \(user) have too many managers, streams and monitors; one is disconnected", of: user)
-    connection.isEnding = true
+    let user = connection.credentials.user
+    let isFull = served.objectCount >= ServiceLimits.objectsOfProgram
+    if !isFull, objects.has(for: shareUser(connection)) { return false }
+    guard !connection.hasLimitLine else { return true }
+    connection.hasLimitLine = true
+    let (holders, limit) =
+      isFull
+      ? ("a program has", ServiceLimits.objectsOfProgram) : ("the programs of user \(user) have", objects.ofUser)
+    let text =
+      "\(holders) at most \(limit) managers, streams, sessions, activities, monitors and conditions in the location "
+      + "service; further ones get no events: release some, and start the program again"
+    log("\(connection.name): \(text)", of: user)
+    sendLine(text, connection)
     return true
   }
 

@@ -13,8 +13,6 @@ import SystemPackage
 /// The sockets of the daemon: accepts programs, answers their calls, passes their demands to the host, and passes the
 /// host's events to them.
 final class LocationServer: ServiceThreadWork {
-  /// The largest number of managers, streams and sessions of one program.
-  static let objectLimit = 256
   /// The time until the listener is retried after the system has refused a descriptor.
   static let acceptInterval = Milliseconds(1000)
   /// Lower tokens belong to the receivers.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import Positioning
 
 /// The limits on a user's part of the daemon's resources, so that no user blocks the others. docs/guides/service.md
 /// lists them.
@@ -12,6 +13,8 @@ enum ServiceLimits {
   static let programs = Share(ofUser: 32, ofUsers: 256, ofAdministrator: 512)
   /// Managers, streams, sessions, activities and monitors of the programs of a user; a kilobyte each, in several copies.
   static let objects = Share(ofUser: 1024, ofUsers: 4096, ofAdministrator: 8192)
+  /// The objects of one program.
+  static let objectsOfProgram = 256
   /// Clients of gpsd, per user or address of the other end. Each may leave 64 kB unread.
   static let clients = Share(ofUser: 64, ofUsers: 384, ofAdministrator: 128)
   /// The time after which a client of gpsd without a watch that sends nothing is closed.
@@ -20,7 +23,7 @@ enum ServiceLimits {
   /// memory.
   static let queuedBytes = Share(ofUser: 4 << 20, ofUsers: 12 << 20, ofAdministrator: 16 << 20)
   /// The length of a name or a text in a program's description and in its messages, in bytes of UTF-8.
-  static let textBytes = 2048
+  static let textBytes = TextLimit.bytes
   /// The length of a program's identifier, which is part of the name of its folder.
   static let identifierBytes = 128
   /// The time for which one connection is served before the next one's turn: a location is delayed at most by the turns

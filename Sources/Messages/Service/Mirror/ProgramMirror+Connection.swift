@@ -40,6 +40,7 @@ extension ProgramMirror {
     messages = []
     kept = []
     for action in actions { send(action) }
+    showRefused()
     for id in program.managers.keys {
       program.managers[id]?.waitsSince = nil
       program.managers[id]?.requestSince = nil

@@ -72,6 +72,8 @@ package struct ProgramMirror: Sendable {
   var kept: [ClientAction] = []
   /// The program's objects, to be created again at the return of the service.
   var program: ProgramContent
+  /// The conditions whose names are too long for the service, with their monitors.
+  var refused: [String: ProgramState.Monitor] = [:]
   /// The events of monitors that the program handles now.
   var handled: [HandledEvent] = []
   /// Managers whose request was answered, and whose delegate has not received the answer yet.
@@ -138,7 +140,9 @@ package struct ProgramMirror: Sendable {
   package var receiverProblem: ReceiverProblem? { state.problem }
 
   /// Whether the stored conditions of an opened monitor have arrived; `monitorHasEvent` reports it.
-  package func isMonitorLoaded(_ name: String) -> Bool { confirmed.monitors[name] != nil }
+  package func isMonitorLoaded(_ name: String) -> Bool {
+    confirmed.monitors[name] != nil || TextLimit.isExceeded(by: name)
+  }
 
   package func monitorIdentifiers(_ name: String) -> [String] {
     state.monitors[name]?.records.map(\.lastEvent.identifier) ?? []
@@ -307,6 +311,7 @@ extension ProgramMirror {
     pending.removeAll { $0.number <= confirmed.includes }
     state = confirmed
     for message in pending { state.predict(message.action, at: date) }
+    showRefused()
     let mayRepeat = now < opened.moved(by: Self.repetitionSeconds)
     for event in update.events { receive(event, mayRepeat: mayRepeat) }
     forgetDeferrals()
@@ -439,6 +444,16 @@ extension ProgramMirror {
   package mutating func call(_ call: ClientCall, by client: ClientID, at now: Instant) {
     let id = client.number
     guard program.managers[id] != nil, let manager = state.managers[id] else { return }
+    if call.isTooLong {
+      if let event = call.refusal(isDenied: state.refusesRegions) {
+        outputs.append(.deliver(client, event, .unrecalled))
+      }
+      return
+    }
+    var call = call
+    if case .requestTemporaryFullAccuracy(let purpose, let token) = call {
+      call = .requestTemporaryFullAccuracy(purpose: TextLimit.shortened(purpose), token: token)
+    }
     // A request is pending until its answer is delivered (RQ-8).
     if call == .requestLocation, manager.isRequestPending || answered.contains(id) { return }
     if call.endsRequest { answered.remove(id) }
@@ -465,6 +480,7 @@ extension ProgramMirror {
 
   package mutating func beginSession(goal: ServiceGoal, fullAccuracyPurpose: String?) -> Int {
     let id = takeNumber()
+    let fullAccuracyPurpose = fullAccuracyPurpose.map(TextLimit.shortened)
     program.sessions[id] = ProgramContent.Session(goal: goal, fullAccuracyPurpose: fullAccuracyPurpose)
     send(.beginSession(id, goal: goal, fullAccuracyPurpose: fullAccuracyPurpose))
     return id
@@ -489,6 +505,10 @@ extension ProgramMirror {
 
   package mutating func openMonitor(_ name: String) {
     guard !program.monitors.contains(name) else { return }
+    if TextLimit.isExceeded(by: name) {
+      refused[name] = refused[name] ?? ProgramState.Monitor()
+      return showRefused()
+    }
     program.monitors.append(name)
     send(.openMonitor(name))
   }
@@ -497,12 +517,41 @@ extension ProgramMirror {
     _ condition: Region.Shape, identifier: String, assuming state: Monitor.State, to name: String
   ) {
     forgetEvent(of: identifier, in: name)
+    guard !TextLimit.refuses(condition: identifier, of: name) else {
+      return refuse(condition, identifier, assuming: state, in: name)
+    }
     send(.addCondition(condition, identifier: identifier, assuming: state, monitor: name))
   }
 
   package mutating func removeCondition(_ identifier: String, from name: String) {
     forgetEvent(of: identifier, in: name)
+    guard !TextLimit.refuses(condition: identifier, of: name) else {
+      refused[name]?.remove(identifier)
+      state.monitors[name]?.remove(identifier)
+      return
+    }
     send(.removeCondition(identifier, monitor: name))
+  }
+
+  /// Keeps a condition that the service does not read. It is reported like one that no hardware can monitor.
+  private mutating func refuse(
+    _ condition: Region.Shape, _ identifier: String, assuming state: Monitor.State, in name: String
+  ) {
+    let event = Monitor.Event(identifier: identifier, state: state, date: date)
+    refused[name, default: ProgramState.Monitor()].add(Monitor.Record(condition: condition, lastEvent: event))
+    refused[name]?.waiting.append(
+      Monitor.Event(identifier: identifier, state: .unmonitored, date: date, diagnostic: .conditionUnsupported))
+    showRefused()
+    outputs.append(.monitorHasEvent(name))
+  }
+
+  /// Adds the refused conditions to the service's state.
+  mutating func showRefused() {
+    for (name, monitor) in refused {
+      if TextLimit.isExceeded(by: name) { state.monitors[name] = monitor }
+      for record in monitor.records { state.monitors[name]?.add(record) }
+      state.monitors[name]?.waiting += monitor.waiting
+    }
   }
 
   /// Returns the next event of a monitor for an iteration, whose previous event counts as handled from then on (MO-5);
@@ -521,7 +570,13 @@ extension ProgramMirror {
   /// Records that the iteration has handled its event: it fetches the next one, or has ended.
   package mutating func completeEvent(of name: String, by iteration: Int = 0) {
     guard let index = handled.firstIndex(where: { $0.monitor == name && $0.iteration == iteration }) else { return }
-    send(.takeEvent(handled.remove(at: index).event, monitor: name))
+    let event = handled.remove(at: index).event
+    guard !TextLimit.refuses(condition: event.identifier, of: name) else {
+      refused[name]?.complete(event)
+      state.monitors[name]?.complete(event)
+      return
+    }
+    send(.takeEvent(event, monitor: name))
   }
 
   /// Records that a condition was replaced or removed.

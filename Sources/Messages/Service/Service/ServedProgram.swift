@@ -49,6 +49,19 @@ package struct ServedProgram: Sendable {
     managers.count + streams.count + sessions.count + activities.count + monitors.count + conditions.count
   }
 
+  /// Whether an action adds an object to the count.
+  package func adds(_ action: ClientAction) -> Bool {
+    switch action {
+    case .addManager(let id), .resumeManager(let id, _): !managers.contains(id)
+    case .beginLiveUpdates(let id, _): !streams.contains(id)
+    case .beginSession(let id, _, _): !sessions.contains(id)
+    case .beginBackgroundActivity(let id), .resumeBackgroundActivity(let id): !activities.contains(id)
+    case .openMonitor(let name): !monitors.contains(name)
+    case .addCondition(_, let identifier, _, let name): !conditions.contains([name, identifier])
+    default: false
+    }
+  }
+
   /// Records a message that the driver applies itself. Returns false if it was already received.
   package mutating func note(_ message: ClientMessage) -> Bool {
     guard message.number > includes else { return false }

@@ -65,6 +65,9 @@ package struct ProgramState: Equatable, Codable, Sendable {
     StartedServices.Conditions(status: status, accuracy: accuracy, hostCapabilities: hostCapabilities)
   }
 
+  /// Whether regions are refused for lack of permission.
+  var refusesRegions: Bool { status != .notDetermined && !(status.isAuthorized && accuracy == .full) }
+
   func monitors(_ region: Region) -> Bool { regions.contains { $0.isSame(as: region) } }
 
   /// The manager's `location` (rules LC); nil without permission (LC-6).
