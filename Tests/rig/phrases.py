@@ -9,6 +9,7 @@ import shlex
 # Receivers that are lost and found again.
 RECEIVER_LOST = r"receiver is (gone|lost)"
 RECEIVER_BACK = r"receiver is back"
+SILENT = r"receiver is silent"
 NO_DOUBT = "no longer in doubt"
 RECEIVER_RENAMED = r"receiver is back .*ttyACM0"
 FIXES_LOST = r"(\d+) fix(?:es)? lost"

@@ -7,13 +7,14 @@ usage: service.py FOLDER [CHECK...] [--seed S]      FOLDER holds sextant and sex
   deferral   a minute of deferral in the background: the line is silent to the last byte, then every fix once, oldest first
   killed     the same with a reader that is killed while it reads, and another one after it
   stopped    a deferral that is stopped delivers the fixes that the receiver kept, and leaves the receiver as it was
+  halted     a program that SIGSTOP has halted for ten seconds reports no silent receiver when it goes on
   pause      a client at rest is paused, its receiver in backup and the host asleep; movement resumes it
   hot_start  a receiver that has its orbits sleeps within 15 s of the first fix; one without commands stays on
   idle       a receiver that no service needs sleeps, and is awake when the program has ended
 
 The checks follow the receiver's states, as the simulator reports them.
 """
-RIG = {"programs": ["sextant", "sextant-track"], "seconds": 115, "ci": True}
+RIG = {"programs": ["sextant", "sextant-track"], "seconds": 130, "ci": True}
 
 import os
 import random
@@ -22,6 +23,7 @@ import signal
 import time
 
 import harness
+import phrases
 from harness import Simulator, Track, expect, expect_deferral, expect_equal, expect_in_order, seconds_of, wait_until
 
 WALK = "start 48.1642,11.6056 512m\nhot\nwalk by 400m,200m\nwalk home\nrepeat\n"
@@ -108,6 +110,22 @@ def stopped(folder, model):
         return f"stopped in a deferral: {most} kept fixes, and the receiver as it was"
 
 
+def halted(folder, model):
+    with Simulator(folder, model, scenario=WALK) as receiver, track(receiver) as client:
+        # The receiver is identified and configured: the thread waits for the next epoch, and SIGCONT interrupts the wait.
+        wait_until(lambda: len(times(client)) > 5, "no locations")
+        client.process.send_signal(signal.SIGSTOP)
+        since, count = time.monotonic(), receiver.status()["bytes"]
+        receiver.wait_for_status(lambda status: time.monotonic() - since > 10, "the receiver sends nothing")
+        expect(receiver.status()["bytes"] > count, "the receiver sends nothing")
+        client.process.send_signal(signal.SIGCONT)
+        halt = len(times(client))
+        wait_until(lambda: len(times(client)) > halt + 5, "no locations after the halt")
+        client.interrupt()
+        expect(not harness.matches(phrases.SILENT, client.errors), client.errors)
+        return "halted for ten seconds, and no line about silence"
+
+
 def pause(folder, model):
     scenario = "start 48.1642,11.6056 512m\nhot\nstay 70s\ndrive by 3000m,0m at 12m/s\nstay forever\n"
     with Simulator(folder, model, scenario=scenario) as receiver, \
@@ -156,7 +174,7 @@ def idle(folder, model):
 
 if __name__ == "__main__":
     options = harness.arguments(__doc__, seed=1)
-    models = {deferral: ["m10", "m8-batching"], killed: ["m10", "m8-batching"], stopped: ["m10"], pause: ["m10", "f9p"],
+    models = {deferral: ["m10", "m8-batching"], killed: ["m10", "m8-batching"], stopped: ["m10"], halted: ["m10"], pause: ["m10", "f9p"],
               hot_start: ["m6", "m8", "m10", "f9p", "nmea"], idle: ["m10", "m8"]}
     harness.run_checks({f"{check.__name__} {model}": lambda folder, check=check, model=model: check(folder, model)
                         for check, names in models.items() for model in names}, options.checks)

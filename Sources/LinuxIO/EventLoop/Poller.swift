@@ -173,6 +173,9 @@ public struct Poller: ~Copyable {
       while events.isEmpty {
         let mayBlock = alwaysReadable.isEmpty && !hasPassed(deadline)
         try collect(blocking: mayBlock)
+        // A stop of the process (SIGSTOP, SIGCONT) interrupts the wait: descriptors that became ready meanwhile come
+        // before the timeout.
+        if mayBlock, ready.count == 0, hasPassed(deadline) { try collect(blocking: false) }
         for file in alwaysReadable { events.append(.readable(file.token)) }
         if hasPassed(deadline) { events.append(.timeout) }
       }
