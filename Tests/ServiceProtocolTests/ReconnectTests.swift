@@ -410,6 +410,46 @@ struct ReconnectTests {
     #expect(program.mirror.isOpen && program.mirror.monitoredRegions.isEmpty)
   }
 
+  @Test("GE-7 objects that the service does not add have no effect on the others, also after its return")
+  func refusedObjects() {
+    var program = Connected()
+    let id = program.add()
+    program.call(.startUpdatingLocation, by: id)
+    program.carryAll()
+    _ = program.delivered(id)
+    func refuse() {
+      program.carryAll()
+      let refused = program.add()
+      program.call(.startUpdatingLocation, by: refused)
+      program.mirror.openMonitor("m")
+      program.call(.setDistanceFilter(metres: 1), by: id)
+      #expect(!program.mirror.isMonitorLoaded("m"))
+      while let message = program.toService.first {
+        if program.served.adds(message.action) {
+          _ = program.served.note(program.toService.removeFirst())
+        } else {
+          program.carryToService(1)
+        }
+      }
+      program.serve()
+      program.carryAll()
+      #expect(program.mirror.isMonitorLoaded("m"))
+      program.call(.stopUpdatingLocation, by: refused)
+      program.wait(1)
+      program.fix(100)
+      program.carryAll()
+      #expect(program.delivered(refused) == [] && program.delivered(id).count == 1)
+    }
+    refuse()
+    program.kill()
+    program.restart()
+    program.wait(1)
+    program.carryAll()
+    program.fix(200)
+    program.carryAll()
+    #expect(program.delivered(id).count == 1)
+  }
+
   @Test("GE-7 the service counts each object of a program once")
   func objects() {
     var program = Connected()

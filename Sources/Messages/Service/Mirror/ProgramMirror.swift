@@ -141,7 +141,9 @@ package struct ProgramMirror: Sendable {
 
   /// Whether the stored conditions of an opened monitor have arrived; `monitorHasEvent` reports it.
   package func isMonitorLoaded(_ name: String) -> Bool {
-    confirmed.monitors[name] != nil || TextLimit.isExceeded(by: name)
+    if confirmed.monitors[name] != nil || TextLimit.isExceeded(by: name) { return true }
+    // The service has read the message and does not open the monitor, because the program has too many objects.
+    return isOpen && program.monitors.contains(name) && !pending.contains { $0.action == .openMonitor(name) }
   }
 
   package func monitorIdentifiers(_ name: String) -> [String] {
