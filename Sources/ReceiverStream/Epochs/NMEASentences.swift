@@ -203,7 +203,7 @@ extension EpochAssembler {
       apply(content)
     case PGRMF.formatter:
       let content = sentence.decode(PGRMF.self, rejected: &rejectedFields)
-      begin(tag(content.time), id, body)
+      begin(tag(content.time), id, statesFix: true, body)
       apply(content)
     case PGRMV.formatter:
       let content = sentence.decode(PGRMV.self, rejected: &rejectedFields)
