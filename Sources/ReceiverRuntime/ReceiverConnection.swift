@@ -47,6 +47,7 @@ package final class ReceiverConnection {
   private var hasRecoveryFailed = false
   private var otherReaders = OtherReaders()
   private let provider: (any LineProvider)?
+  private let pin: PinnedDevice?
   /// The report about the receiver from a line that another program reads.
   private var identity = LineIdentity.unknown
 
@@ -55,16 +56,18 @@ package final class ReceiverConnection {
   ///   - settings: the settings of the session. The kind of a line without a rate is taken from the path.
   ///   - baud: the fixed rate; nil to search for the rate.
   ///   - token: the token of the port in the events of the poller.
+  ///   - pin: the device that the path must lead to at each opening; nil for any.
   ///   - recoveryFile: the crash-recovery record of the line; nil if there is none, and for a session that sends
   ///     nothing.
   ///   - provider: the source of lines that another program has opened; nil if the path is opened.
   ///   - reference: returns the time of the computer if its clock is set.
   package init(
-    path: String, settings: SessionSettings, baud: UInt32?, token: Poller.Token,
+    path: String, settings: SessionSettings, baud: UInt32?, token: Poller.Token, pin: PinnedDevice? = nil,
     recoveryFile: CrashRecoveryFile? = nil, provider: (any LineProvider)? = nil,
     reference: @escaping @Sendable () -> UTCTime?
   ) {
     self.provider = provider
+    self.pin = pin
     self.recoveryFile = settings.intent == .readOnly ? nil : recoveryFile
     self.path = path
     self.settings = settings
@@ -302,7 +305,9 @@ package final class ReceiverConnection {
       reopening.network = NetworkOpening(source, path: path, token: token, &poller, at: now)
       return
     }
-    try open(try ReceiverLine(opening: LineAddress(path), access: access, baud: baud, at: now), path, &poller, at: now)
+    try open(
+      try ReceiverLine(opening: LineAddress(path), access: access, baud: baud, pin: pin, at: now), path, &poller,
+      at: now)
   }
 
   private func open(

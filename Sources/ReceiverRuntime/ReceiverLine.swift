@@ -11,12 +11,14 @@ enum ReceiverLine: ~Copyable {
   case polled(any PolledLine)
 
   /// Opens a line. `baud` applies to lines with a rate.
+  ///
+  /// - Parameter pin: the device that a path must lead to; nil for any.
   init(
-    opening address: LineAddress, access: SerialPort.Access, baud: UInt32?, at now: Instant
+    opening address: LineAddress, access: SerialPort.Access, baud: UInt32?, pin: PinnedDevice? = nil, at now: Instant
   ) throws(SerialPortError) {
     switch address {
     case .port(let path):
-      let port = try SerialPort(opening: path, access: access, baud: baud)
+      let port = try SerialPort(opening: path, access: access, baud: baud, pin: pin)
       // The positions in a file are not those of this computer, and must not be used as such. Only the commands for
       // bytes read a file on standard input.
       guard port.kind != .file || path == "/dev/stdin" else {
@@ -280,13 +282,22 @@ package enum ProvidedLine: ~Copyable {
 package enum LentLine {
   /// Opens and locks the device of a line, which the other program receives as `ProvidedLine.lent`.
   ///
-  /// - Parameter name: a path, or another name that `LineAddress` reads.
+  /// A link in the path may lead elsewhere since the program's permission was checked, so it is checked for the opened
+  /// device.
+  ///
+  /// - Parameters:
+  ///   - name: a path, or another name that `LineAddress` reads.
+  ///   - pin: the device that a path must lead to; nil for any.
+  ///   - isPermitted: whether the user of the other program may open a device with this access.
   /// - Returns: nil for a network source, to which the other program connects on its own.
-  /// - Throws: `SerialPortError`; `malformed` for a source that does not accept bytes.
-  package static func open(_ name: String) throws(SerialPortError) -> OwnedDescriptor? {
+  /// - Throws: `SerialPortError`; `malformed` for a source that does not accept bytes, and for a file.
+  package static func open(
+    _ name: String, pin: PinnedDevice? = nil, isPermitted: (NodeAccess) -> Bool
+  ) throws(SerialPortError) -> OwnedDescriptor? {
     switch try LineAddress(name) {
-    case .port(let path): return try SerialPort.openLocked(path, .readWrite)
-    case .i2c(let bus, _): return try I2CBus.openForAnother(bus)
+    case .port(let path):
+      return try checked(try SerialPort.openLocked(path, .readWrite, pin: pin), name, isPermitted)
+    case .i2c(let bus, _): return try checked(try I2CBus.openForAnother(bus), name, isPermitted)
     case .network(let source):
       if let reason = source.refusalToSend { throw SerialPortError(malformed: reason, path: name) }
       return nil
@@ -297,6 +308,18 @@ package enum LentLine {
 }
 
 extension LentLine {
+  private static func checked(
+    _ descriptor: consuming OwnedDescriptor, _ name: String, _ isPermitted: (NodeAccess) -> Bool
+  ) throws(SerialPortError) -> OwnedDescriptor {
+    guard let status = try? Syscalls.status(of: descriptor.number), status.type != .regular else {
+      throw SerialPortError(malformed: "is a file and not a receiver; name a device", path: name)
+    }
+    guard let access = try? NodeAccess(of: descriptor.number), isPermitted(access) else {
+      throw SerialPortError(malformed: "leads to a device that the program's user may not open", path: name)
+    }
+    return descriptor
+  }
+
   /// Ends the use of a line by the other program, as far as Linux can: the program may keep a copy of the descriptor
   /// with the lock and the exclusive mode, which the service removes through its own copy, so that it can set them
   /// itself.

@@ -6,7 +6,12 @@ import LinuxIO
 import SystemPackage
 
 /// Opens the node without waiting for a carrier, not as the controlling terminal, and closed in child programs.
-func openNode(_ path: String, _ access: SerialPort.Access) throws(SerialPortError) -> OwnedDescriptor {
+///
+/// - Parameter pin: the device that the path must lead to; nil for any.
+func openNode(
+  _ path: String, _ access: SerialPort.Access, _ pin: PinnedDevice?
+) throws(SerialPortError) -> OwnedDescriptor {
+  if let pin { return try pin.open(path, access) }
   try refuseNUL(path, .open)
   let flags = O_NOCTTY | O_CLOEXEC | O_NONBLOCK
   // The type is checked first: a socket or a block device must not be opened at all.

@@ -76,7 +76,14 @@ public struct SerialPort: ~Copyable {
     self = try Self.made(try Self.openLocked(path, access), path, access, baud)
   }
 
-  /// Adopts a port that another program has opened with ``openLocked(_:_:)``: the lock belongs to the open file, which
+  /// Opens a port as ``init(opening:access:baud:)``.
+  ///
+  /// - Parameter pin: the device that the path must lead to; nil for any.
+  package init(opening path: String, access: Access, baud: UInt32?, pin: PinnedDevice?) throws(SerialPortError) {
+    self = try Self.made(try Self.openLocked(path, access, pin: pin), path, access, baud)
+  }
+
+  /// Adopts a port that another program has opened with ``openLocked(_:_:pin:)``: the lock belongs to the open file, which
   /// both share.
   ///
   /// - Throws: ``SerialPortError``: `unsupportedBaudRate`, `inputOutput`, `gone`.
@@ -91,8 +98,11 @@ public struct SerialPort: ~Copyable {
 
   /// Opens and locks a port. The settings of the line are unchanged.
   ///
+  /// - Parameter pin: the device that the path must lead to; nil for any.
   /// - Throws: as ``init(opening:access:baud:)``.
-  package static func openLocked(_ path: String, _ access: Access) throws(SerialPortError) -> OwnedDescriptor {
+  package static func openLocked(
+    _ path: String, _ access: Access, pin: PinnedDevice? = nil
+  ) throws(SerialPortError) -> OwnedDescriptor {
     if let node = try? Syscalls.status(ofPath: path) {
       // The lock excludes only programs that use locks.
       let readers = findOtherReaders(of: node)
@@ -100,7 +110,7 @@ public struct SerialPort: ~Copyable {
         throw SerialPortError(cause: .held(by: readers), operation: .open, path: path, errno: EBUSY)
       }
     }
-    let descriptor = try openNode(path, access)
+    let descriptor = try openNode(path, access, pin)
     let node = try opening(path) { () throws(Errno) in try Syscalls.status(of: descriptor.number) }
     try refuseUnsuitable(node, path)
     let isTerminal = try opening(path) { () throws(Errno) in try lineSettings(of: descriptor.number) } != nil
@@ -109,7 +119,7 @@ public struct SerialPort: ~Copyable {
     return descriptor
   }
 
-  /// Removes the lock and the exclusive mode of a port that was opened with ``openLocked(_:_:)``, from all copies of its descriptor,
+  /// Removes the lock and the exclusive mode of a port that was opened with ``openLocked(_:_:pin:)``, from all copies of its descriptor,
   /// and closes this one.
   package static func unlock(_ descriptor: consuming OwnedDescriptor) {
     try? Syscalls.setExclusive(descriptor.number, false)

@@ -611,6 +611,79 @@ def leases(folder):
         one.terminate()
 
 
+# A user of the control socket. It adds a link to its own pseudo-terminal, and lets the link lead to devices and files of others.
+ADDER = """
+import array, os, pty, select, socket, tty
+control, port, link, home = {control!r}, {port}, {link!r}, {home!r}
+master, slave = os.openpty()
+tty.setraw(slave)
+mine = os.ttyname(slave)
+def to(target):
+    if os.path.lexists(link): os.unlink(link)
+    os.symlink(target, link)
+def command(text):
+    with socket.socket(socket.AF_UNIX) as plain:
+        plain.settimeout(120)
+        plain.connect(control)
+        plain.sendall(text.encode() + b'\\n')
+        return plain.recv(4096).decode().strip()
+def lease(device, target):
+    to(mine)
+    with Client(service) as client:
+        client.send({{'method': 'org.sextant.Receivers.Lease', 'parameters': {{'device': device}}}})
+        to(target)
+        _, descriptors, _, _ = socket.recv_fds(client.socket, 65536, 4)
+        found = [os.readlink(f'/proc/self/fd/{{one}}') for one in descriptors]
+        for one in descriptors: os.close(one)
+        return found
+"""
+
+
+def added_devices(folder):
+    """A device that is added through gpsd's control socket stays the one whose permission was checked, whatever its name leads to."""
+    port, foreign = free_port(), os.openpty()
+    secret = os.ttyname(foreign[1])
+    os.chmod(secret, 0o600)
+    try:
+        with service(folder, f"--gpsd 127.0.0.1:{port} --gpsd-control {folder}/control") as one:
+            # As for a member of the receivers' group.
+            os.chmod(f"{folder}/control", 0o666)
+            home = own(folder, MALLORY)
+            file = f"{folder}/secret"
+            pathlib.Path(file).write_text("secret")
+            os.chmod(file, 0o600)
+            text = ADDER.format(control=f"{folder}/control", port=port, link=f"{home}/receiver", home=home)
+            refusals = ["/dev/null", "/dev/zero", "/dev/urandom", "/dev/ptmx", secret, file, folder]
+            text += (f"refused = []\nfor target in {refusals!r}:\n    refused += [command('+' + target)]\n"
+                     "    to(target); refused += [command('+' + link)]\n"
+                     f"to(mine); added = command('+' + link); to({secret!r})\n"
+                     "say([mine, added, refused])\n"
+                     "client = socket.create_connection(('127.0.0.1', port), 120)\n"
+                     "client.sendall(b'?WATCH={\"enable\":true,\"json\":true,\"raw\":2};')\n"
+                     "sys.stdin.readline()\n"
+                     f"say([found for target in ({secret!r}, {file!r}) for _ in range(5) for name in (link, mine) for found in lease(name, target)])\n"
+                     "sys.stdin.read()\n")
+            with start(one, PYTHON, text, stdin=subprocess.PIPE) as mallory:
+                mine, added, refused = json.loads(mallory.wait_for_line(r'^\["/dev/pts.*$')[0])
+                expect_equal(added, "OK", "the reply to an own device")
+                expect(all(reply.startswith("ERROR") for reply in refused), f"a device of others is added: {refused}")
+                held("added devices", "devices and files that are no serial line, or of others")
+                wait_until(lambda: one.has_open(mine) or one.has_open(secret), "the added device is not opened")
+                expect(not one.has_open(secret), "the device of another user is opened")
+                held("added devices", "a link that leads elsewhere before the opening")
+                mallory.process.stdin.write(b"\n")
+                mallory.process.stdin.flush()
+                lent = json.loads(mallory.wait_for_line(r'^\[("/.*)?\]$')[0])
+                expect(mine in lent, f"the own device is not lent: {lent}")
+                expect_equal(set(lent), {mine}, "the lent devices")
+                held("added devices", f"a link that leads elsewhere during a lease, {len(lent)} times")
+                mallory.kill()
+            one.terminate()
+    finally:
+        for descriptor in foreign:
+            os.close(descriptor)
+
+
 def client_with_descriptor(client):
     client.send({"method": f"{RECEIVERS}.Lease"})
     return lease_reply(client)
@@ -744,7 +817,7 @@ def what_others_see(folder):
 
 
 CHECKS = (stated_names, own_answers, unknown_executables, granted_executables, granted_units, restricted_programs, full_disk,
-          stored_permissions, impossible_values, extreme_numbers, no_descriptors, leases, gpsd_clients, what_others_see)
+          stored_permissions, impossible_values, extreme_numbers, no_descriptors, leases, added_devices, gpsd_clients, what_others_see)
 
 
 if __name__ == "__main__":

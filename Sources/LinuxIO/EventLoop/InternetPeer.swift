@@ -136,7 +136,7 @@ package enum FileAccess {
   }
 
   /// The groups of a user: getgrouplist(3).
-  private static func groups(of user: UInt32) -> [UInt32] {
+  package static func groups(of user: UInt32) -> [UInt32] {
     var entry = unsafe passwd()
     var found: UnsafeMutablePointer<passwd>?
     var text = [CChar](repeating: 0, count: 16_384)

@@ -34,6 +34,9 @@ package struct NodeAccess: Equatable, Sendable {
       list: Syscalls.attribute("system.posix_acl_access", ofPath: path) ?? [])
   }
 
+  /// Reads the access of an opened file, also of one without a path.
+  package init(of descriptor: Int32) throws(Errno) { try self.init(ofPath: "/proc/self/fd/\(descriptor)") }
+
   /// Whether a user with these groups may read and write the node. path_resolution(7), acl(5) "Access check algorithm".
   package func permits(user: UInt32, groups: [UInt32]) -> Bool {
     let wanted: UInt16 = 6

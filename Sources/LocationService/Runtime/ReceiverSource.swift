@@ -35,6 +35,8 @@ final class ReceiverSource {
   /// The number of the receiver; the power policy applies to number 0.
   let number: Int
   var source: ServiceSettings.Source
+  /// The device that a user has named while the service runs; nil for a device of the administrator.
+  var pin: PinnedDevice?
   private let isReadOnly: Bool
   private let baud: UInt32?
   var isWanted = false
@@ -85,12 +87,14 @@ final class ReceiverSource {
 
   /// - Parameters:
   ///   - number: 0, or from 1 on for a standby receiver, whose rate and power are not controlled.
+  ///   - pin: the device of `source`, if a user has named it while the service runs.
   ///   - batchFolder: the folder for fixes of the receiver's memory until their delivery; nil to store none.
   ///   - deferredFile: the file for locations that a deferral keeps on this host; nil to store none.
   init(
-    _ source: ServiceSettings.Source, number: Int = 0, _ settings: ServiceSettings, batchFolder: String? = nil,
-    deferredFile: String? = nil
+    _ source: ServiceSettings.Source, number: Int = 0, _ settings: ServiceSettings, pin: PinnedDevice? = nil,
+    batchFolder: String? = nil, deferredFile: String? = nil
   ) {
+    self.pin = pin
     supply = number == 0 ? settings.supply.map { SupplySwitchHandle($0) } : nil
     self.source = source
     origin = source.origin
@@ -386,7 +390,7 @@ final class ReceiverSource {
       let recoveryFile = isReadOnly ? nil : stateFolder.map { CrashRecoveryFile(stateFolder: $0, line: path) }
       if !isReadOnly { keepBatches(of: path, &settings) }
       let connection = ReceiverConnection(
-        path: path, settings: settings, baud: baud, token: port, recoveryFile: recoveryFile,
+        path: path, settings: settings, baud: baud, token: port, pin: pin, recoveryFile: recoveryFile,
         reference: { System.referenceTime() })
       try connection.open(&poller, at: now)
       useEngine(of: modem, at: now)
@@ -590,9 +594,10 @@ extension ReceiverPort {
 extension ReceiverSource {
   /// Uses a device that a user has named, if no receiver is configured and none was found. Returns whether the device
   /// is used.
-  func adopt(_ path: String) -> Bool {
+  func adopt(_ device: PinnedDevice) -> Bool {
     guard source == .firstFound, connection == nil, lending.use == .served else { return false }
-    source = .device(path)
+    source = .device(device.path)
+    pin = device
     return true
   }
 

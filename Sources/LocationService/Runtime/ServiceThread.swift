@@ -112,7 +112,7 @@ struct ServiceThread: ~Copyable {
     let receiver = receiver
     findReceivers(events, at: now)
     work?.handle(events, &poller, at: now)
-    for path in work?.takeAddedDevices() ?? [] { add(path, at: now) }
+    for device in work?.takeAddedDevices() ?? [] { add(device, at: now) }
     for source in [receiver] + standby {
       for command in work?.takeCommands(for: source.number) ?? [] { source.apply(command, &poller, at: now.instant) }
     }
@@ -168,12 +168,12 @@ struct ServiceThread: ~Copyable {
   }
 
   /// Uses a device that a user has named: as the first receiver if the service has no receiver, else as a standby receiver.
-  private mutating func add(_ path: String, at now: Moment) {
-    if receiver.adopt(path) {
+  private mutating func add(_ device: PinnedDevice, at now: Moment) {
+    if receiver.adopt(device) {
       service.receive(.receiverFound, at: now)
       return receiver.retryNow()
     }
-    standby.append(ReceiverSource(.device(path), number: standby.count + 1, service.settings))
+    standby.append(ReceiverSource(.device(device.path), number: standby.count + 1, service.settings, pin: device))
     service.receive(.standbyFound, at: now)
   }
 
@@ -272,6 +272,7 @@ extension ReceiverSource {
       }
     var status = ReceiverStatus(device: name, isOpen: connection?.isOpen ?? false)
     status.line = connection?.path ?? lentPath ?? source.path ?? simulator?.path
+    status.pin = pin
     status.use = lending.use
     status.fault = networkFault ?? (connection == nil && isWanted ? lastComplaint : nil)
     status.descriptor = connection?.fileDescriptor
@@ -352,7 +353,7 @@ package protocol ServiceThreadWork: AnyObject {
   /// Returns the requests of programs to a receiver, once.
   func takeCommands(for receiver: Int) -> [ClientCommand]
   /// Returns the devices to use from now on, once.
-  func takeAddedDevices() -> [String]
+  func takeAddedDevices() -> [PinnedDevice]
   /// Ends a round, after its actions.
   ///
   /// - Parameter receivers: returns the receivers of the service, the first one first.
@@ -374,6 +375,8 @@ package struct ReceiverStatus: Equatable, Sendable {
   package var isOpen: Bool
   /// The path of its line, or another name that `LineAddress` reads; nil until it is known.
   package var line: String?
+  /// The device that its line must lead to, if a user has named it while the service runs; nil for any.
+  package var pin: PinnedDevice?
   /// The rate of its line, baud; nil for a line without a rate, and before the rate is found.
   package var baud: UInt32?
   package var identity = LineIdentity.unknown

@@ -56,7 +56,7 @@ extension LocationServer {
       return refuseLease(of: connection, call, .noReceiver(.string(status.device)))
     }
     do throws(SerialPortError) {
-      connection.passed = try LentLine.open(line)
+      connection.passed = try LentLine.open(line, pin: status.pin) { mayOpen($0, connection) }
       connection.keepLine()
     } catch {
       if case .held = error.cause, connection.lease?.waits(at: now) == true { return }

@@ -38,8 +38,11 @@ extension LocationServer {
 
   /// Whether the user of a connection could open a receiver's device.
   func mayOpen(_ receiver: ReceiverStatus, _ connection: Connection) -> Bool {
-    Lease.User(number: connection.credentials.user, groups: connection.groups)
-      .mayOpen(receiver.access, own: geteuid())
+    mayOpen(receiver.access, connection)
+  }
+
+  func mayOpen(_ access: NodeAccess?, _ connection: Connection) -> Bool {
+    Lease.User(number: connection.credentials.user, groups: connection.groups).mayOpen(access, own: geteuid())
   }
 
   /// Whether the user of a connection could open the receivers: root, a member of their group, or a user with access to one of them.
@@ -101,7 +104,12 @@ extension ReceiverStatus {
     }
   }
 
-  var access: NodeAccess? { node.flatMap { try? NodeAccess(ofPath: $0) } }
+  /// The access of its node; nil without a node, and if the node is not the device that a user has named.
+  var access: NodeAccess? {
+    guard let node else { return nil }
+    if let pin { return pin.access(at: node) }
+    return try? NodeAccess(ofPath: node)
+  }
 
   /// Whether a name is a path of its device.
   func isAt(_ name: String) -> Bool {

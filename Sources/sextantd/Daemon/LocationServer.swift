@@ -8,6 +8,7 @@ import MonotonicTime
 import Positioning
 import Receiver
 import ReceiverStream
+import SerialPort
 import SystemPackage
 
 /// The sockets of the daemon: accepts programs, answers their calls, passes their demands to the host, and passes the
@@ -354,7 +355,7 @@ final class LocationServer: ServiceThreadWork {
   func takeCommands(for receiver: Int) -> [ClientCommand] {
     gpsd.takeCommands(for: receiver) + clock.takeBytes(for: receiver).map(ClientCommand.send)
   }
-  func takeAddedDevices() -> [String] { gpsd.takeAddedDevices() }
+  func takeAddedDevices() -> [PinnedDevice] { gpsd.takeAddedDevices() }
 
   func roundEnded(_ poller: inout Poller, receivers: () -> [ReceiverStatus], at now: Moment) {
     self.receivers = receivers()

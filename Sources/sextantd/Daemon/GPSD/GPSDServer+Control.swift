@@ -5,6 +5,7 @@ import LinuxIO
 import LocationService
 import Receiver
 import ReceiverRuntime
+import SerialPort
 
 // The commands of gpsd's control socket. The service restores a removed receiver and closes its line, which other
 // programs may open until the receiver is added again.
@@ -34,15 +35,22 @@ extension GPSDServer {
       return nil
     }
     // A simulated or replayed receiver can only be named on the command line.
-    guard path.hasPrefix("/"), let status = try? Syscalls.status(ofPath: path), status.type == .character else {
-      return "\(path) is no device"
+    guard path.hasPrefix("/"), let user = user(of: client) else { return "\(path) is no device" }
+    let device: PinnedDevice
+    do throws(SerialPortError) {
+      device = try PinnedDevice(path, user: user.number, groups: user.groups)
+    } catch {
+      switch error.cause {
+      case .noPermission: return Self.notPermitted(path)
+      case .unsuitable: return "\(path) is no serial line"
+      default: return "\(path) is no device"
+      }
     }
-    guard mayOpen(try? NodeAccess(ofPath: path), client) else { return Self.notPermitted(path) }
-    guard !added.contains(path), receivers.count + added.count < Self.receiverLimit else {
+    guard !added.contains(where: { $0.path == device.path }), receivers.count + added.count < Self.receiverLimit else {
       return "the service has \(Self.receiverLimit) receivers already, or \(path) is being added"
     }
     host.log("\(path) is added through the control socket")
-    added.append(path)
+    added.append(device)
     return nil
   }
 
@@ -78,8 +86,12 @@ extension GPSDServer {
   private static func notPermitted(_ path: String) -> String { "only users who may open \(path) may do that" }
 
   private func mayOpen(_ access: NodeAccess?, _ client: GPSDConnection) -> Bool {
-    guard let peer = client.socket.peer else { return false }
-    return Lease.User(number: peer.user, groups: [peer.group] + (client.socket.peerGroups ?? []))
-      .mayOpen(access, own: geteuid())
+    user(of: client)?.mayOpen(access, own: geteuid()) ?? false
+  }
+
+  private func user(of client: GPSDConnection) -> Lease.User? {
+    client.socket.peer.map {
+      Lease.User(number: $0.user, groups: [$0.group] + (client.socket.peerGroups ?? []))
+    }
   }
 }

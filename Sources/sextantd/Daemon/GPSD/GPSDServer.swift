@@ -11,6 +11,7 @@ import Power
 import Receiver
 import ReceiverRuntime
 import ReceiverStream
+import SerialPort
 import SystemPackage
 import WireBytes
 
@@ -54,7 +55,7 @@ final class GPSDServer {
   /// The numbers of the receivers that are released for other programs.
   var removed: Set<Int> = []
   /// The devices to use from now on.
-  var added: [String] = []
+  var added: [PinnedDevice] = []
   private let announcer: NMEAAnnouncer?
 
   /// - Parameters:
@@ -323,7 +324,7 @@ final class GPSDServer {
   func takeCommands(for receiver: Int) -> [ClientCommand] { commands.removeValue(forKey: receiver) ?? [] }
 
   /// Returns the devices to use from now on, once.
-  func takeAddedDevices() -> [String] {
+  func takeAddedDevices() -> [PinnedDevice] {
     defer { added = [] }
     return added
   }
@@ -525,8 +526,8 @@ extension GPSDServer {
   func apply(_ change: DeviceChange, of client: GPSDConnection, at now: Instant) {
     guard let path = change.path, let device = state.device(at: path) else { return }
     func refuse(_ reason: String) { client.client.reply(state.error(reason)) }
-    guard let user = InternetPeer.user(of: client.socket.descriptor), let node = receivers[device.number].node,
-      FileAccess.mayReadAndWrite(node, user: user)
+    guard let user = InternetPeer.user(of: client.socket.descriptor), let access = receivers[device.number].access,
+      access.permits(user: user, groups: FileAccess.groups(of: user))
     else {
       return refuse("only users who may open \(path) change it or send to it, and only on this machine")
     }
