@@ -75,6 +75,40 @@ struct ReplayTests {
     #expect(try played(recording([.data([1], 500)]) + restarted, .times(1)).map(\.0) == [500, 1550])
   }
 
+  @Test("Times that no recorder writes are played: a gap of more than a day is a second")
+  func impossibleTimes() throws {
+    var writer = RecordingWriter(capacity: 1_000_000)
+    _ = writer.add(.header, text: RecordingHeader(device: "/dev/ttyACM0", baud: 9600).text, at(0))
+    for (number, nanoseconds) in [UInt64.max, 0, 1 << 63, .max].enumerated() {
+      let arrival = Arrival(Instant(nanoseconds: nanoseconds), utcNanoseconds: number == 0 ? .max : .min)
+      _ = writer.add(.data, [UInt8(number)].raw, arrival)
+    }
+    let file = array(writer.pending)
+    let events = try played(file + file, .times(1))
+    #expect(events.map(\.1) == [0, 1, 2, 3, 0, 1, 2, 3].map { .bytes([$0]) })
+    #expect(events.map(\.0) == [1000, 1000, 2000, 3000, 5000, 5000, 6000, 7000])
+    let day: UInt64 = 86_400_000
+    #expect(try played(recording([.data([1], day)]), .times(1)).map(\.0) == [day])
+    #expect(try played(recording([.data([1], day + 1)]), .times(1)).map(\.0) == [1000])
+  }
+
+  @Test("Many long gaps are played until the end of time, and not beyond")
+  func longGaps() throws {
+    var file: [UInt8] = []
+    let day: UInt64 = 86_400_000_000_000
+    var writer = RecordingWriter(capacity: 40_000_000)
+    _ = writer.add(.header, text: RecordingHeader(device: "", baud: nil).text, at(0))
+    // Each second record is at the start again: 250,000 gaps of a day are more than 584 years.
+    for number in 0..<500_000 {
+      _ = writer.add(.lost, text: "", Arrival(Instant(nanoseconds: number % 2 == 0 ? 0 : day), utcNanoseconds: 0))
+    }
+    file = array(writer.pending)
+    let events = try played(file + recording([.data([1], 0)]), .times(1), piece: 65_536)
+    #expect(events.count == 500_001)
+    #expect(events.last?.1 == .bytes([1]))
+    #expect(zip(events, events.dropFirst()).allSatisfy { $0.0 <= $1.0 })
+  }
+
   @Test("A plain log is played epoch by epoch and completely", arguments: [7, 100, 100_000])
   func plain(piece: Int) throws {
     let log = VirtualLine.recording(startUTCSeconds: 1_780_000_100, seconds: 20).flatMap { $0 }

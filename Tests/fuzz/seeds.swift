@@ -144,6 +144,10 @@ enum Seeds {
     let bytes = [0, 40] + copy(writer.pending)
     write(bytes, "\(folder)/recording/whole")
     write(bytes.dropLast(9), "\(folder)/recording/torn")
+    for nanoseconds in [UInt64.max, 0, 1 << 63, .max] {
+      _ = writer.add(.data, [0x24].raw, Arrival(Instant(nanoseconds: nanoseconds), utcNanoseconds: .max))
+    }
+    write([0, 40] + copy(writer.pending), "\(folder)/recording/times")
   }
 
   private static func state(_ folder: String) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Recordings. The first two bytes of the input are the position where the file is split in two: records, the end of the
-// last valid one and the torn tail must not depend on it. The valid part is a recording with the same records.
+// last valid one and the torn tail must not depend on it. The valid part is a recording with the same records. A replay delivers the
+// same bytes, in the order of their times.
+import MonotonicTime
 import Receiver
 import ReceiverStream
 
@@ -18,11 +20,33 @@ func fuzzRecording(_ input: [UInt8]) {
   guard valid.wholeBytes == whole.wholeBytes, valid.kinds == whole.kinds else {
     fatalError("\(valid) and not \(whole)")
   }
+  // Fewer bytes than those of a header are played as they are.
+  if whole.kinds.isEmpty { return }
+  replay(bytes, at: .times(1), expecting: whole.streamBytes)
+  replay(bytes, at: .maximum, expecting: whole.streamBytes)
+}
+
+private func replay(_ bytes: [UInt8], at speed: Replay.Speed, expecting expected: UInt64) {
+  let start = Instant(nanoseconds: 1_000_000_000)
+  var replay = Replay(speed: speed, at: start)
+  var now = start
+  var played: UInt64 = 0
+  do {
+    try replay.receive(bytes.raw)
+    try replay.finish()
+  } catch { fatalError("a replay of a valid recording: \(error)") }
+  while let due = replay.deadline {
+    guard due >= now else { fatalError("an event of the replay is due before the one before it") }
+    now = due
+    while let event = replay.play(at: now) { if case .bytes(let some) = event { played += UInt64(some.count) } }
+  }
+  guard played == expected, replay.isEnded else { fatalError("\(played) of \(expected) bytes are played") }
 }
 
 private struct Found: Equatable {
   var kinds: [String] = []
   var wholeBytes: UInt64 = 0
+  var streamBytes: UInt64 = 0
   var torn: UInt64 = 0
   var error: String?
 
@@ -36,6 +60,6 @@ private struct Found: Equatable {
     } catch {
       self.error = "\(error)"
     }
-    (self.kinds, wholeBytes) = (kinds, reader.wholeBytes)
+    (self.kinds, wholeBytes, streamBytes) = (kinds, reader.wholeBytes, reader.streamBytes)
   }
 }

@@ -38,6 +38,8 @@ public struct Replay: ~Copyable {
 
   /// The pause between two runs of the recorder, of unknown length.
   static let betweenRuns = Milliseconds(1000)
+  /// A longer gap between two records is a damaged or invented time, and is replaced by `betweenRuns`.
+  static let longestGap = Milliseconds(86_400_000)
   /// The number of waiting bytes below which more of the file is requested.
   static let buffered = 65_536
 
@@ -60,16 +62,22 @@ public struct Replay: ~Copyable {
 
   /// The time from the start of the replay at the speed of the recording, ns.
   private struct Clock {
-    var elapsed: UInt64 = 0
+    private(set) var elapsed: UInt64 = 0
     /// The arrival of the last record; nil at the start of a run.
     var last: Instant?
     var isFirst = true
 
     mutating func time(of instant: Instant) -> UInt64 {
-      if let last, instant > last { elapsed += instant.nanoseconds - last.nanoseconds }
+      if let last, instant > last + longestGap {
+        advance(by: betweenRuns.nanoseconds)
+      } else if let last, instant > last {
+        advance(by: instant.nanoseconds - last.nanoseconds)
+      }
       last = instant
       return elapsed
     }
+
+    mutating func advance(by nanoseconds: UInt64) { elapsed = elapsed.saturatingSum(nanoseconds) }
   }
 
   public init(speed: Speed, at now: Instant) {
@@ -141,7 +149,7 @@ public struct Replay: ~Copyable {
 
   private static func take(_ record: borrowing Record, _ clock: inout Clock, _ added: inout [(UInt64, Event)]) {
     if record.kind == .header {
-      if !clock.isFirst { clock.elapsed += betweenRuns.count * 1_000_000 }
+      if !clock.isFirst { clock.advance(by: betweenRuns.nanoseconds) }
       clock.isFirst = false
       clock.last = record.arrival.instant
       if let baud = RecordingHeader(record.text)?.baud { added.append((clock.elapsed, .rate(baud))) }
@@ -170,5 +178,17 @@ public struct Replay: ~Copyable {
     case .times(let factor):
       return started.moved(by: Double(due) / 1e9 / factor)
     }
+  }
+}
+
+extension Milliseconds {
+  fileprivate var nanoseconds: UInt64 { (Instant.zero + self).nanoseconds }
+}
+
+extension UInt64 {
+  /// A sum that saturates: the times in a file are not trusted. The maximum is about 584 years, which means never.
+  func saturatingSum(_ other: UInt64) -> UInt64 {
+    let (sum, isTooLarge) = addingReportingOverflow(other)
+    return isTooLarge ? .max : sum
   }
 }

@@ -40,7 +40,7 @@ struct UntimedLogPace: ~Copyable {
     stream.receive(piece) { Self.take($0, &assembler, &ends) }
     release(body)
     if open.count > Self.longestEpoch {
-      elapsed += UInt64(open.count) * Self.nanosecondsPerByte
+      elapsed = elapsed.saturatingSum(UInt64(open.count) * Self.nanosecondsPerByte)
       handOut(open.count, body)
     }
   }
@@ -72,11 +72,14 @@ struct UntimedLogPace: ~Copyable {
       let count = min(Int(clamping: Int64(offset) - Int64(openOffset)), open.count)
       if hadEpoch {
         var gap = Self.usualGap
-        if let time, let lastTime, time >= lastTime, time - lastTime <= Self.longestGap { gap = time - lastTime }
-        elapsed += UInt64(gap)
+        if let time, let lastTime, time >= lastTime {
+          let (difference, isTooLarge) = time.subtractingReportingOverflow(lastTime)
+          if !isTooLarge, difference <= Self.longestGap { gap = difference }
+        }
+        elapsed = elapsed.saturatingSum(UInt64(gap))
       }
       hadEpoch = true
-      lastTime = time ?? lastTime.map { $0 + Self.usualGap }
+      lastTime = time ?? lastTime.map { min($0, .max - Self.usualGap) + Self.usualGap }
       if count > 0 { handOut(count, body) }
     }
     ends.list.removeAll(keepingCapacity: true)
