@@ -77,6 +77,7 @@ struct ClientTests {
       (#"?WATCH={"enable":true?VERSION;"#, ["ERROR", "VERSION"]),
       (#"?WATCH={"device":"x\#n?VERSION;"#, ["ERROR", "VERSION"]),
       (#"?WATCH={"device":"/dev/none"};"#, ["ERROR"]), (#"?DEVICE={"path":"/dev/none"};"#, ["ERROR"]),
+      (#"?DEVICE={"path":""};"#, ["DEVICE"]),
       ("hello ?VERSION;\n?VERSION;", ["VERSION"]), (#"?DEVICE={"path":"/dev/ttyACM0"};"#, ["DEVICE"]),
     ])
   func replies(request: String, expected: [String]) throws {

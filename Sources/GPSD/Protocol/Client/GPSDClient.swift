@@ -147,9 +147,11 @@ package struct GPSDClient: Sendable {
   }
 
   private mutating func answer(_ change: DeviceChange?, _ state: GPSDState, _ events: inout [Event]) {
-    let device = change?.path.map { state.device(at: $0) } ?? state.devices.first
+    // An empty path means none, as in gpsd.
+    let path = change?.path.flatMap { $0.isEmpty ? nil : $0 }
+    let device = path.map { state.device(at: $0) } ?? state.devices.first
     guard let device else {
-      return reply(state.error(change?.path.map { "no receiver \($0)" } ?? "there is no receiver"))
+      return reply(state.error(path.map { "no receiver \($0)" } ?? "there is no receiver"))
     }
     if var change, change.changes {
       change.path = device.path
