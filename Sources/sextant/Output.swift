@@ -34,8 +34,19 @@ func exists(_ path: String) -> Bool { FileLookup.exists(path) }
 final class PrivateTemporaryFolder {
   let path: String
 
-  init() throws {
-    let parent = environment("TMPDIR").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
+  convenience init() throws {
+    try self.init(in: environment("TMPDIR").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp")
+  }
+
+  /// Makes the folder in a folder of this user: another owner could replace it.
+  convenience init(inOwn parent: String) throws {
+    guard parent.hasPrefix("/"), let status = try? Syscalls.status(ofPath: parent), status.owner == geteuid() else {
+      throw CommandFailure(.cannotCreate, "\(parent): is not a folder of this user; correct XDG_RUNTIME_DIR")
+    }
+    try self.init(in: parent)
+  }
+
+  private init(in parent: String) throws {
     var characters = Array("\(parent)/sextant-XXXXXX".utf8CString)
     guard unsafe characters.withUnsafeMutableBufferPointer({ unsafe mkdtemp($0.baseAddress!) }) != nil else {
       throw CommandFailure(.cannotCreate, "\(parent): \(Errno(rawValue: errno)); name another folder with TMPDIR")

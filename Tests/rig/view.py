@@ -33,13 +33,13 @@ WALK = "start 48.1642,11.6056 512m\nhot\nwalk by 400m,200m\nwalk home\nrepeat\n"
 class View(Program):
     """`sextant view` at a free port of loopback, or at `port`. `address` is the printed one, with the token if it has one."""
 
-    def __init__(self, folder, *arguments, port=None, service="none"):
+    def __init__(self, folder, *arguments, port=None, service="none", **variables):
         if port is None:
             with socket.socket() as free:
                 free.bind(("127.0.0.1", 0))
                 port = free.getsockname()[1]
         super().__init__(program(), "view", "--listen", f"127.0.0.1:{port}", *arguments,
-                         env=harness.environment(folder, SEXTANT_SERVICE=service))
+                         env=harness.environment(folder, SEXTANT_SERVICE=service, **variables))
         self.address = self.wait_for_message(r"the page is at (http://\S+)")[1]
         parts = urllib.parse.urlsplit(self.address)
         self.port, self.origin = parts.port, f"{parts.scheme}://{parts.netloc}"
@@ -217,6 +217,38 @@ def refused(folder):
             expect(status in wanted, f"{text}: {status}, not {wanted}")
         view.terminate()
         return "five requests"
+
+
+def opened(folder):
+    """The browser gets an address without a token, or a private file: all users can read its arguments."""
+    tools, session = f"{folder}/tools", f"{folder}/session"
+    os.makedirs(tools)
+    os.makedirs(session, mode=0o700)
+    with open(f"{tools}/xdg-open", "w") as script:
+        script.write("#!/bin/sh\nprintf '%s\\n' \"$@\" > '%s/seen.new'; mv '%s/seen.new' '%s/seen'\n".replace("'%s/", f"'{folder}/"))
+    os.chmod(f"{tools}/xdg-open", 0o755)
+    results = []
+    for parent, arguments in ((None, ()), (session, ("--control",)), (f"{folder}/missing", ("--control",))):
+        variables = {"PATH": f"{tools}:{os.environ['PATH']}", "XDG_RUNTIME_DIR": parent or session, "TMPDIR": folder}
+        with View(folder, "--device", "sim:walk", "--open", *arguments, **variables) as view:
+            wait_until(lambda: os.path.exists(f"{folder}/seen"), "no browser is opened")
+            with open(f"{folder}/seen") as file:
+                argument = file.read().strip()
+            if not arguments:
+                expect_equal(argument, view.address, "the address without a token")
+            else:
+                expect(view.token not in argument, f"the token is an argument: {argument}")
+                expect(argument.startswith(f"{session}/" if parent == session else f"{folder}/sextant-"), argument)
+                with open(argument) as file:
+                    expect(view.address in file.read(), "the file does not lead to the page")
+                modes = [os.stat(path).st_mode & 0o777 for path in (argument, os.path.dirname(argument))]
+                expect_equal(modes, [0o600, 0o700], "the modes of the file and of its folder")
+            view.terminate()
+        if arguments:
+            expect(not os.path.exists(os.path.dirname(argument)), "the file is left")
+        os.unlink(f"{folder}/seen")
+        results.append(os.path.basename(argument))
+    return ", ".join(results[1:])
 
 
 def closed(folder):
@@ -501,7 +533,7 @@ def pictures(folder):
 
 
 options = harness.arguments(__doc__, recordings="../shared/corpus", minutes=0, pictures="")
-checks = {check.__name__: check for check in (simulated, recorded, reported, refused, closed, revisited, replayed, slept, restarted, crowd)}
+checks = {check.__name__: check for check in (simulated, recorded, reported, refused, opened, closed, revisited, replayed, slept, restarted, crowd)}
 if options.minutes:
     checks = {"measure": measure}
 if options.pictures:

@@ -118,10 +118,11 @@ struct View: ParsableCommand {
       files: .own, access: PageAccess(isLoopback: isLoopback, allowsControl: control, token: token),
       tileOrigin: tiles.flatMap(Self.origin))
     let sockets = try PageSockets(server, at: addresses)
-    let urls = Self.printed(listen).map { "http://\($0)/" + (isLoopback && !control ? "" : "?token=\(token)") }
+    let hasToken = !isLoopback || control
+    let urls = Self.printed(listen).map { "http://\($0)/" + (hasToken ? "?token=\(token)" : "") }
     let end = seconds.map { SystemClock.monotonic + Milliseconds(seconds: $0) }
     let page = ViewPage(
-      sockets, addresses: urls, opensBrowser: open, tiles: tiles, allowsControl: control, end: end)
+      sockets, addresses: urls, hasToken: hasToken, opensBrowser: open, tiles: tiles, allowsControl: control, end: end)
     if files.isEmpty { return try viewReceiver(page) }
     let choices = try files.map { file in
       try Source.chosen(named: "replay:\(file)" + (speed.map { "@\($0)" } ?? ""), isDemo: false, for: .listening)

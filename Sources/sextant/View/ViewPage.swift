@@ -16,7 +16,10 @@ final class ViewPage {
   private(set) var endsWithoutPage = false
   var isRecording: Bool { !endsWithoutPage }
   private let addresses: [String]
+  private let hasToken: Bool
   private let opensBrowser: Bool
+  /// The file that the browser opens; nil before that, and without a token. It is removed with the page.
+  private var redirect: RedirectPage?
   private var isAnnounced = false
   private let tiles: String?
   private let allowsControl: Bool
@@ -24,12 +27,16 @@ final class ViewPage {
 
   /// - Parameters:
   ///   - addresses: the addresses of the page; the last one is for a browser of this computer.
+  ///   - hasToken: whether the addresses have the token, which other users must not see.
   ///   - opensBrowser: whether the page is opened in a browser of this computer.
   ///   - tiles: the address of map tiles; nil for none.
   ///   - end: when the command ends; nil for no limit.
   init(
-    _ sockets: PageSockets, addresses: [String], opensBrowser: Bool, tiles: String?, allowsControl: Bool, end: Instant?
+    _ sockets: PageSockets, addresses: [String], hasToken: Bool, opensBrowser: Bool, tiles: String?,
+    allowsControl: Bool,
+    end: Instant?
   ) {
+    self.hasToken = hasToken
     self.sockets = sockets
     self.addresses = addresses
     self.opensBrowser = opensBrowser
@@ -49,7 +56,15 @@ final class ViewPage {
     guard !isAnnounced else { return }
     isAnnounced = true
     printNotice("the page is at \(addresses.joined(separator: " and "))")
-    if opensBrowser, let address = addresses.last { openBrowser(address) }
+    guard opensBrowser, let address = addresses.last else { return }
+    guard hasToken else { return openBrowser(address) }
+    do {
+      let page = try RedirectPage(to: address)
+      redirect = page
+      openBrowser(page.path)
+    } catch {
+      printNotice("\(error); open the address in a browser yourself")
+    }
   }
 
   /// A source is shown from now on.
