@@ -16,6 +16,20 @@ struct NoFixTests {
   @Test("A silent line: supply and wiring")
   func silent() { #expect(text(bytes: 0).contains("no byte arrived")) }
 
+  @Test("A silent network source: its server or sender, and no wiring")
+  func silentNetwork() throws {
+    for name in ["gpsd://localhost", "tcp://localhost:2000", "udp://:10110"] {
+      var noFix = NoFix(bytes: 0, counters: StreamCounters(), epochs: 0)
+      let advice = try #require(try LineAddress(name).networkSource?.adviceOnSilence)
+      noFix.networkAdvice = advice
+      #expect(noFix.text.hasSuffix("no byte arrived; \(advice)"))
+      noFix.bytes = 30
+      #expect(noFix.text.hasSuffix("no valid frame in 30 bytes; \(advice)"))
+      #expect(Source.adviceOnSilence(of: name) == advice)
+    }
+    #expect(Source.adviceOnSilence(of: "/dev/ttyACM0").contains("wiring"))
+  }
+
   @Test("Bytes without valid frames: wiring and rate")
   func noise() {
     #expect(text(bytes: 4711) { $0.skippedBytes = 4711 }.contains("no valid frame in 4711 bytes"))

@@ -186,7 +186,7 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
         fail(
           connection.counters.frames > 0
             ? "the receiver does not reply; check that its input is enabled, and the wiring (RX to TX)"
-            : "no receiver was found; check power, wiring (RX to TX) and the name of the device")
+            : "no receiver was found; \(Source.adviceOnSilence(of: path))")
       } else {
         fail(Self.noReply)
       }

@@ -28,6 +28,14 @@ enum Source: Equatable {
   static let standardInput = "/dev/stdin"
   var isStandardInput: Bool { self == .device(Self.standardInput) }
 
+  /// What to check when no byte or no reply arrives.
+  var adviceOnSilence: String { Self.adviceOnSilence(of: name) }
+
+  static func adviceOnSilence(of name: String) -> String {
+    (try? LineAddress(name))?.networkSource?.adviceOnSilence
+      ?? "check power, wiring (RX to TX) and the name of the device"
+  }
+
   /// The choice and the notice to the user.
   struct Choice: Equatable {
     var source: Source

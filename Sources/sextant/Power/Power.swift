@@ -85,7 +85,7 @@ struct Power: ParsableCommand {
         .unavailable,
         loop.isInterrupted
           ? "interrupted before a receiver had replied"
-          : "no u-blox receiver replied; check power, wiring (RX to TX) and the name of the device")
+          : "no u-blox receiver replied; \(choice.source.adviceOnSilence)")
     }
   }
 }

@@ -97,7 +97,7 @@ struct Record: ParsableCommand {
         .unavailable,
         loop.isInterrupted
           ? "interrupted before a byte was received"
-          : "no byte was received; check power, wiring (RX to TX) and the name of the device")
+          : "no byte was received; \(choice.source.adviceOnSilence)")
     }
   }
 }

@@ -289,7 +289,7 @@ struct ResetReceiver: ParsableCommand {
           + (!loop.client.isSent
             ? loop.isInterrupted
               ? "interrupted before the reset"
-              : "no receiver was found; check power, wiring (RX to TX) and the name of the device"
+              : "no receiver was found; \(choice.source.adviceOnSilence)"
             : "\(start.rawValue) start sent, and no reply after it; `sextant probe` finds the receiver at another rate")
       )
     }

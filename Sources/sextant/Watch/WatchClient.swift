@@ -41,6 +41,7 @@ struct WatchClient: ReceiverClient, ~Copyable {
     self.baud = baud
     self.epochs = epochs
     noFix.isReplay = source.isSimulated || source.isStandardInput
+    noFix.networkAdvice = (try? LineAddress(source.name))?.networkSource?.adviceOnSilence
   }
 
   private static var keysToken: Poller.Token { Poller.Token(rawValue: 5) }
@@ -149,6 +150,8 @@ struct NoFix {
   var warning: String?
   /// Whether the bytes come from a recording: replayed, or on standard input.
   var isReplay = false
+  /// What to check at a network source; nil for a line.
+  var networkAdvice: String?
 
   var text: String { "no fix was received: \(cause)" }
 
@@ -158,6 +161,9 @@ struct NoFix {
       return "the receiver has no position yet; check the antenna and its view of the sky"
     }
     if bytes == 0, isReplay { return "the input has no frame of NMEA, UBX or RTCM 3; name a recording of a receiver" }
+    if counters.frames == 0, let networkAdvice {
+      return bytes == 0 ? "no byte arrived; \(networkAdvice)" : "no valid frame in \(bytes) bytes; \(networkAdvice)"
+    }
     if bytes == 0 {
       return "no byte arrived; check the receiver's supply, and that its TX is wired to this port's RX"
     }
