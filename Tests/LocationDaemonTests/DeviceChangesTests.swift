@@ -54,6 +54,23 @@ struct DeviceChangesTests {
     #expect(changes.isIdle)
   }
 
+  @Test("The changes of a removed receiver are refused, and its settings are not those of the next one in its place")
+  func removal() {
+    var changes = DeviceChanges()
+    changes.request(change(cycle: 0.5), of: 1, by: 7, at: start)
+    changes.update(ready, of: 1, at: start)
+    #expect(changes.settings[1] == settings(cycle: 500))
+    changes.request(change(bytes: [1]), of: 1, by: 8, at: start)
+    changes.request(change(bytes: [1]), of: 0, by: 9, at: start)
+    _ = changes.takeActions()
+    changes.forget(1)
+    let refusal = "the receiver is removed"
+    #expect(
+      changes.takeActions() == [7, 8].map { .reply(client: $0, receiver: 1, refusal: refusal) })
+    #expect(changes.settings[1] == nil)
+    #expect(changes.isAwaited(by: 9))
+  }
+
   @Test("A receiver that does not answer in seven seconds is reported, before gpsctl gives up")
   func patience() throws {
     var changes = DeviceChanges()

@@ -684,6 +684,40 @@ def added_devices(folder):
             os.close(descriptor)
 
 
+def removed_devices(folder):
+    """A device that is removed through the control socket frees its place, also while a client watches it."""
+    port = free_port()
+    with service(folder, f"--gpsd 127.0.0.1:{port} --gpsd-control {folder}/control") as one:
+        os.chmod(f"{folder}/control", 0o666)
+        home = own(folder, MALLORY)
+        text = ADDER.format(control=f"{folder}/control", port=port, link=f"{home}/receiver", home=home)
+        text += ("watching = socket.create_connection(('127.0.0.1', port), 120)\n"
+                 "watching.sendall(b'?WATCH={\"enable\":true,\"json\":true,\"raw\":2};')\n"
+                 "pairs = [os.openpty() for _ in range(20)]; answers = []; deadline = time.monotonic() + 60\n"
+                 "client = Client(service)\n"
+                 "for _, one in pairs:\n"
+                 "    tty.setraw(one); name = os.ttyname(one); answers += [command('+' + name)]\n"
+                 "    while time.monotonic() < deadline and name not in command('?devices'): time.sleep(0.01)\n"
+                 "    if len(answers) == 1: client.send({'method': f'{LOCATION}.Stream', 'more': True, 'parameters': {'device': name}})\n"
+                 "    if len(answers) == 1: client.receive()\n"
+                 "    answers += [command('-' + name)]\n"
+                 "    while time.monotonic() < deadline and name in json.dumps(Client(service).call(f'{LOCATION}.GetReceivers')): time.sleep(0.01)\n"
+                 "say(answers)\n"
+                 "end = {}\nwhile 'error' not in end: end = client.receive()\n"
+                 "say(end['error'])\nsys.stdin.read()\n")
+        with start(one, PYTHON, text, stdin=subprocess.PIPE) as mallory:
+            answers = json.loads(mallory.wait_for_line(r'^\["(OK|ERROR).*$')[0])
+            expect_equal(answers, ["OK"] * 40, "the replies to twenty devices that are added and removed")
+            receivers = one.status()["receivers"]
+            expect_equal(len(receivers), 1, f"the number of receivers, of {receivers}")
+            held("removed devices", "twenty, one after the other")
+            # The next receiver in its place may be one that the user may not read.
+            expect_equal(json.loads(mallory.wait_for_line(r'^"(.*)"$')[0]), f"{LOCATION}.NoReceiver", "the end of a stream")
+            held("removed devices", "the stream of one ends")
+            mallory.kill()
+        one.terminate()
+
+
 def client_with_descriptor(client):
     client.send({"method": f"{RECEIVERS}.Lease"})
     return lease_reply(client)
@@ -817,7 +851,7 @@ def what_others_see(folder):
 
 
 CHECKS = (stated_names, own_answers, unknown_executables, granted_executables, granted_units, restricted_programs, full_disk,
-          stored_permissions, impossible_values, extreme_numbers, no_descriptors, leases, added_devices, gpsd_clients, what_others_see)
+          stored_permissions, impossible_values, extreme_numbers, no_descriptors, leases, added_devices, removed_devices, gpsd_clients, what_others_see)
 
 
 if __name__ == "__main__":

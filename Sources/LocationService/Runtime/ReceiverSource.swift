@@ -37,6 +37,8 @@ final class ReceiverSource {
   var source: ServiceSettings.Source
   /// The device that a user has named while the service runs; nil for a device of the administrator.
   var pin: PinnedDevice?
+  /// Whether a user has removed the device of `pin`, so that another one can have this place.
+  private(set) var isVacant = false
   private let isReadOnly: Bool
   private let baud: UInt32?
   var isWanted = false
@@ -592,13 +594,26 @@ extension ReceiverPort {
 
 // The requests of programs and users to a receiver, except for its line.
 extension ReceiverSource {
-  /// Uses a device that a user has named, if no receiver is configured and none was found. Returns whether the device
-  /// is used.
+  /// Uses a device that a user has named, if no receiver is configured and none was found, or if an earlier one was removed.
+  /// Returns whether the device is used.
   func adopt(_ device: PinnedDevice) -> Bool {
-    guard source == .firstFound, connection == nil, lending.use == .served else { return false }
+    guard isVacant || source == .firstFound && lending.use == .served, connection == nil else { return false }
     source = .device(device.path)
     pin = device
+    isVacant = false
     return true
+  }
+
+  /// Frees the place of a device that a user has named and removed, once it is restored. Its line stays lent.
+  func vacate() {
+    guard pin != nil, connection == nil, lending.use == .lent else { return }
+    isVacant = true
+    pin = nil
+    lentPath = nil
+    likelyRate = nil
+    lastComplaint = nil
+    isUnidentified = false
+    userSettings.value = ReceiverUserSettings()
   }
 
   /// Applies a command of a program.

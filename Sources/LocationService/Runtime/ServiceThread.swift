@@ -113,6 +113,7 @@ struct ServiceThread: ~Copyable {
     findReceivers(events, at: now)
     work?.handle(events, &poller, at: now)
     for device in work?.takeAddedDevices() ?? [] { add(device, at: now) }
+    for number in work?.takeRemovedReceivers() ?? [] { source(number)?.vacate() }
     for source in [receiver] + standby {
       for command in work?.takeCommands(for: source.number) ?? [] { source.apply(command, &poller, at: now.instant) }
     }
@@ -167,13 +168,17 @@ struct ServiceThread: ~Copyable {
     service.wake(at: now)
   }
 
-  /// Uses a device that a user has named: as the first receiver if the service has no receiver, else as a standby receiver.
+  /// Uses a device that a user has named: as the first receiver if the service has no receiver, else as a standby receiver, in
+  /// the place of a removed one if there is one.
   private mutating func add(_ device: PinnedDevice, at now: Moment) {
+    if receiver.isVacant { service.receive(.takeBack(receiver: 0), at: now) }
     if receiver.adopt(device) {
       service.receive(.receiverFound, at: now)
       return receiver.retryNow()
     }
-    standby.append(ReceiverSource(.device(device.path), number: standby.count + 1, service.settings, pin: device))
+    let index = standby.firstIndex(where: \.isVacant) ?? standby.count
+    let added = ReceiverSource(.device(device.path), number: index + 1, service.settings, pin: device)
+    if index < standby.count { standby[index] = added } else { standby.append(added) }
     service.receive(.standbyFound, at: now)
   }
 
@@ -264,6 +269,11 @@ extension ReceiverSource {
   private static let fusionAge = Milliseconds(10_000)
 
   var status: ReceiverStatus {
+    if isVacant {
+      var status = ReceiverStatus(device: "", isOpen: false)
+      status.isVacant = true
+      return status
+    }
     let name =
       switch source {
       case .device(let path): path
@@ -354,6 +364,8 @@ package protocol ServiceThreadWork: AnyObject {
   func takeCommands(for receiver: Int) -> [ClientCommand]
   /// Returns the devices to use from now on, once.
   func takeAddedDevices() -> [PinnedDevice]
+  /// Returns the numbers of the receivers whose places are free from now on, once.
+  func takeRemovedReceivers() -> [Int]
   /// Ends a round, after its actions.
   ///
   /// - Parameter receivers: returns the receivers of the service, the first one first.
@@ -377,6 +389,8 @@ package struct ReceiverStatus: Equatable, Sendable {
   package var line: String?
   /// The device that its line must lead to, if a user has named it while the service runs; nil for any.
   package var pin: PinnedDevice?
+  /// Whether a user has removed it, and its place is free.
+  package var isVacant = false
   /// The rate of its line, baud; nil for a line without a rate, and before the rate is found.
   package var baud: UInt32?
   package var identity = LineIdentity.unknown

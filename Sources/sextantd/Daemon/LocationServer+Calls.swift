@@ -46,7 +46,7 @@ extension LocationServer {
 
   private func receiverStates(at now: Instant) -> JSON {
     .array(
-      receivers.enumerated().map { index, receiver in
+      receivers.enumerated().filter { $0.offset == 0 || !$0.element.isVacant }.map { index, receiver in
         var members = [JSON.Member("device", .string(receiver.device))]
         if let model = receiver.model { members.append(JSON.Member("model", .string(model))) }
         if let (state, reason) = lendingState(of: index) {
@@ -254,8 +254,10 @@ extension LocationServer {
     connection.outputs = []
   }
 
-  func fail(_ connection: Connection, _ call: VarlinkServerConnection.CallID, _ name: String) {
-    connection.reply(call, .failure(VarlinkError("org.sextant.Location.\(name)")))
+  func fail(
+    _ connection: Connection, _ call: VarlinkServerConnection.CallID, _ name: String, _ parameters: JSON = .empty
+  ) {
+    connection.reply(call, .failure(VarlinkError("org.sextant.Location.\(name)", parameters)))
     endProgram(of: connection)
   }
 

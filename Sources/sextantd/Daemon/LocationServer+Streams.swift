@@ -76,6 +76,14 @@ extension LocationServer {
     }
   }
 
+  /// Ends the streams of a receiver that is removed.
+  func endStreams(of receiver: Int) {
+    for connection in connections(where: \.isStream) {
+      guard case .stream(let call, _, let stream) = connection.role, stream.receiver == receiver else { continue }
+      fail(connection, call, "NoReceiver", ["device": .string(receivers[receiver].device)])
+    }
+  }
+
   /// Sends bytes of a receiver, and the changes of its state. A client that reads too slowly gets the number of lost
   /// bytes.
   func send(_ bytes: String, count: Int, _ connection: Connection) {

@@ -93,7 +93,7 @@ final class LocationServer: ServiceThreadWork {
   }
 
   var deadline: Instant? {
-    if !unfinished.isEmpty || hasLateUpdates { return .zero }
+    if !unfinished.isEmpty || hasLateUpdates || !receiversToFree.isEmpty { return .zero }
     var next = Instant.earlier(.earlier(nextForegroundCheck, nextWatchdog), .earlier(launcher.deadline, gpsd.deadline))
     next = .earlier(.earlier(next, clock.deadline), acceptsAgain)
     for connection in connections.values {
@@ -356,6 +356,20 @@ final class LocationServer: ServiceThreadWork {
     gpsd.takeCommands(for: receiver) + clock.takeBytes(for: receiver).map(ClientCommand.send)
   }
   func takeAddedDevices() -> [PinnedDevice] { gpsd.takeAddedDevices() }
+
+  /// The receivers that were added and removed through the control socket, are restored, and have a place that no program uses.
+  private var receiversToFree: [Int] { gpsd.removableReceivers.filter { holder(of: $0) == nil } }
+
+  func takeRemovedReceivers() -> [Int] {
+    let numbers = receiversToFree
+    for number in numbers {
+      gpsd.forget(number)
+      odometers[number] = nil
+      // The next receiver in this place may be one that the client may not read.
+      endStreams(of: number)
+    }
+    return numbers
+  }
 
   func roundEnded(_ poller: inout Poller, receivers: () -> [ReceiverStatus], at now: Moment) {
     self.receivers = receivers()

@@ -129,6 +129,15 @@ struct DeviceChanges: Sendable {
   /// Handles the end of a client. A change in progress is completed.
   mutating func end(_ client: UInt32) { pending.removeAll { $0.client == client && $0.stage == .waiting } }
 
+  /// Discards the changes and settings of a receiver that is removed.
+  mutating func forget(_ number: Int) {
+    while let index = pending.firstIndex(where: { $0.receiver == number }) {
+      finish(index, refusal: "the receiver is removed")
+    }
+    settings[number] = nil
+    refusedCounts[number] = nil
+  }
+
   // MARK: Changes
 
   /// Returns the reason why a change is refused for any receiver; nil if that depends on the receiver.

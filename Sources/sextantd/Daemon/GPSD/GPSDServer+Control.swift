@@ -46,7 +46,9 @@ extension GPSDServer {
       default: return "\(path) is no device"
       }
     }
-    guard !added.contains(where: { $0.path == device.path }), receivers.count + added.count < Self.receiverLimit else {
+    guard !added.contains(where: { $0.path == device.path }),
+      receivers.count(where: { !$0.isVacant }) + added.count < Self.receiverLimit
+    else {
       return "the service has \(Self.receiverLimit) receivers already, or \(path) is being added"
     }
     host.log("\(path) is added through the control socket")

@@ -168,6 +168,10 @@ final class GPSDServer {
     }
     announcer?.settle(&poller, at: now.instant)
     takeAnswers(at: now.instant)
+    // Another device is used in the place of a removed one.
+    for (number, before) in self.receivers.enumerated() where before.isVacant && !receivers[number].isVacant {
+      removed.remove(number)
+    }
     self.receivers = receivers
     // A change in progress outlives its client.
     if clients.isEmpty { return performChanges(at: now.instant) }
@@ -327,6 +331,19 @@ final class GPSDServer {
   func takeAddedDevices() -> [PinnedDevice] {
     defer { added = [] }
     return added
+  }
+
+  /// The receivers that were added through the control socket, removed, and restored.
+  var removableReceivers: [Int] {
+    removed.filter { receivers[$0].pin != nil && receivers[$0].use == .lent }.sorted()
+  }
+
+  /// Discards the state of a removed receiver: another one may get its number.
+  func forget(_ number: Int) {
+    details[number] = nil
+    arrivals[number] = nil
+    commands[number] = nil
+    changes.forget(number)
   }
 
   // MARK: Demands
