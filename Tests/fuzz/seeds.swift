@@ -145,7 +145,7 @@ enum Seeds {
     write(bytes, "\(folder)/recording/whole")
     write(bytes.dropLast(9), "\(folder)/recording/torn")
     for nanoseconds in [UInt64.max, 0, 1 << 63, .max] {
-      _ = writer.add(.data, [0x24].raw, Arrival(Instant(nanoseconds: nanoseconds), utcNanoseconds: .max))
+      _ = writer.add(.data, [UInt8(0x24)].raw, Arrival(Instant(nanoseconds: nanoseconds), utcNanoseconds: .max))
     }
     write([0, 40] + copy(writer.pending), "\(folder)/recording/times")
   }

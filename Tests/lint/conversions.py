@@ -73,7 +73,7 @@ ARITHMETIC = [
     ("Sources/sextantd/Daemon/Clock/PulseSource.swift", r"edges\.count - Self\.kept", "a number of elements in memory"),
     ("Sources/sextantd/Daemon/Clock/TimeSyscalls.swift", r"Int\(ctiming_attached\(identifier\)\) - 1", "of a 32-bit number, as Int"),
     ("Sources/sextantd/Daemon/DaemonPolicy.swift", r"revision \+ 1", COUNTER),
-    ("Sources/sextantd/Daemon/GPSD/GPSDServer+Control.swift", r"receivers\.count \+ added\.count", "numbers of elements in memory"),
+    ("Sources/sextantd/Daemon/GPSD/GPSDServer+Control.swift", r"receivers\.count\(where: \{ !\$0\.isVacant \}\) \+ added\.count", "numbers of elements in memory"),
     ("Sources/sextantd/Daemon/GPSD/GPSDConnection.swift", r"\$0 \+ \$1\.amount", "bytes in memory"),
     ("Sources/sextantd/Daemon/GPSD/GPSDServer.swift", r"default: 0\] \+= 1|\$0 \+ \$1\.(delivered|dropped)", COUNTER),
     ("Sources/sextantd/Daemon/GPSD/GPSDServer.swift", r"nextToken|nextListener", "the numbers begin again at the largest one"),
