@@ -652,15 +652,16 @@ extension EpochAssembler {
 /// The times of the last position sentences of each talker and kind. Two of them may share a place: then neither is known.
 struct SentenceSeries: Sendable {
   private var keys = InlineArray<8, UInt32>(repeating: 0)
-  private var times = InlineArray<8, Int64>(repeating: 0)
+  /// Milliseconds since midnight.
+  private var times = InlineArray<8, UInt32>(repeating: 0)
 
   /// Stores the time of a sentence. Returns that of the one before; nil if it is not known.
   @inline(__always)
   mutating func replace(_ kind: NMEAEpoch.PositionSentence, _ talker: Talker, _ time: Int64) -> EpochTag? {
     let key = UInt32(talker.code) << 8 | kind.rawValue + 1
     let place = Int(truncatingIfNeeded: (UInt32(talker.code) &+ kind.rawValue &* 2) & 7)
-    let earlier: EpochTag? = keys[place] == key ? .timeOfDay(times[place]) : nil
-    (keys[place], times[place]) = (key, time)
+    let earlier: EpochTag? = keys[place] == key ? .timeOfDay(Int64(times[place]) * 1_000_000) : nil
+    (keys[place], times[place]) = (key, UInt32(truncatingIfNeeded: time / 1_000_000))
     return earlier
   }
 }
