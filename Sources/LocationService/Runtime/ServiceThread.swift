@@ -53,7 +53,7 @@ struct ServiceThread: ~Copyable {
 
   /// Runs until the service is finished and its receivers are restored.
   mutating func run() {
-    // Within a program, the record is that of the program which has the receiver now.
+    // The service within a program ignores the record: another program may have the receiver open and may have written it.
     if work != nil, receiver.hasLeftoverSettings { service.receive(.leftoverSettings, at: System.now()) }
     while true {
       let now = System.now()

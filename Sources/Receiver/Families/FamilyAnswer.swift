@@ -72,8 +72,9 @@ public struct FamilyAnswer: Sendable, Equatable {
     return content != nil && verdict == .over(.acknowledged) ? .wait : verdict
   }
 
-  /// Whether the end of a list without a line is that of an earlier reply: Septentrio's prompt comes behind the acknowledgement.
-  var hasAlwaysLines: Bool { if case .septentrio? = acknowledgement { true } else { false } }
+  /// Whether each list has a line. An end before the first line then belongs to an earlier reply: Septentrio sends its prompt after the
+  /// acknowledgement.
+  var alwaysHasLines: Bool { if case .septentrio? = acknowledgement { true } else { false } }
 
   private func data(of frame: FamilyFrame) -> [UInt8]? {
     switch (content, frame) {

@@ -106,7 +106,7 @@ struct RequestInFlight: Sendable {
       return nil
     }
     switch verdict {
-    case .over(.listed): return list.isEmpty && answer.hasAlwaysLines ? nil : .listed(list)
+    case .over(.listed): return list.isEmpty && answer.alwaysHasLines ? nil : .listed(list)
     case .over(let outcome): return outcome
     case .line(let body):
       list.append(body)

@@ -49,7 +49,7 @@ extension VirtualReceiver {
     respond(Array(text.utf8) + promptBytes, after: Milliseconds(name.hasPrefix("set") ? 2 : 1))
   }
 
-  /// Returns the values of each line of the reply; nil for what is no command.
+  /// Returns the values of each line of the reply; nil for an unknown command.
   private mutating func performSeptentrio(_ name: String, _ words: [String]) -> [String]? {
     if name == "getNMEAOutput" {
       let streams = words.isEmpty || words == ["all"] ? Self.streams : words
@@ -140,7 +140,7 @@ extension VirtualReceiver {
     return values
   }
 
-  /// The epochs are those of the shortest interval at the port.
+  /// The shortest interval at the port sets the time between epochs.
   private mutating func sendStreams() {
     let port = transmitter.isUSB ? "USB1" : "COM1"
     let sent = Self.streams.map { Self.parts(output($0)) }.filter { $0[1].uppercased() == port }.compactMap { parts in

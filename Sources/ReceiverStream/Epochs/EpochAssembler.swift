@@ -209,7 +209,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     _ body: (borrowing Report, borrowing Sky) -> Void
   ) -> Bool {
     let isNew = isOther || isNewEpoch(tag)
-    if isNew, !statesFix, isBehind(tag, milliseconds: Self.longestDelay) { return false }
+    if isNew, !statesFix, let tag, tag.isBehind(self.tag, milliseconds: Self.longestDelay) { return false }
     if isNew, state == .open || state == .late { report(body) }
     if state == .ahead || state == .gathering { joinAhead(isNew) }
     if !isNew, untimed.motion == .last { untimed.motion = .enclosed }
@@ -223,12 +223,6 @@ public struct EpochAssembler: ~Copyable, Sendable {
   private static var longestDelay: Int64 { 10_000 }
   private static var longestLag: Int64 { 3000 }
 
-  /// Whether a time precedes that of the epoch by at most this time.
-  private mutating func isBehind(_ tag: EpochTag?, milliseconds: Int64) -> Bool {
-    guard let current = self.tag, let tag, state.rawValue > State.gathering.rawValue else { return false }
-    return tag.isBehind(current, milliseconds: milliseconds)
-  }
-
   /// Whether a position sentence of an epoch that is over is ignored: its source, such as a plotter that repeats the receiver's
   /// sentences, lags behind. The time of a source that was set back precedes that of its own last sentence.
   ///
@@ -237,7 +231,9 @@ public struct EpochAssembler: ~Copyable, Sendable {
   ///   - isOther: whether the sentence may be from another source than the epoch's.
   @inline(never)
   mutating func ignoresLagging(_ tag: EpochTag?, after earlier: EpochTag?, isOther: Bool) -> Bool {
-    guard last.fix.latitudeDegrees != nil, let tag, isBehind(tag, milliseconds: Self.longestLag) else { return false }
+    guard last.fix.latitudeDegrees != nil, let tag, tag.isBehind(self.tag, milliseconds: Self.longestLag) else {
+      return false
+    }
     return earlier.map { $0.isBehind(tag, milliseconds: Self.longestDelay) } ?? isOther
   }
 

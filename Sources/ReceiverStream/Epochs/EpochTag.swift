@@ -19,12 +19,12 @@ package enum EpochTag: Equatable, Sendable {
     }
   }
 
-  /// Whether it precedes another tag of the same clock by at most a time.
-  func isBehind(_ other: EpochTag, milliseconds limit: Int64) -> Bool {
+  /// Whether the tag precedes the tag of an epoch, by the same clock, by at most `limit`. False for an epoch without a time.
+  func isBehind(_ other: EpochTag?, milliseconds limit: Int64) -> Bool {
     let (delay, length): (Int64, Int64)
     switch (self, other) {
-    case (.timeOfDay(let own), .timeOfDay(let other)): (delay, length) = ((other - own) / 1_000_000, 86_400_000)
-    case (.timeOfWeek(let own), .timeOfWeek(let other)): (delay, length) = (Int64(other) - Int64(own), 604_800_000)
+    case (.timeOfDay(let own), .timeOfDay(let other)?): (delay, length) = ((other - own) / 1_000_000, 86_400_000)
+    case (.timeOfWeek(let own), .timeOfWeek(let other)?): (delay, length) = (Int64(other) - Int64(own), 604_800_000)
     default: return false
     }
     return 1...limit ~= delay || 1...limit ~= delay + length

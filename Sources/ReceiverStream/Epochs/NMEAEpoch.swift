@@ -119,8 +119,8 @@ struct NMEAEpoch: ~Copyable, Sendable {
     validityTalker = talker.code
   }
 
-  /// Whether a sentence of this talker states whether the epoch has a fix; nil without a statement.
-  func isDecided(by talker: Talker) -> Bool? { isValid.map { _ in talker.code == validityTalker } }
+  /// Whether a sentence of this talker decides whether the epoch has a fix. False before the first statement.
+  func isDecided(by talker: Talker) -> Bool { isValid != nil && talker.code == validityTalker }
 
   /// Completes the time, the kind of the fix and the number of its satellites, unless a UBX message did.
   func settle(_ fix: inout Fix, _ untimed: borrowing UntimedValues, _ calendar: ReceiverCalendar) {

@@ -129,7 +129,7 @@ extension EpochAssembler {
     if let time {
       let earlier = series.replace(kind, talker, time.nanoseconds)
       if !mayBeOfEpoch, nmea.hadOrHas(kind) {
-        let isOther = kind == .gll || nmea.isDecided(by: talker) != true
+        let isOther = kind == .gll || !nmea.isDecided(by: talker)
         if ignoresLagging(own, after: earlier, isOther: isOther) { return false }
       }
     }

@@ -59,7 +59,7 @@ public struct UTCTime: Hashable, Comparable, Sendable {
 
 extension TimeOfDay {
   /// The time of day as a sentence writes it: with hundredths, as most receivers do, or with milliseconds if it is not a
-  /// whole hundredth. The date beside it is that of `UTCTime.roundedToMilliseconds`.
+  /// whole hundredth. Take the date of the sentence from `UTCTime.roundedToMilliseconds` too.
   package init(_ time: UTCTime) {
     let nanoseconds = time.roundedToMilliseconds.nanosecondsOfDay
     self.init(nanosecondsOfDay: nanoseconds, fractionDigits: nanoseconds % 10_000_000 == 0 ? 2 : 3)

@@ -147,7 +147,7 @@ extension JSONLine {
   }
 }
 
-/// The devices for the completion of a shell: the ports of this computer, the most likely receivers first, and the built-in scenarios.
+/// The devices that the completion of a shell offers: the ports of this computer, the most likely receivers first, and the built-in scenarios.
 enum DeviceCompletion {
   static var words: [String] {
     // A mistake in the list of devices is reported by the command.

@@ -53,7 +53,7 @@ package struct RecordingAxis: Sendable {
       (isTooLarge, isDated) = (false, true)
     }
     if isTooLarge || gap > Self.longestGap || gap < -Self.longestStepBack {
-      // Without a position the clock is not set yet, and its jump is that of the next position.
+      // Without a position the clock may not be set yet: the next position shows its jump.
       if hasPosition || position == nil { jumps += 1 }
     } else if gap < 0 {
       // The later time stays, or the next gap would count the step twice.

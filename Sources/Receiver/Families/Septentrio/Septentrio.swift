@@ -23,7 +23,7 @@ struct Septentrio: FamilyLanguage {
       family: .septentrio, model: nil, firmware: nil, hardware: "", capabilities: [.restart])
   }
 
-  /// Ten of the letter S have the prompt alone as their reply (recorded). It names the port.
+  /// The receiver replies to ten letters S with its prompt alone (recorded). The prompt names the port.
   func furtherPoll(after found: ReceiverDescription) -> Command? {
     Command(line: "SSSSSSSSSS", FamilyAnswer(.text(Self.prompt)), attempts: 1)
   }
@@ -42,7 +42,7 @@ struct Septentrio: FamilyLanguage {
   private static let sentences = [
     "GGA", "GLL", "GNS", "GRS", "GSA", "GST", "GSV", "HDT", "RMC", "ROT", "VTG", "ZDA",
   ]
-  /// The intervals in whole seconds; further names are those of minutes and milliseconds.
+  /// The intervals in whole seconds. The receiver also has intervals in minutes and in milliseconds.
   private static let seconds: [UInt8] = [1, 2, 5, 10, 15, 30, 60]
   private static let off = "off"
 
