@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The system calls: all calls of this module into the C library, and all its `unsafe` expressions, are in this file and
-// its extensions. The calls on files are in module FileSystem.
+// its extensions. The calls on files are in module LinuxIO.
 //
 // Each function passes memory to the kernel for the duration of one call and does not keep pointers; the buffers come
 // with their length, and C strings are copied before the call returns. An interrupted call is repeated. The callers

@@ -7,11 +7,11 @@ struct Example {
   private let most = 3
 
   let message: Message
-  let places: Places
+  let places: FieldOffsets
 
   init(_ message: Message) {
     self.message = message
-    places = Places(message)
+    places = FieldOffsets(message)
   }
 
   var lines: [String] { message.directions.contains("output") ? reading : writing }

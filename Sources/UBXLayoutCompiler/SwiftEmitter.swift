@@ -16,14 +16,14 @@ struct SwiftEmitter {
   }
 
   mutating func emit(_ message: Message) {
-    let places = Places(message)
+    let places = FieldOffsets(message)
     reader(message, places)
     writer(message, places)
   }
 
   // MARK: Reading
 
-  private mutating func reader(_ message: Message, _ places: Places) {
+  private mutating func reader(_ message: Message, _ places: FieldOffsets) {
     put()
     put(
       "/// \(message.name) (0x\(hex(message.messageClass)) 0x\(hex(message.messageID))): \(sentence(message.summary))")
@@ -153,7 +153,7 @@ struct SwiftEmitter {
     }
   }
 
-  private mutating func groupReader(_ message: Message, _ group: Group, _ index: Int, _ places: Places) {
+  private mutating func groupReader(_ message: Message, _ group: Group, _ index: Int, _ places: FieldOffsets) {
     let property = lowerFirst(group.swiftName)
     put()
     put("/// How many `\(group.swiftName)` the message has.", 1)
@@ -181,7 +181,7 @@ struct SwiftEmitter {
 
   // MARK: Writing
 
-  private mutating func writer(_ message: Message, _ places: Places) {
+  private mutating func writer(_ message: Message, _ places: FieldOffsets) {
     put()
     put("extension \(message.swiftName) {")
     put("/// Writes a frame of this message at the start of `output` and returns how many bytes it has.", 1)

@@ -15,7 +15,7 @@ struct PrivateFolderTests {
     let path = folder.path + "/a/b/file"
     #expect(try PrivateFile.read(path) == nil)
     try PrivateFile.replace(path, with: "old")
-    try PrivateFile.replace(path, with: "new", .thisRun)
+    try PrivateFile.replace(path, with: "new")
     #expect(try PrivateFile.read(path) == "new")
     #expect(try Self.mode(folder.path + "/a") == 0o700)
     #expect(try Self.mode(folder.path + "/a/b") == 0o700)

@@ -183,7 +183,7 @@ struct StateStoreTests {
     try scene.store.store(.regions, StateText.text(of: Self.records))
     // No process has such an id: the kernel's limit is 2²².
     for name in ["regions.2000000000", "regions.\(System.processID)", "regions.old", "notes.2000000000"] {
-      try PrivateFile.replace("\(scene.folder)/apps/hike/\(name)", with: "x", .thisRun)
+      try PrivateFile.replace("\(scene.folder)/apps/hike/\(name)", with: "x")
     }
     _ = scene.restored()
     #expect(scene.names == ["notes.2000000000", "regions", "regions.\(System.processID)", "regions.old"].sorted())
@@ -193,7 +193,7 @@ struct StateStoreTests {
   func runFolder() {
     let variables = ["XDG_RUNTIME_DIR": "/run/user/7"]
     func path(_ isRoot: Bool, _ state: String?, _ variables: [String: String] = [:]) -> String? {
-      RunFolder.path(isRoot: isRoot, stateFolder: state) { variables[$0] }
+      RuntimeFolder.path(isRoot: isRoot, stateFolder: state) { variables[$0] }
     }
     #expect(path(true, "/var/lib/sextant") == "/run/sextant/%2Fvar%2Flib%2Fsextant")
     #expect(path(false, "/s", variables) == "/run/user/7/sextant/%2Fs")

@@ -46,8 +46,8 @@ OUTSIDE = tuple(f"Sources/{folder}/" for folder in (
 POSITION = "a position in bytes that are in memory"
 COUNTER = "a counter from 0, by one"
 ARITHMETIC = [
-    ("Sources/sextantd/Daemon/Daemon.swift", r"monotonic\.nanoseconds \+ CodeRelease", "the time since the computer's start, and a constant"),
-    ("Sources/sextantd/Daemon/CodeRelease.swift", r"size \+ range\.count", "the sizes of mappings of one process"),
+    ("Sources/sextantd/Daemon/Daemon.swift", r"monotonic\.nanoseconds \+ CodePageEviction", "the time since the computer's start, and a constant"),
+    ("Sources/sextantd/Daemon/CodePageEviction.swift", r"size \+ range\.count", "the sizes of mappings of one process"),
     ("*", r"Errno\(rawValue: (Int32\()?(clamping: )?-\w+\)|[=!]= -E[A-Z]+\b", "the negative error of a C function of this package"),
     ("*", r"\(rawValue: \(1 << 20\) - \d\)", "a constant"),
     ("Sources/Messages/Varlink/JSON/JSONReader.swift", r"\bposition\b|count \+= 1", POSITION),

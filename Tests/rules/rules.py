@@ -98,7 +98,7 @@ def main():
     if "--check" not in sys.argv:
         TABLE.write_text(text)
     elif not TABLE.exists() or TABLE.read_text() != text:
-        sys.exit("docs/reference/rules.md is stale: make rules")
+        sys.exit("docs/reference/rules.md is stale: run docs/generate rules")
 
 
 main()

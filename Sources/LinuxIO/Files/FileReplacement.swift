@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import SystemPackage
 
-/// The durability of a replaced file.
-package enum Durability: Sendable {
-  /// It survives a loss of power: the file and its new name are flushed to the disk.
-  case durable
-  /// The process.
-  case thisRun
-}
-
-/// Replaces a file of an open folder in one step. The temporary file has the name of the file, a dot and the id of this
+/// Replaces a file of an open folder in one step, so that it survives a loss of power: the file and its new name are flushed to
+/// the disk. The temporary file has the name of the file, a dot and the id of this
 /// process. It must be new: an existing one was left by a killed process.
 ///
 /// - Parameter owner: the user and group that get the file; nil for the ones of this process.
 func replaceFile(
-  _ name: String, in folder: Int32, with bytes: [UInt8], permissions: UInt32, _ durability: Durability,
+  _ name: String, in folder: Int32, with bytes: [UInt8], permissions: UInt32,
   owner: (user: UInt32, group: UInt32)?
 ) throws(Errno) {
   let temporary = "\(name).\(Syscalls.processID)"
@@ -22,13 +15,13 @@ func replaceFile(
     let file = try create(temporary, in: folder, permissions)
     try unsafe Syscalls.writeAll(file.number, bytes.span.bytes)
     if let owner { try Syscalls.changeOwner(file.number, to: owner.user, owner.group) }
-    if durability == .durable { try Syscalls.sync(file.number) }
+    try Syscalls.sync(file.number)
     try Syscalls.rename(temporary, to: name, in: folder)
   } catch {
     try? Syscalls.unlink(temporary, in: folder)
     throw error
   }
-  if durability == .durable { syncFolder(folder) }
+  syncFolder(folder)
 }
 
 private func create(_ name: String, in folder: Int32, _ permissions: UInt32) throws(Errno) -> OwnedDescriptor {

@@ -153,20 +153,20 @@ package struct PrivateFolder: ~Copyable {
   }
 
   /// Replaces a file atomically: a reader finds either the complete old text or the complete new one, even after a loss
-  /// of power if `durable`.
+  /// of power.
   package func replace(
-    _ name: String, with text: String, permissions: UInt32 = 0o600, _ durability: Durability = .durable
+    _ name: String, with text: String, permissions: UInt32 = 0o600
   ) throws(FileError) {
-    try replace(name, with: Array(text.utf8), permissions: permissions, durability)
+    try replace(name, with: Array(text.utf8), permissions: permissions)
   }
 
   /// The same for bytes.
   package func replace(
-    _ name: String, with bytes: [UInt8], permissions: UInt32 = 0o600, _ durability: Durability = .durable
+    _ name: String, with bytes: [UInt8], permissions: UInt32 = 0o600
   ) throws(FileError) {
     try naming(path(of: name)) { () throws(Errno) in
       try replaceFile(
-        name, in: descriptor.number, with: bytes, permissions: permissions, durability, owner: owner)
+        name, in: descriptor.number, with: bytes, permissions: permissions, owner: owner)
     }
   }
 
@@ -235,12 +235,11 @@ package enum PrivateFile {
 
   /// Replaces a file atomically, and creates its folder if necessary; see `PrivateFolder.replace`.
   package static func replace(
-    _ path: String, with text: String, permissions: UInt32 = 0o600, folderPermissions: UInt32 = 0o700,
-    _ durability: Durability = .durable
+    _ path: String, with text: String, permissions: UInt32 = 0o600, folderPermissions: UInt32 = 0o700
   ) throws(FileError) {
     let (folder, name) = FileLookup.split(path)
     try PrivateFolder(folder, makingWith: folderPermissions).replace(
-      name, with: text, permissions: permissions, durability)
+      name, with: text, permissions: permissions)
   }
 
   /// Deletes a file; a missing file is not an error.

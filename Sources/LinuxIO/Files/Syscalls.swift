@@ -79,8 +79,6 @@ package struct NodeStatus: Sendable {
 
 /// File calls. A path is relative to `folder`, the descriptor of a folder; if that is nil, to the working directory.
 package enum Syscalls {
-  package static let workingDirectory = AT_FDCWD
-
   /// The corresponding C function is openat(2), with O_CLOEXEC and O_NOCTTY.
   package static func open(
     _ path: String, _ flags: Int32, permissions: UInt32 = 0, in folder: Int32 = AT_FDCWD

@@ -40,7 +40,7 @@ package enum UserFile {
     let descriptor = try open(folder, forWriting: path)
     try naming(path) { () throws(Errno) in
       try replaceFile(
-        name, in: descriptor.number, with: Array(text.utf8), permissions: permissions, .durable, owner: nil)
+        name, in: descriptor.number, with: Array(text.utf8), permissions: permissions, owner: nil)
     }
   }
 

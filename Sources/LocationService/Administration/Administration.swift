@@ -53,8 +53,8 @@ enum ServicesSwitch {
   /// gives a text that cannot be parsed.
   static func read(inFolder folder: String) -> String? {
     guard let text = try? PrivateFile.read("\(folder)/\(path)") else { return nil }
-    let sealed = SealedText(text, place: path)
-    return sealed.damage > 0 ? text : sealed.content
+    let checked = ChecksummedText(text, place: path)
+    return checked.damage > 0 ? text : checked.content
   }
 
   /// Whether the switch is on, which is the default without a file; nil for a text that cannot be parsed.

@@ -117,7 +117,7 @@ package struct AuthorizationStore: Sendable {
   /// - Throws: `FileError`.
   package func setServices(on isOn: Bool) throws(FileError) {
     try PrivateFile.replace(
-      switchPath, with: SealedText.text(ServicesSwitch.text(isOn: isOn), place: ServicesSwitch.path))
+      switchPath, with: ChecksummedText.text(ServicesSwitch.text(isOn: isOn), place: ServicesSwitch.path))
   }
 
   private var switchPath: String { "\(stateFolder)/\(ServicesSwitch.path)" }

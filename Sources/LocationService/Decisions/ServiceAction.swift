@@ -80,8 +80,8 @@ package enum StateFile: Hashable, Sendable {
     "newest-location", "compass", "deferred", "regions", "visits", "authorization", "launch",
   ]
 
-  /// Whether its lines have checksums in the file (``SealedText``). Each location has its own checksum.
-  var isSealed: Bool {
+  /// Whether its lines have checksums in the file (``ChecksummedText``). Each location has its own checksum.
+  var hasChecksum: Bool {
     switch self {
     case .newestLocation, .deferred: false
     case .compass, .regions, .visits, .authorization, .monitor: true

@@ -113,7 +113,7 @@ package struct ServiceSettings: Sendable, Equatable {
       grantEnvironment = "SEXTANT_SERVICE=none"
     }
     application = choice(value, "SEXTANT_APP_STATE", Terminal.stateNames)
-    runFolder = RunFolder.path(isRoot: isRoot, stateFolder: stateFolder, variable)
+    runFolder = RuntimeFolder.path(isRoot: isRoot, stateFolder: stateFolder, variable)
     let statuses: [(String, AuthorizationStatus)] = [
       ("always", .authorizedAlways), ("whenInUse", .authorizedWhenInUse), ("denied", .denied),
       ("restricted", .restricted), ("notDetermined", .notDetermined),

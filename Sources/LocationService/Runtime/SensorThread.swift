@@ -196,7 +196,7 @@ private struct SensorWork {
     let place = StateFile.compass.path(of: service.app)
     let kept = service.settings.stateFolder.flatMap { try? PrivateFile.read("\($0)/\(place)") }
     let calibration = kept.flatMap {
-      StateText.calibration(in: SealedText($0, place: place).content, sensor: found.sensor.name)
+      StateText.calibration(in: ChecksummedText($0, place: place).content, sensor: found.sensor.name)
     }
     compass = Compass(calibration: calibration)
     magnetometer = reader

@@ -27,8 +27,8 @@ package struct LaunchFiles: Sendable {
         let name = StateText.unescape(folder[...])
         let path = path(of: name, user)
         guard let text = try? PrivateFile.read(path) else { return nil }
-        let sealed = SealedText(text, place: place(of: name))
-        guard sealed.damage > 0 else { return File(user: user, name: name, text: sealed.content) }
+        let checked = ChecksummedText(text, place: place(of: name))
+        guard checked.damage > 0 else { return File(user: user, name: name, text: checked.content) }
         try? PrivateFile.replace(path + StateDamage.suffix, with: text)
         try? PrivateFile.remove(path)
         return File(user: user, name: name, text: "")
@@ -42,7 +42,7 @@ package struct LaunchFiles: Sendable {
   package func store(_ text: String?, of name: String, _ user: UInt32) throws(FileError) {
     if stateFolder == nil { return }
     if let text {
-      try PrivateFile.replace(path(of: name, user), with: SealedText.text(text, place: place(of: name)))
+      try PrivateFile.replace(path(of: name, user), with: ChecksummedText.text(text, place: place(of: name)))
     } else {
       try PrivateFile.remove(path(of: name, user))
     }

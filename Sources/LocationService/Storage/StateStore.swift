@@ -13,14 +13,14 @@ struct StateStore {
   /// The folder that has the newest location of every fix, in memory that outlives the process but not a restart.
   let runFolder: String?
   let app: AppDescription
-  private let runMemory: RunMemory?
+  private let runMemory: SharedLocationRecord?
   private let newestFile: BackgroundFile?
 
   init(folder: String?, runFolder: String?, app: AppDescription) {
     self.folder = folder
     self.runFolder = runFolder
     self.app = app
-    runMemory = runFolder.map { RunMemory("\($0)/newest-location") }
+    runMemory = runFolder.map { SharedLocationRecord("\($0)/newest-location") }
     newestFile = folder.map { BackgroundFile("\($0)/\(StateFile.newestLocation.path(of: app))") }
   }
 
@@ -107,9 +107,9 @@ struct StateStore {
   /// text that cannot be parsed.
   func text(of file: StateFile) -> String? {
     guard let text = folder.flatMap({ try? PrivateFile.read("\($0)/\(file.path(of: app))") }) else { return nil }
-    guard file.isSealed else { return text }
-    let sealed = SealedText(text, place: file.path(of: app))
-    return file == .authorization && sealed.damage > 0 ? text : sealed.content
+    guard file.hasChecksum else { return text }
+    let checked = ChecksummedText(text, place: file.path(of: app))
+    return file == .authorization && checked.damage > 0 ? text : checked.content
   }
 
   /// Whether a permission was damaged and set aside, and none was stored since.
@@ -137,7 +137,7 @@ struct StateStore {
     guard let folder else { return }
     guard file == .newestLocation else {
       let place = file.path(of: app)
-      let text = file.isSealed ? SealedText.text(text, place: place) : text
+      let text = file.hasChecksum ? ChecksummedText.text(text, place: place) : text
       // A longer file would not be read again.
       guard text.utf8.count <= Self.sizeLimit else {
         throw .longer(than: Self.sizeLimit, "\(folder)/\(place)")
@@ -197,17 +197,17 @@ struct StateStore {
       log("\(path): \(error.reason); its content is not used (\(nextStep))")
       return nil
     }
-    let sealed = file.isSealed ? SealedText(stored, place: file.path(of: app)) : nil
-    let text = sealed?.content ?? stored
+    let checked = file.hasChecksum ? ChecksummedText(stored, place: file.path(of: app)) : nil
+    let text = checked?.content ?? stored
     let value = read(text)
-    guard let damage = StateText.damage(in: text, of: file, lost: sealed?.damage ?? 0) else {
+    guard let damage = StateText.damage(in: text, of: file, lost: checked?.damage ?? 0) else {
       // A file of an older version gets its checksums.
-      if sealed?.isUnsealed == true, let value { try? store(file, write(value)) }
+      if checked?.lacksChecksum == true, let value { try? store(file, write(value)) }
       return value
     }
     log(damage.text(path: path))
     // The copy is written first and then the readable part, so that one of the two exists at each instant.
-    try? PrivateFile.replace(path + StateDamage.suffix, with: sealed?.damage ?? 0 > 0 ? stored : text)
+    try? PrivateFile.replace(path + StateDamage.suffix, with: checked?.damage ?? 0 > 0 ? stored : text)
     if damage != .foreign, let value {
       try? store(file, write(value))
     } else {
@@ -228,7 +228,7 @@ struct StateStore {
 }
 
 /// The folder for state that a restart of the computer may discard.
-enum RunFolder {
+enum RuntimeFolder {
   /// Returns the folder's path, one for each state folder; nil if there is none.
   ///
   /// - Parameter variable: returns a variable of the environment; SEXTANT_RUN_DIR replaces /run and XDG_RUNTIME_DIR.
@@ -243,7 +243,7 @@ enum RunFolder {
 
 /// A record in memory that outlives the process. It is rewritten in place with one system call, because a new file for
 /// each fix would take too long.
-final class RunMemory: Sendable {
+final class SharedLocationRecord: Sendable {
   private struct State: ~Copyable { var file: RecordFile? }
 
   private let path: String

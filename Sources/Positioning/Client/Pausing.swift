@@ -78,9 +78,6 @@ package struct Pausing: Sendable {
 
   var isPaused: Bool { state != .moving }
 
-  /// Whether the pause is due to a missing fix: any fix ends it.
-  var isPausedWithoutFix: Bool { state == .withoutFix }
-
   /// Handles the start of the service.
   mutating func start(at now: Instant) {
     isWatching = true

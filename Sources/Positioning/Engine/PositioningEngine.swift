@@ -595,9 +595,6 @@ extension PositioningEngine {
   package func deferralMetres(of id: ClientID) -> Double? {
     index(of: id).flatMap { clients[$0].deferral.remainingMetres }
   }
-
-  /// The managers.
-  package var clientIDs: [ClientID] { clients.map(\.id) }
 }
 
 extension ClientSession {

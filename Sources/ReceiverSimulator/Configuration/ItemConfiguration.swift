@@ -258,7 +258,7 @@ struct ItemConfiguration: Sendable {
     Settings.Batch(
       isEnabled: value(Key.batchEnable) != 0, keepsPVT: value(Key.batchPVT) != 0,
       keepsOdometer: value(Key.batchOdometer) != 0, size: Int(value(Key.batchEntries)),
-      warning: Int(value(Key.batchWarning)), usesPin: value(Key.batchPin) != 0)
+      warning: Int(value(Key.batchWarning)))
   }
 
   /// The settings of a port by the values in force.
@@ -327,7 +327,6 @@ struct ItemConfiguration: Sendable {
   private var logFilter: Settings.LogFilter {
     var filter = Settings.LogFilter()
     filter.records = value(Key.logRecord) != 0
-    filter.oncePerWake = value(Key.logOncePerWake) != 0
     guard value(Key.logApplyFilters) != 0 else { return filter }
     filter.minimumSeconds = Int(value(Key.logMinimum))
     filter.timeSeconds = Int(value(Key.logTime))

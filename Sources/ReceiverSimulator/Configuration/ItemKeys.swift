@@ -39,14 +39,12 @@ enum Key {
   static let updateEphemeris: UInt32 = 0x10D0_000A
 
   static let batchEnable: UInt32 = 0x1026_0013
-  static let batchPin: UInt32 = 0x1026_0014
   static let batchEntries: UInt32 = 0x3026_0015
   static let batchWarning: UInt32 = 0x3026_0016
   static let batchPVT: UInt32 = 0x1026_001A
   static let batchOdometer: UInt32 = 0x1026_001B
 
   static let logRecord: UInt32 = 0x10DE_0002
-  static let logOncePerWake: UInt32 = 0x10DE_0003
   static let logApplyFilters: UInt32 = 0x10DE_0004
   static let logMinimum: UInt32 = 0x30DE_0005
   static let logTime: UInt32 = 0x30DE_0006

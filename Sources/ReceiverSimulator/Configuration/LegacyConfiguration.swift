@@ -315,7 +315,7 @@ struct LegacyConfiguration: Sendable {
   private func batch(of block: [UInt8]) -> Settings.Batch {
     Settings.Batch(
       isEnabled: block[1] & 1 != 0, keepsPVT: block[1] & 4 != 0, keepsOdometer: block[1] & 8 != 0,
-      size: Int(block.u2(2)), warning: Int(block.u2(4)), usesPin: block[1] & 0x20 != 0)
+      size: Int(block.u2(2)), warning: Int(block.u2(4)))
   }
 
   /// The settings in force for a port.
@@ -347,7 +347,7 @@ struct LegacyConfiguration: Sendable {
     if let block = blocks[LegacyKey.logFilter] {
       settings.logFilter = Settings.LogFilter(
         records: block[1] & 1 != 0, minimumSeconds: Int(block.u2(2)), timeSeconds: Int(block.u2(4)),
-        speedMetresPerSecond: Int(block.u2(6)), distanceMetres: Int(block.u4(8)), oncePerWake: block[1] & 2 != 0)
+        speedMetresPerSecond: Int(block.u2(6)), distanceMetres: Int(block.u4(8)))
     }
     for (index, message) in OutputMessage.all.enumerated() {
       let every = current.rates[message.identity.key]?[port] ?? 0

@@ -63,7 +63,6 @@ struct Settings: Sendable, Equatable {
     var keepsOdometer = false
     var size = 0
     var warning = 0
-    var usesPin = false
   }
 
   struct LogFilter: Sendable, Equatable {
@@ -72,6 +71,5 @@ struct Settings: Sendable, Equatable {
     var timeSeconds = 0
     var speedMetresPerSecond = 0
     var distanceMetres = 0
-    var oncePerWake = false
   }
 }

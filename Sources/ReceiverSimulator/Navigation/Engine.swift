@@ -125,9 +125,6 @@ struct Engine: Sendable {
     return .fixed
   }
 
-  /// Whether there is any signal.
-  func hasSignal(at now: Instant) -> Bool { sky != .none }
-
   /// Records the satellites that are received, and resets the others.
   mutating func track(_ received: [Int], at now: Instant) {
     var next = [Instant?](repeating: nil, count: VisibleSatellite.slots)

@@ -172,10 +172,8 @@ struct FixQueue<Storage: QueueStorage> {
 
   /// The number of fixes that the server has not acknowledged.
   var count: Int { pending.count + segments.reduce(0) { $0 + $1.waiting } }
-  /// Whether fixes or acknowledgements are in memory alone.
+  /// Whether fixes or acknowledgements are in memory alone, for tests.
   var hasUnwritten: Bool { !pending.isEmpty || !unwrittenAcknowledgements.isEmpty || !lossesAreWritten }
-  /// Whether fixes are in memory alone: they are lost if the process is killed.
-  var hasPending: Bool { !pending.isEmpty }
   /// The number that the next fix gets.
   var upcomingSequence: UInt64 { nextSequence }
 

@@ -322,7 +322,7 @@ enum ProgramName {
     _ path: String, read: (String) -> [UInt8]? = { try? InputFile.readAll($0, limit: 1 << 20) }
   ) throws(CommandFailure) -> String {
     let name = path.split(separator: "/").last.map(String.init) ?? path
-    for place in PropertyListPlaces.paths(ofExecutable: path) {
+    for place in PropertyListPaths.paths(ofExecutable: path) {
       guard let list = read(place) else { continue }
       // Keys of every format of property lists are ASCII.
       guard list.occurrence(of: "CFBundleIdentifier".utf8) != nil else { return name }

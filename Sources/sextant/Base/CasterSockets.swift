@@ -206,12 +206,6 @@ final class CasterSockets {
 
   private func count(_ number: Int) -> String { "\(number) client\(number == 1 ? "" : "s")" }
 
-  /// Disconnects all clients.
-  func closeAll(_ poller: inout Poller) {
-    for client in clients { poller.remove(client.socket.descriptor) }
-    clients = []
-  }
-
   /// Ends a round of events: time limits.
   func finishRound(_ poller: inout Poller, at now: Instant) {
     if let due = acceptsAgain, now >= due {

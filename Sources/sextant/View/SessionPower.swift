@@ -24,7 +24,6 @@ struct SessionPower {
   private let device: String
   private var session = Session.searching
   private var due = Instant.zero
-  private var shownAt: Instant?
 
   init(_ choice: Source.Choice) {
     isOfService = choice.service?.isServed == true

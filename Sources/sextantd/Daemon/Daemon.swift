@@ -84,10 +84,10 @@ package enum Daemon {
   /// Waits for the end. SIGHUP is the request to read the configuration again (daemon(7)). Returns whether a signal requests
   /// the end; false if the service ended on its own.
   private static func wait(_ poller: inout Poller, until hasEnded: () -> Bool, reload: () -> Void) -> Bool {
-    var release: UInt64? = SystemClock.monotonic.nanoseconds + CodeRelease.delayNanoseconds
+    var release: UInt64? = SystemClock.monotonic.nanoseconds + CodePageEviction.delayNanoseconds
     while !hasEnded(), let events = try? poller.wait(deadline: release) {
       if events.contains(.timeout) {
-        CodeRelease.perform()
+        CodePageEviction.perform()
         release = nil
       }
       for case .signal(let signal) in events {

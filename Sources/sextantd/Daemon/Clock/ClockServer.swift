@@ -168,7 +168,7 @@ final class ClockServer {
     case .device(let path): node = path
     case .carrier where node == nil:
       guard let descriptor = receiver.descriptor else { break }
-      node = stampedCarrier(of: port, descriptor)
+      node = PulseSource.stampedCarrier(of: port, descriptor)
       if node == nil { (node, carrier) = (port, descriptor) }
     case .carrier: break
     }
@@ -189,14 +189,6 @@ final class ClockServer {
     } catch {
       complain("\(node): \(error); the clock is served by messages (may this user read it?)")
     }
-  }
-
-  /// Makes the kernel stamp the carrier of a port. Returns the source's node; nil if the kernel cannot: without module
-  /// pps_ldisc, or for a port of cdc_acm, which does not report changes to a line discipline.
-  private func stampedCarrier(of port: String, _ descriptor: Int32) -> String? {
-    let name = (FileLookup.resolved(port) ?? port).split(separator: "/").last ?? ""
-    guard !name.hasPrefix("ttyACM"), (try? PulseDevice.stampCarrier(ofPort: descriptor)) != nil else { return nil }
-    return PulseSource.node(ofPort: port)
   }
 
   private func endPulses() {

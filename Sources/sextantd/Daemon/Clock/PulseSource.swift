@@ -51,6 +51,14 @@ final class PulseSource: Sendable {
     if !isStarted { throw .resourceTemporarilyUnavailable }
   }
 
+  /// Makes the kernel stamp the carrier of a port. Returns the source's node; nil if the kernel cannot: without module
+  /// pps_ldisc, or for a port of cdc_acm, which does not report changes to a line discipline.
+  static func stampedCarrier(of port: String, _ descriptor: Int32) -> String? {
+    let name = (FileLookup.resolved(port) ?? port).split(separator: "/").last ?? ""
+    guard !name.hasPrefix("ttyACM"), (try? PulseDevice.stampCarrier(ofPort: descriptor)) != nil else { return nil }
+    return node(ofPort: port)
+  }
+
   private func run(_ device: inout PulseDevice, _ wake: () -> Void) {
     while !state.withLock({ $0.isEnding }) {
       do throws(Errno) {

@@ -4,7 +4,7 @@
 ///
 /// Programs in one folder, such as `/usr/local/bin`, would share an `Info.plist` in it, so a list named after the
 /// program comes first.
-package enum PropertyListPlaces {
+package enum PropertyListPaths {
   /// The paths for an executable, in the order in which they are looked up; the first one that exists is used.
   ///
   /// - Parameter executable: the path of the executable. Without a slash, the executable is in the current folder.

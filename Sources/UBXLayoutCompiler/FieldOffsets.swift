@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The offset of each item of a message: a number, or an expression after a group of unknown count.
-struct Places {
+struct FieldOffsets {
   private let message: Message
   private var starts: [String] = []
   private var fixedStarts: [Int?] = []

@@ -3,7 +3,7 @@ import Glibc
 import LinuxIO
 
 /// Releases the code of the program from the memory of its process.
-enum CodeRelease {
+enum CodePageEviction {
   /// The time from the start of the daemon to the release of its code, nanoseconds: a receiver has been found, and its
   /// first locations were delivered.
   static let delayNanoseconds: UInt64 = 60_000_000_000

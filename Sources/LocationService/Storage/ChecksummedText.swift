@@ -8,14 +8,14 @@ import WireBytes
 ///     sextant regions 1 <tab> #0123456789abcdef
 ///     circle … <tab> #0123456789abcdef
 ///     #end <tab> 1 <tab> 0123456789abcdef
-struct SealedText: Equatable {
+struct ChecksummedText: Equatable {
   /// The lines without checksums; in a damaged file only the intact lines. Empty if the first line, which names the
   /// kind of the file, is damaged.
   let content: String
   /// The number of lines that are damaged or missing.
   let damage: Int
   /// Whether the file was written by an older version, without checksums.
-  let isUnsealed: Bool
+  let lacksChecksum: Bool
 
   private static let mark = "\t#"
   private static let end = "#end"
@@ -25,10 +25,10 @@ struct SealedText: Equatable {
   /// - Parameter place: the path of the file in the state folder.
   init(_ text: String, place: String) {
     guard text.includes(Self.mark) || text.includes(Self.end) else {
-      (content, damage, isUnsealed) = (text, 0, true)
+      (content, damage, lacksChecksum) = (text, 0, true)
       return
     }
-    isUnsealed = false
+    lacksChecksum = false
     var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     // After the last line feed there is nothing, or a truncated line.
     let rest = lines.removeLast()

@@ -3,11 +3,11 @@ import LocationService
 import Testing
 
 @Suite("Places of a program's property list")
-struct PropertyListPlacesTests {
+struct PropertyListPathsTests {
   @Test("A list of the program's own name comes before the one of its folder, and that before the one in /usr/share")
   func order() {
     #expect(
-      PropertyListPlaces.paths(ofExecutable: "/usr/bin/hike") == [
+      PropertyListPaths.paths(ofExecutable: "/usr/bin/hike") == [
         "/usr/bin/hike.plist", "/usr/bin/hike.app/Contents/Info.plist", "/usr/bin/hike.app/Info.plist",
         "/usr/bin/Info.plist", "/usr/share/hike/Info.plist",
       ])
@@ -16,14 +16,14 @@ struct PropertyListPlacesTests {
   @Test("An executable inside a bundle has the list of the bundle")
   func bundle() {
     #expect(
-      PropertyListPlaces.paths(ofExecutable: "/a/H.app/Contents/Linux/H").suffix(2) == [
+      PropertyListPaths.paths(ofExecutable: "/a/H.app/Contents/Linux/H").suffix(2) == [
         "/a/H.app/Contents/Info.plist", "/usr/share/H/Info.plist",
       ])
   }
 
   @Test("A name without a folder is of the present folder, and one in the root of the root")
   func names() {
-    #expect(PropertyListPlaces.paths(ofExecutable: "hike").first == "./hike.plist")
-    #expect(PropertyListPlaces.paths(ofExecutable: "/hike").first == "/hike.plist")
+    #expect(PropertyListPaths.paths(ofExecutable: "hike").first == "./hike.plist")
+    #expect(PropertyListPaths.paths(ofExecutable: "/hike").first == "/hike.plist")
   }
 }

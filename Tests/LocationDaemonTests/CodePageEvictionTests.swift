@@ -5,7 +5,7 @@ import Testing
 @testable import sextantd
 
 @Suite("The code of the daemon")
-struct CodeReleaseTests {
+struct CodePageEvictionTests {
   @Test("Only executable mappings of the program that cannot be written to are released")
   func mappings() {
     let text = """
@@ -20,8 +20,8 @@ struct CodeReleaseTests {
       9000-8000 r-xp 00000000 fe:00 1133111                                  /opt/my service/sextantd
       x-y r-xp 00000000 fe:00 1133111                                        /opt/my service/sextantd
       """
-    #expect(CodeRelease.mappings(of: "/opt/my service/sextantd", in: text) == [0x5571bfc0000..<0x5571c840000])
-    #expect(CodeRelease.mappings(of: "/usr/bin/other", in: text).isEmpty)
+    #expect(CodePageEviction.mappings(of: "/opt/my service/sextantd", in: text) == [0x5571bfc0000..<0x5571c840000])
+    #expect(CodePageEviction.mappings(of: "/usr/bin/other", in: text).isEmpty)
   }
 
   /// The kilobytes of executable pages of this program that are mapped.
@@ -40,7 +40,7 @@ struct CodeReleaseTests {
   @Test("The program continues with less of its code mapped")
   func release() throws {
     let before = try Self.mapped()
-    #expect(CodeRelease.perform() >= before * 1024)
+    #expect(CodePageEviction.perform() >= before * 1024)
     let after = try Self.mapped()
     #expect(after < before, "\(before) kB before, \(after) kB after")
   }

@@ -9,52 +9,52 @@ import Testing
 @testable import LocationService
 
 @Suite("The checksums of the stored state")
-struct SealedTextTests {
+struct ChecksummedTextTests {
   private static let place = "apps/hike/regions"
   private static let content = "heading 1\na\t1\nb\t2\nc\t3\n"
 
   @Test("A text is read as it was written, in its place")
   func whole() {
     for content in [Self.content, "heading 1\n", ""] {
-      let sealed = SealedText(SealedText.text(content, place: Self.place), place: Self.place)
-      #expect(sealed.content == content && sealed.damage == 0 && !sealed.isUnsealed)
+      let checked = ChecksummedText(ChecksummedText.text(content, place: Self.place), place: Self.place)
+      #expect(checked.content == content && checked.damage == 0 && !checked.lacksChecksum)
     }
-    let elsewhere = SealedText(SealedText.text(Self.content, place: Self.place), place: "apps/other/regions")
+    let elsewhere = ChecksummedText(ChecksummedText.text(Self.content, place: Self.place), place: "apps/other/regions")
     #expect(elsewhere.content.isEmpty && elsewhere.damage > 0)
   }
 
   @Test("A text of an older version has no checksums, and is read as it is")
-  func unsealed() {
-    let sealed = SealedText(Self.content, place: Self.place)
-    #expect(sealed.content == Self.content && sealed.damage == 0 && sealed.isUnsealed)
+  func withoutChecksum() {
+    let checked = ChecksummedText(Self.content, place: Self.place)
+    #expect(checked.content == Self.content && checked.damage == 0 && checked.lacksChecksum)
   }
 
   @Test("Each flipped bit and each cut is noticed, and a whole line stays")
   func flips() {
-    let text = Array(SealedText.text(Self.content, place: Self.place).utf8)
+    let text = Array(ChecksummedText.text(Self.content, place: Self.place).utf8)
     for index in text.indices {
       for bit in 0..<8 {
         var changed = text
         changed[index] ^= 1 << UInt8(bit)
-        let sealed = SealedText(String(decoding: changed, as: UTF8.self), place: Self.place)
-        #expect(sealed.damage > 0, "byte \(index), bit \(bit)")
-        #expect(sealed.content.split(separator: "\n").allSatisfy { Self.content.contains($0) })
+        let checked = ChecksummedText(String(decoding: changed, as: UTF8.self), place: Self.place)
+        #expect(checked.damage > 0, "byte \(index), bit \(bit)")
+        #expect(checked.content.split(separator: "\n").allSatisfy { Self.content.contains($0) })
       }
       if index > 0 {
-        let cut = SealedText(String(decoding: text[..<index], as: UTF8.self), place: Self.place)
-        #expect(cut.damage > 0 || cut.isUnsealed && StateText.lines(of: cut.content, heading: "heading 1") == nil)
+        let cut = ChecksummedText(String(decoding: text[..<index], as: UTF8.self), place: Self.place)
+        #expect(cut.damage > 0 || cut.lacksChecksum && StateText.lines(of: cut.content, heading: "heading 1") == nil)
       }
     }
-    let second = SealedText(
-      SealedText.text(Self.content, place: Self.place).replacing("b\t2", with: "b\t3"), place: Self.place)
+    let second = ChecksummedText(
+      ChecksummedText.text(Self.content, place: Self.place).replacing("b\t2", with: "b\t3"), place: Self.place)
     #expect(second.content == "heading 1\na\t1\nc\t3\n" && second.damage == 2)
   }
 
   @Test("Lines that are removed, repeated or moved are noticed")
   func lines() {
-    let lines = SealedText.text(Self.content, place: Self.place).split(separator: "\n").map(String.init)
+    let lines = ChecksummedText.text(Self.content, place: Self.place).split(separator: "\n").map(String.init)
     func damage(_ lines: [String]) -> Int {
-      SealedText(lines.map { $0 + "\n" }.joined(), place: Self.place).damage
+      ChecksummedText(lines.map { $0 + "\n" }.joined(), place: Self.place).damage
     }
     #expect(damage(lines) == 0)
     for index in lines.indices {
@@ -120,14 +120,14 @@ struct SealedTextTests {
       let path = "\(folder)/\(file.path(of: store.app))"
       let damaged = Self.damaged(text, files.map(\.text), &random)
       if damaged == text { continue }
-      try PrivateFile.replace(path, with: damaged, .thisRun)
+      try PrivateFile.replace(path, with: damaged)
       var lines: [String] = []
       let restored = store.restored { lines.append($0) }
       let before = statuses[stores.firstIndex { $0.app == store.app }!]
       #expect(rank(restored.authorization?.status) <= rank(before), "round \(round): \(damaged)")
       if file == .authorization { #expect(restored.authorization == nil, "round \(round): \(damaged)") }
       #expect(lines.contains { $0.contains(path) }, "round \(round): \(damaged)")
-      try PrivateFile.replace(path, with: text, .thisRun)
+      try PrivateFile.replace(path, with: text)
     }
   }
 
