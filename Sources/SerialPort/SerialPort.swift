@@ -168,9 +168,14 @@ public struct SerialPort: ~Copyable {
     if kind == .terminal { try? Syscalls.setExclusive(descriptor.number, false) }
   }
 
-  /// The other programs that have the line open nowand are visible to this user: each of them reads part of its bytes.
+  /// The other programs that have the line open now and are visible to this user: each of them reads part of its bytes. The program
+  /// that has lent the line, and still holds its lock, does not read it.
   public var otherReaders: [PortHolder] {
-    (try? Syscalls.status(of: descriptor.number)).map { findOtherReaders(of: $0) } ?? []
+    guard let node = try? Syscalls.status(of: descriptor.number) else { return [] }
+    let readers = findOtherReaders(of: node)
+    if readers.isEmpty { return [] }
+    let owner = (try? UserFile.read("/proc/locks")).flatMap { lockOwner(of: node, inLocks: $0) }
+    return readers.filter { $0.processID != owner }
   }
 
   /// The descriptor, for pollers. It belongs to the port: do not close it, and do not use it after the port is

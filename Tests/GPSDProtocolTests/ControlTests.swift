@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import GPSD
+import Messages
 import ReceiverStream
 import TestSupport
 import Testing
@@ -100,6 +101,20 @@ struct ReceiverListTests {
     #expect(state.device(number: 2).map(\.path) == "/dev/ttyACM2")
     #expect(state.update([device(0), device(1), device(2)], at: noon).map(\.device) == ["/dev/ttyACM1"])
     #expect(state.devices.map(\.number) == [0, 1, 2])
+  }
+
+  @Test("A receiver that rests has the form of its bytes, and a long version fits into libgps's devconfig_t")
+  func fields() throws {
+    var state = GPSDState(release: "1.0")
+    _ = state.update([device(0, isActive: false)], at: noon)
+    let resting = try JSON(parsing: state.text(of: state.devices[0]))
+    #expect(resting["parity"] == "N" && resting["stopbits"] == 1 && resting["activated"] == nil)
+    let version = ["SPG 4.04", "00080000"] + Array(repeating: "é" + String(repeating: "x", count: 29), count: 30)
+    _ = state.update([GPSDDevice(path: "/dev/ttyACM0", number: 0, isActive: true, version: version)], at: noon)
+    let awake = try JSON(parsing: state.text(of: state.devices[0]))
+    #expect(awake["subtype"] == "SW SPG 4.04,HW 00080000")
+    let rest = try #require(awake["subtype1"]?.string)
+    #expect((125...127).contains(rest.utf8.count) && version.dropFirst(2).joined(separator: ",").hasPrefix(rest))
   }
 
   @Test("A receiver whose first one is missing is found by its number")

@@ -65,8 +65,10 @@ struct EpochTests {
     let sky = try #require(found.last { $0["class"] == "SKY" })
     #expect(sky["nSat"] == 6)
     #expect(state.devices[0].driver == .nmea)
+    let unwatched = try objects(state.poll(isWatching: false, at: UTCTime(nanosecondsSince1970: 0)))[0]
+    #expect(unwatched["active"] == 0 && unwatched["tpv"] != .array([tpv]))
     // The reported objects are also the polled ones.
-    let poll = try objects(state.poll(at: UTCTime(nanosecondsSince1970: 0)))[0]
+    let poll = try objects(state.poll(isWatching: true, at: UTCTime(nanosecondsSince1970: 0)))[0]
     #expect(poll["tpv"] == .array([tpv]))
     #expect(poll["sky"] == .array([sky]))
     #expect(poll["active"] == 1)
@@ -96,7 +98,7 @@ struct EpochTests {
       #expect(found == ["GST", "ATT", "ATT"])
       #expect(sentences.split(separator: "\r\n").count { $0.contains("GST,") } == 1)
     }
-    let poll = try objects(state.poll(at: UTCTime(nanosecondsSince1970: 0)))[0]
+    let poll = try objects(state.poll(isWatching: true, at: UTCTime(nanosecondsSince1970: 0)))[0]
     #expect(poll["gst"] != .array([]))
   }
 

@@ -67,7 +67,21 @@ struct ComPortConnectionTests {
     #expect(server.isRefused && server.line.isEmpty)
   }
 
-  @Test("Bytes that begin as a method and go on otherwise pass", arguments: ["GPGGA 1\r\n", "POSITION", "P", "GET"])
+  @Test("A client that speaks HTTPS is refused, and none of its bytes reach the line", arguments: 1..<8)
+  func secureWebPage(size: Int) {
+    // The record of a ClientHello.
+    let hello: [UInt8] = [0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xFC, 0x03, 0x03, 0xB5, 0x62]
+    var server = Server()
+    for start in stride(from: 0, to: hello.count, by: size) {
+      server.receive(Array(hello[start..<min(start + size, hello.count)]))
+    }
+    server.wake()
+    #expect(server.isRefused && server.line.isEmpty)
+  }
+
+  @Test(
+    "Bytes that begin as a method or a record and go on otherwise pass",
+    arguments: ["GPGGA 1\r\n", "POSITION", "P", "GET", "\u{16}", "\u{16}\u{2}"])
   func noWebPage(text: String) {
     var server = Server()
     for byte in Array(text.utf8) { server.receive([byte]) }

@@ -4,6 +4,17 @@ import Testing
 
 // Programs in the background, and suspended ones.
 extension AuthorizationTests {
+  @Test("BG-3 DF-11 the state of a program matters with permission for when in use, and to a deferral")
+  func dependence() {
+    #expect(Scene(.authorizedWhenInUse).engine.dependsOnApplication)
+    var always = Scene(.authorizedAlways)
+    always.call(.startUpdatingLocation)
+    #expect(!always.engine.dependsOnApplication)
+    always.call(.setDesiredAccuracy(metres: -1))
+    always.call(.allowDeferredUpdates(metres: 1000, seconds: 60))
+    #expect(always.engine.dependsOnApplication)
+  }
+
   @Test("BG-1 background updates without the mode are reported to have no effect")
   func noMode() {
     var scene = Scene(keys: whenInUseOnly())

@@ -307,6 +307,20 @@ struct ClauseTests {
       } == [.accuracyLimited])
   }
 
+  @Test("MO-5 AU-19 a condition reports that it is not monitored with reduced accuracy, and again when it is")
+  func monitorWithReducedAccuracy() {
+    var scene = Scene()
+    scene.engine.openMonitor("work", restored: [], at: scene.instant)
+    scene.engine.addCondition(shape, identifier: "place", to: "work", at: scene.now)
+    scene.fixes(20) { _ in 0 }
+    while scene.engine.takeEvent(of: "work") != nil {}
+    scene.engine.outputs = []
+    scene.engine.authorizationChanged(to: .init(status: .authorizedAlways, accuracy: .reduced), at: scene.instant)
+    #expect(scene.engine.outputs.contains(.monitorHasEvent("work")))
+    let event = scene.engine.waitingEvents(of: "work", at: scene.now.utc).first
+    #expect(event?.state == .unmonitored && event?.diagnostic == .accuracyLimited)
+  }
+
   private let shape = Region.Shape.circle(Circle(centre: Scene.north(0), radiusMetres: 100))
 
   @Test(

@@ -55,6 +55,23 @@ struct ResumptionTests {
     #expect(scene.delivered() == ["at 1", "at 2"])
   }
 
+  @Test("SU-8 SC-2 after an earlier engine the filter and significant changes count from the delivered location")
+  func filters() {
+    var old = Scene()
+    old.call(.setDistanceFilter(metres: 500))
+    old.call(.startUpdatingLocation)
+    old.call(.startSignificantChanges)
+    var scene = Scene(managers: 0, from: 1020)
+    let resumption = ClientResumption(
+      services: old.engine.services(of: ClientID(0))!, status: .authorizedAlways, accuracy: .full,
+      settings: [.setDistanceFilter(metres: 500)], delivered: Scene.location(0, at: 1010))
+    scene.engine.resume(ClientID(0), resumption, at: scene.instant)
+    scene.fixes(3) { _ in 1 }
+    #expect(scene.delivered() == [])
+    scene.fixes(1) { _ in 600 }
+    #expect(scene.delivered() == ["at 600"])
+  }
+
   @Test("The last location is known before the next one, so that a second return repeats none either")
   func known() {
     var old = Scene()

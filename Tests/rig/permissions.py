@@ -4,7 +4,7 @@
 
 usage: permissions.py FOLDER [CHECK...]      FOLDER holds sextant, sextant-track and sextantd
 """
-RIG = {"programs": ["sextant", "sextant-track", "sextantd"], "needs": ["root"], "seconds": 6, "ci": True}
+RIG = {"programs": ["sextant", "sextant-track", "sextantd"], "needs": ["root"], "seconds": 12, "ci": True}
 
 import contextlib
 import json
@@ -123,6 +123,24 @@ def own_terminal(folder):
         service.terminate()
 
 
+def behind(folder):
+    """With permission for when in use, a program that only receives gets nothing in the background of its terminal (BG-3)."""
+    with served(folder, authorization="whenInUse") as (_, service), \
+            Program("bash", "--norc", "-i", terminal=True, env=environment(folder, SEXTANT_SERVICE=service.socket)) as shell:
+        shell.type(f"{harness.program('sextant-track')} --json\n")
+        shell.wait_for_event("didUpdateLocations")
+        shell.type("\x1a")
+        shell.wait_for_message("Stopped")
+        shell.type("bg\n")
+        shell.wait_for_message("nothing is delivered in the background")
+        shell.expect_none("didUpdateLocations", 3)
+        shell.type("fg\n")
+        shell.wait_for_event("didUpdateLocations")
+        shell.type("\x03exit\n")
+        shell.wait_for_exit(None)
+        service.terminate()
+
+
 def forged(folder):
     """A program does not answer its own question: by its own message, its own call, or a process that it starts."""
     with served(folder, authorization=None) as (_, service):
@@ -225,4 +243,4 @@ if __name__ == "__main__":
     if os.geteuid() != 0:
         raise SystemExit("permissions.py plays two users, which needs root; run it with sudo")
     daemon.options = harness.arguments(__doc__)
-    harness.run_checks((pending, agent, own_terminal, forged, switch, users, python_program), daemon.options.checks)
+    harness.run_checks((pending, agent, own_terminal, behind, forged, switch, users, python_program), daemon.options.checks)

@@ -27,7 +27,7 @@ public actor CLMonitor {
   public init(_ name: String) async { self.init(name, service: Service.shared) }
 
   init(_ name: String, service: any LocationService) {
-    if name.isEmpty || !name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) {
+    if name.isEmpty || !name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) || $0 == "_" }) {
       service.log("CLMonitor(\"\(name)\"): a monitor's name consists of ASCII alphanumerics and underscores")
     }
     self.service = service

@@ -294,6 +294,11 @@ package struct ServiceCore: Sendable {
 
   var isAnyAuthorized: Bool { programs.indices.contains { programs.list[$0].isAuthorized } }
 
+  /// The programs that would receive other events in another state of theirs.
+  var dependentOnApplication: Set<ProgramID> {
+    Set(programs.indices.lazy.filter { programs.list[$0].engine.dependsOnApplication }.map { programs.list[$0].id })
+  }
+
   /// Whether any program waits for its return to the foreground.
   var waitsForForeground: Bool { programs.indices.contains { programs.list[$0].engine.waitsForForeground } }
 

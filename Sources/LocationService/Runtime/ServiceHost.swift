@@ -455,6 +455,18 @@ package final class ServiceHost: Sendable {
   /// Whether any program waits for its return to the foreground.
   package var waitsForForeground: Bool { state.withLock { $0.core.waitsForForeground } }
 
+  /// The programs that would receive other events in another state of theirs.
+  package var dependentOnApplication: Set<ProgramID> { state.withLock { $0.core.dependentOnApplication } }
+
+  /// Sets the state of a program on the service's thread, which need not be woken.
+  package func setApplication(_ application: ApplicationState, of id: ProgramID, at now: Instant) {
+    state.withLock { state in
+      guard let index = state.core.index(of: id), state.core.programs.list[index].engine.application != application
+      else { return }
+      state.core.programs.change(index) { $0.engine.setApplication(application, at: now) }
+    }
+  }
+
   /// The power state of the first receiver, and the reason for it.
   package var powerStatus: PowerStatus { state.withLock { $0.core.powerStatus } }
 

@@ -110,6 +110,8 @@ struct ServiceThread: ~Copyable {
     let now = System.now()
     let (service, work) = (service, work)
     let receiver = receiver
+    // Before the received bytes: what was measured while the program was stopped is not for a program in the background.
+    service.checkApplication(at: now.instant)
     findReceivers(events, at: now)
     work?.handle(events, &poller, at: now)
     for device in work?.takeAddedDevices() ?? [] { add(device, at: now) }

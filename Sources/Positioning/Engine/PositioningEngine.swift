@@ -184,6 +184,11 @@ public struct PositioningEngine: Sendable {
         && !(clients.isEmpty && streams.isEmpty && monitors.isEmpty)
   }
 
+  /// Whether another state of the app would change what is delivered (AU-17, BG-3, DF-11).
+  public var dependsOnApplication: Bool {
+    waitsForQuestion || authorization.status == .authorizedWhenInUse || clients.contains { $0.deferral.isActive }
+  }
+
   /// Handles the user's answer to the prompt that was an output.
   ///
   /// - Parameters:
@@ -254,6 +259,8 @@ public struct PositioningEngine: Sendable {
     // A prompt that is opened now is the reason that streams report (LV-3).
     askForSessions(at: now)
     reportToStreams(at: now)
+    // Conditions that are not monitored now report the reason.
+    if !mayMonitor { for monitor in monitors { outputs.append(.monitorHasEvent(monitor.name)) } }
   }
 
   mutating func permissionsChanged(at now: Instant) {
@@ -551,6 +558,11 @@ extension PositioningEngine {
     clients[index].resume(
       resumption.services, before, cached: resumption.delivered == nil ? cachedSample : nil,
       awaitsVisits: visits.isRunning, at: now, &outputs)
+    if let delivered = resumption.delivered, authorization.status.isAuthorized, before.status.isAuthorized,
+      before.accuracy == authorization.accuracy
+    {
+      clients[index].continueFilters(from: Sample(delivered, measured: now), at: now)
+    }
     watchRegions(at: now)
   }
 
@@ -598,6 +610,12 @@ extension PositioningEngine {
 }
 
 extension ClientSession {
+  /// Measures distances and intervals from what an earlier engine has delivered (SU-8, SC-2, SC-3).
+  fileprivate mutating func continueFilters(from delivered: Sample, at now: Instant) {
+    if updates.isRunning { updates.delivered(delivered) }
+    significant.delivered(delivered, at: now)
+  }
+
   /// Continues the services of an earlier engine.
   fileprivate mutating func resume(
     _ services: StartedServices, _ before: StartedServices.Conditions, cached: Sample?, awaitsVisits: Bool,

@@ -53,6 +53,8 @@ final class LocationServer: ServiceThreadWork {
   /// The time at which the listener is retried after the system refused a descriptor; nil if it did not. Waiting for
   /// the end of a connection is not enough: there may be none, and the rest of the system may use the descriptors.
   private var acceptsAgain: Instant?
+  /// When the states of programs were checked, and when they are to be checked again if nothing else happens.
+  private var foregroundChecked: Instant?
   private var nextForegroundCheck: Instant?
   /// The user of the daemon, who counts as root.
   let ownUser = geteuid()
@@ -111,6 +113,8 @@ final class LocationServer: ServiceThreadWork {
   // MARK: Rounds
 
   func handle(_ events: [Poller.Event], _ poller: inout Poller, at now: Moment) {
+    // Before the receivers' bytes, which the caller handles next: a program in the background gets none of their positions.
+    if foregroundChecked.map({ now.instant >= $0 + Self.foregroundInterval }) ?? true { checkForeground(at: now) }
     gpsd.beginRound(events, &poller, at: now)
     launcher.handle(events)
     // Before the turns: it is cheap, and a user who connects continuously would block others in the queue of the
@@ -119,7 +123,6 @@ final class LocationServer: ServiceThreadWork {
     if isCalled || acceptsAgain.map({ now.instant >= $0 }) ?? false { accept(&poller, while: events, at: now.instant) }
     serve(events, &poller, at: now)
     gpsd.endRound(&poller, at: now)
-    if let due = nextForegroundCheck, now.instant >= due { checkForeground(at: now) }
     if let due = nextWatchdog, now.instant >= due, let limit = manager.watchdogMicroseconds {
       manager.notify("WATCHDOG=1")
       nextWatchdog = now.instant + Milliseconds(limit / 2000)
@@ -159,11 +162,21 @@ final class LocationServer: ServiceThreadWork {
     }
   }
 
-  /// Checks whether a program is in the foreground of its terminal, at each of its messages, and every second while a
-  /// program waits for it: no event reports it.
+  /// The shortest time between two checks of the states of programs; a receiver's bytes cause many rounds.
+  private static let foregroundInterval = Milliseconds(200)
+
+  /// Checks whether the programs whose events depend on it are in the foreground of their terminals. No event reports a
+  /// change: the check is made at each message of a program, before the bytes of receivers, and every second while a
+  /// program waits for the foreground.
   private func checkForeground(at now: Moment) {
-    for connection in connections.values { updateApplicationState(of: connection, at: now) }
+    foregroundChecked = now.instant
     nextForegroundCheck = nil
+    guard host.settings.application == nil, !connections.isEmpty else { return }
+    let dependent = host.dependentOnApplication
+    for connection in connections.values {
+      let isDependent = connection.program.map(dependent.contains) ?? false
+      if isDependent || connection.waitsForTerminal { updateApplicationState(of: connection, at: now) }
+    }
   }
 
   /// The state of a program. With the grant `whenInUse` for its unit it is in use while the unit runs, because it has
@@ -174,10 +187,7 @@ final class LocationServer: ServiceThreadWork {
 
   func updateApplicationState(of connection: Connection, at now: Moment) {
     guard let program = connection.program else { return }
-    let state = applicationState(of: connection.peer)
-    _ = host.changeOnThread(program) { engine, now in
-      if engine.application != state { engine.setApplication(state, at: now.instant) }
-    }
+    host.setApplication(applicationState(of: connection.peer), of: program, at: now.instant)
   }
 
   /// - Parameter events: the events of the round, which are served afterwards.

@@ -140,7 +140,7 @@ package struct GPSDClient: Sendable {
       reply(state.deviceList)
       reply(state.text(of: watch))
     case .poll:
-      reply(state.poll(at: now))
+      reply(state.poll(isWatching: watch.isEnabled, at: now))
       if watch.isEnabled { events.append(.polled) }
     case .invalid(let reason): reply(state.error(reason))
     }

@@ -190,10 +190,12 @@ package struct GPSDState: Sendable {
   }
 
   /// Returns the newest reports of a class. Clients rely on one report of each active receiver, which is empty before
-  /// the first epoch.
-  private func reports(_ report: KeyPath<Newest, ArraySlice<UInt8>>, _ name: StaticString) -> [ArraySlice<UInt8>] {
+  /// the first epoch, and for a client that does not watch.
+  private func reports(
+    _ report: KeyPath<Newest, ArraySlice<UInt8>>, _ name: StaticString, isWatching: Bool
+  ) -> [ArraySlice<UInt8>] {
     devices.indices.map { index in
-      let text = newest[index][keyPath: report]
+      let text = isWatching ? newest[index][keyPath: report] : []
       guard text.isEmpty, devices[index].isActive else { return text }
       var line = JSONLine.forClients
       line.beginObject()
@@ -205,8 +207,8 @@ package struct GPSDState: Sendable {
     }
   }
 
-  /// The newest reports of all receivers.
-  package func poll(at now: UTCTime) -> [UInt8] {
+  /// The newest reports of all receivers. As in gpsd, a client that does not watch gets none: nothing keeps them new.
+  package func poll(isWatching: Bool, at now: UTCTime) -> [UInt8] {
     var line = JSONLine.forClients
     line.beginObject()
     line.field("class", "POLL")
@@ -214,10 +216,10 @@ package struct GPSDState: Sendable {
     line.put(raw: UInt8(ascii: "\""))
     line.timestamp(now)
     line.put(raw: UInt8(ascii: "\""))
-    line.field("active", devices.count(where: \.isActive))
-    line.objects("tpv", reports(\.tpv, "TPV"))
-    line.objects("gst", reports(\.gst, "GST"))
-    line.objects("sky", reports(\.sky, "SKY"))
+    line.field("active", isWatching ? devices.count(where: \.isActive) : 0)
+    line.objects("tpv", reports(\.tpv, "TPV", isWatching: isWatching))
+    line.objects("gst", reports(\.gst, "GST", isWatching: isWatching))
+    line.objects("sky", reports(\.sky, "SKY", isWatching: isWatching))
     line.endObject()
     line.endLine()
     return line.served

@@ -46,9 +46,9 @@ extension JSONLine {
     field("driver", text: device.driver.rawValue)
     if let software = device.version.first {
       let hardware = device.version.count > 1 ? ",HW \(device.version[1])" : ""
-      field("subtype", text: "SW \(software)\(hardware)")
+      field("subtype", text: Self.subtype("SW \(software)\(hardware)"))
       let rest = device.version.dropFirst(2)
-      if !rest.isEmpty { field("subtype1", text: rest.joined(separator: ",")) }
+      if !rest.isEmpty { field("subtype1", text: Self.subtype(rest.joined(separator: ","))) }
     }
     if let activated = device.activated {
       name("activated")
@@ -58,17 +58,28 @@ extension JSONLine {
       // 1: the device has sent a satellite receiver's data.
       if device.driver != .unknown { field("flags", 1) }
       field("native", device.isBinary ? 1 : 0)
-      if let rate = device.bitsPerSecond {
-        field("bps", Int64(rate))
-        field("parity", "N")
-        field("stopbits", 1)
-      }
-      field("cycle", Double(device.cycleMilliseconds ?? 1000) / 1000, digits: 3)
-      field("mincycle", device.shortestCycleMilliseconds.map { Double($0) / 1000 }, digits: 3)
     } else if isEvent {
       field("activated", 0)
     }
+    // Also of a receiver that rests, or has no rate: clients expect them in each DEVICE.
+    if let rate = device.bitsPerSecond { field("bps", Int64(rate)) }
+    field("parity", "N")
+    field("stopbits", 1)
+    if device.activated != nil {
+      field("cycle", Double(device.cycleMilliseconds ?? 1000) / 1000, digits: 3)
+      field("mincycle", device.shortestCycleMilliseconds.map { Double($0) / 1000 }, digits: 3)
+    }
     endObject()
+  }
+
+  /// The beginning of a text of at most 127 bytes: libgps refuses a line with a longer subtype (gps.h, `struct devconfig_t`).
+  private static func subtype(_ text: String) -> String {
+    var length = 0
+    return String(
+      text.prefix { character in
+        length += character.utf8.count
+        return length <= 127
+      })
   }
 
   mutating func watch(_ watch: WatchPolicy) {

@@ -62,11 +62,13 @@ package enum System {
     return tcgetpgrp(terminal) == getpgrp()
   }
 
-  /// Writes a question to the controlling terminal and waits for a line; nil if there is no terminal.
+  /// Writes a question to the controlling terminal and waits for a line; nil if there is no terminal. Text that was typed
+  /// before the question does not answer it.
   package static func ask(_ question: String) -> String? {
     let terminal = unsafe open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
     guard terminal >= 0 else { return nil }
     defer { close(terminal) }
+    tcflush(terminal, TCIFLUSH)
     let bytes = Array(question.utf8)
     guard unsafe bytes.withUnsafeBytes({ unsafe write(terminal, $0.baseAddress, $0.count) }) == bytes.count else {
       return nil

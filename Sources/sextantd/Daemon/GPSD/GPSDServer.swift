@@ -175,6 +175,7 @@ final class GPSDServer {
     self.receivers = receivers
     // A change in progress outlives its client.
     if clients.isEmpty { return performChanges(at: now.instant) }
+    followRestriction(at: now.instant)
     if program != nil, !isPermitted { state.forget() }
     updateDevices(at: now)
     performChanges(at: now.instant)
@@ -361,9 +362,12 @@ final class GPSDServer {
     _ = host.changeOnThread(program) { engine, _ in engine.add(client.manager) }
     for call in demand.calls { host.call(call, by: client.manager, of: program) }
     requestLocations(at: now)
-    if !isPermitted {
+    // A client of sentences gets nothing else.
+    if !isPermitted, client.client.kind == .gpsd {
       client.client.reply(
-        state.error("no locations: location services are switched off, or sextantd may not open the receiver"))
+        state.error(
+          "no locations: location services are switched off, the administrator restricts gpsd, or sextantd may not open "
+            + "the receiver"))
     }
   }
 
@@ -401,13 +405,35 @@ final class GPSDServer {
 
   private func hostProgram() -> ProgramID {
     if let program { return program.id }
-    let receiver = GPSDProgram()
     // The administrator has allowed it with the socket, the option or the policy.
+    var added = addProgram(.authorizedAlways)
+    if isRestricted(added.id) {
+      host.remove(added.id)
+      added = addProgram(.restricted)
+    }
+    program = added
+    return added.id
+  }
+
+  private func addProgram(_ authorization: AuthorizationStatus) -> (id: ProgramID, receiver: GPSDProgram) {
+    let receiver = GPSDProgram()
     let id = host.add(
-      AppDescription(identifier: "gpsd", keys: UsageKeys()), user: geteuid(), authorization: .authorizedAlways,
+      AppDescription(identifier: "gpsd", keys: UsageKeys()), user: geteuid(), authorization: authorization,
       application: .foreground, lingers: false, receiver)
-    program = (id, receiver)
-    return id
+    return (id, receiver)
+  }
+
+  /// Whether the policy restricts the name gpsd.
+  private func isRestricted(_ id: ProgramID) -> Bool { host.read(id) { $0.authorization.isRestricted } ?? false }
+
+  /// Adds the program again after a change of the policy, which an authorization that is given with `add` does not follow.
+  private func followRestriction(at now: Instant) {
+    guard let program, let status = host.read(program.id, { $0.authorization.status }),
+      isRestricted(program.id) != (status == .restricted), status == .restricted || status.isAuthorized
+    else { return }
+    let demanding = clients.values.filter { $0.demand != .none }
+    for client in demanding { endDemand(of: client) }
+    for client in demanding { updateDemand(of: client, at: now) }
   }
 
   /// Whether locations may leave the service: services are on, and the name gpsd is not restricted.
