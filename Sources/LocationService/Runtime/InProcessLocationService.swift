@@ -233,7 +233,7 @@ package final class InProcessLocationService: LocationService {
       event =
         engine.takeEvent(of: name, by: iteration) ?? engine.takeHindrance(of: name, by: iteration, at: now.utc)
     }
-    if host.settings.stateFolder == nil { event?.diagnostic.insert(.persistenceUnavailable) }
+    if host.losesState { event?.diagnostic.insert(.persistenceUnavailable) }
     return event
   }
 
