@@ -111,6 +111,19 @@ struct DigitLossTests {
     #expect(playback.fixes.map(\.hasPosition) == [true, true, false, false])
   }
 
+  @Test("Near a pole another meridian is metres away", arguments: ["N", "S"])
+  func pole(side: String) {
+    var playback = Playback()
+    for (second, place) in [
+      (10, "8959.9990,\(side),00000.0000,E"), (11, "8959.9998,\(side),00000.0000,E"),
+      (12, "8959.999,\(side),18000.000,E"),
+      (13, "8959.999,\(side),17000.000,W"),
+    ] { playback.receive("GPRMC,1011\(second),A,\(place),5.0,90.0,091225,,,A") }
+    playback.finish()
+    #expect(playback.fixes.map(\.hasPosition) == [true, true, true, true])
+    #expect(playback.rejectedFields == 0)
+  }
+
   @Test("After a minute without a position every position counts")
   func silence() {
     var playback = Playback()

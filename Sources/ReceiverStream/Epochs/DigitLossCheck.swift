@@ -92,7 +92,7 @@ struct DigitLossCheck: Sendable {
       northMetres = (position.latitudeDegrees - earlier.latitudeDegrees) * metresInDegree
       let difference = position.longitudeDegrees - earlier.longitudeDegrees
       let east = difference > 180 ? difference - 360 : difference < -180 ? difference + 360 : difference
-      eastMetres = east * metresInDegree * cosine(position.latitudeDegrees)
+      eastMetres = east * metresInDegree * Geodesy.cosine(degrees: position.latitudeDegrees)
     }
 
     /// After so many seconds without a position a receiver can be anywhere.
@@ -119,10 +119,4 @@ struct DigitLossCheck: Sendable {
   }
 
   private static var metresInDegree: Double { 111_320 }
-
-  /// The cosine of an angle in degrees, −90…90, to within 0.03: the standard library has no cosine.
-  private static func cosine(_ degrees: Double) -> Double {
-    let square = degrees * degrees * (.pi / 180) * (.pi / 180)
-    return max(1 - square / 2 + square * square / 24, 0)
-  }
 }
