@@ -85,3 +85,44 @@ struct CorpusTests {
     #expect(counters.rtcm3Frames == rtcm3)
   }
 }
+
+/// The beginnings of recordings are often within a sentence.
+@Suite("Recordings that were cut", .tags(.corpus), .enabled(if: Corpus.isWanted, "needs the recorded logs"))
+struct CutRecordingTests {
+  /// The values of each epoch that sentences without a time supply.
+  private func values(_ bytes: some Collection<UInt8>) -> [[Double?]] {
+    var playback = Playback()
+    playback.receive(Array(bytes))
+    playback.finish()
+    var epochs: [Fix] = []
+    for report in playback.reports {
+      if !report.isUpdate {
+        epochs.append(report.fix)
+      } else if !epochs.isEmpty {
+        epochs[epochs.count - 1] = report.fix
+      }
+    }
+    return epochs.map {
+      [$0.speedMetresPerSecond, $0.courseDegrees, $0.climbMetresPerSecond, $0.pdop, $0.vdop, $0.verticalAccuracyMetres]
+    }
+  }
+
+  @Test(
+    "A log that was cut within a sentence of its first burst has the values of the whole log",
+    arguments: [
+      "garmin15x", "bn-9015", "et-332", "holux-gm-210", "tn200", "tr737A+", "ublox-lea-4s", "skytraq-dgps", "quectel",
+    ])
+  func cut(log: String) throws {
+    let bytes = try Corpus.bytes("gpsd/\(log).log")
+    let whole = values(bytes)
+    let lines = bytes.indices.filter { bytes[$0] == UInt8(ascii: "$") && ($0 == 0 || bytes[$0 - 1] == 10) }
+    let second = try #require(lines.dropFirst().first { bytes[$0...].starts(with: bytes[lines[0]..<(lines[0] + 6)]) })
+    for start in lines where start < second {
+      for cut in [start + 1, start + 12] {
+        let found = values(bytes[cut...])
+        let count = min(whole.count - 3, found.count)
+        #expect(found.suffix(count) == whole.suffix(count), "\(cut)")
+      }
+    }
+  }
+}

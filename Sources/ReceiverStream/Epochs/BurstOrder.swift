@@ -9,10 +9,12 @@
 /// 1. No message without a time lies between the two times.
 /// 2. The line paused there. The pause is the first one that is at least half as long as the longest: a late message
 ///    causes a shorter pause, and instruments with their own rate send after it.
-/// 3. The stream began with a message that appears again after the last message of a time: the stream began with a burst, and the next
-///    one begins there. After a part of a sentence, and for later pages of a group and instruments with their own rate, this counts only if it appears
-///    directly after that message.
-/// 4. Otherwise the burst ends before the message with the new time, as with most receivers.
+/// 3. A message without a time has a value that messages of the epochs before and after it also have, and that differs between these
+///    (`SharedValue`). This corrects the boundary that 4 or 5 have found.
+/// 4. The stream began with a message that appears again after the last message of a time: the stream began with a burst, and the next
+///    one begins there. After a part of a sentence or a group the stream did not begin with a burst. Instruments with their own rate
+///    count only directly after that message.
+/// 5. Otherwise the burst ends before the message with the new time, as with most receivers.
 ///
 /// The order is known after two epochs that agree. It is discarded after two epochs that do not.
 // Not copyable, because the compiler copies a value for each call that only reads it.
@@ -41,11 +43,20 @@ struct BurstOrder: ~Copyable, Sendable {
   private var lastTimed: Key = 0
   /// The first message without a time after the last one with a time; 0 for none.
   private var firstUntimed: Key = 0
-  /// The first message of the stream, if it has no time, until other evidence contradicts it.
+  /// The first message without a time between the last two epochs; 0 for none.
+  private var firstBetween: Key = 0
+  /// HDOP, of GSA and GGA, and the speed, of VTG and RMC.
+  private var hdop = SharedValue()
+  private var speed = SharedValue()
+  /// The number of shared values that agreed with the order, less those that did not, from 0 to 3.
+  private var confidence: Int8 = 0
+  /// Whether HDOP has decided. Then the speed is not used: where VTG and GSA are at two ends of a burst, only GSA has values that others lack.
+  private var hdopDecides = false
+  /// The first message of the stream or of a later burst, if it has no time, until other evidence contradicts it.
   private var start: Key = 0
   private var hasBegun = false
   private var hasFrame = false
-  /// Whether `start` counts only directly after a message with a time: the stream began within a group, or with an instrument.
+  /// Whether `start` counts only directly after a message with a time: it is from an instrument, or values have shown it.
   private var isStartWeak = false
   /// The message before `start` after the last one with a time; 0 for none.
   private var beforeRestart: Key = 0
@@ -103,17 +114,19 @@ struct BurstOrder: ~Copyable, Sendable {
   mutating func noteFirst(at offset: UInt64) {
     if hasFrame { return }
     hasFrame = true
-    isStartWeak = offset > 0 && offset < Self.longestSentence
+    hasBegun = offset > 0 && offset < Self.longestSentence
   }
 
   /// Adds a message without a time.
   ///
-  /// - Parameter isWeak: whether it may also be sent at its own rate, anywhere in a burst, or continues a group.
-  mutating func add(untimed id: UInt64, after pause: UInt32, isWeak: Bool) {
+  /// - Parameters:
+  ///   - isInstrument: whether it may also be sent at its own rate, anywhere in a burst.
+  ///   - continuesGroup: whether it is a later page of a group.
+  mutating func add(untimed id: UInt64, after pause: UInt32, isInstrument: Bool = false, continuesGroup: Bool = false) {
     let key = next(id)
     if !hasBegun {
-      start = key
-      if isWeak { isStartWeak = true }
+      start = continuesGroup ? 0 : key
+      isStartWeak = isInstrument
     } else if key == start, lastTimed == 0 {
       // Bursts without a time came first.
       start = 0
@@ -131,7 +144,10 @@ struct BurstOrder: ~Copyable, Sendable {
   ///
   /// - Parameter isNew: whether the time differs from the time of the preceding messages.
   mutating func add(timed id: UInt64, isNew: Bool, after pause: UInt32) {
+    hdop.advance(isNew: isNew)
+    speed.advance(isNew: isNew)
     if isNew {
+      firstBetween = firstUntimed
       if lastTimed != 0 {
         let first = id
         note(pause, before: first, isUntimed: false)
@@ -148,6 +164,46 @@ struct BurstOrder: ~Copyable, Sendable {
     firstUntimed = 0
     if paused.pause > 0 { paused = Boundary() }
     beforeRestart = 0
+  }
+
+  /// Adds the HDOP of GSA.
+  @inline(__always)
+  mutating func add(untimedHDOP value: Double, isAhead: Bool) { hdop.add(untimed: value, isAhead: isAhead) }
+
+  /// Adds the speed of VTG in knots; nil if it is absent.
+  mutating func add(untimedSpeed value: Double?, isAhead: Bool) { speed.add(untimed: value, isAhead: isAhead) }
+
+  /// Adds the HDOP of a message with a time.
+  mutating func add(timedHDOP value: Double) {
+    let finding = hdop.add(timed: value)
+    if !hdopDecides, finding != .none { (hdopDecides, confidence) = (true, 0) }
+    check(finding)
+  }
+
+  /// Adds the speed of RMC in knots; nil if it is absent.
+  mutating func add(timedSpeed value: Double?) {
+    let finding = speed.add(timed: value)
+    if !hdopDecides { check(finding) }
+  }
+
+  /// Handles whether a shared value agrees with the order. If values contradict it, the burst begins directly after the last message with
+  /// a time instead of the first message with the next one, or the reverse. Pauses are better evidence.
+  private mutating func check(_ finding: SharedValue.Finding) {
+    switch finding {
+    case .none: return
+    case .agrees: confidence = min(confidence + 1, 3)
+    case .isOfEarlier, .isOfLater:
+      if confidence > 0 {
+        confidence -= 1
+        return
+      }
+      guard known.pause == 0 else { return }
+      start = finding == .isOfLater ? firstBetween : 0
+      isStartWeak = true
+      // Its message was placed by the order before this change.
+      hdop.discard()
+      forget()
+    }
   }
 
   /// Records that the known end was followed by more messages of the same epoch.
@@ -206,4 +262,53 @@ struct BurstOrder: ~Copyable, Sendable {
 
   /// The bit that marks the last page of a group.
   static var pageBit: UInt64 { 1 << 42 }
+}
+
+/// A value that a message without a time shares with one that has it. If the value changes between two epochs, the message belongs to the
+/// epoch with its value.
+struct SharedValue: Sendable {
+  /// Evidence of the burst of the message without a time.
+  enum Finding { case none, agrees, isOfEarlier, isOfLater }
+  /// The position of the last message without a time.
+  private enum Place: UInt8 { case unused, afterTimed, betweenEpochs }
+
+  /// The value of the last message without a time.
+  private var untimed: Float = 0
+  /// The value of the last epoch that has it; not a number for none.
+  private var timed = Float.nan
+  private var place = Place.unused
+  private var isAhead = false
+
+  /// Adds the value of a message without a time.
+  ///
+  /// - Parameter isAhead: whether the message was used for the next epoch.
+  @inline(__always)
+  mutating func add(untimed value: Double?, isAhead: Bool) {
+    guard let value else { return }
+    untimed = Float(value)
+    place = .afterTimed
+    self.isAhead = isAhead
+  }
+
+  /// Handles a message with a time before its value is added.
+  @inline(__always)
+  mutating func advance(isNew: Bool) {
+    if place == .afterTimed { place = isNew ? .betweenEpochs : .unused } else if isNew { place = .unused }
+  }
+
+  /// Discards the value of the last message without a time.
+  mutating func discard() { place = .unused }
+
+  /// Adds the value of a message with a time.
+  mutating func add(timed value: Double?) -> Finding {
+    guard let value else { return .none }
+    let earlier = timed
+    timed = Float(value)
+    guard place == .betweenEpochs else { return .none }
+    place = .unused
+    // Comparisons with "not a number" are false.
+    guard earlier < timed || earlier > timed, untimed == earlier || untimed == timed else { return .none }
+    let isOfLater = untimed == timed
+    return isOfLater == isAhead ? .agrees : isOfLater ? .isOfLater : .isOfEarlier
+  }
 }

@@ -75,7 +75,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   var hasUBXSky = false
   /// The receiver's numbering of BeiDou.
   var beiDou = BeiDouNumbering.unknown
-  private var order = BurstOrder()
+  var order = BurstOrder()
   /// Whether the earth-centred position is from NAV-HPPOSECEF.
   var hasPreciseECEF = false
   /// Whether the epoch has a message with a position, a status or a date. Without one it is not reported: dilutions, accuracies,
@@ -253,7 +253,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   ) {
     findBurst(isAhead: order.isAhead(id, after: pause, isInstrument: false), body)
     if state == .empty { state = .gathering }
-    order.add(untimed: id, after: pause, isWeak: continuesGroup)
+    order.add(untimed: id, after: pause, continuesGroup: continuesGroup)
   }
 
   /// Called before a sentence without a time that may be the first of the next burst, or after a pause between the
@@ -327,7 +327,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     } else {
       nextHeading = (heading, tag)
     }
-    order.add(untimed: id, after: pause, isWeak: true)
+    order.add(untimed: id, after: pause, isInstrument: true)
     if state == .open, order.isEnd { report(body) }
     pause = 0
   }

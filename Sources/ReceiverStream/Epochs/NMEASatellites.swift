@@ -8,7 +8,10 @@ extension EpochAssembler {
   mutating func apply(_ content: GSA, _ talker: Talker) {
     if let mode = content.fixMode { untimed.fixMode = max(untimed.fixMode ?? 0, Int8(truncatingIfNeeded: mode)) }
     if let pdop = dilution(content.pdop) { untimed.pdop = pdop }
-    if let hdop = dilution(content.hdop) { untimed.hdop = hdop }
+    if let hdop = dilution(content.hdop) {
+      untimed.hdop = hdop
+      order.add(untimedHDOP: hdop, isAhead: !state.isOfEpoch)
+    }
     if let vdop = dilution(content.vdop) { untimed.vdop = vdop }
     let system = Satellite.system(talker: talker, systemID: content.systemID.map(Int.init))
     let isUnmatched = system == nil && talker == .combined

@@ -507,6 +507,7 @@ extension EpochAssembler {
   private mutating func setQuality(_ quality: Fix.Quality) { if !hasUBXQuality { fix.quality = quality } }
 
   private mutating func setDilution(_ hdop: Double) {
+    order.add(timedHDOP: hdop)
     if fix.source < .ubx || fix.hdop == nil { fix.hdop = hdop }
   }
 
@@ -525,6 +526,7 @@ extension EpochAssembler {
     guard isValid else { return }
     setPosition(content.latitude, content.longitude, .rmc, nil, nil)
     setVelocity(content.speedKnots, content.course)
+    order.add(timedSpeed: content.speedKnots?.value)
     untimed.motion = .none
     nmea.velocityTalker = talker
     if fix.quality == .unknown { fix.quality = Self.quality(ofMode: content.positionMode) }
@@ -569,7 +571,10 @@ extension EpochAssembler {
       untimed.speedMetresPerSecond = self.speed(speed / 3.6)
     }
     if let degrees = content.courseTrue?.value { untimed.courseDegrees = course(degrees) }
-    if isOwn { untimed.motion = .last }
+    if isOwn {
+      untimed.motion = .last
+      order.add(untimedSpeed: content.speedKnots?.value, isAhead: !state.isOfEpoch)
+    }
   }
 
   private mutating func apply(_ content: GST) {
