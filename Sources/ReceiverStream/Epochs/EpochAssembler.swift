@@ -396,6 +396,9 @@ public struct EpochAssembler: ~Copyable, Sendable {
     self.tag = tag
     fix = Fix()
     fix.leapSeconds = leapSeconds
+    if state == .gathering || state == .ahead, skyState != .earlier, !group.isIncomplete {
+      fix.satellitesInView = sky.count
+    }
     if nmea.isValid == false { earlierUse.age = EarlierUse.most }
     nmea = NMEAEpoch(after: nmea, fixMode: state == .ahead ? held.fixMode : untimed.fixMode)
     (hasPreciseECEF, hasUBXQuality, hasUBXCount) = (false, false, false)
