@@ -181,6 +181,64 @@ struct BurstTests {
     #expect(epochs([rmc("101112")] + alone).count == 11)
   }
 
+  /// RMC and GGA of other equipment with its own antenna, 15 m away.
+  private func rmcElsewhere(_ time: String, talker: String = "AI") -> String {
+    "\(talker)RMC,\(time),A,4717.12200,N,00833.91522,E,0.1,200.0,091225,2.0,E,A"
+  }
+  private func ggaElsewhere(_ time: String, talker: String = "AI") -> String {
+    "\(talker)GGA,\(time),4717.12200,N,00833.91522,E,1,05,3.0,480.0,M,48.0,M,,"
+  }
+
+  @Test(
+    "A fix is from one source: the receiver's positions, not those of a transponder or plotter with positions of its own",
+    arguments: ["AI", "II", "IN", "EC", "SN"], [true, false])
+  func twoReceivers(talker: String, isFirst: Bool) {
+    let times = (10..<50).map { "1011\($0)" }
+    // A receiver whose talker depends on the satellites in use is one source.
+    func own(_ time: String) -> [String] {
+      let talker = time < "101120" ? "GP" : time < "101130" ? "GN" : "GL"
+      return [rmc(time, talker: talker), gga(time, talker: talker)]
+    }
+    let expected = epochs(times.flatMap(own))
+    for others in [[rmcElsewhere], [ggaElsewhere, rmcElsewhere], [ggaElsewhere]] {
+      let found = epochs(
+        times.flatMap { time in
+          let other = others.map { $0(time, talker) }
+          return isFirst ? other + own(time) : own(time) + other
+        })
+      #expect(found.count == times.count)
+      #expect(Array(found.dropFirst()) == Array(expected.dropFirst()))
+      if !isFirst { #expect(found.first == expected.first) }
+    }
+  }
+
+  @Test("Of two sources that are not receivers the first one is used")
+  func twoPlotters() {
+    let times = (10..<50).map { "1011\($0)" }
+    let found = epochs(
+      times.flatMap { [rmc($0, talker: "II"), rmcElsewhere($0, talker: "EC"), gga($0, talker: "II")] })
+    #expect(found == epochs(times.flatMap { [rmc($0, talker: "II"), gga($0, talker: "II")] }))
+  }
+
+  @Test(
+    "Other equipment supplies the sentences that the receiver lacks, and its positions after a loss of the receiver's")
+  func otherEquipment() {
+    let found = epochs((10..<20).flatMap { [gga("1011\($0)"), rmcElsewhere("1011\($0)")] })
+    let reversed = epochs((10..<20).flatMap { [rmcElsewhere("1011\($0)"), gga("1011\($0)")] })
+    #expect(reversed == found)
+    #expect(
+      found.allSatisfy { $0.time != nil && $0.heightAboveSeaLevelMetres == 499.6 && $0.speedMetresPerSecond != nil })
+    #expect(Set(found.map(\.latitudeDegrees)) == [epochs([gga("101110")])[0].latitudeDegrees])
+    let lost = epochs(
+      (10..<20).flatMap { second in
+        let time = "1011\(second)"
+        return [rmc(time, status: second < 15 ? "A" : "V"), rmcElsewhere(time)]
+      })
+    #expect(lost.map(\.magneticVariationDegrees) == (10..<20).map { $0 < 15 ? nil : 2 })
+    let gone = epochs((10..<15).map { rmc("1011\($0)") } + (15..<50).map { rmcElsewhere("1011\($0)") })
+    #expect(gone.filter { $0.magneticVariationDegrees == 2 }.count == 15)
+  }
+
   @Test("A sentence without a time takes no speed and course from RMC", arguments: [true, false])
   func ownMotion(isFirst: Bool) {
     let vtg = "GPVTG,300.0,T,,M,44.0,N,,K,A"

@@ -48,9 +48,12 @@ struct NMEAEpoch: ~Copyable, Sendable {
     sentences >> (8 * kind.rawValue) & 0xFF != 0
   }
 
-  /// Whether this epoch or the one before has a sentence with all that one of a kind has.
-  func hadOrHas(_ kind: PositionSentence) -> Bool {
-    let sentences = positionSentences | earlierSentences
+  /// Whether this epoch or the one before has a sentence, of one source or of any, with all that one of a kind has.
+  func hadOrHas(_ kind: PositionSentence, of source: Talker? = nil) -> Bool {
+    var sentences = positionSentences | earlierSentences
+    if let source {
+      sentences &= 0x0101_0101 &* (PositionSources.isReceiver(source) ? 0xFF & ~Self.others : Self.bit(source))
+    }
     return switch kind {
     case .gll: sentences != 0
     case .gga, .gns: Self.has(.gga, sentences) || Self.has(.gns, sentences)
@@ -92,9 +95,15 @@ struct NMEAEpoch: ~Copyable, Sendable {
     if let date { self.date = date }
   }
 
+  /// The bits of talkers that are not a receiver's. No talker of a satellite system has them.
+  private static var others: UInt32 { 0b1010_1000 }
+
   /// One of eight bits, selected by the talker's second character.
   @inline(__always)
-  private static func bit(_ talker: Talker) -> UInt32 { 1 << UInt32(talker.code & 7) }
+  private static func bit(_ talker: Talker) -> UInt32 {
+    if PositionSources.isReceiver(talker) { return 1 << UInt32(talker.code & 7) }
+    return 0b1000 << UInt32(talker.code % 3 * 2)
+  }
 
   /// Starts a new epoch. The fix mode of GSA remains valid for ten epochs without GSA.
   ///

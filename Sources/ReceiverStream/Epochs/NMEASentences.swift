@@ -57,12 +57,15 @@ extension EpochAssembler {
     case GSA.formatter: return receiveGSA(sentence, body)
     case GGA.formatter:
       let content = sentence.decode(GGA.self, rejected: &rejectedFields)
-      guard mayCount(talker, (content.quality ?? 0) > 0, content.latitude) else { return }
+      guard mayCount(.gga, talker, (content.quality ?? 0) > 0, content.latitude, content.time, id, body) else { return }
       guard begin(.gga, talker, content.time, content.latitude, content.longitude, id, body) else { return }
       apply(content, talker)
     case RMC.formatter:
       let content = sentence.decode(RMC.self, rejected: &rejectedFields)
-      guard mayCount(talker, Self.isValid(content.status, content.positionMode) == true, content.latitude)
+      guard
+        mayCount(
+          .rmc, talker, Self.isValid(content.status, content.positionMode) == true, content.latitude, content.time, id,
+          body)
       else { return }
       guard begin(.rmc, talker, content.time, content.latitude, content.longitude, date: content.date, id, body) else {
         return
@@ -72,13 +75,17 @@ extension EpochAssembler {
       let content = sentence.decode(GNS.self, rejected: &rejectedFields)
       guard
         mayCount(
-          talker, (Self.quality(ofModes: content.positionModes) ?? .unknown) != .unknown, content.latitude)
+          .gns, talker, (Self.quality(ofModes: content.positionModes) ?? .unknown) != .unknown, content.latitude,
+          content.time, id, body)
       else { return }
       guard begin(.gns, talker, content.time, content.latitude, content.longitude, id, body) else { return }
       apply(content, talker)
     case GLL.formatter:
       let content = sentence.decode(GLL.self, rejected: &rejectedFields)
-      guard mayCount(talker, Self.isValid(content.status, content.positionMode) == true, content.latitude)
+      guard
+        mayCount(
+          .gll, talker, Self.isValid(content.status, content.positionMode) == true, content.latitude, content.time, id,
+          body)
       else { return }
       guard begin(.gll, talker, content.time, content.latitude, content.longitude, id, body) else { return }
       apply(content, talker)
@@ -102,10 +109,30 @@ extension EpochAssembler {
     complete(body)
   }
 
-  /// Whether a position sentence is used: a source without a fix only invalidates its own fixes.
+  /// Whether a position sentence is used: a source without a fix only invalidates its own fixes, and a fix is from one source.
   @inline(__always)
-  private mutating func mayCount(_ talker: Talker, _ isFix: Bool, _ latitude: Coordinate?) -> Bool {
-    !positionSources.ignores(talker, hasPosition: isFix && latitude != nil)
+  private mutating func mayCount(
+    _ kind: NMEAEpoch.PositionSentence, _ talker: Talker, _ isFix: Bool, _ latitude: Coordinate?, _ time: TimeOfDay?,
+    _ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void
+  ) -> Bool {
+    let hasPosition = isFix && latitude != nil
+    return positionSources.isAlone(talker, hasPosition: hasPosition)
+      || mayCountBesideOthers(kind, talker, hasPosition, tag(time), id, body)
+  }
+
+  /// The same on a line with several sources. An ignored position of the epoch belongs to its burst: it is used if the receiver loses its own.
+  @inline(never)
+  private mutating func mayCountBesideOthers(
+    _ kind: NMEAEpoch.PositionSentence, _ talker: Talker, _ hasPosition: Bool, _ own: EpochTag?, _ id: UInt64,
+    _ body: (borrowing Report, borrowing Sky) -> Void
+  ) -> Bool {
+    let isCovered = nmea.hadOrHas(kind, of: positionSources.preferred)
+    guard positionSources.ignores(talker, hasPosition: hasPosition, isCovered: isCovered) else { return true }
+    if hasPosition, let own, isOfEpoch(own) {
+      begin(own, id, body)
+      complete(body)
+    }
+    return false
   }
 
   /// Called before a position sentence is applied. Returns whether it is used.
@@ -190,6 +217,7 @@ extension EpochAssembler {
   ) {
     let formatter = sentence.formatter
     let id = UInt64(formatter.code) | 3 << 40
+    positionSources.addProprietary()
     switch formatter {
     case PSTI030.formatter:
       // The fields of other PSTI sentences have other meanings and are not errors.
@@ -614,6 +642,8 @@ extension EpochAssembler {
     _ separation: FixedPoint?
   ) {
     guard fix.source < .ubx else { return }
+    let isSupplement = positionSources.isSupplement
+    if isSupplement, fix.latitudeDegrees != nil { return }
     // The later sentence is newer, unless it has fewer digits.
     if let latitude, let longitude {
       let degrees = (latitude: latitude.degrees, longitude: longitude.degrees)
@@ -623,7 +653,7 @@ extension EpochAssembler {
       else { return reject() }
       let digits = min(latitude.minutes.fractionDigits, longitude.minutes.fractionDigits)
       if digits >= nmea.positionDigits {
-        nmea.positionDigits = digits
+        if !isSupplement { nmea.positionDigits = digits }
         fix.latitudeDegrees = degrees.latitude
         fix.longitudeDegrees = degrees.longitude
         fix.source = source

@@ -18,36 +18,52 @@ struct SentenceSeries: Sendable {
   }
 }
 
-/// The sources of positions on a line with several: a receiver, a chart plotter, an autopilot.
+/// The sources of positions on a line with several: a receiver, a chart plotter, a transponder with its own receiver.
 ///
-/// A source that never had a fix does not affect the fix of another source. It is used again once the sources with
-/// positions stop sending.
+/// A fix is from one source: from the receiver, or if it has no position, from the first other one with positions. Another source
+/// supplies the sentences that this one lacks. A source that never had a fix does not affect the fix of another source. A source is used
+/// again once the sources that precede it stop sending.
 struct PositionSources: Sendable {
   /// The number of ignored sentences in succession after which the sources with positions count as gone.
-  private static var mostIgnored: Int { 20 }
+  private static var mostIgnored: UInt8 { 20 }
   /// A bit for each source that had a position. Different talkers may share one.
   private var withPosition: UInt64 = 0
-  private var ignored = 0
+  /// A talker of the preferred source.
+  private(set) var preferred = Talker.combined
+  /// Whether the last position sentence of the preferred source had a position.
+  private var preferredHasPosition = false
+  private var ignored: UInt8 = 0
+  /// Whether the last position sentence supplements the preferred source, whose positions it does not replace.
+  private(set) var isSupplement = false
 
-  /// Handles a position sentence. Returns whether to ignore it.
+  /// Handles a position sentence on a line with only a receiver. Returns false on another line.
   ///
   /// - Parameter hasPosition: whether it states a fix and has a position.
   @inline(__always)
-  mutating func ignores(_ talker: Talker, hasPosition: Bool) -> Bool {
-    // A line with only a receiver.
-    if withPosition <= 1, Self.isReceiver(talker) {
-      if hasPosition { withPosition = 1 }
-      ignored = 0
-      return false
-    }
-    return ignoresOne(talker, hasPosition)
+  mutating func isAlone(_ talker: Talker, hasPosition: Bool) -> Bool {
+    guard withPosition <= 1, Self.isReceiver(talker) else { return false }
+    if hasPosition { withPosition = 1 }
+    use(hasPosition)
+    return true
   }
 
-  @inline(never)
-  private mutating func ignoresOne(_ talker: Talker, _ hasPosition: Bool) -> Bool {
+  /// Handles a position sentence on a line with other sources. Returns whether to ignore it.
+  ///
+  /// - Parameters:
+  ///   - hasPosition: whether it states a fix and has a position.
+  ///   - isCovered: whether the preferred source has sent its content in this epoch or the one before.
+  mutating func ignores(_ talker: Talker, hasPosition: Bool, isCovered: Bool) -> Bool {
     let source = Self.bit(talker)
-    if hasPosition { withPosition |= source }
-    if withPosition == 0 || withPosition & source != 0 {
+    if hasPosition {
+      if withPosition == 0 || Self.isReceiver(talker) { preferred = talker }
+      withPosition |= source
+    }
+    if withPosition == 0 || Self.isSame(talker, preferred) {
+      use(hasPosition)
+      return false
+    }
+    isSupplement = hasPosition && preferredHasPosition
+    if withPosition & source != 0, !isSupplement || !isCovered {
       ignored = 0
       return false
     }
@@ -55,6 +71,17 @@ struct PositionSources: Sendable {
     if ignored > Self.mostIgnored { self = PositionSources() }
     return ignored > 0
   }
+
+  /// Handles a sentence of the preferred source.
+  @inline(__always)
+  private mutating func use(_ hasPosition: Bool) {
+    preferredHasPosition = hasPosition
+    isSupplement = false
+    ignored = 0
+  }
+
+  /// Handles a proprietary sentence with a position, which only receivers send.
+  mutating func addProprietary() { isSupplement = false }
 
   /// Whether a sentence is from a source without a position on a line where another one has positions.
   @inline(__always)
@@ -70,7 +97,7 @@ struct PositionSources: Sendable {
   }
 
   @inline(__always)
-  private static func isReceiver(_ talker: Talker) -> Bool {
+  static func isReceiver(_ talker: Talker) -> Bool {
     talker == .combined || talker == .gps || Satellite.system(talker) != nil
   }
 }
