@@ -2,7 +2,6 @@
 import LinuxIO
 import MonotonicTime
 import ReceiverRuntime
-import SystemPackage
 import WireBytes
 
 /// The TCP clients of the caster of `sextant base`: performs the actions of `CasterConnection`.
@@ -26,11 +25,6 @@ final class CasterSockets {
     }
   }
 
-  private final class Listener {
-    let socket: UnixSocket
-    init(_ socket: consuming UnixSocket) { self.socket = socket }
-  }
-
   /// The most bytes that wait for a client: about a minute of corrections.
   private static let mostOutput = 65_536
   private static let mostClients = 64
@@ -41,11 +35,10 @@ final class CasterSockets {
   private static let clientToken: UInt32 = 0x10000
 
   private let caster: CasterConnection.Caster
-  private let listeners: [Listener]
+  private let listeners: InternetListeners
   private var clients: [Client] = []
   private var nextNumber = 0
   private var buffer = [UInt8](repeating: 0, count: 4096)
-  private var acceptsAgain: Instant?
   private var isFullReported = false
   /// The station, for the source table.
   var station = CasterStation()
@@ -54,37 +47,22 @@ final class CasterSockets {
 
   /// - Throws: `CommandFailure` if an address is in use or not permitted.
   init(_ caster: CasterConnection.Caster, at addresses: [InternetAddress]) throws {
-    var listeners: [Listener] = []
-    for address in addresses {
-      do throws(Errno) {
-        listeners.append(Listener(UnixSocket(adopting: try address.listen())))
-      } catch {
-        let isMissing = error == .addressNotAvailable || error == .addressFamilyNotSupported
-        if address.isVersion6, isMissing, !listeners.isEmpty { continue }
-        throw PageSockets.failure(error, address, "sextant base", option: "--caster")
-      }
-    }
+    listeners = try PageSockets.listeners(
+      at: addresses, firstToken: Self.listenerToken, of: "sextant base", option: "--caster")
     self.caster = caster
-    self.listeners = listeners
   }
 
   /// Whether only programs of this computer can connect.
-  var isLoopback: Bool { listeners.allSatisfy { SocketName(of: $0.socket.descriptor)?.isLoopback ?? false } }
+  var isLoopback: Bool { listeners.isLoopback }
   /// The number of clients that get the stream.
   var streamingClients: Int { clients.count { $0.connection.isStreaming && !$0.isEnding } }
 
   var deadline: Instant? {
-    clients.reduce(acceptsAgain) { .earlier($0, .earlier($1.connection.deadline, $1.closesAt)) }
+    clients.reduce(listeners.deadline) { .earlier($0, .earlier($1.connection.deadline, $1.closesAt)) }
   }
 
   func attach(_ poller: inout Poller) throws {
-    for (index, listener) in listeners.enumerated() {
-      try poller.add(listener.socket.descriptor, token: Self.listenerToken(index))
-    }
-  }
-
-  private static func listenerToken(_ index: Int) -> Poller.Token {
-    Poller.Token(rawValue: listenerToken + UInt32(truncatingIfNeeded: index))
+    try listeners.attach(&poller)
   }
 
   private static func token(_ number: Int) -> Poller.Token {
@@ -95,7 +73,7 @@ final class CasterSockets {
   func handle(_ event: Poller.Event, _ poller: inout Poller, at now: Instant) {
     guard let token = event.connection, token.rawValue >= Self.listenerToken else { return }
     if token.rawValue < Self.clientToken {
-      return accept(Int(token.rawValue - Self.listenerToken), &poller, at: now)
+      return accept(token, &poller, at: now)
     }
     guard let client = clients.first(where: { Self.token($0.number) == token }) else { return }
     switch event {
@@ -106,32 +84,19 @@ final class CasterSockets {
     }
   }
 
-  private func accept(_ index: Int, _ poller: inout Poller, at now: Instant) {
-    guard index < listeners.count else { return }
-    do throws(Errno) {
-      while let socket = try listeners[index].socket.accept() {
-        guard clients.count < Self.mostClients else {
-          if !isFullReported { printNotice("a further client was refused: \(Self.mostClients) are connected") }
-          isFullReported = true
-          continue
-        }
-        InternetAddress.sendAtOnce(socket.descriptor)
-        InternetAddress.limitUnread(socket.descriptor)
-        let client = Client(socket, nextNumber, CasterConnection(to: caster, at: now))
-        nextNumber += 1
-        clients.append(client)
-        try? poller.add(client.socket.descriptor, token: Self.token(client.number))
+  private func accept(_ token: Poller.Token, _ poller: inout Poller, at now: Instant) {
+    while let socket = listeners.accept(token, &poller, at: now) {
+      guard clients.count < Self.mostClients else {
+        if !isFullReported { printNotice("a further client was refused: \(Self.mostClients) are connected") }
+        isFullReported = true
+        continue
       }
-    } catch {
-      acceptsAgain = now + Milliseconds(1000)
-      setAccepting(false, &poller)
-    }
-  }
-
-  private func setAccepting(_ accepts: Bool, _ poller: inout Poller) {
-    for (index, listener) in listeners.enumerated() {
-      try? poller.change(
-        listener.socket.descriptor, token: Self.listenerToken(index), interest: accepts ? .readable : [])
+      InternetAddress.sendAtOnce(socket.descriptor)
+      InternetAddress.limitUnread(socket.descriptor)
+      let client = Client(socket, nextNumber, CasterConnection(to: caster, at: now))
+      nextNumber += 1
+      clients.append(client)
+      try? poller.add(client.socket.descriptor, token: Self.token(client.number))
     }
   }
 
@@ -208,10 +173,7 @@ final class CasterSockets {
 
   /// Ends a round of events: time limits.
   func finishRound(_ poller: inout Poller, at now: Instant) {
-    if let due = acceptsAgain, now >= due {
-      acceptsAgain = nil
-      setAccepting(true, &poller)
-    }
+    listeners.resume(&poller, at: now)
     for client in clients {
       perform(client.connection.wake(at: now), client, &poller, at: now)
       if let due = client.closesAt, now >= due { close(client, &poller) }

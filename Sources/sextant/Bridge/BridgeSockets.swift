@@ -3,7 +3,6 @@ import Glibc
 import LinuxIO
 import MonotonicTime
 import ReceiverRuntime
-import SystemPackage
 import WireBytes
 
 /// The TCP clients of `sextant bridge`. The first one commands the receiver; those that come while it is there read only, and do so
@@ -32,12 +31,6 @@ final class BridgeSockets {
     }
   }
 
-  /// A listening socket.
-  private final class Listener {
-    let socket: UnixSocket
-    init(_ socket: consuming UnixSocket) { self.socket = socket }
-  }
-
   /// What the writer has sent.
   enum Work: Equatable {
     case bytes([UInt8])
@@ -53,13 +46,12 @@ final class BridgeSockets {
   private static let listenerToken: UInt32 = 0x1000
   private static let connectionToken: UInt32 = 0x10000
 
-  private let listeners: [Listener]
+  private let listeners: InternetListeners
   private var connections: [Connection] = []
   private var nextNumber = 0
   private var buffer = [UInt8](repeating: 0, count: 16_384)
   private var work: [Work] = []
   private var workBytes = 0
-  private var acceptsAgain: Instant?
   /// The node of the receiver, which a client of this computer has to be permitted to open; nil for a simulator.
   var node: String?
   /// What is printed once the receiver is open.
@@ -68,38 +60,21 @@ final class BridgeSockets {
 
   /// - Throws: `CommandFailure` if an address is in use or not permitted.
   init(at addresses: [InternetAddress]) throws {
-    var listeners: [Listener] = []
-    for address in addresses {
-      do throws(Errno) {
-        listeners.append(Listener(UnixSocket(adopting: try address.listen())))
-      } catch {
-        let isMissing = error == .addressNotAvailable || error == .addressFamilyNotSupported
-        if address.isVersion6, isMissing, !listeners.isEmpty { continue }
-        throw PageSockets.failure(error, address, "sextant bridge")
-      }
-    }
-    self.listeners = listeners
+    listeners = try PageSockets.listeners(at: addresses, firstToken: Self.listenerToken, of: "sextant bridge")
   }
 
   /// Whether only programs of this computer can connect.
-  var isLoopback: Bool { listeners.allSatisfy { SocketName(of: $0.socket.descriptor)?.isLoopback ?? false } }
+  var isLoopback: Bool { listeners.isLoopback }
 
   // MARK: Poller
 
   /// Adds all descriptors to a poller.
   func attach(_ poller: inout Poller) throws {
-    for (index, listener) in listeners.enumerated() {
-      try poller.add(
-        listener.socket.descriptor, token: Self.listenerToken(index), interest: acceptsAgain == nil ? .readable : [])
-    }
+    try listeners.attach(&poller)
     for connection in connections {
       try poller.add(
         connection.socket.descriptor, token: Self.token(connection.number), interest: connection.interest)
     }
-  }
-
-  private static func listenerToken(_ index: Int) -> Poller.Token {
-    Poller.Token(rawValue: listenerToken + UInt32(truncatingIfNeeded: index))
   }
 
   private static func token(_ number: Int) -> Poller.Token {
@@ -114,7 +89,7 @@ final class BridgeSockets {
   func handle(_ event: Poller.Event, _ poller: inout Poller, at now: Instant) {
     guard let token = event.connection, token.rawValue >= Self.listenerToken else { return }
     if token.rawValue < Self.connectionToken {
-      return accept(Int(token.rawValue - Self.listenerToken), &poller, at: now)
+      return accept(token, &poller, at: now)
     }
     guard let connection = connection(token) else { return }
     switch event {
@@ -128,31 +103,25 @@ final class BridgeSockets {
     }
   }
 
-  private func accept(_ index: Int, _ poller: inout Poller, at now: Instant) {
-    guard index < listeners.count else { return }
-    do throws(Errno) {
-      while let socket = try listeners[index].socket.accept() {
-        guard connections.count < Self.mostClients else {
-          printNotice("a further client was refused: \(Self.mostClients) are connected")
-          continue
-        }
-        guard mayConnect(socket.descriptor) else {
-          printNotice("a client was refused: its user may not open \(node ?? "the receiver"), or it has left already")
-          continue
-        }
-        InternetAddress.sendAtOnce(socket.descriptor)
-        InternetAddress.limitUnread(socket.descriptor)
-        let isWriter = !hasWriter
-        let connection = Connection(socket, nextNumber, isWriter: isWriter, at: now)
-        nextNumber += 1
-        connections.append(connection)
-        try? poller.add(connection.socket.descriptor, token: Self.token(connection.number))
-        printNotice(
-          isWriter ? "a client is connected and commands the receiver" : "a further client is connected and reads only")
+  private func accept(_ token: Poller.Token, _ poller: inout Poller, at now: Instant) {
+    while let socket = listeners.accept(token, &poller, at: now) {
+      guard connections.count < Self.mostClients else {
+        printNotice("a further client was refused: \(Self.mostClients) are connected")
+        continue
       }
-    } catch {
-      acceptsAgain = now + Milliseconds(1000)
-      setAccepting(false, &poller)
+      guard mayConnect(socket.descriptor) else {
+        printNotice("a client was refused: its user may not open \(node ?? "the receiver"), or it has left already")
+        continue
+      }
+      InternetAddress.sendAtOnce(socket.descriptor)
+      InternetAddress.limitUnread(socket.descriptor)
+      let isWriter = !hasWriter
+      let connection = Connection(socket, nextNumber, isWriter: isWriter, at: now)
+      nextNumber += 1
+      connections.append(connection)
+      try? poller.add(connection.socket.descriptor, token: Self.token(connection.number))
+      printNotice(
+        isWriter ? "a client is connected and commands the receiver" : "a further client is connected and reads only")
     }
   }
 
@@ -164,13 +133,6 @@ final class BridgeSockets {
     case .unknownUser: false
     // The command was told to listen to other computers, which have no users here.
     case .remote: true
-    }
-  }
-
-  private func setAccepting(_ accepts: Bool, _ poller: inout Poller) {
-    for (index, listener) in listeners.enumerated() {
-      try? poller.change(
-        listener.socket.descriptor, token: Self.listenerToken(index), interest: accepts ? .readable : [])
     }
   }
 
@@ -262,7 +224,7 @@ final class BridgeSockets {
   var isWriterTelnet: Bool { writer?.port.isTelnet ?? false }
 
   var deadline: Instant? {
-    connections.reduce(acceptsAgain) { .earlier($0, $1.port.deadline) }
+    connections.reduce(listeners.deadline) { .earlier($0, $1.port.deadline) }
   }
 
   /// Passes bytes of the line to all clients.
@@ -323,10 +285,7 @@ final class BridgeSockets {
 
   /// Ends a round of events: writes what there is.
   func finishRound(_ poller: inout Poller, at now: Instant) {
-    if let due = acceptsAgain, now >= due {
-      acceptsAgain = nil
-      setAccepting(true, &poller)
-    }
+    listeners.resume(&poller, at: now)
     for connection in connections {
       if let due = connection.port.deadline, now >= due { perform(connection.port.wake(), connection) }
       if connection.output.isEmpty { setInterest(of: connection, &poller) } else { write(connection, &poller) }

@@ -15,14 +15,12 @@ final class PageSockets {
   }
 
   private var server: PageServer
-  private let listeners: [Connection]
+  private let listeners: InternetListeners
   private var connections: [Int: Connection] = [:]
   private var buffer = [UInt8](repeating: 0, count: 16_384)
   /// The users who need no token on this machine: root, that of this process, and the one who has started it with sudo(8).
   private let ownUsers = Set(
     [0, geteuid(), environment("SUDO_UID").flatMap { UInt32($0) }].compactMap(\.self))
-  /// When connections are accepted again after a lack of descriptors.
-  private var acceptsAgain: Instant?
 
   /// Tokens of a receiver loop are below these.
   private static let listenerToken: UInt32 = 0x1000
@@ -31,22 +29,24 @@ final class PageSockets {
   /// - Throws: `CommandFailure` if an address is in use or not permitted.
   init(_ server: PageServer, at addresses: [InternetAddress]) throws {
     self.server = server
-    var listeners: [Connection] = []
-    for address in addresses {
-      do throws(Errno) {
-        listeners.append(Connection(UnixSocket(adopting: try address.listen())))
-      } catch {
-        let isMissing = error == .addressNotAvailable || error == .addressFamilyNotSupported
-        if address.isVersion6, isMissing, !listeners.isEmpty { continue }
-        throw Self.failure(error, address, "sextant view")
-      }
-    }
-    self.listeners = listeners
+    listeners = try Self.listeners(at: addresses, firstToken: Self.listenerToken, of: "sextant view")
   }
 
-  /// The failure of a command that cannot listen.
-  static func failure(
-    _ error: Errno, _ address: InternetAddress, _ command: String, option: String = "--listen"
+  /// Listens for a command.
+  ///
+  /// - Throws: `CommandFailure`, which names the command and its option for an address.
+  static func listeners(
+    at addresses: [InternetAddress], firstToken: UInt32, of command: String, option: String = "--listen"
+  ) throws -> InternetListeners {
+    do throws(InternetListeners.Failure) {
+      return try InternetListeners(at: addresses, firstToken: firstToken)
+    } catch {
+      throw failure(error.reason, error.address, command, option)
+    }
+  }
+
+  private static func failure(
+    _ error: Errno, _ address: InternetAddress, _ command: String, _ option: String
   ) -> CommandFailure {
     switch error {
     case .addressInUse:
@@ -65,11 +65,7 @@ final class PageSockets {
 
   /// Adds all descriptors to a poller.
   func attach(_ poller: inout Poller) throws {
-    for (index, listener) in listeners.enumerated() {
-      try poller.add(
-        listener.socket.descriptor, token: Poller.Token(rawValue: Self.listenerToken + UInt32(index)),
-        interest: acceptsAgain == nil ? .readable : [])
-    }
+    try listeners.attach(&poller)
     for (number, connection) in connections {
       try poller.add(
         connection.socket.descriptor, token: Self.token(number),
@@ -88,7 +84,7 @@ final class PageSockets {
       if token.rawValue >= Self.connectionToken {
         read(Int(token.rawValue - Self.connectionToken), &poller, at: now)
       } else if token.rawValue >= Self.listenerToken {
-        accept(Int(token.rawValue - Self.listenerToken), &poller, at: now)
+        accept(token, &poller, at: now)
       }
     // Output is written at the end of the round.
     case .writable(let token):
@@ -97,29 +93,15 @@ final class PageSockets {
     }
   }
 
-  private func accept(_ index: Int, _ poller: inout Poller, at now: Instant) {
-    guard index < listeners.count else { return }
-    do throws(Errno) {
-      while let socket = try listeners[index].socket.accept() {
-        InternetAddress.sendAtOnce(socket.descriptor)
-        let user = InternetPeer.user(of: socket.descriptor)
-        let isOwnUser = user.map { ownUsers.contains($0) } ?? false
-        guard let number = server.connect(isOwnUser: isOwnUser, at: now) else { continue }
-        let connection = Connection(socket)
-        connections[number] = connection
-        try? poller.add(connection.socket.descriptor, token: Self.token(number))
-      }
-    } catch {
-      acceptsAgain = now + Milliseconds(1000)
-      setAccepting(false, &poller)
-    }
-  }
-
-  private func setAccepting(_ accepts: Bool, _ poller: inout Poller) {
-    for (index, listener) in listeners.enumerated() {
-      try? poller.change(
-        listener.socket.descriptor, token: Poller.Token(rawValue: Self.listenerToken + UInt32(index)),
-        interest: accepts ? .readable : [])
+  private func accept(_ token: Poller.Token, _ poller: inout Poller, at now: Instant) {
+    while let socket = listeners.accept(token, &poller, at: now) {
+      InternetAddress.sendAtOnce(socket.descriptor)
+      let user = InternetPeer.user(of: socket.descriptor)
+      let isOwnUser = user.map { ownUsers.contains($0) } ?? false
+      guard let number = server.connect(isOwnUser: isOwnUser, at: now) else { continue }
+      let connection = Connection(socket)
+      connections[number] = connection
+      try? poller.add(connection.socket.descriptor, token: Self.token(number))
     }
   }
 
@@ -171,7 +153,7 @@ final class PageSockets {
 
   var pages: Int { server.pages }
   var openedMessages: Set<String> { server.openedMessages }
-  var deadline: Instant? { .earlier(server.deadline, acceptsAgain) }
+  var deadline: Instant? { .earlier(server.deadline, listeners.deadline) }
 
   func publish(_ event: LiveEvent) { server.publish(event) }
   func begin(_ hello: LiveEvent, of source: String) { server.begin(hello, of: source) }
@@ -184,10 +166,7 @@ final class PageSockets {
   /// Ends a round of events: writes what there is, and closes what is over.
   func finishRound(_ poller: inout Poller, at now: Instant) {
     server.wake(at: now)
-    if let due = acceptsAgain, now >= due {
-      acceptsAgain = nil
-      setAccepting(true, &poller)
-    }
+    listeners.resume(&poller, at: now)
     for number in server.takeTouched() { write(number, &poller) }
   }
 }

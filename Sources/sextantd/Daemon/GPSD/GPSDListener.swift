@@ -33,22 +33,15 @@ package struct GPSDListener: Sendable {
     }
   }
 
-  /// Listens at addresses. On a machine without IPv6, IPv6 addresses are skipped, unless it is the only address.
+  /// Listens at addresses.
   static func listen(
     _ kind: GPSDClient.Kind, at addresses: [InternetAddress]
   ) throws(Problem) -> [GPSDListener] {
-    var listeners: [GPSDListener] = []
-    for address in addresses {
-      do throws(Errno) {
-        listeners.append(GPSDListener(kind: kind, descriptor: try address.listen()))
-      } catch {
-        let isMissing = error == .addressNotAvailable || error == .addressFamilyNotSupported
-        if address.isVersion6, isMissing, !listeners.isEmpty { continue }
-        for listener in listeners { listener.close() }
-        throw .refused(error, address: address.description)
-      }
+    do throws(InternetListeners.Failure) {
+      return try InternetListeners.listen(at: addresses).map { GPSDListener(kind: kind, descriptor: $0) }
+    } catch {
+      throw .refused(error.reason, address: error.address.description)
     }
-    return listeners
   }
 
   /// Listens at the path of a Unix socket. Everybody may connect; a control socket is restricted to root, the user of
