@@ -74,11 +74,13 @@ package enum LineAddress: Equatable, Sendable {
     }
   }
 
+  package static let refusalOfFile = "a file accepts no commands; name the device of a receiver"
+
   /// The reason why a command that sends cannot use the source, with the next step; nil if the source accepts bytes.
   package var refusalToSend: String? {
     switch self {
     case .port, .i2c, .simulator: nil
-    case .replay: "a file accepts no commands; name the device of a receiver"
+    case .replay: Self.refusalOfFile
     case .network(let source): source.refusalToSend
     }
   }

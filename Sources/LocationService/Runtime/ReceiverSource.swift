@@ -507,8 +507,9 @@ final class ReceiverSource {
   func deliverEvents() {
     while let event = connection?.nextEvent() {
       switch event {
-      case .notice(let text): events.append(.log(text))
-      case .session(.silent): events.append(.log("the receiver is silent; the program waits for it (power, cable?)"))
+      case .notice, .session(.silent), .session(.adviseOnSilence), .session(.back), .session(.notPutBack):
+        let text = connection.flatMap { event.notice(path: $0.path, baud: nil, bytes: $0.bytes, $0.counters) }
+        if let text { events.append(.log(text)) }
       case .unreachable(let error):
         if case .unreachable(_, isHeld: true) = error.cause {
           events.append(.problem(.held))
@@ -517,21 +518,8 @@ final class ReceiverSource {
         }
         networkFault = "\(error)"
         complain("\(error); trying again")
-      case .session(.adviseOnSilence) where (try? LineAddress(connection?.path ?? ""))?.networkSource != nil:
-        let source = (try? LineAddress(connection?.path ?? ""))?.networkSource
-        events.append(.log("no valid message arrives from the network source (\(source?.adviceOnSilence ?? ""))"))
-      case .session(.adviseOnSilence):
-        let fault = connection.flatMap { RecordingFault.fault($0.counters, bytes: $0.bytes) }
-        events.append(
-          .log("the line brings no valid message (\(fault ?? "is it a receiver, and is it wired RX to TX?"))"))
-      case .session(.back): events.append(.log("the receiver is back"))
       case .session(.identified(let receiver)) where receiver.cannotSleep:
         events.append(.log("\(receiver.vendor) receivers of this kind have no sleep by a command: it stays on"))
-      case .session(.notPutBack):
-        events.append(
-          .log(
-            "the receiver did not accept all of its former settings; "
-              + "switch it off and on, or check it with `sextant configure show`"))
       default: break
       }
       handleReceiverEvents(event)

@@ -110,8 +110,8 @@ struct CheckClient: ReceiverClient, ~Copyable {
       if case .changingRate(rate, _) = stage { enter(.changingRate(to: rate, since: now), at: now) }
     case .session(.notPutBack):
       state.lost.append("some settings could not be restored (sextant configure show lists them)")
-    case .lost: fail("the receiver is disconnected; check the cable. The next command restores it")
-    case .ended: fail("a file accepts no commands; name the device of a receiver")
+    case .lost: fail(Reason.disconnected + ". The next command restores it")
+    case .ended: fail(Reason.file)
     case .session(.rateFound(let rate)): findRate(rate, at: now)
     default: break
     }
@@ -290,13 +290,11 @@ struct CheckClient: ReceiverClient, ~Copyable {
       connection.sleep(
         for: assumed.isWokenByHost ? nil : SessionTimes.shortestSleep(of: description), &poller, at: now)
     case .batch:
-      guard let ticket = connection.submit(BatchStatus.poll, &poller, at: now) else { return fail(Self.gone) }
+      guard let ticket = connection.submit(BatchStatus.poll, &poller, at: now) else { return fail(Reason.disconnected) }
       enter(.readingBatch(ticket), at: now)
     case .hotStart, .warmStart: restart(description, connection, &poller, at: now)
     }
   }
-
-  private static let gone = "the receiver is disconnected; check the cable"
 
   private mutating func poll(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
     guard replies.count + silentPolls < Self.polls else {
@@ -306,7 +304,7 @@ struct CheckClient: ReceiverClient, ~Copyable {
     var command = state.description?.familyPoll ?? Command.identityPoll
     // One request, and more than the time of all: a reply to the first is not taken for one to the second.
     (command.attempts, command.patience) = (1, command.longestWait * 2)
-    guard let ticket = connection.submit(command, &poller, at: now) else { return fail(Self.gone) }
+    guard let ticket = connection.submit(command, &poller, at: now) else { return fail(Reason.disconnected) }
     receivedBytes = 0
     enter(.polling(ticket, since: now), at: now)
   }
@@ -322,7 +320,7 @@ struct CheckClient: ReceiverClient, ~Copyable {
     } else {
       ticket = connection.submit(Command.measurementPeriod(of: description), &poller, at: now)
     }
-    guard let ticket else { return fail(Self.gone) }
+    guard let ticket else { return fail(Reason.disconnected) }
     enter(.reading(ticket), at: now)
   }
 
@@ -628,7 +626,7 @@ struct CheckClient: ReceiverClient, ~Copyable {
       state.report.skip(start.rawValue, because: "the family has no command")
       return end(at: now)
     }
-    guard let ticket else { return fail(Self.gone) }
+    guard let ticket else { return fail(Reason.disconnected) }
     enter(.restarting(start, ticket), at: now)
   }
 

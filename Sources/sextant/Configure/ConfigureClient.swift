@@ -155,7 +155,7 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
       ticket = nil
       take(outcome, connection, &poller, at: now)
     case (.over, _): break
-    case (_, .lost): fail("the receiver is disconnected; check the cable")
+    case (_, .lost): fail(Reason.disconnected)
     case (_, .ended): fail("a file cannot be configured; name the device of a receiver")
     case (_, .session(.adviseOnSilence)):
       if showsProgress { clearProgress() }
@@ -251,7 +251,7 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
   private mutating func readPeriod(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
     deadline = now + Self.taskTimeout
     ticket = connection.perform([.read(.period)], &poller, at: now)
-    if ticket == nil { fail("the receiver is disconnected; check the cable") }
+    if ticket == nil { fail(Reason.disconnected) }
   }
 
   /// Refuses what the line cannot carry, or begins the request.
@@ -282,7 +282,7 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
     stage = .performing
     deadline = now + Self.taskTimeout
     ticket = connection.perform(tasks, &poller, at: now)
-    if ticket == nil { fail("the receiver is disconnected; check the cable") }
+    if ticket == nil { fail(Reason.disconnected) }
   }
 
   private mutating func changeRate(
@@ -373,7 +373,7 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
     case .send(let command):
       showProgress()
       ticket = connection.submit(command, &poller, at: now)
-      if ticket == nil { fail("the receiver is disconnected; check the cable") }
+      if ticket == nil { fail(Reason.disconnected) }
       return
     case .noReply: return fail(Self.noReply)
     case .endless:

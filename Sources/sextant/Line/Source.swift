@@ -98,9 +98,9 @@ enum Source: Equatable {
 
   /// What a command does at its receiver.
   enum Use {
-    /// It has a way to send nothing.
+    /// Can run without sending.
     case listening
-    /// It is nothing without sending.
+    /// Must send.
     case sending
   }
 

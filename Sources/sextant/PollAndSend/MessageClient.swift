@@ -96,15 +96,11 @@ struct MessageClient: ReceiverClient, ~Copyable {
     case (.sent(let ticket), .finished(let finished, let outcome)) where finished == ticket:
       take(outcome, connection, &poller, at: now)
     case (.over, _): break
-    case (_, .lost): fail("the receiver is disconnected; check the cable")
-    case (_, .ended): fail("a file accepts no commands; name the device of a receiver")
+    case (_, .lost): fail(Reason.disconnected)
+    case (_, .ended): fail(Reason.file)
     default: break
     }
-    switch event {
-    case .session(.adviseOnSilence), .notice:
-      if let notice = event.notice(path: path, baud: baud) { printNotice(notice) }
-    default: break
-    }
+    event.printAdvice(path: path, baud: baud)
   }
 
   mutating func finishRound(
@@ -123,7 +119,7 @@ struct MessageClient: ReceiverClient, ~Copyable {
   private mutating func send(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
     replies = 0
     guard let ticket = connection.submit(messages[next].command, &poller, at: now) else {
-      return fail("the receiver is disconnected; check the cable")
+      return fail(Reason.disconnected)
     }
     stage = .sent(ticket)
   }

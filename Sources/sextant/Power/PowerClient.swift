@@ -58,7 +58,7 @@ struct PowerClient: ReceiverClient, ~Copyable {
   ) {
     switch event {
     case .lost: write("gone", at: now)
-    case .ended: fail("a file accepts no commands; name the device of a receiver")
+    case .ended: fail(Reason.file)
     case .session(let report): receive(report, connection, &poller, at: now)
     case .finished(let ticket, let outcome) where ticket == modeTicket: showMode(outcome, connection)
     case .finished(let ticket, let outcome) where ticket == uptimeTicket:

@@ -68,7 +68,7 @@ struct ResetClient: ReceiverClient, ~Copyable {
     switch (stage, event) {
     case (.waiting, .session(.configured)): reset(connection, &poller, at: now)
     case (.waiting, .session(.notIdentified)): fail("the receiver does not identify itself; its resets are not known")
-    case (.waiting, .lost): fail("the receiver is disconnected; check the cable")
+    case (.waiting, .lost): fail(Reason.disconnected)
     case (.over, _): break
     case (.resetting(let ticket), .finished(let finished, .performed(let results))) where finished == ticket:
       guard results == [.written] else { return fail("the receiver refused the restart, or did not reply") }
@@ -93,14 +93,10 @@ struct ResetClient: ReceiverClient, ~Copyable {
     case (_, .lost):
       result.wasDisconnected = true
       stage = .away(until: now + Self.pollInterval)
-    case (_, .ended): fail("a file accepts no commands; name the device of a receiver")
+    case (_, .ended): fail(Reason.file)
     default: break
     }
-    switch event {
-    case .session(.adviseOnSilence), .notice:
-      if sentAt == nil, let notice = event.notice(path: path, baud: baud) { printNotice(notice) }
-    default: break
-    }
+    if sentAt == nil { event.printAdvice(path: path, baud: baud) }
   }
 
   mutating func finishRound(
@@ -125,7 +121,7 @@ struct ResetClient: ReceiverClient, ~Copyable {
       return restart(description, connection, &poller, at: now)
     }
     guard let ticket = connection.submit(result.mode.command(result.kind), &poller, at: now) else {
-      return fail("the receiver is disconnected; check the cable")
+      return fail(Reason.disconnected)
     }
     stage = .resetting(ticket)
   }
@@ -140,7 +136,7 @@ struct ResetClient: ReceiverClient, ~Copyable {
         "\(description.summary) does not have this \(result.mode == .gnss ? "\(result.kind.rawValue) start" : "mode")")
     }
     guard let ticket = connection.perform([.act(action)], &poller, at: now) else {
-      return fail("the receiver is disconnected; check the cable")
+      return fail(Reason.disconnected)
     }
     stage = .resetting(ticket)
   }

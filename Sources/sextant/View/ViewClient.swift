@@ -332,7 +332,7 @@ struct SettingsControl {
       switch dialogue.next(at: now) {
       case .send(let command):
         guard let ticket = connection.submit(command, &poller, at: now) else {
-          return answer(.conflict, "the receiver is disconnected; check the cable")
+          return answer(.conflict, Reason.disconnected)
         }
         work = .changing(dialogue, ticket)
       case .over, .noReply, .endless: break

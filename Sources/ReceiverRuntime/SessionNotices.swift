@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Receiver
-import ReceiverRuntime
 import ReceiverStream
+
+/// The silence before advice, with its unit.
+private let silence = "\(Listener.helpAfter.count / 1000) s"
 
 extension ReceiverConnection.Event {
   /// One line for the user, with the next step if there is one; nil for an event without a notice.
@@ -11,14 +13,14 @@ extension ReceiverConnection.Event {
   ///   - baud: the fixed rate; nil if the rate is found.
   ///   - bytes: the number of bytes of the line so far.
   ///   - counters: their frames, and the faults of the others.
-  func notice(
+  package func notice(
     path: String, baud: UInt32?, bytes: UInt64 = 0, _ counters: StreamCounters = StreamCounters()
   ) -> String? {
     switch self {
     case .opened, .rate, .ended, .finished, .batch, .lost, .unreachable: nil
     case .notice(let text): text
     case .session(.adviseOnSilence) where Self.fault(path, counters, bytes, baud) != nil:
-      Self.fault(path, counters, bytes, baud).map { "\(path): still waiting after 5 s: \($0)" }
+      Self.fault(path, counters, bytes, baud).map { "\(path): still waiting after \(silence): \($0)" }
     case .session(let report):
       report.notice(baud: baud, (try? LineAddress(path))?.networkSource).map { "\(path): \($0)" }
     }
@@ -60,10 +62,11 @@ extension SessionReport {
       "some changes could not be restored; switch the receiver off and on, or check `sextant configure show`"
     case .warned(let text): "the receiver warns: \(text)"
     case .adviseOnSilence where network != nil:
-      network.map { "no valid frame for 5 s; still waiting (\($0.adviceOnSilence))" }
+      network.map { "no valid frame for \(silence); still waiting (\($0.adviceOnSilence))" }
     case .adviseOnSilence:
-      baud.map { "no valid frame at \($0) baud for 5 s; leave --baud out to search for the rate" }
-        ?? "no valid frame for 5 s; still waiting (check that it is a receiver, that it is awake, and its wiring RX to TX)"
+      baud.map { "no valid frame at \($0) baud for \(silence); leave --baud out to search for the rate" }
+        ?? "no valid frame for \(silence); still waiting "
+        + "(check that it is a receiver, that it is awake, and its wiring RX to TX)"
     case .loggerHolds(let count) where count > 0:
       "its logger holds \(count) record\(count == 1 ? "" : "s") of before; they are neither printed nor erased"
     case .rateFound, .asleep, .awake(.requested), .awake(.time), .batching, .orbits, .loggerHolds: nil
@@ -73,7 +76,7 @@ extension SessionReport {
 
 extension ReceiverDescription {
   /// Such as "u-blox NEO-M9N, firmware SPG 4.04, protocol 32.01".
-  var summary: String {
+  package var summary: String {
     var text = vendor + " " + (model ?? generation?.rawValue ?? "receiver")
     if let firmware { text += ", firmware \(firmware)" }
     if let protocolVersionText { text += ", protocol \(protocolVersionText)" }
