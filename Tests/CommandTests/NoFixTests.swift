@@ -68,6 +68,16 @@ struct NoFixTests {
     #expect(text.contains("none of 12 messages has a time or a position"))
   }
 
+  @Test("A recording without fixes of a live receiver: the command that prints stored ones")
+  func storedFixes() {
+    var counters = StreamCounters()
+    counters.ubxFrames = 64
+    var noFix = NoFix(bytes: 9000, counters: counters, epochs: 0)
+    noFix.isReplay = true
+    #expect(noFix.text.contains("none of 64 messages") && noFix.text.contains("`sextant decode` prints"))
+    #expect(!noFix.text.contains("enable"))
+  }
+
   @Test("Epochs without a position: the antenna")
   func noPosition() { #expect(text(bytes: 9000, epochs: 30) { $0.nmeaFrames = 90 }.contains("view of the sky")) }
 }

@@ -279,6 +279,26 @@ struct ReportTests {
     #expect(KeyFigure.percent(0, of: 0) == "–")
   }
 
+  @Test("Stored fixes are the epochs of a recording that has no other ones, and are left out beside live ones")
+  func storedFixes() throws {
+    func batch(_ second: UInt8) -> [UInt8] {
+      var payload = [UInt8](repeating: 0, count: 100)
+      // Date and time, valid, 3D within limits, 48.1 N 11.5 E, 2 m.
+      payload.replaceSubrange(8..<16, with: [0xEA, 0x07, 11, 24, 12, 0, second, 3])
+      payload.replaceSubrange(24..<26, with: [3, 1])
+      for (place, value) in [(28, 115_000_000), (32, 481_000_000), (40, 2000)] as [(Int, UInt32)] {
+        payload.replaceSubrange(place..<place + 4, with: (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) })
+      }
+      return Wire.ubx(0x21, 0x11, payload)
+    }
+    let stored = (0..<10).flatMap { batch($0) }
+    let found = result(stored)
+    #expect(found.epochs.positions == 10 && found.epochs.axis.seconds == 9)
+    #expect(ReportPage.html([found]).contains("10, 10, stored in the receiver"))
+    let live = result(rmc("130000") + stored + rmc("130001"))
+    #expect(live.epochs.positions == 2 && live.epochs.axis.jumps == 0)
+  }
+
   @Test("Satellites have two digits and the letter of RINEX")
   func names() {
     #expect(

@@ -22,6 +22,8 @@ package struct RecordingStatistics: ~Copyable {
     package var rejectedFields: Int
     package var truth: Truth?
     package var epochs: EpochStatistics
+    /// Whether the epochs are the fixes from the receiver's memory.
+    package var isStored = false
     package var satellites: SatelliteStatistics
     package var remarks: ReceiverRemarks
     /// Names and numbers of messages, the most frequent first.
@@ -33,6 +35,8 @@ package struct RecordingStatistics: ~Copyable {
   /// With an assumed date, so that a recording without one has the times between its epochs.
   private var assembler = EpochAssembler(reference: RecordingAxis.assumedDate, isLive: true)
   private var epochs: EpochStatistics
+  /// The fixes from the receiver's memory: older than the epochs around them.
+  private var stored: EpochStatistics
   private var satellites = SatelliteStatistics()
   private var remarks = ReceiverRemarks()
   private var counts: [MessageKey: Int] = [:]
@@ -42,7 +46,7 @@ package struct RecordingStatistics: ~Copyable {
   /// - Parameter truth: the place of the antenna; nil for the mean of the positions.
   package init(truth: Truth? = nil) {
     self.truth = truth
-    epochs = EpochStatistics(truth: truth)
+    (epochs, stored) = (EpochStatistics(truth: truth), EpochStatistics(truth: truth))
   }
 
   /// Handles the next frame of the recording.
@@ -53,6 +57,7 @@ package struct RecordingStatistics: ~Copyable {
       remarks.add(ubx)
       identity.add(ubx)
       if let message = ubx.message(NavSIG.self) { satellites.add(message) }
+      if let batched = BatchedFix(ubx) { stored.add(batched.fix, isUpdate: false) }
     } else if let sentence = frame.nmea {
       identity.add(sentence)
     }
@@ -71,12 +76,15 @@ package struct RecordingStatistics: ~Copyable {
       if report.skyChanged { satellites.add(sky) }
     }
     epochs.end()
+    var stored = stored
+    stored.end()
+    let isStored = epochs.positions == 0 && stored.positions > 0
     let messages = counts.map { (name: $0.key.name, count: $0.value) }
       .sorted { ($1.count, $0.name) < ($0.count, $1.name) }
     return Result(
       name: name, receiver: identity.text, bytes: bytes, counters: counters, rejectedFields: assembler.rejectedFields,
-      truth: truth,
-      epochs: epochs, satellites: satellites, remarks: remarks, messages: messages)
+      truth: truth, epochs: isStored ? stored : epochs, isStored: isStored, satellites: satellites, remarks: remarks,
+      messages: messages)
   }
 }
 

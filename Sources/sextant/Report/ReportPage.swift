@@ -103,7 +103,9 @@ package enum ReportPage {
     row("From") { time($0.epochs.axis.first, on: $0.epochs.axis) }
     row("To") { time($0.epochs.axis.last, on: $0.epochs.axis) }
     row("Jumps of the time") { "\($0.epochs.axis.jumps)" }
-    row("Epochs, with a position") { "\($0.epochs.epochs), \($0.epochs.positions)" }
+    row("Epochs, with a position") {
+      "\($0.epochs.epochs), \($0.epochs.positions)" + ($0.isStored ? ", stored in the receiver" : "")
+    }
     row("First position after") { file in
       file.epochs.firstFixSeconds.map { Drawing.duration($0, on: file.epochs.axis) } ?? "none"
     }

@@ -175,8 +175,10 @@ struct NoFix {
       return "it sends only \(counters.rtcm3Frames > 0 ? "RTCM 3" : "SPARTN"), as a source of corrections does;"
         + " enable NMEA or UBX in the receiver"
     }
-    return
-      "none of \(counters.frames) messages has a time or a position; enable RMC and GGA, or NAV-PVT, in the receiver"
+    let found = "none of \(counters.frames) messages has a time or a position"
+    return isReplay
+      ? found + " of a live receiver; `sextant decode` prints also fixes that a receiver has stored"
+      : found + "; enable RMC and GGA, or NAV-PVT, in the receiver"
   }
 }
 
