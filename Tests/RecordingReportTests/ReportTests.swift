@@ -279,6 +279,17 @@ struct ReportTests {
     #expect(KeyFigure.percent(0, of: 0) == "–")
   }
 
+  @Test("A date that arrives in an update is the one of its epoch")
+  func dateOfUpdate() {
+    var epochs = EpochStatistics()
+    var undated = fix(48, 11, second: 0)
+    undated.time = nil
+    epochs.add(undated, isUpdate: false)
+    epochs.add(fix(48, 11, second: 0), isUpdate: true)
+    epochs.end()
+    #expect(epochs.epochs == 1 && epochs.axis.first == fix(48, 11, second: 0).time)
+  }
+
   @Test("Stored fixes are the epochs of a recording that has no other ones, and are left out beside live ones")
   func storedFixes() throws {
     func batch(_ second: UInt8) -> [UInt8] {

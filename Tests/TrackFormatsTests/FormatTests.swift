@@ -232,6 +232,44 @@ struct FormatTests {
   }
 }
 
+/// A recording whose date is known only from an update of its second epoch, and a fix between it and its update.
+@Suite("Updates of an epoch")
+struct UpdateTests {
+  private let undated = EpochAssembler.Report(fix: fix(48, 11))
+  private let columns = ["time", "lat"].compactMap { CSVColumn.named($0) }
+
+  private func file(_ reports: [EpochAssembler.Report], range: TimeRange = TimeRange()) -> (String, UInt64) {
+    var writer = TrackWriter(.csv, columns: columns, range: range)
+    var text = JSONLine()
+    for report in reports { writer.add(report, Sky(), &text) }
+    writer.finish(&text)
+    return (text.text, writer.positions)
+  }
+
+  @Test("A date that arrives in an update is the one of its epoch, also for --from and --to")
+  func lateDate() {
+    let dated = EpochAssembler.Report(fix: fix(48, 11, second: 2), isUpdate: true)
+    let line = "2023-11-14T22:13:22.000Z,48\r\n"
+    #expect(file([undated, dated]) == (line, 1))
+    let range = TimeRange(from: dated.fix.time, to: dated.fix.time)
+    #expect(file([undated, dated], range: range) == (line, 1))
+    #expect(file([undated], range: range) == ("", 0))
+    let corrected = EpochAssembler.Report(fix: fix(48, 11, second: 2 + 1024 * 7 * 86_400), isUpdate: true)
+    #expect(file([EpochAssembler.Report(fix: dated.fix), corrected], range: range) == ("", 0))
+    #expect(file([EpochAssembler.Report(fix: dated.fix), corrected]) == ("2043-06-30T22:13:22.000Z,48\r\n", 1))
+  }
+
+  @Test("An update of an epoch with a newer fix behind it changes nothing")
+  func between() {
+    let epoch = EpochAssembler.Report(fix: fix(48, 11, second: 2))
+    var newer = EpochAssembler.Report(fix: fix(49, 11, second: 2))
+    newer.fix.time = newer.fix.time.map { UTCTime(nanosecondsSince1970: $0.nanosecondsSince1970 + 33_000_000) }
+    let update = EpochAssembler.Report(fix: fix(50, 11, second: 2), isUpdate: true)
+    #expect(
+      file([epoch, newer, update]) == ("2023-11-14T22:13:22.000Z,48\r\n2023-11-14T22:13:22.033Z,49\r\n", 2))
+  }
+}
+
 extension JSON {
   fileprivate var array: [JSON]? {
     guard case .array(let elements) = self else { return nil }

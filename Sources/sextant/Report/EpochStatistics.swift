@@ -102,8 +102,7 @@ package struct EpochStatistics: Sendable {
 
   /// Handles a report of the assembler.
   package mutating func add(_ fix: Fix, isUpdate: Bool) {
-    if isUpdate, open == nil || fix.time != open?.time { return }
-    if !isUpdate { finish() }
+    if !isUpdate { finish() } else if open?.isUpdated(by: fix) != true { return }
     open = fix
   }
 

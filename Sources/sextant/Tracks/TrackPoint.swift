@@ -57,3 +57,17 @@ extension TrackPoint.Satellites {
     usedSignalDecibelHertz = count == 0 ? nil : Double(sum) / Double(count)
   }
 }
+
+extension Fix {
+  /// Whether an update of the assembler belongs to the epoch of this fix, the last one that was reported as new. HNR-PVT reports fixes
+  /// while its epoch still gets updates; their times differ by a fraction of a second. A date that arrives in an update, or a new number
+  /// of leap seconds, moves the time of the epoch by whole seconds.
+  func isUpdated(by update: Fix) -> Bool {
+    guard let time else { return true }
+    guard let later = update.time else { return false }
+    // Both times may be 292 years from 1970.
+    let gap = later.nanosecondsSince1970 % 1_000_000_000 - time.nanosecondsSince1970 % 1_000_000_000
+    let fraction = (gap + 1_000_000_000) % 1_000_000_000
+    return min(fraction, 1_000_000_000 - fraction) < 1_000_000
+  }
+}

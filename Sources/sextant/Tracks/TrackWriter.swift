@@ -30,10 +30,10 @@ package struct TrackWriter: ~Copyable {
   private var content: Content
   private let range: TimeRange
   private let isLive: Bool
-  /// The last report of the open epoch: a point, or sentences.
+  /// The last report of the open epoch, and what it is written as if its time is in the range: a point, or sentences.
+  private var open: Fix?
   private var point: TrackPoint?
   private var sentences: [UInt8] = []
-  private var time: UTCTime?
 
   /// - Parameters:
   ///   - columns: of a table.
@@ -66,19 +66,20 @@ package struct TrackWriter: ~Copyable {
     _ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, _ text: inout JSONLine
   ) {
     if report.isUpdate {
-      // An update is ignored if other fixes were written after its epoch.
-      let isOther = report.fix.time != time
-      if isLive || isOther { return addSatellites(report, sky, &text) }
+      // Other fixes may have been written after the epoch of the update.
+      let isOfOpen = if let open { open.isUpdated(by: report.fix) } else { false }
+      if isLive || !isOfOpen { return addSatellites(report, sky, &text) }
     } else {
       flush(&text)
     }
-    time = report.fix.time
-    guard range.contains(time) else { return }
+    open = report.fix
+    (point, sentences) = (nil, [])
+    // The time of an update may be another one, in the range or not.
+    guard range.contains(report.fix.time) else { return }
     switch content {
     case .points: point = report.fix.hasPosition ? TrackPoint(report.fix, sky) : nil
     case .sentences: sentences = FixSentences.text(of: report.fix, sky, Self.geometry(report, sky), .epoch)
     }
-    if report.fix.hasPosition, !report.isUpdate { positions += 1 }
     if isLive { flush(&text) }
   }
 
@@ -99,10 +100,10 @@ package struct TrackWriter: ~Copyable {
   }
 
   private mutating func flush(_ text: inout JSONLine) {
+    if let open, open.hasPosition, range.contains(open.time) { positions += 1 }
     if let point { write(point, &text) }
-    point = nil
     write(sentences, &text)
-    sentences.removeAll(keepingCapacity: true)
+    (open, point, sentences) = (nil, nil, [])
   }
 
   private mutating func write(_ point: TrackPoint, _ text: inout JSONLine) {
