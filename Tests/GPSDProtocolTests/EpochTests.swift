@@ -172,6 +172,31 @@ struct EpochTests {
     for field in ["GGA,\(time),", "GST,\(time),", "ZDA,\(time),\(date),"] { #expect(text.contains(field), "\(text)") }
   }
 
+  /// The fields of the first sentence of a formatter.
+  private func fields(_ formatter: String, _ change: (inout Fix) -> Void) throws -> [String] {
+    let (_, epochs) = reports(wanted: .init(nmea: true)) { fix in
+      fix.source = .ubx
+      change(&fix)
+    }
+    let lines = String(decoding: epochs.flatMap(\.nmea), as: UTF8.self).split(separator: "\r\n")
+    let line = try #require(lines.first { $0.dropFirst(3).hasPrefix(formatter) })
+    return line.prefix { $0 != "*" }.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+  }
+
+  @Test(
+    "No sentence of a fix beyond the receiver's limits counts it as valid",
+    arguments: [Fix.Kind.threeD, .deadReckoning])
+  func outsideLimits(kind: Fix.Kind) throws {
+    func fields(_ formatter: String) throws -> [String] {
+      try self.fields(formatter) { ($0.kind, $0.isWithinLimits) = (kind, false) }
+    }
+    let rmc = try fields("RMC")
+    #expect(rmc[2] == "V" && rmc[12] == "N")
+    #expect(try fields("VTG")[9] == "N")
+    #expect(try fields("GGA")[6] == "0")
+    #expect(try fields("GSA")[2] == "1")
+  }
+
   @Test("A receiver that sends NMEA gets no sentences from its fix")
   func ownSentences() {
     #expect(reports(wanted: .init(nmea: true)).epochs.allSatisfy { $0.nmea.isEmpty })

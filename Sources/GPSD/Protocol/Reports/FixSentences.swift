@@ -104,7 +104,7 @@ package enum FixSentences {
     return (used.isEmpty ? [(1, [])] : used).map { id, numbers in
       var content = GSA()
       content.operationMode = UInt8(ascii: "A")
-      content.fixMode = fix.hasPosition ? fix.kind == .twoD ? 2 : 3 : 1
+      content.fixMode = isValid(fix) ? fix.kind == .twoD ? 2 : 3 : 1
       for (place, number) in numbers.prefix(placesOfGSA).enumerated() { content.satellites[place] = number }
       content.pdop = fixed(fix.pdop ?? geometry?.pdop, 2)
       content.hdop = fixed(fix.hdop ?? geometry?.hdop, 2)
@@ -142,7 +142,7 @@ package enum FixSentences {
   private static func rmc(_ fix: Fix) -> RMC {
     var content = RMC()
     content.time = time(fix)
-    content.status = UInt8(ascii: fix.hasPosition && fix.isWithinLimits ? "A" : "V")
+    content.status = UInt8(ascii: isValid(fix) ? "A" : "V")
     content.latitude = latitude(fix)
     content.longitude = longitude(fix)
     if fix.hasPosition {
@@ -230,13 +230,17 @@ package enum FixSentences {
 
   private static func time(_ fix: Fix) -> TimeOfDay? { fix.time.map { TimeOfDay($0) } }
 
+  /// Whether a client may use the position. One beyond the receiver's limits is written and marked in each sentence, as a u-blox receiver
+  /// marks it: a client may read only one of them.
+  private static func isValid(_ fix: Fix) -> Bool { fix.hasPosition && fix.isWithinLimits }
+
   private static func quality(_ fix: Fix) -> Int32 {
-    guard fix.hasPosition else { return 0 }
+    guard isValid(fix) else { return 0 }
     return fix.kind == .deadReckoning ? Fix.Quality.estimated.ofGGA : fix.quality.ofGGA
   }
 
   private static func mode(_ fix: Fix) -> UInt8 {
-    guard fix.hasPosition else { return UInt8(ascii: "N") }
+    guard isValid(fix) else { return UInt8(ascii: "N") }
     if fix.kind == .deadReckoning { return UInt8(ascii: "E") }
     return switch fix.quality {
     case .unknown, .autonomous: UInt8(ascii: "A")
