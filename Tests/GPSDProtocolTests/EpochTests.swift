@@ -197,6 +197,19 @@ struct EpochTests {
     #expect(try fields("GSA")[2] == "1")
   }
 
+  @Test("GST has the horizontal accuracy if the receiver does not send its parts")
+  func evenErrors() {
+    var fix = Fix()
+    (fix.kind, fix.latitudeDegrees, fix.longitudeDegrees) = (.threeD, 48, 11)
+    (fix.horizontalAccuracyMetres, fix.verticalAccuracyMetres, fix.accuracySource) = (5, 7, .receiver)
+    func text(_ fix: Fix) -> String { String(decoding: FixSentences.text(of: fix, Sky(), nil, .epoch), as: UTF8.self) }
+    #expect(text(fix).contains("GNGST,,,,,,3.536,3.536,7.000*"))
+    (fix.ndop, fix.edop) = (0.8, 0.6)
+    #expect(text(fix).contains("GNGST,,,,,,4.000,3.000,7.000*"))
+    fix.accuracySource = .estimated
+    #expect(!text(fix).contains("GST"))
+  }
+
   @Test("A receiver that sends NMEA gets no sentences from its fix")
   func ownSentences() {
     #expect(reports(wanted: .init(nmea: true)).epochs.allSatisfy { $0.nmea.isEmpty })

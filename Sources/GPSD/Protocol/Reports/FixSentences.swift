@@ -56,7 +56,7 @@ package enum FixSentences {
       for content in gsa(fix, groups, geometry) { put(content, talker, &text) }
       for group in groups { for content in gsv(group.satellites) { put(content, group.row.talker, &text) } }
     }
-    if part.hasErrors, let content = gst(fix) { put(content, talker, &text) }
+    if part.hasErrors, let content = gst(fix, geometry) { put(content, talker, &text) }
     if part == .epoch, let content = zda(fix) { put(content, talker, &text) }
     return text
   }
@@ -189,10 +189,12 @@ package enum FixSentences {
     return content
   }
 
-  private static func gst(_ fix: Fix) -> GST? {
-    guard fix.hasPosition, fix.accuracySource == .receiver, let accuracy = fix.eastNorthAccuracyMetres(nil) else {
-      return nil
-    }
+  /// Without the ratio of east to north the horizontal accuracy is divided evenly.
+  private static func gst(_ fix: Fix, _ geometry: Dilutions?) -> GST? {
+    let even = fix.horizontalAccuracyMetres.map { $0 * 0.5.squareRoot() }
+    guard fix.hasPosition, fix.accuracySource == .receiver,
+      let accuracy = fix.eastNorthAccuracyMetres(geometry) ?? even.map({ (east: $0, north: $0) })
+    else { return nil }
     var content = GST()
     content.time = time(fix)
     content.latitudeDeviation = fixed(accuracy.north, 3)
