@@ -55,6 +55,20 @@ struct WatchViewTests {
     #expect(text.split(separator: "\n").filter { $0.contains("TPV") && $0.contains(#""mode":3"#) }.count == 2)
   }
 
+  @Test("A line names a position that is not of satellites or beyond the limits")
+  func doubtful() {
+    var fix = Fix()
+    (fix.kind, fix.latitudeDegrees, fix.longitudeDegrees) = (.deadReckoning, 48, 11)
+    var line = JSONLine()
+    line.plain(fix)
+    (fix.kind, fix.quality) = (.threeD, .simulated)
+    line.plain(fix)
+    fix.isWithinLimits = false
+    line.plain(fix)
+    let ends = line.text.split(separator: "\n").map { $0.split(separator: "  ").last ?? "" }
+    #expect(ends == ["dead reckoning", "simulated", "outside the receiver's limits"])
+  }
+
   @Test("Without a terminal the output is a line for each epoch")
   func lines() {
     let lines = output(.lines, limit: nil).text.split(separator: "\n")

@@ -62,6 +62,21 @@ private let next = Wire.nmea("GPRMC,120001.00,V,,,,,,,241126,,,N")
     #expect(satellites[1]["signals"] == [] && satellites[1]["elevation"] == 10)
   }
 
+  @Test("A simulated fix, an estimated one, and one outside of the receiver's limits are named")
+  func doubtful() {
+    for (quality, word) in [("6", "dead reckoning"), ("7", "surveyed"), ("8", "simulated")] {
+      var scene = Scene()
+      scene.receive(
+        Wire.nmea("GPGGA,120000.00,4717.00000,N,00833.00000,E,\(quality),05,1.20,400.0,M,48.0,M,,") + next)
+      #expect(scene.events()[.fix]?["status"] == .string(word))
+    }
+    var fix = Fix()
+    (fix.kind, fix.isWithinLimits, fix.latitudeDegrees, fix.longitudeDegrees) = (.threeD, false, 48, 11)
+    var scene = Scene()
+    scene.live.receive(EpochAssembler.Report(fix: fix), Sky(), at: scene.now)
+    #expect(scene.events()[.fix]?["status"] == "outside limits")
+  }
+
   @Test("An epoch gives the rows of the history, with null for what is not known; without a time it gives none")
   func historyRows() {
     var scene = Scene()

@@ -279,6 +279,31 @@ struct ReportTests {
     #expect(KeyFigure.percent(0, of: 0) == "–")
   }
 
+  @Test(
+    "Dead reckoning, simulated, surveyed and out-of-limits epochs are named, and those outside of the limits are not available",
+    arguments: [
+      (Fix.Kind.deadReckoning, Fix.Quality.autonomous, true, "dead reckoning"),
+      (.threeD, .estimated, true, "dead reckoning"), (.threeD, .simulated, true, "simulated"),
+      (.surveyed, .autonomous, true, "surveyed place"), (.threeD, .manual, true, "surveyed place"),
+      (.threeD, .rtkFixed, false, "outside limits"), (.combined, .autonomous, true, "3D fix"),
+      (.twoD, .autonomous, true, "2D fix"),
+    ])
+  func doubtful(kind: Fix.Kind, quality: Fix.Quality, isWithinLimits: Bool, name: String) throws {
+    var file = result([])
+    for second in 0..<30 {
+      var fix = fix(48, 11, second: Double(second))
+      fix.quality = .autonomous
+      if (10..<20).contains(second) { (fix.kind, fix.quality, fix.isWithinLimits) = (kind, quality, isWithinLimits) }
+      file.epochs.add(fix, isUpdate: false)
+    }
+    file.epochs.end()
+    let availability = try #require(KeyFigure.all(file).first { $0.name == "Availability" })
+    #expect(
+      availability.note == (name == "3D fix" ? "3D fix 100 %" : "3D fix 66.7 %, \(name) 33.3 %"))
+    #expect(availability.value == (isWithinLimits ? "100 %" : "66.67 %"))
+    #expect(file.epochs.positions == 30 && ReportPage.html([file]).contains(">\(name)</span>"))
+  }
+
   @Test("A date that arrives in an update is the one of its epoch")
   func dateOfUpdate() {
     var epochs = EpochStatistics()

@@ -131,6 +131,23 @@ struct FormatTests {
     #expect(file(.csv, of: [fix], columns: columns) == "quality\r\n\(word)\r\n")
   }
 
+  @Test("CSV and GPX tell apart fixes without satellites and fixes beyond the limits")
+  func doubtful() throws {
+    let columns = [try #require(CSVColumn.named("quality"))]
+    for (kind, quality, isWithinLimits, word, element) in [
+      (Fix.Kind.deadReckoning, Fix.Quality.autonomous, true, "estimated", nil as String?),
+      (.threeD, .estimated, true, "estimated", nil), (.threeD, .simulated, true, "simulated", nil),
+      (.surveyed, .autonomous, true, "manual", nil), (.threeD, .differential, false, "outsideLimits", "none"),
+      (.combined, .differential, true, "differential", "dgps"), (.twoD, .autonomous, true, "autonomous", "2d"),
+    ] {
+      var fix = fix(48, 11)
+      (fix.kind, fix.quality, fix.isWithinLimits) = (kind, quality, isWithinLimits)
+      #expect(file(.csv, of: [fix], columns: columns) == "quality\r\n\(word)\r\n")
+      let gpx = file(.gpx, of: [fix])
+      #expect(element.map { gpx.contains("<fix>\($0)</fix>") } ?? !gpx.contains("<fix>"), "\(kind) \(quality)")
+    }
+  }
+
   @Test("GeoJSON is a line with the heights above the ellipsoid and a list for each property (RFC 7946)")
   func geoJSON() throws {
     let root = try JSON(parsing: Array(file(.geojson, of: walk).utf8))

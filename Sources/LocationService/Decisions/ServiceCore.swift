@@ -146,7 +146,8 @@ package struct ServiceCore: Sendable {
     _ fix: Fix, sky: borrowing Sky, isUpdate: Bool, source: Location.Source?, at now: Moment
   ) {
     self.source = source
-    lastKind = fix.kind
+    // Programs get no location beyond the receiver's limits.
+    lastKind = fix.isWithinLimits ? fix.kind : Fix.Kind.none
     coordinator.receive(fix, sky: sky, isUpdate: isUpdate, at: now.instant)
     drain(at: now)
     // After the location, which gives the declination.

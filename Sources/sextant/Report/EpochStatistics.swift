@@ -75,8 +75,10 @@ package struct EpochStatistics: Sendable {
   package private(set) var axis = RecordingAxis()
   package private(set) var epochs = 0
   package private(set) var positions = 0
-  /// The number of epochs for each kind of fix: none, time, 2D, 3D, corrected, RTK float, RTK fixed.
-  package private(set) var kinds = [Int](repeating: 0, count: 7)
+  /// The number of positions within the receiver's limits.
+  package var valid: Int { positions - kinds[SolutionKind.outsideLimits.rawValue] }
+  /// The number of epochs of each `SolutionKind`.
+  package private(set) var kinds = [Int](repeating: 0, count: SolutionKind.allCases.count)
   /// Seconds on the axis until the first position.
   package private(set) var firstFixSeconds: Double?
   package private(set) var outages = 0
@@ -113,8 +115,9 @@ package struct EpochStatistics: Sendable {
     axis.advance(to: fix.time, hasPosition: fix.hasPosition)
     let now = axis.seconds
     epochs += 1
-    kinds[fix.kindNumber] += 1
-    kind.add(Double(fix.kindNumber), at: now)
+    let number = SolutionKind(fix).rawValue
+    kinds[number] += 1
+    kind.add(Double(number), at: now)
     used.add(fix.satellitesUsed.map { Double($0) }, at: now)
     dilution.add(fix.hdop, at: now)
     guard fix.hasPosition, let latitude = fix.latitudeDegrees, let longitude = fix.longitudeDegrees else {
@@ -148,19 +151,6 @@ package struct EpochStatistics: Sendable {
     outages += 1
     outageSeconds += length
     longestOutageSeconds = max(longestOutageSeconds, length)
-  }
-}
-
-extension Fix {
-  /// The kind of fix as a number for a chart.
-  fileprivate var kindNumber: Int {
-    guard hasPosition else { return kind == .timeOnly ? 1 : 0 }
-    switch quality {
-    case .rtkFixed: return 6
-    case .rtkFloat: return 5
-    case .differential, .preciseService: return 4
-    default: return kind == .twoD ? 2 : 3
-    }
   }
 }
 

@@ -11,8 +11,11 @@ struct KeyFigure: Equatable {
 }
 
 extension KeyFigure {
-  /// The names of the kinds of fix, in the order of `EpochStatistics.kinds`.
-  static let kinds = ["no fix", "time only", "2D fix", "3D fix", "corrected fix", "RTK float", "RTK fixed"]
+  /// The names of the kinds of fix, in the order of `SolutionKind`.
+  static let kinds = [
+    "no fix", "time only", "outside limits", "simulated", "surveyed place", "dead reckoning", "2D fix", "3D fix",
+    "corrected fix", "precise fix", "RTK float", "RTK fixed",
+  ]
 
   /// The figures of a recording, the same set for every recording.
   static func all(_ file: RecordingStatistics.Result) -> [KeyFigure] {
@@ -43,9 +46,9 @@ extension KeyFigure {
   }
 
   private static func availability(_ epochs: EpochStatistics) -> KeyFigure {
-    let share = epochs.epochs == 0 ? nil : Double(epochs.positions) / Double(epochs.epochs)
+    let share = epochs.epochs == 0 ? nil : Double(epochs.valid) / Double(epochs.epochs)
     return KeyFigure(
-      name: "Availability", value: percent(epochs.positions, of: epochs.epochs, digits: 2), note: shares(epochs),
+      name: "Availability", value: percent(epochs.valid, of: epochs.epochs, digits: 2), note: shares(epochs),
       level: share.map { $0 >= 0.99 ? .good : $0 >= 0.9 ? .warn : .bad })
   }
 

@@ -295,7 +295,7 @@ package enum ReportPage {
     guard epochs.epochs > 0 else { return "<p>No epoch.</p>" }
     let kinds = epochs.kinds.indices.filter { epochs.kinds[$0] > 0 }
     let (low, high) = (kinds[0], kinds[kinds.count - 1])
-    var ticks = (low...high).map { Drawing.Tick(value: Double($0), label: KeyFigure.kinds[$0]) }
+    var ticks = kinds.map { Drawing.Tick(value: Double($0), label: KeyFigure.kinds[$0]) }
     // One kind is a line in the middle.
     if low == high {
       ticks =

@@ -95,7 +95,7 @@ struct CSVFile: TrackFile {
       if index > 0 { text.put(",") }
       switch column.value {
       case .time: if let time = point.fix.time { text.timestamp(time) }
-      case .quality: text.put(Self.quality(point.fix.quality))
+      case .quality: text.put(Self.quality(point.fix))
       case .integer(let value): if let value = value(point) { text.integer(Int64(value)) }
       case .number(let digits, let value): if let value = value(point) { text.number(value, digits: digits) }
       }
@@ -105,17 +105,17 @@ struct CSVFile: TrackFile {
 
   func finish(_ text: inout JSONLine) {}
 
-  private static func quality(_ quality: Fix.Quality) -> StaticString {
-    switch quality {
-    case .unknown: "unknown"
-    case .autonomous: "autonomous"
+  private static func quality(_ fix: Fix) -> StaticString {
+    switch SolutionKind(fix) {
+    case .outsideLimits: "outsideLimits"
+    case .simulated: "simulated"
+    case .surveyed: "manual"
+    case .deadReckoning: "estimated"
     case .differential: "differential"
     case .preciseService: "preciseService"
     case .rtkFloat: "rtkFloat"
     case .rtkFixed: "rtkFixed"
-    case .estimated: "estimated"
-    case .manual: "manual"
-    case .simulated: "simulated"
+    case .none, .timeOnly, .twoD, .threeD: fix.quality == .unknown ? "unknown" : "autonomous"
     }
   }
 }

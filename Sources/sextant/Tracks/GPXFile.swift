@@ -40,7 +40,7 @@ struct GPXFile: TrackFile {
     // The schema's degrees are in 0 ≤ degrees < 360.
     text.element("magvar", fix.magneticVariationDegrees.map { $0 < 0 ? $0 + 360 : $0 }, digits: 1)
     text.element("geoidheight", fix.geoidSeparationMetres, digits: 3)
-    text.element("fix", Self.kind(fix))
+    if let kind = Self.kind(fix) { text.element("fix", kind) }
     text.element("sat", point.satellitesUsed)
     text.element("hdop", point.hdop, digits: 2)
     text.element("vdop", point.vdop, digits: 2)
@@ -55,12 +55,15 @@ struct GPXFile: TrackFile {
     text.put(isOpen ? "</trkseg>\n</trk>\n</gpx>\n" : "</gpx>\n")
   }
 
-  /// The schema's `fixType`.
-  private static func kind(_ fix: Fix) -> StaticString {
-    switch fix.quality {
+  /// The schema's `fixType`, which has no value for positions of other origin than satellites.
+  private static func kind(_ fix: Fix) -> StaticString? {
+    switch SolutionKind(fix) {
+    case .none, .timeOnly, .outsideLimits: "none"
+    case .simulated, .surveyed, .deadReckoning: nil
+    case .twoD: "2d"
+    case .threeD: "3d"
     case .differential, .rtkFloat, .rtkFixed: "dgps"
     case .preciseService: "pps"
-    default: fix.kind == .twoD ? "2d" : "3d"
     }
   }
 

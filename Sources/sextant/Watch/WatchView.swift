@@ -252,6 +252,12 @@ extension JSONLine {
       labelled("  ± ", fix.horizontalAccuracyMetres, digits: 1, " m")
       labelled("  altitude ", fix.heightAboveSeaLevelMetres, digits: 1, " m")
       labelled("  speed ", fix.speedMetresPerSecond, digits: 2, " m/s")
+      switch SolutionKind(fix) {
+      case .outsideLimits: put("  outside the receiver's limits")
+      case .simulated: put("  simulated")
+      case .deadReckoning: put("  dead reckoning")
+      default: break
+      }
     } else {
       put("  no fix")
     }

@@ -255,17 +255,18 @@ extension JSONLine {
 extension Fix {
   /// The kind and the corrections in one word.
   var statusWord: StaticString {
-    switch kind {
-    case .none: return "none"
-    case .timeOnly: return "time only"
-    case .deadReckoning: return "dead reckoning"
-    case .twoD, .threeD, .combined, .surveyed: break
-    }
-    switch quality {
-    case .rtkFixed: return "RTK fixed"
-    case .rtkFloat: return "RTK float"
-    case .differential, .preciseService: return "DGPS"
-    case .unknown, .autonomous, .estimated, .manual, .simulated: return kind == .twoD ? "2D" : "3D"
+    switch SolutionKind(self) {
+    case .none: "none"
+    case .timeOnly: "time only"
+    case .outsideLimits: "outside limits"
+    case .simulated: "simulated"
+    case .surveyed: "surveyed"
+    case .deadReckoning: "dead reckoning"
+    case .twoD: "2D"
+    case .threeD: "3D"
+    case .differential, .preciseService: "DGPS"
+    case .rtkFloat: "RTK float"
+    case .rtkFixed: "RTK fixed"
     }
   }
 }

@@ -54,8 +54,8 @@ class Column {
   }
 }
 
-const statuses = ["none", "time only", "dead reckoning", "2D", "3D", "DGPS", "RTK float", "RTK fixed"];
-const statusLevels = ["bad", "warn", "warn", "warn", "good", "good", "accent", "accent"];
+const statuses = ["none", "time only", "outside limits", "simulated", "surveyed", "dead reckoning", "2D", "3D", "DGPS", "RTK float", "RTK fixed"];
+const statusLevels = ["bad", "warn", "bad", "warn", "good", "warn", "warn", "good", "good", "accent", "accent"];
 const history = {
   newest: -1, // The newest second, since 1970.
   offset: 0, // The receiver's time less this computer's, s: for events without a time.
