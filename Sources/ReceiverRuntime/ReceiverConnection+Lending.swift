@@ -3,7 +3,7 @@ import LinuxIO
 import MonotonicTime
 import SerialPort
 
-// The line in the hands of another program, for `sextant bridge`. The session rests meanwhile: received bytes go to the tap of
+// The line that is lent to another program, for `sextant bridge`. The session is suspended meanwhile: received bytes go to the tap of
 // `handle` and `wake` alone, and nothing is sent but the program's bytes. A line that is lost is not lent any more.
 extension ReceiverConnection {
   /// Whether the line is lent.

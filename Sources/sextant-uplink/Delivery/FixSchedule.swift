@@ -68,7 +68,7 @@ struct FixSchedule {
   /// When ``startRequest(at:)`` has something to do.
   var deadline: Instant? { isRequestPending ? nil : nextRequest }
 
-  /// Updates that are paused do not tell that the board rests.
+  /// Updates that are paused do not prove that the board is stationary.
   private var nextRequest: Instant? {
     if isForSingle { return due }
     return settings.stationarySeconds.flatMap { seconds in last.map { $0.received.moved(by: seconds) } }

@@ -482,7 +482,7 @@ struct FixQueue<Storage: QueueStorage> {
   }
 }
 
-/// Leaves out the fixes that the others already tell: those closer than a tolerance to the track through the ones that stay
+/// Simplifies a track: leaves out the fixes closer than a tolerance to the track through the ones that stay
 /// (U. Ramer, 1972; D. Douglas and T. Peucker, 1973).
 enum Thinning {
   /// Returns the indices of the fixes that stay, in order. The first, the last, and those that were asked for or belong to a
