@@ -74,12 +74,9 @@ extension JSONLine {
 
   /// The beginning of a text of at most 127 bytes: libgps refuses a line with a longer subtype (gps.h, `struct devconfig_t`).
   private static func subtype(_ text: String) -> String {
-    var length = 0
-    return String(
-      text.prefix { character in
-        length += character.utf8.count
-        return length <= 127
-      })
+    var kept = text
+    while kept.utf8.count > 127 { kept.removeLast() }
+    return kept
   }
 
   mutating func watch(_ watch: WatchPolicy) {
