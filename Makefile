@@ -58,11 +58,12 @@ test-programs: dependencies
 	$(TEST_BUILD) --package-path Benchmarks $(IN_TESTS)
 
 # The tests of MODULES= (a list with commas) and what they are built from, without the rest of the package: in a folder of its own,
-# because the simulator is optimised in it (Package.swift).
+# because the simulator is optimised in it (Package.swift). Without information for debuggers, which is a sixth of the compilation; `swift
+# test` has it.
 check: dependencies
 	@echo $(MODULES) | tr , '\n' | while read -r module; do [ -d "Tests/$${module}Tests" ] || { \
 	  echo "no tests named \"$$module\": MODULES= takes names of folders of Tests, without their last \`Tests\`" >&2; exit 64; }; done
-	SEXTANT_TESTS=$(MODULES) $(SWIFT) test --scratch-path $(CURDIR)/.build/check $(if $(FILTER),--filter '$(FILTER)')
+	SEXTANT_TESTS=$(MODULES) $(SWIFT) test -debug-info-format none --scratch-path $(CURDIR)/.build/check $(if $(FILTER),--filter '$(FILTER)')
 
 # The style of .swift-format; the links of the pages; the imports of pure modules; the vocabulary of names (CONTRIBUTING.md); the tests of
 # each rule; the conversions of numbers that trap, by the compiler's index, for which the sources are built.
