@@ -60,7 +60,7 @@ struct ctls {
 };
 
 static void load(void) {
-  // Its functions and those of libcrypto, which it needs.
+  // libssl depends on libcrypto, so one handle finds the functions of both.
   void *library = dlopen("libssl.so.3", RTLD_NOW | RTLD_LOCAL);
   if (!library) return;
   int complete = 1;

@@ -19,7 +19,7 @@ enum ReceiverLine: ~Copyable {
     switch address {
     case .port(let path):
       let port = try SerialPort(opening: path, access: access, baud: baud, pin: pin)
-      // The positions in a file are not those of this computer, and must not be used as such. Only the commands for
+      // The positions in a file are not this computer's, and must not be used as such. Only the commands for
       // bytes read a file on standard input.
       guard port.kind != .file || path == "/dev/stdin" else {
         throw SerialPortError(
@@ -167,7 +167,7 @@ enum ReceiverLine: ~Copyable {
     }
   }
 
-  /// The number of written bytes that the driver has not sent; 0 if it does not say.
+  /// The number of written bytes that the driver has not sent; 0 if it does not report it.
   var unsentByteCount: Int {
     switch self {
     case .port(let port): (try? port.unsentByteCount()) ?? 0

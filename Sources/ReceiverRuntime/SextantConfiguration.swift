@@ -38,7 +38,7 @@ package struct SextantConfiguration: Sendable, Equatable {
   package var hasCorrectionsAlways = false
   /// The file with the keys of SPARTN; nil if there is none.
   package var spartnKeys: String?
-  /// What the location service gives a receiver at its start; nil for the default.
+  /// The source of the assistance that the location service sends to a receiver at its start; nil for the default.
   package var assistance: AssistanceSource?
   /// The account and data of AssistNow; nil if it is not used.
   package var assistNow: AssistNow?

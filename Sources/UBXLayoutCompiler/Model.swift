@@ -30,7 +30,7 @@ enum WireType: String, CaseIterable {
 enum Count: Equatable {
   case one
   case fixed(Int)
-  /// As many values as the payload has room for.
+  /// Values up to the end of the payload.
   case rest
 }
 

@@ -337,7 +337,7 @@ struct TableOptions: ParsableArguments {
 
 extension TrackWriter.Format: ExpressibleByArgument {}
 
-/// The options of a RINEX file: what its header has, and what a recording does not tell.
+/// The options of a RINEX file: the content of its header, and data that a recording lacks.
 struct RINEXOptions: ParsableArguments {
   @Option(help: "RINEX: the name of the marker.")
   var marker: String?

@@ -120,7 +120,7 @@ enum Output {
   }
 }
 
-/// A line for people, on standard error. Control characters are escaped.
+/// Writes a line for the user to standard error. Control characters are escaped.
 func printNotice(_ text: String) { printRaw("sextant: \(PrintedText.escaped(text))\n") }
 
 /// Characters on standard error as they are.

@@ -66,7 +66,7 @@ struct Probe: ParsableCommand {
 private struct ProbeClient: ReceiverClient, ~Copyable {
   let path: String
   private(set) var result: ProbeResult?
-  /// What the bytes of the line show if it has no frame; nil if they show nothing.
+  /// The diagnosis of a line without a frame, from its bytes; nil if they show nothing.
   private(set) var fault: String?
   private let baud: UInt32?
   private var completion: ProbeCompletion

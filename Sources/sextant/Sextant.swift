@@ -29,7 +29,7 @@ struct Sextant: ParsableCommand {
       CommandGroup(name: "Simulation", subcommands: [Simulate.self]),
     ])
 
-  /// What each command needs; a command with a receiver needs more and names what it does not get.
+  /// The descriptors that every command needs. A command with a receiver needs more, and names what it does not get.
   private static let leastDescriptors = 8
 
   static func main() {

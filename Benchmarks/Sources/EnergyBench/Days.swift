@@ -9,7 +9,7 @@ extension Day {
   /// Returns a day by name; nil for an unknown name.
   public static func named(_ name: String) -> Day? { (all + short).first { $0.name == name } }
 
-  /// The names of all days, which are those of the simulator's scenarios.
+  /// The names of all days, equal to the names of the simulator's scenarios.
   public static var names: [String] { (all + short).map(\.name) }
 
   /// The days of the table.

@@ -6,7 +6,7 @@ import Receiver
 import ReceiverSimulator
 import ReceiverStream
 
-/// What a receiver gets at its start.
+/// The assistance that a receiver gets at its start.
 public enum Assistance: String, Sendable, CaseIterable {
   case none, own, predicted, broadcast
 }

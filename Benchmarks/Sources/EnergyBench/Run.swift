@@ -28,8 +28,8 @@ struct Run {
   var disturbances: ArraySlice<(seconds: Double, disturbance: Disturbance)> = []
   private var pluggedInAt = Double.infinity
   private var spins = 0
-  /// Actions in the order of the policy's decisions. What an action causes is decided upon at once and performed after
-  /// the actions before it.
+  /// Actions in the order of the policy's decisions. The consequences of an action are decided at once and
+  /// performed after the actions before it.
   private var pending: [PowerAction] = []
   private var isPerforming = false
 

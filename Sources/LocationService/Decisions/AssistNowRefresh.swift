@@ -37,7 +37,7 @@ struct AssistNowRefresh: Sendable {
   /// Whether the last download had enough orbits.
   private var hasSucceeded = false
   private var random: UInt64
-  /// Orbits are downloaded if they will not last for so long.
+  /// Orbits are downloaded if they will not last for this time.
   private let reserveSeconds: Double
   /// The shortest time between two answers.
   private let period: Milliseconds

@@ -13,9 +13,9 @@ struct EphemerisRefresh: Sendable {
     case fetching(since: Instant, newest: Instant)
   }
 
-  /// Ephemerides are fetched if they will not last for so long.
+  /// Ephemerides are fetched if they will not last for this time.
   static let reserveSeconds = 3600.0
-  /// Without a new ephemeris for so long the source has sent all of them: casters repeat them every 5 to 30 s.
+  /// After this time without a new ephemeris the source has sent all of them: casters repeat them every 5 to 30 s.
   static let completeAfter = Milliseconds(30_000)
   /// The longest connection.
   static let longest = Milliseconds(180_000)

@@ -41,7 +41,7 @@ package enum ReceiverEvent: Sendable {
   case isInModem(Bool)
   /// The modem does not switch the engine of its receiver.
   case engineRefused
-  /// The service has the orbits for a start of the receiver within so many seconds; 0: it has none.
+  /// The service has the orbits for a start of the receiver within this number of seconds; 0: it has none.
   case assistance(usableSeconds: Double)
 }
 

@@ -71,7 +71,7 @@ package struct ServiceSettings: Sendable, Equatable {
   /// The file with the keys of SPARTN: SEXTANT_SPARTN_KEYS_FILE, the configuration's, or the credential `spartn-keys` of the unit; nil
   /// without one.
   package var spartnKeys: String?
-  /// What the daemon gives its first receiver at a start.
+  /// The source of the assistance that the daemon sends to its first receiver at a start.
   package var assistance = AssistanceSource.own
   /// The account and data of AssistNow; nil if it is not used.
   package var assistNow: AssistNow?
@@ -139,14 +139,15 @@ package struct ServiceSettings: Sendable, Equatable {
     return nil
   }
 
-  /// Uses these devices, the first of which has the power policy, instead of those of the configuration.
+  /// Uses these devices, the first of which has the power policy, instead of the configured devices.
   package mutating func use(_ devices: [String]) {
     guard let first = devices.first else { return }
     source = Source(first)
     others = devices.dropFirst().map { Source($0) }
   }
 
-  /// Uses these sources of corrections instead of those of the configuration, unless there are none, and reads the passwords.
+  /// Uses these sources of corrections instead of the configured sources, unless there are none, and reads the
+  /// passwords.
   ///
   /// - Parameter variable: returns a variable of the environment.
   package mutating func useCorrections(_ sources: [CorrectionSource], _ variable: (String) -> String?) {

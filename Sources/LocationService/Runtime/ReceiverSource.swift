@@ -82,7 +82,7 @@ final class ReceiverSource {
   var trust = TrustMonitor()
   /// The last state of a dead reckoning receiver's sensor fusion.
   var fusion: (status: FusionStatus, at: Instant)?
-  /// The newest epoch with a position, and whether it is compared with those of the other receivers.
+  /// The newest epoch with a position, and whether it is compared with the positions of the other receivers.
   var newestFix: (fix: Fix, at: Instant, isCompared: Bool)?
   /// Whether the computer's clock was synchronised at an instant.
   var clock: (isSynchronized: Bool, at: Instant)?

@@ -267,7 +267,7 @@ struct ServiceThread: ~Copyable {
 
 // The state of a receiver for programs, and the lending of its line.
 extension ReceiverSource {
-  /// A state of the sensor fusion is shown for so long: the receiver sends one with each epoch.
+  /// The time for which a state of the sensor fusion is shown: the receiver sends one with each epoch.
   private static let fusionAge = Milliseconds(10_000)
 
   var status: ReceiverStatus {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireBytes
 
-/// Four adjacent whole numbers of up to three digits, such as those of a satellite in GSV. Each may be absent. Most of
-/// a receiver's output is lists of satellites, so the numbers are read four at a time.
+/// Four adjacent whole numbers of up to three digits, such as the numbers of a satellite in GSV. Each may be absent.
+/// Most of a receiver's output is lists of satellites, so the numbers are read four at a time.
 public protocol FourIntegers: Equatable, Sendable {
   /// The numbers; `Int16.min` for an absent one.
   var numbers: SIMD4<Int16> { get set }

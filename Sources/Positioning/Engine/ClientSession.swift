@@ -218,7 +218,7 @@ struct ClientSession: Sendable {
   /// Whether nothing is delivered although the client is authorized; reported once per stay in the background.
   func needsInUse(_ delivery: Delivery) -> Bool { isAuthorized && delivery == .none }
 
-  /// - Parameter service: a service of the app, in addition to those of the client.
+  /// - Parameter service: a service of the app, in addition to the client's services.
   mutating func adviseIfNotInUse(for service: DeliveryRules.Service? = nil, _ outputs: inout [PositioningOutput]) {
     if permissions.application == .foreground { isNotInUseReported = false }
     let wantsRunning = heading.isRunning || !services.rangedTargets.isEmpty

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
-/// What one client needs of the receiver and of the other sensors: a manager, or an app apart from its managers.
+/// The needs of one client for the receiver and the other sensors: a manager, or an app apart from its managers.
 ///
 /// The rules of Core Location produce it from a client's calls, and the power policy reads it. A client may need several
 /// things at once; the strictest decides. Nil and false mean no need.

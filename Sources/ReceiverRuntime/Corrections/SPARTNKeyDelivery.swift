@@ -46,7 +46,7 @@ package struct SPARTNKeyDelivery: Sendable {
   private var problemLine: String?
   private var progress = Progress.unsent
   private var reports: [String] = []
-  /// What has been reported; a line is not repeated before its cause was absent.
+  /// The reported lines; a line is not repeated before its cause was absent.
   private var reported: Set<String> = []
   private var sawEncrypted = false
 

@@ -29,7 +29,7 @@ package struct SPARTNKeys: Equatable, Sendable {
     case expired(since: UTCTime)
   }
 
-  /// The place of a mistake in a file, for people.
+  /// The place of a mistake in a file, for messages.
   package struct Mistake: Error, Equatable, Sendable {
     /// The number of the line, from 1; 0 for the file as a whole.
     package var line: Int

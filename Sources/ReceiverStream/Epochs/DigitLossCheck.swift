@@ -95,12 +95,12 @@ struct DigitLossCheck: Sendable {
       eastMetres = east * metresInDegree * Geodesy.cosine(degrees: position.latitudeDegrees)
     }
 
-    /// After so many seconds without a position a receiver can be anywhere.
+    /// The number of seconds without a position after which a receiver can be anywhere.
     static var longest: Double { 60 }
 
     var squaredMetres: Double { northMetres * northMetres + eastMetres * eastMetres }
 
-    /// Whether a receiver can have moved so far.
+    /// Whether a receiver can have moved this far.
     func isPossible(atSpeed speed: Double) -> Bool {
       seconds > Self.longest || squaredMetres <= tolerance(speed) * tolerance(speed)
     }

@@ -559,8 +559,8 @@ public struct EpochAssembler: ~Copyable, Sendable {
     return true
   }
 
-  /// Called before the satellites of a sentence are added. Removes those of the previous burst, once per burst, unless the sentence
-  /// continues a group that the receiver spreads over its bursts.
+  /// Called before the satellites of a sentence are added. Removes the satellites of the previous burst, once per
+  /// burst, unless the sentence continues a group that the receiver spreads over its bursts.
   ///
   /// - Parameters:
   ///   - number: the sentence's number in its group, from 1.

@@ -526,7 +526,8 @@ extension EpochAssembler {
     if let station { fix.differentialStation = Int(station) }
   }
 
-  /// Sets the number of used satellites: the largest of the epoch, because GGA counts up to 12 on many receivers, or those of one system.
+  /// Sets the number of used satellites: the largest of the epoch, because GGA counts up to 12 on many receivers, or
+  /// only the satellites of one system.
   private mutating func setUsed(_ count: Int32?) {
     if let count, !hasUBXCount { fix.satellitesUsed = max(fix.satellitesUsed ?? 0, Int(count)) }
   }

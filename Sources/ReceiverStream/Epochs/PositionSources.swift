@@ -7,7 +7,7 @@ struct SentenceSeries: Sendable {
   /// Milliseconds since midnight.
   private var times = InlineArray<8, UInt32>(repeating: 0)
 
-  /// Stores the time of a sentence. Returns that of the one before; nil if it is not known.
+  /// Stores the time of a sentence. Returns the time of the sentence before it; nil if it is not known.
   @inline(__always)
   mutating func replace(_ kind: NMEAEpoch.PositionSentence, _ talker: Talker, _ time: Int64) -> EpochTag? {
     let key = UInt32(talker.code) << 8 | kind.rawValue + 1

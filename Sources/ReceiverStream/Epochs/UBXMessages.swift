@@ -332,7 +332,7 @@ extension EpochAssembler {
 
   /// Sets the receiver's GPS − UTC.
   mutating func setLeapSeconds(_ seconds: Int) {
-    // There were 18 since 1980. A very different count is not credible.
+    // There have been 18 since 1980. A very different count is not credible.
     guard seconds >= 0, seconds <= 60 else { return reject() }
     leapSeconds = seconds
     clockOffset = Int8(truncatingIfNeeded: seconds)

@@ -92,7 +92,7 @@ func check(_ length: Int, isAtLeast minimum: Int) { precondition(length >= minim
 @inlinable @inline(__always)
 func check(_ length: Int, is exact: Int) { precondition(length == exact) }
 
-// The bits of a bit field: one, or those of `mask` from `first`.
+// The bits of a bit field: one bit, or the bits of `mask` from `first`.
 
 extension UInt8 {
   @inlinable @inline(__always)

@@ -18,7 +18,7 @@ struct FixSchedule {
     var activity = Activity.other
   }
 
-  /// What the location service has to do.
+  /// The task of the location service.
   enum Demand: Equatable {
     /// Locations without a pause in between.
     case updates
@@ -113,7 +113,7 @@ struct FixSchedule {
     // while, the time of the last one was wrong.
     if seconds < 0, waited >= Self.longestDelay { seconds = waited }
     guard seconds > 0 else { return false }
-    // The pace of a receiver is not that of the interval.
+    // The epochs of a receiver are not synchronous with the interval.
     let interval = settings.intervalSeconds ?? 0
     guard seconds >= interval - min(0.5, interval / 10) else { return false }
     if let distance = settings.distanceMetres {

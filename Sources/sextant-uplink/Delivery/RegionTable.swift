@@ -15,7 +15,7 @@ struct RegionTable: Equatable, Sendable {
 
   private var rows: [Row] = []
 
-  /// The most rows: those of the oldest regions that are gone are dropped.
+  /// The largest number of rows. Beyond it, the rows of the oldest regions that are gone are dropped.
   private static let limit = 200
 
   init() {}

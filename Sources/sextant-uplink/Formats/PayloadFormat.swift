@@ -4,7 +4,7 @@ import LinuxIO
 import Messages
 import ReceiverStream
 
-/// What one message to the server contains.
+/// The content of one message to the server.
 struct Payload: Equatable, Sendable {
   /// The topic of MQTT; for HTTP the part behind the server's address, often empty.
   var topic = ""
@@ -88,7 +88,7 @@ struct Template: Equatable, Sendable {
     }
   }
 
-  /// The topic of MQTT, or nil for that of the configuration.
+  /// The topic of MQTT, or nil for the configured topic.
   var topic: Text?
   var payload: Text
   var contentType = "application/json"

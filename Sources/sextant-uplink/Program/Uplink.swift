@@ -5,10 +5,10 @@ import MonotonicTime
 import Positioning
 import ReceiverStream
 
-/// What the uplink does: from locations, crossings, the server's events and the time to calls of the location service and commands
-/// of the connection. It has no socket, thread or clock.
+/// The decisions of the uplink: locations, crossings, the server's events and the time lead to calls of the location
+/// service and commands of the connection. It has no socket, thread or clock.
 struct Uplink<Storage: QueueStorage> {
-  /// What happened.
+  /// An input of a decision.
   enum Event {
     case locations([Location])
     /// A request for a single location ended without one: the receiver has no position, or the service permits none.
@@ -24,7 +24,7 @@ struct Uplink<Storage: QueueStorage> {
     case end
   }
 
-  /// What to do about it, in this order.
+  /// A reaction to an event; the actions are performed in this order.
   enum Action {
     case call(ClientCall)
     case transport(TransportCommand)
@@ -50,7 +50,7 @@ struct Uplink<Storage: QueueStorage> {
   private var crossingsDue: Instant?
   /// Crossings of the last run that had no location at its end.
   private let storedCrossings: [JSON]
-  /// What the server has changed of the schedule.
+  /// The settings of the schedule that the server has changed.
   private var override: (intervalSeconds: Double?, distanceMetres: Double?)
   private var isUpdating = false
   private(set) var bytesToday: UInt64 = 0
@@ -81,7 +81,7 @@ struct Uplink<Storage: QueueStorage> {
   private static var settleTime: Milliseconds { Milliseconds(60_000) }
   /// The time until a failed write is tried again.
   private static var writeRetry: Milliseconds { Milliseconds(10_000) }
-  /// The age of a location that still tells where a border was crossed.
+  /// The greatest age of a location that still shows where a border was crossed.
   private static var crossingAge: Milliseconds { Milliseconds(5000) }
   /// The longest time that a crossing waits for a location.
   private static var crossingTime: Milliseconds { Milliseconds(60_000) }
@@ -141,7 +141,7 @@ struct Uplink<Storage: QueueStorage> {
       crossingsDue = now + Self.crossingTime
       actions.append(.call(.requestLocation))
     }
-    // The location service remembers the regions of earlier runs; a state tells where the board is now.
+    // The location service stores the regions of earlier runs; a state shows where the board is now.
     for region in regions.waypoints.map(region(of:)) {
       actions.append(.call(.startMonitoring(region)))
       actions.append(.call(.requestState(region)))
@@ -225,7 +225,7 @@ struct Uplink<Storage: QueueStorage> {
         verticalAccuracyMetres: known(location.verticalAccuracyMetres),
         speedMetresPerSecond: known(location.speedMetresPerSecond), courseDegrees: known(location.courseDegrees),
         trigger: trigger, region: region, isSimulated: location.source?.isSimulatedBySoftware ?? false))
-    // One write for the fixes of a batch, and for those of a fast receiver two a second.
+    // One write for all fixes of a batch, and two writes a second for the fixes of a fast receiver.
     if flushDue == nil { flushDue = max(now, lastFlush + Self.flushTime) }
   }
 
@@ -266,8 +266,8 @@ struct Uplink<Storage: QueueStorage> {
     append(place, .region, region: number, at: now)
   }
 
-  /// A state that differs from that of the last run is a crossing that no event reported: the board was off, or the program was not
-  /// started for it.
+  /// A state that differs from the state in the last run is a crossing that no event reported: the board was off, or
+  /// the program was not started for it.
   private mutating func determine(_ name: String, _ isInside: Bool, at now: Instant) -> [Action] {
     guard regions.number(of: name) != nil else { return [] }
     if regions.isInside(name) != nil { return cross(name, isInside, at: now) }

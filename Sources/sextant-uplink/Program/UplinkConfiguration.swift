@@ -21,7 +21,7 @@ struct UplinkConfiguration: Equatable, Sendable {
   /// The topic of MQTT.
   var topic: String
   var clientID: String
-  /// The file with the authorities of the server's certificate; nil: those of the system.
+  /// The file with the authorities of the server's certificate; nil for the system's authorities.
   var authorities: String?
   var certificate: String?
   var key: String?

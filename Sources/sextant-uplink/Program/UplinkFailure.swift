@@ -23,7 +23,7 @@ struct UplinkFailure: Error {
   }
 }
 
-/// Writes a line for people to standard error; control characters are escaped.
+/// Writes a line for the user to standard error; control characters are escaped.
 ///
 /// `unsafe`, because the call of the C library takes a pointer, to an array that outlives it.
 func printNotice(_ text: String) {

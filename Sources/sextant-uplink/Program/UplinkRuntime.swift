@@ -95,7 +95,7 @@ final class UplinkRuntime<Storage: QueueStorage> {
           guard service.isCurrent(event, ticket, for: manager) else { continue }
           receive(event)
         case .transport(.ended):
-          // What was acknowledged at last is written.
+          // The last acknowledgements are written.
           handle(.end)
           return service.finish()
         // Without the kernel's reports there is a back-off.
@@ -192,7 +192,7 @@ private enum Token {
   static let control = Poller.Token(rawValue: 2)
 }
 
-/// What other threads report to the main one.
+/// The reports of other threads to the main thread.
 final class Inbox: Sendable {
   enum Message: Sendable {
     case event(DelegateEvent, Ticket)

@@ -24,7 +24,7 @@ struct FixQueue<Storage: QueueStorage> {
     static var leastBytes: Int { 64 << 10 }
   }
 
-  /// What happened to fixes that the server did not get, since the files were made.
+  /// The numbers of fixes that the server did not get, by cause, since the files were made.
   struct Losses: Equatable, Sendable {
     /// Left out of a full queue within the tolerance.
     var thinned = 0
@@ -194,9 +194,9 @@ struct FixQueue<Storage: QueueStorage> {
     return fix.sequence
   }
 
-  /// Writes what is in memory alone.
+  /// Writes the fixes and acknowledgements that are only in memory.
   ///
-  /// - Throws: ``FileError``, such as a full disk. What was not written stays in memory, and the next call tries it again.
+  /// - Throws: ``FileError``, such as a full disk. Unwritten data stays in memory, and the next call tries it again.
   mutating func flush() throws(FileError) {
     if !pending.isEmpty {
       var written = 0
@@ -340,7 +340,8 @@ struct FixQueue<Storage: QueueStorage> {
     guard !unwrittenAcknowledgements.isEmpty else { return }
     let bytes = Self.bytes(of: unwrittenAcknowledgements)
     if acknowledgementBytes + bytes.count > acknowledgementLimit {
-      // What is acknowledged of the segments that are left; the newest one stays, so that its numbers are not used again.
+      // Only the acknowledgements of the segments that are left are written. The newest segment stays, so that its
+      // numbers are not used again.
       try removeAcknowledgedSegments()
       let whole = Self.bytes(of: acknowledgedRanges())
       try storage.replace(Self.acknowledgements, with: whole)

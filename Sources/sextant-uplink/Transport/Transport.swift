@@ -2,7 +2,7 @@
 import LinuxIO
 import Synchronization
 
-/// What the program asks of the connection.
+/// A command of the program to the connection.
 enum TransportCommand: Sendable {
   case connect
   /// A fix; its acknowledgement, refusal or failure comes back with the number.
@@ -14,7 +14,7 @@ enum TransportCommand: Sendable {
   case end
 }
 
-/// What the connection reports.
+/// A report of the connection.
 enum TransportEvent: Sendable {
   case connected
   case acknowledged(UInt64)

@@ -66,7 +66,7 @@ extension Authorize {
     }
   }
 
-  /// Whose permissions are shown and changed.
+  /// The user whose permissions are shown and changed.
   struct Place: ParsableArguments {
     @Option(help: "The number of a user of the location service, instead of the present one; needs root.")
     var user: UInt32?

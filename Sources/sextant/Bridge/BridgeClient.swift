@@ -12,7 +12,7 @@ import WireBytes
 ///                                                        ▲                                          │
 ///                                                        └───────────── a client ───────────────────┘
 struct BridgeClient: ReceiverClient, ~Copyable {
-  /// Who opened the line.
+  /// The origin of the open line.
   enum Line {
     case own
     /// The service passes the bytes on. The loop ends when a client needs the line.
@@ -94,7 +94,7 @@ struct BridgeClient: ReceiverClient, ~Copyable {
         failure = CommandFailure(.unavailable, "\(path): takes no bytes; name the device of a receiver")
       }
     case .lost:
-      // What the client sent meanwhile is not for the receiver that comes next.
+      // Bytes that the client sent meanwhile are not for the next receiver.
       sockets.removeAllWork()
       isFound = false
       stage = .resting

@@ -31,7 +31,7 @@ final class BridgeSockets {
     }
   }
 
-  /// What the writer has sent.
+  /// Bytes or a request from the writer.
   enum Work: Equatable {
     case bytes([UInt8])
     case request(ComPortRequest)
@@ -54,7 +54,7 @@ final class BridgeSockets {
   private var workBytes = 0
   /// The node of the receiver, which a client of this computer has to be permitted to open; nil for a simulator.
   var node: String?
-  /// What is printed once the receiver is open.
+  /// The lines to print once the receiver is open.
   var announcements: [String] = []
   private let ownUsers = Set([0, geteuid(), environment("SUDO_UID").flatMap { UInt32($0) }].compactMap(\.self))
 
@@ -96,7 +96,7 @@ final class BridgeSockets {
     case .readable: read(connection, &poller, at: now)
     case .writable: write(connection, &poller)
     case .hangUp:
-      // What the client sent before it left is for the receiver.
+      // Bytes that the client sent before it left are for the receiver.
       while !connection.hasClosed, read(connection, &poller, at: now) {}
       close(connection, &poller)
     case .signal, .woken, .timeout: break
@@ -131,7 +131,7 @@ final class BridgeSockets {
     case .user(let user): ownUsers.contains(user) || node.map { FileAccess.mayReadAndWrite($0, user: user) } ?? false
     // A program that closes at once, before the kernel can be asked for its user.
     case .unknownUser: false
-    // The command was told to listen to other computers, which have no users here.
+    // An option makes the command listen to other computers, which have no users here.
     case .remote: true
     }
   }
@@ -247,7 +247,7 @@ final class BridgeSockets {
     workBytes = 0
   }
 
-  /// Discards all work, as that of a client which has left.
+  /// Discards all work, such as the work of a client that has left.
   func removeAllWork() {
     work = []
     workBytes = 0

@@ -117,7 +117,7 @@ struct Check: ParsableCommand {
     }
   }
 
-  /// Asks the person to interrupt the supply. Returns whether that was done.
+  /// Asks the user to interrupt the supply. Returns whether that was done.
   private func askForPowerLoss(_ state: inout CheckState) -> Bool {
     guard isInputTerminal() else {
       state.report.skip("power loss", because: "standard input is no terminal; nobody can interrupt the supply")
@@ -137,7 +137,8 @@ struct Check: ParsableCommand {
     _ part: CheckClient.Part, _ choice: Source.Choice, _ dialogue: PublishedDialogue, _ before: CheckState
   ) throws -> (CheckState, isInterrupted: Bool, (any Error)?) {
     var settings = SessionSettings(intent: .identify, line: .serial)
-    // What a sleep or a restart loses is written again. The last part changes what differs, permanently.
+    // Settings that a sleep or a restart loses are written again. The last part permanently changes the settings that
+    // differ.
     let desired: DesiredConfiguration =
       switch part {
       case .settings, .powerLoss: .nothing
@@ -177,7 +178,7 @@ struct Check: ParsableCommand {
   }
 }
 
-/// What the parts of `sextant check` share: the findings, and the receiver as it was found.
+/// The state that the parts of `sextant check` share: the findings, and the receiver as it was found.
 struct CheckState {
   /// The receiver's settings, as far as they are reported or seen.
   struct Found {
@@ -185,7 +186,7 @@ struct CheckState {
     var rate: UInt32?
     /// Measured; nil for a receiver that sends no epochs.
     var periodSeconds: Double?
-    /// The messages of its epochs, and those of each epoch.
+    /// The messages of its epochs, and the messages in every epoch.
     var names: Set<String> = []
     var steadyNames: Set<String> = []
 
@@ -208,7 +209,7 @@ struct CheckState {
   var hasFix = false
   /// The longest end of a session that restored something, seconds.
   var restoringSeconds = 0.0
-  /// What could not be restored, in words.
+  /// The settings and states that could not be restored, in words.
   var lost: [String] = []
 
   var periodSeconds: Double { found?.periodSeconds ?? 1 }
@@ -254,7 +255,7 @@ struct CheckState {
     return desired
   }
 
-  /// What differs from the receiver as it was found, in words.
+  /// Returns the differences from the receiver as it was found, in words.
   func differences(now: Found, values: [ReceiverValue]) -> [String] {
     guard let found else { return [] }
     var lost: [String] = []

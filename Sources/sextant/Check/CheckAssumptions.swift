@@ -4,7 +4,7 @@ import MonotonicTime
 import Power
 import Receiver
 
-/// What Sextant assumes of a receiver: the data of its family or model, and the times of its session.
+/// The assumptions of Sextant about a receiver: the data of its family or model, and the times of its session.
 struct CheckAssumptions {
   /// How far a measurement may be off: a data sheet has typical times at an open sky, and a busy computer reads late.
   enum Tolerance {
@@ -14,7 +14,7 @@ struct CheckAssumptions {
     static let repeatedShare = 0.5
   }
 
-  /// The time for a reply to the first of several requests, without that of the bytes on the line; seconds.
+  /// The time for a reply to the first of several requests, without the time of the bytes on the line; seconds.
   var replySeconds: Double
   /// The time after which a receiver counts as silent: the reply waits behind the sentences of an epoch.
   var longestReplySeconds: Double
@@ -231,7 +231,7 @@ extension CheckReport {
 
   /// - Parameters:
   ///   - seconds: the time in which everything that the check changed was restored.
-  ///   - lost: what is not as it was found, in words.
+  ///   - lost: the differences from the receiver as it was found, in words.
   mutating func judgeRestoring(_ seconds: Double, lost: [String], _ assumed: CheckAssumptions) {
     let isLate = seconds > assumed.restoringSeconds
     add(

@@ -206,8 +206,8 @@ struct CheckClient: ReceiverClient, ~Copyable {
     }
   }
 
-  /// The end of a part, which restores the receiver, is not the end that a person requests; and a receiver that was put to
-  /// sleep is woken first.
+  /// The end of a part, which restores the receiver, is not the end that the user requests; and a receiver that was put
+  /// to sleep is woken first.
   mutating func interrupt(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) -> Bool {
     isStopping = true
     switch stage {

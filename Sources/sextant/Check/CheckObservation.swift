@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a receiver sends in a row of epochs: the time between them, and the names of its messages.
+/// The output of a receiver in a row of epochs: the time between them, and the names of its messages.
 struct CheckObservation: Equatable {
   /// The times of epochs by the receiver, which a busy computer does not delay, else by the computer; seconds.
   private(set) var epochs: [Double] = []

@@ -3,9 +3,9 @@ import LinuxIO
 import Messages
 import Receiver
 
-/// A measurement of `sextant check` beside what Sextant assumes.
+/// A measurement of `sextant check`, and the assumption of Sextant.
 struct CheckFinding: Equatable {
-  /// What was measured, such as "replies".
+  /// The measured quantity, such as "replies".
   var name: String
   var measured: JSON
   var assumed: JSON
@@ -14,7 +14,7 @@ struct CheckFinding: Equatable {
   /// Why nothing was measured; nil for a measurement.
   var skipped: String?
 
-  /// One line for a person, such as `sleep: ok, asleep yes`.
+  /// One line for the user, such as `sleep: ok, asleep yes`.
   var text: String {
     if let deviation { return "\(name): \(deviation)" }
     if let skipped { return "\(name): skipped, \(skipped)" }

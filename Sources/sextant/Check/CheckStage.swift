@@ -4,12 +4,12 @@ import Receiver
 import ReceiverRuntime
 
 extension CheckClient {
-  /// What is checked, in the order of the report.
+  /// The parts of the check, in the order of the report.
   enum Part: CaseIterable {
     /// Identity and replies; rate, messages, constellations and baud, in this order.
     case settings
     case sleep, batch, hotStart, warmStart
-    /// After a person has interrupted the supply.
+    /// After the user has interrupted the supply.
     case powerLoss
     /// The receiver is as it was found.
     case restored
@@ -18,7 +18,7 @@ extension CheckClient {
   /// A setting that is changed, observed and changed back.
   enum Trial { case rate, messages, constellations }
 
-  /// What the client waits for.
+  /// The event that the client waits for.
   enum Stage {
     /// Until the receiver is identified.
     case waiting

@@ -164,7 +164,7 @@ struct Configure: ParsableCommand {
     return values
   }
 
-  /// The same for a file: the output is that of the messages.
+  /// The same for a file, without the outputs, which follow from the messages.
   private func storedValues(
     _ client: borrowing ConfigureClient<SettingsReading>, of receiver: ReceiverDescription
   ) -> [SettingValue] {
@@ -186,7 +186,7 @@ struct Configure: ParsableCommand {
   private func checkReading(_ client: borrowing ConfigureClient<SettingsReading>) throws {
     guard let request = client.request else { return }
     let silent = Self.silent(client, of: request)
-    // What its sentences do not show is left out of a list.
+    // A list leaves out settings that the receiver's sentences do not show.
     if silent.isEmpty || action == .show && silent.count < request.names.count { return }
     throw CommandFailure(
       .unavailable, "\(client.path): the receiver neither reports nor shows \(NameList.text(silent))")

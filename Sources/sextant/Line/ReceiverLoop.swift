@@ -11,7 +11,7 @@ import SerialPort
 protocol ReceiverClient: ~Copyable {
   /// Why the command failed; thrown at the end of the loop.
   var failure: CommandFailure? { get }
-  /// The signals that the client handles, beside those of every command.
+  /// The signals that the client handles, in addition to the signals of every command.
   var signals: [Poller.Signal] { get }
   /// When the client needs a round of events at the latest.
   var deadline: Instant? { get }
@@ -167,7 +167,7 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
           }
           if isEnding { return close(at: now) }
           isInterrupted = true
-          // Who ends programs by SIGTERM, such as a shutdown, kills those that take long.
+          // The sender of a SIGTERM, such as a shutdown, kills programs that take long to end.
           finish(at: now, isUrgent: signal == .terminate)
         // The simulator has read its line already.
         case .readable(Self.monitorToken): hasDeviceEvents = true

@@ -38,8 +38,8 @@ struct ReceiverOptions: ParsableArguments {
     device = place
   }
 
-  /// Chooses the source of a command, with the rate of these options before that of the configuration file. Without a
-  /// receiver the command fails.
+  /// Chooses the source of a command, with the rate of these options before the rate of the configuration file.
+  /// Without a receiver the command fails.
   func choose(for use: Source.Use) throws -> Source.Choice {
     var choice =
       try ServiceReceiver.chosen(named: device, isDemo: demo, for: use)

@@ -28,7 +28,7 @@ enum Source: Equatable {
   static let standardInput = "/dev/stdin"
   var isStandardInput: Bool { self == .device(Self.standardInput) }
 
-  /// What to check when no byte or no reply arrives.
+  /// The checks to suggest when no byte or no reply arrives.
   var adviceOnSilence: String { Self.adviceOnSilence(of: name) }
 
   static func adviceOnSilence(of name: String) -> String {
@@ -96,7 +96,7 @@ enum Source: Equatable {
     return nil
   }
 
-  /// What a command does at its receiver.
+  /// The use that a command makes of its receiver.
   enum Use {
     /// Can run without sending.
     case listening

@@ -165,7 +165,8 @@ struct MessageClient: ReceiverClient, ~Copyable {
   }
 }
 
-/// A received message for people: the name, and a line for each field with its value and unit; a sentence as it is.
+/// The text of a received message for the user: the name, and a line for each field with its value and unit; a
+/// sentence as it is.
 enum MessageText {
   static func text(_ frame: borrowing Frame) -> String {
     guard let ubx = frame.ubx else { return characters(frame.bytes) }

@@ -160,7 +160,7 @@ struct PowerSupply {
   private let log: String?
 
   /// - Parameters:
-  ///   - name: the switch; nil for that of SEXTANT_SUPPLY, else of the configuration file.
+  ///   - name: the switch; nil for the switch in SEXTANT_SUPPLY, else in the configuration file.
   ///   - log: the file that the states are appended to; nil for none.
   init(named name: String?, log: String?) throws {
     let named = try name ?? environment("SEXTANT_SUPPLY") ?? Source.installedConfiguration().supply

@@ -131,7 +131,7 @@ struct PowerClient: ReceiverClient, ~Copyable {
       write("awake", at: now)
       isDone = true
     case .sleep(let seconds):
-      // The end of another session wakes such a receiver; the person wants it asleep until it is woken.
+      // The end of another session wakes such a receiver; the user wants it asleep until it is woken.
       if description.family != nil, seconds == nil { connection.restoreAtEnd(false) }
       connection.sleep(for: seconds.map { Milliseconds(seconds: $0) }, &poller, at: now)
     // The supply is switched without a receiver.

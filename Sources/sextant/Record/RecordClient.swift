@@ -128,7 +128,7 @@ struct RecordClient: ReceiverClient, ~Copyable {
     try file.finish()
   }
 
-  /// Returns what was written, for people.
+  /// Returns a summary of the written recording, for the user.
   func summary(_ file: String) -> String {
     func count(_ number: UInt64, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
     let name = file == "-" ? "standard output" : file

@@ -63,7 +63,7 @@ struct RecordingFile: ~Copyable {
   }
 
   deinit {
-    // If the device could not be opened, no empty file is left. What was there before stays.
+    // If the device could not be opened, no empty file is left. A file that existed before stays.
     if length == 0 { file.removeIfNew() }
     if !isStandardOutput { file.unlock() }
   }

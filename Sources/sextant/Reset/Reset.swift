@@ -149,7 +149,7 @@ struct ResetClient: ReceiverClient, ~Copyable {
   }
 }
 
-/// What was seen of a receiver after its reset.
+/// The observations of a receiver after its reset.
 struct ResetResult: Equatable {
   var kind: StartKind
   var mode: ResetMode

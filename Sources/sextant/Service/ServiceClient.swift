@@ -21,7 +21,7 @@ struct ServiceClient: ~Copyable {
   /// Whether process 1 listens at the socket, which starts the service at a connection, and no reply has come yet.
   private var mayBeStarting: Bool
 
-  /// The socket that a command uses: SEXTANT_SERVICE, else that of the system.
+  /// The socket that a command uses: SEXTANT_SERVICE, else the system's socket.
   static var socketPath: String {
     guard let path = environment("SEXTANT_SERVICE"), !path.isEmpty, path != "none" else {
       return ServiceChoice.defaultSocket

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ReceiverStream
 
-/// The kind of a fix for people, from its kind, its quality and the receiver's limits; in the order of a chart.
+/// The kind of a fix for output, from its kind, its quality and the receiver's limits; in the order of a chart.
 enum SolutionKind: Int, CaseIterable {
   case none, timeOnly
   /// A position beyond the receiver's limits of accuracy, of any kind.

@@ -5,7 +5,8 @@
 import Glibc
 import SystemPackage
 
-/// Opens an address or a file in the browser of the desktop: xdg-open(1). Without one, a line says so. Other users see the address.
+/// Opens an address or a file in the browser of the desktop: xdg-open(1). Without one, a line is printed. Other users
+/// see the address.
 func openBrowser(_ address: String) {
   let text = ["xdg-open", address]
   var words: [UnsafeMutablePointer<CChar>?] = unsafe text.map { (word: String) in unsafe strdup(word) }

@@ -86,7 +86,7 @@ struct View: ParsableCommand {
     }
   }
 
-  /// Whether a name is not that of a recording.
+  /// Whether a name does not belong to a recording.
   private static func isDevice(_ name: String) -> Bool {
     switch try? LineAddress(name) {
     case .port(let path)?: path.hasPrefix("/dev/") || exists(path) && !FileLookup.isRegularFile(path)
@@ -172,7 +172,7 @@ struct View: ParsableCommand {
   }
 
   private static func kind(_ choice: Source.Choice) -> LiveEvent.SourceKind {
-    // Simulated and recorded positions are named as such, also those of a service.
+    // Simulated and recorded positions are named as such, also if a service sends them.
     switch choice.source {
     case .simulator: return .simulated
     case .device(let name):

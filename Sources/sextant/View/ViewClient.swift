@@ -161,7 +161,7 @@ struct UplinkStatus: ~Copyable {
   /// - Parameter paths: the control sockets, in the order of preference.
   init(paths: [String] = Self.paths) { self.paths = paths }
 
-  /// The queue of this user, and that of the unit, whose folder is open to root alone.
+  /// The sockets of this user's queue and of the unit's queue, whose folder is open to root alone.
   private static var paths: [String] {
     let own = StateFolder.path(isRoot: geteuid() == 0, environment)
     return [own, "/var/lib/sextant-uplink"].compactMap { folder in folder.map { "\($0)/uplink/control" } }

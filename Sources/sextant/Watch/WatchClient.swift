@@ -150,7 +150,7 @@ struct NoFix {
   var warning: String?
   /// Whether the bytes come from a recording: replayed, or on standard input.
   var isReplay = false
-  /// What to check at a network source; nil for a line.
+  /// The checks to suggest at a network source; nil for a line.
   var networkAdvice: String?
 
   var text: String { "no fix was received: \(cause)" }

@@ -22,7 +22,7 @@ package struct DaemonOptions: Equatable, Sendable {
   package var gpsdControl: String?
   /// The sources of corrections, the preferred one first.
   package var corrections: [CorrectionSource] = []
-  /// What the first receiver gets at a start; nil for the line of the configuration file.
+  /// The source of assistance for the first receiver at a start; nil for the line of the configuration file.
   package var assistance: AssistanceSource?
   package var showsHelp = false
   package var showsVersion = false

@@ -227,7 +227,7 @@ final class LocationServer: ServiceThreadWork {
     }
   }
 
-  /// Whether connections of the administrator are among those of the events.
+  /// Whether any of the events belongs to a connection of the administrator.
   private func hasAdministrators(_ events: [Poller.Event]) -> Bool {
     events.contains { event in
       event.connection.flatMap { connections[$0.rawValue] }.map { shareUser($0) == 0 } ?? false

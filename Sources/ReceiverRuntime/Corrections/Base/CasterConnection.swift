@@ -222,7 +222,7 @@ struct CasterRequest: Equatable, Sendable {
       default: break
       }
     }
-    // RFC 9112, section 3.2. Clients of version 1 may say HTTP/1.1 and omit it.
+    // RFC 9112, section 3.2. Clients of version 1 may state HTTP/1.1 and omit it.
     if readsChunks, isVersion2, !hasHost { return nil }
   }
 

@@ -5,7 +5,7 @@ import WireBytes
 
 /// The server's side of a TCP connection to a serial line: plain bytes, or telnet with the COM-PORT option (RFC 2217).
 ///
-///     undecided ─ another byte than that of a negotiation, or no more bytes ─▶ plain
+///     undecided ─ a byte that does not belong to a negotiation, or no more bytes ─▶ plain
 ///         ├────── WILL or DO COM-PORT ─▶ telnet
 ///         └────── a method of HTTP ─▶ refused
 ///

@@ -90,7 +90,7 @@ struct LiveContent: ~Copyable {
   private var messages: [MessageKey: MessageCount] = [:]
   private var signals = SignalTable()
   private var trust = TrustMonitor()
-  /// What the last `trust` event has.
+  /// The content of the last `trust` event.
   private var shownTrust: (trust: SignalTrust, reasons: [String]) = (.unknown, [])
   private var fusion: FusionStatus?
   var opened: Set<String> = []

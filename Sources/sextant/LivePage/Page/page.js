@@ -185,7 +185,7 @@ const on = {
     setText(find("#source"), hello.source ?? "");
     document.title = `${hello.source ?? ""} – Sextant`;
   },
-  /** The seconds that the page has missed, or of before its load. */
+  /** The seconds that the page has missed, or that precede its load. */
   history({ fixes, skies }) {
     const newest = history.newest;
     const events = [
@@ -591,7 +591,8 @@ view("#signals", ["sky"], (element) => {
   });
   // History: a column below each bar, the newest second on top, in the colour of its system; a stronger signal is denser.
   const rowHeight = (height - history0 - 14) / rowCount;
-  // The axis is as long as the history, rounded up, and not longer than that of the charts: the picture is never mostly empty.
+  // The axis is as long as the history, rounded up, and not longer than the axis of the charts: the picture is never
+  // mostly empty.
   const age = history.signalAge();
   const shown = [60, 120, 300, 600, 1200, 1800, 3600].find((seconds) => seconds >= Math.min(age, span)) ?? span;
   const perRow = shown / rowCount;
@@ -625,7 +626,9 @@ find("#signals details").addEventListener("toggle", () => changed("sky"));
 
 // MARK: Position
 
-let plane; // The picture that was chosen; without a choice the track of a receiver that moves, and the deviation of one that stands.
+// The picture that was chosen; without a choice the track of a receiver that moves, and the deviation of a stationary
+// one.
+let plane;
 let shownPlane = "deviation";
 const tiles = new Map(); // Images of the tile server by address, the least recent first.
 

@@ -23,7 +23,7 @@ package struct RINEXNavigation {
   private var reference: GPSTicks?
   private let isDateStated: Bool
 
-  /// - Parameter date: a day of the recording; nil for that of the fixes.
+  /// - Parameter date: a day of the recording; nil for the day of the fixes.
   package init(date: Day?) {
     isDateStated = date != nil
     if let date { reference = GPSTicks(UTCTime(day: date, nanosecondsOfDay: UTCTime.nanosecondsPerDay / 2)) }

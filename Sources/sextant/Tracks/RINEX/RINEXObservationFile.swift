@@ -7,7 +7,7 @@ import ReceiverStream
 import UBX
 import WireBytes
 
-/// What a recording does not tell of a station, for the header of a RINEX file.
+/// The data of a station that a recording lacks, for the header of a RINEX file.
 package struct RINEXHeader: Sendable {
   package var marker = ""
   package var observer = ""
@@ -233,7 +233,7 @@ struct MSMObservations {
   }
 }
 
-/// What a receiver measured of one signal at one epoch.
+/// The measurements of one signal at one epoch.
 struct RawObservation {
   var satellite: RINEXSatellite
   var signal: RINEXSignal

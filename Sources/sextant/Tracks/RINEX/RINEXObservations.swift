@@ -38,11 +38,11 @@ package struct RINEXObservations {
   private var hasStationPosition = false
   private var isEpochOpen = false
   private let range: TimeRange
-  /// A stated day precedes those of fixes: corrections and receiver can be of different days.
+  /// A stated day takes precedence over the days of fixes: corrections and receiver can be of different days.
   private let isDateStated: Bool
 
   /// - Parameters:
-  ///   - date: a day of the recording, for RTCM 3, whose times have no date; nil for that of the fixes.
+  ///   - date: a day of the recording, for RTCM 3, whose times have no date; nil for the day of the fixes.
   ///   - station: the number of the reference station; nil for the first one.
   ///   - range: the times of the requested epochs.
   package init(date: Day?, station: Int? = nil, range: TimeRange = TimeRange()) {

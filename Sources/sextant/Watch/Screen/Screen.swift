@@ -9,7 +9,7 @@ import WireBytes
 ///
 /// The position is in the first line at any size. `q` ends; the other keys are in `ScreenHelp`.
 struct Screen {
-  /// What fills the screen below the fix.
+  /// The content of the screen below the fix.
   enum View: Equatable {
     /// The list of satellites, from this row on.
     case satellites(first: Int)
@@ -20,16 +20,16 @@ struct Screen {
     indirect case help(first: Int, View)
   }
 
-  /// What follows from a key.
+  /// The effect of a key.
   enum Action: Equatable {
     case none, redraw, quit
   }
 
-  /// What is shown. While the screen is paused, `live` goes on.
+  /// The content to show. While the screen is paused, `frozen` is shown and `live` is still updated.
   private var live: ScreenContent
   private var frozen: ScreenContent?
   private(set) var view = View.satellites(first: 0)
-  /// The rows of the view when it was last drawn: what a page key moves.
+  /// The rows of the view when it was last drawn: the distance that a page key moves.
   private var page = 1
   private let capabilities: ScreenCapabilities
   /// Whether the keys of the terminal are read.
@@ -192,7 +192,7 @@ struct Screen {
   }
 }
 
-/// What the terminal can show, by the environment.
+/// The capabilities of the terminal, according to the environment.
 struct ScreenCapabilities: Equatable {
   /// Whether characters beyond ASCII are shown.
   var isUTF8 = true

@@ -6,7 +6,7 @@ import ReceiverStream
 import UBX
 import WireBytes
 
-/// What the screen of `sextant watch` shows.
+/// The content of the screen of `sextant watch`.
 struct ScreenContent {
   var device = ""
   var baud: UInt32?

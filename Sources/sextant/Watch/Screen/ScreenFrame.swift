@@ -163,8 +163,8 @@ struct ScreenFrame {
 
   // MARK: Below the view
 
-  /// The lines below the view, in so many rows: frames and errors where they leave half of them to the view, the message, and
-  /// the line with device and keys.
+  /// The lines below the view, in this number of rows: frames and errors where they leave half of them to the view, the
+  /// message, and the line with device and keys.
   func below(rows: Int) -> [ScreenLine] {
     guard rows > 0 else { return [] }
     let status = size.rows >= 3 ? [statusLine()] : []

@@ -23,7 +23,8 @@ struct ScreenLine: Equatable {
   private(set) var spans: [Span] = []
   /// The used cells.
   private(set) var cells = 0
-  /// Whether something was left out. What follows is left out as well, so that no value is without those before it.
+  /// Whether something was left out. Later text is left out as well, so that no value is shown without
+  /// the values before it.
   private(set) var isCut = false
   private let isUTF8: Bool
 
@@ -48,7 +49,7 @@ struct ScreenLine: Equatable {
     put(before + ScreenText.number(value, digits: digits) + after, style)
   }
 
-  /// Adds text that is cut, with a mark at its end, if it has more than so many cells or does not fit.
+  /// Adds text that is cut, with a mark at its end, if it has more than `most` cells or does not fit.
   mutating func putCut(_ text: String, most: Int = .max, _ style: ScreenStyle = []) {
     let text = isUTF8 ? text : ScreenText.ascii(text)
     let (count, rest) = (ScreenText.cells(text), width - cells)

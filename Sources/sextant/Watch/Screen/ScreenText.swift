@@ -2,11 +2,11 @@
 import GPSD
 import LinuxIO
 
-/// Text whose width in character cells is known, whatever the terminal.
+/// Text whose width in character cells is the same on every terminal.
 enum ScreenText {
   /// Returns text of the outside without control characters (`PrintedText`) and without characters that terminals show with
   /// different widths: combining marks, unassigned and private ones, pictographs. They are in the notation of JSON, beyond
-  /// U+FFFF in that of C (`\U0001f6f0`).
+  /// U+FFFF in the notation of C (`\U0001f6f0`).
   static func foreign(_ text: String) -> String {
     let text = PrintedText.escaped(text)
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }

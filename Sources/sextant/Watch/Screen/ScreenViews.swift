@@ -151,7 +151,7 @@ enum ScreenDrawing {
   /// Restores the terminal.
   static let end: StaticString = "\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
 
-  /// Writes the lines over those of the previous drawing.
+  /// Writes the lines over the lines of the previous drawing.
   static func draw(_ lines: [ScreenLine], _ size: ScreenSize, hasColour: Bool, into output: inout JSONLine) {
     output.put("\u{1B}[H")
     for (row, line) in lines.prefix(size.rows).enumerated() {

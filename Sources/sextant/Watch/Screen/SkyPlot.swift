@@ -22,7 +22,7 @@ struct SkyPlot {
     satellite.elevationDegrees >= 0 && satellite.azimuthDegrees >= 0
   }
 
-  /// A plot that fits into so many rows and columns. A cell is twice as high as wide.
+  /// Creates a plot that fits into these rows and columns. A cell is twice as high as wide.
   ///
   /// - Returns: nil if there is not enough room.
   init?(rows: Int, columns: Int, _ satellites: [Satellite]) {
@@ -142,7 +142,7 @@ enum SatelliteText {
   /// A signal that is tracked well is green, one that is lost easily red.
   static func colour(_ signal: Int) -> ScreenStyle { signal >= 35 ? .green : signal >= 25 ? .yellow : .red }
 
-  /// A bar of at most so many cells for 0 to 56 dBHz, in quarters of a cell.
+  /// A bar of at most `cells` cells for 0 to 56 dBHz, in quarters of a cell.
   private static func bar(_ signal: Int, cells: Int) -> String {
     let eighths = min(max(0, signal), 56) * 2 * cells / longestBar
     return (0..<cells).reduce(into: "") { text, cell in

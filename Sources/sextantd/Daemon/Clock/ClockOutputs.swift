@@ -10,7 +10,7 @@ import SystemPackage
 ///   /run/chrony.pps0.sock for the time of pulses (gpsd(8), 3.25). chronyd creates them. Users other than root also
 ///   look in /tmp.
 /// - ntpd: units 0 and 1, accessible only to root, for messages and pulses; for other users units 2 and 3, accessible
-///   to everybody (gpsd(8), "Shared Memory Driver").
+///   to all users (gpsd(8), "Shared Memory Driver").
 final class ClockOutputs {
   /// The human-readable state of an output.
   struct State {

@@ -54,7 +54,7 @@ final class ClockServer {
 
   /// Whether samples are made from the received messages and pulses.
   var isServing: Bool { schedule.policy != .off && receiver != nil }
-  /// Whether samples are made from the messages of a receiver: only from those of the first.
+  /// Whether samples are made from the messages of a receiver: only the first one's are used.
   func serves(_ number: Int) -> Bool { isServing && number == 0 }
 
   // MARK: Inputs

@@ -16,7 +16,7 @@ final class GPSDConnection {
   /// The demand that was passed to the host.
   var demand = GPSDClient.Demand.none
   var interest: Poller.Interest = .readable
-  /// What the client may still send.
+  /// The state of the client's side of the connection.
   enum Input {
     case open
     /// The client has closed its side. The time of the last write shows whether it still reads.

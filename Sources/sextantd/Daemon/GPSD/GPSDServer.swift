@@ -256,7 +256,7 @@ final class GPSDServer {
         if client.client.isForeign { return close(client, &poller) }
       case .wouldWait: break
       case .ended:
-        // A client of sentences has nothing to send, and may say so.
+        // A client of sentences has nothing to send, and may close its side.
         guard client.client.kind == .nmea else { return close(client, &poller) }
         client.input = .ended(written: now.instant)
       }
