@@ -171,6 +171,27 @@ struct FaultTests {
     #expect(scene.reports == [.wakesByItself])
   }
 
+  @Test(
+    "The end of a sleep whose client is gone is not reported, an unrequested wake-up after it is",
+    arguments: [false, true])
+  func endOfAbandonedSleep(suspends: Bool) {
+    var scene = asleep()
+    scene.pass(10)
+    if suspends { scene.send(.hostSuspending) }
+    scene.send(.demand(Scene.client, nil))
+    if suspends { scene.send(.hostResumed(suspendedSeconds: 10)) }
+    #expect(scene.mode == .backup(until: nil))
+    let reports = scene.reports.count
+    let requests = scene.count(.enter(scene.power.wanted))
+    scene.pass(900)
+    scene.fix()
+    #expect(scene.reports.count == reports && scene.isAsleep, "\(scene.reports)")
+    #expect(scene.count(.enter(scene.power.wanted)) == requests + 1)
+    scene.pass(120)
+    scene.fix()
+    #expect(scene.reports.dropFirst(reports) == [.wakesByItself])
+  }
+
   @Test("A restart during sleep is served like a wake-up")
   func restartAsleep() {
     var scene = asleep()

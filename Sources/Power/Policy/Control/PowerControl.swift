@@ -23,6 +23,8 @@ public struct PowerControl: Sendable {
   var phase = Phase.absent
   var clients: [ClientState] = []
   var batch: BatchRun?
+  /// When the sleeping receiver wakes by itself, by the last request; nil for never.
+  var wakesItselfAt: Instant?
   /// The time since which fixes arrive live again after a batch.
   var listeningSince = Instant.zero
   var readOut = ReadOut()
@@ -218,6 +220,7 @@ extension PowerControl {
     if let wakeAt = wakeTime(need) { actions.append(.report(.hostIsNeeded(by: max(wakeAt, now)))) }
     loseBatch(&actions)
     orbits.interrupted()
+    if case .asleep = phase {} else { wakesItselfAt = nil }
     phase = .suspended(since: now)
     if let mode = sleepMode(until: nil) { want(WantedState(mode: mode, reducedConstellations: wantsReduced), &actions) }
   }

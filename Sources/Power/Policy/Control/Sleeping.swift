@@ -44,6 +44,9 @@ extension PowerControl {
     orbits.interrupted()
     hints.holdUntil = nil
     if case .off = mode, capabilities?.powerSwitch == .losesMemory { orbits.lost() }
+    // A receiver that sleeps keeps the end of its sleep: it takes no request.
+    let isUnderWay = if case .asleep = phase { wakesItselfAt.map { $0 > now } ?? true } else { false }
+    if !isUnderWay { wakesItselfAt = mode.ownEnd }
     phase = .asleep(Phase.Asleep(since: now, until: until ?? mode.ownEnd, reason: reason))
     want(WantedState(mode: mode, reducedConstellations: wantsReduced), &actions)
     return true
@@ -121,6 +124,16 @@ extension PowerControl {
     // The epoch was on its way when the receiver fell asleep.
     guard now.seconds(since: asleep.since) > policy.sleepGraceSeconds else { return }
     if let until = asleep.until, until <= now { return }
+    // The end of its sleep, which was requested for a client that is gone by now: it sleeps again.
+    if let end = wakesItselfAt, end.seconds(since: now) <= policy.sleepGraceSeconds,
+      asleep.until.map({ $0 > end }) ?? true
+    {
+      wakesItselfAt = wanted.mode.ownEnd
+      asleep.since = now
+      actions.append(.enter(wanted))
+      phase = .asleep(asleep)
+      return
+    }
     // A receiver that ignored the request sends an epoch a second; this one slept and woke by itself.
     if quiet > 1.5 * policy.sleepGraceSeconds {
       reportOnce(.wakesByItself, &actions)
@@ -137,6 +150,7 @@ extension PowerControl {
     if asleep.repeats == 0 || now.seconds(since: asleep.since) > policy.sleepGraceSeconds {
       asleep.repeats += 1
       asleep.since = now
+      wakesItselfAt = wanted.mode.ownEnd
       actions.append(.enter(wanted))
     }
     phase = .asleep(asleep)
