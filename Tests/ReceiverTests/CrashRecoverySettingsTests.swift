@@ -19,7 +19,7 @@ struct CrashRecoverySettingsTests {
     message 1670 x continuous
     message 1567 x payload x00010203
     kept 807469057 1000
-    added 271646721
+    unreadable
     whole
     """
 
@@ -43,7 +43,7 @@ struct CrashRecoverySettingsTests {
     let tokens = [
       "", " ", "  ", "\n", "\n ", "x", "-1", "0", "65536", "4294967296", "18446744073709551616", "é", "\u{0}", "\r\n",
       "+",
-      "message", "item", "kept", "added", "whole", "of",
+      "message", "item", "kept", "unreadable", "whole", "of",
     ]
     var read = 0
     for _ in 0..<repetitions(5000) {

@@ -3,6 +3,7 @@ import MonotonicTime
 import Receiver
 import TestSupport
 import Testing
+import UBX
 
 @testable import ReceiverSimulator
 
@@ -97,7 +98,21 @@ struct KilledProgramTests {
   private static func scene(_ model: ReceiverModel, _ program: KilledProgram) -> SessionScene {
     let scene = SessionScene(model) { program.adapt(&$0) }
     scene.knowsTheTime = true
+    addOwnersItems(to: scene)
     return scene
+  }
+
+  /// Sets an item in RAM, and two in battery-backed memory: one that programs change, and another.
+  private static func addOwnersItems(to scene: SessionScene) {
+    guard case .items(var items) = scene.line.receiver.configuration else { return }
+    let payload = { (layers: UInt8, pairs: [ConfigurationPair]) in
+      Array(Configuration.valset(pairs, layers: layers).bytes.dropFirst(6).dropLast(2))
+    }
+    _ = items.set(payload(0b01, [ConfigurationPair(id: Key.dynamicModel, bits: 4)]))
+    _ = items.set(
+      payload(
+        0b11, [ConfigurationPair(id: 0x1074_0002, bits: 1), ConfigurationPair(id: 0x3011_00B1, bits: 200)]))
+    scene.line.receiver.configuration = .items(items)
   }
 
   /// Another program opens the line and ends in order; `nil` is `probe`.
@@ -129,7 +144,7 @@ struct KilledProgramTests {
 
   @Test("Killed after each of its commands: `probe` restores the receiver", arguments: models, KilledProgram.allCases)
   func each(model: ReceiverModel, program: KilledProgram) {
-    let before = Self.state(SessionScene(model))
+    let before = Self.state(Self.scene(model, program))
     for kill in numbers(to: Self.commands(program, model)) {
       let scene = Self.scene(model, program)
       scene.kill(afterSending: kill)
@@ -145,7 +160,7 @@ struct KilledProgramTests {
     "Two programs killed in a row: the third one restores what the first one found",
     arguments: models, [KilledProgram.watch, .client])
   func twice(model: ReceiverModel, program: KilledProgram) {
-    let before = Self.state(SessionScene(model))
+    let before = Self.state(Self.scene(model, program))
     for (first, second) in [(5, 1), (5, 2), (7, 3), (7, 6), (1000, 1)] {
       let scene = Self.scene(model, program)
       scene.kill(afterSending: min(first, Self.commands(program, model) - 1))

@@ -149,6 +149,87 @@ struct SleepTests {
     #expect(scene.isSteady)
   }
 
+  private static let dynamicModel: UInt32 = 0x2011_0021
+  private static let withItems: [ReceiverModel] = [.m9, .m10, .f9p, .f10, .x20]
+
+  /// Returns the command that sets the dynamic model in memory layers.
+  private static func setModel(_ value: UInt64, layers: UInt8 = 1) -> Command {
+    Configuration.valset([ConfigurationPair(id: dynamicModel, bits: value)], layers: layers)
+  }
+
+  private static func restartWithBattery(_ scene: SessionScene) {
+    scene.line.inject(.powerCycle(for: Milliseconds(500), losingBackup: false), at: scene.now)
+    scene.line.advance(to: scene.now + Milliseconds(5000))
+  }
+
+  @Test("A setting in RAM of another program, or of a command of this session, outlives sleep", arguments: withItems)
+  func otherSettings(_ model: ReceiverModel) {
+    let scene = Self.steady(model)
+    scene.line.send(Self.setModel(4).bytes, at: scene.now)
+    scene.run(2)
+    for value in [4, 3, 0, 2] as [UInt64] {
+      if value != 4 { #expect(scene.send(Self.setModel(value)) == .acknowledged) }
+      scene.sleep(seconds: 20)
+      scene.run(40)
+      #expect(scene.reported(.awake(.time)) == 1, "\(scene.reports)")
+      #expect(scene.line.receiver.value(ofItem: Self.dynamicModel) == value)
+      scene.clearReports()
+    }
+    _ = scene.finish()
+    #expect(scene.line.receiver.value(ofItem: Self.dynamicModel) == 2)
+    Self.restartWithBattery(scene)
+    #expect(scene.line.receiver.value(ofItem: Self.dynamicModel) == 0)
+  }
+
+  @Test("What a command stores in battery-backed memory during the session stays there", arguments: withItems)
+  func storedMeanwhile(_ model: ReceiverModel) {
+    let scene = Self.steady(model)
+    scene.sleep(seconds: 20)
+    scene.run(40)
+    #expect(scene.send(Self.setModel(4, layers: 0b11)) == .acknowledged)
+    scene.sleep(seconds: 20)
+    scene.run(40)
+    _ = scene.finish()
+    #expect(scene.line.receiver.value(ofItem: Self.dynamicModel) == 4)
+    Self.expectFound(scene)
+    #expect(scene.line.receiver.value(ofItem: Self.dynamicModel) == 4)
+  }
+
+  @Test("A setting that the receiver refuses does not keep the others from battery-backed memory")
+  func refusedSetting() {
+    let scene = Self.steady(.m10) { settings in
+      settings.desired = { description in
+        var desired = DesiredConfiguration.navigation(for: description)
+        // NAV-RELPOSNED of high-precision receivers.
+        desired.messages.append(.init(MessageIdentity(0x01, 0x3C), 1))
+        return desired
+      }
+    }
+    let sentences = scene.counters.nmeaFrames
+    scene.sleep(seconds: 20)
+    scene.run(40)
+    #expect(scene.reported(.awake(.time)) == 1, "\(scene.reports)")
+    #expect(scene.counters.nmeaFrames <= sentences + 8)
+  }
+
+  @Test("A rate of the port in RAM outlives sleep, and the end", arguments: [ReceiverModel.m9, .m10, .f9p])
+  func foundRate(_ model: ReceiverModel) {
+    let scene = SessionScene(model, baud: 115_200)
+    scene.run(30) { $0.isSteady }
+    // The rate was changed without its item.
+    let rate = ConfigurationPair(id: 0x4052_0001, bits: 115_200)
+    scene.line.send(Configuration.valset([rate], layers: 1).bytes, at: scene.now)
+    scene.run(45)
+    scene.sleep(seconds: 20)
+    scene.run(40)
+    #expect(scene.line.receiver.baudRate == 115_200)
+    scene.sleep(seconds: nil)
+    scene.run(60)
+    #expect(scene.finish() < 4000)
+    #expect(scene.reported(.notPutBack) == 0 && scene.line.receiver.baudRate == 115_200, "\(scene.reports)")
+    #expect(scene.reported(.silent) == 0 && scene.reported(.notUnderstood) == 0, "\(scene.reports)")
+  }
+
   @Test("A host that ends while it sleeps leaves it as it was found")
   func endsAsleep() {
     let scene = Self.steady(.m10)

@@ -9,8 +9,8 @@ struct SleepPlan {
   private(set) var pending: Pending?
   /// A request to another maker's receiver that is in flight: when it is sent, and the time to sleep.
   private var requested: (at: Instant, duration: Milliseconds?)?
-  /// The settings that battery-backed memory has, as far as is known.
-  private var stored: [Setting] = []
+  /// The session's settings when RAM was stored in battery-backed memory; nil if RAM was changed since, or never stored.
+  private var stored: [Setting]?
   /// Bytes outside of frames before the receiver fell asleep.
   private var skippedBytes: UInt64 = 0
 
@@ -35,8 +35,10 @@ struct SleepPlan {
 
   func bytesSkipped(of total: UInt64) -> UInt64 { total - min(total, skippedBytes) }
 
-  func isStored(_ settings: [Setting]) -> Bool { stored == settings }
+  /// Whether RAM is stored. A session without settings of its own, such as that of a person who puts the receiver to sleep,
+  /// stores nothing.
+  func isStored(_ settings: [Setting]) -> Bool { settings.isEmpty || stored == settings }
   mutating func store(_ settings: [Setting]) { stored = settings }
   /// RAM has other settings now, or it is another receiver.
-  mutating func clearStored() { stored = [] }
+  mutating func clearStored() { stored = nil }
 }

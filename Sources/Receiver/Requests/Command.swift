@@ -48,6 +48,19 @@ public struct Command: Sendable, Equatable {
   /// The time after which a command without a reply is given up, without that of its bytes: each attempt waits longer than the one before.
   var longestSilence: Milliseconds { patience * UInt64(attempts * (attempts + 1) / 2) }
 
+  /// Whether it may write settings to battery-backed memory: CFG-CFG, or CFG-VALSET and CFG-VALDEL with that layer.
+  var storesSettings: Bool {
+    bytes.indices.contains { at in
+      let isConfiguration = bytes[at...].starts(with: [UBXFrame.sync1, UBXFrame.sync2, 0x06])
+      guard isConfiguration, at + 7 < bytes.count else { return false }
+      return switch bytes[at + 3] {
+      case 0x09: true
+      case 0x8A, 0x8C: bytes[at + 7] & 0b10 != 0
+      default: false
+      }
+    }
+  }
+
   /// A UBX message.
   public init(_ identity: MessageIdentity, _ payload: [UInt8] = [], answer: Answer) {
     self.identity = identity

@@ -106,11 +106,7 @@ extension ReceiverSession {
   }
 
   private mutating func startRestoringBackup() {
-    var inForce = memory.found
-    if let rate = memory.foundRate, let key = (port ?? .uart1).rateKey {
-      inForce.append(.item(ConfigurationPair(id: key, bits: UInt64(rate))))
-    }
-    enter(.restoringBackup(BackupStore(undoing: memory.backup, inForce: inForce)), on: .restored)
+    enter(.restoringBackup(BackupStore(undoing: memory.backup, usesItems: usesItems)), on: .restored)
   }
 
   /// Ends the session whatever is under way.
@@ -145,7 +141,7 @@ extension ReceiverSession {
       actions.append(.finished(ticket, .performed(machine.interruptedResults)))
     case .identifying(let identification):
       if let port = identification.portFoundSilent { memory.keep([.item(port.writesUBX(false))]) }
-    case .storing(let store): memory.backup = store.before
+    case .storing(let store): memory.backup = store.beforeIfKilled
     case .changingRate(let change): (memory.rate, memory.raisedPort) = (change.to, change.familyPort)
     default: break
     }

@@ -76,6 +76,7 @@ extension ReceiverSession {
     port = port ?? change.portFound
     if isChanged {
       (memory.rate, memory.raisedPort) = (rate, change.familyPort)
+      sleepPlan.clearStored()
     } else {
       configuration.abandonPortRate()
     }

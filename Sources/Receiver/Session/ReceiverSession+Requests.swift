@@ -55,6 +55,16 @@ extension ReceiverSession {
     }
   }
 
+  /// Starts a submitted command. Returns whether there is one.
+  mutating func beginSubmitted() -> Bool {
+    guard requests.beginSubmitted(), let command = requests.inFlight?.command else { return false }
+    if case .message = command.answer { return true }
+    // It may change a setting in RAM.
+    sleepPlan.clearStored()
+    if memory.backup.isWhole, command.storesSettings { memory.backup.isUnreadable = true }
+    return true
+  }
+
   mutating func interruptRequest() {
     if let ticket = requests.interrupt() { actions.append(.finished(ticket, .silent)) }
   }

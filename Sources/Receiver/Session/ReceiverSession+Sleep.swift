@@ -15,7 +15,7 @@ extension ReceiverSession {
       report(.cannotSleep)
       return false
     }
-    guard description.family != nil || sleepPlan.isStored(settingsInForce) else {
+    guard description.family != nil || sleepPlan.isStored(settingsToSend) else {
       startStoring()
       return true
     }
@@ -66,15 +66,6 @@ extension ReceiverSession {
 
   // MARK: Storing
 
-  /// The settings that have to outlive a sleep, with the raised rate of the port.
-  private var settingsInForce: [Setting] {
-    var list = settingsToSend
-    if usesItems, memory.foundRate != nil, let rate, let key = (port ?? .uart1).rateKey {
-      list.append(.item(ConfigurationPair(id: key, bits: UInt64(rate))))
-    }
-    return list
-  }
-
   mutating func startStoring() {
     let last = description.flatMap { desired?.powerSave?.switching(for: $0) }
     if last != nil, let description {
@@ -84,13 +75,13 @@ extension ReceiverSession {
       let list = usesItems ? before.itemSettings(port ?? .uart1) : before.messageSettings(for: description)
       memory.keep(list)
     }
-    enter(.storing(BackupStore(settingsInForce, before: memory.backup, last: last)), on: .store)
+    enter(.storing(BackupStore(before: memory.backup, usesItems: usesItems, last: last)), on: .store)
   }
 
   mutating func finishStoring(_ store: BackupStore, at now: Instant) {
     memory.backup = store.before
     // A setting that could not be stored is written again after the sleep.
-    sleepPlan.store(settingsInForce)
+    sleepPlan.store(settingsToSend)
     enter(.steady, on: .stored)
     if desired?.powerSave?.sleepsBetweenFixes == true {
       // Firmware before protocol version 18 refuses it while it receives GLONASS (M8 interface description, CFG-RXM).

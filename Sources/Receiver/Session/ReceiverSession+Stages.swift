@@ -31,7 +31,7 @@ extension ReceiverSession {
     case (.searching, .wakeUp): if !end.isRequested { retry.hurry(to: now) }
 
     case (.listening(let pollAt), .time): if isReceiving { decideOnPolling(pollAt, at: now) }
-    case (.listening, .idle): return canSend && requests.beginSubmitted()
+    case (.listening, .idle): return canSend && beginSubmitted()
     case (.listening, .version(let payload)): if memory.description == nil { identify(by: payload) }
 
     case (.identifying(let identification), .idle):
@@ -191,7 +191,7 @@ extension ReceiverSession {
       guard now >= raiseAt else { return false }
       startChangingRate()
     } else {
-      return requests.begin(batch.next(at: now), for: .retrieval) || requests.beginSubmitted()
+      return requests.begin(batch.next(at: now), for: .retrieval) || beginSubmitted()
         || startWork() || startAssisting(at: now) || startSleeping(at: now) || startPollingOrbits()
     }
     return true

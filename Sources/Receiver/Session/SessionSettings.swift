@@ -157,7 +157,6 @@ public struct CrashRecoverySettings: Sendable, Equatable {
     lines += found.compactMap(Self.line)
     lines += values.map { "value \($0.text)" }
     lines += backup.kept.map { "kept \($0.id) \($0.bits)" }
-    lines += backup.added.map { "added \($0)" }
     if backup.isUnreadable { lines.append("unreadable") }
     if backup.isWhole { lines.append("whole") }
     return lines.joined(separator: "\n")
@@ -177,9 +176,6 @@ public struct CrashRecoverySettings: Sendable, Equatable {
       case "kept":
         guard let pair = Self.pair(words) else { return nil }
         backup.kept.append(pair)
-      case "added":
-        guard words.count == 2, let key = UInt32(words[1]) else { return nil }
-        backup.added.append(key)
       case "value":
         guard words.count == 3, let value = ReceiverValue(String(words[1]), String(words[2])) else { return nil }
         values.append(value)
