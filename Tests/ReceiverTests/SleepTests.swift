@@ -230,6 +230,19 @@ struct SleepTests {
     #expect(scene.reported(.silent) == 0 && scene.reported(.notUnderstood) == 0, "\(scene.reports)")
   }
 
+  @Test("One that wakes at another rate at the end is found, and restored", arguments: [ReceiverModel.m8, .m10, .f9p])
+  func endsAtOtherRate(_ model: ReceiverModel) {
+    let scene = SessionScene(model, baud: 115_200)
+    scene.run(30) { $0.isSteady }
+    scene.run(45)
+    scene.sleep(seconds: nil)
+    scene.run(60)
+    scene.line.inject(.powerCycle(for: Milliseconds(100), losingBackup: true), at: scene.now)
+    #expect(scene.finish() < 8000)
+    #expect(scene.reported(.notPutBack) == 0 && scene.reported(.resetToWake) == 0, "\(scene.reports)")
+    Self.expectFound(scene)
+  }
+
   @Test("A host that ends while it sleeps leaves it as it was found")
   func endsAsleep() {
     let scene = Self.steady(.m10)

@@ -6,12 +6,13 @@ import UBX
 ///
 ///     byte, 500 ms, poll ── silent ──▶ again, three times ──▶ byte, reset ─▶ poll ── silent ──▶ does not wake
 ///            └── reply ──▶ awake
+///     any ── garbage at the end ──▶ searching the rate ── frames ──▶ awake
 ///
 /// (Integration manuals, "wake-up by UART RX": the first bytes to a sleeping receiver are always lost.)
 struct WakeUp: Sendable {
   enum Step: Equatable { case send(Command), reset(Command), failed }
 
-  private enum Place { case byte, poll, byteBeforeReset, reset, lastPoll, failed }
+  private enum Place { case byte, poll, byteBeforeReset, reset, lastPoll, searching, failed }
 
   /// The cause, which is reported once the receiver is awake.
   let cause: WakeCause
@@ -32,7 +33,10 @@ struct WakeUp: Sendable {
   }
 
   /// Whether frames show that the receiver is awake: no reply to the wake-up is certain.
-  var isJudgedByFrames: Bool { language != nil && place != .byte }
+  var isJudgedByFrames: Bool { language != nil && place != .byte || place == .searching }
+
+  /// The rate of the line is searched: the receiver is awake.
+  mutating func search() { place = .searching }
 
   /// Returns the next step; `receive` takes the outcome of `.send` and `.reset`.
   func next() -> Step {
@@ -49,7 +53,7 @@ struct WakeUp: Sendable {
       var command = Command(.cfgRST, [0, 0, 1, 0], answer: .none)
       command.pause = Self.restart
       return .reset(command)
-    case .failed: return .failed
+    case .searching, .failed: return .failed
     }
   }
 
@@ -68,7 +72,7 @@ struct WakeUp: Sendable {
     case .poll: place = .byteBeforeReset
     case .byteBeforeReset: place = .reset
     case .reset: place = .lastPoll
-    case .lastPoll, .failed: place = .failed
+    case .lastPoll, .searching, .failed: place = .failed
     }
     return false
   }

@@ -66,7 +66,9 @@ extension ReceiverSession {
   /// Whether the received bytes are garbage: much of it, or a little for long, as a burst at a rate far too low is a few
   /// bytes. A long frame does not count as garbage.
   func isGarbage(at now: Instant) -> Bool {
-    guard !end.isRequested, !listener.isSearching, now >= health.lastFrame + Self.garbageTime else { return false }
+    guard !end.isRequested || stage.name == .waking, !listener.isSearching,
+      now >= health.lastFrame + Self.garbageTime
+    else { return false }
     // Such a receiver sends lines and frames that the stream does not know, in reply and of its own.
     if description?.family != nil, !line.hasEpochs { return false }
     let skipped = Int(listener.counters.skippedBytes - listener.skippedAtLastFrame)

@@ -118,6 +118,17 @@ extension ReceiverSession {
     searchAgain(on: .garbage, at: now)
   }
 
+  /// Garbage at the end, from a receiver that was woken: it has another rate than before its sleep.
+  mutating func searchRate(_ wakeUp: WakeUp, at now: Instant) {
+    guard settings.line == .serial, let rate, !listener.isSearching else { return }
+    interruptRequest()
+    var wakeUp = wakeUp
+    wakeUp.search()
+    update(.waking(wakeUp))
+    let likely = [memory.foundRate].compactMap(\.self) + settings.likelyRates
+    listener.search(from: rate, likely: likely, polling: .soon, at: now)
+  }
+
   /// Whether there is more garbage than the rest of what the receiver sent before its sleep.
   var isMuchGarbage: Bool {
     sleepPlan.bytesSkipped(of: listener.counters.skippedBytes) >= UInt64(Self.garbageBytes)

@@ -114,7 +114,10 @@ extension ReceiverSession {
       guard !end.isRequested else { return false }
       enter(.waking(WakeUp(.requested, family: description?.family)), on: .wake)
 
-    case (.waking(let wakeUp), .idle): send(wakeUp, at: now)
+    case (.waking(let wakeUp), .idle):
+      // A search at the end sends its own polls.
+      guard !listener.isSearching else { return false }
+      send(wakeUp, at: now)
     case (.waking(var wakeUp), .reply(let outcome)):
       let isAwake = wakeUp.receive(outcome)
       update(.waking(wakeUp))
@@ -122,7 +125,9 @@ extension ReceiverSession {
     case (.waking(let wakeUp), .frames):
       guard wakeUp.isJudgedByFrames else { return false }
       becomeAwake(wakeUp.cause, at: now)
-    case (.waking, .garbage): if isMuchGarbage { searchAgain(on: .garbage, at: now) }
+    case (.waking(let wakeUp), .garbage):
+      guard isMuchGarbage else { return false }
+      if end.isRequested { searchRate(wakeUp, at: now) } else { searchAgain(on: .garbage, at: now) }
 
     case (.readingDatabase(_, let until), .time):
       guard now >= until else { return false }
