@@ -193,14 +193,16 @@ package struct Configuration: Sendable {
       if different.isEmpty { return finishItems(.wasThere) }
       step = .writing
     case (.polling, .refused), (.writing, .refused):
-      // The reply does not contain the refused item: one by one.
+      // The reply does not contain the refused item: one by one. Those that the receiver has need no second poll.
       if step == .writing, writings == 0 { discardFound(of: different.map { .item($0) }) }
-      guard batch.count > 1 else {
-        refused += batch.map { .item($0) }
+      if different.count < batch.count { results.append(writings == 0 ? .wasThere : .written) }
+      guard different.count > 1 else {
+        refused += different.map { .item($0) }
         return finishItems(.refused)
       }
-      index -= batch.count
+      settings.insert(contentsOf: different.map { .item($0) }, at: index)
       batch = []
+      writings = 0
       isSingle = true
       startBatch()
     case (.writing, .acknowledged): verify(isDoubtful: false)
