@@ -265,7 +265,7 @@ struct FamilyMeasurementTests {
     }
     #expect(sentences(wanted) == ["PAIR432,1", "PAIR436,1"])
     let found = airoha.value(.measurements, from: [Array("PAIR433,0".utf8), Array("PAIR437,0".utf8)])
-    let before = try #require(found?.undoing(.measurements(wanted), isObserved: false))
+    let before = try #require(found?.undoing(.measurements(wanted), isWhole: true))
     guard case .measurements(let list) = before else {
       Issue.record("no measurements")
       return

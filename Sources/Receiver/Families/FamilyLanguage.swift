@@ -31,6 +31,8 @@ protocol FamilyLanguage: Sendable {
   var isSilentAsFound: Bool { get }
   /// Whether the commands of sentences name the talker.
   var namesTalkers: Bool { get }
+  /// Whether one command sets the rates of all sentences: those that it does not name are off.
+  var setsAllSentences: Bool { get }
   /// The commands that set a value; nil if the family, or this receiver, does not have it.
   ///
   /// - Parameter found: the present value, as far as it is known.
@@ -116,6 +118,7 @@ extension FamilyLanguage {
   ) -> [Command]? { nil }
   var isSilentAsFound: Bool { false }
   var namesTalkers: Bool { false }
+  var setsAllSentences: Bool { false }
   func affected(by value: ReceiverValue) -> [ReceiverValue.Kind] { [] }
   func restart(for kind: ReceiverValue.Kind) -> String? { nil }
   func canTakeBack(_ kind: ReceiverValue.Kind) -> Bool { restart(for: kind) == nil }

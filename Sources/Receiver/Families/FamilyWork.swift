@@ -27,6 +27,9 @@ struct FamilyWork: Sendable {
   private static let mostWritings = 3
   /// The sentences that are switched on at a receiver without any.
   static let usualOutput = ["GGA", "GSA", "GSV", "RMC"].map { SentenceRate($0, 1) }
+  /// The largest rates of sentences that a longer observation shows: where a sentence was seen once, and where all are written.
+  private static let rareSentence: UInt64 = 10
+  private static let rarestSentence: UInt64 = 30
 
   private let language: any FamilyLanguage
   private let receiver: ReceiverDescription
@@ -48,6 +51,10 @@ struct FamilyWork: Sendable {
   private var toKeep: [ReceiverValue.Kind] = []
   private var writings = 0
   private var isDoubtful = false
+  /// The largest rate of a sentence that the observation before a change shows.
+  private var rarestObserved: UInt64 = 1
+  /// The sentences that can be set and whose observed rates are not certain.
+  private var uncertain: [String] = []
   /// Whether the receiver accepted a command of the value.
   private var isPartlyWritten = false
   /// An action: whether a command was refused, and whether the other commands were tried.
@@ -120,7 +127,7 @@ struct FamilyWork: Sendable {
     if kind == .measurements { return Self.observingMeasurements }
     var epoch: UInt64 = 1000
     if case .period(let wanted)? = wanted { epoch = max(epoch, UInt64(wanted)) }
-    var rarest: UInt64 = 1
+    var rarest: UInt64 = if case .observing = step { rarestObserved } else { 1 }
     if case .messages(let wanted)? = wanted { rarest = max(rarest, UInt64(wanted.map(\.rate).max() ?? 1)) }
     return Milliseconds(epoch * (2 * rarest + 2) + 500)
   }
@@ -128,6 +135,7 @@ struct FamilyWork: Sendable {
   private mutating func begin() {
     (commands, replies, present, before, toKeep, writings) = ([], [], nil, nil, [], 0)
     (isDoubtful, isRefused, isSecondTry, isPartlyWritten) = (false, false, false, false)
+    (rarestObserved, uncertain) = (1, [])
     guard index < tasks.count else { return step = .over }
     guard isPossible(tasks[index]) else { return finish(.unsupported) }
     wanted = nil
@@ -207,6 +215,7 @@ struct FamilyWork: Sendable {
       // A receiver without output has no sentences to observe. One whose messages cannot be read sends nothing as found.
       if value == nil, kind == .output { value = .messages([]) }
       if value == nil, kind == .messages, language.polls(of: kind).isEmpty { value = observed.messagesWithoutSentences }
+      uncertain = observed.sentencesSeenOnce.filter { canSet($0) }
       take(value, isRead: false)
     case .keeping(let kind):
       let isObserved = commands.isEmpty
@@ -237,6 +246,29 @@ struct FamilyWork: Sendable {
     }
     found.append(value)
     keepNext()
+  }
+
+  /// Whether a command of the family sets the sentence.
+  private func canSet(_ formatter: String) -> Bool {
+    language.commands(setting: .messages([SentenceRate(formatter, 1)]), from: nil, on: receiver) != nil
+  }
+
+  /// Observes the sentences again, for longer, where their rates are not known well enough. Returns false if they are, or if it was done.
+  private mutating func observesLonger() -> Bool {
+    // What the work itself found is known.
+    guard index < requested else { return false }
+    var rarest: UInt64 = uncertain.isEmpty ? 1 : Self.rareSentence
+    if language.setsAllSentences, !isReading { rarest = Self.rarestSentence }
+    guard rarestObserved < rarest else { return false }
+    rarestObserved = rarest
+    return true
+  }
+
+  /// Whether `value` restores the sentences exactly: a command sets their rates, which are certain.
+  private func restores(_ value: ReceiverValue) -> Bool {
+    guard case .messages(let list) = value else { return true }
+    if uncertain.contains(where: { name in list.contains { $0.formatter == name } }) { return false }
+    return language.commands(setting: value, from: nil, on: receiver) != nil
   }
 
   private var isReading: Bool { if index < tasks.count, case .read = tasks[index] { true } else { false } }
@@ -308,7 +340,10 @@ struct FamilyWork: Sendable {
     }
     switch (step, tasks[index]) {
     case (.reading, .read(let kind)), (.observing, .read(let kind)):
-      if let value { return finish(.value(kind == .output ? value.asOutput : value)) }
+      if let value {
+        if !isRead, kind == .messages, observesLonger() { return }
+        return finish(.value(kind == .output ? value.asOutput : value))
+      }
       if isRead, isObservable { step = .observing } else { finish(.silent) }
     case (.reading, .set(let task)), (.observing, .set(let task)):
       if value == nil, isRead, isObservable { return step = .observing }
@@ -321,8 +356,14 @@ struct FamilyWork: Sendable {
       if case .output(let isOn) = task { wanted = value.sentences(forOutput: isOn, usual: Self.usualOutput) }
       guard let wanted else { return finish(.wasThere) }
       if value.covers(wanted) { return finish(.wasThere) }
+      if !isRead, wanted.kind == .messages, observesLonger() { return }
       toKeep = language.affected(by: wanted)
-      before = value.undoing(wanted, isObserved: !isRead)
+      let isWhole = isRead || language.setsAllSentences
+      let restored = (isRead ? value : value.filtering(canSet)).undoing(wanted, isWhole: isWhole)
+      // A person's command writes the sentences that it does not name, where it sets all.
+      let isExact = mode == .session ? restores(restored) : !isWhole || isRead || restores(restored.removing(wanted))
+      if !isExact { return finish(.silent) }
+      before = restored
       keepNext()
     case (.observingAgain, .set) where !isDoubtful:
       guard let value, let off = wanted?.switchedOff, !value.covers(off) else { return finish(.written) }

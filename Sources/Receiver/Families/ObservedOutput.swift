@@ -106,6 +106,9 @@ struct ObservedOutput: Sendable {
     corrections[name] = one
   }
 
+  /// The sentences whose rates are not certain: they were in one epoch only.
+  var sentencesSeenOnce: [String] { counts.filter { $0.value.epochs == 1 }.map(\.key) }
+
   /// The RTCM 3 messages with their periods in seconds.
   var correctionRates: [SentenceRate] {
     corrections.map { name, one in

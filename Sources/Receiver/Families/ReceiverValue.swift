@@ -175,15 +175,26 @@ public enum ReceiverValue: Sendable, Hashable {
 
   /// The value that restores this one after `wanted` was set: sentences that were added are off again.
   ///
-  /// - Parameter isObserved: whether the receiver's sentences show this value: among them are some that cannot be set.
-  func undoing(_ wanted: ReceiverValue, isObserved: Bool) -> ReceiverValue {
+  /// - Parameter isWhole: whether all sentences of this value are restored, or those of `wanted`.
+  func undoing(_ wanted: ReceiverValue, isWhole: Bool) -> ReceiverValue {
     if case .measurements(let there) = self, case .measurements(let wanted) = wanted {
       return .measurements(there.filter { one in wanted.contains { $0.formatter == one.formatter } })
     }
     guard case .messages(let there) = self, case .messages(let wanted) = wanted else { return self }
     let added = wanted.filter { one in !there.contains { $0.formatter == one.formatter } }
-    let kept = isObserved ? there.filter { one in wanted.contains { $0.formatter == one.formatter } } : there
+    let kept = isWhole ? there : there.filter { one in wanted.contains { $0.formatter == one.formatter } }
     return .messages(kept + added.map { SentenceRate($0.formatter, 0) })
+  }
+
+  /// The rates of the sentences of which `isKept` is true; other values as they are.
+  func filtering(_ isKept: (String) -> Bool) -> ReceiverValue {
+    guard case .messages(let list) = self else { return self }
+    return .messages(list.filter { isKept($0.formatter) })
+  }
+
+  /// The rates of sentences without those of `other`; other values as they are.
+  func removing(_ other: ReceiverValue) -> ReceiverValue {
+    if case .messages(let list) = other { removing(list) } else { self }
   }
 
   /// The rates of sentences without these; other values as they are.

@@ -13,6 +13,8 @@ struct CheckClient: ReceiverClient, ~Copyable {
   private static let polls = 8
   private static var searchTimeout: Milliseconds { SearchLimit.length + Milliseconds(15_000) }
   private static var stageTimeout: Milliseconds { Milliseconds(60_000) }
+  /// Rare sentences are observed for a minute before a command that sets all.
+  private static var messagesTimeout: Milliseconds { Milliseconds(120_000) }
   /// Enough for four epochs at one a second.
   private static var observation: Milliseconds { Milliseconds(4500) }
   /// The longest queue of a receiver on a full line (recorded: 5.9 s), and some epochs.
@@ -415,7 +417,7 @@ struct CheckClient: ReceiverClient, ~Copyable {
     edit(&desired)
     hasChanged = true
     dialogue.countsRequests = true
-    enter(.changing(trial, since: now), at: now)
+    enter(.changing(trial, since: now), at: now, for: trial == .messages ? Self.messagesTimeout : Self.stageTimeout)
     connection.set(desired, &poller, at: now)
   }
 

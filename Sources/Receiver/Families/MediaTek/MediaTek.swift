@@ -42,6 +42,7 @@ struct MediaTek: FamilyLanguage {
   /// Firmware has 19 to 22 fields.
   private static let fieldCount = 19
   private static let mostFields = 22
+  var setsAllSentences: Bool { true }
 
   private static func index(of formatter: String) -> Int? {
     formatter == "ZDA" ? zdaIndex : SentenceRate.place(of: formatter) ?? sentences.firstIndex(of: formatter)

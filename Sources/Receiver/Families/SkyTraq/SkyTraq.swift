@@ -24,6 +24,8 @@ struct SkyTraq: FamilyLanguage {
   /// The fields of message 08.
   private static let sentences = ["GGA", "GSA", "GSV", "GLL", "RMC", "VTG", "ZDA"]
   private static let memory: UInt8 = 0
+  /// Message 08 has no query.
+  var setsAllSentences: Bool { true }
 
   func commands(
     setting value: ReceiverValue, from found: ReceiverValue?, on receiver: ReceiverDescription

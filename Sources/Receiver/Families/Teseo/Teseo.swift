@@ -72,6 +72,8 @@ struct Teseo: FamilyLanguage {
     }
   }
 
+  var setsAllSentences: Bool { true }
+
   private static func bit(of formatter: String) -> Int? {
     sentences.first { $0.name == formatter }?.bit
       ?? SentenceRate.place(of: formatter).flatMap { 0..<64 ~= $0 ? $0 : nil }

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+import HostSimulator
+import MonotonicTime
+import TestSupport
+import Testing
+
+@testable import Receiver
+
+/// The sentences of a receiver whose command names all of them, or whose streams other ports share.
+@Suite("Sentences are restored exactly as they were found")
+struct RestoredSentencesTests {
+  private typealias SkyTraqHost = VirtualHost<SessionLog, SkyTraqLine>
+
+  private static let found: [String: UInt8] = ["GGA": 1, "GSA": 1, "GSV": 3, "RMC": 1, "VTG": 1]
+
+  private static func skyTraq(_ rates: [String: UInt8] = found, _ intent: SessionSettings.Intent = .serve)
+    -> SkyTraqHost
+  {
+    var settings = SessionSettings(intent: intent, line: .serial)
+    settings.desired = { _ in .nothing }
+    settings.restoresAtEnd = true
+    let scene = VirtualHost(SessionLog(), SkyTraqLine(rates), settings: settings)
+    scene.run(60) { $0.read { $0.isSteady && $0.description != nil } == true }
+    return scene
+  }
+
+  private static func set(_ rates: [SentenceRate], _ scene: SkyTraqHost) {
+    var desired = DesiredConfiguration.nothing
+    desired.sentences = rates
+    scene.withSession { $0.set(desired, at: scene.now) }
+  }
+
+  @Test("A SkyTraq receiver gets all its sentences back, with their rates", arguments: [false, true])
+  func skyTraq(isKilled: Bool) {
+    let scene = Self.skyTraq()
+    #expect(scene.read { $0.description }?.family == .skyTraq)
+    Self.set([SentenceRate("VTG", 0), SentenceRate("GLL", 2)], scene)
+    #expect(scene.run(120) { $0.line.rates["VTG"] == 0 })
+    #expect(scene.line.rates == ["GGA": 1, "GSA": 1, "GSV": 3, "GLL": 2, "RMC": 1, "VTG": 0, "ZDA": 0])
+    if isKilled {
+      let stored = scene.machine.stored
+      scene.settings.recovery = stored.recovery.flatMap { CrashRecoveryRecord($0.text) }
+      scene.settings.recoverySettings = stored.settings.flatMap { CrashRecoverySettings("\n" + $0.text) }
+      scene.kill(for: Milliseconds(500))
+      scene.run(60) { $0.read { $0.isSteady && $0.description != nil } == true }
+    }
+    scene.run(5)
+    scene.finish()
+    #expect(scene.line.rates.filter { $0.value > 0 } == Self.found)
+  }
+
+  @Test("A person's change of a SkyTraq receiver keeps its rare sentences")
+  func rare() throws {
+    let rates = Self.found.merging(["ZDA": 30]) { $1 }
+    let scene = Self.skyTraq(rates, .identify)
+    let ticket = try #require(
+      scene.withSession { $0.perform([.set(.messages([SentenceRate("RMC", 2)]))], at: scene.now) })
+    scene.run(120) { $0.machine.outcomes[ticket] != nil }
+    #expect(scene.machine.outcomes[ticket] == .performed([.written]))
+    #expect(scene.line.rates.filter { $0.value > 0 } == rates.merging(["RMC": 2]) { $1 })
+  }
+
+  @Test("A rare sentence is as it was found after a session, too", arguments: [40, 60] as [UInt8])
+  func veryRare(_ rate: UInt8) {
+    let rates = Self.found.merging(["ZDA": rate]) { $1 }
+    let scene = Self.skyTraq(rates)
+    Self.set([SentenceRate("VTG", 0)], scene)
+    scene.run(120)
+    #expect(scene.line.rates["ZDA"] == rate)
+    scene.finish()
+    #expect(scene.line.rates.filter { $0.value > 0 } == rates)
+  }
+
+  @Test("The observed rate of a sentence is exact", arguments: [2, 3, 4] as [UInt8])
+  func observed(_ rate: UInt8) throws {
+    let rates = Self.found.merging(["GSV": rate]) { $1 }
+    let scene = Self.skyTraq(rates, .identify)
+    let ticket = try #require(scene.withSession { $0.perform([.read(.messages)], at: scene.now) })
+    scene.run(60) { $0.machine.outcomes[ticket] != nil }
+    guard case .performed(let results)? = scene.machine.outcomes[ticket],
+      case .value(.messages(let list))? = results.first
+    else {
+      return #expect(Bool(false), "\(String(describing: scene.machine.outcomes[ticket]))")
+    }
+    #expect(list.first { $0.formatter == "GSV" }?.rate == rate)
+  }
+}
+
+/// A SkyTraq receiver with binary commands and a fix a second (AN0003).
+struct SkyTraqLine: HostLine {
+  static let sentences = ["GGA", "GSA", "GSV", "GLL", "RMC", "VTG", "ZDA"]
+  var hostRate: UInt32 = 9600
+  private(set) var rates: [String: UInt8]
+  private var now = Instant.zero
+  private var epoch = 0
+  private var coming: [(at: Instant, bytes: [UInt8])] = []
+  private var nextEpoch = Instant.zero + Milliseconds(100)
+
+  init(_ rates: [String: UInt8]) { self.rates = rates }
+
+  var isPresent: Bool { true }
+  var deadline: Instant? { .earlier(coming.map(\.at).min(), nextEpoch) }
+
+  mutating func advance(to now: Instant) {
+    self.now = now
+    while now >= nextEpoch {
+      for name in Self.sentences {
+        guard let rate = rates[name], rate > 0, epoch % Int(rate) == 0 else { continue }
+        coming.append((nextEpoch, Wire.nmea(text(name))))
+      }
+      epoch += 1
+      nextEpoch = nextEpoch + Milliseconds(1000)
+    }
+  }
+
+  private func text(_ name: String) -> String {
+    let time = "12\((epoch / 60 % 60 + 100).description.dropFirst())\((epoch % 60 + 100).description.dropFirst()).000"
+    return switch name {
+    case "GGA": "GPGGA,\(time),4800.0000,N,01100.0000,E,1,08,1.0,500.0,M,47.0,M,,"
+    case "GSA": "GPGSA,A,3,05,07,08,,,,,,,,,,1.8,1.0,1.5"
+    case "GSV": "GPGSV,1,1,01,05,40,083,46"
+    case "GLL": "GPGLL,4800.0000,N,01100.0000,E,\(time),A,A"
+    case "RMC": "GPRMC,\(time),A,4800.0000,N,01100.0000,E,0.0,0.0,010126,,,A"
+    case "VTG": "GPVTG,0.0,T,,M,0.0,N,0.0,K,A"
+    default: "GPZDA,\(time),01,01,2026,00,00"
+    }
+  }
+
+  mutating func takeReceived() -> [UInt8] {
+    let due = coming.filter { $0.at <= now }
+    coming.removeAll { $0.at <= now }
+    return hostRate == 9600 ? due.flatMap(\.bytes) : due.flatMap { $0.bytes.map { _ in 0xF8 } }
+  }
+
+  mutating func send(_ bytes: [UInt8], at now: Instant) {
+    guard hostRate == 9600, case .frame(.binary(.skyTraq, let id, let payload), _) = FrameLayout.scan(bytes[...]) else {
+      return
+    }
+    var reply = FrameLayout.skyTraq.frame(0x83, [UInt8(id)])
+    switch id {
+    case 0x02: reply += FrameLayout.skyTraq.frame(0x80, [1, 0, 1, 8, 15, 0, 1, 7, 31, 0, 10, 3, 31])
+    case 0x08: for (name, rate) in zip(Self.sentences, payload) { rates[name] = rate }
+    default: reply = FrameLayout.skyTraq.frame(0x84, [UInt8(id)])
+    }
+    coming.append((now + Milliseconds(30), reply))
+  }
+}
