@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Receiver
+@testable import ReceiverSimulator
 
 /// The sentences of a receiver whose command names all of them, or whose streams other ports share.
 @Suite("Sentences are restored exactly as they were found")
@@ -83,6 +84,57 @@ struct RestoredSentencesTests {
       return #expect(Bool(false), "\(String(describing: scene.machine.outcomes[ticket]))")
     }
     #expect(list.first { $0.formatter == "GSV" }?.rate == rate)
+  }
+
+  // MARK: Septentrio
+
+  private static func mosaic(_ streams: [String]) -> SessionScene {
+    let scene = SessionScene(.mosaic, intent: .serve) {
+      $0.desired = { _ in .nothing }
+      $0.restoresAtEnd = true
+    }
+    #expect(scene.run(60) { $0.isSteady && $0.description != nil })
+    for one in streams { scene.line.send(Command(line: "setNMEAOutput, \(one)").bytes, at: scene.now) }
+    scene.run(5)
+    return scene
+  }
+
+  private static func streams(_ scene: SessionScene) -> [String] {
+    (1...10).compactMap { scene.line.receiver.family?.current.values["NMEAOutput Stream\($0)"] }
+      .filter { !$0.hasSuffix("none, none, off") }
+  }
+
+  @Test("The end leaves a stream that another port took meanwhile", arguments: [false, true])
+  func takenStream(isKilled: Bool) {
+    let scene = Self.mosaic([])
+    scene.set(scene.description.map { .navigation(for: $0) } ?? .nothing)
+    #expect(scene.run(60) { !$0.positions.isEmpty })
+    if isKilled {
+      scene.open(after: 500, hostRate: scene.line.hostRate) { $0.desired = { _ in .nothing } }
+      #expect(scene.run(60) { $0.isSteady && $0.description != nil })
+    }
+    let taken = "Stream5, USB1, GGA, sec1"
+    scene.line.send(Command(line: "setNMEAOutput, \(taken)").bytes, at: scene.now)
+    scene.run(5)
+    scene.finish()
+    #expect(Self.streams(scene) == [taken] && scene.reported(.notPutBack) == 0)
+  }
+
+  @Test("A sentence goes back to a stream of its interval, if another port has its own by now")
+  func lostStream() {
+    let other = "Stream4, COM1, ZDA, sec1"
+    let scene = Self.mosaic(["Stream2, COM1, GGA+GSV, msec500", other])
+    var desired = DesiredConfiguration.nothing
+    desired.sentences = [SentenceRate("GSV", 0), SentenceRate("GGA", 0)]
+    scene.set(desired)
+    #expect(scene.run(60) { Self.streams($0) == [other] })
+    scene.run(2)
+    let taken = "Stream2, USB1, RMC, sec1"
+    scene.line.send(Command(line: "setNMEAOutput, \(taken)").bytes, at: scene.now)
+    scene.run(5)
+    scene.finish()
+    #expect(Set(Self.streams(scene)) == ["Stream1, COM1, GGA+GSV, msec500", taken, other])
+    #expect(scene.reported(.notPutBack) == 0)
   }
 }
 

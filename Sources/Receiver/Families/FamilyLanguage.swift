@@ -33,6 +33,8 @@ protocol FamilyLanguage: Sendable {
   var namesTalkers: Bool { get }
   /// Whether one command sets the rates of all sentences: those that it does not name are off.
   var setsAllSentences: Bool { get }
+  /// Whether other ports share what the commands of sentences name: it is read before they are restored.
+  var sharesStreams: Bool { get }
   /// The commands that set a value; nil if the family, or this receiver, does not have it.
   ///
   /// - Parameter found: the present value, as far as it is known.
@@ -119,6 +121,7 @@ extension FamilyLanguage {
   var isSilentAsFound: Bool { false }
   var namesTalkers: Bool { false }
   var setsAllSentences: Bool { false }
+  var sharesStreams: Bool { false }
   func affected(by value: ReceiverValue) -> [ReceiverValue.Kind] { [] }
   func restart(for kind: ReceiverValue.Kind) -> String? { nil }
   func canTakeBack(_ kind: ReceiverValue.Kind) -> Bool { restart(for: kind) == nil }

@@ -17,7 +17,7 @@ struct FamilyWork: Sendable {
     case session
     /// A person: all of it or nothing.
     case permanent
-    /// The end: values are written without reading them.
+    /// The end: values are written without reading them, except what other ports share.
     case restoring
   }
 
@@ -146,7 +146,8 @@ struct FamilyWork: Sendable {
     case .read(let kind): read(kind)
     case .set(let value):
       wanted = value
-      if mode == .restoring { write() } else { read(value.kind) }
+      let isShared = value.kind == .messages && language.sharesStreams
+      if mode == .restoring, !isShared { write() } else { read(value.kind) }
     }
   }
 
@@ -346,16 +347,17 @@ struct FamilyWork: Sendable {
       }
       if isRead, isObservable { step = .observing } else { finish(.silent) }
     case (.reading, .set(let task)), (.observing, .set(let task)):
-      if value == nil, isRead, isObservable { return step = .observing }
+      if value == nil, isRead, isObservable, mode != .restoring { return step = .observing }
       present = value
       guard let value else {
         // A value that is unknown could not be set back, and without an acknowledgement nothing would show whether it is set.
-        if mode == .session || !isAcknowledged(task) { return finish(.silent) }
+        if mode != .permanent || language.sharesStreams || !isAcknowledged(task) { return finish(.silent) }
         return write()
       }
       if case .output(let isOn) = task { wanted = value.sentences(forOutput: isOn, usual: Self.usualOutput) }
       guard let wanted else { return finish(.wasThere) }
       if value.covers(wanted) { return finish(.wasThere) }
+      if mode == .restoring { return write() }
       if !isRead, wanted.kind == .messages, observesLonger() { return }
       toKeep = language.affected(by: wanted)
       let isWhole = isRead || language.setsAllSentences

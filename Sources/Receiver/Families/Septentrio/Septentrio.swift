@@ -54,6 +54,7 @@ struct Septentrio: FamilyLanguage {
   }
 
   private static let values = "NMEAOutput, "
+  var sharesStreams: Bool { true }
 
   /// `NMEAOutput, Stream1, USB1, GGA+RMC, sec1` for each stream, of all ports. The sentences that no stream sends to the port
   /// have the streams that are not in use.
@@ -117,15 +118,22 @@ struct Septentrio: FamilyLanguage {
       let index = list.firstIndex { $0.formatter == one.formatter }
       if let index, list[index].rate == one.rate { continue }
       var next = one
-      if one.rate > 0, one.stream == nil {
+      // The stream that it had may be another port's by now.
+      let isTaken = one.stream.map { stream in
+        found != nil && !present.contains { $0.stream?.number == stream.number }
+      }
+      if one.rate > 0, isTaken ?? true {
         // A stream of the port with this interval, else one that is not in use.
         let inUse = list.filter { $0.rate > 0 }
+        let interval = one.stream?.interval ?? "sec\(one.rate)"
         let unused: [UInt8] =
           found == nil ? Array(1...10) : present.filter { $0.rate == 0 }.compactMap { $0.stream?.number }
         let free = unused.first { number in !inUse.contains { $0.stream?.number == number } }
         guard
-          let stream = inUse.first(where: { $0.rate == one.rate })?.stream
-            ?? free.map({ SentenceStream(number: $0, interval: "sec\(one.rate)") })
+          let stream = inUse.first(where: {
+            $0.rate == one.rate && (one.stream == nil || $0.stream?.interval == interval)
+          })?.stream
+            ?? free.map({ SentenceStream(number: $0, interval: interval) })
         else { return nil }
         next.stream = stream
       }
