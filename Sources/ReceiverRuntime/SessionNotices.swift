@@ -75,6 +75,11 @@ extension SessionReport {
 }
 
 extension ReceiverDescription {
+  /// The notice after a restart of a receiver whose logger runs; nil for others.
+  var noticeOfRestartedLog: String? {
+    runningLog == nil ? nil : "its logger was off during the restart, and runs again; its records are kept"
+  }
+
   /// Such as "u-blox NEO-M9N, firmware SPG 4.04, protocol 32.01".
   package var summary: String {
     var text = vendor + " " + (model ?? generation?.rawValue ?? "receiver")

@@ -26,10 +26,12 @@ package struct PortRateChange: Sendable {
   /// The rate from which on queues are short, in baud.
   private static let fastRate: UInt32 = 38_400
 
-  private enum Step {
+  private enum Step: Equatable {
     case reading, insisting, sending, setting, polling, settingBack, pollingBack, changed, failed
     /// The rates of the receiver's ports are polled; a port that is not the host's gets its rate back.
     case readingPorts, undoing
+    /// The logger of a receiver that restarts is stopped before, so that it keeps its records, and started again.
+    case stoppingLog, startingLog(isChanged: Bool)
   }
 
   package let from: UInt32
@@ -37,6 +39,7 @@ package struct PortRateChange: Sendable {
   private let port: ReceiverPortNumber?
   private let usesItems: Bool
   private let family: ReceiverFamily?
+  private let logger: LoggerCommands?
   private var step: Step
   private var record: [UInt8] = []
   /// The number of attempts left.
@@ -55,11 +58,14 @@ package struct PortRateChange: Sendable {
   /// - Parameters:
   ///   - isRestored: whether the end of a session restores the found rate.
   ///   - familyPort: the name of the family's port that the host is at; nil if it is not known.
+  ///   - isLogging: whether the logger of a receiver of the family runs.
   package init(
     from: UInt32, to: UInt32, port: ReceiverPortNumber?, usesItems: Bool, isRestored: Bool = false,
-    family: ReceiverFamily? = nil, familyPort: String? = nil
+    family: ReceiverFamily? = nil, familyPort: String? = nil, isLogging: Bool = false
   ) {
     self.family = family
+    let logger = isLogging ? family?.language?.logger : nil
+    self.logger = logger?.resumption == nil ? nil : logger
     self.from = from
     self.to = to
     self.port = port
@@ -69,6 +75,7 @@ package struct PortRateChange: Sendable {
     step = usesItems || family != nil ? .sending : .reading
     // The family cannot, or not for this session alone.
     if let family, family.language?.rateChange(to: to) == nil { step = .failed }
+    if step == .sending, self.logger != nil { step = .stoppingLog }
     if step == .sending, let all = family?.language?.ports, !all.isEmpty {
       ports = all.filter { $0.name == familyPort }
       if ports.isEmpty {
@@ -89,6 +96,9 @@ package struct PortRateChange: Sendable {
     case .readingPorts:
       guard let poll = unread.first?.poll else { return .finished(isChanged: false) }
       return .send(poll)
+    case .stoppingLog, .startingLog:
+      guard let logger, let start = logger.resumption else { return .finished(isChanged: false) }
+      return .send(step == .stoppingLog ? logger.stop : start)
     case .sending:
       attemptsLeft -= 1
       return .send(rateCommand(to))
@@ -128,13 +138,16 @@ package struct PortRateChange: Sendable {
       ports.removeFirst()
       attemptsLeft = 1
       step = ports.isEmpty ? .failed : .sending
+    case (.stoppingLog, _): step = .sending
+    case (.startingLog(let isChanged), _): step = isChanged ? .changed : .failed
     case (.sending, _): step = .setting
-    case (.polling, _): step = outcome.isReply ? .changed : .settingBack
+    case (.polling, _): step = outcome.isReply ? stepAfterChange : .settingBack
     // It still has the old rate at this port: the changed one is another.
     case (.pollingBack, let outcome) where !ports.isEmpty && attemptsLeft == 0 && outcome != .silent: step = .undoing
     case (.pollingBack, _):
       step = attemptsLeft > 0 ? .sending : .failed
       isReceiverLost = step == .failed && outcome == .silent
+      if step == .failed, !isReceiverLost, logger != nil { step = .startingLog(isChanged: false) }
     case (.setting, _), (.settingBack, _), (.changed, _), (.failed, _): break
     }
   }
@@ -143,12 +156,14 @@ package struct PortRateChange: Sendable {
   /// the old one it is sent again. Returns whether a reply was awaited.
   package mutating func receiveFrame() -> Bool {
     switch step {
-    case .polling: step = .changed
+    case .polling: step = stepAfterChange
     case .pollingBack where attemptsLeft > 0: step = .sending
     default: return false
     }
     return true
   }
+
+  private var stepAfterChange: Step { logger == nil ? .changed : .startingLog(isChanged: true) }
 
   private mutating func readPort(_ outcome: Outcome) {
     let port = unread.removeFirst()

@@ -274,6 +274,11 @@ struct FamilyWork: Sendable {
 
   private var isReading: Bool { if index < tasks.count, case .read = tasks[index] { true } else { false } }
 
+  /// Whether the commands of a value restart the receiver and start its logger again.
+  var isResumingLog: Bool {
+    if case .writing = step { kind == .constellations && receiver.runningLog != nil } else { false }
+  }
+
   /// Whether what the receiver sends can show the value.
   private var isObservable: Bool { kind != .measurements || language.measurements(observed: []) != nil }
 

@@ -76,4 +76,6 @@ struct LoggerCommands: Sendable {
   var stop: Command
   /// Sends the contents of the memory, which are kept.
   var dump: Command
+  /// Starts the logger after a change of the baud rate that has stopped it; nil where it goes on.
+  var resumption: Command?
 }

@@ -27,6 +27,9 @@ extension ReceiverDescription {
   /// Whether it is a receiver of another maker that no command puts to sleep.
   public var cannotSleep: Bool { family != nil && !can(.standby) && !can(.timedSleep) }
 
+  /// Whether a change of the baud rate restarts a receiver with a logger.
+  public var restartsForRate: Bool { family?.language?.logger?.resumption != nil }
+
   /// Whether the memory of its logger keeps its records over a restart.
   public var keepsLogOverRestart: Bool { family?.language?.keepsLogOverRestart ?? false }
 

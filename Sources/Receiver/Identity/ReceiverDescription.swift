@@ -19,6 +19,9 @@ public struct ReceiverDescription: Sendable, Equatable {
   /// The chip's id by SEC-UNIQID; nil without one.
   public var uniqueID: [UInt8]?
   public var capabilities: [Capability] = []
+  /// The logger of another maker's receiver with its interval, if it ran when the receiver was identified and Sextant did not start it;
+  /// the interval is 0 if it was not read.
+  public internal(set) var runningLog: LoggerState?
   /// The receiver's name of the port that the host is at, such as COM1; nil unless a family's commands need it and its reply shows it.
   private(set) var port: String?
   /// The strings of MON-VER, as received; of another maker's receiver, its identity as strings.

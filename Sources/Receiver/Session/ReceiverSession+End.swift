@@ -96,7 +96,7 @@ extension ReceiverSession {
     end.extend(to: now + EndPhase.longestRestoring)
     let change = PortRateChange(
       from: rate, to: found, port: port, usesItems: usesItems, isRestored: true, family: description?.family,
-      familyPort: memory.raisedPort)
+      familyPort: memory.raisedPort, isLogging: description?.runningLog != nil)
     enter(.restoringRate(change), on: .restored)
   }
 

@@ -181,7 +181,7 @@ extension ReceiverSession {
   }
 
   private mutating func take(_ found: ReceiverDescription) {
-    var found = found
+    var found = withoutOwnLog(found)
     let isSame = memory.description.map { Self.isSame($0, found) } ?? true
     if isSame, found.uniqueID == nil { found.uniqueID = memory.description?.uniqueID }
     let isNew = found != memory.description

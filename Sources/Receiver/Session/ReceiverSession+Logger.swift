@@ -28,6 +28,15 @@ extension ReceiverSession {
     return nil
   }
 
+  /// Returns the description of a receiver without the log that this program, or a killed one, has started.
+  func withoutOwnLog(_ found: ReceiverDescription) -> ReceiverDescription {
+    var found = found
+    for case .logger(let state) in memory.foundValues + (settings.recoverySettings?.values ?? []) where !state.isOn {
+      found.runningLog = nil
+    }
+    return found
+  }
+
   /// The desired state of the logger while it stores a batch; nil where none is desired.
   private var loggingState: LoggerState? {
     guard let desired, let batch = desired.batch, batch.isOn, description?.can(.logger) == true else { return nil }
@@ -63,6 +72,10 @@ extension ReceiverSession {
   /// Takes what the work found of the logger.
   mutating func takeLogger(_ done: FamilyWork, at now: Instant) {
     guard let before = done.loggerBefore else { return }
+    if let state = done.logger {
+      let isOwn = foundLogger?.isOn == false
+      memory.description?.runningLog = state.isOn && !isOwn ? LoggerState(isOn: true, interval: state.interval) : nil
+    }
     if before.isOn, !logger.isUnread { logger.ran = true }
     guard loggingState != nil, !done.isWithoutLogger, let state = done.logger, state.isOn else {
       if logger.mayErase, done.logger?.records == 0 { logger = LoggerUse() }

@@ -65,7 +65,8 @@ extension ReceiverSession {
     guard let wanted = desired?.portRate, let rate else { return }
     if !keepsPortRate { memory.foundRate = rate }
     let change = PortRateChange(
-      from: rate, to: wanted, port: port, usesItems: usesItems, family: description?.family)
+      from: rate, to: wanted, port: port, usesItems: usesItems, family: description?.family,
+      isLogging: description?.runningLog != nil)
     enter(.changingRate(change), on: .raiseRate)
   }
 

@@ -70,7 +70,7 @@ extension ReceiverSession {
       update(.identifyingFamily(identification))
 
     case (.working(let machine), .configurationLost):
-      guard machine.ticket == nil, !end.isRequested else { return false }
+      guard machine.ticket == nil, !machine.isResumingLog, !end.isRequested else { return false }
       keepFoundOfStage()
       interruptRequest()
       startConfiguring(at: now)

@@ -282,6 +282,9 @@ struct CheckClient: ReceiverClient, ~Copyable {
     switch part {
     case .settings:
       state.report.identify(description)
+      if description.runningLog != nil {
+        printNotice("\(path): its logger runs; it is off during each restart of the check, and keeps its records")
+      }
       let seconds = identifiedAt?.seconds(since: firstFrame ?? started) ?? 0
       state.report.judgeIdentification(max(seconds, 0), assumed)
       read(connection, &poller, at: now)

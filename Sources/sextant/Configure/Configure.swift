@@ -246,6 +246,13 @@ struct Configure: ParsableCommand {
       }
     }
     if let rate = request.baud { try Output.write("the line is at \(client.changedRate ?? rate) baud\n") }
+    let isRestarted = pairs.contains { one in
+      if case .set(.constellations) = one.0.1 { one.1 == .written } else { false }
+    }
+    if let notice = receiver.noticeOfRestartedLog, isRestarted || client.changedRate != nil && receiver.restartsForRate
+    {
+      printNotice("\(client.path): \(notice)")
+    }
   }
 
   /// Whether a name sets the rate of the line, which is reported separately.

@@ -72,6 +72,7 @@ struct ResetClient: ReceiverClient, ~Copyable {
     case (.over, _): break
     case (.resetting(let ticket), .finished(let finished, .performed(let results))) where finished == ticket:
       guard results == [.written] else { return fail("the receiver refused the restart, or did not reply") }
+      if let notice = connection.description?.noticeOfRestartedLog { printNotice("\(path): \(notice)") }
       sentAt = now
       stage = .away(until: now + Self.restartTime)
     case (.resetting(let ticket), .finished(let finished, let outcome)) where finished == ticket:

@@ -58,8 +58,11 @@ struct Airoha: FamilyLanguage {
   func furtherPoll(after found: ReceiverDescription) -> Command? { Self.query("901", attempts: 2) }
 
   func complete(_ description: inout ReceiverDescription, from outcome: Outcome) {
-    guard case .answered = outcome else { return }
+    guard case .answered(let reply) = outcome else { return }
     description = description.adding([.logger, .batching])
+    if SentenceFields(reply).number(1, as: UInt8.self) == 1 {
+      description.runningLog = LoggerState(isOn: true, interval: 0)
+    }
   }
 
   // MARK: Settings
@@ -133,7 +136,7 @@ struct Airoha: FamilyLanguage {
       guard wanted.allSatisfy({ Self.constellations.contains($0) }) else { return nil }
       let flags = Self.constellations.map { wanted.contains($0) ? ",1" : ",0" }.joined() + ",0"
       // The receiver restarts.
-      return [Self.command("066", flags).pausing(Milliseconds(1500))]
+      return Self.keepingLog([Self.command("066", flags).pausing(Milliseconds(1500))], on: receiver)
     case .logger(let wanted):
       let there: LoggerState? = if case .logger(let state)? = found { state } else { nil }
       // The log of a person goes on as it is.
@@ -238,7 +241,8 @@ struct Airoha: FamilyLanguage {
     let dump = Command(
       sentence: "PAIR908,1", FamilyAnswer(.lines("PAIR908,", end: "PAIR908,3"), .airoha("908")), attempts: 1,
       patience: Milliseconds(4000))
-    return LoggerCommands(stop: Self.command("900", ",0"), dump: dump)
+    return LoggerCommands(
+      stop: Self.command("900", ",0"), dump: dump, resumption: Self.command("900", ",1"))
   }
 
   func loggerDump(from lines: [[UInt8]]) -> LoggerDump { PAIRDump.read(lines) }
@@ -259,11 +263,21 @@ struct Airoha: FamilyLanguage {
   func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? {
     switch action {
     case .save: [Self.command("513")]
-    case .hotRestart: [Self.restart("004")]
-    case .warmRestart: [Self.restart("005")]
-    case .coldRestart: [Self.restart("006")]
-    case .factoryReset: [Self.restart("007")]
+    case .hotRestart: Self.keepingLog([Self.restart("004")], on: receiver)
+    case .warmRestart: Self.keepingLog([Self.restart("005")], on: receiver)
+    case .coldRestart: Self.keepingLog([Self.restart("006")], on: receiver)
+    // The settings of the logger are those of the firmware afterwards.
+    case .factoryReset: Self.keepingLog([Self.restart("007")], on: receiver, startsAgain: false)
     }
+  }
+
+  /// A restart loses the records of a logger that was not stopped before. One that runs is started again.
+  private static func keepingLog(
+    _ restart: [Command], on receiver: ReceiverDescription, startsAgain: Bool = true
+  ) -> [Command] {
+    guard receiver.can(.logger) else { return restart }
+    let start = receiver.runningLog != nil && startsAgain ? [command("900", ",1")] : []
+    return [command("900", ",0")] + restart + start
   }
 
   /// Above 1 Hz settings are saved only while the engine is stopped. PAIR382 keeps the processor awake meanwhile; the engine of an

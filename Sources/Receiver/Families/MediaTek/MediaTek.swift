@@ -31,6 +31,7 @@ struct MediaTek: FamilyLanguage {
   func complete(_ description: inout ReceiverDescription, from outcome: Outcome) {
     guard case .answered(let reply) = outcome, let log = Self.log(reply) else { return }
     description = description.adding([.logger] + (log.isUsable ? [.batching] : []))
+    if log.state.isOn { description.runningLog = LoggerState(isOn: true, interval: log.state.interval) }
   }
 
   // MARK: Settings
@@ -110,6 +111,7 @@ struct MediaTek: FamilyLanguage {
         [.gps, .glonass, .galileo].map { wanted.contains($0) ? 1 : 0 } + [0, wanted.contains(.beiDou) ? 1 : 0]
       // The receiver restarts.
       return [Self.command("353", flags.map { ",\($0)" }.joined()).pausing(Milliseconds(1000))]
+        + Self.startingLog(of: receiver)
     case .logger(let wanted):
       // The log of a person goes on as it is.
       if wanted.isOn, !wanted.restarts, !wanted.erases, case .logger(let there)? = found, there.isOn { return nil }
@@ -195,7 +197,14 @@ struct MediaTek: FamilyLanguage {
     case .factoryReset: number = "104"
     }
     // A restart is not acknowledged, or after the start.
-    return [Command(sentence: "PMTK\(number)").pausing(Milliseconds(1000))]
+    let restart = Command(sentence: "PMTK\(number)").pausing(Milliseconds(1000))
+    return [restart] + (action == .factoryReset ? [] : Self.startingLog(of: receiver))
+  }
+
+  /// A restart stops the logger, and its interval is the firmware's afterwards. One that runs is started again.
+  private static func startingLog(of receiver: ReceiverDescription) -> [Command] {
+    guard let log = receiver.runningLog else { return [] }
+    return [command("187", ",1,\(max(log.interval, 1))"), command("185", ",0")]
   }
 
   /// Standby with the oscillator off; any byte wakes (Telit SE868Kx-Ax User Guide). It has no timer: the host wakes it.
