@@ -45,6 +45,18 @@ struct LoggerDeferralTests {
     }
   }
 
+  @Test("A receiver whose logger runs for its owner is not put to sleep", arguments: models)
+  func logOfOwner(_ model: ReceiverModel) {
+    let scene = Self.scene(model)
+    scene.line.hostRate = model == .ag3352 ? 115_200 : 9600
+    let start = model == .ag3352 ? "$PAIR900,1" : "$PMTK185,0"
+    if let command = Command.sentence(start, for: nil) { scene.line.send(command.bytes, at: scene.now) }
+    scene.demand(Demand(everySeconds: 900))
+    scene.run(1200) { _ in false }
+    #expect(scene.positions > 0 && scene.line.receiver.logger.isOn)
+    #expect(scene.line.receiver.powerState == .tracking)
+  }
+
   @Test(
     "The line is silent, then every fix comes once, oldest first, and the logger is as it was found", arguments: models)
   func deferral(_ model: ReceiverModel) {

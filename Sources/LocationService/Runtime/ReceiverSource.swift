@@ -518,6 +518,8 @@ final class ReceiverSource {
         }
         networkFault = "\(error)"
         complain("\(error); trying again")
+      case .session(.identified(let receiver)) where receiver.runningLog != nil:
+        events.append(.log("the logger of the receiver runs for its owner: the receiver is not put to sleep"))
       case .session(.identified(let receiver)) where receiver.cannotSleep:
         events.append(.log("\(receiver.vendor) receivers of this kind have no sleep by a command: it stays on"))
       default: break

@@ -421,6 +421,10 @@ package struct ReceiverStatus: Equatable, Sendable {
 
   /// The model, as the receiver reports it; nil before that, and for a receiver that does not report it.
   package var model: String? { if case .identified(let receiver) = identity { receiver.model } else { nil } }
+  /// Whether its logger runs for its owner.
+  package var isLogging: Bool {
+    if case .identified(let receiver) = identity { receiver.runningLog != nil } else { false }
+  }
   /// The strings of the receiver's version message, software and hardware first; empty if there are none.
   package var version: [String] { if case .identified(let receiver) = identity { receiver.strings } else { [] } }
 }

@@ -224,7 +224,7 @@ public struct PowerCoordinator: Sendable {
   ) {
     // USB has no rate, and is faster than any line that has one.
     if port == .usb { power.expectReadOut(secondsPerFix: Self.secondsBetweenFixes) }
-    let capabilities = ReceiverCapabilities(receiver, port: port).with(powerSwitch)
+    let capabilities = ReceiverCapabilities(receiver, port: port).with(receiver.runningLog == nil ? powerSwitch : .none)
     let wasPresent = presence.isPresent
     presence.handle(
       .configured(

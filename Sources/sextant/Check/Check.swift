@@ -102,6 +102,7 @@ struct Check: ParsableCommand {
     // The rest of a reply to the session before would hide a silent receiver from the search.
     case .restored: return state.found?.names.isEmpty == true && state.values.isEmpty ? "" : nil
     case .sleep:
+      if receiver.runningLog != nil { return "its logger runs, and would miss the time of the sleep" }
       let canSleep = receiver.family == nil ? receiver.can(.backup) : !receiver.cannotSleep
       return canSleep ? nil : "no command puts it to sleep; Sextant uses a switch in its supply"
     case .batch:

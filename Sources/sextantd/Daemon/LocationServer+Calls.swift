@@ -59,7 +59,8 @@ extension LocationServer {
         // A receiver that no program needs is not open, so its node is checked instead.
         let fault =
           receiver.fault ?? (receiver.isOpen || receiver.device.isEmpty ? nil : deviceFault(of: receiver.device))
-        let reason = fault ?? problem ?? power.reason
+        let isKeptAwake = power == .unread && receiver.isLogging
+        let reason = fault ?? problem ?? (isKeptAwake ? "its logger runs: it is not put to sleep" : power.reason)
         if let reason { members.append(JSON.Member("reason", .string(reason))) }
         if index == 0, let fix = host.fixKind { members.append(JSON.Member("fix", .string(fix))) }
         return .object(members + Self.quality(of: receiver, isMeasuring: power.isMeasuring, at: now))
