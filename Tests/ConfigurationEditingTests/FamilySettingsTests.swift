@@ -48,6 +48,27 @@ struct FamilySettingsTests {
     #expect(request.missing == ["rate", "constellations", "messages=GST"])
   }
 
+  @Test("A restoration leaves out what the receiver lacks, also of a value, and names it")
+  func restoring() throws {
+    let firebird = ReceiverDescription(
+      family: .firebird, model: "UC6580I", firmware: nil, hardware: "", capabilities: [.configure])
+    let words = try ["rate=1Hz", "messages=GST,GGA,GSV@3,VTG@0", "baud=9600"].map { word in try SettingWord(word) }
+    let request = FamilySettings.restoring(words, on: firebird, at: 9600)
+    #expect(request.isPartial && request.missing == ["rate", "messages=GST"] && request.baud == 9600)
+    let kept = [SentenceRate("GGA", 1), SentenceRate("GSV", 3), SentenceRate("VTG", 0)]
+    #expect(request.names == ["messages"] && request.tasks == [.set(.messages(kept))])
+    #expect(FamilySettings.restoring([words[1]], on: Self.mt3333, at: 9600).missing.isEmpty)
+  }
+
+  @Test("A stored value has what can be set")
+  func stored() {
+    let firebird = ReceiverDescription(
+      family: .firebird, model: "UC6580I", firmware: nil, hardware: "", capabilities: [.configure])
+    let seen = ReceiverValue.messages([SentenceRate("GGA", 1), SentenceRate("GST", 1), SentenceRate("GSV", 3)])
+    #expect(FamilySettings.stored(seen, of: firebird).text.hasPrefix("GGA,GSV@3,"))
+    #expect(FamilySettings.canRestore(seen, on: firebird) && !FamilySettings.canRestore(.period(1000), on: firebird))
+  }
+
   @Test("The present rate of the line is no change, also for a receiver without a command for it")
   func presentRate() throws {
     let teseo = ReceiverDescription(

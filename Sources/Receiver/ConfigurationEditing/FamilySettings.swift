@@ -15,6 +15,8 @@ package enum FamilySettings {
     package var readsBaud = false
     /// Names that the receiver does not have.
     package var missing: [String] = []
+    /// Whether the rest is set without what the receiver does not have or refuses.
+    package var isPartial = false
 
     package init() {}
 
@@ -84,6 +86,30 @@ package enum FamilySettings {
     return request
   }
 
+  /// Returns the request that restores a file: all that the receiver has. What it lacks of a value is left out too.
+  ///
+  /// - Parameter rate: the present rate of the line, which every receiver has.
+  package static func restoring(
+    _ words: [SettingWord], on receiver: ReceiverDescription, at rate: UInt32?
+  ) -> Request {
+    var request = changing(words, on: receiver, at: rate)
+    request.isPartial = true
+    for word in words {
+      guard case .messages(let list) = word.meaning else { continue }
+      let rates = list.compactMap { one in formatter(one).map { SentenceRate($0, one.rate) } }
+      let kept = rates.filter { receiver.takes(.messages([$0])) }
+      guard kept.count < list.count, !kept.isEmpty else { continue }
+      request.names.append(word.name)
+      request.tasks.append(.set(.messages(kept)))
+    }
+    return request
+  }
+
+  /// Whether a value can be set as it is stored.
+  package static func canRestore(_ value: ReceiverValue, on receiver: ReceiverDescription) -> Bool {
+    if case .messages = value { receiver.takes(usual(.messages)) } else { receiver.takes(value) }
+  }
+
   /// A value that each receiver takes whose family has a command for the kind.
   private static func usual(_ kind: ReceiverValue.Kind) -> ReceiverValue {
     switch kind {
@@ -141,6 +167,7 @@ package enum FamilySettings {
       let off = SentenceRate(name, 0)
       if receiver.takes(.messages([off])) { list.append(off) }
     }
+    list = list.filter { receiver.takes(.messages([$0])) }
     return SettingValue(name: value.kind.rawValue, text: text(list), unit: "")
   }
 

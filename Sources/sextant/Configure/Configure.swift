@@ -170,9 +170,11 @@ struct Configure: ParsableCommand {
   ) -> [SettingValue] {
     var values: [SettingValue] = []
     for case .value(let value) in client.performed where value.kind != .output {
-      values.append(FamilySettings.stored(value, of: receiver))
+      if FamilySettings.canRestore(value, on: receiver) { values.append(FamilySettings.stored(value, of: receiver)) }
     }
-    if client.request?.readsBaud == true, let rate = client.readRate { values.append(FamilySettings.baud(rate)) }
+    if client.request?.readsBaud == true, let rate = client.readRate, receiver.takesRate(rate) {
+      values.append(FamilySettings.baud(rate))
+    }
     return values
   }
 
@@ -238,8 +240,8 @@ struct Configure: ParsableCommand {
   private func printChanges<Script: ReceiverScript>(_ client: borrowing ConfigureClient<Script>) throws {
     guard let request = client.request, let receiver = client.description else { return }
     let pairs = Array(zip(zip(request.names, request.tasks), client.performed))
-    if let failure = EditFailure.of(pairs.map { ($0.0.0, $0.1) }) { throw failure }
-    for ((name, task), result) in pairs {
+    if !request.isPartial, let failure = EditFailure.of(pairs.map { ($0.0.0, $0.1) }) { throw failure }
+    for ((name, task), result) in pairs where result.isDone {
       try Output.write("\(name) \(result == .wasThere ? "has this value already" : "is set")\n")
       if result != .wasThere, case .set(let value) = task, let restart = receiver.restart(for: value.kind) {
         printNotice("\(name) is in force after `sextant configure save` and `sextant send '$\(restart)'`, a restart")
@@ -334,14 +336,20 @@ struct Configure: ParsableCommand {
     let file = try read(path)
     let client = try run(raisingRate: Self.dialogueRate) { source in
       ConfigureClient<ConfigurationRestoring>(
-        source, portRate: { $0.edit?.portRate }, family: { FamilySettings.changing(file.words, on: $0, at: $1) }
+        source, portRate: { $0.edit?.portRate }, family: { FamilySettings.restoring(file.words, on: $0, at: $1) }
       ) {
         receiver, line throws(SettingProblem) in
         try ConfigurationRestoring(
           file, to: receiver, port: line.port, hasRate: line.hasRate, raisedRate: line.raisedRate)
       }
     }
-    if client.request != nil { return try printChanges(client) }
+    if let request = client.request {
+      try printChanges(client)
+      let left = request.missing + zip(request.names, client.performed).filter { !$0.1.isDone }.map(\.0)
+      guard !left.isEmpty else { return }
+      throw CommandFailure(
+        .unavailable, "\(path): the receiver lacks or refuses \(NameList.text(left)); the others are set")
+    }
     guard let script = client.script, let edit = script.edit else { return }
     if let receiver = client.description, let firmware = file.firmware, firmware != receiver.firmware {
       printNotice("\(path): written with firmware \(firmware); the receiver has \(receiver.firmware ?? "another one")")

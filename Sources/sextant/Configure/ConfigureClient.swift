@@ -240,7 +240,7 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
     self.description = description
     let request = familyMaking(description, connection.rate)
     self.request = request
-    guard request.missing.isEmpty else {
+    guard request.missing.isEmpty || request.isPartial else {
       return fail("\(description.summary) does not have \(NameList.text(request.missing)); nothing was changed")
     }
     if measures, request.period != nil, connection.rate != nil { return startMeasuring(at: now) }
@@ -278,9 +278,11 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
   }
 
   private mutating func perform(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
-    guard let tasks = request?.tasks, !tasks.isEmpty else { return finishTasks([], connection, &poller, at: now) }
+    guard let request, !request.tasks.isEmpty else { return finishTasks([], connection, &poller, at: now) }
     stage = .performing
     deadline = now + Self.taskTimeout
+    // The tasks of one call are done all or not at all.
+    let tasks = request.isPartial ? [request.tasks[performed.count]] : request.tasks
     ticket = connection.perform(tasks, &poller, at: now)
     if ticket == nil { fail(Reason.disconnected) }
   }
@@ -299,8 +301,10 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
   private mutating func finishTasks(
     _ results: [ReceiverTask.Result], _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
   ) {
-    performed = results
-    let isDone = results.allSatisfy(\.isDone)
+    performed += results
+    let isPartial = request?.isPartial == true
+    if isPartial, performed.count < request?.tasks.count ?? 0 { return perform(connection, &poller, at: now) }
+    let isDone = isPartial || performed.allSatisfy(\.isDone)
     if !isDone, let rateBefore {
       self.rateBefore = nil
       return changeRate(to: rateBefore, connection, &poller, at: now)
