@@ -80,4 +80,13 @@ struct NoFixTests {
 
   @Test("Epochs without a position: the antenna")
   func noPosition() { #expect(text(bytes: 9000, epochs: 30) { $0.nmeaFrames = 90 }.contains("view of the sky")) }
+
+  @Test("Epochs of sentences without a position: the sentences to enable")
+  func withoutPositions() {
+    var noFix = NoFix(bytes: 9000, counters: StreamCounters(), epochs: 30)
+    noFix.sentences = ["GSV", "GSA"]
+    #expect(noFix.text.contains("it sends GSA, GSV and no sentence with a position; enable RMC and GGA"))
+    noFix.hasOthers = true
+    #expect(noFix.text.contains("view of the sky"))
+  }
 }

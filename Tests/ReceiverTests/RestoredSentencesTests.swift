@@ -136,6 +136,17 @@ struct RestoredSentencesTests {
     #expect(Set(Self.streams(scene)) == ["Stream1, COM1, GGA+GSV, msec500", taken, other])
     #expect(scene.reported(.notPutBack) == 0)
   }
+
+  @Test("A receiver that is silent as found gets positions for fixes beside a person's other sentences")
+  func withoutPositions() {
+    let own = "Stream1, COM1, GSV, sec5"
+    let scene = Self.mosaic([own])
+    scene.set(scene.description.map { .navigation(for: $0) } ?? .nothing)
+    #expect(scene.run(60) { !$0.positions.isEmpty })
+    #expect(Self.streams(scene).contains(own))
+    scene.finish()
+    #expect(Self.streams(scene) == [own])
+  }
 }
 
 /// A SkyTraq receiver with binary commands and a fix a second (AN0003).

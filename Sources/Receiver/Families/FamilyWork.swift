@@ -359,7 +359,9 @@ struct FamilyWork: Sendable {
         if mode != .permanent || language.sharesStreams || !isAcknowledged(task) { return finish(.silent) }
         return write()
       }
-      if case .output(let isOn) = task { wanted = value.sentences(forOutput: isOn, usual: Self.usualOutput) }
+      if case .output(let isOn) = task {
+        wanted = value.sentences(forOutput: isOn, usual: Self.usualOutput, forFixes: mode == .session)
+      }
       guard let wanted else { return finish(.wasThere) }
       if value.covers(wanted) { return finish(.wasThere) }
       if mode == .restoring { return write() }

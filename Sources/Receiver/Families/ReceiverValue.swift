@@ -77,10 +77,19 @@ public enum ReceiverValue: Sendable, Hashable {
     if case .messages(let list) = self { .output(list.contains { $0.rate > 0 }) } else { self }
   }
 
+  /// The sentences with a position.
+  private static let positionSentences = ["GGA", "GLL", "GNS", "RMC"]
+
   /// The rates of sentences that switch the output of a receiver with these rates on or off; nil if it is.
-  func sentences(forOutput isOn: Bool, usual: [SentenceRate]) -> ReceiverValue? {
-    guard case .messages(let list) = self, case .output(let wasOn) = asOutput, wasOn != isOn else { return nil }
-    return .messages(isOn ? usual : list.filter { $0.rate > 0 }.map { SentenceRate($0.formatter, 0) })
+  ///
+  /// - Parameter forFixes: whether only sentences with a position count as output.
+  func sentences(forOutput isOn: Bool, usual: [SentenceRate], forFixes: Bool) -> ReceiverValue? {
+    guard case .messages(let list) = self else { return nil }
+    let sent = list.filter { $0.rate > 0 }
+    guard isOn else { return sent.isEmpty ? nil : .messages(sent.map { SentenceRate($0.formatter, 0) }) }
+    let isThere = forFixes ? sent.contains { Self.positionSentences.contains($0.formatter) } : !sent.isEmpty
+    if isThere { return nil }
+    return .messages(usual.filter { one in !sent.contains { $0.formatter == one.formatter } })
   }
 
   /// Two words: the kind, and the value without blanks.

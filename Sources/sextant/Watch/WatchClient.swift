@@ -2,10 +2,12 @@
 
 import LinuxIO
 import MonotonicTime
+import NMEA
 import Receiver
 import ReceiverRuntime
 import ReceiverStream
 import SerialPort
+import WireBytes
 
 /// `sextant watch`: shows epochs and events.
 struct WatchClient: ReceiverClient, ~Copyable {
@@ -17,6 +19,8 @@ struct WatchClient: ReceiverClient, ~Copyable {
   private let corrections: CorrectionClient?
   /// The statistics until now, for the message if there is no fix.
   private(set) var noFix = NoFix(bytes: 0, counters: StreamCounters(), epochs: 0)
+  /// The frames before the first fix.
+  private var stream = FrameStream()
   /// The assistance record of the receiver for its next start.
   private(set) var record: AssistanceRecord?
   private var place: AssistanceRecord.Place?
@@ -51,7 +55,13 @@ struct WatchClient: ReceiverClient, ~Copyable {
   var signals: [Poller.Signal] { view.isScreen ? [.quit, .stop, .resume] : [] }
   var deadline: Instant? { .earlier(view.deadline, corrections?.deadline) }
 
-  mutating func receive(bytes: RawSpan, at now: Instant) { view.show(bytes: bytes, at: now) }
+  mutating func receive(bytes: RawSpan, at now: Instant) {
+    view.show(bytes: bytes, at: now)
+    guard view.fixes == 0, !noFix.hasOthers else { return }
+    var noFix = noFix
+    stream.receive(bytes) { noFix.receive($0) }
+    self.noFix = noFix
+  }
 
   mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {
     view.show(report, sky, now)
@@ -150,13 +160,32 @@ struct NoFix {
   var warning: String?
   /// Whether the bytes come from a recording: replayed, or on standard input.
   var isReplay = false
+  /// The sentences without a position among the messages, and whether there are other messages.
+  var sentences: Set<String> = []
+  var hasOthers = false
   /// The checks to suggest at a network source; nil for a line.
   var networkAdvice: String?
 
   var text: String { "no fix was received: \(cause)" }
 
+  private static let withoutPosition: [StaticString] = ["GSV", "GSA", "VTG", "ZDA", "GST", "GRS", "GBS", "DTM", "TXT"]
+
+  mutating func receive(_ frame: borrowing Frame) {
+    if let sentence = frame.nmea, !sentence.isProprietary,
+      let name = Self.withoutPosition.first(where: { sentence.formatter == Formatter($0) })
+    {
+      sentences.insert("\(name)")
+    } else {
+      hasOthers = true
+    }
+  }
+
   private var cause: String {
     if let warning { return "the receiver warns: \(warning)" }
+    if epochs > 0, !hasOthers, !sentences.isEmpty {
+      return "it sends \(sentences.sorted().joined(separator: ", ")) and no sentence with a position; "
+        + "enable RMC and GGA in the receiver"
+    }
     if epochs > 0 {
       return "the receiver has no position yet; check the antenna and its view of the sky"
     }
