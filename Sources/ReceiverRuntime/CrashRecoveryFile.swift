@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import LinuxIO
 import Receiver
+import SerialPort
 
-/// The crash-recovery record of a receiver, in a file or stored by another program. It is written when the set of
-/// changed settings changes, and removed when the receiver is restored.
+/// The crash-recovery record of the receiver at a line, in a file or stored by another program. It is written when the
+/// set of changed settings changes, and removed when the receiver is restored.
+///
+/// A state folder has a file for each line, `LINE.txt`. The record of a receiver that another one has replaced at the
+/// line is kept in `LINE-RECEIVER.txt`. Records with the id of a chip are found at every line.
 package final class CrashRecoveryFile {
   /// Replaces the stored text; nil removes it.
   package typealias Writing = (String?) throws(FileError) -> Void
 
   private let write: Writing
+  /// The folder of records, and the name of the line in it; nil if another program stores the record.
+  private let place: (folder: String, line: String)?
+  /// The lock of the record while this program may change the receiver.
+  private var lock: PrivateFileLock?
   private var stored: CrashRecoveryRecord?
   private var storedSettings: CrashRecoverySettings?
 
@@ -16,8 +24,9 @@ package final class CrashRecoveryFile {
   ///   - stateFolder: the state folder. It is created with the first record.
   ///   - line: the name of the device.
   package convenience init(stateFolder: String, line: String) {
-    let path = "\(stateFolder)/receivers/" + String(line.map { $0.isLetter || $0.isNumber ? $0 : "_" }) + ".txt"
-    self.init(text: try? PrivateFile.read(path, limit: 65_536)) { text throws(FileError) in
+    let place = (folder: stateFolder + "/receivers", line: Self.fileName(Self.identity(of: line)))
+    let path = "\(place.folder)/\(place.line).txt"
+    self.init(text: try? PrivateFile.read(path, limit: Self.limit), place) { text throws(FileError) in
       if let text { try PrivateFile.replace(path, with: text) } else { try PrivateFile.remove(path) }
     }
   }
@@ -25,12 +34,39 @@ package final class CrashRecoveryFile {
   /// - Parameters:
   ///   - text: the stored text; nil if there is none. An invalid text is treated as missing.
   ///   - write: stores another record.
-  package init(text: String?, write: @escaping Writing) {
+  package convenience init(text: String?, write: @escaping Writing) { self.init(text: text, nil, write) }
+
+  private init(text: String?, _ place: (folder: String, line: String)?, _ write: @escaping Writing) {
     self.write = write
+    self.place = place
     guard let text else { return }
+    (stored, storedSettings) = Self.parts(text)
+  }
+
+  /// The largest size of a file, in bytes.
+  private static let limit = 65_536
+
+  private static func parts(_ text: String) -> (CrashRecoveryRecord?, CrashRecoverySettings?) {
     let line = text.prefix { !$0.isNewline }
-    stored = CrashRecoveryRecord(line)
-    if stored != nil { storedSettings = CrashRecoverySettings(text.dropFirst(line.count)) }
+    let recovery = CrashRecoveryRecord(line)
+    return (recovery, recovery == nil ? nil : CrashRecoverySettings(text.dropFirst(line.count)))
+  }
+
+  /// Returns the text that a device has under all names: its USB identity if it has one, else its node.
+  private static func identity(of line: String) -> String {
+    guard case .port(let path)? = try? LineAddress(line) else { return line }
+    let node = FileLookup.resolved(path) ?? path
+    guard ReceiverConnection.isAnnounced(node),
+      let port = ReceiverPorts.enumerate().first(where: { $0.node == node })
+    else { return node }
+    return switch port.identity {
+    case .serialNumber, .usbPath: port.identity.description
+    case .persistentLink, .node: node
+    }
+  }
+
+  private static func fileName(_ text: String) -> String {
+    String(text.map { $0.isLetter || $0.isNumber ? $0 : "_" })
   }
 
   /// The record of an earlier program or of this one.
@@ -38,10 +74,53 @@ package final class CrashRecoveryFile {
   /// The changed settings of that record.
   package var settings: CrashRecoverySettings? { storedSettings }
 
-  package func save(_ recovery: CrashRecoveryRecord, _ settings: CrashRecoverySettings? = nil) throws(FileError) {
+  /// The records of other receivers, without those of running programs.
+  package var others: [OtherCrashRecoveryRecord] { otherFiles.map(\.record) }
+
+  private var otherFiles: [(path: String, record: OtherCrashRecoveryRecord)] {
+    guard let place else { return [] }
+    return PrivateFile.names(in: place.folder).compactMap { name in
+      let path = "\(place.folder)/\(name)"
+      guard name.hasSuffix(".txt"), name != place.line + ".txt",
+        let text = try? PrivateFile.read(path, limit: Self.limit),
+        case (let recovery?, let settings?) = Self.parts(text)
+      else { return nil }
+      let wasAtThisLine = name.hasPrefix(place.line + "-")
+      guard wasAtThisLine || settings.hasUniqueID, PrivateFileLock(path) != nil else { return nil }
+      return (path, OtherCrashRecoveryRecord(recovery, settings, wasAtThisLine: wasAtThisLine))
+    }
+  }
+
+  /// Stores a record. The record of another receiver stays in a file of its own.
+  ///
+  /// - Parameter receiver: the name of the receiver; nil before it is identified.
+  package func save(
+    _ recovery: CrashRecoveryRecord, _ settings: CrashRecoverySettings? = nil, of receiver: String? = nil
+  ) throws(FileError) {
+    if let receiver { keepOther(than: receiver) }
     guard recovery != stored || settings != storedSettings else { return }
     (stored, storedSettings) = (recovery, settings)
     try write(text)
+    guard let place else { return }
+    lock = PrivateFileLock("\(place.folder)/\(place.line).txt")
+    guard let receiver else { return }
+    // It contains the record of the same receiver that an earlier program left elsewhere.
+    for (path, record) in otherFiles where record.settings.receiver == receiver { try PrivateFile.remove(path) }
+  }
+
+  /// Moves the record of a receiver that another one has replaced at the line to a file of its own.
+  ///
+  /// - Returns: whether there was one.
+  @discardableResult
+  package func keepOther(than receiver: String) -> Bool {
+    guard let place, let storedSettings, !storedSettings.isUnidentified, storedSettings.receiver != receiver,
+      let text
+    else { return false }
+    let path = "\(place.folder)/\(place.line)-\(Self.fileName(storedSettings.receiver)).txt"
+    // The record stays where it is if it cannot be copied.
+    do { try PrivateFile.replace(path, with: text) } catch { return false }
+    clear()
+    return true
   }
 
   /// The stored text; nil if there is no record.
@@ -53,15 +132,16 @@ package final class CrashRecoveryFile {
   ///
   /// - Returns: false if it is not a record.
   package func replace(with text: String) throws(FileError) -> Bool {
-    let other = CrashRecoveryFile(text: text) { _ in }
-    guard let recovery = other.recovery else { return false }
-    try save(recovery, other.settings)
+    let (recovery, settings) = Self.parts(text)
+    guard let recovery else { return false }
+    try save(recovery, settings, of: settings.flatMap { $0.isUnidentified ? nil : $0.receiver })
     return true
   }
 
   package func clear() {
     guard stored != nil else { return }
     (stored, storedSettings) = (nil, nil)
+    lock = nil
     try? write(nil)
   }
 }

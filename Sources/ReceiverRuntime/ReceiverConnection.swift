@@ -282,6 +282,7 @@ package final class ReceiverConnection {
   package func close(_ poller: inout Poller, _ body: ReportHandler) {
     cancelOpening(&poller)
     guard link != nil else { return }
+    settleRecovery()
     if link!.session.isRestored { recoveryFile?.clear() }
     link!.session.lost(body)
     closeLink(&poller)
@@ -369,6 +370,7 @@ package final class ReceiverConnection {
   private func makeSession(of line: borrowing ReceiverLine, _ lineRate: UInt32?, at now: Instant) -> ReceiverSession {
     var settings = settings
     settings.memory = memory
+    settings.otherRecords = recoveryFile?.others ?? []
     if memory?.description == nil {
       settings.recovery = recoveryFile?.recovery
       settings.recoverySettings = recoveryFile?.settings
@@ -543,13 +545,26 @@ package final class ReceiverConnection {
   private func storeRecovery() {
     guard let recoveryFile, let recovery = read({ $0.session.recovery }) else { return }
     do throws(FileError) {
-      try recoveryFile.save(recovery, read { $0.session.recoverySettings })
+      try recoveryFile.save(
+        recovery, read { $0.session.recoverySettings }, of: read { $0.session.recordName })
     } catch {
       if !hasRecoveryFailed {
         events.append(
           .notice("the crash-recovery record cannot be written: \(error); a killed program leaves its settings behind"))
       }
       hasRecoveryFailed = true
+    }
+  }
+
+  /// Removes a record without a name if no receiver replied, and makes room if the record is of another receiver.
+  private func settleRecovery() {
+    guard let recoveryFile, let stored = recoveryFile.settings, link != nil else { return }
+    if stored.isUnidentified {
+      guard link!.session.isUnanswered else { return }
+      guard let recovery = link!.session.recovery else { return recoveryFile.clear() }
+      try? recoveryFile.save(recovery)
+    } else if let name = link!.session.recordName, recoveryFile.keepOther(than: name) {
+      link!.session.set(otherRecords: recoveryFile.others)
     }
   }
 
@@ -561,7 +576,9 @@ package final class ReceiverConnection {
   private func note(_ action: SessionAction) {
     switch action {
     case .send, .setRate: break
-    case .report(let report): events.append(.session(report))
+    case .report(let report):
+      settleRecovery()
+      events.append(.session(report))
     case .finished(let ticket, let outcome): events.append(.finished(ticket, outcome))
     case .batch(let event): events.append(.batch(event))
     }

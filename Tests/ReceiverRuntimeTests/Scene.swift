@@ -12,7 +12,7 @@ import SerialPort
 final class RuntimeScene {
   var poller: Poller
   let receiver: SimulatedReceiver
-  let connection: ReceiverConnection
+  private(set) var connection: ReceiverConnection
   private(set) var now = Instant(nanoseconds: 1_000_000_000)
   private(set) var events: [ReceiverConnection.Event] = []
   private(set) var lastFix: Fix?
@@ -22,16 +22,67 @@ final class RuntimeScene {
   /// Bytes that were written to the receiver.
   var written: [UInt8] { (receiver.device as? RecordedLine)?.sent ?? [] }
 
-  init(_ model: ReceiverModel, intent: SessionSettings.Intent = .serve) throws {
+  /// - Parameters:
+  ///   - seed: the seed of the receiver's unique id.
+  ///   - stateFolder: the folder of crash-recovery records; nil for none.
+  ///   - link: the path of the line, a symbolic link; empty for the node.
+  init(
+    _ model: ReceiverModel, intent: SessionSettings.Intent = .serve, seed: UInt64 = 1, stateFolder: String? = nil,
+    link: String = ""
+  ) throws {
     let start = now
     poller = try Poller()
-    let line = VirtualLine(model: model, startUTCSeconds: 1_780_000_000, startingAt: start)
-    receiver = try SimulatedReceiver(RecordedLine(line), link: "", now: start)
+    receiver = try SimulatedReceiver(Self.line(model, seed, at: start), link: link, now: start)
     _ = try receiver.wake(&poller, token: Poller.Token(rawValue: 2), at: start)
-    connection = ReceiverConnection(
-      path: receiver.path ?? "", settings: SessionSettings(intent: intent, line: .serial), baud: nil,
-      token: Poller.Token(rawValue: 1), reference: { nil })
+    connection = Self.connection(link.isEmpty ? receiver.path ?? "" : link, intent, stateFolder)
     try connection.open(&poller, at: start)
+  }
+
+  private static func line(_ model: ReceiverModel, _ seed: UInt64, at now: Instant) -> RecordedLine {
+    RecordedLine(VirtualLine(model: model, seed: seed, startUTCSeconds: 1_780_000_000, startingAt: now))
+  }
+
+  private static func connection(
+    _ path: String, _ intent: SessionSettings.Intent, _ stateFolder: String?
+  ) -> ReceiverConnection {
+    var settings = SessionSettings(intent: intent, line: .serial)
+    if intent == .identify { (settings.desired, settings.maySwitchUBXOn) = ({ _ in .nothing }, false) }
+    return ReceiverConnection(
+      path: path, settings: settings, baud: nil, token: Poller.Token(rawValue: 1),
+      recoveryFile: stateFolder.map { CrashRecoveryFile(stateFolder: $0, line: path) }, reference: { nil })
+  }
+
+  /// The program is killed, and another one opens the line.
+  ///
+  /// - Parameter path: the path of the line; nil for its node.
+  func openAgain(_ intent: SessionSettings.Intent, at path: String? = nil, stateFolder: String) throws {
+    let path = path ?? receiver.path ?? ""
+    poller.remove(connection.fileDescriptor ?? -1)
+    // The port is closed before it is locked again.
+    connection = ReceiverConnection(
+      path: path, settings: SessionSettings(intent: .readOnly, line: .serial), baud: nil,
+      token: Poller.Token(rawValue: 1), reference: { nil })
+    connection = Self.connection(path, intent, stateFolder)
+    try connection.open(&poller, at: now)
+  }
+
+  /// Connects another receiver to the line; returns the former one.
+  func connect(_ device: any SimulatedDevice) -> any SimulatedDevice {
+    defer { receiver.device = device }
+    return receiver.device
+  }
+
+  /// Makes another receiver.
+  func device(_ model: ReceiverModel, seed: UInt64) -> any SimulatedDevice { Self.line(model, seed, at: now) }
+
+  /// Another program sends bytes.
+  func send(_ bytes: [UInt8]) { receiver.device.send(bytes, at: now) }
+
+  /// Ends the program.
+  func finish() throws {
+    connection.finish(&poller, at: now)
+    _ = try run(20) { $0.connection.isEnded }
+    connection.close(&poller) { _, _ in }
   }
 
   /// Advances the time until `condition` is true, at most by `seconds`. Returns whether it became true.

@@ -30,6 +30,14 @@ struct CrashRecoverySettingsTests {
     #expect(CrashRecoverySettings(settings.text) == settings)
   }
 
+  @Test("The port of the line is read again, and no other number is")
+  func port() {
+    #expect(CrashRecoverySettings("of x01 port 3\nitem 1 2")?.text == "of x01 port 3\nitem 1 2")
+    for text in ["of x01 port", "of x01 port 9", "of x01 at 3", "of x01 port 3 3"] {
+      #expect(CrashRecoverySettings(text) == nil, "\(text)")
+    }
+  }
+
   @Test(
     "A line of blanks alone makes the file none",
     arguments: ["of x\n ", "of x\n \nwhole", " \nof x", " ", "   \n", "\n"])

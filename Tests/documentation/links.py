@@ -24,7 +24,8 @@ PAGE = re.compile(r"\bdocs/[\w./-]+\.(?:md|svg)\b")
 TARGET = re.compile(r"^([a-z][a-z-]*)(?: [a-z -]+)?:(?!=)", re.MULTILINE)
 # File names that users choose, in examples, and files that only exist on a running machine.
 EXAMPLES = {
-    "cities500.txt", "cmdline.txt", "config.txt", "fixes.json", "main.swift", "states.txt", "receivers/LINE.txt", "batch/ID.txt",
+    "cities500.txt", "cmdline.txt", "config.txt", "fixes.json", "main.swift", "states.txt", "receivers/LINE.txt",
+    "receivers/LINE-RECEIVER.txt", "batch/ID.txt",
 }
 
 

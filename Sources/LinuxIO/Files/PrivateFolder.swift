@@ -217,6 +217,19 @@ package struct PrivateFolder: ~Copyable {
   private func path(of name: String) -> String { FilePath(path).appending(name).string }
 }
 
+/// The exclusive lock of a file in a state folder, until it is released; see flock(2).
+package final class PrivateFileLock {
+  private let file: OwnedDescriptor
+
+  /// Locks an existing file; nil if another program or another lock of this one has it, or if it cannot be opened.
+  package init?(_ path: String) {
+    let (folder, name) = FileLookup.split(path)
+    do { file = try PrivateFolder(folder).open(name, OpenFlags.readWithoutLink) } catch { return nil }
+    // A file system without locks is not an obstacle.
+    do throws(Errno) { try Syscalls.lockExclusively(file.number) } catch { if error == .wouldBlock { return nil } }
+  }
+}
+
 /// Files of a state folder by their paths; see `PrivateFolder`.
 package enum PrivateFile {
   /// Returns the text of a file; nil if it does not exist. Bytes that are not UTF-8 are replaced.

@@ -15,6 +15,8 @@ struct IdentityPolling {
   private var state = State.open
   /// The port whose UBX output was switched on; nil if it was not.
   var switchedPort: ReceiverPortNumber?
+  /// Whether the last round of polls had no reply, from a receiver whose frames are received.
+  var hasNoReply = false
   /// The families that the sentences' form suggested when they were probed: it can suggest others later. Nil before that.
   var probedLikely: [ReceiverFamily]?
   var hasProbedLikely: Bool { probedLikely != nil }
@@ -62,6 +64,7 @@ struct IdentityPolling {
   mutating func reset() {
     evidence = VendorEvidence()
     switchedPort = nil
+    hasNoReply = false
     probedLikely = nil
     hasProbedFamilies = false
     doubtful = nil

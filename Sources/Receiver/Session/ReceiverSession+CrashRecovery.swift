@@ -37,9 +37,29 @@ extension ReceiverSession {
     // The receiver of the record has not replied yet.
     if let pending = settings.recoverySettings { return pending }
     guard settings.restoresAtEnd, settings.intent != .readOnly else { return nil }
-    if let description { return CrashRecoverySettings(memoryIfKilled, of: description) }
-    guard case .identifying(let identification) = stage else { return nil }
+    if let description { return CrashRecoverySettings(memoryIfKilled, of: description, on: settings.line) }
+    guard case .identifying(let identification) = stage, !isUnanswered || identification.description != nil else {
+      return nil
+    }
     return identification.switchedPort.map { CrashRecoverySettings(switchedOn: $0) }
+  }
+
+  /// The name of the receiver in a record; nil before it is identified.
+  public var recordName: String? { description.map { CrashRecoverySettings.name($0) } }
+
+  /// Whether a receiver whose frames are received replied to no poll, also after its UBX output was switched on. A record
+  /// without a name is obsolete then: another receiver made it, or there is no reply for another reason than the output.
+  public var isUnanswered: Bool {
+    identity.hasNoReply && description == nil && settings.recoverySettings == nil
+  }
+
+  /// No poll had a reply.
+  mutating func noteNoReply() {
+    guard isReceiving, description == nil else { return }
+    identity.hasNoReply = true
+    guard settings.recoverySettings?.isUnidentified == true else { return }
+    settings.recoverySettings = nil
+    if settings.recovery?.rate == settings.recovery?.foundRate { settings.recovery = nil }
   }
 
   /// Whether the receiver replied and the end restored all changes, so that the crash-recovery record is obsolete.
@@ -71,20 +91,36 @@ extension ReceiverSession {
     }
   }
 
-  /// The end restores what a killed program changed at the same receiver.
+  /// The end restores what a killed program changed at the same receiver. The records of others stay for their next program.
   mutating func takeRecoverySettings() {
+    guard let description else { return }
+    if let pending = settings.recoverySettings, !pending.isOf(description) { leaveRecord() }
+    if settings.recovery == nil,
+      let index = settings.otherRecords.firstIndex(where: { $0.isOf(description, on: settings.line) })
+    {
+      let record = settings.otherRecords.remove(at: index)
+      (settings.recovery, settings.recoverySettings) = (record.recovery, record.settings)
+    }
     if let recovered = settings.recovery?.foundRate, let rate, rate == settings.recovery?.rate, rate != recovered {
       memory.foundRate = memory.foundRate ?? recovered
       memory.raisedPort = memory.raisedPort ?? settings.recovery?.port
     }
-    guard let recovery = settings.recoverySettings, let description else { return }
+    guard let recovery = settings.recoverySettings else { return }
     settings.recoverySettings = nil
-    guard recovery.isOf(description), memory.found.isEmpty, memory.backup.isEmpty, memory.foundValues.isEmpty else {
+    guard memory.found.isEmpty, memory.backup.isEmpty, memory.foundValues.isEmpty else {
       return
     }
     memory.foundValues = recovery.values
     memory.found = recovery.found
     memory.backup = recovery.backup
+  }
+
+  /// The record is of another receiver, which had other rates.
+  private mutating func leaveRecord() {
+    if let recovery = settings.recovery, rate == recovery.rate, memory.foundRate == recovery.foundRate {
+      (memory.foundRate, memory.raisedPort) = (nil, nil)
+    }
+    (settings.recovery, settings.recoverySettings) = (nil, nil)
   }
 
   /// Constellations that a killed program switched off were on when it found the receiver.

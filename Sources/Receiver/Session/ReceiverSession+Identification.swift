@@ -115,6 +115,7 @@ extension ReceiverSession {
       return enter(.changingRate(change), on: .noRoom)
     }
     guard let found = identification.description else {
+      noteNoReply()
       guard mayProbeFamilies, identity.evidence.verdict != .uBlox else { return finishUnidentified(at: now) }
       // The probes of other makers do not delay the next poll of what looks like a u-blox receiver.
       if identity.evidence.verdict == .perhapsUBlox { scheduleRetry(from: now, isUnsure: true) }
@@ -131,6 +132,7 @@ extension ReceiverSession {
     as found: ReceiverDescription, portFoundSilent: ReceiverPortNumber? = nil, at now: Instant
   ) {
     identity.finish(isUnanswered: false)
+    identity.hasNoReply = false
     retry.cancel()
     // A reply at the rate that was found: the receiver was not raised.
     if line.inherited != nil { (memory.rate, memory.foundRate) = (rate, nil) }

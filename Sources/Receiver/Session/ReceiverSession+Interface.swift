@@ -183,6 +183,9 @@ extension ReceiverSession {
   /// Whether requests from outside are refused.
   private var isClosed: Bool { settings.intent == .readOnly || end.isRequested || isAsleep }
 
+  /// Sets the records of other receivers, which may come to this line.
+  public mutating func set(otherRecords: [OtherCrashRecoveryRecord]) { settings.otherRecords = otherRecords }
+
   /// Ends the session in order: restores what was changed. `isEnded` is true when it is complete.
   ///
   /// - Parameters:

@@ -21,14 +21,14 @@ enum CrashRecovery {
   /// The longest time for a receiver to reply, in seconds. After that the record stays for the next program.
   private static let longestWait = 15.0
 
-  /// Restores the receiver if there is a crash-recovery record.
+  /// Restores the receiver if there is a crash-recovery record of it.
   ///
   /// - Throws: `CommandFailure` if a signal ends it, and what prevents opening the line.
   static func restore(_ choice: Source.Choice) throws {
     var settings = SessionSettings(intent: .identify, line: .serial)
     settings.desired = { _ in .nothing }
-    guard let file = CrashRecoveryFile.of(choice, settings), file.recovery != nil else { return }
-    printNotice("restoring the settings of the receiver, which a killed program left changed")
+    guard let file = CrashRecoveryFile.of(choice, settings), file.recovery != nil || !file.others.isEmpty
+    else { return }
     var loop = try ReceiverLoop(choice, settings, seconds: longestWait, client: Client())
     try loop.run()
     if loop.isInterrupted {
@@ -42,6 +42,9 @@ enum CrashRecovery {
     mutating func receive(
       _ event: ReceiverConnection.Event, _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
     ) {
+      if case .session(.identified) = event, connection.needsRestoring {
+        printNotice("restoring the settings of the receiver, which a killed program left changed")
+      }
       if event == .session(.notPutBack) { printNotice("the receiver did not accept all of its former settings") }
     }
 
