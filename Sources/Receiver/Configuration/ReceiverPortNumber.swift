@@ -16,6 +16,35 @@ public enum ReceiverPortNumber: UInt8, Sendable, CaseIterable {
   func writesUBX(_ isOn: Bool) -> ConfigurationPair {
     ConfigurationPair(id: outputProtocolKey(1), bits: isOn ? 1 : 0)
   }
+  /// The setting of the port without UBX output, for receivers with items or with CFG messages. The protocols that such a
+  /// port reads cannot be polled: they are those by default, UBX, NMEA and RTCM 2.
+  func withoutUBXOutput(usesItems: Bool) -> Setting {
+    usesItems
+      ? .item(writesUBX(false))
+      : .message(.cfgPRT, selector: [rawValue], .portProtocols(input: 7, output: 2))
+  }
+
+  /// Returns the command that switches the port's UBX output; nil for a port that CFG-PRT gives no rate, and needs one.
+  ///
+  /// - Parameters:
+  ///   - isOn: whether the port writes UBX, beside NMEA.
+  ///   - usesItems: whether the receiver has configuration items.
+  ///   - rate: the rate of the line, in baud.
+  func switchingUBXOutput(_ isOn: Bool, usesItems: Bool, rate: UInt32?) -> [UInt8]? {
+    if usesItems { return Configuration.valset([writesUBX(isOn)], layers: 1).bytes }
+    guard self == .usb || self == .uart1 && rate != nil else { return nil }
+    var payload = [UInt8](repeating: 0, count: 20)
+    payload[0] = rawValue
+    if let rate, self == .uart1 {
+      // 8 bits, no parity, 1 stop bit (interface descriptions, CFG-PRT mode).
+      payload.set(u4: 0x8D0, at: 4)
+      payload.set(u4: rate, at: 8)
+    }
+    payload.set(u2: 7, at: 12)
+    payload.set(u2: isOn ? 3 : 2, at: 14)
+    return frameBytes(.cfgPRT, payload)
+  }
+
   /// CFG-UART1-BAUDRATE or CFG-UART2-BAUDRATE; nil for ports without a rate.
   package var rateKey: UInt32? {
     switch self {

@@ -12,11 +12,12 @@ import UBX
 ///      │               many polls at once, until a reply finds room; only the port's rate replied ─▶ done: the identity
 ///      │               needs a faster line
 ///      └─ silent ─▶ switch UBX output on by items and poll, in one write (only if it can be a u-blox receiver)
-///            └─ silent ─▶ switch UBX on by PUBX,41 (only if it is proved to be one) ─▶ poll ─▶ …
+///            └─ silent ─▶ the same by CFG-PRT, for receivers before protocol version 27
+///                  └─ silent ─▶ switch UBX on by PUBX,41 (only if it is proved to be one) ─▶ poll ─▶ …
 ///     a late MON-VER, to an earlier poll or to one of another program ─▶ poll the rest ─▶ done
 struct Identification: Sendable {
   private enum Step: Equatable {
-    case polling, insisting(on: Question), switchingItemOn, switchingOn, pollingAgain
+    case polling, insisting(on: Question), switchingItemOn, switchingMessageOn, switchingOn, pollingAgain
     case pollingOthers, pollingID, pollingPort, done
   }
 
@@ -34,8 +35,10 @@ struct Identification: Sendable {
 
   private var step = Step.polling
   private let isProved: Bool
-  /// The port whose UBX output was switched on, by items.
+  /// The port whose UBX output was switched on.
   private(set) var switchedPort: ReceiverPortNumber?
+  /// Whether it was switched on by CFG-PRT in this round, after items had no effect.
+  private var isSwitchedByMessage = false
   private var isLineFull = false
   private let isRepeated: Bool
   private let rate: UInt32?
@@ -52,9 +55,18 @@ struct Identification: Sendable {
   private(set) var description: ReceiverDescription?
   /// The port that the line is connected to; nil if it is unknown.
   private(set) var port: ReceiverPortNumber?
-  /// The port whose UBX output was off when it was found; nil if it was on.
-  var portFoundSilent: ReceiverPortNumber? {
-    description?.can(.valset) == true && port ?? switchedPort == switchedPort ? switchedPort : nil
+  /// The setting of the port whose UBX output was off when it was found; nil if it was on.
+  var foundSilent: Setting? {
+    guard let switchedPort, let description, port ?? switchedPort == switchedPort else { return nil }
+    let usesItems = description.can(.valset)
+    // A receiver without items that replies without CFG-PRT, or later, has its UBX output on: other replies were lost.
+    guard usesItems || isSwitchedByMessage else { return nil }
+    return switchedPort.withoutUBXOutput(usesItems: usesItems)
+  }
+  /// The settings before a change, for a receiver that has not replied: of one with items, and of one without.
+  var foundOfUnidentified: [Setting] {
+    guard let switchedPort else { return [] }
+    return (isSwitchedByMessage ? [true, false] : [true]).map { switchedPort.withoutUBXOutput(usesItems: $0) }
   }
 
   /// - Parameters:
@@ -100,12 +112,13 @@ struct Identification: Sendable {
       var command = Command.polls([.secUNIQID, .monCOMMS])
       command.attempts = 2
       return command
-    case .switchingItemOn:
+    case .switchingItemOn, .switchingMessageOn:
       // Without UBX output no ACK-ACK is sent either: only a reply to the polls in the same write shows that the item was
       // set (M10 SPG 5.10 interface description, "CFG-UART1OUTPROT").
       var command = isLineFull ? Self.insisting(on: .monVER) : .polls([.monVER, .secUNIQID, .monCOMMS])
-      if let switchedPort {
-        command.bytes = Configuration.valset([switchedPort.writesUBX(true)], layers: 1).bytes + command.bytes
+      let usesItems = step == .switchingItemOn
+      if let bytes = switchedPort?.switchingUBXOutput(true, usesItems: usesItems, rate: rate) {
+        command.bytes = bytes + command.bytes
       }
       command.attempts = isLineFull ? 1 : 2
       return command
@@ -142,12 +155,16 @@ struct Identification: Sendable {
     }
     switch (step, outcome) {
     case (.polling, .answeredAll(let answers)), (.insisting, .answeredAll(let answers)),
-      (.pollingAgain, .answeredAll(let answers)), (.switchingItemOn, .answeredAll(let answers)):
+      (.pollingAgain, .answeredAll(let answers)), (.switchingItemOn, .answeredAll(let answers)),
+      (.switchingMessageOn, .answeredAll(let answers)):
       guard let version = answers[.monVER] else { return goOn(answers, isLineFull: isLineFull) }
       description = ReceiverDescription(monVER: version)
       take(answers)
     case (.pollingOthers, .answeredAll(let answers)): take(answers)
-    case (.polling, _), (.insisting, _), (.switchingItemOn, _):
+    case (.switchingItemOn, _) where switchedPort?.switchingUBXOutput(true, usesItems: false, rate: rate) != nil:
+      isSwitchedByMessage = true
+      step = .switchingMessageOn
+    case (.polling, _), (.insisting, _), (.switchingItemOn, _), (.switchingMessageOn, _):
       goOn([:], isLineFull: isLineFull)
     case (.switchingOn, _): step = .pollingAgain
     case (.pollingID, .answered(let payload)):
@@ -171,8 +188,9 @@ struct Identification: Sendable {
     case .insisting(on: .identity): step = .insisting(on: mayRaiseRate ? .rateItem : .identityAgain)
     case .insisting(on: .rateItem): step = .insisting(on: .ratePort)
     case .insisting(on: .ratePort): step = .insisting(on: .identityAgain)
-    case .switchingItemOn where isLineFull: step = .insisting(on: mayRaiseRate ? .rateItem : .identityAgain)
-    case .polling, .switchingItemOn, .insisting(on: .identityAgain):
+    case .switchingItemOn where isLineFull, .switchingMessageOn where isLineFull:
+      step = .insisting(on: mayRaiseRate ? .rateItem : .identityAgain)
+    case .polling, .switchingItemOn, .switchingMessageOn, .insisting(on: .identityAgain):
       step = isProved && !isRepeated && rate != nil ? .switchingOn : .done
     default: step = .done
     }

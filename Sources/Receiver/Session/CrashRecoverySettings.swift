@@ -31,17 +31,24 @@ public struct CrashRecoverySettings: Sendable, Equatable {
   /// Whether the name is the id of a chip, which no other receiver has.
   public var hasUniqueID: Bool { Self.bytes(receiver) != nil }
 
-  /// The settings of a receiver that has not replied yet: UBX output was switched on at this port.
-  init(switchedOn port: ReceiverPortNumber) {
+  /// The settings of a receiver that has not replied yet, before its UBX output was switched on; nil if it was not.
+  init?(ofUnidentified found: [Setting]) {
+    if found.isEmpty { return nil }
     receiver = Self.unidentified
-    self.port = nil
-    found = [.item(port.writesUBX(false))]
+    port = nil
+    self.found = found
     backup = BackupStore.Before()
   }
 
-  /// Whether these settings belong to a receiver. Without a name they belong to one with configuration items.
+  /// Whether these settings belong to a receiver. Without a name they belong to a receiver of u-blox.
   func isOf(_ description: ReceiverDescription) -> Bool {
-    receiver == Self.name(description) || receiver == Self.unidentified && description.can(.valset)
+    receiver == Self.name(description) || isUnidentified && description.family == nil
+  }
+
+  /// The settings as they were found, in the language of the receiver.
+  func found(on description: ReceiverDescription) -> [Setting] {
+    guard isUnidentified else { return found }
+    return found.filter { if case .item = $0 { description.can(.valset) } else { !description.can(.valset) } }
   }
 
   /// Returns the name of a receiver, without blanks.
@@ -89,6 +96,8 @@ public struct CrashRecoverySettings: Sendable, Equatable {
       case "kept":
         guard let pair = Self.pair(words) else { return nil }
         backup.kept.append(pair)
+      // A record of version 0.2 names the items that were added; the whole memory is restored now.
+      case "added": break
       case "value":
         guard words.count == 3, let value = ReceiverValue(String(words[1]), String(words[2])) else { return nil }
         values.append(value)

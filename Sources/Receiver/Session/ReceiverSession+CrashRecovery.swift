@@ -41,7 +41,7 @@ extension ReceiverSession {
     guard case .identifying(let identification) = stage, !isUnanswered || identification.description != nil else {
       return nil
     }
-    return identification.switchedPort.map { CrashRecoverySettings(switchedOn: $0) }
+    return CrashRecoverySettings(ofUnidentified: identification.foundOfUnidentified)
   }
 
   /// The name of the receiver in a record; nil before it is identified.
@@ -111,7 +111,7 @@ extension ReceiverSession {
       return
     }
     memory.foundValues = recovery.values
-    memory.found = recovery.found
+    memory.found = recovery.found(on: description)
     memory.backup = recovery.backup
   }
 

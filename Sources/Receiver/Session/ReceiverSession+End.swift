@@ -116,9 +116,12 @@ extension ReceiverSession {
   }
 
   mutating func endSession(on cause: StageTransition.Cause) {
-    if cause != .lineLost, putsBack, let setting = foundWithoutUBX, case .item(let pair) = setting {
+    if cause != .lineLost, putsBack, foundWithoutUBX != nil,
+      let bytes = (port ?? .uart1).switchingUBXOutput(false, usesItems: usesItems, rate: rate)
+    {
       // A receiver without UBX output sends no ACK-ACK.
-      actions.append(.send(Configuration.valset([pair], layers: 1).bytes))
+      actions.append(.send(bytes))
+      if memory.backup.isWhole { actions.append(.send(BackupStore.saving.bytes)) }
     }
     leavesAsleep = isAsleep && description?.family != nil
     enter(.ended, on: cause)
@@ -127,7 +130,7 @@ extension ReceiverSession {
 
   /// The setting of a port that was found without UBX output.
   private var foundWithoutUBX: Setting? {
-    let setting = Setting.item((port ?? .uart1).writesUBX(false))
+    let setting = (port ?? .uart1).withoutUBXOutput(usesItems: usesItems)
     return memory.found.contains(setting) ? setting : nil
   }
 
@@ -140,7 +143,7 @@ extension ReceiverSession {
       guard let ticket = machine.ticket else { return memory.keep(machine.found) }
       actions.append(.finished(ticket, .performed(machine.interruptedResults)))
     case .identifying(let identification):
-      if let port = identification.portFoundSilent { memory.keep([.item(port.writesUBX(false))]) }
+      if let found = identification.foundSilent { memory.keep([found]) }
     case .storing(let store): memory.backup = store.beforeIfKilled
     case .changingRate(let change): (memory.rate, memory.raisedPort) = (change.to, change.familyPort)
     default: break

@@ -125,11 +125,11 @@ extension ReceiverSession {
       identity.doubtful = identification
       return startIdentifyingFamilies(at: now)
     }
-    finishIdentifying(as: found, portFoundSilent: identification.portFoundSilent, at: now)
+    finishIdentifying(as: found, foundSilent: identification.foundSilent, at: now)
   }
 
   mutating func finishIdentifying(
-    as found: ReceiverDescription, portFoundSilent: ReceiverPortNumber? = nil, at now: Instant
+    as found: ReceiverDescription, foundSilent: Setting? = nil, at now: Instant
   ) {
     identity.finish(isUnanswered: false)
     identity.hasNoReply = false
@@ -145,7 +145,7 @@ extension ReceiverSession {
     }
     take(found)
     takeRecoverySettings()
-    if let port = portFoundSilent { memory.keep([.item(port.writesUBX(false))]) }
+    if let foundSilent { memory.keep([foundSilent]) }
     if desired == nil {
       configuration.set(settings.desired(memory.description!).adapted(to: rate, isBound: settings.line == .bound))
       takeRecoveredConstellations()
