@@ -76,7 +76,7 @@ extension SessionReport {
 
 extension ReceiverDescription {
   /// The notice after a restart of a receiver whose logger runs; nil for others.
-  var noticeOfRestartedLog: String? {
+  package var noticeOfRestartedLog: String? {
     runningLog == nil ? nil : "its logger was off during the restart, and runs again; its records are kept"
   }
 
