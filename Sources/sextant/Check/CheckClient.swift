@@ -13,7 +13,7 @@ struct CheckClient: ReceiverClient, ~Copyable {
   private static let polls = 8
   private static var searchTimeout: Milliseconds { SearchLimit.length + Milliseconds(15_000) }
   private static var stageTimeout: Milliseconds { Milliseconds(60_000) }
-  /// Rare sentences are observed for a minute before a command that sets all.
+  /// Rare sentences are observed for a minute before a command that sets all, also before they are restored.
   private static var messagesTimeout: Milliseconds { Milliseconds(120_000) }
   /// Enough for four epochs at one a second.
   private static var observation: Milliseconds { Milliseconds(4500) }
@@ -535,7 +535,7 @@ struct CheckClient: ReceiverClient, ~Copyable {
     hasChanged = true
     var desired = DesiredConfiguration()
     desired.portRate = other
-    enter(.changingRate(to: other, since: now), at: now)
+    enter(.changingRate(to: other, since: now), at: now, for: Self.messagesTimeout)
     connection.set(desired, &poller, at: now)
   }
 
