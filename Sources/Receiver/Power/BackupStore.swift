@@ -21,6 +21,9 @@ struct BackupStore: Sendable {
     var isWhole = false
 
     var isEmpty: Bool { kept.isEmpty && !isWhole }
+
+    /// Whether the end saves the restored settings of RAM, instead of the content before.
+    func endsWithRAM(usesItems: Bool) -> Bool { isWhole && (!usesItems || isUnreadable) }
   }
 
   private enum Step { case reading, saving, readingBack, clearing, writing, switching, done }

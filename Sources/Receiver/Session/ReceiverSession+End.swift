@@ -121,7 +121,7 @@ extension ReceiverSession {
     {
       // A receiver without UBX output sends no ACK-ACK.
       actions.append(.send(bytes))
-      if memory.backup.isWhole { actions.append(.send(BackupStore.saving.bytes)) }
+      if memory.backup.endsWithRAM(usesItems: usesItems) { actions.append(.send(BackupStore.saving.bytes)) }
     }
     leavesAsleep = isAsleep && description?.family != nil
     enter(.ended, on: cause)
