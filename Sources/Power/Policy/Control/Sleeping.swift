@@ -128,7 +128,8 @@ extension PowerControl {
     if let end = wakesItselfAt, end.seconds(since: now) <= policy.sleepGraceSeconds,
       asleep.until.map({ $0 > end }) ?? true
     {
-      wakesItselfAt = wanted.mode.ownEnd
+      // Once for each end: a mode whose end is over has no other one.
+      wakesItselfAt = wanted.mode.ownEnd.flatMap { $0 > end ? $0 : nil }
       asleep.since = now
       actions.append(.enter(wanted))
       phase = .asleep(asleep)
