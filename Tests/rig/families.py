@@ -296,6 +296,8 @@ def batch(folder, model):
         scene.receiver.wait_for_state("tracking")
         before = log_by_hand(scene)
         expect(matches(phrases.BATCHING, scene.run("batch", "start").output), "batch start prints no batch")
+        # The acknowledgement of the last query follows its reply, with which the command ends.
+        time.sleep(0.5)
         sent = scene.receiver.status()["bytes"]
         # The fixes of this time are the check's input.
         time.sleep(15)

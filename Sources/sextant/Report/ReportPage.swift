@@ -150,7 +150,7 @@ package enum ReportPage {
     guard file.epochs.positions > 0 else { return "<p>No position.</p>" }
     let (deviation, track) = (deviation(file), track(file))
     return file.epochs.isMoving
-      ? track + "<details><summary>PositionDeviation</summary>\(deviation)</details>"
+      ? track + "<details><summary>Deviation</summary>\(deviation)</details>"
       : deviation + "<details><summary>Track</summary>\(track)</details>"
   }
 
