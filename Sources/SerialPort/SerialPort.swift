@@ -48,7 +48,7 @@ public struct SerialPort: ~Copyable {
   public enum ReadResult: Sendable, Hashable {
     /// The number of bytes at the start of the span.
     case bytes(Int)
-    /// There are no bytes now; wait with a `Poller` of module LinuxIO.
+    /// No bytes are available; wait with a `Poller` of module LinuxIO.
     case wouldBlock
     /// The end of the file or pipe was reached.
     case endOfInput

@@ -234,7 +234,7 @@ struct ProgramLaunchTests {
     }
   }
 
-  @Test("SC-2 a significant change counts from the program's last place, and the first location without one is none")
+  @Test("SC-2 a significant change counts from the program's last place; without one the first location is not a change")
   func origin() {
     func location(_ degrees: Double) -> Location {
       Location(

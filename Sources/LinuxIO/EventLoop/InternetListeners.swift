@@ -55,7 +55,7 @@ package final class InternetListeners {
     }
   }
 
-  /// Accepts the next connection at the socket of a token; nil if there is none.
+  /// Accepts the next connection at the socket with this token; nil if none waits.
   package func accept(_ token: Poller.Token, _ poller: inout Poller, at now: Instant) -> UnixSocket? {
     let index = Int(token.rawValue) &- Int(firstToken)
     guard listeners.indices.contains(index) else { return nil }

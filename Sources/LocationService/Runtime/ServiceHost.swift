@@ -266,7 +266,7 @@ package final class ServiceHost: Sendable {
   /// Runs `body`; no event is delivered until it returns.
   func delayDelivery(_ body: () -> Void) { deliveryGate.withLock { _ in body() } }
 
-  /// Whether state does not outlive the process: there is no folder for it, or it could not be written.
+  /// Whether the state is lost at the end of the process: it has no folder, or could not be written.
   var losesState: Bool { settings.stateFolder == nil || isStoreFailureLogged.load(ordering: .relaxed) }
 
   /// Logs once that state could not be stored. Callable from any thread.

@@ -145,7 +145,7 @@ struct BackupStore: Sendable {
         page += UInt16(ConfigurationWriter.mostItems)
         return
       }
-    // After a full page there are no more items.
+    // A full page before this one was the last.
     case .refused:
       isDoubtful = page == 0
       before.isUnreadable = isDoubtful

@@ -48,7 +48,7 @@ extension ReceiverSession {
   public var recordName: String? { description.map { CrashRecoverySettings.name($0) } }
 
   /// Whether a receiver whose frames are received replied to no poll, also after its UBX output was switched on. A record
-  /// without a name is obsolete then: another receiver made it, or there is no reply for another reason than the output.
+  /// without a name is then obsolete: another receiver made it, or something other than the output prevents replies.
   public var isUnanswered: Bool {
     identity.hasNoReply && description == nil && settings.recoverySettings == nil
   }

@@ -116,7 +116,7 @@ extension EpochAssembler {
     _ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void
   ) -> Bool {
     let hasPosition = isFix && latitude != nil
-    return positionSources.isAlone(talker, hasPosition: hasPosition)
+    return positionSources.acceptAlone(talker, hasPosition: hasPosition)
       || mayCountBesideOthers(kind, talker, hasPosition, tag(time), id, body)
   }
 

@@ -36,11 +36,11 @@ struct PositionSources: Sendable {
   /// Whether the last position sentence supplements the preferred source, whose positions it does not replace.
   private(set) var isSupplement = false
 
-  /// Handles a position sentence on a line with only a receiver. Returns false on another line.
+  /// Accepts a position sentence on a line with only a receiver. Returns false on another line.
   ///
   /// - Parameter hasPosition: whether it states a fix and has a position.
   @inline(__always)
-  mutating func isAlone(_ talker: Talker, hasPosition: Bool) -> Bool {
+  mutating func acceptAlone(_ talker: Talker, hasPosition: Bool) -> Bool {
     guard withPosition <= 1, Self.isReceiver(talker) else { return false }
     if hasPosition { withPosition = 1 }
     use(hasPosition)

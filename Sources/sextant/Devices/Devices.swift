@@ -147,7 +147,7 @@ extension JSONLine {
   }
 }
 
-/// The devices that the completion of a shell offers: the ports of this computer, the most likely receivers first, and the built-in scenarios.
+/// The devices for shell completion: the ports of this computer, the most likely receivers first, then the built-in scenarios.
 enum DeviceCompletion {
   static var words: [String] {
     // A mistake in the list of devices is reported by the command.

@@ -62,8 +62,7 @@ package enum System {
     return tcgetpgrp(terminal) == getpgrp()
   }
 
-  /// Writes a question to the controlling terminal and waits for a line; nil if there is no terminal. Text that was typed
-  /// before the question does not answer it.
+  /// Writes a question to the controlling terminal and reads a line; nil without a terminal. Discards earlier input.
   package static func ask(_ question: String) -> String? {
     let terminal = unsafe open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
     guard terminal >= 0 else { return nil }

@@ -266,7 +266,7 @@ struct Airoha: FamilyLanguage {
     case .hotRestart: Self.keepingLog([Self.restart("004")], on: receiver)
     case .warmRestart: Self.keepingLog([Self.restart("005")], on: receiver)
     case .coldRestart: Self.keepingLog([Self.restart("006")], on: receiver)
-    // The settings of the logger are those of the firmware afterwards.
+    // Afterwards the logger has the settings of the firmware.
     case .factoryReset: Self.keepingLog([Self.restart("007")], on: receiver, startsAgain: false)
     }
   }

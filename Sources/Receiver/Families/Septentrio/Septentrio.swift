@@ -23,7 +23,7 @@ struct Septentrio: FamilyLanguage {
       family: .septentrio, model: nil, firmware: nil, hardware: "", capabilities: [.restart])
   }
 
-  /// The receiver replies to ten letters S with its prompt alone (recorded). The prompt names the port.
+  /// The receiver replies to `SSSSSSSSSS` with only its prompt (recorded). The prompt names the port.
   func furtherPoll(after found: ReceiverDescription) -> Command? {
     Command(line: "SSSSSSSSSS", FamilyAnswer(.text(Self.prompt)), attempts: 1)
   }
