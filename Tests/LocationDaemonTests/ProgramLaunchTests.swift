@@ -234,7 +234,8 @@ struct ProgramLaunchTests {
     }
   }
 
-  @Test("SC-2 a significant change counts from the program's last place; without one the first location is not a change")
+  @Test(
+    "SC-2 a significant change counts from the program's last place; without one the first location is not a change")
   func origin() {
     func location(_ degrees: Double) -> Location {
       Location(
