@@ -385,12 +385,10 @@ package final class ServiceHost: Sendable {
 
   func checkApplication(at now: Instant) {
     guard followsTerminal else { return }
-    let found: ApplicationState = System.isInForeground() ? .foreground : .background
-    state.withLock { state in
-      guard let index = state.core.programs.indices.first, state.core.programs.list[index].engine.application != found
-      else { return }
-      state.core.changeEngines { $0.setApplication(found, at: now) }
-    }
+    // Accessed by index: `first` would copy the program.
+    let id = state.withLock { state in state.core.programs.indices.first.map { state.core.programs.list[$0].id } }
+    guard let program = id else { return }
+    setApplication(System.isInForeground() ? .foreground : .background, of: program, at: now)
   }
 
   // MARK: The service's thread

@@ -13,14 +13,14 @@ struct StateStore {
   /// The folder that has the newest location of every fix, in memory that outlives the process but not a restart.
   let runFolder: String?
   let app: AppDescription
-  private let runMemory: SharedLocationRecord?
+  private let sharedLocation: SharedLocationRecord?
   private let newestFile: BackgroundFile?
 
   init(folder: String?, runFolder: String?, app: AppDescription) {
     self.folder = folder
     self.runFolder = runFolder
     self.app = app
-    runMemory = runFolder.map { SharedLocationRecord("\($0)/newest-location") }
+    sharedLocation = runFolder.map { SharedLocationRecord("\($0)/newest-location") }
     newestFile = folder.map { BackgroundFile("\($0)/\(StateFile.newestLocation.path(of: app))") }
   }
 
@@ -163,7 +163,7 @@ struct StateStore {
   /// Keeps the newest location in memory until the computer is switched off. Without such memory, only the file on the
   /// disk has it, written once a minute.
   func remember(_ text: String) { remember(Array(text.utf8)) }
-  func remember(_ text: [UInt8]) { runMemory?.keep(text) }
+  func remember(_ text: [UInt8]) { sharedLocation?.keep(text) }
 
   /// The size of the largest file, which limits a read.
   private static let sizeLimit = 1 << 20

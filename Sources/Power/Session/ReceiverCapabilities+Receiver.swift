@@ -67,7 +67,7 @@ extension ReceiverCapabilities {
     } else {
       capabilities.backup = nil
     }
-    // The log of a person would miss the time of a sleep.
+    // The log of a user would miss the time of a sleep.
     if receiver.runningLog != nil { capabilities.backup = nil }
     if receiver.can(.batching) {
       // As many as are read in time at 9600 baud.

@@ -95,7 +95,7 @@ protocol FamilyLanguage: Sendable {
   var publishableTexts: [String] { get }
   /// The binary frames of that kind.
   var publishableFrames: Set<UInt16> { get }
-  /// The acknowledgement of a sentence that a person sends; nil if nothing is known of it.
+  /// The acknowledgement of a sentence that a user sends; nil if nothing is known of it.
   func acknowledgement(ofSentence body: String) -> FamilyAnswer?
 
   /// The commands that read the logger's memory; nil for a family without one.
@@ -175,7 +175,7 @@ public enum ReceiverAction: String, Sendable, CaseIterable {
 }
 
 extension Command {
-  /// Returns the sentence that a person sends, with the acknowledgement of a family; `$`, checksum and line end are added where
+  /// Returns the sentence that a user sends, with the acknowledgement of a family; `$`, checksum and line end are added where
   /// they are missing. Nil for text that is no sentence.
   public static func sentence(_ text: String, for family: ReceiverFamily?) -> Command? {
     var body = Substring(text)

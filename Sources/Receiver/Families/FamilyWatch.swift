@@ -5,7 +5,7 @@ import NMEA
 import WireBytes
 
 /// Watches what another maker's receiver sends for settings that it lost without a banner: a restart whose first lines were lost, or a
-/// person's command on another port. Values are written again if two windows in a row differ.
+/// user's command on another port. Values are written again if two windows in a row differ.
 struct FamilyWatch: Sendable {
   /// The shortest window.
   private static let shortest = Milliseconds(8000)

@@ -6,7 +6,7 @@ import MonotonicTime
 ///     read:  poll ─▶ value;   without a poll: wait ─▶ the value that the sentences show
 ///     set:   read ─▶ as wanted? ── yes ──▶ next
 ///                      └─ no ─▶ (read what the receiver changes with it) ─▶ commands ─▶ read again ─▶ next, or the commands again
-///            without a poll: acknowledged commands are enough, but for sentences that a person switches off
+///            without a poll: acknowledged commands are enough, but for sentences that a user switches off
 ///     act:   commands ─▶ next;   refused: the other commands of the family, if it has some
 ///
 /// A value that was changed is kept as it was found.
@@ -15,7 +15,7 @@ struct FamilyWork: Sendable {
   enum Mode {
     /// The session: a value that is unknown could not be restored, and is not changed.
     case session
-    /// A person: all of it or nothing.
+    /// A user: all of it or nothing.
     case permanent
     /// The end: values are written without reading them, except what other ports share.
     case restoring
@@ -369,7 +369,7 @@ struct FamilyWork: Sendable {
       toKeep = language.affected(by: wanted)
       let isWhole = isRead || language.setsAllSentences
       let restored = (isRead ? value : value.filtering(canSet)).undoing(wanted, isWhole: isWhole)
-      // A person's command writes the sentences that it does not name, where it sets all.
+      // A user's command writes the sentences that it does not name, where it sets all.
       let isExact = mode == .session ? restores(restored) : !isWhole || isRead || restores(restored.removing(wanted))
       if !isExact { return finish(.silent) }
       before = restored

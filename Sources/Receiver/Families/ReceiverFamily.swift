@@ -57,7 +57,7 @@ public enum ReceiverFamily: String, Sendable, CaseIterable {
     }
   }
 
-  /// The polls of a receiver that sends nothing: a UM980 and a mosaic send nothing before they get a command, and a person may have
+  /// The polls of a receiver that sends nothing: a UM980 and a mosaic send nothing before they get a command, and a user may have
   /// switched the output of the others off.
   ///
   /// - Parameter isUsual: whether the families that usually have the rate are polled, or the others that can have it.

@@ -45,7 +45,7 @@ extension ReceiverSession {
     state.erases = !logger.isUnread && (batch.erasesEarlier || logger.mayErase)
     state.restarts = foundLogger != nil && logger.isUnread
     state.required = 1
-    // A person waits for as long as it takes.
+    // A user waits for as long as it takes.
     if settings.intent == .serve {
       state.required = batch.epochs
       if let rate { state.readable = Self.readingSeconds * Int(rate) / Self.bitsPerRecord }

@@ -72,7 +72,7 @@ public struct ReceiverSession: ~Copyable {
   /// Whether what the receiver sends is as it was configured; nil where nothing was.
   var familyWatch: FamilyWatch?
   var falseAlarms = 0
-  /// Whether the session ended at a receiver of another maker that a person put to sleep: the record stays, as it names
+  /// Whether the session ended at a receiver of another maker that a user put to sleep: the record stays, as it names
   /// the family that wakes it.
   var leavesAsleep = false
   var end = EndPhase()

@@ -139,7 +139,7 @@ struct Airoha: FamilyLanguage {
       return Self.keepingLog([Self.command("066", flags).pausing(Milliseconds(1500))], on: receiver)
     case .logger(let wanted):
       let there: LoggerState? = if case .logger(let state)? = found { state } else { nil }
-      // The log of a person goes on as it is.
+      // The log of a user goes on as it is.
       if wanted.isOn, !wanted.restarts, !wanted.erases, there?.isOn == true { return nil }
       var commands = [Self.command("900", ",0")]
       // Two sources number the records and the settings differently. Settings that it clears are written below.

@@ -113,7 +113,7 @@ struct MediaTek: FamilyLanguage {
       return [Self.command("353", flags.map { ",\($0)" }.joined()).pausing(Milliseconds(1000))]
         + Self.startingLog(of: receiver)
     case .logger(let wanted):
-      // The log of a person goes on as it is.
+      // The log of a user goes on as it is.
       if wanted.isOn, !wanted.restarts, !wanted.erases, case .logger(let there)? = found, there.isOn { return nil }
       var commands = wanted.isOn && !wanted.erases ? [] : [Self.command("185", ",1")]
       if wanted.erases { commands.append(Self.erasure) }

@@ -38,7 +38,7 @@ struct Septentrio: FamilyLanguage {
 
   // MARK: Sentences (mosaic reference guides, setNMEAOutput: stream, port, messages, interval)
 
-  /// The sentences that a person can set.
+  /// The sentences that a user can set.
   private static let sentences = [
     "GGA", "GLL", "GNS", "GRS", "GSA", "GST", "GSV", "HDT", "RMC", "ROT", "VTG", "ZDA",
   ]
