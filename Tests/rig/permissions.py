@@ -9,6 +9,8 @@ RIG = {"programs": ["sextant", "sextant-track", "sextantd"], "needs": ["root"], 
 import contextlib
 import json
 import os
+import signal
+import time
 
 import daemon
 import harness
@@ -123,22 +125,46 @@ def own_terminal(folder):
         service.terminate()
 
 
+@contextlib.contextmanager
+def stopped_job(folder, **variables):
+    """A shell on a terminal with a stopped program that has had a location."""
+    with Program("bash", "--norc", "-i", terminal=True, env=environment(folder, **variables)) as shell:
+        try:
+            shell.type(f"{harness.program('sextant-track')} --json\n")
+            shell.wait_for_event("didUpdateLocations")
+            shell.type("\x1a")
+            shell.wait_for_message("Stopped")
+            yield shell
+        finally:
+            # The program has the shell's output, and would outlive it.
+            with open(f"/proc/{shell.process.pid}/task/{shell.process.pid}/children") as children:
+                for number in children.read().split():
+                    os.kill(int(number), signal.SIGKILL)
+
+
 def behind(folder):
     """With permission for when in use, a program that only receives gets nothing in the background of its terminal (BG-3)."""
-    with served(folder, authorization="whenInUse") as (_, service), \
-            Program("bash", "--norc", "-i", terminal=True, env=environment(folder, SEXTANT_SERVICE=service.socket)) as shell:
-        shell.type(f"{harness.program('sextant-track')} --json\n")
-        shell.wait_for_event("didUpdateLocations")
-        shell.type("\x1a")
-        shell.wait_for_message("Stopped")
+    with served(folder, authorization="whenInUse") as (_, service):
+        with stopped_job(folder, SEXTANT_SERVICE=service.socket) as shell:
+            shell.type("bg\n")
+            shell.wait_for_message("nothing is delivered in the background")
+            shell.expect_none("didUpdateLocations", 3)
+            shell.type("fg\n")
+            shell.wait_for_event("didUpdateLocations")
+        service.terminate()
+
+
+def stopped(folder):
+    """What a receiver sends while a program with its own receiver is stopped is not delivered in the background (BG-3)."""
+    folder_of_programs = os.path.dirname(os.path.abspath(harness.program()))
+    with stopped_job(folder, SEXTANT_SERVICE="none", SEXTANT_AUTHORIZATION="whenInUse", GNSS_DEVICE="sim:walk",
+                     PATH=f"{folder_of_programs}:{os.environ['PATH']}") as shell:
+        before = len(shell.locations())
+        # The simulator sends fixes meanwhile.
+        time.sleep(3)
         shell.type("bg\n")
         shell.wait_for_message("nothing is delivered in the background")
-        shell.expect_none("didUpdateLocations", 3)
-        shell.type("fg\n")
-        shell.wait_for_event("didUpdateLocations")
-        shell.type("\x03exit\n")
-        shell.wait_for_exit(None)
-        service.terminate()
+        expect_equal(len(shell.locations()), before, "the locations after the stop")
 
 
 def forged(folder):
@@ -243,4 +269,4 @@ if __name__ == "__main__":
     if os.geteuid() != 0:
         raise SystemExit("permissions.py plays two users, which needs root; run it with sudo")
     daemon.options = harness.arguments(__doc__)
-    harness.run_checks((pending, agent, own_terminal, behind, forged, switch, users, python_program), daemon.options.checks)
+    harness.run_checks((pending, agent, own_terminal, behind, stopped, forged, switch, users, python_program), daemon.options.checks)
