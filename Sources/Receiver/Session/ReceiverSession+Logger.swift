@@ -72,10 +72,7 @@ extension ReceiverSession {
   /// Takes what the work found of the logger.
   mutating func takeLogger(_ done: FamilyWork, at now: Instant) {
     guard let before = done.loggerBefore else { return }
-    if let state = done.logger {
-      let isOwn = foundLogger?.isOn == false
-      memory.description?.runningLog = state.isOn && !isOwn ? LoggerState(isOn: true, interval: state.interval) : nil
-    }
+    if let state = done.logger { noteUsersLog(state) }
     if before.isOn, !logger.isUnread { logger.ran = true }
     guard loggingState != nil, !done.isWithoutLogger, let state = done.logger, state.isOn else {
       if logger.mayErase, done.logger?.records == 0 { logger = LoggerUse() }
@@ -85,6 +82,14 @@ extension ReceiverSession {
     let isErased = logger.mayErase || desired?.batch?.erasesEarlier == true
     logger = LoggerUse(before: isErased ? 0 : before.records, isUnread: true, since: now)
     report(.loggerHolds(logger.before))
+  }
+
+  /// Records whether a log runs that this program has not started.
+  private mutating func noteUsersLog(_ state: LoggerState) {
+    guard var found = memory.description else { return }
+    let isUsers = state.isOn && foundLogger?.isOn != false
+    found.runningLog = isUsers ? LoggerState(isOn: true, interval: state.interval) : nil
+    memory.description = found
   }
 
   /// Reports the capacity of the batch.
