@@ -55,13 +55,20 @@ package final class CrashRecoveryFile {
   /// Returns the text that a device has under all names: its USB identity if it has one, else its node.
   private static func identity(of line: String) -> String {
     guard case .port(let path)? = try? LineAddress(line) else { return line }
+    if let identity = announcedIdentity(of: path) { return identity }
+    // A link that udev did not make.
     let node = FileLookup.resolved(path) ?? path
-    guard ReceiverConnection.isAnnounced(node),
-      let port = ReceiverPorts.enumerate().first(where: { $0.node == node })
-    else { return node }
+    return announcedIdentity(of: node) ?? node
+  }
+
+  /// The identity of a device that udev knows by this name.
+  private static func announcedIdentity(of name: String) -> String? {
+    guard ReceiverConnection.isAnnounced(name),
+      let port = ReceiverPorts.enumerate().first(where: { $0.attributes.isNamed(name) })
+    else { return nil }
     return switch port.identity {
     case .serialNumber, .usbPath: port.identity.description
-    case .persistentLink, .node: node
+    case .persistentLink, .node: port.node
     }
   }
 

@@ -48,5 +48,5 @@ extension DeviceAttributes {
   }
 
   /// Whether the path is the node or one of udev's links to it.
-  func isNamed(_ path: String) -> Bool { node == path || links.contains(path) }
+  package func isNamed(_ path: String) -> Bool { node == path || links.contains(path) }
 }
