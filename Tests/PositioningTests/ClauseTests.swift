@@ -394,6 +394,7 @@ struct ClauseTests {
     #expect(scene.prompts() == [])
     scene.engine.beginSession(3, goal: .always, at: scene.instant)
     #expect(scene.prompts().map(\.isUpgrade) == [true])
+    #expect(scene.engine.sessionDiagnostic == .authorizationRequestInProgress)
     scene.engine.authorizationAnswered(.deny, at: scene.instant)
     #expect(scene.engine.sessionDiagnostic == .alwaysAuthorizationDenied)
     scene.engine.setApplication(.foreground, at: scene.instant)

@@ -313,7 +313,10 @@ extension PositioningEngine {
   /// The obstacles of the sessions.
   public var sessionDiagnostic: Diagnostic {
     var diagnostic = diagnostic.subtracting([.locationUnavailable, .accuracyLimited])
-    if sessions.isAlwaysMissing(authorization.status), authorization.record.hasAskedForUpgrade {
+    // An open prompt is neither granted nor refused yet.
+    if authorization.asked != nil, sessionsRequest != nil {
+      diagnostic.insert(.authorizationRequestInProgress)
+    } else if sessions.isAlwaysMissing(authorization.status), authorization.record.hasAskedForUpgrade {
       diagnostic.insert(.alwaysAuthorizationDenied)
     }
     if sessions.fullAccuracyPurpose != nil, authorization.accuracy == .reduced, isFullAccuracyRefused {
