@@ -62,11 +62,13 @@ package enum System {
     return tcgetpgrp(terminal) == getpgrp()
   }
 
-  /// Writes a question to the controlling terminal and reads a line; nil without a terminal. Discards earlier input.
+  /// Writes a question to the controlling terminal and reads a line; nil without a terminal, and in its background, where
+  /// the shell gets the input. Discards earlier input.
   package static func ask(_ question: String) -> String? {
     let terminal = unsafe open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
     guard terminal >= 0 else { return nil }
     defer { close(terminal) }
+    guard tcgetpgrp(terminal) == getpgrp() else { return nil }
     tcflush(terminal, TCIFLUSH)
     let bytes = Array(question.utf8)
     guard unsafe bytes.withUnsafeBytes({ unsafe write(terminal, $0.baseAddress, $0.count) }) == bytes.count else {
