@@ -11,7 +11,7 @@ import Synchronization
 
 enum EndSignals {
   /// The time within which the main thread must start the termination, seconds.
-  private static let patienceSeconds = 2
+  private static let timeoutSeconds = 2
 
   private static var signals: sigset_t {
     var set = sigset_t()
@@ -41,7 +41,7 @@ enum EndSignals {
           arrived()
         }
         // Another signal ends this wait early.
-        if wait(seconds: patienceSeconds), isTaken.value { DispatchQueue.main.async(execute: arrived) }
+        if wait(seconds: timeoutSeconds), isTaken.value { DispatchQueue.main.async(execute: arrived) }
         if !isTaken.value {
           printNotice(
             "the program does not respond, and ends; the next start gives the receiver its former settings back")

@@ -26,7 +26,7 @@ struct CheckReportTests {
 
   @Test("The assumptions are the family's data and the session's times")
   func assumptions() {
-    #expect(Self.assumed.replySeconds == Double(Self.poll.patience.count) / 1000)
+    #expect(Self.assumed.replySeconds == Double(Self.poll.timeout.count) / 1000)
     #expect(Self.assumed.longestReplySeconds > Self.assumed.replySeconds)
     #expect(Self.assumed.isWokenByHost)
     #expect(Self.assumed.batchEpochs == nil)

@@ -19,7 +19,7 @@ struct SimulatorReplay {
   private let isUSB: Bool
 
   /// The longest wait for a reply that the real receiver sent.
-  private static let patience = Milliseconds(3000)
+  private static let timeout = Milliseconds(3000)
 
   /// The simulated model of the recorded receiver, from its MON-VER; nil if there is none.
   static func model(of dialogue: Dialogue) -> ReceiverModel? {
@@ -64,7 +64,7 @@ struct SimulatorReplay {
         line.hostRate = rate
       }
     }
-    run(to: now + Self.patience)
+    run(to: now + Self.timeout)
     events += pieces.end().map { .received($0) }
     return RecordedRequest.list(events)
   }
@@ -105,7 +105,7 @@ struct SimulatorReplay {
   }
 
   private mutating func wait(for recorded: [RecordedRequest]) {
-    let end = now + Self.patience
+    let end = now + Self.timeout
     while now < end {
       let replies = RecordedRequest.list(events)
       let isComplete = zip(recorded, replies).allSatisfy { $0.kindsInTime.isSubset(of: $1.kinds) }

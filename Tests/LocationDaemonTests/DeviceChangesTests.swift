@@ -72,7 +72,7 @@ struct DeviceChangesTests {
   }
 
   @Test("A receiver that does not answer in seven seconds is reported, before gpsctl gives up")
-  func patience() throws {
+  func timeout() throws {
     var changes = DeviceChanges()
     changes.request(change(bytes: [1]), of: 0, by: 7, at: start)
     let deadline = try #require(changes.deadline)
@@ -109,7 +109,7 @@ struct DeviceChangesTests {
     #expect(changes.settings == [0: settings()])
   }
 
-  @Test("A receiver that is lost at its new rate is reported after the patience, with the settings before")
+  @Test("A receiver that is lost at its new rate is reported after the timeout, with the settings before")
   func lostAtRate() throws {
     var changes = DeviceChanges()
     changes.request(change(bps: 19_200), of: 0, by: 7, at: start)
@@ -181,7 +181,7 @@ struct DeviceChangesTests {
     changes.request(change(bps: 19_200), of: 0, by: 7, at: start)
     changes.update(waiting, of: 0, at: start)
     #expect(changes.takeActions() == [])
-    changes.update(waiting, of: 0, at: start + DeviceChanges.patience)
+    changes.update(waiting, of: 0, at: start + DeviceChanges.timeout)
     #expect(changes.takeActions() == [.reply(client: 7, receiver: 0, refusal: nil)])
   }
 

@@ -52,7 +52,7 @@ struct LineLendingTests {
     _ = lending.lend()
     lending.released(at: now)
     lending.takeBack(at: now)
-    for milliseconds in [0, LineLending.patience.count - 1, LineLending.patience.count] {
+    for milliseconds in [0, LineLending.timeout.count - 1, LineLending.timeout.count] {
       isSilent.append(lending.held(at: now + Milliseconds(milliseconds)))
     }
     #expect(isSilent == [false, true, true, false])

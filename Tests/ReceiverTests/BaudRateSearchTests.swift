@@ -22,7 +22,7 @@ struct BaudRateSearchTests {
     var search = BaudRateSearch(at: 115_200, now: at(0))
     #expect(search.receive(frames: 0, skipped: 47, isText: false, at: at(10)) == .none)
     #expect(search.receive(frames: 0, skipped: 1, isText: false, at: at(11)) == .setRate(9600))
-    // Each rate has its own patience.
+    // Each rate has its own timeout.
     #expect(search.receive(frames: 0, skipped: 399, isText: true, at: at(30)) == .none)
     #expect(search.receive(frames: 0, skipped: 1, isText: true, at: at(31)) == .setRate(38400))
   }

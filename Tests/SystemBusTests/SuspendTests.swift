@@ -53,7 +53,7 @@ struct SuspendTests {
   }
 
   @Test("The suspend waits two seconds at most")
-  func patience() {
+  func timeout() {
     var watch = locked()
     prepare(&watch, true, at: 10)
     watch.wake(at: instant(11.9))

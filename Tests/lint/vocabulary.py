@@ -24,7 +24,7 @@ REPLACED = {
     "tell": "report", "tells": "reports", "told": "reported", "telling": "reporting",
     "feel": "sample", "hear": "receive, detect", "hears": "receives", "heard": "received", "hearing": "receiving",
     "look": "scan, check, poll", "looks": "scans, checks", "looked": "checked", "looking": "checking",
-    "box": "store, handle",
+    "box": "store, handle", "patience": "timeout",
 }
 # Pairs of words that are names only together.
 REPLACED_PAIRS = {

@@ -6,8 +6,7 @@ usage: emulators.py FOLDER [NAME...]      FOLDER holds sextant and sextant-track
 
 Each receiver is probed, watched, recorded, tracked, put to sleep, shown, set, saved, backed up and restored; the output of the commands is
 compared with the receiver's own values. The table shows how long each command took: no duration is a failure here. How soon a
-receiver is found and how long a command waits is checked in virtual time by BaudRateSearchTests, ProbePatienceTests and
-SearchLimitTests.
+receiver is found and how long a command waits is checked in virtual time by BaudRateSearchTests and SearchLimitTests.
 """
 RIG = {"programs": ["sextant", "sextant-track"], "needs": ["PyPI"], "seconds": 110, "ci": True}
 

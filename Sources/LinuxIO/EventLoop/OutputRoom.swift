@@ -12,7 +12,7 @@ public enum OutputRoom {
   /// The number of bytes that a writable pipe takes without blocking; pipe(7), PIPE_BUF.
   public static let least = 4096
   /// The time limit for a reader after a request to end.
-  private static var patienceMilliseconds: Int32 { 1000 }
+  private static var timeoutMilliseconds: Int32 { 1000 }
 
   /// Whether a write does not block: there is space, or an error that the write returns.
   ///
@@ -29,7 +29,7 @@ public enum OutputRoom {
       pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0), pollfd(fd: ending, events: Int16(POLLIN), revents: 0),
     ]
     while unsafe poll(&either, 2, -1) < 0, errno == EINTR {}
-    return either[0].revents != 0 || isThere(descriptor, within: patienceMilliseconds)
+    return either[0].revents != 0 || isThere(descriptor, within: timeoutMilliseconds)
   }
 
   private static func isThere(_ descriptor: Int32, within milliseconds: Int32) -> Bool {

@@ -10,7 +10,7 @@ import MonotonicTime
 /// moment after it was taken back, which is not a fault of the receiver.
 struct LineLending: Equatable, Sendable {
   /// The time during which opening a line in use is retried without a log line.
-  static var patience: Milliseconds { Milliseconds(3000) }
+  static var timeout: Milliseconds { Milliseconds(3000) }
   /// The time between two of these attempts.
   static var retry: Milliseconds { Milliseconds(50) }
 
@@ -58,7 +58,7 @@ struct LineLending: Equatable, Sendable {
   mutating func released(at now: Instant) {
     switch state {
     case .ending(isTakenBack: false): state = .lent
-    case .ending(isTakenBack: true): state = .returning(until: now + Self.patience)
+    case .ending(isTakenBack: true): state = .returning(until: now + Self.timeout)
     case .served, .lent, .returning: break
     }
   }
@@ -67,7 +67,7 @@ struct LineLending: Equatable, Sendable {
   mutating func takeBack(at now: Instant) {
     switch state {
     case .ending: state = .ending(isTakenBack: true)
-    case .lent: state = .returning(until: now + Self.patience)
+    case .lent: state = .returning(until: now + Self.timeout)
     case .served, .returning: break
     }
   }

@@ -10,7 +10,7 @@ import MonotonicTime
 /// would always be `unknown`.
 struct StateRequests: Sendable {
   /// The time after which `unknown` is the answer, equal to an outage's (SU-17).
-  static var patience: Milliseconds { Milliseconds(30_000) }
+  static var timeout: Milliseconds { Milliseconds(30_000) }
   /// The number of waiting requests above which `unknown` is the answer at once: a program that makes requests in a loop
   /// must not fill the memory of the location service.
   static var limit: Int { 256 }
@@ -34,7 +34,7 @@ struct StateRequests: Sendable {
 
   /// Adds a request.
   mutating func add(_ region: Region, by client: ClientID, at now: Instant) {
-    requests.append(Request(client: client, region: region, due: now + Self.patience))
+    requests.append(Request(client: client, region: region, due: now + Self.timeout))
   }
 
   /// Removes the requests of a manager.

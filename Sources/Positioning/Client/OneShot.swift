@@ -15,7 +15,7 @@ struct OneShot: Sendable {
   static var limit: Milliseconds { Milliseconds(10_000) }
   /// Without a desired accuracy, a request ends when the accuracy has not improved for this long (RQ-4): three epochs
   /// of a typical receiver.
-  static var patience: Milliseconds { Milliseconds(3000) }
+  static var improvementTimeout: Milliseconds { Milliseconds(3000) }
   /// An improvement reduces the radius by a tenth.
   static var improvement: Double { 0.9 }
   /// The age up to which a cached fix may be the outcome (RQ-15).
@@ -41,7 +41,7 @@ struct OneShot: Sendable {
     guard let pending else { return nil }
     let limit = pending.startedAt + Self.limit
     guard pending.best != nil, DesiredAccuracy.isBest(pending.desiredAccuracyMetres) else { return limit }
-    return min(limit, pending.improvedAt + Self.patience)
+    return min(limit, pending.improvedAt + Self.improvementTimeout)
   }
 
   /// Begins a request, unless one is pending (RQ-8).

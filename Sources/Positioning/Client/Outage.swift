@@ -14,7 +14,7 @@ public enum SourceActivity: Hashable, Sendable {
 /// Planned sleep of the receiver does not count. The idle time between two unsuccessful searches does.
 struct Outage: Sendable {
   /// 30 s, from the contract.
-  static var patience: Milliseconds { Milliseconds(30_000) }
+  static var timeout: Milliseconds { Milliseconds(30_000) }
 
   private(set) var isReported = false
   /// The time since when fixes are missing; nil while no client waits, or the source is idle.
@@ -27,7 +27,7 @@ struct Outage: Sendable {
 
   var deadline: Instant? {
     guard isWatching, !isReported, let waitingSince else { return nil }
-    return waitingSince + (waited < Self.patience ? Milliseconds(Self.patience.count - waited.count) : Milliseconds(0))
+    return waitingSince + (waited < Self.timeout ? Milliseconds(Self.timeout.count - waited.count) : Milliseconds(0))
   }
 
   /// Starts to wait for fixes.

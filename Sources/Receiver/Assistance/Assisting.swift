@@ -208,7 +208,7 @@ struct Assisting: Sendable {
   private func once(_ command: Command) -> Command {
     var command = command
     command.attempts = 1
-    command.patience = Milliseconds(1000)
+    command.timeout = Milliseconds(1000)
     return command
   }
 

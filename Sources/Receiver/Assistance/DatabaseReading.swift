@@ -51,7 +51,7 @@ struct DatabaseReading: Sendable {
   private func poll(_ identity: MessageIdentity, _ answer: Command.Answer) -> Command {
     var command = Command(identity, [], answer: answer)
     command.attempts = 2
-    command.patience = Milliseconds(500)
+    command.timeout = Milliseconds(500)
     return command
   }
 }

@@ -54,7 +54,7 @@ extension Command {
   static var erasesLog: Command {
     var command = Command(.logERASE, answer: .acknowledgement)
     // Flash is erased block by block.
-    command.patience = Milliseconds(3000)
+    command.timeout = Milliseconds(3000)
     return command
   }
 

@@ -91,7 +91,7 @@ package struct PortRateChange: Sendable {
     case .insisting:
       var command = Command.poll(.cfgPRT, [], times: 40)
       command.attempts = 2
-      command.patience = Milliseconds(4000)
+      command.timeout = Milliseconds(4000)
       return .send(command)
     case .readingPorts:
       guard let poll = unread.first?.poll else { return .finished(isChanged: false) }

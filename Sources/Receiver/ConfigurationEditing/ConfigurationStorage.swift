@@ -116,7 +116,7 @@ private enum CFGCFG {
     payload[12] = devices
     var command = Command(.cfgCFG, payload, answer: .acknowledgement)
     // The receiver erases flash before it writes it.
-    command.patience = Milliseconds(1500)
+    command.timeout = Milliseconds(1500)
     return command
   }
 }

@@ -33,7 +33,7 @@ package struct OutgoingMessage: Sendable, Equatable {
     command = Command(
       identity, message.payload,
       answer: use == .poll ? Self.answer(toPollOf: identity, message.payload) : Self.answer(to: identity))
-    command.patience = Milliseconds(1000)
+    command.timeout = Milliseconds(1000)
     // A poll and a setting can be repeated; another command may have an effect each time.
     command.attempts = use == .poll || identity.messageClass == 0x06 ? 3 : 1
     let isWhole = identity == Self.aidDATA || identity.messageClass == 0x21

@@ -59,7 +59,7 @@ package struct ScriptDialogue<Script: ReceiverScript>: Sendable {
     guard let command = script.next() else { return .over }
     guard ignoresPolls, let identity = Self.polledMessage(command) else { return .send(command) }
     var together = Command.poll(identity, Self.selector(command), before: .monVER)
-    together.patience = command.patience
+    together.timeout = command.timeout
     return .send(together)
   }
 

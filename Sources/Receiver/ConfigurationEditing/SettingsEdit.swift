@@ -171,7 +171,7 @@ package struct SettingsEdit: ReceiverScript {
   package func next() -> Command? {
     guard var command = work.first.flatMap(command(for:)) else { return nil }
     // A line that a setting has just filled carries a reply only now and then.
-    command.patience = Milliseconds(700)
+    command.timeout = Milliseconds(700)
     return command
   }
 

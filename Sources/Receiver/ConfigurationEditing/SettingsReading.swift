@@ -253,7 +253,7 @@ package struct SettingsReading: ReceiverScript {
     var payload: [UInt8] = [0, layer, UInt8(truncatingIfNeeded: position), UInt8(truncatingIfNeeded: position >> 8)]
     for key in keys { payload += (0..<4).map { UInt8(truncatingIfNeeded: key >> ($0 * 8)) } }
     var command = Command(.cfgVALGET, payload, answer: .message(.cfgVALGET))
-    command.patience = Milliseconds(1500)
+    command.timeout = Milliseconds(1500)
     return command
   }
 }

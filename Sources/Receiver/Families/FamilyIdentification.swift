@@ -12,11 +12,11 @@ struct FamilyIdentification: Sendable {
   /// Whether its sentences suggest the first of the families, or prove it.
   private let isExpected: Bool
   /// The time of the transmit buffer of a full line (recorded: a reply 5.9 s late).
-  static let fullLinePatience = Milliseconds(6500)
+  static let fullLineTimeout = Milliseconds(6500)
   /// The time for the reply of a family that nothing suggests. A later reply proves the family too.
-  private static let patienceOfUnlikely = Milliseconds(500)
+  private static let unlikelyTimeout = Milliseconds(500)
   /// The time for the reply of a family that the form of the sentences suggests.
-  private static let patienceOfLikely = Milliseconds(2000)
+  private static let likelyTimeout = Milliseconds(2000)
   private var family = 0
   private var probe = 0
   private var step = Step.probing
@@ -36,7 +36,7 @@ struct FamilyIdentification: Sendable {
     self.isLineFull = isLineFull
   }
 
-  /// The same probes with the patience of a full line; nil where they had it, and for families that nothing suggests.
+  /// The same probes with the timeout of a full line; nil where they had it, and for families that nothing suggests.
   var onFullLine: FamilyIdentification? {
     guard !isLineFull, isExpected, description == nil else { return nil }
     return FamilyIdentification(families, isProved: isProved, isLineFull: true, isExpected: isExpected)
@@ -63,23 +63,23 @@ struct FamilyIdentification: Sendable {
       if !isProved {
         command.attempts = min(command.attempts, isLineFull ? 2 : 1)
         if isExpected {
-          command.patience = max(command.patience, Self.patienceOfLikely)
+          command.timeout = max(command.timeout, Self.likelyTimeout)
         } else if command.answersAtOnce {
-          command.patience = min(command.patience, Self.patienceOfUnlikely)
+          command.timeout = min(command.timeout, Self.unlikelyTimeout)
         }
         // A damaged byte, or a receiver that is busy, loses one of the two.
         command.bytes += command.bytes
       }
       if isLineFull, isExpected {
         command.attempts = 2
-        command.patience = max(command.patience, Self.fullLinePatience)
+        command.timeout = max(command.timeout, Self.fullLineTimeout)
       }
       return command
     case .rousing: return language?.rousing
     case .polling(let found):
       var command = found.family?.language?.furtherPoll(after: found)
-      if isLineFull, let patience = command?.patience {
-        command?.patience = max(patience, Self.fullLinePatience)
+      if isLineFull, let timeout = command?.timeout {
+        command?.timeout = max(timeout, Self.fullLineTimeout)
         // What it tells is not worth two of these times.
         command?.attempts = 1
       }

@@ -191,30 +191,29 @@ extension Command {
 
   /// A sentence, `body` without `$` and checksum.
   init(
-    sentence body: String, _ answer: FamilyAnswer? = nil, attempts: Int = 3, patience: Milliseconds = Milliseconds(700)
+    sentence body: String, _ answer: FamilyAnswer? = nil, attempts: Int = 3, timeout: Milliseconds = Milliseconds(700)
   ) {
-    self.init(raw: Array("$\(body)*\(Self.checksum(body))\r\n".utf8), answer, attempts, patience)
+    self.init(raw: Array("$\(body)*\(Self.checksum(body))\r\n".utf8), answer, attempts, timeout)
   }
 
   /// A line of text without a checksum.
-  init(line text: String, _ answer: FamilyAnswer? = nil, attempts: Int = 3, patience: Milliseconds = Milliseconds(700))
-  {
-    self.init(raw: Array("\(text)\r\n".utf8), answer, attempts, patience)
+  init(line text: String, _ answer: FamilyAnswer? = nil, attempts: Int = 3, timeout: Milliseconds = Milliseconds(700)) {
+    self.init(raw: Array("\(text)\r\n".utf8), answer, attempts, timeout)
   }
 
   /// A frame of a binary protocol.
   init(
     _ layout: FrameLayout, _ identity: UInt16, _ payload: [UInt8] = [], _ answer: FamilyAnswer? = nil,
-    attempts: Int = 3, patience: Milliseconds = Milliseconds(700)
+    attempts: Int = 3, timeout: Milliseconds = Milliseconds(700)
   ) {
-    self.init(raw: layout.frame(identity, payload), answer, attempts, patience)
+    self.init(raw: layout.frame(identity, payload), answer, attempts, timeout)
   }
 
-  private init(raw bytes: [UInt8], _ answer: FamilyAnswer?, _ attempts: Int, _ patience: Milliseconds) {
+  private init(raw bytes: [UInt8], _ answer: FamilyAnswer?, _ attempts: Int, _ timeout: Milliseconds) {
     self.init(raw: bytes)
     if let answer { self.answer = .family(answer) }
     self.attempts = attempts
-    self.patience = patience
+    self.timeout = timeout
   }
 
   private static func checksum(_ body: String) -> String {

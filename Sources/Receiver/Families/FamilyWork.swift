@@ -115,7 +115,7 @@ struct FamilyWork: Sendable {
     var command = Command.raw([])
     command.answer = .family(FamilyAnswer(nil))
     command.attempts = 1
-    command.patience = observingTime
+    command.timeout = observingTime
     return command
   }
 

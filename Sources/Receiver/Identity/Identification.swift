@@ -134,7 +134,7 @@ struct Identification: Sendable {
       var command = Command.poll(.monCOMMS)
       command.attempts = 2
       // X20 replies with its next second (recorded: up to 0.93 s after the poll).
-      if description?.generation == .x20 { command.patience = Milliseconds(1100) }
+      if description?.generation == .x20 { command.timeout = Milliseconds(1100) }
       return command
     case .done: return nil
     }
@@ -225,7 +225,7 @@ struct Identification: Sendable {
     var command = Command.poll(identity, selector, times: insistence, answers: answers)
     command.attempts = 1
     // A queue of 8 kB takes twice as long; the last attempt waits for that.
-    command.patience = isLast ? insistingTimeout * 2 : insistingTimeout
+    command.timeout = isLast ? insistingTimeout * 2 : insistingTimeout
     return command
   }
 

@@ -46,13 +46,13 @@ public struct BaudRateSearch: Sendable {
   }
 
   /// Bytes outside of frames after which the first round gives a rate up: more than noise at the start.
-  static var quickPatienceBytes: Int { 48 }
+  static var quickGarbageLimitBytes: Int { 48 }
   /// The same for text, where a sentence that was cut ends within a line, and for all bytes in later rounds.
-  static var patienceBytes: Int { 400 }
+  static var garbageLimitBytes: Int { 400 }
   /// The time without a frame after which the first round gives a rate up: at 1 Hz an epoch begins within it.
-  static var quickPatience: Milliseconds { Milliseconds(1050) }
+  static var quickTimeout: Milliseconds { Milliseconds(1050) }
   /// The same in later rounds: the burst of an epoch is over by then.
-  static var patience: Milliseconds { Milliseconds(1300) }
+  static var timeout: Milliseconds { Milliseconds(1300) }
   /// The time for a reply, without the time of the bytes on the line.
   static var replyTime: Milliseconds { Milliseconds(60) }
   /// The bytes of a poll and of the longest usual reply, MON-VER's.
@@ -119,8 +119,8 @@ public struct BaudRateSearch: Sendable {
   public var deadline: Instant? {
     guard !isFound else { return nil }
     return switch round {
-    case .listeningQuickly: since + Self.quickPatience
-    case .listening: since + Self.patience
+    case .listeningQuickly: since + Self.quickTimeout
+    case .listening: since + Self.timeout
     case .polling where othersPolled == 0:
       since + Self.replyTime + Milliseconds(1 + Self.replyBytes * 10_000 / UInt64(rate))
     case .polling, .pollingOthers:
@@ -149,8 +149,8 @@ public struct BaudRateSearch: Sendable {
     self.isText = self.isText && isText
     guard round == .listening || round == .listeningQuickly else { return .none }
     let isQuick = round == .listeningQuickly && !self.isText && !isProvenRate
-    let patience = isQuick ? Self.quickPatienceBytes : Self.patienceBytes
-    return garbage >= patience ? next(now) : .none
+    let limit = isQuick ? Self.quickGarbageLimitBytes : Self.garbageLimitBytes
+    return garbage >= limit ? next(now) : .none
   }
 
   /// Goes to the next rate if the deadline is over.

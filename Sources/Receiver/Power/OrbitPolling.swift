@@ -57,7 +57,7 @@ struct OrbitPolling: Sendable {
     state = .polled(used: used, message)
     var command = Command.poll(message == .navORB ? .navORB : .rxmSVSI)
     command.attempts = 2
-    command.patience = command.patience + RequestInFlight.time(of: Self.replyBytes, bitRate)
+    command.timeout = command.timeout + RequestInFlight.time(of: Self.replyBytes, bitRate)
     return command
   }
 

@@ -41,12 +41,12 @@ public struct Command: Sendable, Equatable {
   /// The time between the reply and the next command: a receiver that restarts its port drops bytes.
   public var pause = Milliseconds(0)
   /// The time for the reply to the first attempt, without the time of the bytes on the line.
-  public var patience = Milliseconds(250)
+  public var timeout = Milliseconds(250)
   /// Messages in the same write whose refusal is a refusal of the command.
   package var companions: [MessageIdentity] = []
 
   /// The time after which a command without a reply is given up, without that of its bytes: each attempt waits longer than the one before.
-  var longestSilence: Milliseconds { patience * UInt64(attempts * (attempts + 1) / 2) }
+  var longestSilence: Milliseconds { timeout * UInt64(attempts * (attempts + 1) / 2) }
 
   /// Whether it may write settings to battery-backed memory: CFG-CFG, or CFG-VALSET and CFG-VALDEL with that layer.
   var storesSettings: Bool {

@@ -77,7 +77,7 @@ struct RequestInFlight: Sendable {
     let onLine = Self.time(of: bytes.count, bitRate)
     dueAt = now + onLine
     if command.answer != .none {
-      dueAt = now + onLine + backlog + command.patience * UInt64(attempt)
+      dueAt = now + onLine + backlog + command.timeout * UInt64(attempt)
     }
     return (bytes, nil)
   }

@@ -77,9 +77,9 @@ extension ReceiverSession {
     }
     line.measureLoad(at: now)
     // The load of a line is known some time after its first byte.
-    if let patient = identification.onFullLine, line.load.isFull(at: rate) {
+    if let onFullLine = identification.onFullLine, line.load.isFull(at: rate) {
       replies.reset()
-      return enter(.identifyingFamily(patient), on: .poll)
+      return enter(.identifyingFamily(onFullLine), on: .poll)
     }
     if let doubtful = identity.doubtful {
       // The families that are less likely.
@@ -213,8 +213,8 @@ extension ReceiverSession {
     if command.bytes.isEmpty {
       // On a full line the sentences are as old as the receiver's buffer is long.
       line.measureLoad(at: now)
-      let delay = line.load.isFull(at: rate) ? FamilyIdentification.fullLinePatience : Milliseconds(0)
-      command.patience = command.patience + delay
+      let delay = line.load.isFull(at: rate) ? FamilyIdentification.fullLineTimeout : Milliseconds(0)
+      command.timeout = command.timeout + delay
       observed.restart(from: now + delay)
     }
     replies.reset()

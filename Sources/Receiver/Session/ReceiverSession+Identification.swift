@@ -141,7 +141,7 @@ extension ReceiverSession {
     if found.family?.language?.repliesWithStartText == true {
       // A probe that was repeated has more replies.
       let isLineFull = line.load.isFull(at: rate)
-      health.ignoreStarts(until: now + (isLineFull ? FamilyIdentification.fullLinePatience : Self.laterReplies))
+      health.ignoreStarts(until: now + (isLineFull ? FamilyIdentification.fullLineTimeout : Self.laterReplies))
     }
     take(found)
     takeRecoverySettings()

@@ -176,7 +176,7 @@ extension ReceiverSession {
     guard line.load.isFull(at: rate) else { return command }
     var command = command
     command.attempts = min(command.attempts, 2)
-    command.patience = max(command.patience, FamilyIdentification.fullLinePatience)
+    command.timeout = max(command.timeout, FamilyIdentification.fullLineTimeout)
     return command
   }
 

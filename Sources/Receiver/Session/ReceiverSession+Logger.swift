@@ -17,7 +17,7 @@ struct LoggerUse {
 
 /// Batches in the logger of another maker's receiver.
 extension ReceiverSession {
-  /// The time for one read (`PowerPolicy.readOutPatienceSeconds`), with some left for the commands around it.
+  /// The time for one read (`PowerPolicy.readOutTimeoutSeconds`), with some left for the commands around it.
   private static var readingSeconds: Int { 50 }
   /// The bits of a record on the line: 16 bytes in hexadecimal digits, with a share of the sentence around them.
   private static var bitsPerRecord: Int { 440 }

@@ -51,10 +51,10 @@ struct InputBuffer: Sendable {
   private var lastByte = Instant.zero
 
   /// The silence after which an incomplete message is discarded.
-  private static let patience = Milliseconds(2000)
+  private static let timeout = Milliseconds(2000)
 
   mutating func append(_ more: [UInt8], at now: Instant) {
-    if now.milliseconds(since: lastByte) > Self.patience.count { bytes = [] }
+    if now.milliseconds(since: lastByte) > Self.timeout.count { bytes = [] }
     lastByte = now
     bytes += more
   }

@@ -35,7 +35,7 @@ struct CheckAssumptions {
   ///   - poll: the poll of the identity.
   init(_ receiver: ReceiverDescription, port: ReceiverPortNumber?, poll: Command) {
     let (capabilities, policy) = (ReceiverCapabilities(receiver, port: port), PowerPolicy())
-    replySeconds = Self.seconds(poll.patience)
+    replySeconds = Self.seconds(poll.timeout)
     longestReplySeconds = Self.seconds(poll.longestWait)
     identificationSeconds = Self.seconds(SearchLimit.length)
     wakeSeconds = Self.seconds(SessionTimes.wakeUp)

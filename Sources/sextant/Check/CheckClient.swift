@@ -308,7 +308,7 @@ struct CheckClient: ReceiverClient, ~Copyable {
     }
     var command = state.description?.familyPoll ?? Command.identityPoll
     // One request, and more than the time of all: a reply to the first is not taken for one to the second.
-    (command.attempts, command.patience) = (1, command.longestWait * 2)
+    (command.attempts, command.timeout) = (1, command.longestWait * 2)
     guard let ticket = connection.submit(command, &poller, at: now) else { return fail(Reason.disconnected) }
     receivedBytes = 0
     enter(.polling(ticket, since: now), at: now)

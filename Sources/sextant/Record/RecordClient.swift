@@ -112,7 +112,7 @@ struct RecordClient: ReceiverClient, ~Copyable {
       progress.clear()
       let name = connection.description?.name ?? "the receiver"
       printNotice(
-        "\(name) has a position and has sent no raw measurements for \(MeasurementWatch.patience.count / 1000) s; some firmware "
+        "\(name) has a position and has sent no raw measurements for \(MeasurementWatch.timeout.count / 1000) s; some firmware "
           + "sends them as a base station only (docs/guides/ppk.md)")
     }
     frames = connection.totalCounters.frames
@@ -264,7 +264,7 @@ extension ReceiverDescription {
 /// Notices that a receiver has positions and sends no raw measurements, although it accepted the commands.
 private struct MeasurementWatch: ~Copyable {
   /// The time with a position and without raw measurements.
-  static var patience: Milliseconds { Milliseconds(30_000) }
+  static var timeout: Milliseconds { Milliseconds(30_000) }
 
   private enum State {
     /// The receiver is not configured yet, or has no position.
@@ -288,7 +288,7 @@ private struct MeasurementWatch: ~Copyable {
   mutating func start() { if case .idle = state { state = .configured } }
 
   mutating func receiveFix(at now: Instant) {
-    if case .configured = state { state = .waiting(until: now + Self.patience) }
+    if case .configured = state { state = .waiting(until: now + Self.timeout) }
   }
 
   mutating func receive(bytes: RawSpan) {

@@ -107,7 +107,7 @@ struct ResetClient: ReceiverClient, ~Copyable {
       // A repetition is the next poll's: replies to both would come after the reset.
       var poll = connection.description?.familyPoll ?? .poll(.monVER)
       poll.attempts = 1
-      poll.patience = Milliseconds(500)
+      poll.timeout = Milliseconds(500)
       stage =
         connection.submit(poll, &poller, at: now).map { .polling($0) } ?? .away(until: now + Self.pollInterval)
     }

@@ -22,14 +22,14 @@ struct Lease: Equatable, Sendable {
 
   /// Handles a device in use. Returns whether to wait until `retryAt`.
   mutating func waits(at now: Instant) -> Bool {
-    let limit = retriesUntil ?? now + Self.patience
+    let limit = retriesUntil ?? now + Self.timeout
     retriesUntil = limit
     retryAt = now < limit ? now + Self.retry : nil
     return retryAt != nil
   }
 
   /// The time during which a device in use is retried, and the time between two attempts.
-  private static var patience: Milliseconds { Milliseconds(2000) }
+  private static var timeout: Milliseconds { Milliseconds(2000) }
   private static var retry: Milliseconds { Milliseconds(50) }
 
   /// A program that has a line, or waits for it.

@@ -106,7 +106,7 @@ extension PowerControl {
   /// Waits for the answer of a read, whoever still needs it; a read without an answer counts as cut. True when the
   /// batch has ended.
   mutating func awaitRead(since: Instant, _ actions: inout [PowerAction]) -> Bool {
-    if now.seconds(since: since) >= policy.readOutPatienceSeconds { retrievalCut(&actions) }
+    if now.seconds(since: since) >= policy.readOutTimeoutSeconds { retrievalCut(&actions) }
     return batch == nil
   }
 
@@ -186,7 +186,7 @@ extension PowerControl {
   }
 
   func batchDeadline(_ run: BatchRun, _ awake: Phase.Awake, _ need: Need) -> Instant? {
-    if let since = run.readingSince { return since + Milliseconds(seconds: policy.readOutPatienceSeconds) }
+    if let since = run.readingSince { return since + Milliseconds(seconds: policy.readOutTimeoutSeconds) }
     switch run.ending {
     case .no: break
     case .lingering(let since):

@@ -90,7 +90,7 @@ public struct PowerControl: Sendable {
   public var deadline: Instant? {
     switch phase {
     case .absent: return nil
-    case .suspended(let since): return since + Milliseconds(seconds: Self.suspendPatienceSeconds)
+    case .suspended(let since): return since + Milliseconds(seconds: Self.suspendTimeoutSeconds)
     case .asleep(let asleep): return asleep.until
     case .waking(let waking): return wakeDeadline(waking)
     case .awake(let awake): return awakeDeadline(awake)
@@ -106,7 +106,7 @@ public struct PowerControl: Sendable {
         if clients.contains(where: { $0.demand.needsPosition }) { reportOnce(.noReceiver, &actions) }
         return
       case .suspended(let since):
-        guard now.seconds(since: since) >= Self.suspendPatienceSeconds else { return }
+        guard now.seconds(since: since) >= Self.suspendTimeoutSeconds else { return }
         hostResumed(after: 0, &actions)
       case .asleep(let asleep):
         guard sleepEnds(asleep, &actions) else { return }
@@ -119,7 +119,7 @@ public struct PowerControl: Sendable {
   }
 
   /// A host that still runs so long after `hostSuspending` has not suspended.
-  static let suspendPatienceSeconds = 120.0
+  static let suspendTimeoutSeconds = 120.0
 
   // MARK: Actions
 

@@ -29,17 +29,17 @@ extension PowerControl {
     let began = awake.firstFix == nil ? awake.since : awake.fixless ?? awake.since
     let firstSeconds = need.live == nil ? policy.searchFirstCheckSeconds : policy.searchFirstSeconds
     let first = (outage.since ?? awake.since) + Milliseconds(seconds: firstSeconds)
-    return max(began + Milliseconds(seconds: patience(awake)), first)
+    return max(began + Milliseconds(seconds: timeoutSeconds(awake)), first)
   }
 
-  private func patience(_ awake: Phase.Awake) -> Double {
-    if awake.signal.isEnoughForFix { return coldSeconds * policy.strongPatienceFactor }
-    if awake.signal.satellites > 0 { return max(policy.weakPatienceSeconds, hotSeconds * 2) }
+  private func timeoutSeconds(_ awake: Phase.Awake) -> Double {
+    if awake.signal.isEnoughForFix { return coldSeconds * policy.strongSearchTimeoutFactor }
+    if awake.signal.satellites > 0 { return max(policy.weakSearchTimeoutSeconds, hotSeconds * 2) }
     if thoroughIsDue {
-      return orbits.isUsable(at: now) ? policy.thoroughPatienceSeconds : policy.thoroughColdPatienceSeconds
+      return orbits.isUsable(at: now) ? policy.thoroughSearchTimeoutSeconds : policy.thoroughColdSearchTimeoutSeconds
     }
     if newestFix != nil, awake.firstFix == nil, awake.isSkyEmpty { return 0 }
-    return newestFix == nil ? policy.coldPatienceSeconds : policy.patienceSeconds
+    return newestFix == nil ? policy.coldSearchTimeoutSeconds : policy.searchTimeoutSeconds
   }
 
   private var thoroughIsDue: Bool {
@@ -56,8 +56,8 @@ extension PowerControl {
     let sky = now + Milliseconds(seconds: policy.skyReturnSeconds)
     let startSeconds = sureOrbitsEnd.map { $0 > sky } ?? false ? hotSeconds : coldSeconds
     let latest =
-      policy.skyReturnSeconds - startSeconds - 2 * policy.marginSeconds - policy.wakePatienceSeconds
-      - policy.patienceSeconds
+      policy.skyReturnSeconds - startSeconds - 2 * policy.marginSeconds - policy.wakeTimeoutSeconds
+      - policy.searchTimeoutSeconds
     let seconds = min(max(outageSeconds * policy.searchShare, policy.searchShortestSeconds), max(latest, 60))
     return wakeForEpoch(
       by: now + Milliseconds(seconds: seconds), leadSeconds: policy.emptySkySeconds + policy.emptySkyMarginSeconds)

@@ -65,8 +65,8 @@ extension PowerControl {
       until = max(until ?? now, firstFix + Milliseconds(seconds: policy.settleSeconds))
     }
     if wantsOrbits(need) {
-      let patience = max(firstFix, orbits.collectingSince ?? firstFix)
-      until = max(until ?? now, patience + Milliseconds(seconds: policy.orbitsPatienceSeconds))
+      let since = max(firstFix, orbits.collectingSince ?? firstFix)
+      until = max(until ?? now, since + Milliseconds(seconds: policy.orbitsTimeoutSeconds))
     }
     return until
   }

@@ -162,11 +162,11 @@ extension PowerControl {
 // intervals.
 extension PowerControl {
   func wakeDeadline(_ waking: Phase.Waking) -> Instant {
-    waking.since + Milliseconds(seconds: wakePatience(waking))
+    waking.since + Milliseconds(seconds: wakeTimeoutSeconds(waking))
   }
 
-  private func wakePatience(_ waking: Phase.Waking) -> Double {
-    waking.reviveSeconds ?? (waking.attempts == 0 ? policy.resetPatienceSeconds : policy.wakePatienceSeconds)
+  private func wakeTimeoutSeconds(_ waking: Phase.Waking) -> Double {
+    waking.reviveSeconds ?? (waking.attempts == 0 ? policy.resetTimeoutSeconds : policy.wakeTimeoutSeconds)
   }
 
   /// True when the phase has changed.

@@ -23,7 +23,7 @@ public struct PowerPolicy: Hashable, Sendable {
   /// Orbits are renewed if the next position check would come later than this before their end.
   public var orbitsMarginSeconds = 10.0 * 60
   /// A renewal that has not succeeded after this time is given up until the next position check.
-  public var orbitsPatienceSeconds = 90.0
+  public var orbitsTimeoutSeconds = 90.0
 
   // Fixes.
   /// A fix with a smaller error is good enough for a sleep.
@@ -85,19 +85,19 @@ public struct PowerPolicy: Hashable, Sendable {
   /// Where epochs are on a grid, a search begins so much earlier than that before one of them.
   public var emptySkyMarginSeconds = 0.15
   /// Without such a report a search ends after this time, if the receiver has time and position.
-  public var patienceSeconds = 2.5
+  public var searchTimeoutSeconds = 2.5
   /// The same if it has not.
-  public var coldPatienceSeconds = 7.0
+  public var coldSearchTimeoutSeconds = 7.0
   /// The duration of the longer search that comes every two hours, because signals may be weak (the receivers' own
   /// limit is 15 s too).
-  public var thoroughPatienceSeconds = 15.0
+  public var thoroughSearchTimeoutSeconds = 15.0
   /// The same without usable orbits: only strong signals can give a fix then.
-  public var thoroughColdPatienceSeconds = 4.0
+  public var thoroughColdSearchTimeoutSeconds = 4.0
   public var thoroughEverySeconds = 7200.0
   /// A search that receives signals, but not enough for a fix, ends after this time.
-  public var weakPatienceSeconds = 15.0
+  public var weakSearchTimeoutSeconds = 15.0
   /// With four strong satellites a fix only takes time: the search lasts for so many cold starts.
-  public var strongPatienceFactor = 1.6
+  public var strongSearchTimeoutFactor = 1.6
 
   // Promises to clients.
   /// A fix that is promised at an interval is sought a hundredth earlier, at most so much.
@@ -140,7 +140,7 @@ public struct PowerPolicy: Hashable, Sendable {
   /// The additional duration of a read, for the poll and the host.
   public var readOutSeconds = 0.3
   /// A read that has not ended after this time has broken off.
-  public var readOutPatienceSeconds = 60.0
+  public var readOutTimeoutSeconds = 60.0
   /// Reads in a row that may break off; each is repeated after the linger time.
   public var readOutAttempts = 3
   /// The number of times that a refused size is halved.
@@ -160,11 +160,11 @@ public struct PowerPolicy: Hashable, Sendable {
 
   // Faults.
   /// A wake-up that is not answered within this time has failed.
-  public var wakePatienceSeconds = 3.0
+  public var wakeTimeoutSeconds = 3.0
   /// Wake-ups before a reset.
   public var wakeAttempts = 3
   /// A reset is answered within this time.
-  public var resetPatienceSeconds = 10.0
+  public var resetTimeoutSeconds = 10.0
   /// Resets before the receiver is reported.
   public var resetAttempts = 2
   /// The interval of later attempts, at first and at last.

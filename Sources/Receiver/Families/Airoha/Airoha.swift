@@ -240,7 +240,7 @@ struct Airoha: FamilyLanguage {
   var logger: LoggerCommands? {
     let dump = Command(
       sentence: "PAIR908,1", FamilyAnswer(.lines("PAIR908,", end: "PAIR908,3"), .airoha("908")), attempts: 1,
-      patience: Milliseconds(4000))
+      timeout: Milliseconds(4000))
     return LoggerCommands(
       stop: Self.command("900", ",0"), dump: dump, resumption: Self.command("900", ",1"))
   }
@@ -292,7 +292,7 @@ struct Airoha: FamilyLanguage {
   /// A bare AG3335 sleeps after its start until it hears one of these, which a host sends for a second.
   var rousing: Command? {
     var command = Command(
-      sentence: "PAIR382,1", FamilyAnswer(nil, .airoha("382")), attempts: 4, patience: Milliseconds(100))
+      sentence: "PAIR382,1", FamilyAnswer(nil, .airoha("382")), attempts: 4, timeout: Milliseconds(100))
     command.bytes = Array(repeatElement(command.bytes, count: 6).joined())
     return command
   }

@@ -7,7 +7,7 @@ struct Allystar: FamilyLanguage {
     [
       Command(
         .allystar, 0x0A04, [], FamilyAnswer(.binary(.allystar, 0x0A04), .binary(.allystar, 0x0A04)), attempts: 2,
-        patience: Milliseconds(400))
+        timeout: Milliseconds(400))
     ]
   }
 
@@ -108,7 +108,7 @@ struct Allystar: FamilyLanguage {
 
   private static func store(action: UInt8, _ sections: UInt32) -> Command {
     var command = command(0x0609, storage(action, sections))
-    command.patience = Milliseconds(1500)
+    command.timeout = Milliseconds(1500)
     return command
   }
 

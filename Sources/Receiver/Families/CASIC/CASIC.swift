@@ -12,7 +12,7 @@ struct CASIC: FamilyLanguage {
       Command(sentence: "PCAS06,0", FamilyAnswer(.textWith(",SW=")), attempts: 3),
       Command(
         .casic, 0x0601, [0x0A, 0x04, 0xFF, 0xFF], FamilyAnswer(.binary(.casic, 0x0A04), .binary(.casic, 0x0601)),
-        attempts: 2, patience: Milliseconds(1500)),
+        attempts: 2, timeout: Milliseconds(1500)),
     ]
   }
 

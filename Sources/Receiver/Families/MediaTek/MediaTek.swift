@@ -161,7 +161,7 @@ struct MediaTek: FamilyLanguage {
   /// Flash is erased block by block.
   private static var erasure: Command {
     var erasure = command("184", ",1")
-    erasure.patience = Milliseconds(3000)
+    erasure.timeout = Milliseconds(3000)
     return erasure
   }
 
@@ -170,7 +170,7 @@ struct MediaTek: FamilyLanguage {
     // The part in use alone. A repeated dump would follow the first.
     let dump = Command(
       sentence: "PMTK622,1", FamilyAnswer(.lines("PMTKLOX,", end: "PMTKLOX,2"), .mediaTek("622")), attempts: 1,
-      patience: Milliseconds(4000))
+      timeout: Milliseconds(4000))
     return LoggerCommands(stop: Self.command("185", ",1"), dump: dump)
   }
 

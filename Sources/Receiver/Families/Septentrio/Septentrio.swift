@@ -8,7 +8,7 @@ struct Septentrio: FamilyLanguage {
     [
       Command(
         line: "getReceiverCapabilities", FamilyAnswer(.text("R: getReceiverCapabilities")), attempts: 2,
-        patience: Milliseconds(400))
+        timeout: Milliseconds(400))
     ]
   }
 

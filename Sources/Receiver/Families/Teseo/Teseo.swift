@@ -9,7 +9,7 @@ struct Teseo: FamilyLanguage {
     [
       Command(
         sentence: "PSTMGETSWVER,255", FamilyAnswer(.text("PSTMVER,"), .teseo("PSTMGETSWVER")), attempts: 2,
-        patience: Milliseconds(1000))
+        timeout: Milliseconds(1000))
     ]
   }
 
@@ -123,12 +123,12 @@ struct Teseo: FamilyLanguage {
   private static func query(_ id: String) -> Command {
     Command(
       sentence: "PSTMGETPAR,\(id)", FamilyAnswer(.text("PSTMSETPAR,\(id),"), .teseo("PSTMGETPAR")), attempts: 3,
-      patience: Milliseconds(1500))
+      timeout: Milliseconds(1500))
   }
 
   private static func command(_ name: String, _ fields: String) -> Command {
     // Commands are at least 20 ms apart.
-    Command(sentence: name + fields, FamilyAnswer(nil, .teseo(name)), patience: Milliseconds(1500))
+    Command(sentence: name + fields, FamilyAnswer(nil, .teseo(name)), timeout: Milliseconds(1500))
       .pausing(Milliseconds(20))
   }
 
@@ -137,7 +137,7 @@ struct Teseo: FamilyLanguage {
   func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? {
     switch action {
     case .save:
-      [Command(sentence: "PSTMSAVEPAR", FamilyAnswer(nil, .teseo("PSTMSAVEPAR")), patience: Milliseconds(10_000))]
+      [Command(sentence: "PSTMSAVEPAR", FamilyAnswer(nil, .teseo("PSTMSAVEPAR")), timeout: Milliseconds(10_000))]
     case .hotRestart: [Command(sentence: "PSTMHOT").pausing(Milliseconds(5000))]
     case .warmRestart: [Command(sentence: "PSTMWARM").pausing(Milliseconds(5000))]
     case .coldRestart: [Command(sentence: "PSTMCOLD").pausing(Milliseconds(5000))]

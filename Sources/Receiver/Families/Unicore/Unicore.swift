@@ -9,7 +9,7 @@ struct Unicore: FamilyLanguage {
     [
       Command(
         line: "VERSIONB", FamilyAnswer(.binary(.unicore, Self.version), .nebulas("VERSIONB")), attempts: 2,
-        patience: Milliseconds(400)),
+        timeout: Milliseconds(400)),
       Command(line: "VERSIONA", FamilyAnswer(.text("VERSIONA,"), .nebulas("VERSIONA")), attempts: 1),
     ]
   }

@@ -9,7 +9,7 @@ import WireBytes
 ///
 ///     request ──▶ waiting ──the receiver takes commands──▶ bytes: sent, done
 ///        │           │                                 └──▶ settings: applying ──report of the session──▶ done, or refused
-///        └─refused   └──plain NMEA: nothing changes, done; patience: refused
+///        └─refused   └──plain NMEA: nothing changes, done; timeout: refused
 ///
 /// From then on the rate and the cycle are user settings. The protocol belongs to the service: power control needs UBX.
 struct DeviceChanges: Sendable {
@@ -45,7 +45,7 @@ struct DeviceChanges: Sendable {
   }
 
   /// The time limit for a change, less than the eight seconds that gpsctl waits (gpsctl(1), `-T`).
-  static let patience = Milliseconds(7000)
+  static let timeout = Milliseconds(7000)
   /// The bytes of an epoch in UBX with thirty satellites.
   private static let bytesOfEpoch = 520.0
 
@@ -87,7 +87,7 @@ struct DeviceChanges: Sendable {
     if let refusal = Self.refusal(change) {
       return actions.append(.reply(client: client, receiver: receiver, refusal: refusal))
     }
-    pending.append(Pending(client: client, receiver: receiver, change: change, deadline: now + Self.patience))
+    pending.append(Pending(client: client, receiver: receiver, change: change, deadline: now + Self.timeout))
   }
 
   /// Handles the current state of a receiver. Its changes are applied one at a time.
