@@ -230,7 +230,7 @@ private final class FuzzedDaemon {
     let gpsd = try [GPSDClient.Kind.gpsd, .control, .nmea].map { try GPSDListener.listen($0, atPath: "\(path)/\($0)") }
     server = try LocationServer(
       host, listener, policy: DaemonPolicy(LocationPolicy(parsing: nil)), version: "fuzzed",
-      gpsd: (gpsd, false), ServiceManager { _ in nil }, &poller, at: SystemClock.monotonic)
+      gpsd: (gpsd, false), Systemd { _ in nil }, &poller, at: SystemClock.monotonic)
     for number in 0..<Self.clientCount { clients.append(FuzzedClient(number)) }
   }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import GPSD
 import Glibc
 import LinuxIO
 import LocationService
@@ -8,7 +7,6 @@ import MonotonicTime
 import Positioning
 import ReceiverRuntime
 import ReceiverStream
-import SystemPackage
 
 /// The daemon: the host of all programs, their sockets, and the signals of the process.
 package enum Daemon {
@@ -37,18 +35,16 @@ package enum Daemon {
       log("the system has no descriptors left (raise LimitNOFILE)")
       return .systemResource
     }
-    let manager = ServiceManager(variable: variable)
+    let systemd = Systemd(variable: variable)
     let path = options.socket ?? DaemonOptions.defaultSocket
-    let descriptor: Int32
-    let listeners: [GPSDListener]
-    do throws(Failure) {
-      descriptor = try socket(at: path, manager)
-      listeners = try gpsdListeners(options, manager)
+    let sockets: ListeningSockets
+    do throws(ListeningSockets.Failure) {
+      sockets = try ListeningSockets(options, at: path, systemd)
     } catch {
       log(error.text)
       return error.code
     }
-    let settings = settings(options, socketFolder: folder(of: path), variable)
+    let settings = settings(options, socketFolder: ListeningSockets.folder(of: path), variable)
     let host = ServiceHost(
       app: AppDescription(identifier: "sextantd", keys: UsageKeys()), settings: settings, log: log)
     if let folder = settings.stateFolder {
@@ -62,10 +58,10 @@ package enum Daemon {
     for line in StartLines.lines(socket: path, settings) { log(line) }
     host.start(endWaker: poller.waker) { poller in
       let server = try LocationServer(
-        host, UnixSocket(adopting: descriptor), policy: policy, version: SextantVersion.text,
-        gpsd: (listeners, options.gpsdIsOff), manager, &poller, at: SystemClock.monotonic)
+        host, UnixSocket(adopting: sockets.location), policy: policy, version: SextantVersion.text,
+        gpsd: (sockets.gpsd, options.gpsdIsOff), systemd, &poller, at: SystemClock.monotonic)
       // Until then the thread may still fail to start, for example without a descriptor for its events.
-      manager.notify("READY=1")
+      systemd.notify("READY=1")
       return server
     }
     let isRequested = wait(&poller, until: { host.hasEnded }) {
@@ -73,10 +69,9 @@ package enum Daemon {
       host.wakeThread()
       log("\(LocationPolicy.path) was read again")
     }
-    manager.notify("STOPPING=1")
+    systemd.notify("STOPPING=1")
     host.finish()
-    for case let path? in listeners.map(\.path) { try? Syscalls.unlink(path) }
-    if manager.sockets["location"] == nil { try? Syscalls.unlink(path) }
+    sockets.removePaths()
     // The service has logged why it ended on its own.
     return isRequested ? .success : .systemResource
   }
@@ -96,63 +91,6 @@ package enum Daemon {
       }
     }
     return false
-  }
-
-  // MARK: The socket
-
-  private struct Failure: Error {
-    var text: String
-    var code: ExitCode
-  }
-
-  /// Returns the socket of the service manager, or a new one that listens at a path. Everybody may connect: the
-  /// kernel's credentials of a peer decide what it may do.
-  private static func socket(at path: String, _ manager: ServiceManager) throws(Failure) -> Int32 {
-    if let descriptor = manager.sockets["location"] ?? manager.sockets["unknown"] { return descriptor }
-    let folder = folder(of: path)
-    if !FileLookup.exists(folder) { makeFolder(folder) }
-    do throws(Errno) {
-      return try UnixSocket(listeningAt: path, permissions: 0o666).release()
-    } catch {
-      switch error {
-      case .addressInUse:
-        throw Failure(text: "\(path): another sextantd listens here; stop it, or name another --socket", code: .held)
-      case .permissionDenied, .readOnlyFileSystem:
-        throw Failure(text: "\(path): \(error); run as root, or name another --socket", code: .noPermission)
-      default: throw Failure(text: "\(path): \(error); name another --socket", code: .cannotCreate)
-      }
-    }
-  }
-
-  /// Returns the service manager's sockets for clients of gpsd and NMEA, and the sockets of the command line.
-  private static func gpsdListeners(
-    _ options: DaemonOptions, _ manager: ServiceManager
-  ) throws(Failure) -> [GPSDListener] {
-    var listeners = GPSDListener.sockets(of: manager)
-    do throws(GPSDListener.Problem) {
-      let all = options.gpsd.map { (GPSDClient.Kind.gpsd, $0) } + options.nmea.map { (GPSDClient.Kind.nmea, $0) }
-      for (kind, text) in all {
-        if let addresses = InternetAddress.parse(text) {
-          listeners += try GPSDListener.listen(kind, at: addresses)
-        } else {
-          listeners.append(try GPSDListener.listen(kind, atPath: text))
-        }
-      }
-      if let path = options.gpsdControl { listeners.append(try GPSDListener.listen(.control, atPath: path)) }
-    } catch {
-      guard case .refused(let reason, _) = error else { return listeners }
-      throw Failure(
-        text: error.text,
-        code: reason == .addressInUse ? .held : reason == .permissionDenied ? .noPermission : .cannotCreate)
-    }
-    return listeners
-  }
-
-  private static func makeFolder(_ path: String) { unsafe _ = mkdir(path, 0o755) }
-
-  private static func folder(of path: String) -> String {
-    guard let slash = path.lastIndex(of: "/") else { return "." }
-    return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
   // MARK: Settings

@@ -41,10 +41,9 @@ final class LocationServer: ServiceThreadWork {
   private var policyRevision: Int
   let version: String
   let started: Instant
-  private let manager: ServiceManager
+  private var systemd: Systemd
   let gpsd: GPSDServer
   let clock: ClockServer
-  private var nextWatchdog: Instant?
   private var isGoodbyeSent = false
   /// The newest sent location: most programs get the same one.
   private var newestSent: (location: Location, reply: [UInt8])?
@@ -72,7 +71,7 @@ final class LocationServer: ServiceThreadWork {
 
   init(
     _ host: ServiceHost, _ listener: consuming UnixSocket, policy: DaemonPolicy, version: String,
-    gpsd: (listeners: [GPSDListener], isForbidden: Bool), _ manager: ServiceManager, _ poller: inout Poller,
+    gpsd: (listeners: [GPSDListener], isForbidden: Bool), _ systemd: Systemd, _ poller: inout Poller,
     at now: Instant
   ) throws {
     self.host = host
@@ -80,9 +79,8 @@ final class LocationServer: ServiceThreadWork {
     policyRevision = policy.revision
     self.version = version
     launcher = Launcher(host, policy, at: now)
-    self.manager = manager
+    self.systemd = systemd
     started = now
-    nextWatchdog = manager.watchdogMicroseconds == nil ? nil : now
     service = VarlinkService(
       vendor: "Sextant", product: "sextantd", version: version, url: "",
       interfaces: [.location, .receivers, .coreLocation, .authorization, .launch, .time])
@@ -96,7 +94,8 @@ final class LocationServer: ServiceThreadWork {
 
   var deadline: Instant? {
     if !unfinished.isEmpty || hasLateUpdates || !receiversToFree.isEmpty { return .zero }
-    var next = Instant.earlier(.earlier(nextForegroundCheck, nextWatchdog), .earlier(launcher.deadline, gpsd.deadline))
+    var next = Instant.earlier(
+      .earlier(nextForegroundCheck, systemd.watchdogDeadline), .earlier(launcher.deadline, gpsd.deadline))
     next = .earlier(.earlier(next, clock.deadline), acceptsAgain)
     for connection in connections.values {
       if let lease = connection.lease, lease.call != nil { next = .earlier(next, lease.retryAt) }
@@ -123,10 +122,7 @@ final class LocationServer: ServiceThreadWork {
     if isCalled || acceptsAgain.map({ now.instant >= $0 }) ?? false { accept(&poller, while: events, at: now.instant) }
     serve(events, &poller, at: now)
     gpsd.endRound(&poller, at: now)
-    if let due = nextWatchdog, now.instant >= due, let limit = manager.watchdogMicroseconds {
-      manager.notify("WATCHDOG=1")
-      nextWatchdog = now.instant + Milliseconds(limit / 2000)
-    }
+    systemd.pingWatchdog(at: now.instant)
   }
 
   /// Serves ready connections of both kinds, each user in turn. The poller reports the remaining ones again.

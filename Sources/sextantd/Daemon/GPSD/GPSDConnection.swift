@@ -68,15 +68,6 @@ final class GPSDProgram: ProgramReceiver, @unchecked Sendable {
   }
 }
 
-extension GPSDListener.Problem {
-  var text: String {
-    switch self {
-    case .refused(.addressInUse, let address): "\(address): another program listens here (is it gpsd?)"
-    case .refused(let error, let address): "\(address): \(error)"
-    }
-  }
-}
-
 // The shares of gpsd's clients: per user on this machine, otherwise per address.
 extension GPSDServer {
   /// The number of a client in the shares. All local clients with an unknown user have one share.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The protocol of systemd with a service that it starts: sd_notify(3), sd_listen_fds(3). Each `unsafe` passes a pointer to memory
-// that the call's frame owns, and no pointer escapes a call.
+// The protocol of systemd with a service that it starts: sd_notify(3), sd_listen_fds(3), sd_watchdog_enabled(3). Each `unsafe` passes a
+// pointer to memory that the call's frame owns, and no pointer escapes a call.
 import Glibc
+import MonotonicTime
 
-/// The service manager that has started this process, if there is one.
-package struct ServiceManager: Sendable {
+/// The service manager that has started this process, if there is one: socket activation, states, and the watchdog.
+package struct Systemd: Sendable {
   private let address: String?
   /// The sockets that it has opened, keyed by name.
   package let sockets: [String: Int32]
@@ -19,6 +20,8 @@ package struct ServiceManager: Sendable {
 
   /// The time after which it considers the process hung, in microseconds; nil if there is no watchdog.
   package let watchdogMicroseconds: UInt64?
+  /// When `pingWatchdog` is due: at the start, then after half of the watchdog's time; nil if there is no watchdog.
+  package private(set) var watchdogDeadline: Instant?
 
   /// - Parameter variable: returns a variable of the environment.
   package init(variable: (String) -> String?) {
@@ -39,6 +42,14 @@ package struct ServiceManager: Sendable {
     self.allSockets = allSockets
     watchdogMicroseconds =
       variable("WATCHDOG_PID") == nil || isOwn("WATCHDOG_PID") ? variable("WATCHDOG_USEC").flatMap(UInt64.init) : nil
+    watchdogDeadline = watchdogMicroseconds.map { _ in .zero }
+  }
+
+  /// Reports to the watchdog that the process is alive, if the report is due.
+  package mutating func pingWatchdog(at now: Instant) {
+    guard let watchdogMicroseconds, let due = watchdogDeadline, now >= due else { return }
+    notify("WATCHDOG=1")
+    watchdogDeadline = now + Milliseconds(watchdogMicroseconds / 2000)
   }
 
   /// Sends a state, such as `READY=1`. It has no effect if there is no service manager.
