@@ -8,7 +8,7 @@ import WireBytes
 ///
 /// Its inputs are epochs, pulses and notices; it returns samples. It does not read a clock: every input contains the
 /// readings of the computer's clocks. A pulse becomes a sample if there is one pulse per second, the receiver has a fix
-/// with an accurate time, and the epochs before leave one second of UTC possible (`TimeAnchor`). Without pulses the
+/// with an accurate time, and the epochs before leave one second of UTC possible (`WholeSecondFinder`). Without pulses the
 /// arrival of epochs provides samples: the shortest delay is used, which pulses have measured earlier, or which is
 /// unknown. A receiver states the time of an epoch, but never the time of a byte. It sends an epoch before it computes
 /// the next one, so the time between its epochs limits the delay. The stated precision of messages is half of that
@@ -64,7 +64,7 @@ package struct ClockReference: Sendable {
   /// The best precision that is stated for pulses: the kernel stamps them in an interrupt.
   static let bestPrecisionOfPulses: Int8 = -20
 
-  private var anchor: TimeAnchor?
+  private var finder: WholeSecondFinder?
   private var train = PulseTrain()
   private var notice: LeapSecondNotice?
   private var pulseNotice: EpochReceipts.PulseNotice?
@@ -91,7 +91,7 @@ package struct ClockReference: Sendable {
   }
 
   /// The time of the last epoch, for messages that refer to it.
-  package var utc: UTCTime? { anchor?.utc }
+  package var utc: UTCTime? { finder?.utc }
 
   // MARK: Inputs
 
@@ -105,26 +105,26 @@ package struct ClockReference: Sendable {
   /// Handles an epoch. Returns a sample from messages, at most one for each second.
   package mutating func receive(_ epoch: Epoch, at now: ClockReading) -> TimeSample? {
     guard epoch.isResolved, !epoch.utc.isAtLeapSecond else {
-      anchor = nil
+      finder = nil
       return nil
     }
-    if anchor == nil {
-      anchor = TimeAnchor(epoch.utc, firstByte: epoch.firstByte)
+    if finder == nil {
+      finder = WholeSecondFinder(epoch.utc, firstByte: epoch.firstByte)
     } else {
-      anchor?.receive(epoch.utc, firstByte: epoch.firstByte)
+      finder?.receive(epoch.utc, firstByte: epoch.firstByte)
     }
     (accuracySeconds, leapSeconds) = (epoch.accuracySeconds, epoch.leapSeconds)
-    guard let anchor, anchor.isTrusted(at: now.raw) else { return nil }
+    guard let finder, finder.isTrusted(at: now.raw) else { return nil }
     if let last = lastOfMessages, abs(epoch.utc.nanosecondsSince1970 &- last.nanosecondsSince1970) < second * 9 / 10 {
       return nil
     }
     lastOfMessages = epoch.utc
     // The system's time at the epoch's time.
-    let difference = anchor.earliestDifference &+ Int64(clamping: (delaySeconds ?? 0) * 1e9)
+    let difference = finder.earliestDifference &+ Int64(clamping: (delaySeconds ?? 0) * 1e9)
     let raw = Instant(nanoseconds: UInt64(bitPattern: epoch.utc.nanosecondsSince1970 &- difference))
     var sample = TimeSample(
       source: .messages, real: epoch.utc, system: now.system(at: raw), leap: leap(at: epoch.utc),
-      precision: precision(of: Double(anchor.longestDelay) / 2e9))
+      precision: precision(of: Double(finder.longestDelay) / 2e9))
     messageOffsets.append(sample.offsetSeconds)
     if delaySeconds != nil {
       sample.precision = precision(messageOffsets, best: Self.bestPrecisionOfMessages)
@@ -145,9 +145,9 @@ package struct ClockReference: Sendable {
       var sample = TimeSample(source: .pulse, real: real, system: pulse.edge, leap: leap(at: whole), precision: 0)
       pulseOffsets.append(sample.offsetSeconds)
       sample.precision = precision(pulseOffsets, best: Self.bestPrecisionOfPulses)
-      if let anchor {
+      if let finder {
         let difference = whole.nanosecondsSince1970 &- Int64(bitPattern: raw.nanoseconds)
-        delaySeconds = Double(max(0, difference &- anchor.earliestDifference)) / 1e9
+        delaySeconds = Double(max(0, difference &- finder.earliestDifference)) / 1e9
       }
       newestPulse = sample
       return sample
@@ -165,14 +165,14 @@ package struct ClockReference: Sendable {
     case .settling: return .failure(Refused(reason: .settling))
     case .implausible: return .failure(Refused(reason: .jitter))
     }
-    guard let anchor, anchor.isTrusted(at: raw) else { return .failure(Refused(reason: .noTime)) }
+    guard let finder, finder.isTrusted(at: raw) else { return .failure(Refused(reason: .noTime)) }
     if let accuracySeconds, accuracySeconds > Self.accuracyLimitSeconds {
       return .failure(Refused(reason: .inaccurate))
     }
     if pulseNotice?.isLocked == false { return .failure(Refused(reason: .inaccurate)) }
-    guard let whole = anchor.wholeSecond(at: raw) else { return .failure(Refused(reason: .phase)) }
+    guard let whole = finder.wholeSecond(at: raw) else { return .failure(Refused(reason: .phase)) }
     guard !whole.isAtLeapSecond else {
-      self.anchor = nil
+      self.finder = nil
       return .failure(Refused(reason: .leapSecond))
     }
     return .success((whole, raw))
@@ -239,7 +239,7 @@ struct PulseTrain: Sendable {
     let whole = (interval + second / 2) / second
     guard whole <= Self.longestGap else { return restart(at: raw) }
     let error = abs(interval - whole * second)
-    if whole >= 1, error <= Self.jitter + interval / 1_000_000 * TimeAnchor.drift {
+    if whole >= 1, error <= Self.jitter + interval / 1_000_000 * WholeSecondFinder.drift {
       self.reference = raw
       intervals += 1
       misses = max(0, misses - 1)

@@ -161,19 +161,8 @@ final class ClockServer {
   private func openPulses(_ receiver: ReceiverStatus, at now: Instant) {
     nextAttempt = now + Self.retry
     let port = receiver.line ?? receiver.device
-    var node = PulseSource.node(ofPort: port)
-    var carrier: Int32?
-    switch policy.pulses {
-    case .ofPort: break
-    case .device(let path): node = path
-    case .carrier where node == nil:
-      guard let descriptor = receiver.descriptor else { break }
-      node = PulseSource.stampedCarrier(of: port, descriptor)
-      if node == nil { (node, carrier) = (port, descriptor) }
-    case .carrier: break
-    }
-    guard let node else { return }
-    let source = PulseSource(path: node)
+    guard let (source, carrier) = PulseSource.chosen(policy.pulses, port: port, receiver.descriptor) else { return }
+    let node = source.path
     do throws(Errno) {
       try source.start(carrierOf: carrier) { [host] in host.wakeThread() }
       pulses = source

@@ -31,6 +31,22 @@ final class PulseSource: Sendable {
   /// - Parameter path: the node of the source, or of the port whose carrier line is observed.
   init(path: String) { self.path = path }
 
+  /// Chooses the source of a receiver's pulses; nil if there is none. The kernel's stamps are preferred, which it takes in an interrupt.
+  ///
+  /// - Parameters:
+  ///   - port: the path of the receiver's port.
+  ///   - descriptor: the open port; nil if it is not open.
+  /// - Returns: the source, with the descriptor if this process observes the port's carrier line.
+  static func chosen(
+    _ policy: PulsePolicy, port: String, _ descriptor: Int32?
+  ) -> (source: PulseSource, carrier: Int32?)? {
+    if case .device(let path) = policy { return (PulseSource(path: path), nil) }
+    if let node = node(ofPort: port) { return (PulseSource(path: node), nil) }
+    guard policy == .carrier, let descriptor else { return nil }
+    if let node = stampedCarrier(of: port, descriptor) { return (PulseSource(path: node), nil) }
+    return (PulseSource(path: port), descriptor)
+  }
+
   /// Opens the source and starts the thread.
   ///
   /// - Parameters:
@@ -53,7 +69,7 @@ final class PulseSource: Sendable {
 
   /// Makes the kernel stamp the carrier of a port. Returns the source's node; nil if the kernel cannot: without module
   /// pps_ldisc, or for a port of cdc_acm, which does not report changes to a line discipline.
-  static func stampedCarrier(of port: String, _ descriptor: Int32) -> String? {
+  private static func stampedCarrier(of port: String, _ descriptor: Int32) -> String? {
     let name = (FileLookup.resolved(port) ?? port).split(separator: "/").last ?? ""
     guard !name.hasPrefix("ttyACM"), (try? PulseDevice.stampCarrier(ofPort: descriptor)) != nil else { return nil }
     return node(ofPort: port)

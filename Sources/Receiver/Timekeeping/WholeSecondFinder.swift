@@ -2,7 +2,7 @@
 import MonotonicTime
 import ReceiverStream
 
-/// UTC minus the raw clock, as an interval, from the arrival of epochs.
+/// Finds the second of UTC of a pulse: bounds of UTC minus the raw clock, from the arrival of epochs.
 ///
 /// The first byte of an epoch arrives after the epoch's time, by an unknown delay of at most `longestDelay`. Each epoch
 /// therefore bounds the difference of the clocks, and the intersection of the bounds contains the true one. Its lower
@@ -13,17 +13,17 @@ import ReceiverStream
 ///        ▲                 ▲                                     │
 ///        │                 └──────an epoch that contradicts──────┤
 ///        └────────────────no epoch for ten seconds───────────────┘
-struct TimeAnchor: Sendable {
+struct WholeSecondFinder: Sendable {
   /// The longest delay from the time of an epoch to its first byte, nanoseconds.
   static let longestDelay: Int64 = 850_000_000
-  /// The phase error of a pulse that is accepted, nanoseconds.
-  static let phaseError: Int64 = 20_000_000
+  /// The largest phase error of an accepted pulse, nanoseconds.
+  static let largestPhaseError: Int64 = 20_000_000
   /// The largest error of the raw clock's rate, parts per million: a crystal has 20 to 100.
   static let drift: Int64 = 200
   static let epochsToTrust = 3
   /// A shortest delay that shrinks by more than this, nanoseconds, means a line that still sends a backlog.
   static let steadiness: Int64 = 100_000_000
-  /// The longest time for which an anchor is valid without an epoch, nanoseconds.
+  /// The longest time for which the bounds are valid without an epoch, nanoseconds.
   static let longestAge = 10 * second
 
   private var earliest: Int64
@@ -45,7 +45,7 @@ struct TimeAnchor: Sendable {
   /// Handles the next epoch. An epoch that contradicts the earlier ones replaces them: the receiver's time or the raw
   /// clock has stepped, or a stalled process has read late.
   mutating func receive(_ utc: UTCTime, firstByte: Instant) {
-    let next = TimeAnchor(utc, firstByte: firstByte)
+    let next = WholeSecondFinder(utc, firstByte: firstByte)
     let growth = growth(until: firstByte)
     let (low, high) = (max(earliest - growth, next.earliest), min(latest + growth, next.latest))
     guard low <= high, utc > self.utc, holds(at: firstByte) else { return self = next }
@@ -60,15 +60,15 @@ struct TimeAnchor: Sendable {
 
   private func holds(at raw: Instant) -> Bool { abs(nanoseconds(from: updated, to: raw)) <= Self.longestAge }
 
-  /// Whether the anchor may be used at an instant.
+  /// Whether the bounds may be used at an instant.
   func isTrusted(at raw: Instant) -> Bool { epochs >= Self.epochsToTrust && holds(at: raw) }
 
   /// UTC minus the raw clock, assuming no delay for the epoch with the shortest delay, nanoseconds.
   var earliestDifference: Int64 { earliest }
 
-  /// Returns the whole second of UTC at an instant, up to `phaseError`; nil if no whole second is near.
+  /// Returns the whole second of UTC at an instant, up to `largestPhaseError`; nil if no whole second is near.
   func wholeSecond(at raw: Instant) -> UTCTime? {
-    let slack = Self.phaseError + growth(until: raw)
+    let slack = Self.largestPhaseError + growth(until: raw)
     let base = Int64(bitPattern: raw.nanoseconds)
     let (low, high) = (base &+ earliest - slack, base &+ latest + slack)
     // The next multiple of a second at or after `low`.
