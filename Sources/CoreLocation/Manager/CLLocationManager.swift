@@ -33,7 +33,8 @@ open class CLLocationManager: NSObject {
   private var isDelivering = false
   /// The old location for a delegate with the older method.
   private var lastOneByOne: CLLocation?
-  private var missing: Set<String> = []
+  /// The notices for the delegate's author that were logged.
+  var loggedNotices: Set<String> = []
 
   /// Makes a manager of the calling thread, on whose run loop the delegate is called.
   public override init() {
@@ -415,21 +416,34 @@ open class CLLocationManager: NSObject {
     }
   }
 
-  /// Logs once that updates are paused, for a delegate without the method for it (PA-7).
-  func logPause() {
-    guard missing.insert("pause").inserted else { return }
-    log(
-      "location updates pause while the device does not move, and resume by themselves "
-        + "(pausesLocationUpdatesAutomatically = false lets them go on)")
+  func log(_ text: String) { service.log(text) }
+}
+
+/// The delivery of ranged beacons, to the delegate methods for regions and for constraints.
+extension CLLocationManager {
+  func deliverRanged(
+    _ beacons: [CLBeacon], _ target: Ranging.Target, _ delegate: any CLLocationManagerDelegate
+  ) {
+    switch target {
+    case .constraint(let identity):
+      delegate.locationManager(self, didRange: beacons, satisfying: CLBeaconIdentityConstraint(identity))
+    case .region(let region):
+      guard let region = CLRegion.made(of: region) as? CLBeaconRegion else { return }
+      delegate.locationManager(self, didRangeBeacons: beacons, in: region)
+    }
   }
 
-  /// Logs once that the delegate has no such method and misses events (SU-26).
-  func logMissing(_ method: String) {
-    guard missing.insert(method).inserted else { return }
-    log("the delegate does not implement \(method) and misses its events (check the spelling of the method)")
+  func deliverRangingFailure(
+    _ target: Ranging.Target, _ error: CLError, _ delegate: any CLLocationManagerDelegate
+  ) {
+    switch target {
+    case .constraint(let identity):
+      delegate.locationManager(self, didFailRangingFor: CLBeaconIdentityConstraint(identity), error: error)
+    case .region(let region):
+      guard let region = CLRegion.made(of: region) as? CLBeaconRegion else { return }
+      delegate.locationManager(self, rangingBeaconsDidFailFor: region, withError: error)
+    }
   }
-
-  private func log(_ text: String) { service.log(text) }
 }
 
 /// The authorization that was last reported to a delegate. Several changes may wait for a run loop, and a delegate that

@@ -93,3 +93,20 @@ extension CLLocationManagerDelegate {
 
   public func locationManager(_ manager: CLLocationManager, didVisit visit: CLVisit) {}
 }
+
+// The notices of the default methods.
+extension CLLocationManager {
+  /// Logs once that updates are paused, for a delegate without the method for it (PA-7).
+  func logPause() {
+    guard loggedNotices.insert("pause").inserted else { return }
+    log(
+      "location updates pause while the device does not move, and resume by themselves "
+        + "(pausesLocationUpdatesAutomatically = false lets them go on)")
+  }
+
+  /// Logs once that the delegate has no such method and misses events (SU-26).
+  func logMissing(_ method: String) {
+    guard loggedNotices.insert(method).inserted else { return }
+    log("the delegate does not implement \(method) and misses its events (check the spelling of the method)")
+  }
+}

@@ -6,6 +6,13 @@ import CLinux
 import Glibc
 import SystemPackage
 
+/// The process at the other end of a socket, as reported by the kernel: SO_PEERCRED in unix(7).
+package struct PeerCredentials: Hashable, Sendable {
+  package let process: Int32
+  package let user: UInt32
+  package let group: UInt32
+}
+
 /// The process that has connected, while its folder in /proc is read: process ids are reused. Linux 6.5 and later pin
 /// the process itself (SO_PEERPIDFD in unix(7), pidfd_open(2)).
 package struct PeerProcess: ~Copyable {
@@ -27,6 +34,13 @@ package struct PeerProcess: ~Copyable {
 }
 
 extension UnixSocket {
+  /// The process at the other end when it connected; nil if the socket has none.
+  package var peer: PeerCredentials? {
+    var peer = clinux_peer()
+    guard unsafe clinux_get_peer(descriptor, &peer) == 0 else { return nil }
+    return PeerCredentials(process: peer.process, user: peer.user, group: peer.group)
+  }
+
   /// Returns the process at the other end; nil if it has ended and was waited for.
   package func peerProcess() -> PeerProcess? {
     let found = clinux_get_peer_process(descriptor)

@@ -6,13 +6,6 @@ import CLinux
 import Glibc
 import SystemPackage
 
-/// The process at the other end of a socket, as reported by the kernel: SO_PEERCRED in unix(7).
-package struct PeerCredentials: Hashable, Sendable {
-  package let process: Int32
-  package let user: UInt32
-  package let group: UInt32
-}
-
 /// The result of a read or a write that does not block.
 package enum Transfer: Equatable, Sendable {
   case bytes(Int)
@@ -145,13 +138,6 @@ package struct UnixSocket: ~Copyable {
     // The peer may have closed before.
     if error == .wouldBlock || error == .connectionAbort || error == .interrupted { return nil }
     throw error
-  }
-
-  /// The process at the other end when it connected; nil if the socket has none.
-  package var peer: PeerCredentials? {
-    var peer = clinux_peer()
-    guard unsafe clinux_get_peer(descriptor, &peer) == 0 else { return nil }
-    return PeerCredentials(process: peer.process, user: peer.user, group: peer.group)
   }
 
   /// Reads the available bytes, at most the size of the buffer. recv(2).
