@@ -22,7 +22,7 @@ struct DialogueDifference {
       reason: "a timing product: the simulated NEO-F10N has no items of the time mode"),
   ]
 
-  /// Folders of receivers that are not u-blox ones: SimulatedFamilyTests replay them.
+  /// Folders of receivers that are not u-blox ones: FamilySimulatorReplayTests replay them.
   static let withoutModel = [
     "allystar-", "casic-", "quectel-", "septentrio-", "unicore-",
   ]

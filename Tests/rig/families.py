@@ -19,7 +19,7 @@ usage: families.py FOLDER [CHECK...]      FOLDER holds sextant and sextant-track
   deferral MODEL  a client in the background: the line is silent, then all fixes at once; the logger is as found, also after SIGKILL
 
 Without a name those of DEFAULT run. Every check has a receiver of its own, and all run side by side. How soon things happen is checked in virtual time
-(FamilyTests, SimulatedFamilyTests, FamilyFaultTests).
+(FamilyTests, FamilySessionTests, FamilyFaultTests).
 """
 RIG = {"programs": ["sextant", "sextant-track"], "seconds": 67, "ci": True}
 

@@ -7,7 +7,7 @@ import Testing
 /// Recorded dialogues of receivers that are not u-blox ones, sent to their simulated models: the same replies come.
 @Suite(
   "Simulated receivers of other makers", .tags(.corpus), .enabled(if: Corpus.isWanted, "needs the recorded dialogues"))
-struct SimulatedFamilyTests {
+struct FamilySimulatorReplayTests {
   static let recordings = Corpus.dialogues.filter { Self.model(of: $0) != nil }
 
   private static func model(of name: String) -> ReceiverModel? {

@@ -6,7 +6,7 @@ import Testing
 
 /// Simulated receivers that are not u-blox ones. The commands and replies are those of the makers' documents and of recordings.
 @Suite("Receivers of other makers")
-struct SimulatedFamilyTests {
+struct FamilyModelTests {
   /// A command and the beginning of its reply.
   struct Reply: Sendable, CustomTestStringConvertible {
     var model: ReceiverModel

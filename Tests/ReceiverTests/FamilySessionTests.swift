@@ -9,7 +9,7 @@ import Testing
 
 /// The session with each simulated receiver of another maker, in virtual time: the two were written apart from the same documents.
 @Suite("Sessions with simulated receivers of other makers")
-struct SimulatedFamilyTests {
+struct FamilySessionTests {
   private static let models = ReceiverModel.ofOtherMakers
   /// Those that a session configures for a time.
   private static let configured: [ReceiverModel] = [.mt3339, .mt3333, .ag3352, .at6558, .at6668]

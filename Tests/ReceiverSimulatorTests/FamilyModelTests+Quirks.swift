@@ -7,7 +7,7 @@ import Testing
 /// Simulated receivers that are not u-blox ones. The commands and replies are those of the makers' documents and of recordings.
 
 // Deviations from the documents, faults, and random bytes.
-extension SimulatedFamilyTests {
+extension FamilyModelTests {
   @Test("A scenario names the receiver and its quirks")
   func scenario() throws {
     let text = "start 48.1642,11.6056\nmodel ag3352\nquirk locus\nquirk late-replies\nstay forever\n"
