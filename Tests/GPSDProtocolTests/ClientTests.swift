@@ -271,7 +271,7 @@ struct ReportDeliveryTests {
     #expect(scene.client.output.count == 65_000)
     #expect(scene.client.dropped == 35)
     #expect(!scene.client.wantsInput)
-    #expect(scene.client.deadline == start + GPSDClient.longestUnread)
+    #expect(scene.client.deadline == start + OutputQueue.longestUnread)
     scene.client.didWrite(40_000)
     #expect(scene.client.wantsInput)
     #expect(scene.client.deadline == nil)

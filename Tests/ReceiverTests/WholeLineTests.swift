@@ -38,7 +38,7 @@ struct WholeLineTests {
 
   @Test("A line end is inserted after binary requests and after another rate alone")
   func inserted() {
-    var line = RequestLine()
+    var line = LineEndInsertion()
     func sent(_ bytes: [UInt8]) -> [UInt8]? {
       if case .send(let bytes) = line.next(.send(bytes)) { bytes } else { nil }
     }

@@ -230,7 +230,7 @@ extension ReceiverSession {
 
   /// Returns the next action; nil when there are no more for now.
   public mutating func nextAction() -> SessionAction? {
-    actions.isEmpty ? nil : requestLine.next(actions.removeFirst())
+    actions.isEmpty ? nil : lineEndInsertion.next(actions.removeFirst())
   }
 
   /// When `wake` is due.

@@ -49,7 +49,7 @@ public struct ReceiverSession: ~Copyable {
   var listener: Listener
   private(set) var stage = SessionStage.searching
   var actions: [SessionAction] = []
-  var requestLine = RequestLine()
+  var lineEndInsertion = LineEndInsertion()
 
   // Each cluster of state has a type with its own transitions.
 

@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import GPSD
-import ReceiverSimulator
 import SerialPort
 
 /// `sextant devices`: lists every port with the expected device.
@@ -144,14 +143,5 @@ extension JSONLine {
 
   private mutating func field(_ key: StaticString, optional text: String?) {
     if let text { field(key, text: text) }
-  }
-}
-
-/// The devices for shell completion: the ports of this computer, the most likely receivers first, then the built-in scenarios.
-enum DeviceCompletion {
-  static var words: [String] {
-    // A mistake in the list of devices is reported by the command.
-    let ports = (try? DeviceList.installed()).map { ReceiverPorts.enumerate(list: $0) } ?? []
-    return ports.map(\.node) + Scenario.names.map { "sim:\($0)" }
   }
 }

@@ -83,8 +83,6 @@ extension GPSDClient {
     case running(since: Instant)
   }
 
-  /// The time for which a client may leave its reports unread before its demand ends.
-  private static let longestUnreadWithDemand = Milliseconds(10_000)
   /// The maximum age of a location that answers a poll.
   private static let pollAge = Milliseconds(10_000)
   /// The expected duration of a search before one was measured, the longest duration that is used, and the margin.
@@ -114,7 +112,7 @@ extension GPSDClient {
 
   var unreadDeadline: Instant? {
     guard case .since(let start) = unread else { return nil }
-    return start + Self.longestUnreadWithDemand
+    return start + OutputQueue.longestUnreadWithDemand
   }
 
   // MARK: Polls and searches

@@ -26,9 +26,6 @@ package struct GPSDClient: Sendable {
     case command(ControlCommand)
   }
 
-  /// The time for which a client may leave its reports unread before it counts as gone.
-  package static let longestUnread = Milliseconds(60_000)
-
   package let kind: Kind
   package private(set) var watch = WatchPolicy()
   /// The number of reports that were not sent, because the client does not read.
@@ -92,7 +89,7 @@ package struct GPSDClient: Sendable {
   package var canProceed: Bool { !pending.isEmpty && hasRoom }
 
   /// The time at which a client that does not read counts as gone; nil for a client that reads.
-  package var endsAt: Instant? { stalledSince.map { $0 + Self.longestUnread } }
+  package var endsAt: Instant? { stalledSince.map { $0 + OutputQueue.longestUnread } }
 
   /// The time at which `wake` or a request is due.
   package var deadline: Instant? {

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import MonotonicTime
+
 /// Bytes that are queued until a client reads, up to a limit. A report is queued as a whole or not at all.
-struct OutputQueue: Sendable {
+package struct OutputQueue: Sendable {
   /// The largest number of queued bytes: about ten seconds of reports, and any reply.
   static let limit = 65_536
+  /// The time for which a client may leave its reports unread before its demand ends.
+  static let longestUnreadWithDemand = Milliseconds(10_000)
+  /// The same before the client counts as gone.
+  package static let longestUnread = Milliseconds(60_000)
 
   private var bytes: [UInt8] = []
   private var start = 0

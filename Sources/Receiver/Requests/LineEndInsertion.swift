@@ -2,7 +2,7 @@
 
 /// Inserts a line end before a line of text if the bytes sent before it have none: binary requests, and requests at another baud rate.
 /// A receiver that reads lines would otherwise take them for the beginning of the line.
-struct RequestLine: Sendable {
+struct LineEndInsertion: Sendable {
   private static let lineEnd: [UInt8] = [13, 10]
 
   private var isUnfinished = false
