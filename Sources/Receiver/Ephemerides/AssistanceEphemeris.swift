@@ -44,13 +44,11 @@ package struct AssistanceEphemeris: Sendable, Equatable {
     var fields = Fields(size: size, number: ephemeris.satellite.number)
     let values = ephemeris.values
     let reference: Int64
-    let hours: (before: Double, after: Double)
+    var lifetime = EphemerisLifetime(of: system)
     let isHealthy: Bool
     switch system {
     case .glonass:
       reference = Self.gpsEpoch + ephemeris.time.count / GPSTicks.second
-      // Half an hour (u-blox integration manuals; GLONASS ICD L1/L2, 3.3.1).
-      hours = (0.5, 0.5)
       isHealthy = values.value(6) == 0
       fields.putGLONASS(values, time: ephemeris.time)
     default:
@@ -59,21 +57,16 @@ package struct AssistanceEphemeris: Sendable, Equatable {
       switch system {
       case .gps:
         let fit = values.value(28).flatMap { $0 > 4 && $0 <= 98 ? $0 : nil } ?? 4
-        // The interval of the curve fit is centred on the reference time (IS-GPS-200, 20.3.4.4).
-        hours = (fit / 2, fit / 2)
+        lifetime = EphemerisLifetime(of: system, fitHours: fit)
         isHealthy = values.value(24) == 0
         fields.putGPS(values, isLong: fit > 4, time: ephemeris.time)
       case .galileo:
-        // 4 h (Galileo OS SDD, 3.2).
-        hours = (2, 4)
         let isINAV = Self.isINAV(values)
         // E1-B: validity and health; F/NAV has those of E5a.
         let mask: Int64 = isINAV ? 0b111 : 0b111_000
         isHealthy = values.value(24).map { Int64(clamping: $0) & mask == 0 } ?? false
         fields.putGalileo(values, isINAV: isINAV, time: ephemeris.time)
       default:
-        // The satellites renew them each hour (BDS-SIS-ICD B1I, 5.2.4.9).
-        hours = (2, 2)
         isHealthy = values.value(24) == 0
         fields.putBeiDou(values, time: ephemeris.time)
       }
@@ -82,8 +75,8 @@ package struct AssistanceEphemeris: Sendable, Equatable {
     guard isHealthy else { throw .unhealthy }
     satellite = ephemeris.satellite
     self.reference = reference
-    from = reference - Int64(clamping: hours.before * 3600)
-    until = reference + Int64(clamping: hours.after * 3600)
+    from = reference - lifetime.secondsBefore
+    until = reference + lifetime.secondsAfter
     message = AssistanceRecord.Message(identity: identity, payload: fields.payload)
   }
 
@@ -97,7 +90,8 @@ package struct AssistanceEphemeris: Sendable, Equatable {
     else { throw .implausible }
     let now = GPSTicks(utc)
     let second = GPSTicks.second
-    let hours: (before: Double, after: Double)
+    // GPS: an interval of the curve fit of 4 h, or a longer one.
+    let lifetime = EphemerisLifetime(of: system, fitHours: system == .gps && payload[4] != 0 ? 6 : 4)
     // The reference time, and the shift of the system's time to GPS time.
     let time: (second: Int64, period: Int64, shift: Int64)
     // The offsets of the root of the semi-major axis and of the eccentricity; nil for an orbit in coordinates.
@@ -107,24 +101,20 @@ package struct AssistanceEphemeris: Sendable, Equatable {
     case .gps:
       time = (Int64(payload.u2(40)) * 16, GPSTicks.week, 0)
       shape = (36, 32)
-      hours = payload[4] == 0 ? (2, 2) : (3, 3)
       isHealthy = payload[6] == 0
     case .galileo:
       time = (Int64(payload.u2(50)) * 60, GPSTicks.week, 0)
       shape = (16, 12)
-      hours = (2, 4)
       isHealthy = payload[68] == 0 && payload[69] == 0
     case .beiDou:
       time = (Int64(payload.u4(24)) * 8, GPSTicks.week, 14)
       shape = (28, 32)
-      hours = (2, 2)
       isHealthy = payload[4] == 0
     default:
       let leap =
         (now.count - (utc.nanosecondsSince1970 - Day.gpsEpoch.since1970 * UTCTime.nanosecondsPerDay) / 100) / second
       time = (Int64(payload[35]) * 900, 86_400 * second, leap - 3 * 3600)
       shape = nil
-      hours = (0.5, 0.5)
       isHealthy = payload[5] == 0
     }
     guard time.second * second < time.period else { throw .implausible }
@@ -138,8 +128,8 @@ package struct AssistanceEphemeris: Sendable, Equatable {
     let orbit = now.nearest((time.second + time.shift) * second, of: time.period)
     self.satellite = satellite
     reference = orbit.utc.nanosecondsSince1970 / 1_000_000_000
-    from = reference - Int64(clamping: hours.before * 3600)
-    until = reference + Int64(clamping: hours.after * 3600)
+    from = reference - lifetime.secondsBefore
+    until = reference + lifetime.secondsAfter
     self.message = message
   }
 

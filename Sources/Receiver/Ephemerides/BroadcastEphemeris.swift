@@ -15,6 +15,28 @@ package struct BroadcastEphemeris: Sendable, Equatable {
   }
 }
 
+/// The time of use of an ephemeris, around its reference time.
+struct EphemerisLifetime {
+  let secondsBefore: Int64
+  let secondsAfter: Int64
+
+  /// - Parameter fitHours: the interval of the curve fit, for GPS.
+  init(of system: RINEXSatellite.System, fitHours: Double = 4) {
+    let hours: (before: Double, after: Double) =
+      switch system {
+      // The interval of the curve fit is centred on the reference time (IS-GPS-200, 20.3.4.4).
+      case .gps, .qzss: (fitHours / 2, fitHours / 2)
+      // 4 h (Galileo OS SDD, 3.2).
+      case .galileo: (2, 4)
+      // The satellites renew them each hour (BDS-SIS-ICD B1I, 5.2.4.9).
+      case .beiDou, .navIC, .sbas: (2, 2)
+      // Half an hour (u-blox integration manuals; GLONASS ICD L1/L2, 3.3.1).
+      case .glonass: (0.5, 0.5)
+      }
+    (secondsBefore, secondsAfter) = (Int64(clamping: hours.before * 3600), Int64(clamping: hours.after * 3600))
+  }
+}
+
 /// The Keplerian elements and the clock of GPS, QZSS, Galileo and BeiDou, in the units of RINEX 3.05.
 package struct KeplerEphemeris: Sendable, Equatable {
   /// Seconds, seconds per second, seconds per square second.
