@@ -195,11 +195,10 @@ struct Run {
 
   private mutating func observation(of place: Path.Place) -> FixObservation {
     let isOpen = day.sky(at: seconds) == .open
-    let metresPerDegree = 111_195.0
     let speedError = isOpen ? 0.1 : 0.4
     return FixObservation(
-      latitudeDegrees: 47 + place.north / metresPerDegree,
-      longitudeDegrees: 8 + place.east / (metresPerDegree * 0.681_998_36), errorMetres: errorMetres,
+      latitudeDegrees: 47 + place.north / Geodesic.metresPerDegree,
+      longitudeDegrees: 8 + place.east / (Geodesic.metresPerDegree * 0.681_998_36), errorMetres: errorMetres,
       speedMetresPerSecond: max(0, day.path.speed(at: seconds) + random.normal(deviation: speedError / 2)),
       speedErrorMetresPerSecond: speedError)
   }

@@ -50,9 +50,8 @@ package struct NominatimServer: Hashable, Sendable {
 
   /// The corners of the circle's box, `west,north,east,south`; nil for a circle around a pole or the date line.
   private static func bounds(of circle: Circle) -> String? {
-    let metresPerDegree = 111_195.0
     let latitude = circle.centre.latitudeDegrees
-    let north = circle.radiusMetres / metresPerDegree
+    let north = circle.radiusMetres / Geodesic.metresPerDegree
     guard circle.centre.isValid, circle.radiusMetres > 0, abs(latitude) + north < 85 else { return nil }
     // At 85° a degree of longitude has a twelfth of its length at the equator; the box is not smaller than the circle.
     let east = north * (abs(latitude) + north < 60 ? 2 : 12)

@@ -36,6 +36,9 @@ enum Ellipsoid {
 
 /// The shortest path over the ellipsoid.
 public enum Geodesic {
+  /// The length of a degree on a sphere of the mean radius, metres, where the error of half a percent does not matter.
+  package static var metresPerDegree: Double { 111_195 }
+
   /// The distance between two places in metres: T. Vincenty, "Direct and inverse solutions of geodesics on the
   /// ellipsoid with application of nested equations", Survey Review 23 (1975), the inverse solution. Where it does not
   /// converge, near the antipodes, the shortest of the paths around the earth. Not a number for an invalid coordinate.

@@ -156,6 +156,7 @@ extension VirtualReceiver {
     next.differential = differential.use(hasRTK: traits.hasHighPrecision, under: engine.sky, at: now)
     let axis = min(deviation, next.differential.deviation ?? deviation)
     let error = noise.next(after: elapsed, deviation: axis)
+    // A sphere, whose deviation is millimetres for an error of metres.
     let metresPerDegree = 111_195.0
     next.latitudeDegrees = truth.latitudeDegrees + error.north / metresPerDegree
     next.longitudeDegrees =

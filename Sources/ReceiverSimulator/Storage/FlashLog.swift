@@ -51,19 +51,24 @@ struct FlashLog: Sendable {
     guard isCreated, filter.records, solution.hasFix else { return }
     if let last = lastPosition {
       let seconds = Int((solution.utcMilliseconds - last.utcMilliseconds) / 1000)
-      let north = (solution.latitudeDegrees - last.latitudeDegrees) * 111_195
-      let east = (solution.longitudeDegrees - last.longitudeDegrees) * 111_195 * 0.7
       let passes =
         filter.timeSeconds > 0 && seconds >= filter.timeSeconds
         || filter.speedMetresPerSecond > 0 && solution.speed > Double(filter.speedMetresPerSecond)
           && seconds >= filter.minimumSeconds
-        || filter.distanceMetres > 0 && (north * north + east * east).squareRoot() > Double(filter.distanceMetres)
+        || filter.distanceMetres > 0 && Self.metres(from: last, to: solution) > Double(filter.distanceMetres)
           && seconds >= filter.minimumSeconds
       let hasThreshold = filter.timeSeconds + filter.speedMetresPerSecond + filter.distanceMetres > 0
       guard seconds >= 1, !hasThreshold || passes else { return }
     }
     append(.position(solution))
     lastPosition = solution
+  }
+
+  private static func metres(from last: Solution, to solution: Solution) -> Double {
+    let place = Place(latitudeDegrees: last.latitudeDegrees, longitudeDegrees: last.longitudeDegrees)
+    return TangentPlane(at: place)
+      .point(latitude: solution.latitudeDegrees, longitude: solution.longitudeDegrees)
+      .distance(to: TangentPlane.Point(north: 0, east: 0))
   }
 
   mutating func append(_ entry: Entry) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Positioning
+
 import func Glibc.cos
 
 /// The earliest time at which a distance can have been covered. Deferral, distance filters, regions and significant
@@ -28,12 +30,11 @@ public struct Reach: Hashable, Sendable {
 
 /// The distance over ground between two places in metres, on a sphere; error below half a percent up to 1,000 km.
 func groundMetres(_ a: FixObservation, _ b: FixObservation) -> Double {
-  let metresPerDegree = 111_195.0
-  let north = (b.latitudeDegrees - a.latitudeDegrees) * metresPerDegree
+  let north = (b.latitudeDegrees - a.latitudeDegrees) * Geodesic.metresPerDegree
   var degrees = b.longitudeDegrees - a.longitudeDegrees
   if degrees > 180 { degrees -= 360 }
   if degrees < -180 { degrees += 360 }
   let middle = (a.latitudeDegrees + b.latitudeDegrees) / 2
-  let east = degrees * metresPerDegree * cos(middle * .pi / 180)
+  let east = degrees * Geodesic.metresPerDegree * cos(middle * .pi / 180)
   return (north * north + east * east).squareRoot()
 }
