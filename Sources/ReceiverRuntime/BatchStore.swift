@@ -13,7 +13,7 @@ package struct BatchStore: ~Copyable {
   /// The log that a killed retrieval left for this line; may be empty.
   package private(set) var found: BatchLog
   /// The end of the output after the last delivered fix, as the last run stored it.
-  package private(set) var place: PrintedPlace?
+  package private(set) var place: OutputPosition?
   /// The delivered fixes.
   package private(set) var journal = BatchJournal()
 
@@ -99,10 +99,10 @@ package struct BatchStore: ~Copyable {
   private func journalPath(_ name: String) -> String { "\(folder)/\(name).txt" }
 
   /// Reads the file of a journal. An invalid file is treated as empty.
-  private static func stored(_ path: String) -> (BatchJournal, PrintedPlace?) {
+  private static func stored(_ path: String) -> (BatchJournal, OutputPosition?) {
     guard let text = try? PrivateFile.read(path, limit: 4096) else { return (BatchJournal(), nil) }
     guard let end = text.utf8.occurrence(of: " at ".utf8) else { return (BatchJournal(text) ?? BatchJournal(), nil) }
-    return (BatchJournal(text[..<end.lowerBound]) ?? BatchJournal(), PrintedPlace(text[end.lowerBound...]))
+    return (BatchJournal(text[..<end.lowerBound]) ?? BatchJournal(), OutputPosition(text[end.lowerBound...]))
   }
 
   /// Appends received bytes. Call it before they are parsed.
@@ -117,7 +117,7 @@ package struct BatchStore: ~Copyable {
   /// - Parameters:
   ///   - journal: the journal of the `BatchEvent`.
   ///   - place: the end of the output, if it is a file.
-  package mutating func save(_ journal: BatchJournal, at place: PrintedPlace? = nil) throws(FileError) {
+  package mutating func save(_ journal: BatchJournal, at place: OutputPosition? = nil) throws(FileError) {
     self.journal = journal
     self.place = place
     try journalFile?.replace(with: journal.text + (place.map { " " + $0.text } ?? ""))

@@ -58,7 +58,7 @@ extension SessionReport {
     case .cannotSleep: "this receiver cannot be put to sleep at this port"
     case .resetToWake: "the receiver does not wake; resetting it"
     case .doesNotWake: "the receiver does not wake; trying again from time to time"
-    case .notPutBack:
+    case .notRestored:
       "some changes could not be restored; switch the receiver off and on, or check `sextant configure show`"
     case .warned(let text): "the receiver warns: \(text)"
     case .adviseOnSilence where network != nil:

@@ -115,8 +115,8 @@ enum Output {
   static func write(_ characters: [UInt8]) throws { try unsafe write(characters.span.bytes) }
 
   /// The end of the standard output, if it is a file.
-  static var place: PrintedPlace? {
-    StandardOutput.file.map { PrintedPlace(device: $0.device, inode: $0.inode, size: $0.size) }
+  static var position: OutputPosition? {
+    StandardOutput.file.map { OutputPosition(device: $0.device, inode: $0.inode, size: $0.size) }
   }
 }
 

@@ -31,7 +31,7 @@ struct BatchStoreTests {
   @Test("Received bytes are stored from the start of a retrieval to its end, journal and place also after it")
   func wholeLife() throws {
     let folder = try TemporaryFolder()
-    let place = PrintedPlace(device: 1, inode: 2, size: 3)
+    let place = OutputPosition(device: 1, inode: 2, size: 3)
     do {
       var store = try BatchStore(folder: folder.path, line: "/dev/ttyACM0")
       let unfinished = store.unfinishedFrame

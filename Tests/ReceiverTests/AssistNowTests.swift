@@ -204,7 +204,7 @@ struct AssistNowTests {
       if case .assisted(let given, let refused) = $0.report, refused == 0 { given } else { nil }
     }
     scene.finish()
-    #expect(scene.reported(.notPutBack) == 0)
+    #expect(scene.reported(.notRestored) == 0)
     return (first.at.seconds(since: from), given.first)
   }
 

@@ -112,7 +112,7 @@ struct AssistanceTests {
     scene.run(60)
     let took = scene.finish(readingOrbitsFor: Milliseconds(1000))
     #expect(took < 2000)
-    #expect(scene.reported(.notPutBack) == 0)
+    #expect(scene.reported(.notRestored) == 0)
     #expect(scene.line.receiver.baudRate == baud)
   }
 

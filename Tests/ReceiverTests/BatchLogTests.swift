@@ -93,18 +93,18 @@ struct BatchLogTests {
 
   @Test("The place in the output shows how much of a line a killed reader printed")
   func place() throws {
-    let place = PrintedPlace(device: 42, inode: .max, size: 1000)
-    #expect(PrintedPlace(place.text) == place)
-    for length in 0..<place.text.count { #expect(PrintedPlace(place.text.prefix(length)) == nil) }
-    #expect(place.bytesPrinted(until: PrintedPlace(device: 42, inode: .max, size: 1011)) == 11)
-    #expect(place.bytesPrinted(until: PrintedPlace(device: 42, inode: 7, size: 1011)) == nil)
-    #expect(place.bytesPrinted(until: PrintedPlace(device: 42, inode: .max, size: 999)) == nil)
+    let place = OutputPosition(device: 42, inode: .max, size: 1000)
+    #expect(OutputPosition(place.text) == place)
+    for length in 0..<place.text.count { #expect(OutputPosition(place.text.prefix(length)) == nil) }
+    #expect(place.bytesPrinted(until: OutputPosition(device: 42, inode: .max, size: 1011)) == 11)
+    #expect(place.bytesPrinted(until: OutputPosition(device: 42, inode: 7, size: 1011)) == nil)
+    #expect(place.bytesPrinted(until: OutputPosition(device: 42, inode: .max, size: 999)) == nil)
     #expect(place.bytesPrinted(until: nil) == nil)
     let line = Array("{\"class\":\"TPV\"}\n".utf8)
-    #expect(PrintedPlace.rest(of: line, printed: []) == line)
-    #expect(PrintedPlace.rest(of: line, printed: Array(line[..<5])) == Array(line[5...]))
-    #expect(PrintedPlace.rest(of: line, printed: line).isEmpty)
-    #expect(PrintedPlace.rest(of: line, printed: Array("sextant: 3 fixes lost\n".utf8)) == line)
+    #expect(OutputPosition.rest(of: line, printed: []) == line)
+    #expect(OutputPosition.rest(of: line, printed: Array(line[..<5])) == Array(line[5...]))
+    #expect(OutputPosition.rest(of: line, printed: line).isEmpty)
+    #expect(OutputPosition.rest(of: line, printed: Array("sextant: 3 fixes lost\n".utf8)) == line)
   }
 
   @Test(

@@ -71,7 +71,7 @@ struct CrashRecoveryRecordTests {
     #expect(scene.run(15) { $0.isSteady })
     _ = scene.finish()
     scene.run(2)
-    #expect(scene.line.receiver.baudRate == (model == .f9p ? 38_400 : 9600) && scene.reported(.notPutBack) == 0)
+    #expect(scene.line.receiver.baudRate == (model == .f9p ? 38_400 : 9600) && scene.reported(.notRestored) == 0)
     for losing in [nil, false] as [Bool?] {
       if let losing {
         scene.line.inject(.powerCycle(for: Milliseconds(2000), losingBackup: losing), at: scene.now)

@@ -255,7 +255,7 @@ struct EphemerisTests {
       if case .assisted(let given, let refused) = $0.report { (given, refused) } else { nil }
     }
     scene.finish()
-    #expect(scene.reported(.notPutBack) == 0)
+    #expect(scene.reported(.notRestored) == 0)
     return (first.at.seconds(since: from), reported.first)
   }
 

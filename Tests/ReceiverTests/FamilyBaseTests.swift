@@ -82,7 +82,7 @@ struct FamilyBaseTests {
     #expect(model == .lg290p ? 20..<30 ~= seconds : seconds < 2, "\(seconds) s")
     scene.run(1)
     #expect(State(scene) == before)
-    #expect(scene.reported(.notPutBack) == 0)
+    #expect(scene.reported(.notRestored) == 0)
   }
 
   @Test("A survey ends, and the position of 1005 follows", arguments: models)
@@ -93,7 +93,7 @@ struct FamilyBaseTests {
     #expect(scene.line.receiver.timeMode.isSurveying)
     #expect(scene.run(90) { $0.line.receiver.timeMode.place != nil })
     _ = scene.finish(within: 120)
-    #expect(scene.reported(.notPutBack) == 0)
+    #expect(scene.reported(.notRestored) == 0)
   }
 
   @Test("A base that lost its power is the base again", arguments: models)
@@ -109,7 +109,7 @@ struct FamilyBaseTests {
     #expect(scene.line.receiver.family?.current.rates["GGA"] == 1)
     #expect(Self.corrections(scene).contains(1005))
     _ = scene.finish(within: 120)
-    #expect(scene.reported(.notPutBack) == 0)
+    #expect(scene.reported(.notRestored) == 0)
   }
 
   @Test("Killed after each command, the next program restores the receiver", arguments: models)
@@ -148,7 +148,7 @@ struct FamilyBaseTests {
     _ = scene.finish(within: 120)
     scene.run(1)
     #expect(State(scene) == before)
-    #expect(scene.reported(.notPutBack) == 0)
+    #expect(scene.reported(.notRestored) == 0)
   }
 
   @Test("What a receiver cannot be is refused by name before anything is sent")

@@ -210,7 +210,7 @@ struct FamilyFaultTests {
       let (isSteady, seconds) = (scene.isSteady, Double(tenths) / 10)
       #expect(isSteady, "\(model) after \(seconds) s")
       scene.finish()
-      let (left, failures) = (Settings(scene.line.receiver), scene.reported(.notPutBack))
+      let (left, failures) = (Settings(scene.line.receiver), scene.reported(.notRestored))
       #expect(left == found && failures == 0, "\(model) after \(seconds) s")
     }
   }

@@ -103,7 +103,7 @@ struct FamilyMeasurementTests {
     _ = scene.finish()
     scene.run(1)
     #expect(State(scene) == before)
-    #expect(scene.reported(.notPutBack) == 0 && scene.reported(.wasReset) == 0)
+    #expect(scene.reported(.notRestored) == 0 && scene.reported(.wasReset) == 0)
     #expect(!Self.sent(scene).contains(one.saving))
   }
 
@@ -146,7 +146,7 @@ struct FamilyMeasurementTests {
     scene.run(10)
     #expect(scene.run(90) { Self.messages($0).isSuperset(of: one.messages) && $0.isSteady })
     _ = scene.finish()
-    #expect(scene.reported(.notPutBack) == 0)
+    #expect(scene.reported(.notRestored) == 0)
   }
 
   // MARK: What a person has switched on
@@ -202,7 +202,7 @@ struct FamilyMeasurementTests {
     Self.measure(scene)
     scene.run(10)
     #expect(scene.finish() < 1000)
-    #expect(State(scene) == before && scene.reported(.notPutBack) == 0)
+    #expect(State(scene) == before && scene.reported(.notRestored) == 0)
   }
 
   @Test("Ephemerides come in bursts: their period is that of the bursts")

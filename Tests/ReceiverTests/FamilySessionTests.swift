@@ -151,7 +151,7 @@ struct FamilySessionTests {
     let before = scene.takeFixes().count
     _ = scene.finish()
     #expect(scene.line.receiver.epochMilliseconds == 1000 && before > 0)
-    #expect(scene.reported(.notPutBack) == 0)
+    #expect(scene.reported(.notRestored) == 0)
     let seen = Self.sentences(scene, ["GSA", "VTG"])
     #expect(seen.allSatisfy { $0 > 0 }, "\(model): \(seen)")
   }
@@ -176,7 +176,7 @@ struct FamilySessionTests {
     #expect(
       scene.positions.count > count + 8 && Set(scene.line.receiver.sentenceRates.keys) == ["GGA", "GSA", "GSV", "RMC"])
     scene.finish()
-    #expect(scene.line.receiver.sentenceRates.isEmpty && scene.reported(.notPutBack) == 0)
+    #expect(scene.line.receiver.sentenceRates.isEmpty && scene.reported(.notRestored) == 0)
   }
 
   @Test("After a kill of that program the next one makes it silent, or goes on", arguments: silent, [false, true])
@@ -187,7 +187,7 @@ struct FamilySessionTests {
     #expect(scene.run(90) { $0.isSteady && $0.description != nil })
     scene.run(10)
     scene.finish()
-    #expect(scene.line.receiver.sentenceRates.isEmpty && scene.reported(.notPutBack) == 0)
+    #expect(scene.line.receiver.sentenceRates.isEmpty && scene.reported(.notRestored) == 0)
   }
 
   @Test("Programs that do not want fixes, and a receiver that sends some sentences, change nothing", arguments: silent)
@@ -295,7 +295,7 @@ struct FamilySessionTests {
     scene.run(120)
     #expect(scene.reported(.wasReset) == 1 && scene.line.receiver.sentenceRates["ZDA"] == 1)
     scene.finish()
-    #expect(scene.reported(.notPutBack) == 0 && scene.line.receiver.sentenceRates["GSV"] != nil)
+    #expect(scene.reported(.notRestored) == 0 && scene.line.receiver.sentenceRates["GSV"] != nil)
   }
 
   @Test("The next program restores what a killed one has changed", arguments: configured)
@@ -380,7 +380,7 @@ struct FamilySessionTests {
     // One attempt at another port takes two seconds.
     #expect(scene.finish() < 1500)
     #expect(scene.line.receiver.baudRate == 9600 && scene.line.hostRate == 9600)
-    #expect(scene.reported(.notPutBack) == 0)
+    #expect(scene.reported(.notRestored) == 0)
     for port in ["COM2", "COM3"] {
       let rate = scene.line.receiver.family?.current.values[port]
       #expect(rate == nil, "\(port): \(rate ?? "")")

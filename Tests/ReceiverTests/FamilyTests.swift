@@ -129,7 +129,7 @@ struct FamilyTests {
     _ = scene.finish()
     #expect(scene.line.device.period == 1000)
     #expect(Array(scene.line.device.flags.prefix(6)) == [0, 1, 1, 1, 1, 1])
-    #expect(scene.reported(.notPutBack) == 0)
+    #expect(scene.reported(.notRestored) == 0)
   }
 
   @Test("A busy receiver is asked again, and one that works on it is waited for")
@@ -163,7 +163,7 @@ struct FamilyTests {
     _ = scene.finish()
     #expect(scene.line.device.period == 1000)
     #expect(scene.line.device.rates == PCASDevice().rates)
-    #expect(scene.reported(.notPutBack) == 0)
+    #expect(scene.reported(.notRestored) == 0)
   }
 
   @Test("Tasks of a person are done all or none")

@@ -58,7 +58,7 @@ struct LostAcknowledgementTests {
     #expect((gaps.max() ?? .max) < 4000, "\(model): \(gaps)")
     #expect(!scene.line.line.receiver.sendsNMEA)
     scene.finish()
-    #expect(scene.reported(.notPutBack) == 0, "\(model): \(scene.machine.reports)")
+    #expect(scene.reported(.notRestored) == 0, "\(model): \(scene.machine.reports)")
     #expect(scene.line.line.receiver.sendsNMEA)
   }
 

@@ -40,7 +40,7 @@ struct RaisedRateTests {
     _ = scene.finish()
     scene.run(2)
     #expect(scene.line.receiver.baudRate == 9600 && scene.line.hostRate == 9600)
-    #expect(scene.reported(.notPutBack) == 0)
+    #expect(scene.reported(.notRestored) == 0)
   }
 
   @Test("After one that took its supply it is raised again, and goes back", arguments: [ReceiverModel.m8, .m10])
@@ -55,11 +55,11 @@ struct RaisedRateTests {
   }
 
   @Test("An end that could not restore everything is reported once", arguments: [ReceiverModel.m6, .m8, .m10])
-  func notPutBack(_ model: ReceiverModel) {
+  func notRestored(_ model: ReceiverModel) {
     let scene = Self.scene(model)
     scene.line.inject(.refuseEverything(for: Milliseconds(60_000)), at: scene.now)
     _ = scene.finish()
-    #expect(!scene.isOpen && scene.reported(.notPutBack) == 1)
+    #expect(!scene.isOpen && scene.reported(.notRestored) == 1)
   }
 
   @Test("It goes back within two seconds on a line that is full", arguments: [ReceiverModel.m9, .f9p, .x20])
@@ -96,14 +96,14 @@ struct RaisedRateTests {
     scene.run(2)
     #expect(scene.line.receiver.baudRate == model.foundRate)
     #expect(scene.line.hostRate == model.foundRate)
-    #expect(scene.reported(.notPutBack) == 0)
+    #expect(scene.reported(.notRestored) == 0)
   }
 
   @Test("Ended before the receiver is found again, it is recorded", arguments: [ReceiverModel.m6, .m9, .m10])
   func recordedAfterSilentRaise(_ model: ReceiverModel) {
     let scene = Self.sceneOfSilentRaise(model)
     _ = scene.finish()
-    #expect(scene.reported(.notPutBack) == 1)
+    #expect(scene.reported(.notRestored) == 1)
     #expect(scene.recovery == CrashRecoveryRecord(rate: 115_200, foundRate: model.foundRate))
   }
 

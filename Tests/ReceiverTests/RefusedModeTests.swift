@@ -20,7 +20,7 @@ struct RefusedModeTests {
     }
     scene.run(8)
     _ = scene.finish()
-    #expect(scene.reported(.notPutBack) == 0, "\(scene.reports)")
+    #expect(scene.reported(.notRestored) == 0, "\(scene.reports)")
   }
 
   @Test("On/off operation that is refused at the last step is not reported as configured")
@@ -37,7 +37,7 @@ struct RefusedModeTests {
     #expect(scene.reported(.configured(refused: 1)) == 1, "\(scene.reports)")
     #expect(scene.reported(.configured(refused: 0)) == 0, "\(scene.reports)")
     _ = scene.finish()
-    #expect(scene.reported(.notPutBack) == 0, "\(scene.reports)")
+    #expect(scene.reported(.notRestored) == 0, "\(scene.reports)")
   }
 
   @Test("On/off operation is reported once it is switched on", arguments: [ReceiverModel.m6, .m8, .m9, .m10])
@@ -65,7 +65,7 @@ struct RefusedModeTests {
     }
     scene.run(8)
     _ = scene.finish()
-    #expect(scene.reported(.notPutBack) == 0, "\(scene.reports)")
+    #expect(scene.reported(.notRestored) == 0, "\(scene.reports)")
     #expect(scene.line.receiver.epochMilliseconds == 1000)
   }
 }

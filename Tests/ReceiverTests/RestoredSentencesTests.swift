@@ -117,7 +117,7 @@ struct RestoredSentencesTests {
     scene.line.send(Command(line: "setNMEAOutput, \(taken)").bytes, at: scene.now)
     scene.run(5)
     scene.finish()
-    #expect(Self.streams(scene) == [taken] && scene.reported(.notPutBack) == 0)
+    #expect(Self.streams(scene) == [taken] && scene.reported(.notRestored) == 0)
   }
 
   @Test("A sentence goes back to a stream of its interval, if another port has its own by now")
@@ -134,7 +134,7 @@ struct RestoredSentencesTests {
     scene.run(5)
     scene.finish()
     #expect(Set(Self.streams(scene)) == ["Stream1, COM1, GGA+GSV, msec500", taken, other])
-    #expect(scene.reported(.notPutBack) == 0)
+    #expect(scene.reported(.notRestored) == 0)
   }
 
   @Test("A receiver that is silent as found gets positions for fixes beside a person's other sentences")

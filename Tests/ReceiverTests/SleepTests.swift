@@ -226,7 +226,7 @@ struct SleepTests {
     scene.sleep(seconds: nil)
     scene.run(60)
     #expect(scene.finish() < 4000)
-    #expect(scene.reported(.notPutBack) == 0 && scene.line.receiver.baudRate == 115_200, "\(scene.reports)")
+    #expect(scene.reported(.notRestored) == 0 && scene.line.receiver.baudRate == 115_200, "\(scene.reports)")
     #expect(scene.reported(.silent) == 0 && scene.reported(.notUnderstood) == 0, "\(scene.reports)")
   }
 
@@ -239,7 +239,7 @@ struct SleepTests {
     scene.run(60)
     scene.line.inject(.powerCycle(for: Milliseconds(100), losingBackup: true), at: scene.now)
     #expect(scene.finish() < 8000)
-    #expect(scene.reported(.notPutBack) == 0 && scene.reported(.resetToWake) == 0, "\(scene.reports)")
+    #expect(scene.reported(.notRestored) == 0 && scene.reported(.resetToWake) == 0, "\(scene.reports)")
     Self.expectFound(scene)
   }
 
@@ -263,7 +263,7 @@ struct SleepTests {
     scene.wakeUp()
     scene.run(Double(milliseconds) / 1000)
     #expect(scene.finish() < 5500)
-    #expect(scene.reported(.notPutBack) == 0, "\(scene.reports)")
+    #expect(scene.reported(.notRestored) == 0, "\(scene.reports)")
     Self.expectFound(scene)
   }
 
@@ -274,7 +274,7 @@ struct SleepTests {
     scene.run(60)
     scene.line.inject(.ignoreWakeUps(for: Milliseconds(1200)), at: scene.now)
     #expect(scene.finish() < 5500)
-    #expect(scene.reported(.notPutBack) == 0, "\(scene.reports)")
+    #expect(scene.reported(.notRestored) == 0, "\(scene.reports)")
     Self.expectFound(scene)
   }
 
@@ -285,7 +285,7 @@ struct SleepTests {
     scene.run(60)
     scene.line.inject(.ignoreWakeUps(for: Milliseconds(100_000)), at: scene.now)
     #expect(scene.finish() < 10_000)
-    #expect(scene.reported(.notPutBack) == 1, "\(scene.reports)")
+    #expect(scene.reported(.notRestored) == 1, "\(scene.reports)")
   }
 
   /// It writes sentences again, now and after its power was away.

@@ -52,7 +52,7 @@ struct UBXOutputTests {
     #expect(isIdentified, "\(scene.reports)")
     scene.run(5)
     _ = scene.finish()
-    #expect(scene.reported(.notPutBack) == 0)
+    #expect(scene.reported(.notRestored) == 0)
     // Nothing is sent in UBX any more, and NMEA is as before.
     scene.run(1)
     #expect(scene.line.receiver.sendsUBX == false)
@@ -101,7 +101,7 @@ struct UBXOutputTests {
     scene.run(12)
     _ = scene.finish()
     scene.run(1)
-    #expect(!scene.line.receiver.sendsUBX && scene.reported(.notPutBack) == 0)
+    #expect(!scene.line.receiver.sendsUBX && scene.reported(.notRestored) == 0)
     scene.line.inject(.powerCycle(for: Milliseconds(2000), losingBackup: false), at: scene.now)
     scene.run(5)
     // Only memory of receivers without items has the whole configuration.

@@ -73,7 +73,7 @@ final class WhimsicalScene {
   private var isOtherMaker = false
   /// The number of writes to another make.
   private var probes = 0
-  private var reportedNotPutBack = false
+  private var reportedNotRestored = false
   private var isFinishing = false
   private var keepsRate = false
   private let keepsChanges: Bool
@@ -156,8 +156,8 @@ final class WhimsicalScene {
     else { return }
     var changes = receiver.changes()
     if keepsRate { changes.removeAll { $0.hasPrefix("rate") } }
-    if !changes.isEmpty, !reportedNotPutBack { fail("what is changed is put back or told", "\(changes)") }
-    if reportedNotPutBack, case .serial = settings.line, session.description != nil {
+    if !changes.isEmpty, !reportedNotRestored { fail("what is changed is put back or told", "\(changes)") }
+    if reportedNotRestored, case .serial = settings.line, session.description != nil {
       if session.recovery == nil { fail("what is left is noted", "nothing") }
     }
   }
@@ -292,7 +292,7 @@ final class WhimsicalScene {
     hasFault = false
     isOtherMaker = false
     probes = 0
-    reportedNotPutBack = false
+    reportedNotRestored = false
     carryOut()
   }
 
@@ -343,7 +343,7 @@ final class WhimsicalScene {
       hasFault = false
     case .doesNotWake: hasFault = true
     case .notIdentified(isOtherVendor: true): isOtherMaker = true
-    case .notPutBack: reportedNotPutBack = true
+    case .notRestored: reportedNotRestored = true
     default: break
     }
   }

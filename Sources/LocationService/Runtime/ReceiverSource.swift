@@ -507,7 +507,7 @@ final class ReceiverSource {
   func deliverEvents() {
     while let event = connection?.nextEvent() {
       switch event {
-      case .notice, .session(.silent), .session(.adviseOnSilence), .session(.back), .session(.notPutBack):
+      case .notice, .session(.silent), .session(.adviseOnSilence), .session(.back), .session(.notRestored):
         let text = connection.flatMap { event.notice(path: $0.path, baud: nil, bytes: $0.bytes, $0.counters) }
         if let text { events.append(.log(text)) }
       case .unreachable(let error):

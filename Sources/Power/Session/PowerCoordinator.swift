@@ -169,7 +169,7 @@ public struct PowerCoordinator: Sendable {
     case .rateFound(let rate):
       power.expectReadOut(secondsPerFix: Double(Self.bitsPerFix) / Double(rate) + Self.secondsBetweenFixes)
     case .assisted, .silent, .notUnderstood, .back, .rateNotChanged, .resetToWake, .warned, .adviseOnSilence,
-      .notPutBack:
+      .notRestored:
       break
     }
   }

@@ -3,7 +3,7 @@ import MonotonicTime
 
 /// Polls the identity of a receiver of another maker: one family at a time, and none after one has replied.
 struct FamilyIdentification: Sendable {
-  private enum Step { case probing, rousing, polling(ReceiverDescription), done(ReceiverDescription?) }
+  private enum Step { case probing, keepingAwake, polling(ReceiverDescription), done(ReceiverDescription?) }
 
   private let families: [ReceiverFamily]
   /// Whether it is the family for sure: replies are worth waiting for.
@@ -20,7 +20,7 @@ struct FamilyIdentification: Sendable {
   private var family = 0
   private var probe = 0
   private var step = Step.probing
-  private var isRoused = false
+  private var isKeptAwake = false
   /// The polls so far: two families can have one in common.
   private var asked: [[UInt8]] = []
 
@@ -45,7 +45,7 @@ struct FamilyIdentification: Sendable {
   /// Whether a probe had a reply, or this family alone is probed.
   func isAnswered(or family: ReceiverFamily) -> Bool {
     switch step {
-    case .probing, .rousing: families == [family]
+    case .probing, .keepingAwake: families == [family]
     case .polling, .done: true
     }
   }
@@ -75,7 +75,7 @@ struct FamilyIdentification: Sendable {
         command.timeout = max(command.timeout, Self.fullLineTimeout)
       }
       return command
-    case .rousing: return language?.rousing
+    case .keepingAwake: return language?.keepAwake
     case .polling(let found):
       var command = found.family?.language?.furtherPoll(after: found)
       if isLineFull, let timeout = command?.timeout {
@@ -98,8 +98,8 @@ struct FamilyIdentification: Sendable {
       // A reply that names no model is one of this family.
       if case .answered = outcome { return step = .done(nil) }
       advance()
-    case .rousing:
-      (step, probe, isRoused, asked) = (.probing, 0, true, [])
+    case .keepingAwake:
+      (step, probe, isKeptAwake, asked) = (.probing, 0, true, [])
     case .polling(var found):
       found.family?.language?.complete(&found, from: outcome)
       step = .done(found)
@@ -127,8 +127,8 @@ struct FamilyIdentification: Sendable {
     repeat {
       probe += 1
       // The family is known, and its processor may be asleep.
-      if isProved, !isRoused, let language, probe == language.probes.count, language.rousing != nil {
-        return step = .rousing
+      if isProved, !isKeptAwake, let language, probe == language.probes.count, language.keepAwake != nil {
+        return step = .keepingAwake
       }
       if let language, probe < language.probes.count { continue }
       (family, probe) = (family + 1, 0)

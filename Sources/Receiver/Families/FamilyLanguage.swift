@@ -78,7 +78,7 @@ protocol FamilyLanguage: Sendable {
   /// sent, which takes back the others.
   func commandsAfterRefusal(of action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]?
   /// The command that keeps a receiver awake whose processor sleeps by itself, before it hears a probe; nil for others.
-  var rousing: Command? { get }
+  var keepAwake: Command? { get }
   /// The shortest time that `sleep` can request.
   func shortestSleep(on receiver: ReceiverDescription) -> Milliseconds
   /// The request to sleep; nil if it cannot. It is sent once. A refusal counts, and a missing acknowledgement does not: frames show
@@ -137,7 +137,7 @@ extension FamilyLanguage {
   var lackOfMeasurements: String { "sextant knows no raw measurements of this family" }
   func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? { nil }
   func commandsAfterRefusal(of action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? { nil }
-  var rousing: Command? { nil }
+  var keepAwake: Command? { nil }
   func shortestSleep(on receiver: ReceiverDescription) -> Milliseconds { SleepRequest.shortest }
   func sleep(for duration: Milliseconds?, on receiver: ReceiverDescription) -> Command? { nil }
   var wakingBytes: [UInt8] { [13, 10] }

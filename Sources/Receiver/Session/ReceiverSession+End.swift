@@ -125,7 +125,7 @@ extension ReceiverSession {
     }
     leavesAsleep = isAsleep && description?.family != nil
     enter(.ended, on: cause)
-    if end.isIncomplete { report(.notPutBack) }
+    if end.isIncomplete { report(.notRestored) }
   }
 
   /// The setting of a port that was found without UBX output.

@@ -28,7 +28,7 @@ extension ReceiverSession {
 
     case (.searching, .frames): if !end.isRequested { enter(.listening(pollAt: nil), on: .frames) }
     case (.searching, .time): pollSilentReceiver(at: now)
-    case (.searching, .wakeUp): if !end.isRequested { retry.hurry(to: now) }
+    case (.searching, .wakeUp): if !end.isRequested { retry.advance(to: now) }
 
     case (.listening(let pollAt), .time): if isReceiving { decideOnPolling(pollAt, at: now) }
     case (.listening, .idle): return canSend && beginSubmitted()

@@ -201,7 +201,7 @@ struct RetrySchedule {
   }
 
   /// Moves a scheduled attempt to `now`.
-  mutating func hurry(to now: Instant) { if at != nil { at = now } }
+  mutating func advance(to now: Instant) { if at != nil { at = now } }
 
   mutating func cancel() { at = nil }
 

@@ -68,5 +68,5 @@ public enum SessionReport: Sendable, Equatable {
   /// No frame was received in the first five seconds.
   case adviseOnSilence
   /// The session ended, and some changes could not be restored.
-  case notPutBack
+  case notRestored
 }

@@ -30,7 +30,7 @@ public struct ReceiverPort: Sendable, Hashable {
   }
 
   /// The reason why a receiver at the port is unlikely.
-  public enum Reason: Sendable, Hashable, CustomStringConvertible {
+  public enum Reason: Sendable, Hashable {
     /// A UART of the board: a receiver may be wired to it, but nothing indicates it.
     case onBoardUART
     /// A USB device that is in no table.
@@ -47,20 +47,6 @@ public struct ReceiverPort: Sendable, Hashable {
     case systemConsole
     /// The user's list excludes it.
     case excludedByList
-
-    /// The rest of a sentence after "it is".
-    public var description: String {
-      switch self {
-      case .onBoardUART: "a UART of the board, which a receiver may be wired to"
-      case .unknownUSBDevice: "a USB device of unknown sort"
-      case .secondaryInterface: "a secondary port of a board with its receiver on another port"
-      case .developmentBoard: "a microcontroller board"
-      case .modem: "a mobile-network modem"
-      case .knownOther(let sort): sort
-      case .systemConsole: "the system's console"
-      case .excludedByList: "excluded by the list of devices"
-      }
-    }
   }
 
   /// The attributes from udev.

@@ -34,7 +34,7 @@ extension Authorize {
     var json = false
     @Flag(help: "Wait for the questions of programs, and ask them on this terminal. Needs the location service.")
     var agent = false
-    @OptionGroup var place: Place
+    @OptionGroup var target: TargetUser
 
     func run() throws {
       if agent {
@@ -42,11 +42,11 @@ extension Authorize {
           throw CommandFailure(
             .unavailable, "--agent needs the location service; start it with `systemctl start sextantd`")
         }
-        var agent = try AuthorizationAgent(path: path, user: place.user)
+        var agent = try AuthorizationAgent(path: path, user: target.user)
         return try agent.run()
       }
       if let path = ServicePermissions.socketPath { return try show(path) }
-      try place.refuseUser()
+      try target.refuseUser()
       let store = try store()
       let listing = PermissionListing(
         folder: store.stateFolder, isOn: store.servicesAreOn, isOnForUser: store.servicesAreOnForUser,
@@ -56,7 +56,7 @@ extension Authorize {
     }
 
     private func show(_ path: String) throws {
-      var service = try ServicePermissions(path: path, user: place.user)
+      var service = try ServicePermissions(path: path, user: target.user)
       let list = try service.list()
       let isOn = list.servicesAreOn && !AuthorizationStore.policyTurnsServicesOff
       let listing = PermissionListing(
@@ -67,7 +67,7 @@ extension Authorize {
   }
 
   /// The user whose permissions are shown and changed.
-  struct Place: ParsableArguments {
+  struct TargetUser: ParsableArguments {
     @Option(help: "The number of a user of the location service, instead of the present one; needs root.")
     var user: UInt32?
 
@@ -87,11 +87,11 @@ extension Authorize {
         "Allow a program what it asks for. Without a question, allow its location while it is in the foreground.")
     @Argument(help: "The program.") var app: String
     @Argument(help: "always, or whenInUse: only in the foreground.") var extent: Grant.Extent?
-    @OptionGroup var place: Place
+    @OptionGroup var target: TargetUser
 
     func run() throws {
       let status: AuthorizationStatus? = extent.map { $0 == .always ? .authorizedAlways : .authorizedWhenInUse }
-      try change(app, place) { (service, name) in
+      try change(app, target) { (service, name) in
         try service.allow(name, status)
       } inFiles: {
         (store, app) throws(FileError) in
@@ -116,12 +116,12 @@ extension Authorize {
     @Argument(help: "The program.") var app: String
     @Argument(help: "always, or whenInUse: only in the foreground.") var extent: Extent
     @Flag var accuracy: Accuracy?
-    @OptionGroup var place: Place
+    @OptionGroup var target: TargetUser
 
     func run() throws {
       let status: AuthorizationStatus = extent == .always ? .authorizedAlways : .authorizedWhenInUse
       let accuracy: AccuracyAuthorization? = accuracy.map { $0 == .full ? .full : .reduced }
-      try change(app, place) { (service, name) in
+      try change(app, target) { (service, name) in
         try service.set(status, accuracy: accuracy, for: name)
       } inFiles: {
         (store, app) throws(FileError) in
@@ -133,10 +133,10 @@ extension Authorize {
   struct Deny: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "deny", abstract: "Deny a program its location.")
     @Argument(help: "The program.") var app: String
-    @OptionGroup var place: Place
+    @OptionGroup var target: TargetUser
 
     func run() throws {
-      try change(app, place) { (service, name) in
+      try change(app, target) { (service, name) in
         try service.set(.denied, accuracy: nil, for: name)
       } inFiles: {
         (store, app) throws(FileError) in
@@ -150,7 +150,7 @@ extension Authorize {
       commandName: "reset", abstract: "Delete the decision about a program, which may then ask again.")
     @Argument(help: "The program; omit it with --all.") var app: String?
     @Flag(help: "Reset all programs.") var all = false
-    @OptionGroup var place: Place
+    @OptionGroup var target: TargetUser
 
     func validate() throws {
       if all == (app != nil) { throw ValidationError("Name a program, or use --all.") }
@@ -159,7 +159,7 @@ extension Authorize {
     func run() throws {
       let apps = try app.map { [$0] } ?? names()
       for app in apps {
-        try change(app, place) { (service, name) in
+        try change(app, target) { (service, name) in
           try service.set(.notDetermined, accuracy: nil, for: name)
         } inFiles: {
           (store, app) throws(FileError) in
@@ -170,7 +170,7 @@ extension Authorize {
 
     private func names() throws -> [String] {
       guard let path = ServicePermissions.socketPath else { return try store().entries().map(\.app) }
-      var service = try ServicePermissions(path: path, user: place.user)
+      var service = try ServicePermissions(path: path, user: target.user)
       return try service.list().entries.map(\.app)
     }
   }
@@ -184,10 +184,10 @@ extension Authorize {
 
     @Argument(help: "on or off.") var position: Position
     @Flag(help: "For all users of this machine; needs root.") var machine = false
-    @OptionGroup var place: Place
+    @OptionGroup var target: TargetUser
 
     func validate() throws {
-      if machine, place.user != nil { throw ValidationError("--machine is for all users; omit --user.") }
+      if machine, target.user != nil { throw ValidationError("--machine is for all users; omit --user.") }
     }
 
     func run() throws {
@@ -198,10 +198,10 @@ extension Authorize {
         }
       }
       if let path = ServicePermissions.socketPath {
-        var service = try ServicePermissions(path: path, user: place.user)
+        var service = try ServicePermissions(path: path, user: target.user)
         try service.setServices(on: isOn)
       } else {
-        try place.refuseUser()
+        try target.refuseUser()
         try reporting { try store().setServices(on: isOn) }
       }
       if isOn, AuthorizationStore.policyTurnsServicesOff {
@@ -252,15 +252,15 @@ private func identifier(_ app: String) throws -> String {
 
 /// Changes the permission of a program, in the location service if it runs, else in the files of this user.
 private func change(
-  _ app: String, _ place: Authorize.Place, inService: (inout ServicePermissions, String) throws -> Void,
+  _ app: String, _ target: Authorize.TargetUser, inService: (inout ServicePermissions, String) throws -> Void,
   inFiles body: (AuthorizationStore, String) throws(FileError) -> Void
 ) throws {
   if let path = ServicePermissions.socketPath {
-    var service = try ServicePermissions(path: path, user: place.user)
+    var service = try ServicePermissions(path: path, user: target.user)
     let name = try service.name(of: app)
     return try inService(&service, name)
   }
-  try place.refuseUser()
+  try target.refuseUser()
   let name = try identifier(app)
   try reporting {
     let store = try store()

@@ -135,7 +135,7 @@ struct BatchClient: ReceiverClient, ~Copyable {
     case .retrieve:
       attempt { (client: inout BatchClient) in
         let earlier = try client.store.begin(description, line: client.path)
-        let place = Output.place
+        let place = Output.position
         if let count = client.store.place?.bytesPrinted(until: place) {
           client.printed = StandardOutput.last(min(count, 4096))
         } else {
@@ -233,12 +233,12 @@ struct BatchClient: ReceiverClient, ~Copyable {
     for (fix, after) in waiting {
       var line = JSONLine()
       line.tpv(fix.fix, device: path)
-      try Output.write(PrintedPlace.rest(of: Array(line.text.utf8), printed: printed))
+      try Output.write(OutputPosition.rest(of: Array(line.text.utf8), printed: printed))
       printed = []
-      try store.save(after, at: Output.place)
+      try store.save(after, at: Output.position)
     }
     waiting = []
-    if let atPause { try store.save(atPause, at: Output.place) }
+    if let atPause { try store.save(atPause, at: Output.position) }
     atPause = nil
     switch ending {
     case .finished(_, let after):
@@ -246,7 +246,7 @@ struct BatchClient: ReceiverClient, ~Copyable {
       isDone = true
     case .cut(let after):
       // The rest of the interrupted frame may still arrive.
-      try store.save(after, at: Output.place)
+      try store.save(after, at: Output.position)
       fail("the retrieval was interrupted after \(after.delivered) fixes in all; retrieve again to continue")
     default: break
     }
@@ -255,7 +255,7 @@ struct BatchClient: ReceiverClient, ~Copyable {
 
   /// Ends a complete retrieval.
   private mutating func end(_ journal: BatchJournal) throws {
-    try store.save(journal, at: Output.place)
+    try store.save(journal, at: Output.position)
     try store.finish()
   }
 

@@ -110,7 +110,7 @@ struct CheckClient: ReceiverClient, ~Copyable {
       dialogue.setRate(rate, at: now)
       // Settings of the step before are restored first.
       if case .changingRate(rate, _) = stage { enter(.changingRate(to: rate, since: now), at: now) }
-    case .session(.notPutBack):
+    case .session(.notRestored):
       state.lost.append("some settings could not be restored (sextant configure show lists them)")
     case .lost: fail(Reason.disconnected + ". The next command restores it")
     case .ended: fail(Reason.file)

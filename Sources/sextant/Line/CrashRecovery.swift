@@ -45,7 +45,7 @@ enum CrashRecovery {
       if case .session(.identified) = event, connection.needsRestoring {
         printNotice("restoring the settings of the receiver, which a killed program left changed")
       }
-      if event == .session(.notPutBack) { printNotice("the receiver did not accept all of its former settings") }
+      if event == .session(.notRestored) { printNotice("the receiver did not accept all of its former settings") }
     }
 
     mutating func finishRound(

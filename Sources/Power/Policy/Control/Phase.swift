@@ -91,7 +91,7 @@ enum Phase: Sendable {
     var attempts = 1
     var resets = 0
     /// Wake-ups and resets have failed: the next attempt comes after this many seconds.
-    var reviveSeconds: Double?
+    var retrySeconds: Double?
     var isHot: Bool
   }
 }

@@ -166,7 +166,7 @@ extension PowerControl {
   }
 
   private func wakeTimeoutSeconds(_ waking: Phase.Waking) -> Double {
-    waking.reviveSeconds ?? (waking.attempts == 0 ? policy.resetTimeoutSeconds : policy.wakeTimeoutSeconds)
+    waking.retrySeconds ?? (waking.attempts == 0 ? policy.resetTimeoutSeconds : policy.wakeTimeoutSeconds)
   }
 
   /// True when the phase has changed.
@@ -177,15 +177,15 @@ extension PowerControl {
   }
 
   mutating func wakeFailed(_ actions: inout [PowerAction]) {
-    guard case .waking(let waking) = phase, waking.reviveSeconds == nil else { return }
+    guard case .waking(let waking) = phase, waking.retrySeconds == nil else { return }
     wakeAgain(waking, &actions)
   }
 
   private mutating func wakeAgain(_ waking: Phase.Waking, _ actions: inout [PowerAction]) {
     var waking = waking
     waking.since = now
-    if let seconds = waking.reviveSeconds {
-      waking.reviveSeconds = min(seconds * 2, policy.reviveLongestSeconds)
+    if let seconds = waking.retrySeconds {
+      waking.retrySeconds = min(seconds * 2, policy.longestRetrySeconds)
       actions.append(.wakeAgain(attempt: waking.attempts))
       waking.attempts += 1
     } else if waking.attempts < policy.wakeAttempts {
@@ -196,7 +196,7 @@ extension PowerControl {
       waking.attempts = 0
       actions.append(.reset)
     } else {
-      waking.reviveSeconds = policy.reviveSeconds
+      waking.retrySeconds = policy.retrySeconds
       reportOnce(.doesNotWake, &actions)
     }
     phase = .waking(waking)

@@ -168,8 +168,8 @@ public struct PowerPolicy: Hashable, Sendable {
   /// Resets before the receiver is reported.
   public var resetAttempts = 2
   /// The interval of later attempts, at first and at last.
-  public var reviveSeconds = 60.0
-  public var reviveLongestSeconds = 600.0
+  public var retrySeconds = 60.0
+  public var longestRetrySeconds = 600.0
   /// Fixes that come later than this into a sleep do not come from the line's buffer.
   public var sleepGraceSeconds = 2.0
   /// Sleep requests to a receiver that does not sleep, and the time before the next ones.

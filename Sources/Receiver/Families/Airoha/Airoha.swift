@@ -290,7 +290,7 @@ struct Airoha: FamilyLanguage {
   }
 
   /// A bare AG3335 sleeps after its start until it hears one of these, which a host sends for a second.
-  var rousing: Command? {
+  var keepAwake: Command? {
     var command = Command(
       sentence: "PAIR382,1", FamilyAnswer(nil, .airoha("382")), attempts: 4, timeout: Milliseconds(100))
     command.bytes = Array(repeatElement(command.bytes, count: 6).joined())

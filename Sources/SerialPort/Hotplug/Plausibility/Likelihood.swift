@@ -38,6 +38,22 @@ extension ReceiverPort.Likelihood {
   }
 }
 
+extension ReceiverPort.Reason: CustomStringConvertible {
+  /// The rest of a sentence after "it is".
+  public var description: String {
+    switch self {
+    case .onBoardUART: "a UART of the board, which a receiver may be wired to"
+    case .unknownUSBDevice: "a USB device of unknown sort"
+    case .secondaryInterface: "a secondary port of a board with its receiver on another port"
+    case .developmentBoard: "a microcontroller board"
+    case .modem: "a mobile-network modem"
+    case .knownOther(let sort): sort
+    case .systemConsole: "the system's console"
+    case .excludedByList: "excluded by the list of devices"
+    }
+  }
+}
+
 extension DeviceAttributes {
   /// Whether the product name is a receiver's: ids can be configured, and boards have the ids of their
   /// bridge.

@@ -2,7 +2,7 @@
 
 /// The end of the output when its last fix was recorded as delivered: a reader that is killed between the output of a fix
 /// and the record has written more.
-public struct PrintedPlace: Sendable, Equatable {
+public struct OutputPosition: Sendable, Equatable {
   /// The file: its file system and its inode.
   public var device: UInt64
   public var inode: UInt64
@@ -26,7 +26,7 @@ public struct PrintedPlace: Sendable, Equatable {
   }
 
   /// Returns the number of bytes written to the file since; nil if `now` is another file, or a shorter one.
-  public func bytesPrinted(until now: PrintedPlace?) -> Int? {
+  public func bytesPrinted(until now: OutputPosition?) -> Int? {
     guard let now, now.device == device, now.inode == inode, now.size >= size else { return nil }
     return Int(exactly: now.size - size)
   }
