@@ -381,7 +381,7 @@ func makeQueue(_ disk: SimulatedDisk, bytes: Int = 64 << 10, age: Int64? = nil, 
     {
       let fix = Self.fix(second)
       while next < arriving.count - 1, arriving[next].utcNanoseconds < fix.utcNanoseconds { next += 1 }
-      farthest = max(farthest, ThinningTests.distanceMetres(fix, arriving[next - 1], arriving[next]))
+      farthest = max(farthest, TrackSimplificationTests.distanceMetres(fix, arriving[next - 1], arriving[next]))
     }
     #expect(farthest <= 10.05)
     print(
@@ -390,7 +390,7 @@ func makeQueue(_ disk: SimulatedDisk, bytes: Int = 64 << 10, age: Int64? = nil, 
   }
 }
 
-@Suite struct ThinningTests {
+@Suite struct TrackSimplificationTests {
   /// The distance of a fix from the line between two others on a plane.
   static func distanceMetres(_ fix: QueuedFix, _ a: QueuedFix, _ b: QueuedFix) -> Double {
     func place(_ point: QueuedFix) -> (Double, Double) {
@@ -426,7 +426,7 @@ func makeQueue(_ disk: SimulatedDisk, bytes: Int = 64 << 10, age: Int64? = nil, 
         east += Double.random(in: -8...8, using: &random)
         return walkFix(second * 5, east: east)
       }
-      let kept = Thinning.kept(fixes, toleranceMetres: 12)
+      let kept = TrackSimplification.kept(fixes, toleranceMetres: 12)
       #expect(kept.first == 0 && kept.last == 199 && kept.count < 200)
       for (first, last) in zip(kept, kept.dropFirst()) {
         for index in first..<last { #expect(distance(fixes[index], fixes[first], fixes[last]) <= 12.5) }
@@ -438,8 +438,10 @@ func makeQueue(_ disk: SimulatedDisk, bytes: Int = 64 << 10, age: Int64? = nil, 
     var fixes = (0..<50).map { walkFix($0) }
     fixes[20].trigger = .request
     fixes[30].trigger = .entry
-    #expect(Thinning.kept(fixes, toleranceMetres: 100) == [0, 20, 30, 49])
-    #expect(Thinning.kept([], toleranceMetres: 1) == [] && Thinning.kept([walkFix(0)], toleranceMetres: 1) == [0])
+    #expect(TrackSimplification.kept(fixes, toleranceMetres: 100) == [0, 20, 30, 49])
+    #expect(
+      TrackSimplification.kept([], toleranceMetres: 1) == []
+        && TrackSimplification.kept([walkFix(0)], toleranceMetres: 1) == [0])
   }
 }
 
