@@ -4,7 +4,7 @@ import Receiver
 import TestSupport
 import Testing
 
-/// What `sextant check` publishes has no position of any recording.
+/// The dialogues that `sextant check` publishes have no position of any recording.
 @Suite("Published dialogues of the corpus", .tags(.corpus), .enabled(if: Corpus.isWanted, "needs the recorded logs"))
 struct PublishedPositionTests {
   /// All recordings, by their path.

@@ -3,7 +3,7 @@ import Receiver
 import TestSupport
 import Testing
 
-/// What a program writes to a file is read by the next, whatever has become of the file.
+/// The settings that a program writes to a file are read by the next program, also from a damaged file.
 @Suite("The file of settings that were left")
 struct CrashRecoverySettingsTests {
   /// Every kind of line that there is.

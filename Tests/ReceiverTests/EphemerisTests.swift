@@ -149,7 +149,7 @@ struct EphemerisTests {
     }
     #expect(EphemerisStock(text.replacing("\nG5 ", with: "\nG6 ")) == nil)
     #expect(EphemerisStock(text.replacing("\nG5 ", with: "\nX5 ")) == nil)
-    // What has expired is not stored.
+    // Expired ephemerides are not stored.
     #expect(EphemerisStock(stock.text(at: Self.later(86_400)))?.isEmpty == true)
   }
 

@@ -24,7 +24,7 @@ struct FamilyBaseTests {
     }
   }
 
-  /// What the end has to leave as it was found, in force and after the next start.
+  /// The state that the end has to restore, in force and after the next start.
   private struct State: Equatable {
     var current: ReceiverSimulator.FamilySettings?
     var stored: ReceiverSimulator.FamilySettings?

@@ -56,7 +56,7 @@ struct FamilyFaultTests {
   /// The receivers whose settings a session changes; a UM980 and a mosaic-G5 send nothing as found.
   static let models = ReceiverModel.ofOtherMakers.filter { ![.um980, .mosaic].contains($0) }
 
-  /// What a session sets here: each model gets what its language has.
+  /// The configuration of a session here: each model gets the values of its language.
   static func desired(_ model: ReceiverModel) -> DesiredConfiguration {
     var desired = DesiredConfiguration.nothing
     switch model {
@@ -127,7 +127,7 @@ struct FamilyFaultTests {
     // A fault is noticed some seconds later.
     scene.run(10)
     scene.run(one.isUnanswering ? 20 : 100) { $0.isSteady && isConfigured($0.line.receiver, wanted) }
-    // What follows from the fault is over.
+    // The consequences of the fault are over.
     scene.run(5)
     seen.isSteady = scene.isSteady
     let sent = scene.reports.dropFirst(before.reports)
@@ -189,7 +189,7 @@ struct FamilyFaultTests {
     #expect(seen.reports.count { $0 == .notUnderstood } <= 3, label)
     #expect(seen.reports.count { $0 == .wasReset } <= 1, label)
     #expect(seen.left == seen.found, label)
-    // What replies to no probe is not told from a receiver without commands: its sentences are used, which is said once.
+    // A model that replies to no probe counts as a receiver without commands: its sentences are used, which is reported once.
     let isUnidentified = seen.reports.count { if case .notIdentified = $0 { true } else { false } } == 1
     #expect(seen.isSteady && seen.isConfigured || one.isUnanswering && isUnidentified, label)
     let fix = seen.position.map { FaultMatrixTests.seconds($0) } ?? "never"

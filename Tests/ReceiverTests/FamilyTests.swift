@@ -377,7 +377,7 @@ struct FamilyTests {
     #expect(frames.contains(.binary(.allystar, 0x0A04, [1, 2, 3])))
     #expect(frames.contains(.binary(.skyTraq, 0x80, [1, 2])))
     #expect(frames.contains(.text(Array(">USB1".utf8))))
-    // What is cut at either end is none.
+    // A frame that is cut at either end is not one.
     #expect(!frames.contains(.text(Array("GA,1,2".utf8))) && !frames.contains(.text(Array("PMTK001,1".utf8))))
     // A wrong checksum is no reply.
     #expect(!frames.contains(.text(Array("PMTK705,A".utf8))))

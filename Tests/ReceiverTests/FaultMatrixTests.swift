@@ -55,7 +55,7 @@ struct FaultMatrixTests {
     var sentBytes = 0
   }
 
-  /// What was seen with each receiver, in the order of the cases: both tests need it.
+  /// The observations of each receiver, in the order of the cases: both tests need it.
   private static let seen = Mutex<[ReceiverModel: [Seen]]>([:])
 
   private static func seen(_ model: ReceiverModel) -> [Seen] {

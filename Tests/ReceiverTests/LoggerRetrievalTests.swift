@@ -58,7 +58,7 @@ struct LoggerRetrievalTests {
     }
   }
 
-  /// What a reader has printed and stored.
+  /// The fixes that a reader has printed and stored.
   private struct Reader {
     var journal = BatchJournal()
     var printed: [UInt32] = []

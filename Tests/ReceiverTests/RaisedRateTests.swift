@@ -274,7 +274,7 @@ struct FullLineTests {
     #expect(scene.run(60) { $0.isSteady }, "\(scene.reports)")
     #expect(scene.description?.generation != nil)
     #expect(scene.reported(.notIdentified(isOtherVendor: false)) == 0)
-    // What was done to hear it is undone.
+    // The changes that were made to receive it are undone.
     #expect(scene.finish() < 15_000)
     scene.run(2)
     #expect(scene.line.receiver.baudRate == 9600 && scene.line.hostRate == 9600)

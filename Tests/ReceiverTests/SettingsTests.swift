@@ -146,7 +146,7 @@ struct SettingsTests {
     #expect(edit.problem?.description.contains("uses UBX on that port") == true)
     #expect(edit.results == [.withdrawn, .withdrawn])
     #expect(try scene.all() == before)
-    // What leaves UBX on, and another port's, is set; from a file, all else is.
+    // Settings that leave UBX on, and those of another port, are set; from a file, all others are.
     #expect(try scene.set(["CFG-PRT[1].inProtoMask=1"]).results == [.changed])
     #expect(try scene.set(["CFG-PRT[3].inProtoMask=2"]).results == [.changed])
     #expect(try scene.set(["rate=2Hz", word], .bestEffort).results == [.changed, .refused])

@@ -18,7 +18,7 @@ final class StageScene {
   private(set) var taken: Set<StageTransition> = []
   private let host: VirtualHost<SentFrames, MutableLine>
 
-  /// What the session sent.
+  /// The frames that the session sent.
   private struct SentFrames: HostMachine {
     private(set) var sent: [[UInt8]] = []
 
@@ -65,7 +65,7 @@ final class StageScene {
 
   var stage: SessionStage.Name { host.session.stage.name }
   var isSteady: Bool { host.isSteady }
-  /// What is found of the settings while the receiver is configured.
+  /// The number of settings that were found while the receiver is configured.
   var found: Int { if case .configuring(let state) = host.session.stage { state.found.count } else { 0 } }
   var sent: [[UInt8]] { host.machine.sent }
 

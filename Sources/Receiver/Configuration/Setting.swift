@@ -271,7 +271,7 @@ extension Setting {
   }
 }
 
-/// What makes a receiver apply the fields of a CFG message that has masks (interface descriptions, CFG-NAV5 mask, CFG-NAVX5
+/// The masks that select the fields of a CFG message that a receiver applies (interface descriptions, CFG-NAV5 mask, CFG-NAVX5
 /// mask1 and mask2).
 package enum ApplicationMask {
   /// CFG-NAV5 mask: the bit of each field's group.

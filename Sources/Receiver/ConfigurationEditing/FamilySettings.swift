@@ -5,7 +5,7 @@ package enum FamilySettings {
   /// The names, in the order of the output.
   package static let names = ["rate", "constellations", "messages", "nmea", "baud"]
 
-  /// What a command does on a receiver: the names, each with its task; the rate of the line is apart.
+  /// The work of a command on a receiver: the names, each with its task; the rate of the line is apart.
   package struct Request: Sendable {
     package var names: [String] = []
     package var tasks: [ReceiverTask] = []
@@ -119,7 +119,7 @@ package enum FamilySettings {
     }
   }
 
-  /// What the receiver does not take of a value, in the form in which it can be set.
+  /// The part of a value that the receiver does not take, in the form in which it can be set.
   private static func lacking(_ value: ReceiverValue, on receiver: ReceiverDescription) -> String {
     guard case .messages(let list) = value else { return text(value) }
     return list.filter { !receiver.takes(.messages([$0])) }

@@ -80,7 +80,7 @@ struct FamilyIdentification: Sendable {
       var command = found.family?.language?.furtherPoll(after: found)
       if isLineFull, let timeout = command?.timeout {
         command?.timeout = max(timeout, Self.fullLineTimeout)
-        // What it tells is not worth two of these times.
+        // Its information is not worth two of these times.
         command?.attempts = 1
       }
       return command

@@ -11,11 +11,11 @@ import MonotonicTime
 ///
 /// A value that was changed is kept as it was found.
 struct FamilyWork: Sendable {
-  /// Who wants the tasks.
+  /// The origin of the tasks.
   enum Mode {
     /// The session: a value that is unknown could not be restored, and is not changed.
     case session
-    /// A user: all of it or nothing.
+    /// A command of the user: all tasks or none.
     case permanent
     /// The end: values are written without reading them, except what other ports share.
     case restoring
@@ -256,7 +256,7 @@ struct FamilyWork: Sendable {
 
   /// Observes the sentences again, for longer, where their rates are not known well enough. Returns false if they are, or if it was done.
   private mutating func observesLonger() -> Bool {
-    // What the work itself found is known.
+    // The values that the work itself found are known.
     guard index < requested else { return false }
     var rarest: UInt64 = uncertain.isEmpty ? 1 : Self.rareSentence
     if language.setsAllSentences, !isReading { rarest = Self.rarestSentence }
@@ -296,7 +296,7 @@ struct FamilyWork: Sendable {
     switch outcome {
     case .acknowledged, .answered: isPartlyWritten = true
     case .refused:
-      // What was accepted before the refusal has to be restored.
+      // A value that was accepted before the refusal has to be restored.
       if writings == 1, !isPartlyWritten, let wanted { found.removeAll { $0.kind == wanted.kind } }
       return finish(.refused)
     default: isDoubtful = true

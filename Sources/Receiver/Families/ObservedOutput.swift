@@ -3,7 +3,7 @@ import MonotonicTime
 import NMEA
 import WireBytes
 
-/// What the sentences of a receiver show of its settings, where it cannot be asked: the time between its fixes, the sentences
+/// The settings that the sentences of a receiver show, where it cannot be asked: the time between its fixes, the sentences
 /// and their rates, and the constellations.
 struct ObservedOutput: Sendable {
   /// Sentences that come once an epoch.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a receiver of another maker takes, before it is asked.
+/// The values and actions of receivers of other makers, before they are asked.
 extension ReceiverDescription {
   /// Whether the family has a command for the value.
   public func takes(_ value: ReceiverValue) -> Bool {

@@ -21,7 +21,7 @@ struct Identification: Sendable {
     case pollingOthers, pollingID, pollingPort, done
   }
 
-  /// What a full line is asked for: MON-VER, the rate of the port by its item and by CFG-PRT, and MON-VER a last time.
+  /// The polls on a full line: MON-VER, the rate of the port by its item and by CFG-PRT, and MON-VER a last time.
   private enum Question { case identity, rateItem, ratePort, identityAgain }
 
   /// The rate from which on a line has room for replies beside periodic messages, in baud.

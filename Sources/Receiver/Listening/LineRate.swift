@@ -85,7 +85,7 @@ struct LineRate {
   mutating func receive(bytes count: Int, at now: Instant) {
     load.receive(bytes: count, at: now)
     defer { lastRead = now }
-    // What waited before the line was opened is of many epochs.
+    // Bytes that waited before the line was opened are of many epochs.
     guard let lastRead else { return }
     // Two bursts can come between the ends of two epochs: the first known by the next burst, the second by its last message.
     if now >= lastRead + Listener.epochSilence { bytesThisBurst = 0 }

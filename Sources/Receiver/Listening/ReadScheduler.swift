@@ -23,7 +23,7 @@ import MonotonicTime
 /// A reply is read at once. An overdue one may never come: the line is then read in pieces, with an idle interval after
 /// each, until the epoch is about to end.
 public struct ReadScheduler: Sendable {
-  /// What the session waits for.
+  /// The input for which the session waits.
   public enum Expectation: Sendable, Equatable {
     /// Epochs alone: no request waits for a reply.
     case epochs

@@ -3,7 +3,7 @@ import MonotonicTime
 
 /// The requests of a session: the one in flight with its owner, and the submitted ones in their order.
 struct RequestQueue {
-  /// What a reply is for. The stage may change while a request of another owner is in flight.
+  /// The part of the session that gets a reply. The stage may change while a request of another owner is in flight.
   enum Owner: Equatable { case stage, ticket(SessionTicket), assistance, retrieval, orbits, sleep }
 
   private var current: (request: RequestInFlight, owner: Owner)?

@@ -57,7 +57,7 @@ extension ReceiverSession {
       identity.hasProbedFamilies = true
     }
     if isReceiving, memory.description == nil, let language = settings.recovery?.family?.language {
-      // What was sent before a standby may wait to be read: it does not show that the receiver is awake.
+      // Bytes that were sent before a standby may wait to be read: they do not show that the receiver is awake.
       actions.append(.send(language.wakingBytes))
       requests.wait(until: now + WakeUp.oscillatorStart)
     }
@@ -118,7 +118,7 @@ extension ReceiverSession {
   var desiredValues: [ReceiverTask] {
     guard let desired else { return [] }
     var values: [ReceiverValue] = []
-    // What the last configuration had and this one leaves out is as it was found.
+    // Values that the last configuration had and this one leaves out are as they were found.
     for one in memory.foundValues { values.append(one) }
     func replace(_ value: ReceiverValue) {
       let found = values.first { $0.kind == value.kind }

@@ -269,7 +269,7 @@ extension ReceiverSession {
     }
   }
 
-  /// What the session expects from the line.
+  /// The input from the line for which the session waits.
   public var expectation: ReadScheduler.Expectation {
     if isIdle { return .epochs }
     let isOverdue = requests.inFlight.map { $0.isOverdue || identity.isUnanswered } ?? false

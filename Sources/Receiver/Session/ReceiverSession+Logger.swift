@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
-/// What a session knows of the logger of another maker's receiver.
+/// The state of the logger of another maker's receiver, as far as a session has read it.
 struct LoggerUse {
   /// The number of records that the memory held before the batch.
   var before = 0

@@ -42,7 +42,7 @@ import UBX
 /// (`nextAction`) come out. `wake` is due at `deadline`.
 public struct ReceiverSession: ~Copyable {
   var settings: SessionSettings
-  /// What the next session with the same receiver can use.
+  /// The results for the next session with the same receiver.
   public internal(set) var memory: SessionMemory
   /// The port of the receiver that the line is connected to, once it is known.
   public internal(set) var port: ReceiverPortNumber?

@@ -73,7 +73,7 @@ public struct SessionSettings: Sendable {
   }
 }
 
-/// What a session leaves to the next one with the same receiver, after an unplug for example.
+/// The results of a session for the next one with the same receiver, after an unplug for example.
 public struct SessionMemory: Sendable {
   /// The rate at which frames were received.
   public var rate: UInt32?

@@ -52,7 +52,7 @@ enum SessionStage {
   }
 }
 
-/// What a stage reacts to.
+/// An event to which a stage reacts.
 enum StageEvent {
   /// Time has passed.
   case time

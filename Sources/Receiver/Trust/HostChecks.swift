@@ -3,7 +3,7 @@ import MonotonicTime
 import ReceiverStream
 import WireBytes
 
-// What a host finds in the epochs of a receiver. The limits are far from what vehicles and surroundings do
+// The checks of a host on the epochs of a receiver. The limits are far from what vehicles and surroundings do
 // (docs/reference/trust.md).
 
 extension Fix {
@@ -30,7 +30,7 @@ struct MovementCheck: Sendable {
   static let worstAccuracyMetres = 100.0
   /// The fastest speed without a statement of the receiver, m/s: receivers for civil use give no position above it.
   static let fastestMetresPerSecond = 515.0
-  /// What multipath, corrections and another solution move a position.
+  /// The largest step of a position by multipath, corrections and another solution.
   static let toleranceMetres = 100.0
   static let steadyEpochs = 5
   /// The longest time between two positions that are compared.

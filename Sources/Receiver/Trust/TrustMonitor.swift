@@ -29,7 +29,7 @@ package struct TrustMonitor: Sendable {
   private var clock = ClockCheck()
   private var signals = SignalCheck()
   private var comparison = ComparisonCheck()
-  /// What `takeChange` returned last.
+  /// The last result of `takeChange`.
   private var reported = SignalTrust.unknown
 
   package init() {}

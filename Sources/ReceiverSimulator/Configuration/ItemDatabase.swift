@@ -132,7 +132,7 @@ struct ItemDatabase: Sendable {
 /// The lists, their defaults and the limits come from recorded receivers: EVK-M101 (SPG 5.10), ZED-F9P (HPG 1.51),
 /// ZED-X20P (HPG 2.10), and NEO-F10T (TIM 3.01) for F10. M9 is by its interface description.
 struct SignalItems: Sendable {
-  /// What a model cannot combine.
+  /// The limit of a model on combinations of signals.
   enum Limit: Sendable {
     case none
     /// At most this number of GPS, Galileo, BeiDou and GLONASS.

@@ -13,7 +13,7 @@ struct FamilySettings: Sendable, Equatable {
   var values: [String: String] = [:]
   /// The periods of RTCM 3 messages in milliseconds, by their number.
   var corrections: [Int: UInt32] = [:]
-  /// What a base station knows of its position.
+  /// The source of a base station's position.
   var timeMode = TimeMode.Setting.off
 }
 

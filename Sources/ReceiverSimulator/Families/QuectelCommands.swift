@@ -136,7 +136,7 @@ extension VirtualReceiver {
     "RTCM3-112X": 1124,
     "RTCM3-113X": 1134, "RTCM3-1019": 1019, "RTCM3-1020": 1020, "RTCM3-1042": 1042, "RTCM3-1046": 1046,
   ]
-  /// What a base sends without a further command.
+  /// The messages that a base sends without a further command.
   private static let pqtmBase = [1005, 1074, 1084, 1094, 1124]
 
   /// The mode is in force after it was saved, and a restart.

@@ -69,7 +69,7 @@ void count(const char *protocol, const unsigned char *bytes, size_t size) {
   }
 }
 
-// What RTKLIB asks of the program around it.
+// The functions that RTKLIB expects of its program.
 int showmsg(char *format, ...) { (void)format; return 0; }
 void settspan(gtime_t start, gtime_t end) { (void)start; (void)end; }
 void settime(gtime_t time) { (void)time; }

@@ -160,7 +160,7 @@ static long loads_module(const char *unused) {
   return result < 0 && errno == ENOEXEC ? 0 : result;
 }
 
-// That of /dev/mem.
+// The numbers of /dev/mem.
 static long makes_device(const char *path) {
   long result = mknod(path, S_IFCHR | 0600, 1 << 8 | 1);
   if (result == 0) unlink(path);

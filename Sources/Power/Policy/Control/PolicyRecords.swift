@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
-// What the policy records over its phases. A value that has a meaning in one phase alone is in that case (Phase).
+// The records of the policy over its phases. A value that has a meaning in one phase alone is in that case (Phase).
 
 /// The starts of the present receiver: their durations, and the epochs that they have to meet.
 struct Starts: Sendable {
