@@ -35,9 +35,9 @@ struct StateStore {
     do throws(Errno) { _ = try Syscalls.status(ofPath: own) } catch {
       if error == .noSuchFileOrDirectory { return restored }
     }
-    sweep(own)
+    removeAbandonedFiles(in: own)
     // The escaped names of monitors do not contain dots.
-    sweep("\(own)/monitors") { _ in true }
+    removeAbandonedFiles(in: "\(own)/monitors") { _ in true }
     restored.regions =
       load(.regions, log) {
         StateText.regions(in: $0)
@@ -63,8 +63,8 @@ struct StateStore {
   /// - Parameter log: receives a line for a damaged file.
   func restoredNewest(_ log: (String) -> Void) -> Location? {
     guard let folder else { return nil }
-    sweep(folder)
-    if let runFolder { sweep(runFolder) }
+    removeAbandonedFiles(in: folder)
+    if let runFolder { removeAbandonedFiles(in: runFolder) }
     let newest = load(.newestLocation, log) {
       StateText.location(in: $0)
     } write: {
@@ -217,7 +217,7 @@ struct StateStore {
   }
 
   /// Removes the temporary files of killed writers, whose names end with the number of an ended process.
-  private func sweep(_ folder: String, isStateFile: (String) -> Bool = StateFile.names.contains) {
+  private func removeAbandonedFiles(in folder: String, isStateFile: (String) -> Bool = StateFile.names.contains) {
     for name in PrivateFile.names(in: folder) {
       guard let dot = name.lastIndex(of: "."), let process = Int32(name[name.index(after: dot)...]), process > 0,
         isStateFile(String(name[..<dot])), !System.isAlive(process)

@@ -67,7 +67,7 @@ package struct MessageSplitter: Sendable {
 }
 
 /// Bytes to be written.
-struct OutputQueue: Sendable {
+struct OutgoingMessages: Sendable {
   private(set) var bytes: [UInt8] = []
   private var start = 0
 

@@ -24,7 +24,7 @@ package struct VarlinkClientConnection: Sendable {
   }
 
   private var input: MessageSplitter
-  private var queue = OutputQueue()
+  private var queue = OutgoingMessages()
   private var state = State.calling([], upgrading: false)
   private var lastCall: UInt64 = 0
 

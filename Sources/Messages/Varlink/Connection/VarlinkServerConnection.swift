@@ -53,7 +53,7 @@ package struct VarlinkServerConnection: Sendable {
   private let service: VarlinkService
   private let limits: Limits
   private var input: MessageSplitter
-  private var queue = OutputQueue()
+  private var queue = OutgoingMessages()
   private var state = State.idle
   private var lastCall: UInt64 = 0
 

@@ -97,7 +97,7 @@ enum Phase: Sendable {
 }
 
 /// A time in which fixes are sought and none comes.
-enum Outage: Sendable {
+enum FixOutage: Sendable {
   case none
   case unreported(since: Instant)
   /// `since` is nil while no fix is sought.

@@ -33,7 +33,7 @@ public struct PowerControl: Sendable {
   var orbits = Orbits()
   var starts = Starts(hotSeconds: 2, coldSeconds: 30)
   var newestFix: (observation: FixObservation, at: Instant)?
-  var outage = Outage.none
+  var outage = FixOutage.none
   var searches = Searches()
   var hints = MovementHints()
   var modes = ModeHistory()

@@ -85,7 +85,7 @@ struct LiveContent: ~Copyable {
   /// The least time between two events of the same opened message, milliseconds.
   static var messageInterval: UInt64 { 90 }
 
-  private var events = EventQueue()
+  private var events = PageEventQueue()
   private var line = JSONLine()
   private var messages: [MessageKey: MessageCount] = [:]
   private var signals = SignalTable()
@@ -181,7 +181,7 @@ struct LiveContent: ~Copyable {
   }
 
   mutating func takeEvents() -> [LiveEvent] {
-    defer { events = EventQueue() }
+    defer { events = PageEventQueue() }
     return events.waiting
   }
 

@@ -40,7 +40,7 @@ package struct LiveEvent: Equatable, Sendable {
 
 /// The events that wait for a page. An event replaces a waiting one of its kind, so that the number of kinds bounds the
 /// queue even if the page does not read.
-struct EventQueue: Sendable {
+struct PageEventQueue: Sendable {
   private(set) var waiting: [LiveEvent] = []
 
   mutating func add(_ event: LiveEvent) {

@@ -237,7 +237,7 @@ package struct PageServer: Sendable {
     let names = (request.parameter("open") ?? "").split(separator: ",").prefix(Self.mostOpenedMessages)
     let opened = names.filter { $0.utf8.count <= 32 }.map(String.init)
     connections[number]!.state = .events(
-      EventQueue(), opened: opened, nextHeartbeat: now + PageConnection.heartbeatInterval)
+      PageEventQueue(), opened: opened, nextHeartbeat: now + PageConnection.heartbeatInterval)
     var text = head(.ok, type: "text/event-stream", length: nil)
     let events = latest.merging(
       history.event(since: request.parameter("since").flatMap { Int64($0) }).map { [.history: $0] } ?? [:]
@@ -371,7 +371,7 @@ struct PageConnection: Sendable {
     /// The rest of the output is written, and then the connection is closed.
     case closing(until: Instant)
     /// Events are sent until the page closes the connection.
-    case events(EventQueue, opened: [String], nextHeartbeat: Instant)
+    case events(PageEventQueue, opened: [String], nextHeartbeat: Instant)
     case closed
   }
 
