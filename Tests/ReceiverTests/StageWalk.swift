@@ -186,15 +186,15 @@ struct StageWalk {
     var walks = [
       StageWalk(name: "silence while identifying", line: .bound, isKnown: true) { scene in
         scene.receiveUBX()
-        scene.jump(10)
+        scene.jump(20)
       },
       StageWalk(name: "silence while listening", line: .bound) { scene in
         scene.receiveSentence()
-        scene.jump(10)
+        scene.jump(20)
       },
     ]
     for stage in [SessionStage.Name.configuring, .steady, .storing] {
-      walks.append(way(to: stage) { $0.jump(10) })
+      walks.append(way(to: stage) { $0.jump(20) })
     }
     for stage in [SessionStage.Name.listening, .identifying, .configuring, .steady, .storing, .waking] {
       walks.append(

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
 import ReceiverStream
 
 /// Whether a receiver is polled for its identity: by its frames, and by how earlier polls ended.
@@ -15,6 +16,8 @@ struct IdentityPolling {
   private var state = State.open
   /// The port whose UBX output was switched on; nil if it was not.
   var switchedPort: ReceiverPortNumber?
+  /// When the polls of u-blox receivers began.
+  var polledAt = Instant.zero
   /// Whether the last round of polls had no reply, from a receiver whose frames are received.
   var hasNoReply = false
   /// The families that the sentences' form suggested when they were probed: it can suggest others later. Nil before that.

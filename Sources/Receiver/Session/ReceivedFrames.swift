@@ -13,11 +13,15 @@ struct ReceivedFrames {
   private(set) var watch: ConfigurationWatch?
   private(set) var request: RequestInFlight?
   private let collectsEvidence: Bool
+  /// The epoch period of the receiver.
+  private let epoch: Milliseconds
   /// The outcome of `request`.
   private(set) var outcome: Outcome?
   private(set) var frames = 0
   /// Frames of another maker's protocol that the stream does not know.
   private(set) var familyFrames = 0
+  /// Whether there are messages that receivers repeat by themselves, and not only replies.
+  private(set) var isPeriodic = false
   /// Epochs that are over.
   var epochs = 0
   private(set) var orbits: OrbitPolling
@@ -34,13 +38,14 @@ struct ReceivedFrames {
 
   init(
     evidence: VendorEvidence, watch: ConfigurationWatch?, request: RequestInFlight?, orbits: OrbitPolling,
-    observed: ObservedOutput?, collectsEvidence: Bool
+    observed: ObservedOutput?, epoch: Milliseconds, collectsEvidence: Bool
   ) {
     self.evidence = evidence
     self.watch = watch
     self.request = request
     self.orbits = orbits
     self.observed = observed
+    self.epoch = epoch
     self.collectsEvidence = collectsEvidence
   }
 
@@ -75,24 +80,31 @@ struct ReceivedFrames {
     if let ubx = frame.ubx, ubx.payload.byteCount == 0 { return }
     frames += 1
     if collectsEvidence { evidence.receive(frame) }
-    if watch != nil, watch!.receive(frame, at: now) { isConfigurationLost = true }
+    if watch != nil, watch!.receive(frame, at: now, epoch: epoch) { isConfigurationLost = true }
     switch frame.kind {
     case .ubx:
       guard let ubx = frame.ubx else { return }
       if ubx.identity == .logBATCH { batch.append([UInt8](copying: ubx.payload)) }
       if request == nil, ubx.identity == .monVER { version = [UInt8](copying: ubx.payload) }
-      if request != nil, outcome == nil { outcome = request!.receive(ubx, at: now, bitRate: bitRate) }
+      let isAnswered = outcome != nil
+      if request != nil, !isAnswered { outcome = request!.receive(ubx, at: now, bitRate: bitRate) }
+      // NAV and RXM.
+      if ubx.identity.messageClass <= 2, isAnswered == (outcome != nil) { isPeriodic = true }
     case .nmea:
       guard let sentence = frame.nmea else { return }
       observed?.receive(sentence, at: now)
       if sentence.isProprietary, ReceiverText.announcesStart(sentence) { sawBootText = true }
-      guard sentence.formatter == TXT.formatter, let text = ReceiverText(sentence) else {
+      guard sentence.formatter == TXT.formatter else {
+        if !sentence.isProprietary || request == nil { isPeriodic = true }
         return
       }
+      guard let text = ReceiverText(sentence) else { return }
       if text.announcesStart { sawBootText = true }
       if let warning = text.warning, !isEcho(warning) { self.warning = warning }
-    case .rtcm3: if let number = frame.rtcm3?.messageNumber { observed?.receive(correction: number, at: now) }
-    case .spartn: break
+    case .rtcm3:
+      isPeriodic = true
+      if let number = frame.rtcm3?.messageNumber { observed?.receive(correction: number, at: now) }
+    case .spartn: isPeriodic = true
     }
   }
 }
@@ -102,7 +114,8 @@ struct ReceivedFrames {
 struct ConfigurationWatch: Sendable {
   /// A desired periodic message, and the time without it that means a loss.
   private let message: MessageIdentity?
-  private let period: Milliseconds
+  /// Its interval in epochs.
+  private let rate: UInt64
   private let expectsNoNMEA: Bool
   /// Whether it restarts for each fix, with boot text.
   private let startsOften: Bool
@@ -119,9 +132,7 @@ struct ConfigurationWatch: Sendable {
   ///   - start: when the watch begins.
   init(_ desired: DesiredConfiguration, message wanted: DesiredConfiguration.MessageRate?, from start: Instant) {
     message = wanted?.message
-    // Three epochs, and not less than the pauses of receivers while they search.
-    let epoch = UInt64(desired.wantedMeasurementPeriod ?? 1000) * UInt64(wanted?.rate ?? 1)
-    period = max(Milliseconds(2500), Milliseconds(3 * epoch))
+    rate = UInt64(wanted?.rate ?? 1)
     expectsNoNMEA = desired.writesNMEA == false
     startsOften = desired.powerSave?.sleepsBetweenFixes == true
     lastMessage = start
@@ -129,7 +140,11 @@ struct ConfigurationWatch: Sendable {
   }
 
   /// Handles a frame. Returns whether the configuration is lost.
-  mutating func receive(_ frame: borrowing Frame, at now: Instant) -> Bool {
+  ///
+  /// - Parameters:
+  ///   - now: the time of the frame.
+  ///   - epoch: the epoch period.
+  mutating func receive(_ frame: borrowing Frame, at now: Instant, epoch: Milliseconds) -> Bool {
     switch frame.kind {
     case .ubx:
       if let ubx = frame.ubx, ubx.identity == message { lastMessage = now }
@@ -142,7 +157,8 @@ struct ConfigurationWatch: Sendable {
       return unwanted == 1
     default: break
     }
-    // Other frames arrive, and the desired message does not.
-    return message != nil && now >= lastMessage + period
+    // Other frames arrive, and the desired message does not: for three intervals, and not less than the pauses of receivers while
+    // they search.
+    return message != nil && now >= lastMessage + max(Milliseconds(2500), epoch * (3 * rate))
   }
 }

@@ -7,7 +7,7 @@ extension ReceiverSession {
   func startReceiving() -> ReceivedFrames {
     ReceivedFrames(
       evidence: identity.evidence, watch: watch, request: requests.inFlight, orbits: orbits,
-      observed: observesOutput ? observed : familyWatch?.observed,
+      observed: observesOutput ? observed : familyWatch?.observed, epoch: epochPeriod,
       collectsEvidence: identity.evidence.verdict != .uBlox && memory.description == nil)
   }
 
@@ -23,6 +23,7 @@ extension ReceiverSession {
       if !isReceiving { confirmRate(at: now) }
       health.receive(at: now)
     }
+    if received.isPeriodic, !expectsSilence { health.receivePeriodic(at: now) }
     if let outcome = received.outcome { finishRequest(outcome, at: now) }
     if hasFrames { handle(.frames, at: now) }
     if let version = received.version, settings.intent != .readOnly { handle(.version(version), at: now) }

@@ -10,6 +10,8 @@ extension ReceiverSession {
   /// After so many polls without a reply all rates are searched: a watchdog may have set another one, at which the
   /// receiver sends nothing by itself.
   private static var mostFailedPolls: Int { 3 }
+  /// The longest burst that is still on its way when the polls begin.
+  private static var longestBurst: Milliseconds { Milliseconds(2000) }
   /// The rate for a line that is too full for the reply: all families and most boards have it.
   private static var roomyRate: UInt32 { 115_200 }
 
@@ -66,6 +68,7 @@ extension ReceiverSession {
   mutating func startIdentifying(at now: Instant) {
     if knownLanguage != nil { return startIdentifyingFamilies(at: now) }
     let isProved = identity.evidence.verdict == .uBlox || isKnown
+    identity.polledAt = now
     enter(
       .identifying(
         Identification(
@@ -103,6 +106,15 @@ extension ReceiverSession {
   mutating func measureFullLine(at now: Instant) -> Bool {
     line.measureLoad(at: now)
     return settings.intent == .identify && line.load.isFull(at: rate)
+  }
+
+  /// Whether the polls of an unknown receiver had no reply, and it has sent nothing since: its next frame shows that it does not reply.
+  /// Without one it may have another rate by now.
+  func waitsForFrame(after identification: Identification, at now: Instant) -> Bool {
+    guard identification.description == nil, identification.needsRoom == nil, memory.description == nil,
+      !identity.isUnanswered, requests.isEmpty, let silenceDeadline
+    else { return false }
+    return now < silenceDeadline && health.lastFrame < identity.polledAt + Self.longestBurst
   }
 
   mutating func finishIdentifying(_ identification: Identification, at now: Instant) {

@@ -265,6 +265,8 @@ extension ReceiverSession {
     return switch stage {
     case .steady: true
     case .listening(let pollAt): pollAt == nil
+    // Its polls are over.
+    case .identifying: true
     default: false
     }
   }

@@ -11,13 +11,24 @@ extension ReceiverSession {
   private static var garbageTime: Milliseconds { Milliseconds(1500) }
   /// The shortest silence that counts.
   private static var silence: Milliseconds { Milliseconds(3000) }
+  /// The assumed epoch period of a receiver that has not sent enough to show it: at 0.1 Hz its next epoch comes before the silence
+  /// limit.
+  private static var unknownPeriod: Milliseconds { Milliseconds(4000) }
 
-  var epochPeriod: Milliseconds { Milliseconds(UInt64(desired?.wantedMeasurementPeriod ?? 1000)) }
+  /// The time between two epochs: the longer one of the desired and the observed time.
+  var epochPeriod: Milliseconds { epochPeriod(unknown: Self.unknownPeriod) }
 
-  private var silenceLimit: Milliseconds {
+  private func epochPeriod(unknown: Milliseconds) -> Milliseconds {
+    let wanted = desired?.wantedMeasurementPeriod.map { Milliseconds(UInt64($0)) }
+    return max(wanted ?? Milliseconds(0), health.spacing.longer(unknown: wanted ?? unknown))
+  }
+
+  private var silenceLimit: Milliseconds { silenceLimit(unknown: Self.unknownPeriod) }
+
+  private func silenceLimit(unknown: Milliseconds) -> Milliseconds {
     // In on/off operation nothing is sent between two fixes, and a fix takes its time.
     if case .onOff(let seconds)? = desired?.powerSave { return Milliseconds(UInt64(seconds) * 2000 + 120_000) }
-    return max(Self.silence, epochPeriod * 3)
+    return max(Self.silence, epochPeriod(unknown: unknown) * 3)
   }
 
   /// Whether silence is normal.
@@ -72,7 +83,8 @@ extension ReceiverSession {
     // Such a receiver sends lines and frames that the stream does not know, in reply and of its own.
     if description?.family != nil, !line.hasEpochs { return false }
     let skipped = Int(listener.counters.skippedBytes - listener.skippedAtLastFrame)
-    return skipped >= Self.garbageBytes || skipped >= 8 && now >= health.lastFrame + silenceLimit
+    return skipped >= Self.garbageBytes
+      || skipped >= 8 && now >= health.lastFrame + silenceLimit(unknown: Milliseconds(1000))
       || listener.bytesSinceFrame >= UBXFrame.longestPayload
   }
 
@@ -151,6 +163,7 @@ struct LineHealth {
   private var hadBootText = false
   private var warning: String?
   private(set) var lastFrame: Instant
+  private(set) var spacing = BurstSpacing()
   /// When the receiver was last told to send again: the silence before that was desired.
   private(set) var silenceEnded = Instant.zero
   /// Polls in a row that a known and silent receiver did not reply to.
@@ -180,6 +193,9 @@ struct LineHealth {
     case .receiving, .regained: break
     }
   }
+
+  /// A periodic message was received.
+  mutating func receivePeriodic(at now: Instant) { spacing.receive(at: now, since: silenceEnded) }
 
   /// The frames came after a time without any: a reported fault ends soon.
   mutating func recover(at now: Instant) {

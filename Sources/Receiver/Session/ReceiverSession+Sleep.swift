@@ -150,6 +150,7 @@ extension ReceiverSession {
     _ = description?.family == nil ? nil : requests.interrupt()
     if !end.isRequested { report(.awake(cause)) }
     health.receive(at: now)
+    health.endSilence(at: now)
     retry.restart()
     if let found = memory.foundRate, rate == found {
       memory.foundRate = nil

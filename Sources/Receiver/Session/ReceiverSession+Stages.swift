@@ -35,7 +35,9 @@ extension ReceiverSession {
     case (.listening, .version(let payload)): if memory.description == nil { identify(by: payload) }
 
     case (.identifying(let identification), .idle):
-      if !begin(identification.next()) { finishIdentifying(identification, at: now) }
+      if begin(identification.next()) { return true }
+      if waitsForFrame(after: identification, at: now) { return false }
+      finishIdentifying(identification, at: now)
     case (.identifying(var identification), .reply(let outcome)):
       identification.receive(
         outcome, isLineFull: measureFullLine(at: now), mayHaveNoUBXOutput: mayHaveNoUBXOutput)
