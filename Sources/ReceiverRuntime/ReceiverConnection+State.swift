@@ -26,6 +26,8 @@ extension ReceiverConnection {
   package var recoverySettings: CrashRecoverySettings? { read { $0.session.recoverySettings } }
   /// Whether the end of the session restores settings of the receiver.
   package var needsRestoring: Bool { read { $0.session.putsBack } ?? false }
+  /// Whether the receiver sends NMEA after the end of the session, where the end restores that; nil where it does not.
+  package var sendsNMEAAfterEnd: Bool? { read { $0.session.sendsNMEAAfterEnd } }
   /// The receiver's port at this line, if known.
   package var port: ReceiverPortNumber? { read { $0.session.port } }
   /// The orbits that the receiver returned at the end of its session, if they were requested.

@@ -102,11 +102,12 @@ private struct ProbeClient: ReceiverClient, ~Copyable {
     guard hasReplied || counters.frames > 0 && (connection.isDetected || result != nil) else { return false }
     var protocols: [String] = []
     if counters.ubxFrames > 0 { protocols.append("UBX") }
-    if counters.nmeaFrames > 0 { protocols.append("NMEA") }
+    // The end restores what a killed program changed.
+    if connection.sendsNMEAAfterEnd ?? (counters.nmeaFrames > 0) { protocols.append("NMEA") }
     if counters.rtcm3Frames > 0 { protocols.append("RTCM3") }
     result = ProbeResult(
-      device: path, baud: connection.rate, protocols: protocols, family: connection.family,
-      description: connection.description)
+      device: path, baud: connection.raisedRate?.found ?? connection.rate, protocols: protocols,
+      family: connection.family, description: connection.description)
     return completion.update(counters, hasReplied: hasReplied, at: now)
   }
 }

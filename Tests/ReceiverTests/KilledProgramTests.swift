@@ -156,6 +156,20 @@ struct KilledProgramTests {
     }
   }
 
+  @Test("`probe` shows the receiver as it is after the end: its rate and its output", arguments: models)
+  func shown(model: ReceiverModel) {
+    let scene = Self.scene(model, .client)
+    scene.run(40) { $0.isSteady }
+    let (found, raised) = (model.traits.defaultBaudRate, scene.line.receiver.baudRate)
+    Self.next(nil, scene)
+    scene.run(60) { $0.isSteady }
+    #expect(scene.read { $0.rate } == raised)
+    #expect(scene.read { $0.raisedRate?.found ?? $0.rate } == found, "\(model)")
+    #expect(scene.read { $0.sendsNMEAAfterEnd } == true, "\(model)")
+    Self.expectRestored(scene, Self.state(Self.scene(model, .client)), "\(model)")
+    #expect(scene.read { $0.rate } == found)
+  }
+
   @Test(
     "Two programs killed in a row: the third one restores what the first one found",
     arguments: models, [KilledProgram.watch, .client])

@@ -31,6 +31,20 @@ extension ReceiverSession {
   /// Whether the receiver is asleep or being woken: it was found awake.
   private var isAsleepOrWaking: Bool { stage.name == .asleep || stage.name == .waking }
 
+  /// Whether the receiver's port sends NMEA after the end, where the end restores that; nil where it does not.
+  public var sendsNMEAAfterEnd: Bool? {
+    guard putsBack else { return nil }
+    let port = port ?? .uart1
+    for setting in memory.found {
+      switch setting {
+      case .item(let pair) where pair.id == port.outputProtocolKey(2): return pair.bits != 0
+      case .message(.cfgPRT, _, .portProtocols(_, let output)): return output & 2 != 0
+      default: break
+      }
+    }
+    return nil
+  }
+
   mutating func startEnding(at now: Instant) {
     keepFoundOfStage()
     guard let description, readsDatabase else { return startRestoring(at: now) }
