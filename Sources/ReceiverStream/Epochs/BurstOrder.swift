@@ -16,7 +16,9 @@
 ///    count only directly after that message.
 /// 5. Otherwise the burst ends before the message with the new time, as with most receivers.
 ///
-/// The order is known after two epochs that agree. It is discarded after two epochs that do not.
+/// The beginning of the bursts is known after two epochs that agree, and so is their end. Each is discarded after two epochs that do not: a
+/// line loses sentences, and a receiver sends some only at times. A sentence without a time after the usual last one is one of these. It
+/// belongs to the epoch before it, unless it is the usual first or second one of a burst, or 3 has shown that it belongs to the next epoch.
 // Not copyable, because the compiler copies a value for each call that only reads it.
 struct BurstOrder: ~Copyable, Sendable {
   /// The position of a message in the order: its id, and its number in a run of the same id.
@@ -34,7 +36,9 @@ struct BurstOrder: ~Copyable, Sendable {
   }
 
   private var known = Boundary()
-  private var confirmations = 0
+  /// The number of epochs that agreed with the beginning of `known`, and with its end, less those that did not, from 0 to 3.
+  private var confirmations: Int8 = 0
+  private var endConfirmations: Int8 = 0
   /// The longest pause since the last message with a time.
   private var paused = Boundary()
   /// The last message, and the last one with a time.
@@ -52,23 +56,28 @@ struct BurstOrder: ~Copyable, Sendable {
   private var confidence: Int8 = 0
   /// Whether HDOP has decided. Then the speed is not used: where VTG and GSA are at two ends of a burst, only GSA has values that others lack.
   private var hdopDecides = false
-  /// The first message of the stream or of a later burst, if it has no time, until other evidence contradicts it.
+  /// The first message of the bursts, if it has no time: of the known order, or until the order is known that of the stream or of a later
+  /// burst, until other evidence contradicts it; 0 for none.
   private var start: Key = 0
+  /// The id of the message without a time that followed `start` in the last burst; 0 for none. If `start` is lost, the burst begins with it.
+  private var second: UInt64 = 0
   private var hasBegun = false
   private var hasFrame = false
-  /// Whether `start` counts only directly after a message with a time: it is from an instrument, or values have shown it.
+  /// Whether `start` counts only directly after a message with a time until the order is known: values have shown it.
   private var isStartWeak = false
-  /// The message before `start` after the last one with a time; 0 for none.
+  /// The message before the first one of the next burst, if that has no time, after the last one with a time; 0 for none.
   private var beforeRestart: Key = 0
-  /// Whether a message without a time and without a pause may be the first of a burst.
-  private var mayBeginUntimed = true
+  /// Whether the last message without a time follows the usual last one of a burst, and is not the usual first one.
+  private var isExtra = false
+  /// Whether such messages belong to the next burst.
+  private var extrasAreAhead = false
 
-  private static var enough: Int { 2 }
-  /// Whether the order is known.
+  private static var enough: Int8 { 2 }
+  /// Whether the beginning of the bursts is known.
   var isKnown: Bool { confirmations >= Self.enough }
 
   /// Whether the last message usually ends a burst.
-  var isEnd: Bool { isKnown && known.last == previous }
+  var isEnd: Bool { endConfirmations >= Self.enough && isKnown && known.last == previous }
 
   /// A pause, in milliseconds, that always separates bursts: a receiver that was silent at the start has made the
   /// learned pause too long.
@@ -87,19 +96,27 @@ struct BurstOrder: ~Copyable, Sendable {
   ///   - isInstrument: whether it may also be sent at its own rate, such as a heading.
   @inline(__always)
   func isAhead(_ id: UInt64, after pause: UInt32, isInstrument: Bool) -> Bool {
-    if pause > 0, separates(pause) { return true }
+    pause > 0 && separates(pause) || isRestart(id, isInstrument: isInstrument)
+  }
+
+  /// Whether a message without a time begins the next burst, or is before its first one, regardless of a pause.
+  @inline(__always)
+  private func isRestart(_ id: UInt64, isInstrument: Bool) -> Bool {
+    guard start != 0 else { return false }
     let id = Self.id(id)
-    guard mayBeginUntimed else { return false }
-    if isKnown, known.beginsUntimed { return previous == known.last || !isInstrument && id == Self.id(known.first) }
-    guard !isKnown, start != 0, id == Self.id(start) else { return false }
-    return previous == lastTimed || !isStartWeak && lastTimed != 0 && id != Self.id(previous)
+    let isStart = id == Self.id(start)
+    guard isKnown else {
+      return isStart
+        && (previous == lastTimed || !isStartWeak && !isInstrument && lastTimed != 0 && id != Self.id(previous))
+    }
+    return !isInstrument && (isStart || id == second) || isEnd && (isInstrument || extrasAreAhead)
   }
 
   /// Adds a message without a time and without a pause before it that is in the burst of the message before. Returns false, and adds
   /// nothing, if it may begin the next one.
   @inline(__always)
   mutating func goOn(untimed id: UInt64) -> Bool {
-    guard !mayBeginUntimed else { return false }
+    guard start == 0 else { return false }
     previous = next(id)
     if firstUntimed == 0 { firstUntimed = previous }
     return true
@@ -126,18 +143,24 @@ struct BurstOrder: ~Copyable, Sendable {
     let key = next(id)
     if !hasBegun {
       start = continuesGroup ? 0 : key
-      isStartWeak = isInstrument
     } else if key == start, lastTimed == 0 {
       // Bursts without a time came first.
       start = 0
     }
     noteBegin(after: pause)
     if firstUntimed == 0 { firstUntimed = key }
-    if key == start, lastTimed != 0, beforeRestart == 0, previous == lastTimed || !isStartWeak {
-      beforeRestart = previous
-    }
+    noteRestart(id, isInstrument: isInstrument)
     note(pause, before: key, isUntimed: true)
     previous = key
+  }
+
+  /// Records whether a message without a time is the first of the next burst, the second, or follows the usual end.
+  private mutating func noteRestart(_ id: UInt64, isInstrument: Bool) {
+    guard start != 0, lastTimed != 0 else { return }
+    let (own, first) = (Self.id(id), Self.id(start))
+    if own != first, beforeRestart != 0, Self.id(previous) == first { second = own }
+    if beforeRestart == 0, isRestart(id, isInstrument: isInstrument) { beforeRestart = previous }
+    if own == first || own == second { isExtra = false } else if isEnd { isExtra = true }
   }
 
   /// Adds a message with a time.
@@ -149,10 +172,9 @@ struct BurstOrder: ~Copyable, Sendable {
     if isNew {
       firstBetween = firstUntimed
       if lastTimed != 0 {
-        let first = id
-        note(pause, before: first, isUntimed: false)
-        learn(boundary(before: first))
-        mayBeginUntimed = isKnown ? known.beginsUntimed : start != 0
+        if beforeRestart != 0, Self.id(previous) == Self.id(start) { second = 0 }
+        note(pause, before: id, isUntimed: false)
+        learn(boundary(before: id))
       }
       // With one kind of message, each message ends its epoch. A growing run length would hide that.
       previous = 0
@@ -163,15 +185,19 @@ struct BurstOrder: ~Copyable, Sendable {
     lastTimed = previous
     firstUntimed = 0
     if paused.pause > 0 { paused = Boundary() }
-    beforeRestart = 0
+    (beforeRestart, isExtra) = (0, false)
   }
 
   /// Adds the HDOP of GSA.
   @inline(__always)
-  mutating func add(untimedHDOP value: Double, isAhead: Bool) { hdop.add(untimed: value, isAhead: isAhead) }
+  mutating func add(untimedHDOP value: Double, isAhead: Bool) {
+    hdop.add(untimed: value, isAhead: isAhead, isExtra: isExtra)
+  }
 
   /// Adds the speed of VTG in knots; nil if it is absent.
-  mutating func add(untimedSpeed value: Double?, isAhead: Bool) { speed.add(untimed: value, isAhead: isAhead) }
+  mutating func add(untimedSpeed value: Double?, isAhead: Bool) {
+    speed.add(untimed: value, isAhead: isAhead, isExtra: isExtra)
+  }
 
   /// Adds the HDOP of a message with a time.
   mutating func add(timedHDOP value: Double) {
@@ -187,11 +213,13 @@ struct BurstOrder: ~Copyable, Sendable {
   }
 
   /// Handles whether a shared value agrees with the order. If values contradict it, the burst begins directly after the last message with
-  /// a time instead of the first message with the next one, or the reverse. Pauses are better evidence.
+  /// a time instead of the first message with the next one, or the reverse. Pauses are better evidence. A message after the usual end shows
+  /// only the burst of such messages.
   private mutating func check(_ finding: SharedValue.Finding) {
     switch finding {
     case .none: return
     case .agrees: confidence = min(confidence + 1, 3)
+    case .isExtraOfEarlier, .isExtraOfLater: extrasAreAhead = finding == .isExtraOfLater
     case .isOfEarlier, .isOfLater:
       if confidence > 0 {
         confidence -= 1
@@ -200,17 +228,14 @@ struct BurstOrder: ~Copyable, Sendable {
       guard known.pause == 0 else { return }
       start = finding == .isOfLater ? firstBetween : 0
       isStartWeak = true
+      confirmations = 0
       // Its message was placed by the order before this change.
       hdop.discard()
-      forget()
     }
   }
 
   /// Records that the known end was followed by more messages of the same epoch.
-  mutating func forget() {
-    confirmations = 0
-    mayBeginUntimed = start != 0
-  }
+  mutating func discardEnd() { endConfirmations = 0 }
 
   /// After a pause before the first message with a time, the messages before it were the end of a burst.
   @inline(__always)
@@ -222,15 +247,19 @@ struct BurstOrder: ~Copyable, Sendable {
   private func boundary(before first: Key) -> Boundary {
     guard firstUntimed != 0 else { return Boundary(last: previous, first: first, pause: paused.pause) }
     if paused.pause > 0 { return paused }
-    if start != 0, beforeRestart != 0 { return Boundary(last: beforeRestart, first: start, beginsUntimed: true) }
+    if beforeRestart != 0 { return Boundary(last: beforeRestart, first: start, beginsUntimed: true) }
     return Boundary(last: previous, first: first)
   }
 
   private mutating func learn(_ found: Boundary) {
-    if found.first != start { start = 0 }
-    if found.last == known.last, found.beginsUntimed == known.beginsUntimed,
-      Self.id(found.first) == Self.id(known.first)
-    {
+    if found.last == known.last {
+      endConfirmations = min(endConfirmations + 1, 3)
+    } else if endConfirmations > 1 {
+      endConfirmations -= 1
+    } else {
+      (known.last, endConfirmations) = (found.last, 1)
+    }
+    if found.beginsUntimed == known.beginsUntimed, Self.id(found.first) == Self.id(known.first) {
       confirmations = min(confirmations + 1, 3)
       // The estimate grows slowly with a longer pause: the receiver may have been silent once. Bytes that were read
       // late have no pause.
@@ -238,10 +267,17 @@ struct BurstOrder: ~Copyable, Sendable {
         known.pause = known.pause == 0 ? found.pause : min(found.pause, known.pause &+ known.pause / 8 &+ 1)
       }
     } else if confirmations > 1 {
+      // This burst may have lost its first message.
       confirmations -= 1
+      return
     } else {
       known = found
-      confirmations = 1
+      (confirmations, endConfirmations) = (1, 1)
+    }
+    if isKnown {
+      start = known.beginsUntimed ? known.first : 0
+    } else if Self.id(found.first) != Self.id(start) {
+      start = 0
     }
   }
 
@@ -268,7 +304,7 @@ struct BurstOrder: ~Copyable, Sendable {
 /// epoch with its value.
 struct SharedValue: Sendable {
   /// Evidence of the burst of the message without a time.
-  enum Finding { case none, agrees, isOfEarlier, isOfLater }
+  enum Finding { case none, agrees, isOfEarlier, isOfLater, isExtraOfEarlier, isExtraOfLater }
   /// The position of the last message without a time.
   private enum Place: UInt8 { case unused, afterTimed, betweenEpochs }
 
@@ -278,16 +314,19 @@ struct SharedValue: Sendable {
   private var timed = Float.nan
   private var place = Place.unused
   private var isAhead = false
+  private var isExtra = false
 
   /// Adds the value of a message without a time.
   ///
-  /// - Parameter isAhead: whether the message was used for the next epoch.
+  /// - Parameters:
+  ///   - isAhead: whether the message was used for the next epoch.
+  ///   - isExtra: whether it follows the usual end of a burst.
   @inline(__always)
-  mutating func add(untimed value: Double?, isAhead: Bool) {
+  mutating func add(untimed value: Double?, isAhead: Bool, isExtra: Bool) {
     guard let value else { return }
     untimed = Float(value)
     place = .afterTimed
-    self.isAhead = isAhead
+    (self.isAhead, self.isExtra) = (isAhead, isExtra)
   }
 
   /// Handles a message with a time before its value is added.
@@ -309,6 +348,7 @@ struct SharedValue: Sendable {
     // Comparisons with "not a number" are false.
     guard earlier < timed || earlier > timed, untimed == earlier || untimed == timed else { return .none }
     let isOfLater = untimed == timed
+    if isExtra { return isOfLater ? .isExtraOfLater : .isExtraOfEarlier }
     return isOfLater == isAhead ? .agrees : isOfLater ? .isOfLater : .isOfEarlier
   }
 }

@@ -322,7 +322,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     let isOwn = state.isOfEpoch
     if isOwn {
       // The burst did not end at its usual message.
-      if state == .reported, pause == 0 { order.forget() }
+      if state == .reported, pause == 0 { order.discardEnd() }
       untimed.heading.add(heading)
     } else {
       nextHeading = (heading, tag)
@@ -358,7 +358,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   @inline(never)
   private mutating func noteLateSatellites() {
     guard hasNewSky || finishAndCompare() else { return }
-    if pause == 0 { order.forget() }
+    if pause == 0 { order.discardEnd() }
     state = .late
   }
 
@@ -367,7 +367,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   private mutating func reportChange(_ body: (borrowing Report, borrowing Sky) -> Void) {
     guard state == .late || hasNewSky || finishAndCompare() else { return }
     // A late message does not contradict the learned end.
-    if pause == 0 { order.forget() }
+    if pause == 0 { order.discardEnd() }
     report(body)
   }
 
