@@ -85,7 +85,8 @@ struct Decode: ParsableCommand {
       assembler.receive(frame) { report, sky in line.report(report, sky, within: range) }
       line.batched(frame, within: range)
     }
-    while try input.next({ stream.receive($0, take) }) {
+    func pause(_ milliseconds: UInt32) { if !stream.isInsideFrame { assembler.pauses(milliseconds: milliseconds) } }
+    while try input.next(pauses: pause, { stream.receive($0, take) }) {
       input.skipFalseStarts(in: &stream, take)
       try Output.write(line.bytes)
       line.removeAll()
@@ -109,7 +110,8 @@ struct Decode: ParsableCommand {
       assembler.receive(frame) { report, sky in writer.add(report, sky, &text) }
       if let frame = frame.ubx, let stored = BatchedFix(frame) { writer.add(stored: stored.fix, &text) }
     }
-    while try input.next({ stream.receive($0, take) }) {
+    func pause(_ milliseconds: UInt32) { if !stream.isInsideFrame { assembler.pauses(milliseconds: milliseconds) } }
+    while try input.next(pauses: pause, { stream.receive($0, take) }) {
       input.skipFalseStarts(in: &stream, take)
       try Output.write(text.bytes)
       text.removeAll()

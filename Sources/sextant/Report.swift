@@ -59,7 +59,10 @@ struct Report: ParsableCommand {
     var input = try StreamInput(opening: path, printsMeanwhile: false)
     var stream = FrameStream()
     var statistics = RecordingStatistics(truth: place)
-    while try input.next({ bytes in stream.receive(bytes) { statistics.receive($0) } }) {
+    while try input.next(
+      pauses: { if !stream.isInsideFrame { statistics.pauses(milliseconds: $0) } },
+      { bytes in stream.receive(bytes) { statistics.receive($0) } }
+    ) {
       try input.check(stream.counters)
     }
     stream.finish { statistics.receive($0) }

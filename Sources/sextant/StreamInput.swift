@@ -39,14 +39,16 @@ struct StreamInput: ~Copyable {
   }
 
   /// Reads the next part of the file, and passes the bytes of the stream to `body`. Returns false at the end.
-  mutating func next(_ body: (RawSpan) -> Void) throws -> Bool {
+  ///
+  /// - Parameter pauses: gets the milliseconds between the arrivals of the previous and the following bytes of a recording.
+  mutating func next(pauses: (UInt32) -> Void = { _ in }, _ body: (RawSpan) -> Void) throws -> Bool {
     if isAtEnd { return false }
     let isFirst = bytes == 0
     do {
       if let piece = try file.next() {
         progress.advance(by: piece.byteCount)
         if isFirst { isUTF16 = RecordingFault.isUTF16(piece) }
-        try recorded.receive(piece, body)
+        try recorded.receive(piece, pauses: pauses, body)
       } else {
         isAtEnd = true
         progress.end()

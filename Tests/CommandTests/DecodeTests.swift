@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import GPSD
+import MonotonicTime
+import Receiver
 import ReceiverStream
 import TestSupport
 import Testing
@@ -70,5 +73,53 @@ struct DecodeTests {
     let text = summary.text(stream.counters, bytes: UInt64(bytes.count))
     #expect(text.contains("\nepochs     0, with a position 0\nkept       3, with a position 2\n"), "\(text)")
     #expect(text.contains("\ntime       2020-01-30T22:36:12.000Z to 2020-02-04T13:03:23.000Z\n"), "\(text)")
+  }
+}
+
+@Suite("Arrival times in recordings")
+struct ArrivalTests {
+  /// A recording that begins within a burst: its sentences without a time come first, and no value shows that.
+  private func recording(hasPauses: Bool) -> [UInt8] {
+    var writer = RecordingWriter()
+    var file: [UInt8] = []
+    func store(_ kind: Receiver.Record.Kind, _ bytes: [UInt8], milliseconds: UInt64) {
+      let instant = Instant(nanoseconds: 1_000_000_000 + milliseconds * 1_000_000)
+      _ = writer.add(kind, bytes.raw, Arrival(instant, utcNanoseconds: 1_773_483_300_000_000_000))
+      file += (0..<writer.pending.byteCount).map { writer.pending.u1($0) }
+      writer.removePending()
+    }
+    store(.header, Array("sextant recording 1\n".utf8), milliseconds: 0)
+    for index in 0..<10 {
+      let sentences = [
+        "GPGSV,1,1,02,05,40,083,46,09,17,308,41", "GPGSA,A,3,05,09,,,,,,,,,,,2.\(10 + index),1.0,1.5",
+        "GPRMC,10151\(index).00,A,4130.1234,S,17430.5432,E,10.0,90.0,140326,,,A",
+        "GPGGA,10151\(index).00,4130.1234,S,17430.5432,E,1,05,1.0,52.1,M,18.5,M,,",
+      ].map { Wire.nmea($0) }
+      let burst = sentences[(index == 0 ? 2 : 0)...].flatMap { $0 }
+      store(.data, burst, milliseconds: hasPauses ? UInt64(1000 * index) : 0)
+    }
+    store(.end, [], milliseconds: 11_000)
+    return file
+  }
+
+  /// The times of day and position dilutions of the SKY objects.
+  private func dilutions(_ hasPauses: Bool) throws -> [String] {
+    let folder = try CommandProgram.folder()
+    defer { CommandProgram.remove(folder) }
+    try Data(recording(hasPauses: hasPauses)).write(to: URL(fileURLWithPath: "\(folder)/line.sxr"))
+    let text = try CommandProgram.run(["decode", "\(folder)/line.sxr"], in: folder).output
+    return text.split(separator: "\n").filter { $0.contains(#""class":"SKY""#) }.compactMap { line in
+      guard let time = line.split(separator: "T10:15:").dropFirst().first?.prefix(2),
+        let pdop = line.split(separator: #""pdop":"#).dropFirst().first?.prefix(4)
+      else { return nil }
+      return "\(time) \(pdop)"
+    }
+  }
+
+  @Test("The pauses of a recording show the bursts, as those of a line do")
+  func pauses() throws {
+    #expect(try dilutions(true) == (11..<20).map { "\($0) 2.\($0)" })
+    // Without pauses the sentences are those of the epoch before.
+    #expect(try dilutions(false).first == "10 2.11")
   }
 }

@@ -67,6 +67,9 @@ package struct RecordingStatistics: ~Copyable {
     }
   }
 
+  /// Records a pause on the line between the previous and the following frames.
+  package mutating func pauses(milliseconds: UInt32) { assembler.pauses(milliseconds: milliseconds) }
+
   /// The results.
   package consuming func finish(name: String, bytes: UInt64, _ counters: StreamCounters) -> Result {
     var epochs = epochs

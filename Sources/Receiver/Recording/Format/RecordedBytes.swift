@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
 import WireBytes
 
 /// Extracts the bytes of a receiver's stream from a file that is a recording or plain bytes. The first bytes of the
@@ -22,13 +23,20 @@ public struct RecordedBytes: ~Copyable {
   /// The first bytes, too few to decide.
   private var first: [UInt8] = []
   private var reader = RecordingReader()
+  /// The arrival of the last bytes of the run; nil at its start.
+  private var lastArrival: Instant?
 
   public init() {}
 
   /// Handles the next bytes of the file, and passes the bytes of the stream to `body`.
   ///
+  /// - Parameters:
+  ///   - pauses: gets the milliseconds between the arrivals of the previous and the following bytes of a recording, if they are long enough
+  ///     to separate bursts.
   /// - Throws: `newerVersion`, or `notARecording` for a file that only starts like a recording.
-  public mutating func receive(_ piece: RawSpan, _ body: (RawSpan) -> Void) throws(RecordingError) {
+  public mutating func receive(
+    _ piece: RawSpan, pauses: (UInt32) -> Void = { _ in }, _ body: (RawSpan) -> Void
+  ) throws(RecordingError) {
     var start = 0
     if case .unknown = state {
       while start < piece.byteCount, first.count < 4 {
@@ -39,9 +47,9 @@ public struct RecordedBytes: ~Copyable {
       if case .unknown = state { return }
       let begun = first
       first = []
-      try unsafe passOn(begun.span.bytes, body)
+      try unsafe passOn(begun.span.bytes, pauses, body)
     }
-    try passOn(piece.extracting(start..<piece.byteCount), body)
+    try passOn(piece.extracting(start..<piece.byteCount), pauses, body)
   }
 
   /// Marks the end of the file.
@@ -52,7 +60,7 @@ public struct RecordedBytes: ~Copyable {
       state = .plain
       let begun = first
       first = []
-      try unsafe passOn(begun.span.bytes, body)
+      try unsafe passOn(begun.span.bytes, { _ in }, body)
     }
     guard case .recording = state else { return 0 }
     var count: UInt64 = 0
@@ -74,15 +82,27 @@ public struct RecordedBytes: ~Copyable {
     }
   }
 
-  private mutating func passOn(_ piece: RawSpan, _ body: (RawSpan) -> Void) throws(RecordingError) {
+  private mutating func passOn(
+    _ piece: RawSpan, _ pauses: (UInt32) -> Void, _ body: (RawSpan) -> Void
+  ) throws(RecordingError) {
     guard case .recording = state else {
       if piece.byteCount > 0 { body(piece) }
       count += UInt64(piece.byteCount)
       return
     }
     var count: UInt64 = 0
+    var last = lastArrival
+    defer { lastArrival = last }
     try reader.receive(piece) { record in
+      // The monotonic clock may restart between two runs of the recorder.
+      if record.kind == .header { last = nil }
       guard record.kind == .data else { return }
+      let arrival = record.arrival.instant
+      if let last, arrival > last {
+        let pause = arrival.milliseconds(since: last)
+        if pause >= Listener.shortestPause { pauses(UInt32(clamping: pause)) }
+      }
+      last = arrival
       count += UInt64(record.payload.byteCount)
       body(record.payload)
     }
