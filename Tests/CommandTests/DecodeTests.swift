@@ -63,6 +63,38 @@ struct DecodeTests {
     for (line, start) in zip(lines, starts) { #expect(line.hasPrefix(start), "\(line)") }
   }
 
+  @Test("They are in the order of the stream in a track, too", arguments: ["csv", "geojson", "gpx"])
+  func order(format: String) throws {
+    let folder = try CommandProgram.folder()
+    defer { CommandProgram.remove(folder) }
+    let bytes = (0..<3).flatMap { (index: Int) -> [UInt8] in
+      let time = UInt32(36_900 + index) * 1000
+      let fix = written(room: 200) {
+        NavPVT.encode(into: &$0) {
+          $0.iTOW(time)
+          $0.year(2025)
+          $0.month(12)
+          $0.day(7)
+          $0.hour(10)
+          $0.min(15)
+          $0.sec(UInt8(index))
+          $0.valid(3)
+          $0.fixType(3)
+          $0.flags(1)
+          $0.lat(465_420_166)
+          $0.lon(66_530_922)
+        }
+      }
+      let end = written(room: 20) { NavEOE.encode(into: &$0) { $0.iTOW(time) } }
+      return fix + end + Self.batched(UInt8(20 + index))
+    }
+    try Data(bytes).write(to: URL(fileURLWithPath: "\(folder)/stored.ubx"))
+    let text = try CommandProgram.run(["decode", "--format", format, "\(folder)/stored.ubx"], in: folder).output
+    let times = text.split(separator: "T").compactMap { part in part.contains(":") ? String(part.prefix(8)) : nil }
+    let expected = ["10:15:00", "22:36:20", "10:15:01", "22:36:21", "10:15:02", "22:36:22"]
+    #expect(times.filter { expected.contains($0) } == expected)
+  }
+
   @Test("A summary counts them separately from the epochs")
   func summary() {
     var summary = Summary()

@@ -83,8 +83,9 @@ package struct TrackWriter: ~Copyable {
     if isLive { flush(&text) }
   }
 
-  /// Handles a fix from the receiver's memory.
+  /// Handles a fix from the receiver's memory. It follows the epochs that precede it in the stream.
   package mutating func add(stored fix: Fix, _ text: inout JSONLine) {
+    flush(&text)
     guard fix.hasPosition, range.contains(fix.time) else { return }
     positions += 1
     switch content {
