@@ -18,6 +18,8 @@ struct CrashRecoverySettingsTests {
     message 1553 x low 1
     message 1670 x continuous
     message 1567 x payload x00010203
+    value messages -GGA:1
+    log 3
     kept 807469057 1000
     unreadable
     whole

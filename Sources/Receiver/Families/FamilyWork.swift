@@ -21,7 +21,9 @@ struct FamilyWork: Sendable {
     case restoring
   }
 
-  private enum Step { case reading, observing, keeping(ReceiverValue.Kind), writing, verifying, observingAgain, over }
+  private enum Step: Equatable {
+    case reading, observing, keeping(ReceiverValue.Kind), writing, verifying, observingAgain, over
+  }
 
   /// How often a value is written.
   private static let mostWritings = 3
@@ -60,6 +62,8 @@ struct FamilyWork: Sendable {
   /// An action: whether a command was refused, and whether the other commands were tried.
   private var isRefused = false
   private var isSecondTry = false
+  /// Whether the last start of a person's log was not acknowledged.
+  private var isLogUncertain = false
 
   /// The values that were changed, as they were found.
   private(set) var found: [ReceiverValue] = []
@@ -274,9 +278,28 @@ struct FamilyWork: Sendable {
 
   private var isReading: Bool { if index < tasks.count, case .read = tasks[index] { true } else { false } }
 
-  /// Whether the commands of a value restart the receiver and start its logger again.
+  /// Whether the commands under way restart the receiver and start a person's log again. An end waits for the last of them.
   var isResumingLog: Bool {
-    if case .writing = step { kind == .constellations && receiver.runningLog != nil } else { false }
+    guard case .writing = step, receiver.runningLog != nil else { return false }
+    return if case .act(let action) = tasks[index] { action != .save } else { kind == .constellations }
+  }
+
+  /// The log of a person that is stopped, or may be; nil otherwise.
+  var stoppedLog: LoggerState? {
+    guard let log = receiver.runningLog, isResumingLog || isLogUncertain else { return nil }
+    // Afterwards the logger has the settings of the firmware.
+    if index < tasks.count, tasks[index] == .act(.factoryReset) { return nil }
+    return .resuming(interval: log.interval)
+  }
+
+  private mutating func noteLogStart(_ outcome: Outcome) {
+    guard isResumingLog, stoppedLog != nil else { return }
+    // What follows a refusal is not sent.
+    if case .refused = outcome {
+      isLogUncertain = true
+    } else if commands.count == 1 {
+      isLogUncertain = outcome != .acknowledged
+    }
   }
 
   /// Whether what the receiver sends can show the value.
@@ -292,6 +315,7 @@ struct FamilyWork: Sendable {
   }
 
   private mutating func receiveOfWriting(_ outcome: Outcome) {
+    noteLogStart(outcome)
     if case .act(let action) = tasks[index] { return receive(outcome, of: action) }
     switch outcome {
     case .acknowledged, .answered: isPartlyWritten = true
@@ -364,6 +388,8 @@ struct FamilyWork: Sendable {
       }
       guard let wanted else { return finish(.wasThere) }
       if value.covers(wanted) { return finish(.wasThere) }
+      // The end of a session does not stop it again.
+      if case .logger(let state) = wanted, state.resumes { return write() }
       if mode == .restoring { return write() }
       if !isRead, wanted.kind == .messages, observesLonger() { return }
       toKeep = language.affected(by: wanted)
@@ -409,7 +435,18 @@ struct FamilyWork: Sendable {
 
   /// The results if the work is cut off now.
   var interruptedResults: [ReceiverTask.Result] {
-    finalResults + Array(repeating: .silent, count: max(requested - results.count, 0))
+    let open = requested - results.count
+    // Values that are not undone yet.
+    if open <= 0 { return step == .over ? finalResults : finalResults.map { $0 == .written ? .interrupted : $0 } }
+    return finalResults + [presentResult] + Array(repeating: .withdrawn, count: open - 1)
+  }
+
+  /// The result of the present task if it is cut off now.
+  private var presentResult: ReceiverTask.Result {
+    switch step {
+    case .writing, .verifying, .observingAgain: .interrupted
+    case .reading, .observing, .keeping, .over: isReading ? .silent : .withdrawn
+    }
   }
 
   /// The results of the tasks without those that undid others.

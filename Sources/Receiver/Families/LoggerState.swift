@@ -18,6 +18,9 @@ public struct LoggerState: Sendable, Hashable {
   var erases = false
   /// Wanted: a running logger may be started anew, because this program started it.
   var restarts = false
+  /// Wanted: the log of a person, which was stopped for a restart, goes on. Its settings are those of the receiver, but for the interval
+  /// where a restart changes that.
+  var resumes = false
   /// Wanted: the number of records that have to fit, and the most records that can be read in time.
   var required = 0
   var readable = Int.max
@@ -27,8 +30,16 @@ public struct LoggerState: Sendable, Hashable {
     self.interval = interval
   }
 
+  /// The log of a person that goes on after a restart.
+  static func resuming(interval: UInt16) -> LoggerState {
+    var state = LoggerState(isOn: true, interval: interval)
+    state.resumes = true
+    return state
+  }
+
   /// Whether a logger in this state needs no command for `wanted`.
   func covers(_ wanted: LoggerState) -> Bool {
+    if wanted.resumes { return isOn }
     if wanted.erases, records > 0 { return false }
     return isOn == wanted.isOn && interval == wanted.interval && (wanted.details.isEmpty || details == wanted.details)
   }

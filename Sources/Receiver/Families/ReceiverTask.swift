@@ -19,13 +19,15 @@ public enum ReceiverTask: Sendable, Hashable {
     case silent
     /// The receiver accepted it, and what it sends or reports differs.
     case notVerified
-    /// It was not done, because another task of the request failed.
+    /// It was not done, because another task of the request failed, or the session ended before.
     case withdrawn
+    /// The session ended after the first command was sent: it may be done.
+    case interrupted
 
     public var isDone: Bool {
       switch self {
       case .value, .wasThere, .written: true
-      case .refused, .unsupported, .silent, .notVerified, .withdrawn: false
+      case .refused, .unsupported, .silent, .notVerified, .withdrawn, .interrupted: false
       }
     }
   }

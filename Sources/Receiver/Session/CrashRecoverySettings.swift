@@ -14,15 +14,18 @@ public struct CrashRecoverySettings: Sendable, Equatable {
   let backup: BackupStore.Before
   /// The values of another maker's receiver as they were found.
   var values: [ReceiverValue] = []
+  /// The log of a person that was stopped for a restart.
+  var stoppedLog: LoggerState?
 
   /// The settings of `memory`; nil without a change.
   init?(_ memory: SessionMemory, of description: ReceiverDescription, on line: SessionSettings.Line) {
-    guard !(memory.found.isEmpty && memory.backup.isEmpty && memory.foundValues.isEmpty) else { return nil }
+    guard memory.hasChanges else { return nil }
     receiver = Self.name(description)
     port = line.port
     found = memory.found
     backup = memory.backup
     values = memory.foundValues
+    stoppedLog = memory.stoppedLog
   }
 
   private static let unidentified = "?"
@@ -68,6 +71,7 @@ public struct CrashRecoverySettings: Sendable, Equatable {
     var lines = ["of \(receiver)" + (port.map { " port \($0.rawValue)" } ?? "")]
     lines += found.compactMap(Self.line)
     lines += values.map { "value \($0.text)" }
+    if let stoppedLog { lines.append("log \(stoppedLog.interval)") }
     lines += backup.kept.map { "kept \($0.id) \($0.bits)" }
     if backup.isUnreadable { lines.append("unreadable") }
     if backup.isWhole { lines.append("whole") }
@@ -101,6 +105,9 @@ public struct CrashRecoverySettings: Sendable, Equatable {
       case "value":
         guard words.count == 3, let value = ReceiverValue(String(words[1]), String(words[2])) else { return nil }
         values.append(value)
+      case "log":
+        guard words.count == 2, let interval = UInt16(words[1]) else { return nil }
+        stoppedLog = .resuming(interval: interval)
       case "unreadable": backup.isUnreadable = true
       case "whole": backup.isWhole = true
       default:

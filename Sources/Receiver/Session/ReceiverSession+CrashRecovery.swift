@@ -78,6 +78,7 @@ extension ReceiverSession {
     default: break
     }
     memory.keep(assistance.found)
+    memory.stoppedLog = memory.stoppedLog ?? stoppedLogOfStage
     return memory
   }
 
@@ -107,8 +108,11 @@ extension ReceiverSession {
     }
     guard let recovery = settings.recoverySettings else { return }
     settings.recoverySettings = nil
-    guard memory.found.isEmpty, memory.backup.isEmpty, memory.foundValues.isEmpty else {
-      return
+    guard !memory.hasChanges else { return }
+    if description.runningLog == nil, let log = recovery.stoppedLog {
+      memory.stoppedLog = log
+      // A restart until then starts it too.
+      memory.description?.runningLog = log
     }
     memory.foundValues = recovery.values
     memory.found = recovery.found(on: description)

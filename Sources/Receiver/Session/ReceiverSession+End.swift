@@ -15,6 +15,7 @@ extension ReceiverSession {
     return switch stage {
     case .changingRate, .readingDatabase, .restoring, .restoringValues, .restoringRate, .restoringBackup, .ended: false
     case .waking: !putsBack
+    case .working(let machine): !machine.isResumingLog
     default: true
     }
   }
@@ -24,7 +25,7 @@ extension ReceiverSession {
 
   /// Whether something is not as it was found.
   var isToRestore: Bool {
-    !memory.found.isEmpty || !memory.foundValues.isEmpty || memory.foundRate != nil || !memory.backup.isEmpty
+    memory.hasChanges || memory.foundRate != nil
       || isAsleepOrWaking && description?.isWokenByHost == true
   }
 
@@ -76,8 +77,10 @@ extension ReceiverSession {
     }
     // It may restart at this moment, and restarts once more.
     end.startRestoring(at: begin, silence: modeChangeTime * 2)
+    // The log is last: other values restart the receiver.
+    let values = memory.foundValues.reversed() + [memory.stoppedLog.map { .logger($0) }].compactMap(\.self)
     if let description, description.family != nil,
-      let machine = FamilyWork(memory.foundValues.reversed().map { .set($0) }, on: description, .restoring)
+      let machine = FamilyWork(values.map { .set($0) }, on: description, .restoring)
     {
       return enter(.restoringValues(machine), on: .finish)
     }
@@ -151,6 +154,7 @@ extension ReceiverSession {
   /// Keeps what the stage found, where the end or the loss of the line cuts it off. A rate that was being raised may be
   /// the receiver's by now: if it is found there, it has to be restored.
   mutating func keepFoundOfStage() {
+    memory.stoppedLog = memory.stoppedLog ?? stoppedLogOfStage
     switch stage {
     case .configuring(let configuration): memory.keep(configuration.found)
     case .working(let machine):

@@ -167,6 +167,10 @@ extension ReceiverSession {
   }
 
   mutating func finishWork(_ done: FamilyWork, at now: Instant) {
+    if let log = done.stoppedLog {
+      memory.stoppedLog = log
+      scheduleRetry(from: now)
+    }
     if let ticket = done.ticket {
       enter(.steady, on: .configured)
       actions.append(.finished(ticket, .performed(done.finalResults)))

@@ -126,7 +126,8 @@ extension ReceiverSession {
   public mutating func perform(_ tasks: [ReceiverTask], at now: Instant) -> SessionTicket {
     let ticket = requests.makeTicket()
     if isClosed || description?.family == nil {
-      actions.append(.finished(ticket, .performed(tasks.map { _ in .unsupported })))
+      let result: ReceiverTask.Result = description?.family == nil ? .unsupported : .withdrawn
+      actions.append(.finished(ticket, .performed(tasks.map { _ in result })))
     } else {
       work.submit(tasks, ticket)
       proceed(at: now)

@@ -37,8 +37,21 @@ extension ReceiverSession {
     return found
   }
 
+  /// The log of a person that the commands of the stage stop and start again; nil otherwise.
+  var stoppedLogOfStage: LoggerState? {
+    switch stage {
+    case .working(let machine), .restoringValues(let machine): return machine.stoppedLog
+    case .changingRate, .restoringRate:
+      guard let log = description?.runningLog, description?.restartsForRate == true else { return nil }
+      return .resuming(interval: log.interval)
+    default: return nil
+    }
+  }
+
   /// The desired state of the logger while it stores a batch; nil where none is desired.
   private var loggingState: LoggerState? {
+    // The log of a person goes on first.
+    guard memory.stoppedLog == nil else { return nil }
     guard let desired, let batch = desired.batch, batch.isOn, description?.can(.logger) == true else { return nil }
     let milliseconds = UInt32(desired.measurementPeriodMilliseconds ?? 1000)
     var state = LoggerState(isOn: true, interval: UInt16(clamping: max((milliseconds + 999) / 1000, 1)))
@@ -57,6 +70,8 @@ extension ReceiverSession {
   func addLogger(to values: inout [ReceiverValue]) {
     let found = values.first { $0.kind == .logger }
     values.removeAll { $0.kind == .logger }
+    // After a restart for another value.
+    if let log = memory.stoppedLog { values.append(.logger(log)) }
     if let state = loggingState {
       values.insert(.logger(state), at: 0)
       if desired?.isSilent == true {
@@ -71,6 +86,7 @@ extension ReceiverSession {
 
   /// Takes what the work found of the logger.
   mutating func takeLogger(_ done: FamilyWork, at now: Instant) {
+    if done.logger?.isOn == true { memory.stoppedLog = nil }
     guard let before = done.loggerBefore else { return }
     if let state = done.logger { noteUsersLog(state) }
     if before.isOn, !logger.isUnread { logger.ran = true }

@@ -71,7 +71,7 @@ extension ReceiverSession {
 
   mutating func cancelSubmitted() {
     for (ticket, tasks) in work.cancel() {
-      actions.append(.finished(ticket, .performed(tasks.map { _ in .silent })))
+      actions.append(.finished(ticket, .performed(tasks.map { _ in .withdrawn })))
     }
     for ticket in requests.cancelSubmitted() { actions.append(.finished(ticket, .silent)) }
   }

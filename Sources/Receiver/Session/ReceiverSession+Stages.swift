@@ -12,6 +12,7 @@ extension ReceiverSession {
       keepFoundOfStage()
       endNow(on: .lineLost)
     case (_, .timeout):
+      keepFoundOfStage()
       if putsBack { end.fail() }
       endNow(on: .timeout)
 
@@ -21,6 +22,8 @@ extension ReceiverSession {
       enter(.waking(WakeUp(.requested, family: description?.family)), on: .finish)
     case (.changingRate, .finish): end.extend(to: now + EndPhase.longestRestoring)
     case (.waking, .finish) where putsBack: end.extend(to: now + EndPhase.longestRestoring)
+    case (.working(let machine), .finish) where machine.isResumingLog:
+      end.extend(to: now + EndPhase.longestRestoring)
     case (.working, .finish) where requests.isWait: interruptRequest()
     case (.configuring, .finish), (.working, .finish), (.storing, .finish): requests.stopRepeating()
     case (_, .finish): if isToRestore { requests.stopRepeating() } else { interruptRequest() }

@@ -90,8 +90,13 @@ public struct SessionMemory: Sendable {
   var found: [Setting] = []
   /// The values of another maker's receiver as they were found before they were changed.
   var foundValues: [ReceiverValue] = []
+  /// The log of a person that was stopped for a restart, and has not been started again.
+  var stoppedLog: LoggerState?
   /// The content of battery-backed memory before it was written.
   var backup = BackupStore.Before()
+
+  /// Whether something other than the rate is not as it was found.
+  var hasChanges: Bool { !(found.isEmpty && foundValues.isEmpty && stoppedLog == nil && backup.isEmpty) }
 
   /// Keeps settings as they were found, the first finding of each.
   mutating func keep(_ settings: [Setting]) {
@@ -111,6 +116,7 @@ public struct SessionMemory: Sendable {
   mutating func clearSettings() {
     found = []
     foundValues = []
+    stoppedLog = nil
     foundRate = nil
     raisedPort = nil
     backup = BackupStore.Before()

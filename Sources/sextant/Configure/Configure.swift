@@ -240,6 +240,13 @@ struct Configure: ParsableCommand {
   private func printChanges<Script: ReceiverScript>(_ client: borrowing ConfigureClient<Script>) throws {
     guard let request = client.request, let receiver = client.description else { return }
     let pairs = Array(zip(zip(request.names, request.tasks), client.performed))
+    let isRestarted = pairs.contains { one in
+      if case .set(.constellations) = one.0.1 { [.written, .interrupted].contains(one.1) } else { false }
+    }
+    if let notice = receiver.noticeOfRestartedLog, isRestarted || client.changedRate != nil && receiver.restartsForRate
+    {
+      printNotice("\(client.path): \(notice)")
+    }
     if !request.isPartial, let failure = EditFailure.of(pairs.map { ($0.0.0, $0.1) }) { throw failure }
     for ((name, task), result) in pairs where result.isDone {
       try Output.write("\(name) \(result == .wasThere ? "has this value already" : "is set")\n")
@@ -248,13 +255,6 @@ struct Configure: ParsableCommand {
       }
     }
     if let rate = request.baud { try Output.write("the line is at \(client.changedRate ?? rate) baud\n") }
-    let isRestarted = pairs.contains { one in
-      if case .set(.constellations) = one.0.1 { one.1 == .written } else { false }
-    }
-    if let notice = receiver.noticeOfRestartedLog, isRestarted || client.changedRate != nil && receiver.restartsForRate
-    {
-      printNotice("\(client.path): \(notice)")
-    }
   }
 
   /// Whether a name sets the rate of the line, which is reported separately.
@@ -345,7 +345,12 @@ struct Configure: ParsableCommand {
     }
     if let request = client.request {
       try printChanges(client)
-      let left = request.missing + zip(request.names, client.performed).filter { !$0.1.isDone }.map(\.0)
+      let results = zip(request.names, client.performed)
+      let open = results.filter { [.interrupted, .withdrawn].contains($0.1) }.map(\.0)
+      guard open.isEmpty else {
+        throw CommandFailure(.unavailable, "\(path): interrupted; \(NameList.text(open)) may differ from the file")
+      }
+      let left = request.missing + results.filter { !$0.1.isDone }.map(\.0)
       guard !left.isEmpty else { return }
       throw CommandFailure(
         .unavailable, "\(path): the receiver lacks or refuses \(NameList.text(left)); the others are set")
@@ -401,7 +406,7 @@ struct Configure: ParsableCommand {
   /// Finds a receiver of another maker again: its firmware's baud rate may be another one, at which the acknowledgement is lost.
   private func finishFactoryReset(_ client: borrowing ConfigureClient<FactoryReset>) throws {
     let before = client.readRate
-    guard let result = client.performed.first, result == .written || result == .silent else {
+    guard let result = client.performed.first, [.written, .silent, .interrupted].contains(result) else {
       throw CommandFailure(.unavailable, "\(client.path): the receiver refused the reset")
     }
     let rate: UInt32?
@@ -502,8 +507,15 @@ enum EditFailure {
     for (result, before, after) in texts where !names(result).isEmpty {
       parts.append("\(before) \(NameList.text(names(result)))\(after)")
     }
-    if parts.isEmpty { return nil }
-    return CommandFailure(.unavailable, (parts + ["nothing was changed"]).joined(separator: "; "))
+    if results.allSatisfy(\.result.isDone) { return nil }
+    // Only an interruption leaves a part of the settings changed.
+    let (open, isCut) = (names(.interrupted), parts.isEmpty)
+    if isCut { parts.append("interrupted") }
+    let changed = isCut ? names(.written) : []
+    if !changed.isEmpty { parts.append("\(NameList.text(changed)) \(changed.count == 1 ? "is" : "are") set") }
+    if !open.isEmpty { parts.append("\(NameList.text(open)) may be changed; check `sextant configure show`") }
+    if open.isEmpty, changed.isEmpty { parts.append("nothing was changed") }
+    return CommandFailure(.unavailable, parts.joined(separator: "; "))
   }
 
   /// - Parameter isAllOrNothing: whether no setting is changed after a refusal.

@@ -23,6 +23,7 @@ struct ResetClient: ReceiverClient, ~Copyable {
     case over
   }
 
+  static let interrupted = "interrupted before the reset"
   private static let pollInterval = Milliseconds(250)
   /// A receiver of another maker begins to restart before this time.
   private static let restartTime = Milliseconds(500)
@@ -71,7 +72,12 @@ struct ResetClient: ReceiverClient, ~Copyable {
     case (.waiting, .lost): fail(Reason.disconnected)
     case (.over, _): break
     case (.resetting(let ticket), .finished(let finished, .performed(let results))) where finished == ticket:
-      guard results == [.written] else { return fail("the receiver refused the restart, or did not reply") }
+      guard results == [.written] else {
+        return fail(
+          results == [.interrupted]
+            ? "interrupted; the receiver may have restarted"
+            : results == [.withdrawn] ? Self.interrupted : "the receiver refused the restart, or did not reply")
+      }
       if let notice = connection.description?.noticeOfRestartedLog { printNotice("\(path): \(notice)") }
       sentAt = now
       stage = .away(until: now + Self.restartTime)
@@ -285,9 +291,11 @@ struct ResetReceiver: ParsableCommand {
         "\(path): "
           + (!loop.client.isSent
             ? loop.isInterrupted
-              ? "interrupted before the reset"
+              ? ResetClient.interrupted
               : "no receiver was found; \(choice.source.adviceOnSilence)"
-            : "\(start.rawValue) start sent, and no reply after it; `sextant probe` finds the receiver at another rate")
+            : loop.isInterrupted
+              ? "\(start.rawValue) start sent, and interrupted before a reply"
+              : "\(start.rawValue) start sent, and no reply after it; `sextant probe` finds the receiver at another rate")
       )
     }
     try Output.write(json ? loop.client.result.json(path) : loop.client.result.lines(path))

@@ -138,6 +138,7 @@ struct Airoha: FamilyLanguage {
       // The receiver restarts.
       return Self.keepingLog([Self.command("066", flags).pausing(Milliseconds(1500))], on: receiver)
     case .logger(let wanted):
+      if wanted.resumes { return [Self.resumption] }
       let there: LoggerState? = if case .logger(let state)? = found { state } else { nil }
       // The log of a user goes on as it is.
       if wanted.isOn, !wanted.restarts, !wanted.erases, there?.isOn == true { return nil }
@@ -242,8 +243,10 @@ struct Airoha: FamilyLanguage {
       sentence: "PAIR908,1", FamilyAnswer(.lines("PAIR908,", end: "PAIR908,3"), .airoha("908")), attempts: 1,
       timeout: Milliseconds(4000))
     return LoggerCommands(
-      stop: Self.command("900", ",0"), dump: dump, resumption: Self.command("900", ",1"))
+      stop: Self.command("900", ",0"), dump: dump, resumption: Self.resumption)
   }
+
+  private static var resumption: Command { command("900", ",1") }
 
   func loggerDump(from lines: [[UInt8]]) -> LoggerDump { PAIRDump.read(lines) }
 
@@ -276,7 +279,7 @@ struct Airoha: FamilyLanguage {
     _ restart: [Command], on receiver: ReceiverDescription, startsAgain: Bool = true
   ) -> [Command] {
     guard receiver.can(.logger) else { return restart }
-    let start = receiver.runningLog != nil && startsAgain ? [command("900", ",1")] : []
+    let start = receiver.runningLog != nil && startsAgain ? [resumption] : []
     return [command("900", ",0")] + restart + start
   }
 
