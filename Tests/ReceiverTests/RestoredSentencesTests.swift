@@ -137,6 +137,48 @@ struct RestoredSentencesTests {
     #expect(scene.reported(.notRestored) == 0)
   }
 
+  private static let doubledStreams = [
+    ["Stream1, COM1, GSV, sec5", "Stream3, COM1, GSV+GSA, sec1"],
+    ["Stream1, COM1, GGA+RMC, sec1", "Stream3, COM1, GGA+GSV, sec5"],
+    ["Stream1, COM1, GSV, sec1", "Stream2, COM1, GSV, msec500", "Stream3, COM1, GSV+GSA, sec10"],
+  ]
+
+  @Test("A sentence in two streams of the port is in both after a session", arguments: doubledStreams, [false, true])
+  func doubled(_ streams: [String], isKilled: Bool) {
+    let scene = Self.mosaic(streams)
+    var desired = scene.description.map { DesiredConfiguration.navigation(for: $0) } ?? .nothing
+    scene.set(desired)
+    #expect(scene.run(60) { !$0.positions.isEmpty })
+    desired.sentences = [SentenceRate("GSV", 2), SentenceRate("GSA", 0), SentenceRate("GGA", 1)]
+    scene.set(desired)
+    #expect(scene.run(60) { $0.line.receiver.sentenceRates["GSA"] == nil })
+    scene.run(5)
+    if isKilled {
+      scene.open(after: 500, hostRate: scene.line.hostRate) { $0.desired = { _ in .nothing } }
+      #expect(scene.run(60) { $0.isSteady && $0.description != nil })
+    }
+    scene.finish()
+    #expect(Self.streams(scene).map(Self.parts) == streams.map(Self.parts) && scene.reported(.notPutBack) == 0)
+  }
+
+  /// The words of a stream, whatever the order of its sentences.
+  private static func parts(_ stream: String) -> Set<Substring> { Set(stream.split { ", +".contains($0) }) }
+
+  @Test("A person's change of one sentence leaves another one in both of its streams")
+  func otherDoubled() throws {
+    let scene = Self.mosaic(["Stream1, COM1, GGA+RMC, sec1", "Stream3, COM1, GGA+GSV, sec5"])
+    func set(_ rates: [SentenceRate]) {
+      let ticket = scene.withSession { $0.perform([.set(.messages(rates))], at: scene.now) }
+      guard let ticket else { return }
+      scene.run(30) { $0.outcomes[ticket] != nil }
+      #expect(scene.outcomes[ticket] == .performed([.written]))
+    }
+    set([SentenceRate("GSA", 5), SentenceRate("GGA", 1)])
+    #expect(Self.streams(scene) == ["Stream1, COM1, GGA+RMC, sec1", "Stream3, COM1, GGA+GSV+GSA, sec5"])
+    set([SentenceRate("GGA", 0)])
+    #expect(Self.streams(scene) == ["Stream1, COM1, RMC, sec1", "Stream3, COM1, GSV+GSA, sec5"])
+  }
+
   @Test("A receiver that is silent as found gets positions for fixes beside a person's other sentences")
   func withoutPositions() {
     let own = "Stream1, COM1, GSV, sec5"

@@ -186,9 +186,10 @@ package enum FamilySettings {
     }
   }
 
-  /// The sentences that can be set: others have no name.
+  /// The sentences that can be set: others have no name. Of one in several streams the fastest is the first.
   private static func text(_ list: [SentenceRate]) -> String {
-    list.filter { $0.isSentence && MessageNames.message($0.formatter) != nil }
+    list.enumerated().filter { index, one in !list[..<index].contains { $0.formatter == one.formatter } }.map(\.element)
+      .filter { $0.isSentence && MessageNames.message($0.formatter) != nil }
       .map { $0.rate == 1 ? $0.formatter : "\($0.formatter)@\($0.rate)" }.joined(separator: ",")
   }
 }

@@ -164,7 +164,12 @@ public enum ReceiverValue: Sendable, Hashable {
   func covers(_ wanted: ReceiverValue) -> Bool {
     switch (self, wanted) {
     case (.messages(let there), .messages(let wanted)):
-      wanted.allSatisfy { one in (there.first { $0.formatter == one.formatter }?.rate ?? 0) == one.rate }
+      wanted.allSatisfy { one in
+        let same = there.filter { $0.formatter == one.formatter }
+        if (same.first?.rate ?? 0) == one.rate { return true }
+        // A sentence in several streams.
+        return one != wanted.first { $0.formatter == one.formatter } && same.contains { $0.rate == one.rate }
+      }
     case (.measurements(let there), .measurements(let wanted)):
       wanted.allSatisfy { one in there.first { $0.formatter == one.formatter }.map { $0.rate == one.rate } ?? true }
     case (.constellations(let there), .constellations(let wanted)): Set(there) == Set(wanted)

@@ -57,7 +57,7 @@ struct Septentrio: FamilyLanguage {
   var sharesStreams: Bool { true }
 
   /// `NMEAOutput, Stream1, USB1, GGA+RMC, sec1` for each stream, of all ports. The sentences that no stream sends to the port
-  /// have the streams that are not in use.
+  /// have the streams that are not in use. Of a sentence in several streams, the fastest is first.
   func value(
     _ kind: ReceiverValue.Kind, from replies: [[UInt8]?], on receiver: ReceiverDescription
   ) -> ReceiverValue? {
@@ -72,13 +72,13 @@ struct Septentrio: FamilyLanguage {
       else { continue }
       if fields[2] == Self.none, fields[3] == Self.none { free.append(number) }
       guard fields[2] == port, fields[3] != Self.none, let rate = Self.rate(interval) else { continue }
-      for sentence in (fields[3] ?? "").split(separator: "+") where !list.contains(where: { $0.formatter == sentence })
-      {
+      for sentence in (fields[3] ?? "").split(separator: "+") {
         var one = SentenceRate(String(sentence), rate)
         one.stream = SentenceStream(number: number, interval: interval)
         list.append(one)
       }
     }
+    list.sort { ($0.rate, $0.stream?.number ?? 0) < ($1.rate, $1.stream?.number ?? 0) }
     let absent = Self.sentences.filter { sentence in !list.contains { $0.formatter == sentence } }
     for (index, sentence) in absent.enumerated() {
       var one = SentenceRate(sentence, 0)
@@ -111,35 +111,55 @@ struct Septentrio: FamilyLanguage {
     var present: [SentenceRate] = []
     if case .messages(let list)? = found { present = list }
     var list = present
+    var done: Set<String> = []
     for one in wanted {
       guard one.rate == 0 || one.stream != nil || Self.seconds.contains(one.rate),
         one.stream != nil || Self.sentences.contains(one.formatter)
       else { return nil }
-      let index = list.firstIndex { $0.formatter == one.formatter }
-      if let index, list[index].rate == one.rate { continue }
-      var next = one
-      // The stream that it had may be another port's by now.
-      let isTaken = one.stream.map { stream in
-        found != nil && !present.contains { $0.stream?.number == stream.number }
+      guard done.insert(one.formatter).inserted else { continue }
+      var open = wanted.filter { $0.formatter == one.formatter }
+      let there = list.indices.filter { list[$0].formatter == one.formatter }
+      let isSingle = open.count == 1 && there.count == 1
+      if open.count == 1, isSingle || one.stream == nil, let first = there.first, list[first].rate == one.rate {
+        continue
       }
-      if one.rate > 0, isTaken ?? true {
-        // A stream of the port with this interval, else one that is not in use.
-        let inUse = list.filter { $0.rate > 0 }
-        let interval = one.stream?.interval ?? "sec\(one.rate)"
-        let unused: [UInt8] =
-          found == nil ? Array(1...10) : present.filter { $0.rate == 0 }.compactMap { $0.stream?.number }
-        let free = unused.first { number in !inUse.contains { $0.stream?.number == number } }
-        guard
-          let stream = inUse.first(where: {
-            $0.rate == one.rate && (one.stream == nil || $0.stream?.interval == interval)
-          })?.stream
-            ?? free.map({ SentenceStream(number: $0, interval: interval) })
-        else { return nil }
-        next.stream = stream
+      // Those that stay, those of other rates in the places of the others, and more behind.
+      var places: [Int] = []
+      for index in there {
+        if let same = open.firstIndex(where: { $0.rate == list[index].rate && $0.stream == list[index].stream }) {
+          open.remove(at: same)
+        } else {
+          list[index].rate = 0
+          places.append(index)
+        }
       }
-      if let index { list[index] = next } else { list.append(next) }
+      for one in open {
+        guard let next = Self.placed(one, in: list, from: found == nil ? nil : present) else { return nil }
+        if places.isEmpty { list.append(next) } else { list[places.removeFirst()] = next }
+      }
     }
     return Self.commands(list, from: found == nil ? nil : present, at: port)
+  }
+
+  /// A sentence with the stream that sends it: the one that it had, or one of the port with this interval, or one that is not in use. Nil
+  /// without any.
+  private static func placed(
+    _ one: SentenceRate, in list: [SentenceRate], from present: [SentenceRate]?
+  ) -> SentenceRate? {
+    var next = one
+    // The stream that it had may be another port's by now.
+    let isTaken = one.stream.map { stream in
+      present.map { !$0.contains { $0.stream?.number == stream.number } } ?? false
+    }
+    guard one.rate > 0, isTaken ?? true else { return next }
+    let inUse = list.filter { $0.rate > 0 }
+    let interval = one.stream?.interval ?? "sec\(one.rate)"
+    let unused = present.map { $0.filter { $0.rate == 0 }.compactMap { $0.stream?.number } } ?? Array(1...10)
+    let free = unused.first { number in !inUse.contains { $0.stream?.number == number } }
+    let same = inUse.first { $0.rate == one.rate && (one.stream == nil || $0.stream?.interval == interval) }?.stream
+    guard let stream = same ?? free.map({ SentenceStream(number: $0, interval: interval) }) else { return nil }
+    next.stream = stream
+    return next
   }
 
   private static func commands(_ list: [SentenceRate], from present: [SentenceRate]?, at port: String) -> [Command] {
