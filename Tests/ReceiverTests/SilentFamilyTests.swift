@@ -72,6 +72,28 @@ struct SilentFamilyTests {
     #expect(scene.run(60) { $0.description != nil }, "\(model) at \(baud)")
   }
 
+  @Test(
+    "So is one at a line whose rate is not searched, after a time to listen",
+    arguments: [ReceiverModel.um980, .mosaic, .at6558], [.withoutRate(nil), .bound] as [SessionSettings.Line])
+  func withoutSearch(_ model: ReceiverModel, _ line: SessionSettings.Line) throws {
+    let scene = Self.scene(model, 115_200, .serve)
+    scene.kill(for: 12_000) { $0.line = line }
+    scene.line.hostRate = 115_200
+    let (begin, sent) = (scene.now, scene.sent)
+    scene.run(19)
+    #expect(scene.sent == sent, "it listens first")
+    #expect(scene.run(30) { $0.description != nil }, "\(scene.reports)")
+    #expect(scene.description?.family != nil && scene.now.seconds(since: begin) < 40)
+  }
+
+  @Test("A receiver that sends at such a line gets no poll of a silent one")
+  func sending() {
+    let scene = SessionScene(.mt3339) { ($0.line, $0.desired) = (.withoutRate(nil), { _ in .nothing }) }
+    scene.run(60) { $0.description != nil }
+    #expect(scene.description?.family == .mediaTek)
+    #expect(!scene.writes.contains { $0.bytes.starts(with: [0xFF]) })
+  }
+
   @Test("A line without a receiver gets few polls, and is then listened to")
   func nothing() {
     let scene = VirtualHost(SessionLog(), RepliesLine(rate: 0, replies: []), settings: Self.settings(.serve))

@@ -24,7 +24,7 @@ extension ReceiverSession {
   /// Whether an unknown receiver may be probed.
   var mayProbeFamilies: Bool {
     guard settings.intent != .readOnly, !isKnown, !identity.hasProbedFamilies else { return false }
-    return isReceiving || settings.intent == .identify && !hasRateSearch
+    return isReceiving || !hasRateSearch
   }
 
   /// Whether a family whose form the sentences have is to be probed before all others.

@@ -133,12 +133,13 @@ public struct ReceiverSession: ~Copyable {
       // Without a search no poll finds the rate: a quiet receiver is polled after the time of an epoch.
       // A receiver of another maker may be asleep since a program was killed.
       let isLeftAsleep = settings.recovery?.family != nil && !isReadOnly && !searches
-      retry =
-        isLeftAsleep
-        ? RetrySchedule(at: now)
-        : RetrySchedule(at: polling == .soon && !searches && !isReadOnly ? now + Milliseconds(1500) : nil)
+      let silence = polling == .soon ? Milliseconds(1500) : Self.firstSilence
+      retry = RetrySchedule(at: isLeftAsleep ? now : searches || isReadOnly ? nil : now + silence)
     }
   }
+
+  /// The silence after which a serving session polls an unknown receiver without a search of the rate: as long as the first round of one.
+  private static let firstSilence = Milliseconds(9000)
 
   /// The description of the receiver, once it is identified.
   public var description: ReceiverDescription? { memory.description }
