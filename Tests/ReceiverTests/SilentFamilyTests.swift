@@ -135,6 +135,41 @@ struct SilentFamilyTests {
     for (_, bytes) in scene.writes { #expect(IdentificationProbes.contains(bytes), "\(bytes)") }
   }
 
+  @Test(
+    "A Septentrio receiver whose port sends SBF alone is found by it", arguments: [UInt32(115_200), 38_400],
+    [SessionSettings.Intent.identify, .serve])
+  func sbf(_ rate: UInt32, _ intent: SessionSettings.Intent) throws {
+    let probe = try #require(ReceiverFamily.septentrio.language?.probes.first)
+    var line = RepliesLine(
+      rate: rate,
+      replies: [
+        (probe.bytes, Array("$R: getReceiverCapabilities\r\n  ReceiverCapabilities, GPSL1CA\r\nCOM1>".utf8)),
+        (Array("SSSSSSSSSS".utf8), Array("COM1>".utf8)),
+      ])
+    line.output = [(4007, 88), (4001, 24), (5914, 16)].flatMap { id, count in
+      FrameLayout.sbf.frame(id, [UInt8](repeating: 0x24, count: count))
+    }
+    let scene = VirtualHost(SessionLog(), line, settings: Self.settings(intent))
+    scene.run(40) { $0.read { $0.description?.port } != nil }
+    #expect(scene.read { $0.description }?.family == .septentrio, "\(scene.reports)")
+    #expect(scene.read { $0.rate } == rate)
+    #expect(
+      !scene.writes.contains { String(decoding: $0.bytes, as: UTF8.self).contains("$P") }, "no poll of another family")
+    scene.run(30)
+    #expect(scene.read { $0.isSteady } == true && scene.reports.count { $0.report == .notUnderstood } == 0)
+  }
+
+  @Test("A frame of SBF with a wrong CRC proves nothing")
+  func damagedSBF() {
+    var frame = FrameLayout.sbf.frame(4007, [1, 2, 3, 4])
+    #expect(frame.count == 12 && Array(frame.prefix(2)) == Array("$@".utf8) && frame[6] == 12)
+    guard case .frame(.binary(.sbf, 4007, [1, 2, 3, 4]), length: 12) = FrameLayout.scan(frame[...]) else {
+      return #expect(Bool(false))
+    }
+    frame[9] ^= 1
+    #expect(FrameLayout.scan(frame[...]) == .none)
+  }
+
   @Test("`probe` finds one that starts for seven seconds, as a mosaic does, when the line is opened")
   func starting() throws {
     let reply = Wire.nmea("PDTINFO,UC6228CI,G1B1R1,,R3.4.0.0Build7258")
@@ -167,14 +202,25 @@ struct RepliesLine: HostLine {
   let replies: [(request: [UInt8], reply: [UInt8])]
   /// When it begins to reply.
   var start = Instant.zero
+  /// What it sends each second.
+  var output: [UInt8] = []
+  private var nextOutput = Instant.zero
   private var now = Instant.zero
   private var coming: [(at: Instant, bytes: [UInt8])] = []
 
   init(rate: UInt32, replies: [(request: [UInt8], reply: [UInt8])]) { (self.rate, self.replies) = (rate, replies) }
 
   var isPresent: Bool { true }
-  var deadline: Instant? { coming.map(\.at).min() }
-  mutating func advance(to now: Instant) { self.now = now }
+  var deadline: Instant? { .earlier(coming.map(\.at).min(), output.isEmpty ? nil : nextOutput) }
+
+  mutating func advance(to now: Instant) {
+    self.now = now
+    while !output.isEmpty, now >= nextOutput {
+      // At another rate it is garbage.
+      coming.append((nextOutput, hostRate == rate ? output : output.map { _ in 0xF8 }))
+      nextOutput = nextOutput + Milliseconds(1000)
+    }
+  }
 
   mutating func takeReceived() -> [UInt8] {
     let due = coming.filter { $0.at <= now }

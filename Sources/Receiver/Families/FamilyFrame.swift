@@ -19,6 +19,8 @@ public enum FrameLayout: Sendable, Equatable {
   case skyTraq
   /// AA 44 B5, header of 24 bytes with the id at 4 and the length at 6, payload, CRC-32.
   case unicore
+  /// 24 40 (`$@`), CRC-16 U2 LE of the rest, id U2 LE, length U2 LE of all, payload (SBF of Septentrio).
+  case sbf
 
   private static let longestPayload = 2048
 
@@ -28,6 +30,7 @@ public enum FrameLayout: Sendable, Equatable {
     case .allystar: .allystar
     case .skyTraq: .skyTraq
     case .unicore: .unicore
+    case .sbf: .septentrio
     }
   }
 
@@ -50,6 +53,11 @@ public enum FrameLayout: Sendable, Equatable {
       let sum = body.reduce(UInt8(0)) { $0 ^ $1 }
       return [0xA0, 0xA1, UInt8(count >> 8), UInt8(count & 0xFF)] + body + [sum, 13, 10]
     case .unicore: return []
+    case .sbf:
+      let all = length + 8
+      let body = [second, first, UInt8(all & 0xFF), UInt8(all >> 8)] + payload
+      let crc = Self.crc16(body[...])
+      return [0x24, 0x40, UInt8(crc & 0xFF), UInt8(crc >> 8)] + body
     }
   }
 
@@ -65,6 +73,7 @@ public enum FrameLayout: Sendable, Equatable {
     case 0xF1: (layout, start) = (.allystar, [0xF1, 0xD9])
     case 0xA0: (layout, start) = (.skyTraq, [0xA0, 0xA1])
     case 0xAA: (layout, start) = (.unicore, [0xAA, 0x44, 0xB5])
+    case 0x24: (layout, start) = (.sbf, [0x24, 0x40])
     default: return .none
     }
     let begin = Array(bytes.prefix(start.count))
@@ -75,13 +84,17 @@ public enum FrameLayout: Sendable, Equatable {
 
   private func scan(body bytes: ArraySlice<UInt8>) -> Scan {
     let at = bytes.startIndex
-    let headLength = self == .unicore ? 24 : self == .skyTraq ? 4 : 6
+    let headLength = self == .unicore ? 24 : self == .skyTraq ? 4 : self == .sbf ? 8 : 6
     guard bytes.count >= headLength else { return .incomplete }
-    let lengthAt = at + (self == .allystar ? 4 : self == .unicore ? 6 : 2)
+    let lengthAt = at + (self == .allystar ? 4 : self == .unicore || self == .sbf ? 6 : 2)
     var length = Int(bytes[lengthAt]) | Int(bytes[lengthAt + 1]) << 8
     if self == .skyTraq { length = Int(bytes[lengthAt]) << 8 | Int(bytes[lengthAt + 1]) }
+    if self == .sbf {
+      guard length >= headLength, length.isMultiple(of: 4) else { return .none }
+      length -= headLength
+    }
     guard length <= Self.longestPayload, self != .skyTraq || length > 0 else { return .none }
-    let tail = self == .allystar ? 2 : self == .skyTraq ? 3 : 4
+    let tail = self == .allystar ? 2 : self == .skyTraq ? 3 : self == .sbf ? 0 : 4
     guard bytes.count >= headLength + length + tail else { return .incomplete }
     let payload = Array(bytes[at + headLength..<at + headLength + length])
     let end = at + headLength + length
@@ -104,6 +117,9 @@ public enum FrameLayout: Sendable, Equatable {
     case .unicore:
       let found = (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[end + $1]) << (8 * UInt32($1)) }
       guard Self.crc32(bytes[at..<end]) == found else { return .none }
+      identity = UInt16(bytes[at + 4]) | UInt16(bytes[at + 5]) << 8
+    case .sbf:
+      guard Self.crc16(bytes[at + 4..<end]) == UInt16(bytes[at + 2]) | UInt16(bytes[at + 3]) << 8 else { return .none }
       identity = UInt16(bytes[at + 4]) | UInt16(bytes[at + 5]) << 8
     }
     return .frame(.binary(self, identity, payload), length: headLength + length + tail)
@@ -130,6 +146,13 @@ public enum FrameLayout: Sendable, Equatable {
       b = b &+ a
     }
     return [a, b]
+  }
+
+  /// 0x1021, start 0.
+  private static func crc16(_ bytes: ArraySlice<UInt8>) -> UInt16 {
+    bytes.reduce(UInt16(0)) { crc, byte in
+      (0..<8).reduce(crc ^ UInt16(byte) << 8) { crc, _ in crc & 0x8000 != 0 ? crc << 1 ^ 0x1021 : crc << 1 }
+    }
   }
 
   /// Reflected 0xEDB88320, start 0, without a final XOR.
