@@ -179,6 +179,17 @@ struct RestoredSentencesTests {
     #expect(Self.streams(scene) == ["Stream1, COM1, RMC, sec1", "Stream3, COM1, GSV+GSA, sec5"])
   }
 
+  @Test("A receiver whose streams are all in use by other ports is left as it is, and the reason is reported")
+  func withoutStream() {
+    let taken = (1...10).map { "Stream\($0), USB1, GGA, sec1" }
+    let scene = Self.mosaic(taken)
+    scene.set(scene.description.map { .navigation(for: $0) } ?? .nothing)
+    scene.run(60)
+    #expect(scene.reported(.withoutPositions) == 1 && Self.streams(scene) == taken)
+    scene.finish()
+    #expect(Self.streams(scene) == taken && scene.reported(.notPutBack) == 0)
+  }
+
   @Test("A receiver that is silent as found gets positions for fixes beside a person's other sentences")
   func withoutPositions() {
     let own = "Stream1, COM1, GSV, sec5"

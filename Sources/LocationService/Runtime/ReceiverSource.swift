@@ -510,6 +510,9 @@ final class ReceiverSource {
       case .notice, .session(.silent), .session(.adviseOnSilence), .session(.back), .session(.notRestored):
         let text = connection.flatMap { event.notice(path: $0.path, baud: nil, bytes: $0.bytes, $0.counters) }
         if let text { events.append(.log(text)) }
+      // It is configured again and again.
+      case .session(.withoutPositions):
+        if let text = connection.flatMap({ event.notice(path: $0.path, baud: nil) }) { complain(text) }
       case .unreachable(let error):
         if case .unreachable(_, isHeld: true) = error.cause {
           events.append(.problem(.held))

@@ -168,8 +168,8 @@ public struct PowerCoordinator: Sendable {
     case .doesNotWake: handle(.wakeFailed, at: now)
     case .rateFound(let rate):
       power.expectReadOut(secondsPerFix: Double(Self.bitsPerFix) / Double(rate) + Self.secondsBetweenFixes)
-    case .assisted, .silent, .notUnderstood, .back, .rateNotChanged, .resetToWake, .warned, .adviseOnSilence,
-      .notRestored:
+    case .assisted, .withoutPositions, .silent, .notUnderstood, .back, .rateNotChanged, .resetToWake, .warned,
+      .adviseOnSilence, .notRestored:
       break
     }
   }

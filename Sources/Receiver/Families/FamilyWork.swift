@@ -73,6 +73,8 @@ struct FamilyWork: Sendable {
   private(set) var logger: LoggerState?
   /// Whether the logger was to run and does not.
   private(set) var isWithoutLogger = false
+  /// Whether sentences with a position were to be on and are not.
+  private(set) var isWithoutOutput = false
   /// A command whose last outcome is the result of an action.
   let ticket: SessionTicket?
 
@@ -420,6 +422,7 @@ struct FamilyWork: Sendable {
   private mutating func finish(_ result: ReceiverTask.Result) {
     results.append(result)
     if case .set(.logger(let state)) = tasks[index], state.isOn, !result.isDone { isWithoutLogger = true }
+    if case .set(.output(true)) = tasks[index], !result.isDone { isWithoutOutput = true }
     // All of it or nothing: what was written is undone.
     if mode == .permanent, !result.isDone, undone.isEmpty, !isReading {
       let open = tasks.count - index - 1

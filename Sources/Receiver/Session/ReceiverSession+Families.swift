@@ -197,6 +197,7 @@ extension ReceiverSession {
     if raiseRate(at: now) { return }
     configuration.count(refused: done.failures)
     report(.configured(refused: done.failures))
+    if done.isWithoutOutput { report(.withoutPositions) }
     reportLogging(done)
   }
 

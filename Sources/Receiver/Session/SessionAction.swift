@@ -37,6 +37,8 @@ public enum SessionReport: Sendable, Equatable {
   /// How long the orbits of the satellites in use remain usable, certainly so many seconds each, the longest first; for
   /// each start of the receiver, if `SessionSettings.pollsOrbits` is set.
   case orbits(usableSeconds: [Double])
+  /// The receiver sends no sentence with a position, and none could be switched on.
+  case withoutPositions
   /// The receiver was reset and lost its configuration, which was written again.
   case wasReset
   /// The receiver sends nothing any more.
