@@ -47,8 +47,8 @@ extension SessionReport {
     case .assisted(let given, _):
       given == 0 ? nil : "the receiver has just started; position and orbits of the last run were sent to it"
     case .withoutPositions:
-      "the receiver sends no sentence with a position, and none could be switched on; enable GGA and RMC in the receiver "
-        + "(a Septentrio receiver needs a stream that is not in use)"
+      "the receiver sends no sentence with a position; enable GGA and RMC in it (a Septentrio receiver needs a stream that is "
+        + "not in use)"
     case .wasReset: "the receiver was reset and is configured again"
     case .silent: "the receiver is silent; waiting for it (check power and cable)"
     case .notUnderstood:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ReceiverRuntime
 import ReceiverStream
+import TestSupport
 import Testing
 
 @testable import sextant
@@ -80,6 +81,22 @@ struct NoFixTests {
 
   @Test("Epochs without a position: the antenna")
   func noPosition() { #expect(text(bytes: 9000, epochs: 30) { $0.nmeaFrames = 90 }.contains("view of the sky")) }
+
+  @Test("Proprietary sentences other than PUBX,00 have no position")
+  func proprietary() {
+    func hasOthers(_ sentences: [String]) -> Bool {
+      var noFix = NoFix(bytes: 9000, counters: StreamCounters(), epochs: 30)
+      var stream = FrameStream()
+      let bytes = sentences.flatMap { Wire.nmea($0) }
+      unsafe stream.receive(bytes.span.bytes) { noFix.receive($0) }
+      return noFix.hasOthers
+    }
+    let own = ["GPGSV,1,1,01,05,40,083,46", "GPGSA,A,3,05,07,08,,,,,,,,,,1.8,1.0,1.5"]
+    #expect(!hasOthers(own + ["PMTK705,AXN_2.51_3339_19071200,5632,PA6H,1.0", "PMTK001,314,3", "PAIR001,051,0"]))
+    #expect(hasOthers(own + ["GPGLL,4800.0000,N,01100.0000,E,120000.000,A,A"]))
+    let position = "PUBX,00,120000.00,4800.0000,N,01100.0000,E,500.0,G3,2.1,2.0,0.0,0.0,0.0,,1.0,1.0,1.0,8,0,0"
+    #expect(hasOthers(own + [position]))
+  }
 
   @Test("Epochs of sentences without a position: the sentences to enable")
   func withoutPositions() {

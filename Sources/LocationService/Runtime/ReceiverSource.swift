@@ -52,6 +52,7 @@ final class ReceiverSource {
   /// The rate of the last connection, which is tried first.
   private var likelyRate: UInt32?
   private(set) var lastComplaint: String?
+  private var logged: Set<String> = []
   /// The reason why the network source cannot be reached; nil once it is open.
   private(set) var networkFault: String?
   private var events: [Event] = []
@@ -510,9 +511,8 @@ final class ReceiverSource {
       case .notice, .session(.silent), .session(.adviseOnSilence), .session(.back), .session(.notRestored):
         let text = connection.flatMap { event.notice(path: $0.path, baud: nil, bytes: $0.bytes, $0.counters) }
         if let text { events.append(.log(text)) }
-      // It is configured again and again.
       case .session(.withoutPositions):
-        if let text = connection.flatMap({ event.notice(path: $0.path, baud: nil) }) { complain(text) }
+        if let text = connection.flatMap({ event.notice(path: $0.path, baud: nil) }) { logOnce(text) }
       case .unreachable(let error):
         if case .unreachable(_, isHeld: true) = error.cause {
           events.append(.problem(.held))
@@ -522,9 +522,9 @@ final class ReceiverSource {
         networkFault = "\(error)"
         complain("\(error); trying again")
       case .session(.identified(let receiver)) where receiver.runningLog != nil:
-        events.append(.log("the logger of the receiver runs for its owner: the receiver is not put to sleep"))
+        logOnce("the logger of the receiver runs for its owner: the receiver is not put to sleep")
       case .session(.identified(let receiver)) where receiver.cannotSleep:
-        events.append(.log("\(receiver.vendor) receivers of this kind have no sleep by a command: it stays on"))
+        logOnce("\(receiver.vendor) receivers of this kind have no sleep by a command: it stays on")
       default: break
       }
       handleReceiverEvents(event)
@@ -573,6 +573,11 @@ final class ReceiverSource {
   }
 
   /// Logs a problem once, until it changes or is resolved.
+  /// Logs what each identification and configuration of a receiver repeats.
+  private func logOnce(_ text: String) {
+    if logged.insert(text).inserted { events.append(.log(text)) }
+  }
+
   func complain(_ text: String) {
     guard text != lastComplaint else { return }
     lastComplaint = text

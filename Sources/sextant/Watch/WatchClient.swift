@@ -171,7 +171,10 @@ struct NoFix {
   private static let withoutPosition: [StaticString] = ["GSV", "GSA", "VTG", "ZDA", "GST", "GRS", "GBS", "DTM", "TXT"]
 
   mutating func receive(_ frame: borrowing Frame) {
-    if let sentence = frame.nmea, !sentence.isProprietary,
+    if let sentence = frame.nmea, sentence.isProprietary {
+      // Replies to polls, and sentences of the receiver's state.
+      if sentence.messageNumber == PUBX00.messageNumber { hasOthers = true }
+    } else if let sentence = frame.nmea,
       let name = Self.withoutPosition.first(where: { sentence.formatter == Formatter($0) })
     {
       sentences.insert("\(name)")

@@ -365,7 +365,7 @@ extension PowerStatus {
     case .waking: "the receiver was woken and has not answered yet"
     case .asleep: "no demand"
     case .asleepBetweenChecks: "until the next position check"
-    case .asleepWithoutSky: "a search has found no satellites"
+    case .asleepWithoutSky: "a search has found no position"
     case .unread: "it does not go to sleep by a command: it stays on, and is not read before it is needed"
     }
   }

@@ -19,7 +19,7 @@ public enum PowerStatus: String, Sendable {
   case asleep
   /// The receiver sleeps until the next position check.
   case asleepBetweenChecks
-  /// The receiver sleeps because a search has found no satellites.
+  /// The receiver sleeps because a search has found no position.
   case asleepWithoutSky
   /// The receiver runs, as it has no sleep by a command, and its line is not read.
   case unread
