@@ -179,6 +179,30 @@ struct RestoredSentencesTests {
     #expect(Self.streams(scene) == ["Stream1, COM1, RMC, sec1", "Stream3, COM1, GSV+GSA, sec5"])
   }
 
+  @Test("A file names what it does not have of the streams, and claims none of it to be off")
+  func unstored() throws {
+    let language = Septentrio()
+    let found = ReceiverDescription(
+      family: .septentrio, model: nil, firmware: nil, hardware: "", capabilities: [.configure])
+    var receiver = found
+    language.complete(&receiver, from: .answered(Array(">COM1".utf8)))
+    let lines = [
+      "NMEAOutput, Stream1, COM1, GGA+GNS+HDT, sec1", "NMEAOutput, Stream2, none, none, off",
+      "NMEAOutput, Stream3, COM1, GSV+GRS, OnChange", "NMEAOutput, Stream4, COM1, GGA, sec5",
+      "NMEAOutput, Stream5, COM1, ZDA, msec500",
+    ]
+    let value = try #require(
+      language.value(.messages, from: [Array(lines.joined(separator: "\n").utf8)], on: receiver))
+    let lost = FamilySettings.unstored(value, of: receiver)
+    #expect(Set(lost) == ["HDT sec1", "GSV OnChange", "GRS OnChange", "GGA sec5", "ZDA msec500"])
+    let text = FamilySettings.stored(value, of: receiver).text
+    #expect(!text.contains("GSV@0") && !text.contains("GRS@0"), "\(text)")
+    // A session that adds a sentence a second leaves the streams as they are.
+    let commands = language.commands(setting: .messages([SentenceRate("RMC", 1)]), from: value, on: receiver)
+    let sent = (commands ?? []).map { String(decoding: $0.bytes, as: UTF8.self) }
+    #expect(sent == ["setNMEAOutput, Stream1, COM1, GGA+GNS+HDT+RMC, sec1\r\n"])
+  }
+
   @Test("A receiver whose streams are all in use by other ports is left as it is, and the reason is reported")
   func withoutStream() {
     let taken = (1...10).map { "Stream\($0), USB1, GGA, sec1" }

@@ -316,6 +316,12 @@ struct Configure: ParsableCommand {
         printNotice(
           "\(client.path): the receiver neither reports nor shows \(NameList.text(silent)), which the file lacks")
       }
+      for case .value(let value) in client.performed {
+        let lost = FamilySettings.unstored(value, of: receiver)
+        if !lost.isEmpty {
+          printNotice("\(client.path): the file does not have, or not with this interval: \(NameList.text(lost))")
+        }
+      }
     } else {
       guard let reading = client.script else { return }
       // A user would rely on an incomplete backup.

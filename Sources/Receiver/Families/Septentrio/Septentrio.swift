@@ -45,6 +45,8 @@ struct Septentrio: FamilyLanguage {
   /// The intervals in whole seconds. The receiver also has intervals in minutes and in milliseconds.
   private static let seconds: [UInt8] = [1, 2, 5, 10, 15, 30, 60]
   private static let off = "off"
+  /// A stream that sends a sentence when its values are new.
+  private static let onChange = "OnChange"
 
   func polls(of kind: ReceiverValue.Kind) -> [Command] {
     guard kind == .messages else { return [] }
@@ -93,6 +95,7 @@ struct Septentrio: FamilyLanguage {
 
   /// The period of an interval in seconds, as the rate of a sentence: 1 for a shorter one, nil for none.
   private static func rate(_ interval: String) -> UInt8? {
+    if interval == onChange { return 1 }
     let digits = interval.drop { !$0.isNumber }
     guard let count = UInt32(digits), count > 0 else { return nil }
     switch interval.dropLast(digits.count) {
@@ -156,7 +159,10 @@ struct Septentrio: FamilyLanguage {
     let interval = one.stream?.interval ?? "sec\(one.rate)"
     let unused = present.map { $0.filter { $0.rate == 0 }.compactMap { $0.stream?.number } } ?? Array(1...10)
     let free = unused.first { number in !inUse.contains { $0.stream?.number == number } }
-    let same = inUse.first { $0.rate == one.rate && (one.stream == nil || $0.stream?.interval == interval) }?.stream
+    let same = inUse.first { other in
+      guard other.rate == one.rate, let present = other.stream?.interval else { return false }
+      return one.stream == nil ? present != onChange : present == interval
+    }?.stream
     guard let stream = same ?? free.map({ SentenceStream(number: $0, interval: interval) }) else { return nil }
     next.stream = stream
     return next
