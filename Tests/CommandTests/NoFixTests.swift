@@ -60,6 +60,13 @@ struct NoFixTests {
     #expect(text(bytes: 9000) { $0.spartnFrames = 12 }.contains("it sends only SPARTN"))
   }
 
+  @Test("A receiver that replies and sends binary messages of its own: the sentences to enable")
+  func binary() {
+    var noFix = NoFix(bytes: 4000, counters: StreamCounters(), epochs: 0)
+    noFix.identified = "SkyTraq receiver"
+    #expect(noFix.text.contains("SkyTraq receiver replies, and sends no sentence"))
+  }
+
   @Test("Messages without time and position: the messages to enable")
   func otherMessages() {
     let text = text(bytes: 9000) {

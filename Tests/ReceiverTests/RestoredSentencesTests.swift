@@ -86,6 +86,28 @@ struct RestoredSentencesTests {
     #expect(list.first { $0.formatter == "GSV" }?.rate == rate)
   }
 
+  @Test("A person's sentences end the binary messages of a SkyTraq receiver; a session leaves them")
+  func binary() throws {
+    var settings = SessionSettings(intent: .identify, line: .serial)
+    settings.desired = { _ in .nothing }
+    var line = SkyTraqLine(Self.found)
+    line.isBinary = true
+    let scene = VirtualHost(SessionLog(), line, settings: settings)
+    #expect(scene.run(60) { $0.read { $0.isSteady && $0.description != nil } == true })
+    #expect(scene.reports.count { $0.report == .adviseOnSilence } == 0)
+    Self.set([SentenceRate("VTG", 0), SentenceRate("GLL", 2)], scene)
+    scene.run(120)
+    #expect(scene.line.isBinary && scene.line.rates == Self.found)
+    let ticket = try #require(
+      scene.withSession {
+        $0.perform([.set(.messages([SentenceRate("GGA", 1), SentenceRate("RMC", 1)]))], at: scene.now)
+      })
+    scene.run(150) { $0.machine.outcomes[ticket] != nil }
+    #expect(scene.machine.outcomes[ticket] == .performed([.written]))
+    scene.finish()
+    #expect(!scene.line.isBinary && scene.line.rates.filter { $0.value > 0 } == ["GGA": 1, "RMC": 1])
+  }
+
   // MARK: Septentrio
 
   private static func mosaic(_ streams: [String]) -> SessionScene {
@@ -231,6 +253,8 @@ struct SkyTraqLine: HostLine {
   static let sentences = ["GGA", "GSA", "GSV", "GLL", "RMC", "VTG", "ZDA"]
   var hostRate: UInt32 = 9600
   private(set) var rates: [String: UInt8]
+  /// Whether it sends the binary message with the solution instead of sentences.
+  var isBinary = false
   private var now = Instant.zero
   private var epoch = 0
   private var coming: [(at: Instant, bytes: [UInt8])] = []
@@ -244,7 +268,8 @@ struct SkyTraqLine: HostLine {
   mutating func advance(to now: Instant) {
     self.now = now
     while now >= nextEpoch {
-      for name in Self.sentences {
+      if isBinary { coming.append((nextEpoch, FrameLayout.skyTraq.frame(0xA8, [UInt8](repeating: 2, count: 58)))) }
+      for name in Self.sentences where !isBinary {
         guard let rate = rates[name], rate > 0, epoch % Int(rate) == 0 else { continue }
         coming.append((nextEpoch, Wire.nmea(text(name))))
       }
@@ -280,6 +305,7 @@ struct SkyTraqLine: HostLine {
     switch id {
     case 0x02: reply += FrameLayout.skyTraq.frame(0x80, [1, 0, 1, 8, 15, 0, 1, 7, 31, 0, 10, 3, 31])
     case 0x08: for (name, rate) in zip(Self.sentences, payload) { rates[name] = rate }
+    case 0x09: isBinary = payload[0] == 2
     default: reply = FrameLayout.skyTraq.frame(0x84, [UInt8(id)])
     }
     coming.append((now + Milliseconds(30), reply))

@@ -389,6 +389,8 @@ struct FamilyWork: Sendable {
         wanted = value.sentences(forOutput: isOn, usual: Self.usualOutput, forFixes: mode == .session)
       }
       guard let wanted else { return finish(.wasThere) }
+      // Without a sentence its messages can be binary, or off.
+      if mode == .session, !isRead, language.setsAllSentences, value == .messages([]) { return finish(.silent) }
       if value.covers(wanted) { return finish(.wasThere) }
       // The end of a session does not stop it again.
       if case .logger(let state) = wanted, state.resumes { return write() }

@@ -28,7 +28,8 @@ extension ReceiverSession {
       actions.append(.setRate(next))
       actions.append(.send(poll))
     case .adviseOnSilence:
-      report(.adviseOnSilence)
+      // An identified one sends no frame that is decoded.
+      if description?.family == nil { report(.adviseOnSilence) }
     }
   }
 

@@ -107,6 +107,7 @@ struct WatchClient: ReceiverClient, ~Copyable {
       while let text = corrections.feed.nextReport() { view.show(notice: text) }
     }
     view.set(bytes: connection.bytes)
+    if let receiver = connection.description, receiver.family != nil { noFix.identified = receiver.summary }
     noFix.bytes = connection.bytes
     noFix.counters = connection.totalCounters
     view.update(noFix.counters, rejected: connection.rejectedFields, now)
@@ -163,6 +164,8 @@ struct NoFix {
   /// The sentences without a position among the messages, and whether there are other messages.
   var sentences: Set<String> = []
   var hasOthers = false
+  /// The name of another maker's receiver that has replied to polls.
+  var identified: String?
   /// The checks to suggest at a network source; nil for a line.
   var networkAdvice: String?
 
@@ -193,6 +196,10 @@ struct NoFix {
       return "the receiver has no position yet; check the antenna and its view of the sky"
     }
     if bytes == 0, isReplay { return "the input has no frame of NMEA, UBX or RTCM 3; name a recording of a receiver" }
+    if counters.frames == 0, let identified {
+      return
+        "\(identified) replies, and sends no sentence; enable some with `sextant configure set messages=GGA,GSA,GSV,RMC`"
+    }
     if counters.frames == 0, let networkAdvice {
       return bytes == 0 ? "no byte arrived; \(networkAdvice)" : "no valid frame in \(bytes) bytes; \(networkAdvice)"
     }

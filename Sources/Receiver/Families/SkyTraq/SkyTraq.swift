@@ -24,6 +24,8 @@ struct SkyTraq: FamilyLanguage {
   /// The fields of message 08.
   private static let sentences = ["GGA", "GSA", "GSV", "GLL", "RMC", "VTG", "ZDA"]
   private static let memory: UInt8 = 0
+  /// The type of messages, of message 09.
+  private static let typeNMEA: UInt8 = 1
   /// Message 08 has no query.
   var setsAllSentences: Bool { true }
 
@@ -41,7 +43,13 @@ struct SkyTraq: FamilyLanguage {
       var rates = [UInt8](repeating: 0, count: Self.sentences.count)
       for one in wanted where !Self.sentences.contains(one.formatter) { return nil }
       for one in all { if let index = Self.sentences.firstIndex(of: one.formatter) { rates[index] = one.rate } }
-      return [Self.command(0x08, rates + [Self.memory])]
+      // Without a sentence its messages can be binary.
+      let isWithout =
+        if case .messages(let there)? = found {
+          !there.contains { Self.sentences.contains($0.formatter) && $0.rate > 0 }
+        } else { false }
+      return (isWithout ? [Self.command(0x09, [Self.typeNMEA, Self.memory])] : [])
+        + [Self.command(0x08, rates + [Self.memory])]
     case .constellations, .output, .logger, .mode, .measurements: return nil
     }
   }
@@ -74,6 +82,6 @@ struct SkyTraq: FamilyLanguage {
 
   var lackOfMeasurements: String { "sextant does not decode SkyTraq's binary measurements" }
 
-  /// Version, ACK, NAK, rate of the port, sentences, rate of fixes. A restart (01) has a position.
-  var publishableFrames: Set<UInt16> { [0x02, 0x80, 0x83, 0x84, 0x05, 0x08, 0x0E] }
+  /// Version, ACK, NAK, rate of the port, sentences, type of messages, rate of fixes. A restart (01) has a position.
+  var publishableFrames: Set<UInt16> { [0x02, 0x80, 0x83, 0x84, 0x05, 0x08, 0x09, 0x0E] }
 }
