@@ -115,7 +115,7 @@ struct LoggerDeferralTests {
     #expect(!scene.line.receiver.logger.isOn)
   }
 
-  @Test("The log of a person that runs goes on: the host keeps the fixes", arguments: models)
+  @Test("The log of a user that runs goes on: the host keeps the fixes", arguments: models)
   func running(_ model: ReceiverModel) {
     let scene = Self.scene(model)
     scene.demand(Self.moving)

@@ -44,7 +44,7 @@ struct FamilySessionTests {
 
   // MARK: Identification
 
-  @Test("A further reply to a repeated probe, in the form of a start, does not end a person's command")
+  @Test("A further reply to a repeated probe, in the form of a start, does not end a user's command")
   func furtherReplies() throws {
     let scene = Self.scene(.teseo)
     #expect(scene.run(25) { $0.reported(.configured(refused: 0)) > 0 })

@@ -7,7 +7,7 @@ import Testing
 @testable import ReceiverSimulator
 
 /// Commands that restart a receiver whose logger runs for its owner.
-@Suite("A restart leaves the log of a person")
+@Suite("A restart leaves the log of a user")
 struct RestartedLogTests {
   /// A receiver whose owner's logger runs, with the interval of 3 s.
   private static func scene(_ model: ReceiverModel) -> SessionScene {

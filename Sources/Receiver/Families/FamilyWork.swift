@@ -62,7 +62,7 @@ struct FamilyWork: Sendable {
   /// An action: whether a command was refused, and whether the other commands were tried.
   private var isRefused = false
   private var isSecondTry = false
-  /// Whether the last start of a person's log was not acknowledged.
+  /// Whether the last start of a user's log was not acknowledged.
   private var isLogUncertain = false
 
   /// The values that were changed, as they were found.
@@ -280,13 +280,13 @@ struct FamilyWork: Sendable {
 
   private var isReading: Bool { if index < tasks.count, case .read = tasks[index] { true } else { false } }
 
-  /// Whether the commands under way restart the receiver and start a person's log again. An end waits for the last of them.
+  /// Whether the commands under way restart the receiver and start a user's log again. An end waits for the last of them.
   var isResumingLog: Bool {
     guard case .writing = step, receiver.runningLog != nil else { return false }
     return if case .act(let action) = tasks[index] { action != .save } else { kind == .constellations }
   }
 
-  /// The log of a person that is stopped, or may be; nil otherwise.
+  /// The log of a user that is stopped, or may be; nil otherwise.
   var stoppedLog: LoggerState? {
     guard let log = receiver.runningLog, isResumingLog || isLogUncertain else { return nil }
     // Afterwards the logger has the settings of the firmware.

@@ -18,7 +18,7 @@ public struct LoggerState: Sendable, Hashable {
   var erases = false
   /// Wanted: a running logger may be started anew, because this program started it.
   var restarts = false
-  /// Wanted: the log of a person, which was stopped for a restart, goes on. Its settings are those of the receiver, but for the interval
+  /// Wanted: the log of a user, which was stopped for a restart, goes on. Its settings are those of the receiver, but for the interval
   /// where a restart changes that.
   var resumes = false
   /// Wanted: the number of records that have to fit, and the most records that can be read in time.
@@ -30,7 +30,7 @@ public struct LoggerState: Sendable, Hashable {
     self.interval = interval
   }
 
-  /// The log of a person that goes on after a restart.
+  /// The log of a user that goes on after a restart.
   static func resuming(interval: UInt16) -> LoggerState {
     var state = LoggerState(isOn: true, interval: interval)
     state.resumes = true

@@ -14,7 +14,7 @@ public struct CrashRecoverySettings: Sendable, Equatable {
   let backup: BackupStore.Before
   /// The values of another maker's receiver as they were found.
   var values: [ReceiverValue] = []
-  /// The log of a person that was stopped for a restart.
+  /// The log of a user that was stopped for a restart.
   var stoppedLog: LoggerState?
 
   /// The settings of `memory`; nil without a change.

@@ -37,7 +37,7 @@ extension ReceiverSession {
     return found
   }
 
-  /// The log of a person that the commands of the stage stop and start again; nil otherwise.
+  /// The log of a user that the commands of the stage stop and start again; nil otherwise.
   var stoppedLogOfStage: LoggerState? {
     switch stage {
     case .working(let machine), .restoringValues(let machine): return machine.stoppedLog
@@ -50,7 +50,7 @@ extension ReceiverSession {
 
   /// The desired state of the logger while it stores a batch; nil where none is desired.
   private var loggingState: LoggerState? {
-    // The log of a person goes on first.
+    // The log of a user goes on first.
     guard memory.stoppedLog == nil else { return nil }
     guard let desired, let batch = desired.batch, batch.isOn, description?.can(.logger) == true else { return nil }
     let milliseconds = UInt32(desired.measurementPeriodMilliseconds ?? 1000)

@@ -90,7 +90,7 @@ public struct SessionMemory: Sendable {
   var found: [Setting] = []
   /// The values of another maker's receiver as they were found before they were changed.
   var foundValues: [ReceiverValue] = []
-  /// The log of a person that was stopped for a restart, and has not been started again.
+  /// The log of a user that was stopped for a restart, and has not been started again.
   var stoppedLog: LoggerState?
   /// The content of battery-backed memory before it was written.
   var backup = BackupStore.Before()
