@@ -111,6 +111,51 @@ struct BaudRateSearchTests {
     #expect(search.wake(at: try #require(search.deadline)) == .setRate(9600))
   }
 
+  /// Searches the rate of a line that sends four sentences of 75 bytes in each period, in pieces of 5 ms.
+  ///
+  /// - Returns: the number of the burst in which the rate is found; nil after twelve.
+  private func burstOfDiscovery(
+    _ receiver: UInt32, every period: UInt64, from phase: UInt64, polling: BaudRateSearch.Polling
+  ) -> Int? {
+    var search = BaudRateSearch(at: 9600, polling: polling, pollsOthers: polling == .afterListening, now: at(0))
+    let (burst, sentence, piece) = (300, 75, Int(receiver) / 2000)
+    for number in 0..<12 as Range<UInt64> {
+      // The bytes of the burst that were sent when the rate was set.
+      var missed = 0
+      for sent in stride(from: 0, to: burst, by: piece) {
+        let now = at(phase + number * period + UInt64(sent / piece) * 5)
+        let before = search.rate
+        while let deadline = search.deadline, deadline <= now { _ = search.wake(at: deadline) }
+        if search.rate != before { missed = sent }
+        let bytes = min(piece, burst - sent)
+        let rate = search.rate
+        if rate == receiver {
+          let frames = max(0, (sent + bytes) / sentence - (missed + sentence - 1) / sentence)
+          _ = search.receive(frames: frames, skipped: bytes, isText: true, at: now)
+        } else {
+          let count = max(1, bytes * Int(min(rate, receiver)) / Int(receiver))
+          _ = search.receive(frames: 0, skipped: count, isText: false, at: now)
+        }
+        if search.isFound { return search.rate == receiver ? Int(number) + 1 : nil }
+        if search.rate != rate { missed = sent + bytes }
+      }
+    }
+    return nil
+  }
+
+  @Test(
+    "A line with a burst in five or ten seconds is found in its first burst at the first rate, and a few later at others",
+    arguments: [5000, 10_000] as [UInt64], [BaudRateSearch.Polling.never, .afterListening])
+  func slowLine(every period: UInt64, polling: BaudRateSearch.Polling) throws {
+    for phase in stride(from: UInt64(200), to: period, by: 95) {
+      for (index, rate) in BaudRateSearch.rates.enumerated() {
+        let found = burstOfDiscovery(rate, every: period, from: phase, polling: polling)
+        let burst = try #require(found, "\(rate) from \(phase)")
+        #expect(burst <= (index == 0 ? 1 : index == 1 ? 3 : index + 3), "\(rate) from \(phase): \(burst)")
+      }
+    }
+  }
+
   @Test(
     "A receiver that sends an epoch a second is found within a round at every rate",
     arguments: BaudRateSearch.rates, [4800, 9600, 921_600] as [UInt32])

@@ -180,7 +180,7 @@ struct RestoredSentencesTests {
       #expect(scene.run(60) { $0.isSteady && $0.description != nil })
     }
     scene.finish()
-    #expect(Self.streams(scene).map(Self.parts) == streams.map(Self.parts) && scene.reported(.notPutBack) == 0)
+    #expect(Self.streams(scene).map(Self.parts) == streams.map(Self.parts) && scene.reported(.notRestored) == 0)
   }
 
   /// The words of a stream, whatever the order of its sentences.
@@ -233,7 +233,7 @@ struct RestoredSentencesTests {
     scene.run(60)
     #expect(scene.reported(.withoutPositions) == 1 && Self.streams(scene) == taken)
     scene.finish()
-    #expect(Self.streams(scene) == taken && scene.reported(.notPutBack) == 0)
+    #expect(Self.streams(scene) == taken && scene.reported(.notRestored) == 0)
   }
 
   @Test("A receiver that is silent as found gets positions for fixes beside a person's other sentences")

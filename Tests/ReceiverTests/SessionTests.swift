@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 import Receiver
-import ReceiverSimulator
 import ReceiverStream
 import TestSupport
 import Testing
 import UBX
+
+@testable import ReceiverSimulator
 
 @Suite("A session with each receiver")
 struct SessionTests {
@@ -25,6 +26,18 @@ struct SessionTests {
       #expect(identified < 5000)
       #expect(description.generation?.rawValue == Self.generation(model))
     }
+  }
+
+  @Test(
+    "A receiver with an epoch in ten seconds is found in its first one, at another rate after a few",
+    arguments: [UInt32(9600), 4800, 38400, 115_200], [SessionSettings.Intent.readOnly, .serve])
+  func slow(at rate: UInt32, intent: SessionSettings.Intent) throws {
+    var scenario = Scenario()
+    scenario.beginsHot = true
+    let scene = SessionScene(.nmea, baud: rate, intent: intent, scenario: scenario)
+    scene.line.receiver.settings.measurementMilliseconds = 10_000
+    #expect(scene.run(rate == 9600 ? 12 : 42) { $0.positions.count > 0 }, "\(scene.reports)")
+    #expect(scene.run(30) { $0.positions.count > 2 }, "\(scene.reports)")
   }
 
   private static func generation(_ model: ReceiverModel) -> String {

@@ -6,12 +6,17 @@ import MonotonicTime
 ///     listen at a rate ── a frame ──▶ found
 ///         │
 ///         ├── garbage ─────────────────────▶ next rate   (a wrong rate makes garbage of every byte)
+///         ├── a burst without a frame ─────▶ next rate
 ///         └── silence longer than an epoch ─▶ next rate; after each round: poll
 ///     poll at a rate ─── a frame ──▶ found
 ///         └── no reply in its time ─▶ (the families of other makers that usually have the rate) ─▶ next rate
 ///     poll the families that can have the rate ── a frame ──▶ found       after a round of polls, if not one byte came, except the rest
 ///                                                                         of a line
 ///         └── no reply in its time ─▶ next family, next rate; after the round: poll once more
+///
+/// Bytes at a wrong rate show how often the line sends. If the silence before a burst was longer than the timeout, the first
+/// rates were given up too early: the search returns to the first rate that no bytes refute, in the same burst, and then listens at
+/// each rate for that silence and a quarter of it.
 ///
 /// The search never ends by itself: a receiver can be plugged in, or begin to send, at any time. It is a value without a
 /// clock: bytes, frames and the time go in, actions come out.
@@ -53,6 +58,14 @@ public struct BaudRateSearch: Sendable {
   static var quickTimeout: Milliseconds { Milliseconds(1050) }
   /// The same in later rounds: the burst of an epoch is over by then.
   static var timeout: Milliseconds { Milliseconds(1300) }
+  /// Bytes of the rest of a burst after which a slow line's rate is given up: a cut sentence is shorter (NMEA 0183).
+  static var restGarbageLimitBytes: Int { 128 }
+  /// The silence that ends a burst.
+  static var burstEnd: Milliseconds { Milliseconds(250) }
+  /// The bytes of a burst that refute a rate: fewer can be noise.
+  static var refutingBytes: Int { 4 }
+  /// The longest silence in which a rate of a slow line is kept.
+  static var longestTimeout: Milliseconds { Milliseconds(15_000) }
   /// The time for a reply, without the time of the bytes on the line.
   static var replyTime: Milliseconds { Milliseconds(60) }
   /// The bytes of a poll and of the longest usual reply, MON-VER's.
@@ -88,6 +101,14 @@ public struct BaudRateSearch: Sendable {
   private var quickIsDue = false
   /// The bytes of text outside of frames, before there were too many for the rest of a line.
   private var restBytes = 0
+  /// When the line was last received; the start before the first byte.
+  private var lastByte: Instant
+  /// The silence before the last burst.
+  private var gap = Milliseconds(0)
+  /// The first burst that began at this rate, and its bytes; the rest of an earlier one is not counted.
+  private var burst: (start: Instant, bytes: Int)?
+  /// The rates at which bytes came that were no frames, in this round.
+  private var refuted: Set<UInt32> = []
   /// Whether bytes outside of frames came, other than the rest of a line: the reply to an earlier program can wait to be read.
   private var hasBytes = false
 
@@ -109,6 +130,7 @@ public struct BaudRateSearch: Sendable {
     self.polling = polling
     self.pollsOthers = pollsOthers
     since = now
+    lastByte = now
     var order = [rate]
     for other in likely + Self.rates where !order.contains(other) { order.append(other) }
     self.order = order
@@ -119,13 +141,27 @@ public struct BaudRateSearch: Sendable {
   public var deadline: Instant? {
     guard !isFound else { return nil }
     return switch round {
-    case .listeningQuickly: since + Self.quickTimeout
-    case .listening: since + Self.timeout
+    case .listeningQuickly, .listening: listeningDeadline
     case .polling where othersPolled == 0:
       since + Self.replyTime + Milliseconds(1 + Self.replyBytes * 10_000 / UInt64(rate))
     case .polling, .pollingOthers:
       since + Self.otherReplyTime + Milliseconds(1 + Self.otherReplyBytes * 10_000 / UInt64(rate))
     }
+  }
+
+  /// Whether the line sends so rarely that the timeout of the first round misses its bursts.
+  private var isSlow: Bool { hasBytes && gap > Self.quickTimeout }
+
+  private var listeningDeadline: Instant {
+    let usual = since + (round == .listeningQuickly ? Self.quickTimeout : Self.timeout)
+    if let burst {
+      let end = lastByte + Self.burstEnd
+      let isRefuted = burst.bytes >= Self.refutingBytes && !isText
+      return isRefuted ? min(end, max(usual, burst.start + Self.quickTimeout)) : max(usual, end)
+    }
+    // A known receiver is polled again soon.
+    guard isSlow, polling != .soon else { return usual }
+    return max(usual, since + min(Milliseconds(gap.count * 5 / 4), Self.longestTimeout))
   }
 
   /// Handles received bytes.
@@ -145,19 +181,51 @@ public struct BaudRateSearch: Sendable {
       restBytes += min(skipped, Self.longestRest + 1)
       hasBytes = !isText || restBytes > Self.longestRest
     }
+    noteBurst(of: skipped, at: now)
     garbage += skipped
     self.isText = self.isText && isText
-    guard round == .listening || round == .listeningQuickly else { return .none }
-    let isQuick = round == .listeningQuickly && !self.isText && !isProvenRate
-    let limit = isQuick ? Self.quickGarbageLimitBytes : Self.garbageLimitBytes
-    return garbage >= limit ? next(now) : .none
+    switch round {
+    case .listeningQuickly, .listening: return garbage >= garbageLimit ? refute(now) : .none
+    case .polling, .pollingOthers:
+      // The line sends, at another rate.
+      guard polling == .afterListening, !self.isText, garbage >= Self.quickGarbageLimitBytes else { return .none }
+      round = .listening
+      return refute(now)
+    }
+  }
+
+  private mutating func noteBurst(of bytes: Int, at now: Instant) {
+    let begins = now >= lastByte + Self.burstEnd
+    if begins { gap = Milliseconds(now.milliseconds(since: lastByte)) }
+    if let begun = burst {
+      burst = (begun.start, begun.bytes + max(bytes, 1))
+    } else if begins {
+      burst = (now, max(bytes, 1))
+    }
+    lastByte = now
+  }
+
+  private var garbageLimit: Int {
+    if isText || isProvenRate { return Self.garbageLimitBytes }
+    if isSlow { return burst != nil ? Self.quickGarbageLimitBytes : Self.restGarbageLimitBytes }
+    return round == .listeningQuickly ? Self.quickGarbageLimitBytes : Self.garbageLimitBytes
   }
 
   /// Goes to the next rate if the deadline is over.
   public mutating func wake(at now: Instant) -> Action {
     guard let deadline, now >= deadline else { return .none }
+    return burst != nil && !isText ? refute(now) : next(now)
+  }
+
+  /// Gives up a rate at which bytes came that were no frames.
+  private mutating func refute(_ now: Instant) -> Action {
+    refuted.insert(rate)
+    // The line had not sent when the first rates were given up.
+    if isSlow, isListening, let first = order.firstIndex(where: { !refuted.contains($0) }) { index = first - 1 }
     return next(now)
   }
+
+  private var isListening: Bool { round == .listeningQuickly || round == .listening }
 
   private mutating func next(_ now: Instant) -> Action {
     isProvenRate = false
@@ -169,9 +237,10 @@ public struct BaudRateSearch: Sendable {
       if index == order.count || mayPollEarly || round == .pollingOthers && hasBytes { startRound() }
       rate = order[index]
       // Not every rate has a family.
-    } while round == .pollingOthers && polls.isEmpty
+    } while round == .pollingOthers && polls.isEmpty || isListening && refuted.contains(rate)
     since = now
     garbage = 0
+    burst = nil
     isText = true
     if round == .pollingOthers { othersPolled = 1 }
     return switch round {
@@ -211,6 +280,7 @@ public struct BaudRateSearch: Sendable {
   private mutating func startRound() {
     if index < order.count, round == .listeningQuickly { quickIsDue = true }
     index = 0
+    refuted = []
     rounds += 1
     switch round {
     case .listeningQuickly, .listening: round = mayPoll ? .polling : .listening

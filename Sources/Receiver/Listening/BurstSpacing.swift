@@ -3,7 +3,8 @@ import MonotonicTime
 
 /// The time between bursts of periodic messages: the epoch period that the line shows.
 ///
-/// The longer one of the last two times counts, because a burst with a pause in it looks like two bursts.
+/// Of the last four times the second longest counts: a burst with a pause in it looks like two bursts, and one lost burst, or a
+/// restart of the receiver, makes no longer period.
 struct BurstSpacing {
   /// The duration after which a burst without pauses counts as over: a line that is always busy has no long period.
   private static var longestBurst: Milliseconds { Milliseconds(3000) }
@@ -13,11 +14,19 @@ struct BurstSpacing {
 
   private var began: Instant?
   private var lastFrame = Instant.zero
-  private var newest: Milliseconds?
-  private var older: Milliseconds?
+  /// The last times, in a ring.
+  private var times: InlineArray<4, Milliseconds?> = .init(repeating: nil)
+  private var next = 0
 
-  /// Returns the longer one of the last two times between bursts; `unknown` stands for each one that is not known.
-  func longer(unknown: Milliseconds) -> Milliseconds { max(newest ?? unknown, older ?? unknown) }
+  /// Returns the second longest one of the last four times between bursts; `unknown` stands for each one that is not known.
+  func period(unknown: Milliseconds) -> Milliseconds {
+    var (longest, second) = (Milliseconds(0), Milliseconds(0))
+    for index in times.indices {
+      let time = times[index] ?? unknown
+      if time > longest { (longest, second) = (time, longest) } else { second = max(second, time) }
+    }
+    return second
+  }
 
   /// Handles a frame of a periodic message.
   ///
@@ -31,7 +40,8 @@ struct BurstSpacing {
     guard isPause || now >= began + Self.longestBurst else { return }
     self.began = now
     let time = Milliseconds(now.milliseconds(since: began))
-    if time > Self.longest { return (older, newest) = (nil, nil) }
-    (older, newest) = (newest, isPause ? time : Milliseconds(0))
+    if time > Self.longest { return times = .init(repeating: nil) }
+    times[next] = isPause ? time : Milliseconds(0)
+    next = (next + 1) % times.count
   }
 }

@@ -20,7 +20,7 @@ extension ReceiverSession {
 
   private func epochPeriod(unknown: Milliseconds) -> Milliseconds {
     let wanted = desired?.wantedMeasurementPeriod.map { Milliseconds(UInt64($0)) }
-    return max(wanted ?? Milliseconds(0), health.spacing.longer(unknown: wanted ?? unknown))
+    return max(wanted ?? Milliseconds(0), health.spacing.period(unknown: wanted ?? unknown))
   }
 
   private var silenceLimit: Milliseconds { silenceLimit(unknown: Self.unknownPeriod) }
