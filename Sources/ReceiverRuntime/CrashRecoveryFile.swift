@@ -7,14 +7,17 @@ import SerialPort
 /// set of changed settings changes, and removed when the receiver is restored.
 ///
 /// A state folder has a file for each line, `LINE.txt`. The record of a receiver that another one has replaced at the
-/// line is kept in `LINE-RECEIVER.txt`. Records with the id of a chip are found at every line.
+/// line is kept in `LINE-RECEIVER.txt`. Records with the id of a chip are found at every line, and others under each name
+/// of their line: a program that opens a device before udev has its identity names the record after the node.
 package final class CrashRecoveryFile {
   /// Replaces the stored text; nil removes it.
   package typealias Writing = (String?) throws(FileError) -> Void
 
   private let write: Writing
-  /// The folder of records, and the name of the line in it; nil if another program stores the record.
-  private let place: (folder: String, line: String)?
+  private typealias Place = (folder: String, line: String, otherNames: [String])
+
+  /// The folder of records, and the names of the line in it; nil if another program stores the record.
+  private let place: Place?
   /// The lock of the record while this program may change the receiver.
   private var lock: PrivateFileLock?
   private var stored: CrashRecoveryRecord?
@@ -23,8 +26,12 @@ package final class CrashRecoveryFile {
   /// - Parameters:
   ///   - stateFolder: the state folder. It is created with the first record.
   ///   - line: the name of the device.
-  package convenience init(stateFolder: String, line: String) {
-    let place = (folder: stateFolder + "/receivers", line: Self.fileName(Self.identity(of: line)))
+  ///   - announced: returns the device that udev knows by a name.
+  package convenience init(
+    stateFolder: String, line: String, announced: (String) -> Announced? = CrashRecoveryFile.announced(as:)
+  ) {
+    let names = Self.names(of: line, announced).map(Self.fileName)
+    let place: Place = (folder: stateFolder + "/receivers", line: names[0], otherNames: Array(names.dropFirst()))
     let path = "\(place.folder)/\(place.line).txt"
     self.init(text: try? PrivateFile.read(path, limit: Self.limit), place) { text throws(FileError) in
       if let text { try PrivateFile.replace(path, with: text) } else { try PrivateFile.remove(path) }
@@ -36,7 +43,7 @@ package final class CrashRecoveryFile {
   ///   - write: stores another record.
   package convenience init(text: String?, write: @escaping Writing) { self.init(text: text, nil, write) }
 
-  private init(text: String?, _ place: (folder: String, line: String)?, _ write: @escaping Writing) {
+  private init(text: String?, _ place: Place?, _ write: @escaping Writing) {
     self.write = write
     self.place = place
     guard let text else { return }
@@ -52,23 +59,27 @@ package final class CrashRecoveryFile {
     return (recovery, recovery == nil ? nil : CrashRecoverySettings(text.dropFirst(line.count)))
   }
 
-  /// Returns the text that a device has under all names: its USB identity if it has one, else its node.
-  private static func identity(of line: String) -> String {
-    guard case .port(let path)? = try? LineAddress(line) else { return line }
-    if let identity = announcedIdentity(of: path) { return identity }
+  /// Returns the names of a device. The first one is the same for all spellings: its USB identity if it has one, else its node.
+  private static func names(of line: String, _ announced: (String) -> Announced?) -> [String] {
+    guard case .port(let path)? = try? LineAddress(line) else { return [line] }
+    var known = announced(path)
     // A link that udev did not make.
-    let node = FileLookup.resolved(path) ?? path
-    return announcedIdentity(of: node) ?? node
+    let node = known?.node ?? FileLookup.resolved(path) ?? path
+    known = known ?? announced(node)
+    return [known?.identity ?? node, node, path].reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
   }
 
-  /// The identity of a device that udev knows by this name.
-  private static func announcedIdentity(of name: String) -> String? {
+  /// A device that udev knows: its USB identity, else its node, and the node.
+  package typealias Announced = (identity: String, node: String)
+
+  /// Returns the device that udev knows by this name.
+  package static func announced(as name: String) -> Announced? {
     guard ReceiverConnection.isAnnounced(name),
       let port = ReceiverPorts.enumerate().first(where: { $0.attributes.isNamed(name) })
     else { return nil }
     return switch port.identity {
-    case .serialNumber, .usbPath: port.identity.description
-    case .persistentLink, .node: port.node
+    case .serialNumber, .usbPath: (port.identity.description, port.node)
+    case .persistentLink, .node: (port.node, port.node)
     }
   }
 
@@ -92,7 +103,9 @@ package final class CrashRecoveryFile {
         let text = try? PrivateFile.read(path, limit: Self.limit),
         case (let recovery?, let settings?) = Self.parts(text)
       else { return nil }
-      let wasAtThisLine = name.hasPrefix(place.line + "-")
+      let wasAtThisLine =
+        name.hasPrefix(place.line + "-")
+        || place.otherNames.contains { name == $0 + ".txt" || name.hasPrefix($0 + "-") }
       guard wasAtThisLine || settings.hasUniqueID, PrivateFileLock(path) != nil else { return nil }
       return (path, OtherCrashRecoveryRecord(recovery, settings, wasAtThisLine: wasAtThisLine))
     }

@@ -27,8 +27,10 @@ struct CrashRecoveryFileTests {
   }
 
   /// `probe`. Returns whether it restores the receiver.
-  private func probe(_ scene: RuntimeScene, _ path: String? = nil, _ folder: borrowing TemporaryFolder) throws -> Bool {
-    try scene.openAgain(.identify, at: path, stateFolder: folder.path)
+  private func probe(
+    _ scene: RuntimeScene, _ path: String? = nil, identity: String? = nil, _ folder: borrowing TemporaryFolder
+  ) throws -> Bool {
+    try scene.openAgain(.identify, at: path, identity: identity, stateFolder: folder.path)
     #expect(try scene.run(60) { $0.connection.isSteady })
     let restores = scene.connection.needsRestoring
     try scene.finish()
@@ -75,6 +77,23 @@ struct CrashRecoveryFileTests {
       path = name == "other" ? other : String(repeating: "../", count: 20) + other.dropFirst()
     }
     #expect(try probe(scene, path, folder))
+    #expect(records(folder) == [])
+  }
+
+  @Test(
+    "The record of a device that udev did not know when it was opened is found under its USB identity",
+    arguments: [ReceiverModel.m6, .m9])
+  func knownLater(_ model: ReceiverModel) throws {
+    let folder = try TemporaryFolder()
+    let scene = try RuntimeScene(model, stateFolder: folder.path)
+    try kill(scene)
+    #expect(records(folder).count == 1)
+    // The record stays with the receiver that it names.
+    let first = scene.connect(scene.device(.m10, seed: 2))
+    #expect(try !probe(scene, nil, identity: "USB 1546:01a6 at 1-1.2", folder))
+    #expect(records(folder).count == 1)
+    _ = scene.connect(first)
+    #expect(try probe(scene, nil, identity: "USB 1546:01a6 at 1-1.2", folder))
     #expect(records(folder) == [])
   }
 

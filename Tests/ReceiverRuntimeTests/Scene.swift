@@ -43,26 +43,32 @@ final class RuntimeScene {
   }
 
   private static func connection(
-    _ path: String, _ intent: SessionSettings.Intent, _ stateFolder: String?
+    _ path: String, _ intent: SessionSettings.Intent, _ stateFolder: String?, _ identity: String? = nil
   ) -> ReceiverConnection {
     var settings = SessionSettings(intent: intent, line: .serial)
     if intent == .identify { (settings.desired, settings.maySwitchUBXOn) = ({ _ in .nothing }, false) }
     return ReceiverConnection(
       path: path, settings: settings, baud: nil, token: Poller.Token(rawValue: 1),
-      recoveryFile: stateFolder.map { CrashRecoveryFile(stateFolder: $0, line: path) }, reference: { nil })
+      recoveryFile: stateFolder.map {
+        CrashRecoveryFile(stateFolder: $0, line: path) { node in identity.map { ($0, node) } }
+      }, reference: { nil })
   }
 
   /// The program is killed, and another one opens the line.
   ///
-  /// - Parameter path: the path of the line; nil for its node.
-  func openAgain(_ intent: SessionSettings.Intent, at path: String? = nil, stateFolder: String) throws {
+  /// - Parameters:
+  ///   - path: the path of the line; nil for its node.
+  ///   - identity: the USB identity that udev now has for the line; nil for none.
+  func openAgain(
+    _ intent: SessionSettings.Intent, at path: String? = nil, identity: String? = nil, stateFolder: String
+  ) throws {
     let path = path ?? receiver.path ?? ""
     poller.remove(connection.fileDescriptor ?? -1)
     // The port is closed before it is locked again.
     connection = ReceiverConnection(
       path: path, settings: SessionSettings(intent: .readOnly, line: .serial), baud: nil,
       token: Poller.Token(rawValue: 1), reference: { nil })
-    connection = Self.connection(path, intent, stateFolder)
+    connection = Self.connection(path, intent, stateFolder, identity)
     try connection.open(&poller, at: now)
   }
 

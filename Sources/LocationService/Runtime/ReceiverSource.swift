@@ -159,7 +159,8 @@ final class ReceiverSource {
   /// Whether the settings of the named receiver were changed by a program that was killed.
   var hasLeftoverSettings: Bool {
     guard !isReadOnly, case .device(let path) = source, let stateFolder else { return false }
-    return CrashRecoveryFile(stateFolder: stateFolder, line: path).recovery != nil
+    let file = CrashRecoveryFile(stateFolder: stateFolder, line: path)
+    return file.recovery != nil || file.others.contains(where: \.wasAtThisLine)
   }
 
   /// Makes the next round try to open an awaited receiver, which may have been connected.
