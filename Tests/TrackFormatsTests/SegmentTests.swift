@@ -154,6 +154,20 @@ struct SelectionTests {
     #expect(found.map { String($0.suffix(9)) } == ["20002.00,", "20002.00,", "20003.00,", "20003.00,"], "\(found)")
     #expect(try selected(bytes, messages: "RMC", from: "2026-11-24T12:00:05Z").count == 1)
     #expect(try selected(bytes, to: "2026-11-24T11:59:59Z").isEmpty)
+    // Frames between two epochs belong to the earlier one.
+    let between = epoch(1) + Wire.rtcm3([0x43, 0x50, 0]) + epoch(2) + epoch(3)
+    #expect(try selected(between, to: "2026-11-24T12:00:01Z").count == 3)
     #expect(try selected(bytes).count == 12)
+  }
+
+  @Test("An epoch whose date comes after its report is selected by that date")
+  func datedLater() throws {
+    let bytes = (0..<7).flatMap { second in
+      Wire.nmea("GPGGA,12000\(second).00,4809.86189,N,01136.34021,E,1,05,0.65,510.6,M,45.6,M,,")
+        + (second >= 4 ? Wire.nmea("GPZDA,12000\(second).00,24,11,2026,00,00") : [])
+    }
+    let found = try selected(bytes, from: "2026-11-24", to: "2026-11-24T12:00:05Z").map { $0.split(separator: " ")[1] }
+    #expect(found.map { $0.prefix(11) } == ["GPGGA,12000", "GPZDA,12000", "GPGGA,12000", "GPZDA,12000"], "\(found)")
+    #expect(found.map { $0.dropFirst(11).prefix(1) } == ["4", "4", "5", "5"], "\(found)")
   }
 }

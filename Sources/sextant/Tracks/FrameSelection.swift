@@ -4,8 +4,9 @@ import WireBytes
 
 /// The frames of a stream that have one of the requested names and belong to an epoch of the requested time.
 ///
-/// The time of an epoch is known at its end, so its frames are held until then. A frame between two epochs belongs to the
-/// earlier one. After `capacity` bytes without an epoch the last known time decides.
+/// The last message of an epoch may have its date, also after its first report: its frames are held until the next epoch
+/// begins. A frame between two epochs belongs to the earlier one. After `capacity` bytes without an epoch the last known
+/// time decides.
 package struct FrameSelection: ~Copyable {
   static var capacity: Int { 1 << 20 }
 
@@ -15,6 +16,10 @@ package struct FrameSelection: ~Copyable {
   private var time: UTCTime?
   private var held: [UInt8] = []
   private var places: [(offset: UInt64, length: Int)] = []
+  /// Whether the epoch of the held frames was reported.
+  private var isReported = false
+  /// The number of held frames of that epoch if the others may belong to the next one.
+  private var ownPlaces: Int?
 
   /// - Parameters:
   ///   - messages: the requested names; nil for all frames.
@@ -31,29 +36,45 @@ package struct FrameSelection: ~Copyable {
       if isNamed { body(frame) }
       return
     }
-    var isReported = false
-    var time = time
-    assembler.receive(frame) { report, _ in
-      guard !report.isUpdate else { return }
-      isReported = true
-      time = report.fix.time ?? time
-    }
+    var hasReport = false
+    var (time, earlier) = (self.time, self.time)
+    assembler.receive(frame) { report, _ in Self.note(report, &hasReport, &time, &earlier) }
+    self.time = time
+    if isReported, hasReport { release(at: earlier, body) }
     // Late satellites belong to the epoch that was reported.
     let isOpen = assembler.isOpen && assembler.state != .late
     // A frame that ends an epoch and leaves one open is the first of the next epoch.
-    if isReported, isOpen { release(at: time, body) }
-    self.time = time
-    if isNamed {
-      if isOpen || isReported { hold(frame) } else if range.contains(time) { body(frame) }
+    if hasReport, isOpen { isReported = true }
+    if isReported {
+      ownPlaces = isOpen ? ownPlaces ?? places.count : nil
+      if assembler.state == .open { release(at: time, body) }
     }
-    if isReported && !isOpen || held.count > Self.capacity { release(at: time, body) }
+    if isNamed {
+      if isOpen || hasReport || isReported { hold(frame) } else if range.contains(time) { body(frame) }
+    }
+    if hasReport, !isOpen { isReported = true }
+    if held.count > Self.capacity { releaseAll(body) }
   }
 
   /// Marks the end of the stream.
   package mutating func finish(_ body: (borrowing Frame) -> Void) {
-    var time = time
-    assembler.finish { report, _ in time = report.fix.time ?? time }
-    release(at: time, body)
+    var hasReport = false
+    var (time, earlier) = (self.time, self.time)
+    assembler.finish { report, _ in Self.note(report, &hasReport, &time, &earlier) }
+    self.time = time
+    if isReported, hasReport { release(at: earlier, body) }
+    releaseAll(body)
+  }
+
+  /// - Parameters:
+  ///   - time: the time of the last epoch.
+  ///   - earlier: the time of the epoch before, if this report has another one.
+  private static func note(
+    _ report: borrowing EpochAssembler.Report, _ hasReport: inout Bool, _ time: inout UTCTime?,
+    _ earlier: inout UTCTime?
+  ) {
+    if !report.isUpdate { (hasReport, earlier) = (true, time) }
+    if report.fixChanged { time = report.fix.time ?? time }
   }
 
   private mutating func hold(_ frame: borrowing Frame) {
@@ -61,19 +82,27 @@ package struct FrameSelection: ~Copyable {
     for index in 0..<frame.bytes.byteCount { held.append(frame.bytes.u1(index)) }
   }
 
+  private mutating func releaseAll(_ body: (borrowing Frame) -> Void) {
+    ownPlaces = nil
+    release(at: time, body)
+  }
+
+  /// Releases the frames of the reported epoch.
   private mutating func release(at time: UTCTime?, _ body: (borrowing Frame) -> Void) {
+    let count = ownPlaces ?? places.count
+    let end = places[..<count].reduce(0) { $0 + $1.length }
     if range.contains(time) {
       let bytes = unsafe held.span.bytes
-      var start = 0
-      for place in places {
+      var at = 0
+      for place in places[..<count] {
         var cursor = FrameCursor(
-          bytes.extracting(start..<start + place.length), offset: place.offset,
-          protocols: .ofReceiversAndSPARTN)
+          bytes.extracting(at..<at + place.length), offset: place.offset, protocols: .ofReceiversAndSPARTN)
         if let frame = cursor.next() { body(frame) }
-        start += place.length
+        at += place.length
       }
     }
-    held.removeAll(keepingCapacity: true)
-    places.removeAll(keepingCapacity: true)
+    held.removeFirst(end)
+    places.removeFirst(count)
+    (isReported, ownPlaces) = (false, nil)
   }
 }
