@@ -108,6 +108,22 @@ extension ReconnectTests {
     #expect(program.engine.waitingEvents(of: "m", at: program.now.utc) == [])
   }
 
+  @Test("Events report that the state cannot be stored, and are completed as others")
+  func notPersistent() {
+    var program = monitored()
+    program.served.losesState = true
+    program.carryAll()
+    #expect(program.mirror.takeEvent(of: "m")?.diagnostic == .persistenceUnavailable)
+    // The service can store again while the program handles the event.
+    program.served.losesState = false
+    program.carryAll()
+    program.mirror.completeEvent(of: "m")
+    program.carryAll()
+    #expect(program.engine.waitingEvents(of: "m", at: program.now.utc) == [])
+    #expect(program.engine.monitor("m")?.record("home")?.lastEvent.diagnostic == [])
+    #expect(program.mirror.takeEvent(of: "m") == nil && recorded(program) == .satisfied)
+  }
+
   @Test("MO-5 an event that a program was handling when it was killed comes again in its next run")
   func killedWhileHandling() {
     var program = monitored()

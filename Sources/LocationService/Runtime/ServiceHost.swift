@@ -267,7 +267,7 @@ package final class ServiceHost: Sendable {
   func delayDelivery(_ body: () -> Void) { deliveryGate.withLock { _ in body() } }
 
   /// Whether the state is lost at the end of the process: it has no folder, or could not be written.
-  var losesState: Bool { settings.stateFolder == nil || isStoreFailureLogged.load(ordering: .relaxed) }
+  package var losesState: Bool { settings.stateFolder == nil || isStoreFailureLogged.load(ordering: .relaxed) }
 
   /// Logs once that state could not be stored. Callable from any thread.
   func logStoreFailure(_ error: FileError) {

@@ -32,6 +32,8 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
     var revision: UInt64
     var problem: ReceiverProblem?
     var hasAgent: Bool
+    /// Whether the state is lost at the end of the service.
+    var losesState: Bool
   }
 
   let socket: UnixSocket

@@ -459,7 +459,8 @@ final class LocationServer: ServiceThreadWork {
     for connection: Connection, _ revision: UInt64, _ problem: ReceiverProblem?
   ) -> Connection.UpdateSource {
     Connection.UpdateSource(
-      revision: revision, problem: problem, hasAgent: agentUsers.contains(connection.credentials.user))
+      revision: revision, problem: problem, hasAgent: agentUsers.contains(connection.credentials.user),
+      losesState: host.losesState)
   }
 
   /// Disconnects the programs whose permission in the policy has changed. They reconnect with the new one.
@@ -496,6 +497,7 @@ final class LocationServer: ServiceThreadWork {
       var asked: Authorization.Prompt?
       let update = host.read(program) { engine in
         served.problem = source.problem
+        served.losesState = source.losesState
         asked = engine.authorization.asked
         let isShownHere = engine.application == .foreground && !source.hasAgent
         return served.update(

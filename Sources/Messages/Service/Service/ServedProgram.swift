@@ -25,6 +25,8 @@ package struct ServedProgram: Sendable {
   private var waiting: [String: [Monitor.Event]] = [:]
   /// The reason why no receiver can be opened. The driver sets it.
   package var problem: ReceiverProblem?
+  /// Whether the state of monitors is lost at the end of the service. The driver sets it.
+  package var losesState = false
 
   /// Opens the connection of a program.
   ///
@@ -124,7 +126,9 @@ package struct ServedProgram: Sendable {
     case .removeCondition(let identifier, let name):
       conditions.remove([name, identifier])
       engine.removeCondition(identifier, from: name)
-    case .takeEvent(let event, let name): engine.complete(event, of: name, at: instant)
+    case .takeEvent(var event, let name):
+      event.diagnostic.remove(.persistenceUnavailable)
+      engine.complete(event, of: name, at: instant)
     case .application(let state): engine.setApplication(state, at: instant)
     case .answer(let answer, let prompt): engine.authorizationAnswered(answer, to: prompt, at: instant)
     case .refreshNewest: wantsNewest = true
@@ -222,6 +226,9 @@ package struct ServedProgram: Sendable {
       before.first { $0.isSameReport(as: event) } ?? event
     }
     waiting[name] = monitor.waiting
+    if losesState {
+      for index in monitor.waiting.indices { monitor.waiting[index].diagnostic.insert(.persistenceUnavailable) }
+    }
     return monitor
   }
 }
