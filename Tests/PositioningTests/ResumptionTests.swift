@@ -34,8 +34,7 @@ struct ResumptionTests {
     #expect(Self.times(delivered: 1004) == [1005, 1006, 1007, 1008, 1009, 1010, 1021])
   }
 
-  @Test(
-    "SU-19 after an earlier engine an earlier time is a repetition for a minute, and from a receiver's memory longer")
+  @Test("SU-19 after an earlier engine earlier times are repetitions until they advance as live ones, or for longer")
   func steppedBack() {
     var old = Scene()
     old.call(.startUpdatingLocation)
@@ -44,15 +43,33 @@ struct ResumptionTests {
       services: old.engine.services(of: ClientID(0))!, status: .authorizedAlways, accuracy: .full, settings: [],
       delivered: Scene.location(0, at: 90_000))
     scene.engine.resume(ClientID(0), resumption, at: scene.instant)
-    scene.fixes(59) { $0 }
+    scene.fixes(2) { $0 }
     #expect(scene.delivered() == [])
+    scene.fixes(1) { _ in 3 }
+    #expect(scene.delivered() == ["at 3"])
     scene.engine.batchBegins(until: Scene.instant(1100))
     scene.wait(1)
-    scene.engine.receive(Scene.location(500, at: 1050.5), measured: Scene.instant(1050.5), at: scene.now)
+    scene.engine.receive(Scene.location(500, at: 1023.5), measured: Scene.instant(1023.5), at: scene.now)
     #expect(scene.delivered() == [])
     scene.engine.batchEnded(at: scene.now)
     scene.fixes(2) { $0 }
     #expect(scene.delivered() == ["at 1", "at 2"])
+  }
+
+  @Test("SU-16 after an earlier engine locations whose times advance too fast are repetitions for a minute")
+  func faster() {
+    var old = Scene()
+    old.call(.startUpdatingLocation)
+    var scene = Scene(managers: 0, from: 1020)
+    let resumption = ClientResumption(
+      services: old.engine.services(of: ClientID(0))!, status: .authorizedAlways, accuracy: .full, settings: [],
+      delivered: Scene.location(0, at: 90_000))
+    scene.engine.resume(ClientID(0), resumption, at: scene.instant)
+    for step in 0..<130 {
+      scene.wait(0.5)
+      scene.engine.receive(Scene.location(Double(step), at: Double(step)), measured: scene.instant, at: scene.now)
+    }
+    #expect(scene.delivered().first == "at 119" || scene.delivered().first == "at 120")
   }
 
   @Test("SU-8 SC-2 after an earlier engine the filter and significant changes count from the delivered location")

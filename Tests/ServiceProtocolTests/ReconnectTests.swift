@@ -38,6 +38,31 @@ struct ReconnectTests {
     }
   }
 
+  @Test("SU-19 after a return of the service with an earlier time locations come again within seconds")
+  func steppedBack() {
+    var program = Connected()
+    let id = program.add()
+    program.call(.startUpdatingLocation, by: id)
+    program.carryAll()
+    program.wait(1)
+    program.fix(0)
+    program.carryAll()
+    #expect(program.delivered(id).count == 2)
+    program.kill()
+    program.wait(1)
+    program.restart()
+    program.carryAll()
+    for second in 1...8 {
+      program.wait(1)
+      let earlier = Connected.moment(program.instant.moved(by: -900))
+      program.engine.receive(Connected.location(Double(second), at: earlier), at: program.now)
+      program.serve()
+      program.carryAll()
+    }
+    let delivered = program.delivered(id)
+    #expect(delivered.count >= 4 && delivered.last?.hasPrefix("at 8 ") == true, "\(delivered)")
+  }
+
   @Test("SU-15 a stop recalls what the service sent before it has the stop")
   func stop() {
     var program = Connected()

@@ -26,7 +26,8 @@ extension ClientSession {
     if let before = deliveredBefore, isRemembered || now < repetitionEnds,
       sample.location.timestamp <= before.timestamp
     {
-      return
+      guard !isRemembered, backwardStep.isLive(sample.location.timestamp, at: now) else { return }
+      repetitionEnds = .zero
     }
     var wantsForStandard = false
     if updates.isRunning, standardDelivery != .none {

@@ -35,6 +35,8 @@ struct ClientSession: Sendable {
   var deliveredBefore: Location?
   /// Until this time a live location that is not newer than that one is a repetition.
   var repetitionEnds = Instant.zero
+  /// Shows whether such locations are live.
+  var backwardStep = BackwardStep()
 
   /// The maximum number of locations kept for a suspended app: seventeen minutes at 1 Hz; then the oldest are dropped.
   static var heldLimit: Int { 1024 }

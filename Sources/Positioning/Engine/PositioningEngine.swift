@@ -518,7 +518,8 @@ package struct ClientResumption: Hashable, Codable, Sendable {
   package var delivered: Location?
 
   /// The time after the resumption, in seconds, during which live locations that are not newer than the delivered one
-  /// count as repetitions. It ends so that a receiver whose time has stepped back is heard again.
+  /// count as repetitions, unless they arrive as live ones do (`BackwardStep`). It ends so that a receiver whose time has stepped
+  /// back is heard again.
   package static var repetitionSeconds: Double { 60 }
 
   package init(

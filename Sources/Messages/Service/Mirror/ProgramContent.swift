@@ -10,11 +10,8 @@ struct ProgramContent: Sendable {
     /// The settings that differ from a new manager's, keyed by kind.
     var settings: [Int: ClientCall] = [:]
     var deferral: Deferral?
-    /// The newest location that was added to the delegate's queue.
-    var newest: UTCTime?
-    /// The newest location at the loss of the connection: until the service's state equals the earlier one, older
-    /// events are repetitions.
-    var newestBeforeLoss: UTCTime?
+    /// The locations that were added to the delegate's queue.
+    var received = ReceivedTimes()
     /// The time since when a started service or a request has waited for an unreachable location service.
     var waitsSince: Instant?
     var requestSince: Instant?
@@ -28,7 +25,7 @@ struct ProgramContent: Sendable {
     }
 
     mutating func connectionLost(waits: Bool, isRequestPending: Bool, at now: Instant) {
-      newestBeforeLoss = newest
+      received.connectionLost()
       repeated.connectionLost()
       if waits { waitsSince = now }
       if isRequestPending { requestSince = now }
@@ -36,6 +33,30 @@ struct ProgramContent: Sendable {
 
     /// Records the start of a service while the location service is unreachable.
     mutating func startWaiting(at now: Instant) { waitsSince = waitsSince ?? now }
+  }
+
+  /// The times of the locations that a manager or a stream has received.
+  struct ReceivedTimes: Sendable {
+    private var newest: UTCTime?
+    /// The newest one at the loss of the connection: until the service's state equals the earlier one, older events are
+    /// repetitions.
+    private var newestBeforeLoss: UTCTime?
+    private var backwardStep = BackwardStep()
+
+    mutating func connectionLost() { newestBeforeLoss = newest }
+
+    /// Whether a location after the return of the service repeats one. A receiver whose time has stepped back is heard again.
+    mutating func isRepetition(_ time: UTCTime, at now: Instant) -> Bool {
+      guard let last = newestBeforeLoss, time <= last else { return false }
+      guard backwardStep.isLive(time, at: now) else { return true }
+      (newest, newestBeforeLoss) = (nil, nil)
+      return false
+    }
+
+    mutating func add(_ time: UTCTime, at now: Instant) {
+      if let newest, time < newest, !backwardStep.isLive(time, at: now) { return }
+      newest = time
+    }
   }
 
   /// A deferral as it was requested.
@@ -53,14 +74,13 @@ struct ProgramContent: Sendable {
 
   struct Stream: Sendable {
     var configuration: LiveUpdates.Configuration
-    var newest: UTCTime?
-    var newestBeforeLoss: UTCTime?
+    var received = ReceivedTimes()
     /// The reason that the last element reported; nil after a location.
     var reported: Diagnostic?
     var waitsSince: Instant?
 
     mutating func connectionLost(at now: Instant) {
-      newestBeforeLoss = newest
+      received.connectionLost()
       waitsSince = now
     }
   }

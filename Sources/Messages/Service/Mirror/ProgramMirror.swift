@@ -315,25 +315,27 @@ extension ProgramMirror {
     for message in pending { state.predict(message.action, at: date) }
     showRefused()
     let mayRepeat = now < opened.moved(by: Self.repetitionSeconds)
-    for event in update.events { receive(event, mayRepeat: mayRepeat) }
+    for event in update.events { receive(event, mayRepeat: mayRepeat, at: now) }
     forgetDeferrals()
     reportDifferences(from: before)
   }
 
-  private mutating func receive(_ event: ServiceEvent, mayRepeat: Bool) {
+  private mutating func receive(_ event: ServiceEvent, mayRepeat: Bool, at now: Instant) {
     switch event {
-    case .delegate(let id, let event, let ticket): receive(event, ticket, by: id, mayRepeat: mayRepeat)
+    case .delegate(let id, let event, let ticket): receive(event, ticket, by: id, mayRepeat: mayRepeat, at: now)
     case .temporaryAccuracy(let id, let token, let error):
       program.accuracyRequests.removeAll { $0.manager == id && $0.token == token }
       outputs.append(.temporaryAccuracy(ClientID(id), token: token, error))
     case .calibration(let id, let shows): outputs.append(.showCalibration(ClientID(id), shows))
-    case .live(let id, let update): receive(update, by: id, mayRepeat: mayRepeat)
+    case .live(let id, let update): receive(update, by: id, mayRepeat: mayRepeat, at: now)
     case .prompt(let prompt): outputs.append(.prompt(prompt))
     case .log(let text): outputs.append(.log(text))
     }
   }
 
-  private mutating func receive(_ event: DelegateEvent, _ ticket: Ticket, by id: Int, mayRepeat: Bool) {
+  private mutating func receive(
+    _ event: DelegateEvent, _ ticket: Ticket, by id: Int, mayRepeat: Bool, at now: Instant
+  ) {
     guard var manager = program.managers[id] else { return }
     defer { program.managers[id] = manager }
     let hasWaited = ticket.waitingNumber != nil
@@ -343,14 +345,12 @@ extension ProgramMirror {
       manager.isOutageReported = false
       // A waiting event is recognised as a repetition only by its number, which is checked immediately before its
       // delivery.
-      if mayRepeat, !ticket.isAnswer, !hasWaited, let last = manager.newestBeforeLoss {
-        locations.removeAll { $0.timestamp <= last }
+      if mayRepeat, !ticket.isAnswer, !hasWaited {
+        locations.removeAll { manager.received.isRepetition($0.timestamp, at: now) }
         if locations.isEmpty { return }
         event = .didUpdateLocations(locations)
       }
-      if let time = locations.map(\.timestamp).max(), !ticket.isAnswer {
-        manager.newest = manager.newest.map { max($0, time) } ?? time
-      }
+      if !ticket.isAnswer { for location in locations { manager.received.add(location.timestamp, at: now) } }
     case .didFail(.locationUnknown) where !ticket.isAnswer:
       if manager.isOutageReported { return }
       manager.isOutageReported = true
@@ -387,11 +387,11 @@ extension ProgramMirror {
     outputs.append(.deliver(ClientID(id), event, ticket))
   }
 
-  private mutating func receive(_ update: LiveUpdate, by id: Int, mayRepeat: Bool) {
-    guard let stream = program.streams[id] else { return }
-    if let location = update.location {
-      if mayRepeat, let last = stream.newestBeforeLoss, location.timestamp <= last { return }
-      program.streams[id]?.newest = stream.newest.map { max($0, location.timestamp) } ?? location.timestamp
+  private mutating func receive(_ update: LiveUpdate, by id: Int, mayRepeat: Bool, at now: Instant) {
+    guard program.streams[id] != nil else { return }
+    if let time = update.location?.timestamp {
+      if mayRepeat, program.streams[id]!.received.isRepetition(time, at: now) { return }
+      program.streams[id]!.received.add(time, at: now)
     }
     report(update, to: id)
   }
