@@ -196,6 +196,11 @@ package final class ReceiverConnection {
     withSession(&poller, at: now) { $0.perform(tasks, at: now) }
   }
 
+  /// Searches the rate of the line; see `ReceiverSession.searchRate`.
+  package func searchRate(_ poller: inout Poller, at now: Instant) {
+    withSession(&poller, at: now) { $0.searchRate(at: now) }
+  }
+
   /// Sets whether the end of the session restores the changes; see `ReceiverSession.restoreAtEnd`.
   package func restoreAtEnd(_ restores: Bool) { link?.session.restoreAtEnd(restores) }
 

@@ -406,6 +406,17 @@ struct FamilySessionTests {
     }
   }
 
+  @Test("A UM980, which sends nothing by itself, is found at its saved rate after a restart")
+  func restartsAtSavedRate() {
+    let scene = Self.scene(.um980, baud: 460_800)
+    #expect(scene.run(60) { $0.isSteady } && scene.line.hostRate == 460_800)
+    #expect(Self.perform(scene, [.act(.hotRestart)]) == [.written])
+    scene.run(5)
+    #expect(scene.line.receiver.baudRate == 115_200 && scene.line.hostRate == 460_800)
+    scene.withSession { $0.searchRate(at: scene.now) }
+    #expect(scene.run(15) { $0.isSteady && $0.line.hostRate == 115_200 }, "\(scene.reports)")
+  }
+
   @Test("An Airoha receiver saves above 1 Hz with its engine stopped")
   func saveFast() {
     let scene = Self.scene(.ag3352)

@@ -121,6 +121,13 @@ extension ReceiverSession {
     if wasAsleep { proceed(at: now) }
   }
 
+  /// Searches the rate of the line: the caller has restarted the receiver, which may have another rate and send nothing by itself.
+  public mutating func searchRate(at now: Instant) {
+    guard !isClosed, settings.line == .serial, !listener.isSearching, stage.name == .steady else { return }
+    searchAgain(on: .silence, at: now)
+    proceed(at: now)
+  }
+
   /// Performs tasks on an identified receiver of another maker, for good; the outcome is `.performed`. Values are changed all
   /// or none.
   public mutating func perform(_ tasks: [ReceiverTask], at now: Instant) -> SessionTicket {

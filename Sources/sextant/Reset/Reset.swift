@@ -27,6 +27,8 @@ struct ResetClient: ReceiverClient, ~Copyable {
   private static let pollInterval = Milliseconds(250)
   /// A receiver of another maker begins to restart before this time.
   private static let restartTime = Milliseconds(500)
+  /// After so many polls without a reply the rate is searched: a rate that was not saved is lost.
+  private static let mostFailedPolls = 6
 
   private(set) var failure: CommandFailure?
   private(set) var result: ResetResult
@@ -37,6 +39,7 @@ struct ResetClient: ReceiverClient, ~Copyable {
   private let baud: UInt32?
   private var stage = Stage.waiting
   private var sentAt: Instant?
+  private var failedPolls = 0
   private var stream = FrameStream()
   private var unfinished = UnfinishedFrame()
 
@@ -86,7 +89,10 @@ struct ResetClient: ReceiverClient, ~Copyable {
       sentAt = now
       stage = .away(until: now)
     case (.polling(let ticket), .finished(let finished, let outcome)) where finished == ticket:
-      guard outcome.isReply else { return stage = .away(until: now + Self.pollInterval) }
+      guard outcome.isReply else {
+        failedPolls += 1
+        return stage = .away(until: now + Self.pollInterval)
+      }
       result.repliedAfterSeconds = sentAt.map { now.seconds(since: $0) } ?? 0
       result.baud = connection.rate
       if result.isOfFamily { return stage = .over }
@@ -110,6 +116,10 @@ struct ResetClient: ReceiverClient, ~Copyable {
     _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
   ) throws -> Bool {
     if case .away(let until) = stage, now >= until {
+      if failedPolls >= Self.mostFailedPolls {
+        failedPolls = 0
+        connection.searchRate(&poller, at: now)
+      }
       // A repetition is the next poll's: replies to both would come after the reset.
       var poll = connection.description?.familyPoll ?? .poll(.monVER)
       poll.attempts = 1
