@@ -18,6 +18,16 @@ struct WordsTests {
     }
   }
 
+  @Test(
+    "A sleep that loses settings is announced",
+    arguments: [("ROM SPG 5.10", "34.10", true), ("ROM CORE 3.01", "18.00", false)])
+  func lostSettings(firmware: String, version: String, loses: Bool) throws {
+    let strings = [firmware, "000A0000", "FWVER=\(firmware)", "PROTVER=\(version)"]
+    let receiver = try #require(ReceiverDescription(strings: strings))
+    #expect(PowerRequest(["sleep", "0"])?.remark(for: receiver)?.contains("configure save") == (loses ? true : nil))
+    #expect(PowerRequest(["wake"])?.remark(for: receiver) == nil)
+  }
+
   @Test("A receiver that has run for a shorter time than the command was asleep")
   func uptime() {
     var payload = [UInt8](repeating: 0, count: 16)

@@ -142,6 +142,12 @@ enum PowerRequest: Equatable, Sendable {
       "the receiver sleeps \(Int(clamping: SleepRequest.shortest.seconds)) s: a shorter sleep cannot be distinguished from an ignored request"
   }
 
+  /// The effect of the request on a receiver, for the user; nil if there is none to state.
+  func remark(for receiver: ReceiverDescription) -> String? {
+    guard case .sleep = self, receiver.can(.valset) else { return nil }
+    return "settings that only RAM has are lost in the sleep; `sextant configure save` keeps them"
+  }
+
   private static func mode(_ word: String) -> PowerSave? {
     let parts = word.split(separator: ":", omittingEmptySubsequences: false)
     if parts.count == 1, parts[0] == "continuous" { return .continuous }

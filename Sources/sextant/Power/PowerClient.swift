@@ -117,6 +117,7 @@ struct PowerClient: ReceiverClient, ~Copyable {
   private mutating func sendRequest(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
     guard !hasSentRequest, let description = connection.description else { return }
     hasSentRequest = true
+    if let remark = request.remark(for: description) { printNotice("\(path): \(remark)") }
     switch request {
     case .status:
       lines += Self.capabilities(of: description, device: path)
