@@ -39,6 +39,10 @@ package struct Configuration: Sendable {
 
   /// The settings as they were found, in the order of writing.
   private(set) var found: [Setting] = []
+  /// Settings that were written without a reply to their polls, as they presumably were.
+  private var assumed: [Setting] = []
+  /// What restores the written settings.
+  var undoing: [Setting] { found + assumed }
   private(set) var results: [Result] = []
   /// The settings that the receiver refused.
   private(set) var refused: [Setting] = []
@@ -108,6 +112,8 @@ package struct Configuration: Sendable {
       guard identity == .cfgMSG, case .messageRate(let rate) = change, case .silent = outcome else {
         return finish(outcome == .silent ? .silent : .refused)
       }
+      // A message is switched on because it is missing, and off because it arrives.
+      assumed.append(.message(identity, selector: selector, .payload(selector + [rate == 0 ? 1 : 0])))
       written = selector + [rate]
       step = .writing
     case (.writing, .acknowledged):
@@ -140,6 +146,7 @@ package struct Configuration: Sendable {
   /// Discards findings of refused settings: they are unchanged.
   private mutating func discardFound(of settings: [Setting]) {
     found.removeAll { found in settings.contains { $0.isOfSame(found) } }
+    assumed.removeAll { assumed in settings.contains { $0.isOfSame(assumed) } }
   }
 
   private mutating func finish(_ result: Result) {

@@ -38,7 +38,7 @@ extension ReceiverSession {
 
   mutating func finishConfiguring(_ sent: Configuration, at now: Instant) {
     if let found = sent.portFound, port == nil, !usesItems { port = found }
-    memory.keep(sent.found)
+    memory.keep(sent.undoing)
     enter(.steady, on: .configured)
     if configuration.hasChanged { return startConfiguring(at: now) }
     let results = sent.results

@@ -72,7 +72,7 @@ extension ReceiverSession {
   private var memoryIfKilled: SessionMemory {
     var memory = memory
     switch stage {
-    case .configuring(let configuration): memory.keep(configuration.found)
+    case .configuring(let configuration): memory.keep(configuration.undoing)
     case .working(let machine): if machine.ticket == nil { memory.keep(machine.found) }
     case .storing(let store): memory.backup = store.beforeIfKilled
     default: break
