@@ -31,8 +31,10 @@ public struct RecordedBytes: ~Copyable {
   /// Handles the next bytes of the file, and passes the bytes of the stream to `body`.
   ///
   /// - Parameters:
+  ///   - piece: the next bytes of the file, any number of them.
   ///   - pauses: gets the milliseconds between the arrivals of the previous and the following bytes of a recording, if they are long enough
   ///     to separate bursts.
+  ///   - body: gets the bytes of the stream, in order, in pieces.
   /// - Throws: `newerVersion`, or `notARecording` for a file that only starts like a recording.
   public mutating func receive(
     _ piece: RawSpan, pauses: (UInt32) -> Void = { _ in }, _ body: (RawSpan) -> Void
