@@ -20,7 +20,7 @@ package struct Systemd: Sendable {
 
   /// The time after which it considers the process hung, in microseconds; nil if there is no watchdog.
   package let watchdogMicroseconds: UInt64?
-  /// When `pingWatchdog` is due: at the start, then after half of the watchdog's time; nil if there is no watchdog.
+  /// The time at which `pingWatchdog` is due: the start, then half of the watchdog's time after each ping; nil without a watchdog.
   package private(set) var watchdogDeadline: Instant?
 
   /// - Parameter variable: returns a variable of the environment.

@@ -18,12 +18,12 @@ package struct BackwardStep: Sendable {
 
   package init() {}
 
-  /// Returns whether a location is live, after at least two others with earlier times.
+  /// Handles a location. Returns whether it is live, after at least two others with earlier times.
   ///
   /// - Parameters:
   ///   - time: the time of a location that is older than one before.
   ///   - now: the instant of its arrival.
-  package mutating func isLive(_ time: UTCTime, at now: Instant) -> Bool {
+  package mutating func noteArrival(of time: UTCTime, at now: Instant) -> Bool {
     if let first, let last, time > last {
       self.last = time
       count += 1

@@ -26,7 +26,7 @@ extension ClientSession {
     if let before = deliveredBefore, isRemembered || now < repetitionEnds,
       sample.location.timestamp <= before.timestamp
     {
-      guard !isRemembered, backwardStep.isLive(sample.location.timestamp, at: now) else { return }
+      guard !isRemembered, backwardStep.noteArrival(of: sample.location.timestamp, at: now) else { return }
       repetitionEnds = .zero
     }
     var wantsForStandard = false

@@ -18,8 +18,8 @@ public struct LoggerState: Sendable, Hashable {
   var erases = false
   /// Wanted: a running logger may be started anew, because this program started it.
   var restarts = false
-  /// Wanted: the log of a user, which was stopped for a restart, goes on. Its settings are those of the receiver, but for the interval
-  /// where a restart changes that.
+  /// Wanted: a user's log that was stopped for a restart is started again, with the receiver's settings. Only the interval is set, where
+  /// a restart changes it.
   var resumes = false
   /// Wanted: the number of records that have to fit, and the most records that can be read in time.
   var required = 0

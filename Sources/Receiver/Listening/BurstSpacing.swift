@@ -18,7 +18,7 @@ struct BurstSpacing {
   private var times: InlineArray<4, Milliseconds?> = .init(repeating: nil)
   private var next = 0
 
-  /// Returns the second longest one of the last four times between bursts; `unknown` stands for each one that is not known.
+  /// Returns the second longest one of the last four times between bursts; `unknown` replaces each one that is not known.
   func period(unknown: Milliseconds) -> Milliseconds {
     var (longest, second) = (Milliseconds(0), Milliseconds(0))
     for index in times.indices {

@@ -142,7 +142,7 @@ enum PowerRequest: Equatable, Sendable {
       "the receiver sleeps \(Int(clamping: SleepRequest.shortest.seconds)) s: a shorter sleep cannot be distinguished from an ignored request"
   }
 
-  /// The effect of the request on a receiver, for the user; nil if there is none to state.
+  /// The effect of the request on a receiver, for the user; nil if no effect has to be stated.
   func remark(for receiver: ReceiverDescription) -> String? {
     guard case .sleep = self, receiver.can(.valset) else { return nil }
     return "settings that only RAM has are lost in the sleep; `sextant configure save` keeps them"

@@ -23,7 +23,7 @@ package enum TerminalPrompt {
   ///
   /// - Parameters:
   ///   - identifier: the name of the program.
-  ///   - answered: receives the answer, once, in any thread; `notShown` if there is no terminal.
+  ///   - answered: receives the answer, once, in any thread; `notShown` without a terminal.
   package static func show(
     _ prompt: Authorization.Prompt, of identifier: String,
     _ answered: @escaping @Sendable (Authorization.Answer) -> Void

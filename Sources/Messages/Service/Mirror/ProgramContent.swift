@@ -45,16 +45,17 @@ struct ProgramContent: Sendable {
 
     mutating func connectionLost() { newestBeforeLoss = newest }
 
-    /// Whether a location after the return of the service repeats one. A receiver whose time has stepped back is heard again.
-    mutating func isRepetition(_ time: UTCTime, at now: Instant) -> Bool {
+    /// Handles a location after the return of the service. Returns whether it repeats one: locations of a receiver whose time has
+    /// stepped back do not.
+    mutating func takeRepetition(_ time: UTCTime, at now: Instant) -> Bool {
       guard let last = newestBeforeLoss, time <= last else { return false }
-      guard backwardStep.isLive(time, at: now) else { return true }
+      guard backwardStep.noteArrival(of: time, at: now) else { return true }
       (newest, newestBeforeLoss) = (nil, nil)
       return false
     }
 
     mutating func add(_ time: UTCTime, at now: Instant) {
-      if let newest, time < newest, !backwardStep.isLive(time, at: now) { return }
+      if let newest, time < newest, !backwardStep.noteArrival(of: time, at: now) { return }
       newest = time
     }
   }

@@ -346,7 +346,7 @@ extension ProgramMirror {
       // A waiting event is recognised as a repetition only by its number, which is checked immediately before its
       // delivery.
       if mayRepeat, !ticket.isAnswer, !hasWaited {
-        locations.removeAll { manager.received.isRepetition($0.timestamp, at: now) }
+        locations.removeAll { manager.received.takeRepetition($0.timestamp, at: now) }
         if locations.isEmpty { return }
         event = .didUpdateLocations(locations)
       }
@@ -390,7 +390,7 @@ extension ProgramMirror {
   private mutating func receive(_ update: LiveUpdate, by id: Int, mayRepeat: Bool, at now: Instant) {
     guard program.streams[id] != nil else { return }
     if let time = update.location?.timestamp {
-      if mayRepeat, program.streams[id]!.received.isRepetition(time, at: now) { return }
+      if mayRepeat, program.streams[id]!.received.takeRepetition(time, at: now) { return }
       program.streams[id]!.received.add(time, at: now)
     }
     report(update, to: id)
