@@ -151,7 +151,7 @@ struct ArrivalTests {
   @Test("The pauses of a recording show the bursts, as those of a line do")
   func pauses() throws {
     #expect(try dilutions(true) == (11..<20).map { "\($0) 2.\($0)" })
-    // Without pauses the sentences are those of the epoch before.
+    // Without pauses the sentences belong to the epoch before.
     #expect(try dilutions(false).first == "10 2.11")
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RTCM3
 import WireBytes
 
 /// A frame of a receiver of another maker.
@@ -148,11 +149,8 @@ public enum FrameLayout: Sendable, Equatable {
     return [a, b]
   }
 
-  /// 0x1021, start 0.
   private static func crc16(_ bytes: ArraySlice<UInt8>) -> UInt16 {
-    bytes.reduce(UInt16(0)) { crc, byte in
-      (0..<8).reduce(crc ^ UInt16(byte) << 8) { crc, _ in crc & 0x8000 != 0 ? crc << 1 ^ 0x1021 : crc << 1 }
-    }
+    UInt16(truncatingIfNeeded: unsafe MessageCheck.crc16.value(of: bytes.span.bytes, from: 0, count: bytes.count))
   }
 
   /// Reflected 0xEDB88320, start 0, without a final XOR.

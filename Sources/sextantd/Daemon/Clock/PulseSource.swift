@@ -31,7 +31,7 @@ final class PulseSource: Sendable {
   /// - Parameter path: the node of the source, or of the port whose carrier line is observed.
   init(path: String) { self.path = path }
 
-  /// Chooses the source of a receiver's pulses; nil if there is none. The kernel's stamps are preferred, which it takes in an interrupt.
+  /// Chooses the source of a receiver's pulses; nil without a source. The kernel's stamps are preferred: it takes them in an interrupt.
   ///
   /// - Parameters:
   ///   - port: the path of the receiver's port.
