@@ -344,11 +344,20 @@ if let modules = Context.environment["SEXTANT_TESTS"] {
   }
   package.targets.removeAll { !kept.contains($0.name) }
   package.products = []
-  // Sessions at simulated receivers take three times as long as their compilation if the simulator is not optimised. As a whole module,
-  // because its files are compiled in half of the time together. For all tests, because the compiler does not notice that a module was
-  // compiled in another way.
+  // Sessions at simulated receivers take three times as long as their compilation if the simulator is not optimised. For all tests,
+  // because the compiler does not notice that a module was compiled in another way.
   let simulated: Set = ["WireBytes", "MonotonicTime", "NMEA", "ReceiverStream", "ReceiverSimulator", "HostSimulator"]
-  for target in package.targets where simulated.contains(target.name) {
-    target.swiftSettings?.append(.unsafeFlags(["-O", "-whole-module-optimization", "-num-threads", "2"]))
+  for target in package.targets where target.type != .system && target.type != .plugin {
+    switch target.name {
+    // As a whole module, because its files are compiled in half of the time together.
+    case let name where simulated.contains(name):
+      target.swiftSettings?.append(.unsafeFlags(["-Osize", "-whole-module-optimization", "-num-threads", "2"]))
+    // These change rarely; the interface of UBX takes as long as its code if it is compiled separately.
+    case "UBX", "RTCM3":
+      target.swiftSettings?.append(
+        .unsafeFlags(["-whole-module-optimization", "-no-emit-module-separately-wmo", "-num-threads", "2"]))
+    // Two compilers for a module, not one for each 25 files.
+    default: target.swiftSettings?.append(.unsafeFlags(["-driver-batch-size-limit", "200"]))
+    }
   }
 }
