@@ -12,12 +12,12 @@ struct EnergyTable {
   ]
 
   var text: String {
-    var text = pad("model", 6) + pad("day", 24)
+    var text = pad("model", 7) + pad("day", 24)
     for (heading, width) in Self.columns { text += right(heading, width) }
     text += "\n"
     for row in rows {
       let metrics = row.metrics
-      text += pad(row.model, 6) + pad(row.scenario, 24) + right(fixed(row.averageMilliamperes, 3), 7)
+      text += pad(row.model, 7) + pad(row.scenario, 24) + right(fixed(row.averageMilliamperes, 3), 7)
       text += right(fixed(row.shareOfAlwaysOn * 100, 2), 7)
       text += right(row.ownPowerSaveMilliamperes.map { fixed(row.averageMilliamperes / $0 * 100, 2) } ?? "-", 12)
       text += right(fixed(row.timesOracle, 2), 9) + right(fixed(row.timesBlindOracle, 2), 9)

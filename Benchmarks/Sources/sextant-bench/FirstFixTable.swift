@@ -7,20 +7,20 @@ struct FirstFixTable {
   let days: [RareFixesRow]
 
   var text: String {
-    var text = pad("model", 6) + pad("memory", 12)
+    var text = pad("model", 7) + pad("memory", 12)
     for assistance in Assistance.allCases { text += right(assistance.rawValue, 12) + right("mAs", 8) }
     text += "\n"
     for first in starts where first.assistance == .none {
-      text += pad(first.model, 6) + pad(first.hasBackup ? "kept" : "lost", 12)
+      text += pad(first.model, 7) + pad(first.hasBackup ? "kept" : "lost", 12)
       for row in starts where row.model == first.model && row.hasBackup == first.hasBackup {
         text += right(fixed(row.seconds, 1) + " s", 12) + right(fixed(row.milliampereSeconds, 0), 8)
       }
       text += "\n"
     }
-    text += "\n" + pad("model", 6) + pad("interval", 10) + pad("assistance", 12)
+    text += "\n" + pad("model", 7) + pad("interval", 10) + pad("assistance", 12)
     text += right("mA", 10) + right("fixes", 8) + right("late", 6) + "\n"
     for row in days {
-      text += pad(row.model, 6) + pad("\(Int(row.hours)) h", 10) + pad(row.assistance.rawValue, 12)
+      text += pad(row.model, 7) + pad("\(Int(row.hours)) h", 10) + pad(row.assistance.rawValue, 12)
       text += right(fixed(row.metrics.averageMilliamperes, 4), 10) + right("\(row.metrics.fixesDelivered)", 8)
       text += right("\(row.metrics.fixesLate)", 6) + "\n"
     }

@@ -6,12 +6,12 @@ struct HotStartTable {
   let rows: [HotStartRow]
 
   var text: String {
-    var text = pad("", 26) + right("without a report", 34) + right("with it", 34) + "\n"
-    text += pad("model", 6) + pad("client", 20)
+    var text = pad("", 27) + right("without a report", 34) + right("with it", 34) + "\n"
+    text += pad("model", 7) + pad("client", 20)
     for _ in 0..<2 { text += right("fix s", 10) + right("saving s", 12) + right("mAs", 12) }
     text += "\n"
     for row in rows {
-      text += pad(row.model, 6) + pad(row.scenario, 20)
+      text += pad(row.model, 7) + pad(row.scenario, 20)
       for metrics in [row.silent, row.reporting] {
         text += right(metrics.start.fixSeconds.map { fixed($0, 1) } ?? "-", 10)
         text += right(metrics.start.savingSeconds.map { fixed($0, 1) } ?? "-", 12)
