@@ -534,8 +534,7 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     scan.skipDigits()
     scan.skipSpaces()
     guard wholeDigits &+ places >= 1, wholeDigits <= 5, scan.isAtEnd else { return (nil, 0, 1) }
-    // Eleven decimals of a minute are 20 nm, and fit in 64 bits.
-    while places > 11 {
+    while places > Int(Coordinate.mostFractionDigits) {
       fraction /= 10
       places &-= 1
     }

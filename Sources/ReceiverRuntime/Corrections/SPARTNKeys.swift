@@ -42,9 +42,8 @@ package struct SPARTNKeys: Equatable, Sendable {
   /// The most keys of a file, and of a message: a receiver stores the current and the next one.
   private static let mostKeys = 64
   private static let mostSent = 2
-  /// GPS time 0 in seconds since 1970, and the seconds that GPS is ahead of UTC (since 2017).
+  /// GPS time 0 in seconds since 1970.
   private static let gpsEpoch: Int64 = 315_964_800
-  private static let leapSeconds: Int64 = 18
 
   /// The keys in the order of their beginnings; at least one.
   package private(set) var keys: [Key]
@@ -93,11 +92,13 @@ package struct SPARTNKeys: Equatable, Sendable {
 
   /// GPS time, seconds.
   private static func gps(_ utc: UTCTime) -> Int64 {
-    utc.nanosecondsSince1970 / 1_000_000_000 - gpsEpoch + leapSeconds
+    utc.nanosecondsSince1970 / 1_000_000_000 - gpsEpoch + Int64(LeapSeconds.on(utc.day))
   }
 
   private static func utc(_ gps: Int64) -> UTCTime {
-    UTCTime(nanosecondsSince1970: (gps + gpsEpoch - leapSeconds) * 1_000_000_000)
+    let withoutLeap = UTCTime(nanosecondsSince1970: (gps + gpsEpoch) * 1_000_000_000)
+    let leap = Int64(LeapSeconds.on(withoutLeap.day)) * 1_000_000_000
+    return UTCTime(nanosecondsSince1970: withoutLeap.nanosecondsSince1970 - leap)
   }
 
   /// Returns the state of the keys at a time.
