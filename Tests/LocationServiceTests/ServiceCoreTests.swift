@@ -25,15 +25,16 @@ struct ServiceCoreTests {
 
   private static func core(
     _ override: AuthorizationStatus? = .authorizedAlways, keys: UsageKeys = .init(),
-    hostCapabilities: HostCapabilities = receiver
+    hostCapabilities: HostCapabilities = receiver, application: ApplicationState = .foreground,
+    deferred: [Location] = []
   ) -> ServiceCore {
     var engine = PositioningEngine(
-      keys: keys, hostCapabilities: hostCapabilities, application: .foreground, authorizationOverride: override,
+      keys: keys, hostCapabilities: hostCapabilities, application: application, authorizationOverride: override,
       at: .zero)
     engine.add(client)
     engine.call(.setDelegate([.takesLocations, .takesErrors]), by: client, at: .zero)
     engine.outputs = []
-    return ServiceCore(engine: engine, coordinator: PowerCoordinator(at: .zero))
+    return ServiceCore(engine: engine, coordinator: PowerCoordinator(at: .zero), deferred: deferred)
   }
 
   private static func fix(_ seconds: Double) -> Fix {
@@ -91,6 +92,30 @@ struct ServiceCoreTests {
         count
       }
     }
+  }
+
+  @Test(
+    "DF-13 a deferral whose time ended while the service was down ends with all that was kept for it",
+    arguments: [3.0, nil])
+  func endedMeanwhile(fix: Double?) throws {
+    let kept = (1...4).compactMap { Location(Self.fix(Double($0)), received: Self.moment(Double($0)).utc) }
+    var core = Self.core(application: .background, deferred: kept)
+    Self.call(.startUpdatingLocation, &core, at: 10)
+    Self.call(.allowDeferredUpdates(metres: .infinity, seconds: 0), &core, at: 10)
+    var events: [DelegateEvent] = []
+    for second in 10..<140 {
+      let now = Self.moment(Double(second))
+      core.wake(at: now)
+      if let fix, Double(second) >= 10 + fix {
+        core.receive(Self.fix(Double(second)), sky: Sky(), isUpdate: false, source: nil, at: now)
+      }
+      for case .program(_, .output(.event(_, let event, _))) in core.actions(at: now) { events.append(event) }
+    }
+    let first = try #require(events.firstIndex(of: .didFinishDeferredUpdates(nil)), "\(events)")
+    #expect(events.dropFirst(first + 1).first == .didUpdateLocations(kept), "\(events.prefix(6))")
+    let delivered = events.filter { if case .didUpdateLocations = $0 { true } else { false } }
+    #expect(delivered.first == .didUpdateLocations(kept))
+    #expect(events.filter { $0 == .didFinishDeferredUpdates(nil) }.count == 1)
   }
 
   @Test("A receiver that a killed process left changed is opened without a need, and is released at the end")

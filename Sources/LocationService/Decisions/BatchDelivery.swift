@@ -26,6 +26,7 @@ struct BatchDelivery: Sendable {
   private(set) var isLeftover = false
   /// Locations that an earlier process kept for a deferral and did not deliver.
   private var restored: [Location]
+  var hasRestored: Bool { !restored.isEmpty }
   /// Whether the file of deferred locations is not empty.
   private var hasStored = false
 

@@ -86,9 +86,10 @@ extension ServiceCore {
   var powerStatus: PowerStatus { receivers.isOpen ? coordinator.power.status : .absent }
 
   /// Delivers locations that an earlier process kept for a deferral, before newer ones: up to a time, or all of them.
-  private mutating func replay(until time: UTCTime? = nil, at now: Moment) {
+  mutating func replay(until time: UTCTime? = nil, at now: Moment) {
     guard isAnyAuthorized, power.hasStandard else { return }
     for location in batch.takeRestored(until: time) { deliver(location, received: now.instant, at: now) }
+    if time == nil, readOutEnds != nil, !coordinator.isReadingOut { readOutEnded(at: now) }
   }
 
   /// A speed can show movement before the position does (rule PA-7).

@@ -42,7 +42,7 @@ package struct ServiceCore: Sendable {
   /// Whether the computer delays its suspend until the receiver is idle.
   private var isSuspendWaiting = false
   /// The latest end of the current read-out of the receiver's memory.
-  private var readOutEnds: Instant?
+  private(set) var readOutEnds: Instant?
 
   /// - Parameters:
   ///   - newest: the newest location on the disk; nil if there is none.
@@ -65,6 +65,8 @@ package struct ServiceCore: Sendable {
   /// Adds a program, and passes the current state to its engine.
   package mutating func add(_ program: Program, at now: Moment) {
     programs.append(program)
+    // A deferral whose time is over ends with the locations that an earlier process kept for it.
+    if batch.hasRestored { readOutEnds = readOutEnds ?? now.instant + BatchDelivery.longestWait }
     change(program.id) { [hostCapabilities, activity, readOutEnds] engine in
       if engine.hostCapabilities != hostCapabilities { engine.setHostCapabilities(hostCapabilities) }
       if activity != .searching { engine.sourceBecame(activity, at: now.instant) }
@@ -217,6 +219,7 @@ package struct ServiceCore: Sendable {
     applyWaitingCalls(at: now.instant)
     programs.summarize()
     if let due = completion.deadline, now.instant >= due { deliverHeldEpoch(at: now) }
+    if let due = readOutEnds, now.instant >= due { replay(at: now) }
     guard let due = known.deadline, now.instant >= due else { return }
     // A request or deferral that ends has received the fix.
     deliverHeldEpoch(at: now)

@@ -90,11 +90,14 @@ public struct Deferral: Sendable {
   /// - Parameters:
   ///   - isBackground: in the foreground nothing is kept, but the criteria are evaluated (DF-10).
   ///   - keeps: whether the sample may be kept; false if it reaches the client through another service.
-  mutating func receive(_ sample: Sample, isBackground: Bool, keeps: Bool = true) -> Action {
+  ///   - hasMore: whether samples of the same time may follow: if it is over, `wake` ends the deferral after them.
+  mutating func receive(
+    _ sample: Sample, isBackground: Bool, keeps: Bool = true, hasMore: Bool = false
+  ) -> Action {
     guard active != nil else { return .deliver }
     travel(to: sample)
     if keeps { keep(sample) }
-    if isMet(at: sample.measured) {
+    if isMet(at: hasMore ? nil : sample.measured) {
       active = nil
       return .finish(take())
     }
@@ -139,9 +142,11 @@ public struct Deferral: Sendable {
     if index == kept.count - 1 { lastKept = sample }
   }
 
-  private func isMet(at measured: Instant) -> Bool {
+  private func isMet(at measured: Instant?) -> Bool {
     guard let active else { return false }
-    return active.travelledMetres >= active.distanceMetres || active.ends.map { measured >= $0 } ?? false
+    if active.travelledMetres >= active.distanceMetres { return true }
+    guard let ends = active.ends, let measured else { return false }
+    return measured >= ends
   }
 
   /// Steps smaller than the fix's uncertainty are noise: only larger ones, measured from the end of the path, extend

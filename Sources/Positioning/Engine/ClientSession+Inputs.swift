@@ -44,18 +44,22 @@ extension ClientSession {
       emit([sample.location], by: wantsForStandard ? [.standard, .significant] : .significant, &outputs)
       significant.delivered(sample, at: now)
     }
-    if wantsForStandard { deliverStandard(sample, isDelivered: wantsForSignificant, at: now, &outputs) }
+    if wantsForStandard {
+      deliverStandard(sample, isDelivered: wantsForSignificant, isRemembered: isRemembered, at: now, &outputs)
+    }
   }
 
   private mutating func deliverStandard(
-    _ sample: Sample, isDelivered: Bool, at now: Instant, _ outputs: inout [PositioningOutput]
+    _ sample: Sample, isDelivered: Bool, isRemembered: Bool, at now: Instant, _ outputs: inout [PositioningOutput]
   ) {
     guard deferral.isActive else {
       markDelivered(sample, at: now)
       if !isDelivered { deliverOrHold([sample.location], &outputs) }
       return
     }
-    switch deferral.receive(sample, isBackground: isBackground, keeps: !isDelivered) {
+    // Samples that an earlier process kept arrive one after the other, and count as measured now.
+    let hasMore = isRemembered && sample.measured >= now
+    switch deferral.receive(sample, isBackground: isBackground, keeps: !isDelivered, hasMore: hasMore) {
     case .keep: if isDelivered { markDelivered(sample, at: now) }
     case .deliver:
       markDelivered(sample, at: now)
