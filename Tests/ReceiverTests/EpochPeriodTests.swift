@@ -17,7 +17,10 @@ struct EpochPeriodTests {
     _ adapt: (inout SessionSettings) -> Void = { _ in }
   ) -> SessionScene {
     let rate = model.traits.defaultBaudRate
-    let scene = SessionScene(model, hostRate: rate, adapt)
+    // Its sentences have the form of a fix from the first epoch on.
+    var scenario = Scenario()
+    scenario.beginsHot = true
+    let scene = SessionScene(model, hostRate: rate, scenario: scenario, adapt)
     scene.line.send(Self.rate(period) + command, at: scene.now)
     scene.skip(to: scene.now + Milliseconds(4000))
     return scene
@@ -42,10 +45,10 @@ struct EpochPeriodTests {
     #expect(host.read { $0.rate } == 9600)
   }
 
-  @Test("A receiver without UBX output is identified between its epochs")
-  func withoutUBX() {
+  @Test("A receiver without UBX output is identified between its epochs", arguments: periods)
+  func withoutUBX(_ period: UInt32) {
     let port = Wire.ubx(0x06, 0x00, [1, 0, 0, 0, 0xD0, 0x08, 0, 0, 0x80, 0x25, 0, 0, 7, 0, 2, 0, 0, 0, 0, 0])
-    let scene = Self.scene(.m8, every: 5000, after: port)
+    let scene = Self.scene(.m8, every: period, after: port)
     #expect(scene.run(170) { $0.isSteady }, "\(scene.reports)")
     #expect(scene.reported(.silent) == 0)
   }

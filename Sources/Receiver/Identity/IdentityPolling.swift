@@ -18,6 +18,8 @@ struct IdentityPolling {
   var switchedPort: ReceiverPortNumber?
   /// When the polls of u-blox receivers began.
   var polledAt = Instant.zero
+  /// Whether the sentences showed nothing about the maker then.
+  var wasPolledUnknown = false
   /// Whether the last round of polls had no reply, from a receiver whose frames are received.
   var hasNoReply = false
   /// The families that the sentences' form suggested when they were probed: it can suggest others later. Nil before that.

@@ -69,6 +69,7 @@ extension ReceiverSession {
     if knownLanguage != nil { return startIdentifyingFamilies(at: now) }
     let isProved = identity.evidence.verdict == .uBlox || isKnown
     identity.polledAt = now
+    identity.wasPolledUnknown = identity.evidence.verdict == .unknown
     enter(
       .identifying(
         Identification(
@@ -170,6 +171,10 @@ extension ReceiverSession {
   /// The frames of an unidentified receiver are used; it is polled again, more and more rarely, if it can be a u-blox one.
   mutating func finishUnidentified(at now: Instant) {
     if line.isRecovered, !isReceiving { return abandonRecovery(on: .noReply, at: now) }
+    // Slow epochs showed only during the polls that UBX output may have to be switched on.
+    if isReceiving, memory.description == nil, identity.wasPolledUnknown, identity.evidence.verdict == .perhapsUBlox {
+      return startIdentifying(at: now)
+    }
     if memory.description == nil, !identity.isUnanswered, settings.recovery?.family == nil {
       report(.notIdentified(isOtherVendor: identity.evidence.verdict == .other))
     }
