@@ -11,6 +11,8 @@ import Testing
 struct LossyLine: HostLine {
   var line: VirtualLine
   let lost: [UInt8]
+  /// Whether polls of the rate of a message get no reply.
+  var losesRatePolls = false
 
   init(_ model: ReceiverModel, losing id: UInt8) {
     line = VirtualLine(model: model, scenario: Scenario(), seed: 1, startUTCSeconds: 1_780_000_000)
@@ -24,7 +26,10 @@ struct LossyLine: HostLine {
   }
   var isPresent: Bool { line.isPresent }
   var deadline: Instant? { line.deadline }
-  mutating func send(_ bytes: [UInt8], at now: Instant) { line.send(bytes, at: now) }
+  mutating func send(_ bytes: [UInt8], at now: Instant) {
+    if losesRatePolls, bytes.starts(with: [0xB5, 0x62, 0x06, 0x01, 2, 0]) { return }
+    line.send(bytes, at: now)
+  }
   mutating func advance(to now: Instant) { line.advance(to: now) }
 
   /// The end of a message is the earliest deadline of the line: a message is never split.
@@ -60,6 +65,22 @@ struct LostAcknowledgementTests {
     scene.finish()
     #expect(scene.reported(.notRestored) == 0, "\(model): \(scene.machine.reports)")
     #expect(scene.line.line.receiver.sendsNMEA)
+  }
+
+  @Test(
+    "A user's message whose rate could not be read is on after the session; one that the session adds is off",
+    arguments: [false, true])
+  func unansweredRates(isOn: Bool) {
+    var line = LossyLine(.m8, losing: 0x02)
+    line.losesRatePolls = true
+    let scene = Scene(
+      SessionLog(), line, settings: SessionSettings(intent: .serve, line: .serial), at: .zero + Milliseconds(6150))
+    if isOn { scene.line.line.send(Wire.ubx(0x06, 0x01, [1, 7, 1]), at: scene.now) }
+    #expect(scene.run(120) { $0.reported(.configured(refused: 0)) == 1 }, "\(scene.machine.reports)")
+    #expect(scene.line.line.receiver.rate(of: .navPVT) == 1 && scene.line.line.receiver.rate(of: .navDOP) == 1)
+    scene.finish()
+    #expect(scene.line.line.receiver.rate(of: .navPVT) == (isOn ? 1 : 0))
+    #expect(scene.line.line.receiver.rate(of: .navDOP) == 0)
   }
 
   @Test("The port of an X20 is known though MON-COMMS comes late", arguments: [true, false])

@@ -24,6 +24,7 @@ package struct Configuration: Sendable {
   private let port: ReceiverPortNumber?
   /// Whether settings are written without a poll before: they are known to differ.
   private let writesAtOnce: Bool
+  private let arriving: Set<MessageIdentity>
 
   private var index = 0
   private var step: Step
@@ -39,7 +40,7 @@ package struct Configuration: Sendable {
 
   /// The settings as they were found, in the order of writing.
   private(set) var found: [Setting] = []
-  /// Settings that were written without a reply to their polls, as they presumably were.
+  /// Rates that were written without a reply to their polls, as they presumably were.
   private var assumed: [Setting] = []
   /// What restores the written settings.
   var undoing: [Setting] { found + assumed }
@@ -51,10 +52,14 @@ package struct Configuration: Sendable {
   ///   - settings: the desired settings, either all CFG messages or all items.
   ///   - port: the port of the line, if it is known.
   ///   - writesAtOnce: whether to write without a poll before.
-  package init(_ settings: [Setting], port: ReceiverPortNumber?, writesAtOnce: Bool = false) {
+  ///   - arriving: the messages that the receiver sent before.
+  package init(
+    _ settings: [Setting], port: ReceiverPortNumber?, writesAtOnce: Bool = false, arriving: Set<MessageIdentity> = []
+  ) {
     self.settings = settings
     self.port = port
     self.writesAtOnce = writesAtOnce
+    self.arriving = arriving
     portNumber = Int(port?.rawValue ?? 1)
     portFound = port
     step = .polling
@@ -112,8 +117,11 @@ package struct Configuration: Sendable {
       guard identity == .cfgMSG, case .messageRate(let rate) = change, case .silent = outcome else {
         return finish(outcome == .silent ? .silent : .refused)
       }
-      // A message is switched on because it is missing, and off because it arrives.
-      assumed.append(.message(identity, selector: selector, .payload(selector + [rate == 0 ? 1 : 0])))
+      // A message that arrived was on: it is not switched off at the end, though its rate is not known.
+      let wasOn = arriving.contains { settings[index].isRate(of: $0) }
+      if wasOn != (rate > 0) {
+        assumed.append(.message(identity, selector: selector, .payload(selector + [wasOn ? 1 : 0])))
+      }
       written = selector + [rate]
       step = .writing
     case (.writing, .acknowledged):

@@ -25,6 +25,8 @@ struct ReceivedFrames {
   /// Epochs that are over.
   var epochs = 0
   private(set) var orbits: OrbitPolling
+  /// The periodic messages of UBX; nil where they are not collected.
+  private(set) var arriving: Set<MessageIdentity>?
   /// Set while the sentences are observed.
   private(set) var observed: ObservedOutput?
   private(set) var isConfigurationLost = false
@@ -38,13 +40,14 @@ struct ReceivedFrames {
 
   init(
     evidence: VendorEvidence, watch: ConfigurationWatch?, request: RequestInFlight?, orbits: OrbitPolling,
-    observed: ObservedOutput?, epoch: Milliseconds, collectsEvidence: Bool
+    observed: ObservedOutput?, arriving: Set<MessageIdentity>?, epoch: Milliseconds, collectsEvidence: Bool
   ) {
     self.evidence = evidence
     self.watch = watch
     self.request = request
     self.orbits = orbits
     self.observed = observed
+    self.arriving = arriving
     self.epoch = epoch
     self.collectsEvidence = collectsEvidence
   }
@@ -89,7 +92,10 @@ struct ReceivedFrames {
       let isAnswered = outcome != nil
       if request != nil, !isAnswered { outcome = request!.receive(ubx, at: now, bitRate: bitRate) }
       // NAV and RXM.
-      if ubx.identity.messageClass <= 2, isAnswered == (outcome != nil) { isPeriodic = true }
+      if ubx.identity.messageClass <= 2, isAnswered == (outcome != nil) {
+        isPeriodic = true
+        arriving?.insert(ubx.identity)
+      }
     case .nmea:
       guard let sentence = frame.nmea else { return }
       observed?.receive(sentence, at: now)

@@ -14,7 +14,7 @@ extension ReceiverSession {
       guard let machine = FamilyWork(desiredValues, on: description, .session) else { return }
       return enter(.working(machine), on: cause)
     }
-    enter(.configuring(Configuration(settingsToSend, port: port)), on: cause)
+    enter(.configuring(Configuration(settingsToSend, port: port, arriving: arriving)), on: cause)
   }
 
   /// The settings of the desired configuration, without on/off operation: that is switched on last.

@@ -7,7 +7,8 @@ extension ReceiverSession {
   func startReceiving() -> ReceivedFrames {
     ReceivedFrames(
       evidence: identity.evidence, watch: watch, request: requests.inFlight, orbits: orbits,
-      observed: observesOutput ? observed : familyWatch?.observed, epoch: epochPeriod,
+      observed: observesOutput ? observed : familyWatch?.observed, arriving: observesOutput ? arriving : nil,
+      epoch: epochPeriod,
       collectsEvidence: identity.evidence.verdict != .uBlox && memory.description == nil)
   }
 
@@ -16,6 +17,7 @@ extension ReceiverSession {
     watch = received.watch
     requests.update(received.request)
     orbits = received.orbits
+    if let messages = received.arriving { arriving = messages }
     if let output = received.observed { if observesOutput { observed = output } else { familyWatch?.take(output) } }
     if received.epochs > 0 { line.finishEpoch() }
     let hasFrames = received.frames > 0 || received.familyFrames > 0

@@ -67,6 +67,8 @@ public struct ReceiverSession: ~Copyable {
   /// The replies of a receiver of another maker, and what its sentences show.
   var replies = ReplyScanner()
   var observed = ObservedOutput()
+  /// The periodic messages of UBX that the receiver sent until it was configured.
+  var arriving: Set<MessageIdentity> = []
   var work = FamilyWorkQueue()
   var logger = LoggerUse()
   /// Whether what the receiver sends is as it was configured; nil where nothing was.
