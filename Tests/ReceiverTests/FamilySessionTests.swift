@@ -138,6 +138,44 @@ struct FamilySessionTests {
     #expect(results.allSatisfy(\.isDone) && results.count == 1, "\(model): \(results)")
   }
 
+  @Test("Sentences that a receiver with an epoch in ten seconds lost without a banner are written again")
+  func slowLoss() {
+    let scene = Self.scene(.mt3339, .serve) { settings in
+      settings.desired = { _ in
+        var desired = DesiredConfiguration.nothing
+        desired.sentences = [SentenceRate("VTG", 0), SentenceRate("GSA", 1)]
+        return desired
+      }
+    }
+    scene.line.receiver.family?.current.periodMilliseconds = 10_000
+    #expect(scene.run(120) { $0.isSteady && $0.reported(.configured(refused: 0)) > 0 })
+    scene.run(100)
+    let count = scene.reported(.configured(refused: 0))
+    scene.run(300)
+    #expect(scene.reported(.configured(refused: 0)) == count, "nothing was lost")
+    scene.line.receiver.family?.current.rates["VTG"] = 1
+    #expect(scene.run(200) { $0.line.receiver.sentenceRates["VTG"] == nil }, "\(scene.reports)")
+  }
+
+  @Test("A line that pauses is checked, and the sentences go on to be watched")
+  func pauses() {
+    let scene = Self.scene(.lg290p, .serve) { settings in
+      settings.desired = { _ in
+        var desired = DesiredConfiguration.nothing
+        desired.sentences = [SentenceRate("VTG", 0), SentenceRate("GSA", 1)]
+        return desired
+      }
+    }
+    #expect(scene.run(120) { $0.isSteady && $0.reported(.configured(refused: 0)) > 0 })
+    for _ in 0..<6 {
+      scene.line.inject(.drop(share: 1, for: Milliseconds(2800)), at: scene.now)
+      scene.run(30)
+    }
+    #expect(scene.reported(.wasReset) == 0 && scene.reported(.silent) == 0)
+    scene.line.receiver.family?.current.rates["VTG"] = 1
+    #expect(scene.run(60) { $0.line.receiver.sentenceRates["VTG"] == nil })
+  }
+
   @Test("The session restores what it has changed", arguments: configured)
   func restores(_ model: ReceiverModel) {
     let scene = Self.scene(model, .serve)

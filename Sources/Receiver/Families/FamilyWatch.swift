@@ -15,37 +15,38 @@ struct FamilyWatch: Sendable {
   static let mostFalseAlarms = 3
 
   private let wanted: [ReceiverValue]
-  private let length: Milliseconds
+  /// The time between two epochs by the wanted values, and the rate of the rarest wanted sentence.
+  private var epoch = Milliseconds(1000)
+  private var rarest: UInt64 = 1
   private(set) var observed = ObservedOutput()
-  private var ends: Instant
+  private var begin: Instant
   private var differed = false
 
   /// Returns a watch over those of the values that sentences show; nil without any.
   init?(_ values: [ReceiverValue], from now: Instant) {
     wanted = values.filter { [.period, .messages, .measurements].contains($0.kind) }
     guard !wanted.isEmpty else { return nil }
-    var epoch: UInt64 = 1000
-    var rarest: UInt64 = 1
+    begin = now + Self.settling
     for value in wanted {
-      if case .period(let milliseconds) = value { epoch = max(epoch, UInt64(milliseconds)) }
+      if case .period(let milliseconds) = value { epoch = max(epoch, Milliseconds(UInt64(milliseconds))) }
       if case .messages(let rates) = value { rarest = max(rarest, UInt64(rates.map(\.rate).max() ?? 1)) }
     }
-    length = max(Self.shortest, Milliseconds(epoch * (2 * rarest + 2)))
-    ends = now + Self.settling + length
-    observed.restart(from: now + Self.settling)
+    observed.restart(from: begin)
   }
 
   mutating func take(_ output: ObservedOutput) { observed = output }
 
   /// Judges the window if it is over. Returns whether the receiver lost a value.
   ///
-  /// - Parameter isLineFull: whether sentences may be missing for want of room.
-  mutating func judge(at now: Instant, isLineFull: Bool) -> Bool {
-    guard now >= ends else { return false }
+  /// - Parameters:
+  ///   - epoch: the observed time between two epochs.
+  ///   - isLineFull: whether sentences may be missing for want of room.
+  mutating func judge(at now: Instant, epoch: Milliseconds, isLineFull: Bool) -> Bool {
+    guard now >= begin + max(Self.shortest, max(self.epoch, epoch) * (2 * rarest + 2)) else { return false }
     let differs = wanted.contains { Self.differs($0, observed, isLineFull: isLineFull) }
     defer {
       differed = differs
-      ends = now + length
+      begin = now
       observed.restart(from: now)
     }
     return differs && differed

@@ -156,12 +156,21 @@ extension ReceiverSession {
     familyWatch = FamilyWatch(values, from: now)
   }
 
+  /// The time between two epochs of a receiver that sends; until it is observed, a second.
+  private var watchedEpoch: Milliseconds { epochPeriod(unknown: Milliseconds(1000)) }
+
+  /// Whether frames at `now` follow missing epochs of a steady receiver of another maker, which may have restarted.
+  func isAfterPause(at now: Instant) -> Bool {
+    familyWatch != nil && isSteady && !isFallingAsleep
+      && now >= health.lastFrame + watchedEpoch * 2 + Milliseconds(500)
+  }
+
   /// Writes settings again that the receiver lost.
   mutating func watchFamily(at now: Instant) {
     guard familyWatch != nil, isSteady, !end.isRequested, !isFallingAsleep else { return }
     line.measureLoad(at: now)
-    let isLineFull = line.load.isFull(at: rate)
-    guard familyWatch?.judge(at: now, isLineFull: isLineFull) == true else { return }
+    let (isLineFull, epoch) = (line.load.isFull(at: rate), watchedEpoch)
+    guard familyWatch?.judge(at: now, epoch: epoch, isLineFull: isLineFull) == true else { return }
     familyWatch = nil
     handle(.configurationLost, at: now)
   }

@@ -21,6 +21,7 @@ extension ReceiverSession {
     if let output = received.observed { if observesOutput { observed = output } else { familyWatch?.take(output) } }
     if received.epochs > 0 { line.finishEpoch() }
     let hasFrames = received.frames > 0 || received.familyFrames > 0
+    let isAfterPause = hasFrames && isAfterPause(at: now)
     if hasFrames {
       if !isReceiving { confirmRate(at: now) }
       health.receive(at: now)
@@ -37,7 +38,9 @@ extension ReceiverSession {
     let isStart = health.detectStart(received.sawBootText, at: now) && desired?.powerSave?.sleepsBetweenFixes != true
     // A receiver of another maker that starts while it gets its settings loses the first of them.
     let isConfigured = isSteady || stage.name == .configuring && description?.family != nil
-    if received.isConfigurationLost || isStart && isConfigured { handle(.configurationLost, at: now) }
+    // A check after a pause of the line is not a false alarm of the sentences.
+    if isAfterPause { falseAlarms -= 1 }
+    if received.isConfigurationLost || isAfterPause || isStart && isConfigured { handle(.configurationLost, at: now) }
     watchFamily(at: now)
   }
 

@@ -18,7 +18,7 @@ extension ReceiverSession {
   /// The time between two epochs: the longer one of the desired and the observed time.
   var epochPeriod: Milliseconds { epochPeriod(unknown: Self.unknownPeriod) }
 
-  private func epochPeriod(unknown: Milliseconds) -> Milliseconds {
+  func epochPeriod(unknown: Milliseconds) -> Milliseconds {
     let wanted = desired?.wantedMeasurementPeriod.map { Milliseconds(UInt64($0)) }
     return max(wanted ?? Milliseconds(0), health.spacing.period(unknown: wanted ?? unknown))
   }
