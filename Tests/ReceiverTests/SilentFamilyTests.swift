@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import HostSimulator
 import MonotonicTime
-import ReceiverSimulator
 import TestSupport
 import Testing
 
 @testable import Receiver
+@testable import ReceiverSimulator
 
 /// Receivers of other makers without output, at an unknown rate.
 @Suite("Receivers of other makers without output are found by their probes")
@@ -70,6 +70,63 @@ struct SilentFamilyTests {
   func serve(_ model: ReceiverModel, _ baud: UInt32) {
     let scene = Self.scene(model, baud, .serve)
     #expect(scene.run(60) { $0.description != nil }, "\(model) at \(baud)")
+  }
+
+  private static let withoutOutput: [(ReceiverModel, UInt32)] = [
+    (.mt3339, 9600), (.mt3333, 9600), (.ag3352, 115_200), (.at6558, 9600), (.at6668, 115_200), (.lg290p, 460_800),
+    (.tau1201, 115_200), (.teseo, 9600), (.um980, 115_200), (.mosaic, 115_200),
+  ]
+
+  @Test(
+    "Programs that want fixes get sentences with a position from a receiver without any; the end switches them off",
+    arguments: withoutOutput, [false, true])
+  func switchedOn(_ receiver: (ReceiverModel, UInt32), isKilled: Bool) {
+    let (model, baud) = receiver
+    let scene = Self.scene(model, baud, .serve)
+    scene.run(11)
+    let found = scene.line.receiver.sentenceRates
+    scene.kill(for: 500) { $0.desired = { .navigation(for: $0) } }
+    #expect(scene.run(150) { !$0.positions.isEmpty }, "\(model): \(scene.reports)")
+    if isKilled {
+      scene.open(after: 500, hostRate: scene.line.hostRate) { $0.desired = { .navigation(for: $0) } }
+      #expect(scene.run(60) { $0.isSteady && $0.description != nil })
+    }
+    scene.run(10)
+    scene.finish()
+    #expect(scene.line.receiver.sentenceRates == found && scene.reported(.notRestored) == 0, "\(model)")
+    #expect(scene.reported(.withoutPositions) == 0)
+  }
+
+  @Test(
+    "A user's sentences without a position stay beside them",
+    arguments: [ReceiverModel.mt3339, .ag3352, .at6668, .tau1201])
+  func withoutPosition(_ model: ReceiverModel) {
+    let scene = SessionScene(model) { $0.desired = { _ in .nothing } }
+    #expect(scene.run(60) { $0.isSteady && $0.description != nil })
+    let rates = ["GGA", "RMC", "GLL", "GNS"].filter { scene.line.receiver.sentenceRates[$0] != nil }
+    let ticket = scene.withSession {
+      $0.perform([.set(.messages(rates.map { SentenceRate($0, 0) }))], at: scene.now)
+    }
+    scene.run(60) { host in ticket.map { host.outcomes[$0] != nil } ?? true }
+    let found = scene.line.receiver.sentenceRates
+    #expect(found["GSV"] != nil && found["GGA"] == nil && found["RMC"] == nil)
+    let positions = scene.positions.count
+    scene.kill(for: 2000) { ($0.desired, $0.memory) = ({ .navigation(for: $0) }, nil) }
+    #expect(scene.run(120) { $0.positions.count > positions + 3 }, "\(model): \(scene.reports)")
+    scene.finish()
+    #expect(scene.line.receiver.sentenceRates == found, "\(model)")
+  }
+
+  @Test("A receiver with an epoch in ten seconds keeps its sentences")
+  func slow() {
+    let scene = SessionScene(.at6668) { $0.desired = { _ in .nothing } }
+    #expect(scene.run(60) { $0.isSteady && $0.description != nil })
+    let found = scene.line.receiver.sentenceRates
+    scene.line.receiver.family?.current.periodMilliseconds = 10_000
+    scene.kill(for: 2000) { $0.desired = { .navigation(for: $0) } }
+    scene.run(120)
+    scene.finish()
+    #expect(scene.line.receiver.sentenceRates == found)
   }
 
   @Test(

@@ -219,8 +219,8 @@ struct FamilyWork: Sendable {
         value = language.measurements(observed: observed.correctionRates).map { .measurements($0) }
       }
       if language.namesTalkers { value = value.map(observed.naming) }
-      // A receiver without output has no sentences to observe. One whose messages cannot be read sends nothing as found.
-      if value == nil, kind == .output { value = .messages([]) }
+      // A receiver without output has no sentences to observe, and one that sends only satellites no epochs.
+      if value == nil, kind == .output { value = observed.sentencesWithoutRates }
       if value == nil, kind == .messages, language.polls(of: kind).isEmpty { value = observed.messagesWithoutSentences }
       uncertain = observed.sentencesSeenOnce.filter { canSet($0) }
       take(value, isRead: false)
@@ -264,7 +264,9 @@ struct FamilyWork: Sendable {
   private mutating func observesLonger() -> Bool {
     // The values that the work itself found are known.
     guard index < requested else { return false }
-    var rarest: UInt64 = uncertain.isEmpty ? 1 : Self.rareSentence
+    // A session that finds no sentence may be between two slow epochs.
+    let isSlow = mode == .session && present == .messages([]) && !language.isSilentAsFound
+    var rarest: UInt64 = uncertain.isEmpty && !isSlow ? 1 : Self.rareSentence
     if language.setsAllSentences, !isReading { rarest = Self.rarestSentence }
     guard rarestObserved < rarest else { return false }
     rarestObserved = rarest

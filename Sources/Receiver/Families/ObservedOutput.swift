@@ -124,6 +124,12 @@ struct ObservedOutput: Sendable {
   /// Whether the receiver had a position all the time.
   var hasPositions: Bool { positions >= 3 && voids == 0 }
 
+  /// Whether a sentence with a position was received.
+  var hasPositionSentences: Bool { counts.keys.contains { ReceiverValue.positionSentences.contains($0) } }
+
+  /// The sentences that were received, each as if once an epoch: too few came for their rates.
+  var sentencesWithoutRates: ReceiverValue { .messages(counts.keys.sorted().map { SentenceRate($0, 1) }) }
+
   /// The messages of a receiver without sentences; nil if there are some, but too few.
   var messagesWithoutSentences: ReceiverValue? { counts.isEmpty ? .messages(correctionRates) : nil }
 

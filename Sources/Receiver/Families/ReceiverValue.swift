@@ -78,7 +78,13 @@ public enum ReceiverValue: Sendable, Hashable {
   }
 
   /// The sentences with a position.
-  private static let positionSentences = ["GGA", "GLL", "GNS", "RMC"]
+  static let positionSentences: Set<String> = ["GGA", "GLL", "GNS", "RMC"]
+
+  /// Whether a sentence with a position is among those that are sent.
+  var hasPositions: Bool {
+    guard case .messages(let list) = self else { return false }
+    return list.contains { $0.rate > 0 && Self.positionSentences.contains($0.formatter) }
+  }
 
   /// The rates of sentences that switch the output of a receiver with these rates on or off; nil if it is.
   ///
@@ -87,7 +93,7 @@ public enum ReceiverValue: Sendable, Hashable {
     guard case .messages(let list) = self else { return nil }
     let sent = list.filter { $0.rate > 0 }
     guard isOn else { return sent.isEmpty ? nil : .messages(sent.map { SentenceRate($0.formatter, 0) }) }
-    let isThere = forFixes ? sent.contains { Self.positionSentences.contains($0.formatter) } : !sent.isEmpty
+    let isThere = forFixes ? hasPositions : !sent.isEmpty
     if isThere { return nil }
     return .messages(usual.filter { one in !sent.contains { $0.formatter == one.formatter } })
   }

@@ -14,7 +14,7 @@ extension ReceiverSession {
   /// Whether the sentences of the receiver are observed: until it is steady.
   var observesOutput: Bool {
     switch stage {
-    case .listening, .identifying, .identifyingFamily, .working: true
+    case .searching, .listening, .identifying, .identifyingFamily, .working: true
     default: false
     }
   }
@@ -132,7 +132,7 @@ extension ReceiverSession {
     if let measurements = desired.measurements { replace(.measurements(measurements)) }
     if base.isEmpty, let sentences = desired.sentences { replace(.messages(sentences)) }
     for value in base { replace(value) }
-    if desired.sendsAnySentences, base.isEmpty, desired.sentences == nil, !desired.isSilent {
+    if desired.sendsAnySentences, base.isEmpty, desired.sentences == nil, !desired.isSilent, lackedPositions {
       // The sentences that an earlier configuration switched on stay on.
       values = values.map { $0.removing(FamilyWork.usualOutput) }.filter { $0 != .messages([]) }
       values.append(.output(true))
@@ -140,6 +140,12 @@ extension ReceiverSession {
     if let constellations = desired.constellations { replace(.constellations(constellations)) }
     addLogger(to: &values)
     return values.map { .set($0) }
+  }
+
+  /// Whether the receiver sent no sentence with a position as it was found, as far as the session observed it.
+  private var lackedPositions: Bool {
+    let found = memory.foundValues.first { $0.kind == .messages }
+    return found.map { !$0.hasPositions } ?? !observed.hasPositionSentences
   }
 
   /// Watches from now on whether the receiver keeps what it was configured with.
@@ -198,7 +204,10 @@ extension ReceiverSession {
     if !tried.isEmpty, !tried.contains(where: \.isDone) {
       // If every value was refused, no single one is at fault.
       scheduleRetry(from: now)
-      if configuration.fail() { report(.configurationFailed) }
+      if configuration.fail() {
+        report(.configurationFailed)
+        if done.isWithoutOutput { report(.withoutPositions) }
+      }
       return
     }
     configuration.apply()
