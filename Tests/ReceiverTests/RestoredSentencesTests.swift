@@ -108,6 +108,51 @@ struct RestoredSentencesTests {
     #expect(!scene.line.isBinary && scene.line.rates.filter { $0.value > 0 } == ["GGA": 1, "RMC": 1])
   }
 
+  @Test("A SkyTraq receiver in its binary mode sends sentences while a program wants fixes", arguments: [false, true])
+  func binaryForFixes(isKilled: Bool) {
+    var settings = SessionSettings(intent: .serve, line: .serial)
+    settings.desired = { .navigation(for: $0) }
+    var line = SkyTraqLine(Self.found)
+    line.isBinary = true
+    let scene = VirtualHost(SessionLog(), line, settings: settings)
+    #expect(scene.run(90) { !$0.machine.positions.isEmpty }, "\(scene.reports)")
+    if isKilled {
+      let stored = scene.machine.stored
+      scene.settings.recovery = stored.recovery.flatMap { CrashRecoveryRecord($0.text) }
+      scene.settings.recoverySettings = stored.settings.flatMap { CrashRecoverySettings("\n" + $0.text) }
+      scene.kill(for: Milliseconds(500))
+    }
+    #expect(scene.run(60) { $0.read { $0.isSteady && $0.description != nil } == true })
+    scene.run(5)
+    scene.withSession { $0.set(.nothing, at: scene.now) }
+    scene.run(15)
+    #expect(!scene.line.isBinary)
+    // A receiver whose flash has the binary mode loses power.
+    scene.withSession { $0.set(settings.desired($0.description!), at: scene.now) }
+    scene.run(15)
+    scene.line.isBinary = true
+    #expect(scene.run(120) { !$0.line.isBinary }, "\(scene.reports)")
+    scene.run(20)
+    scene.finish()
+    #expect(scene.line.isBinary && scene.line.rates == Self.found && scene.reported(.notRestored) == 0)
+    #expect(scene.reported(.withoutPositions) == 0)
+  }
+
+  @Test(
+    "Without a sentence in its settings the reason is reported, and the receiver is as it was",
+    arguments: [false, true])
+  func binaryWithoutSentences(isBinary: Bool) {
+    var settings = SessionSettings(intent: .serve, line: .serial)
+    settings.desired = { .navigation(for: $0) }
+    var line = SkyTraqLine(["GSV": 1])
+    line.isBinary = isBinary
+    let scene = VirtualHost(SessionLog(), line, settings: settings)
+    #expect(scene.run(240) { _ in scene.reported(.withoutPositions) > 0 }, "\(scene.reports)")
+    scene.run(5)
+    scene.finish()
+    #expect(scene.line.isBinary == isBinary && scene.line.rates.filter { $0.value > 0 } == ["GSV": 1])
+  }
+
   // MARK: Septentrio
 
   private static func mosaic(_ streams: [String]) -> SessionScene {

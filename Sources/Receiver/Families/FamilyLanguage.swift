@@ -41,6 +41,10 @@ protocol FamilyLanguage: Sendable {
   func commands(
     setting value: ReceiverValue, from found: ReceiverValue?, on receiver: ReceiverDescription
   ) -> [Command]?
+  /// The mode in which the receiver sends sentences; nil for a family that sends them in each of its modes.
+  var sentenceMode: ReceiverMode? { get }
+  /// The mode that a frame without a request shows; nil for a frame that any mode can have.
+  func mode(shownBy frame: FamilyFrame) -> ReceiverMode?
   /// The values that the receiver changes by itself with this one. They are read before it is set, for their restoration.
   func affected(by value: ReceiverValue) -> [ReceiverValue.Kind]
   /// The sentence of the restart after which a saved value is in force; nil for one that is in force at once.
@@ -122,6 +126,8 @@ extension FamilyLanguage {
   var namesTalkers: Bool { false }
   var setsAllSentences: Bool { false }
   var sharesStreams: Bool { false }
+  var sentenceMode: ReceiverMode? { nil }
+  func mode(shownBy frame: FamilyFrame) -> ReceiverMode? { nil }
   func affected(by value: ReceiverValue) -> [ReceiverValue.Kind] { [] }
   func restart(for kind: ReceiverValue.Kind) -> String? { nil }
   func canTakeBack(_ kind: ReceiverValue.Kind) -> Bool { restart(for: kind) == nil }

@@ -218,6 +218,7 @@ struct FamilyWork: Sendable {
       if kind == .measurements {
         value = language.measurements(observed: observed.correctionRates).map { .measurements($0) }
       }
+      if kind == .mode { value = observed.mode(sentences: language.sentenceMode) }
       if language.namesTalkers { value = value.map(observed.naming) }
       // A receiver without output has no sentences to observe, and one that sends only satellites no epochs.
       if value == nil, kind == .output { value = observed.sentencesWithoutRates }

@@ -30,6 +30,8 @@ struct ObservedOutput: Sendable {
   }
 
   private var counts: [String: Count] = [:]
+  /// The mode that the last frame without a request showed.
+  private var mode: ReceiverMode?
   /// RTCM 3 messages by their names in commands: when they came first and last. Ephemerides come in bursts, one a satellite.
   private var corrections: [String: (first: Instant, lastBurst: Instant, last: Instant, bursts: Int)] = [:]
   /// Between two bursts is more time than this.
@@ -94,6 +96,11 @@ struct ObservedOutput: Sendable {
     counts[name] = count
   }
 
+  mutating func receive(_ frame: FamilyFrame, of family: ReceiverFamily?, at now: Instant) {
+    if let begin, now < begin { return }
+    mode = family?.language?.mode(shownBy: frame) ?? mode
+  }
+
   mutating func receive(correction number: Int, at now: Instant) {
     if let begin, now < begin { return }
     let name = "RTCM\(number)"
@@ -132,6 +139,11 @@ struct ObservedOutput: Sendable {
 
   /// The messages of a receiver without sentences; nil if there are some, but too few.
   var messagesWithoutSentences: ReceiverValue? { counts.isEmpty ? .messages(correctionRates) : nil }
+
+  /// The mode that the frames show, or `sentences` where sentences were received; nil without either.
+  func mode(sentences: ReceiverMode?) -> ReceiverValue? {
+    (mode ?? (counts.isEmpty ? nil : sentences)).map { .mode($0) }
+  }
 
   /// Returns the value; nil as long as too little was received.
   func value(_ kind: ReceiverValue.Kind) -> ReceiverValue? {

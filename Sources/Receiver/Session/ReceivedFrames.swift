@@ -58,7 +58,11 @@ struct ReceivedFrames {
   }
 
   /// Takes a frame of a receiver of another maker.
-  mutating func receive(_ frame: FamilyFrame, at now: Instant) {
+  ///
+  /// - Parameter family: the family of an identified receiver.
+  mutating func receive(_ frame: FamilyFrame, of family: ReceiverFamily?, at now: Instant) {
+    observed?.receive(frame, of: family, at: now)
+    if family?.language?.mode(shownBy: frame) != nil { familyFrames += 1 }
     guard request != nil, outcome == nil else { return }
     outcome = request!.receive(frame, at: now)
     if outcome != nil { familyFrames += 1 }

@@ -101,9 +101,11 @@ extension ReceiverSession {
     finishUnidentified(at: now)
   }
 
-  /// Whether the bytes of an unidentified receiver are searched for frames that prove its family.
+  /// Whether the bytes of a receiver are searched for frames that prove its family.
   var searchesFamilies: Bool {
-    guard settings.intent != .readOnly, memory.description == nil, !identity.isPassive else { return false }
+    guard settings.intent != .readOnly, !identity.isPassive else { return false }
+    // A known receiver may have lost its power, and have its binary mode again.
+    if let description { return stage.name == .searching && description.family?.language?.sentenceMode != nil }
     switch stage {
     // The reply to a probe may come during the polls of u-blox.
     case .searching, .listening, .identifying:
@@ -119,7 +121,9 @@ extension ReceiverSession {
     guard let desired else { return [] }
     var values: [ReceiverValue] = []
     // Values that the last configuration had and this one leaves out are as they were found.
-    for one in memory.foundValues { values.append(one) }
+    // The mode without sentences is restored at the end alone: a session receives nothing in it.
+    let keepsMode = description?.family?.language?.sentenceMode != nil
+    for one in memory.foundValues where one.kind != .mode || !keepsMode { values.append(one) }
     func replace(_ value: ReceiverValue) {
       let found = values.first { $0.kind == value.kind }
       values.removeAll { $0.kind == value.kind }
@@ -135,6 +139,7 @@ extension ReceiverSession {
     if desired.sendsAnySentences, base.isEmpty, desired.sentences == nil, !desired.isSilent, lackedPositions {
       // The sentences that an earlier configuration switched on stay on.
       values = values.map { $0.removing(FamilyWork.usualOutput) }.filter { $0 != .messages([]) }
+      if let mode = description?.family?.language?.sentenceMode { replace(.mode(mode)) }
       values.append(.output(true))
     }
     if let constellations = desired.constellations { replace(.constellations(constellations)) }
@@ -144,6 +149,9 @@ extension ReceiverSession {
 
   /// Whether the receiver sent no sentence with a position as it was found, as far as the session observed it.
   private var lackedPositions: Bool {
+    if description?.family?.language?.sentenceMode != nil, memory.foundValues.contains(where: { $0.kind == .mode }) {
+      return true
+    }
     let found = memory.foundValues.first { $0.kind == .messages }
     return found.map { !$0.hasPositions } ?? !observed.hasPositionSentences
   }

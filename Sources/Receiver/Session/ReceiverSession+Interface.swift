@@ -16,8 +16,9 @@ extension ReceiverSession {
     if requests.expectsFamily {
       // A late reply to a probe proves the family too.
       let isUnknown = memory.description == nil
+      let known = memory.description?.family
       replies.receive(bytes) { frame, family in
-        received.receive(frame, at: now)
+        received.receive(frame, of: known, at: now)
         if isUnknown, let family { received.show(family) }
       }
     } else if searchesFamilies {

@@ -24,10 +24,22 @@ struct SkyTraq: FamilyLanguage {
   /// The fields of message 08.
   private static let sentences = ["GGA", "GSA", "GSV", "GLL", "RMC", "VTG", "ZDA"]
   private static let memory: UInt8 = 0
-  /// The type of messages, of message 09.
-  private static let typeNMEA: UInt8 = 1
+  /// The types of messages of message 09: none, NMEA, binary.
+  private static let types = ["NONE", "NMEA", "BINARY"]
   /// Message 08 has no query.
   var setsAllSentences: Bool { true }
+
+  var sentenceMode: ReceiverMode? { ReceiverMode(words: ["NMEA"]) }
+
+  /// A8 has the solution, DC to E5 have raw measurements: messages of the binary type alone.
+  func mode(shownBy frame: FamilyFrame) -> ReceiverMode? {
+    guard case .binary(.skyTraq, let id, _) = frame, id == 0xA8 || 0xDC...0xE5 ~= id else { return nil }
+    return ReceiverMode(words: ["BINARY"])
+  }
+
+  private static func command(type name: String?) -> Command? {
+    types.firstIndex { $0 == name }.map { command(0x09, [UInt8($0), memory]) }
+  }
 
   func commands(
     setting value: ReceiverValue, from found: ReceiverValue?, on receiver: ReceiverDescription
@@ -48,9 +60,10 @@ struct SkyTraq: FamilyLanguage {
         if case .messages(let there)? = found {
           !there.contains { Self.sentences.contains($0.formatter) && $0.rate > 0 }
         } else { false }
-      return (isWithout ? [Self.command(0x09, [Self.typeNMEA, Self.memory])] : [])
-        + [Self.command(0x08, rates + [Self.memory])]
-    case .constellations, .output, .logger, .mode, .measurements: return nil
+      let type = isWithout ? Self.command(type: "NMEA") : nil
+      return [type, Self.command(0x08, rates + [Self.memory])].compactMap(\.self)
+    case .mode(let wanted): return Self.command(type: wanted.words.first).map { [$0] }
+    case .constellations, .output, .logger, .measurements: return nil
     }
   }
 
