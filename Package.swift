@@ -112,7 +112,12 @@ let package = Package(
     module("CInterface", ["CSextant", "CClientSocket", "NMEA", "RTCM3", "ReceiverStream", "UBX", "WireBytes"]),
 
     module("Power", ["Receiver", "Positioning", "ReceiverStream", "MonotonicTime", "WireBytes"]),
-    module("Messages", ["LinuxIO", "Positioning", "ReceiverStream", "MonotonicTime", "WireBytes", systemPackage]),
+    module(
+      "Messages", ["LinuxIO", "Positioning", "ReceiverStream", "MonotonicTime", "WireBytes", systemPackage],
+      resources: [
+        "varlink.service", "sextant.Location", "sextant.CoreLocation", "sextant.Receivers", "sextant.Authorization",
+        "sextant.Time", "sextant.Launch",
+      ].map { .embedInCode("Varlink/Interfaces/org.\($0).varlink") }),
     module("ReceiverSimulator", ["NMEA", "UBX", "RTCM3", "WireBytes", "SerialPort", "LinuxIO", "MonotonicTime"]),
 
     module(

@@ -30,7 +30,7 @@ put() { "${sudo[@]}" install -D -m 644 "$@"; }
 case ${1:-} in
   programs)
     needs "$destination$prefix/bin" "$share"
-    programs=${PROGRAMS:-.build/static/release} manual=${MANUAL:-.build/manual} found=()
+    programs=${PROGRAMS:-.build/static/release} manual=${MANUAL:-.build/manual} found=() interfaces=Sources/Messages/Varlink/Interfaces
     for name in sextant sextant-track sextantd sextant-uplink; do [ ! -e "$programs/$name" ] || found+=("$programs/$name"); done
     "${sudo[@]}" install -D -s --strip-program="${STRIP:-strip}" -t "$destination$prefix/bin" "${found[@]}"
     put -t "$share/man/man1" "$manual"/man1/*.1
@@ -40,7 +40,9 @@ case ${1:-} in
     put -t "$share/doc/sextant/examples" packaging/examples/config packaging/examples/devices
     put -t "$share/doc/sextantd/examples" packaging/examples/policy
     put -t "$share/doc/sextant/docs/guides" docs/guides/*.md
-    put -t "$share/doc/sextant/docs/reference" docs/reference/*.md docs/reference/*.varlink
+    put -t "$share/doc/sextant/docs/reference" docs/reference/*.md "$interfaces"/org.sextant.*.varlink
+    # The pages link to the interfaces, which are beside them there.
+    "${sudo[@]}" sed -i "s|](../../$interfaces/|](../reference/|" "$share"/doc/sextant/docs/*/*.md
     [ ! -e "$programs/sextant.spdx.json" ] || put -t "$share/doc/sextant" "$programs/sextant.spdx.json"
     ;;
   clib)

@@ -7,8 +7,9 @@ import Testing
 struct InterfaceTests {
   @Test(
     "The service sends the text of the file that ships",
-    arguments: [VarlinkService.Interface.location, .coreLocation, .receivers, .authorization, .launch])
+    arguments: [VarlinkService.Interface.service, .location, .coreLocation, .receivers, .authorization, .launch, .time])
   func text(interface: VarlinkService.Interface) {
-    #expect(Page("docs/reference/\(interface.name).varlink").read() == interface.description)
+    #expect(Page("Sources/Messages/Varlink/Interfaces/\(interface.name).varlink").read() == interface.description)
+    #expect(interface.description.split(separator: "\n").contains("interface \(interface.name)"))
   }
 }

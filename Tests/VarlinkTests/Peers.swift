@@ -4,7 +4,7 @@ import Messages
 extension VarlinkService {
   static let example = VarlinkService(
     vendor: "Example", product: "Test", version: "1", url: "https://example.org",
-    interfaces: [.init(name: "org.example.test", description: "interface org.example.test\n")])
+    interfaces: [.init("org.example.test", Array("interface org.example.test\n".utf8))])
 }
 
 extension VarlinkServerConnection {

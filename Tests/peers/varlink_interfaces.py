@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the interface descriptions of docs/reference with PyPI's varlink.
+"""Reads the interface descriptions of the location service with PyPI's varlink.
 
 Exit code 1 when its scanner refuses one, when a file's name is not its interface's, when a member has no comment, or when
 a type is used and not declared.
@@ -40,7 +40,7 @@ def problems(path):
             yield f"uses {used}, which it does not declare"
 
 
-files = sorted((TOP / "docs" / "reference").glob("*.varlink"))
+files = sorted((TOP / "Sources/Messages/Varlink/Interfaces").glob("org.sextant.*.varlink"))
 missing = EXPECTED.keys() - {path.stem for path in files}
 found = [f"{name}: there is no description" for name in sorted(missing)]
 for path in files:
