@@ -161,7 +161,9 @@ let package = Package(
     support("CUplink", loadsLibraries: true),
     program(
       "sextant-uplink",
-      ["CUplink", "LinuxIO", "Messages", "MonotonicTime", "Positioning", "ReceiverStream", systemPackage]),
+      [
+        "CUplink", "LinuxIO", "Messages", "MonotonicTime", "Positioning", "ReceiverStream", "WireBytes", systemPackage,
+      ]),
     program(
       "sextant-track",
       [

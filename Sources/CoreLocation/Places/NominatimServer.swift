@@ -37,16 +37,11 @@ package struct NominatimServer: Hashable, Sendable {
       if let circle, let bounds = Self.bounds(of: circle) { query.append(("viewbox", bounds)) }
     }
     if let language { query.append(("accept-language", language)) }
-    return base + path + "?" + query.map { "\($0)=\(Self.escaped($1))" }.joined(separator: "&")
+    return base + path + "?" + query.map { "\($0)=\($1.percentEncoded())" }.joined(separator: "&")
   }
 
   /// Five decimals: one metre. Requests for the same place are therefore equal, and share one answer in the cache.
-  private static func decimal(_ degrees: Double) -> String {
-    let units = Int64(clamping: (degrees * 100_000).rounded())
-    let digits = String(units.magnitude)
-    let padded = String(repeating: "0", count: max(0, 6 - digits.count)) + digits
-    return (units < 0 ? "-" : "") + padded.dropLast(5) + "." + padded.suffix(5)
-  }
+  private static func decimal(_ degrees: Double) -> String { degrees.decimals(5) }
 
   /// The corners of the circle's box, `west,north,east,south`; nil for a circle around a pole or the date line.
   private static func bounds(of circle: Circle) -> String? {
@@ -58,18 +53,5 @@ package struct NominatimServer: Hashable, Sendable {
     let longitude = circle.centre.longitudeDegrees
     guard abs(longitude) + east < 180 else { return nil }
     return [longitude - east, latitude + north, longitude + east, latitude - north].map(decimal).joined(separator: ",")
-  }
-
-  /// Percent-encodes all but the unreserved characters (RFC 3986, section 2.3).
-  private static func escaped(_ text: String) -> String {
-    let digits = Array("0123456789ABCDEF")
-    var escaped = ""
-    for byte in text.utf8 {
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: escaped.unicodeScalars.append(.init(byte))
-      default: escaped += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
-      }
-    }
-    return escaped
   }
 }

@@ -3,6 +3,7 @@
 import LinuxIO
 import Positioning
 import ReceiverStream
+import WireBytes
 
 /// The stored state as lines of text: a heading with the kind and its version, then a line for each record, with tabs between
 /// its fields. A line that cannot be read is skipped, so that one bad region does not affect the others. A last line
@@ -12,17 +13,7 @@ enum StateText {
 
   /// Replaces bytes that are not `plain`, and every %, with %XX.
   static func escape(_ text: String, plain: (UInt8) -> Bool = { $0 > 0x20 && $0 != 0x7F }) -> String {
-    var bytes: [UInt8] = []
-    for byte in text.utf8 {
-      if byte != 0x25, plain(byte) {
-        bytes.append(byte)
-      } else {
-        bytes.append(0x25)
-        let digits = Array("0123456789ABCDEF".utf8)
-        bytes += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-      }
-    }
-    return String(decoding: bytes, as: UTF8.self)
+    text.percentEncoded(plain: plain)
   }
 
   static func unescape(_ text: Substring) -> String {

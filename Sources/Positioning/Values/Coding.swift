@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ReceiverStream
+import WireBytes
 
 // The encoded form of values between programs. Module ReceiverStream has no Codable, because it is compiled for
 // microcontrollers.
@@ -13,6 +14,18 @@ extension UTCTime: Codable {
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(nanosecondsSince1970)
+  }
+}
+
+extension UTCTime {
+  /// ISO 8601 with milliseconds: 2026-11-24T10:00:00.000Z.
+  package var iso8601: String {
+    let date = day.components
+    let milliseconds = nanosecondsOfDay / 1_000_000
+    let seconds = milliseconds / 1000
+    return "\(date.year.digits(4))-\(date.month.digits(2))-\(date.day.digits(2))T"
+      + "\((seconds / 3600).digits(2)):\((seconds / 60 % 60).digits(2)):\((seconds % 60).digits(2))"
+      + ".\((milliseconds % 1000).digits(3))Z"
   }
 }
 
@@ -33,11 +46,8 @@ extension BeaconUUID: Codable {
   }
 
   public func encode(to encoder: any Encoder) throws {
-    let halves = [high, low].map { half in
-      String(repeating: "0", count: min(half.leadingZeroBitCount / 4, 15)) + String(half, radix: 16)
-    }
     var text = ""
-    for (index, digit) in halves.joined().enumerated() {
+    for (index, digit) in (high.hexadecimalDigits + low.hexadecimalDigits).enumerated() {
       if [8, 12, 16, 20].contains(index) { text += "-" }
       text.append(digit)
     }

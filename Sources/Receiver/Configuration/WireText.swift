@@ -82,8 +82,7 @@ package enum WireText {
 
   /// A whole number with a point before its last `digits` digits, and no zeros at the end.
   private static func pointed(_ magnitude: UInt64, _ digits: Int) -> String {
-    var text = String(magnitude)
-    if text.count <= digits { text = String(repeating: "0", count: digits + 1 - text.count) + text }
+    let text = magnitude.digits(digits + 1)
     var fraction = text.suffix(digits)
     while fraction.last == "0" { fraction.removeLast() }
     let number = text.dropLast(digits)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import UBX
+import WireBytes
 
 /// The value of a setting in a receiver.
 package struct SettingValue: Sendable, Equatable {
@@ -35,10 +36,7 @@ package struct SettingValue: Sendable, Equatable {
   }
 
   /// `0x30210001`.
-  static func name(ofKey id: UInt32) -> String {
-    let digits = String(id, radix: 16)
-    return "0x" + String(repeating: "0", count: 8 - digits.count) + digits
-  }
+  static func name(ofKey id: UInt32) -> String { "0x\(id.hexadecimalDigits)" }
 
   /// The fields of a record.
   static func fields(_ record: ConfigurationRecord, _ payload: [UInt8]) -> [SettingValue] {

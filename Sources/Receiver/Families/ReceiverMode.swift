@@ -24,13 +24,4 @@ public struct ReceiverMode: Sendable, Hashable {
         return abs(there - number) < 0.000_05
       }
   }
-
-  /// A number for a command, with some digits behind the point.
-  static func number(_ value: Double, digits: Int) -> String {
-    let scale = (0..<digits).reduce(1.0) { number, _ in number * 10 }
-    let whole = Int64(clamping: (value * scale).rounded())
-    let text = String(whole.magnitude)
-    let padded = String(repeating: "0", count: max(0, digits + 1 - text.utf8.count)) + text
-    return (whole < 0 ? "-" : "") + padded.dropLast(digits) + "." + padded.suffix(digits)
-  }
 }

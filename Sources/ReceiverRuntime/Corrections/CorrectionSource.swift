@@ -45,7 +45,7 @@ package enum CorrectionSource: Equatable, Sendable {
       let mount = String(address[address.index(after: slash)...])
       var credentials: String?
       if let at = place.lastIndex(of: "@") {
-        credentials = Self.percentDecoded(place[..<at])
+        credentials = String(decoding: place[..<at].utf8.percentDecoded.bytes, as: UTF8.self)
         place = String(place[place.index(after: at)...])
       }
       guard mount.isEmpty || Self.isMount(mount), let (host, port) = Self.hostAndPort(place) else { return nil }
@@ -170,26 +170,6 @@ package enum CorrectionSource: Equatable, Sendable {
     case .tcp(let host, let port): "\(host):\(port)"
     case .ntrip(let host, let port, let mount, _, _): "\(host):\(port)/\(mount)"
     }
-  }
-
-  /// Decodes percent-encoding (RFC 3986, section 2.1). A `%` without two digits after it is kept.
-  private static func percentDecoded(_ text: Substring) -> String {
-    let bytes = Array(text.utf8)
-    var decoded: [UInt8] = []
-    var at = 0
-    while at < bytes.count {
-      let digits = bytes[min(at + 1, bytes.count)..<min(at + 3, bytes.count)].map {
-        Character(Unicode.Scalar($0)).hexDigitValue
-      }
-      if bytes[at] == UInt8(ascii: "%"), digits.count == 2, let high = digits[0], let low = digits[1] {
-        decoded.append(UInt8(high << 4 | low))
-        at += 3
-      } else {
-        decoded.append(bytes[at])
-        at += 1
-      }
-    }
-    return String(decoding: decoded, as: UTF8.self)
   }
 
   /// Reads a name or address, in brackets if it has colons, and an optional port.

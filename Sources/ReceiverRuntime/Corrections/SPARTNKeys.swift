@@ -160,9 +160,9 @@ package struct SPARTNKeys: Equatable, Sendable {
 extension UTCTime {
   /// Day and minute, such as `2026-11-24 10:00 UTC`.
   var minuteText: String {
-    func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
     let date = day.components
     let minute = nanosecondsOfDay / 60_000_000_000
-    return "\(date.year)-\(two(Int64(date.month)))-\(two(Int64(date.day))) \(two(minute / 60)):\(two(minute % 60)) UTC"
+    return "\(date.year)-\(date.month.digits(2))-\(date.day.digits(2)) "
+      + "\((minute / 60).digits(2)):\((minute % 60).digits(2)) UTC"
   }
 }

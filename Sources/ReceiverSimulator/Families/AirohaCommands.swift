@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import WireBytes
 
 // Airoha's commands (Quectel LC26G(AB)&LC76G&LC86G GNSS Protocol Specification). `PAIR001,<command>,<result>`: 0 done,
 // 2 failed, 3 not supported, 4 parameter error, 5 busy; it precedes the data of a query.
@@ -57,8 +58,7 @@ extension VirtualReceiver {
   }
 
   mutating func acknowledgePAIR(_ command: Int, _ result: Int) {
-    let number = String(repeating: "0", count: max(0, 3 - "\(command)".count)) + "\(command)"
-    acknowledge("PAIR001,\(number),\(result)", after: Self.pairLatency)
+    acknowledge("PAIR001,\(command.digits(3)),\(result)", after: Self.pairLatency)
   }
 
   mutating func query(_ command: Int, _ data: String) {

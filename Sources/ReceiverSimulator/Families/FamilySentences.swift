@@ -40,60 +40,60 @@ struct FamilySentences {
     let scale = Self.power(format.minuteDecimals)
     let units = Int64(clamping: (abs(degrees) * 60 * Double(scale)).rounded())
     let (minutes, fraction) = units.quotientAndRemainder(dividingBy: scale)
-    return Self.padded(minutes / 60, digits) + Self.padded(minutes % 60, 2) + "."
-      + Self.padded(fraction, format.minuteDecimals)
+    return (minutes / 60).digits(digits) + (minutes % 60).digits(2) + "."
+      + fraction.digits(format.minuteDecimals)
   }
 
   private var time: String {
     guard solution.hasTime else { return "" }
     let civil = solution.civil
     let fraction = Int64(solution.millisecond) * Self.power(format.timeDecimals) / 1000
-    return Self.padded(Int64(civil.hour), 2) + Self.padded(Int64(civil.minute), 2) + Self.padded(Int64(civil.second), 2)
+    return civil.hour.digits(2) + civil.minute.digits(2) + civil.second.digits(2)
       + "."
-      + Self.padded(fraction, format.timeDecimals)
+      + fraction.digits(format.timeDecimals)
   }
 
   private var gga: String {
-    let dop = Self.decimal(solution.hdop, format.dopDecimals)
-    let used = Self.padded(Int64(solution.hasFix ? min(solution.used, format.hasNumbers ? 99 : 12) : 0), 2)
+    let dop = solution.hdop.decimals(format.dopDecimals)
+    let used = (solution.hasFix ? min(solution.used, format.hasNumbers ? 99 : 12) : 0).digits(2)
     guard solution.hasFix else { return "\(talker)GGA,\(time),\(position),0,\(used),,,M,,M,," }
     return
-      "\(talker)GGA,\(time),\(position),\(quality),\(used),\(dop),\(Self.decimal(solution.altitudeMetres, format.altitudeDecimals)),M,"
-      + "\(Self.decimal(Solution.geoidSeparation, 1)),M,,"
+      "\(talker)GGA,\(time),\(position),\(quality),\(used),\(dop),\(solution.altitudeMetres.decimals(format.altitudeDecimals)),M,"
+      + "\(Solution.geoidSeparation.decimals(1)),M,,"
   }
 
   /// 7 is a position that was given, or surveyed before (Unicore's GGA).
   private var quality: Int { solution.isBase && format.marksBase ? 7 : 1 }
 
-  private var course: String { Self.decimal(degreesOfCourse(solution), 2) }
+  private var course: String { degreesOfCourse(solution).decimals(2) }
 
   private var rmc: String {
     let civil = solution.civil
     let date =
       solution.hasTime
-      ? Self.padded(Int64(civil.day), 2) + Self.padded(Int64(civil.month), 2) + Self.padded(Int64(civil.year % 100), 2)
+      ? civil.day.digits(2) + civil.month.digits(2) + (civil.year % 100).digits(2)
       : ""
-    let motion = solution.hasFix ? "\(Self.decimal(solution.speed * 3600 / 1852, 2)),\(course)" : ","
+    let motion = solution.hasFix ? "\((solution.speed * 3600 / 1852).decimals(2)),\(course)" : ","
     return "\(talker)RMC,\(time),\(status),\(position),\(motion),\(date),,,\(mode)\(format.hasNumbers ? ",V" : "")"
   }
 
   private var vtg: String {
     guard solution.hasFix else { return "\(talker)VTG,,T,,M,,N,,K,N" }
-    return "\(talker)VTG,\(course),T,,M,\(Self.decimal(solution.speed * 3600 / 1852, 2)),N,"
-      + "\(Self.decimal(solution.speed * 3.6, 2)),K,A"
+    return "\(talker)VTG,\(course),T,,M,\((solution.speed * 3600 / 1852).decimals(2)),N,"
+      + "\((solution.speed * 3.6).decimals(2)),K,A"
   }
 
   private var zda: String {
     guard solution.hasTime else { return "\(talker)ZDA,,,,,00,00" }
     let civil = solution.civil
     return
-      "\(talker)ZDA,\(time),\(Self.padded(Int64(civil.day), 2)),\(Self.padded(Int64(civil.month), 2)),\(civil.year),00,00"
+      "\(talker)ZDA,\(time),\(civil.day.digits(2)),\(civil.month.digits(2)),\(civil.year),00,00"
   }
 
   private var gst: String {
     guard solution.hasFix else { return "\(talker)GST,\(time),,,,,,," }
-    let axis = Self.decimal(solution.horizontalMetres / 2.0.squareRoot(), 1)
-    return "\(talker)GST,\(time),\(axis),,,,\(axis),\(axis),\(Self.decimal(solution.verticalMetres, 1))"
+    let axis = (solution.horizontalMetres / 2.0.squareRoot()).decimals(1)
+    return "\(talker)GST,\(time),\(axis),,,,\(axis),\(axis),\(solution.verticalMetres.decimals(1))"
   }
 
   private struct NumberedSystem {
@@ -116,7 +116,7 @@ struct FamilySentences {
   }
 
   private func view(_ value: Int64, _ digits: Int) -> String {
-    format.padsViews ? Self.padded(value, digits) : "\(value)"
+    format.padsViews ? value.digits(digits) : "\(value)"
   }
 
   private func gsa(_ row: NumberedSystem) -> String {
@@ -125,7 +125,7 @@ struct FamilySentences {
     let list = (used + Array(repeating: "", count: 12 - used.count)).joined(separator: ",")
     let dops =
       solution.hasFix
-      ? [solution.pdop, solution.hdop, solution.vdop].map { Self.decimal($0, format.dopDecimals) }.joined(
+      ? [solution.pdop, solution.hdop, solution.vdop].map { $0.decimals(format.dopDecimals) }.joined(
         separator: ",")
       : ",,"
     // Without numbers the talker tells the system.
@@ -149,19 +149,6 @@ struct FamilySentences {
   }
 
   private static func power(_ digits: Int) -> Int64 { (0..<digits).reduce(1) { value, _ in value * 10 } }
-
-  private static func padded(_ value: Int64, _ digits: Int) -> String {
-    let text = "\(value)"
-    return String(repeating: "0", count: max(0, digits - text.count)) + text
-  }
-
-  static func decimal(_ value: Double, _ digits: Int) -> String {
-    let scale = power(digits)
-    let units = Int64(clamping: (value * Double(scale)).rounded())
-    let sign = units < 0 ? "-" : ""
-    let (whole, fraction) = Int64(clamping: units.magnitude).quotientAndRemainder(dividingBy: scale)
-    return "\(sign)\(whole)" + (digits > 0 ? "." + padded(fraction, digits) : "")
-  }
 }
 
 extension VirtualReceiver {

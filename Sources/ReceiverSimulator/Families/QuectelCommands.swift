@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import WireBytes
 
 // Quectel's PQTM commands: `<name>,OK` with the values of a query, or `<name>,ERROR,<n>`. Latencies and values are those
 // of the recordings of an LG290P.
@@ -210,12 +211,12 @@ extension VirtualReceiver {
     let place = timeMode.place ?? survey.mean
     let centre = Earth.ecef(latitude: place.latitude, longitude: place.longitude, height: place.height)
     let isKnown = isFixed || survey.observations > 0
-    let axes = [centre.x, centre.y, centre.z].map { isKnown ? FamilySentences.decimal($0, 4) : "0.0000" }
+    let axes = [centre.x, centre.y, centre.z].map { isKnown ? $0.decimals(4) : "0.0000" }
     let validity = timeMode.place != nil ? 2 : survey.observations > 0 ? 1 : 0
     let duration = if case .survey(let seconds, _) = timeMode.setting { seconds } else { UInt32(0) }
     return
       "\(Self.surveyStatus),1,\(solution.gps.millisecondOfWeek),\(validity),,11,\(survey.observations),\(duration),"
-      + axes.joined(separator: ",") + ",\(FamilySentences.decimal(isFixed ? 0 : survey.deviation, 4))"
+      + axes.joined(separator: ",") + ",\((isFixed ? 0 : survey.deviation).decimals(4))"
   }
 
   private mutating func storePQTM(_ fields: FamilyFields) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import WireBytes
 
 // The text commands of Unicore's Nebulas firmware. Lines are read at ticks of 50 ms; all acknowledgements of a tick come
 // before the data, one line each 3 ms. The checksum of replies includes the first character (recordings of a UM980).
@@ -166,7 +167,7 @@ extension VirtualReceiver {
     }
     logs += family.current.corrections.map { ("RTCM\($0)", Double($1) / 1000) }
     let gps = solution.gps
-    let list = logs.sorted { $0.0 < $1.0 }.map { "<       \($0) \(hostPort) \(FamilySentences.decimal($1, 2))" }
+    let list = logs.sorted { $0.0 < $1.0 }.map { "<       \($0) \(hostPort) \($1.decimals(2))" }
     return ["#UNILOGLIST,97,GPS,FINE,\(gps.week),\(gps.millisecondOfWeek),17548,0,18,33;", "<       \(list.count)"]
       + list
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import LinuxIO
 import Messages
-import ReceiverStream
+import WireBytes
 
 /// Builds messages: what a fix is to a server.
 struct PayloadWriter: Sendable {
@@ -169,7 +169,7 @@ struct PayloadWriter: Sendable {
     if let value = fix.speedMetresPerSecond { members.append(JSON.Member("speed", .double(value))) }
     if let value = fix.courseDegrees { members.append(JSON.Member("course", .double(value))) }
     if let battery { members.append(JSON.Member("battery_level", .integer(Int64(battery)))) }
-    members.append(JSON.Member("last_fix", .string(Self.isoTime(fix.utcNanoseconds))))
+    members.append(JSON.Member("last_fix", .string(fix.iso8601)))
     members.append(JSON.Member("fix_id", .string(identifier(of: fix))))
     return .object(members)
   }
@@ -190,7 +190,7 @@ struct PayloadWriter: Sendable {
     if let value = fix.horizontalAccuracyMetres { fields.append(("accuracy", "\(value)")) }
     if let battery { fields.append(("batt", String(battery))) }
     fields.append(("fixId", identifier(of: fix)))
-    let query = fields.map { "\($0)=\(Self.percentEncoded($1))" }.joined(separator: "&")
+    let query = fields.map { "\($0)=\($1.percentEncoded())" }.joined(separator: "&")
     return Payload(body: Array(query.utf8), contentType: "application/x-www-form-urlencoded")
   }
 
@@ -204,24 +204,11 @@ struct PayloadWriter: Sendable {
     if let value = fix.speedMetresPerSecond { place.append(JSON.Member("speed", .double(value))) }
     if let value = fix.courseDegrees { place.append(JSON.Member("heading", .double(value))) }
     var location = [
-      JSON.Member("timestamp", .string(Self.isoTime(fix.utcNanoseconds))), JSON.Member("coords", .object(place)),
+      JSON.Member("timestamp", .string(fix.iso8601)), JSON.Member("coords", .object(place)),
       JSON.Member("extras", ["fixId": .string(identifier(of: fix))]),
     ]
     if let battery { location.append(JSON.Member("battery", ["level": .double(Double(battery) / 100)])) }
     return ["location": .object(location), "device_id": .string(clientID)]
-  }
-
-  /// Unreserved characters stay (RFC 3986, section 2.3).
-  static func percentEncoded(_ text: String) -> String {
-    text.utf8.map { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"),
-        UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
-        String(UnicodeScalar(byte))
-      default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-      }
-    }.joined()
   }
 
   // MARK: GeoJSON
@@ -250,7 +237,7 @@ struct PayloadWriter: Sendable {
   /// The names of `sextant track --json`, for templates; nil for an unknown value.
   private func fields(_ fix: QueuedFix) -> [(String, JSON?)] {
     [
-      ("timestamp", .string(Self.isoTime(fix.utcNanoseconds))),
+      ("timestamp", .string(fix.iso8601)),
       ("tst", .integer(seconds(fix.utcNanoseconds))),
       ("latitude", .double(fix.latitudeDegrees)),
       ("longitude", .double(fix.longitudeDegrees)),
@@ -268,19 +255,5 @@ struct PayloadWriter: Sendable {
   private func seconds(_ nanoseconds: Int64) -> Int64 {
     // Rounded down, so that the order of two times holds before 1970 too.
     nanoseconds >= 0 ? nanoseconds / 1_000_000_000 : -((999_999_999 - nanoseconds) / 1_000_000_000)
-  }
-
-  /// The time as in ISO 8601, with milliseconds.
-  static func isoTime(_ utcNanoseconds: Int64) -> String {
-    let time = UTCTime(nanosecondsSince1970: utcNanoseconds)
-    func digits(_ value: Int64, _ count: Int) -> String {
-      let text = String(value)
-      return String(repeating: "0", count: max(0, count - text.count)) + text
-    }
-    let date = time.day.components
-    let milliseconds = time.nanosecondsOfDay / 1_000_000
-    return "\(digits(Int64(date.year), 4))-\(digits(Int64(date.month), 2))-\(digits(Int64(date.day), 2))T"
-      + "\(digits(milliseconds / 3_600_000, 2)):\(digits(milliseconds / 60_000 % 60, 2)):\(digits(milliseconds / 1000 % 60, 2))"
-      + ".\(digits(milliseconds % 1000, 3))Z"
   }
 }

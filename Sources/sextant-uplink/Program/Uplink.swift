@@ -487,7 +487,7 @@ struct Uplink<Storage: QueueStorage> {
       "thinned": .integer(Int64(queue.losses.thinned)),
       "dropped": .integer(Int64(queue.losses.dropped)),
       "bytesToday": .integer(Int64(clamping: bytesToday)),
-      "lastSuccess": lastSuccess.map { JSON.string(PayloadWriter.isoTime($0)) } ?? .null,
+      "lastSuccess": lastSuccess.map { JSON.string(UTCTime(nanosecondsSince1970: $0).iso8601) } ?? .null,
       "lastError": delivery.lastFailure.map { JSON.string($0) } ?? .null,
     ]
   }

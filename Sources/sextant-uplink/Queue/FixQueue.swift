@@ -2,6 +2,7 @@
 
 import LinuxIO
 import Positioning
+import WireBytes
 
 /// The fixes that wait for the server, in a ring of files of a bounded size.
 ///
@@ -202,7 +203,7 @@ struct FixQueue<Storage: QueueStorage> {
       var written = 0
       while written < pending.count {
         if segments.last.map({ $0.bytes % FixRecord.size != 0 || $0.bytes + FixRecord.size > segmentBytes }) ?? true {
-          segments.append(Segment(name: Self.segmentPrefix + Self.hexadecimal(pending[written].sequence)))
+          segments.append(Segment(name: Self.segmentPrefix + pending[written].sequence.hexadecimalDigits))
         }
         let last = segments.count - 1
         let part = pending[written...].prefix((segmentBytes - segments[last].bytes) / FixRecord.size)
@@ -475,10 +476,5 @@ struct FixQueue<Storage: QueueStorage> {
       if entries[middle].sequence < sequence { low = middle + 1 } else { high = middle }
     }
     return low
-  }
-
-  private static func hexadecimal(_ value: UInt64) -> String {
-    let digits = String(value, radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
   }
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Positioning
+import ReceiverStream
 
 /// A fix that waits for the server: what every format needs, and no more.
 struct QueuedFix: Equatable, Sendable {
@@ -40,6 +42,8 @@ struct QueuedFix: Equatable, Sendable {
   var region: UInt16 = 0
   /// From a simulator or a recording.
   var isSimulated = false
+
+  var iso8601: String { UTCTime(nanosecondsSince1970: utcNanoseconds).iso8601 }
 }
 
 /// The form of a fix in the queue's files: 64 bytes, little endian, with a checksum.

@@ -205,8 +205,8 @@ struct BaseClient: ReceiverClient, ~Copyable {
     guard isSurveying, isOver, let place = stream.position else { return }
     isSurveyReported = true
     printNotice(
-      "\(path): \(surveyText(stream.survey)); the position is \(Self.degrees(place.latitudeDegrees)),"
-        + "\(Self.degrees(place.longitudeDegrees)),\(Self.decimals(place.heightMetres, 3)) (for --position)")
+      "\(path): \(surveyText(stream.survey)); the position is \(place.latitudeDegrees.decimals(9)),"
+        + "\(place.longitudeDegrees.decimals(9)),\(place.heightMetres.decimals(3)) (for --position)")
   }
 
   private mutating func report(_ connection: ReceiverConnection, at now: Instant) {
@@ -234,22 +234,12 @@ struct BaseClient: ReceiverClient, ~Copyable {
 
   private func surveyText(_ survey: BaseStream.Survey?) -> String {
     guard let survey else { return "the survey is complete" }
-    let deviation = survey.deviationMetres.map { ", mean 3D standard deviation \(Self.decimals($0, 2)) m" } ?? ""
+    let deviation = survey.deviationMetres.map { ", mean 3D standard deviation \($0.decimals(2)) m" } ?? ""
     return "survey \(survey.seconds) s\(deviation), \(survey.isValid ? "valid" : "not valid yet")"
   }
 
   private static func metres(_ distance: Double) -> String {
     distance < 10_000
       ? "\(Int(clamping: distance.rounded())) m" : "\(Int(clamping: (distance / 1000).rounded())) km"
-  }
-
-  private static func degrees(_ value: Double) -> String { decimals(value, 9) }
-
-  private static func decimals(_ value: Double, _ digits: Int) -> String {
-    let scale = (0..<digits).reduce(1.0) { number, _ in number * 10 }
-    let whole = Int64(clamping: (value * scale).rounded())
-    let text = String(whole.magnitude)
-    let padded = String(repeating: "0", count: max(0, digits + 1 - text.utf8.count)) + text
-    return (whole < 0 ? "-" : "") + padded.dropLast(digits) + "." + padded.suffix(digits)
   }
 }

@@ -328,7 +328,7 @@ private struct RecordProgress {
     shown = now
     isDirty = true
     let seconds = now.milliseconds(since: started) / 1000
-    let clock = "\(seconds / 3600):\(Self.two(seconds / 60 % 60)):\(Self.two(seconds % 60))"
+    let clock = "\(seconds / 3600):\((seconds / 60 % 60).digits(2)):\((seconds % 60).digits(2))"
     printRaw("\r\u{1B}[K\(clock)  \(bytes) bytes  \(frames) frames")
   }
 
@@ -337,6 +337,4 @@ private struct RecordProgress {
     if isDirty { printRaw("\r\u{1B}[K") }
     isDirty = false
   }
-
-  private static func two(_ number: UInt64) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ReceiverStream
+import WireBytes
 
 /// The page of one or several recordings: HTML with embedded style and pictures, and no external resources.
 package enum ReportPage {
@@ -137,10 +138,9 @@ package enum ReportPage {
   static func time(_ time: UTCTime) -> String {
     let time = time.roundedToMilliseconds
     let date = time.day.components
-    func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
     let second = Int(time.nanosecondsOfDay / 1_000_000_000)
-    return "\(date.year)-\(two(date.month))-\(two(date.day)) "
-      + "\(two(second / 3600)):\(two(second / 60 % 60)):\(two(second % 60)) UTC"
+    return "\(date.year)-\(date.month.digits(2))-\(date.day.digits(2)) "
+      + "\((second / 3600).digits(2)):\((second / 60 % 60).digits(2)):\((second % 60).digits(2)) UTC"
   }
 
   // MARK: Pictures with their numbers

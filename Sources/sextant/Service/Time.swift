@@ -71,9 +71,6 @@ struct Time: ParsableCommand {
       }
     let (factor, unit) =
       abs(seconds) < 0.001 ? (1e6, "µs") : abs(seconds) < 1 ? (1e3, "ms") : (1.0, "s")
-    let thousandths = Int64(clamping: (seconds * factor * 1000).rounded())
-    let rest = String(thousandths.magnitude % 1000)
-    return "\(thousandths < 0 ? "-" : "")\(thousandths.magnitude / 1000)."
-      + String(repeating: "0", count: 3 - rest.count) + "\(rest) \(unit)"
+    return "\((seconds * factor).decimals(3)) \(unit)"
   }
 }

@@ -211,10 +211,7 @@ struct View: ParsableCommand {
   /// A secret of 128 bits.
   private static func token() -> String {
     var generator = SystemRandomNumberGenerator()
-    return (0..<4).map { _ in
-      let digits = String(generator.next() as UInt32, radix: 16)
-      return String(repeating: "0", count: 8 - digits.utf8.count) + digits
-    }.joined()
+    return (0..<4).map { _ in (generator.next() as UInt32).hexadecimalDigits }.joined()
   }
 
   /// The addresses for a browser. If all addresses are listened at, those that other machines can open come first.

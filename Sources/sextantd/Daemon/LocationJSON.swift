@@ -40,22 +40,6 @@ extension JSON {
   }
 }
 
-extension UTCTime {
-  /// ISO 8601 with milliseconds: 2026-11-24T10:00:00.000Z.
-  var iso8601: String {
-    func digits(_ value: Int64, _ count: Int) -> String {
-      let text = String(value)
-      return String(repeating: "0", count: max(0, count - text.count)) + text
-    }
-    let date = day.components
-    let milliseconds = nanosecondsOfDay / 1_000_000
-    let seconds = milliseconds / 1000
-    return digits(Int64(date.year), 4) + "-" + digits(Int64(date.month), 2) + "-" + digits(Int64(date.day), 2) + "T"
-      + digits(seconds / 3600, 2) + ":" + digits(seconds / 60 % 60, 2) + ":" + digits(seconds % 60, 2) + "."
-      + digits(milliseconds % 1000, 3) + "Z"
-  }
-}
-
 extension AuthorizationStatus {
   /// The name in Core Location without its prefix.
   var name: String {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import WireBytes
 
 /// Quectel's PQTM sentences of the LG290P (as recorded, and in SparkFun's library).
 struct Quectel: FamilyLanguage {
@@ -194,10 +195,10 @@ struct Quectel: FamilyLanguage {
     var words: [String]
     switch station {
     case .survey(let seconds, let metres):
-      words = [Self.base, "1", "\(seconds)", ReceiverMode.number(metres, digits: 4)]
+      words = [Self.base, "1", "\(seconds)", metres.decimals(4)]
     case .position:
       words = [Self.base, "2", "0", "0"]
-      for axis in station.earthCentredMetres ?? [] { words.append(ReceiverMode.number(axis, digits: 4)) }
+      for axis in station.earthCentredMetres ?? [] { words.append(axis.decimals(4)) }
     }
     return [.mode(ReceiverMode(words: words, messages: [SentenceRate("GGA", 1), SentenceRate(Self.surveyStatus, 1)]))]
   }

@@ -198,7 +198,7 @@ struct Unicore: FamilyLanguage {
     let words: [String]
     switch station {
     case .survey(let seconds, _): words = ["TIME", "\(seconds)", "0"]
-    case .position: words = (station.earthCentredMetres ?? []).map { ReceiverMode.number($0, digits: 4) }
+    case .position: words = (station.earthCentredMetres ?? []).map { $0.decimals(4) }
     }
     return [
       .mode(ReceiverMode(words: ["MODE", "BASE"] + words)), .messages([SentenceRate("GGA", 1)] + Self.corrections),

@@ -5,6 +5,7 @@ import RTCM3
 import Receiver
 import ReceiverStream
 import UBX
+import WireBytes
 
 /// Collects the ephemerides of a recording: UBX-RXM-SFRBX and AID-EPH, and RTCM 3 1019, 1020, 1042 and 1044 to 1046.
 /// ``RINEXNavigationFile`` writes them.
@@ -99,12 +100,7 @@ package struct RINEXNavigationFile {
 enum RINEXText {
   /// A number with digits behind the point, right-aligned. The value must be below 1e11.
   static func number(_ value: Double, _ width: Int, _ digits: Int) -> String {
-    let scale = digits == 3 ? 1000.0 : 10_000
-    let scaled = Int64(clamping: (value * scale).rounded())
-    let (whole, rest) = scaled.magnitude.quotientAndRemainder(dividingBy: digits == 3 ? 1000 : 10_000)
-    var fraction = "\(rest)"
-    while fraction.count < digits { fraction = "0" + fraction }
-    return aligned((scaled < 0 ? "-" : "") + "\(whole).\(fraction)", width)
+    aligned(value.decimals(digits), width)
   }
 
   static func integer(_ value: Int, _ width: Int) -> String { aligned("\(value)", width) }
@@ -118,8 +114,6 @@ enum RINEXText {
     let value = value.prefix(width)
     return value + String(repeating: " ", count: width - value.count)
   }
-
-  static func two(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
 
   /// A number in the format D19.12: ` 1.234567890123D-04`.
   static func scientific(_ value: Double) -> String {
@@ -136,10 +130,8 @@ enum RINEXText {
     var digits = Int64(clamping: (scaled * 1e12).rounded())
     if digits >= 10_000_000_000_000 { (digits, exponent) = (digits / 10, exponent + 1) }
     let (whole, rest) = digits.quotientAndRemainder(dividingBy: 1_000_000_000_000)
-    let fraction = "\(rest)"
-    let power = (exponent < 0 ? "-" : "+") + two(abs(exponent))
-    return (value < 0 ? "-" : " ") + "\(whole)." + String(repeating: "0", count: 12 - fraction.utf8.count) + fraction
-      + "D" + power
+    let power = (exponent < 0 ? "-" : "+") + abs(exponent).digits(2)
+    return (value < 0 ? "-" : " ") + "\(whole).\(rest.digits(12))D\(power)"
   }
 
   private static func power(_ exponent: Int) -> Double { (0..<exponent).reduce(1) { value, _ in value * 10 } }
@@ -155,40 +147,36 @@ enum RINEXText {
     )
   }
 
-  private static func fraction(_ ticks: Int) -> String {
-    let text = "\(ticks)"
-    return String(repeating: "0", count: 7 - text.utf8.count) + text
-  }
-
   /// The time of an epoch of observations.
   static func epoch(_ time: GPSTicks) -> String {
     let (date, seconds) = parts(time)
-    return "\(date[0]) " + date[1...].map(two).joined(separator: " ") + " " + two(seconds.0) + "."
-      + fraction(seconds.1)
+    return "\(date[0]) " + date[1...].map { $0.digits(2) }.joined(separator: " ") + " " + seconds.0.digits(2) + "."
+      + seconds.1.digits(7)
   }
 
   /// A time of the header.
   static func date(_ time: GPSTicks) -> String {
     let (date, seconds) = parts(time)
-    return date.map { integer($0, 6) }.joined() + integer(seconds.0, 5) + "." + fraction(seconds.1)
+    return date.map { integer($0, 6) }.joined() + integer(seconds.0, 5) + "." + seconds.1.digits(7)
   }
 
   /// The reference time of a clock: `2025 04 04 22 00 00`.
   static func clockDate(_ time: GPSTicks) -> String {
     let (date, seconds) = parts(time)
-    return "\(date[0]) " + date[1...].map(two).joined(separator: " ") + " " + two(seconds.0)
+    return "\(date[0]) " + date[1...].map { $0.digits(2) }.joined(separator: " ") + " " + seconds.0.digits(2)
   }
 
   /// The time of the file: `20261128 155937 UTC`.
   static func stamp(_ time: UTCTime) -> String {
     let (year, month, day) = time.day.components
     let second = Int(time.nanosecondsOfDay / 1_000_000_000)
-    return "\(year)\(two(month))\(two(day)) \(two(second / 3600))\(two(second / 60 % 60))\(two(second % 60)) UTC"
+    return "\(year)\(month.digits(2))\(day.digits(2)) "
+      + "\((second / 3600).digits(2))\((second / 60 % 60).digits(2))\((second % 60).digits(2)) UTC"
   }
 }
 
 extension RINEXSatellite {
-  var text: String { system.text + RINEXText.two(Int(number)) }
+  var text: String { system.text + number.digits(2) }
 }
 
 extension RINEXSatellite.System {
