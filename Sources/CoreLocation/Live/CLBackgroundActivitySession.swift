@@ -8,31 +8,20 @@ import Synchronization
 /// the foreground and lasts as long as the object exists (SS-2).
 public final class CLBackgroundActivitySession: Sendable {
   private let service: any LocationService
-  /// nil after the invalidation.
-  private let id: Mutex<Int?>
+  private let request: SessionRequest
   private let end = SessionEnd()
 
   public convenience init() { self.init(service: Service.shared) }
 
   init(service: any LocationService) {
     self.service = service
-    id = Mutex(service.beginBackgroundActivity())
+    request = SessionRequest(service.beginBackgroundActivity()) { service.endBackgroundActivity($0) }
   }
-
-  deinit { endRequest() }
 
   /// Ends the activity.
   public func invalidate() {
-    endRequest()
+    request.end()
     end.finish()
-  }
-
-  private func endRequest() {
-    let id = id.withLock { id in
-      defer { id = nil }
-      return id
-    }
-    if let id { service.endBackgroundActivity(id) }
   }
 
   /// The reason why nothing is delivered.
@@ -69,6 +58,28 @@ public final class CLBackgroundActivitySession: Sendable {
     public func makeAsyncIterator() -> Iterator {
       Iterator(SessionDiagnostics(relevant: relevant, service: service, until: end))
     }
+  }
+}
+
+/// The number of a session at the service, which is ended once: at the invalidation, or with the session's object.
+final class SessionRequest: Sendable {
+  /// nil after the end.
+  private let id: Mutex<Int?>
+  private let body: @Sendable (Int) -> Void
+
+  init(_ id: Int, end body: @escaping @Sendable (Int) -> Void) {
+    self.id = Mutex(id)
+    self.body = body
+  }
+
+  deinit { end() }
+
+  func end() {
+    let id = id.withLock { id in
+      defer { id = nil }
+      return id
+    }
+    if let id { body(id) }
   }
 }
 

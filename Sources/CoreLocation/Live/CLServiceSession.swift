@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Messages
 import Positioning
-import Synchronization
 
 /// A request for permission that lasts as long as the object exists. The user is asked if needed, and while the
 /// permission is not granted the diagnostics give the reason (SS-1).
@@ -15,8 +14,7 @@ public final class CLServiceSession: Sendable {
 
   private let service: any LocationService
   private let relevant: Positioning.Diagnostic
-  /// nil after the invalidation.
-  private let id: Mutex<Int?>
+  private let request: SessionRequest
   private let end = SessionEnd()
 
   public convenience init(authorization: AuthorizationRequirement) {
@@ -34,24 +32,15 @@ public final class CLServiceSession: Sendable {
     if authorization == .always { relevant.insert(.alwaysAuthorizationDenied) }
     if purpose != nil { relevant.insert(.fullAccuracyDenied) }
     self.relevant = relevant
-    id = Mutex(
-      service.beginSession(goal: ServiceGoal(rawValue: authorization.rawValue) ?? .none, fullAccuracyPurpose: purpose))
+    request = SessionRequest(
+      service.beginSession(goal: ServiceGoal(rawValue: authorization.rawValue) ?? .none, fullAccuracyPurpose: purpose)
+    ) { service.endSession($0) }
   }
-
-  deinit { endRequest() }
 
   /// Ends the request.
   public func invalidate() {
-    endRequest()
+    request.end()
     end.finish()
-  }
-
-  private func endRequest() {
-    let id = id.withLock { id in
-      defer { id = nil }
-      return id
-    }
-    if let id { service.endSession(id) }
   }
 
   /// The reason why the session does not have its permission.

@@ -40,25 +40,24 @@ open class CLHeading: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   open func copy(with zone: NSZone? = nil) -> Any { self }
   open class var supportsSecureCoding: Bool { true }
 
+  /// The numbers, keyed by property name.
+  private static var numbers: [(key: String, path: WritableKeyPath<Heading, Double>)] {
+    [
+      ("magneticHeading", \.magneticDegrees), ("trueHeading", \.trueDegrees), ("headingAccuracy", \.accuracyDegrees),
+      ("x", \.fieldMicrotesla.x), ("y", \.fieldMicrotesla.y), ("z", \.fieldMicrotesla.z),
+    ]
+  }
+
   open func encode(with coder: NSCoder) {
-    coder.encode(content.magneticDegrees, forKey: "CLHeading.magneticHeading")
-    coder.encode(content.trueDegrees, forKey: "CLHeading.trueHeading")
-    coder.encode(content.accuracyDegrees, forKey: "CLHeading.headingAccuracy")
-    coder.encode(content.fieldMicrotesla.x, forKey: "CLHeading.x")
-    coder.encode(content.fieldMicrotesla.y, forKey: "CLHeading.y")
-    coder.encode(content.fieldMicrotesla.z, forKey: "CLHeading.z")
+    for (key, path) in Self.numbers { coder.encode(content[keyPath: path], forKey: "CLHeading.\(key)") }
     coder.encode(time.timeIntervalSinceReferenceDate, forKey: "CLHeading.timestamp")
   }
 
   public required init?(coder: NSCoder) {
     time = Date(timeIntervalSinceReferenceDate: coder.decodeDouble(forKey: "CLHeading.timestamp"))
-    content = Heading(
-      magneticDegrees: coder.decodeDouble(forKey: "CLHeading.magneticHeading"),
-      trueDegrees: coder.decodeDouble(forKey: "CLHeading.trueHeading"),
-      accuracyDegrees: coder.decodeDouble(forKey: "CLHeading.headingAccuracy"),
-      fieldMicrotesla: SIMD3(
-        coder.decodeDouble(forKey: "CLHeading.x"), coder.decodeDouble(forKey: "CLHeading.y"),
-        coder.decodeDouble(forKey: "CLHeading.z")),
-      timestamp: .init(time))
+    var content = Heading(
+      magneticDegrees: 0, trueDegrees: 0, accuracyDegrees: 0, fieldMicrotesla: SIMD3(), timestamp: .init(time))
+    for (key, path) in Self.numbers { content[keyPath: path] = coder.decodeDouble(forKey: "CLHeading.\(key)") }
+    self.content = content
   }
 }

@@ -139,17 +139,19 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
 
   open class var supportsSecureCoding: Bool { true }
 
+  /// The numbers, keyed by property name.
+  private static var numbers: [(key: String, path: WritableKeyPath<Location, Double>)] {
+    [
+      ("latitude", \.coordinate.latitudeDegrees), ("longitude", \.coordinate.longitudeDegrees),
+      ("altitude", \.altitudeMetres), ("ellipsoidalAltitude", \.ellipsoidalAltitudeMetres),
+      ("horizontalAccuracy", \.horizontalAccuracyMetres), ("verticalAccuracy", \.verticalAccuracyMetres),
+      ("course", \.courseDegrees), ("courseAccuracy", \.courseAccuracyDegrees),
+      ("speed", \.speedMetresPerSecond), ("speedAccuracy", \.speedAccuracyMetresPerSecond),
+    ]
+  }
+
   open func encode(with coder: NSCoder) {
-    coder.encode(content.coordinate.latitudeDegrees, forKey: "CLLocation.latitude")
-    coder.encode(content.coordinate.longitudeDegrees, forKey: "CLLocation.longitude")
-    coder.encode(content.altitudeMetres, forKey: "CLLocation.altitude")
-    coder.encode(content.ellipsoidalAltitudeMetres, forKey: "CLLocation.ellipsoidalAltitude")
-    coder.encode(content.horizontalAccuracyMetres, forKey: "CLLocation.horizontalAccuracy")
-    coder.encode(content.verticalAccuracyMetres, forKey: "CLLocation.verticalAccuracy")
-    coder.encode(content.courseDegrees, forKey: "CLLocation.course")
-    coder.encode(content.courseAccuracyDegrees, forKey: "CLLocation.courseAccuracy")
-    coder.encode(content.speedMetresPerSecond, forKey: "CLLocation.speed")
-    coder.encode(content.speedAccuracyMetresPerSecond, forKey: "CLLocation.speedAccuracy")
+    for (key, path) in Self.numbers { coder.encode(content[keyPath: path], forKey: "CLLocation.\(key)") }
     coder.encode(time.timeIntervalSinceReferenceDate, forKey: "CLLocation.timestamp")
     if let level = content.floorLevel { coder.encode(level, forKey: "CLLocation.floor") }
     if let source {
@@ -169,18 +171,8 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
     guard coder.containsValue(forKey: "CLLocation.latitude"), coder.containsValue(forKey: "CLLocation.timestamp")
     else { return nil }
     time = Date(timeIntervalSinceReferenceDate: coder.decodeDouble(forKey: "CLLocation.timestamp"))
-    var content = Location(
-      Coordinate(
-        latitudeDegrees: coder.decodeDouble(forKey: "CLLocation.latitude"),
-        longitudeDegrees: coder.decodeDouble(forKey: "CLLocation.longitude")),
-      horizontalAccuracyMetres: coder.decodeDouble(forKey: "CLLocation.horizontalAccuracy"), timestamp: UTCTime(time))
-    content.altitudeMetres = coder.decodeDouble(forKey: "CLLocation.altitude")
-    content.ellipsoidalAltitudeMetres = coder.decodeDouble(forKey: "CLLocation.ellipsoidalAltitude")
-    content.verticalAccuracyMetres = coder.decodeDouble(forKey: "CLLocation.verticalAccuracy")
-    content.courseDegrees = coder.decodeDouble(forKey: "CLLocation.course")
-    content.courseAccuracyDegrees = coder.decodeDouble(forKey: "CLLocation.courseAccuracy")
-    content.speedMetresPerSecond = coder.decodeDouble(forKey: "CLLocation.speed")
-    content.speedAccuracyMetresPerSecond = coder.decodeDouble(forKey: "CLLocation.speedAccuracy")
+    var content = Self.content(CLLocationCoordinate2D(), 0, 0, 0, 0, 0, 0, 0, time)
+    for (key, path) in Self.numbers { content[keyPath: path] = coder.decodeDouble(forKey: "CLLocation.\(key)") }
     if coder.containsValue(forKey: "CLLocation.floor") {
       content.floorLevel = coder.decodeInteger(forKey: "CLLocation.floor")
     }
