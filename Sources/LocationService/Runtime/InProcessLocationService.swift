@@ -13,21 +13,7 @@ package final class InProcessLocationService: LocationService {
 
   /// The readers of the program, keyed by number.
   private final class Readers: ProgramReceiver {
-    struct State {
-      var clients: [ClientID: any LocationServiceClient] = [:]
-      var streams: [Int: any LiveUpdateReader] = [:]
-      var monitors: [Int: (name: String, reader: any MonitorReader)] = [:]
-      var sessions: [Int: any SessionReader] = [:]
-      private var numbers = 0
-
-      /// Returns a number that no client, stream, session or reader has.
-      mutating func takeNumber() -> Int {
-        defer { numbers += 1 }
-        return numbers
-      }
-    }
-
-    let state = Mutex(State())
+    let state = Mutex(ProgramReaders())
     /// Prompts the user, with the identifier of the program.
     let ask: @Sendable (Authorization.Prompt) -> Void
     let log: @Sendable (String) -> Void
@@ -46,12 +32,7 @@ package final class InProcessLocationService: LocationService {
       switch action {
       case .output(let output): perform(output)
       case .sessions(let diagnostic):
-        // The diagnostic of the sessions also applies to monitors.
-        let readers = state.withLock { state in
-          for reader in state.sessions.values { reader.receive(diagnostic) }
-          return state.monitors.values.map(\.reader)
-        }
-        for reader in readers { reader.hasEvents() }
+        for reader in state.withLock({ $0.receive(diagnostic) }) { reader.hasEvents() }
       case .store: break
       }
     }
@@ -64,8 +45,7 @@ package final class InProcessLocationService: LocationService {
       case .hideCalibration(let id): client(id)?.calibrationShows(false)
       case .live(let id, let update): state.withLock { $0.streams[id] }?.receive(update)
       case .monitorHasEvent(let name):
-        let readers = state.withLock { $0.monitors.values.filter { $0.name == name }.map(\.reader) }
-        for reader in readers { reader.hasEvents() }
+        for reader in state.withLock({ $0.monitorReaders(of: name) }) { reader.hasEvents() }
       case .prompt(let prompt): ask(prompt)
       case .advice(_, let advice): log(advice.message(granting: command))
       case .store: break
@@ -187,12 +167,7 @@ package final class InProcessLocationService: LocationService {
 
   package func beginSessionDiagnostics(_ reader: any SessionReader) -> Int {
     // Both steps under the lock of the readers, so that no change precedes the first value.
-    program.state.withLock { state in
-      let id = state.takeNumber()
-      state.sessions[id] = reader
-      reader.receive(read { $0.sessionDiagnostic })
-      return id
-    }
+    program.state.withLock { state in state.add(reader, read { $0.sessionDiagnostic }) }
   }
 
   package func endSessionDiagnostics(_ id: Int) {
@@ -238,11 +213,7 @@ package final class InProcessLocationService: LocationService {
   }
 
   package func beginMonitorEvents(of name: String, _ reader: any MonitorReader) -> Int {
-    program.state.withLock { state in
-      let id = state.takeNumber()
-      state.monitors[id] = (name, reader)
-      return id
-    }
+    program.state.withLock { $0.add(reader, of: name) }
   }
 
   package func endMonitorEvents(_ id: Int) {

@@ -106,3 +106,45 @@ package protocol MonitorReader: AnyObject, Sendable {
 package protocol SessionReader: AnyObject, Sendable {
   func receive(_ diagnostic: Diagnostic)
 }
+
+/// The objects of a program that the service calls, keyed by number. The service has them under its lock, and calls all but the readers
+/// of sessions without it.
+package struct ProgramReaders: Sendable {
+  package var clients: [ClientID: any LocationServiceClient] = [:]
+  package var streams: [Int: any LiveUpdateReader] = [:]
+  package var monitors: [Int: (name: String, reader: any MonitorReader)] = [:]
+  package var sessions: [Int: any SessionReader] = [:]
+  private var numbers = 0
+
+  package init() {}
+
+  /// Returns a number that no other caller got.
+  package mutating func takeNumber() -> Int {
+    defer { numbers &+= 1 }
+    return numbers
+  }
+
+  /// Adds a reader of the sessions' diagnostic, which begins with the present one.
+  package mutating func add(_ reader: any SessionReader, _ diagnostic: Diagnostic) -> Int {
+    let id = takeNumber()
+    sessions[id] = reader
+    reader.receive(diagnostic)
+    return id
+  }
+
+  package mutating func add(_ reader: any MonitorReader, of name: String) -> Int {
+    let id = takeNumber()
+    monitors[id] = (name, reader)
+    return id
+  }
+
+  package func monitorReaders(of name: String) -> [any MonitorReader] {
+    monitors.values.filter { $0.name == name }.map(\.reader)
+  }
+
+  /// Passes a diagnostic to the sessions. Returns the readers of monitors, to which it also applies.
+  package func receive(_ diagnostic: Diagnostic) -> [any MonitorReader] {
+    for reader in sessions.values { reader.receive(diagnostic) }
+    return monitors.values.map(\.reader)
+  }
+}

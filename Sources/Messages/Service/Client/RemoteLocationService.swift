@@ -25,10 +25,7 @@ package final class RemoteLocationService: LocationService {
 
   private struct State {
     var mirror: ProgramMirror
-    var clients: [ClientID: any LocationServiceClient] = [:]
-    var streams: [Int: any LiveUpdateReader] = [:]
-    var monitors: [Int: (name: String, reader: any MonitorReader)] = [:]
-    var sessions: [Int: any SessionReader] = [:]
+    var readers = ProgramReaders()
     var problemListener: (@Sendable (ReceiverProblem?) -> Void)?
     /// Threads that wait for the conditions of a monitor.
     var monitorWaiters: [Poller.Waker] = []
@@ -38,15 +35,8 @@ package final class RemoteLocationService: LocationService {
     var isFinished = false
     /// The reason why the daemon has started the program, from the first reply.
     var launchedBy: String?
-    private var readers = 0
 
     init(_ mirror: ProgramMirror) { self.mirror = mirror }
-
-    /// Returns a number for a reader of monitors or sessions.
-    mutating func takeReader() -> Int {
-      defer { readers &+= 1 }
-      return readers
-    }
   }
 
   /// Connects to a daemon. Waits at most ten seconds until the daemon has sent the state of the program; an absent
@@ -186,21 +176,16 @@ package final class RemoteLocationService: LocationService {
   }
 
   private func perform(_ output: ProgramMirror.Output) {
-    func client(_ id: ClientID) -> (any LocationServiceClient)? { state.withLock { $0.clients[id] } }
+    func client(_ id: ClientID) -> (any LocationServiceClient)? { state.withLock { $0.readers.clients[id] } }
     switch output {
     case .deliver(let id, let event, let ticket): client(id)?.receive(event, ticket)
     case .temporaryAccuracy(let id, let token, let error): client(id)?.temporaryAccuracyAnswered(token: token, error)
     case .showCalibration(let id, let shows): client(id)?.calibrationShows(shows)
-    case .live(let id, let update): state.withLock { $0.streams[id] }?.receive(update)
+    case .live(let id, let update): state.withLock { $0.readers.streams[id] }?.receive(update)
     case .monitorHasEvent(let name):
-      let readers = state.withLock { $0.monitors.values.filter { $0.name == name }.map(\.reader) }
-      for reader in readers { reader.hasEvents() }
+      for reader in state.withLock({ $0.readers.monitorReaders(of: name) }) { reader.hasEvents() }
     case .sessions(let diagnostic):
-      let readers = state.withLock { state in
-        for reader in state.sessions.values { reader.receive(diagnostic) }
-        return state.monitors.values.map(\.reader)
-      }
-      for reader in readers { reader.hasEvents() }
+      for reader in state.withLock({ $0.readers.receive(diagnostic) }) { reader.hasEvents() }
     case .prompt(let prompt):
       // The service does not accept an answer from the program itself.
       log(PromptQuestion(identifier: app.identifier, prompt: prompt).notice)
@@ -252,13 +237,13 @@ package final class RemoteLocationService: LocationService {
   package func add(_ client: any LocationServiceClient) -> ClientID {
     changeState { state in
       let id = state.mirror.addManager()
-      state.clients[id] = client
+      state.readers.clients[id] = client
       return id
     }
   }
 
   package func remove(_ id: ClientID) {
-    state.withLock { _ = $0.clients.removeValue(forKey: id) }
+    state.withLock { _ = $0.readers.clients.removeValue(forKey: id) }
     change { $0.removeManager(id) }
   }
 
@@ -294,13 +279,13 @@ package final class RemoteLocationService: LocationService {
   package func beginLiveUpdates(_ configuration: LiveUpdates.Configuration, _ reader: any LiveUpdateReader) -> Int {
     changeState { state in
       let id = state.mirror.beginLiveUpdates(configuration, at: Self.now())
-      state.streams[id] = reader
+      state.readers.streams[id] = reader
       return id
     }
   }
 
   package func endLiveUpdates(_ id: Int) {
-    state.withLock { _ = $0.streams.removeValue(forKey: id) }
+    state.withLock { _ = $0.readers.streams.removeValue(forKey: id) }
     change { $0.endLiveUpdates(id) }
   }
 
@@ -313,16 +298,11 @@ package final class RemoteLocationService: LocationService {
   package func endBackgroundActivity(_ id: Int) { change { $0.endBackgroundActivity(id) } }
 
   package func beginSessionDiagnostics(_ reader: any SessionReader) -> Int {
-    state.withLock { state in
-      let id = state.takeReader()
-      state.sessions[id] = reader
-      reader.receive(state.mirror.sessionDiagnostic)
-      return id
-    }
+    state.withLock { $0.readers.add(reader, $0.mirror.sessionDiagnostic) }
   }
 
   package func endSessionDiagnostics(_ id: Int) {
-    state.withLock { _ = $0.sessions.removeValue(forKey: id) }
+    state.withLock { _ = $0.readers.sessions.removeValue(forKey: id) }
   }
 
   package func openMonitor(_ name: String) {
@@ -361,15 +341,11 @@ package final class RemoteLocationService: LocationService {
   }
 
   package func beginMonitorEvents(of name: String, _ reader: any MonitorReader) -> Int {
-    state.withLock { state in
-      let id = state.takeReader()
-      state.monitors[id] = (name, reader)
-      return id
-    }
+    state.withLock { $0.readers.add(reader, of: name) }
   }
 
   package func endMonitorEvents(_ id: Int) {
-    guard let (name, _) = state.withLock({ $0.monitors.removeValue(forKey: id) }) else { return }
+    guard let (name, _) = state.withLock({ $0.readers.monitors.removeValue(forKey: id) }) else { return }
     changeAndWrite { $0.completeEvent(of: name, by: id) }
   }
 
