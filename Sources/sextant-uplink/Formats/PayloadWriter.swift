@@ -43,53 +43,36 @@ struct PayloadWriter: Sendable {
   // MARK: OwnTracks
 
   private func ownTracks(_ fix: QueuedFix, _ battery: Int?, _ regions: [String]) -> JSON {
-    var members = [
-      JSON.Member("_type", "location"),
-      JSON.Member("_id", .string(identifier(of: fix))),
-      JSON.Member("tid", .string(String(clientID.suffix(2)))),
-      JSON.Member("tst", .integer(seconds(fix.utcNanoseconds))),
-      JSON.Member("lat", .double(fix.latitudeDegrees)),
-      JSON.Member("lon", .double(fix.longitudeDegrees)),
-    ]
-    // Whole numbers, by OwnTracks' description of its JSON.
-    func add(_ name: String, _ value: Double?, factor: Double = 1) {
-      if let value, let whole = Int64(exactly: (value * factor).rounded()) {
-        members.append(JSON.Member(name, .integer(whole)))
+    let trigger =
+      switch fix.trigger {
+      case .schedule: "t"
+      case .request: "r"
+      case .region, .entry, .exit: "c"
       }
-    }
-    add("acc", fix.horizontalAccuracyMetres)
-    add("alt", fix.altitudeMetres)
-    add("vac", fix.verticalAccuracyMetres)
-    add("vel", fix.speedMetresPerSecond, factor: 3.6)
-    add("cog", fix.courseDegrees)
-    switch fix.trigger {
-    case .schedule: members.append(JSON.Member("t", "t"))
-    case .request: members.append(JSON.Member("t", "r"))
-    case .region, .entry, .exit: members.append(JSON.Member("t", "c"))
-    }
-    if let battery { members.append(JSON.Member("batt", .integer(Int64(battery)))) }
-    if !regions.isEmpty { members.append(JSON.Member("inregions", .array(regions.map { .string($0) }))) }
-    return .object(members)
+    return JSON(omittingNil: [
+      "_type": "location", "_id": identifier(of: fix), "tid": String(clientID.suffix(2)),
+      "tst": seconds(fix.utcNanoseconds), "lat": fix.latitudeDegrees, "lon": fix.longitudeDegrees,
+      "acc": Self.whole(fix.horizontalAccuracyMetres), "alt": Self.whole(fix.altitudeMetres),
+      "vac": Self.whole(fix.verticalAccuracyMetres), "vel": Self.whole(fix.speedMetresPerSecond, factor: 3.6),
+      "cog": Self.whole(fix.courseDegrees), "t": trigger, "batt": battery,
+      "inregions": regions.isEmpty ? nil : regions,
+    ])
+  }
+
+  /// A whole number, by OwnTracks' description of its JSON.
+  private static func whole(_ value: Double?, factor: Double = 1) -> Int64? {
+    value.flatMap { Int64(exactly: ($0 * factor).rounded()) }
   }
 
   /// OwnTracks' message of a crossing: its fix has the place and the time.
   func transition(_ fix: QueuedFix, region: Waypoint) -> Payload {
-    var members = [
-      JSON.Member("_type", "transition"),
-      JSON.Member("_id", .string(identifier(of: fix))),
-      JSON.Member("event", fix.trigger == .entry ? "enter" : "leave"),
-      JSON.Member("desc", .string(region.name)),
-      JSON.Member("tid", .string(String(clientID.suffix(2)))),
-      JSON.Member("t", "c"),
-      JSON.Member("tst", .integer(seconds(fix.utcNanoseconds))),
-      JSON.Member("wtst", .integer(region.madeSeconds)),
-      JSON.Member("lat", .double(fix.latitudeDegrees)),
-      JSON.Member("lon", .double(fix.longitudeDegrees)),
-    ]
-    if let whole = fix.horizontalAccuracyMetres.flatMap({ Int64(exactly: $0.rounded()) }) {
-      members.append(JSON.Member("acc", .integer(whole)))
-    }
-    return Payload(topic: "\(topic)/event", body: text(.object(members)))
+    let message = JSON(omittingNil: [
+      "_type": "transition", "_id": identifier(of: fix), "event": fix.trigger == .entry ? "enter" : "leave",
+      "desc": region.name, "tid": String(clientID.suffix(2)), "t": "c", "tst": seconds(fix.utcNanoseconds),
+      "wtst": region.madeSeconds, "lat": fix.latitudeDegrees, "lon": fix.longitudeDegrees,
+      "acc": Self.whole(fix.horizontalAccuracyMetres),
+    ])
+    return Payload(topic: "\(topic)/event", body: text(message))
   }
 
   /// OwnTracks' list of the regions that are set.
@@ -159,19 +142,12 @@ struct PayloadWriter: Sendable {
   }
 
   private func homeAssistant(_ fix: QueuedFix, _ battery: Int?) -> JSON {
-    var members = [
-      JSON.Member("latitude", .double(fix.latitudeDegrees)),
-      JSON.Member("longitude", .double(fix.longitudeDegrees)),
-    ]
-    if let value = fix.horizontalAccuracyMetres { members.append(JSON.Member("gps_accuracy", .double(value))) }
-    if let value = fix.altitudeMetres { members.append(JSON.Member("altitude", .double(value))) }
-    if let value = fix.verticalAccuracyMetres { members.append(JSON.Member("vertical_accuracy", .double(value))) }
-    if let value = fix.speedMetresPerSecond { members.append(JSON.Member("speed", .double(value))) }
-    if let value = fix.courseDegrees { members.append(JSON.Member("course", .double(value))) }
-    if let battery { members.append(JSON.Member("battery_level", .integer(Int64(battery)))) }
-    members.append(JSON.Member("last_fix", .string(fix.iso8601)))
-    members.append(JSON.Member("fix_id", .string(identifier(of: fix))))
-    return .object(members)
+    JSON(omittingNil: [
+      "latitude": fix.latitudeDegrees, "longitude": fix.longitudeDegrees, "gps_accuracy": fix.horizontalAccuracyMetres,
+      "altitude": fix.altitudeMetres, "vertical_accuracy": fix.verticalAccuracyMetres,
+      "speed": fix.speedMetresPerSecond, "course": fix.courseDegrees, "battery_level": battery,
+      "last_fix": fix.iso8601, "fix_id": identifier(of: fix),
+    ])
   }
 
   // MARK: Traccar
@@ -196,19 +172,15 @@ struct PayloadWriter: Sendable {
 
   /// Traccar's JSON (traccar.org/osmand), one position a request. Speeds are in m/s, the battery's level is 0…1.
   private func traccarJSON(_ fix: QueuedFix, _ battery: Int?) -> JSON {
-    var place = [
-      JSON.Member("latitude", .double(fix.latitudeDegrees)), JSON.Member("longitude", .double(fix.longitudeDegrees)),
-    ]
-    if let value = fix.horizontalAccuracyMetres { place.append(JSON.Member("accuracy", .double(value))) }
-    if let value = fix.altitudeMetres { place.append(JSON.Member("altitude", .double(value))) }
-    if let value = fix.speedMetresPerSecond { place.append(JSON.Member("speed", .double(value))) }
-    if let value = fix.courseDegrees { place.append(JSON.Member("heading", .double(value))) }
-    var location = [
-      JSON.Member("timestamp", .string(fix.iso8601)), JSON.Member("coords", .object(place)),
-      JSON.Member("extras", ["fixId": .string(identifier(of: fix))]),
-    ]
-    if let battery { location.append(JSON.Member("battery", ["level": .double(Double(battery) / 100)])) }
-    return ["location": .object(location), "device_id": .string(clientID)]
+    let place = JSON(omittingNil: [
+      "latitude": fix.latitudeDegrees, "longitude": fix.longitudeDegrees, "accuracy": fix.horizontalAccuracyMetres,
+      "altitude": fix.altitudeMetres, "speed": fix.speedMetresPerSecond, "heading": fix.courseDegrees,
+    ])
+    let location = JSON(omittingNil: [
+      "timestamp": fix.iso8601, "coords": place, "extras": ["fixId": .string(identifier(of: fix))] as JSON,
+      "battery": battery.map { ["level": .double(Double($0) / 100)] as JSON },
+    ])
+    return ["location": location, "device_id": .string(clientID)]
   }
 
   // MARK: GeoJSON

@@ -366,14 +366,11 @@ struct Uplink<Storage: QueueStorage> {
   }
 
   private var storedSettings: JSON {
-    var members = [JSON.Member("regions", regions.json)]
-    if !crossings.isEmpty {
-      let waiting = crossings.map { ["region": .string($0.region), "entry": .bool($0.isEntry)] as JSON }
-      members.append(JSON.Member("crossings", .array(waiting)))
-    }
-    if let value = override.intervalSeconds { members.append(JSON.Member("intervalSeconds", .double(value))) }
-    if let value = override.distanceMetres { members.append(JSON.Member("distanceMetres", .double(value))) }
-    return .object(members)
+    let waiting = crossings.map { ["region": .string($0.region), "entry": .bool($0.isEntry)] as JSON }
+    return JSON(omittingNil: [
+      "regions": regions.json, "crossings": waiting.isEmpty ? nil : waiting,
+      "intervalSeconds": override.intervalSeconds, "distanceMetres": override.distanceMetres,
+    ])
   }
 
   // MARK: The next step

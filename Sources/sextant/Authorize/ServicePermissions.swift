@@ -59,10 +59,6 @@ struct ServicePermissions: ~Copyable {
     }
   }
 
-  private func parameters(_ members: [JSON.Member] = []) -> JSON {
-    .object(members + (user.map { [JSON.Member("user", .integer(Int64($0)))] } ?? []))
-  }
-
   private mutating func call(_ method: String, _ parameters: JSON) throws -> JSON {
     let path = path
     return try client.call("\(Self.interface).\(method)", parameters) { error in
@@ -88,7 +84,7 @@ struct ServicePermissions: ~Copyable {
   }
 
   mutating func list() throws -> List {
-    let reply = try call("List", parameters())
+    let reply = try call("List", JSON(omittingNil: ["user": user]))
     let entries = (reply["programs"]?.elements ?? []).compactMap { program -> AuthorizationStore.Entry? in
       guard let name = program["name"]?.string, let word = program["status"]?.string,
         let status = AuthorizationStatus.allCases.first(where: { "\($0)" == word })
@@ -119,14 +115,17 @@ struct ServicePermissions: ~Copyable {
 
   /// Stores a permission; notDetermined lets the program ask again.
   mutating func set(_ status: AuthorizationStatus, accuracy: AccuracyAuthorization?, for app: String) throws {
-    var members = [JSON.Member("name", .string(app)), JSON.Member("status", .string("\(status)"))]
-    if let accuracy { members.append(JSON.Member("accuracy", accuracy == .full ? "full" : "reduced")) }
-    _ = try call("Set", parameters(members))
+    _ = try call(
+      "Set",
+      JSON(omittingNil: [
+        "name": app, "status": "\(status)", "accuracy": accuracy.map { $0 == .full ? "full" : "reduced" },
+        "user": user,
+      ]))
   }
 
   /// Switches all location services of the user.
   mutating func setServices(on isOn: Bool) throws {
-    _ = try call("SetServices", parameters([JSON.Member("on", .bool(isOn))]))
+    _ = try call("SetServices", JSON(omittingNil: ["on": isOn, "user": user]))
   }
 
   /// Allows a program what it asks for, or `extent` if that is given.

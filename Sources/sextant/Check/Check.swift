@@ -373,15 +373,9 @@ final class PublishedDialogue {
     let elapsed = start.map { (now.seconds(since: $0) * 1_000_000).rounded() / 1_000_000 } ?? 0
     // A request is sent after the instant of the loop's round.
     seconds = max(seconds, elapsed)
-    var members = [
-      JSON.Member("t", .double(seconds)), JSON.Member("dir", .string(direction)),
-      JSON.Member("hex", .string(bytes.hexadecimalDigits)),
-    ]
-    if let leftOut {
-      members.append(JSON.Member("left_out", .string(leftOut.0)))
-      members.append(JSON.Member("bytes", .integer(Int64(leftOut.1))))
-    }
-    if let rate { members.append(JSON.Member("rate", .integer(Int64(rate)))) }
-    return .object(members)
+    return JSON(omittingNil: [
+      "t": seconds, "dir": direction, "hex": bytes.hexadecimalDigits, "left_out": leftOut?.0, "bytes": leftOut?.1,
+      "rate": rate,
+    ])
   }
 }

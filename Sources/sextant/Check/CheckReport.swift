@@ -34,13 +34,10 @@ struct CheckFinding: Equatable {
   }
 
   var json: JSON {
-    var members = [JSON.Member("name", .string(name))]
-    if let skipped { return .object(members + [JSON.Member("skipped", .string(skipped))]) }
-    members.append(JSON.Member("measured", measured))
-    members.append(JSON.Member("assumed", assumed))
-    members.append(JSON.Member("isWithin", .bool(deviation == nil)))
-    if let deviation { members.append(JSON.Member("deviation", .string(deviation))) }
-    return .object(members)
+    if let skipped { return ["name": .string(name), "skipped": .string(skipped)] }
+    return JSON(omittingNil: [
+      "name": name, "measured": measured, "assumed": assumed, "isWithin": deviation == nil, "deviation": deviation,
+    ])
   }
 }
 
@@ -53,12 +50,10 @@ struct CheckReport: Equatable {
   var deviations: [CheckFinding] { findings.filter { $0.deviation != nil } }
 
   mutating func identify(_ receiver: ReceiverDescription) {
-    self.receiver = [
-      JSON.Member("vendor", .string(receiver.vendor)),
-      JSON.Member("model", receiver.model.map { .string($0) } ?? .null),
-      JSON.Member("firmware", receiver.firmware.map { .string($0) } ?? .null),
-      JSON.Member("capabilities", .array(receiver.capabilities.map { .string($0.rawValue) })),
-    ]
+    self.receiver = [JSON.Member](omittingNil: [
+      "vendor": receiver.vendor, "model": receiver.model ?? JSON.null, "firmware": receiver.firmware ?? JSON.null,
+      "capabilities": receiver.capabilities.map(\.rawValue),
+    ])
   }
 
   mutating func add(_ name: String, _ measured: JSON, assumed: JSON, deviation: String? = nil) {
@@ -77,11 +72,11 @@ struct CheckReport: Equatable {
   func json(isComplete: Bool) -> JSON {
     [
       "check": .object(
-        receiver + [
-          JSON.Member("version", .string(SextantVersion.text)), JSON.Member("isComplete", .bool(isComplete)),
-          JSON.Member("findings", .array(findings.map(\.json))),
-          JSON.Member("deviations", .array(deviations.map { .string($0.name) })),
-        ])
+        receiver
+          + [JSON.Member](omittingNil: [
+            "version": SextantVersion.text, "isComplete": isComplete, "findings": findings.map(\.json),
+            "deviations": deviations.map(\.name),
+          ]))
     ]
   }
 }

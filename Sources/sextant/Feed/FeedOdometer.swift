@@ -241,16 +241,15 @@ struct OdometerFeeder: ~Copyable {
     if values["milliseconds"] == nil {
       members.append(JSON.Member("milliseconds", .integer(Int64(clamping: now.milliseconds(since: .zero)))))
     }
-    var parameters = [JSON.Member("odometer", .object(members))]
-    if let device { parameters.append(JSON.Member("device", .string(device))) }
+    let parameters = JSON(omittingNil: ["odometer": JSON.object(members), "device": device])
     let method = "org.sextant.Receivers.Feed"
     if now < checkAt {
-      guard client.sendOneway(method, .object(parameters)) else {
+      guard client.sendOneway(method, parameters) else {
         throw CommandFailure(.unavailable, "the location service has closed the connection; try again")
       }
     } else {
       checkAt = now + Self.checkInterval
-      _ = try client.call(method, .object(parameters)) { Self.failure($0, device ?? "the receiver") }
+      _ = try client.call(method, parameters) { Self.failure($0, device ?? "the receiver") }
     }
     sent += 1
   }

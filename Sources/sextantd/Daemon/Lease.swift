@@ -66,9 +66,8 @@ struct Lease: Equatable, Sendable {
   ) -> VarlinkError? {
     guard let receiver else { return .noReceiver(device ?? .null) }
     if !mayOpen {
-      var members = [JSON.Member("device", .string(receiver.device))]
-      if let group { members.append(JSON.Member("group", .string(group))) }
-      return VarlinkError("org.sextant.Receivers.NotPermitted", .object(members))
+      return VarlinkError(
+        "org.sextant.Receivers.NotPermitted", JSON(omittingNil: ["device": receiver.device, "group": group]))
     }
     if isReadOnly { return VarlinkError("org.sextant.Receivers.ReadOnly") }
     return holder.map { .lent(receiver.device, $0) }

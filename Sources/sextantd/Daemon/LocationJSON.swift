@@ -7,23 +7,18 @@ import ReceiverStream
 extension JSON {
   /// Unknown values are absent.
   static func location(_ location: Location) -> JSON {
-    var members = [
-      Member("timestamp", .string(location.timestamp.iso8601)),
-      Member("latitude", .double(location.coordinate.latitudeDegrees)),
-      Member("longitude", .double(location.coordinate.longitudeDegrees)),
-    ]
-    func add(_ name: String, _ value: Double, _ isKnown: Bool) {
-      if isKnown, value.isFinite { members.append(Member(name, .double(value))) }
-    }
+    func known(_ value: Double, _ isKnown: Bool) -> Double? { isKnown && value.isFinite ? value : nil }
     let hasAltitude = location.verticalAccuracyMetres >= 0
-    add("altitude", location.altitudeMetres, hasAltitude)
-    add("ellipsoidalAltitude", location.ellipsoidalAltitudeMetres, hasAltitude)
-    add("horizontalAccuracy", location.horizontalAccuracyMetres, location.horizontalAccuracyMetres >= 0)
-    add("verticalAccuracy", location.verticalAccuracyMetres, hasAltitude)
-    add("speed", location.speedMetresPerSecond, location.speedMetresPerSecond >= 0)
-    add("course", location.courseDegrees, location.courseDegrees >= 0)
-    if let source = location.source { members.append(Member("isSimulated", .bool(source.isSimulatedBySoftware))) }
-    return .object(members)
+    return JSON(omittingNil: [
+      "timestamp": location.timestamp.iso8601, "latitude": location.coordinate.latitudeDegrees,
+      "longitude": location.coordinate.longitudeDegrees, "altitude": known(location.altitudeMetres, hasAltitude),
+      "ellipsoidalAltitude": known(location.ellipsoidalAltitudeMetres, hasAltitude),
+      "horizontalAccuracy": known(location.horizontalAccuracyMetres, location.horizontalAccuracyMetres >= 0),
+      "verticalAccuracy": known(location.verticalAccuracyMetres, hasAltitude),
+      "speed": known(location.speedMetresPerSecond, location.speedMetresPerSecond >= 0),
+      "course": known(location.courseDegrees, location.courseDegrees >= 0),
+      "isSimulated": location.source?.isSimulatedBySoftware,
+    ])
   }
 
   /// The distances of parameters, metres. A negative accuracy means the best accuracy.

@@ -47,23 +47,21 @@ extension LocationServer {
   private func receiverStates(at now: Instant) -> JSON {
     .array(
       receivers.enumerated().filter { $0.offset == 0 || !$0.element.isVacant }.map { index, receiver in
-        var members = [JSON.Member("device", .string(receiver.device))]
-        if let model = receiver.model { members.append(JSON.Member("model", .string(model))) }
-        if let (state, reason) = lendingState(of: index) {
-          members += [JSON.Member("state", .string(state)), JSON.Member("reason", .string(reason))]
-          return .object(members + Self.quality(of: receiver, isMeasuring: false, at: now))
+        func members(_ state: String, _ reason: String?, fix: String? = nil, isMeasuring: Bool = false) -> JSON {
+          let members = [JSON.Member](omittingNil: [
+            "device": receiver.device, "model": receiver.model, "state": state, "reason": reason, "fix": fix,
+          ])
+          return .object(members + Self.quality(of: receiver, isMeasuring: isMeasuring, at: now))
         }
+        if let (state, reason) = lendingState(of: index) { return members(state, reason) }
         let power = index == 0 ? host.powerStatus : receiver.isOpen ? .awake : .absent
-        members.append(JSON.Member("state", .string(power.state)))
         let problem = index == 0 ? host.problem?.reason : nil
         // A receiver that no program needs is not open, so its node is checked instead.
         let fault =
           receiver.fault ?? (receiver.isOpen || receiver.device.isEmpty ? nil : deviceFault(of: receiver.device))
         let isKeptAwake = power == .unread && receiver.isLogging
         let reason = fault ?? problem ?? (isKeptAwake ? "its logger runs: it is not put to sleep" : power.reason)
-        if let reason { members.append(JSON.Member("reason", .string(reason))) }
-        if index == 0, let fix = host.fixKind { members.append(JSON.Member("fix", .string(fix))) }
-        return .object(members + Self.quality(of: receiver, isMeasuring: power.isMeasuring, at: now))
+        return members(power.state, reason, fix: index == 0 ? host.fixKind : nil, isMeasuring: power.isMeasuring)
       })
   }
 
@@ -76,23 +74,17 @@ extension LocationServer {
       case nil: "none"
       default: "standard"
       }
-    var members = [
-      JSON.Member("solution", .string(solution)), JSON.Member("trust", .string("\(receiver.trust.name)")),
-      JSON.Member("reasons", .array(receiver.reasons.map { .string($0) })),
-    ]
-    if let fusion = receiver.fusion { members.append(JSON.Member("fusion", json(fusion))) }
-    guard let corrections = receiver.corrections else { return members }
-    var values = [
-      JSON.Member("source", .string(corrections.source)), JSON.Member("state", .string(corrections.state.rawValue)),
-    ]
-    if let received = corrections.receivedAt {
-      values.append(JSON.Member("ageSeconds", .double(max(0, now.seconds(since: received)))))
+    let corrections = receiver.corrections.map { corrections in
+      JSON(omittingNil: [
+        "source": corrections.source, "state": corrections.state.rawValue,
+        "ageSeconds": corrections.receivedAt.map { max(0, now.seconds(since: $0)) }, "bytes": corrections.bytes,
+        "reason": corrections.failure, "keys": receiver.spartnKeys.map { json($0) },
+      ])
     }
-    values.append(JSON.Member("bytes", .integer(Int64(clamping: corrections.bytes))))
-    if let failure = corrections.failure { values.append(JSON.Member("reason", .string(failure))) }
-    if let keys = receiver.spartnKeys { values.append(JSON.Member("keys", Self.json(keys))) }
-    members.append(JSON.Member("corrections", .object(values)))
-    return members
+    return [JSON.Member](omittingNil: [
+      "solution": solution, "trust": "\(receiver.trust.name)", "reasons": receiver.reasons,
+      "fusion": receiver.fusion.map { json($0) }, "corrections": corrections,
+    ])
   }
 
   private static func json(_ fusion: FusionStatus) -> JSON {

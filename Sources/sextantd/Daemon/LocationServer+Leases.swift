@@ -66,10 +66,10 @@ extension LocationServer {
       return refuseLease(of: connection, call, VarlinkError("org.sextant.Receivers.Unavailable", reason))
     }
     connection.lease?.call = nil
-    var members = [JSON.Member("device", .string(status.device))]
-    if let baud = status.baud { members.append(JSON.Member("baud", .integer(Int64(baud)))) }
-    if let text = recoveryFile(of: lease.receiver)?.text { members.append(JSON.Member("recovery", .string(text))) }
-    connection.reply(call, .success(.object(members)))
+    let reply = JSON(omittingNil: [
+      "device": status.device, "baud": status.baud, "recovery": recoveryFile(of: lease.receiver)?.text,
+    ])
+    connection.reply(call, .success(reply))
     log("\(status.device) is lent to \(holder(of: lease.receiver)?.text ?? "")", of: connection)
   }
 

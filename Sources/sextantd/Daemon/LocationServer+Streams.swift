@@ -149,18 +149,15 @@ struct ByteStream: Sendable {
   /// Returns the parameters of a message: bytes in base64, the number of bytes lost before them, and the changes of the
   /// receiver. Nil if there is nothing to send. The caller must call `wasSent` if the message is accepted.
   func message(_ bytes: String, _ status: ReceiverStatus) -> JSON? {
-    var members = [JSON.Member("bytes", .string(bytes))]
-    if lostBytes > 0 { members.append(JSON.Member("lostBytes", .integer(Int64(lostBytes)))) }
-    if !hasReported || status.device != reported.device {
-      members.append(JSON.Member("device", .string(status.device)))
-    }
-    if let baud = status.baud, baud != reported.baud { members.append(JSON.Member("baud", .integer(Int64(baud)))) }
-    if !hasReported || status.isOpen != reported.isOpen { members.append(JSON.Member("isOpen", .bool(status.isOpen))) }
-    if let fault = status.fault, fault != reported.fault { members.append(JSON.Member("fault", .string(fault))) }
-    if status.identity != reported.identity, let identity = Self.identity(status.identity) {
-      members.append(JSON.Member("identity", identity))
-    }
-    return bytes.isEmpty && members.count == 1 ? nil : .object(members)
+    let message = JSON(omittingNil: [
+      "bytes": bytes, "lostBytes": lostBytes > 0 ? lostBytes : nil,
+      "device": hasReported && status.device == reported.device ? nil : status.device,
+      "baud": status.baud == reported.baud ? nil : status.baud,
+      "isOpen": hasReported && status.isOpen == reported.isOpen ? nil : status.isOpen,
+      "fault": status.fault == reported.fault ? nil : status.fault,
+      "identity": status.identity == reported.identity ? nil : Self.identity(status.identity),
+    ])
+    return message == ["bytes": ""] ? nil : message
   }
 
   mutating func noteSent(_ status: ReceiverStatus) {
@@ -176,9 +173,7 @@ struct ByteStream: Sendable {
     case .unknown: return nil
     case .unidentified: return ["strings": .array([])]
     case .identified(let receiver):
-      var members = [JSON.Member("strings", .array(receiver.strings.map { .string($0) }))]
-      if let id = receiver.uniqueID { members.append(JSON.Member("uniqueId", .string(id.hexadecimalDigits))) }
-      return .object(members)
+      return JSON(omittingNil: ["strings": receiver.strings, "uniqueId": receiver.uniqueID?.hexadecimalDigits])
     }
   }
 }

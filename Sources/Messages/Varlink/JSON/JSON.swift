@@ -75,3 +75,35 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, Expre
   package init(floatLiteral value: Double) { self = .double(value) }
   package init(booleanLiteral value: Bool) { self = .bool(value) }
 }
+
+extension JSON {
+  /// An object with the members whose values are not nil.
+  package init(omittingNil members: KeyValuePairs<String, (any JSONRepresentable)?>) {
+    self = .object([Member](omittingNil: members))
+  }
+}
+
+extension [JSON.Member] {
+  /// The members whose values are not nil.
+  package init(omittingNil members: KeyValuePairs<String, (any JSONRepresentable)?>) {
+    self = members.compactMap { name, value in value.map { JSON.Member(name, $0.inJSON) } }
+  }
+}
+
+/// A type whose values have one form in JSON. A number that is not finite has none; writing it is an error.
+package protocol JSONRepresentable { var inJSON: JSON { get } }
+
+extension JSON: JSONRepresentable { package var inJSON: JSON { self } }
+extension String: JSONRepresentable { package var inJSON: JSON { .string(self) } }
+extension Bool: JSONRepresentable { package var inJSON: JSON { .bool(self) } }
+extension Double: JSONRepresentable { package var inJSON: JSON { .double(self) } }
+extension Array: JSONRepresentable where Element: JSONRepresentable {
+  package var inJSON: JSON { .array(map(\.inJSON)) }
+}
+extension JSONRepresentable where Self: FixedWidthInteger {
+  package var inJSON: JSON { .integer(Int64(clamping: self)) }
+}
+extension Int: JSONRepresentable {}
+extension Int64: JSONRepresentable {}
+extension UInt32: JSONRepresentable {}
+extension UInt64: JSONRepresentable {}

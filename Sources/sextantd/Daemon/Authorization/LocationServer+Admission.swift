@@ -76,8 +76,8 @@ extension LocationServer {
       connection.reply(id, .failure(VarlinkError("org.sextant.Location.NotDetermined")))
     } else {
       logRefusal(connection)
-      let reason = refusalText(connection).map { [JSON.Member("reason", .string($0))] } ?? []
-      connection.reply(id, .failure(VarlinkError("org.sextant.Location.Denied", .object(reason))))
+      let reason = JSON(omittingNil: ["reason": refusalText(connection)])
+      connection.reply(id, .failure(VarlinkError("org.sextant.Location.Denied", reason)))
     }
     return nil
   }
