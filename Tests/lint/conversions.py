@@ -57,7 +57,6 @@ ARITHMETIC = [
     ("Sources/Messages/Varlink/JSON/JSONDecoder.swift", r"decoder\.next|index - members\.count|currentIndex \+= 1", "an index of members in memory"),
     ("Sources/Messages/Varlink/Connection/MessageFraming.swift", r"\bstart\b|\bsearched\b|bytes\.removeLast", POSITION),
     ("Sources/Messages/Varlink/Connection/VarlinkServerConnection.swift", r"lastCall \+= 1", COUNTER),
-    ("Sources/Messages/Service/Service/ServedProgram.swift", r"managers\.count \+", "numbers of objects in memory"),
     ("Sources/Messages/Service/Mirror/ProgramMirror.swift", r"(lastNumber|lastMessage) \+= 1", COUNTER),
     ("Sources/Messages/Service/State/ServiceUpdate+Join.swift", r"weight|excess|locations\.count / 2", "numbers of events in memory"),
     ("Sources/GPSD/Protocol/Client/OutputQueue.swift", r"\bcount\b|start \+= written", POSITION),

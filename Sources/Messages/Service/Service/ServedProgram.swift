@@ -14,13 +14,11 @@ package struct ServedProgram: Sendable {
   private var sent: ProgramState
   private var includes = 0
   private var wantsNewest = false
-  private var managers: Set<Int> = []
-  private var streams: Set<Int> = []
-  private var sessions: Set<Int> = []
-  private var activities: Set<Int> = []
-  private var monitors: Set<String> = []
-  /// The names of monitors, each with the names of the conditions that this connection has added.
-  private var conditions: Set<[String]> = []
+  /// An object that this connection has added, by its number or name.
+  private enum Object: Hashable {
+    case manager(Int), stream(Int), session(Int), activity(Int), monitor(String), condition(String, of: String)
+  }
+  private var objects: Set<Object> = []
   /// The waiting events of monitors as they were sent; their times are kept.
   private var waiting: [String: [Monitor.Event]] = [:]
   /// The reason why no receiver can be opened. The driver sets it.
@@ -47,20 +45,28 @@ package struct ServedProgram: Sendable {
   }
 
   /// The number of managers, streams, sessions, activities, monitors and added conditions.
-  package var objectCount: Int {
-    managers.count + streams.count + sessions.count + activities.count + monitors.count + conditions.count
-  }
+  package var objectCount: Int { objects.count }
 
   /// Whether an action adds an object to the count.
   package func adds(_ action: ClientAction) -> Bool {
+    Self.object(of: action).map { $0.isAdded && !objects.contains($0.object) } ?? false
+  }
+
+  /// The object that an action adds or removes; nil for another action.
+  private static func object(of action: ClientAction) -> (object: Object, isAdded: Bool)? {
     switch action {
-    case .addManager(let id), .resumeManager(let id, _): !managers.contains(id)
-    case .beginLiveUpdates(let id, _): !streams.contains(id)
-    case .beginSession(let id, _, _): !sessions.contains(id)
-    case .beginBackgroundActivity(let id), .resumeBackgroundActivity(let id): !activities.contains(id)
-    case .openMonitor(let name): !monitors.contains(name)
-    case .addCondition(_, let identifier, _, let name): !conditions.contains([name, identifier])
-    default: false
+    case .addManager(let id), .resumeManager(let id, _): (.manager(id), true)
+    case .removeManager(let id): (.manager(id), false)
+    case .beginLiveUpdates(let id, _): (.stream(id), true)
+    case .endLiveUpdates(let id): (.stream(id), false)
+    case .beginSession(let id, _, _): (.session(id), true)
+    case .endSession(let id): (.session(id), false)
+    case .beginBackgroundActivity(let id), .resumeBackgroundActivity(let id): (.activity(id), true)
+    case .endBackgroundActivity(let id): (.activity(id), false)
+    case .openMonitor(let name): (.monitor(name), true)
+    case .addCondition(_, let identifier, _, let name): (.condition(identifier, of: name), true)
+    case .removeCondition(let identifier, let name): (.condition(identifier, of: name), false)
+    default: nil
     }
   }
 
@@ -85,47 +91,29 @@ package struct ServedProgram: Sendable {
     guard message.number > includes else { return }
     includes = message.number
     let instant = now.instant
+    switch Self.object(of: message.action) {
+    case (let object, true)?: objects.insert(object)
+    case (let object, false)?: objects.remove(object)
+    case nil: break
+    }
     switch message.action {
-    case .addManager(let id):
-      managers.insert(id)
-      engine.add(ClientID(id))
-    case .resumeManager(let id, let resumption):
-      managers.insert(id)
-      engine.resume(ClientID(id), resumption, at: instant)
-    case .removeManager(let id):
-      managers.remove(id)
-      engine.remove(ClientID(id))
+    case .addManager(let id): engine.add(ClientID(id))
+    case .resumeManager(let id, let resumption): engine.resume(ClientID(id), resumption, at: instant)
+    case .removeManager(let id): engine.remove(ClientID(id))
     case .call(let id, let call): engine.call(call, by: ClientID(id), at: instant)
-    case .beginLiveUpdates(let id, let configuration):
-      streams.insert(id)
-      engine.beginLiveUpdates(id, configuration, at: instant)
-    case .endLiveUpdates(let id):
-      streams.remove(id)
-      engine.endLiveUpdates(id)
+    case .beginLiveUpdates(let id, let configuration): engine.beginLiveUpdates(id, configuration, at: instant)
+    case .endLiveUpdates(let id): engine.endLiveUpdates(id)
     case .beginSession(let id, let goal, let purpose):
-      sessions.insert(id)
       engine.beginSession(id, goal: goal, fullAccuracyPurpose: purpose, at: instant)
-    case .endSession(let id):
-      sessions.remove(id)
-      engine.endSession(id, at: instant)
-    case .beginBackgroundActivity(let id):
-      activities.insert(id)
-      engine.beginBackgroundActivity(id, at: instant)
-    case .resumeBackgroundActivity(let id):
-      activities.insert(id)
-      engine.resumeBackgroundActivity(id, at: instant)
-    case .endBackgroundActivity(let id):
-      activities.remove(id)
-      engine.endBackgroundActivity(id, at: instant)
+    case .endSession(let id): engine.endSession(id, at: instant)
+    case .beginBackgroundActivity(let id): engine.beginBackgroundActivity(id, at: instant)
+    case .resumeBackgroundActivity(let id): engine.resumeBackgroundActivity(id, at: instant)
+    case .endBackgroundActivity(let id): engine.endBackgroundActivity(id, at: instant)
     case .openMonitor(let name):
-      monitors.insert(name)
       if engine.monitor(name) == nil { engine.openMonitor(name, restored: records(name), at: instant) }
     case .addCondition(let condition, let identifier, let state, let name):
-      conditions.insert([name, identifier])
       engine.addCondition(condition, identifier: identifier, assuming: state, to: name, at: now)
-    case .removeCondition(let identifier, let name):
-      conditions.remove([name, identifier])
-      engine.removeCondition(identifier, from: name)
+    case .removeCondition(let identifier, let name): engine.removeCondition(identifier, from: name)
     case .takeEvent(var event, let name):
       event.diagnostic.remove(.persistenceUnavailable)
       engine.complete(event, of: name, at: instant)
@@ -167,11 +155,16 @@ package struct ServedProgram: Sendable {
   /// Removes everything that ends with the connection: managers, streams, sessions and activities. Regions, visits and
   /// monitors are kept (GE-7).
   package mutating func close(_ engine: inout PositioningEngine, at now: Instant) {
-    for id in managers { engine.remove(ClientID(id)) }
-    for id in streams { engine.endLiveUpdates(id) }
-    for id in sessions { engine.endSession(id, at: now) }
-    for id in activities { engine.endBackgroundActivity(id, at: now) }
-    (managers, streams, sessions, activities) = ([], [], [], [])
+    for case .manager(let id) in objects { engine.remove(ClientID(id)) }
+    for case .stream(let id) in objects { engine.endLiveUpdates(id) }
+    for case .session(let id) in objects { engine.endSession(id, at: now) }
+    for case .activity(let id) in objects { engine.endBackgroundActivity(id, at: now) }
+    objects = objects.filter { object in
+      switch object {
+      case .monitor, .condition: true
+      case .manager, .stream, .session, .activity: false
+      }
+    }
   }
 
   private func event(_ output: PositioningOutput) -> ServiceEvent? {
@@ -202,7 +195,7 @@ package struct ServedProgram: Sendable {
     state.newest = engine.permittedNewest
     state.sessions = engine.sessionDiagnostic
     state.problem = problem
-    for id in managers {
+    for case .manager(let id) in objects {
       guard let services = engine.services(of: ClientID(id)) else { continue }
       var manager = ProgramState.Manager()
       manager.services = services
@@ -212,7 +205,7 @@ package struct ServedProgram: Sendable {
       manager.deferral = engine.deferralMetres(of: ClientID(id)).map { ProgramState.Deferral(remainingMetres: $0) }
       state.managers[id] = manager
     }
-    for name in monitors { state.monitors[name] = monitor(name, of: engine, at: now) }
+    for case .monitor(let name) in objects { state.monitors[name] = monitor(name, of: engine, at: now) }
     return state
   }
 
