@@ -349,6 +349,23 @@ struct NTRIPResponseTests {
   }
 
   @Test(
+    "Chunks are recognized by the header field, with any white space and in any case (RFC 9112, section 5)",
+    arguments: [
+      "Transfer-Encoding:chunked", "transfer-encoding:  chunked", "TRANSFER-ENCODING:\tChunked \t",
+      "Transfer-Encoding: identity,chunked",
+    ])
+  func chunked(field: String) throws {
+    let head = "HTTP/1.1 200 OK\r\nServer: x\r\n\(field)\r\n\r\n"
+    #expect(try stream(head + "3\r\nDAT\r\n1\r\nA\r\n0\r\n\r\n") == "DATA")
+  }
+
+  @Test("The value of another header field is not read as chunks or as a source table")
+  func otherField() throws {
+    let head = "HTTP/1.1 200 OK\r\nX-Note: Transfer-Encoding: chunked, gnss/sourcetable\r\n\r\n"
+    #expect(try stream(head + "DATA") == "DATA")
+  }
+
+  @Test(
     "A refusal has the next step",
     arguments: [
       ("HTTP/1.1 401 Unauthorized\r\n\r\n", "password"), ("HTTP/1.1 404 Not Found\r\n\r\n", "mount point"),

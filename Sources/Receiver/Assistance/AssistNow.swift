@@ -151,25 +151,12 @@ public struct HTTPAnswer: Sendable, Equatable {
     let end: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A]
     let last = min(bytes.count, Self.longestHeader) - end.count
     guard last > 0, let start = (0...last).first(where: { bytes[$0...].starts(with: end) }) else { throw .cut }
-    let lines = String(decoding: bytes[..<start], as: UTF8.self).split(whereSeparator: \.isNewline)
-    let words = lines.first?.split(separator: " ") ?? []
-    guard words.count > 1, let status = Int(words[1]), (100...599).contains(status) else { throw .otherProtocol }
-    self.status = status
-    var length: Int?
-    var isChunked = false
-    for line in lines.dropFirst() {
-      guard let colon = line.firstIndex(of: ":") else { continue }
-      let value = line[line.index(after: colon)...].split(separator: " ").joined().lowercased()
-      switch line[..<colon].lowercased() {
-      case "content-length": length = Int(value).flatMap { $0 >= 0 ? $0 : nil }
-      case "transfer-encoding": isChunked = value == "chunked"
-      default: break
-      }
-    }
+    guard let head = HTTPReplyHead(bytes[..<start]), (100...599).contains(head.status) else { throw .otherProtocol }
+    status = head.status
     let rest = bytes[(start + end.count)...]
-    if isChunked {
+    if head.isChunked {
       body = try Self.joined(rest)
-    } else if let length {
+    } else if let length = head.field("content-length").flatMap({ Int($0) }), length >= 0 {
       guard length <= rest.count else { throw .cut }
       body = Array(rest.prefix(length))
     } else {

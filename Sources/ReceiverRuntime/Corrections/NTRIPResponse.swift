@@ -98,25 +98,27 @@ package struct NTRIPResponse: Sendable {
   }
 
   private mutating func readStatus(_ text: String) throws(Refusal) {
-    let words = firstLine(text).split(separator: " ")
-    switch words.count > 1 ? words[1] : "" {
-    case "200": break
-    case "301", "302", "303", "307", "308":
-      guard let location = field("location", text) else {
+    guard let head = HTTPReplyHead(header) else { throw Refusal(text: "refuses: \(firstLine(text))") }
+    switch head.status {
+    case 200: break
+    case 301, 302, 303, 307, 308:
+      guard let location = head.field("location") else {
         throw Refusal(text: "redirects without an address; ask its operator")
       }
-      throw Refusal(text: "redirects", location: String(location.prefix(512)))
-    case "401", "403": throw Refusal(text: "does not accept this user and password; check them")
-    case "404": throw Refusal(text: "has no such mount point; check its name")
+      throw Refusal(text: "redirects", location: String(location.prefix { $0 != " " }.prefix(512)))
+    case 401, 403: throw Refusal(text: "does not accept this user and password; check them")
+    case 404: throw Refusal(text: "has no such mount point; check its name")
     default: throw Refusal(text: "refuses: \(firstLine(text))")
     }
-    if field("content-type", text)?.lowercased().hasPrefix("text/html") == true {
+    let type = head.field("content-type")?.lowercased() ?? ""
+    if type.hasPrefix("text/html") {
       throw Refusal(text: "sends a web page instead of corrections; check host, port and mount point")
     }
-    let fields = text.lowercased()
-    if isTable, fields.includes("gnss/data") { throw Self.noTable }
-    if !isTable, fields.includes("gnss/sourcetable") { throw Refusal(text: "has no such mount point; check its name") }
-    state = fields.includes("transfer-encoding: chunked") ? .chunkLength(0) : .plain
+    if isTable, type.hasPrefix("gnss/data") { throw Self.noTable }
+    if !isTable, type.hasPrefix("gnss/sourcetable") {
+      throw Refusal(text: "has no such mount point; check its name")
+    }
+    state = head.isChunked ? .chunkLength(0) : .plain
   }
 
   private static var noTable: Refusal { Refusal(text: "has no source table; name the mount point") }
@@ -134,16 +136,6 @@ package struct NTRIPResponse: Sendable {
   }
 
   private func afterLine(_ length: Int) -> State { length == 0 ? .ended : .chunk(remaining: length) }
-
-  /// Returns the value of a field of the header; nil if the header does not have it.
-  private func field(_ name: String, _ text: String) -> String? {
-    for line in text.split(whereSeparator: \.isNewline) {
-      guard let colon = line.firstIndex(of: ":"), line[..<colon].lowercased() == name else { continue }
-      let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
-      return String(value.prefix { $0 != " " })
-    }
-    return nil
-  }
 
   private func firstLine(_ text: String) -> String {
     String(text.prefix { !$0.isNewline }.prefix(200))

@@ -196,9 +196,10 @@ struct CasterRequest: Equatable, Sendable {
   init?(_ head: [UInt8]) {
     guard head.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x0D || $0 == 0x0A || $0 == 0x09 }) else { return nil }
     var lines = head.split(separator: 0x0A, omittingEmptySubsequences: false).map { line in
-      String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)
+      line.last == 0x0D ? line.dropLast() : line
     }
-    let words = lines.removeFirst().split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+    let words = lines.removeFirst().split(separator: 0x20, omittingEmptySubsequences: false)
+      .map { String(decoding: $0, as: UTF8.self) }
     if words.count == 3, words[0] == "SOURCE" {
       method = .source
       return
@@ -212,13 +213,12 @@ struct CasterRequest: Equatable, Sendable {
     var hasHost = false
     for line in lines where !line.isEmpty {
       // A line that continues another one is obsolete (RFC 9112, section 5.2).
-      guard let colon = line.firstIndex(of: ":"), line.first != " ", line.first != "\t" else { return nil }
-      let value = String(line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" })
-      switch line[..<colon].lowercased() {
+      guard let field = HTTPField(line) else { return nil }
+      switch field.name {
       case "host": hasHost = true
-      case "ntrip-version": isVersion2 = value.lowercased().hasPrefix("ntrip/2")
-      case "user-agent": agent = String(value.filter { $0.isASCII && $0 >= " " }.prefix(Self.longestAgent))
-      case "authorization": password = Self.password(value) ?? password
+      case "ntrip-version": isVersion2 = field.value.lowercased().hasPrefix("ntrip/2")
+      case "user-agent": agent = String(field.value.filter { $0.isASCII && $0 >= " " }.prefix(Self.longestAgent))
+      case "authorization": password = Self.password(field.value) ?? password
       default: break
       }
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import WireBytes
 
 /// Reads one request from bytes that arrive in pieces of any size. The result does not depend on the sizes of the pieces.
 ///
@@ -80,9 +81,9 @@ package struct HTTPRequestReader: Sendable {
       words[1].hasPrefix("/"), words[2].hasPrefix("HTTP/")
     else { return refuse(.badRequest) }
     guard words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0" else { return refuse(.versionNotSupported) }
-    var fields: [HTTPRequest.Field] = []
+    var fields: [HTTPField] = []
     for line in lines.dropFirst() {
-      guard let field = Self.field(line) else { return refuse(.badRequest) }
+      guard let field = HTTPField(line.utf8) else { return refuse(.badRequest) }
       fields.append(field)
     }
     let target = words[1].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -117,24 +118,6 @@ package struct HTTPRequestReader: Sendable {
     state = .over(.request(request))
   }
 
-  private static func field(_ line: String) -> HTTPRequest.Field? {
-    guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")), colon != line.startIndex else { return nil }
-    let name = line[..<colon]
-    guard name.utf8.allSatisfy(isTokenCharacter) else { return nil }
-    var value = line[line.index(after: colon)...]
-    while let first = value.utf8.first, first == 0x20 || first == 0x09 { value.removeFirst() }
-    while let last = value.utf8.last, last == 0x20 || last == 0x09 { value.removeLast() }
-    return HTTPRequest.Field(name: name.lowercased(), value: String(value))
-  }
-
-  /// The characters of a name (RFC 9110, section 5.6.2).
-  private static func isTokenCharacter(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-    default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-    }
-  }
-
   private static func query(_ text: Substring) -> [HTTPRequest.Field]? {
     var fields: [HTTPRequest.Field] = []
     for part in text.split(separator: "&") {
@@ -154,11 +137,8 @@ package struct HTTPRequestReader: Sendable {
 
 /// A request of HTTP/1.1 or 1.0 (RFC 9112).
 package struct HTTPRequest: Equatable, Sendable {
-  /// A field of the head. Its name is in lower case.
-  package struct Field: Equatable, Sendable {
-    package var name: String
-    package var value: String
-  }
+  /// A field of the head, or a parameter.
+  package typealias Field = HTTPField
 
   package var method: String
   /// The path as it was sent, up to the question mark.
