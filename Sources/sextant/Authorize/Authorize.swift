@@ -131,13 +131,15 @@ extension Authorize {
   }
 
   struct Deny: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "deny", abstract: "Deny a program its location.")
+    static let configuration = CommandConfiguration(
+      commandName: "deny",
+      abstract: "Deny a program its location. If it asks for more than it has, deny that and keep its permission.")
     @Argument(help: "The program.") var app: String
     @OptionGroup var target: TargetUser
 
     func run() throws {
       try change(app, target) { (service, name) in
-        try service.set(.denied, accuracy: nil, for: name)
+        try service.deny(name)
       } inFiles: {
         (store, app) throws(FileError) in
         try store.set(.denied, for: app)
@@ -349,9 +351,10 @@ struct PermissionListing {
     for question in questions {
       let app = PrintedText.escaped(question.app)
       let stated = question.label.map { app.hasPrefix("\($0)@") ? "" : " as \(PrintedText.escaped($0))" } ?? ""
+      let reason = PrintedText.escaped(question.prompt.text)
       text +=
-        "\(app) asks\(stated): \(PrintedText.escaped(question.prompt.text)) (process \(question.process); answer with `sextant authorize allow` or "
-        + "`deny`)\n"
+        "\(app) asks\(stated) for \(question.prompt.subject): \(reason) (process \(question.process); "
+        + "answer with `sextant authorize allow` or `deny`)\n"
     }
     if entries.isEmpty, !questions.isEmpty { return text }
     if entries.isEmpty { return text + "no program has asked yet (\(folder))\n" }
@@ -393,6 +396,8 @@ struct PermissionListing {
       line.beginObject()
       line.field("app", text: question.app)
       line.field("pid", question.process)
+      line.field("request", text: question.prompt.request.word)
+      line.field("upgrade", question.prompt.isUpgrade)
       line.field("text", text: question.prompt.text)
       line.endObject()
     }

@@ -22,10 +22,8 @@ struct OpenQuestion: Equatable {
     self.app = app
     label = question["label"]?.string
     if case .integer(let process)? = question["pid"] { self.process = process } else { process = 0 }
-    let requests: [String: Authorization.Request] = [
-      "whenInUse": .whenInUse, "always": .always, "temporaryFullAccuracy": .temporaryFullAccuracy(purpose: ""),
-    ]
-    guard let request = requests[request] else { return nil }
+    let requests: [Authorization.Request] = [.whenInUse, .always, .temporaryFullAccuracy(purpose: "")]
+    guard let request = requests.first(where: { $0.word == request }) else { return nil }
     prompt = Authorization.Prompt(
       request: request, text: question["text"]?.string ?? "", isUpgrade: question["isUpgrade"]?.bool ?? false)
   }
@@ -138,6 +136,14 @@ struct ServicePermissions: ~Copyable {
       }
     }
     try set(extent ?? .authorizedWhenInUse, accuracy: nil, for: app)
+  }
+
+  /// Denies a program its location. A question about more than its permission is answered, and the permission is kept.
+  mutating func deny(_ app: String) throws {
+    if let question = try list().questions.first(where: { $0.app == app }), question.prompt.keepsPermission {
+      return try answer(question, .deny)
+    }
+    try set(.denied, accuracy: nil, for: app)
   }
 
   /// Returns the name in the service for one that the user gave: the full one, or the executable or its name if that is of one

@@ -39,6 +39,33 @@ package enum TerminalPrompt {
   }
 }
 
+extension Authorization.Prompt {
+  /// The requested thing, as the object of "asks for" and "wants to know".
+  package var subject: String {
+    switch request {
+    case .whenInUse: "the location"
+    case .always: "the location also in the background"
+    case .temporaryFullAccuracy: "the exact location for now"
+    }
+  }
+
+  /// Whether a refusal keeps the program's permission: the prompt is about more than that.
+  package var keepsPermission: Bool {
+    if case .temporaryFullAccuracy = request { true } else { isUpgrade }
+  }
+}
+
+extension Authorization.Request {
+  /// The word in org.sextant.Authorization.
+  package var word: String {
+    switch self {
+    case .whenInUse: "whenInUse"
+    case .always: "always"
+    case .temporaryFullAccuracy: "temporaryFullAccuracy"
+    }
+  }
+}
+
 /// The permission prompt as shown in a terminal, and the meaning of its answers.
 package struct PromptQuestion: Sendable {
   let identifier: String
@@ -55,9 +82,9 @@ package struct PromptQuestion: Sendable {
     let reason = PrintedText.escaped(prompt.text)
     return switch prompt.request {
     case .temporaryFullAccuracy:
-      "\(identifier) wants to know the exact location for now: \(reason)\nAllow? [y]es, [n]o: "
+      "\(identifier) wants to know \(prompt.subject): \(reason)\nAllow? [y]es, [n]o: "
     case .always where prompt.isUpgrade:
-      "\(identifier) wants to know the location also in the background: \(reason)\n[a]lways, [k]eep as it is: "
+      "\(identifier) wants to know \(prompt.subject): \(reason)\n[a]lways, [k]eep as it is: "
     case .always:
       "\(identifier) wants to know the location: \(reason)\n"
         + "Allow? [a]lways, [w]hile in use, [o]nce, [n]o: "
@@ -70,7 +97,7 @@ package struct PromptQuestion: Sendable {
   package var notice: String {
     let identifier = PrintedText.escaped(identifier)
     return
-      "\(identifier) wants to know the location: \(PrintedText.escaped(prompt.text)); allow it in another terminal with "
+      "\(identifier) wants to know \(prompt.subject): \(PrintedText.escaped(prompt.text)); allow it in another terminal with "
       + "`sextant authorize allow \(identifier)`"
   }
 

@@ -241,13 +241,3 @@ extension JSON {
       })
   }
 }
-
-extension Authorization.Request {
-  fileprivate var word: String {
-    switch self {
-    case .whenInUse: "whenInUse"
-    case .always: "always"
-    case .temporaryFullAccuracy: "temporaryFullAccuracy"
-    }
-  }
-}
