@@ -12,7 +12,11 @@ extension LocationServer {
   func answerAuthorization(_ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection) {
     if call.kind == .upgrade { return connection.reply(id, .failure(.invalidParameter("upgrade"))) }
     identify(connection)
-    guard let user = user(of: call, connection) else { return connection.reply(id, .notPermitted) }
+    let own = connection.credentials.user
+    guard let user = call.parameters.user(orOwn: own) else {
+      return connection.reply(id, .failure(.invalidParameter("user")))
+    }
+    guard own == 0 || user == own else { return connection.reply(id, .notPermitted) }
     switch call.method {
     case "org.sextant.Authorization.List":
       let store = store(of: user)
@@ -31,13 +35,6 @@ extension LocationServer {
     case "org.sextant.Authorization.SetServices": connection.reply(id, setServices(call, user, connection))
     default: connection.reply(id, .failure(.methodNotFound(call.method)))
     }
-  }
-
-  /// The user whose programs a call is about; nil if the caller may not name it.
-  private func user(of call: VarlinkCall, _ connection: Connection) -> UInt32? {
-    let own = connection.credentials.user
-    guard case .integer(let number)? = call.parameters["user"] else { return own }
-    return own == 0 || number == Int64(own) ? UInt32(exactly: number) : nil
   }
 
   private func store(of user: UInt32) -> AuthorizationStore? {
@@ -221,6 +218,15 @@ extension VarlinkReply {
 }
 
 extension JSON {
+  /// The user whose programs a call is about, the caller if none is named; nil if the parameter is not a user's number.
+  fileprivate func user(orOwn own: UInt32) -> UInt32? {
+    switch self["user"] {
+    case nil, .null?: own
+    case .integer(let number)?: UInt32(exactly: number)
+    default: nil
+    }
+  }
+
   fileprivate static func program(_ entry: AuthorizationStore.Entry) -> JSON {
     [
       "name": .string(entry.app), "status": .string(entry.status.name),

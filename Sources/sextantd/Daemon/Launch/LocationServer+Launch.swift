@@ -18,7 +18,11 @@ extension LocationServer {
       connection.role = .launcher(id, hasUnits: false)
       launcher.launcherCame(user, at: now)
     case ("org.sextant.Launch.StartEnded", let unit?):
-      launcher.startEnded(.user(unit), user: user, call.parameters["failure"]?.string, at: now)
+      let failure = call.parameters["failure"] ?? .null
+      guard failure == .null || failure.string != nil else {
+        return connection.reply(id, .failure(.invalidParameter("failure")))
+      }
+      launcher.startEnded(.user(unit), user: user, failure.string, at: now)
       connection.reply(id, .success(.empty))
     case ("org.sextant.Launch.Stopped", let unit?):
       launcher.stopped(.user(unit), user: user, at: now)
