@@ -77,11 +77,7 @@ package final class OutputFile: Sendable {
 
   /// Deletes the file if this value has created it and its name still leads to it.
   package func removeIfNew() {
-    guard isNew, let own = try? Syscalls.status(of: descriptor.number),
-      let named = try? Syscalls.status(ofPath: path, ofLink: true), own.inode == named.inode,
-      own.fileSystem == named.fileSystem
-    else { return }
-    try? Syscalls.unlink(path)
+    if isNew, let status = try? Syscalls.status(of: descriptor.number) { NamedFile(path, status).remove() }
   }
 
   /// Renames a file within its folder.

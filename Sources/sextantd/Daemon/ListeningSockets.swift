@@ -16,20 +16,17 @@ struct ListeningSockets {
   let location: Int32
   /// The sockets for clients of gpsd and NMEA, and gpsd's control socket.
   let gpsd: [GPSDListener]
-  /// The path of `location`; nil for a socket of systemd.
-  private let path: String?
+  /// The name of `location`; nil for a socket of systemd.
+  private let file: NamedFile?
 
   /// - Parameter path: the path at which to listen for programs if systemd has no socket for them.
   init(_ options: DaemonOptions, at path: String, _ systemd: Systemd) throws(Failure) {
-    location = try Self.location(at: path, systemd)
-    self.path = systemd.sockets[Self.locationName] == nil ? path : nil
+    (location, file) = try Self.location(at: path, systemd)
     gpsd = try Self.activated(systemd) + Self.requested(options)
   }
 
-  /// Removes the paths of sockets that this process has created.
-  func removePaths() {
-    for case let path? in gpsd.map(\.path) + [path] { try? Syscalls.unlink(path) }
-  }
+  /// Removes the paths of sockets that this process has created. A path that now leads to the socket of a successor is kept.
+  func removePaths() { for case let file? in gpsd.map(\.file) + [file] { file.remove() } }
 
   // MARK: systemd's sockets
 
@@ -51,12 +48,14 @@ struct ListeningSockets {
 
   /// Returns the socket of systemd, or a new one that listens at a path. Everybody may connect: the kernel's credentials of a peer decide
   /// what it may do.
-  private static func location(at path: String, _ systemd: Systemd) throws(Failure) -> Int32 {
-    if let descriptor = systemd.sockets[locationName] ?? systemd.sockets["unknown"] { return descriptor }
+  private static func location(
+    at path: String, _ systemd: Systemd
+  ) throws(Failure) -> (descriptor: Int32, file: NamedFile?) {
+    if let descriptor = systemd.sockets[locationName] ?? systemd.sockets["unknown"] { return (descriptor, nil) }
     let folder = folder(of: path)
     if !FileLookup.exists(folder) { unsafe _ = mkdir(folder, 0o755) }
     do throws(Errno) {
-      return try UnixSocket(listeningAt: path, permissions: 0o666).release()
+      return (try UnixSocket(listeningAt: path, permissions: 0o666).release(), NamedFile(atPath: path))
     } catch {
       switch error {
       case .addressInUse:
@@ -119,8 +118,8 @@ package struct GPSDListener: Sendable {
   var kind: GPSDClient.Kind
   /// Owned by the caller until a server takes it over.
   var descriptor: Int32
-  /// The path of a Unix socket that this program created; nil for other sockets.
-  var path: String?
+  /// The name of a Unix socket that this program created; nil for other sockets.
+  var file: NamedFile?
 
   /// Listens at addresses.
   static func listen(
@@ -141,7 +140,7 @@ package struct GPSDListener: Sendable {
       if kind == .control, let group = GroupDatabase.number(of: receiversGroup) {
         try? Syscalls.share(path, withGroup: group)
       }
-      return GPSDListener(kind: kind, descriptor: socket.release(), path: path)
+      return GPSDListener(kind: kind, descriptor: socket.release(), file: NamedFile(atPath: path))
     } catch {
       throw .refused(error, address: path)
     }
@@ -149,6 +148,6 @@ package struct GPSDListener: Sendable {
 
   func close() {
     _ = UnixSocket(adopting: descriptor)
-    if let path { try? Syscalls.unlink(path) }
+    file?.remove()
   }
 }

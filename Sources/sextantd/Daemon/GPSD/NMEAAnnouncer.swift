@@ -21,7 +21,7 @@ final class NMEAAnnouncer {
 
   /// Returns nil without a TCP socket of NMEA, and on a machine that probably has no bus.
   init?(_ listeners: [GPSDListener], log: @escaping (String) -> Void, at now: Instant) {
-    let names = listeners.filter { $0.kind == .nmea && $0.path == nil }.compactMap { SocketName(of: $0.descriptor) }
+    let names = listeners.filter { $0.kind == .nmea && $0.file == nil }.compactMap { SocketName(of: $0.descriptor) }
     // The sockets of both address families have the same port.
     let services = Set(names.map(\.service))
     guard !services.isEmpty, BusConnection.mayHaveSystemBus else { return nil }
