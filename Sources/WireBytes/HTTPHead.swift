@@ -50,6 +50,9 @@
       fields = lines.dropFirst().compactMap { HTTPField($0) }
     }
 
+    /// Whether the final reply is still to come (RFC 9110, section 15.2). After 101 another protocol follows, which no request asks for.
+    package var isInterim: Bool { (100...199).contains(status) && status != 101 }
+
     /// The value of the first field with a name, in lower case; nil if there is none.
     package func field(_ name: String) -> String? { fields.first { $0.name == name }?.value }
 

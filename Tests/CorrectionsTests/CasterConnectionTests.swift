@@ -156,7 +156,8 @@ struct PushConnectionTests {
     #expect(request.hasPrefix("POST /M HTTP/1.1\r\nHost: c:2101\r\nNtrip-Version: Ntrip/2.0\r\n"))
     #expect(request.contains("Authorization: Basic bWU6cA==\r\n") && request.contains("Transfer-Encoding: chunked\r\n"))
     #expect(post.encode([1]).isEmpty)
-    #expect(Self.refusal(&post, "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nServer: x\r\n\r\n") == nil)
+    let interim = "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n"
+    #expect(Self.refusal(&post, interim + "HTTP/1.1 200 OK\r\nServer: x\r\n\r\n") == nil)
     #expect(post.isGranted && post.encode([1, 2]) == Array("2\r\n".utf8) + [1, 2] + Array("\r\n".utf8))
     var source = PushConnection(to: try Self.target("ntrip+post://me:p@c/M"), .source, version: "1")
     #expect(String(decoding: source.request, as: UTF8.self) == "SOURCE p /M\r\nSource-Agent: NTRIP sextant/1\r\n\r\n")

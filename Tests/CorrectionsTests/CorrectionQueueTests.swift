@@ -366,6 +366,17 @@ struct NTRIPResponseTests {
   }
 
   @Test(
+    "Replies before the final one are skipped (RFC 9110, section 15.2)",
+    arguments: ["HTTP/1.1 200 OK\r\n\r\n", "ICY 200 OK\r\n"])
+  func interim(reply: String) throws {
+    let interim = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
+    #expect(try stream(interim + reply + "DATA") == "DATA")
+    #expect(throws: NTRIPResponse.Refusal.self) { try stream("HTTP/1.1 101 Switching Protocols\r\n\r\nDATA") }
+    let endless = String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 1000)
+    #expect(throws: NTRIPResponse.Refusal.self) { try stream(endless) }
+  }
+
+  @Test(
     "A refusal has the next step",
     arguments: [
       ("HTTP/1.1 401 Unauthorized\r\n\r\n", "password"), ("HTTP/1.1 404 Not Found\r\n\r\n", "mount point"),

@@ -90,6 +90,15 @@ struct AssistNowTests {
     }
   }
 
+  @Test("Replies before the final one are skipped (RFC 9110, section 15.2)")
+  func interim() throws {
+    let interim = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
+    let answer = try Self.http(interim + "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc")
+    #expect(answer.status == 200 && answer.body == Array("abc".utf8))
+    #expect(throws: HTTPAnswer.Malformed.cut) { try Self.http(interim) }
+    #expect(throws: HTTPAnswer.Malformed.otherProtocol) { try Self.http(interim + "SSH-2.0\r\n\r\n") }
+  }
+
   @Test("An answer has whole frames of class MGA with right sizes; anything else refuses all of it")
   func answers() throws {
     let frames = PredictionSource.frames(from: Self.now, days: 1)

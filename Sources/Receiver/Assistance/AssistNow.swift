@@ -148,12 +148,9 @@ public struct HTTPAnswer: Sendable, Equatable {
 
   public init(_ bytes: [UInt8]) throws(Malformed) {
     guard bytes.starts(with: Array("HTTP/1.".utf8)) else { throw bytes.isEmpty ? .cut : .otherProtocol }
-    let end: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A]
-    let last = min(bytes.count, Self.longestHeader) - end.count
-    guard last > 0, let start = (0...last).first(where: { bytes[$0...].starts(with: end) }) else { throw .cut }
-    guard let head = HTTPReplyHead(bytes[..<start]), (100...599).contains(head.status) else { throw .otherProtocol }
+    var (head, rest) = try Self.split(bytes[...])
+    while head.isInterim { (head, rest) = try Self.split(rest) }
     status = head.status
-    let rest = bytes[(start + end.count)...]
     if head.isChunked {
       body = try Self.joined(rest)
     } else if let length = head.field("content-length").flatMap({ Int($0) }), length >= 0 {
@@ -162,6 +159,18 @@ public struct HTTPAnswer: Sendable, Equatable {
     } else {
       body = Array(rest)
     }
+  }
+
+  /// Returns the head at the beginning, and the bytes behind it.
+  private static func split(
+    _ bytes: ArraySlice<UInt8>
+  ) throws(Malformed) -> (head: HTTPReplyHead, rest: ArraySlice<UInt8>) {
+    let end: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A]
+    guard let place = bytes.prefix(longestHeader).occurrence(of: end) else { throw .cut }
+    guard let head = HTTPReplyHead(bytes[..<place.lowerBound]), (100...599).contains(head.status) else {
+      throw .otherProtocol
+    }
+    return (head, bytes[place.upperBound...])
   }
 
   /// Joins the chunks of a body (RFC 9112, section 7.1).

@@ -35,6 +35,8 @@ package struct NTRIPResponse: Sendable {
 
   private var state = State.header
   private var header: [UInt8] = []
+  /// The start of the current reply in `header`, after interim replies.
+  private var replyStart = 0
 
   /// Whether the source table was requested: it is returned as the stream.
   private let isTable: Bool
@@ -79,7 +81,7 @@ package struct NTRIPResponse: Sendable {
     header.append(byte)
     if header.count > Self.longestHeader { throw Refusal(text: "is not an NTRIP caster; check host and port") }
     guard byte == 0x0A else { return }
-    let text = String(decoding: header, as: UTF8.self)
+    let text = String(decoding: header[replyStart...], as: UTF8.self)
     if text.hasPrefix("ICY 200") {
       if isTable { throw Self.noTable }
       state = .blankLine
@@ -98,7 +100,8 @@ package struct NTRIPResponse: Sendable {
   }
 
   private mutating func readStatus(_ text: String) throws(Refusal) {
-    guard let head = HTTPReplyHead(header) else { throw Refusal(text: "refuses: \(firstLine(text))") }
+    guard let head = HTTPReplyHead(header[replyStart...]) else { throw Refusal(text: "refuses: \(firstLine(text))") }
+    if head.isInterim { return replyStart = header.count }
     switch head.status {
     case 200: break
     case 301, 302, 303, 307, 308:

@@ -84,9 +84,9 @@ package struct PushConnection: Equatable, Sendable {
     }
     guard line.hasPrefix("HTTP/") else { throw Self.noCaster }
     guard text.hasSuffix("\r\n\r\n") || text.hasSuffix("\n\n") else { return }
-    switch HTTPReplyHead(head)?.status {
-    // After `100 Continue` the answer follows (RFC 9110, section 15.2).
-    case 100: head = []
+    let reply = HTTPReplyHead(head)
+    if reply?.isInterim == true { return head = [] }
+    switch reply?.status {
     case 200: isGranted = true
     case 401, 403: throw Refusal(text: "does not accept this user and password; check them", mayFallBack: false)
     case 409: throw Refusal(text: "has another source at this mount point; end that one", mayFallBack: false)
