@@ -49,6 +49,24 @@ struct GeodesyTests {
     #expect(abs(forth - metres) < 0.001 && abs(back - metres) < 0.001, "\(forth) \(back)")
   }
 
+  @Test("DA-4 the distance is the same in both directions, to the last bit")
+  func symmetry() {
+    var random = SeededRandomNumberGenerator(seed: 4)
+    func anywhere() -> Coordinate {
+      place(Double.random(in: -90...90, using: &random), Double.random(in: -180...180, using: &random))
+    }
+    for _ in 0..<5000 {
+      let (a, b) = (anywhere(), anywhere())
+      #expect(Geodesic.distanceMetres(a, b) == Geodesic.distanceMetres(b, a), "\(a) \(b)")
+    }
+    for (a, b) in [
+      (place(0.5, 179.7), place(0, 0)), (place(-33.9, 151.2), place(33.9, -29)), (place(-0.0, 10), place(0, 20)),
+      (place(0, 10), place(-0.0, 20)), (place(5, -180), place(-7, 180)),
+    ] {
+      #expect(Geodesic.distanceMetres(a, b) == Geodesic.distanceMetres(b, a), "\(a) \(b)")
+    }
+  }
+
   @Test("DA-4 the distance from an invalid place is not a number, without a trap")
   func nowhere() {
     #expect(Geodesic.distanceMetres(place(.nan, 0), place(1, 2)).isNaN)

@@ -43,7 +43,10 @@ public enum Geodesic {
   /// ellipsoid with application of nested equations", Survey Review 23 (1975), the inverse solution. Where it does not
   /// converge, near the antipodes, the shortest of the paths around the earth. Not a number for an invalid coordinate.
   public static func distanceMetres(_ a: Coordinate, _ b: Coordinate) -> Double {
-    nestedEquations(a, b) ?? shortestWayAround(a, b)
+    // In one order: the rounding errors are the same in both directions.
+    let isInOrder = (a.latitudeDegrees, a.longitudeDegrees) <= (b.latitudeDegrees, b.longitudeDegrees)
+    let (first, second) = isInOrder ? (a, b) : (b, a)
+    return nestedEquations(first, second) ?? shortestWayAround(first, second)
   }
 
   /// Nil where it does not converge.
