@@ -517,19 +517,22 @@ struct AuthorizationTests {
     #expect(scene.engine.refusal(ofFullAccuracy: "none") == .missingPurpose("none"))
     #expect(scene.engine.refusal(ofFullAccuracy: "turn") == nil)
     scene.call(request("none", 1))
-    #expect(scene.engine.outputs == [.temporaryAccuracy(ClientID(0), token: 1, .promptDeclined)])
+    #expect(
+      scene.engine.outputs == [
+        .temporaryAccuracy(ClientID(0), token: 1, .promptDeclined, refusal: .missingPurpose("none"))
+      ])
     scene.engine.outputs = []
     scene.call(request("turn", 2))
     #expect(scene.engine.refusal(ofFullAccuracy: "turn") == .isAsking)
     #expect(scene.prompts().map(\.text) == ["to find the turn"])
     scene.engine.authorizationAnswered(.once, at: scene.instant)
     #expect(scene.delivered() == ["status authorizedAlways"])
-    #expect(scene.engine.outputs == [.temporaryAccuracy(ClientID(0), token: 2, nil)])
+    #expect(scene.engine.outputs == [.temporaryAccuracy(ClientID(0), token: 2, nil, refusal: nil)])
     #expect(scene.engine.authorization.accuracy == .full)
     #expect(scene.engine.refusal(ofFullAccuracy: "turn") == .isFull)
     scene.engine.outputs = []
     scene.call(request("turn", 3))
-    #expect(scene.engine.outputs == [.temporaryAccuracy(ClientID(0), token: 3, .promptDeclined)])
+    #expect(scene.engine.outputs == [.temporaryAccuracy(ClientID(0), token: 3, .promptDeclined, refusal: .isFull)])
     scene.engine.setApplication(.background, at: scene.instant)
     #expect(scene.engine.authorization.accuracy == .reduced)
     #expect(scene.engine.refusal(ofFullAccuracy: "turn") == .isInBackground)
@@ -539,8 +542,11 @@ struct AuthorizationTests {
 
   @Test(
     "AU-20 a request for full accuracy that a change of settings ends gets an answer",
-    arguments: [(.reduced, .promptDeclined), (.full, nil)] as [(AccuracyAuthorization, PositioningError?)])
-  func overtaken(accuracy: AccuracyAuthorization, error: PositioningError?) {
+    arguments: [
+      (.authorizedWhenInUse, .reduced, .isWithdrawn), (.authorizedWhenInUse, .full, nil),
+      (.denied, .reduced, .notAuthorized),
+    ] as [(AuthorizationStatus, AccuracyAuthorization, AccuracyRefusal?)])
+  func overtaken(status: AuthorizationStatus, accuracy: AccuracyAuthorization, refusal: AccuracyRefusal?) {
     var keys = Scene.allKeys
     keys.temporaryPurposes = ["turn": "to find the turn"]
     var restored = PositioningEngine.Restored()
@@ -551,13 +557,14 @@ struct AuthorizationTests {
       return scene.engine.outputs.filter { if case .temporaryAccuracy = $0 { true } else { false } }
     }
     scene.call(.requestTemporaryFullAccuracy(purpose: "turn", token: 1))
-    scene.engine.authorizationChanged(to: .init(status: .authorizedWhenInUse, accuracy: accuracy), at: scene.instant)
-    #expect(answers() == [.temporaryAccuracy(ClientID(0), token: 1, error)])
-    guard accuracy == .reduced else { return }
+    scene.engine.authorizationChanged(to: .init(status: status, accuracy: accuracy), at: scene.instant)
+    let error: PositioningError? = refusal == nil ? nil : .promptDeclined
+    #expect(answers() == [.temporaryAccuracy(ClientID(0), token: 1, error, refusal: refusal)])
+    guard refusal == .isWithdrawn else { return }
     // The next prompt is a new one.
     scene.call(.requestTemporaryFullAccuracy(purpose: "turn", token: 2))
     scene.engine.authorizationAnswered(.once, at: scene.instant)
-    #expect(answers() == [.temporaryAccuracy(ClientID(0), token: 2, nil)])
+    #expect(answers() == [.temporaryAccuracy(ClientID(0), token: 2, nil, refusal: nil)])
   }
 
   @Test("AU-20 the late answer to a withdrawn prompt has no effect on another one")

@@ -431,7 +431,10 @@ struct ReconnectTests {
     program.call(.requestTemporaryFullAccuracy(purpose: long.identifier, token: 1), by: id)
     _ = program.mirror.beginSession(goal: .whenInUse, fullAccuracyPurpose: long.identifier)
     program.carryAll()
-    #expect(program.others.contains(.temporaryAccuracy(id, token: 1, .promptDeclined)))
+    #expect(
+      program.others.contains {
+        if case .temporaryAccuracy(id, token: 1, .promptDeclined, .isFull?) = $0 { true } else { false }
+      })
     #expect(program.mirror.isOpen && program.mirror.monitoredRegions.isEmpty)
   }
 

@@ -23,8 +23,6 @@ open class CLLocationManager: NSObject {
   /// Guards `completions` and `nextToken`.
   private let lock = NSLock()
   private var completions: [Int: ((any Error)?) -> Void] = [:]
-  /// The reasons why requests for full accuracy are refused, keyed by the number of the answer; under `lock`.
-  private var accuracyRefusals: [Int: AccuracyRefusal] = [:]
   /// The authorization last reported to the current delegate; under `lock`.
   private var reported: ReportedAuthorization?
   private var nextToken = 0
@@ -205,7 +203,6 @@ open class CLLocationManager: NSObject {
     withPurposeKey purposeKey: String, completion: (((any Error)?) -> Void)? = nil
   ) {
     let token = keep(completion)
-    if let refusal = service.refusal(ofFullAccuracy: purposeKey) { lock.withLock { accuracyRefusals[token] = refusal } }
     call(.requestTemporaryFullAccuracy(purpose: purposeKey, token: token))
   }
 
@@ -329,10 +326,8 @@ open class CLLocationManager: NSObject {
       // a delegate, because delivery also ends a request.
       guard service.isCurrent(event, ticket, for: id), let delegate else { return }
       deliver(event, delegate)
-    case .temporaryAccuracy(let token, let error):
-      let (completion, refusal) = lock.withLock {
-        (completions.removeValue(forKey: token), accuracyRefusals.removeValue(forKey: token))
-      }
+    case .temporaryAccuracy(let token, let error, let refusal):
+      let completion = lock.withLock { completions.removeValue(forKey: token) }
       completion?(error.map { CLError($0, refusal: refusal) })
     case .unsupported(let token):
       let completion = lock.withLock { completions.removeValue(forKey: token) }

@@ -30,8 +30,8 @@ final class DelegateQueue: LocationServiceClient, @unchecked Sendable {
   func connect(to manager: CLLocationManager) { self.manager = manager }
 
   func receive(_ event: DelegateEvent, _ ticket: Ticket) { put(.event(event, ticket)) }
-  func temporaryAccuracyAnswered(token: Int, _ error: PositioningError?) {
-    put(.temporaryAccuracy(token: token, error))
+  func temporaryAccuracyAnswered(token: Int, _ error: PositioningError?, _ refusal: AccuracyRefusal?) {
+    put(.temporaryAccuracy(token: token, error, refusal))
   }
   func calibrationShows(_ shows: Bool) { put(.calibration(shows)) }
 

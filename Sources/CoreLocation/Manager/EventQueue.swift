@@ -6,7 +6,7 @@ import Positioning
 struct EventQueue {
   enum QueuedEvent: Sendable {
     case event(DelegateEvent, Ticket)
-    case temporaryAccuracy(token: Int, PositioningError?)
+    case temporaryAccuracy(token: Int, PositioningError?, AccuracyRefusal?)
     case calibration(Bool)
     /// The answer to a request for locations of the past.
     case unsupported(token: Int)

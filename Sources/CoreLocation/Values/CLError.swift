@@ -50,7 +50,7 @@ public struct CLError: Error, CustomNSError, Hashable, CustomStringConvertible {
 
   /// The error of a request for full accuracy.
   ///
-  /// - Parameter refusal: the reason why it was refused without a prompt; nil if the prompt could not be shown.
+  /// - Parameter refusal: the reason why it was refused; nil if the prompt could not be shown.
   init(_ error: PositioningError, refusal: AccuracyRefusal?) {
     let text = refusal?.text ?? "the question for full accuracy could not be shown; run the program on a terminal"
     self.init(

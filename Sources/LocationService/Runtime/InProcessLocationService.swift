@@ -40,7 +40,8 @@ package final class InProcessLocationService: LocationService {
     private func perform(_ output: PositioningOutput) {
       switch output {
       case .event(let id, let event, let ticket): client(id)?.receive(event, ticket)
-      case .temporaryAccuracy(let id, let token, let error): client(id)?.temporaryAccuracyAnswered(token: token, error)
+      case .temporaryAccuracy(let id, let token, let error, let refusal):
+        client(id)?.temporaryAccuracyAnswered(token: token, error, refusal)
       case .showCalibration(let id): client(id)?.calibrationShows(true)
       case .hideCalibration(let id): client(id)?.calibrationShows(false)
       case .live(let id, let update): state.withLock { $0.streams[id] }?.receive(update)
@@ -116,9 +117,6 @@ package final class InProcessLocationService: LocationService {
   package var authorizationStatus: AuthorizationStatus { read { $0.authorization.status } }
   package var accuracyAuthorization: AccuracyAuthorization { read { $0.authorization.accuracy } }
   package var servicesAreEnabled: Bool { read { $0.authorization.servicesAreEnabled } }
-  package func refusal(ofFullAccuracy purpose: String) -> AccuracyRefusal? {
-    read { $0.refusal(ofFullAccuracy: purpose) }
-  }
   package var maximumRegionRadiusMetres: Double { read { $0.maximumRegionRadiusMetres } }
   package var monitoredRegions: [Region] { read { $0.regions.monitored } }
 

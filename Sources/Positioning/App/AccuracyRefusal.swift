@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reason why a request for temporary full accuracy is refused without a prompt (AU-20).
-public enum AccuracyRefusal: Hashable, Sendable {
+/// The reason why a request for temporary full accuracy is refused without an answer of the user (AU-20).
+public enum AccuracyRefusal: Hashable, Codable, Sendable {
   /// The app has full accuracy.
   case isFull
   /// The app has no permission for its location.
@@ -11,6 +11,8 @@ public enum AccuracyRefusal: Hashable, Sendable {
   case isInBackground
   /// Another prompt waits for its answer.
   case isAsking
+  /// A change of settings has withdrawn the prompt.
+  case isWithdrawn
 
   package init?(
     _ purpose: String, keys: UsageKeys, status: AuthorizationStatus, accuracy: AccuracyAuthorization,
@@ -41,6 +43,7 @@ public enum AccuracyRefusal: Hashable, Sendable {
     case .isInBackground:
       "the program is in the background; ask in the foreground, or run `sextant authorize grant` with --full"
     case .isAsking: "another question waits for its answer; ask again after it"
+    case .isWithdrawn: "the settings were changed while the question waited for its answer; ask again"
     }
   }
 }

@@ -60,8 +60,9 @@ public enum PositioningOutput: Equatable, Sendable {
   case event(ClientID, DelegateEvent, Ticket)
   /// Show a prompt; the answer goes to `authorizationAnswered`.
   case prompt(Authorization.Prompt)
-  /// A request for full accuracy ended; without an error if there was a prompt.
-  case temporaryAccuracy(ClientID, token: Int, PositioningError?)
+  /// A request for full accuracy ended; without an error if there was a prompt. The refusal is the reason for an error; nil if the
+  /// prompt could not be shown.
+  case temporaryAccuracy(ClientID, token: Int, PositioningError?, refusal: AccuracyRefusal?)
   case showCalibration(ClientID)
   case hideCalibration(ClientID)
   /// An element of a stream of live updates.

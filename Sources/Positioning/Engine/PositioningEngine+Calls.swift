@@ -118,7 +118,8 @@ extension PositioningEngine {
       accuracyRequest = (id, token)
       outputs.append(.prompt(prompt))
     } else {
-      outputs.append(.temporaryAccuracy(id, token: token, .promptDeclined))
+      outputs.append(
+        .temporaryAccuracy(id, token: token, .promptDeclined, refusal: refusal(ofFullAccuracy: purpose)))
     }
   }
 

@@ -205,20 +205,24 @@ public struct PositioningEngine: Sendable {
     if answer == .notShown, let question { promptWasNotShown(question) }
     guard case .temporaryFullAccuracy = question?.request else { return }
     isFullAccuracyRefused = answer == .deny
-    answerAccuracyRequest(answer == .notShown ? .promptDeclined : nil)
+    answerAccuracyRequest(answer == .notShown ? .promptDeclined : nil, nil)
   }
 
-  private mutating func answerAccuracyRequest(_ error: PositioningError?) {
+  private mutating func answerAccuracyRequest(_ error: PositioningError?, _ refusal: AccuracyRefusal?) {
     guard let request = accuracyRequest else { return }
     accuracyRequest = nil
-    outputs.append(.temporaryAccuracy(request.client, token: request.token, error))
+    outputs.append(.temporaryAccuracy(request.client, token: request.token, error, refusal: refusal))
   }
 
   /// Handles an external change of settings.
   public mutating func authorizationChanged(to record: Authorization.Record, at now: Instant) {
     change(at: now) { $0.changed(to: record) }
     // This change withdrew the prompt, which gets no answer (AU-20).
-    answerAccuracyRequest(authorization.accuracy == .full ? nil : .promptDeclined)
+    if authorization.accuracy == .full {
+      answerAccuracyRequest(nil, nil)
+    } else {
+      answerAccuracyRequest(.promptDeclined, authorization.status.isAuthorized ? .isWithdrawn : .notAuthorized)
+    }
   }
 
   /// Sets the global switch (GE-1).

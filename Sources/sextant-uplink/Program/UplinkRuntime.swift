@@ -224,6 +224,6 @@ private final class ServiceClient: LocationServiceClient {
   init(_ inbox: Inbox) { self.inbox = inbox }
 
   func receive(_ event: DelegateEvent, _ ticket: Ticket) { inbox.add(.event(event, ticket)) }
-  func temporaryAccuracyAnswered(token: Int, _ error: PositioningError?) {}
+  func temporaryAccuracyAnswered(token: Int, _ error: PositioningError?, _ refusal: AccuracyRefusal?) {}
   func calibrationShows(_ shows: Bool) {}
 }

@@ -140,6 +140,6 @@ private final class Client: LocationServiceClient, @unchecked Sendable {
     }
   }
 
-  func temporaryAccuracyAnswered(token: Int, _ error: PositioningError?) {}
+  func temporaryAccuracyAnswered(token: Int, _ error: PositioningError?, _ refusal: AccuracyRefusal?) {}
   func calibrationShows(_ shows: Bool) {}
 }

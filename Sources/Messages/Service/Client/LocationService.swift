@@ -5,8 +5,8 @@ import Positioning
 package protocol LocationServiceClient: AnyObject, Sendable {
   /// An event for the delegate. The client calls `LocationService.isCurrent` immediately before it delivers the event.
   func receive(_ event: DelegateEvent, _ ticket: Ticket)
-  /// The end of a request for full accuracy; without an error if the user was asked.
-  func temporaryAccuracyAnswered(token: Int, _ error: PositioningError?)
+  /// The end of a request for full accuracy; without an error if the user was asked, with the reason if the request was refused.
+  func temporaryAccuracyAnswered(token: Int, _ error: PositioningError?, _ refusal: AccuracyRefusal?)
   /// Shows or hides the request to calibrate the compass.
   func calibrationShows(_ shows: Bool)
 }
@@ -42,8 +42,6 @@ package protocol LocationService: AnyObject, Sendable {
   var authorizationStatus: AuthorizationStatus { get }
   var accuracyAuthorization: AccuracyAuthorization { get }
   var servicesAreEnabled: Bool { get }
-  /// The reason why a request for temporary full accuracy is refused now; nil if the user is asked (AU-20).
-  func refusal(ofFullAccuracy purpose: String) -> AccuracyRefusal?
   /// The current capabilities of the host.
   func hostCapabilities() -> HostCapabilities
   /// The largest radius of a region, metres; −1 where regions are not monitored.

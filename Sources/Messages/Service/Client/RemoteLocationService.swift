@@ -179,7 +179,8 @@ package final class RemoteLocationService: LocationService {
     func client(_ id: ClientID) -> (any LocationServiceClient)? { state.withLock { $0.readers.clients[id] } }
     switch output {
     case .deliver(let id, let event, let ticket): client(id)?.receive(event, ticket)
-    case .temporaryAccuracy(let id, let token, let error): client(id)?.temporaryAccuracyAnswered(token: token, error)
+    case .temporaryAccuracy(let id, let token, let error, let refusal):
+      client(id)?.temporaryAccuracyAnswered(token: token, error, refusal)
     case .showCalibration(let id, let shows): client(id)?.calibrationShows(shows)
     case .live(let id, let update): state.withLock { $0.readers.streams[id] }?.receive(update)
     case .monitorHasEvent(let name):
@@ -261,9 +262,6 @@ package final class RemoteLocationService: LocationService {
   package var authorizationStatus: AuthorizationStatus { read { $0.authorizationStatus } }
   package var accuracyAuthorization: AccuracyAuthorization { read { $0.accuracyAuthorization } }
   package var servicesAreEnabled: Bool { read { $0.servicesAreEnabled } }
-  package func refusal(ofFullAccuracy purpose: String) -> AccuracyRefusal? {
-    read { $0.refusal(ofFullAccuracy: purpose, keys: app.keys) }
-  }
   package var maximumRegionRadiusMetres: Double { read { $0.maximumRegionRadiusMetres } }
   package var monitoredRegions: [Region] { read { $0.monitoredRegions } }
 

@@ -28,8 +28,8 @@ package struct ServiceUpdate: Equatable, Codable, Sendable {
 /// An event for a part of the program.
 package enum ServiceEvent: Equatable, Codable, Sendable {
   case delegate(manager: Int, DelegateEvent, Ticket)
-  /// A request for full accuracy ended; without an error if there was a prompt.
-  case temporaryAccuracy(manager: Int, token: Int, PositioningError?)
+  /// A request for full accuracy ended; without an error if there was a prompt. An older service sends no refusal.
+  case temporaryAccuracy(manager: Int, token: Int, PositioningError?, refusal: AccuracyRefusal?)
   case calibration(manager: Int, shows: Bool)
   case live(Int, LiveUpdate)
   /// Only sent to a program that shows prompts.

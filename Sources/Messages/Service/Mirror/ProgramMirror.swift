@@ -19,7 +19,7 @@ package struct ProgramMirror: Sendable {
   package enum Output: Equatable, Sendable {
     /// An event for a manager's delegate; call `isCurrent` immediately before the delivery.
     case deliver(ClientID, DelegateEvent, Ticket)
-    case temporaryAccuracy(ClientID, token: Int, PositioningError?)
+    case temporaryAccuracy(ClientID, token: Int, PositioningError?, refusal: AccuracyRefusal?)
     case showCalibration(ClientID, Bool)
     case live(Int, LiveUpdate)
     /// The monitor of this name has an event, or its conditions have arrived.
@@ -123,14 +123,6 @@ package struct ProgramMirror: Sendable {
   package var authorizationStatus: AuthorizationStatus { state.status }
   package var accuracyAuthorization: AccuracyAuthorization { state.accuracy }
   package var servicesAreEnabled: Bool { state.servicesAreEnabled }
-
-  /// The reason why the service refuses a request for temporary full accuracy; nil if it prompts (AU-20).
-  package func refusal(ofFullAccuracy purpose: String, keys: UsageKeys) -> AccuracyRefusal? {
-    // The service also prompts in the background, through agents.
-    AccuracyRefusal(
-      purpose, keys: keys, status: state.status, accuracy: state.accuracy, isInForeground: true,
-      isAsking: state.prompt != nil)
-  }
 
   package var hostCapabilities: HostCapabilities { state.hostCapabilities }
   /// −1 if monitoring is not supported (RG-7).
@@ -323,9 +315,9 @@ extension ProgramMirror {
   private mutating func receive(_ event: ServiceEvent, mayRepeat: Bool, at now: Instant) {
     switch event {
     case .delegate(let id, let event, let ticket): receive(event, ticket, by: id, mayRepeat: mayRepeat, at: now)
-    case .temporaryAccuracy(let id, let token, let error):
+    case .temporaryAccuracy(let id, let token, let error, let refusal):
       program.accuracyRequests.removeAll { $0.manager == id && $0.token == token }
-      outputs.append(.temporaryAccuracy(ClientID(id), token: token, error))
+      outputs.append(.temporaryAccuracy(ClientID(id), token: token, error, refusal: refusal))
     case .calibration(let id, let shows): outputs.append(.showCalibration(ClientID(id), shows))
     case .live(let id, let update): receive(update, by: id, mayRepeat: mayRepeat, at: now)
     case .prompt(let prompt): outputs.append(.prompt(prompt))

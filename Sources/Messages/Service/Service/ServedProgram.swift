@@ -171,8 +171,8 @@ package struct ServedProgram: Sendable {
     switch output {
     case .event(let id, let event, let ticket): .delegate(manager: id.number, event, ticket)
     case .prompt(let prompt): program.showsPrompts ? .prompt(prompt) : nil
-    case .temporaryAccuracy(let id, let token, let error):
-      .temporaryAccuracy(manager: id.number, token: token, error)
+    case .temporaryAccuracy(let id, let token, let error, let refusal):
+      .temporaryAccuracy(manager: id.number, token: token, error, refusal: refusal)
     case .showCalibration(let id): .calibration(manager: id.number, shows: true)
     case .hideCalibration(let id): .calibration(manager: id.number, shows: false)
     case .live(let id, let update): .live(id, update)
