@@ -35,6 +35,16 @@
     }
   }
 
+  /// The end of a head of HTTP/1.x.
+  package enum HTTPHead {
+    /// Whether bytes end with the empty line behind a head. A line ends with CR LF, or with LF alone (RFC 9112, section 2.2).
+    package static func isComplete(_ bytes: some BidirectionalCollection<UInt8>) -> Bool {
+      guard bytes.last == 0x0A else { return false }
+      let line = bytes.dropLast()
+      return (line.last == 0x0D ? line.dropLast() : line).last == 0x0A
+    }
+  }
+
   /// The head of a reply of HTTP/1.x: the status and the fields (RFC 9112, sections 4 and 5).
   package struct HTTPReplyHead: Equatable, Sendable {
     package let status: Int

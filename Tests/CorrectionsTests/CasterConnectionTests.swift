@@ -47,6 +47,7 @@ struct CasterConnectionTests {
     let old = Self.reply("GET /BASE HTTP/1.0\r\nUser-Agent: NTRIP old\r\n\r\n$GPGGA,,*00\r\n", pieces: pieces)
     #expect(old.text == "ICY 200 OK\r\n\r\n" && !old.isClosed)
     #expect(old.connection.deliver([0xD3, 0, 1]) == [0xD3, 0, 1])
+    #expect(Self.reply("GET /BASE HTTP/1.0\nUser-Agent: NTRIP old\n\r\n", pieces: pieces).text == "ICY 200 OK\r\n\r\n")
     // HTTP/1.0 has no chunks.
     let mixed = Self.reply("GET /BASE HTTP/1.0\r\n\(Self.version2)\r\n", pieces: pieces)
     #expect(mixed.text.hasPrefix("HTTP/1.1 200 OK") && !mixed.text.contains("chunked"))

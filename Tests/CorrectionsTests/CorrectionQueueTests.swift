@@ -376,6 +376,9 @@ struct NTRIPResponseTests {
     #expect(throws: NTRIPResponse.Refusal.self) { try stream(endless) }
   }
 
+  @Test("A header ends with an empty line, whose end is CR LF or LF", arguments: ["\r\n\n", "\n\r\n", "\n\n"])
+  func lineEnds(end: String) throws { #expect(try stream("HTTP/1.1 200 OK\r\nServer: x\(end)DATA") == "DATA") }
+
   @Test(
     "A refusal has the next step",
     arguments: [

@@ -80,6 +80,7 @@ struct AssistNowTests {
     #expect(try Self.http(chunked).body == Array("abc0123456789".utf8))
     let tabs = "HTTP/1.1 200 OK\r\nTransfer-Encoding:\tchunked\r\nContent-Length:\t3\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
     #expect(try Self.http(tabs).body == Array("abc".utf8))
+    #expect(try Self.http("HTTP/1.1 200 OK\r\nServer: x\r\n\nabc").body == Array("abc".utf8))
     #expect(try Self.http("HTTP/1.1 403 Forbidden\r\n\r\n").status == 403)
     for length in 0..<chunked.utf8.count - 2 {
       let bytes = Array(chunked.utf8.prefix(length))

@@ -165,12 +165,10 @@ public struct HTTPAnswer: Sendable, Equatable {
   private static func split(
     _ bytes: ArraySlice<UInt8>
   ) throws(Malformed) -> (head: HTTPReplyHead, rest: ArraySlice<UInt8>) {
-    let end: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A]
-    guard let place = bytes.prefix(longestHeader).occurrence(of: end) else { throw .cut }
-    guard let head = HTTPReplyHead(bytes[..<place.lowerBound]), (100...599).contains(head.status) else {
-      throw .otherProtocol
-    }
-    return (head, bytes[place.upperBound...])
+    let begin = bytes.prefix(longestHeader)
+    guard let last = begin.indices.first(where: { HTTPHead.isComplete(begin[...$0]) }) else { throw .cut }
+    guard let head = HTTPReplyHead(begin[...last]), (100...599).contains(head.status) else { throw .otherProtocol }
+    return (head, bytes[(last + 1)...])
   }
 
   /// Joins the chunks of a body (RFC 9112, section 7.1).

@@ -95,7 +95,7 @@ package struct NTRIPResponse: Sendable {
     if text.hasPrefix("ERROR") { throw Refusal(text: "refuses: \(firstLine(text))") }
     guard text.hasPrefix("HTTP/") else { throw Refusal(text: "is not an NTRIP caster; check host and port") }
     // An empty line ends the header.
-    guard text.hasSuffix("\r\n\r\n") || text.hasSuffix("\n\n") else { return }
+    guard HTTPHead.isComplete(header) else { return }
     try readStatus(text)
   }
 

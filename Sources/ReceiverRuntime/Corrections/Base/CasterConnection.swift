@@ -75,7 +75,7 @@ package struct CasterConnection: Sendable {
       if head.count > Self.longestHead {
         return end(with: reply("431 Request Header Fields Too Large", isVersion2: true))
       }
-      guard head.last == 0x0A, head.suffix(4) == [13, 10, 13, 10] || head.suffix(2) == [10, 10] else { continue }
+      guard HTTPHead.isComplete(head) else { continue }
       // Empty lines before a request have no meaning (RFC 9112, section 2.2).
       guard head.contains(where: { $0 != 13 && $0 != 10 }) else {
         head = []

@@ -83,7 +83,7 @@ package struct PushConnection: Equatable, Sendable {
         mayFallBack: form == .post)
     }
     guard line.hasPrefix("HTTP/") else { throw Self.noCaster }
-    guard text.hasSuffix("\r\n\r\n") || text.hasSuffix("\n\n") else { return }
+    guard HTTPHead.isComplete(head) else { return }
     let reply = HTTPReplyHead(head)
     if reply?.isInterim == true { return head = [] }
     switch reply?.status {
