@@ -34,7 +34,7 @@ enum {
   OPTION_BODY_SIZE = OFFSET + 120, OPTION_TIMEOUT = LONG + 155, OPTION_CONNECT_TIMEOUT = LONG + 156,
   OPTION_USER = OBJECT + 173, OPTION_PASSWORD = OBJECT + 174, OPTION_PROTOCOLS = LONG + 181,
   OPTION_PROGRESS = FUNCTION + 219,
-  PROTOCOL_HTTP = 1, PROTOCOL_HTTPS = 2, GLOBAL_DEFAULT = 3, ERROR_SIZE = 256,
+  PROTOCOL_HTTP = 1, PROTOCOL_HTTPS = 2, GLOBAL_DEFAULT = 3, ERROR_SIZE = 256, ABORTED_BY_CALLBACK = 42,
   INFO_LONG = 0x200000, INFO_OFFSET = 0x600000,
   INFO_STATUS = INFO_LONG + 2, INFO_HEADER_SIZE = INFO_LONG + 11, INFO_REQUEST_SIZE = INFO_LONG + 12,
   INFO_SIZE_UPLOAD = INFO_OFFSET + 7, INFO_SIZE_DOWNLOAD = INFO_OFFSET + 8,
@@ -91,7 +91,7 @@ static int progress(void *data, int64_t total_down, int64_t down, int64_t total_
   (void)total_down;
   (void)total_up;
   (void)up;
-  // An endless reply is rejected.
+  // The rest of an endless reply is not read.
   return down > 1 << 20;
 }
 
@@ -131,6 +131,8 @@ cuplink_http_result cuplink_http_perform(cuplink_http *http, const cuplink_http_
   int64_t up = 0, down = 0;
   long header = 0, sent = 0;
   lib.curl_easy_getinfo(easy, INFO_STATUS, &result.status);
+  // `progress` has ended the transfer. The body has no use, and the status is known before it.
+  if (result.error == ABORTED_BY_CALLBACK && result.status) result.error = 0;
   lib.curl_easy_getinfo(easy, INFO_SIZE_UPLOAD, &up);
   lib.curl_easy_getinfo(easy, INFO_SIZE_DOWNLOAD, &down);
   lib.curl_easy_getinfo(easy, INFO_HEADER_SIZE, &header);
