@@ -66,13 +66,27 @@ private func read(_ text: String) -> HTTPRequestReader.Result { read(Array(text.
     arguments: [
       "\u{16}\u{3}\u{1}\u{2}\u{0}", "$GPGGA,1\r\n", "get / HTTP/1.1\r\n\r\n", "GET /\r\n\r\n",
       "GET  / HTTP/1.1\r\n\r\n",
-      "GET / HTTP/1.1\n\n", "GET / HTTP/1.1\r\rHost: a\r\n\r\n", "GET http://a/ HTTP/1.1\r\n\r\n",
+      "GET / HTTP/1.1\n\n", "GET / HTTP/1.1\r\rHost: a\r\n\r\n", "GET ftp://a/ HTTP/1.1\r\n\r\n",
       "GET / HTTP/1.1\r\nHost : a\r\n\r\n", "GET / HTTP/1.1\r\n folded\r\n\r\n", "GET / HTTP/1.1\r\nnothing\r\n\r\n",
       "GET /?a=%4 HTTP/1.1\r\n\r\n", "GET /?a=%ff HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
       "POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n",
       "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\n", "GET / HTTP/1.1\r\nA: \u{0}\r\n\r\n",
     ])
   func nonsense(_ text: String) { #expect(read(text) == .refused(.badRequest)) }
+
+  @Test(
+    "The host of a target in absolute form replaces the field Host (RFC 9112, section 3.2.2)",
+    arguments: [("http://localhost:2950/events?open=A", "/events"), ("HTTP://localhost:2950?open=A", "/")])
+  func absoluteForm(target: String, path: String) throws {
+    guard case .request(let request) = read("GET \(target) HTTP/1.1\r\nHost: other\r\n\r\n") else {
+      Issue.record("no request")
+      return
+    }
+    #expect(request.path == path && request.parameter("open") == "A")
+    #expect(request.field("host") == "localhost:2950")
+    #expect(read("GET http:///x HTTP/1.1\r\nHost: a\r\n\r\n") == .refused(.badRequest))
+    #expect(read("GET http://a/ HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n") == .refused(.badRequest))
+  }
 
   @Test("Another version of HTTP, and a long body, have their own refusals")
   func others() {

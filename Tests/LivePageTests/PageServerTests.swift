@@ -97,6 +97,32 @@ private func row(_ kind: LiveEvent.Kind, _ second: Int64, _ json: String? = nil)
     #expect(scene.read(posted).hasPrefix("HTTP/1.1 405 "))
   }
 
+  @Test("HEAD has the reply of GET without its content, and starts no stream (RFC 9110, section 9.3.2)")
+  func heads() {
+    var scene = Scene()
+    for path in ["/", "/page.css", "/page.js", "/other"] {
+      let head = scene.send("HEAD \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+      let text = scene.read(head)
+      let whole = scene.get(path, "Host: localhost\r\n")
+      #expect(text.hasPrefix("HTTP/1.1 \(path == "/other" ? 404 : 200) ") && text.hasSuffix("\r\n\r\n"), "\(path)")
+      #expect(scene.read(whole).hasPrefix(text))
+      #expect(scene.server.isOver(head))
+    }
+    let events = scene.send("HEAD /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    #expect(scene.read(events).contains("Content-Type: text/event-stream\r\n"))
+    #expect(scene.server.isOver(events) && scene.server.pages == 0)
+    let control = scene.send("HEAD /control HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    #expect(scene.read(control).hasPrefix("HTTP/1.1 404 "))
+    #expect(scene.read(scene.send("HEAD / HTTP/1.1\r\nHost: evil.example\r\n\r\n")).hasSuffix("\r\n\r\n"))
+  }
+
+  @Test("A target in absolute form must name this computer, as a Host field must")
+  func absoluteForm() {
+    var scene = Scene()
+    #expect(scene.status("http://127.0.0.1:2950/") == 200)
+    #expect(scene.status("http://evil.example/") == 421)
+  }
+
   @Test("A new page gets the last event of each kind, and then each event")
   func events() {
     var scene = Scene()

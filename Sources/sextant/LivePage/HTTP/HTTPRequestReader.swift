@@ -78,19 +78,32 @@ package struct HTTPRequestReader: Sendable {
     guard lines.count <= Self.mostFields + 1 else { return refuse(.headTooLarge) }
     let words = lines[0].split(separator: " ", omittingEmptySubsequences: false)
     guard words.count == 3, words[0].utf8.allSatisfy({ (0x41...0x5A).contains($0) }), words[0].utf8.count <= 16,
-      words[1].hasPrefix("/"), words[2].hasPrefix("HTTP/")
+      let (host, path) = Self.parts(ofTarget: words[1]), words[2].hasPrefix("HTTP/")
     else { return refuse(.badRequest) }
     guard words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0" else { return refuse(.versionNotSupported) }
     var fields: [HTTPField] = []
     for line in lines.dropFirst() {
-      guard let field = HTTPField(line.utf8) else { return refuse(.badRequest) }
+      guard var field = HTTPField(line.utf8) else { return refuse(.badRequest) }
+      if let host, field.name == "host" { field.value = host }
       fields.append(field)
     }
-    let target = words[1].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    let target = path.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     guard let query = Self.query(target.count == 2 ? target[1] : "") else { return refuse(.badRequest) }
     let request = HTTPRequest(
       method: String(words[0]), path: String(target[0]), query: query, fields: fields, body: [])
     beginBody(request)
+  }
+
+  /// The host and the path of a target, which is `PATH` or `http://HOST/PATH`; nil for other forms (RFC 9112, section 3.2). A host
+  /// replaces the value of the field Host.
+  private static func parts(ofTarget target: Substring) -> (host: String?, path: String)? {
+    let scheme = "http://"
+    if target.hasPrefix("/") { return (nil, String(target)) }
+    guard target.prefix(scheme.count).lowercased() == scheme else { return nil }
+    let rest = target.dropFirst(scheme.count)
+    let host = rest.prefix { $0 != "/" && $0 != "?" }
+    let path = rest.dropFirst(host.count)
+    return host.isEmpty ? nil : (String(host), path.hasPrefix("/") ? String(path) : "/\(path)")
   }
 
   private mutating func beginBody(_ request: HTTPRequest) {

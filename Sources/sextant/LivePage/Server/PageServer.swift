@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import MonotonicTime
+import WireBytes
 
 /// The files of the page.
 package struct PageFiles: Sendable {
@@ -35,6 +36,7 @@ package struct PageServer: Sendable {
   /// The most connections of the server's own user, and of all others together: these cannot keep the owner from the page.
   package static let mostConnections = 64
   static let mostOpenedMessages = 16
+  private static let eventStream = "text/event-stream"
 
   private let files: PageFiles
   private let access: PageAccess
@@ -215,6 +217,11 @@ package struct PageServer: Sendable {
   // MARK: Replies
 
   private mutating func take(_ request: HTTPRequest, from number: Int, at now: Instant) {
+    var request = request
+    if request.method == "HEAD" {
+      connections[number]!.omitsContent = true
+      request.method = "GET"
+    }
     let isOwnUser = connections[number]?.isOwnUser == true
     if let refusal = access.refusal(request, isOwnUser: isOwnUser) { return refuse(number, refusal, at: now) }
     switch (request.method, request.path) {
@@ -222,6 +229,8 @@ package struct PageServer: Sendable {
     case ("GET", "/page.css"): reply(number, response(.ok, files.style, type: "text/css; charset=utf-8"), at: now)
     case ("GET", "/page.js"):
       reply(number, response(.ok, files.script, type: "text/javascript; charset=utf-8"), at: now)
+    case ("GET", "/events") where connections[number]!.omitsContent:
+      reply(number, head(.ok, type: Self.eventStream, length: nil), at: now)
     case ("GET", "/events"): stream(request, to: number, at: now)
     case ("POST", "/control"):
       connections[number]!.state = .answering
@@ -238,7 +247,7 @@ package struct PageServer: Sendable {
     let opened = names.filter { $0.utf8.count <= 32 }.map(String.init)
     connections[number]!.state = .events(
       PageEventQueue(), opened: opened, nextHeartbeat: now + PageConnection.heartbeatInterval)
-    var text = head(.ok, type: "text/event-stream", length: nil)
+    var text = head(.ok, type: Self.eventStream, length: nil)
     let events = latest.merging(
       history.event(since: request.parameter("since").flatMap { Int64($0) }).map { [.history: $0] } ?? [:]
     ) { $1 }
@@ -279,7 +288,7 @@ package struct PageServer: Sendable {
   private func head(_ status: HTTPStatus, type: String, length: Int?) -> [UInt8] {
     var text = "HTTP/1.1 \(status.rawValue) \(status.reason)\r\nContent-Type: \(type)\r\n"
     if let length { text += "Content-Length: \(length)\r\n" }
-    if status == .methodNotAllowed { text += "Allow: GET, POST\r\n" }
+    if status == .methodNotAllowed { text += "Allow: GET, HEAD, POST\r\n" }
     text += "Connection: close\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
     text += "Referrer-Policy: no-referrer\r\nContent-Security-Policy: \(contentSecurityPolicy)\r\n\r\n"
     return Array(text.utf8)
@@ -382,6 +391,8 @@ struct PageConnection: Sendable {
   var state: State
   /// Whether the other side is a program of the server's user, or of root.
   var isOwnUser = true
+  /// Whether the request is HEAD, whose reply is that of GET without the content (RFC 9110, section 9.3.2).
+  var omitsContent = false
   /// Bytes to write, from `written` on.
   private(set) var output: [UInt8] = []
   private(set) var written = 0
@@ -427,7 +438,8 @@ struct PageConnection: Sendable {
   /// Ends the connection after this reply.
   mutating func reply(_ bytes: [UInt8], at now: Instant) {
     state = .closing(until: now + Self.requestTimeout)
-    put(bytes)
+    let content = omitsContent ? bytes.occurrence(of: "\r\n\r\n".utf8)?.upperBound : nil
+    put(content.map { Array(bytes[..<$0]) } ?? bytes)
   }
 
   var deadline: Instant? {
