@@ -34,6 +34,25 @@ struct FamilyPowerTests {
     #expect(scene.run(20) { $0.positions > before + 5 }, "it does not come back")
   }
 
+  @Test("A receiver that replaces another one at a line that stays open sleeps as its own family does")
+  func replaced() {
+    let scene = Scene(.at6558)
+    scene.demand(Demand(updates: .init(accuracy: .best)))
+    #expect(scene.run(300) { $0.positions > 5 })
+    var line = VirtualLine(model: .mt3339, startUTCSeconds: Scene.start)
+    line.advance(to: scene.now)
+    _ = line.takeReceived()
+    line.hostRate = scene.line.hostRate
+    scene.line = line
+    scene.inject(.power(isOn: false))
+    scene.run(15)
+    scene.inject(.power(isOn: true))
+    let positions = scene.positions
+    #expect(scene.run(200) { $0.positions > positions + 20 })
+    scene.demand(Self.everyQuarter)
+    #expect(scene.run(300) { Self.rests($0) })
+  }
+
   @Test("A receiver with a timed standby sleeps for times that a demand can wait")
   func timed() {
     let scene = Scene(.teseo)

@@ -20,7 +20,7 @@ struct SilentFamilyTests {
   ]
 
   /// The commands of a person that switch the output off.
-  private static func switchingOff(_ model: ReceiverModel) -> [UInt8] {
+  static func switchingOff(_ model: ReceiverModel) -> [UInt8] {
     let sentences: [String]
     switch model {
     case .mt3339, .mt3333: sentences = ["PMTK314" + String(repeating: ",0", count: 19)]

@@ -38,6 +38,8 @@ public struct PowerCoordinator: Sendable {
   private var powerSwitch: ReceiverCapabilities.PowerSwitch { isInModem ? .keepsMemory : namedSwitch }
   private var supply = Supply.on
   private(set) var presence = ReceiverPresence.absent
+  /// The name of the receiver that was identified last.
+  private var receiverName: String?
   private(set) var sleep = SleepState.awake
   private(set) var collection = BatchCollection()
   private var applied = AppliedState()
@@ -134,7 +136,12 @@ public struct PowerCoordinator: Sendable {
     at now: Instant
   ) {
     switch report {
-    case .identified: presence.handle(.identified)
+    case .identified:
+      let name = receiver.map { CrashRecoverySettings.name($0) }
+      // Another receiver is at a line that stayed open.
+      if presence.isPresent, let receiverName, let name, receiverName != name { lost(at: now) }
+      receiverName = name
+      presence.handle(.identified)
     case .notIdentified: foundPlain(at: now)
     case .configured(let refused):
       if presence.configuration == nil, let desired, let receiver {

@@ -29,6 +29,9 @@ struct IdentityPolling {
   var hasProbedFamilies = false
   /// A reply to MON-VER that names no generation: other makers reply to it in part.
   var doubtful: Identification?
+  /// Whether the line is identified as that of an unknown receiver: the one that was here, or the one of the crash-recovery
+  /// record, had no reply to a round of polls.
+  private(set) var doubtsKnown = false
 
   var isUnanswered: Bool {
     switch state {
@@ -65,9 +68,16 @@ struct IdentityPolling {
     (probedLikely, hasProbedFamilies, state) = ([], true, .passive(wasPolled: true))
   }
 
+  /// The known receiver had no reply: another one may be on the line.
+  mutating func doubtKnown() { (doubtsKnown, probedLikely, hasProbedFamilies, doubtful) = (true, nil, false, nil) }
+
+  /// The known receiver is polled first in the next round.
+  mutating func trustKnown() { doubtsKnown = false }
+
   /// Another receiver may be on the line now.
   mutating func reset() {
     evidence = VendorEvidence()
+    doubtsKnown = false
     switchedPort = nil
     hasNoReply = false
     probedLikely = nil

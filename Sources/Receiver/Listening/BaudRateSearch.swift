@@ -32,7 +32,7 @@ public struct BaudRateSearch: Sendable {
     /// After a round of listening without a byte: a receiver that sends is found before, and one whose output is off
     /// within ten seconds.
     case afterListening
-    /// As soon as the line's rate is seen to be wrong: the receiver is known to be a u-blox one.
+    /// As soon as the line's rate is seen to be wrong: the receiver is known.
     case soon
   }
 
@@ -86,6 +86,7 @@ public struct BaudRateSearch: Sendable {
 
   private let polling: Polling
   private let pollsOthers: Bool
+  private let isKnown: Bool
   /// The number of polls of other makers at this rate.
   private var othersPolled = 0
   /// Whether the families were polled at their less usual rates.
@@ -119,16 +120,18 @@ public struct BaudRateSearch: Sendable {
   ///   - isProven: whether frames were received at this rate just before: the rest of a cut frame does not refute it.
   ///   - likely: rates to try before the usual ones, such as earlier ones of the receiver.
   ///   - polling: when bytes may be sent.
-  ///   - pollsOthers: whether a receiver of another maker is polled too, after a poll without a reply.
+  ///   - pollsOthers: whether receivers of other makers are polled too, after a poll without a reply.
+  ///   - isKnown: whether a receiver was identified at the line: the others are polled after it.
   ///   - now: the present instant.
   public init(
     at rate: UInt32, isProven: Bool = false, likely: [UInt32] = [], polling: Polling = .never,
-    pollsOthers: Bool = false, now: Instant
+    pollsOthers: Bool = false, isKnown: Bool = false, now: Instant
   ) {
     self.rate = rate
     isProvenRate = isProven
     self.polling = polling
     self.pollsOthers = pollsOthers
+    self.isKnown = isKnown
     since = now
     lastByte = now
     var order = [rate]
@@ -260,11 +263,14 @@ public struct BaudRateSearch: Sendable {
   }
 
   private mutating func nextOfOthers(_ now: Instant) -> Action? {
-    guard pollsOthers, !hasBytes, othersPolled < polls.count else { return nil }
+    guard mayPollOthers, othersPolled < polls.count else { return nil }
     defer { othersPolled += 1 }
     since = now
     return .pollOther(polls[othersPolled])
   }
+
+  /// A known receiver is polled alone in the first round of polls; the quick listening after it finds others that send.
+  private var mayPollOthers: Bool { pollsOthers && !hasBytes && (!isKnown || rounds > 2) }
 
   private var mayPoll: Bool {
     switch polling {
@@ -285,7 +291,7 @@ public struct BaudRateSearch: Sendable {
     switch round {
     case .listeningQuickly, .listening: round = mayPoll ? .polling : .listening
     // Once: most receivers that start later send something.
-    case .polling where pollsOthers && !hasBytes && !havePolledOthers:
+    case .polling where mayPollOthers && !havePolledOthers:
       round = .pollingOthers
       havePolledOthers = true
     // A receiver that was starting in the first round of polls replies now.

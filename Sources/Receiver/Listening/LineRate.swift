@@ -98,5 +98,8 @@ struct LineRate {
     (bytesThisEpoch, bytesThisBurst) = (0, 0)
   }
 
+  /// Another receiver may be on the line, which sends replies alone.
+  mutating func forgetEpochs() { bytesPerEpoch = nil }
+
   mutating func measureLoad(at now: Instant) { load.measure(at: now) }
 }

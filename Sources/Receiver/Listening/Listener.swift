@@ -52,19 +52,22 @@ public struct Listener: ~Copyable {
   ///   - rate: the rate of the line, in baud, if others may be tried.
   ///   - likely: rates to try before the usual ones.
   ///   - polling: when the search may poll.
-  ///   - pollsOthers: whether a receiver of another maker is polled too.
+  ///   - pollsOthers: whether receivers of other makers are polled too.
+  ///   - isKnown: whether a receiver was identified at the line: the others are polled after it.
   ///   - unfinishedFrame: the beginning of a frame, perhaps empty, that was received at `rate` just before; nil for none.
   ///   - reference: the computer's time, if its clock is set.
   ///   - isLive: whether the line has a receiver now, and is not a recording.
   ///   - now: the present instant.
   public init(
     searchingFrom rate: UInt32?, likely: [UInt32] = [], polling: BaudRateSearch.Polling = .never,
-    pollsOthers: Bool = false, unfinishedFrame: [UInt8]? = nil, reference: UTCTime?, isLive: Bool = false, now: Instant
+    pollsOthers: Bool = false, isKnown: Bool = false, unfinishedFrame: [UInt8]? = nil, reference: UTCTime?,
+    isLive: Bool = false, now: Instant
   ) {
     assembler = EpochAssembler(reference: reference, isLive: isLive)
     search = rate.map {
       BaudRateSearch(
-        at: $0, isProven: unfinishedFrame != nil, likely: likely, polling: polling, pollsOthers: pollsOthers, now: now)
+        at: $0, isProven: unfinishedFrame != nil, likely: likely, polling: polling, pollsOthers: pollsOthers,
+        isKnown: isKnown, now: now)
     }
     started = now
     lastByte = now
@@ -88,8 +91,11 @@ public struct Listener: ~Copyable {
   }
 
   /// Searches the rate again, from `rate` on.
-  public mutating func search(from rate: UInt32, likely: [UInt32], polling: BaudRateSearch.Polling, at now: Instant) {
-    search = BaudRateSearch(at: rate, likely: likely, polling: polling, now: now)
+  public mutating func search(
+    from rate: UInt32, likely: [UInt32], polling: BaudRateSearch.Polling, pollsOthers: Bool = false, at now: Instant
+  ) {
+    search = BaudRateSearch(
+      at: rate, likely: likely, polling: polling, pollsOthers: pollsOthers, isKnown: polling == .soon, now: now)
     discard()
   }
 

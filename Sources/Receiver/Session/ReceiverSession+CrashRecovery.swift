@@ -150,6 +150,7 @@ extension ReceiverSession {
     guard let rate else { return }
     // Another device may be on this line by now: it is not polled before it was listened to.
     listener.search(
-      from: rate, likely: settings.likelyRates, polling: isKnown ? .soon : .afterListening, at: now)
+      from: rate, likely: settings.likelyRates, polling: isKnown ? .soon : .afterListening, pollsOthers: pollsOthers,
+      at: now)
   }
 }

@@ -63,8 +63,8 @@ extension ReceiverSession {
   /// - Parameter isAwake: whether the receiver has just replied.
   mutating func startRestoring(at now: Instant, isAwake: Bool = false) {
     let sleeps = !isAwake && desired?.powerSave?.sleepsBetweenFixes == true
-    guard isReceiving || sleeps, putsBack else {
-      // A silent receiver may have kept its settings.
+    guard isReceiving || sleeps, putsBack, !isOtherProved else {
+      // A silent receiver may have kept its settings, and another one has settings of its own.
       if putsBack { end.fail() }
       return endSession(on: .finish)
     }

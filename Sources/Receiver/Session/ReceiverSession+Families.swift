@@ -34,14 +34,14 @@ extension ReceiverSession {
 
   /// Whether sentences have proved another maker's family of an unknown receiver.
   var isProvedMeanwhile: Bool {
-    settings.intent != .readOnly && !isKnown && settings.recovery?.family == nil && !end.isRequested
+    settings.intent != .readOnly && !isKnown && knownFamily == nil && !end.isRequested
       && identity.evidence.verdict == .other && identity.evidence.family?.language != nil
   }
 
   /// Starts the probes of families: of one, if its sentences prove it; then of those that the sentences' form suggests;
   /// then of the others.
   mutating func startIdentifyingFamilies(at now: Instant) {
-    let proved = memory.description?.family ?? settings.recovery?.family ?? identity.evidence.family
+    let proved = knownFamily ?? identity.evidence.family
     let likely = identity.evidence.likely
     let families: [ReceiverFamily]
     var isExpected = false
@@ -56,7 +56,7 @@ extension ReceiverSession {
       families = ReceiverFamily.probed(at: rate).filter { identity.probedLikely?.contains($0) != true }
       identity.hasProbedFamilies = true
     }
-    if isReceiving, memory.description == nil, let language = settings.recovery?.family?.language {
+    if isReceiving, memory.description == nil, let language = knownLanguage {
       // Bytes that were sent before a standby may wait to be read: they do not show that the receiver is awake.
       actions.append(.send(language.wakingBytes))
       requests.wait(until: now + WakeUp.oscillatorStart)
@@ -87,14 +87,9 @@ extension ReceiverSession {
       identity.doubtful = nil
       return finishIdentifying(doubtful, at: now)
     }
-    if let family = settings.recovery?.family, memory.description == nil {
-      identity.hasProbedFamilies = false
-      let isLikely = identity.evidence.family == family || identity.evidence.likely.contains(family)
-      // Its replies were lost on a full line, or the receiver of the record is not here.
-      if !isReceiving || !isLikely { settings.recovery?.family = nil }
+    guard knownFamily == nil, expected == nil, identity.evidence.family == nil else {
       return finishUnidentified(at: now)
     }
-    guard memory.description == nil, identity.evidence.family == nil else { return finishUnidentified(at: now) }
     // The polls of u-blox receivers follow the probes of likely families.
     let isNext = !identity.hasProbedFamilies && identity.evidence.verdict != .other
     if isNext, isReceiving || !hasRateSearch { return startIdentifying(at: now) }
@@ -105,7 +100,7 @@ extension ReceiverSession {
   var searchesFamilies: Bool {
     guard settings.intent != .readOnly, !identity.isPassive else { return false }
     // A known receiver may have lost its power, and have its binary mode again.
-    if let description { return stage.name == .searching && description.family?.language?.sentenceMode != nil }
+    if let expected { return stage.name == .searching && expected.family?.language?.sentenceMode != nil }
     switch stage {
     // The reply to a probe may come during the polls of u-blox.
     case .searching, .listening, .identifying:

@@ -9,7 +9,7 @@ extension ReceiverSession {
       evidence: identity.evidence, watch: watch, request: requests.inFlight, orbits: orbits,
       observed: observesOutput ? observed : familyWatch?.observed, arriving: observesOutput ? arriving : nil,
       epoch: epochPeriod,
-      collectsEvidence: identity.evidence.verdict != .uBlox && memory.description == nil)
+      collectsEvidence: identity.evidence.verdict != .uBlox && expected == nil)
   }
 
   mutating func take(_ received: inout ReceivedFrames, at now: Instant) {

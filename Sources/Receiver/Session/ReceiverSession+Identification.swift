@@ -15,8 +15,23 @@ extension ReceiverSession {
   /// The rate for a line that is too full for the reply: all families and most boards have it.
   private static var roomyRate: UInt32 { 115_200 }
 
-  /// Whether it is a u-blox receiver for sure.
-  var isKnown: Bool { memory.description != nil || settings.isKnownUBlox }
+  /// The receiver that was identified at the line; nil if it may be another one by now.
+  var expected: ReceiverDescription? { identity.doubtsKnown ? nil : memory.description }
+
+  /// The family of that receiver or of the one of the crash-recovery record; nil for u-blox.
+  var knownFamily: ReceiverFamily? {
+    identity.doubtsKnown ? nil : memory.description?.family ?? settings.recovery?.family
+  }
+
+  /// Whether the polls are those of one known receiver.
+  var isKnown: Bool { expected != nil || settings.isKnownUBlox }
+
+  /// Whether the frames prove that another receiver than the one that was identified is at the line.
+  var isOtherProved: Bool {
+    guard let known = memory.description, identity.doubtsKnown || identity.isUnanswered else { return false }
+    if identity.evidence.verdict == .uBlox { return known.family != nil }
+    return identity.evidence.family != nil && identity.evidence.family != known.family
+  }
 
   mutating func pollSilentReceiver(at now: Instant) {
     guard retry.isDue(at: now), settings.intent != .readOnly, !listener.isSearching else { return }
@@ -40,10 +55,10 @@ extension ReceiverSession {
       retry.cancel()
       // Its sentences prove another maker: it gets no poll of u-blox.
       let isOther = identity.evidence.family?.language != nil || identity.evidence.hasPQTM
-      if memory.description == nil, isOther { return startIdentifyingFamilies(at: now) }
+      if expected == nil, isOther { return startIdentifyingFamilies(at: now) }
       return startIdentifying(at: now)
     }
-    if memory.description != nil || knownLanguage != nil { return startIdentifying(at: now) }
+    if expected != nil || knownLanguage != nil { return startIdentifying(at: now) }
     switch identity.evidence.verdict {
     case .uBlox: startIdentifying(at: now)
     case .unknown where isKnown, .perhapsUBlox where isKnown: startIdentifying(at: now)
@@ -63,7 +78,7 @@ extension ReceiverSession {
   }
 
   /// The language of the known receiver of another maker; nil for others.
-  var knownLanguage: (any FamilyLanguage)? { (memory.description?.family ?? settings.recovery?.family)?.language }
+  var knownLanguage: (any FamilyLanguage)? { knownFamily?.language }
 
   mutating func startIdentifying(at now: Instant) {
     if knownLanguage != nil { return startIdentifyingFamilies(at: now) }
@@ -75,7 +90,7 @@ extension ReceiverSession {
         Identification(
           isProved: isProved && settings.maySwitchUBXOn, switchedPort: identity.switchedPort,
           isRepeated: identity.isUnanswered, port: port, rate: rate,
-          wantsID: memory.description.map { $0.uniqueID != nil } ?? true, mayRaiseRate: mayRaiseUnknown)),
+          wantsID: expected.map { $0.uniqueID != nil } ?? true, mayRaiseRate: mayRaiseUnknown)),
       on: .poll)
   }
 
@@ -112,7 +127,7 @@ extension ReceiverSession {
   /// Whether the polls of an unknown receiver had no reply, and it has sent nothing since: its next frame shows that it does not reply.
   /// Without one it may have another rate by now.
   func waitsForFrame(after identification: Identification, at now: Instant) -> Bool {
-    guard identification.description == nil, identification.needsRoom == nil, memory.description == nil,
+    guard identification.description == nil, identification.needsRoom == nil, expected == nil,
       !identity.isUnanswered, requests.isEmpty, let silenceDeadline
     else { return false }
     return now < silenceDeadline && health.lastFrame < identity.polledAt + Self.longestBurst
@@ -131,7 +146,9 @@ extension ReceiverSession {
       noteNoReply()
       guard mayProbeFamilies, identity.evidence.verdict != .uBlox else { return finishUnidentified(at: now) }
       // The probes of other makers do not delay the next poll of what looks like a u-blox receiver.
-      if identity.evidence.verdict == .perhapsUBlox { scheduleRetry(from: now, isUnsure: true) }
+      if memory.description == nil, identity.evidence.verdict == .perhapsUBlox {
+        scheduleRetry(from: now, isUnsure: true)
+      }
       return startIdentifyingFamilies(at: now)
     }
     if found.generation == nil, mayProbeFamilies {
@@ -145,6 +162,7 @@ extension ReceiverSession {
     as found: ReceiverDescription, foundSilent: Setting? = nil, at now: Instant
   ) {
     identity.finish(isUnanswered: false)
+    identity.trustKnown()
     identity.hasNoReply = false
     retry.cancel()
     // A reply at the rate that was found: the receiver was not raised.
@@ -172,17 +190,20 @@ extension ReceiverSession {
   mutating func finishUnidentified(at now: Instant) {
     if line.isRecovered, !isReceiving { return abandonRecovery(on: .noReply, at: now) }
     // Slow epochs showed only during the polls that UBX output may have to be switched on.
-    if isReceiving, memory.description == nil, identity.wasPolledUnknown, identity.evidence.verdict == .perhapsUBlox {
+    if isReceiving, expected == nil, identity.wasPolledUnknown, identity.evidence.verdict == .perhapsUBlox {
       return startIdentifying(at: now)
     }
-    if memory.description == nil, !identity.isUnanswered, settings.recovery?.family == nil {
+    if mayDoubtKnown { return doubtKnown(at: now) }
+    if expected == nil, !hasKnownForm, !identity.isUnanswered {
       report(.notIdentified(isOtherVendor: identity.evidence.verdict == .other))
     }
-    identity.finish(isUnanswered: isReceiving && memory.description == nil)
+    identity.finish(isUnanswered: isReceiving && expected == nil)
+    identity.trustKnown()
     enter(isReceiving ? .listening(pollAt: nil) : .searching, on: .noReply)
     if !isReceiving, memory.description != nil { health.countFailedPoll() }
     switch identity.evidence.verdict {
-    case _ where settings.recovery?.family != nil && isReceiving: scheduleRetry(from: now)
+    // The known receiver may reply later.
+    case _ where knownFamily != nil && (isReceiving || !hasRateSearch): scheduleRetry(from: now)
     case .other where !isKnown && identity.evidence.family?.language != nil && isReceiving:
       // It is of this family, and its replies were lost.
       identity.hasProbedFamilies = false
@@ -199,6 +220,38 @@ extension ReceiverSession {
     }
   }
 
+  /// Whether the line is identified as that of an unknown receiver after a round of polls without a reply. A line whose rate is searched
+  /// is so by the search.
+  private var mayDoubtKnown: Bool {
+    guard expected != nil || knownFamily != nil, !settings.isKnownUBlox, isReceiving || !hasRateSearch else {
+      return false
+    }
+    return identity.evidence.family == nil || identity.evidence.family != knownFamily
+  }
+
+  private mutating func doubtKnown(at now: Instant) {
+    identity.doubtKnown()
+    enter(isReceiving ? .listening(pollAt: nil) : .searching, on: .noReply)
+    if !isReceiving { scheduleRetry(from: now) }
+  }
+
+  /// The search polls other receivers than the known one.
+  mutating func doubtKnownInSearch() {
+    guard expected != nil || knownFamily != nil else { return }
+    identity.doubtKnown()
+    line.forgetEpochs()
+  }
+
+  /// Whether the frames have the form of those of the receiver that was identified, or prove its family.
+  private var hasKnownForm: Bool {
+    let evidence = identity.evidence
+    guard let known = memory.description else {
+      return evidence.family != nil && evidence.family == settings.recovery?.family
+    }
+    guard let family = known.family else { return evidence.verdict == .uBlox || evidence.verdict == .perhapsUBlox }
+    return evidence.family == family || evidence.likely.contains(family)
+  }
+
   private mutating func take(_ found: ReceiverDescription) {
     var found = withoutOwnLog(found)
     let isSame = memory.description.map { Self.isSame($0, found) } ?? true
@@ -208,6 +261,7 @@ extension ReceiverSession {
       // Another receiver has settings of its own.
       memory.clearSettings()
       sleepPlan.clearStored()
+      logger = LoggerUse()
       configuration.set(nil)
     }
     memory.description = found
@@ -218,6 +272,7 @@ extension ReceiverSession {
   /// Whether two descriptions are of one receiver. The chip's id has a reply of its own, which can be lost: that does not
   /// discard what was changed.
   private static func isSame(_ known: ReceiverDescription, _ found: ReceiverDescription) -> Bool {
+    guard known.family == found.family else { return false }
     guard let id = known.uniqueID, let foundID = found.uniqueID else {
       return known.uniqueID == found.uniqueID ? known.hardware == found.hardware : known.strings == found.strings
     }

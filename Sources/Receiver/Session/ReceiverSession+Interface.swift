@@ -15,8 +15,8 @@ extension ReceiverSession {
     let bitRate = rate
     if requests.expectsFamily {
       // A late reply to a probe proves the family too.
-      let isUnknown = memory.description == nil
-      let known = memory.description?.family
+      let isUnknown = expected == nil
+      let known = expected?.family
       replies.receive(bytes) { frame, family in
         received.receive(frame, of: known, at: now)
         if isUnknown, let family { received.show(family) }

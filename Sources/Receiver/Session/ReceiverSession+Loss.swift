@@ -45,6 +45,7 @@ extension ReceiverSession {
     if case .changingRate = stage { return nil }
     // The identification of a receiver that sends only replies ends by itself too.
     if case .identifyingFamily = stage, !line.hasEpochs { return nil }
+    if identity.doubtsKnown, !line.hasEpochs { return nil }
     guard isReceiving, !end.isRequested, !expectsSilence, !listener.isSearching else { return nil }
     let sends = line.hasEpochs || desired?.messages.contains { $0.rate > 0 } ?? (description == nil)
     return sends ? max(listener.lastByte, health.silenceEnded) + silenceLimit + configuringTime : nil
@@ -68,7 +69,7 @@ extension ReceiverSession {
       loseTouch(on: .silence)
       retry.cancel()
       let likely = [settings.recovery?.rate, settings.recovery?.foundRate].compactMap(\.self) + settings.likelyRates
-      return listener.search(from: rate, likely: likely, polling: .soon, at: now)
+      return listener.search(from: rate, likely: likely, polling: .soon, pollsOthers: pollsOthers, at: now)
     }
     loseTouch(on: .silence)
     if memory.description != nil { scheduleRetry(from: now) }
@@ -120,6 +121,9 @@ extension ReceiverSession {
     enter(.searching, on: cause)
   }
 
+  /// Whether the search polls receivers of other makers, after the known one.
+  var pollsOthers: Bool { !settings.isKnownUBlox }
+
   /// Searches the rate. A line without a rate is polled from time to time.
   mutating func searchAgain(on cause: StageTransition.Cause, at now: Instant) {
     loseTouch(on: cause)
@@ -130,7 +134,8 @@ extension ReceiverSession {
     retry.cancel()
     let likely = [memory.foundRate, memory.rate].compactMap(\.self) + settings.likelyRates
     let polls = settings.intent != .readOnly && isKnown
-    listener.search(from: rate, likely: likely, polling: polls ? .soon : .never, at: now)
+    listener.search(
+      from: rate, likely: likely, polling: polls ? .soon : .never, pollsOthers: polls && pollsOthers, at: now)
   }
 }
 

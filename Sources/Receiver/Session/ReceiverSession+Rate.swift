@@ -18,11 +18,15 @@ extension ReceiverSession {
     case .poll(let next):
       line.set(next, at: now)
       actions.append(.setRate(next))
-      actions.append(.send(knownLanguage.map { $0.wakingBytes + $0.probes[0].bytes } ?? frameBytes(.monVER, [])))
+      let known = (memory.description?.family ?? settings.recovery?.family)?.language
+      let poll = known.map { $0.wakingBytes + $0.probes[0].bytes } ?? []
+      actions.append(.send(knownLanguage == nil ? poll + frameBytes(.monVER, []) : poll))
     case .pollOther(let poll):
+      doubtKnownInSearch()
       replies.reset()
       actions.append(.send(poll))
     case .pollAtRate(let next, let poll):
+      doubtKnownInSearch()
       replies.reset()
       line.set(next, at: now)
       actions.append(.setRate(next))

@@ -35,7 +35,7 @@ extension ReceiverSession {
 
     case (.listening(let pollAt), .time): if isReceiving { decideOnPolling(pollAt, at: now) }
     case (.listening, .idle): return canSend && beginSubmitted()
-    case (.listening, .version(let payload)): if memory.description == nil { identify(by: payload) }
+    case (.listening, .version(let payload)): if expected == nil { identify(by: payload) }
 
     case (.identifying(let identification), .idle):
       if begin(identification.next()) { return true }
@@ -60,7 +60,7 @@ extension ReceiverSession {
 
     case (.identifyingFamily, .version(let payload)):
       // A late reply: of a u-blox receiver, if it names a generation.
-      guard memory.description == nil, identity.evidence.verdict == .uBlox else { return false }
+      guard expected == nil, identity.evidence.verdict == .uBlox else { return false }
       interruptRequest()
       identify(by: payload)
     case (.identifyingFamily(let identification), .idle):

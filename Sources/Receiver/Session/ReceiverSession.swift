@@ -108,7 +108,7 @@ public struct ReceiverSession: ~Copyable {
     let isLive = !settings.isRecording && settings.line != .withoutRate(nil)
     listener = Listener(
       searchingFrom: searches ? lineRate : nil, likely: likely, polling: polling,
-      pollsOthers: !settings.isKnownUBlox && known.description == nil, unfinishedFrame: settings.unfinishedFrame,
+      pollsOthers: !settings.isKnownUBlox, isKnown: known.description != nil, unfinishedFrame: settings.unfinishedFrame,
       reference: reference, isLive: isLive, now: now)
     if known.isUnanswering { identity.keepUnanswered() }
     requests = RequestQueue(from: now)
