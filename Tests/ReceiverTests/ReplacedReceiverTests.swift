@@ -132,4 +132,46 @@ struct ReplacedReceiverTests {
     scene.finish()
     #expect(scene.stored.recovery?.family == stored.recovery?.family && scene.stored.settings == stored.settings)
   }
+
+  // MARK: Crash-recovery records
+
+  private static let families: [ReceiverFamily] = [.mediaTek, .airoha, .quectel, .casic, .teseo, .unicore]
+
+  private static func scene(
+    recorded family: ReceiverFamily, _ rates: (UInt32, UInt32), _ new: ReceiverModel, isSilent: Bool = false,
+    hasSettings: Bool = true
+  ) -> SessionScene {
+    let line = line(new, until: .zero + Milliseconds(16_000), isSilent: isSilent)
+    var settings = SessionSettings(intent: .serve, line: .serial)
+    settings.recovery = CrashRecoveryRecord(rate: rates.0, foundRate: rates.1, family: family)
+    if hasSettings {
+      settings.recoverySettings = CrashRecoverySettings("\nof \(family.rawValue)-X1\nvalue rate 200")
+      #expect(settings.recoverySettings != nil)
+    }
+    return SessionScene(SessionLog(), line, settings: settings, at: .zero + Milliseconds(16_000))
+  }
+
+  @Test("Each at the line of a killed program's receiver", arguments: families, models)
+  func recorded(family: ReceiverFamily, new: ReceiverModel) {
+    guard Self.family(of: new) != family else { return }
+    let rate = new.traits.defaultBaudRate
+    for (found, hasSettings) in [(rate, false), (38_400, false), (38_400, true)] {
+      Self.check(Self.scene(recorded: family, (rate, found), new, hasSettings: hasSettings), new, new, within: 120)
+    }
+  }
+
+  @Test("One whose output is off, at the line of a killed program's receiver", arguments: families, silenced)
+  func recordedSilent(family: ReceiverFamily, new: ReceiverModel) {
+    let scene = Self.scene(recorded: family, (9600, 9600), new, isSilent: true)
+    let isFound = scene.run(90) { $0.description.map { Self.isOf($0, new) } == true }
+    #expect(isFound, "\(family), then \(new): \(scene.reports)")
+  }
+
+  @Test("The record is kept while the receiver replies to nothing", arguments: families)
+  func recordedUnanswering(family: ReceiverFamily) {
+    let scene = Self.scene(recorded: family, (9600, 38_400), .nmea)
+    scene.run(120)
+    #expect(scene.reported(.notIdentified(isOtherVendor: false)) == 1)
+    #expect(scene.recovery?.family == family && scene.recoverySettings?.receiver == "\(family.rawValue)-X1")
+  }
 }

@@ -95,7 +95,10 @@ extension ReceiverSession {
   /// The end restores what a killed program changed at the same receiver. The records of others stay for their next program.
   mutating func takeRecoverySettings() {
     guard let description else { return }
-    if let pending = settings.recoverySettings, !pending.isOf(description) { leaveRecord() }
+    let isOfOther =
+      settings.recoverySettings.map { !$0.isOf(description) }
+      ?? settings.recovery.map { $0.family != description.family } ?? false
+    if isOfOther { leaveRecord() }
     if settings.recovery == nil,
       let index = settings.otherRecords.firstIndex(where: { $0.isOf(description, on: settings.line) })
     {
