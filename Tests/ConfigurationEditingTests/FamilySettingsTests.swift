@@ -69,6 +69,16 @@ struct FamilySettingsTests {
     #expect(FamilySettings.canRestore(seen, on: firebird) && !FamilySettings.canRestore(.period(1000), on: firebird))
   }
 
+  @Test("A file names the messages without a name that it does not have")
+  func withoutName() throws {
+    let teseo = ReceiverDescription(
+      family: .teseo, model: "STA8041", firmware: nil, hardware: "", capabilities: [.configure])
+    let replies = ["PSTMSETPAR,1201,0x80010240", "PSTMSETPAR,1228,0x00000000"].map { Array($0.utf8) }
+    let value = try #require(Teseo().value(.messages, from: replies, on: teseo))
+    #expect(FamilySettings.unstored(value, of: teseo) == ["message #9", "message #16", "message #31"])
+    #expect(FamilySettings.stored(value, of: teseo).text == "GGA@0,GSA@0,GST@0,VTG@0,RMC,GSV@0,GLL@0,ZDA@0")
+  }
+
   @Test("The present rate of the line is no change, also for a receiver without a command for it")
   func presentRate() throws {
     let teseo = ReceiverDescription(

@@ -171,17 +171,18 @@ package enum FamilySettings {
     return SettingValue(name: value.kind.rawValue, text: text(list), unit: "")
   }
 
-  /// The sentences that the receiver sends and a file does not have, or not as they are: those without a name, those of another interval
+  /// The sentences that the receiver sends and a file does not have, or not as they are: messages without a name, those of another interval
   /// than a whole number of seconds, and those of several streams.
   package static func unstored(_ value: ReceiverValue, of receiver: ReceiverDescription) -> [String] {
     guard case .messages(let list) = value else { return [] }
     var names: [String] = []
-    for (index, one) in list.enumerated() where one.rate > 0 && one.isSentence {
+    for (index, one) in list.enumerated() where one.rate > 0 {
       let isSettable = receiver.takes(.messages([SentenceRate(one.formatter, one.rate)]))
       let isExact = one.stream.map { $0.interval.hasPrefix("sec") || $0.interval.hasPrefix("min") } ?? true
       let isRepeated = list[..<index].contains { $0.formatter == one.formatter && $0.rate > 0 }
       if isSettable, isExact, !isRepeated, MessageNames.message(one.formatter) != nil { continue }
-      names.append(([one.formatter] + [one.stream?.interval].compactMap(\.self)).joined(separator: " "))
+      let name = one.isSentence ? one.formatter : "message \(one.formatter)"
+      names.append(([name] + [one.stream?.interval].compactMap(\.self)).joined(separator: " "))
     }
     return names
   }
