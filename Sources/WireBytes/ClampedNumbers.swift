@@ -18,4 +18,6 @@ extension FixedWidthInteger {
       self.init(clamping: Int64(number))
     }
   }
+  /// The nearest whole number, limited to the range of the type; 0 for NaN.
+  package init(nearest number: Double) { self.init(clamping: number.rounded()) }
 }

@@ -78,7 +78,7 @@ struct BaseStationTests {
     host.forget()
     host.run(seconds: 2)
     let report = try #require(host.messages.last { $0.identity == 0x013B }?.payload)
-    #expect(report.u4(8) >= 30 && report.u4(28) <= 20_000 && report[36] == 1 && report[37] == 0)
+    #expect(report.unsigned4(8) >= 30 && report.unsigned4(28) <= 20_000 && report[36] == 1 && report[37] == 0)
     // Only the time is solved.
     #expect(host.line.receiver.solution.isBase)
   }

@@ -39,16 +39,16 @@ struct BatchTests {
     host.send(0x2110, [0, 1, 0, 0])
     host.run(seconds: 0.5)
     #expect(host.messages.first?.identity == 0x0A32)
-    #expect(host.messages.first?.payload.u2(4) == level)
+    #expect(host.messages.first?.payload.unsigned2(4) == level)
     let batch = host.messages.filter { $0.identity == 0x2111 }
     #expect(batch.count == level)
-    #expect(batch.map { $0.payload.u2(2) } == Array(0..<level))
-    let times = batch.map { $0.payload.u4(4) }
+    #expect(batch.map { $0.payload.unsigned2(2) } == Array(0..<level))
+    let times = batch.map { $0.payload.unsigned4(4) }
     #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 == 1000 })
     #expect(batch.allSatisfy { $0.payload.count == 100 && $0.payload[1] == 1 && $0.payload[24] == 3 })
     let monitor = host.ask(0x0A32)
-    #expect(monitor?.u2(4) == host.line.receiver.batchedEpochs)
-    #expect(monitor?.u2(6) == 0)
+    #expect(monitor?.unsigned2(4) == host.line.receiver.batchedEpochs)
+    #expect(monitor?.unsigned2(6) == 0)
   }
 
   @Test(
@@ -93,10 +93,10 @@ struct BatchTests {
     let first = host.ask(0x0A32)
     let lost = host.line.receiver.lostEpochs
     #expect(lost == 41)
-    #expect(first?.u2(6) == lost && first?.u2(8) == lost && first?.u2(4) == 20)
+    #expect(first?.unsigned2(6) == lost && first?.unsigned2(8) == lost && first?.unsigned2(4) == 20)
     host.run(seconds: 5)
     let second = host.ask(0x0A32)
-    #expect(second?.u2(8) == host.line.receiver.lostEpochs - lost)
+    #expect(second?.unsigned2(8) == host.line.receiver.lostEpochs - lost)
     host.line.inject(.loseBatchedEpochs(3), at: host.now)
     #expect(host.line.receiver.batchedEpochs == 17)
   }
@@ -145,13 +145,13 @@ struct BatchTests {
     #expect(host.set([(0x10DE_0002, 0)]) == true)
     let asked = host.ask(0x2108)
     let info = try #require(asked)
-    #expect(10...11 ~= info.u4(24) && info.u2(28) == 2026)
+    #expect(10...11 ~= info.unsigned4(24) && info.unsigned2(28) == 2026)
     host.forget()
     #expect(host.configure(0x2109, Host.number(2, 4) + Host.number(5, 4) + [0, 0, 0, 0]) == true)
     host.run(seconds: 1)
-    #expect(host.messages.filter { $0.identity == 0x210B }.map { $0.payload.u4(0) } == [2, 3, 4, 5, 6])
+    #expect(host.messages.filter { $0.identity == 0x210B }.map { $0.payload.unsigned4(0) } == [2, 3, 4, 5, 6])
     #expect(host.configure(0x2104, Array("hello".utf8)) == true)
     #expect(host.configure(0x2103, []) == true)
-    #expect(host.ask(0x2108)?.u4(24) == 0)
+    #expect(host.ask(0x2108)?.unsigned4(24) == 0)
   }
 }

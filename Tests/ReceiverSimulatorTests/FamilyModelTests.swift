@@ -205,7 +205,7 @@ struct FamilyModelTests {
     }
     #expect(records.count == count)
     for record in records { #expect(record.reduce(UInt8(0)) { $0 ^ $1 } == 0) }
-    let latitude = Float(bitPattern: UInt32(truncatingIfNeeded: records[0].u4(5)))
+    let latitude = Float(bitPattern: UInt32(truncatingIfNeeded: records[0].unsigned4(5)))
     #expect(abs(latitude - 48.1642) < 0.001)
   }
 

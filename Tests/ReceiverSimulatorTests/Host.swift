@@ -194,9 +194,9 @@ extension Scenario {
 }
 
 extension [UInt8] {
-  func u2(_ at: Int) -> Int { Int(self[at]) | Int(self[at + 1]) << 8 }
-  func u4(_ at: Int) -> Int { u2(at) | u2(at + 2) << 16 }
-  func i4(_ at: Int) -> Int { Int(Int32(truncatingIfNeeded: u4(at))) }
+  func unsigned2(_ at: Int) -> Int { Int(self[at]) | Int(self[at + 1]) << 8 }
+  func unsigned4(_ at: Int) -> Int { unsigned2(at) | unsigned2(at + 2) << 16 }
+  func signed4(_ at: Int) -> Int { Int(Int32(truncatingIfNeeded: unsigned4(at))) }
   /// The characters before the first zero.
   func text(_ range: Range<Int>) -> String { String(decoding: self[range].prefix { $0 != 0 }, as: UTF8.self) }
 }

@@ -51,10 +51,10 @@ struct NavigationTests {
     let truth = host.line.receiver.truth(at: host.now)
     var (squares, told, count) = (0.0, 0.0, 0.0)
     for payload in host.messages.filter({ $0.identity == 0x0107 }).map(\.payload) {
-      let north = (Double(payload.i4(28)) * 1e-7 - truth.latitudeDegrees) * 111_195
-      let east = (Double(payload.i4(24)) * 1e-7 - truth.longitudeDegrees) * 111_195 * 0.667
+      let north = (Double(payload.signed4(28)) * 1e-7 - truth.latitudeDegrees) * 111_195
+      let east = (Double(payload.signed4(24)) * 1e-7 - truth.longitudeDegrees) * 111_195 * 0.667
       squares += north * north + east * east
-      told += Double(payload.u4(40)) / 1000
+      told += Double(payload.unsigned4(40)) / 1000
       count += 1
     }
     let ratio = (squares / count).squareRoot() / (told / count)

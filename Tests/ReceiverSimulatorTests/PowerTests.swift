@@ -104,7 +104,7 @@ struct PowerTests {
         Issue.record("\(model) does not answer")
         continue
       }
-      #expect(status.u4(12) < 4000, "\(model) runs for \(status.u4(12)) ms")
+      #expect(status.unsigned4(12) < 4000, "\(model) runs for \(status.unsigned4(12)) ms")
       #expect(status[5] & 1 == 0 || host.line.receiver.hasFix, "\(model) has a fix")
     }
   }

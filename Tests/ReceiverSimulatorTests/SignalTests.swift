@@ -150,7 +150,7 @@ struct SignalTests {
       let payload = try #require(payloadReply)
       #expect(payload[1] == 3 && payload[2] == 0x10 && payload[4..<8] == [0, 1, 5, 6])
       #expect([8, 48, 88].map { payload[$0 + 1] } == [0, 1, 3])
-      #expect([8, 48, 88].map { payload.u4($0 + 12) > 0 } == [false, false, true])
+      #expect([8, 48, 88].map { payload.unsigned4($0 + 12) > 0 } == [false, false, true])
     }
     var host = Self.host(.x20)
     let before = host.now

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HostSimulator
 import MonotonicTime
+import RTCM3
 import ReceiverSimulator
 import Testing
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RTCM3
 import TestSupport
 import Testing
 import UBX

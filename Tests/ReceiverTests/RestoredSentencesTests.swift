@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HostSimulator
 import MonotonicTime
+import RTCM3
 import TestSupport
 import Testing
 
@@ -343,7 +344,7 @@ struct SkyTraqLine: HostLine {
   }
 
   mutating func send(_ bytes: [UInt8], at now: Instant) {
-    guard hostRate == 9600, case .frame(.binary(.skyTraq, let id, let payload), _) = FrameLayout.scan(bytes[...]) else {
+    guard hostRate == 9600, case .frame(.skyTraq, let id, let payload, _) = FrameLayout.scan(bytes[...]) else {
       return
     }
     var reply = FrameLayout.skyTraq.frame(0x83, [UInt8(id)])

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HostSimulator
 import MonotonicTime
+import RTCM3
 import TestSupport
 import Testing
 
@@ -220,7 +221,7 @@ struct SilentFamilyTests {
   func damagedSBF() {
     var frame = FrameLayout.sbf.frame(4007, [1, 2, 3, 4])
     #expect(frame.count == 12 && Array(frame.prefix(2)) == Array("$@".utf8) && frame[6] == 12)
-    guard case .frame(.binary(.sbf, 4007, [1, 2, 3, 4]), length: 12) = FrameLayout.scan(frame[...]) else {
+    guard case .frame(.sbf, 4007, [1, 2, 3, 4], length: 12) = FrameLayout.scan(frame[...]) else {
       return #expect(Bool(false))
     }
     frame[9] ^= 1

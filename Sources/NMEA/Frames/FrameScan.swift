@@ -175,7 +175,7 @@ extension Sentence {
     if digits < 8, at &+ 1 &+ digits >= count, !isEnd { return .needsMore }
     switch digits {
     case 2: guard given == UInt32(sum) else { return .noStart }
-    case 8: guard given == crc32(bytes, from: offset &+ 1, to: at) else { return .noStart }
+    case 8: guard given == logCRC32(of: bytes, from: offset &+ 1, to: at) else { return .noStart }
     default: return .noStart
     }
     return ended(bytes, offset, at &+ 1 &+ digits, isEnd)
@@ -243,17 +243,6 @@ func mayBeginAddress(_ bytes: RawSpan, _ at: Int, _ start: UInt8) -> Bool {
   if first &- UInt8(ascii: "a") < 26 { return start == UInt8(ascii: "$") }
   guard first &- UInt8(ascii: "0") < 10 else { return false }
   return at &+ 1 == bytes.byteCount || bytes.u1(at &+ 1) &- UInt8(ascii: "0") < 10
-}
-
-/// The CRC-32 of the ASCII logs: reflected, polynomial 0xEDB88320, start 0, no final exclusive or.
-@inlinable @inline(never)
-func crc32(_ bytes: RawSpan, from start: Int, to end: Int) -> UInt32 {
-  var crc: UInt32 = 0
-  for at in start..<end {
-    crc ^= UInt32(bytes.u1(at))
-    for _ in 0..<8 { crc = crc &>> 1 ^ (crc & 1 == 0 ? 0 : 0xEDB8_8320) }
-  }
-  return crc
 }
 
 /// The value of a hexadecimal digit; 255 for another character.

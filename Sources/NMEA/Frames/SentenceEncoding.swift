@@ -26,3 +26,11 @@ public func encodeSentence(content: RawSpan, into output: inout MutableRawSpan) 
   output.setLittleEndian(0x0A0D as UInt16, at: count + 4)
   return total
 }
+
+#if !hasFeature(Embedded)
+  /// Returns the bytes of a sentence of any content and length: `$`, the content, `*`, the checksum, CR LF.
+  package func sentenceBytes(_ content: String) -> [UInt8] {
+    let sum = content.utf8.exclusiveOr
+    return Array("$\(content)*".utf8) + littleEndianBytes(hexDigits(sum)) + [13, 10]
+  }
+#endif

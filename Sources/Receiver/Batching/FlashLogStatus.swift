@@ -70,9 +70,8 @@ extension Command {
   /// Finds the first entry of a time or later (LOG-FINDTIME).
   static func entry(at time: UTCTime) -> Command {
     let (date, second) = (time.day.components, Int(time.nanosecondsOfDay / 1_000_000_000))
-    var payload: [UInt8] = [
-      0, 0, 0, 0, UInt8(truncatingIfNeeded: date.year), UInt8(truncatingIfNeeded: date.year >> 8),
-    ]
+    var payload: [UInt8] = [0, 0, 0, 0]
+    payload.append(u2: UInt16(truncatingIfNeeded: date.year))
     payload += [date.month, date.day, second / 3600, second / 60 % 60, second % 60, 0].map { UInt8(clamping: $0) }
     return Command(.logFINDTIME, payload, answer: .message(.logFINDTIME))
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 import UBX
+import WireBytes
 
 /// Brings a receiver's settings to the desired values: polls them, writes only the different ones, and verifies them.
 ///
@@ -188,8 +189,8 @@ package struct Configuration: Sendable {
 
   private func nextOfItems() -> Command? {
     switch step {
-    case .polling: Self.valget(batch)
-    case .verifying: Self.valget(different)
+    case .polling: Self.valget(batch.map(\.id))
+    case .verifying: Self.valget(different.map(\.id))
     case .writing: Self.valset(different, layers: 1)
     }
   }
@@ -245,31 +246,19 @@ package struct Configuration: Sendable {
 
   /// Returns the pairs of a CFG-VALGET reply.
   package static func pairs(_ payload: [UInt8]) -> [ConfigurationPair] {
+    guard payload.count > 4 else { return [] }
     var pairs: [ConfigurationPair] = []
-    var at = 4
-    while at + 4 <= payload.count, let size = configurationValueSize(payload.u4(at)), at + 4 + size <= payload.count {
-      var bits: UInt64 = 0
-      for index in (0..<size).reversed() { bits = bits << 8 | UInt64(payload[at + 4 + index]) }
-      pairs.append(ConfigurationPair(id: payload.u4(at), bits: bits))
-      at += 4 + size
-    }
+    var items = unsafe ConfigurationPairs(payload.span.bytes.part(4, payload.count - 4))
+    while let pair = items.next() { pairs.append(pair) }
     return pairs
   }
 
-  package static func valget(_ pairs: [ConfigurationPair], layer: UInt8 = 0) -> Command {
-    var payload: [UInt8] = [0, layer, 0, 0]
-    for pair in pairs { payload += (0..<4).map { UInt8(truncatingIfNeeded: pair.id >> ($0 * 8)) } }
+  package static func valget(_ keys: [UInt32], layer: UInt8 = 0, position: UInt16 = 0) -> Command {
+    let payload = [0, layer] + littleEndianBytes(position) + keys.flatMap(littleEndianBytes)
     return Command(.cfgVALGET, payload, answer: .message(.cfgVALGET))
   }
 
   package static func valset(_ pairs: [ConfigurationPair], layers: UInt8) -> Command {
-    var payload: [UInt8] = [0, layers, 0, 0]
-    for pair in pairs {
-      payload += (0..<4).map { UInt8(truncatingIfNeeded: pair.id >> ($0 * 8)) }
-      for index in 0..<(configurationValueSize(pair.id) ?? 0) {
-        payload.append(UInt8(truncatingIfNeeded: pair.bits >> (index * 8)))
-      }
-    }
-    return Command(.cfgVALSET, payload, answer: .acknowledgement)
+    Command(.cfgVALSET, [0, layers, 0, 0] + pairs.flatMap(\.bytes), answer: .acknowledgement)
   }
 }

@@ -125,9 +125,7 @@ struct FieldAssignments {
       if takesPairs, let equals, Self.isItem(name) {
         let value = SettingWord.trimmed(word[word.index(after: equals)...])
         guard case .item(let pair) = try SettingWord(name: name, value: value).meaning else { continue }
-        items.append(u4: pair.id)
-        let size = configurationValueSize(pair.id) ?? 0
-        items += (0..<size).map { UInt8(truncatingIfNeeded: pair.bits >> ($0 * 8)) }
+        items += pair.bytes
       } else if takesKeys, equals == nil {
         guard case .item(let id, _) = try SettingName(name) else {
           throw SettingProblem("\(name): not a configuration item")

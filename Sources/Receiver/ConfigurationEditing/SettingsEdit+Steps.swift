@@ -15,7 +15,7 @@ extension SettingsEdit {
     switch work {
     case .readPort: .poll(.cfgPRT)
     case .perform(.read, .items(let indices)), .perform(.verify, .items(let indices)):
-      Configuration.valget(indices.compactMap { entries[$0].item })
+      Configuration.valget(indices.compactMap { entries[$0].item?.id })
     case .perform(.write, .items(let indices)): writing(indices.compactMap { entries[$0].item })
     case .perform(.restore, .items(let indices)): writing(indices.compactMap(foundPair))
     case .perform(.read, .record(let index)), .perform(.verify, .record(let index)):

@@ -250,9 +250,7 @@ package struct SettingsReading: ReceiverScript {
 
   /// Returns a CFG-VALGET request. A reply of 64 items has up to 776 bytes, which take 0.8 s at 9600 baud.
   private static func request(_ keys: [UInt32], _ layer: UInt8, _ position: Int) -> Command {
-    var payload: [UInt8] = [0, layer, UInt8(truncatingIfNeeded: position), UInt8(truncatingIfNeeded: position >> 8)]
-    for key in keys { payload += (0..<4).map { UInt8(truncatingIfNeeded: key >> ($0 * 8)) } }
-    var command = Command(.cfgVALGET, payload, answer: .message(.cfgVALGET))
+    var command = Configuration.valget(keys, layer: layer, position: UInt16(truncatingIfNeeded: position))
     command.timeout = Milliseconds(1500)
     return command
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RTCM3
 import UBX
 import WireBytes
 
@@ -89,11 +90,10 @@ package struct DialogueFilter {
     switch FrameLayout.scan(bytes) {
     case .none: return .none
     case .incomplete: return bytes.count > longestFrame ? .none : .incomplete
-    case .frame(.binary(let layout, let identity, _), let length):
+    case .frame(let layout, let identity, _, let length):
       let isKept = layout.family.language?.publishableFrames.contains(identity) ?? false
       let name = "\(layout.family.rawValue)-" + String(identity, radix: 16)
       return .frame(name: name, length: length, isKept: isKept)
-    case .frame(.text, _): return .none
     }
   }
 
@@ -105,12 +105,8 @@ package struct DialogueFilter {
     let length = 8 + Int(bytes[at + 4]) + Int(bytes[at + 5]) << 8
     guard length <= longestFrame else { return .none }
     guard bytes.count >= length else { return .incomplete }
-    var (a, b) = (UInt8(0), UInt8(0))
-    for byte in bytes[at + 2..<at + length - 2] {
-      a = a &+ byte
-      b = b &+ a
-    }
-    guard bytes[at + length - 2] == a, bytes[at + length - 1] == b else { return .none }
+    let sum = unsafe checksum(of: bytes.span.bytes, from: 2, count: length - 4)
+    guard Array(bytes[at + length - 2..<at + length]).u2(0) == sum else { return .none }
     let identity = MessageIdentity(bytes[at + 2], bytes[at + 3])
     let payload = bytes[at + 6..<at + length - 2]
     return .frame(
@@ -135,7 +131,7 @@ package struct DialogueFilter {
     guard text.count >= 4, text[text.endIndex - 3] == UInt8(ascii: "*"),
       let sum = UInt8(String(decoding: text.suffix(2), as: UTF8.self), radix: 16)
     else { return false }
-    let found = text.dropFirst().dropLast(3).reduce(UInt8(0)) { $0 ^ $1 }
+    let found = text.dropFirst().dropLast(3).exclusiveOr
     return sum == found || sum == found ^ text[text.startIndex]
   }
 

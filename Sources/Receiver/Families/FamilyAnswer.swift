@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RTCM3
 
 /// The reply of a receiver of another maker to a command.
 public struct FamilyAnswer: Sendable, Equatable {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import NMEA
+import RTCM3
 
 /// The commands of a family, as values: an intent becomes commands with their replies.
 ///
@@ -199,7 +201,7 @@ extension Command {
   init(
     sentence body: String, _ answer: FamilyAnswer? = nil, attempts: Int = 3, timeout: Milliseconds = Milliseconds(700)
   ) {
-    self.init(raw: Array("$\(body)*\(Self.checksum(body))\r\n".utf8), answer, attempts, timeout)
+    self.init(raw: sentenceBytes(body), answer, attempts, timeout)
   }
 
   /// A line of text without a checksum.
@@ -220,12 +222,6 @@ extension Command {
     if let answer { self.answer = .family(answer) }
     self.attempts = attempts
     self.timeout = timeout
-  }
-
-  private static func checksum(_ body: String) -> String {
-    let sum = body.utf8.reduce(UInt8(0)) { $0 ^ $1 }
-    let digits = Array("0123456789ABCDEF")
-    return String([digits[Int(sum >> 4)], digits[Int(sum & 15)]])
   }
 
   func pausing(_ pause: Milliseconds) -> Command {

@@ -1,5 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
+import RTCM3
 import WireBytes
+
+/// A frame of a receiver of another maker.
+enum FamilyFrame: Equatable {
+  /// A line of text without its end; a sentence also without `$` and checksum.
+  case text([UInt8])
+  /// Class and id, or the id alone, and the payload.
+  case binary(FrameLayout, UInt16, [UInt8])
+}
+
+extension FrameLayout {
+  var family: ReceiverFamily {
+    switch self {
+    case .casic: .casic
+    case .allystar: .allystar
+    case .skyTraq: .skyTraq
+    case .unicore: .unicore
+    case .sbf: .septentrio
+    }
+  }
+}
 
 /// Finds the frames of other makers in the bytes of a line, while a request to such a receiver is in flight.
 struct ReplyScanner: Sendable {
@@ -23,8 +44,8 @@ struct ReplyScanner: Sendable {
     search: while at < bytes.count {
       switch FrameLayout.scan(bytes[at...]) {
       case .incomplete: break search
-      case .frame(let frame, let length):
-        if case .binary(let layout, _, _) = frame { body(frame, layout.family) }
+      case .frame(let layout, let identity, let payload, let length):
+        body(.binary(layout, identity, payload), layout.family)
         at += length
       case .none:
         guard Self.isText(bytes[at]) else {
@@ -97,8 +118,7 @@ struct ReplyScanner: Sendable {
       let sum = UInt8(String(decoding: body.suffix(2), as: UTF8.self), radix: 16)
     else { return nil }
     let content = body.dropLast(3)
-    var found: UInt8 = 0
-    for byte in content { found ^= byte }
+    let found = content.exclusiveOr
     // Unicore's texts are summed with their first character (recorded: UM980).
     guard sum == found || sum == found ^ first else { return nil }
     let words = ["command,", "CONFIG,", "devicename,"]

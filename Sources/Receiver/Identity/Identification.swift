@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import NMEA
 import UBX
 
 /// Polls the identity of a receiver, the id of its chip, and the port that the line is connected to: MON-VER, SEC-UNIQID
@@ -125,7 +126,7 @@ struct Identification: Sendable {
     case .switchingOn:
       // PUBX,41 sets the protocols of the port of any generation (interface descriptions, "PUBX,41");
       // the rate stays. UBX, NMEA and RTCM in, UBX and NMEA out.
-      return .raw(Self.sentence("PUBX,41,1,0007,0003,\(rate ?? 9600),0"), pause: Milliseconds(150))
+      return .raw(sentenceBytes("PUBX,41,1,0007,0003,\(rate ?? 9600),0"), pause: Milliseconds(150))
     case .pollingID:
       var command = Command.poll(.secUNIQID)
       command.attempts = 1
@@ -254,11 +255,4 @@ struct Identification: Sendable {
 
   /// CFG-PRT contains the port; items have one key for each port.
   private var needsPort: Bool { port == nil && description?.can(.valset) == true }
-
-  /// Returns a sentence with its checksum and line end.
-  private static func sentence(_ content: String) -> [UInt8] {
-    let sum = content.utf8.reduce(0, ^)
-    let digits = Array("0123456789ABCDEF".utf8)
-    return Array("$\(content)*".utf8) + [digits[Int(sum >> 4)], digits[Int(sum & 15)], 13, 10]
-  }
 }

@@ -117,7 +117,7 @@ extension PowerSave {
   /// Returns the poll of a receiver's mode: CFG-PMS on Super-E, CFG-RXM before items, CFG-PM-OPERATEMODE after.
   public static func poll(for receiver: ReceiverDescription) -> Command {
     if receiver.can(.valset) {
-      return Configuration.valget([ConfigurationPair(id: 0x20D0_0001, bits: 0)])
+      return Configuration.valget([0x20D0_0001])
     }
     return .poll(receiver.isSuperE ? .cfgPMS : .cfgRXM)
   }

@@ -127,7 +127,7 @@ package struct SPARTNKeys: Equatable, Sendable {
     for key in sent {
       let (week, second) = key.begin.quotientAndRemainder(dividingBy: Self.secondsPerWeek)
       payload += [0, UInt8(clamping: key.bytes.count), UInt8(clamping: week & 0xFF), UInt8(clamping: week >> 8)]
-      payload += (0..<4).map { UInt8(truncatingIfNeeded: second >> ($0 * 8)) }
+      payload.append(u4: UInt32(truncatingIfNeeded: second))
     }
     return payload + sent.flatMap(\.bytes)
   }

@@ -235,10 +235,7 @@ struct ItemConfiguration: Sendable {
     let position = Int(payload.u2(2))
     var answer: [UInt8] = [1, layer, payload[2], payload[3]]
     for (key, bits) in found.dropFirst(position).prefix(ConfigurationWriter.mostItems) {
-      answer.append(key)
-      for index in 0..<(configurationValueSize(key) ?? 0) {
-        answer.append(UInt8(truncatingIfNeeded: bits >> UInt64(8 * index)))
-      }
+      answer += ConfigurationPair(id: key, bits: bits).bytes
     }
     return answer
   }
@@ -403,7 +400,7 @@ extension ItemConfiguration {
 
   private var rate: [UInt8] {
     var answer: [UInt8] = []
-    for key in [Key.measurement, Key.cycles, Key.timeReference] { answer.append(UInt16(value(key))) }
+    for key in [Key.measurement, Key.cycles, Key.timeReference] { answer.append(u2: UInt16(value(key))) }
     return answer
   }
 
@@ -420,7 +417,7 @@ extension ItemConfiguration {
 
   private var navigation: [UInt8] {
     var answer = [UInt8](repeating: 0, count: 36)
-    answer.set(0xFFFF as UInt16, at: 0)
+    answer.set(u2: 0xFFFF, at: 0)
     for row in navigationPairs {
       for index in 0..<row.size {
         answer[row.at + index] = UInt8(truncatingIfNeeded: value(row.key) >> UInt64(8 * index))
@@ -455,11 +452,11 @@ extension ItemConfiguration {
     var record = [UInt8](repeating: 0, count: 20)
     record[0] = UInt8(port)
     if port == 1 || port == 2 {
-      record.set(0x8C0 as UInt32, at: 4)
-      record.set(UInt32(value(port == 1 ? Key.uart1BaudRate : Key.uart2BaudRate)), at: 8)
+      record.set(u4: 0x8C0, at: 4)
+      record.set(u4: UInt32(value(port == 1 ? Key.uart1BaudRate : Key.uart2BaudRate)), at: 8)
     }
-    record.set(protocols { Key.input(port, $0) }, at: 12)
-    record.set(protocols { Key.output(port, $0) }, at: 14)
+    record.set(u2: protocols { Key.input(port, $0) }, at: 12)
+    record.set(u2: protocols { Key.output(port, $0) }, at: 14)
     return record
   }
 

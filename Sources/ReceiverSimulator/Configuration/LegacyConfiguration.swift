@@ -67,9 +67,9 @@ struct LegacyConfiguration: Sendable {
   /// Sets a port's rate for PUBX,41.
   mutating func setPort(_ port: Int, baudRate: UInt32, input: UInt16, output: UInt16) {
     guard var block = current.blocks[LegacyKey.port(UInt8(port))] else { return }
-    block.set(baudRate, at: 8)
-    block.set(input, at: 12)
-    block.set(output, at: 14)
+    block.set(u4: baudRate, at: 8)
+    block.set(u2: input, at: 12)
+    block.set(u2: output, at: 14)
     if isValid(LegacyKey.port(UInt8(port)), block) { current.blocks[LegacyKey.port(UInt8(port))] = block }
   }
 
@@ -234,10 +234,10 @@ struct LegacyConfiguration: Sendable {
     let isInterval = preset[1] == 2
     var flags = save.u4(4) & ~0x0006_0000
     if !isInterval { flags |= 0x0002_0000 }
-    save.set(flags, at: 4)
-    save.set(isInterval ? UInt32(preset.u2(2)) * 1000 : [1000, 1000, 0, 1000, 500, 250][Int(preset[1])], at: 8)
-    save.set(isInterval ? preset.u2(4) : 0, at: 20)
-    if traits.protocolVersion == 2301 { save.set(180 as UInt16, at: 22) }
+    save.set(u4: flags, at: 4)
+    save.set(u4: isInterval ? UInt32(preset.u2(2)) * 1000 : [1000, 1000, 0, 1000, 500, 250][Int(preset[1])], at: 8)
+    save.set(u2: isInterval ? preset.u2(4) : 0, at: 20)
+    if traits.protocolVersion == 2301 { save.set(u2: 180, at: 22) }
     current.blocks[LegacyKey.powerSave] = save
     current.blocks[LegacyKey.power]?[1] = preset[1] == 0 ? 0 : 1
   }
@@ -423,15 +423,15 @@ enum LegacyDefaults {
     var save = [UInt8](repeating: 0, count: traits.protocolVersion >= 1800 ? 48 : 44)
     save[0] = traits.protocolVersion >= 1800 ? 2 : 1
     // Cyclic tracking, updateEPH; Super-E: doNotEnterOff instead.
-    save.set(isSuperE ? 0x0003_0000 : 0x0002_1000 as UInt32, at: 4)
-    save.set(1000 as UInt32, at: 8)
-    save.set(10_000 as UInt32, at: 12)
-    save.set(UInt16(isSuperE ? 300 : 0), at: 22)
+    save.set(u4: isSuperE ? 0x0003_0000 : 0x0002_1000 as UInt32, at: 4)
+    save.set(u4: 1000, at: 8)
+    save.set(u4: 10_000, at: 12)
+    save.set(u2: UInt16(isSuperE ? 300 : 0), at: 22)
     blocks[LegacyKey.powerSave] = save
     if traits.protocolVersion < 1500 {
       var old = [UInt8](repeating: 0, count: 24)
-      old.set(1000 as UInt32, at: 8)
-      old.set(10_000 as UInt32, at: 12)
+      old.set(u4: 1000, at: 8)
+      old.set(u4: 10_000, at: 12)
       blocks[0x32] = old
     }
     if (1800...2301).contains(traits.protocolVersion) {
@@ -443,14 +443,14 @@ enum LegacyDefaults {
     var block = [UInt8](repeating: 0, count: 20)
     block[0] = port
     switch port {
-    case 0: block.set(0x84 as UInt32, at: 4)
+    case 0: block.set(u4: 0x84, at: 4)
     case 1, 2:
-      block.set(0x8D0 as UInt32, at: 4)
-      block.set(traits.defaultBaudRate, at: 8)
+      block.set(u4: 0x8D0, at: 4)
+      block.set(u4: traits.defaultBaudRate, at: 8)
     default: break
     }
-    block.set(7 as UInt16, at: 12)
-    block.set(port == 2 ? 0 : 3 as UInt16, at: 14)
+    block.set(u2: 7, at: 12)
+    block.set(u2: port == 2 ? 0 : 3 as UInt16, at: 14)
     return block
   }
 
@@ -474,18 +474,18 @@ enum LegacyDefaults {
     var block = [UInt8](repeating: 0, count: 32)
     block[0] = index
     block[1] = 1
-    block.set(50 as UInt16, at: 4)
-    block.set(1_000_000 as UInt32, at: 8)
-    block.set(1_000_000 as UInt32, at: 12)
-    block.set(100_000 as UInt32, at: 20)
-    block.set((index == 0 ? 0x77 : 0x7E) as UInt32, at: 28)
+    block.set(u2: 50, at: 4)
+    block.set(u4: 1_000_000, at: 8)
+    block.set(u4: 1_000_000, at: 12)
+    block.set(u4: 100_000, at: 20)
+    block.set(u4: (index == 0 ? 0x77 : 0x7E) as UInt32, at: 28)
     return block
   }
 
   private static func usb(_ product: UInt16) -> [UInt8] {
     var block = [UInt8](repeating: 0, count: 108)
-    block.set(0x1546 as UInt16, at: 0)
-    block.set(product, at: 2)
+    block.set(u2: 0x1546, at: 0)
+    block.set(u2: product, at: 2)
     for (at, text) in [(12, "u-blox AG - www.u-blox.com"), (44, "u-blox GNSS receiver")] {
       for (index, character) in text.utf8.enumerated() { block[at + index] = character }
     }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import RTCM3
+import WireBytes
 
 // Allystar's frames: a poll is answered by its message without an acknowledgement, a write by 05 01 or 05 00 (recordings
 // of a TAU1201 and a TAU951M).
@@ -26,17 +28,15 @@ extension VirtualReceiver {
       act(.restart(payload[0] == 1 ? .cold : payload[0] == 2 ? .warm : .hot), after: Milliseconds(2))
     case 0x0641 where payload.count >= 5:
       acknowledge(identity)
-      act(.sleep(Milliseconds(UInt64(number(payload[0..<4]))), byLine: false), after: Milliseconds(5))
+      act(.sleep(Milliseconds(UInt64(payload.u4(0))), byLine: false), after: Milliseconds(5))
     case 0x060C where !payload.isEmpty: setSystems(payload, identity)
-    case 0x060C: send(identity, bytes(systemMask))
+    case 0x060C: send(identity, littleEndianBytes(systemMask))
     case 0x0607 where payload.isEmpty, 0x060B where payload.isEmpty, 0x0612 where payload.isEmpty,
       0x0614 where payload.isEmpty:
-      let digits = Array(family.current.values["\(identity)"] ?? Self.recordedAllystar[identity] ?? "")
-      send(
-        identity,
-        stride(from: 0, to: digits.count - 1, by: 2).compactMap { UInt8(String(digits[$0...$0 + 1]), radix: 16) })
+      let digits = family.current.values["\(identity)"] ?? Self.recordedAllystar[identity] ?? ""
+      send(identity, [UInt8](hexadecimalDigits: digits) ?? [])
     case 0x0607, 0x060B, 0x0612, 0x0614, 0x0643:
-      self.family?.current.values["\(identity)"] = payload.map(hexadecimal).joined()
+      self.family?.current.values["\(identity)"] = payload.hexadecimalDigits.uppercased()
       acknowledge(identity)
     default: acknowledge(identity, isDone: false)
     }
@@ -47,7 +47,7 @@ extension VirtualReceiver {
   ]
 
   private mutating func send(_ identity: UInt16, _ payload: [UInt8]) {
-    respond(BinaryLayout.allystar.frame(identity, payload), after: Milliseconds(2))
+    respond(FrameLayout.allystar.frame(identity, payload), after: Milliseconds(2))
   }
 
   private mutating func acknowledge(_ identity: UInt16, isDone: Bool = true) {
@@ -56,7 +56,7 @@ extension VirtualReceiver {
   }
 
   private func verdict(_ identity: UInt16, _ isDone: Bool) -> [UInt8] {
-    BinaryLayout.allystar.frame(
+    FrameLayout.allystar.frame(
       isDone ? 0x0501 : 0x0500, [UInt8(identity >> 8), UInt8(truncatingIfNeeded: identity)])
   }
 
@@ -64,15 +64,15 @@ extension VirtualReceiver {
     let texts = ["\(traits.software)", "\(traits.hardware)"].flatMap { text in
       Array(text.utf8.prefix(16)) + [UInt8](repeating: 0, count: max(0, 16 - text.utf8.count))
     }
-    respond([13, 10] + BinaryLayout.allystar.frame(0x0A04, texts), after: Milliseconds(4))
+    respond([13, 10] + FrameLayout.allystar.frame(0x0A04, texts), after: Milliseconds(4))
   }
 
   private mutating func setPort(_ payload: [UInt8], _ identity: UInt16) {
     guard let family else { return }
     guard payload.count >= 8 else {
-      return send(identity, [payload.first ?? 0, 0, 0, 0] + bytes(family.current.baudRate))
+      return send(identity, [payload.first ?? 0, 0, 0, 0] + littleEndianBytes(family.current.baudRate))
     }
-    let rate = number(payload[4..<8])
+    let rate = payload.u4(4)
     guard family.traits.baudRates.contains(rate) else { return acknowledge(identity, isDone: false) }
     // Port 0 is the one that the request arrives at, here port 1.
     guard payload[0] <= 1 else { return acknowledge(identity) }
@@ -92,7 +92,7 @@ extension VirtualReceiver {
   /// A mask is limited to the hardware.
   private mutating func setSystems(_ payload: [UInt8], _ identity: UInt16) {
     guard payload.count >= 4 else { return acknowledge(identity, isDone: false) }
-    let mask = number(payload[0..<4])
+    let mask = payload.u4(0)
     var systems: SatelliteSystems = []
     for row in Self.allystarSystems where mask >> row.bit & 1 == 1 { systems.insert(row.system) }
     guard !systems.isEmpty else { return acknowledge(identity, isDone: false) }

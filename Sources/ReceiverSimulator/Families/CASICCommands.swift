@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import RTCM3
 import UBX
+import WireBytes
 
 // CASIC's commands: PCAS sentences, which are not acknowledged (CASIC protocol specification), and frames, which are
 // acknowledged by 05 01 and refused by 05 00 (recordings of an AT632 and an ATGM332D-5N71).
@@ -88,14 +90,14 @@ extension VirtualReceiver {
     case 0x0601 where payload.count >= 4: setMessageCASIC(identity, payload, at: at)
     case 0x0602 where payload.count >= 4: restartCASIC(Int(min(payload[3], 3)))
     case 0x0604 where payload.count >= 4:
-      let period = number(payload[0..<2])
+      let period = UInt32(payload.u2(0))
       guard 100...1000 ~= period else { return refuseCASIC(identity, at: at) }
       family?.current.periodMilliseconds = period
       applyFamily()
       acceptCASIC(identity, at: at)
     case 0x0605: saveCASIC(identity, payload, at: at)
     case 0x0603, 0x0607, 0x060A, 0x060F, 0x0616:
-      family?.current.values["\(identity)"] = payload.map(hexadecimal).joined()
+      family?.current.values["\(identity)"] = payload.hexadecimalDigits.uppercased()
       acceptCASIC(identity, at: at)
     default: refuseCASIC(identity, at: at)
     }
@@ -110,19 +112,19 @@ extension VirtualReceiver {
   }
 
   private static func verdict(_ verdict: UInt16, _ identity: UInt16) -> [UInt8] {
-    BinaryLayout.casic.frame(verdict, [UInt8(identity >> 8), UInt8(truncatingIfNeeded: identity), 0, 0])
+    FrameLayout.casic.frame(verdict, [UInt8(identity >> 8), UInt8(truncatingIfNeeded: identity), 0, 0])
   }
 
   /// Some receivers answer u-blox's MON-VER in part (gpsd's log of an L76K).
   mutating func sendPartOfVersion() {
     guard let quirks = family?.quirks else { return }
     if quirks.contains(.acknowledgedVersion) {
-      return respond(encoded(MessageIdentity(0x05, 0x01), [0x0A, 0x04]), after: Milliseconds(20))
+      return respond(frameBytes(MessageIdentity(0x05, 0x01), [0x0A, 0x04]), after: Milliseconds(20))
     }
     let texts = [("\(traits.software)", 30), ("\(traits.hardware)", 10)].flatMap { text, size in
       Array(text.utf8.prefix(size)) + [UInt8](repeating: 0, count: max(0, size - text.utf8.count))
     }
-    let frame = encoded(MessageIdentity(0x0A, 0x04), texts)
+    let frame = frameBytes(MessageIdentity(0x0A, 0x04), texts)
     respond(quirks.contains(.cutVersion) ? Array(frame.prefix(20)) : frame, after: Milliseconds(20))
   }
 
@@ -138,21 +140,20 @@ extension VirtualReceiver {
     let data: [UInt8]
     switch identity {
     // Port 0, all protocols, 8N1.
-    case 0x0600: data = [0, 0x33] + bytes(UInt16(0x08C0)) + bytes(family.current.baudRate)
-    case 0x0604: data = bytes(UInt16(truncatingIfNeeded: family.current.periodMilliseconds)) + [1, 1]
+    case 0x0600: data = [0, 0x33] + littleEndianBytes(UInt16(0x08C0)) + littleEndianBytes(family.current.baudRate)
+    case 0x0604: data = littleEndianBytes(UInt16(truncatingIfNeeded: family.current.periodMilliseconds)) + [1, 1]
     default:
       guard isVersion6, let text = family.current.values["\(identity)"] ?? Self.recorded[identity] else {
         return refuseCASIC(identity, at: instant)
       }
-      let digits = Array(text)
-      data = stride(from: 0, to: digits.count - 1, by: 2).compactMap { UInt8(String(digits[$0...$0 + 1]), radix: 16) }
+      data = [UInt8](hexadecimalDigits: text) ?? []
     }
-    self.family?.reply(BinaryLayout.casic.frame(identity, data), at: instant)
+    self.family?.reply(FrameLayout.casic.frame(identity, data), at: instant)
     acceptCASIC(identity, at: instant + Milliseconds(1))
   }
 
   private mutating func setPortCASIC(_ identity: UInt16, _ payload: [UInt8], at instant: Instant) {
-    let rate = number(payload[4..<8])
+    let rate = payload.u4(4)
     guard family?.traits.baudRates.contains(rate) == true else { return refuseCASIC(identity, at: instant) }
     let isSilent = family?.quirks.contains(.unacknowledgedFrames) == true
     changeFamilyRate(
@@ -160,7 +161,7 @@ extension VirtualReceiver {
   }
 
   private mutating func setMessageCASIC(_ identity: UInt16, _ payload: [UInt8], at instant: Instant) {
-    let rate = Int(number(payload[2..<4]))
+    let rate = Int(payload.u2(2))
     if payload[0] == 0x4E {
       guard let name = Self.casicSentences[payload[1]] else { return refuseCASIC(identity, at: instant) }
       family?.current.rates[name] = min(rate, 255)
@@ -173,14 +174,14 @@ extension VirtualReceiver {
     let texts = ["SW=\(traits.software)", "\(traits.hardware)"].flatMap { text in
       Array(text.utf8.prefix(32)) + [UInt8](repeating: 0, count: max(0, 32 - text.utf8.count))
     }
-    family?.withEpoch.append(BinaryLayout.casic.frame(0x0A04, texts))
+    family?.withEpoch.append(FrameLayout.casic.frame(0x0A04, texts))
   }
 
   private mutating func saveCASIC(_ identity: UInt16, _ payload: [UInt8], at instant: Instant) {
     guard payload.count >= 4, let family else { return refuseCASIC(identity, at: instant) }
     switch payload[2] {
     // 0 restores the defaults, 1 saves, 2 loads.
-    case 1 where number(payload[0..<2]) != 0: self.family?.stored = family.current
+    case 1 where payload.u2(0) != 0: self.family?.stored = family.current
     case 2: return act(.restart(.hot), after: Milliseconds(10))
     case 0:
       self.family?.current = family.defaults

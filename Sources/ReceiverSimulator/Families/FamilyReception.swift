@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import NMEA
+import RTCM3
+import WireBytes
 
 /// A command from the host.
 enum FamilyInput: Equatable {
@@ -13,84 +16,8 @@ enum FamilyInput: Equatable {
   case versionPoll
 }
 
-/// The binary protocols of these families.
-enum BinaryLayout {
-  /// `BA CE`, length, class, id, payload, the sum of 32-bit words.
-  case casic
-  /// `F1 D9`, class, id, length, payload, Fletcher's checksum as in UBX.
-  case allystar
-
-  var start: [UInt8] { self == .casic ? [0xBA, 0xCE] : [0xF1, 0xD9] }
-
-  /// Encodes a frame.
-  func frame(_ identity: UInt16, _ payload: [UInt8]) -> [UInt8] {
-    let count = UInt16(truncatingIfNeeded: payload.count)
-    let name = [UInt8(identity >> 8), UInt8(truncatingIfNeeded: identity)]
-    let length = bytes(count)
-    let middle = self == .casic ? length + name : name + length
-    return start + middle + payload + checksum(middle, payload)
-  }
-
-  private func checksum(_ head: [UInt8], _ payload: [UInt8]) -> [UInt8] {
-    switch self {
-    case .casic:
-      var sum = number(head[...])
-      for at in stride(from: 0, to: payload.count, by: 4) { sum &+= number(payload[at..<min(at + 4, payload.count)]) }
-      return bytes(sum)
-    case .allystar:
-      var (a, b) = (UInt8(0), UInt8(0))
-      for byte in head + payload {
-        a &+= byte
-        b &+= a
-      }
-      return [a, b]
-    }
-  }
-
-  /// The length of the frame at the front; nil if there is none, 0 if more bytes are needed.
-  func length(_ bytes: ArraySlice<UInt8>) -> Int? {
-    let bytes = Array(bytes.prefix(2048))
-    guard bytes.starts(with: start) || (bytes.count == 1 && bytes[0] == start[0]) else { return nil }
-    guard bytes.count >= 6 else { return 0 }
-    let count = self == .casic ? Int(bytes[2]) | Int(bytes[3]) << 8 : Int(bytes[4]) | Int(bytes[5]) << 8
-    let total = 6 + count + (self == .casic ? 4 : 2)
-    guard total <= 1024 else { return nil }
-    guard bytes.count >= total else { return 0 }
-    let payload = Array(bytes[6..<6 + count])
-    return checksum(Array(bytes[2..<6]), payload) == Array(bytes[(6 + count)..<total]) ? total : nil
-  }
-
-  func content(_ frame: [UInt8]) -> FamilyInput {
-    let at = self == .casic ? 4 : 2
-    let end = frame.count - (self == .casic ? 4 : 2)
-    return .frame(UInt16(frame[at]) << 8 | UInt16(frame[at + 1]), Array(frame[6..<end]))
-  }
-}
-
-/// A number of up to four bytes, the lowest first.
-func number(_ bytes: ArraySlice<UInt8>) -> UInt32 {
-  bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) }
-}
-
-/// The bytes of a number, the lowest first.
-func bytes(_ number: some FixedWidthInteger) -> [UInt8] {
-  (0..<number.bitWidth / 8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
-}
-
-/// A sentence with its checksum and line end.
-func framed(_ body: String) -> [UInt8] { Array("$\(body)*\(hexadecimal(checksum(body.utf8)))\r\n".utf8) }
-
-/// The exclusive or of characters.
-func checksum(_ bytes: some Sequence<UInt8>) -> UInt8 { bytes.reduce(0) { $0 ^ $1 } }
-
-/// Two digits.
-func hexadecimal(_ byte: UInt8) -> String {
-  let digits = String(byte, radix: 16, uppercase: true)
-  return digits.count == 1 ? "0" + digits : digits
-}
-
 extension FamilyState {
-  private var layout: BinaryLayout? {
+  private var layout: FrameLayout? {
     switch traits.language {
     case .casic: .casic
     case .allystar: .allystar
@@ -108,11 +35,12 @@ extension FamilyState {
   /// Removes and returns the first whole command. A sentence with a wrong checksum, or without one, is no command.
   mutating func nextInput() -> FamilyInput? {
     while let first = input.first {
-      if let layout, let length = layout.length(input[...]) {
-        guard length > 0 else { return nil }
-        let frame = Array(input[..<length])
+      switch layout?.scanFrame(input[...]) {
+      case .incomplete?: return nil
+      case .frame(_, let identity, let payload, let length)?:
         input.removeFirst(length)
-        return layout.content(frame)
+        return .frame(identity, payload)
+      case FrameLayout.Scan.none?, nil: break
       }
       if readsVersionPoll, traits.language == .casic, Self.versionPoll.starts(with: input.prefix(8)) {
         guard input.count >= 8 else { return nil }
@@ -144,7 +72,7 @@ extension FamilyState {
 
   private static func body(_ line: String) -> String? {
     let parts = line.dropFirst().split(separator: "*", omittingEmptySubsequences: false)
-    guard parts.count == 2, parts[1].count == 2, UInt8(parts[1], radix: 16) == checksum(parts[0].utf8) else {
+    guard parts.count == 2, parts[1].count == 2, UInt8(parts[1], radix: 16) == parts[0].utf8.exclusiveOr else {
       return nil
     }
     return String(parts[0])
@@ -177,7 +105,7 @@ extension VirtualReceiver {
 
   /// Sends a sentence after a time, behind earlier replies.
   mutating func respond(_ body: String, after milliseconds: Milliseconds) {
-    respond(framed(body), after: milliseconds)
+    respond(sentenceBytes(body), after: milliseconds)
   }
 
   mutating func respond(_ bytes: [UInt8], after milliseconds: Milliseconds) {

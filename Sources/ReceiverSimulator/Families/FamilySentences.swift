@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import NMEA
 import WireBytes
 
 /// Writes the sentences of a solution in a receiver's own form.
@@ -165,13 +166,13 @@ extension VirtualReceiver {
     var frames: [[UInt8]] = []
     for formatter in family.traits.format.order {
       guard let every = family.current.rates[formatter], every > 0, epochs % UInt64(every) == 0 else { continue }
-      for body in writer.sentences(formatter) { frames.append(framed(body)) }
+      for body in writer.sentences(formatter) { frames.append(sentenceBytes(body)) }
     }
     if family.current.rates["EPE", default: 0] > 0, solution.hasFix {
       let digits = (0..<3).map { _ in "\((solution.horizontalMetres * 1000).rounded() / 1000)" }
-      frames.append(framed("PQTMEPE,2,\(digits.joined(separator: ",")),\(digits[0]),\(digits[0])"))
+      frames.append(sentenceBytes("PQTMEPE,2,\(digits.joined(separator: ",")),\(digits[0]),\(digits[0])"))
     }
-    if let status = surveyStatusPQTM { frames.append(framed(status)) }
+    if let status = surveyStatusPQTM { frames.append(sentenceBytes(status)) }
     let corrections = CorrectionOutput(solution: solution, base: timeMode.place)
     let isSilent = family.quirks.contains(.observationsOfBase) && !family.isBase
     for (number, period) in family.current.corrections.sorted(by: { $0.key < $1.key })
@@ -217,7 +218,7 @@ extension VirtualReceiver {
     case .teseo:
       lines = ["PSTMVER,\(traits.hardware)", "PSTMVER,BINIMG_\(traits.software)", "GPTXT,DEFAULT PVT CONFIGURATION"]
     }
-    for line in lines { transmitter.send(framed(line), at: now) }
+    for line in lines { transmitter.send(sentenceBytes(line), at: now) }
   }
 
   /// Whether the last sleep was one that any byte ends.

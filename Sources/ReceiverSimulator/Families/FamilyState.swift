@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import MonotonicTime
+import NMEA
+import WireBytes
 
 /// The settings of a receiver that is not a u-blox one.
 struct FamilySettings: Sendable, Equatable {
@@ -340,10 +342,11 @@ struct LocusLog: Sendable {
       firstSector += 1
     }
     last = seconds
-    var record = bytes(UInt32(truncatingIfNeeded: seconds)) + [2]
-    record += bytes(Float(solution.latitudeDegrees).bitPattern) + bytes(Float(solution.longitudeDegrees).bitPattern)
-    record += bytes(Int16(nearest: solution.altitudeMetres))
-    records.append(record + [checksum(record)])
+    var record = littleEndianBytes(UInt32(truncatingIfNeeded: seconds)) + [2]
+    record += littleEndianBytes(Float(solution.latitudeDegrees).bitPattern)
+    record += littleEndianBytes(Float(solution.longitudeDegrees).bitPattern)
+    record += littleEndianBytes(Int16(nearest: solution.altitudeMetres))
+    records.append(record + [record.exclusiveOr])
     return false
   }
 
@@ -366,7 +369,7 @@ struct LocusLog: Sendable {
     var texts = ["PMTKLOX,0,\(lines.count)"]
     for (index, line) in lines.enumerated() {
       let words = stride(from: 0, to: line.count, by: 4).map { at in
-        line[at..<min(at + 4, line.count)].map(hexadecimal).joined()
+        line[at..<min(at + 4, line.count)].hexadecimalDigits.uppercased()
       }
       texts.append("PMTKLOX,1,\(index),\(words.joined(separator: ","))")
     }
@@ -377,10 +380,11 @@ struct LocusLog: Sendable {
     let part = records.dropFirst(index * Self.inSector).prefix(Self.inSector)
     guard !part.isEmpty else { return [UInt8](repeating: 0xFF, count: 4096) }
     var head =
-      bytes(UInt16(truncatingIfNeeded: index + firstSector)) + [overlaps ? 0 : 1, Self.mode] + bytes(Self.content)
-    head += bytes(UInt16(clamping: interval)) + [0, 0, 0, 0]
+      littleEndianBytes(UInt16(truncatingIfNeeded: index + firstSector)) + [overlaps ? 0 : 1, Self.mode]
+      + littleEndianBytes(Self.content)
+    head += littleEndianBytes(UInt16(clamping: interval)) + [0, 0, 0, 0]
     let words = stride(from: 0, to: head.count, by: 2).map { UInt16(head[$0]) | UInt16(head[$0 + 1]) << 8 }
-    head += bytes(words.reduce(0) { $0 ^ $1 })
+    head += littleEndianBytes(words.reduce(0) { $0 ^ $1 })
     var bitmap = [UInt8](repeating: 0xFF, count: 44)
     for place in 0..<part.count { bitmap[place / 8] &= ~(0x80 >> UInt8(place % 8)) }
     let content = part.flatMap { $0 }
@@ -433,7 +437,7 @@ struct PAIRLogging: Sendable {
 
   /// The digits of a number, the highest first.
   private static func digits(_ number: some FixedWidthInteger) -> String {
-    bytes(number).reversed().map(hexadecimal).joined()
+    littleEndianBytes(number.byteSwapped).hexadecimalDigits.uppercased()
   }
 }
 
@@ -484,7 +488,7 @@ extension VirtualReceiver {
     // A record has 22 bytes.
     let lines = ["PAIR908,1,\(log.records.count),22"] + log.records.map { "PAIR908,2,\($0)" }
     for line in lines + ["PAIR908,3", "PAIR001,908,0"] {
-      if let bytes = family?.altered(framed(line)) { spool.append(.frame(bytes)) }
+      if let bytes = family?.altered(sentenceBytes(line)) { spool.append(.frame(bytes)) }
     }
   }
 }

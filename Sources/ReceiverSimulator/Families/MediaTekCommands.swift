@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import NMEA
 
 /// The order of PMTK314's fields (Quectel L80 GPS Protocol Specification).
 private let pmtkSentences: [Int: String] = [
@@ -110,7 +111,7 @@ extension VirtualReceiver {
     let rate = number == 0 ? family.defaults.baudRate : UInt32(clamping: number)
     guard family.traits.baudRates.contains(rate) else { return acknowledgePMTK(251, 0) }
     // Input is lost while the port changes.
-    changeFamilyRate(to: rate, acknowledging: framed("PMTK001,251,3"), after: Milliseconds(30))
+    changeFamilyRate(to: rate, acknowledging: sentenceBytes("PMTK001,251,3"), after: Milliseconds(30))
     reception.silentUntil = now + Milliseconds(100)
   }
 
@@ -122,7 +123,7 @@ extension VirtualReceiver {
     let isRepeated = family.baudRequest == fields.text
     self.family?.baudRequest = fields.text
     if family.quirks.contains(.baudTwice), !isRepeated { return }
-    changeFamilyRate(to: rate, acknowledging: framed("PQBAUD,W,OK"), after: Milliseconds(30))
+    changeFamilyRate(to: rate, acknowledging: sentenceBytes("PQBAUD,W,OK"), after: Milliseconds(30))
   }
 
   private mutating func receivePGCMD(_ fields: FamilyFields) {
@@ -183,7 +184,7 @@ extension VirtualReceiver {
     case 622:
       guard let lines = family?.log.dump(usedOnly: fields[0] == "1") else { return }
       for line in lines + ["PMTK001,622,3"] {
-        if let bytes = family?.altered(framed(line)) { spool.append(.frame(bytes)) }
+        if let bytes = family?.altered(sentenceBytes(line)) { spool.append(.frame(bytes)) }
       }
       return
     default: return acknowledgePMTK(command, 0)

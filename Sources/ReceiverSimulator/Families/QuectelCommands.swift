@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import NMEA
 import WireBytes
 
 // Quectel's PQTM commands: `<name>,OK` with the values of a query, or `<name>,ERROR,<n>`. Latencies and values are those
@@ -59,7 +60,7 @@ extension VirtualReceiver {
       if let next = nextEpoch, family.repliedAt < next { at = next.moved(by: 0.006) }
     }
     for (index, line) in lines.enumerated() {
-      let bytes = framed(line)
+      let bytes = sentenceBytes(line)
       self.family?.reply(bytes, at: at.moved(by: 0.0007 * Double(index)))
     }
   }
@@ -78,7 +79,7 @@ extension VirtualReceiver {
     guard fields[0] == "W", let rate = UInt32(fields[1]).flatMap({ $0 > 8 ? $0 : UInt32(fields[2]) }),
       family.traits.baudRates.contains(rate)
     else { return fail(fields.address) }
-    changeFamilyRate(to: rate, acknowledging: framed("\(fields.address),OK"), after: Milliseconds(2))
+    changeFamilyRate(to: rate, acknowledging: sentenceBytes("\(fields.address),OK"), after: Milliseconds(2))
   }
 
   /// The period is in force after it was saved, and a restart.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import RTCM3
 import WireBytes
 
 // The text commands of Unicore's Nebulas firmware. Lines are read at ticks of 50 ms; all acknowledgements of a tick come
@@ -52,7 +53,7 @@ extension VirtualReceiver {
 
   /// A line whose checksum includes its first character.
   private static func line(_ text: String) -> [UInt8] {
-    Array("\(text)*\(hexadecimal(checksum(text.utf8)))\r\n".utf8)
+    Array("\(text)*\(text.utf8.exclusiveOr.hexadecimalDigits.uppercased())\r\n".utf8)
   }
 
   /// Returns the data that follow the acknowledgement; nil for a line that is no command.
@@ -234,32 +235,28 @@ extension VirtualReceiver {
     let text =
       "VERSIONA,97,GPS,FINE,\(gps.week),\(gps.millisecondOfWeek),0,0,18,200;\"UM980\",\"\(traits.software)\","
       + "\"HRPT00-S10C-P\",\"0000000000000000\",\"ff27e1f35a9b5d0b\",\"2023/11/24\""
-    let sum = bytes(crc32(Array(text.utf8))).reversed().map { hexadecimal($0) }.joined()
+    let sum = FrameLayout.crc32(Array(text.utf8)[...]).hexadecimalDigits.uppercased()
     return Array("#\(text)*\(sum)\r\n".utf8)
   }
 
   /// The binary VERSION: a header of 24 bytes, 308 of data and a CRC of 32 bits.
   private var version: [UInt8] {
     let gps = solution.gps
-    var frame: [UInt8] = [0xAA, 0x44, 0xB5, 0x61] + bytes(UInt16(37)) + bytes(UInt16(308)) + [0, 0xA0]
-    frame += bytes(UInt16(truncatingIfNeeded: gps.week)) + bytes(gps.millisecondOfWeek)
-    frame += bytes(UInt32(17_548)) + [0, 18] + bytes(UInt16(643))
+    var frame: [UInt8] = [0xAA, 0x44, 0xB5, 0x61]
+    frame.append(u2: 37)
+    frame.append(u2: 308)
+    frame += [0, 0xA0]
+    frame.append(u2: UInt16(truncatingIfNeeded: gps.week))
+    frame.append(u4: gps.millisecondOfWeek)
+    frame.append(u4: 17_548)
+    frame += [0, 18]
+    frame.append(u2: 643)
     // 18 is the UM980.
-    frame += bytes(UInt32(18))
+    frame.append(u4: 18)
     for (text, size) in [("17548", 33), ("HRPT00-S10C-P", 129), ("", 66), ("ff27e1f35a9b5d0b", 33), ("2023/11/24", 43)]
     {
       frame += Array(text.utf8) + [UInt8](repeating: 0, count: size - text.utf8.count)
     }
-    return frame + bytes(crc32(frame))
-  }
-
-  /// CRC-32, reflected 0xEDB88320, start 0, without a final inversion.
-  private func crc32(_ bytes: [UInt8]) -> UInt32 {
-    var crc: UInt32 = 0
-    for byte in bytes {
-      crc ^= UInt32(byte)
-      for _ in 0..<8 { crc = crc & 1 == 1 ? crc >> 1 ^ 0xEDB8_8320 : crc >> 1 }
-    }
-    return crc
+    return frame + littleEndianBytes(FrameLayout.crc32(frame[...]))
   }
 }

@@ -138,8 +138,8 @@ struct SPARTNKeyMemory: Sendable {
     var payload: [UInt8] = [1, UInt8(keys.count), 0, 0]
     for key in keys {
       payload += [0, UInt8(truncatingIfNeeded: key.bytes.count)]
-      payload.append(key.week)
-      payload.append(key.second)
+      payload.append(u2: key.week)
+      payload.append(u4: key.second)
     }
     return payload + keys.flatMap(\.bytes)
   }

@@ -38,14 +38,3 @@ extension [UInt8] {
     @_lifetime(borrow self) get { unsafe span.bytes }
   }
 }
-
-/// Encodes a UBX frame with a payload.
-func encoded(_ identity: MessageIdentity, _ payload: [UInt8]) -> [UInt8] {
-  var frame = [UInt8](repeating: 0, count: payload.count + UBXFrame.overhead)
-  do {
-    var elements = frame.mutableSpan
-    var span = unsafe elements.mutableBytes
-    _ = encodeFrame(identity, payload: payload.raw, into: &span)
-  }
-  return frame
-}

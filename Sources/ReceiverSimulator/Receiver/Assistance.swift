@@ -180,19 +180,19 @@ extension VirtualReceiver {
       records.append(record(2, 0, place, padding: 8))
     }
     if memory.hasAlmanac { records.append(record(3, 0, 0, padding: 120)) }
-    for record in records { spool.append(.frame(encoded(MessageIdentity(0x13, 0x80), record))) }
+    for record in records { spool.append(.frame(frameBytes(MessageIdentity(0x13, 0x80), record))) }
     guard settings.acknowledgesAiding else { return }
     var end: [UInt8] = [1, 0, 0, 0x80]
-    end.append(UInt32(records.count))
-    spool.append(.frame(encoded(MessageIdentity(0x13, 0x60), end)))
+    end.append(u4: UInt32(records.count))
+    spool.append(.frame(frameBytes(MessageIdentity(0x13, 0x60), end)))
   }
 
   private func record(_ kind: UInt8, _ index: UInt32, _ value: Int64, padding: Int) -> [UInt8] {
     var record = [UInt8](repeating: 0, count: 12)
     record += [Self.databaseMark, kind]
-    record.append(index)
-    record.append(UInt32(truncatingIfNeeded: value))
-    record.append(UInt32(truncatingIfNeeded: value >> 32))
+    record.append(u4: index)
+    record.append(u4: UInt32(truncatingIfNeeded: value))
+    record.append(u4: UInt32(truncatingIfNeeded: value >> 32))
     // A database is valid for this receiver only.
     record += uniqueID
     return record + [UInt8](repeating: 0, count: padding)
@@ -231,7 +231,9 @@ extension VirtualReceiver {
     switch (id, payload.count) {
     case (0x01, 0): answer(MessageIdentity(0x0B, 0x01), initialAid)
     case (0x01, 48): receiveInitialAid(payload)
-    case (0x31, 0): for number in 1...32 { spool.append(.frame(encoded(MessageIdentity(0x0B, 0x31), orbit(number)))) }
+    case (0x31, 0):
+      let aidEPH = MessageIdentity(0x0B, 0x31)
+      for number in 1...32 { spool.append(.frame(frameBytes(aidEPH, orbit(number)))) }
     case (0x31, 1): if 1...32 ~= payload[0] { answer(MessageIdentity(0x0B, 0x31), orbit(Int(payload[0]))) }
     case (0x31, 104):
       let number = Int(payload.u4(0))
@@ -286,29 +288,29 @@ extension VirtualReceiver {
     if let position = memory.position {
       let place = Earth.ecef(
         latitude: position.latitude, longitude: position.longitude, height: solution.altitudeMetres)
-      payload.set(UInt32(bitPattern: Int32(nearest: (place.x * 100).rounded(.towardZero))), at: 0)
-      payload.set(UInt32(bitPattern: Int32(nearest: (place.y * 100).rounded(.towardZero))), at: 4)
-      payload.set(UInt32(bitPattern: Int32(nearest: (place.z * 100).rounded(.towardZero))), at: 8)
-      payload.set(300_00 as UInt32, at: 12)
+      payload.set(u4: UInt32(bitPattern: Int32(nearest: (place.x * 100).rounded(.towardZero))), at: 0)
+      payload.set(u4: UInt32(bitPattern: Int32(nearest: (place.y * 100).rounded(.towardZero))), at: 4)
+      payload.set(u4: UInt32(bitPattern: Int32(nearest: (place.z * 100).rounded(.towardZero))), at: 8)
+      payload.set(u4: 300_00, at: 12)
       flags |= 1
     }
     if memory.hasTime {
       let gps = GPSTime(utcMilliseconds: utcMilliseconds(at: now))
-      payload.set(UInt16(gps.week), at: 18)
-      payload.set(gps.millisecondOfWeek, at: 20)
-      payload.set(20 as UInt32, at: 28)
+      payload.set(u2: UInt16(gps.week), at: 18)
+      payload.set(u4: gps.millisecondOfWeek, at: 20)
+      payload.set(u4: 20, at: 28)
       flags |= 2
     }
-    payload.set(flags, at: 44)
+    payload.set(u4: flags, at: 44)
     return payload
   }
 
   /// AID-EPH of a GPS satellite: eight bytes without an orbit.
   private func orbit(_ number: Int) -> [UInt8] {
     var payload: [UInt8] = []
-    payload.append(UInt32(number))
+    payload.append(u4: UInt32(number))
     let hasOrbit = memory.hasEphemeris(number - 1, at: utcMilliseconds(at: now))
-    payload.append((hasOrbit ? 0x0000_1234 : 0) as UInt32)
+    payload.append(u4: (hasOrbit ? 0x0000_1234 : 0) as UInt32)
     if hasOrbit { payload += [UInt8](repeating: UInt8(number), count: 96) }
     return payload
   }

@@ -33,7 +33,7 @@ extension VirtualReceiver {
 
   /// Sends a UBX message as a reply, if UBX output is enabled.
   mutating func answer(_ identity: MessageIdentity, _ payload: [UInt8]) {
-    if settings.sendsUBX { reply(encoded(identity, payload)) }
+    if settings.sendsUBX { reply(frameBytes(identity, payload)) }
   }
 
   /// ACK-ACK or ACK-NAK.
@@ -106,7 +106,7 @@ extension VirtualReceiver {
   /// No recording has a load that changes the rate; the acknowledgement is sent at the old one.
   private mutating func finishLoad(hasDevices: Bool) {
     if settings.sendsUBX, !disturbances.isSilent(at: now) {
-      let frame = encoded(MessageIdentity(0x05, 0x01), [0x06, 0x09])
+      let frame = frameBytes(MessageIdentity(0x05, 0x01), [0x06, 0x09])
       transmitter.send(frame, at: hasDevices ? now : now + Milliseconds(traits.loadMilliseconds))
     }
     let isRestarted = applyConfiguration()

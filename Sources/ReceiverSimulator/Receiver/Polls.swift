@@ -45,7 +45,7 @@ extension VirtualReceiver {
   }
 
   private func encodedFrame(_ identity: UInt16, _ payload: [UInt8]) -> [UInt8] {
-    encoded(MessageIdentity(UInt8(identity >> 8), UInt8(identity & 0xFF)), payload)
+    frameBytes(MessageIdentity(UInt8(identity >> 8), UInt8(identity & 0xFF)), payload)
   }
 
   private var versions: [UInt8] {
@@ -76,7 +76,7 @@ extension VirtualReceiver {
   private var fusion: [UInt8] {
     let fresh = measurements.filter { now.milliseconds(since: $0.value) < 2000 }.keys.sorted()
     var payload = [UInt8](repeating: 0, count: 16)
-    payload.set(GPSTime(utcMilliseconds: utcMilliseconds(at: now)).millisecondOfWeek, at: 0)
+    payload.set(u4: GPSTime(utcMilliseconds: utcMilliseconds(at: now)).millisecondOfWeek, at: 0)
     payload[4] = 2
     payload[12] = engine.hasFix && !fresh.isEmpty ? 1 : 0
     // Its own gyroscopes and accelerometers, and the odometer: ready, and used during fusion.
@@ -89,8 +89,8 @@ extension VirtualReceiver {
   private var hardware: [UInt8] {
     let isM6 = traits.protocolVersion < 1400
     var payload = [UInt8](repeating: 0, count: isM6 ? 68 : 60)
-    payload.set(100 as UInt16, at: 16)
-    payload.set(4000 as UInt16, at: 18)
+    payload.set(u2: 100, at: 16)
+    payload.set(u2: 4000, at: 18)
     payload[20] = 2
     payload[21] = 1
     payload[22] = 1 | jammingState << 2
@@ -111,7 +111,7 @@ extension VirtualReceiver {
     let isJammed = disturbances.isJammed(at: now)
     let flags = 1 | (isJammed ? 2 : 1) << 1 | 1 << 3 | spoofing << 4
     var payload: [UInt8] = [2, flags, 0, 1, 0, 0, 0, 0]
-    payload.set(1_575_420 | (isJammed ? 1 << 24 : 0) as UInt32, at: 4)
+    payload.set(u4: 1_575_420 | (isJammed ? 1 << 24 : 0) as UInt32, at: 4)
     return encodedFrame(0x2709, payload)
   }
 
@@ -135,8 +135,8 @@ extension VirtualReceiver {
 
   private var ports: [UInt8] {
     var payload = [UInt8](repeating: 0, count: 6 * 20)
-    payload.set(receivedBytes, at: port * 20)
-    payload.set(UInt32(truncatingIfNeeded: transmitter.sentBytes), at: port * 20 + 4)
+    payload.set(u4: receivedBytes, at: port * 20)
+    payload.set(u4: UInt32(truncatingIfNeeded: transmitter.sentBytes), at: port * 20 + 4)
     return payload
   }
 

@@ -276,7 +276,7 @@ extension VirtualReceiver {
       year: Int(payload.u2(4)), month: Int(payload[6]), day: Int(payload[7]), hour: Int(payload[8]),
       minute: Int(payload[9]), second: Int(payload[10]))
     var reply: [UInt8] = [1, 1, 0, 0]
-    reply.append(log.index(atOrAfter: seconds).map { UInt32($0) } ?? 0xFFFF_FFFF)
+    reply.append(u4: log.index(atOrAfter: seconds).map { UInt32($0) } ?? 0xFFFF_FFFF)
     answer(MessageIdentity(0x21, 0x0E), reply)
     acknowledge(0x21, 0x0E, true)
   }

@@ -120,7 +120,7 @@ struct FlashLog: Sendable {
     case .position(let solution):
       writer.frame(48) { span in LogRETRIEVEPOS.encode(into: &span) { Self.write(solution, index, &$0) } }
     case .text(let text, let seconds):
-      encoded(MessageIdentity(0x21, 0x0D), Self.payload(text, seconds, index))
+      frameBytes(MessageIdentity(0x21, 0x0D), Self.payload(text, seconds, index))
     }
   }
 
@@ -148,11 +148,11 @@ struct FlashLog: Sendable {
   private static func payload(_ text: [UInt8], _ seconds: Int64, _ index: Int) -> [UInt8] {
     let civil = CivilTime(secondsSince1970: seconds)
     var payload: [UInt8] = []
-    payload.append(UInt32(index))
+    payload.append(u4: UInt32(index))
     payload += [0, 0]
-    payload.append(UInt16(civil.year))
+    payload.append(u2: UInt16(civil.year))
     payload += [UInt8(civil.month), UInt8(civil.day), UInt8(civil.hour), UInt8(civil.minute), UInt8(civil.second), 0]
-    payload.append(UInt16(text.count))
+    payload.append(u2: UInt16(text.count))
     return payload + text
   }
 }

@@ -151,6 +151,13 @@ public struct ConfigurationPair: Sendable, Equatable {
     self.bits = bits
   }
 
+  #if !hasFeature(Embedded)
+    /// The bytes of key and value in CFG-VALSET and CFG-VALGET; of an invalid key without a value.
+    package var bytes: [UInt8] {
+      littleEndianBytes(id) + littleEndianBytes(bits).prefix(configurationValueSize(id) ?? 0)
+    }
+  #endif
+
   /// The item; nil when the database has no such item.
   public var item: ConfigurationItem? { ConfigurationItem.with(id: id) }
 

@@ -9,6 +9,7 @@ import Receiver
 import ReceiverRuntime
 import ReceiverStream
 import SerialPort
+import WireBytes
 
 /// `sextant reset`: sends CFG-RST, or the restart of another family, and waits until the receiver replies again.
 struct ResetClient: ReceiverClient, ~Copyable {
@@ -361,9 +362,7 @@ enum ResetMode: String, ExpressibleByArgument, CaseIterable {
 
   /// CFG-RST, which current firmware does not acknowledge.
   func command(_ kind: StartKind) -> Command {
-    let mask = kind.navBbrMask
-    var command = Command(
-      .cfgRST, [UInt8(truncatingIfNeeded: mask), UInt8(truncatingIfNeeded: mask >> 8), code, 0], answer: .none)
+    var command = Command(.cfgRST, littleEndianBytes(kind.navBbrMask) + [code, 0], answer: .none)
     command.pause = pause
     return command
   }

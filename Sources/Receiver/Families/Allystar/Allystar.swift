@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import RTCM3
+import WireBytes
 
 /// Allystar's binary frames, which resemble UBX (as recorded, and in gpsd).
 struct Allystar: FamilyLanguage {
@@ -65,7 +67,7 @@ struct Allystar: FamilyLanguage {
     if case .constellations(let wanted) = value {
       // The mask is limited to the hardware.
       let mask = Self.systems.reduce(UInt32(0)) { wanted.contains($1.0) ? $0 | $1.all : $0 }
-      return [Self.command(0x060C, (0..<4).map { UInt8(truncatingIfNeeded: mask >> (8 * UInt32($0))) })]
+      return [Self.command(0x060C, littleEndianBytes(mask))]
     }
     guard case .messages(let wanted) = value else { return nil }
     var commands: [Command] = []
@@ -79,8 +81,7 @@ struct Allystar: FamilyLanguage {
   /// CFG-PRT with port 0, the one that it arrives at.
   func rateChange(to rate: UInt32) -> [UInt8]? {
     guard [9600, 19_200, 38_400, 57_600, 115_200, 230_400, 460_800].contains(rate) else { return nil }
-    let bytes = (0..<4).map { UInt8(truncatingIfNeeded: rate >> (8 * UInt32($0))) }
-    return FrameLayout.allystar.frame(0x0600, [0, 0, 0, 0] + bytes)
+    return FrameLayout.allystar.frame(0x0600, [0, 0, 0, 0] + littleEndianBytes(rate))
   }
 
   func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? {
@@ -103,7 +104,7 @@ struct Allystar: FamilyLanguage {
 
   /// CFG-CFG: 0 save, 1 load, 2 clear; the sections.
   private static func storage(_ action: UInt8, _ sections: UInt32) -> [UInt8] {
-    [action, 0, 0, 0] + (0..<4).map { UInt8(truncatingIfNeeded: sections >> (8 * UInt32($0))) }
+    [action, 0, 0, 0] + littleEndianBytes(sections)
   }
 
   private static func store(action: UInt8, _ sections: UInt32) -> Command {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import RTCM3
 
 /// SkyTraq's binary frames (AN0003). Numbers are big-endian. Settings go to SRAM; some firmware writes them to flash too.
 struct SkyTraq: FamilyLanguage {
