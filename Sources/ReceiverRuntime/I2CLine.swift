@@ -19,10 +19,9 @@ protocol I2CTransfers: ~Copyable {
 extension I2CBus: I2CTransfers {}
 
 /// A receiver on an I2C bus: performs the actions of `DDCReader`.
-final class I2CLine<Bus: I2CTransfers & ~Copyable>: PolledLine {
+final class I2CLine<Bus: I2CTransfers & ~Copyable>: ReceiverLine {
   let isWritable: Bool
   let receiverPort: ReceiverPortNumber? = .i2c
-  let givenRate: UInt32? = nil
 
   private let bus: Bus
   private var reader: DDCReader

@@ -84,6 +84,9 @@ package final class ReceiverConnection {
     }
   }
 
+  /// The open line. Traps while none is open.
+  private var line: any ReceiverLine { read { $0.line }! }
+
   /// Changes the open link; no effect while no port is open.
   func change(_ body: (inout ReceiverLink) -> Void) {
     guard link != nil else { return }
@@ -170,7 +173,7 @@ package final class ReceiverConnection {
   private func wakeLink(
     _ poller: inout Poller, at now: Instant, _ tap: (RawSpan) -> Void, _ frames: FrameHandler, _ body: ReportHandler
   ) {
-    if let due = link!.line.deadline, now >= due {
+    if let due = line.deadline, now >= due {
       // A port has at most the bytes of its buffer. The limit does the same for a file, so that signals are handled.
       for _ in 0..<16 where !read(&poller, at: now, tap, frames, body) { break }
     }
@@ -259,8 +262,8 @@ package final class ReceiverConnection {
     drainActions()
     memory = link!.session.memory
     closedCounters.add(link!.session.counters)
-    link!.line.discardInput()
-    link!.session = makeSession(of: link!.line, link!.line.baudRate, at: now)
+    line.discardInput()
+    link!.session = makeSession(of: line, line.baudRate, at: now)
     link!.scheduler.reset()
   }
 
@@ -275,7 +278,7 @@ package final class ReceiverConnection {
     }
     takeBack(&poller, at: now)
     if isPaused {
-      link!.line.discardInput()
+      line.discardInput()
       link!.setPaused(false, &poller)
     }
     withSession(&poller, at: now) {
@@ -304,20 +307,18 @@ package final class ReceiverConnection {
   private func open(_ path: String, _ poller: inout Poller, at now: Instant) throws(SerialPortError) {
     let access: SerialPort.Access = settings.intent == .readOnly ? .readOnly : .readWrite
     if let line = try provider?.line(at: now) {
-      try open(try ReceiverLine(line, path, access: access, baud: baud, at: now), path, &poller, at: now)
+      try open(try line.adopt(path, access: access, baud: baud, at: now), path, &poller, at: now)
       return followReports()
     }
     if let source = try LineAddress(path).networkSource {
       reopening.network = NetworkOpening(source, path: path, token: token, &poller, at: now)
       return
     }
-    try open(
-      try ReceiverLine(opening: LineAddress(path), access: access, baud: baud, pin: pin, at: now), path, &poller,
-      at: now)
+    try open(try LineAddress(path).open(access: access, baud: baud, pin: pin, at: now), path, &poller, at: now)
   }
 
   private func open(
-    _ line: consuming ReceiverLine, _ path: String, _ poller: inout Poller, at now: Instant
+    _ line: any ReceiverLine, _ path: String, _ poller: inout Poller, at now: Instant
   ) throws(SerialPortError) {
     let lineRate = try line.readBaudRate()
     let session = makeSession(of: line, lineRate, at: now)
@@ -337,7 +338,7 @@ package final class ReceiverConnection {
     do throws(SerialPortError) {
       switch outcome {
       case .opened(let line):
-        try open(.polled(line), path, &poller, at: now)
+        try open(line, path, &poller, at: now)
         noteCapabilities(of: line)
       case .failed(let error): throw error
       }
@@ -372,7 +373,7 @@ package final class ReceiverConnection {
     }
   }
 
-  private func makeSession(of line: borrowing ReceiverLine, _ lineRate: UInt32?, at now: Instant) -> ReceiverSession {
+  private func makeSession(of line: any ReceiverLine, _ lineRate: UInt32?, at now: Instant) -> ReceiverSession {
     var settings = settings
     settings.memory = memory
     settings.otherRecords = recoveryFile?.others ?? []
@@ -380,17 +381,19 @@ package final class ReceiverConnection {
       settings.recovery = recoveryFile?.recovery
       settings.recoverySettings = recoveryFile?.settings
     }
-    if lineRate == nil, settings.line == .serial || settings.line == .bound { settings.line = line.kindWithoutRate }
-    if baud != nil && lineRate != nil || line.isRateGiven { settings.line = .bound }
+    if lineRate == nil, settings.line == .serial || settings.line == .bound {
+      settings.line = .withoutRate(line.receiverPort)
+    }
+    if baud != nil && lineRate != nil || line.givenRate != nil { settings.line = .bound }
     if !line.isWritable { settings.intent = .readOnly }
-    settings.isRecording = line.replayed != nil
+    settings.isRecording = line is ReplayLine
     return ReceiverSession(settings, lineRate: lineRate, reference: reference(), now: now)
   }
 
   private func closeLink(_ poller: inout Poller) {
     memory = link!.session.memory
     closedCounters.add(link!.session.counters)
-    if let descriptor = link!.line.fileDescriptor { poller.remove(descriptor) }
+    if let descriptor = line.fileDescriptor { poller.remove(descriptor) }
     link = nil
   }
 
@@ -399,10 +402,10 @@ package final class ReceiverConnection {
     guard link != nil else { return }
     link!.session.lost(body)
     drainActions()
-    reopening.replay = link!.line.replayed
+    reopening.replay = line as? ReplayLine
     // The settings of another program can look like a hang-up: without VMIN a read returns no bytes.
-    let readers = otherReaders.text(for: link!.line.otherReaders, path)
-    let reason = link!.line.lossReason
+    let readers = otherReaders.text(for: line.otherReaders, path)
+    let reason = line.lossReason
     if link!.session.counters.frames > 0 { hasReceived = true }
     closeLink(&poller)
     // Another receiver may be connected next.
@@ -449,7 +452,7 @@ package final class ReceiverConnection {
     case .back:
       reopening.replay = nil
       // A line without a descriptor is not added to the poller, so an error is impossible.
-      try? open(.polled(line), path, &poller, at: now)
+      try? open(line, path, &poller, at: now)
     case .never:
       reopening.replay = nil
       hasEnded = true
@@ -490,12 +493,12 @@ package final class ReceiverConnection {
       var span = buffer.mutableSpan
       // The call is unsafe for types with invalid bit patterns; bytes have no invalid patterns.
       var room = unsafe span.mutableBytes
-      result = try link!.line.read(into: &room, at: now)
+      result = try line.read(into: &room, at: now)
     } catch {
       lose(&poller, at: now, body)
       return false
     }
-    if link!.line.isRateGiven, let rate = link!.line.baudRate, rate != link!.session.rate {
+    if let rate = line.givenRate, rate != link!.session.rate {
       link!.session.follow(rate: rate, at: now)
       events.append(.rate(rate))
     }
@@ -518,7 +521,7 @@ package final class ReceiverConnection {
       }
       link!.scheduler.receive(bytes: count, endsEpoch: endsEpoch, at: now)
       if otherReaders.takeDue(link!.session.counters, at: now),
-        let text = otherReaders.text(for: link!.line.otherReaders, path)
+        let text = otherReaders.text(for: line.otherReaders, path)
       {
         events.append(.notice(text))
       }
@@ -537,7 +540,7 @@ package final class ReceiverConnection {
       case .setRate(let rate):
         guard write(&poller, at: now, body) else { return }
         // The next opening finds the receiver at one of both rates.
-        do throws(SerialPortError) { try link!.line.setBaudRate(rate) } catch { return lose(&poller, at: now, body) }
+        do throws(SerialPortError) { try line.setBaudRate(rate) } catch { return lose(&poller, at: now, body) }
         link!.scheduler.reset()
         events.append(.rate(rate))
       default: note(action)

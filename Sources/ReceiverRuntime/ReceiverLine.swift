@@ -5,18 +5,119 @@ import MonotonicTime
 import Receiver
 import SerialPort
 
-/// The line of a connection: a port that reports when it is readable, or a line that is polled at certain times.
-enum ReceiverLine: ~Copyable {
-  case port(SerialPort)
-  case polled(any PolledLine)
+/// The line of a connection: a port that reports when it is readable, or a line that is read at its `deadline`. The last reference closes
+/// it.
+package protocol ReceiverLine: AnyObject {
+  /// The time of the next read; nil for a line that reports when it is readable.
+  var deadline: Instant? { get }
+  /// A descriptor that reports available bytes; nil for a line without one.
+  var fileDescriptor: Int32? { get }
+  var isWritable: Bool { get }
+  /// The port of the receiver at the other end, if the kind of line determines it.
+  var receiverPort: ReceiverPortNumber? { get }
+  /// The rate that the line itself determines, baud. It may change at each read, and the session follows it and does not search. Nil if
+  /// there is no such rate.
+  var givenRate: UInt32? { get }
+  /// The rate of the line, baud; nil if it has none.
+  var baudRate: UInt32? { get }
+  /// Returns the rate of the line, baud; nil if it has none. A port whose rate cannot be read counts as removed.
+  func readBaudRate() throws(SerialPortError) -> UInt32?
+  /// Sets the rate, and discards bytes that were received at the old one. An unsupported rate has no effect: the search
+  /// continues.
+  ///
+  /// - Throws: ``SerialPortError`` if the line has another rate than the session assumes.
+  func setBaudRate(_ rate: UInt32) throws(SerialPortError)
+  /// The next message for the user about the line; nil if there is none.
+  func takeNotice() -> String?
+  /// The identity of the receiver if another program has polled it; `unknown` before that, and for other lines.
+  var identity: LineIdentity { get }
+  /// The reason why a network source was lost; nil for another kind of line.
+  var lossReason: SerialPortError? { get }
+  /// The other programs that read part of the bytes; see `SerialPort.otherReaders`.
+  var otherReaders: [PortHolder] { get }
+  /// The number of written bytes that the driver has not sent; 0 if it does not report it.
+  var unsentByteCount: Int { get }
+  /// The form of a character; nil for a line without one.
+  var character: SerialCharacter? { get }
+  /// Sets the form of a character, as far as the driver has it.
+  func setCharacter(_ character: SerialCharacter)
+  /// The modem lines that are on; nil for a line without them.
+  var modemLines: ModemLines? { get }
+  /// Switches modem lines; a line without them has no effect.
+  func switchModemLines(_ lines: ModemLines, on: Bool)
+  /// Discards received bytes that were not read.
+  func discardInput()
 
+  /// Reads available bytes. `wouldBlock` if there are no more; the next read is due at `deadline`.
+  @_lifetime(span: copy span)
+  func read(into span: inout MutableRawSpan, at now: Instant) throws(SerialPortError) -> SerialPort.ReadResult
+  /// Writes as many bytes as the line accepts now. Returns their number.
+  func write(_ bytes: RawSpan, at now: Instant) throws(SerialPortError) -> Int
+}
+
+extension ReceiverLine {
+  package var deadline: Instant? { nil }
+  package var fileDescriptor: Int32? { nil }
+  package var receiverPort: ReceiverPortNumber? { nil }
+  package var givenRate: UInt32? { nil }
+  package var baudRate: UInt32? { givenRate }
+  package func readBaudRate() throws(SerialPortError) -> UInt32? { givenRate }
+  package func setBaudRate(_ rate: UInt32) throws(SerialPortError) {}
+  package func takeNotice() -> String? { nil }
+  package var identity: LineIdentity { .unknown }
+  package var lossReason: SerialPortError? { nil }
+  package var otherReaders: [PortHolder] { [] }
+  package var unsentByteCount: Int { 0 }
+  package var character: SerialCharacter? { nil }
+  package func setCharacter(_ character: SerialCharacter) {}
+  package var modemLines: ModemLines? { nil }
+  package func switchModemLines(_ lines: ModemLines, on: Bool) {}
+  package func discardInput() {}
+}
+
+/// A port as a line.
+final class PortLine: ReceiverLine {
+  private let port: SerialPort
+
+  init(_ port: consuming SerialPort) { self.port = port }
+
+  var fileDescriptor: Int32? { port.fileDescriptor }
+  var isWritable: Bool { port.isWritable }
+  var baudRate: UInt32? { port.kind.hasLineSettings ? port.baudRate : nil }
+  func readBaudRate() throws(SerialPortError) -> UInt32? { try port.readBaudRate() }
+  var otherReaders: [PortHolder] { port.otherReaders }
+  var unsentByteCount: Int { (try? port.unsentByteCount()) ?? 0 }
+  var character: SerialCharacter? { port.character }
+  func setCharacter(_ character: SerialCharacter) { try? port.setCharacter(character) }
+  var modemLines: ModemLines? { port.kind.hasLineSettings ? port.modemLines : nil }
+  func switchModemLines(_ lines: ModemLines, on: Bool) { try? port.switchModemLines(lines, on: on) }
+  func discardInput() { try? port.discardInput() }
+
+  func setBaudRate(_ rate: UInt32) throws(SerialPortError) {
+    // Bytes that were received at the same rate are valid.
+    if port.baudRate == rate { return }
+    do throws(SerialPortError) { try port.setBaudRate(rate) } catch {
+      guard case .unsupportedBaudRate = error.cause else { throw error }
+    }
+    discardInput()
+  }
+
+  @_lifetime(span: copy span)
+  func read(into span: inout MutableRawSpan, at now: Instant) throws(SerialPortError) -> SerialPort.ReadResult {
+    try port.read(into: &span)
+  }
+
+  func write(_ bytes: RawSpan, at now: Instant) throws(SerialPortError) -> Int { try port.write(bytes) }
+}
+
+extension LineAddress {
   /// Opens a line. `baud` applies to lines with a rate.
   ///
   /// - Parameter pin: the device that a path must lead to; nil for any.
-  init(
-    opening address: LineAddress, access: SerialPort.Access, baud: UInt32?, pin: PinnedDevice? = nil, at now: Instant
-  ) throws(SerialPortError) {
-    switch address {
+  func open(
+    access: SerialPort.Access, baud: UInt32?, pin: PinnedDevice? = nil, at now: Instant
+  ) throws(SerialPortError) -> any ReceiverLine {
+    switch self {
     case .port(let path):
       let port = try SerialPort(opening: path, access: access, baud: baud, pin: pin)
       // The positions in a file are not this computer's, and must not be used as such. Only the commands for
@@ -25,11 +126,10 @@ enum ReceiverLine: ~Copyable {
         throw SerialPortError(
           malformed: "is a file and not a receiver; name a device, or replay the file with replay:\(path)", path: path)
       }
-      self = .port(port)
+      return PortLine(port)
     case .i2c(let bus, let address):
-      self = .polled(
-        try I2CLine(try I2CBus(opening: bus, address: address), isWritable: access == .readWrite, at: now))
-    case .replay(let file, let speed): self = .polled(try ReplayLine(opening: file, speed, at: now))
+      return try I2CLine(try I2CBus(opening: bus, address: address), isWritable: access == .readWrite, at: now)
+    case .replay(let file, let speed): return try ReplayLine(opening: file, speed, at: now)
     case .network(let source):
       // Its connection takes time; `ReceiverConnection` waits for it.
       throw SerialPortError(unreachable: "\(source) is not connected yet", path: "")
@@ -39,227 +139,6 @@ enum ReceiverLine: ~Copyable {
         path: "sim:\(scenario)")
     }
   }
-
-  /// Adopts a line that another program has opened. `baud` applies to lines with a rate.
-  init(
-    _ line: consuming ProvidedLine, _ path: String, access: SerialPort.Access, baud: UInt32?, at now: Instant
-  ) throws(SerialPortError) {
-    switch consume line {
-    case .lent(let descriptor):
-      if case .i2c(let bus, let address)? = try? LineAddress(path) {
-        let bus = try I2CBus(adopting: descriptor, path: bus, address: address)
-        self = .polled(try I2CLine(bus, isWritable: access == .readWrite, at: now))
-      } else {
-        self = .port(try SerialPort(adopting: descriptor, path: path, access: access, baud: baud))
-      }
-    case .served(let line): self = .polled(line)
-    }
-  }
-
-  func takeNotice() -> String? {
-    switch self {
-    case .port: nil
-    case .polled(let line): line.takeNotice()
-    }
-  }
-
-  /// The identity of the receiver, if the line reports one.
-  var identity: LineIdentity {
-    switch self {
-    case .port: .unknown
-    case .polled(let line): line.identity
-    }
-  }
-
-  /// The descriptor to wait for; nil for a line that is only polled.
-  var fileDescriptor: Int32? {
-    switch self {
-    case .port(let port): port.fileDescriptor
-    case .polled(let line): line.fileDescriptor
-    }
-  }
-
-  /// The time at which a polled line is due; nil for a port.
-  var deadline: Instant? {
-    switch self {
-    case .port: nil
-    case .polled(let line): line.deadline
-    }
-  }
-
-  /// The rate of the line, baud; nil if it has none.
-  var baudRate: UInt32? {
-    switch self {
-    case .port(let port): port.kind.hasLineSettings ? port.baudRate : nil
-    case .polled(let line): line.givenRate
-    }
-  }
-
-  /// Returns the rate of the line, baud; nil if it has none. A port whose rate cannot be read counts as removed.
-  func readBaudRate() throws(SerialPortError) -> UInt32? {
-    switch self {
-    case .port(let port): try port.readBaudRate()
-    case .polled(let line): line.givenRate
-    }
-  }
-
-  /// Whether the line itself determines its rate. The session follows it and does not search.
-  var isRateGiven: Bool {
-    switch self {
-    case .port: false
-    case .polled(let line): line.givenRate != nil
-    }
-  }
-
-  /// The reason why a network source was lost; nil for another kind of line.
-  var lossReason: SerialPortError? {
-    switch self {
-    case .port: nil
-    case .polled(let line): (line as? NetworkLine)?.lossReason
-    }
-  }
-
-  /// The line of a recording, which continues during a disconnection.
-  var replayed: ReplayLine? {
-    switch self {
-    case .port: nil
-    case .polled(let line): line as? ReplayLine
-    }
-  }
-
-  /// The kind of line for a session if the line has no rate.
-  var kindWithoutRate: SessionSettings.Line {
-    switch self {
-    case .port: .withoutRate(nil)
-    case .polled(let line): .withoutRate(line.receiverPort)
-    }
-  }
-
-  var isWritable: Bool {
-    switch self {
-    case .port(let port): port.isWritable
-    case .polled(let line): line.isWritable
-    }
-  }
-
-  /// The other programs that read part of the bytes; see `SerialPort.otherReaders`.
-  var otherReaders: [PortHolder] {
-    switch self {
-    case .port(let port): port.otherReaders
-    case .polled: []
-    }
-  }
-
-  /// Reads available bytes; see `SerialPort.read`.
-  @_lifetime(span: copy span)
-  func read(into span: inout MutableRawSpan, at now: Instant) throws(SerialPortError) -> SerialPort.ReadResult {
-    switch self {
-    case .port(let port): try port.read(into: &span)
-    case .polled(let line): try line.read(into: &span, at: now)
-    }
-  }
-
-  /// Writes as many bytes as the line accepts now; see `SerialPort.write`.
-  func write(_ bytes: RawSpan, at now: Instant) throws(SerialPortError) -> Int {
-    switch self {
-    case .port(let port): try port.write(bytes)
-    case .polled(let line): try line.write(bytes, at: now)
-    }
-  }
-
-  /// The number of written bytes that the driver has not sent; 0 if it does not report it.
-  var unsentByteCount: Int {
-    switch self {
-    case .port(let port): (try? port.unsentByteCount()) ?? 0
-    case .polled: 0
-    }
-  }
-
-  /// The form of a character; nil for a line without one.
-  var character: SerialCharacter? {
-    switch self {
-    case .port(let port): port.character
-    case .polled: nil
-    }
-  }
-
-  /// Sets the form of a character, as far as the driver has it.
-  func setCharacter(_ character: SerialCharacter) {
-    switch self {
-    case .port(let port): try? port.setCharacter(character)
-    case .polled: break
-    }
-  }
-
-  /// The modem lines that are on; nil for a line without them.
-  var modemLines: ModemLines? {
-    switch self {
-    case .port(let port): port.kind.hasLineSettings ? port.modemLines : nil
-    case .polled: nil
-    }
-  }
-
-  /// Switches modem lines; a line without them has no effect.
-  func switchModemLines(_ lines: ModemLines, on: Bool) {
-    switch self {
-    case .port(let port): try? port.switchModemLines(lines, on: on)
-    case .polled: break
-    }
-  }
-
-  /// Discards received bytes that were not read.
-  func discardInput() {
-    switch self {
-    case .port(let port): try? port.discardInput()
-    case .polled: break
-    }
-  }
-
-  /// Sets the rate, and discards bytes that were received at the old one. An unsupported rate has no effect: the search
-  /// continues.
-  ///
-  /// - Throws: ``SerialPortError`` if the line has another rate than the session assumes.
-  func setBaudRate(_ rate: UInt32) throws(SerialPortError) {
-    switch self {
-    case .port(let port):
-      // Bytes that were received at the same rate are valid.
-      if port.baudRate == rate { return }
-      do throws(SerialPortError) { try port.setBaudRate(rate) } catch {
-        guard case .unsupportedBaudRate = error.cause else { throw error }
-      }
-      try? port.discardInput()
-    case .polled: break
-    }
-  }
-}
-
-/// A line that is not a port. It is read at its `deadline`.
-package protocol PolledLine: AnyObject {
-  /// The time of the next read.
-  var deadline: Instant? { get }
-  /// A descriptor that also reports available bytes; nil for a line without one.
-  var fileDescriptor: Int32? { get }
-  var isWritable: Bool { get }
-  /// The port of the receiver at the other end, if the kind of line determines it.
-  var receiverPort: ReceiverPortNumber? { get }
-  /// The rate that the line itself determines, baud. It may change at each read. Nil if there is no such rate.
-  var givenRate: UInt32? { get }
-  /// The next message for the user about the line; nil if there is none.
-  func takeNotice() -> String?
-  /// The identity of the receiver if another program has polled it; `unknown` before that, and for other lines.
-  var identity: LineIdentity { get }
-
-  /// Reads available bytes. `wouldBlock` if there are no more; the next read is due at `deadline`.
-  @_lifetime(span: copy span)
-  func read(into span: inout MutableRawSpan, at now: Instant) throws(SerialPortError) -> SerialPort.ReadResult
-  /// Writes as many bytes as the line accepts. Returns their number.
-  func write(_ bytes: RawSpan, at now: Instant) throws(SerialPortError) -> Int
-}
-
-extension PolledLine {
-  package var fileDescriptor: Int32? { nil }
-  package var identity: LineIdentity { .unknown }
-  package func takeNotice() -> String? { nil }
 }
 
 /// The identity of a receiver at a line that another program reads.
@@ -275,7 +154,22 @@ package enum ProvidedLine: ~Copyable {
   /// The descriptor of the opened and locked device.
   case lent(OwnedDescriptor)
   /// The bytes of the receiver, which that program forwards.
-  case served(any PolledLine)
+  case served(any ReceiverLine)
+
+  /// Adopts the line. `baud` applies to lines with a rate.
+  consuming func adopt(
+    _ path: String, access: SerialPort.Access, baud: UInt32?, at now: Instant
+  ) throws(SerialPortError) -> any ReceiverLine {
+    switch consume self {
+    case .lent(let descriptor):
+      if case .i2c(let bus, let address)? = try? LineAddress(path) {
+        let bus = try I2CBus(adopting: descriptor, path: bus, address: address)
+        return try I2CLine(bus, isWritable: access == .readWrite, at: now)
+      }
+      return PortLine(try SerialPort(adopting: descriptor, path: path, access: access, baud: baud))
+    case .served(let line): return line
+    }
+  }
 }
 
 /// Opens lines for other programs.

@@ -6,7 +6,7 @@ import SerialPort
 
 /// An open line and the session on it.
 struct ReceiverLink: ~Copyable {
-  var line: ReceiverLine
+  let line: any ReceiverLine
   var session: ReceiverSession
   var scheduler = ReadScheduler()
   /// Whether received bytes stay in the kernel. A hang-up is still reported.
@@ -19,7 +19,7 @@ struct ReceiverLink: ~Copyable {
   private let token: Poller.Token
 
   /// - Parameter token: the token of the line in the poller, which already watches it.
-  init(_ line: consuming ReceiverLine, _ session: consuming ReceiverSession, token: Poller.Token) {
+  init(_ line: any ReceiverLine, _ session: consuming ReceiverSession, token: Poller.Token) {
     self.line = line
     self.session = session
     self.token = token

@@ -5,9 +5,8 @@ import SerialPort
 
 /// A file that is played as the line of a receiver: performs the actions of `Replay`. The line has the rates in the
 /// recording. During a disconnection in the recording `read` throws `gone`, and `resume` returns when it ends.
-final class ReplayLine: PolledLine {
+final class ReplayLine: ReceiverLine {
   let isWritable = false
-  let receiverPort: ReceiverPortNumber? = nil
   private(set) var givenRate: UInt32?
 
   /// The state of a disconnected receiver.

@@ -10,7 +10,7 @@ struct ReceiverLineTests {
   @Test("A rate that cannot be set because the device is gone is an error")
   func goneLine() throws {
     let terminal = try PseudoTerminal()
-    let line = try ReceiverLine(opening: .port(terminal.path), access: .readWrite, baud: 9600, at: .zero)
+    let line = try LineAddress.port(terminal.path).open(access: .readWrite, baud: 9600, at: .zero)
     try line.setBaudRate(115_200)
     #expect(line.baudRate == 115_200)
     _ = consume terminal

@@ -5,10 +5,8 @@ import SerialPort
 import WireBytes
 
 /// An open network source as the line of a receiver.
-final class NetworkLine: PolledLine {
+final class NetworkLine: ReceiverLine {
   let isWritable: Bool
-  let receiverPort: ReceiverPortNumber? = nil
-  let givenRate: UInt32? = nil
   /// The reason why the line was lost.
   private(set) var lossReason: SerialPortError?
 

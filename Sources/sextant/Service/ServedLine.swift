@@ -9,9 +9,8 @@ import SystemPackage
 import WireBytes
 
 /// The bytes of a receiver of the location service as a line: `Stream` of org.sextant.Location.
-final class ServedLine: PolledLine, LineProvider {
+final class ServedLine: ReceiverLine, LineProvider {
   let isWritable = false
-  let receiverPort: ReceiverPortNumber? = nil
   private(set) var givenRate: UInt32?
   private(set) var identity = LineIdentity.unknown
   /// The device, as the service calls it.
@@ -58,7 +57,7 @@ final class ServedLine: PolledLine, LineProvider {
 
   func lost() { client = nil }
 
-  // MARK: PolledLine
+  // MARK: ReceiverLine
 
   var fileDescriptor: Int32? { client?.descriptor }
   var deadline: Instant? { remainder.isEmpty ? nil : .zero }
