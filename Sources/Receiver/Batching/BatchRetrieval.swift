@@ -39,22 +39,21 @@ public enum BatchLoss: Sendable, Equatable {
 /// number was lost on the line. An entry that was delivered before, by its number and time, is not delivered again: some
 /// firmware keeps what it has sent. Fixes that are added meanwhile are read in the next round.
 public struct BatchRetrieval: Sendable {
-  private enum Step { case requesting, receiving, over }
+  private enum Step { case requesting, receiving }
 
+  var progress: RetrievalProgress
   /// The journal with all delivered fixes.
-  public private(set) var journal: BatchJournal
+  public var journal: BatchJournal { progress.journal }
   private var step = Step.requesting
   private var isReported = false
   /// The number of entries in this round, by MON-BATCH.
   private var announced = 0
   /// The number of the last entry of this round; nil while it is unknown.
   private var lastOfRound: UInt16?
-  private var fixes = 0
   private var fixesBefore = 0
   private var cameBeforeReply = false
   private var fruitless = 0
   private var dueAt: Instant?
-  private var events: [BatchEvent] = []
 
   /// The silence that ends a round. A receiver sends one entry after the other; one takes 1/4 s at 4800 baud.
   static var quiet: Milliseconds { Milliseconds(1500) }
@@ -66,32 +65,32 @@ public struct BatchRetrieval: Sendable {
   ///   - earlier: LOG-BATCH payloads, oldest first, of a reader that did not deliver all of them; those in the journal are
   ///     skipped.
   public init(_ journal: BatchJournal, earlier: [[UInt8]] = []) {
-    self.journal = journal
+    progress = RetrievalProgress(journal)
     for payload in earlier {
       guard let entry = BatchedFix(logBATCH: payload) else { continue }
-      if let last = self.journal.lastNumber, Int16(bitPattern: entry.number &- last) <= 0 { continue }
+      if let last = progress.journal.lastNumber, Int16(bitPattern: entry.number &- last) <= 0 { continue }
       take(entry)
     }
   }
 
   /// Whether the retrieval is over.
-  public var isOver: Bool { step == .over }
+  public var isOver: Bool { progress.isOver }
   /// When `wake` is due.
-  public var deadline: Instant? { dueAt }
+  public var deadline: Instant? { isOver ? nil : dueAt }
   /// Returns the next result; nil without one.
-  public mutating func nextEvent() -> BatchEvent? { events.isEmpty ? nil : events.removeFirst() }
+  public mutating func nextEvent() -> BatchEvent? { progress.nextEvent() }
 
   /// Returns the next command; nil without one.
   public mutating func next() -> Command? {
-    guard step == .requesting, !isReported else { return nil }
+    guard !isOver, step == .requesting, !isReported else { return nil }
     isReported = true
-    fixesBefore = fixes
+    fixesBefore = progress.fixes
     return Command(.logRETRIEVEBATCH, [0, 1, 0, 0], answer: .message(.monBATCH))
   }
 
   /// Handles the outcome of the command.
   public mutating func receive(_ outcome: Outcome, at now: Instant) {
-    guard step == .requesting else { return }
+    guard !isOver, step == .requesting else { return }
     if case .answered(let payload) = outcome, let status = BatchStatus(payload) {
       begin(status, at: now)
     } else if cameBeforeReply {
@@ -105,7 +104,7 @@ public struct BatchRetrieval: Sendable {
 
   /// Handles a LOG-BATCH payload.
   public mutating func receive(logBATCH payload: [UInt8], at now: Instant) {
-    guard step != .over, let entry = BatchedFix(logBATCH: payload) else { return }
+    guard !isOver, let entry = BatchedFix(logBATCH: payload) else { return }
     if step == .requesting { cameBeforeReply = true }
     if dueAt != nil { dueAt = now + Self.quiet }
     take(entry)
@@ -114,8 +113,8 @@ public struct BatchRetrieval: Sendable {
 
   private mutating func take(_ entry: BatchedFix) {
     noticeGap(before: entry.number)
-    journal.lastNumber = entry.number
-    deliver(entry)
+    progress.journal.lastNumber = entry.number
+    progress.deliver(entry)
   }
 
   /// Whether the last entry of the round was received.
@@ -126,24 +125,19 @@ public struct BatchRetrieval: Sendable {
 
   /// Ends the round if the deadline is over.
   public mutating func wake(at now: Instant) {
-    guard let dueAt, now >= dueAt, step == .receiving else { return }
+    guard let deadline, now >= deadline, step == .receiving else { return }
     endRound()
   }
 
   /// Ends the retrieval early: the receiver is disconnected.
-  public mutating func cut() {
-    guard step != .over else { return }
-    step = .over
-    dueAt = nil
-    events.append(.cut(journal))
-  }
+  public mutating func cut() { progress.cut() }
 
   private mutating func begin(_ status: BatchStatus, at now: Instant) {
     noticeDrops(status)
     // Entries before the reply are counted already.
     if !cameBeforeReply { noticeGap(before: status.nextNumber) }
     announced = status.fillLevel
-    if announced == 0 { return finish() }
+    if announced == 0 { return progress.finish() }
     lastOfRound = status.nextNumber &+ UInt16(truncatingIfNeeded: announced - 1)
     receiving(at: now)
     if isComplete { endRound() }
@@ -155,9 +149,9 @@ public struct BatchRetrieval: Sendable {
   }
 
   private mutating func endRound() {
-    fruitless = fixes == fixesBefore ? fruitless + 1 : 0
+    fruitless = progress.fixes == fixesBefore ? fruitless + 1 : 0
     // One or two entries that were added since can wait.
-    if isComplete, announced <= 2 || fruitless > 0 { return finish() }
+    if isComplete, announced <= 2 || fruitless > 0 { return progress.finish() }
     if fruitless >= Self.mostFruitless { return cut() }
     step = .requesting
     isReported = false
@@ -166,45 +160,24 @@ public struct BatchRetrieval: Sendable {
     dueAt = nil
   }
 
-  private mutating func finish() {
-    step = .over
-    dueAt = nil
-    events.append(.finished(fixes: fixes, journal))
-  }
-
   /// Reports missing numbers; a number below the last one means that the receiver restarted.
   private mutating func noticeGap(before number: UInt16) {
     guard let last = journal.lastNumber else { return }
     let gap = number &- (last &+ 1)
     if gap == 0 { return }
     if gap < 0x8000 {
-      lose(Int(gap), .line)
+      progress.lose(Int(gap), .line)
     } else {
-      events.append(.startedAnew)
+      progress.events.append(.startedAnew)
     }
-    journal.lastNumber = number &- 1
+    progress.journal.lastNumber = number &- 1
   }
 
   private mutating func noticeDrops(_ status: BatchStatus) {
     // The counter restarts with the receiver.
     let drops = status.drops >= journal.drops ? status.drops - journal.drops : status.drops
-    journal.drops = status.drops
-    if drops > 0 { lose(drops, .overrun) }
-  }
-
-  private mutating func lose(_ number: Int, _ loss: BatchLoss) {
-    journal.lost += number
-    events.append(.lost(number, loss))
-  }
-
-  private mutating func deliver(_ entry: BatchedFix) {
-    if let time = entry.fix.time {
-      if let last = journal.lastTime, time <= last { return }
-      journal.lastTime = time
-    }
-    fixes += 1
-    journal.delivered += 1
-    events.append(.fix(entry, journal))
+    progress.journal.drops = status.drops
+    progress.lose(drops, .overrun)
   }
 }
 

@@ -14,11 +14,11 @@ import ReceiverStream
 /// The logger stores nothing while it is read. The number of fixes that this costs is the time between the records on both sides of the
 /// pause, so the next retrieval reports it: `BatchJournal.recordsAtPause` is the place, which is stored before the logger goes on.
 struct LoggerRetrieval: Retrieval {
-  private enum Step { case polling, stopping, dumping, resuming, over }
+  private enum Step { case polling, stopping, dumping, resuming }
 
   private static let mostDumps = 3
 
-  private var journal: BatchJournal
+  var progress: RetrievalProgress
   private let language: any FamilyLanguage
   private let receiver: ReceiverDescription
   /// The state in which the logger goes on; nil where this is the end of the batch.
@@ -36,43 +36,31 @@ struct LoggerRetrieval: Retrieval {
   /// The number of records at the last pause until its fixes are reported, and that at the present one if the logger goes on after it.
   private var pause: Int?
   private var pauseNow: Int?
-  private var fixes = 0
-  private var events: [BatchEvent] = []
 
   init?(
     _ journal: BatchJournal, on receiver: ReceiverDescription, resumed: LoggerState?, since: Instant?
   ) {
     guard let language = receiver.family?.language, language.logger != nil else { return nil }
-    (self.journal, self.language, self.receiver) = (journal, language, receiver)
+    (progress, self.language, self.receiver) = (RetrievalProgress(journal), language, receiver)
     (self.resumed, self.since) = (resumed, since)
     commands = language.polls(of: .logger)
   }
 
-  var isOver: Bool { step == .over }
   /// The logger goes on as soon as the place of its pause is stored.
-  var deadline: Instant? { step == .resuming && !isReported && !commands.isEmpty ? .zero : nil }
-  mutating func nextEvent() -> BatchEvent? { events.isEmpty ? nil : events.removeFirst() }
-  mutating func receive(logBATCH payload: [UInt8], at now: Instant) {}
-  mutating func wake(at now: Instant) {}
+  var deadline: Instant? { !isOver && step == .resuming && !isReported && !commands.isEmpty ? .zero : nil }
 
   mutating func next() -> Command? {
     // The receiver of the events stores the place of the pause.
-    if step == .resuming, !events.isEmpty { return nil }
-    guard step != .over, !isReported, let command = commands.first else { return nil }
+    if step == .resuming, !progress.events.isEmpty { return nil }
+    guard !isOver, !isReported, let command = commands.first else { return nil }
     isReported = true
     return command
-  }
-
-  mutating func cut() {
-    guard step != .over else { return }
-    step = .over
-    events.append(.cut(journal))
   }
 
   private mutating func go(_ next: Step, _ list: [Command]) { (step, commands, isReported) = (next, list, false) }
 
   mutating func receive(_ outcome: Outcome, at now: Instant) {
-    guard step != .over, !commands.isEmpty else { return }
+    guard !isOver, !commands.isEmpty else { return }
     commands.removeFirst()
     isReported = false
     switch step {
@@ -84,8 +72,7 @@ struct LoggerRetrieval: Retrieval {
       isStopped = true
       dump()
     case .dumping: receive(dump: outcome, at: now)
-    case .resuming: if commands.isEmpty { finish() }
-    case .over: break
+    case .resuming: if commands.isEmpty { progress.finish() }
     }
   }
 
@@ -140,27 +127,21 @@ struct LoggerRetrieval: Retrieval {
         if let previous { losePaused(before: index, at: time, after: previous) }
         previous = (index, time)
       }
-      deliver(record)
+      progress.deliverDated(record)
     }
     endPause()
     if !overwrites { lose(expected - read, .line) }
     // A logger that has stopped by itself was full, or its receiver restarted.
     if let since, let found, !found.isOn, let resumed {
       let due = now.milliseconds(since: since) / (1000 * UInt64(max(resumed.interval, 1)))
-      loseMore(Int(clamping: due) - max(read, expected), .overrun)
+      progress.lose(Int(clamping: due) - max(read, expected), .overrun)
     }
   }
 
   /// Records that cannot be read stay where they are: they are reported once.
   private mutating func lose(_ missing: Int, _ loss: BatchLoss) {
-    loseMore(missing - journal.drops, loss)
+    progress.lose(missing - journal.drops, loss)
     journal.drops = max(journal.drops, missing)
-  }
-
-  private mutating func loseMore(_ number: Int, _ loss: BatchLoss) {
-    guard number > 0 else { return }
-    journal.lost += number
-    events.append(.lost(number, loss))
   }
 
   /// Records that may be stored between the poll of the state and the stop. In a full memory, of which the oldest ones are gone, the
@@ -177,35 +158,21 @@ struct LoggerRetrieval: Retrieval {
     let intervals = gap.overflow ? 0 : gap.partialValue / interval + gap.partialValue % interval * 2 / interval
     // Damaged records between the two are reported on their own.
     let missing = Int(clamping: intervals) - (index - previous.index)
-    loseMore(missing, .pause)
+    progress.lose(missing, .pause)
     if missing > 0 || !overwrites && index >= pause + Self.placeTolerance { endPause() }
   }
 
   /// The last pause is reported; the present one is next.
   private mutating func endPause() { (pause, journal.recordsAtPause) = (nil, pauseNow) }
 
-  private mutating func deliver(_ entry: BatchedFix) {
-    guard let time = entry.fix.time, entry.fix.hasPosition else { return }
-    if let last = journal.lastTime, time <= last { return }
-    journal.lastTime = time
-    journal.delivered += 1
-    fixes += 1
-    events.append(.fix(entry, journal))
-  }
-
   private mutating func resume() {
-    guard let resumed, journal.lastNumber != nil, found?.isOn == false || isStopped else { return finish() }
+    guard let resumed, journal.lastNumber != nil, found?.isOn == false || isStopped else { return progress.finish() }
     let present = found.map { ReceiverValue.logger($0) }
     let list = language.commands(setting: .logger(resumed), from: present, on: receiver) ?? []
-    if list.isEmpty { return finish() }
+    if list.isEmpty { return progress.finish() }
     journal.recordsAtPause = journal.recordsAtPause ?? found?.records
     go(.resuming, list)
-    events.append(.pauseEnds(journal))
-  }
-
-  private mutating func finish() {
-    step = .over
-    events.append(.finished(fixes: fixes, journal))
+    progress.events.append(.pauseEnds(journal))
   }
 }
 
@@ -255,17 +222,76 @@ struct BatchReading {
 
 /// A reader of the fixes that a receiver stores.
 protocol Retrieval: Sendable {
-  var isOver: Bool { get }
+  var progress: RetrievalProgress { get set }
   var deadline: Instant? { get }
-  mutating func nextEvent() -> BatchEvent?
   mutating func next() -> Command?
   mutating func receive(_ outcome: Outcome, at now: Instant)
   mutating func receive(logBATCH payload: [UInt8], at now: Instant)
   mutating func wake(at now: Instant)
-  mutating func cut()
+}
+
+extension Retrieval {
+  var isOver: Bool { progress.isOver }
+  var journal: BatchJournal {
+    get { progress.journal }
+    set { progress.journal = newValue }
+  }
+  mutating func receive(logBATCH payload: [UInt8], at now: Instant) {}
+  mutating func wake(at now: Instant) {}
+  mutating func nextEvent() -> BatchEvent? { progress.nextEvent() }
+  mutating func cut() { progress.cut() }
 }
 
 extension BatchRetrieval: Retrieval {}
+
+/// The progress of a retrieval.
+struct RetrievalProgress: Sendable {
+  /// The journal with all delivered fixes.
+  var journal: BatchJournal
+  /// The results that the reader has not taken yet.
+  var events: [BatchEvent] = []
+  /// The number of delivered fixes.
+  private(set) var fixes = 0
+  private(set) var isOver = false
+
+  init(_ journal: BatchJournal) { self.journal = journal }
+
+  mutating func nextEvent() -> BatchEvent? { events.isEmpty ? nil : events.removeFirst() }
+
+  /// Delivers a fix, unless its time is not later than the last one's.
+  mutating func deliver(_ entry: BatchedFix) {
+    if let time = entry.fix.time {
+      if let last = journal.lastTime, time <= last { return }
+      journal.lastTime = time
+    }
+    fixes += 1
+    journal.delivered += 1
+    events.append(.fix(entry, journal))
+  }
+
+  /// Delivers a fix of a memory whose records may have no time or no position; these are skipped.
+  mutating func deliverDated(_ entry: BatchedFix) {
+    if entry.fix.time != nil, entry.fix.hasPosition { deliver(entry) }
+  }
+
+  /// Reports lost fixes, if there are any.
+  mutating func lose(_ number: Int, _ loss: BatchLoss) {
+    guard number > 0 else { return }
+    journal.lost += number
+    events.append(.lost(number, loss))
+  }
+
+  mutating func finish() { end(.finished(fixes: fixes, journal)) }
+
+  /// Ends the retrieval early.
+  mutating func cut() { end(.cut(journal)) }
+
+  private mutating func end(_ event: BatchEvent) {
+    guard !isOver else { return }
+    isOver = true
+    events.append(event)
+  }
+}
 
 /// Reads the log in a receiver's flash: each position once, oldest first.
 ///
@@ -274,9 +300,9 @@ extension BatchRetrieval: Retrieval {}
 /// A log cannot be read while it is written. It keeps its entries: lost ones are requested again, and the retrieval after a
 /// killed one continues after the time of the journal.
 struct FlashRetrieval: Retrieval {
-  private enum Step { case stopping, counting, finding, reading, recording, over }
+  private enum Step { case stopping, counting, finding, reading, recording }
 
-  private var journal: BatchJournal
+  var progress: RetrievalProgress
   private let usesItems: Bool
   private var step = Step.stopping
   private var isReported = false
@@ -284,8 +310,6 @@ struct FlashRetrieval: Retrieval {
   private var position = 0
   private var count = 0
   private var fruitless = 0
-  private var fixes = 0
-  private var events: [BatchEvent] = []
 
   /// The most entries of one request (interface descriptions, LOG-RETRIEVE).
   private static let most = 256
@@ -293,18 +317,14 @@ struct FlashRetrieval: Retrieval {
   private static let mostFruitless = 2
 
   init(_ journal: BatchJournal, usesItems: Bool) {
-    self.journal = journal
+    progress = RetrievalProgress(journal)
     self.usesItems = usesItems
   }
 
-  var isOver: Bool { step == .over }
   var deadline: Instant? { nil }
-  mutating func nextEvent() -> BatchEvent? { events.isEmpty ? nil : events.removeFirst() }
-  mutating func receive(logBATCH payload: [UInt8], at now: Instant) {}
-  mutating func wake(at now: Instant) {}
 
   mutating func next() -> Command? {
-    guard !isReported else { return nil }
+    guard !isOver, !isReported else { return nil }
     isReported = true
     switch step {
     case .stopping: return .records(false, usesItems: usesItems)
@@ -312,11 +332,11 @@ struct FlashRetrieval: Retrieval {
     case .finding: return journal.lastTime.map { .entry(at: $0) }
     case .reading: return .entries(from: position, count: min(count - position, Self.most))
     case .recording: return .records(true, usesItems: usesItems)
-    case .over: return nil
     }
   }
 
   mutating func receive(_ outcome: Outcome, at now: Instant) {
+    guard !isOver else { return }
     switch (step, outcome) {
     case (.stopping, .acknowledged): go(.counting)
     case (.counting, .answered(let payload)):
@@ -331,17 +351,9 @@ struct FlashRetrieval: Retrieval {
     case (.reading, .listed(let payloads)): take(payloads)
     // All entries are of another kind.
     case (.reading, .silent): take([])
-    case (.recording, .acknowledged):
-      step = .over
-      events.append(.finished(fixes: fixes, journal))
+    case (.recording, .acknowledged): progress.finish()
     default: cut()
     }
-  }
-
-  mutating func cut() {
-    guard step != .over else { return }
-    step = .over
-    events.append(.cut(journal))
   }
 
   private mutating func go(_ next: Step) {
@@ -358,21 +370,12 @@ struct FlashRetrieval: Retrieval {
       guard index >= position, index < end, let entry = BatchedFix(logRETRIEVEPOS: payload) else { continue }
       if index > position, fruitless < Self.mostFruitless { break }
       position = index + 1
-      deliver(entry)
+      progress.deliverDated(entry)
     }
     fruitless = position > began ? 0 : fruitless + 1
     if fruitless > Self.mostFruitless {
       (position, fruitless) = (end, 0)
     }
     go(position < count ? .reading : .recording)
-  }
-
-  private mutating func deliver(_ entry: BatchedFix) {
-    guard let time = entry.fix.time, entry.fix.hasPosition else { return }
-    if let last = journal.lastTime, time <= last { return }
-    journal.lastTime = time
-    journal.delivered += 1
-    fixes += 1
-    events.append(.fix(entry, journal))
   }
 }
