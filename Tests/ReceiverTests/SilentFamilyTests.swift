@@ -241,9 +241,9 @@ struct SilentFamilyTests {
   @Test("Every family has rates that the search tries, and probes for them", arguments: ReceiverFamily.allCases)
   func rates(_ family: ReceiverFamily) {
     guard let language = family.language else { return }
-    let rates = language.usualRates + language.otherRates
+    let rates = language.rates.usual + language.rates.others
     #expect(Set(rates).isSubset(of: BaudRateSearch.rates) && Set(rates).count == rates.count)
-    #expect(!language.usualRates.isEmpty && !language.silentPolls.isEmpty)
+    #expect(!language.rates.usual.isEmpty && !language.silentPolls.isEmpty)
     let probes = language.probes.map(\.bytes)
     #expect(language.silentPolls.allSatisfy { probes.contains($0.bytes) })
     for rate in rates {

@@ -11,9 +11,7 @@ protocol FamilyLanguage: Sendable {
   var probes: [Command] { get }
   /// The probes that a receiver without output gets while its rate is searched.
   var silentPolls: [Command] { get }
-  /// The rates, in baud, at which it is searched first, and those at which it is searched then.
-  var usualRates: [UInt32] { get }
-  var otherRates: [UInt32] { get }
+  var rates: PortRates { get }
   /// Whether the reply to a probe is a text that the receiver also sends at its start.
   var repliesWithStartText: Bool { get }
   /// A poll of an identified receiver for what the probe's reply does not contain; nil without one.
@@ -53,8 +51,10 @@ protocol FamilyLanguage: Sendable {
   func restart(for kind: ReceiverValue.Kind) -> String?
   /// Whether a session can set a value and restore it exactly.
   func canTakeBack(_ kind: ReceiverValue.Kind) -> Bool
-  /// The bytes that change the baud rate of the port; nil if that is not possible for this session alone.
-  func rateChange(to rate: UInt32) -> [UInt8]?
+  /// The bytes that change the baud rate of the port to one of `rates`; nil if that is not possible for this session alone.
+  ///
+  /// - Parameter place: the place of the rate among all, in ascending order.
+  func rateChange(to rate: UInt32, at place: Int) -> [UInt8]?
   /// The ports of a receiver whose command names one; empty for the others. A host is at one of them.
   var ports: [FamilyPort] { get }
 
@@ -133,7 +133,11 @@ extension FamilyLanguage {
   func affected(by value: ReceiverValue) -> [ReceiverValue.Kind] { [] }
   func restart(for kind: ReceiverValue.Kind) -> String? { nil }
   func canTakeBack(_ kind: ReceiverValue.Kind) -> Bool { restart(for: kind) == nil }
-  func rateChange(to rate: UInt32) -> [UInt8]? { nil }
+  func rateChange(to rate: UInt32, at place: Int) -> [UInt8]? { nil }
+  /// The bytes that change the baud rate of the port; nil if that is not possible, or not for this session alone.
+  func rateChange(to rate: UInt32) -> [UInt8]? {
+    rates.all.firstIndex(of: rate).flatMap { rateChange(to: rate, at: $0) }
+  }
   var ports: [FamilyPort] { [] }
   func canBeBase(_ receiver: ReceiverDescription) -> Bool { false }
   func refusal(ofBase station: BaseStation) -> String? { nil }
@@ -157,6 +161,18 @@ extension FamilyLanguage {
   var logger: LoggerCommands? { nil }
   func loggerDump(from lines: [[UInt8]]) -> LoggerDump { LoggerDump() }
   var keepsLogOverRestart: Bool { false }
+}
+
+/// The rates of a family's ports, in baud.
+struct PortRates {
+  /// Those at which a receiver is searched first, and those at which it is searched then.
+  var usual: [UInt32]
+  var others: [UInt32]
+  /// Those that it can also be set to.
+  var unsearched: [UInt32] = []
+
+  /// All rates in ascending order.
+  var all: [UInt32] { (usual + others + unsearched).sorted() }
 }
 
 /// A port of a receiver whose command for the baud rate names it.

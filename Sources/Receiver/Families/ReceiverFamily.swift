@@ -63,7 +63,7 @@ public enum ReceiverFamily: String, Sendable, CaseIterable {
   /// - Parameter isUsual: whether the families that usually have the rate are polled, or the others that can have it.
   static func silentPolls(at rate: UInt32, isUsual: Bool) -> [[UInt8]] {
     probed(at: rate).compactMap(\.language).filter {
-      $0.usualRates.contains(rate) ? isUsual : !isUsual && $0.otherRates.contains(rate)
+      $0.rates.usual.contains(rate) ? isUsual : !isUsual && $0.rates.others.contains(rate)
     }.flatMap { $0.silentPolls.map(\.bytes) }
   }
 

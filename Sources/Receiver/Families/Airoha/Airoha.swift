@@ -16,9 +16,9 @@ struct Airoha: FamilyLanguage {
   /// Quectel's modules with this language; its LG290P has its own.
   private static let modules = ["LC26G", "LC76G", "LC86G", "LC29H", "LC79H", "L89"]
 
-  /// The default rate, and the others that it can be set to.
-  var usualRates: [UInt32] { [115_200] }
-  var otherRates: [UInt32] { [9600, 19_200, 38_400, 57_600, 230_400, 460_800, 921_600] }
+  var rates: PortRates {
+    PortRates(usual: [115_200], others: [9600, 19_200, 38_400, 57_600, 230_400, 460_800, 921_600])
+  }
   /// The one that all makers' modules reply to.
   var silentPolls: [Command] { [probes[1]] }
 
@@ -256,9 +256,8 @@ struct Airoha: FamilyLanguage {
   }
 
   /// PAIR864 takes effect with the restart that follows it.
-  func rateChange(to rate: UInt32) -> [UInt8]? {
-    guard [9600, 19_200, 38_400, 57_600, 115_200, 230_400, 460_800, 921_600].contains(rate) else { return nil }
-    return Command(sentence: "PAIR864,0,0,\(rate)").bytes + Command(sentence: "PAIR004").bytes
+  func rateChange(to rate: UInt32, at place: Int) -> [UInt8]? {
+    Command(sentence: "PAIR864,0,0,\(rate)").bytes + Command(sentence: "PAIR004").bytes
   }
 
   // MARK: Restart and sleep

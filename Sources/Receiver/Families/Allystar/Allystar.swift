@@ -13,9 +13,7 @@ struct Allystar: FamilyLanguage {
     ]
   }
 
-  /// The default rate, and the others that it can be set to.
-  var usualRates: [UInt32] { [115_200] }
-  var otherRates: [UInt32] { [9600, 19_200, 38_400, 57_600, 230_400, 460_800] }
+  var rates: PortRates { PortRates(usual: [115_200], others: [9600, 19_200, 38_400, 57_600, 230_400, 460_800]) }
 
   /// Software and hardware in 16 bytes each.
   func description(from outcome: Outcome, to probe: Command) -> ReceiverDescription? {
@@ -79,9 +77,8 @@ struct Allystar: FamilyLanguage {
   }
 
   /// CFG-PRT with port 0, the one that it arrives at.
-  func rateChange(to rate: UInt32) -> [UInt8]? {
-    guard [9600, 19_200, 38_400, 57_600, 115_200, 230_400, 460_800].contains(rate) else { return nil }
-    return FrameLayout.allystar.frame(0x0600, [0, 0, 0, 0] + littleEndianBytes(rate))
+  func rateChange(to rate: UInt32, at place: Int) -> [UInt8]? {
+    FrameLayout.allystar.frame(0x0600, [0, 0, 0, 0] + littleEndianBytes(rate))
   }
 
   func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? {

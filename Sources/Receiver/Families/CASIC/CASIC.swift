@@ -16,9 +16,7 @@ struct CASIC: FamilyLanguage {
     ]
   }
 
-  /// The default rate, and the others that it can be set to.
-  var usualRates: [UInt32] { [9600] }
-  var otherRates: [UInt32] { [4800, 19_200, 38_400, 57_600, 115_200] }
+  var rates: PortRates { PortRates(usual: [9600], others: [4800, 19_200, 38_400, 57_600, 115_200]) }
 
   func description(from outcome: Outcome, to probe: Command) -> ReceiverDescription? {
     switch outcome {
@@ -93,10 +91,7 @@ struct CASIC: FamilyLanguage {
     }
   }
 
-  func rateChange(to rate: UInt32) -> [UInt8]? {
-    let rates: [UInt32] = [4800, 9600, 19_200, 38_400, 57_600, 115_200]
-    return rates.firstIndex(of: rate).map { Command(sentence: "PCAS01,\($0)").bytes }
-  }
+  func rateChange(to rate: UInt32, at place: Int) -> [UInt8]? { Command(sentence: "PCAS01,\(place)").bytes }
 
   func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? {
     switch action {

@@ -10,8 +10,9 @@ struct MediaTek: FamilyLanguage {
   var probes: [Command] { [Self.query("605", "PMTK705,", attempts: 4)] }
 
   /// Old boards of Adafruit have 115200.
-  var usualRates: [UInt32] { [9600, 115_200] }
-  var otherRates: [UInt32] { [4800, 19_200, 38_400, 57_600] }
+  var rates: PortRates {
+    PortRates(usual: [9600, 115_200], others: [4800, 19_200, 38_400, 57_600], unsearched: [14_400])
+  }
 
   func description(from outcome: Outcome, to probe: Command) -> ReceiverDescription? {
     guard case .answered(let reply) = outcome else { return nil }
@@ -179,10 +180,7 @@ struct MediaTek: FamilyLanguage {
   /// The records are in flash.
   var keepsLogOverRestart: Bool { true }
 
-  func rateChange(to rate: UInt32) -> [UInt8]? {
-    guard [4800, 9600, 14_400, 19_200, 38_400, 57_600, 115_200].contains(rate) else { return nil }
-    return Command(sentence: "PMTK251,\(rate)").bytes
-  }
+  func rateChange(to rate: UInt32, at place: Int) -> [UInt8]? { Command(sentence: "PMTK251,\(rate)").bytes }
 
   // MARK: Restart and standby
 

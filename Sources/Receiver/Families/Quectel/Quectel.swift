@@ -6,9 +6,9 @@ import WireBytes
 struct Quectel: FamilyLanguage {
   var probes: [Command] { [Command(sentence: "PQTMVERNO", FamilyAnswer(.text("PQTMVERNO,")), attempts: 2)] }
 
-  /// The default rate, and the others that it can be set to.
-  var usualRates: [UInt32] { [460_800] }
-  var otherRates: [UInt32] { [9600, 115_200, 230_400, 921_600] }
+  var rates: PortRates {
+    PortRates(usual: [460_800], others: [9600, 115_200, 230_400, 921_600], unsearched: [3_000_000])
+  }
 
   func description(from outcome: Outcome, to probe: Command) -> ReceiverDescription? {
     guard case .answered(let reply) = outcome else { return nil }
@@ -134,10 +134,7 @@ struct Quectel: FamilyLanguage {
   /// The rate of fixes and the constellations are in force after a save and this restart.
   func restart(for kind: ReceiverValue.Kind) -> String? { kind == .period || kind == .constellations ? "PQTMSRR" : nil }
 
-  func rateChange(to rate: UInt32) -> [UInt8]? {
-    [9600, 115_200, 230_400, 460_800, 921_600, 3_000_000].contains(rate)
-      ? Command(sentence: "PQTMCFGUART,W,\(rate)").bytes : nil
-  }
+  func rateChange(to rate: UInt32, at place: Int) -> [UInt8]? { Command(sentence: "PQTMCFGUART,W,\(rate)").bytes }
 
   func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? {
     let name =

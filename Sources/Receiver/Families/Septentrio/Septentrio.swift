@@ -13,8 +13,9 @@ struct Septentrio: FamilyLanguage {
   }
 
   /// It sends nothing as found, at any of these.
-  var usualRates: [UInt32] { [115_200, 230_400, 460_800, 921_600] }
-  var otherRates: [UInt32] { [9600, 19_200, 38_400, 57_600] }
+  var rates: PortRates {
+    PortRates(usual: [115_200, 230_400, 460_800, 921_600], others: [9600, 19_200, 38_400, 57_600])
+  }
   var isSilentAsFound: Bool { true }
 
   func description(from outcome: Outcome, to probe: Command) -> ReceiverDescription? {

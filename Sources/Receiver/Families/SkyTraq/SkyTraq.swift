@@ -8,9 +8,7 @@ struct SkyTraq: FamilyLanguage {
     [Command(.skyTraq, 0x02, [0x01], FamilyAnswer(.binary(.skyTraq, 0x80), .skyTraq(0x02)), attempts: 2)]
   }
 
-  /// The default rate, and the others that it can be set to.
-  var usualRates: [UInt32] { [9600] }
-  var otherRates: [UInt32] { [4800, 19_200, 38_400, 57_600, 115_200, 230_400] }
+  var rates: PortRates { PortRates(usual: [9600], others: [4800, 19_200, 38_400, 57_600, 115_200, 230_400]) }
 
   /// The software version: its type, then kernel, customer's and revision, three numbers each in four bytes.
   func description(from outcome: Outcome, to probe: Command) -> ReceiverDescription? {
@@ -68,11 +66,8 @@ struct SkyTraq: FamilyLanguage {
     }
   }
 
-  func rateChange(to rate: UInt32) -> [UInt8]? {
-    let rates: [UInt32] = [4800, 9600, 19_200, 38_400, 57_600, 115_200, 230_400]
-    return rates.firstIndex(of: rate).map {
-      FrameLayout.skyTraq.frame(0x05, [0, UInt8(clamping: $0), Self.memory])
-    }
+  func rateChange(to rate: UInt32, at place: Int) -> [UInt8]? {
+    FrameLayout.skyTraq.frame(0x05, [0, UInt8(clamping: place), Self.memory])
   }
 
   func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? {

@@ -13,9 +13,9 @@ struct Teseo: FamilyLanguage {
     ]
   }
 
-  /// The default rate, and the others that it can be set to.
-  var usualRates: [UInt32] { [9600] }
-  var otherRates: [UInt32] { [4800, 19_200, 38_400, 57_600, 115_200, 230_400, 460_800, 921_600] }
+  var rates: PortRates {
+    PortRates(usual: [9600], others: [4800, 19_200, 38_400, 57_600, 115_200, 230_400, 460_800, 921_600])
+  }
 
   func description(from outcome: Outcome, to probe: Command) -> ReceiverDescription? {
     guard case .answered(let reply) = outcome, let firmware = SentenceFields(reply)[1] else { return nil }

@@ -6,8 +6,7 @@ struct Firebird: FamilyLanguage {
   /// The reply is also sent at a start.
   var probes: [Command] { [Command(sentence: "PDTINFO", FamilyAnswer(.text("PDTINFO,")), attempts: 2)] }
 
-  var usualRates: [UInt32] { [115_200] }
-  var otherRates: [UInt32] { [9600, 230_400, 460_800, 921_600] }
+  var rates: PortRates { PortRates(usual: [115_200], others: [9600, 230_400, 460_800, 921_600]) }
 
   func description(from outcome: Outcome, to probe: Command) -> ReceiverDescription? {
     guard case .answered(let reply) = outcome, reply.starts(with: "PDTINFO,".utf8) else { return nil }

@@ -20,8 +20,7 @@ struct Unicore: FamilyLanguage {
   private static let models: [UInt32: String] = [17: "UM982", 18: "UM980", 19: "UM960"]
 
   /// A UM980 sends nothing as found, at any of these.
-  var usualRates: [UInt32] { [115_200, 230_400, 460_800, 921_600] }
-  var otherRates: [UInt32] { [9600] }
+  var rates: PortRates { PortRates(usual: [115_200, 230_400, 460_800, 921_600], others: [9600]) }
 
   func description(from outcome: Outcome, to probe: Command) -> ReceiverDescription? {
     guard case .answered(let reply) = outcome else { return nil }
@@ -219,9 +218,7 @@ struct Unicore: FamilyLanguage {
     }
   }
 
-  func rateChange(to rate: UInt32) -> [UInt8]? {
-    [9600, 115_200, 230_400, 460_800, 921_600].contains(rate) ? ports[0].change(to: rate) : nil
-  }
+  func rateChange(to rate: UInt32, at place: Int) -> [UInt8]? { ports[0].change(to: rate) }
 
   /// The reply to CONFIG lists the rates of all ports and does not mark the host's. The recorded receivers replied at COM3.
   var ports: [FamilyPort] {
