@@ -55,6 +55,25 @@ extension FamilyModelTests {
     }
   }
 
+  @Test("A full log of LOCUS stops, or with locus-overlap loses its oldest sector", arguments: [false, true])
+  func fullLog(overlaps: Bool) throws {
+    let quirk = overlaps ? "quirk locus-overlap\n" : ""
+    let scenario = try Scenario(parsing: "start 48.1642,11.6056\nmodel mt3339\n\(quirk)stay forever\n")
+    #expect(scenario.quirks == (overlaps ? [.overlappingLog] : []))
+    var host = FamilyHost(.mt3339, quirks: scenario.quirks)
+    #expect(host.ask("PMTK187,1,1", for: "PMTK001,187,3") != nil)
+    #expect(host.ask("PMTK185,0", for: "PMTK001,185,3") != nil)
+    // 16 sectors of 252 records.
+    let capacity = 16 * 252
+    host.run(seconds: Double(capacity + 60))
+    let reply = host.ask("PMTK183", for: "PMTKLOG")
+    let status = try #require(reply).split(separator: ",")
+    let count = try #require(Int(status[9]))
+    // The type is 0 for overlap, 1 for full stop; the state 0 for a running log.
+    #expect(status[2] == (overlaps ? "0" : "1") && status[8] == (overlaps ? "0" : "1"))
+    #expect(overlaps ? capacity - 252..<capacity ~= count : count == capacity)
+  }
+
   @Test("A standby that loses orbits, or settings")
   func standbyQuirks() {
     var cold = FamilyHost(.mt3339, quirks: [.coldStandby])

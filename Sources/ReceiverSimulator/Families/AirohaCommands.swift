@@ -147,9 +147,10 @@ extension VirtualReceiver {
     acknowledgePAIR(command, 0)
   }
 
+  private static let systemsPAIR = SystemTable(.gps, .glonass, .galileo, .beiDou)
+
   private var systemsPAIR: String {
-    let systems = family?.current.systems ?? []
-    let flags = [SatelliteSystems.gps, .glonass, .galileo, .beiDou].map { systems.contains($0) ? "1" : "0" }
+    let flags = Self.systemsPAIR.flags(of: family?.current.systems ?? []).map { $0 ? "1" : "0" }
     return (flags + [family?.current.values["qzss"] ?? "1", "0"]).joined(separator: ",")
   }
 
@@ -157,10 +158,7 @@ extension VirtualReceiver {
     guard let flags = fields.numbers(), flags.count >= 4, flags.allSatisfy({ 0...1 ~= $0 }) else {
       return acknowledgePAIR(66, 4)
     }
-    var systems: SatelliteSystems = []
-    for (flag, system) in zip(flags, [SatelliteSystems.gps, .glonass, .galileo, .beiDou]) where flag == 1 {
-      systems.insert(system)
-    }
+    let systems = Self.systemsPAIR.systems(flags: flags.map { $0 == 1 })
     guard systems.contains(.gps) || systems == .beiDou else { return acknowledgePAIR(66, 4) }
     family?.current.systems = systems
     if flags.count > 4 { family?.current.values["qzss"] = "\(flags[4])" }

@@ -79,22 +79,18 @@ extension VirtualReceiver {
     changeFamilyRate(to: rate, acknowledging: verdict(identity, true), after: Milliseconds(3))
   }
 
-  private static let allystarSystems: [(bit: UInt32, system: SatelliteSystems)] = [
-    (0, .gps), (1, .glonass), (2, .beiDou), (4, .galileo),
-  ]
+  private static let allystarSystems = SystemTable(.gps, .glonass, .beiDou, [], .galileo)
 
   private var systemMask: UInt32 {
-    Self.allystarSystems.reduce(0) { mask, row in
-      family?.current.systems.contains(row.system) == true ? mask | 1 << row.bit : mask
-    } | (family?.current.values["mask"].flatMap { UInt32($0) } ?? 0x0082_3700) & ~0x17
+    Self.allystarSystems.mask(of: family?.current.systems ?? [])
+      | (family?.current.values["mask"].flatMap { UInt32($0) } ?? 0x0082_3700) & ~0x17
   }
 
   /// A mask is limited to the hardware.
   private mutating func setSystems(_ payload: [UInt8], _ identity: UInt16) {
     guard payload.count >= 4 else { return acknowledge(identity, isDone: false) }
     let mask = payload.u4(0)
-    var systems: SatelliteSystems = []
-    for row in Self.allystarSystems where mask >> row.bit & 1 == 1 { systems.insert(row.system) }
+    let systems = Self.allystarSystems.systems(mask: mask)
     guard !systems.isEmpty else { return acknowledge(identity, isDone: false) }
     family?.current.systems = systems
     family?.current.values["mask"] = "\(mask & 0x0082_3737)"

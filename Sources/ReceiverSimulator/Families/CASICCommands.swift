@@ -44,12 +44,8 @@ extension VirtualReceiver {
 
   private mutating func setSystemsPCAS(_ fields: FamilyFields) {
     guard let mask = fields.number(0), 1...7 ~= mask else { return }
-    var systems: SatelliteSystems = []
-    if mask & 1 != 0 { systems.insert(.gps) }
-    if mask & 2 != 0 { systems.insert(.beiDou) }
-    if mask & 4 != 0 { systems.insert(.glonass) }
     // A mask is limited to the hardware.
-    let limited = systems.intersection(traits.systems)
+    let limited = SystemTable(.gps, .beiDou, .glonass).systems(mask: UInt32(mask)).intersection(traits.systems)
     guard !limited.isEmpty else { return }
     family?.current.systems = limited
     restartSearch()

@@ -162,3 +162,23 @@ struct FamilyFields {
   /// The fields from one on, with commas.
   func rest(from first: Int) -> String { parts.dropFirst(first + 1).joined(separator: ",") }
 }
+
+/// The systems of a command by their place: that of a flag in a list, or that of a bit in a mask. A place without a simulated system is
+/// empty.
+struct SystemTable {
+  let places: [SatelliteSystems]
+
+  init(_ places: SatelliteSystems...) { self.places = places }
+
+  func flags(of systems: SatelliteSystems) -> [Bool] { places.map { !systems.isDisjoint(with: $0) } }
+
+  func systems(flags: [Bool]) -> SatelliteSystems {
+    zip(flags, places).reduce(into: []) { if $1.0 { $0.formUnion($1.1) } }
+  }
+
+  func mask(of systems: SatelliteSystems) -> UInt32 {
+    flags(of: systems).reversed().reduce(0) { $0 << 1 | ($1 ? 1 : 0) }
+  }
+
+  func systems(mask: UInt32) -> SatelliteSystems { systems(flags: places.indices.map { mask >> $0 & 1 == 1 }) }
+}

@@ -157,9 +157,7 @@ extension VirtualReceiver {
     guard let flags = fields.numbers(), flags.count >= 2, flags.allSatisfy({ 0...1 ~= $0 }) else {
       return acknowledgePMTK(353, 0)
     }
-    var systems: SatelliteSystems = []
-    if flags[0] == 1 { systems.insert(.gps) }
-    if flags[1] == 1 { systems.insert(.glonass) }
+    let systems = SystemTable(.gps, .glonass).systems(flags: flags.map { $0 == 1 })
     guard !systems.isEmpty else { return acknowledgePMTK(353, 2) }
     family?.current.systems = systems
     acknowledgePMTK(353, 3)

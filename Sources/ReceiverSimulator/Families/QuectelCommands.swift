@@ -94,10 +94,11 @@ extension VirtualReceiver {
     acknowledgeWrite(fields.address)
   }
 
+  private static let systemsPQTM = SystemTable(.gps, .glonass, .galileo, .beiDou)
+
   private mutating func setSystemsPQTM(_ fields: FamilyFields) {
     guard let family else { return }
-    let systems = family.current.systems
-    let flags = [SatelliteSystems.gps, .glonass, .galileo, .beiDou].map { systems.contains($0) ? "1" : "0" }
+    let flags = Self.systemsPQTM.flags(of: family.current.systems).map { $0 ? "1" : "0" }
     let written = family.current.values["systems"] ?? (flags + ["1", "1"]).joined(separator: ",")
     if fields[0] == "R" { return answer(fields.address, ["PQTMCFGCNST,OK,\(written)"]) }
     guard fields[0] == "W", let wanted = fields.numbers(from: 1), wanted.count == 6,
@@ -236,10 +237,6 @@ extension VirtualReceiver {
     if let period { family?.current.periodMilliseconds = period }
     loadModePQTM()
     guard let flags = values["systems"]?.split(separator: ","), flags.count >= 4 else { return }
-    var systems: SatelliteSystems = []
-    for (flag, system) in zip(flags, [SatelliteSystems.gps, .glonass, .galileo, .beiDou]) where flag == "1" {
-      systems.insert(system)
-    }
-    family?.current.systems = systems
+    family?.current.systems = Self.systemsPQTM.systems(flags: flags.map { $0 == "1" })
   }
 }

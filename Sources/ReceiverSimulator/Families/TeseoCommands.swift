@@ -118,13 +118,10 @@ extension VirtualReceiver {
   }
 
   private mutating func setSystemsPSTM(_ fields: FamilyFields) {
-    // 1 GPS, 2 GLONASS, 8 Galileo, 128 BeiDou.
     guard let mask = fields.number(0), mask > 0 else { return verdict(fields.address, false) }
-    var systems: SatelliteSystems = []
-    for (bit, system) in [(1, SatelliteSystems.gps), (2, .glonass), (8, .galileo), (128, .beiDou)] where mask & bit != 0
-    {
-      systems.insert(system)
-    }
+    // 1 GPS, 2 GLONASS, 8 Galileo, 128 BeiDou.
+    let table = SystemTable(.gps, .glonass, [], .galileo, [], [], [], .beiDou)
+    let systems = table.systems(mask: UInt32(truncatingIfNeeded: mask))
     // BeiDou and GLONASS share a radio.
     guard !systems.isEmpty, !systems.isSuperset(of: [.glonass, .beiDou]) else { return verdict(fields.address, false) }
     family?.current.systems = systems

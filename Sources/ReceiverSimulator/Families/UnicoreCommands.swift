@@ -206,17 +206,17 @@ extension VirtualReceiver {
     return []
   }
 
+  private static let systemNames = ["GPS", "BDS", "GLO", "GAL"]
+  private static let namedSystems = SystemTable(.gps, .beiDou, .glonass, .galileo)
+
   private var masks: [String] {
-    let systems = family?.current.systems ?? []
-    let rows: [(SatelliteSystems, String)] = [
-      (.gps, "GPS"), (.beiDou, "BDS"), (.glonass, "GLO"), (.galileo, "GAL"),
-    ]
-    return rows.filter { !systems.contains($0.0) }.map(\.1) + ["5.0"]
+    let isOn = Self.namedSystems.flags(of: family?.current.systems ?? [])
+    return zip(Self.systemNames, isOn).filter { !$0.1 }.map(\.0) + ["5.0"]
   }
 
   private mutating func mask(_ words: [String], isMasked: Bool) -> [[UInt8]]? {
-    let rows: [String: SatelliteSystems] = ["GPS": .gps, "BDS": .beiDou, "GLO": .glonass, "GAL": .galileo]
-    if words.count >= 2, let system = rows[words[1].uppercased()] {
+    if words.count >= 2, let place = Self.systemNames.firstIndex(of: words[1].uppercased()) {
+      let system = Self.namedSystems.places[place]
       if isMasked { family?.current.systems.remove(system) } else { family?.current.systems.insert(system) }
       applyFamily()
     }
