@@ -3,6 +3,7 @@ import LinuxIO
 import MonotonicTime
 import Receiver
 import SerialPort
+import WireBytes
 
 /// A download of AssistNow by HTTPS, on the thread of the poller: the connection, the request and the answer.
 package final class AssistNowDownload {
@@ -23,11 +24,8 @@ package final class AssistNowDownload {
   private let token: Poller.Token
   private let until: Instant
   private let host: HostConnection
-  private var tls: Secured?
-  /// Bytes that are still to be sent.
-  private var request: [UInt8]
+  private let request: [UInt8]
   private var received: [UInt8] = []
-  private var buffer = [UInt8](repeating: 0, count: 16_384)
   /// The result; nil during the download.
   package private(set) var result: Result<AssistNowAnswer, Failure>?
 
@@ -61,13 +59,13 @@ package final class AssistNowDownload {
     case .woken, .readable(token), .writable(token), .hangUp(token): break
     default: return
     }
-    guard tls != nil else {
+    guard host.encryption != nil else {
       host.handle(event, &poller, at: now)
       return continueConnecting(&poller, at: now)
     }
     if event == .woken { return }
     read(&poller)
-    send(&poller)
+    if result == nil { send([], &poller) }
   }
 
   package func wake(_ poller: inout Poller, at now: Instant) {
@@ -81,57 +79,29 @@ package final class AssistNowDownload {
   /// Ends the download without a result.
   package func cancel(_ poller: inout Poller) { host.close(&poller) }
 
-  private var stream: Owned<TCPStream>? {
-    if host.isConnected, case .stream(let stream)? = host.socket { stream } else { nil }
-  }
-
   private func continueConnecting(_ poller: inout Poller, at now: Instant) {
     if let failure = host.attempt.failure { return fail(failure.text, &poller) }
-    guard stream != nil else { return }
-    do {
-      let secured = Secured(try TLSClient(to: serverName))
-      secured.client.send(request)
-      request = secured.client.takeRecords()
-      tls = secured
-    } catch {
-      return fail(error.text, &poller)
-    }
-    send(&poller)
+    guard host.isStreaming else { return }
+    do { try host.encrypt(for: serverName) } catch { return fail(error.text, &poller) }
+    send(request, &poller)
   }
 
-  private func send(_ poller: inout Poller) {
-    guard result == nil, let stream, let tls else { return }
-    request += tls.client.takeRecords()
-    do {
-      let whole = request
-      if !whole.isEmpty { request.removeFirst(try unsafe stream.value.write(whole.span.bytes)) }
-      try poller.changePort(
-        stream.value.fileDescriptor, token: token, interest: request.isEmpty ? .readable : [.readable, .writable])
-    } catch {
-      fail("the connection is lost (\(error.reason))", &poller)
-    }
+  private func send(_ bytes: [UInt8], _ poller: inout Poller) {
+    do { try host.send(bytes, &poller) } catch { fail("the connection is lost (\(error.reason))", &poller) }
   }
 
   private func read(_ poller: inout Poller) {
-    guard let stream, let tls else { return }
     do {
-      var span = buffer.mutableSpan
-      // Safe: bytes have no invalid bit patterns.
-      var room = unsafe span.mutableBytes
-      switch try stream.value.read(into: &room) {
-      case .bytes(let count): received += tls.client.receive(unsafe buffer.span.bytes.extracting(0..<count))
-      case .wouldBlock: break
-      case .endOfInput: tls.client.endOfInput()
-      }
+      _ = try host.read { received += [UInt8](copying: $0) }
     } catch {
       return fail("the connection is lost (\(error.reason))", &poller)
     }
     if received.count > HTTPAnswer.longest { return fail("sends more than orbits can amount to", &poller) }
-    switch tls.client.state {
+    switch host.encryption {
     // An answer that was cut is found by its length.
     case .closed, .failed(.truncated): end(&poller)
     case .failed(let failure): fail(failure.text, &poller)
-    case .handshaking, .open: break
+    case .handshaking, .open, nil: break
     }
   }
 

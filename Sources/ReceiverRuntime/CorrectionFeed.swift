@@ -17,15 +17,11 @@ package final class CorrectionFeed {
   /// A FIFO, or the serial port of another receiver or radio.
   private var port: Owned<SerialPort>?
   private var host: HostConnection?
-  /// The encryption of a caster's connection; nil if there is none.
-  private var tls: Secured?
   private var response = NTRIPResponse()
   /// The source table that was requested; nil for a stream.
   private var table: SourceTable?
   /// The mount point of a source table that asks for the position.
   private var positionAsked: CorrectionSource?
-  /// Bytes that are still to be sent, encrypted if the connection is.
-  private var request: [UInt8] = []
   private var casterPosition = CasterPosition()
   private var ticket: SessionTicket?
   private var reports: [String] = []
@@ -68,7 +64,7 @@ package final class CorrectionFeed {
   /// The time at which `work` is due.
   package var deadline: Instant? {
     let due = Instant.earlier(.earlier(selection.deadline, host?.deadline), .earlier(resumesAt, file?.deadline))
-    return isNTRIP && request.isEmpty ? .earlier(due, casterPosition.deadline) : due
+    return isNTRIP && !hasUnsent ? .earlier(due, casterPosition.deadline) : due
   }
 
   /// The current state, for `sextant status`.
@@ -80,10 +76,8 @@ package final class CorrectionFeed {
       bytes: isLast ? receivedBytes : 0, failure: selection.lastFailure)
   }
 
-  /// The connected stream; nil before that.
-  private var stream: Owned<TCPStream>? {
-    if let host, host.isConnected, case .stream(let stream)? = host.socket { stream } else { nil }
-  }
+  /// Whether the host has not taken all bytes yet.
+  private var hasUnsent: Bool { host?.unsent.isEmpty == false }
 
   /// Handles a fix, for casters that compute corrections for a position.
   package func receive(_ fix: Fix) { casterPosition.fix = fix }
@@ -148,9 +142,9 @@ package final class CorrectionFeed {
     switch event {
     case .hangUp(token) where resumesAt != nil: selection.failed("the connection is lost", at: now)
     case .woken, .readable(token), .writable(token), .hangUp(token):
-      guard let host, stream == nil else {
-        if event == .readable(token) || request.isEmpty && event != .woken { read(&poller, at: now) }
-        if !request.isEmpty { sendRequest(&poller, at: now) }
+      guard let host, !host.isStreaming else {
+        if event == .readable(token) || !hasUnsent && event != .woken { read(&poller, at: now) }
+        if hasUnsent { send([], &poller, at: now) }
         break
       }
       host.handle(event, &poller, at: now)
@@ -187,7 +181,9 @@ package final class CorrectionFeed {
   }
 
   private func sendPosition(_ poller: inout Poller, at now: Instant) {
-    guard isNTRIP, stream != nil, request.isEmpty, let sentence = casterPosition.sentence(at: now) else { return }
+    guard isNTRIP, host?.isStreaming == true, !hasUnsent, let sentence = casterPosition.sentence(at: now) else {
+      return
+    }
     send(sentence, &poller, at: now)
   }
 
@@ -221,43 +217,25 @@ package final class CorrectionFeed {
   private func continueConnecting(_ poller: inout Poller, at now: Instant) {
     guard let host else { return }
     if let failure = host.attempt.failure { return selection.failed(failure.text, at: now) }
-    guard stream != nil else { return }
+    guard host.isStreaming else { return }
     selection.connected(awaitsReply: isNTRIP, at: now)
     table = selection.active?.choosesMount == true ? SourceTable() : nil
     response = NTRIPResponse(isTable: table != nil)
-    guard case .ntrip(let host, let port, let mount, let credentials, let transport)? = selection.active else {
-      return sendRequest(&poller, at: now)
+    guard case .ntrip(let name, let port, let mount, let credentials, let transport)? = selection.active else {
+      return send([], &poller, at: now)
     }
     if transport == .tls {
-      do {
-        tls = Secured(try TLSClient(to: host))
-      } catch {
-        return selection.failed(error.text, at: now)
-      }
+      do { try host.encrypt(for: name) } catch { return selection.failed(error.text, at: now) }
     }
     let bytes = NTRIPRequest.bytes(
-      host: host, port: port, mount: mount, credentials: credentials, version: SextantVersion.text)
+      host: name, port: port, mount: mount, credentials: credentials, version: SextantVersion.text)
     send(bytes, &poller, at: now)
   }
 
   /// Sends bytes to the caster, encrypted if the connection is.
   private func send(_ bytes: [UInt8], _ poller: inout Poller, at now: Instant) {
-    if let tls {
-      tls.client.send(bytes)
-      request += tls.client.takeRecords()
-    } else {
-      request += bytes
-    }
-    sendRequest(&poller, at: now)
-  }
-
-  private func sendRequest(_ poller: inout Poller, at now: Instant) {
-    guard let stream else { return }
     do {
-      let whole = request
-      if !whole.isEmpty { request.removeFirst(try unsafe stream.value.write(whole.span.bytes)) }
-      let interest: Poller.Interest = request.isEmpty ? .readable : [.readable, .writable]
-      try poller.changePort(stream.value.fileDescriptor, token: token, interest: interest)
+      try host?.send(bytes, &poller)
     } catch {
       selection.failed("the connection is lost (\(error.reason))", at: now)
     }
@@ -265,17 +243,15 @@ package final class CorrectionFeed {
 
   /// Pauses reading if a host sends more than corrections can amount to.
   private func pause(after count: Int, _ poller: inout Poller, at now: Instant) {
-    guard let stream, request.isEmpty, let next = allowance.read(count, at: now) else { return }
+    guard let host, !hasUnsent, let next = allowance.read(count, at: now) else { return }
     resumesAt = next
-    try? poller.changePort(stream.value.fileDescriptor, token: token, interest: [])
+    try? host.setPaused(true, &poller)
   }
 
   private func resume(_ poller: inout Poller, at now: Instant) {
     guard let next = resumesAt, now >= next else { return }
     resumesAt = nil
-    guard let stream else { return }
-    try? poller.changePort(
-      stream.value.fileDescriptor, token: token, interest: request.isEmpty ? .readable : [.readable, .writable])
+    try? host?.setPaused(false, &poller)
   }
 
   private func drop(_ poller: inout Poller) {
@@ -285,32 +261,19 @@ package final class CorrectionFeed {
     if let port { poller.remove(port.value.fileDescriptor) }
     port = nil
     file = nil
-    tls = nil
     table = nil
-    request = []
     casterPosition.disconnected()
     corrections.reset()
   }
 
   /// Reads the available bytes of the source.
   private func read(_ poller: inout Poller, at now: Instant) {
-    // The buffer is moved out while it is read, to avoid a copy.
-    var buffer: [UInt8] = []
-    swap(&buffer, &self.buffer)
-    defer { swap(&buffer, &self.buffer) }
     do {
-      switch try readOnce(into: &buffer, at: now) {
-      case .bytes(let count):
-        if let tls {
-          decrypt(unsafe buffer.span.bytes.extracting(0..<count), tls, &poller, at: now)
-        } else {
-          _ = take(unsafe buffer.span.bytes.extracting(0..<count), at: now)
-        }
-        pause(after: count, &poller, at: now)
+      let result = if let host { try read(host, &poller, at: now) } else { try readDevice(at: now) }
+      switch result {
+      case .bytes(let count): pause(after: count, &poller, at: now)
       case .wouldBlock: break
-      case .endOfInput where tls != nil:
-        tls?.client.endOfInput()
-        checkEncryption(at: now)
+      case .endOfInput where host?.encryption != nil: checkEncryption(at: now)
       case .endOfInput where host != nil: closed(at: now)
       case .endOfInput: selection.reachedEnd(at: now)
       }
@@ -321,29 +284,39 @@ package final class CorrectionFeed {
     }
   }
 
-  private func readOnce(into buffer: inout [UInt8], at now: Instant) throws(SerialPortError) -> SerialPort.ReadResult {
+  private func readDevice(at now: Instant) throws(SerialPortError) -> SerialPort.ReadResult {
+    // The buffer is moved out while it is read, to avoid a copy.
+    var buffer: [UInt8] = []
+    swap(&buffer, &self.buffer)
+    defer { swap(&buffer, &self.buffer) }
     var span = buffer.mutableSpan
     // Safe: bytes have no invalid bit patterns.
     var room = unsafe span.mutableBytes
-    if let file { return try file.read(into: &room, at: now) }
-    if let port { return try port.value.read(into: &room) }
-    if let stream { return try stream.value.read(into: &room) }
-    return .wouldBlock
+    let result: SerialPort.ReadResult =
+      if let file { try file.read(into: &room, at: now) } else if let port { try port.value.read(into: &room) } else {
+        .wouldBlock
+      }
+    if case .bytes(let count) = result { _ = take(unsafe buffer.span.bytes.extracting(0..<count), at: now) }
+    return result
   }
 
-  private func decrypt(_ records: RawSpan, _ tls: Secured, _ poller: inout Poller, at now: Instant) {
-    let bytes = tls.client.receive(records)
+  private func read(
+    _ host: HostConnection, _ poller: inout Poller, at now: Instant
+  ) throws(SerialPortError) -> SerialPort.ReadResult {
+    var continues = true
+    let result = try host.read { continues = take($0, at: now) }
     // The caster may have refused, or redirected to another one.
-    guard unsafe take(bytes.span.bytes, at: now) else { return }
-    request += tls.client.takeRecords()
-    // An alert is sent before the connection is closed.
-    if !request.isEmpty { sendRequest(&poller, at: now) }
-    checkEncryption(at: now)
+    if case .bytes = result, continues, host.encryption != nil {
+      // An alert is sent before the connection is closed.
+      send([], &poller, at: now)
+      checkEncryption(at: now)
+    }
+    return result
   }
 
   /// Closes the connection if its encryption has failed or ended.
   private func checkEncryption(at now: Instant) {
-    switch tls?.client.state {
+    switch host?.encryption {
     case .failed(.truncated), .closed: closed(at: now)
     case .failed(let failure): selection.failed(failure.text, at: now)
     case .handshaking, .open, nil: break
@@ -427,10 +400,4 @@ package struct CorrectionStatus: Equatable, Sendable {
   package var bytes: UInt64
   /// The reason why the last source failed; nil while corrections arrive.
   package var failure: String?
-}
-
-/// A reference to the encryption of a connection, which cannot be copied.
-final class Secured {
-  var client: TLSClient
-  init(_ client: consuming TLSClient) { self.client = client }
 }

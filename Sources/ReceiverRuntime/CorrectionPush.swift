@@ -15,8 +15,6 @@ package final class CorrectionPush {
   private var form = PushConnection.Form.post
   private var dialogue: PushConnection?
   private var host: HostConnection?
-  private var unsent: [UInt8] = []
-  private var buffer = [UInt8](repeating: 0, count: 4096)
   private var reports: [String] = []
   /// The number of bytes of the stream that the target has taken since the start.
   package private(set) var bytes: UInt64 = 0
@@ -38,14 +36,13 @@ package final class CorrectionPush {
 
   /// Sends frames of the base, and drops them without a connection: a rover cannot use old observations.
   package func send(_ frames: [UInt8], _ poller: inout Poller, at now: Instant) {
-    guard let dialogue, dialogue.isGranted, !frames.isEmpty else { return }
-    guard unsent.count + frames.count <= Self.mostUnsent else {
+    guard let host, let dialogue, dialogue.isGranted, !frames.isEmpty else { return }
+    if host.unsent.count + frames.count <= Self.mostUnsent {
+      bytes += UInt64(frames.count)
+      write(dialogue.encode(frames), &poller, at: now)
+    } else {
       link.failed("reads too slowly", at: now)
-      return perform(&poller, at: now)
     }
-    unsent += dialogue.encode(frames)
-    bytes += UInt64(frames.count)
-    write(&poller, at: now)
     perform(&poller, at: now)
   }
 
@@ -55,12 +52,12 @@ package final class CorrectionPush {
     case .woken, .readable(token), .writable(token), .hangUp(token): break
     default: return
     }
-    if stream == nil {
+    if host?.isStreaming == true {
+      if event != .writable(token), event != .woken { read(at: now) }
+      write([], &poller, at: now)
+    } else {
       host?.handle(event, &poller, at: now)
       continueConnecting(&poller, at: now)
-    } else {
-      if event != .writable(token), event != .woken { read(&poller, at: now) }
-      write(&poller, at: now)
     }
     perform(&poller, at: now)
   }
@@ -79,11 +76,6 @@ package final class CorrectionPush {
     host?.close(&poller)
     host = nil
     dialogue = nil
-    unsent = []
-  }
-
-  private var stream: Owned<TCPStream>? {
-    if let host, host.isConnected, case .stream(let stream)? = host.socket { stream } else { nil }
   }
 
   private func perform(_ poller: inout Poller, at now: Instant) {
@@ -101,13 +93,12 @@ package final class CorrectionPush {
   private func continueConnecting(_ poller: inout Poller, at now: Instant) {
     guard let host else { return }
     if let failure = host.attempt.failure { return link.failed(failure.text, at: now) }
-    guard stream != nil else { return }
+    guard host.isStreaming else { return }
     let dialogue = PushConnection(to: target, form, version: SextantVersion.text)
     self.dialogue = dialogue
-    unsent = dialogue.request
     link.connected(awaitsReply: !dialogue.isGranted, at: now)
     if dialogue.isGranted { begin(at: now) }
-    write(&poller, at: now)
+    write(dialogue.request, &poller, at: now)
   }
 
   /// The target takes the stream, and has nothing to send itself.
@@ -117,31 +108,21 @@ package final class CorrectionPush {
     reports.append("\(target.name): the corrections are taken")
   }
 
-  private func read(_ poller: inout Poller, at now: Instant) {
-    guard let stream, let dialogue else { return }
-    var buffer: [UInt8] = []
-    swap(&buffer, &self.buffer)
-    defer { swap(&buffer, &self.buffer) }
+  private func read(at now: Instant) {
+    guard let host, let dialogue else { return }
     do {
-      var span = buffer.mutableSpan
-      // Safe: bytes have no invalid bit patterns.
-      var room = unsafe span.mutableBytes
-      switch try stream.value.read(into: &room) {
-      case .wouldBlock: break
-      case .endOfInput:
-        if dialogue.isGranted { return link.failed("the connection was closed", at: now) }
-        refused(dialogue.closedBeforeGrant, at: now)
-      case .bytes(let count): receive(Array(buffer[..<count]), at: now)
-      }
+      guard try host.read({ receive($0, at: now) }) == .endOfInput else { return }
+      if dialogue.isGranted { return link.failed("the connection was closed", at: now) }
+      refused(dialogue.closedBeforeGrant, at: now)
     } catch {
       link.failed("the connection is lost (\(error.reason))", at: now)
     }
   }
 
-  private func receive(_ bytes: [UInt8], at now: Instant) {
+  private func receive(_ bytes: RawSpan, at now: Instant) {
     guard var dialogue, !dialogue.isGranted else { return }
     do {
-      try unsafe dialogue.receive(bytes.span.bytes)
+      try dialogue.receive(bytes)
       self.dialogue = dialogue
       if dialogue.isGranted { begin(at: now) }
     } catch {
@@ -155,15 +136,7 @@ package final class CorrectionPush {
     link.failed(form == .source ? "\(refusal.text); version 1 of NTRIP is next" : refusal.text, at: now)
   }
 
-  private func write(_ poller: inout Poller, at now: Instant) {
-    guard let stream else { return }
-    do {
-      let whole = unsent
-      if !whole.isEmpty { unsent.removeFirst(try unsafe stream.value.write(whole.span.bytes)) }
-      try poller.changePort(
-        stream.value.fileDescriptor, token: token, interest: unsent.isEmpty ? .readable : [.readable, .writable])
-    } catch {
-      link.failed("the connection is lost (\(error.reason))", at: now)
-    }
+  private func write(_ bytes: [UInt8], _ poller: inout Poller, at now: Instant) {
+    do { try host?.send(bytes, &poller) } catch { link.failed("the connection is lost (\(error.reason))", at: now) }
   }
 }

@@ -4,7 +4,8 @@ import LinuxIO
 import MonotonicTime
 import SerialPort
 
-/// The sockets of an attempt to reach a host: performs the actions of `HostConnecting` on the thread of the poller.
+/// The connection to a host: performs the actions of `HostConnecting` on the thread of the poller, then sends and receives, encrypted if
+/// `encrypt` was called.
 final class HostConnection {
   /// An open socket.
   enum Socket {
@@ -39,6 +40,12 @@ final class HostConnection {
   private let port: UInt16
   private let use: Use
   private let token: Poller.Token
+  /// Bytes that the host has not taken yet, encrypted if the connection is.
+  private(set) var unsent: [UInt8] = []
+  /// Whether received bytes stay in the kernel.
+  private var isPaused = false
+  private var tls: Secured?
+  private var buffer = [UInt8](repeating: 0, count: 16_384)
   private var lookup: HostLookup?
   private var addresses: [SocketAddress] = []
 
@@ -85,6 +92,81 @@ final class HostConnection {
     isConnected = false
     if let socket { poller.remove(socket.fileDescriptor) }
     socket = nil
+    (tls, unsent, isPaused) = (nil, [], false)
+  }
+
+  // MARK: The open stream
+
+  /// The connected stream; nil before that, and for datagrams.
+  private var stream: Owned<TCPStream>? {
+    if isConnected, case .stream(let stream)? = socket { stream } else { nil }
+  }
+
+  /// Whether a stream is connected.
+  var isStreaming: Bool { stream != nil }
+
+  /// The state of the encryption; nil without one.
+  var encryption: TLSClient.State? { tls?.client.state }
+
+  /// Starts the encryption of a connected stream.
+  ///
+  /// - Parameter name: the name that the certificate of the host must contain.
+  func encrypt(for name: String) throws(TLSFailure) { tls = Secured(try TLSClient(to: name)) }
+
+  /// Queues bytes, and sends as many as the host takes now.
+  func send(_ bytes: [UInt8], _ poller: inout Poller) throws(SerialPortError) {
+    if let tls { tls.client.send(bytes) } else { unsent += bytes }
+    try flush(&poller)
+  }
+
+  /// Sends as many queued bytes as the host takes now, and sets the interest of the poller.
+  func flush(_ poller: inout Poller) throws(SerialPortError) {
+    guard let stream else { return }
+    if let tls { unsent += tls.client.takeRecords() }
+    let whole = unsent
+    if !whole.isEmpty { unsent.removeFirst(try unsafe stream.value.write(whole.span.bytes)) }
+    try setInterest(&poller)
+  }
+
+  /// Stops or continues to read the stream.
+  func setPaused(_ isPaused: Bool, _ poller: inout Poller) throws(SerialPortError) {
+    self.isPaused = isPaused
+    try setInterest(&poller)
+  }
+
+  private func setInterest(_ poller: inout Poller) throws(SerialPortError) {
+    guard let stream else { return }
+    var interest: Poller.Interest = isPaused ? [] : .readable
+    if !unsent.isEmpty { interest.insert(.writable) }
+    try poller.changePort(stream.value.fileDescriptor, token: token, interest: interest)
+  }
+
+  /// Reads available bytes once; `body` gets those that were in them, decrypted.
+  ///
+  /// - Returns: the number of bytes as received. At the end of an encrypted stream, `encryption` has the reason.
+  func read(_ body: (RawSpan) -> Void) throws(SerialPortError) -> SerialPort.ReadResult {
+    guard let stream else { return .wouldBlock }
+    // The buffer is moved out while it is read, to avoid a copy.
+    var buffer: [UInt8] = []
+    swap(&buffer, &self.buffer)
+    defer { swap(&buffer, &self.buffer) }
+    var elements = buffer.mutableSpan
+    // Safe: bytes have no invalid bit patterns.
+    var room = unsafe elements.mutableBytes
+    let result = try stream.value.read(into: &room)
+    switch result {
+    case .bytes(let count):
+      let received = unsafe buffer.span.bytes.extracting(0..<count)
+      guard let tls else {
+        body(received)
+        break
+      }
+      let bytes = tls.client.receive(received)
+      unsafe body(bytes.span.bytes)
+    case .endOfInput: tls?.client.endOfInput()
+    case .wouldBlock: break
+    }
+    return result
   }
 
   private func perform(_ poller: inout Poller, at now: Instant) {
@@ -136,6 +218,12 @@ final class HostConnection {
     isConnected = true
     attempt.connected(awaitsReply: awaitsReply, at: now)
   }
+}
+
+/// A reference to the encryption of a connection, which cannot be copied.
+private final class Secured {
+  var client: TLSClient
+  init(_ client: consuming TLSClient) { self.client = client }
 }
 
 /// A reference to a value that cannot be copied.

@@ -3,6 +3,7 @@ import Glibc
 import LinuxIO
 import MonotonicTime
 import SerialPort
+import WireBytes
 
 /// The opening of a network source: the connection, and for gpsd the request for a receiver's bytes.
 final class NetworkOpening {
@@ -17,10 +18,8 @@ final class NetworkOpening {
   private let token: Poller.Token
   private let connection: HostConnection
   private var request: GPSDRequest?
-  private var unsent: [UInt8] = []
   /// The receiver's bytes that came with the reply.
   private var received: [UInt8] = []
-  private var buffer = [UInt8](repeating: 0, count: 4096)
 
   /// - Parameters:
   ///   - path: the name of the source, for messages.
@@ -67,38 +66,26 @@ final class NetworkOpening {
   }
 
   private func continueRequest(_ poller: inout Poller, at now: Instant) {
-    guard case .stream(let stream)? = connection.socket else { return }
     do throws(SerialPortError) {
-      while case .bytes(let count) = try read(stream) {
-        do throws(GPSDRequest.Refusal) {
-          received += try request?.receive(buffer.span.extracting(0..<count)) ?? []
-        } catch {
-          return connection.ended(.notGranted(error.text), &poller, at: now)
+      var requests: [UInt8] = []
+      var result = SerialPort.ReadResult.bytes(0)
+      while case .bytes = result {
+        var refusal: GPSDRequest.Refusal?
+        result = try connection.read { bytes in
+          let piece = [UInt8](copying: bytes)
+          do throws(GPSDRequest.Refusal) { received += try request?.receive(piece.span) ?? [] } catch {
+            refusal = error
+          }
         }
-        while let next = request?.nextRequest() { unsent += next }
+        if let refusal { return connection.ended(.notGranted(refusal.text), &poller, at: now) }
+        if result == .endOfInput { return connection.ended(.closed, &poller, at: now) }
+        while let next = request?.nextRequest() { requests += next }
         if request?.isGranted == true { return connection.granted() }
       }
-      let bytes = unsent
-      if !bytes.isEmpty { unsent.removeFirst(try unsafe stream.value.write(bytes.span.bytes)) }
-      let interest: Poller.Interest = unsent.isEmpty ? .readable : [.readable, .writable]
-      try poller.changePort(stream.value.fileDescriptor, token: token, interest: interest)
+      try connection.send(requests, &poller)
     } catch {
       connection.ended(.closed, &poller, at: now)
     }
-  }
-
-  /// - Throws: also at the end of the stream.
-  private func read(_ stream: Owned<TCPStream>) throws(SerialPortError) -> SerialPort.ReadResult {
-    // The buffer is moved out while it is read, to avoid a copy.
-    var buffer: [UInt8] = []
-    swap(&buffer, &self.buffer)
-    defer { swap(&buffer, &self.buffer) }
-    var span = buffer.mutableSpan
-    // Safe: bytes have no invalid bit patterns.
-    var room = unsafe span.mutableBytes
-    let result = try stream.value.read(into: &room)
-    if result == .endOfInput { throw SerialPortError(gone: path) }
-    return result
   }
 
   private func error(_ failure: HostConnecting.Failure) -> SerialPortError {
