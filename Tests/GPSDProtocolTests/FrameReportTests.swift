@@ -121,6 +121,18 @@ struct FrameReportTests {
     #expect(try #require(try epoch(earlier).first { $0["class"] == "GST" })["rms"] == nil)
   }
 
+  @Test(
+    "GST is of the epoch whose time differs by rounding, also across midnight",
+    arguments: [312, -312, 4_999_999, -4_999_999, 20_000_000, -20_000_000] as [Int64])
+  func roundedTimes(nanoseconds: Int64) throws {
+    for (text, time) in [("120000.00", 1_795_521_600 as Int64), ("000000.00", 1_795_564_800)] {
+      let sentence = Wire.nmea("GNGST,\(text),3.2,2.6,1.2,48.5,1.5,2.5,3.5")
+      let reports = try epoch(sentence) { $0.time = UTCTime(nanosecondsSince1970: time * 1_000_000_000 + nanoseconds) }
+      let gst = try #require(reports.first { $0["class"] == "GST" })
+      #expect(gst["rms"] == (abs(nanoseconds) < 10_000_000 ? 3.2 : nil), "\(text)")
+    }
+  }
+
   @Test("TPV has the jamming of the worst input of the epoch, as gpsd's jam, and none of an earlier one")
   func jamming() throws {
     func block(_ number: UInt8, jamming: UInt8) -> [UInt8] {

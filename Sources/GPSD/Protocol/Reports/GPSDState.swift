@@ -273,10 +273,11 @@ package struct FrameDetails: Equatable, Sendable {
   /// The epoch is reported: the indicator belongs to it alone, as in gpsd.
   package mutating func endEpoch() { jammingIndicator = nil }
 
-  /// The GST sentence of the epoch of a fix.
+  /// The GST sentence of the epoch of a fix. Its time is rounded, the time of a UBX fix is not.
   func noise(of fix: Fix) -> GST? {
     guard let noise, let time = noise.time, let fixTime = fix.time else { return nil }
-    return time.nanosecondsOfDay == fixTime.nanosecondsOfDay ? noise : nil
+    let (own, epoch) = (EpochTag.timeOfDay(time.nanosecondsOfDay), EpochTag.timeOfDay(fixTime.nanosecondsOfDay))
+    return own.isSame(as: epoch, leapSeconds: 0) ? noise : nil
   }
 
   /// The attitude from the message that has the heading of a fix.
