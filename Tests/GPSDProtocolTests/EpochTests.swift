@@ -150,6 +150,9 @@ struct EpochTests {
     #expect((again.pdop, again.hdop, again.vdop) == (original.pdop, original.hdop, original.vdop))
     #expect(again.kind == original.kind)
     #expect(found == expected)
+    // NMEA 4.10: GSA has the system, GSV the signal, 0 for all.
+    let lists = text.split(separator: "\r\n").filter { $0.dropFirst(3).hasPrefix("GSV") }
+    #expect(!lists.isEmpty && lists.allSatisfy { $0.dropLast(3).hasSuffix(",0") }, "\(text)")
   }
 
   @Test(

@@ -133,6 +133,8 @@ package enum FixSentences {
         }
         content.satelliteCount = place + 1
       }
+      // All signals.
+      content.signalID = 0
       return content
     }
   }
