@@ -15,12 +15,12 @@ install_packages := packaging/debian-packages.sh
 # of the toolchain does not. These tests count the lines that they execute; the tools of the build would leave their counts in this folder.
 ifdef SANITIZE
 TESTED := $(CURDIR)/.build/sanitize
-TEST_FLAGS := -c release --sanitize=$(SANITIZE) --disable-index-store --enable-code-coverage -Xswiftc -enable-testing -Xswiftc -use-ld=lld
+TEST_FLAGS := -c release --sanitize=$(SANITIZE) --enable-code-coverage -Xswiftc -enable-testing -Xswiftc -use-ld=lld
 TEST := ASAN_OPTIONS=detect_leaks=0 LLVM_PROFILE_FILE=/dev/null $(SWIFT) test $(TEST_FLAGS)
 TEST_BUILD := ASAN_OPTIONS=detect_leaks=0 LLVM_PROFILE_FILE=/dev/null $(SWIFT) build --build-tests $(TEST_FLAGS)
 else
 TESTED := $(CURDIR)/.build$(if $(OPTIMISED),/optimised)
-TEST_FLAGS := $(if $(OPTIMISED),-c release --disable-index-store -Xswiftc -enable-testing)
+TEST_FLAGS := $(if $(OPTIMISED),-c release -Xswiftc -enable-testing)
 TEST := $(SWIFT) test $(TEST_FLAGS)
 TEST_BUILD := $(SWIFT) build --build-tests $(TEST_FLAGS)
 endif
@@ -63,7 +63,8 @@ test-programs: dependencies
 check: dependencies
 	@echo $(MODULES) | tr , '\n' | while read -r module; do [ -d "Tests/$${module}Tests" ] || { \
 	  echo "no tests named \"$$module\": MODULES= takes names of folders of Tests, without their last \`Tests\`" >&2; exit 64; }; done
-	SEXTANT_TESTS=$(MODULES) $(SWIFT) test -debug-info-format none --disable-index-store --scratch-path $(CURDIR)/.build/check $(if $(FILTER),--filter '$(FILTER)')
+	SEXTANT_TESTS=$(MODULES) $(SWIFT) test --enable-swift-testing --disable-xctest -debug-info-format none --disable-index-store \
+	  --scratch-path $(CURDIR)/.build/check $(if $(FILTER),--filter '$(FILTER)')
 
 # The style of .swift-format; the links of the pages; the imports of pure modules; the vocabulary of names (CONTRIBUTING.md); the USB ids
 # for udev; the tests of each rule; the conversions of numbers that trap, by the compiler's index, for which the sources are built.

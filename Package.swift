@@ -335,8 +335,10 @@ for test in package.targets where test.type == .test {
 // `make check MODULES=Receiver` (SEXTANT_TESTS=Receiver) leaves only the tests of these modules and the targets that they are built
 // from, so that a change is compiled and tested without the rest of the package.
 if let modules = Context.environment["SEXTANT_TESTS"] {
+  // SwiftPM uses the file of an entry point that it finds beside a test.
+  package.targets.append(.testTarget(name: "EntryPointTests", path: "Tests/EntryPoint/EntryPointTests"))
   let targets = Dictionary(uniqueKeysWithValues: package.targets.map { ($0.name, $0) })
-  var kept: Set<String> = []
+  var kept: Set = ["EntryPointTests"]
   var pending = modules.split(separator: ",").map { "\($0)Tests" }
   for name in pending where targets[name] == nil { fatalError("no tests named \(name): see the folders of Tests") }
   while let name = pending.popLast() {
