@@ -1,5 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import ReceiverStream
+
+extension Date {
+  /// The date of a time, to the microsecond, the resolution of a current date.
+  init(_ time: UTCTime) { self.init(timeIntervalSince1970: Double(time.nanosecondsSince1970) / 1e9) }
+}
+
+extension UTCTime {
+  /// The time of a date. A date beyond the range, such as `distantFuture`, becomes the end of the range.
+  init(_ date: Date) {
+    let nanoseconds = date.timeIntervalSince1970 * 1e9
+    self.init(nanosecondsSince1970: Int64(exactly: nanoseconds.rounded()) ?? (nanoseconds < 0 ? .min : .max))
+  }
+}
+
+// The keys of the module begin with the name of the class: a subclass may use the plain names for its own properties.
+extension NSCoder {
+  /// Returns the text of a key; nil if there is none, where `NSKeyedUnarchiver` would terminate the program
+  /// (`decodingFailurePolicy`).
+  func text(_ key: String) -> String? {
+    containsValue(forKey: key) ? decodeObject(of: NSString.self, forKey: key)?.description : nil
+  }
+}
 
 // On Apple's systems each NSObject is an argument of `NSLog("%@", …)` and `String(format:)`. On Linux the standard
 // library has `_CVarArgObject` for objects whose encoded form is another object, with which Foundation makes `String`

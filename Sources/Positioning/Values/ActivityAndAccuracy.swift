@@ -1,5 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// The user's activity; the raw values equal those of CLActivityType.
+public enum Activity: Int, Codable, Sendable, CaseIterable {
+  case other = 1
+  case automotiveNavigation = 2
+  case fitness = 3
+  case otherNavigation = 4
+  case airborne = 5
+}
+
 /// The desired accuracy of a client in metres; the two best ones are below 0, as in Core Location. Any positive value
 /// is valid (SU-31).
 public enum DesiredAccuracy {
