@@ -75,6 +75,8 @@ public struct EpochAssembler: ~Copyable, Sendable {
   var hasUBXSky = false
   /// The receiver's numbering of BeiDou.
   var beiDou = BeiDouNumbering.unknown
+  /// The systems whose satellites have other ids than their numbers in the receiver's sentences.
+  var shifted = ShiftedSystems()
   var order = BurstOrder()
   /// Whether the earth-centred position is from NAV-HPPOSECEF.
   var hasPreciseECEF = false
@@ -549,10 +551,10 @@ public struct EpochAssembler: ~Copyable, Sendable {
     if !hasUBXSky, untimed.fixMode == nil, untimed.usedCount == 0, earlierUse.age <= EarlierUse.most,
       nmea.isValid != false
     {
-      earlierUse.unmatched.match(&sky, &earlierUse.used)
+      earlierUse.unmatched.match(&sky, &earlierUse.used, but: shifted)
       sky.use(&earlierUse.used)
     } else {
-      if untimed.unmatched.count > 0 { untimed.unmatched.match(&sky, &untimed.used) }
+      if untimed.unmatched.count > 0 { untimed.unmatched.match(&sky, &untimed.used, but: shifted) }
       if skyState == .unmarked { sky.use(&untimed.used) }
     }
     skyState = .reported

@@ -19,7 +19,10 @@ extension EpochAssembler {
       !isUnmatched || numbering.system == .glonass
     {
       let numbers = content.satellites.numbers(after: numbering.base, most: numbering.most)
-      if !numbers.hasOthers { return use(numbers.bits, of: numbering.system) }
+      if !numbers.hasOthers {
+        if numbers.bits != 0 { shifted.note(numbering.system, isShifted: numbering.base != 0) }
+        return use(numbers.bits, of: numbering.system)
+      }
     }
     useEach(content.satellites, of: system, isUnmatched: isUnmatched)
   }
@@ -33,6 +36,7 @@ extension EpochAssembler {
       if isUnmatched, id >= 1, id <= 63, beiDou != .comNav || id < 38 {
         unmatched |= 1 &<< UInt64(id)
       } else if let (system, number) = Satellite.from(id: Int(id), of: system, beiDou) {
+        shifted.note(system, id: Int(id), number: number)
         if untimed.used.insert(system, number) {
           untimed.usedCount &+= 1
           markLater()
@@ -107,6 +111,7 @@ extension EpochAssembler {
       isShared ? Int32(C_SHARED_NUMBERING) : Int32(system.rawValue),
       untimed.used.numbers(of: system))
     guard packed.wrong == 0 else { return false }
+    if packed.numbers != 0 { shifted.note(system, isShifted: isShared) }
     let satellites = (
       Satellite(word: packed.first), Satellite(word: packed.second), Satellite(word: packed.third),
       Satellite(word: packed.fourth)
@@ -125,6 +130,7 @@ extension EpochAssembler {
       if Satellite.isAmbiguous(id: Int(id), of: system) { reject() }
       return
     }
+    shifted.note(system, id: Int(id), number: number)
     sky.add(Satellite(system, number, satellite, isUsed: untimed.used.contains(system, number)))
   }
 }

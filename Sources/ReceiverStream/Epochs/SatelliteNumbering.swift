@@ -204,6 +204,26 @@ enum BeiDouNumbering: UInt8, Sendable {
   }
 }
 
+/// The systems whose satellites have ids of their own in a receiver's sentences, such as GLONASS from 65: such a system has none of the ids
+/// from 1 on, which all systems share.
+struct ShiftedSystems: Sendable {
+  private var bits: UInt16 = 0
+
+  func contains(_ system: Satellite.System) -> Bool { bits >> UInt16(system.rawValue) & 1 != 0 }
+
+  /// Records the ids of a system's satellites.
+  @inline(__always)
+  mutating func note(_ system: Satellite.System, isShifted: Bool) {
+    let bit: UInt16 = 1 &<< UInt16(system.rawValue)
+    if isShifted { bits |= bit } else { bits &= ~bit }
+  }
+
+  /// Records the id of a satellite. SBAS shares the ids from 33 on.
+  mutating func note(_ system: Satellite.System, id: Int, number: UInt8) {
+    note(system, isShifted: system == .sbas ? id > 64 : id != Int(number))
+  }
+}
+
 /// The used satellites of GSA sentences that have neither a system's talker nor a system id. Each system's numbers start at 1, so
 /// they are matched with the satellites in view. A wrong identity is worse than a satellite that is not marked.
 struct UnmatchedSatellites: Sendable {
@@ -229,15 +249,15 @@ struct UnmatchedSatellites: Sendable {
   }
 
   /// Adds each sentence's satellites to `used`, if only one system has them in view. A system assigned to one sentence
-  /// is excluded for the others.
-  mutating func match(_ sky: inout Sky, _ used: inout SatelliteSet) {
-    var taken = 0
+  /// is excluded for the others, as are the systems of `shifted`.
+  mutating func match(_ sky: inout Sky, _ used: inout SatelliteSet, but shifted: ShiftedSystems) {
+    var taken = shifted
     var isProgress = true
     while isProgress {
       isProgress = false
       for index in 0..<count where sentences[index] != 0 {
         guard let system = onlySystem(of: sentences[index], but: taken, &sky) else { continue }
-        taken |= 1 << Int(system.rawValue)
+        taken.note(system, isShifted: true)
         used.insert(system, system == .gps ? sentences[index] & 0x1_FFFF_FFFE : sentences[index])
         if system == .gps { used.insert(.sbas, sentences[index] >> 32 & ~1) }
         sentences[index] = 0
@@ -249,14 +269,14 @@ struct UnmatchedSatellites: Sendable {
   }
 
   /// The only system with at least three of four of the numbers in view.
-  private func onlySystem(of numbers: UInt64, but taken: Int, _ sky: inout Sky) -> Satellite.System? {
+  private func onlySystem(of numbers: UInt64, but taken: ShiftedSystems, _ sky: inout Sky) -> Satellite.System? {
     var found: Satellite.System?
     for number in UInt8(0)...7 {
       let system = Satellite.System(numbering: number)
-      guard system != .sbas, system != .imes, taken >> Int(number) & 1 == 0 else { continue }
+      guard system != .sbas, system != .imes, !taken.contains(system) else { continue }
       var inView = sky.numbers(of: system)
       // GPS shares its sentences with SBAS, whose numbers are 33 to 64.
-      if system == .gps { inView |= sky.numbers(of: .sbas) << 32 }
+      if system == .gps, !taken.contains(.sbas) { inView |= sky.numbers(of: .sbas) << 32 }
       guard (numbers & inView).nonzeroBitCount * 4 >= numbers.nonzeroBitCount * 3 else { continue }
       if found != nil { return nil }
       found = system
