@@ -478,7 +478,20 @@ struct SkyTests {
   @Test("Satellites beyond the capacity are counted, not stored")
   func crowded() {
     var playback = Playback()
-    playback.receive(navSAT(Array(1...200)))
+    let numbers = [(0, 1...32), (1, 120...158), (2, 1...36), (3, 1...63)].flatMap { system, numbers in
+      numbers.map { (UInt8(system), UInt8($0)) }
+    }
+    playback.receive(
+      ubx {
+        NavSAT.encode(into: &$0, length: 8 + 12 * numbers.count) {
+          $0.iTOW(timeOfWeek(10, 11, 12))
+          $0.numSvs(UInt8(numbers.count))
+          for (index, (system, number)) in numbers.enumerated() {
+            $0.satellite_gnssId(index, system)
+            $0.satellite_svId(index, number)
+          }
+        }
+      })
     playback.finish()
     #expect(playback.last?.satellites.count == Sky.capacity)
   }

@@ -131,11 +131,18 @@ extension Satellite {
     }
   }
 
-  /// Whether the two numbers of NAV-SAT or NAV-SIG identify a satellite: the system is documented, and a GLONASS slot
-  /// is known (not 255).
-  @inline(__always)
+  /// Whether the two numbers of NAV-SAT or NAV-SIG identify a satellite of a documented system: the reference, 1.8. A GLONASS slot that is
+  /// not known is 255.
   static func isNumbered(gnssId: UInt8, svId: UInt8) -> Bool {
-    gnssId < System.unknown.rawValue && svId &- 1 < 254
+    switch System(numbering: gnssId) {
+    case .gps, .glonass: 1...32 ~= svId
+    case .sbas: 120...158 ~= svId
+    case .galileo: 1...36 ~= svId
+    case .beiDou: 1...63 ~= svId
+    case .imes, .qzss: 1...10 ~= svId
+    case .navIC: 1...14 ~= svId
+    case .unknown: false
+    }
   }
 }
 
