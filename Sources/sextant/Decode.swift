@@ -80,6 +80,7 @@ struct Decode: ParsableCommand {
     var stream = FrameStream(protocols: protocols)
     var assembler = EpochAssembler()
     var line = JSONLine()
+    var isEmpty = true
     func take(_ frame: borrowing Frame) {
       guard messages?.contains(frame) ?? true else { return }
       assembler.receive(frame) { report, sky in line.report(report, sky, within: range) }
@@ -88,6 +89,7 @@ struct Decode: ParsableCommand {
     func pause(_ milliseconds: UInt32) { if !stream.isInsideFrame { assembler.pauses(milliseconds: milliseconds) } }
     while try input.next(pauses: pause, { stream.receive($0, take) }) {
       input.skipFalseStarts(in: &stream, take)
+      if !line.bytes.isEmpty { isEmpty = false }
       try Output.write(line.bytes)
       line.removeAll()
       try input.check(stream.counters)
@@ -96,6 +98,7 @@ struct Decode: ParsableCommand {
     assembler.finish { report, sky in line.report(report, sky, within: range) }
     try Output.write(line.bytes)
     try check(stream.counters, input)
+    if isEmpty, line.bytes.isEmpty { reportEmptySelection("fix") }
   }
 
   private func decodeTrack(_ input: inout StreamInput, _ format: TrackWriter.Format) throws {
@@ -201,10 +204,12 @@ struct Decode: ParsableCommand {
     var stream = FrameStream(protocols: protocols)
     var frames = FrameSelection(messages: try selection.messageSelection(), range: try selection.timeRange())
     var line = JSONLine()
+    var isEmpty = true
     while try input.next({ bytes in
       stream.receive(bytes) { frame in frames.receive(frame) { line.message($0) } }
     }) {
       input.skipFalseStarts(in: &stream) { frame in frames.receive(frame) { line.message($0) } }
+      if !line.bytes.isEmpty { isEmpty = false }
       try Output.write(line.bytes)
       line.removeAll()
       try input.check(stream.counters)
@@ -213,6 +218,12 @@ struct Decode: ParsableCommand {
     frames.finish { line.message($0) }
     try Output.write(line.bytes)
     try check(stream.counters, input)
+    if isEmpty, line.bytes.isEmpty { reportEmptySelection("message") }
+  }
+
+  /// Prints that the selection excluded everything, because the output is empty. Without a selection the recording has none.
+  private func reportEmptySelection(_ noun: String) {
+    if !selection.isAny { printNotice("\(name): no \(noun) is selected; the output has none") }
   }
 
   private var name: String { file == "-" ? "standard input" : file }

@@ -95,6 +95,23 @@ struct DecodeTests {
     #expect(times.filter { expected.contains($0) } == expected)
   }
 
+  @Test(
+    "A selection that nothing in the recording matches is reported, for each format",
+    arguments: ["tpv", "messages", "gpx"],
+    [["--messages", "XYZ"], ["--messages", "UBX"], ["--from", "2030-01-01"]])
+  func emptySelection(format: String, selection: [String]) throws {
+    let folder = try CommandProgram.folder()
+    defer { CommandProgram.remove(folder) }
+    let path = "\(folder)/short.nmea"
+    let bytes = Wire.nmea("GPRMC,101112,A,4717.11437,N,00833.91522,E,5.0,77.5,091225,,,A")
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
+    let result = try CommandProgram.run(["decode", "--format", format, path] + selection, in: folder)
+    #expect(result.code == 0)
+    #expect(result.errors.contains("is selected"), "\(result.errors)")
+    let whole = try CommandProgram.run(["decode", "--format", format, path], in: folder)
+    #expect(whole.errors.isEmpty && !whole.output.isEmpty)
+  }
+
   @Test("A summary counts them separately from the epochs")
   func summary() {
     var summary = Summary()
