@@ -98,6 +98,19 @@ struct SilentFamilyTests {
     #expect(scene.reported(.withoutPositions) == 0)
   }
 
+  @Test("One that was identified is found again after an unplug by its reply", arguments: withoutOutput)
+  func replugged(_ receiver: (ReceiverModel, UInt32)) {
+    let (model, baud) = receiver
+    let scene = Self.scene(model, baud, .serve)
+    #expect(scene.run(60) { $0.isSteady && $0.description != nil })
+    scene.unplug()
+    scene.run(1)
+    #expect(!scene.isSteady)
+    let isFound = scene.run(15) { $0.isSteady }
+    #expect(isFound && scene.read { $0.rate } == baud, "\(model): \(scene.reports.suffix(4))")
+    #expect(scene.fixes.isEmpty, "the output was not off")
+  }
+
   @Test(
     "A user's sentences without a position stay beside them",
     arguments: [ReceiverModel.mt3339, .ag3352, .at6668, .tau1201])

@@ -99,8 +99,8 @@ extension ReceiverSession {
   /// Whether the bytes of a receiver are searched for frames that prove its family.
   var searchesFamilies: Bool {
     guard settings.intent != .readOnly, !identity.isPassive else { return false }
-    // A known receiver may have lost its power, and have its binary mode again.
-    if let expected { return stage.name == .searching && expected.family?.language?.sentenceMode != nil }
+    // A known receiver may have lost its power, and with it its output: its reply to the poll is the first frame.
+    if let expected { return stage.name == .searching && expected.family != nil }
     switch stage {
     // The reply to a probe may come during the polls of u-blox.
     case .searching, .listening, .identifying:
