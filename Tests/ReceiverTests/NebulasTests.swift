@@ -111,6 +111,36 @@ struct NebulasTests {
     _ = scene.finish()
     #expect(scene.line.device.logs == ["GPGGA": 1, "GNRMC": 1])
   }
+
+  /// A session that wants GGA every four seconds, of a receiver that sends GGA and RMC once a period.
+  private static func scene(period: Int, _ seconds: Int) -> Host {
+    var device = NebulasDevice([], refuses: [])
+    (device.period, device.logs) = (period, ["GPGGA": seconds, "GNRMC": seconds])
+    return Host(family: device, intent: .serve) {
+      $0.desired = { _ in
+        var desired = DesiredConfiguration.nothing
+        desired.sentences = [SentenceRate("GGA", 4)]
+        return desired
+      }
+    }
+  }
+
+  @Test("The end has the seconds of a sentence as it was found, whatever the time between two fixes is")
+  func restoredSeconds() throws {
+    let scene = Self.scene(period: 2000, 2)
+    #expect(scene.run(90) { $0.reported(.configured(refused: 0)) > 0 })
+    #expect(scene.line.device.logs == ["GPGGA": 4, "GNRMC": 2])
+    _ = scene.finish()
+    #expect(scene.line.device.logs == ["GPGGA": 2, "GNRMC": 2])
+  }
+
+  @Test("A sentence that comes several times a second cannot be restored, and stays")
+  func fraction() throws {
+    // No whole number of seconds.
+    let scene = Self.scene(period: 500, 0)
+    scene.run(90)
+    #expect(scene.isSteady && scene.line.device.logs == ["GPGGA": 0, "GNRMC": 0])
+  }
 }
 
 /// A UM980 as the documents describe it: each sentence is a message with its talker.

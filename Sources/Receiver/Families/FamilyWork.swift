@@ -57,6 +57,8 @@ struct FamilyWork: Sendable {
   private var rarestObserved: UInt64 = 1
   /// The sentences that can be set and whose observed rates are not certain.
   private var uncertain: [String] = []
+  /// The sentences that come at fractions of a second, where the commands have whole seconds.
+  private var fractions: [String] = []
   /// Whether the receiver accepted a command of the value.
   private var isPartlyWritten = false
   /// An action: whether a command was refused, and whether the other commands were tried.
@@ -92,7 +94,7 @@ struct FamilyWork: Sendable {
 
   private func isPossible(_ task: ReceiverTask) -> Bool {
     switch task {
-    case .read: return true
+    case .read, .observe: return true
     case .set(.output): return language.commands(setting: .messages(Self.usualOutput), from: nil, on: receiver) != nil
     case .set(let value):
       if mode != .permanent, !language.canTakeBack(value.kind) { return false }
@@ -141,7 +143,7 @@ struct FamilyWork: Sendable {
   private mutating func begin() {
     (commands, replies, present, before, toKeep, writings) = ([], [], nil, nil, [], 0)
     (isDoubtful, isRefused, isSecondTry, isPartlyWritten) = (false, false, false, false)
-    (rarestObserved, uncertain) = (1, [])
+    (rarestObserved, uncertain, fractions) = (1, [], [])
     guard index < tasks.count else { return step = .over }
     guard isPossible(tasks[index]) else { return finish(.unsupported) }
     wanted = nil
@@ -150,6 +152,7 @@ struct FamilyWork: Sendable {
     switch tasks[index] {
     case .act: write()
     case .read(let kind): read(kind)
+    case .observe: (rarestObserved, step) = (Self.rareSentence, .observing)
     case .set(let value):
       wanted = value
       let isShared = value.kind == .messages && language.sharesStreams
@@ -197,7 +200,7 @@ struct FamilyWork: Sendable {
         (isSecondTry
           ? language.commandsAfterRefusal(of: action, on: receiver) : language.commands(for: action, on: receiver))
         ?? []
-    case .read: commands = []
+    case .read, .observe: commands = []
     }
     step = .writing
     if commands.isEmpty { finish(.written) }
@@ -214,7 +217,7 @@ struct FamilyWork: Sendable {
       take(language.value(kind.stored, from: replies, on: receiver), isRead: true)
     case .observing, .observingAgain:
       guard let kind else { return }
-      var value = observed.value(kind.stored)
+      var value = observed.value(kind.stored, inSeconds: language.countsSeconds)
       if kind == .measurements {
         value = language.measurements(observed: observed.correctionRates).map { .measurements($0) }
       }
@@ -224,6 +227,7 @@ struct FamilyWork: Sendable {
       if value == nil, kind == .output { value = observed.sentencesWithoutRates }
       if value == nil, kind == .messages, language.polls(of: kind).isEmpty { value = observed.messagesWithoutSentences }
       uncertain = observed.sentencesSeenOnce.filter { canSet($0) }
+      fractions = language.countsSeconds ? observed.sentencesOfFractions : []
       take(value, isRead: false)
     case .keeping(let kind):
       let isObserved = commands.isEmpty
@@ -231,7 +235,9 @@ struct FamilyWork: Sendable {
         takeReply(outcome)
         guard commands.isEmpty else { return }
       }
-      keep(isObserved ? observed.value(kind) : language.value(kind, from: replies, on: receiver))
+      keep(
+        isObserved
+          ? observed.value(kind, inSeconds: language.countsSeconds) : language.value(kind, from: replies, on: receiver))
     case .writing: receiveOfWriting(outcome)
     case .over: break
     }
@@ -277,11 +283,17 @@ struct FamilyWork: Sendable {
   /// Whether `value` restores the sentences exactly: a command sets their rates, which are certain.
   private func restores(_ value: ReceiverValue) -> Bool {
     guard case .messages(let list) = value else { return true }
-    if uncertain.contains(where: { name in list.contains { $0.formatter == name } }) { return false }
+    if (uncertain + fractions).contains(where: { name in list.contains { $0.formatter == name } }) { return false }
     return language.commands(setting: value, from: nil, on: receiver) != nil
   }
 
-  private var isReading: Bool { if index < tasks.count, case .read = tasks[index] { true } else { false } }
+  private var isReading: Bool {
+    guard index < tasks.count else { return false }
+    return switch tasks[index] {
+    case .read, .observe: true
+    case .set, .act: false
+    }
+  }
 
   /// Whether the commands under way restart the receiver and start a user's log again. An end waits for the last of them.
   var isResumingLog: Bool {
@@ -313,7 +325,7 @@ struct FamilyWork: Sendable {
   private var kind: ReceiverValue.Kind? {
     guard index < tasks.count else { return nil }
     return switch tasks[index] {
-    case .read(let kind): kind
+    case .read(let kind), .observe(let kind): kind
     case .set(let value): value.kind
     case .act: nil
     }
@@ -374,7 +386,7 @@ struct FamilyWork: Sendable {
       logger = state
     }
     switch (step, tasks[index]) {
-    case (.reading, .read(let kind)), (.observing, .read(let kind)):
+    case (.reading, .read(let kind)), (.observing, .read(let kind)), (.observing, .observe(let kind)):
       if let value {
         if !isRead, kind == .messages, observesLonger() { return }
         return finish(.value(kind == .output ? value.asOutput : value))

@@ -145,8 +145,20 @@ struct ObservedOutput: Sendable {
     (mode ?? (counts.isEmpty ? nil : sentences)).map { .mode($0) }
   }
 
+  /// The sentences whose time between two of them is not a whole number of seconds.
+  var sentencesOfFractions: [String] {
+    counts.filter { _, count in
+      let seconds = count.interval / 1000
+      return count.epochs > 1 && abs(seconds - max(1, seconds.rounded())) > Self.secondsTolerance
+    }.map(\.key)
+  }
+
+  private static let secondsTolerance = 0.2
+
   /// Returns the value; nil as long as too little was received.
-  func value(_ kind: ReceiverValue.Kind) -> ReceiverValue? {
+  ///
+  /// - Parameter inSeconds: whether the rates of sentences are seconds between two of them, not fixes.
+  func value(_ kind: ReceiverValue.Kind, inSeconds: Bool = false) -> ReceiverValue? {
     guard let lead = counts.filter({ Self.single.contains($0.key) }).map(\.value).max(by: { $0.epochs < $1.epochs }),
       lead.epochs >= 3
     else { return nil }
@@ -158,7 +170,8 @@ struct ObservedOutput: Sendable {
       return .messages(
         counts.map { name, count in
           // By the time between two of them: the first and the last epoch may be cut.
-          let every = count.epochs > 1 ? count.interval / lead.interval : Double(lead.epochs)
+          let milliseconds = count.epochs > 1 ? count.interval : Double(lead.epochs) * lead.interval
+          let every = milliseconds / (inSeconds ? 1000 : lead.interval)
           return SentenceRate(name, max(1, UInt8(clamping: every.rounded())))
         }.sorted { $0.formatter < $1.formatter } + correctionRates)
     case .constellations:
