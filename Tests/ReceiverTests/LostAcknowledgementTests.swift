@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import HostSimulator
 import MonotonicTime
-import Receiver
 import ReceiverSimulator
 import ReceiverStream
 import TestSupport
 import Testing
+
+@testable import Receiver
 
 /// A line that loses each ACK-ACK for a message of class CFG; the message has its effect.
 struct LossyLine: HostLine {
@@ -81,6 +82,19 @@ struct LostAcknowledgementTests {
     scene.finish()
     #expect(scene.line.line.receiver.rate(of: .navPVT) == (isOn ? 1 : 0))
     #expect(scene.line.line.receiver.rate(of: .navDOP) == 0)
+  }
+
+  @Test(
+    "A message about which the receiver replies to nothing has nothing to be restored", arguments: [false, true])
+  func unknownMessage(isWritten: Bool) {
+    var machine = Configuration([.message(.cfgMSG, selector: [0x0A, 0x09], .messageRate(1))], port: .uart1)
+    #expect(machine.next() != nil)
+    machine.receive(.silent)
+    #expect(machine.next() != nil && machine.undoing.count == 1)
+    machine.receive(isWritten ? .acknowledged : .silent)
+    #expect(machine.next() != nil)
+    machine.receive(.silent)
+    #expect(machine.next() == nil && machine.undoing.count == (isWritten ? 1 : 0))
   }
 
   @Test("The port of an X20 is known though MON-COMMS comes late", arguments: [true, false])

@@ -138,7 +138,9 @@ package struct Configuration: Sendable {
       // Not damage on the line, which has a right checksum too rarely: a reply from before the write, or a limited value.
       guard writings < mostWritings else { return finish(.notVerified) }
       step = .writing
-    case (.verifying, _):
+    case (.verifying, let outcome):
+      // A receiver that replies to nothing about a message does not know it: a u-blox 6 may ignore what it does not know.
+      if isDoubtful, outcome == .silent { assumed.removeAll { $0.isOfSame(settings[index]) } }
       finish(isDoubtful ? .silent : .notVerified)
     }
   }

@@ -258,8 +258,9 @@ extension ReceiverSession {
     if isSame, found.uniqueID == nil { found.uniqueID = memory.description?.uniqueID }
     let isNew = found != memory.description
     if !isSame {
-      // Another receiver has settings of its own.
+      // Another receiver has settings and an output of its own.
       memory.clearSettings()
+      (observed, arriving) = (ObservedOutput(), [])
       sleepPlan.clearStored()
       logger = LoggerUse()
       configuration.set(nil)
