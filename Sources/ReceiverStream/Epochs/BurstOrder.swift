@@ -11,14 +11,14 @@
 ///    causes a shorter pause, and instruments with their own rate send after it.
 /// 3. A message without a time has a value that messages of the epochs before and after it also have, and that differs between these
 ///    (`SharedValue`). This corrects the boundary that 4 or 5 have found.
-/// 4. A message precedes the last one with a time in the order of a burst (`BurstSequence`): it is in the next burst. The order begins with the
-///    stream's first message. After a part of a sentence or a group the stream did not begin with a burst, and the order begins with
-///    the first message with a time. Instruments with their own rate are not in the order.
+/// 4. The stream began with a message that appears again after the last message of a time: the stream began with a burst, and the next
+///    one begins there. After a part of a sentence or a group the stream did not begin with a burst. Instruments with their own rate
+///    count only directly after that message.
 /// 5. Otherwise the burst ends before the message with the new time, as with most receivers.
 ///
 /// The beginning of the bursts is known after two epochs that agree, and so is their end. Each is discarded after two epochs that do not: a
 /// line loses sentences, and a receiver sends some only at times. A sentence without a time after the usual last one is one of these. It
-/// belongs to the epoch before it, unless it is known to precede that one, or 3 has shown that it belongs to the next epoch.
+/// belongs to the epoch before it, unless it is the usual first or second one of a burst, or 3 has shown that it belongs to the next epoch.
 // Not copyable, because the compiler copies a value for each call that only reads it.
 struct BurstOrder: ~Copyable, Sendable {
   /// The position of a message in the order: its id, and its number in a run of the same id.
@@ -28,11 +28,11 @@ struct BurstOrder: ~Copyable, Sendable {
   private struct Boundary: Sendable {
     /// The last message of a burst, and the first of the next one; 0 for none.
     var last: Key = 0
-    var first: BurstSequence.Mark = 0
-    /// The pause in milliseconds; 0 if none was observed.
-    var pause: UInt32 = 0
+    var first: Key = 0
     /// Whether the first message has no time.
     var beginsUntimed = false
+    /// The pause in milliseconds; 0 if none was observed.
+    var pause: UInt32 = 0
   }
 
   private var known = Boundary()
@@ -45,13 +45,10 @@ struct BurstOrder: ~Copyable, Sendable {
   private var previous: Key = 0
   private var runLength: UInt64 = 0
   private var lastTimed: Key = 0
-  /// Whether a message without a time followed the last one with a time.
-  private var hasUntimed = false
-  /// The order of the messages in a burst.
-  private var sequence = BurstSequence()
-  /// The last message with a time of the epoch before this one, and the first of this one.
-  private var lastOfEarlier: BurstSequence.Mark = 0
-  private var firstOfEpoch: BurstSequence.Mark = 0
+  /// The first message without a time after the last one with a time; 0 for none.
+  private var firstUntimed: Key = 0
+  /// The first message without a time between the last two epochs; 0 for none.
+  private var firstBetween: Key = 0
   /// HDOP, of GSA and GGA, and the speed, of VTG and RMC.
   private var hdop = SharedValue()
   private var speed = SharedValue()
@@ -59,17 +56,21 @@ struct BurstOrder: ~Copyable, Sendable {
   private var confidence: Int8 = 0
   /// Whether HDOP has decided. Then the speed is not used: where VTG and GSA are at two ends of a burst, only GSA has values that others lack.
   private var hdopDecides = false
-  /// The first message of the bursts, if it has no time: of the known order, or until the order is known that of the stream, until other
-  /// evidence contradicts it; 0 for none.
-  private var start: BurstSequence.Mark = 0
+  /// The first message of the bursts, if it has no time: of the known order, or until the order is known that of the stream or of a later
+  /// burst, until other evidence contradicts it; 0 for none.
+  private var start: Key = 0
+  /// The id of the message without a time that followed `start` in the last burst; 0 for none. If `start` is lost, the burst begins with it.
+  private var second: UInt64 = 0
   private var hasBegun = false
   private var hasFrame = false
+  /// Whether `start` counts only directly after a message with a time until the order is known: values have shown it.
+  private var isStartWeak = false
   /// The message before the first one of the next burst, if that has no time, after the last one with a time; 0 for none.
   private var beforeRestart: Key = 0
-  /// Whether the last message without a time follows the usual last one of a burst, and begins no burst.
+  /// Whether the last message without a time follows the usual last one of a burst, and is not the usual first one.
   private var isExtra = false
-  /// The last message that followed the usual last one; 0 for none.
-  private var extra: BurstSequence.Mark = 0
+  /// Whether such messages belong to the next burst.
+  private var extrasAreAhead = false
 
   private static var enough: Int8 { 2 }
   /// Whether the beginning of the bursts is known.
@@ -101,19 +102,23 @@ struct BurstOrder: ~Copyable, Sendable {
   /// Whether a message without a time begins the next burst, or is before its first one, regardless of a pause.
   @inline(__always)
   private func isRestart(_ id: UInt64, isInstrument: Bool) -> Bool {
-    guard lastTimed != 0 else { return false }
-    guard isInstrument else { return sequence.isEarlier(Self.mark(id)) }
-    return start != 0 && (isKnown ? isEnd : previous == lastTimed && Self.mark(id) == start)
+    guard start != 0 else { return false }
+    let id = Self.id(id)
+    let isStart = id == Self.id(start)
+    guard isKnown else {
+      return isStart
+        && (previous == lastTimed || !isStartWeak && !isInstrument && lastTimed != 0 && id != Self.id(previous))
+    }
+    return !isInstrument && (isStart || id == second) || isEnd && (isInstrument || extrasAreAhead)
   }
 
   /// Adds a message without a time and without a pause before it that is in the burst of the message before. Returns false, and adds
   /// nothing, if it may begin the next one.
   @inline(__always)
   mutating func goOn(untimed id: UInt64) -> Bool {
-    guard sequence.goOn(Self.mark(id)) else { return false }
-    if isEnd { noteExtra(id) }
+    guard start == 0 else { return false }
     previous = next(id)
-    hasUntimed = true
+    if firstUntimed == 0 { firstUntimed = previous }
     return true
   }
 
@@ -135,39 +140,28 @@ struct BurstOrder: ~Copyable, Sendable {
   ///   - isInstrument: whether it may also be sent at its own rate, anywhere in a burst.
   ///   - continuesGroup: whether it is a later page of a group.
   mutating func add(untimed id: UInt64, after pause: UInt32, isInstrument: Bool = false, continuesGroup: Bool = false) {
-    let mark = Self.mark(id)
+    let key = next(id)
     if !hasBegun {
-      start = continuesGroup ? 0 : mark
-    } else if mark == start, lastTimed == 0, !continuesGroup,
-      Self.mark(previous) != mark || previous & Self.pageBit != 0
-    {
+      start = continuesGroup ? 0 : key
+    } else if key == start, lastTimed == 0 {
       // Bursts without a time came first.
-      discardStart()
+      start = 0
     }
     noteBegin(after: pause)
-    let key = next(id)
-    hasUntimed = true
+    if firstUntimed == 0 { firstUntimed = key }
     noteRestart(id, isInstrument: isInstrument)
     note(pause, before: key, isUntimed: true)
-    if !isInstrument, lastTimed != 0 || start != 0 {
-      if isKnown, separates(pause) { sequence.restart() }
-      sequence.add(mark)
-    }
     previous = key
   }
 
-  /// Records whether a message without a time is the first of the next burst, or follows the usual end.
+  /// Records whether a message without a time is the first of the next burst, the second, or follows the usual end.
   private mutating func noteRestart(_ id: UInt64, isInstrument: Bool) {
-    if isRestart(id, isInstrument: isInstrument) {
-      if beforeRestart == 0 { beforeRestart = previous }
-      isExtra = false
-    } else if isEnd {
-      noteExtra(id)
-    }
+    guard start != 0, lastTimed != 0 else { return }
+    let (own, first) = (Self.id(id), Self.id(start))
+    if own != first, beforeRestart != 0, Self.id(previous) == first { second = own }
+    if beforeRestart == 0, isRestart(id, isInstrument: isInstrument) { beforeRestart = previous }
+    if own == first || own == second { isExtra = false } else if isEnd { isExtra = true }
   }
-
-  /// Records that a message follows the usual last one.
-  private mutating func noteExtra(_ id: UInt64) { (isExtra, extra) = (true, Self.mark(id)) }
 
   /// Adds a message with a time.
   ///
@@ -176,13 +170,12 @@ struct BurstOrder: ~Copyable, Sendable {
     hdop.advance(isNew: isNew)
     speed.advance(isNew: isNew)
     if isNew {
-      lastOfEarlier = Self.mark(lastTimed)
-      firstOfEpoch = Self.mark(id)
+      firstBetween = firstUntimed
       if lastTimed != 0 {
+        if beforeRestart != 0, Self.id(previous) == Self.id(start) { second = 0 }
         note(pause, before: id, isUntimed: false)
         learn(boundary(before: id))
       }
-      sequence.beginEpoch(isInBurst: beforeRestart != 0 || lastTimed == 0)
       // With one kind of message, each message ends its epoch. A growing run length would hide that.
       previous = 0
       runLength = 0
@@ -190,8 +183,7 @@ struct BurstOrder: ~Copyable, Sendable {
     noteBegin(after: pause)
     previous = next(id)
     lastTimed = previous
-    if Self.isSentence(id), !sequence.add(Self.mark(id), isNew: isNew), !sequence.contains(start) { start = 0 }
-    hasUntimed = false
+    firstUntimed = 0
     if paused.pause > 0 { paused = Boundary() }
     (beforeRestart, isExtra) = (0, false)
   }
@@ -222,28 +214,20 @@ struct BurstOrder: ~Copyable, Sendable {
 
   /// Handles whether a shared value agrees with the order. If values contradict it, the burst begins directly after the last message with
   /// a time instead of the first message with the next one, or the reverse. Pauses are better evidence. A message after the usual end shows
-  /// only that the bursts begin with the first message after this end.
+  /// only the burst of such messages.
   private mutating func check(_ finding: SharedValue.Finding) {
     switch finding {
-    case .none, .isExtraOfEarlier: return
+    case .none: return
     case .agrees: confidence = min(confidence + 1, 3)
-    case .isExtraOfLater:
-      guard known.pause == 0, sequence.begin(with: extra) else { return }
-      start = sequence.first
-      (known.first, known.beginsUntimed) = (start, true)
-      hdop.discard()
+    case .isExtraOfEarlier, .isExtraOfLater: extrasAreAhead = finding == .isExtraOfLater
     case .isOfEarlier, .isOfLater:
       if confidence > 0 {
         confidence -= 1
         return
       }
       guard known.pause == 0 else { return }
-      if finding == .isOfLater {
-        if sequence.begin(after: lastOfEarlier) { start = sequence.first }
-      } else {
-        sequence.begin(with: firstOfEpoch)
-        start = 0
-      }
+      start = finding == .isOfLater ? firstBetween : 0
+      isStartWeak = true
       confirmations = 0
       // Its message was placed by the order before this change.
       hdop.discard()
@@ -256,26 +240,15 @@ struct BurstOrder: ~Copyable, Sendable {
   /// After a pause before the first message with a time, the messages before it were the end of a burst.
   @inline(__always)
   private mutating func noteBegin(after pause: UInt32) {
-    if hasBegun, pause > 0, lastTimed == 0 { discardStart() }
+    if hasBegun, pause > 0, lastTimed == 0 { start = 0 }
     hasBegun = true
   }
 
-  /// The stream did not begin with a burst.
-  private mutating func discardStart() {
-    start = 0
-    sequence = BurstSequence()
-  }
-
-  private func boundary(before first: UInt64) -> Boundary {
-    if paused.pause > 0 {
-      return hasUntimed ? paused : Boundary(last: previous, first: Self.mark(first), pause: paused.pause)
-    }
-    let last = beforeRestart != 0 ? beforeRestart : previous
-    // A burst may lack its first message.
-    if start != 0, beforeRestart != 0 || start == sequence.first {
-      return Boundary(last: last, first: start, beginsUntimed: true)
-    }
-    return Boundary(last: last, first: sequence.isEmpty ? Self.mark(first) : sequence.first)
+  private func boundary(before first: Key) -> Boundary {
+    guard firstUntimed != 0 else { return Boundary(last: previous, first: first, pause: paused.pause) }
+    if paused.pause > 0 { return paused }
+    if beforeRestart != 0 { return Boundary(last: beforeRestart, first: start, beginsUntimed: true) }
+    return Boundary(last: previous, first: first)
   }
 
   private mutating func learn(_ found: Boundary) {
@@ -286,7 +259,7 @@ struct BurstOrder: ~Copyable, Sendable {
     } else {
       (known.last, endConfirmations) = (found.last, 1)
     }
-    if found.beginsUntimed == known.beginsUntimed, found.first == known.first {
+    if found.beginsUntimed == known.beginsUntimed, Self.id(found.first) == Self.id(known.first) {
       confirmations = min(confirmations + 1, 3)
       // The estimate grows slowly with a longer pause: the receiver may have been silent once. Bytes that were read
       // late have no pause.
@@ -303,8 +276,7 @@ struct BurstOrder: ~Copyable, Sendable {
     }
     if isKnown {
       start = known.beginsUntimed ? known.first : 0
-      if known.pause > 0, sequence.isAscending(Self.mark(known.last), known.first) { sequence.begin(with: known.first) }
-    } else if found.first != start {
+    } else if Self.id(found.first) != Self.id(start) {
       start = 0
     }
   }
@@ -312,7 +284,7 @@ struct BurstOrder: ~Copyable, Sendable {
   @inline(__always)
   private mutating func note(_ pause: UInt32, before key: Key, isUntimed: Bool) {
     guard pause > 0, UInt64(pause) > 2 * UInt64(paused.pause) else { return }
-    paused = Boundary(last: previous, first: Self.mark(key), pause: pause, beginsUntimed: isUntimed)
+    paused = Boundary(last: previous, first: key, beginsUntimed: isUntimed, pause: pause)
   }
 
   @inline(__always)
@@ -321,16 +293,8 @@ struct BurstOrder: ~Copyable, Sendable {
     return id | runLength << 48
   }
 
-  /// The mark of a message in the order of a burst, the same for each page of a group.
-  @inline(__always)
-  private static func mark(_ key: Key) -> BurstSequence.Mark {
-    let id = key & 0xFFFF_FFFF_FFFF & ~pageBit
-    return UInt32(truncatingIfNeeded: (id &* 0x9E37_79B9_7F4A_7C15) >> 32)
-  }
-
-  /// Whether an id is a sentence's.
-  @inline(__always)
-  private static func isSentence(_ id: UInt64) -> Bool { id >> 41 & 1 == 1 }
+  /// The id of a message, the same for each page of a group.
+  private static func id(_ key: Key) -> UInt64 { key & 0xFFFF_FFFF_FFFF & ~pageBit }
 
   /// The bit that marks the last page of a group.
   static var pageBit: UInt64 { 1 << 42 }
