@@ -38,7 +38,6 @@ extension CheckState {
     if description.countsSeconds, abs(period - max(1, period.rounded())) > Self.fraction {
       return loss + "no command of whole seconds writes an interval of \(Self.text(period)) s again"
     }
-    if description.outputList != nil, outputList == nil { return loss + "its list of messages is not complete" }
     let logs = (outputList ?? []).map { String($0.prefix { $0 != " " }) }
     func shows(_ log: String) -> Bool {
       list.contains { log == $0.formatter || log == ($0.talker ?? "GN") + $0.formatter }
@@ -49,13 +48,11 @@ extension CheckState {
     return names.isEmpty ? nil : loss + "no command writes \(names.joined(separator: ", ")) exactly again"
   }
 
-  /// Returns the messages in the lines of `ReceiverDescription.outputList`, which begin with their number; nil for an incomplete list.
-  static func messages(inList lines: [[UInt8]]) -> [String]? {
-    let lines = lines.map { line in
+  /// Returns the messages in the lines of `ReceiverDescription.outputList`, without a heading and the number of lines.
+  static func messages(inList lines: [[UInt8]]) -> [String] {
+    lines.map { line in
       String(decoding: line, as: UTF8.self).split { $0 == "<" || $0 == " " || $0 == "\t" }.joined(separator: " ")
-    }
-    guard let first = lines.first, Int(first) == lines.count - 1 else { return nil }
-    return lines.dropFirst().sorted()
+    }.filter { $0.contains(" ") && !$0.hasPrefix("UNILOGLIST") }.sorted()
   }
 
   /// Returns a value that was read or observed, as far as it can be compared and set.
