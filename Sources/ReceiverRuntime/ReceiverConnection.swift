@@ -375,7 +375,7 @@ package final class ReceiverConnection {
 
   private func makeSession(of line: any ReceiverLine, _ lineRate: UInt32?, at now: Instant) -> ReceiverSession {
     var settings = settings
-    settings.memory = memory ?? settings.memory
+    settings.memory = memory
     settings.otherRecords = recoveryFile?.others ?? []
     if memory?.description == nil {
       settings.recovery = recoveryFile?.recovery

@@ -46,8 +46,6 @@ struct CheckClient: ReceiverClient, ~Copyable {
   private var message = CheckedMessage.navDOP
   private var switchesOn = true
   private var readValues: [ReceiverValue] = []
-  private var outputList: [String]?
-  private var isRepaired = false
   private var batchEpochs = 0
   private var batchFixes = 0
   private var rateBeforeSleep: UInt32?
@@ -143,11 +141,6 @@ struct CheckClient: ReceiverClient, ~Copyable {
       poll(connection, &poller, at: now)
     case (.reading(let ticket), .finished(let finished, let outcome)) where finished == ticket:
       take(outcome)
-      if case .performed = outcome, let list = state.description?.outputList,
-        let ticket = connection.submit(list, &poller, at: now)
-      {
-        return enter(.reading(ticket), at: now)
-      }
       observe(connection, at: now)
     case (.changing(let trial, let since), .session(.configured(let refused))):
       endChange(trial, now.seconds(since: since), isRefused: refused > 0, connection, &poller, at: now)
@@ -163,7 +156,6 @@ struct CheckClient: ReceiverClient, ~Copyable {
           deviation: "the receiver refused the restart, or did not reply")
         return end(at: now)
       }
-      observed = CheckObservation()
       enter(.findingFix(start, since: now), at: now, for: fixTimeout(start))
     case (.readingBatch(let ticket), .finished(let finished, let outcome)) where finished == ticket:
       startBatch(outcome, connection, &poller, at: now)
@@ -174,8 +166,7 @@ struct CheckClient: ReceiverClient, ~Copyable {
     case (.startingBatch, .session(.configurationFailed)): endBatch(at: now)
     case (.retrieving, .batch(.fix)): batchFixes += 1
     case (.retrieving, .batch(.finished)), (.retrieving, .batch(.cut)): endBatch(at: now)
-    case (.repairing(let ticket), .finished(let finished, _)) where finished == ticket:
-      read(connection, &poller, at: now)
+    case (.repairing(let ticket), .finished(let finished, _)) where finished == ticket: end(at: now)
     default: receiveOfSleep(event, at: now)
     }
   }
@@ -252,10 +243,7 @@ struct CheckClient: ReceiverClient, ~Copyable {
       enter(.retrieving, at: now)
       connection.retrieveBatch(BatchJournal(), &poller, at: now)
     case .findingFix(let start, _) where now >= limit:
-      if part != .sleep, observed.epochs.isEmpty, state.description?.family != nil {
-        state.report.skip(start.rawValue, because: "the receiver sends no fixes after the restart")
-        end(at: now)
-      } else if state.hasFix || part != .sleep {
+      if state.hasFix || part != .sleep {
         endStart(start, nil, at: now)
       } else {
         state.report.skip(start.rawValue, because: "the receiver had no fix before")
@@ -326,20 +314,14 @@ struct CheckClient: ReceiverClient, ~Copyable {
     enter(.polling(ticket, since: now), at: now)
   }
 
-  /// Reads the settings that the receiver reports or that its output shows.
+  /// Reads the settings that the receiver reports.
   private mutating func read(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
     guard let description = state.description else { return }
-    (readValues, outputList) = ([], nil)
     let ticket: SessionTicket?
     if description.family != nil {
-      // A restart can also lose settings that the output alone shows.
-      let observed = [.period(1000), .output(true)].filter { (value: ReceiverValue) in description.takes(value) }
-        .map { $0.kind == .output ? ReceiverValue.Kind.messages : $0.kind }.filter { !description.reports($0) }
-      let tasks =
-        [.period, .messages, .constellations].filter { description.reports($0) }.map { ReceiverTask.read($0) }
-        + observed.map { $0 == .messages ? .observe($0) : .read($0) }
-      if tasks.isEmpty { return observe(connection, at: now) }
-      ticket = connection.perform(tasks, &poller, at: now)
+      let kinds: [ReceiverValue.Kind] = [.period, .messages, .constellations].filter { description.reports($0) }
+      if kinds.isEmpty { return observe(connection, at: now) }
+      ticket = connection.perform(kinds.map { .read($0) }, &poller, at: now)
     } else {
       ticket = connection.submit(Command.measurementPeriod(of: description), &poller, at: now)
     }
@@ -350,7 +332,6 @@ struct CheckClient: ReceiverClient, ~Copyable {
   private mutating func take(_ outcome: Outcome) {
     switch outcome {
     case .performed(let results): for case .value(let value) in results { readValues.append(value) }
-    case .listed(let lines): outputList = CheckState.messages(inList: lines)
     case .answered(let payload):
       guard part == .settings, let description = state.description else { return }
       state.measurementMilliseconds = Command.measurementPeriod(in: payload, of: description)
@@ -374,22 +355,22 @@ struct CheckClient: ReceiverClient, ~Copyable {
       steadyNames: observed.steadyNames)
     switch part {
     case .settings:
-      state.setFound(found, readValues, outputList: outputList)
+      state.found = found
+      state.values = readValues
       judgeState()
       bytesPerSecond = Double(receivedBytes) / (state.periodSeconds * Double(max(observed.epochs.count, 1)))
       // Late replies to the requests so far have come.
       poll(connection, &poller, at: now)
     case .powerLoss:
-      let lost = state.differences(now: found, values: readValues, outputList: outputList)
+      let lost = state.differences(now: found, values: readValues)
       let isFixed = state.hasFix
       state.report.add(
         "power loss", ["lost": .array(lost.map { .string($0) }), "fixAfterObservation": .bool(isFixed)],
         assumed: ["settings": "may be lost"])
       end(at: now)
     default:
-      if repair(connection, &poller, at: now) { return }
-      state.lost += state.differences(now: found, values: readValues, outputList: outputList)
-      end(at: now)
+      state.lost += state.differences(now: found, values: readValues)
+      repair(connection, &poller, at: now)
     }
   }
 
@@ -406,13 +387,16 @@ struct CheckClient: ReceiverClient, ~Copyable {
     }
   }
 
-  /// Sets values again, once, that are not as they were found. Returns whether there are some: they are read again then.
-  private mutating func repair(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) -> Bool {
-    let tasks = isRepaired ? [] : state.repairs(of: readValues)
-    guard !tasks.isEmpty, let ticket = connection.perform(tasks, &poller, at: now) else { return false }
-    isRepaired = true
-    enter(.repairing(ticket), at: now, for: Self.messagesTimeout)
-    return true
+  /// Sets values again that are not as they were found.
+  private mutating func repair(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
+    let tasks: [ReceiverTask] = readValues.compactMap { value in
+      guard let before = state.values.first(where: { $0.kind == value.kind }), before != value,
+        state.description?.takes(before) == true
+      else { return nil }
+      return .set(before)
+    }
+    guard !tasks.isEmpty, let ticket = connection.perform(tasks, &poller, at: now) else { return end(at: now) }
+    enter(.repairing(ticket), at: now)
   }
 
   // MARK: Settings
@@ -686,8 +670,23 @@ struct CheckClient: ReceiverClient, ~Copyable {
           : "no receiver was found; \(Source.adviceOnSilence(of: path))")
     }
     state.report.add(
-      stage.name, ["ended": false], assumed: ["ended": true],
+      name, ["ended": false], assumed: ["ended": true],
       deviation: "it did not end within \(Self.stageTimeout.count / 1000) s")
     end(at: now)
+  }
+
+  private var name: String {
+    switch stage {
+    case .polling, .reading: "replies"
+    case .changing(.rate, _), .verifying(.rate, _): "rate"
+    case .changing(.messages, _), .verifying(.messages, _): "messages"
+    case .changing(.constellations, _), .verifying(.constellations, _): "constellations"
+    case .changingRate: "baud"
+    case .fallingAsleep, .asleep: "sleep"
+    case .waking: "wake"
+    case .findingFix(let start, _), .restarting(let start, _): start.rawValue
+    case .readingBatch, .startingBatch, .storing, .retrieving: "batch"
+    case .waiting, .observing, .repairing, .over: "restoring"
+    }
   }
 }
