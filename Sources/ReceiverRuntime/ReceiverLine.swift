@@ -15,8 +15,8 @@ package protocol ReceiverLine: AnyObject {
   var isWritable: Bool { get }
   /// The port of the receiver at the other end, if the kind of line determines it.
   var receiverPort: ReceiverPortNumber? { get }
-  /// The rate that the line itself determines, baud. It may change at each read, and the session follows it and does not search. Nil if
-  /// there is no such rate.
+  /// The rate that the line itself determines, baud. It may change at each read, and the session follows it and does not search; nil
+  /// for a line without such a rate.
   var givenRate: UInt32? { get }
   /// The rate of the line, baud; nil if it has none.
   var baudRate: UInt32? { get }
@@ -27,7 +27,7 @@ package protocol ReceiverLine: AnyObject {
   ///
   /// - Throws: ``SerialPortError`` if the line has another rate than the session assumes.
   func setBaudRate(_ rate: UInt32) throws(SerialPortError)
-  /// The next message for the user about the line; nil if there is none.
+  /// The next message for the user about the line; nil without one.
   func takeNotice() -> String?
   /// The identity of the receiver if another program has polled it; `unknown` before that, and for other lines.
   var identity: LineIdentity { get }
@@ -48,7 +48,7 @@ package protocol ReceiverLine: AnyObject {
   /// Discards received bytes that were not read.
   func discardInput()
 
-  /// Reads available bytes. `wouldBlock` if there are no more; the next read is due at `deadline`.
+  /// Reads available bytes; `wouldBlock` without any: the next read is due at `deadline`.
   @_lifetime(span: copy span)
   func read(into span: inout MutableRawSpan, at now: Instant) throws(SerialPortError) -> SerialPort.ReadResult
   /// Writes as many bytes as the line accepts now. Returns their number.

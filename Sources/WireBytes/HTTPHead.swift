@@ -63,7 +63,7 @@
     /// Whether the final reply is still to come (RFC 9110, section 15.2). After 101 another protocol follows, which no request asks for.
     package var isInterim: Bool { (100...199).contains(status) && status != 101 }
 
-    /// The value of the first field with a name, in lower case; nil if there is none.
+    /// The value of the first field with a name, in lower case; nil without one.
     package func field(_ name: String) -> String? { fields.first { $0.name == name }?.value }
 
     /// Whether the body is in chunks: the last transfer coding is `chunked` (RFC 9112, section 6.1).

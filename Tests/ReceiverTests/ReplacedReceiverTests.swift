@@ -49,7 +49,7 @@ struct ReplacedReceiverTests {
     if isClosed {
       scene.unplug()
     } else if !isSilent {
-      // A person is no faster.
+      // The time that a person needs.
       scene.inject(.power(isOn: false))
       scene.run(15)
       scene.inject(.power(isOn: true))

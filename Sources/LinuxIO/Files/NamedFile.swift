@@ -6,7 +6,7 @@ package struct NamedFile: Equatable, Sendable {
   private let inode: UInt64
   private let fileSystem: UInt64
 
-  /// The file that has a name now; nil if there is none. A symbolic link is not followed.
+  /// The file at a path now; nil without one. A symbolic link is not followed.
   package init?(atPath path: String) {
     guard let status = try? Syscalls.status(ofPath: path, ofLink: true) else { return nil }
     self.init(path, status)

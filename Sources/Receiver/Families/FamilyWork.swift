@@ -94,7 +94,7 @@ struct FamilyWork: Sendable {
 
   private func isPossible(_ task: ReceiverTask) -> Bool {
     switch task {
-    case .read, .observe: return true
+    case .read: return true
     case .set(.output): return language.commands(setting: .messages(Self.usualOutput), from: nil, on: receiver) != nil
     case .set(let value):
       if mode != .permanent, !language.canTakeBack(value.kind) { return false }
@@ -152,7 +152,6 @@ struct FamilyWork: Sendable {
     switch tasks[index] {
     case .act: write()
     case .read(let kind): read(kind)
-    case .observe: (rarestObserved, step) = (Self.rareSentence, .observing)
     case .set(let value):
       wanted = value
       let isShared = value.kind == .messages && language.sharesStreams
@@ -200,7 +199,7 @@ struct FamilyWork: Sendable {
         (isSecondTry
           ? language.commandsAfterRefusal(of: action, on: receiver) : language.commands(for: action, on: receiver))
         ?? []
-    case .read, .observe: commands = []
+    case .read: commands = []
     }
     step = .writing
     if commands.isEmpty { finish(.written) }
@@ -287,13 +286,7 @@ struct FamilyWork: Sendable {
     return language.commands(setting: value, from: nil, on: receiver) != nil
   }
 
-  private var isReading: Bool {
-    guard index < tasks.count else { return false }
-    return switch tasks[index] {
-    case .read, .observe: true
-    case .set, .act: false
-    }
-  }
+  private var isReading: Bool { if index < tasks.count, case .read = tasks[index] { true } else { false } }
 
   /// Whether the commands under way restart the receiver and start a user's log again. An end waits for the last of them.
   var isResumingLog: Bool {
@@ -325,7 +318,7 @@ struct FamilyWork: Sendable {
   private var kind: ReceiverValue.Kind? {
     guard index < tasks.count else { return nil }
     return switch tasks[index] {
-    case .read(let kind), .observe(let kind): kind
+    case .read(let kind): kind
     case .set(let value): value.kind
     case .act: nil
     }
@@ -386,7 +379,7 @@ struct FamilyWork: Sendable {
       logger = state
     }
     switch (step, tasks[index]) {
-    case (.reading, .read(let kind)), (.observing, .read(let kind)), (.observing, .observe(let kind)):
+    case (.reading, .read(let kind)), (.observing, .read(let kind)):
       if let value {
         if !isRead, kind == .messages, observesLonger() { return }
         return finish(.value(kind == .output ? value.asOutput : value))

@@ -3,8 +3,6 @@
 /// One thing to do on a receiver of another maker.
 public enum ReceiverTask: Sendable, Hashable {
   case read(ReceiverValue.Kind)
-  /// Observes what the receiver sends, long enough for sentences of every tenth fix.
-  case observe(ReceiverValue.Kind)
   case set(ReceiverValue)
   case act(ReceiverAction)
 

@@ -23,7 +23,7 @@ extension ReceiverSession {
     identity.doubtsKnown ? nil : memory.description?.family ?? settings.recovery?.family
   }
 
-  /// Whether the polls are those of one known receiver.
+  /// Whether only the known receiver is polled.
   var isKnown: Bool { expected != nil || settings.isKnownUBlox }
 
   /// Whether the frames prove that another receiver than the one that was identified is at the line.

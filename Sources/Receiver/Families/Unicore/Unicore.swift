@@ -79,7 +79,6 @@ struct Unicore: FamilyLanguage {
   var isSilentAsFound: Bool { true }
   var namesTalkers: Bool { true }
   var countsSeconds: Bool { true }
-  var outputList: Command? { Self.logList }
 
   private static func log(_ name: String, _ rate: UInt8) -> Command {
     let text = rate == 0 ? "UNLOG \(name)" : "\(name) \(rate)"
@@ -105,15 +104,12 @@ struct Unicore: FamilyLanguage {
     return command
   }
 
-  /// The list has no end of its own: the reply to the second command follows it.
-  private static var logList: Command {
-    Command(line: "UNILOGLIST\r\nMODE", FamilyAnswer(.lines("<", end: "MODE,"), .nebulas("UNILOGLIST")))
-  }
-
   func polls(of kind: ReceiverValue.Kind) -> [Command] {
     switch kind {
     case .mode: [Command(line: "MODE", FamilyAnswer(.text("MODE,"), .nebulas("MODE")))]
-    case .measurements: [Self.logList]
+    // The list has no end of its own: the reply to the second command follows it.
+    case .measurements:
+      [Command(line: "UNILOGLIST\r\nMODE", FamilyAnswer(.lines("<", end: "MODE,"), .nebulas("UNILOGLIST")))]
     case .period, .messages, .constellations, .output, .logger: []
     }
   }

@@ -391,7 +391,7 @@ struct PageConnection: Sendable {
   var state: State
   /// Whether the other side is a program of the server's user, or of root.
   var isOwnUser = true
-  /// Whether the request is HEAD, whose reply is that of GET without the content (RFC 9110, section 9.3.2).
+  /// Whether the request is HEAD, which is replied to as GET is, without the content (RFC 9110, section 9.3.2).
   var omitsContent = false
   /// Bytes to write, from `written` on.
   private(set) var output: [UInt8] = []
