@@ -118,7 +118,7 @@ let package = Package(
         "varlink.service", "sextant.Location", "sextant.CoreLocation", "sextant.Receivers", "sextant.Authorization",
         "sextant.Time", "sextant.Launch",
       ].map { .embedInCode("Varlink/Interfaces/org.\($0).varlink") }),
-    module("ReceiverSimulator", ["NMEA", "UBX", "RTCM3", "WireBytes", "SerialPort", "LinuxIO", "MonotonicTime"]),
+    module("ReceiverSimulator", ["NMEA", "UBX", "RTCM3", "WireBytes", "MonotonicTime"]),
 
     module(
       "GPSD", ["Messages", "Receiver", "ReceiverStream", "UBX", "NMEA", "RTCM3", "MonotonicTime", "WireBytes"]),
@@ -200,10 +200,10 @@ let package = Package(
     program(
       "StateStoreWriter", ["LocationService", "LinuxIO", "Messages", "Positioning", "ReceiverStream"],
       path: "Tests/rig/StateStoreWriter"),
-    module("TestSupport", ["ReceiverStream", "ReceiverSimulator", "LinuxIO"], path: "Tests/TestSupport"),
+    module("TestSupport", ["ReceiverStream", "ReceiverSimulator"], path: "Tests/TestSupport"),
     // The host of a simulated line in virtual time, for tests and benchmarks.
     module(
-      "HostSimulator", ["RTCM3", "Power", "Receiver", "ReceiverSimulator", "ReceiverStream", "MonotonicTime"],
+      "HostSimulator", ["RTCM3", "Receiver", "ReceiverSimulator", "ReceiverStream", "MonotonicTime"],
       path: "Tests/HostSimulator"),
     // Simulated days of programs with their location service and a simulated receiver, for the benchmarks.
     module(

@@ -65,18 +65,24 @@ public struct PseudoTerminal: ~Copyable {
     }
   }
 
-  /// Reads the bytes of the program at the other end, without blocking. read(2).
+  /// Takes all bytes that the program at the other end has written, without blocking. read(2).
   ///
   /// - Throws: ``SerialPortError``.
-  @_lifetime(span: copy span)
-  public func read(into span: inout MutableRawSpan) throws(SerialPortError) -> SerialPort.ReadResult {
-    if span.byteCount == 0 { return .bytes(0) }
-    do {
-      let count = try Syscalls.read(master.number, into: &span)
-      return count > 0 ? .bytes(count) : .endOfInput
-    } catch {
-      if error == .wouldBlock { return .wouldBlock }
-      throw SerialPortError(error, .read, path)
+  public func takeWritten() throws(SerialPortError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while true {
+      var span = buffer.mutableSpan
+      // Marked unsafe because some types have invalid bit patterns; bytes have none.
+      var piece = unsafe span.mutableBytes
+      do {
+        let count = try Syscalls.read(master.number, into: &piece)
+        guard count > 0 else { return bytes }
+        bytes += buffer[..<count]
+      } catch {
+        if error == .wouldBlock { return bytes }
+        throw SerialPortError(error, .read, path)
+      }
     }
   }
 

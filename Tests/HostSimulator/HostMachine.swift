@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
-import Power
 import Receiver
 import ReceiverSimulator
 import ReceiverStream
@@ -40,49 +39,4 @@ public enum HostCommand {
   case receiver(ReceiverCommand)
   /// End the session normally, and leave the line closed.
   case finish
-}
-
-/// A machine that consists of a power coordinator and the user of its outputs.
-public protocol CoordinatedMachine: HostMachine {
-  var coordinator: PowerCoordinator { get set }
-  /// Handles an output; the host performs commands itself.
-  mutating func receive(_ output: CoordinatorOutput, at now: Instant)
-}
-
-extension CoordinatedMachine {
-  public var deadline: Instant? { coordinator.deadline }
-
-  public mutating func wake(at now: Instant) { coordinator.wake(at: now) }
-
-  public mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {
-    coordinator.receive(report.fix, sky: sky, isUpdate: report.isUpdate, at: now)
-  }
-
-  public mutating func receive(_ action: SessionAction, from session: borrowing ReceiverSession, at now: Instant) {
-    pass(action, from: session, at: now)
-  }
-
-  /// Passes an action of the session to the coordinator.
-  public mutating func pass(_ action: SessionAction, from session: borrowing ReceiverSession, at now: Instant) {
-    switch action {
-    case .report(let report):
-      coordinator.receive(
-        report, desired: session.desired, receiver: session.description, port: session.port, at: now)
-    case .batch(let event): coordinator.receive(event, at: now)
-    case .send, .setRate, .finished: break
-    }
-  }
-
-  public mutating func lineLost(at now: Instant) { coordinator.lost(at: now) }
-
-  public mutating func commands(at now: Instant) -> [HostCommand]? {
-    var commands: [HostCommand] = []
-    var isIdle = true
-    while let output = coordinator.nextOutput(at: now) {
-      isIdle = false
-      if case .command(let command) = output { commands.append(.receiver(command)) }
-      receive(output, at: now)
-    }
-    return isIdle ? nil : commands
-  }
 }

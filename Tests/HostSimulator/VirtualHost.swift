@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
-import Power
 import Receiver
 import ReceiverSimulator
 import ReceiverStream

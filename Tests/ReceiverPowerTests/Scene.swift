@@ -11,8 +11,8 @@ import ReceiverStream
 typealias Scene = VirtualHost<CoordinatorLog, VirtualLine>
 
 /// A coordinator and a record of its outputs.
-struct CoordinatorLog: CoordinatedMachine {
-  var coordinator: PowerCoordinator
+struct CoordinatorLog: HostMachine {
+  fileprivate(set) var coordinator: PowerCoordinator
   /// Fixes with a position, in the order of delivery.
   fileprivate(set) var fixes: [(at: Instant, time: UTCTime, isBatched: Bool)] = []
   /// The same, including fixes without a date.
@@ -29,16 +29,44 @@ struct CoordinatorLog: CoordinatedMachine {
 
   init(_ coordinator: PowerCoordinator) { self.coordinator = coordinator }
 
-  mutating func hostWoke(at now: Instant) { hostWakeUps += 1 }
+  var deadline: Instant? { coordinator.deadline }
 
-  mutating func receive(_ action: SessionAction, from session: borrowing ReceiverSession, at now: Instant) {
-    if case .report(let report) = action { sessionReports.append(report) }
-    pass(action, from: session, at: now)
+  mutating func wake(at now: Instant) { coordinator.wake(at: now) }
+  mutating func hostWoke(at now: Instant) { hostWakeUps += 1 }
+  mutating func lineLost(at now: Instant) { coordinator.lost(at: now) }
+
+  mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {
+    coordinator.receive(report.fix, sky: sky, isUpdate: report.isUpdate, at: now)
   }
 
-  mutating func receive(_ output: CoordinatorOutput, at now: Instant) {
+  mutating func receive(_ action: SessionAction, from session: borrowing ReceiverSession, at now: Instant) {
+    switch action {
+    case .report(let report):
+      sessionReports.append(report)
+      coordinator.receive(
+        report, desired: session.desired, receiver: session.description, port: session.port, at: now)
+    case .batch(let event): coordinator.receive(event, at: now)
+    case .send, .setRate, .finished: break
+    }
+  }
+
+  mutating func commands(at now: Instant) -> [HostCommand]? {
+    var passed: [HostCommand] = []
+    var isIdle = true
+    while let output = coordinator.nextOutput(at: now) {
+      isIdle = false
+      if case .command(let command) = output {
+        commands.append((now, command))
+        passed.append(.receiver(command))
+      }
+      receive(output, at: now)
+    }
+    return isIdle ? nil : passed
+  }
+
+  private mutating func receive(_ output: CoordinatorOutput, at now: Instant) {
     switch output {
-    case .command(let command): commands.append((now, command))
+    case .command: break
     case .report(let report): reports.append((now, report))
     case .live(let fix, _): note(fix, isBatched: false, at: now)
     case .batched(let entry, let after):

@@ -45,7 +45,7 @@ struct CrashRecoveryFileTests {
     #expect(try scene.run(30) { $0.connection.isDetected })
     scene.send(Self.withoutUBX)
     #expect(try !scene.run(5))
-    let file = CrashRecoveryFile(stateFolder: folder.path, line: scene.receiver.path!)
+    let file = CrashRecoveryFile(stateFolder: folder.path, line: scene.path)
     if hasRecord { #expect(try file.replace(with: Self.unidentified)) }
     try scene.openAgain(.identify, stateFolder: folder.path)
     var wasWritten = false
@@ -70,7 +70,7 @@ struct CrashRecoveryFileTests {
     let scene = try RuntimeScene(.m9, stateFolder: folder.path, link: link)
     try kill(scene)
     #expect(records(folder).count == 1)
-    var path = scene.receiver.path!
+    var path = scene.path
     if !name.isEmpty {
       let other = folder.path + "/other"
       try #require(unsafe symlink(path, other) == 0)
@@ -123,7 +123,7 @@ struct CrashRecoveryFileTests {
     let first = try RuntimeScene(.m9, seed: 1, stateFolder: folder.path)
     try kill(first)
     let scene = try RuntimeScene(.m9, seed: 3, stateFolder: folder.path)
-    _ = scene.connect(first.receiver.device)
+    _ = scene.connect(first.device)
     if !isRunning { try first.openAgain(.readOnly, stateFolder: folder.path) }
     #expect(try probe(scene, nil, folder) != isRunning)
     #expect(records(folder).count == (isRunning ? 1 : 0))

@@ -11,7 +11,9 @@ import SerialPort
 /// terminal on each read, so no test waits.
 final class RuntimeScene {
   var poller: Poller
-  let receiver: SimulatedReceiver
+  /// The device at the far end of the terminal.
+  private(set) var device: RecordedLine
+  private let terminal: PseudoTerminal
   private(set) var connection: ReceiverConnection
   private(set) var now = Instant(nanoseconds: 1_000_000_000)
   private(set) var events: [ReceiverConnection.Event] = []
@@ -20,7 +22,9 @@ final class RuntimeScene {
   var feed: CorrectionFeed?
   private(set) var feedReports: [String] = []
   /// Bytes that were written to the receiver.
-  var written: [UInt8] { (receiver.device as? RecordedLine)?.sent ?? [] }
+  var written: [UInt8] { device.sent }
+  /// The node of the line.
+  var path: String { terminal.path }
 
   /// - Parameters:
   ///   - seed: the seed of the receiver's unique id.
@@ -32,14 +36,13 @@ final class RuntimeScene {
   ) throws {
     let start = now
     poller = try Poller()
-    receiver = try SimulatedReceiver(Self.line(model, seed, at: start), link: link, now: start)
-    _ = try receiver.wake(&poller, token: Poller.Token(rawValue: 2), at: start)
-    connection = Self.connection(link.isEmpty ? receiver.path ?? "" : link, intent, stateFolder)
+    device = RecordedLine(model, seed, at: start)
+    var terminal = try PseudoTerminal()
+    try terminal.setBaudRate(device.hostRate)
+    if !link.isEmpty { try terminal.link(at: link) }
+    connection = Self.connection(link.isEmpty ? terminal.path : link, intent, stateFolder)
+    self.terminal = terminal
     try connection.open(&poller, at: start)
-  }
-
-  private static func line(_ model: ReceiverModel, _ seed: UInt64, at now: Instant) -> RecordedLine {
-    RecordedLine(VirtualLine(model: model, seed: seed, startUTCSeconds: 1_780_000_000, startingAt: now))
   }
 
   private static func connection(
@@ -62,7 +65,7 @@ final class RuntimeScene {
   func openAgain(
     _ intent: SessionSettings.Intent, at path: String? = nil, identity: String? = nil, stateFolder: String
   ) throws {
-    let path = path ?? receiver.path ?? ""
+    let path = path ?? self.path
     poller.remove(connection.fileDescriptor ?? -1)
     // The port is closed before it is locked again.
     connection = ReceiverConnection(
@@ -73,16 +76,16 @@ final class RuntimeScene {
   }
 
   /// Connects another receiver to the line; returns the former one.
-  func connect(_ device: any SimulatedDevice) -> any SimulatedDevice {
-    defer { receiver.device = device }
-    return receiver.device
+  func connect(_ other: RecordedLine) -> RecordedLine {
+    defer { device = other }
+    return device
   }
 
   /// Makes another receiver.
-  func device(_ model: ReceiverModel, seed: UInt64) -> any SimulatedDevice { Self.line(model, seed, at: now) }
+  func device(_ model: ReceiverModel, seed: UInt64) -> RecordedLine { RecordedLine(model, seed, at: now) }
 
   /// Another program sends bytes.
-  func send(_ bytes: [UInt8]) { receiver.device.send(bytes, at: now) }
+  func send(_ bytes: [UInt8]) { device.send(bytes, at: now) }
 
   /// Ends the program.
   func finish() throws {
@@ -104,7 +107,9 @@ final class RuntimeScene {
 
   /// Runs one round: reads available bytes, and performs the actions that are due.
   func step() throws {
-    _ = try receiver.wake(&poller, token: Poller.Token(rawValue: 2), at: now)
+    device.receive(try terminal.takeWritten(), fromTerminalAt: terminal.baudRate, at: now)
+    device.advance(to: now)
+    _ = try unsafe terminal.write(device.takeReceived().span.bytes)
     for event in try poller.wait(deadline: 0) {
       connection.handle(event, &poller, at: now) { report, _ in lastFix = report.fix }
       feed?.handle(event, &poller, at: now)
@@ -121,11 +126,13 @@ final class RuntimeScene {
 }
 
 /// A simulated line that records the bytes written to it.
-private struct RecordedLine: SimulatedDevice {
+struct RecordedLine: SimulatedDevice {
   var line: VirtualLine
   private(set) var sent: [UInt8] = []
 
-  init(_ line: VirtualLine) { self.line = line }
+  init(_ model: ReceiverModel, _ seed: UInt64, at now: Instant) {
+    line = VirtualLine(model: model, seed: seed, startUTCSeconds: 1_780_000_000, startingAt: now)
+  }
 
   var hostRate: UInt32 {
     get { line.hostRate }

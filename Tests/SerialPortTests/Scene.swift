@@ -62,11 +62,7 @@ extension PseudoTerminal {
     var received: [UInt8] = []
     while received.count < count {
       guard try awaitEvents(of: fileDescriptor).contains(.readable(line)) else { break }
-      var buffer = [UInt8](repeating: 0, count: 4096)
-      var elements = buffer.mutableSpan
-      // Safe: bytes have no invalid bit patterns.
-      var span = unsafe elements.mutableBytes
-      if case .bytes(let length) = try read(into: &span) { received += buffer[..<length] }
+      received += try takeWritten()
     }
     return received
   }

@@ -5,7 +5,7 @@
 # A mathematical function may be imported by its name (`import func Glibc.cos`). `make lint` calls it.
 set -euo pipefail
 cd "$(dirname "$0")/../../Sources"
-modules=(NMEA UBX RTCM3 WireBytes ReceiverStream Positioning Power Receiver GPSD Messages/Varlink CoreLocation/Places
+modules=(NMEA UBX RTCM3 WireBytes ReceiverStream Positioning Power Receiver ReceiverSimulator GPSD Messages/Varlink CoreLocation/Places
   ReceiverRuntime/NetworkSources ReceiverRuntime/Corrections sextant/{Tracks,Report,LivePage})
 found=$(grep -rnE '\bSystemClock\b|^ *(@.* )?import +(Glibc|Musl|CLinux|Foundation)' --include='*.swift' "${modules[@]}" || true)
 [ -z "$found" ] || { printf '%s\na pure module may not use this\n' "$found" >&2; exit 1; }

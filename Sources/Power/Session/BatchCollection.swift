@@ -273,22 +273,6 @@ struct BatchCollection: Sendable {
   }
 }
 
-/// A command to the session, or to the owner of its line.
-public enum ReceiverCommand: Sendable, Equatable {
-  /// `ReceiverSession.set`.
-  case set(DesiredConfiguration)
-  /// `ReceiverSession.sleep`; nil: without an end.
-  case sleep(Milliseconds?)
-  /// `ReceiverSession.wakeUp`.
-  case wakeUp
-  /// `ReceiverSession.retrieveBatch`.
-  case retrieveBatch(BatchJournal)
-  /// Whether the line is read. A receiver that takes no commands runs on while its host sleeps.
-  case listen(Bool)
-  /// Whether the switch in the receiver's supply is on.
-  case supply(isOn: Bool)
-}
-
 /// The outputs of a ``PowerCoordinator``, in order.
 public enum CoordinatorOutput: Sendable, Equatable {
   case command(ReceiverCommand)

@@ -15,6 +15,22 @@ public enum SessionAction: Sendable, Equatable {
   case batch(BatchEvent)
 }
 
+/// A command to the session, or to the owner of its line.
+public enum ReceiverCommand: Sendable, Equatable {
+  /// `ReceiverSession.set`.
+  case set(DesiredConfiguration)
+  /// `ReceiverSession.sleep`; nil: without an end.
+  case sleep(Milliseconds?)
+  /// `ReceiverSession.wakeUp`.
+  case wakeUp
+  /// `ReceiverSession.retrieveBatch`.
+  case retrieveBatch(BatchJournal)
+  /// Whether the line is read. A receiver that takes no commands runs on while its host sleeps.
+  case listen(Bool)
+  /// Whether the switch in the receiver's supply is on.
+  case supply(isOn: Bool)
+}
+
 /// The identity of a submitted command.
 public struct SessionTicket: Hashable, Sendable {
   public var number: Int

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 import RTCM3
 import WireBytes
+
+import func Glibc.exp2
+import func Glibc.sin
 
 /// Encodes a solution as RTCM 3 messages of a base station (RTCM 10403.3): 1005, MSM4 and MSM7, 1230.
 ///

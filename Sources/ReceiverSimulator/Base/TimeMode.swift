@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 import MonotonicTime
+
+import func Glibc.cos
+import func Glibc.sin
 
 /// The time mode of a base station (interface descriptions of high-precision receivers, CFG-TMODE): a survey, or a given position.
 struct TimeMode: Sendable, Equatable {

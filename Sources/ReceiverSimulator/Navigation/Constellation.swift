@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
+import func Glibc.atan2
+import func Glibc.cos
+import func Glibc.sin
 
 /// A satellite as seen by an antenna under an open sky.
 struct VisibleSatellite: Sendable, Equatable {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
+import func Glibc.atan2
+import func Glibc.cos
+import func Glibc.pow
+import func Glibc.sin
 
 /// Earth-centred coordinates (WGS 84).
 enum Earth {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
+import func Glibc.cos
+import func Glibc.exp
+import func Glibc.log
+import func Glibc.sin
 
 /// The error of fixes: a random walk that is pulled back (a Gauss-Markov process), so that it changes over minutes
 /// like that of real receivers.

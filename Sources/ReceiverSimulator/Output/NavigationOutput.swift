@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 import UBX
 import WireBytes
+
+import func Glibc.atan2
+import func Glibc.sin
 
 /// The course over ground, degrees from north.
 func degreesOfCourse(_ solution: Solution) -> Double {

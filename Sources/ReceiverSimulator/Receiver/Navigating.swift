@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 import MonotonicTime
 import UBX
 import WireBytes
+
+import func Glibc.cos
+import func Glibc.exp
+import func Glibc.sin
 
 // Epochs: the satellites in view, the solution, the batch and log entries, and the output.
 extension VirtualReceiver {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
+import func Glibc.cos
+import func Glibc.sin
 
 /// The environment of a receiver as a value: the antenna's position, the sky, and faults.
 ///

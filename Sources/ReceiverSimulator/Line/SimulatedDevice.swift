@@ -21,6 +21,23 @@ public protocol SimulatedDevice {
 
 extension SimulatedDevice {
   public var ownRate: UInt32? { nil }
+
+  /// Sends the bytes that a program has written to a pseudo-terminal, and then sets the rate that it has set there.
+  ///
+  /// A pseudo-terminal does not store the rate at which bytes were written, and does not delay a change until they
+  /// are read, as a UART does. A busy machine detects a change late; the bytes may have been sent at the rate before
+  /// or after it. The device receives them at the rate that it can read.
+  ///
+  /// - Parameters:
+  ///   - written: The bytes since the last call.
+  ///   - rate: The rate of the terminal, baud; 0 for an unknown one.
+  ///   - now: The device's time.
+  public mutating func receive(_ written: [UInt8], fromTerminalAt rate: UInt32, at now: Instant) {
+    if rate > 0, written.isEmpty || ownRate != hostRate { hostRate = rate }
+    guard !written.isEmpty else { return }
+    send(written, at: now)
+    if rate > 0 { hostRate = rate }
+  }
 }
 
 extension VirtualLine: SimulatedDevice {

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 import LinuxIO
 import MonotonicTime
+import ReceiverSimulator
 import SerialPort
 
 /// A simulated device on a pseudo-terminal. Its output takes the same way as the bytes of a real device, and bytes
 /// that a program writes reach it at the rate that the program has set. Unplugging removes the node; the device
 /// returns with another node under the same link.
-public final class SimulatedReceiver {
+final class SimulatedReceiver {
   /// A change of the node.
-  public enum Change: Equatable, Sendable {
+  enum Change: Equatable, Sendable {
     case none
     case unplugged
     case pluggedIn(String)
   }
 
   /// The device at the far end.
-  public var device: any SimulatedDevice
+  var device: any SimulatedDevice
   private var terminal: PseudoTerminal?
   private let link: String
   /// Seconds of the device for each second of the computer.
   private let speed: Double
   private let started: Instant
   private var watched: Int32?
-  private var buffer = [UInt8](repeating: 0, count: 4096)
 
   /// - Parameters:
   ///   - device: The receiver or recording.
   ///   - link: The path under which the device can be opened.
   ///   - speed: Seconds of the device per second of the host.
   ///   - now: The instant at which the device's time begins.
-  public init(_ device: any SimulatedDevice, link: String, speed: Double = 1, now: Instant) throws {
+  init(_ device: any SimulatedDevice, link: String, speed: Double = 1, now: Instant) throws {
     self.device = device
     self.link = link
     self.speed = speed
@@ -38,10 +38,10 @@ public final class SimulatedReceiver {
   }
 
   /// The node while the device is plugged in.
-  public var path: String? { terminal?.path }
+  var path: String? { terminal?.path }
 
   /// The time of the next work.
-  public var deadline: Instant? {
+  var deadline: Instant? {
     device.deadline.map { due in
       speed == 1 || due <= started
         ? due : started + Milliseconds(seconds: due.seconds(since: started) / speed)
@@ -49,15 +49,17 @@ public final class SimulatedReceiver {
   }
 
   /// The device's time.
-  public func deviceTime(at now: Instant) -> Instant {
+  func deviceTime(at now: Instant) -> Instant {
     guard speed != 1, now > started else { return now }
     return started.moved(by: now.seconds(since: started) * speed)
   }
 
   /// Reads the bytes that were written to the device, and writes the output that is due. The poller watches the node.
-  public func wake(_ poller: inout Poller, token: Poller.Token, at now: Instant) throws -> Change {
+  func wake(_ poller: inout Poller, token: Poller.Token, at now: Instant) throws -> Change {
     let time = deviceTime(at: now)
-    try receive(at: time)
+    if let written = try terminal?.takeWritten() {
+      device.receive(written, fromTerminalAt: terminal?.baudRate ?? 0, at: time)
+    }
     device.advance(to: time)
     let change = try follow(&poller)
     try watch(&poller, token)
@@ -93,28 +95,5 @@ public final class SimulatedReceiver {
     try terminal.setBaudRate(rate)
     if !link.isEmpty { try terminal.link(at: link) }
     return terminal
-  }
-
-  /// Reads the bytes that the host has written since the last call, and then the rate that it has set. A
-  /// pseudo-terminal does not report a change of the rate.
-  ///
-  /// A pseudo-terminal does not store the rate at which bytes were written, and does not delay a change until they
-  /// are read, as a UART does. A busy machine detects a change late; the bytes may have been sent at the rate before
-  /// or after it. The device receives them at the rate that it can read.
-  private func receive(at time: Instant) throws {
-    var bytes: [UInt8] = []
-    while terminal != nil {
-      var span = buffer.mutableSpan
-      // Marked unsafe because some types have invalid bit patterns; bytes have none.
-      var piece = unsafe span.mutableBytes
-      guard case .bytes(let count)? = try terminal?.read(into: &piece), count > 0 else { break }
-      bytes += buffer[..<count]
-    }
-    let earlier = device.hostRate
-    let rate = terminal?.baudRate ?? 0
-    if rate > 0, bytes.isEmpty || device.ownRate != earlier { device.hostRate = rate }
-    guard !bytes.isEmpty else { return }
-    device.send(bytes, at: time)
-    if rate > 0 { device.hostRate = rate }
   }
 }
