@@ -22,7 +22,7 @@ libraries=()
 [ -z "${SYSROOT:-}" ] || libraries=("--admindir=$SYSROOT/var/lib/dpkg" "-l$SYSROOT/usr/lib/$(dpkg-architecture -A"$architecture" -qDEB_TARGET_MULTIARCH)")
 mkdir -p "$output"
 
-# What a program needs: its libraries with the versions of their symbols (dpkg-shlibdeps(1)); and for packed relocations, which are
+# The dependencies of a program: its libraries with the versions of their symbols (dpkg-shlibdeps(1)); and for packed relocations, which are
 # no symbol, the glibc that knows them.
 depends() {
   local -a binaries

@@ -24,7 +24,7 @@ import time
 
 # Valgrind takes some seconds to start.
 LIMIT = 300
-# What the kernel maps at a fault, bytes.
+# The bytes that the kernel maps at a fault.
 WINDOW = 1 << 16
 
 

@@ -210,7 +210,7 @@ struct SwiftEmitter {
     put("finishFrame(total, in: &output)", 2)
     put("return total", 2)
     put("}", 1)
-    put("/// Writes a payload in place. What is not set is zero.", 1)
+    put("/// Writes a payload in place. Fields that are not set are zero.", 1)
     put("public struct Writer: ~Copyable, ~Escapable {", 1)
     put("@usableFromInline var payload: MutableRawSpan", 2)
     put(

@@ -98,7 +98,7 @@ struct BatchStoreTests {
     #expect(journal == BatchJournal())
     do throws(FileError) {
       _ = try BatchStore(folder: folder.path + "/_dev_x.txt/more", line: "/dev/x")
-      Issue.record("a file is no folder")
+      Issue.record("a file is not a folder")
     } catch {
       #expect(error.path == folder.path + "/_dev_x.txt/more")
     }

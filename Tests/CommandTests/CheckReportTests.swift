@@ -8,7 +8,7 @@ import UBX
 @testable import Receiver
 @testable import sextant
 
-@Suite("What sextant check compares")
+@Suite("The comparison of sextant check")
 struct CheckReportTests {
   private static let receiver = ReceiverDescription(
     family: .mediaTek, model: "PA6H", firmware: "AXN_2.31_3339_13101700", hardware: "MT3339",
@@ -117,7 +117,7 @@ struct CheckReportTests {
       Self.finding { $0.judgeStart(.warm, nil, period: 1, Self.assumed) }.deviation?.contains("not at all") == true)
   }
 
-  @Test("What was lost, and what is restored late")
+  @Test("Lost settings, and settings that are restored late")
   func restoring() {
     #expect(Self.finding { $0.judgeRestoring(2, lost: [], Self.assumed) }.deviation == nil)
     #expect(
@@ -136,7 +136,7 @@ struct CheckReportTests {
     #expect(state.differences(now: CheckState.Found(rate: 9600), values: []) == ["no fixes are sent any more"])
   }
 
-  @Test("What a sleep may lose is written again as it was found")
+  @Test("Settings that a sleep may lose are written again as found")
   func foundConfiguration() {
     var state = CheckState()
     #expect(state.foundConfiguration == .nothing && state.foundRate == .nothing)

@@ -17,6 +17,6 @@ struct ServedLineTests {
   @Test("All byte values come back", arguments: [(0, "AAEC"), (250, "+vv8"), (253, "/f7/")])
   func values(first: UInt8, text: String) { #expect(Base64.bytes(of: text) == [first, first + 1, first + 2]) }
 
-  @Test("Text that is no base64 is refused", arguments: ["Zg", "Zg=", "Z===", "====", "Zg==Zg==", "Zm9\n", "Zm9*"])
+  @Test("Text that is not base64 is refused", arguments: ["Zg", "Zg=", "Z===", "====", "Zg==Zg==", "Zm9\n", "Zm9*"])
   func damaged(text: String) { #expect(Base64.bytes(of: text) == nil) }
 }

@@ -35,7 +35,7 @@ struct UsageMistakeTests {
     #expect(result.errors.count { $0 == "\n" } == 1)
   }
 
-  @Test("The help of a command with commands is no mistake, also with its hint at the help of those")
+  @Test("The help of a command with commands is not a mistake, also with its hint at the help of those")
   func hints() {
     let usage = "USAGE: sextant <subcommand>\n\n  See 'sextant help <subcommand>' for detailed help."
     #expect(UsageMistake.text(usage, full: usage) == nil)
@@ -43,7 +43,7 @@ struct UsageMistakeTests {
     #expect(UsageMistake.text("Unknown option '--x'", full: mistake) == "unknown option '--x'; see `sextant --help`")
   }
 
-  @Test("Help and version are no mistakes")
+  @Test("Help and version are not mistakes")
   func requests() throws {
     let folder = try CommandProgram.folder()
     defer { CommandProgram.remove(folder) }

@@ -28,7 +28,7 @@ struct FamilySettingsTests {
   }
 
   @Test(
-    "What the receiver does not have is named",
+    "Settings that the receiver does not have are named",
     arguments: [
       ("model=automotive", "model"), ("CFG-RATE-MEAS=0.2", "CFG-RATE-MEAS"), ("baud=921600", "baud=921600"),
       ("messages=NAV-PVT", "messages=NAV-PVT"), ("rate=25Hz", "rate=25Hz"), ("messages=GGA,GSV@9", "messages=GSV@9"),
@@ -79,7 +79,7 @@ struct FamilySettingsTests {
     #expect(FamilySettings.stored(value, of: teseo).text == "GGA@0,GSA@0,GST@0,VTG@0,RMC,GSV@0,GLL@0,ZDA@0")
   }
 
-  @Test("The present rate of the line is no change, also for a receiver without a command for it")
+  @Test("The present rate of the line is not a change, also for a receiver without a command for it")
   func presentRate() throws {
     let teseo = ReceiverDescription(
       family: .teseo, model: "STA8090", firmware: "BINIMG_STA8090_4.6.15_ARM", hardware: "", capabilities: [.configure])

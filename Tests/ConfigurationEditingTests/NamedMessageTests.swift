@@ -87,7 +87,7 @@ struct NamedMessageTests {
 
   // MARK: The inverse of the decoder
 
-  @Test("What the decoder prints of a message, sent by name, is the message", arguments: 1...4)
+  @Test("The decoder's output of a message, sent by name, is the message", arguments: 1...4)
   func inverse(seed: UInt64) throws {
     var random = Random(state: seed)
     var count = 0

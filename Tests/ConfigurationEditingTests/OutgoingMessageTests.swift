@@ -61,7 +61,7 @@ struct OutgoingMessageTests {
       found == [[true, false, false], [false, false, false], [false, true, false], [false, false, true]])
   }
 
-  @Test("The echo of a message is no reply, nor is ACK-ACK to a poll")
+  @Test("The echo of a message is not a reply, nor is ACK-ACK to a poll")
   func echo() throws {
     let poll = OutgoingMessage(try NamedMessage("CFG-RATE", fields: [], for: .poll), for: .poll)
     let bytes =

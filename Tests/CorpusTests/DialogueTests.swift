@@ -72,7 +72,7 @@ struct DialogueTests {
     #expect(total > 0 && same * 100 >= total * 98, "\(same) of \(total)")
   }
 
-  @Test("What was read at a wrong rate does not hide the message behind it", arguments: ["$", "$GN", "x$\u{1}$"])
+  @Test("Bytes read at a wrong rate do not hide the message behind them", arguments: ["$", "$GN", "x$\u{1}$"])
   func noise(text: String) {
     var pieces = Pieces()
     let poll = Wire.ubx(0x0A, 0x04, [1, 2])

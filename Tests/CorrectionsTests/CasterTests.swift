@@ -3,7 +3,7 @@ import MonotonicTime
 import ReceiverRuntime
 import Testing
 
-@Suite("What a caster may cost and learn")
+@Suite("The cost of a caster, and what it learns")
 struct CasterTests {
   @Test("A flood is read up to its allowance in each second; corrections are never delayed")
   func flood() {

@@ -206,7 +206,7 @@ struct CorrectionSelectionTests {
     #expect(casters.reports.allSatisfy { !$0.contains("secret") })
   }
 
-  @Test("Bytes that are not corrections are no stream: after 45 s that is said")
+  @Test("Bytes other than corrections are not a stream: after 45 s a message says so")
   func noise() {
     var casters = Casters(["ntrip://one:1/M"], [Self.one: .replies("ICY 200 OK\r\n\r\nHello, this is not RTCM.")])
     casters.run(to: 46)

@@ -131,7 +131,7 @@ struct PrivateFolderTests {
     #expect(error?.errno == .tooManySymbolicLinkLevels && error?.path == link)
   }
 
-  @Test("What root writes into a user's folder belongs to the user")
+  @Test("Files that root writes into a user's folder belong to the user")
   func administrator() throws {
     guard geteuid() == 0 else { return }
     let folder = try TemporaryFolder()

@@ -3,7 +3,7 @@ import GPSD
 import MonotonicTime
 import Testing
 
-@Suite("What clients of gpsd need of the receiver")
+@Suite("The demand of gpsd's clients")
 struct ClientDemandTests {
   private static func at(_ seconds: Double) -> Instant { Instant.zero.moved(by: seconds) }
 

@@ -31,7 +31,7 @@ struct ControlTests {
   }
 
   @Test(
-    "A line that is no command has a reply that begins with ERROR, and the next line is served",
+    "A line that is not a command has a reply that begins with ERROR, and the next line is served",
     arguments: [
       "+\n", "-\n", "+/dev/a b\n", "!/dev/ttyACM0\n", "!/dev/ttyACM0=\n", "&/dev/ttyACM0=b5620\n",
       "&/dev/ttyACM0=xy\n",

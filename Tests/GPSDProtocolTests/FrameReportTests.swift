@@ -81,7 +81,7 @@ struct FrameReportTests {
     #expect(found["station_id"] == nil)
   }
 
-  @Test("A sentence is no correction")
+  @Test("A sentence is not a correction")
   func sentence() throws {
     var count = 0
     frames(Array("$GPTXT,01,01,02,x*12\r\n".utf8)) { frame in

@@ -110,7 +110,7 @@ struct NominatimTests {
   }
 
   @Test(
-    "An answer without a place is no result",
+    "An answer without a place gives no result",
     arguments: [#"{"error":"Unable to geocode"}"#, "[]", #"[{"lat":"x","lon":"1"}]"#, #"{"error":{"code":404}}"#])
   func nothing(text: String) { #expect(throws: GeocodingError.noResult) { try places(text) } }
 
@@ -123,7 +123,7 @@ struct NominatimTests {
   }
 
   @Test(
-    "A box that is none is no extent",
+    "An invalid box gives no extent",
     arguments: ["[]", "[1,2,3]", #"["2","1","3","4"]"#, "[0,1,0,999]", #"["a",1,2,3]"#])
   func noExtent(bounds: String) throws {
     let place = try #require(places(#"{"lat":1,"lon":2,"boundingbox":\#(bounds)}"#).first)

@@ -18,7 +18,7 @@ struct MovementTests {
     #expect(movements(day) == [])
   }
 
-  @Test("A slammed door is no movement, the engine and the road are")
+  @Test("A slammed door is not movement; the engine and the road are")
   func vehicle() {
     let door = SIMD3(2.0, 0, 0)
     #expect(movements([gravity, gravity, gravity + door, gravity, gravity, gravity, gravity]) == [])

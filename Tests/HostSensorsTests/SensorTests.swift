@@ -57,7 +57,7 @@ struct SensorTests {
     }
   }
 
-  @Test("A device without a unit or without three axes is no sensor", arguments: ["in_magn_scale", "in_magn_x_raw"])
+  @Test("A device without a unit or without three axes is not a sensor", arguments: ["in_magn_scale", "in_magn_x_raw"])
   func incomplete(missing: String) {
     var attributes = hmc5883
     attributes[missing] = nil

@@ -172,7 +172,7 @@ struct ReconnectPolicyTests {
     #expect(scene.opened == ["/dev/ttyACM0", "/dev/ttyACM1"])
   }
 
-  @Test("The other of two equal receivers is no substitute while the lost one may return")
+  @Test("The other of two equal receivers is not a substitute while the lost one may return")
   func noHastySubstitute() {
     let one = DeviceAttributes.receiver("/dev/ttyACM0", socket: "1")
     let other = DeviceAttributes.receiver("/dev/ttyACM1", socket: "2")

@@ -24,7 +24,7 @@ struct PolicyTests {
     #expect(policy.grant(to: Self.peer("/usr/bin/hike", unit: "hike.service")) == .authorizedAlways)
   }
 
-  @Test("A name alone is no executable, and a process that is hidden has no permission")
+  @Test("A name alone is not an executable, and a process that is hidden has no permission")
   func others() {
     let policy = Self.policy("grant /usr/bin/hike always\n")
     #expect(policy.grant(to: Self.peer("/home/other/hike")) == nil)

@@ -200,7 +200,7 @@ struct ProgramLaunchTests {
     #expect(launch.events.count == ProgramLaunch.eventLimit && launch.events.last == Self.exit)
   }
 
-  @Test("What is possible later, as a launcher connects or a policy permits it, is done then")
+  @Test("A start that becomes possible later, by a launcher or a policy, is done then")
   func possible() {
     var launch = Self.absent()
     launch.startIsPossible(at: Self.instant(11))

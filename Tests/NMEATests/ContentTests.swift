@@ -18,12 +18,12 @@ let talkers: [Talker] = [
   .gps, .glonass, .galileo, .beiDou, .beiDouOld, .qzss, .qzssOld, .navIC, .combined,
 ]
 
-@Suite("What is written is read again")
+@Suite("Written sentences are read again")
 struct ContentTests {
   @Test("A sentence with any contents is the same after writing and reading", arguments: standardSentences)
   func standard(type: any SentenceContent.Type) { roundTrips(type, talkers) }
 
-  @Test("So is a manufacturer's own", arguments: vendorSentences)
+  @Test("A manufacturer's own sentence is read again", arguments: vendorSentences)
   func vendor(type: any SentenceContent.Type) { roundTrips(type, [.proprietary]) }
 
   private func roundTrips<Content: SentenceContent>(_: Content.Type, _ talkers: [Talker]) {
@@ -137,7 +137,7 @@ struct NumberTests {
   }
 
   @Test(
-    "What is no number is absent and counted",
+    "A field that is not a number is absent and counted",
     arguments: [
       "-", "1.2.3", "1e3", "--1", "12x", ".", "1234567890123456789", "9223372036854775808", "12345678901234567890",
       "1.2345678901234567890",
@@ -181,7 +181,7 @@ struct NumberTests {
     #expect(wrong.content.latitude == nil && wrong.rejected == 1)
   }
 
-  @Test("Spaces around a number are no part of it")
+  @Test("Spaces around a number are not part of it")
   func spaces() {
     let gga = decoded(GGA.self, "GPGGA,,,,,, 1, 4,1.0,  5.5 ,M,,M,,")?.content
     #expect(gga?.altitude == fixed(55, 1))

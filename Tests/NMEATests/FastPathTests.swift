@@ -18,7 +18,7 @@ struct FastPathTests {
 
   private static let surprises = ascii("$*,A0\r\n!~ +(-./") + [0, 0x1F, 0x7F, 0x80, 0xFE, 0xFF]
 
-  @Test("What the short way takes for a sentence is one, of the same length and with the same fields")
+  @Test("The short path accepts only sentences, with the same length and fields")
   func sentences() {
     var random = SeededRandomNumberGenerator(seed: 3)
     var found = 0

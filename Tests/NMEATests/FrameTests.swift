@@ -3,7 +3,7 @@ import NMEA
 import TestSupport
 import Testing
 
-@Suite("What the bytes at a $ are")
+@Suite("The bytes at a $")
 struct FrameTests {
   private let content = "GPGLL,4717.1,N,00833.9,E,101112.00,A,A"
 
@@ -28,7 +28,7 @@ struct FrameTests {
   }
 
   @Test(
-    "A wrong checksum, or what is no hexadecimal digit, is no sentence",
+    "A sentence with a wrong checksum, or one that is not hexadecimal, is not decoded",
     arguments: ["00", "G0", "0G", "*1", "$G", "\r\n"])
   func wrongChecksum(sum: String) {
     #expect(scan(ascii("$\(content)*\(sum)\r\n")) == .badChecksum(content.utf8.count + 2))
@@ -48,7 +48,7 @@ struct FrameTests {
     }
   }
 
-  @Test("A line without a checksum is no sentence, and is distinguished")
+  @Test("A line without a checksum is not a sentence, and is distinguished")
   func noChecksum() {
     #expect(scan(ascii("$\(content)\r\n")) == .noChecksum(content.utf8.count + 1))
     #expect(scan(ascii("$\(content)\n")) == .noChecksum(content.utf8.count + 1))
@@ -89,7 +89,7 @@ struct FrameTests {
     }
   }
 
-  @Test("A line above the maximum length is no sentence")
+  @Test("A line above the maximum length is not a sentence")
   func tooLong() {
     let longest = Wire.nmea("GPTXT," + String(repeating: "x", count: longestSentence - 12))
     #expect(scan(longest) == .sentence(longest.count))

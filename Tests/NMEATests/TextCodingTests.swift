@@ -22,7 +22,7 @@ struct TextCodingTests {
   @Test("Text that is not whole bytes is refused", arguments: ["0", "012", "0g", "+1", "-1", " 1", "0x", "١٢", "ａｂ"])
   func refused(text: String) { #expect([UInt8](hexadecimalDigits: text) == nil) }
 
-  @Test("No digit is no byte")
+  @Test("A byte needs a digit")
   func empty() { #expect([UInt8](hexadecimalDigits: "") == []) }
 
   @Test(

@@ -46,7 +46,7 @@ private struct LongestFiller: FieldVisitor {
   mutating func hasMore(isPresent: Bool) -> Bool { true }
 }
 
-@Suite("What a writer is given that no sentence can say")
+@Suite("Values that no sentence can hold")
 struct WriterLimitsTests {
   private static let allSentences = standardSentences + vendorSentences
 
@@ -112,7 +112,7 @@ struct WriterLimitsTests {
 
   private static func power(_ digits: UInt8) -> Double { (0..<digits).reduce(1) { power, _ in power * 10 } }
 
-  @Test("What is no place is left out")
+  @Test("Places out of range are left out")
   func places() throws {
     for (minutes, hemisphere) in [(5401, "N"), (5400, "E"), (-1, "S"), (.max, "N"), (.min, "N"), (1, ",")]
       as [(Int64, String)]
@@ -164,7 +164,7 @@ struct WriterLimitsTests {
     #expect(again.content.satellites[0].elevation == 45)
   }
 
-  @Test("What is no time and no date is left out")
+  @Test("Times and dates out of range are left out")
   func times() throws {
     for time in [
       TimeOfDay(hour: 24, minute: 0, second: 0), TimeOfDay(hour: 0, minute: 60, second: 0),
@@ -227,7 +227,7 @@ struct WriterLimitsTests {
     #expect(lost.encoded() == Wire.nmea("GPTXT,,,,"))
   }
 
-  @Test("What is no number makes none, nor one that has no room")
+  @Test("A value that is not a number, or has no room, gives no number")
   func rounding() {
     for value in [Double.nan, .infinity, -.infinity, 1e17, -1e17] {
       #expect(FixedPoint(rounding: value, fractionDigits: 3) == nil)

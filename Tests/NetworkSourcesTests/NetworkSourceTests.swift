@@ -23,7 +23,7 @@ struct NetworkSourceTests {
   }
 
   @Test(
-    "Other names are no network sources", arguments: ["/dev/ttyUSB0", "tcp:board:5000", "sim:walk", "", "TCP://a:1"])
+    "Other names are not network sources", arguments: ["/dev/ttyUSB0", "tcp:board:5000", "sim:walk", "", "TCP://a:1"])
   func others(_ name: String) throws {
     #expect(try NetworkSource(name) == nil)
   }

@@ -94,7 +94,7 @@ extension AuthorizationTests {
     #expect(scene.delivered().count >= 60)
   }
 
-  @Test("BG-8 a missing mode is no error by itself")
+  @Test("BG-8 a missing mode is not an error by itself")
   func missingMode() {
     var scene = Scene(keys: whenInUseOnly())
     scene.call(.startUpdatingLocation)

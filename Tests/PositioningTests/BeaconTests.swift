@@ -164,7 +164,7 @@ struct BeaconTests {
     #expect(scene.delivered().isEmpty == (status == .authorizedWhenInUse))
   }
 
-  @Test("BE-9 a time without a scan is no silence")
+  @Test("BE-9 a time without a scan is not silence")
   func notListening() {
     var scene = Scene(.authorizedWhenInUse)
     scene.call(.startMonitoring(region(BeaconIdentity(uuid: family))))

@@ -110,7 +110,7 @@ struct ClauseTests {
     #expect(scene.delivered(2) == ["status restricted", "failed 1"])
   }
 
-  @Test("AU-15 a status that is reset while updates run is no refusal")
+  @Test("AU-15 a status that is reset while updates run is not a refusal")
   func reset() {
     var scene = Scene()
     scene.call(.startUpdatingLocation)

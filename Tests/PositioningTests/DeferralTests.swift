@@ -110,7 +110,7 @@ struct DeferralTests {
     #expect(scene.delivered() == ["finished"])
   }
 
-  @Test("DF-8 a fix that is an hour old is no position at the call")
+  @Test("DF-8 a fix that is an hour old is not a position at the call")
   func oldPosition() {
     var scene = hike()
     scene.call(.stopUpdatingLocation)

@@ -86,7 +86,7 @@ struct LifecycleTests {
     #expect(elements(&scene) == [LiveUpdate(location: nil, diagnostic: .insufficientlyInUse)])
   }
 
-  @Test("RG-14 a fix beyond the border from before a break is no stay there")
+  @Test("RG-14 a fix beyond the border before a break is not a stay there")
   func outlierBeforeAndAfter() {
     var scene = Scene(.authorizedWhenInUse)
     scene.call(.startMonitoring(home()))

@@ -237,7 +237,7 @@ struct LocationUpdatesTests {
     #expect(scene.delivered() == ["at 0", "failed 0"])
   }
 
-  @Test("SU-17 a receiver that is idle by plan is no outage")
+  @Test("SU-17 a receiver that is idle by plan is not an outage")
   func others() {
     var scene = Scene()
     scene.call(.startUpdatingLocation)

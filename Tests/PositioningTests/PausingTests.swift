@@ -74,7 +74,7 @@ struct PausingTests {
     #expect(scene.delivered() == ["paused"])
   }
 
-  @Test("PA-6 a receiver that is idle by plan is no reason to pause")
+  @Test("PA-6 a receiver that is idle by plan is not a reason to pause")
   func idle() {
     var scene = still()
     _ = scene.delivered()

@@ -208,7 +208,7 @@ struct RegionTests {
     #expect(!scene.delivered().contains { $0.hasPrefix("entered") })
   }
 
-  @Test("RG-13 a start inside is no entry")
+  @Test("RG-13 a start inside is not an entry")
   func inside() {
     var scene = Scene()
     scene.call(.startMonitoring(home))

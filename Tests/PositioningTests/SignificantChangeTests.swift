@@ -132,7 +132,7 @@ struct SignificantChangeTests {
     #expect(scene.delivered().contains("at 600"))
   }
 
-  @Test("A poor fix is no change")
+  @Test("A poor fix is not a change")
   func blurred() {
     var scene = started()
     _ = scene.delivered()

@@ -74,7 +74,7 @@ struct FrameTests {
     for count in 3..<25 { #expect(scan(Array(example[..<count])) == .needs(25)) }
   }
 
-  @Test("Set reserved bits are no frame", arguments: 2...7)
+  @Test("A frame with reserved bits set is refused", arguments: 2...7)
   func reservedBits(bit: Int) {
     var bytes = example
     bytes[1] |= 1 << bit
@@ -82,7 +82,7 @@ struct FrameTests {
     #expect(scan(Array(bytes[..<2])) == .noSync)
   }
 
-  @Test("One wrong bit anywhere is no frame of these bytes")
+  @Test("One wrong bit anywhere is not a frame of these bytes")
   func wrongBit() {
     for index in 0..<example.count * 8 {
       var bytes = example

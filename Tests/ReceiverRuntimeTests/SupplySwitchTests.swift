@@ -29,7 +29,7 @@ struct SupplySwitchTests {
   func refused(_ text: String, _ cure: String) {
     do throws(SupplySwitchError) {
       _ = try SupplySwitchAddress(text)
-      Issue.record("\(text) is no switch")
+      Issue.record("\(text) is not a switch")
     } catch {
       #expect(error.description.contains(cure) && error.exitCode == 64, "\(error)")
     }

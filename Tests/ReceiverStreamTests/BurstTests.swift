@@ -63,7 +63,7 @@ struct BurstTests {
     #expect(epochs([rmc("091225")]).map(\.hasPosition) == [true])
   }
 
-  @Test("ZDA with a time of its own is no epoch", arguments: [20, 180, 900], [true, false])
+  @Test("ZDA with a time of its own is not an epoch", arguments: [20, 180, 900], [true, false])
   func outputTime(milliseconds: Int, isFirst: Bool) {
     var sentences: [String] = []
     for second in 10..<16 {
@@ -84,7 +84,7 @@ struct BurstTests {
     #expect(found.allSatisfy { !$0.hasPosition && !$0.reportsKind })
   }
 
-  @Test("GLL in local time is no epoch, first or last in the burst", arguments: [true, false])
+  @Test("GLL in local time is not an epoch, first or last in the burst", arguments: [true, false])
   func localTime(isFirst: Bool) {
     var sentences: [String] = []
     for second in 10..<15 {

@@ -151,7 +151,7 @@ struct EpochTests {
     #expect(playback.reports.filter(\.isUpdate).count == 1)
   }
 
-  @Test("A late sentence without new data is no update")
+  @Test("A late sentence without new data is not an update")
   func lateAndEqual() {
     var playback = Playback()
     playback.receive(rmc("101112"), gga("101112"))

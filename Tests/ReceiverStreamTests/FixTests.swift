@@ -69,7 +69,7 @@ struct FixTests {
     #expect(lastFix(navPVT(12) { $0.gSpeed(-1) })?.speedMetresPerSecond == nil)
   }
 
-  @Test("GNS with several systems' modes: the best mode counts, N alone is no fix")
+  @Test("GNS with several systems' modes: the best mode counts, N alone is not a fix")
   func gns() {
     #expect(lastFix("GNGNS,101112,4717.1,N,00833.9,E,AND,12,0.8,499.6,48.0,,")?.quality == .differential)
     #expect(lastFix("GNGNS,101112,4717.1,N,00833.9,E,NNN,12,0.8,499.6,48.0,,")?.hasPosition == false)
@@ -352,7 +352,7 @@ struct FixTests {
     #expect(abs((fix.climbMetresPerSecond ?? 0) - 0.5) < 1e-6)
   }
 
-  @Test("The centre of the Earth is no position")
+  @Test("The centre of the Earth is not a position")
   func centre() {
     #expect(lastFix(solution(0, 0, 0))?.hasPosition == false)
   }

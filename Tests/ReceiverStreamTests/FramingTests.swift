@@ -169,7 +169,7 @@ struct FramingTests {
     #expect(outcome.counters.nmeaFrames == 1)
   }
 
-  @Test("A half-written last frame is no frame, and is counted", arguments: [3, 5, 9, 11])
+  @Test("A half-written last frame is not a frame, and is counted", arguments: [3, 5, 9, 11])
   func halfWritten(count: Int) {
     let outcome = Outcome(good + good[..<count])
     #expect(outcome.frames.map(\.bytes) == [good])

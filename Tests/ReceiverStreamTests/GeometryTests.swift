@@ -126,7 +126,7 @@ struct EarthCentredTests {
     #expect(distance(fix.earthCentredMetresPerSecond, expected) < 1e-12)
   }
 
-  @Test("What NAV-SOL reports as earth-centred is computed again from latitude, longitude and the local velocity")
+  @Test("Latitude, longitude and the local velocity give the earth-centred values of NAV-SOL again")
   func roundTrip() throws {
     var random = SeededRandomNumberGenerator(seed: 7)
     for _ in 0..<200 {

@@ -35,7 +35,7 @@ struct HeadingTests {
   /// gnssFixOK, diffSoln, relPosValid, carrSoln 2, isMoving, relPosHeadingValid.
   private let movingBase: UInt32 = 0b1_0011_0111
 
-  @Test("A course is no heading: a heading needs its own message")
+  @Test("A course is not a heading: a heading needs its own message")
   func course() {
     #expect(lastFix(navPVT(12))?.headingSource == Fix.HeadingSource.none)
     #expect(lastFix(navPVT(12))?.headingDegrees == nil)

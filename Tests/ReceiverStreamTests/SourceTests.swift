@@ -40,7 +40,7 @@ struct SourceTests {
     ]
   }
 
-  @Test("What UBX lacks is from the sentences, before it or after it", arguments: [true, false])
+  @Test("Values that UBX lacks come from the sentences, before it or after it", arguments: [true, false])
   func completing(isUBXFirst: Bool) {
     let bursts = (10..<14).map { isUBXFirst ? [posLLH($0)] + sentences($0) : sentences($0) + [posLLH($0)] }
     let found = fixes(bursts)
@@ -53,7 +53,7 @@ struct SourceTests {
     }
   }
 
-  @Test("What UBX states is not replaced by sentences, before it or after it", arguments: [true, false])
+  @Test("Sentences do not replace values of UBX, before it or after it", arguments: [true, false])
   func stated(isUBXFirst: Bool) {
     let bursts = (10..<14).map { isUBXFirst ? [navPVT($0)] + sentences($0) : sentences($0) + [navPVT($0)] }
     for fix in fixes(bursts) {

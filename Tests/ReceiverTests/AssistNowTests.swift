@@ -175,7 +175,7 @@ struct AssistNowTests {
     }
   }
 
-  @Test("What is stored is read again; a cut or damaged file is not used, and past days are not stored")
+  @Test("Stored orbits are read again; a cut or damaged file is not used, and past days are not stored")
   func file() throws {
     let orbits = try Self.predictions(days: 2)
     let text = orbits.text(at: Self.now)

@@ -139,7 +139,7 @@ struct DDCReaderTests {
     }
   }
 
-  @Test("All ones is no count")
+  @Test("All ones is not a count")
   func allOnes() {
     var reader = DDCReader(at: .zero)
     reader.counted(0xFFFF, at: .zero)

@@ -109,7 +109,7 @@ struct EphemerisTests {
     let ill = Self.stock(
       BroadcastSource.gps(5, at: Self.now) + BroadcastSource.gps(5, at: Self.now, issue: 8, health: 63))
     #expect(ill.isEmpty && ill.refused.unhealthy == 1)
-    // A wrong checksum is no frame.
+    // A wrong checksum is not a frame.
     var damaged = BroadcastSource.gps(5, at: Self.now)
     damaged[20] ^= 1
     #expect(Self.stock(damaged).isEmpty)

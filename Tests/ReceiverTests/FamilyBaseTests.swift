@@ -151,7 +151,7 @@ struct FamilyBaseTests {
     #expect(scene.reported(.notRestored) == 0)
   }
 
-  @Test("What a receiver cannot be is refused by name before anything is sent")
+  @Test("A mode that a receiver does not have is refused by name before anything is sent")
   func refusals() throws {
     let equator = BaseStation.position(latitude: 0, longitude: 45, height: 0)
     let unicore = ReceiverDescription(family: .unicore, model: "UM980", firmware: nil, hardware: "", capabilities: [])

@@ -219,7 +219,7 @@ struct FamilyMeasurementTests {
 
   // MARK: Replies
 
-  @Test("UNILOGLIST is read with blanks and tabulators; an incomplete one, and one with MSM, is no value")
+  @Test("UNILOGLIST is read with blanks and tabulators; an incomplete one, and one with MSM, is not a value")
   func logList() throws {
     let poll = try #require(Unicore().polls(of: .measurements).first)
     guard case .family(let answer) = poll.answer else {

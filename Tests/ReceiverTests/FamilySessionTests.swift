@@ -117,7 +117,7 @@ struct FamilySessionTests {
     #expect(scene.run(10) { $0.fixes.count > count + 2 })
   }
 
-  @Test("What a receiver lacks is refused, and nothing is changed", arguments: models)
+  @Test("A setting that a receiver lacks is refused, and nothing is changed", arguments: models)
   func refused(_ model: ReceiverModel) {
     let scene = Self.scene(model)
     #expect(scene.run(40) { $0.isSteady })

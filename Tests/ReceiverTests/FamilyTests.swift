@@ -312,7 +312,7 @@ struct FamilyTests {
     #expect(next.read { $0.isRestored } ?? true)
   }
 
-  @Test("The rest of what was sent before a standby is no sign of an awake receiver if the host reads it late")
+  @Test("The rest of what was sent before a standby is not a sign of an awake receiver if the host reads it late")
   func lateRest() {
     var watch = SleepWatch(requestedAt: .zero, duration: nil, epoch: Milliseconds(1000), isWokenByHost: true)
     for milliseconds: UInt64 in [2600, 2700, 30_000] {
@@ -380,7 +380,7 @@ struct FamilyTests {
     #expect(frames.contains(.text(Array(">USB1".utf8))))
     // A frame that is cut at either end is not one.
     #expect(!frames.contains(.text(Array("GA,1,2".utf8))) && !frames.contains(.text(Array("PMTK001,1".utf8))))
-    // A wrong checksum is no reply.
+    // A wrong checksum is not a reply.
     #expect(!frames.contains(.text(Array("PMTK705,A".utf8))))
     // Recorded: CFG-RATE of an AT632, and an acknowledgement of an Allystar receiver.
     #expect(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Receiver
 
-@Suite("What a line carries before a reply")
+@Suite("The load of a line before a reply")
 struct LineRateTests {
   @Test(
     "It is one burst, also if two ended between the ends of two epochs, and not what waited before",

@@ -137,7 +137,7 @@ struct LoggerRetrievalTests {
     #expect(reader.reported.reduce(0, +) == Int(length))
   }
 
-  @Test("Times without a fix are no pauses, and an interval of its own counts")
+  @Test("Times without a fix are not pauses, and an interval of its own counts")
   func withoutFix() {
     var (logger, reader) = (Logger(), Self.begun(interval: 5))
     logger.interval = 5

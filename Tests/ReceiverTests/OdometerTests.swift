@@ -31,7 +31,7 @@ struct OdometerTests {
     #expect(wheels[5] == 4 << 3 && stride(from: 11, to: 24, by: 4).map { wheels[$0] } == [6, 7, 8, 9])
   }
 
-  @Test("What is not a measurement is refused by name")
+  @Test("A line that is not a measurement is refused by name")
   func refusals() {
     #expect(throws: OdometerMeasurement.Refusal.empty) { try Self.measurement(["backward": 1]) }
     #expect(throws: OdometerMeasurement.Refusal.unknown("velocity")) { try Self.measurement(["velocity": 1]) }

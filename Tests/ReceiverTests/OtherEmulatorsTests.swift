@@ -127,7 +127,7 @@ struct OtherEmulatorsTests {
     #expect(scene.sentBytes < 20_000, "\(scene.sentBytes)")
   }
 
-  @Test("A line that sends back what is written is no receiver", arguments: [true, false])
+  @Test("A line that sends back what is written is not a receiver", arguments: [true, false])
   func echo(answersToo: Bool) {
     let scene = Scene(isKnown: true, echoes: true, speech: { Self.sentences($0) }) { identity, _ in
       answersToo && identity == .monVER ? [Reply(40, Self.m8)] : []

@@ -300,7 +300,7 @@ struct FullLineTests {
     }
   }
 
-  @Test("What a line carries is measured, and that it is full")
+  @Test("The load of a line is measured, and a full line is found")
   func load() {
     var load = LineLoad()
     for (rate, bytes, isFull) in [

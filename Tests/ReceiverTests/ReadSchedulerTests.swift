@@ -301,7 +301,7 @@ struct ReadSchedulerTests {
     return "\(tenths / 10).\(tenths % 10)"
   }
 
-  @Test("Whatever the epochs are like, each is handed out before the next but one, with fewer wake-ups than pieces")
+  @Test("Each epoch of any kind is delivered before the next but one, with fewer wake-ups than pieces")
   func anything() {
     var noise = SeededRandomNumberGenerator(seed: 42)
     for (name, line) in Self.lines {

@@ -175,7 +175,7 @@ struct SessionTests {
   }
 
   @Test(
-    "A text in a steady session is no restart; a boot text is one, and the configuration is polled",
+    "A text in a steady session is not a restart; a boot text is one, and the configuration is polled",
     arguments: [
       ("Stopping GNSS", false), ("Starting GNSS", false), ("inv sig cfg", false), ("u-blox AG - www.u-blox.com", true),
     ])

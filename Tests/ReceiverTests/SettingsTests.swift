@@ -98,7 +98,7 @@ struct SettingsTests {
     #expect(scene.line.receiver.epochMilliseconds == 250)
   }
 
-  @Test("What was set stays when the session ends", arguments: [ReceiverModel.m8, .m10])
+  @Test("A setting stays when the session ends", arguments: [ReceiverModel.m8, .m10])
   func stays(_ model: ReceiverModel) throws {
     let scene = SessionScene.configuring(model)
     _ = try scene.set(["rate=4Hz", "nmea=off"])
@@ -136,7 +136,7 @@ struct SettingsTests {
   // MARK: The line itself
 
   @Test(
-    "What would cut the line is refused before anything is written",
+    "A setting that would cut the line is refused before anything is written",
     arguments: [ReceiverModel.m6, .m8],
     ["CFG-PRT.inProtoMask=2", "CFG-PRT[1].inProtoMask=2", "CFG-PRT[1].outProtoMask=2", "CFG-PRT.outProtoMask=0"])
   func cutsLine(_ model: ReceiverModel, _ word: String) throws {
@@ -360,7 +360,7 @@ struct SettingsTests {
     #expect(restoring.edit?.results == [.changed])
   }
 
-  @Test("Windows' line ends and a byte order mark are no part of a file")
+  @Test("Windows' line ends and a byte order mark are not part of a file")
   func lineEnds() throws {
     let text = "sextant-configuration 1\nholds differences\n\nCFG-RATE-MEAS = 0.2   # s\n"
     let file = try ConfigurationFile(text)

@@ -273,7 +273,7 @@ struct RepliesLine: HostLine {
   let replies: [(request: [UInt8], reply: [UInt8])]
   /// When it begins to reply.
   var start = Instant.zero
-  /// What it sends each second.
+  /// The bytes that it sends each second.
   var output: [UInt8] = []
   private var nextOutput = Instant.zero
   private var now = Instant.zero

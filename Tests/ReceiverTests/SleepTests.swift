@@ -181,7 +181,7 @@ struct SleepTests {
     #expect(scene.line.receiver.value(ofItem: Self.dynamicModel) == 0)
   }
 
-  @Test("What a command stores in battery-backed memory during the session stays there", arguments: withItems)
+  @Test("Settings that a command stores in battery-backed memory during the session stay there", arguments: withItems)
   func storedMeanwhile(_ model: ReceiverModel) {
     let scene = Self.steady(model)
     scene.sleep(seconds: 20)

@@ -77,7 +77,7 @@ struct TrustTests {
     return payload
   }
 
-  @Test("Without a statement the trust is unknown, and what is off or unknown is no statement")
+  @Test("Without a statement the trust is unknown, and a function that is off or unknown gives none")
   func unknown() {
     var scene = Scene()
     #expect(scene.trust == .unknown && scene.reasons.isEmpty)
@@ -189,7 +189,7 @@ struct TrustTests {
     #expect(scene.reasons == ["the position jumped by 5560 m within 1 s"])
   }
 
-  @Test("Vehicles, corrections, a first fix, sleep and poor fixes are no jumps")
+  @Test("Vehicles, corrections, a first fix, sleep and poor fixes are not jumps")
   func noJumps() {
     var jet = Scene()
     for index in 0..<60 {

@@ -130,7 +130,7 @@ struct FrameTests {
     #expect(scan(bytes) == .frame(SPARTNFrame.longest))
   }
 
-  @Test("One wrong bit anywhere is no frame of these bytes", arguments: corrections)
+  @Test("One wrong bit anywhere is not a frame of these bytes", arguments: corrections)
   func wrongBit(bytes: [UInt8]) {
     for index in 0..<bytes.count * 8 {
       var bytes = bytes
@@ -164,7 +164,7 @@ struct FrameTests {
     for byte in Array(0x20...0x7E) + [13, 10] as [UInt8] { #expect(scan([0x73, byte]) == .noSync) }
   }
 
-  @Test("A length of authentication that is reserved is no frame", arguments: 5...7 as ClosedRange<UInt8>)
+  @Test("A length of authentication that is reserved is not a frame", arguments: 5...7 as ClosedRange<UInt8>)
   func reservedLength(length: UInt8) {
     let encryption = SPARTNHeader.Encryption(keyID: 1, sequence: 2, authenticationIndicator: 2)
     let header = SPARTNHeader(messageType: 0, subtype: 0, time: .ofHalfDay(7), encryption: encryption)

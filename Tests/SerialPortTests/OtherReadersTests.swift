@@ -87,7 +87,7 @@ struct OtherReadersTests {
     _ = try SerialPort(opening: emulator.path, access: .readWrite, baud: nil)
   }
 
-  @Test("A process that the receiver's side starts has both ends until it executes its program, and is no reader")
+  @Test("A process that the receiver's side starts has both ends until it executes its program, and is not a reader")
   func forking() throws {
     // Each child has the two ends for a moment, as between fork(2) and execve(2).
     let emulator = try Emulator("while True:\n  if not os.fork(): os.execv('/bin/true', ['true'])\n  os.wait()")

@@ -27,9 +27,9 @@ struct PrintedTextTests {
   }
 }
 
-@Suite("What a program checks at its start")
+@Suite("The checks of a program at its start")
 struct ProcessStartTests {
-  @Test("Descriptors and threads that there are, are no reason to end; more descriptors than the limit are")
+  @Test("Descriptors and threads that there are, are not a reason to end; more descriptors than the limit are")
   func shortage() {
     #expect(ProcessStart.prepare(descriptors: 8, threads: 2) == nil)
     let most = ProcessStart.prepare(descriptors: .max)

@@ -47,7 +47,7 @@ struct JoinTests {
   }
 
   @Test(
-    "What is joined is bounded: the oldest locations are dropped, of each manager alike, and what comes once is kept")
+    "Joined updates are bounded: each manager loses its oldest locations, and single events are kept")
   func bounded() {
     let region = Region(
       "home", .circle(Circle(centre: Coordinate(latitudeDegrees: 48, longitudeDegrees: 11), radiusMetres: 100)))

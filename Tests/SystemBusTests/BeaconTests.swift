@@ -19,7 +19,7 @@ struct BeaconTests {
     #expect(beacon.major == 0x0102 && beacon.minor == 0x0304 && beacon.strengthAtOneMetre == -59)
   }
 
-  @Test("Other types and other lengths are no beacons, and all other bytes are read as they are")
+  @Test("Other types and other lengths are not beacons, and all other bytes are read as they are")
   func others() {
     for length in 0..<40 where length != 23 {
       #expect(BeaconAdvertisement(Array((Self.data + Self.data).prefix(length))) == nil)

@@ -118,7 +118,7 @@ struct UnitControlTests {
     #expect(Self.stopped(&control, type: "notify", state: "failed") == .stopped(unit: Self.unit))
   }
 
-  @Test("The end of a start of type oneshot in which the program registered is no stop")
+  @Test("The end of a start of type oneshot in which the program registered is not a stop")
   func startBeforeRegistration() {
     var control = Self.connected()
     control.receive(Self.removed("/job/9"))

@@ -55,7 +55,7 @@ struct FrameTests {
     #expect(UBXTests.payload(of: bytes) == payload)
   }
 
-  @Test("A length of more than 8192 is no frame; 8192 is one")
+  @Test("A length of more than 8192 is not a frame; 8192 is one")
   func tooLong() {
     #expect(scan([0xB5, 0x62, 1, 7, 0x01, 0x20]) == .tooLong)
     #expect(scan([0xB5, 0x62, 1, 7, 0xFF, 0xFF]) == .tooLong)
@@ -76,7 +76,7 @@ struct FrameTests {
     #expect(scan([0x62, 0xB5, 1, 7, 0, 0, 8, 0x19]) == .noSync)
   }
 
-  @Test("One wrong bit anywhere is no frame of these bytes")
+  @Test("One wrong bit anywhere is not a frame of these bytes")
   func wrongBit() {
     let bytes = Wire.ubx(1, 0x35, Array(0..<40))
     for index in 0..<bytes.count * 8 {

@@ -50,7 +50,7 @@ struct ClientConnectionTests {
     #expect(connection.takeOutput().messages == [#"{"a":1}"#])
   }
 
-  @Test("A message that the owner reads by itself is no event; one that it refuses is the next event")
+  @Test("A message that the owner reads by itself is not an event; one that it refuses is the next event")
   func ownMessages() throws {
     var connection = VarlinkClientConnection()
     let id = try #require(try connection.call(VarlinkCall("a.Open", .empty, .upgrade)))
@@ -76,7 +76,7 @@ struct ClientConnectionTests {
   }
 
   @Test(
-    "What is no reply to a call ends the connection",
+    "A message that is not a reply to a call ends the connection",
     arguments: [
       ("{}", 0, .unexpectedReply), (#"{"continues":true}"#, 1, .unexpectedReply), ("[]", 1, .invalidReply),
       (#"{"error":1}"#, 1, .invalidReply), (#"{"parameters":1}"#, 1, .invalidReply),

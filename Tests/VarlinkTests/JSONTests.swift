@@ -21,7 +21,7 @@ struct JSONTests {
   }
 
   @Test(
-    "RFC 8259: what is no text of one value, and where",
+    "RFC 8259: text other than one value is refused, with the place",
     arguments: [
       ("", .unexpectedEnd, 0), (" ", .unexpectedEnd, 1), ("nul", .unexpectedEnd, 3), ("nulL", .unexpectedByte, 3),
       ("01", .trailingBytes, 1), ("-", .unexpectedEnd, 1), ("+1", .unexpectedByte, 0), ("1.", .unexpectedEnd, 2),

@@ -137,7 +137,7 @@ struct ServerConnectionTests {
   }
 
   @Test(
-    "What is no call ends the connection, once and for good",
+    "A message that is not a call ends the connection permanently",
     arguments: [
       ("", .invalidJSON(JSONSyntaxError(reason: .unexpectedEnd, offset: 0))), ("[]", .invalidCall),
       ("{}", .invalidCall),

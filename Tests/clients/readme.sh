@@ -11,7 +11,7 @@ checkout=$(cd "${CHECKOUT:-$here/../..}" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# What the commands of a package print, the last of them, and what the other commands of README print.
+# The output of a package's commands, of the last of them, and of the other commands of README.
 declare -A wanted=(
   [hike]='^CLLocationCoordinate2D\(latitude: 48'
   [fixes]='^fix 48\.[0-9]+ 11\.[0-9]+$'

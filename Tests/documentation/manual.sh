@@ -53,7 +53,7 @@ done
 
 for shell in bash zsh fish; do
   command -v "$shell" >/dev/null || continue
-  for script in "$out/completions/$shell"/*; do "$shell" -n "$script" || fail "$script is no script of $shell"; done
+  for script in "$out/completions/$shell"/*; do "$shell" -n "$script" || fail "$script is not a script of $shell"; done
 done
 for script in "$out"/completions/*/*; do
   for option in device distance-filter; do

@@ -41,12 +41,12 @@ compile_modules() {
     IFS=, read -ra parts <<<"$part"
     module=${part%%/*}
     module=${module//-/_}
-    # The simulator's terminal and the client's socket are no decoders, and need other modules; SwiftPM generates the embedded page.
+    # The simulator's terminal and the client's socket are not decoders, and need other modules; SwiftPM generates the embedded page.
     mapfile -t sources < <(find "${parts[@]/#/$top/Sources/}" -name '*.swift' -not -path '*/Terminal/*' -not -path '*/Embedded/*' \
       -not -path '*/Service/Client/*' | sort)
     case $module in
       UBX) sources+=("$out"/layouts/*.swift) ;;
-      # What the uplink reads from a broker, without its program.
+      # The replies of a broker, read without the uplink's program.
       sextant_uplink) sources=("$top/Sources/sextant-uplink/Delivery/RegionTable.swift") ;;
     esac
     swiftc "${flags[@]}" -sanitize=fuzzer,address -module-name "$module" -enable-testing \

@@ -39,7 +39,7 @@ for path in "$@"; do
     carryless)
       replace "$copy/CSupport/CByteMask/crc24q.h" 'if (count >= 16 && c_has_carryless())' \
         '  if (count > ~0ul - 1 && c_has_carryless()) return c_crc24q_carryless(bytes, count);' ;;
-    *) echo "without.sh: $path is no fast path; name scan, numbers, sums or carryless" >&2; exit 64 ;;
+    *) echo "without.sh: $path is not a fast path; name scan, numbers, sums or carryless" >&2; exit 64 ;;
   esac
   echo "without.sh: without $path, built in $copy" >&2
   RECORDINGS=$recordings "$copy/Tests/instructions/count.sh" --no-limits > "$copy.log" 2>&1 ||

@@ -58,7 +58,7 @@ def faults_of(layers, files):
                 faults.append(f"{path}: {way} import of {imported} (layer {layers[imported]}) by {module} "
                               f"(layer {layers[module]})")
     modules = {path.split("/")[0] for path, _ in files}
-    faults += [f"the table of layers has {name}, which is no module" for name in layers if name not in modules]
+    faults += [f"the table of layers has {name}, which is not a module" for name in layers if name not in modules]
     return faults
 
 
@@ -75,7 +75,7 @@ def self_test():
     ]:
         faults = faults_of(layers, good + [(path, text)])
         assert len(faults) == 1 and expected in faults[0], (path, text, faults)
-    assert faults_of({**layers, "Gone": 3}, good) == ["the table of layers has Gone, which is no module"]
+    assert faults_of({**layers, "Gone": 3}, good) == ["the table of layers has Gone, which is not a module"]
     print("imports.py: the check finds upward and lateral imports, and modules without a row")
 
 

@@ -18,7 +18,7 @@ import time
 import compare_latency as latency
 
 MARK = (b'"event":"didUpdateLocations"', b'"class":"TPV"')
-# What each is compared with: the same without the process between.
+# The reference of each comparison: the same without the process between.
 SHORTER = {"served": "alone", "relay": "baseline"}
 COMMON = dict(os.environ, SEXTANT_APP_STATE="foreground", SEXTANT_AUTHORIZATION="always")
 

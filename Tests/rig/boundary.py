@@ -117,7 +117,7 @@ def listed(one, user):
 
 ASK = "with Client(service) as client: say(client.error(f'{LOCATION}.Subscribe', more=True))\n"
 
-# What a connection gets. The service may close it with the call unread, which resets it.
+# The replies that a connection gets. The service may close it with the call unread, which resets it.
 ANSWER = ("data = b''\ntry:\n  while b'\\0' not in data and (piece := connection.recv(4096)): data += piece\nexcept ConnectionError: pass\n"
           "say(json.loads(data.split(b'\\0')[0]).get('error', 'a location') if data else 'nothing')\n")
 
@@ -667,7 +667,7 @@ def added_devices(folder):
                 mine, added, refused = json.loads(mallory.wait_for_line(r'^\["/dev/pts.*$')[0])
                 expect_equal(added, "OK", "the reply to an own device")
                 expect(all(reply.startswith("ERROR") for reply in refused), f"a device of others is added: {refused}")
-                held("added devices", "devices and files that are no serial line, or of others")
+                held("added devices", "devices and files that are not serial lines, or of others")
                 wait_until(lambda: one.has_open(mine) or one.has_open(secret), "the added device is not opened")
                 expect(not one.has_open(secret), "the device of another user is opened")
                 held("added devices", "a link that leads elsewhere before the opening")

@@ -25,7 +25,7 @@ from harness import LIMIT, Program, environment, wait_until
 TOP = pathlib.Path(__file__).resolve().parents[2]
 HEADERS = TOP / "CSupport" / "CSextant"
 EXAMPLE = TOP / "Examples" / "C"
-# What the library may need of the C library: nothing that allocates. The second line is for the client of the service.
+# The functions of the C library that the library may use: none that allocates. The second line is for the client of the service.
 NEEDED = {"memcpy", "memmove", "memset", "memcmp", "__stack_chk_fail", "round", "sqrt", "trunc", "fmod",
           "socket", "connect", "send", "recv", "close", "strlen", "__errno_location"}
 FIELDS = ["class", "mode", "time", "lat", "lon", "altHAE", "altMSL", "eph", "epv", "speed", "track", "climb", "eps"]

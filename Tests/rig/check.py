@@ -31,7 +31,7 @@ NUMBERS = tuple(round(degrees * 1e7).to_bytes(4, "little")[2:] for degrees in (4
 UBLOX = ("m6", "m8", "m8-batching", "m9", "m10", "f9p", "f10", "x20")
 # An AT6558 has the commands of the AT6668, and reports nothing either: each change is observed for many epochs.
 OTHERS = ("mt3339", "mt3333", "ag3352", "at6668", "lg290p", "um980", "tau1201", "teseo", "mosaic")
-# What each model is measured in, beside identification, replies and restoring.
+# The measurements of each model, beside identification, replies and restoring.
 MEASURED = {
     "m10": {"rate", "messages", "constellations", "acknowledgements", "baud", "sleep", "wake", "hot start", "batch"},
     "mt3339": {"state", "rate", "messages", "baud", "sleep", "wake", "hot start"},

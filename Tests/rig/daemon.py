@@ -553,7 +553,7 @@ EXTREME_ACTIONS = [
 
 
 def expect_ends(daemon, message, opens=False):
-    """A message that is no call is not answered with a success: the connection ends, or an error comes."""
+    """A message that is not a call is not answered with a success: the connection ends, or an error comes."""
     with daemon.client() as client:
         if opens:
             client.open()

@@ -6,7 +6,7 @@ usage: ends.py FOLDER [CHECK...]      FOLDER holds sextant and sextant-track
 
 A receiver that shares no code with Sextant (ublox.py) is watched and tracked until the reader of the output closes it, the disk
 is full or the terminal is lost: its settings have to be the original ones then. A receiver whose output is off is found. An
-input that is no receiver or no recording, and an output without room, is named in one line with the cure.
+input that is not a receiver or not a recording, and an output without room, is named in one line with the cure.
 """
 RIG = {"programs": ["sextant", "sextant-track"], "seconds": 29, "ci": True}
 
@@ -160,7 +160,7 @@ def batch_without_room(folder):
 
 
 def rate_that_is_fixed(folder):
-    """A wrong --baud is named as the reason, and to try again is no advice."""
+    """A wrong --baud is named as the reason; the advice is not to try again."""
     with Bench(folder, "m8") as bench, bench.start("watch", "--json", "--baud", "115200", "--seconds", "9") as command:
         command.wait_for_exit(None)
         expect(matches(phrases.BAUD_OPTION_AT_FAULT, command.errors) and not matches(phrases.TRY_AGAIN, command.errors),
@@ -259,7 +259,7 @@ def messages(folder):
 
 
 def interrupt_before_a_reply(folder):
-    """^C is no fault of the receiver's, and there is nothing to check."""
+    """^C is not a fault of the receiver, and there is nothing to check."""
     master, slave = pty.openpty()
     for words in (["configure", "show"], ["batch", "status"], ["probe"], ["power", "status"], ["record", f"{folder}/file"],
                   ["poll", "MON-VER"], ["send", "$PUBX,00"], ["reset", "cold"]):

@@ -43,7 +43,7 @@ class Kind:
     firmware: str | None
     baud: int
     capabilities: set
-    # What is set, and the field of the simulator's settings that shows it.
+    # The setting, and the field of the simulator's settings that shows it.
     words: dict = dataclasses.field(default_factory=dict)
     # A sentence with its acknowledgement, and one that is refused.
     sentence: tuple | None = None
@@ -76,7 +76,7 @@ KINDS = {
 }
 MAIN = ("mt3339", "mt3333", "ag3352", "at6558")
 SLEEPERS = ("mt3339", "mt3333", "ag3352")
-# What runs if no check is named: a minute. All receivers, the deviations, pauses and regions run by name.
+# The checks that run if none is named: a minute. All receivers, the deviations, pauses and regions run by name.
 DEFAULT = ("commands mt3339", "commands ag3352", "commands at6558", "commands lg290p", "commands um980", "power mt3339", "power ag3352",
            "killed mt3339", "killed ag3352", "significant ag3352", "ends mt3339", "ends at6558", "refused_sleep at6558", "full_line at6558",
            "raw lg290p", "raw um980", "raw ag3352", "silent_raw lg290p", "refused_raw ag3352", "refused_raw mosaic",

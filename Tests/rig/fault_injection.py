@@ -228,7 +228,7 @@ class Service(Scenario):
             if daemon.process.poll() is None:
                 daemon.process.terminate()
             code, _ = finish(daemon)
-            # What the client shows belongs to the daemon's output, and the daemon's end to its code.
+            # The client's output belongs to the daemon's output, and the daemon's end to its code.
             return code, False, one.output, daemon.errors
 
 
@@ -318,7 +318,7 @@ def judge(scenario, fault, found, expected, folder, recording):
     # An error of Core Location is an event.
     if code != 0 and not errors.strip() and "didFailWithError" not in output and not mute and not (code == 74 and place.call == "write"):
         wrong.append(f"it ends with {code} without a message")
-    # A device without an attribute that libudev could not read, or that this user may not open, is no result of ours.
+    # A device without an attribute that libudev could not read, or that this user may not open, is not a fault of Sextant.
     if scenario.name == "devices" and (len(place.frames) == 1 or '"cure"' in output):
         said = said or output
     complete = output == expected.output if scenario.exact else output.count('"TPV"') + output.count("didUpdateLocations") >= scenario.least

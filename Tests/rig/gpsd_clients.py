@@ -526,7 +526,7 @@ def users_of_a_receiver_send_to_it(folder):
             with side.connect() as other:
                 other.send('?DEVICE={"hexdata":"b5620a04000000"};\n')
                 expect("in no frame" in other.wait_for("ERROR")["message"], "bytes of no frame are sent")
-            # What the service needs is set again, and a rate that a message sets is found again.
+            # The settings that the service needs are written again, and a rate that a message sets is found again.
             for item in ("CFG-MSGOUT-UBX_NAV_PVT_UART1,0,1", "CFG-UART1-BAUDRATE,38400,1"):
                 side.run("ubxtool", "-P", "34.10", "-z", item, "-w", "4")
                 now = seconds_of(client.wait_for("TPV", has_fix)["time"])

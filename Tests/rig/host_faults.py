@@ -322,7 +322,7 @@ def casters_with_tls(folder):
 def caster_without_openssl(folder):
     """Without OpenSSL a caster with TLS is refused with the next step before a byte is sent to it, and one without TLS is not."""
     os.mkdir(f"{folder}/libraries")
-    # The dynamic loader ends its search at a file that is no library.
+    # The dynamic loader ends its search at a file that is not a library.
     with open(f"{folder}/libraries/libssl.so.3", "w"):
         pass
     requests = []

@@ -28,7 +28,7 @@ from browser import Browser
 from debian import TOP, run
 from repository import README, Rig
 
-# What swift.org asks of Debian for its toolchain (https://www.swift.org/install/linux), without the debugger's libraries.
+# The packages of Debian that swift.org's toolchain needs (https://www.swift.org/install/linux), without the debugger's libraries.
 TOOLCHAIN = "ca-certificates binutils gcc git libc6-dev g++ libcurl4-openssl-dev libsqlite3-0 libncurses6 libxml2-dev zlib1g-dev tzdata"
 # Seconds; it only ends a wait that would never end. A build of the whole package takes a quarter of an hour on two cores.
 LIMIT = 3600

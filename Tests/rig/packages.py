@@ -107,7 +107,7 @@ class Rig:
 
     def check_purged(self, before):
         self.chroot.run("dpkg", "-r", *self.names)
-        assert self.kept(), "the removal is no purge: configuration and state"
+        assert self.kept(), "the removal is not a purge: configuration and state"
         self.chroot.run("dpkg", "-P", *self.names)
         left = added(before, listed(self.chroot))
         self.step("purged")

@@ -28,7 +28,7 @@ CONFIGURATION_ERROR = r"config:1: .*fast"
 # Programs of the service.
 OTHER_PROGRAM = r"executes another program"
 
-# Inputs that are no receiver or no recording.
+# Inputs that are not a receiver or not a recording.
 NOT_CONNECTED = r"no receiver is connected; plug it in"
 SKY_ADVICE = r"\bsky\b"
 SLOW_END = r"ending: the receiver gets its former settings back"

@@ -81,7 +81,7 @@ def cached(folder):
         expect_equal(event["locations"][0]["timestamp"], first.locations()[-1]["timestamp"], "the time of the cached location")
         event = second.wait_for_event("didUpdateLocations")
         # The line may hold an epoch that came just before the start.
-        expect(times(event["locations"])[0] >= began - 2, f"the second location is no fresh one: {event}")
+        expect(times(event["locations"])[0] >= began - 2, f"the second location is not a fresh one: {event}")
         second.interrupt()
         found = times(second.locations())
         expect(found == sorted(set(found)), f"delivered twice, or out of order: {found}")

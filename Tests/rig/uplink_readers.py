@@ -112,7 +112,7 @@ def discovery(folder):
     valid = DISCOVERY_SCHEMA(config)
     expect_equal(valid["json_attributes_topic"], "sextant/van/attributes", "the topic of the attributes")
     attributes = next(json.loads(text) for topic, text in found if topic == valid["json_attributes_topic"])
-    # What MqttDeviceTracker reads.
+    # The fields that MqttDeviceTracker reads.
     expect(all(isinstance(attributes[name], float) for name in ("latitude", "longitude", "gps_accuracy")), f"{attributes}")
     return f"the schema takes {len(config)} members, {sorted(attributes)} are read"
 

@@ -29,7 +29,7 @@ struct DeployPlugin: CommandPlugin {
     guard
       let architecture = try options.architecture ?? debianArchitecture(ofProgram: Data(contentsOf: executable))
     else {
-      throw Failure("\(executable.path): is no program of a known architecture; name it with --architecture")
+      throw Failure("\(executable.path): is not a program of a known architecture; name it with --architecture")
     }
     let control = files.control(version: options.version, architecture: architecture, kibibytes: try size(of: root))
     try write(control, to: root, "DEBIAN/control")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 
-# What a client of Core Location for arm64 is built with: Debian's compiler, whose Swift library for arm64 has Foundation. Modules with
+# The tools to build a client of Core Location for arm64: Debian's compiler, whose Swift library for arm64 has Foundation. Modules with
 # Foundation are binary, and only a compiler of their version reads them.
 # usage: compiler.sh FOLDER     FOLDER is that of setup.sh, which has run
 #   FOLDER/compiler-packages   the downloads (620 MB)

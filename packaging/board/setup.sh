@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 
-# What an arm64 program is built with and tried with, from the packages in packages.txt: downloaded once, and checked.
+# The tools to build and try an arm64 program, from the packages in packages.txt: downloaded once, and checked.
 # usage: setup.sh FOLDER
 #   FOLDER/packages   the downloads (540 MB)
 #   FOLDER/sysroot    libraries and headers of Debian 12 (glibc 2.36), with dpkg's records of them

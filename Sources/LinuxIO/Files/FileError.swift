@@ -73,7 +73,7 @@ package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
       case .noSpace, .diskQuotaExceeded: "make room, or name another folder"
       case .readOnlyFileSystem, .permissionDenied, .notPermitted: "name a folder of yours that can be written"
       case .noSuchFileOrDirectory: "check the name, and that its folder is there"
-      case .notDirectory: "a part of the path is no folder; check the name"
+      case .notDirectory: "a part of the path is not a folder; check the name"
       case .isDirectory: "it is a folder; name a file"
       default: "check the path and the disk"
       }

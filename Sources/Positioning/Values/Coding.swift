@@ -129,7 +129,7 @@ struct CodedNumber: Codable {
       // Tried second: nearly all values are numbers, and a failed attempt costs as much as all other members together.
       guard let text = try? container.decode(String.self) else { throw error }
       guard let value = Double(text), !value.isFinite else {
-        throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(text) is no number")
+        throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(text) is not a number")
       }
       self.value = value
     }

@@ -43,7 +43,7 @@ package struct Configuration: Sendable {
   private(set) var found: [Setting] = []
   /// Rates that were written without a reply to their polls, as they presumably were.
   private var assumed: [Setting] = []
-  /// What restores the written settings.
+  /// The settings that restore the written ones.
   var undoing: [Setting] { found + assumed }
   private(set) var results: [Result] = []
   /// The settings that the receiver refused.

@@ -299,7 +299,7 @@ package enum ApplicationMask {
     }
   }
 
-  /// Whether a field is a mask, which is no setting.
+  /// Whether a field is a mask, which is not a setting.
   package static func isMask(_ identity: MessageIdentity, _ path: String) -> Bool {
     identity == .cfgNAV5 && path == "mask" || identity == .cfgNAVX5 && (path == "mask1" || path == "mask2")
   }

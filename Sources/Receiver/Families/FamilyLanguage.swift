@@ -203,7 +203,7 @@ public enum ReceiverAction: String, Sendable, CaseIterable {
 
 extension Command {
   /// Returns the sentence that a user sends, with the acknowledgement of a family; `$`, checksum and line end are added where
-  /// they are missing. Nil for text that is no sentence.
+  /// they are missing. Nil for text that is not a sentence.
   public static func sentence(_ text: String, for family: ReceiverFamily?) -> Command? {
     var body = Substring(text)
     if body.first == "$" { body.removeFirst() }

@@ -304,7 +304,7 @@ struct FamilyWork: Sendable {
 
   private mutating func noteLogStart(_ outcome: Outcome) {
     guard isResumingLog, stoppedLog != nil else { return }
-    // What follows a refusal is not sent.
+    // The rest after a refusal is not sent.
     if case .refused = outcome {
       isLogUncertain = true
     } else if commands.count == 1 {

@@ -108,7 +108,7 @@ public struct BaudRateSearch: Sendable {
   private var gap = Milliseconds(0)
   /// The first burst that began at this rate, and its bytes; the rest of an earlier one is not counted.
   private var burst: (start: Instant, bytes: Int)?
-  /// The rates at which bytes came that were no frames, in this round.
+  /// The rates at which bytes came that were not frames, in this round.
   private var refuted: Set<UInt32> = []
   /// Whether bytes outside of frames came, other than the rest of a line: the reply to an earlier program can wait to be read.
   private var hasBytes = false
@@ -220,7 +220,7 @@ public struct BaudRateSearch: Sendable {
     return burst != nil && !isText ? refute(now) : next(now)
   }
 
-  /// Gives up a rate at which bytes came that were no frames.
+  /// Gives up a rate at which bytes came that were not frames.
   private mutating func refute(_ now: Instant) -> Action {
     refuted.insert(rate)
     // The line had not sent when the first rates were given up.

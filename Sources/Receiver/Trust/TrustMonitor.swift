@@ -11,7 +11,7 @@ import UBX
 ///     epoch of another receiver ─▶ finding ──────────────┘
 ///
 /// A worse finding stays for ``hold`` after its last occurrence, so that a detector at its limit makes no series of changes.
-/// A finding without a new message ends after ``lifetime``. What a host finds is never worse than `suspect`.
+/// A finding without a new message ends after ``lifetime``. A finding of the host is never worse than `suspect`.
 package struct TrustMonitor: Sendable {
   /// The time for which a worse finding stays.
   static let hold = Milliseconds(10_000)

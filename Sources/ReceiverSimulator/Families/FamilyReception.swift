@@ -32,7 +32,7 @@ extension FamilyState {
     !quirks.isDisjoint(with: [.shortVersion, .cutVersion, .acknowledgedVersion])
   }
 
-  /// Removes and returns the first whole command. A sentence with a wrong checksum, or without one, is no command.
+  /// Removes and returns the first whole command. A sentence with a wrong checksum, or without one, is not a command.
   mutating func nextInput() -> FamilyInput? {
     while let first = input.first {
       switch layout?.scanFrame(input[...]) {
@@ -150,7 +150,7 @@ struct FamilyFields {
   /// A field behind the address; empty for an absent one.
   subscript(_ index: Int) -> String { index + 1 < parts.count ? parts[index + 1] : "" }
   func number(_ index: Int) -> Int? { Int(self[index]) }
-  /// All fields from one on as whole numbers; nil if one is no number.
+  /// All fields from one on as whole numbers; nil if one is not a number.
   func numbers(from first: Int = 0) -> [Int]? {
     var numbers: [Int] = []
     for index in first..<max(first, count) {

@@ -56,7 +56,7 @@ extension VirtualReceiver {
     Array("\(text)*\(text.utf8.exclusiveOr.hexadecimalDigits.uppercased())\r\n".utf8)
   }
 
-  /// Returns the data that follow the acknowledgement; nil for a line that is no command.
+  /// Returns the data that follow the acknowledgement; nil for a line that is not a command.
   private mutating func performUnicore(_ verb: String, _ words: [String]) -> [[UInt8]]? {
     switch verb {
     case "VERSIONA": return [versionLine]

@@ -173,7 +173,7 @@ extension VirtualReceiver {
     if reportsErrors { sendText("More than 100 frame errors, UART RX was disabled", severity: 1) }
   }
 
-  /// Schedules a change of the rate for when the transmit buffer is empty. What is added to it from now on, the
+  /// Schedules a change of the rate for when the transmit buffer is empty. Bytes added to it from now on, the
   /// acknowledgement first, leaves at the new rate.
   mutating func changeRate(to rate: UInt32) {
     guard !transmitter.isUSB else { return }

@@ -121,7 +121,7 @@ struct Check: ParsableCommand {
   /// Asks the user to interrupt the supply. Returns whether that was done.
   private func askForPowerLoss(_ state: inout CheckState) -> Bool {
     guard isInputTerminal() else {
-      state.report.skip("power loss", because: "standard input is no terminal; nobody can interrupt the supply")
+      state.report.skip("power loss", because: "standard input is not a terminal; nobody can interrupt the supply")
       return false
     }
     printRaw(

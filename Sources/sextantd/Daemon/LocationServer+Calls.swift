@@ -369,7 +369,7 @@ extension ReceiverProblem {
     case .forbidden: "the daemon may not open the device"
     case .absent: "no receiver is connected; the service waits for one"
     case .held: "another program has the device open"
-    case .misnamed: "the device is no receiver"
+    case .misnamed: "the device is not a receiver"
     case .miswritten: "the scenario has a mistake"
     case .misconfigured: "the configuration file has a mistake"
     }

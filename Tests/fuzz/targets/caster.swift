@@ -38,6 +38,6 @@ private struct Reply: Equatable {
     var count = 0
     var check = FrameStream(protocols: .ofReceiversAndSPARTN)
     check.receive(frames.raw) { count += $0.bytes.byteCount }
-    guard count == frames.count else { fatalError("\(frames.count - count) bytes to the receiver are no frames") }
+    guard count == frames.count else { fatalError("\(frames.count - count) bytes to the receiver are not frames") }
   }
 }

@@ -30,7 +30,7 @@ func fuzzControl(_ input: [UInt8]) {
     switch command {
     case .add(let path), .remove(let path), .sendText(_, let path), .sendBytes(_, let path):
       guard !path.isEmpty, path.utf8.allSatisfy({ $0 > 0x20 }) else { fatalError("\(command) has no path") }
-    case .devices, .invalid: fatalError("\(command) is no event")
+    case .devices, .invalid: fatalError("\(command) is not an event")
     }
   }
 }

@@ -37,7 +37,7 @@ func fuzzGPSDReplies(_ input: [UInt8]) {
   guard whole == cut else { fatalError("the result depends on the pieces: \(whole) \(cut)") }
   guard whole.received.count <= bytes.count, whole.sent.count <= 2 else { fatalError("too much is kept") }
   for request in whole.sent where request.last != 10 || request.dropLast().contains(where: { $0 < 0x20 }) {
-    fatalError("a request is no line: \(request)")
+    fatalError("a request is not a line: \(request)")
   }
   if let text = whole.refusal, text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
     fatalError("a message has control characters: \(text)")

@@ -8,14 +8,14 @@ import Positioning
 func fuzzNominatim(_ input: [UInt8]) {
   do throws(GeocodingError) {
     let places = try NominatimAnswer.places(in: input)
-    guard !places.isEmpty else { fatalError("an answer without a place is no error") }
+    guard !places.isEmpty else { fatalError("an answer without a place is not an error") }
     places.forEach(requireLegal)
   } catch {
     guard error != .partialResult else { fatalError("a part of an answer") }
   }
   let text = String(decoding: input.prefix(256), as: UTF8.self)
   if let server = NominatimServer(text) { requireClean(server.base) }
-  guard let server = NominatimServer("http://localhost") else { fatalError("localhost is no server") }
+  guard let server = NominatimServer("http://localhost") else { fatalError("localhost is not a server") }
   let circle = Circle(centre: Coordinate(latitudeDegrees: 48, longitudeDegrees: 11), radiusMetres: 1000)
   requireClean(server.address(of: .forward(text, near: circle), language: text))
 }

@@ -142,7 +142,7 @@ first() {
   check "a unit of type oneshot ends with its program" systemctl start note.service
   check "it has registered its region" wait_line /var/tmp/note.log didStartMonitoring
   check "its region is watched without it" wait_until status 'note.service does not run.*regions'
-  check "the end of its start is no stop" eval "! service_log 'note.service was stopped'"
+  check "the end of its start is not a stop" eval "! service_log 'note.service was stopped'"
   check "the unit is stored" eval "grep -q yard.service /var/lib/sextantd/users/1002/apps/*/launch"
 
   echo "== a region of the server, for a program that ends"

@@ -67,7 +67,7 @@ if udevadm verify --help >/dev/null 2>&1; then check "udevadm verify" udevadm ve
 # `udevadm test` reads all rules, and reports errors in ours.
 clean() {
   udevadm test "$(udevadm info -q path "$1")" > /tmp/test.out 2>&1 || return 1
-  # A device on a bus without a path_id has no path, which is no error in the rule.
+  # A device on a bus without a path_id has no path, which is not an error in the rule.
   ! grep 'sextant' /tmp/test.out | grep -v "builtin 'path_id'" | grep -i -E 'invalid|unknown|fail|error|ignor'
 }
 

@@ -58,7 +58,7 @@ private struct Members {
 
   func object(_ name: String) throws(Mistake) -> Members? {
     guard let value = object[name] else { return nil }
-    if !value.isObject { throw Mistake(text: "\(name) is no object") }
+    if !value.isObject { throw Mistake(text: "\(name) is not an object") }
     return Members(value)
   }
 
@@ -77,7 +77,7 @@ private struct Members {
     case .bool(let value)?: value ? 1 : 0
     case .integer(let value)?: Double(value)
     case .double(let value)?: value
-    default: throw Mistake(text: "\(name) is no number")
+    default: throw Mistake(text: "\(name) is not a number")
     }
   }
 
@@ -86,7 +86,7 @@ private struct Members {
     case nil: return nil
     case .integer(let value)? where range.contains(value): return Int(value)
     case .bool(let value)? where range.contains(1): return value ? 1 : 0
-    default: throw Mistake(text: "\(name) is no integer of \(range.lowerBound) to \(range.upperBound)")
+    default: throw Mistake(text: "\(name) is not an integer of \(range.lowerBound) to \(range.upperBound)")
     }
   }
 
@@ -94,7 +94,7 @@ private struct Members {
     switch object[name] {
     case nil: nil
     case .string(let text)?: text
-    default: throw Mistake(text: "\(name) is no string")
+    default: throw Mistake(text: "\(name) is not a string")
     }
   }
 }

@@ -80,7 +80,7 @@ package struct UnitControl: Sendable {
   /// Starts a unit. Its end is an output; it does not wait for the unit's programs.
   package mutating func start(_ unit: String) {
     guard Self.isService(unit) else {
-      return outputs.append(.startEnded(unit: unit, failure: "\(unit) is no name of a service"))
+      return outputs.append(.startEnded(unit: unit, failure: "\(unit) is not the name of a service"))
     }
     guard isConnected else { return waiting.append(unit) }
     // A start that would replace a job of the administrator fails.

@@ -235,7 +235,7 @@ extension PowerControl {
     actions.append(.report(.batchGone(atMost: min(fixes, run.batch.epochs))))
   }
 
-  /// Ends a batch. Fixes arrive live again; the time without them was no outage.
+  /// Ends a batch. Fixes arrive live again; the time without them was not an outage.
   mutating func endBatch() {
     batch = nil
     listeningSince = now

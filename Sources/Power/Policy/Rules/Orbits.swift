@@ -105,7 +105,7 @@ struct Orbits: Sendable {
 extension PowerPolicy {
   /// Returns the time in seconds for which a start is hot with these orbits; 0 with too few.
   ///
-  /// So many satellites that enough of them are left: both an orbit's validity and a satellite's setting end its use.
+  /// The number of satellites that leaves enough of them: both an orbit's validity and a satellite's setting end its use.
   ///
   /// - Parameter usableSeconds: how long the orbits of the satellites in use remain usable, the longest first.
   public func hotStartSeconds(usableSeconds: [Double]) -> Double {

@@ -35,15 +35,15 @@ extension GPSDServer {
       return nil
     }
     // A simulated or replayed receiver can only be named on the command line.
-    guard path.hasPrefix("/"), let user = user(of: client) else { return "\(path) is no device" }
+    guard path.hasPrefix("/"), let user = user(of: client) else { return "\(path) is not a device" }
     let device: PinnedDevice
     do throws(SerialPortError) {
       device = try PinnedDevice(path, user: user.number, groups: user.groups)
     } catch {
       switch error.cause {
       case .noPermission: return Self.notPermitted(path)
-      case .unsuitable: return "\(path) is no serial line"
-      default: return "\(path) is no device"
+      case .unsuitable: return "\(path) is not a serial line"
+      default: return "\(path) is not a device"
       }
     }
     guard !added.contains(where: { $0.path == device.path }),
