@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Builds what is installed, and makes Debian packages of it in .build/deb (docs/guides/install-on-a-board.md). Man pages and completions
-# are those of this machine's programs.
+# come from this machine's programs.
 # usage: debian.sh [ARCHITECTURE]      default: this machine's; arm64 is cross-built elsewhere
 set -euo pipefail
 cd "$(dirname "$0")/.."

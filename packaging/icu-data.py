@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""ICU's data for some languages, which a statically linked program takes in place of those of Foundation's library.
+"""ICU's data for some languages, which a statically linked program uses instead of the data in Foundation's library.
 
 usage: icu-data.py OUTPUT [LANGUAGE...]      LANGUAGE is a language code such as `de`; en is always there
-       with CC, OBJCOPY and AR from the environment, and LIBRARY for another lib_FoundationICU.a than that of `swift`
+       with CC, OBJCOPY and AR from the environment, and LIBRARY for a lib_FoundationICU.a other than `swift`'s
 
 Writes OUTPUT.o, and OUTPUT.ld for `-Xlinker OUTPUT.ld`. lld has extracted the library's data by then; the script
 replaces their symbol.
@@ -12,7 +12,7 @@ The data of all languages are 34 MB. These stay: the named languages, what belon
 and the root of each table, which ICU falls back to. Converters of old encodings and the dictionaries for line breaks in Chinese,
 Japanese, Thai and others are removed. docs/guides/deploy.md has the use and the sizes.
 
-The format is that of ICU's packages (udatamem and ucmndata in its sources): a header; the number of items; for each the
+The format is ICU's package format (udatamem and ucmndata in its sources): a header; the number of items; for each the
 offsets of its name and of its data, sorted by name; the names; the data, aligned to 16 bytes.
 """
 import json

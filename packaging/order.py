@@ -6,10 +6,10 @@
 usage: order.py PROGRAMS OUTPUT      PROGRAMS is the folder of `make static`; needs valgrind
 
 Two runs in callgrind, with a simulated receiver at its default settings and with one at 5 Hz, record the address of each instruction.
-Functions that run after the first locations are before those of the start, whose code the service releases (CodePageEviction.swift). The names are
-those of the symbols at these addresses. Functions with equal code are one in the program, under several names, of which one is
-enough. The order is that of the addresses, so that it changes little when it is made anew. The linker ignores names that a later version does
-not have: a function whose name has changed stands where it would without an order.
+Functions that run after the first locations come before the functions of the start, whose code the service releases
+(CodePageEviction.swift). The names are the symbols at these addresses. Functions with equal code are one in the program, under several
+names, of which one is enough. Each part is in the order of the addresses, so that it changes little when it is made anew. The linker
+ignores names that a later version does not have: a function whose name has changed is placed where it would be without an order.
 """
 import bisect
 import json

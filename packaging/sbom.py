@@ -6,7 +6,7 @@ usage: sbom.py RESOLVED PROGRAM... > sextant.spdx.json
 
 RESOLVED is the build's Package.resolved. It names the programs with their SHA-256, the packages that are compiled into them
 with their revision, the Swift runtime, and the system packages of the libraries that they are linked with. Equal programs
-make an equal document: its time is SOURCE_DATE_EPOCH, else that of the last commit, and its name space has the hash of the
+make an equal document: its time is SOURCE_DATE_EPOCH, else the time of the last commit, and its name space has the hash of the
 programs.
 """
 import datetime

@@ -71,7 +71,7 @@ extension SessionReport {
         ?? "no valid frame for \(silence); still waiting "
         + "(check that it is a receiver, that it is awake, and its wiring RX to TX)"
     case .loggerHolds(let count) where count > 0:
-      "its logger holds \(count) record\(count == 1 ? "" : "s") of before; they are neither printed nor erased"
+      "its logger holds \(count) earlier record\(count == 1 ? "" : "s"); they are neither printed nor erased"
     case .rateFound, .asleep, .awake(.requested), .awake(.time), .batching, .orbits, .loggerHolds: nil
     }
   }

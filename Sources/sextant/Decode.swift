@@ -338,7 +338,7 @@ struct TableOptions: ParsableArguments {
   /// Checks the names of the columns.
   func check(isTable: Bool) throws {
     guard let names else { return }
-    if !isTable { throw ValidationError("--columns are those of --format csv.") }
+    if !isTable { throw ValidationError("--columns needs --format csv.") }
     for name in names where CSVColumn.named(name) == nil {
       let near = NameMatching.nearest(to: name, among: CSVColumn.all.map(\.name))
       throw ValidationError(

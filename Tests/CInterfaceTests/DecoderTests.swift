@@ -83,7 +83,7 @@ struct CDecoderTests {
         + Wire.nmea("GPGSV,1,1,02,03,45,120,40,07,,,33")
     }
 
-  @Test("Reports are those of the assembler, with time, position, counts and satellites")
+  @Test("Reports equal the assembler's, with time, position, counts and satellites")
   func reports() {
     let program = CProgram()
     program.feed(Self.epochs)

@@ -97,7 +97,7 @@ struct CEncoderTests {
     #expect(bits("CFG-RATE-MEAS", .nan) == nil)
   }
 
-  @Test("The configuration frames are those of the interface description")
+  @Test("The configuration frames conform to the interface description")
   func configuration() {
     let values = [sextant_configuration_value(key: 0x3021_0001, bits: 100), .init(key: 0x1005_0007, bits: 1)]
     let set: [UInt8] = [0, 1, 0, 0, 1, 0, 0x21, 0x30, 100, 0, 7, 0, 5, 0x10, 1]

@@ -64,7 +64,7 @@ struct ServiceClientTests {
   }
 
   @Test(
-    "Times are those of the calendar",
+    "Times follow the calendar",
     arguments: [
       ("1970-01-01T00:00:00Z", 0), ("2000-02-29T23:59:59.999999999Z", 951_868_799_999_999_999),
       ("2100-03-01T00:00:00.5Z", 4_107_542_400_500_000_000), ("2026-12-31T12:00:00.000Z", 1_798_718_400_000_000_000),

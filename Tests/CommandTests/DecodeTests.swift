@@ -165,7 +165,7 @@ struct ArrivalTests {
     }
   }
 
-  @Test("The pauses of a recording show the bursts, as those of a line do")
+  @Test("The pauses of a recording show the bursts, as the pauses of a line do")
   func pauses() throws {
     #expect(try dilutions(true) == (11..<20).map { "\($0) 2.\($0)" })
     // Without pauses the sentences belong to the epoch before.

@@ -36,7 +36,7 @@ import Testing
       ])
   }
 
-  @Test("the time of a program at a pseudo-terminal is not presented as that of satellites")
+  @Test("the time of a program at a pseudo-terminal is not presented as satellite time")
   func program() throws {
     let lines = try Self.text(#"{"policy":"continuous","state":"messages","isProgram":true}"#)
     #expect(lines.contains { $0.contains("pseudo-terminal") })

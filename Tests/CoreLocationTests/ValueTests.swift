@@ -269,7 +269,7 @@ struct ValueTests {
     }
   }
 
-  @Test("A subclass may encode properties of its own by any name beside those of its superclass")
+  @Test("A subclass may encode properties of its own under any name, beside its superclass's properties")
   func subclassNames() throws {
     let archiver = NSKeyedArchiver(requiringSecureCoding: false)
     MockLocation(at: Date(timeIntervalSince1970: 5), latitude: 48.5).encode(with: archiver)

@@ -113,7 +113,7 @@ struct FieldTests {
       })
   }
 
-  @Test("Speed and course are those of the epoch's own RMC")
+  @Test("Speed and course come from the epoch's own RMC")
   func motion() throws {
     let fixes = try FieldCase("vtg-before-rmc.nmea").fixes
     #expect(fixes.map(\.courseDegrees) == [5, 15, 25, 35, 45, 55])

@@ -119,7 +119,7 @@ struct ReportCorpusTests {
     "gpsd/skytraq-dgps.log", "gpsd/sounder.log", "ubx/ublox-zed-f9p_hpg1.11.log",
   ]
 
-  @Test("The numbers of a report are those of an independent calculation from the decoded JSON", arguments: logs)
+  @Test("The numbers of a report equal an independent calculation from the decoded JSON", arguments: logs)
   func fromJSON(log: String) throws {
     let found = try report(log).epochs
     let expected = IndependentReport(TPV.sequence(decoded(try Corpus.bytes(log))))
@@ -138,7 +138,7 @@ struct ReportCorpusTests {
   }
 
   @Test(
-    "CEP and height are those of gpsd's positions, where gpsd prints one for each epoch",
+    "CEP and height equal a calculation from gpsd's positions, where gpsd prints one for each epoch",
     arguments: ["gpsd/ublox-glo.log", "gpsd/rx210.log", "gpsd/sounder.log"])
   func fromGPSD(log: String) throws {
     let found = try report(log).epochs

@@ -5,7 +5,7 @@ import ReceiverStream
 import TestSupport
 import Testing
 
-/// The trust in a recording. Time goes on with that of the epochs: a second for an epoch without one.
+/// The trust in a recording. Time advances with the epochs' times, and by a second for an epoch without a time.
 private struct TrustWalk: ~Copyable {
   private var monitor = TrustMonitor()
   private var assembler = EpochAssembler()

@@ -286,10 +286,10 @@ struct CorrectionSelectionTests {
       while case .report(let text)? = selection.nextAction() { reports.append(text) }
     }
     #expect(reports.count == 1)
-    #expect(reports.first?.contains("station 12 now, and were those of station 7") == true)
+    #expect(reports.first?.contains("station 12 now, and came from station 7") == true)
   }
 
-  @Test("The station is that of observations with a correct checksum")
+  @Test("The station comes from observations with a correct checksum")
   func stationOfFrames() {
     var queue = CorrectionQueue(lineRate: nil)
     let before = queue.station

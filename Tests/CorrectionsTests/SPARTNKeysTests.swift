@@ -75,7 +75,7 @@ struct SPARTNKeysTests {
     #expect(keys.validity(at: utc(2450, 0)) == .expired(since: utc(2450, 0)))
   }
 
-  @Test("The message of one and of two keys is that of u-blox's application note UBX-22008160")
+  @Test("The messages of one and of two keys equal u-blox's application note UBX-22008160")
   func message() throws {
     let both = try SPARTNKeys(parsing: "\(digits(0xBF)) 2202 172800\n\(digits(0xE9)) 2204 525600\n")
     let first = hex("01 01 00 00 00 10 9A 08 00 A3 02 00") + [UInt8](repeating: 0xBF, count: 16)

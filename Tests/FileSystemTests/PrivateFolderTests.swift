@@ -118,7 +118,7 @@ struct PrivateFolderTests {
     try PrivateFile.replace(path + "/apps/file", with: "text")
   }
 
-  @Test("Links of the administrator or of this user lead to the folder; those of another user do not")
+  @Test("Links of the administrator or of this user lead to the folder; links of another user do not")
   func linksToFolders() throws {
     let folder = try TemporaryFolder()
     try PrivateFile.replace(folder.path + "/disk/state/file", with: "text")

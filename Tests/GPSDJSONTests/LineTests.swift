@@ -104,7 +104,7 @@ struct ObjectTests {
     #expect(text == expected + "\n")
   }
 
-  @Test("Dilutions that the receiver does not send are those of the satellites")
+  @Test("Dilutions that the receiver does not send are computed from the satellites")
   func computed() throws {
     var fix = position
     let sky = [(90, 0), (0, 0), (0, 120), (0, 240)].map { elevation, azimuth in
@@ -123,7 +123,7 @@ struct ObjectTests {
     #expect(!tpv(fix).contains("epx"))
   }
 
-  @Test("A time without an accuracy has that of a sentence's last digit, if there is a position")
+  @Test("A time without an accuracy has the accuracy of a sentence's last digit, if there is a position")
   func timeAccuracy() {
     var fix = position
     fix.time = UTCTime(2025, 12, 9)

@@ -116,7 +116,7 @@ struct ClientDemandTests {
     #expect(client.delivered == delivered + 1)
   }
 
-  @Test("A search of one client is also that of another whose next one is near")
+  @Test("A search of one client also serves another whose next one is near")
   func join() {
     var polling = Polling(#"?WATCH={"json":true};"#, limit: DemandLimit(everySeconds: 60))
     polling.pass(to: 10)

@@ -101,7 +101,7 @@ struct GeoNamesTests {
     #expect(nearest(82.6, -61.5)?.name == "Alert")
   }
 
-  @Test("The nearest place of random ones is that of a search through all")
+  @Test("The nearest place of random ones is the one that a search through all finds")
   func random() throws {
     var random = SeededRandomNumberGenerator(seed: 1)
     var text = ""

@@ -64,7 +64,7 @@ struct NominatimTests {
 
   // MARK: Answers
 
-  @Test("A house has its parts, its own name before that of its address, and the circle around its box")
+  @Test("A house has its parts, its own name before its address, and the circle around its box")
   func house() throws {
     let text = """
       {"place_id":1,"lat":"48.1370","lon":"11.5755","category":"tourism","type":"museum","name":"Old Tower",
@@ -85,7 +85,7 @@ struct NominatimTests {
   }
 
   @Test(
-    "A house without a name is called by its address, as the country writes it; a place by that of its city",
+    "A house without a name is called by its address, as the country writes it; other places by their road or city",
     arguments: [
       (#""house_number":"8","road":"Hill Street","country_code":"de""#, "Hill Street 8"),
       (#""house_number":"8","road":"Hill Street","country_code":"us""#, "8 Hill Street"),

@@ -38,7 +38,7 @@ struct PortTableTests {
     #expect(changes.first?.1.vendorID == 0x1546)
   }
 
-  @Test("A removal has the stored attributes, which are more than those of its message")
+  @Test("A removal has the stored attributes, which are more than its message has")
   func removal() {
     var table = PortTable()
     _ = table.receive(.added, .receiver("/dev/ttyACM0", serialNumber: "A1"))

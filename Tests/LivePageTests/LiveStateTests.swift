@@ -220,7 +220,7 @@ private let next = Wire.nmea("GPRMC,120001.00,V,,,,,,,241126,,,N")
   }
 
   @Test(
-    "The power timeline has the states with their times, and the charge beside that of a receiver that is always on")
+    "The power timeline has the states with their times, and the charge beside the charge of an always-on receiver")
   func power() throws {
     var power = PowerTimeline()
     let start = Instant(nanoseconds: 0)

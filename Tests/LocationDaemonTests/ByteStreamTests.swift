@@ -33,7 +33,7 @@ struct ByteStreamTests {
     #expect(stream.message("", status) == nil)
   }
 
-  @Test("The identity is sent once it is known, also that of a receiver that does not identify itself")
+  @Test("The identity is sent once it is known, also for a receiver that does not identify itself")
   mutating func identity() throws {
     stream.noteSent(status)
     status.identity = .unidentified

@@ -54,7 +54,7 @@ struct DeviceChangesTests {
     #expect(changes.isIdle)
   }
 
-  @Test("The changes of a removed receiver are refused, and its settings are not those of the next one in its place")
+  @Test("The changes of a removed receiver are refused, and the next receiver in its place does not get its settings")
   func removal() {
     var changes = DeviceChanges()
     changes.request(change(cycle: 0.5), of: 1, by: 7, at: start)

@@ -136,7 +136,7 @@ struct IdentityTests {
     #expect(DescriptorInformation("") == nil && DescriptorInformation("ino:\tx\nflags:\t02\n") == nil)
   }
 
-  @Test("The ends of a connection are those of /proc/net/tcp and tcp6")
+  @Test("The ends of a connection have the form of /proc/net/tcp and tcp6")
   func ends() {
     let loopback = InternetEnd(address: [127, 0, 0, 1], port: 2947)
     #expect(loopback.version4 == "0100007F:0B83")

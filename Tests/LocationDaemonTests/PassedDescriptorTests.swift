@@ -77,7 +77,7 @@ struct PassedDescriptorTests {
     }
   }
 
-  @Test("The groups of the peer are those of this process")
+  @Test("The peer has this process's groups")
   func groups() throws {
     let pair = try Pair()
     let number = getgroups(0, nil)

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The program at the other end, as the kernel describes it")
 struct PeerTests {
-  @Test("The user of a connection over the loopback interface is that of its other end, while that is open")
+  @Test("The user of a connection over the loopback interface is the owner of its other end, while that is open")
   func internetPeer() {
     let table = """
         sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
@@ -101,7 +101,7 @@ struct PeerTests {
   }
 
   @Test(
-    "A program is in the foreground if its group is that of its terminal (proc(5), stat)",
+    "A program is in the foreground if its group is its terminal's foreground group (proc(5), stat)",
     arguments: [
       ("812 (hike) S 700 812 700 34816 812 4194304 1 2", true),
       ("812 (hike) S 700 812 700 34816 900 4194304 1 2", false),

@@ -60,7 +60,7 @@ struct ProgramLaunchTests {
     #expect(Self.actions(&launch) == (0, []) && launch.events.isEmpty)
   }
 
-  @Test("The reason is that of the first event")
+  @Test("The first event determines the reason")
   func reasons() {
     let location = Location(
       Coordinate(latitudeDegrees: 1, longitudeDegrees: 1), horizontalAccuracyMetres: 5,

@@ -33,7 +33,7 @@ struct QuestionsTests {
     #expect(questions.all.isEmpty && questions[question.id] == nil)
   }
 
-  @Test("An agent gets the questions anew only if those of its user have changed")
+  @Test("An agent gets the questions anew only if its user's questions have changed")
   func revisions() {
     var questions = PermissionQuestions()
     questions.set(nil, of: Self.asker(0), Self.hike)

@@ -24,7 +24,7 @@ struct SharesTests {
     #expect(Share.number(of: 990, own: 990) == 0 && Share.number(of: 1000, own: 990) == 1000)
   }
 
-  @Test("Subordinate users take from the share of their owner, and those of root have one for each range")
+  @Test("Subordinate users take from the share of their owner, and root's have one for each range")
   func subordinates() {
     let text =
       "ada:100000:65536\n1001:300000:10\nroot:1000000:1000000000\nghost:500000:10\nada:x:1\nada:0:5\n"

@@ -9,7 +9,7 @@ import Testing
 struct AssistNowRefreshTests {
   private static func at(_ hours: Double) -> Instant { .zero + Milliseconds(seconds: hours * 3600) }
 
-  /// The hours at which downloads begin in `days`, with predictions of so many days whose download ends as `outcome` says.
+  /// The hours at which downloads begin in `days`, if a received one is usable for `validHours` and each ends with its `outcome`.
   private func downloads(
     _ content: AssistNow.Content, days: Int, validHours: Double, _ outcome: (Int) -> AssistNowRefresh.Outcome
   ) -> [Double] {

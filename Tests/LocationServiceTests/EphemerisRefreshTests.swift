@@ -8,7 +8,7 @@ import Testing
 struct EphemerisRefreshTests {
   private static func at(_ seconds: UInt64) -> Instant { .zero + Milliseconds(seconds * 1000) }
 
-  /// The answers at these times, with so many seconds of use.
+  /// The answers at these times, with the seconds for which the stored ephemerides remain usable.
   private func answers(_ refresh: inout EphemerisRefresh, _ times: [(UInt64, Double)]) -> [Bool] {
     times.map { refresh.update(usableSeconds: $0.1, at: Self.at($0.0)) }
   }

@@ -20,7 +20,7 @@ struct PublishedLocationTests {
     }
   }
 
-  @Test("A location that changes between two polls is fresh; one of before the first poll is not")
+  @Test("A location that changes between two polls is fresh; one from before the first poll is not")
   func fresh() {
     var watched = Watched()
     watched.setHeld(true, at: 0)

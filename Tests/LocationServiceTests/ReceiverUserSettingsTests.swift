@@ -17,7 +17,7 @@ struct ReceiverUserSettingsTests {
     #expect(applied.leastPortRate == nil)
   }
 
-  @Test("The cycle is that of full rate: a longer one of power control is kept")
+  @Test("The cycle applies at full rate: a longer one of power control is kept")
   func cycle() {
     var settings = ReceiverUserSettings()
     settings.cycleMilliseconds = 200

@@ -197,7 +197,7 @@ struct ServiceCoreTests {
   }
 
   @Test(
-    "The locations of sim: and replay: are simulated, those of devices are not",
+    "The locations of sim: and replay: are simulated, the locations of devices are not",
     arguments: [
       ("sim:", true), ("sim:walk", true), ("replay:/tmp/drive.ubx", true), ("replay:/tmp/drive.ubx@10", true),
       ("/dev/ttyACM0", false), ("i2c:/dev/i2c-1", false),

@@ -177,7 +177,7 @@ struct StateStoreTests {
     #expect(scene.store.newest?.timestamp == Self.location(160).timestamp)
   }
 
-  @Test("The temporary file of a killed writer is removed, that of a living one is not")
+  @Test("The temporary file of a killed writer is removed, but a living writer keeps its file")
   func temporaryFiles() throws {
     let scene = Scene("left")
     try scene.store.store(.regions, StateText.text(of: Self.records))

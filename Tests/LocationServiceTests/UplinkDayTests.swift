@@ -19,7 +19,7 @@ struct UplinkDayTests {
   private static var hours: Double { given ?? 3 }
   private static let interval = 900.0
 
-  @Test("The receiver's charge is that of a program that requests the same locations") func charge() throws {
+  @Test("The receiver uses as much charge as for a program that requests the same locations") func charge() throws {
     let plain = AssetDay()
     plain.requestLocations(every: Self.interval, hours: Self.hours)
     let day = AssetDay()

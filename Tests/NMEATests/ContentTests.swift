@@ -259,7 +259,7 @@ struct RangeTests {
     #expect(rmc?.rejected == 1)
   }
 
-  @Test("Date: a leap day; the century is that of GPS")
+  @Test("Date: a leap day; years of two digits begin in 1980, like GPS")
   func leapDay() {
     #expect(decoded(RMC.self, "GPRMC,,V,,,,,,,290204,,,N")?.content.date?.fullYear == 2004)
     #expect(decoded(RMC.self, "GPRMC,,V,,,,,,,060180,,,N")?.content.date?.fullYear == 1980)

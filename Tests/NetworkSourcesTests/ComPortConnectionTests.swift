@@ -286,7 +286,7 @@ struct ComPortConnectionTests {
     #expect(whole.line == cut.line && whole.client == cut.client && whole.requests == cut.requests)
   }
 
-  @Test("A client of RFC 2217 gets the bytes of the line, and the line those of the client", arguments: 0..<50)
+  @Test("A client of RFC 2217 gets the line's bytes, and the line gets the client's bytes", arguments: 0..<50)
   func transparency(_ seed: UInt64) {
     var random = Seeded(state: seed)
     let bytes = (0..<200).map { _ in Bool.random(using: &random) ? iac : UInt8.random(in: 0...255, using: &random) }

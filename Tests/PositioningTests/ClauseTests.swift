@@ -181,7 +181,7 @@ struct ClauseTests {
     #expect(scene.delivered().contains("at 1000"))
   }
 
-  @Test("VI-3 the dates are those of the first fix there, and of the last one")
+  @Test("VI-3 the dates are the times of the first and of the last fix there")
   func visitDates() {
     var scene = Scene()
     scene.call(.startVisits)

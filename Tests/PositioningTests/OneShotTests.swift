@@ -159,7 +159,7 @@ struct OneShotTests {
     #expect(scene.delivered() == ["at 0", "at 0"])
   }
 
-  @Test("RQ-13 without a decision on permission it is dropped for good, with advice")
+  @Test("RQ-13 without a decision on permission a request is dropped permanently, with advice")
   func undetermined() {
     var scene = Scene(.notDetermined)
     scene.call(.requestLocation)

@@ -342,7 +342,7 @@ struct MeansTests {
     #expect(!scene.power.wanted.reducedConstellations)
   }
 
-  @Test("With rare checks all constellations stay on: their orbits last longer than those of fewer")
+  @Test("With rare checks all constellations stay on: their orbits last longer than the orbits of fewer")
   func constellationsOfRareChecks() {
     var scene = Scene(demand: .every(300))
     scene.fixes(45)

@@ -29,13 +29,13 @@ struct FrameTests {
     #expect(frame(Array(example[3..<22])) == example)
   }
 
-  @Test("The check of nothing is 0, that of 123456789 is 0xCDE703")
+  @Test("The CRC of no bytes is 0, and the CRC of 123456789 is 0xCDE703")
   func knownChecks() {
     #expect(crc24q(of: ascii("").raw, from: 0, count: 0) == 0)
     #expect(crc24q(of: ascii("123456789").raw, from: 0, count: 9) == 0xCDE703)
   }
 
-  @Test("The check is that of the bitwise loop, of any part of the bytes", arguments: 1...8 as ClosedRange<UInt64>)
+  @Test("The CRC equals the bitwise loop's, for any part of the bytes", arguments: 1...8 as ClosedRange<UInt64>)
   func check(seed: UInt64) {
     var random = SeededRandomNumberGenerator(seed: seed)
     let bytes = random.bytes(random.int(1...400))
@@ -44,7 +44,7 @@ struct FrameTests {
     #expect(crc24q(of: bytes.raw, from: start, count: end - start) == Wire.crc24(bytes[start..<end]))
   }
 
-  @Test("Both ways to the check are that of the bitwise loop, for every length")
+  @Test("Both ways to compute the CRC equal the bitwise loop, for every length")
   func everyLength() {
     var random = SeededRandomNumberGenerator(seed: 11)
     for count in 0...1100 {

@@ -72,7 +72,7 @@ struct HostClientTests {
     scene.close()
   }
 
-  @Test("A caster that refuses the request gets that of version 1 with the next connection")
+  @Test("A caster that refuses the request gets the request of version 1 with the next connection")
   func version1() throws {
     let scene = try PushScene(Self.caster)
     #expect(try scene.run { scene.server.accept() })

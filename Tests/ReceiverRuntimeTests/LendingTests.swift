@@ -69,7 +69,7 @@ struct LendingTests {
     #expect(scene.connection.character == .usual)
   }
 
-  @Test("The end of a lent line is that of a new session")
+  @Test("A lent line ends like a new session")
   func end() throws {
     let scene = try RuntimeScene(.m10, intent: .identify)
     #expect(try scene.run(20) { $0.connection.isSteady })

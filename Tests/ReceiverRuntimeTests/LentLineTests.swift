@@ -22,7 +22,7 @@ struct LentLineTests {
     #expect(try #require(refusal(path)).description.contains("is a file"))
   }
 
-  @Test("The permission is that of the opened device")
+  @Test("The permission is checked for the opened device")
   func permission() throws {
     let device = try PseudoTerminal()
     let path = device.path

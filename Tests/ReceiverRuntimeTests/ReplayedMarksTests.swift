@@ -104,7 +104,7 @@ struct ReplayedMarksTests {
     #expect(watched.fixes.count == 3 && watched.isEnded, "\(watched.fixes)")
   }
 
-  @Test("The counts of all openings are those of a decoder, also after the end")
+  @Test("The counts of all openings equal a decoder's, also after the end")
   func totals() throws {
     let pieces: [[UInt8]] = [
       Self.seconds[0], [0, 1, 2] + Self.seconds[1], Self.seconds[2] + Self.seconds[3].dropLast(3),

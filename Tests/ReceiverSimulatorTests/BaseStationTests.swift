@@ -41,7 +41,7 @@ struct BaseStationTests {
     return host
   }
 
-  @Test("A given position is that of 1005, and each epoch has observations", arguments: [ReceiverModel.f9p, .x20])
+  @Test("1005 has the given position, and each epoch has observations", arguments: [ReceiverModel.f9p, .x20])
   func position(model: ReceiverModel) throws {
     // 48.164212345, -11.605612345, 557.6123 m.
     var host = Self.configured(

@@ -4,7 +4,7 @@ import ReceiverSimulator
 import TestSupport
 import Testing
 
-/// Simulated receivers that are not u-blox ones. The commands and replies are those of the makers' documents and of recordings.
+/// Simulated receivers that are not u-blox ones. The commands and replies come from the makers' documents and from recordings.
 
 // Deviations from the documents, faults, and random bytes.
 extension FamilyModelTests {

@@ -4,7 +4,7 @@ import ReceiverSimulator
 import TestSupport
 import Testing
 
-/// Simulated receivers that are not u-blox ones. The commands and replies are those of the makers' documents and of recordings.
+/// Simulated receivers that are not u-blox ones. The commands and replies come from the makers' documents and from recordings.
 @Suite("Receivers of other makers")
 struct FamilyModelTests {
   /// A command and the beginning of its reply.
@@ -398,7 +398,7 @@ struct FamilyModelTests {
     #expect(host.line.receiver.epochMilliseconds == 1000)
   }
 
-  @Test("PCAS04 limits the systems to those of the mask that the hardware has")
+  @Test("PCAS04 limits the systems to its mask, as far as the hardware has them")
   func pcasSystems() {
     func talkers(_ host: inout FamilyHost) -> Set<String> {
       host.received = []

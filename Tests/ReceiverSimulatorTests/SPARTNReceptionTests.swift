@@ -25,7 +25,7 @@ struct SPARTNReceptionTests {
     [2, 0, 1].flatMap { Wire.spartn($0, 0, [UInt8](repeating: 0x73, count: 40), key: key) }
   }
 
-  /// RXM-SPARTNKEY with keys of 16 bytes that begin so many seconds after the start.
+  /// RXM-SPARTNKEY with keys of 16 bytes that begin these numbers of seconds after the start.
   private static func keys(_ seconds: [Int64]) -> [UInt8] {
     var payload: [UInt8] = [1, UInt8(seconds.count), 0, 0]
     for second in seconds {

@@ -45,7 +45,7 @@ struct SentenceTests {
     #expect(dtm[1] == "W84" && dtm[8] == "W84", "\(dtm)")
   }
 
-  @Test("ZDA has the date of UTC, PUBX,04 that of GPS's week too")
+  @Test("ZDA has the date of UTC, and PUBX,04 has the GPS week too")
   func time() throws {
     let (_, fields) = Self.sentences(.m8)
     // The start is 2026-05-28 at 20:26:40 UTC: GPS week 2420, second 419,218.

@@ -90,7 +90,7 @@ struct SignalTests {
     #expect(host.sentences.filter { $0.contains("RMC,") }.count == 2)
   }
 
-  @Test("The talker is that of the only system")
+  @Test("The talker belongs to the only system")
   func talker() {
     var host = Self.host(.m10)
     #expect(host.set([(Self.gps, 0), (Self.galileo, 0), (Self.beiDou, 1), (Self.qzss, 0)]) == true)

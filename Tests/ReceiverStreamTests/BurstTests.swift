@@ -190,7 +190,7 @@ struct BurstTests {
   }
 
   @Test(
-    "A fix is from one source: the receiver's positions, not those of a transponder or plotter with positions of its own",
+    "A fix is from one source: the receiver, not a transponder or plotter with positions of its own",
     arguments: ["AI", "II", "IN", "EC", "SN"], [true, false])
   func twoReceivers(talker: String, isFirst: Bool) {
     let times = (10..<50).map { "1011\($0)" }
@@ -265,7 +265,7 @@ struct BurstTests {
     }
   }
 
-  @Test("A heading between bursts is that of the next epoch")
+  @Test("A heading between bursts belongs to the next epoch")
   func nextHeading() {
     var playback = Playback()
     for second in 12...17 {
@@ -364,7 +364,7 @@ struct NumberingTests {
     #expect(names([gsv("GL", 45), gsv("GP", 5, 40, 51)]) == ["R8", "G5", "S127", "S138"])
   }
 
-  @Test("The talker of Galileo or the system id 3 is not GLONASS, and that of GLONASS not SBAS")
+  @Test("The talker of Galileo or the system id 3 is not GLONASS, and the talker of GLONASS is not SBAS")
   func talkerDecides() {
     #expect(names([gsv("GA", 89, 81, 74)]) == ["E19", "E11", "E4"])
     #expect(names([gsv("GA", 65, 70)]) == [] && names([gsv("GL", 33, 62, 120, 141)]) == [])
@@ -396,7 +396,7 @@ struct NumberingTests {
     #expect(found.map(\.system) == [.navIC, .navIC] && found.map(\.number) == [1, 18])
   }
 
-  @Test("Ids of GN without a system are those of the only system that has them in view")
+  @Test("Ids of GN without a system belong to the only system that has them in view")
   func matched() {
     let inView = [
       "GPGSV,1,1,03,04,40,100,41,09,50,200,42,16,20,300,36", "GAGSV,1,1,03,04,30,050,38,11,60,150,44,12,15,250,33",

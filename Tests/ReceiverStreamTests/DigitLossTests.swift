@@ -45,7 +45,7 @@ struct DigitLossTests {
     #expect(playback.fixes.filter(\.hasPosition).count >= 6)
   }
 
-  @Test("The position of the epoch is that of its whole sentence")
+  @Test("The position of the epoch comes from its whole sentence")
   func otherSentence() {
     var playback = Playback()
     for second in 10...12 {

@@ -123,7 +123,7 @@ struct EpochTests {
     }
   }
 
-  @Test("The last GSV of a signal is not confused with that of another signal")
+  @Test("The last GSV of a signal is not confused with another signal's")
   func learnedSignals() {
     var playback = Playback()
     for second in 12...17 {
@@ -191,7 +191,7 @@ struct EpochTests {
     #expect(epochs.allSatisfy { playback.fixes[$0].satellitesUsed == 12 })
   }
 
-  @Test("HNR-PVT without a fix has no position, and does not use that of the epoch")
+  @Test("HNR-PVT without a fix has no position, and does not use the epoch's position")
   func highRateWithoutFix() {
     var playback = Playback()
     playback.receive(rmc("101112.00"), gga("101112.00"))

@@ -85,7 +85,7 @@ struct FixTests {
     #expect(lastFix("GNGNS,101112,4717.1,N,00833.9,E,\(modes),12,0.8,499.6,48.0,,")?.quality == quality)
   }
 
-  @Test("Empty fields of the corrections do not replace those of another sentence")
+  @Test("Empty fields of the corrections do not replace another sentence's fields")
   func corrections() throws {
     let place = "101112,4717.11437,N,00833.91522,E"
     let gga = "GNGGA,\(place),5,10,1.2,403.6,M,48.0,M,1.0,0120"
@@ -388,7 +388,7 @@ struct SkyTests {
     #expect(received?.fix.satellitesInView == 6)
   }
 
-  @Test("A BeiDou talker's ids from 201 on belong to BeiDou, those of others to QZSS")
+  @Test("A BeiDou talker's ids from 201 on belong to BeiDou, other talkers' ids to QZSS")
   func beiDouFrom201() {
     let received = received([
       rmc("101112"), "BDGSV,1,1,03,201,40,083,46,202,17,308,41,212,07,344,39", "GPGSV,1,1,01,202,22,228,45",

@@ -84,7 +84,7 @@ struct SatelliteFastPathTests {
     #expect(fast.count > 30)
   }
 
-  @Test("The satellites of an epoch are those of its sentences, each once with its strongest signal, in their order")
+  @Test("An epoch has the satellites of its sentences, each once with its strongest signal, in their order")
   func sky() {
     var random = SeededRandomNumberGenerator(seed: 7)
     var found = 0

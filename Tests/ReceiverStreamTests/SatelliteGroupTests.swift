@@ -178,7 +178,7 @@ struct SatelliteGroupTests {
     #expect(count([gga("101112")] + [gsa3D, gsa3D, gsa3D, gsa3D, gsa3D]) == 8)
   }
 
-  @Test("The motion of another source than that of RMC does not replace it", arguments: ["II", "VW", "SN"])
+  @Test("The motion of a source other than RMC does not replace the one of RMC", arguments: ["II", "VW", "SN"])
   func otherMotion(talker: String) {
     let other = "\(talker)VTG,200.0,T,,M,99.0,N,183.3,K,A"
     for order in [[0, 1, 2], [1, 0, 2], [0, 2, 1]] {

@@ -50,7 +50,7 @@ struct AssistNowTests {
     return String(try #require(request.split(separator: " ").dropFirst().first))
   }
 
-  @Test("The requests are those of the service's documents")
+  @Test("The requests conform to the service's documents")
   func requests() throws {
     let code = "MDEyMzQ1Njc4OUFCOnNlY3JldD8/"
     #expect(
@@ -150,7 +150,7 @@ struct AssistNowTests {
 
   // MARK: Predictions
 
-  @Test("The prediction of today is given; without it that of yesterday or tomorrow, and no other")
+  @Test("Today's prediction is given; without it yesterday's or tomorrow's, and no other")
   func nearestDay() throws {
     let orbits = try Self.predictions(days: 3)
     func day(_ utc: UTCTime) -> [UInt8] { Array(Set(orbits.messages(at: utc).map { $0.payload[6] })) }

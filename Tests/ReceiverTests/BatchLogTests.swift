@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The batch log of a killed reader")
 struct BatchLogTests {
-  /// LOG-BATCH of a fix at so many seconds of a day.
+  /// LOG-BATCH of a fix at this second of a day.
   private static func payload(_ number: UInt16, second: Int) -> [UInt8] {
     var payload = [UInt8](repeating: 0, count: 100)
     payload[2] = UInt8(truncatingIfNeeded: number)
@@ -58,7 +58,7 @@ struct BatchLogTests {
       #expect(log.receiver == "4a11")
       #expect(log.payloads.count == cut / 108 && log.unfinishedFrame.count == cut % 108)
       for printed in 0...log.payloads.count {
-        // The journal is that of the last fix that was noted.
+        // The journal is the one after the last noted fix.
         var before = BatchRetrieval(BatchJournal())
         for entry in entries[..<printed] { before.receive(logBATCH: entry, at: .zero) }
         let old = Self.fixes(&before)

@@ -11,7 +11,7 @@ struct FamilyLanguageTests {
   private static let skyTraq = ReceiverDescription(
     family: .skyTraq, model: nil, firmware: "2.1.3 240105", hardware: "", capabilities: [.configure, .restart])
 
-  @Test("SkyTraq's version is that of its customer, with the date")
+  @Test("SkyTraq's version is the customer's version, with the date")
   func skyTraqVersion() throws {
     let language = SkyTraq()
     #expect(language.probes[0].bytes == [0xA0, 0xA1, 0, 2, 2, 1, 3, 0x0D, 0x0A])

@@ -205,7 +205,7 @@ struct FamilyMeasurementTests {
     #expect(State(scene) == before && scene.reported(.notRestored) == 0)
   }
 
-  @Test("Ephemerides come in bursts: their period is that of the bursts")
+  @Test("Ephemerides come in bursts, and have the period of the bursts")
   func bursts() {
     var observed = ObservedOutput()
     for burst in 0..<3 {

@@ -260,7 +260,7 @@ struct FamilySessionTests {
     #expect(scene.line.receiver.sentenceRates.isEmpty)
   }
 
-  @Test("Sentences of Septentrio: streams of other ports stay, those of the port keep their intervals, and all go back")
+  @Test("Sentences of Septentrio: streams of other ports stay, the port's keep their intervals, and all are restored")
   func streams() {
     let scene = Self.scene(.mosaic, .serve)
     #expect(scene.run(60) { $0.isSteady && $0.description != nil })
@@ -367,7 +367,7 @@ struct FamilySessionTests {
   // MARK: Rate of the line
 
   @Test(
-    "The baud rate is changed for good",
+    "The baud rate is changed permanently",
     arguments: [ReceiverModel.mt3339, .mt3333, .ag3352, .at6558, .at6668, .lg290p, .um980, .tau1201])
   func baud(_ model: ReceiverModel) {
     let scene = Self.scene(model)

@@ -16,7 +16,7 @@ struct LineRateTests {
     for second in 1...6 as ClosedRange<UInt64> {
       for part in 0..<10 as Range<UInt64> {
         line.receive(bytes: bytes / 10, at: .zero + Milliseconds(second * 1000 + part * 50))
-        // The end of the first epochs is known by the next burst, that of the later ones by their last message.
+        // The next burst shows the end of the first epochs; their last message shows the end of the later ones.
         if part == 0 ? second == 2 || second == 3 : part == 9 && second >= 3 { line.finishEpoch() }
       }
       if second >= 3 { #expect(line.backlog.count <= expected, "\(second)") }

@@ -108,7 +108,7 @@ struct RaisedRateTests {
   }
 
   @Test(
-    "It goes back although the line is lost between the change of the receiver and that of the line",
+    "The rate goes back although the line is lost between the receiver's change and the line's change",
     arguments: [ReceiverModel.m6, .m8, .m9, .m10], [SessionSettings.Intent.identify, .serve])
   func backAfterLossBetweenTheChanges(_ model: ReceiverModel, _ intent: SessionSettings.Intent) {
     let scene = Self.sceneOfLostLine(model, intent)
@@ -218,7 +218,7 @@ struct RaisedRateTests {
     #expect(scene.line.hostRate == 57_600)
   }
 
-  @Test("It stays where that rate is wanted for good", arguments: [ReceiverModel.m6, .m8, .m9, .m10])
+  @Test("The raised rate stays if it is wanted permanently", arguments: [ReceiverModel.m6, .m8, .m9, .m10])
   func wantedForGood(_ model: ReceiverModel) {
     let scene = Self.scene(model)
     scene.clearReports()
@@ -280,7 +280,7 @@ struct FullLineTests {
     #expect(scene.line.receiver.baudRate == 9600 && scene.line.hostRate == 9600)
   }
 
-  @Test("The load of a line with one burst a second is that of whole bursts, at any instant of the measurement")
+  @Test("The load of a line with one burst a second counts whole bursts, at any instant of the measurement")
   func loadOfBursts() {
     for delay in [0, 150, 300] {
       for end in stride(from: 2200, through: 3200, by: 100) {

@@ -27,7 +27,8 @@ struct ReadSchedulerTests {
       (self.period, self.piece, self.pause) = (period, piece, pause)
     }
 
-    /// Epochs that begin so many milliseconds late, each of so many bytes; `stray` come in the middle of the silence after it.
+    /// Epochs that begin late by `lateness`, in milliseconds, each of `bytes` bytes; `stray` bytes come in the middle of the silence
+    /// after it.
     mutating func run(
       _ lateness: some Sequence<Double>, bytes: (Int) -> Int = { _ in 382 }, stray: (Int) -> Int = { _ in 0 }
     ) {
@@ -94,7 +95,7 @@ struct ReadSchedulerTests {
       lateShare: Double(delays.count { $0 > 1 }) / Double(delays.count), worstMilliseconds: delays.max() ?? 0)
   }
 
-  /// A thousand epochs that begin up to so many milliseconds early or late.
+  /// A thousand epochs that begin up to this many milliseconds early or late.
   private func scattered(_ milliseconds: Double, _ count: Int = 1000) -> [Double] {
     var noise = SeededRandomNumberGenerator(seed: 42)
     return (0..<count).map { _ in milliseconds * noise.sway() }
@@ -147,7 +148,7 @@ struct ReadSchedulerTests {
     for second in 1...8 { epoch(Double(second) * 1000, expecting: .epochs) }
     let expected = schedule.idleUntil
     epoch(9000, expecting: .answer)
-    // The first is so long after the last epoch; further ones are in the seconds after it.
+    // The first comes this long after the last epoch; further ones are in the seconds after it.
     var last = 9.0
     for (index, offset) in after.enumerated() {
       epoch(9000 + offset + (index > 0 && after[0] > 1000 ? 1000 : 0), expecting: .answer)

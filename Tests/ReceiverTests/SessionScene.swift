@@ -127,7 +127,7 @@ extension VirtualHost where Machine == SessionLog, Line == VirtualLine {
 
   // MARK: Processes
 
-  /// The process is killed and started again after so many milliseconds; what the line brings meanwhile is lost.
+  /// The process is killed and started again after this many milliseconds; bytes that arrive in between are lost.
   func kill(for gap: UInt64, _ adapt: (inout SessionSettings) -> Void) {
     // The next session counts its tickets anew.
     machine.outcomes = [:]

@@ -146,7 +146,7 @@ struct SettingsTests {
     #expect(edit.problem?.description.contains("uses UBX on that port") == true)
     #expect(edit.results == [.withdrawn, .withdrawn])
     #expect(try scene.all() == before)
-    // Settings that leave UBX on, and those of another port, are set; from a file, all others are.
+    // Settings that leave UBX on, and settings of another port, are set; from a file, all others are.
     #expect(try scene.set(["CFG-PRT[1].inProtoMask=1"]).results == [.changed])
     #expect(try scene.set(["CFG-PRT[3].inProtoMask=2"]).results == [.changed])
     #expect(try scene.set(["rate=2Hz", word], .bestEffort).results == [.changed, .refused])
@@ -274,7 +274,7 @@ struct SettingsTests {
     #expect(reading.values.map(\.name) == ["CFG-RATE-MEAS", "CFG-RATE-NAV"])
   }
 
-  @Test("The port whose rate is that of the line is known once the receiver has reported its port")
+  @Test("The port that has the line's rate is known once the receiver has reported its port")
   func rates() throws {
     let serial = SessionScene.configuring(.m8)
     func edit(_ word: String, in scene: SessionScene, hasRate: Bool) throws -> SettingsEdit {
@@ -340,7 +340,7 @@ struct SettingsTests {
     while let command = edit.next() {
       let outcome = try #require(scene.send(command))
       if case .answered = outcome { answers.append(outcome) }
-      // Where it is read back for the first time, the answer of before comes once more.
+      // At the first read-back the earlier answer comes once more.
       edit.receive(answers.count == 2 && answers[1] == outcome ? answers[0] : outcome)
     }
     #expect(edit.results == [.changed])

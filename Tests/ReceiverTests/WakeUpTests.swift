@@ -33,7 +33,7 @@ struct WakeUpTests {
         SessionSettings(intent: intent, line: .bound), lineRate: 115_200, reference: nil, now: .zero)
     }
 
-    /// Epochs of three messages, 382 bytes each, from a receiver that does not answer; each so many milliseconds late.
+    /// Epochs of three messages, 382 bytes each, from a receiver that does not answer; each is delayed by `late`, in milliseconds.
     mutating func run(epochs: Range<Int>, late: (Int) -> UInt64 = { _ in 0 }) {
       for number in epochs {
         let bytes = Self.epoch(number, period)

@@ -49,7 +49,7 @@ struct WhimsicalReceiver {
   private var sleepsUntil: Instant?
   private var rateAt: (at: Instant, rate: UInt32)?
   private let period: UInt64
-  /// In a hundred commands so many are answered as they should be.
+  /// The percentage of commands that are answered as they should be.
   private let sense: Int
   private let version: [UInt8]
   private let id: [UInt8]

@@ -322,7 +322,7 @@ final class WhimsicalScene {
     }
   }
 
-  /// Another make gets the probes of identification alone; once it is known, those of its family.
+  /// Another make gets only probes of identification; once it is known as one, only its family's probes.
   private func checkOtherMaker(_ bytes: [UInt8]) {
     guard receiver.nature == .otherMaker, isOtherMaker || settings.intent == .serve && isFirst else { return }
     probes += 1

@@ -22,7 +22,7 @@ struct WholeLineTests {
     #expect(scene.read { $0.description }?.vendor == (kind == .nebulas ? "Unicore" : "Septentrio"))
   }
 
-  @Test("A Septentrio receiver that rejects a poll gets its own next, and those of no other family")
+  @Test("A Septentrio receiver that rejects a poll gets its own family's polls next, and no other family's")
   func rejection() {
     let scene = Self.scene(LineDevice(kind: .septentrio, rejects: true))
     #expect(scene.read { $0.description }?.family == .septentrio)

@@ -28,7 +28,7 @@ private func result(_ bytes: [UInt8], name: String = "a.ubx", truth: Truth? = ni
 struct ReportTests {
   /// The same with earth-centred coordinates: chords between places and their mean, which share no formula with the
   /// plane.
-  @Test("CEP50 and CEP95 are those of an independent calculation")
+  @Test("CEP50 and CEP95 equal an independent calculation")
   func cep() throws {
     var random = SeededRandomNumberGenerator(seed: 5)
     var deviation = PositionDeviation()

@@ -87,7 +87,7 @@ struct RecordingTests {
     #expect(count == Record.longestPayload + Record.overhead)
   }
 
-  @Test("The stream of a recording equals that of plain bytes", arguments: [1, 5, 1000])
+  @Test("The stream of a recording equals the stream of plain bytes", arguments: [1, 5, 1000])
   func recordedBytes(piece: Int) throws {
     let stream = [UInt8](0...200)
     let file = recording([.data(Array(stream[..<90]), 1), .lost(2), .data(Array(stream[90...]), 3)])

@@ -74,7 +74,7 @@ struct ModemLocationTests {
     }
   }
 
-  @Test("The source unmanaged is added to those of others, and removed again")
+  @Test("The source unmanaged is added to the sources of other programs, and removed again")
   func switching() {
     var manager = Manager()
     #expect(manager.run(true) == .done && manager.enabled == 17)

@@ -125,7 +125,7 @@ struct UnitControlTests {
     #expect(Self.stopped(&control, type: "oneshot") == nil)
   }
 
-  @Test("The type of a job tells a stop from a start that ended with its program, as those of type oneshot do")
+  @Test("The type of a job distinguishes a stop from a start that ended with its program, as a oneshot start does")
   func jobTypes() {
     for (type, isStop) in [("stop", true), ("start", false), ("restart", false), ("reload", false)] {
       var control = Self.connected()

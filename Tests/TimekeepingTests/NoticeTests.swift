@@ -109,7 +109,7 @@ private func time(_ year: Int, _ month: Int, _ day: Int, _ seconds: Int64) -> UT
 }
 
 @Suite("Receipt of epochs") struct ReceiptTests {
-  @Test("an epoch's receipt is that of its first byte, by the line's rate")
+  @Test("an epoch's receipt is the time of its first byte, from the line's rate")
   func firstByte() {
     var receipts = EpochReceipts()
     let utc = time(2026, 11, 24, 43_200)

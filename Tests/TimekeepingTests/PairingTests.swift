@@ -173,7 +173,7 @@ import Testing
     #expect(world.samples.count == 3)
   }
 
-  @Test("after a jump of the system's clock the next pulse has the new offset, and the jitter is not that of the jump")
+  @Test("after a jump of the system's clock the next pulse has the new offset, and the jitter excludes the jump")
   func clockJump() {
     var world = World()
     Self.serve(&world, 0..<20)

@@ -209,7 +209,7 @@ struct FormatTests {
     }
   }
 
-  @Test("Counts, dilutions and the mean signal are those of the satellites when the receiver sends none")
+  @Test("Counts, dilutions and the mean signal are computed from the satellites when the receiver sends none")
   func satellites() throws {
     let columns = try ["hdop", "vdop", "pdop", "uSat", "nSat", "ss"].map { try #require(CSVColumn.named($0)) }
     // One in the zenith and three at the horizon, 120 degrees apart; the fifth is not used, the fourth has no signal.

@@ -51,7 +51,7 @@ struct SegmentTests {
     #expect(on.contains("[[180,3],[180,3]]") && on.contains("[[-180,3],[-180,3]]"), "\(on)")
   }
 
-  @Test("Coordinates at the ends of their ranges are those of the schema")
+  @Test("Coordinates at the ends of their ranges conform to the schema")
   func extremes() {
     let text = file(.gpx, of: [fix(90, 180), fix(-90, -180), fix(0, 0), fix(-0.000_000_000_1, 179.999_999_999_9)])
     #expect(text.contains(#"<trkpt lat="90" lon="-180">"#))

@@ -39,7 +39,7 @@ struct FieldAccessTests {
     #expect(payload.rest(18).byteCount == 2 && payload.rest(30).byteCount == 0)
   }
 
-  @Test("Bits and scales are those of the place")
+  @Test("Bits and scaled values are read at every width")
   func bits() {
     #expect((0x80 as UInt8).bit(7) && !(0x80 as UInt8).bit(6) && (0xB0 as UInt8).bits(4, 0x7) == 3)
     #expect((0x8000 as UInt16).bit(15) && (0xB000 as UInt16).bits(12, 0x7) == 3)

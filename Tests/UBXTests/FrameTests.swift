@@ -9,7 +9,7 @@ struct FrameTests {
     UBXFrame.scan(bytes.raw, from: offset)
   }
 
-  @Test("The checksum is that of the plain loop, at all lengths and alignments")
+  @Test("The checksum equals the plain loop's at all lengths and alignments")
   func checksums() {
     var random = SeededRandomNumberGenerator(seed: 1)
     let bytes = random.bytes(320)
@@ -23,7 +23,7 @@ struct FrameTests {
     }
   }
 
-  @Test("The checksum is that of the plain loop where sums wrap most", arguments: [16, 255, 256, 4096, 8196])
+  @Test("The checksum equals the plain loop's where sums wrap most", arguments: [16, 255, 256, 4096, 8196])
   func highSums(length: Int) {
     let bytes = [UInt8](repeating: 0xFF, count: length)
     let (a, b) = Wire.fletcher(bytes[...])

@@ -115,7 +115,7 @@ func makeQueue(_ disk: SimulatedDisk, bytes: Int = 64 << 10, age: Int64? = nil, 
     }
   }
 
-  @Test("The checksum is that of IEEE 802.3") func checksum() {
+  @Test("The checksum is the CRC-32 of IEEE 802.3") func checksum() {
     #expect(CRC32.of(Array("123456789".utf8)) == 0xCBF4_3926)
   }
 }
@@ -259,7 +259,7 @@ func makeQueue(_ disk: SimulatedDisk, bytes: Int = 64 << 10, age: Int64? = nil, 
     #expect(try makeQueue(disk).waiting(from: 0, count: 10) == [302, 303])
   }
 
-  @Test("The files keep within the size, those of acknowledged fixes too") func bounded() throws {
+  @Test("The files, also of acknowledged fixes, stay within the size limit") func bounded() throws {
     let disk = SimulatedDisk()
     var queue = try makeQueue(disk, tolerance: 1)
     var largest = 0

@@ -103,7 +103,7 @@ for code in ["de", "fr"] {
 SWIFT
 "$here/../../packaging/icu-data.py" "$work/icu-data" de >/dev/null
 swiftc -static-stdlib -use-ld=lld -Xlinker "$work/icu-data.ld" "$work/dates.swift" -o "$work/dates"
-[ "$("$work/dates" | tr '\n' ' ')" = "Donnerstag 01:00 Thursday 01:00 " ] || fail "ICU's data are not those of the chosen languages"
+[ "$("$work/dates" | tr '\n' ' ')" = "Donnerstag 01:00 Thursday 01:00 " ] || fail "ICU's data are not in the chosen languages"
 
 # A folder with other files stays as it is; one with an earlier deployment is written again.
 deploy RunLoopMain --executable "$bin/RunLoopMain" --output "$work/board" >"$work/printed" || fail "the same folder is refused"

@@ -186,7 +186,7 @@ def tests_of(text):
 
 
 def build_own(work):
-    """The modules of this package: those of a client that is empty."""
+    """The modules of this package: the modules that an empty client is built with."""
     client = os.path.join(work, "copies", "empty")
     os.makedirs(f"{client}/Sources/Empty", exist_ok=True)
     with open(f"{client}/Sources/Empty/Empty.swift", "w") as file:

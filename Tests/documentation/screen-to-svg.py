@@ -84,7 +84,7 @@ def main():
     screens = written.split("\x1b[H")[1:]
     if not screens:
         sys.exit(f"{program} drew no screen")
-    # The last screens are those of the end, without new frames.
+    # The last screens belong to the end and have no new frames.
     lines = screens[max(0, len(screens) - 3)].replace("\r", "").split("\n")
     PICTURE.write_text("\n".join(picture(lines)) + "\n")
 

@@ -55,7 +55,7 @@ compile_modules() {
   touch "$out/modules"
 }
 
-# One program has all targets, and runs that of its name.
+# One program has all targets, and runs the target of its name.
 compile_programs() {
   local target sources=("$here"/{FuzzTarget,Support}.swift "$here"/targets/*.swift)
   mkdir -p "$out/bin"

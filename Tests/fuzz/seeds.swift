@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Writes the first inputs of the fuzz targets: those of the project's own encoders, and those on standard input, which are lines of
-// corpus.txt: seeds FOLDER < corpus.txt
+// Writes the first inputs of the fuzz targets: from the project's own encoders, and from the lines of corpus.txt on standard input:
+// seeds FOLDER < corpus.txt
 import Glibc
 import Messages
 import MonotonicTime

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Instructions per byte of the decoder on aarch64 and x86-64 (docs/reference/speed.md, count.py), with the qemu-user of Debian 12, which
-# loads plugins; that of packaging/board/setup.sh is static. RECORDINGS names the folder of the recordings.
+# loads plugins; the qemu-user of packaging/board/setup.sh is static. RECORDINGS names the folder of the recordings.
 # usage: count.sh [--no-limits]
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

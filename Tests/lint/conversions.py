@@ -129,7 +129,7 @@ ARITHMETIC = [
     ("Sources/LocationService/SystemBus/Units/UnitControl.swift", r"lastNumber \+= 1", COUNTER),
 ]
 
-# Swift.Int.init(Swift.Double) and the like, as USRs: s:SiySdcfc, s:s5Int32VyABSdcfc. The generic forms are those of
+# Swift.Int.init(Swift.Double) and the like, as USRs: s:SiySdcfc, s:s5Int32VyABSdcfc. The generic forms belong to
 # BinaryInteger and FixedWidthInteger.
 DECLARATION = re.compile(r"Swift\.(?:U?Int(?:8|16|32|64|128)?|BinaryInteger|FixedWidthInteger)\.init"
                          r"(?:<[^(]*BinaryFloatingPoint[^(]*>)?\((?:Swift\.(?:Double|Float|Float16|Float80)|A1?)\)")
@@ -267,7 +267,7 @@ def check():
     uses = Uses(build(), of_package)
     found = uses.places(DECLARATION)
     if not found:
-        raise SystemExit("the index has no conversions at all: it is not that of this package")
+        raise SystemExit("the index has no conversions at all: it does not belong to this package")
     texts = {}
 
     def text(name, line):

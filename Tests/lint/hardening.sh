@@ -4,7 +4,7 @@
 # The hardening of programs: position-independent (DYN with FLAGS_1 PIE), full RELRO (PT_GNU_RELRO and BIND_NOW), no executable
 # stack, no segment that is writable and executable, no RUNPATH or RPATH. elf(5).
 set -euo pipefail
-# usage: hardening.sh [PROGRAM...]      default: those of `make static`
+# usage: hardening.sh [PROGRAM...]      default: the programs of `make static`
 [ $# -gt 0 ] || { cd "$(dirname "$0")/../.." && set -- .build/static/release/{sextant,sextant-track,sextantd,sextant-uplink}; }
 
 failed=0

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 
-# large-libraries.sh FOLDER PROGRAM...: the objects of programs that are built in FOLDER refer neither to the library of regular
-# expressions nor to that of concurrency, which add 1.6 MB (docs/reference/size.md). The compiler imports that of regular expressions
+# large-libraries.sh FOLDER PROGRAM...: the objects of programs that are built in FOLDER refer to neither of the libraries of regular
+# expressions and of concurrency, which add 1.6 MB (docs/reference/size.md). The compiler imports the library of regular expressions
 # implicitly: `contains` and `firstRange` with a text are its functions, and WireBytes/TextSearch.swift has others. EXCEPT names a
 # module whose objects are not checked.
 set -eu

@@ -5,8 +5,8 @@
 usage: compare_service.py FOLDER [--epochs N]
 
 FOLDER holds the programs `sextant-track` and `sextantd`. The receiver is a pseudo-terminal that is fed as a 115200 baud line is
-(compare_latency.py). The latency is that from the write of an epoch's last byte to the line that the delegate prints. They
-take turns three times, and the median of all epochs of each counts. Wake-ups are those of the program and of the daemon together.
+(compare_latency.py). The latency is the time from the write of an epoch's last byte to the line that the delegate prints. They
+take turns three times, and the median of all epochs of each counts. Wake-ups are counted for the program and the daemon together.
 The relay (relay.c) is two C programs that only pass a message on, and the baseline (baseline.c) one: the least of a service.
 """
 import argparse

@@ -6,7 +6,7 @@ usage: gpsd_feed.py FOLDER SECONDS [CLIENTS]..., as root; FOLDER has sextantd
 
 A pseudo-terminal gets an epoch of UBX or of NMEA each second, at once, as a receiver with USB sends it. Nothing is sent to it
 (`--read-only`, `gpsd -b`). Latency is from the write of the epoch to its first TPV at a client, over all epochs and clients.
-Processor time and wake-ups are those of all threads of the daemon. The third row is least.c, which sends a text for each epoch and
+Processor time and wake-ups include all threads of the daemon. The third row is least.c, which sends a text for each epoch and
 decodes nothing: about the least that a daemon costs.
 """
 import os
@@ -26,7 +26,7 @@ from gpsd_cost import used  # noqa: E402
 
 # Epochs before the measurement: the daemons learn the receiver's messages.
 SETTLING = 10
-# The epochs of compare_latency are those of 5 Hz.
+# compare_latency makes epochs at 5 Hz.
 STEP = 5
 
 

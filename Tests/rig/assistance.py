@@ -24,7 +24,7 @@ from harness import Program, Simulator, environment, expect, expect_equal, progr
 # Base64 of 0123456789AB:secret12.
 CODE = "MDEyMzQ1Njc4OUFCOnNlY3JldDEy"
 DAYS = 7
-# A clock that is kept by NTP: that of a container may not be.
+# A clock that NTP keeps; the clock of a container may not be kept.
 SHIM = """
 #include <string.h>
 #include <sys/timex.h>

@@ -21,7 +21,7 @@ threading.Thread(target=GLib.MainLoop().run, daemon=True).start()
 
 
 class Bus:
-    """A bus daemon; the objects on it live in one thread with those of other buses."""
+    """A bus daemon; one thread serves the objects on it and on other buses."""
 
     def __init__(self):
         self.daemon = subprocess.Popen(

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The programs for a 64-bit ARM board. Of their objects: no copies of tables in the decoder, and no reference to a library that adds a
-megabyte. In qemu-user: their version; the output of `decode` for each recording, byte for byte that of this machine's program; and positions
-and locations on a pseudo-terminal, with this machine's simulated receiver.
+megabyte. In qemu-user: their version; the output of `decode` for each recording, which equals the output of this machine's program; and
+positions and locations on a pseudo-terminal, with this machine's simulated receiver.
 
-usage: board.py FOLDER RECORDINGS; FOLDER has this machine's sextant. The programs are those of `make board`
+usage: board.py FOLDER RECORDINGS; FOLDER has this machine's sextant. `make board` builds the programs
 """
 RIG = {"programs": ["sextant"], "prepare": [["packaging/board/programs.sh"]], "packages": {"binutils": "readelf"},
        "needs": ["recordings", "release build"], "arguments": ["{programs}", "{recordings}"], "seconds": 120}

@@ -5,7 +5,7 @@
 usage: boundary.py FOLDER [CHECK...], as root; FOLDER holds sextant, sextant-track and sextantd
 
 Each check is a kind of attack with its variants, and prints a line for each that held. A check first does what an honest user does, so
-that a refusal is not that of a service that refuses everything. docs/reference/security.md has the promises.
+that a refusal does not come from a service that refuses everything. docs/reference/security.md has the promises.
 """
 RIG = {"programs": ["sextant", "sextant-track", "sextantd"], "packages": {"iproute2": "ip"}, "needs": ["root", "namespaces"],
        "seconds": 19, "ci": True}
@@ -144,7 +144,7 @@ def status_of(one, path, name, user=MALLORY, under=()):
 # MARK: Names
 
 def stated_names(folder):
-    """A permission belongs to an executable: no stated name is that of another program."""
+    """A permission belongs to an executable: a program that states another one's name does not get it."""
     with service(folder) as one:
         hike, evil = executable(folder, "hike"), executable(folder, "evil")
         permit(one, hike, MALLORY)
@@ -321,7 +321,7 @@ def end_of(path):
 
 
 def reused_number(one, hike, evil):
-    """The process that has connected ends, and its number is that of a program with the grant when the service looks."""
+    """The process that has connected ends, and a program with the grant has its number when the service looks."""
     text = ("connection = socket.socket(socket.AF_UNIX)\n"
             "child = os.fork()\nif child == 0:\n  connection.connect(service)\n"
             "  connection.sendall(json.dumps({'method': f'{LOCATION}.Subscribe', 'more': True}).encode() + b'\\0')\n  os._exit(0)\n"
@@ -775,7 +775,7 @@ def gpsd_clients(folder):
 
 
 def another_machine(folder):
-    """A network namespace is another machine: root there is not root here, and its ports are not those of this machine's users."""
+    """A network namespace is another machine: root there is not root here, and its ports do not belong to this machine's users."""
     mark = str(os.getpid())
     name, here = f"boundary-{mark}", f"bh{mark}"[:15]
     made = subprocess.run(f"ip netns add {name} && ip link add {here} type veth peer name there netns {name} && "

@@ -241,7 +241,7 @@ def subscribe(path, output):
 
 
 class Subscriber:
-    """The other user's program: the time of each location, and that of its arrival."""
+    """The other user's program: the time of each location, and the time of its arrival."""
 
     def __init__(self, path):
         own, other = os.pipe()

@@ -121,7 +121,7 @@ class Browser:
 
 
 class Page:
-    """A tab. `errors` are those of its console, `addresses` all that it requested, `failures` requests that failed."""
+    """A tab. `errors` has the errors of its console, `addresses` the addresses that it requested, `failures` the failed requests."""
 
     def __init__(self, browser, target, session):
         self.browser, self.target, self.session = browser, target, session

@@ -3,7 +3,7 @@
 """libsextant: its symbols, its header, the examples in C and Python, whose output equals that of `sextant decode`, and the example of
 the location service at sextantd with the built-in simulator.
 
-usage: c_library.py FOLDER [RECORDINGS]; FOLDER has sextant and sextantd, RECORDINGS */*.log, which may be absent. libsextant is that of
+usage: c_library.py FOLDER [RECORDINGS]; FOLDER has sextant and sextantd, RECORDINGS */*.log, which may be absent. libsextant is in
        .build/clib for this machine and for 32-bit ARM, whose programs qemu-user runs
 """
 RIG = {"programs": ["sextant", "sextantd"], "prepare": [["CSupport/CSextant/build.sh", "host", "armv6-unknown-linux-gnueabihf"]],

@@ -11,7 +11,7 @@ usage: commands_through_service.py FOLDER [CHECK...]      FOLDER holds sextant, 
   killed      commands that are killed while they have changed the receiver: it has its own settings again
   choice      which commands use the service
   another     a user who may not open the device
-  typed       `track` of root and of the members of group gnss needs no permission; that of another user asks, and says how to grant it
+  typed       `track` needs no permission for root and for the members of group gnss; for another user it asks, and prints how to grant it
   in_use      a unit with the grant whenInUse has locations without a terminal
   regions     `track --region` alone lets the receiver sleep
 """

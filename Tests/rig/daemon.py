@@ -15,7 +15,7 @@ usage: daemon.py FOLDER [CHECK...] [--kills N] [--connections N] [--seed S]
   objects     a program with too many managers keeps those that it has, and gets a line about the limit
   denied      a program without permission tries every call
   executes    a program that executes another one keeps no permission for it
-  users       the permission of one user is not that of another
+  users       the permission of one user does not apply to another
   unplugged   the receiver is pulled out and comes back under many programs
   full        without space for its state the service goes on
   slow        a disk that takes seconds to store the newest location delays no program
@@ -99,7 +99,7 @@ class Daemon(Program):
         """Waits until the receiver has its settings: an epoch can be lost while its messages are changed. Returns how many
         locations the program got until then."""
         wait_until(lambda: self.status()["receivers"][0]["state"] == "awake", "the receiver does not get its settings")
-        # The first one may be of before.
+        # The first one may be an earlier location.
         program.event_mark = len(program.events)
         for _ in range(2):
             program.wait_for_event("didUpdateLocations")

@@ -278,7 +278,7 @@ def interrupt_before_a_reply(folder):
 
 def slow_end(folder):
     """An end that takes longer than a second says what it waits for: here a receiver that does not reply any more."""
-    # A receiver that is not configured yet needs no reply at the end. Its accuracy of time, less than that of NMEA, is from UBX.
+    # A receiver that is not configured yet needs no reply at the end. A time accuracy below NMEA's comes from UBX.
     for words, line in ((["watch", "--json"], r'"ept":0\.000'), (["track", "--json"], "didUpdateLocations")):
         with harness.Simulator(f"{folder}/{words[0]}", "m8") as receiver, \
                 Program(program(), *words, "--device", receiver.link, env=environment(receiver.folder)) as command:

@@ -29,7 +29,7 @@ LISTS = {"WhereYouAt.plist": "<key>NSLocationWhenInUseUsageDescription</key><str
 
 
 class Example(Program):
-    """A program whose lines are read, also those of standard error. `folder` has its state, which programs share that have the same."""
+    """A program whose lines are read, also from standard error. `folder` has its state, which programs with the same folder share."""
 
     def __init__(self, folder, name, *words, path=None, **variables):
         settings = {"GNSS_DEVICE": "sim:walk", "SEXTANT_AUTHORIZATION": "always", "SEXTANT_APP_STATE": "foreground", **variables}

@@ -18,8 +18,8 @@ usage: families.py FOLDER [CHECK...]      FOLDER holds sextant and sextant-track
   refused_raw MODEL  a receiver without raw measurements is refused with what it lacks
   deferral MODEL  a client in the background: the line is silent, then all fixes at once; the logger is as found, also after SIGKILL
 
-Without a name those of DEFAULT run. Every check has a receiver of its own, and all run side by side. How soon things happen is checked in virtual time
-(FamilyTests, FamilySessionTests, FamilyFaultTests).
+Without a name the checks of DEFAULT run. Every check has a receiver of its own, and all run side by side. How soon things happen is
+checked in virtual time (FamilyTests, FamilySessionTests, FamilyFaultTests).
 """
 RIG = {"programs": ["sextant", "sextant-track"], "seconds": 67, "ci": True}
 
@@ -310,8 +310,8 @@ def batch(folder, model):
         expect(len(done.output.splitlines()) >= waiting, f"{len(done.output.splitlines())} fixes of {waiting}")
         lost = done.errors + more.errors
         expect_in_order([seconds_of(fix["time"]) for fix in fixes], lost=sum(int(n) for n in harness.re.findall(phrases.FIXES_LOST, lost)))
-        expect(scene.records() >= before + waiting, "records of before are gone")
-        return f"{before} records of before stay; {len(fixes)} fixes, each once; {lost.count('lost')} pauses said"
+        expect(scene.records() >= before + waiting, "earlier records are gone")
+        return f"{before} earlier records stay; {len(fixes)} fixes, each once; {lost.count('lost')} pauses reported"
 
 
 def deferral(folder, model):

@@ -61,7 +61,7 @@ PARTS = [
         ("The first fixes, as lines and in gpsd's JSON. At a terminal `watch` without `--json` shows a screen:", [
             "sextant watch --device gnss --count 4", "sextant watch --device gnss --json --seconds 8 | tail -n 2"]),
         ("A wrong rate is named as the reason:", ["sextant watch --device gnss --baud 4800 --seconds 7"]),
-        ("Record, look into the recording, and replay it. Recorded positions are not those of this computer, so a file is "
+        ("Record, look into the recording, and replay it. Recorded positions are not this computer's, so a file is "
          "read only as a replay:", [
             "sextant record --device gnss --seconds 5 walk.rec", "sextant decode --format summary walk.rec",
             "sextant watch --device walk.rec", "sextant watch --device replay:walk.rec@max --count 1"]),
@@ -140,7 +140,7 @@ def normalised(text):
         if line.startswith("    $"):
             command = line
         elif line.startswith("    ["):
-            # The ports are those of the machine.
+            # The ports depend on the machine.
             lines += [] if "sextant devices" in command else sorted(output)
             output = set()
         elif line.startswith("    "):

@@ -65,8 +65,8 @@ def environment(folder, **more):
 
 
 def waiting_seconds(*processes):
-    """The time for which threads of these processes were ready and had no processor: proc(5), schedstat. None are those of
-    the calling thread."""
+    """The time for which threads of these processes were ready and had no processor: proc(5), schedstat. Without
+    processes it is the time of the calling thread."""
     files = [path for process in processes for path in glob.glob(f"/proc/{process}/task/*/schedstat")]
     total = 0
     for path in files or ["/proc/thread-self/schedstat"]:
@@ -239,7 +239,7 @@ class Program:
 
     def handles(self, number):
         """Whether a signal does not simply end it: it is caught, or blocked and waited for. While the C library creates a thread, it
-        blocks all signals for a moment, those of faults too, which no program of ours blocks."""
+        blocks all signals for a moment, also the signals of faults, which no program of ours blocks."""
         with open(f"/proc/{self.process.pid}/status") as file:
             masks = {name: int(mask, 16) for name, mask in re.findall(r"^(Sig\w+):\s+(\w+)$", file.read(), re.M)}
 
@@ -320,7 +320,7 @@ class Simulator(Program):
         self.wait_for_line("^/dev/")
 
     def kill(self):
-        # A killed simulator leaves its link, which would lead to the next pseudo-terminal with this number: that of another rig.
+        # A killed simulator leaves its link, which would lead to the next pseudo-terminal with this number, in another rig.
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.link)
         super().kill()
@@ -375,7 +375,7 @@ def expect_in_order(times, lost=0, switched=0):
 
 
 def expect_deferral(program, least):
-    """Fixes of a deferral: in order, and so many of them in one delivery. The size of the largest."""
+    """Fixes of a deferral: in order, and at least `least` of them in one delivery. Returns the size of the largest delivery."""
     deliveries = [[seconds_of(location["timestamp"]) for location in event["locations"]]
                   for event in program.events_named("didUpdateLocations")]
     expect_in_order([time for times in deliveries for time in times], switched=5)

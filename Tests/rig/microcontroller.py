@@ -3,7 +3,7 @@
 """The firmware of Examples/Microcontroller in QEMU (Cortex-M4, MPS2 with AN386): the fixes that it prints equal those of the example
 in C on this computer; its flash, variables and stack.
 
-usage: microcontroller.py [RECORDINGS], a folder with */*.log, which may be absent. libsextant is that of .build/clib for this computer
+usage: microcontroller.py [RECORDINGS], a folder with */*.log, which may be absent. libsextant is in .build/clib for this computer
        and for armv7em
 """
 RIG = {"prepare": [["CSupport/CSextant/build.sh", "host", "armv7em-none-none-eabi"]],

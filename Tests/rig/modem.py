@@ -261,7 +261,7 @@ def killed_check(folder, modem):
         client.wait_for_event("didUpdateLocations")
         client.kill()
     with track(folder, modem) as client:
-        # The first location is that of the killed program.
+        # The first location was found by the killed program.
         for _ in range(2):
             client.wait_for_event("didUpdateLocations")
         client.interrupt()

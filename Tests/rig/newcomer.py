@@ -156,7 +156,7 @@ def page(newcomer):
 
 
 def clone(newcomer):
-    """The checkout, as a clone has it, and what swift.org's toolchain needs. The caches are those of this machine."""
+    """The checkout, as a clone has it, and what swift.org's toolchain needs. The caches come from this machine."""
     newcomer.inside(f"apt-get install -y -qq --no-install-recommends {TOOLCHAIN}")
     os.makedirs(newcomer.root / toolchain().relative_to("/"), exist_ok=True)
     mount_read_only(toolchain(), newcomer.root / toolchain().relative_to("/"))

@@ -166,7 +166,7 @@ def region(folder):
         expect_equal([event["state"] for event in track.events_named("didDetermineState")], ["outside", "inside", "outside"], "the states")
 
         def receiver_time(name):
-            """The receiver's time when the event came: that of the last fix before it."""
+            """The receiver's time when the event came: the time of the last fix before it."""
             before = track.events[:track.events.index(track.events_named(name)[0])]
             return times([place for event in before if event["event"] == "didUpdateLocations" for place in event["locations"]])[-1]
 

@@ -4,7 +4,7 @@
 
 usage: termination.py FOLDER [CHECK...]      FOLDER holds the programs
 
-One program at a time, so that the times are those of the program. The receiver is silent, sends garbage, is frozen, or sends
+One program runs at a time, so that it alone determines the times. The receiver is silent, sends garbage, is frozen, or sends
 fixes that nobody reads from the program's output; a caster sends as fast as it can. The limit is two seconds.
 """
 RIG = {"programs": ["sextant", "sextant-track", "sextantd"], "seconds": 90}

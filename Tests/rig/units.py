@@ -265,7 +265,7 @@ def system_calls_are_allowed(folder):
 
 
 def own_lines(lines):
-    """The lines of the daemon: without those of processes that run another program later."""
+    """The lines of the daemon, without the lines of processes that run another program later."""
     first = lines[0].split()[0]
     others = {line.split()[0] for line in lines if " execve(" in line} - {first}
     return [line for line in lines if line.split()[0] not in others]

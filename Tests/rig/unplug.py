@@ -31,7 +31,7 @@ def unplugged(folder):
         # A second unplugging ends the first: it is back a second from now.
         receiver.command("fault unplug 1s")
         event = track.wait_for_event("didUpdateLocations", without="didFailWithError")
-        expect(harness.seconds_of(event["locations"][0]["timestamp"]) > lost, f"a location of before the loss came after it: {event}")
+        expect(harness.seconds_of(event["locations"][0]["timestamp"]) > lost, f"a location from before the loss came after it: {event}")
         track.interrupt()
 
 

@@ -141,7 +141,7 @@ def check_identifiers(locations):
     for one in locations:
         expect_equal(times.setdefault(one["_id"], one["tst"]), one["tst"], f"the time of a repeat of {one['_id']}")
         expect_equal(names.setdefault(one["tst"], one["_id"]), one["_id"], f"the identifier of the fix of {one['tst']}")
-    # The order of a dictionary is that of its first entries.
+    # A dictionary keeps the order in which its keys were first set.
     return list(times.values())
 
 

@@ -67,7 +67,7 @@ class View(Program):
 
 
 class SleepyProxy:
-    """A proxy of a port of loopback. `sleep` closes its connections to the server, and leaves those of the browser open without a
+    """A proxy of a port of loopback. `sleep` closes its connections to the server, and leaves the browser's open without a
     byte, as they are after the sleep of a phone. Later connections are forwarded."""
 
     def __init__(self, port):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # A client of Core Location for 64-bit ARM boards: a product of the package in FOLDER, in its .build/board/release or in CLIENT_BUILD.
-# Foundation there is that of another compiler, which inside.sh runs. Its data are those of English and of the languages.
+# Its Foundation belongs to another compiler, which inside.sh runs. Foundation's data cover English and the given languages.
 # usage: client.sh FOLDER PRODUCT [LANGUAGE...]
 set -euo pipefail
 folder=$(cd "$1" && pwd) product=$2

@@ -3,7 +3,7 @@
 
 # The tools to build a client of Core Location for arm64: Debian's compiler, whose Swift library for arm64 has Foundation. Modules with
 # Foundation are binary, and only a compiler of their version reads them.
-# usage: compiler.sh FOLDER     FOLDER is that of setup.sh, which has run
+# usage: compiler.sh FOLDER     FOLDER is the folder that setup.sh made
 #   FOLDER/compiler-packages   the downloads (620 MB)
 #   FOLDER/compiler            the root folder of a system with the compiler, for inside.sh
 #   FOLDER/foundation          the Swift library for arm64 with its binary modules
@@ -37,6 +37,6 @@ done
 bundle=sdks/arm64-foundation.artifactbundle
 sed 's/"arm64": {"type"/"arm64-foundation": {"type"/' sdks/arm64.artifactbundle/info.json > $bundle/info.json
 sed "s,$folder/sysroot/usr/lib/swift,$folder/foundation/lib/swift,g" sdks/arm64.artifactbundle/arm64/swift-sdk.json > $bundle/arm64/swift-sdk.json
-# Foundation's data of chosen languages (`make board-client`). Options of the command line would be those of this machine's tools too.
+# Foundation's data of chosen languages (`make board-client`). Options of the command line would apply to this machine's tools too.
 sed "s,\"$folder/compatibility.o\",&\, \"$folder/icu-data.ld\"," sdks/arm64.artifactbundle/arm64/toolset.json > $bundle/arm64/toolset.json
 mv compiler-state.new compiler-state

@@ -3,7 +3,7 @@
 
 # Runs a command with Debian's compiler of compiler.sh. The command sees that compiler's system, and the folders of this machine that are
 # not the system's, such as /home. No root is needed: the kernel gives the command a namespace of its own.
-# usage: inside.sh FOLDER COMMAND [ARGUMENT …]     FOLDER is that of setup.sh
+# usage: inside.sh FOLDER COMMAND [ARGUMENT …]     FOLDER is the folder that setup.sh made
 set -euo pipefail
 if [ "${1:-}" != --inside ]; then
   root=$(realpath "$1/compiler")

@@ -26,7 +26,7 @@ for package in packages/*.deb; do
   name=$(dpkg-deb -f "$package" Package)
   case $name in
     qemu-user) dpkg-deb --fsys-tarfile "$package" | tar -x -C qemu --strip-components=3 ./usr/bin/qemu-aarch64 ;;
-    # Neither the library for microcontrollers nor that of the compiler.
+    # Neither the library for microcontrollers nor the compiler's library.
     swiftlang | libswiftlang) dpkg-deb --fsys-tarfile "$package" | tar -x -C sysroot/usr --strip-components=4 --wildcards \
       './usr/libexec/swift/lib/swift*/*' './usr/libexec/swift/lib/clang/*' --exclude '*/embedded' --exclude '*/swift/host' 2>/dev/null || true ;;
     *) # Debian 12 has /lib as a link to /usr/lib. The records let dpkg-shlibdeps find versions: it searches for the full path.

@@ -49,7 +49,7 @@ struct BenchEnergy: ParsableCommand {
   @Option(help: "Write the receiver's states over the day as a picture; for one model and one day.")
   var svg: String?
 
-  @Option(help: "Instead: run so many random days with random faults, and check what must always hold.")
+  @Option(help: "Instead: run this many random days with random faults, and check the invariants.")
   var randomDays: Int?
 
   func run() throws {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A CLMonitor as in the sample of the document about monitoring conditions: an event counts if its state differs from that of
-// the record, which has the event before it.
+// A CLMonitor as in the sample of the document about monitoring conditions: an event counts if its state differs from the
+// state of the event before it, which the record has.
 //
 //     ConditionMonitor LATITUDE LONGITUDE RADIUS [crash]
 //

@@ -6,7 +6,7 @@ import Glibc
 
 /// The addresses of this machine's interfaces.
 package enum InternetInterfaces {
-  /// The IPv4 addresses by which other machines reach this one: of the interfaces that are up, in the order of the kernel.
+  /// The IPv4 addresses at which other machines reach this one: of the interfaces that are up, in the kernel's order.
   package static func reachableAddresses() -> [String] {
     let reachable = all { $0 & UInt32(IFF_UP) != 0 && $0 & UInt32(IFF_LOOPBACK) == 0 }
     return reachable.filter { $0.count == 4 }.map { address in address.map { "\($0)" }.joined(separator: ".") }

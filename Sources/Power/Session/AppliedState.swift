@@ -72,7 +72,7 @@ struct AppliedState: Sendable {
 }
 
 extension PowerMode {
-  /// Seconds from fix to fix; those of full power for a mode that sleeps.
+  /// Seconds from fix to fix; 1, as at full power, for a mode that sleeps.
   var periodSeconds: Int {
     switch self {
     case .continuous(let seconds), .cyclicTracking(let seconds): seconds

@@ -62,7 +62,7 @@ struct BatchCollection: Sendable {
     case restarted
   }
 
-  /// Epochs that arrive so long after the messages were switched off come from a receiver that has lost its configuration.
+  /// Epochs that arrive this long after the messages were switched off come from a receiver that has lost its configuration.
   static var unexpectedAfter: Milliseconds { Milliseconds(3000) }
   /// Fixes that are held during the last read: two minutes at a fix a second, as long as a slow line needs.
   static var mostHeld: Int { 128 }

@@ -8,7 +8,7 @@ extension DesiredConfiguration {
   /// The configuration for fixes, on a line that is fast enough for short position checks.
   ///
   /// An epoch of some 400 bytes takes 0.42 s at 9600 baud and 0.035 s at 115200, and so do the polls for settings that
-  /// a sleep may have cleared; a position check takes 1.6 s besides. If the rate cannot be raised, or does not outlive
+  /// a sleep may have cleared; a position check takes another 1.6 s. If the rate cannot be raised, or does not outlive
   /// a sleep, the session does not change it.
   public static func saving(for receiver: ReceiverDescription) -> DesiredConfiguration {
     var desired = DesiredConfiguration.navigation(for: receiver)

@@ -19,9 +19,9 @@ import ReceiverStream
 public struct PowerCoordinator: Sendable {
   /// A LOG-BATCH on a serial line: 108 bytes, ten bits each.
   private static var bitsPerFix: Int { 1080 }
-  /// The time that receiver and host need for each besides, in seconds.
+  /// The additional time that receiver and host need for each fix, in seconds.
   private static var secondsBetweenFixes: Double { 0.002 }
-  /// A receiver that sends epochs for so long without being identified takes no commands. The session has probed all families by
+  /// A receiver that sends epochs for this long without being identified takes no commands. The session has probed all families by
   /// then.
   static var plainAfter: Milliseconds { Milliseconds(25_000) }
 

@@ -57,7 +57,7 @@ public struct AssistNow: Sendable, Equatable {
   /// The forms of the line, for messages.
   public static let forms =
     "`assistnow = CODE`, `assistnow = CODE, 1|3|7|14 days` or `assistnow = CODE, live` (CODE: a chip code "
-    + "or a token; `on` for that of SEXTANT_ASSISTNOW_FILE or the credential `assistnow`)"
+    + "or a token; `on` for the code of SEXTANT_ASSISTNOW_FILE or the credential `assistnow`)"
   private static let periods = [1, 3, 7, 14]
 
   /// Reads the value of the line; nil if it has another form.

@@ -7,7 +7,7 @@ public struct BatchConfiguration: Sendable, Hashable {
   public var epochs: Int
   /// Whether heights above sea level and all accuracies are stored; then fewer epochs fit.
   public var isExtended: Bool
-  /// Whether the logger of another maker's receiver erases its earlier records, those of a user too.
+  /// Whether the logger of another maker's receiver erases its earlier records, including a user's.
   public var erasesEarlier = false
 
   public init(epochs: Int, isExtended: Bool, erasesEarlier: Bool = false) {

@@ -35,7 +35,7 @@ public enum BatchLoss: Sendable, Equatable {
 ///     requesting ── MON-BATCH: entries ──▶ receiving ── all received, or silence ──▶ requesting … ── none ──▶ over
 ///
 /// LOG-RETRIEVEBATCH has sendMonFirst set: MON-BATCH comes first with the number of entries and the number of the first
-/// one, and so that of the last. Entries of an earlier retrieval, whose reader was killed, may come before it. A missing
+/// one, from which the number of the last follows. Entries of an earlier retrieval, whose reader was killed, may come before it. A missing
 /// number was lost on the line. An entry that was delivered before, by its number and time, is not delivered again: some
 /// firmware keeps what it has sent. Fixes that are added meanwhile are read in the next round.
 public struct BatchRetrieval: Sendable {

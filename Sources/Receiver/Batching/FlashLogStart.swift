@@ -7,7 +7,7 @@
 public struct FlashLogStart: Sendable {
   public enum Result: Sendable, Equatable {
     case begun(FlashLogStatus)
-    /// There is a log with so many entries, which may not be erased.
+    /// There is a log with this many entries, which may not be erased.
     case holds(Int)
     /// The receiver refused a command, or did not reply.
     case refused

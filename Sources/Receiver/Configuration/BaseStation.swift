@@ -75,7 +75,8 @@ extension DesiredConfiguration {
 }
 
 extension BaseStation {
-  /// The items of CFG-MSGOUT on the I2C port; those of the other ports follow. 1005, MSM7 of GPS, GLONASS, Galileo and BeiDou, 1230.
+  /// The items of CFG-MSGOUT on the I2C port; each is followed by its items on the other ports. 1005, MSM7 of GPS, GLONASS, Galileo and
+  /// BeiDou, 1230.
   private static let outputs: [UInt32] = [
     0x2091_02BD, 0x2091_02CC, 0x2091_02D1, 0x2091_0318, 0x2091_02D6, 0x2091_0303,
   ]

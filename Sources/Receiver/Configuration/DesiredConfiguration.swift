@@ -47,7 +47,7 @@ public struct DesiredConfiguration: Sendable, Equatable {
   public var withoutConstellations: [Constellation]?
   /// The sentences of another maker's receiver; those that are not listed stay as they are.
   public var sentences: [SentenceRate]?
-  /// Whether another maker's receiver that sends no sentence with a position is to send those of a fix.
+  /// Whether another maker's receiver that sends no sentence with a position is to send the sentences of a fix.
   var sendsAnySentences = false
   /// The messages with raw measurements and orbits of another maker's receiver, by its family's names.
   var measurements: [SentenceRate]?

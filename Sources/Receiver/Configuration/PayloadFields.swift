@@ -44,7 +44,7 @@ package enum PayloadFields {
     return fields
   }
 
-  /// The name of a group of fields, as in JSON: `groups`, that of a second group `groups2`.
+  /// The name of a group of fields, as in JSON: `groups`, or `groups2` for a second group.
   package static func groupName(_ layout: MessageLayout, _ item: Int) -> String {
     let number = layout.items[...item].count { if case .group = $0 { true } else { false } }
     return number > 1 ? "groups\(number)" : "groups"

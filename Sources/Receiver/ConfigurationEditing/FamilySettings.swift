@@ -171,8 +171,8 @@ package enum FamilySettings {
     return SettingValue(name: value.kind.rawValue, text: text(list), unit: "")
   }
 
-  /// The sentences that the receiver sends and a file does not have, or not as they are: messages without a name, those of another interval
-  /// than a whole number of seconds, and those of several streams.
+  /// The sentences that the receiver sends and that a file does not have, or not as they are: messages without a name, sentences whose
+  /// interval is not a whole number of seconds, and sentences of several streams.
   package static func unstored(_ value: ReceiverValue, of receiver: ReceiverDescription) -> [String] {
     guard case .messages(let list) = value else { return [] }
     var names: [String] = []

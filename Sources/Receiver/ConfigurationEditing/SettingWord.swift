@@ -131,7 +131,7 @@ package struct SettingWord: Sendable, Equatable {
       if ["on", "1", "yes"].contains(value.lowercased()) { return .writesNMEA(true) }
       if ["off", "0", "no"].contains(value.lowercased()) { return .writesNMEA(false) }
     default:
-      // The highest rate of most receivers is 921,600 baud, that of X20 8,000,000 (data sheets).
+      // The highest rate of most receivers is 921,600 baud, and 8,000,000 on X20 (data sheets).
       if let baud = UInt32(value), (4800...8_000_000).contains(baud) { return .portRate(baud) }
     }
     throw SettingProblem("\(name)=\(value): it takes \(families.first { $0.name == name }?.takes ?? "another value")")

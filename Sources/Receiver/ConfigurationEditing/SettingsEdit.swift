@@ -268,7 +268,7 @@ extension SettingsEdit {
     case .model(let model): desired.dynamicModel = model
     case .constellations(let constellations):
       // GPS and QZSS share their signals. With only one of them enabled the receiver takes satellites of the one for
-      // those of the other (interface descriptions, CFG-GNSS).
+      // satellites of the other (interface descriptions, CFG-GNSS).
       let needsQZSS = constellations.contains(.gps) && !constellations.contains(.qzss)
       desired.constellations = needsQZSS ? constellations + [.qzss] : constellations
       if usesItems { return addItems(of: constellations, owner) }

@@ -62,7 +62,7 @@ package struct AssistanceEphemeris: Sendable, Equatable {
         fields.putGPS(values, isLong: fit > 4, time: ephemeris.time)
       case .galileo:
         let isINAV = Self.isINAV(values)
-        // E1-B: validity and health; F/NAV has those of E5a.
+        // Validity and health of E1-B; F/NAV has the bits of E5a.
         let mask: Int64 = isINAV ? 0b111 : 0b111_000
         isHealthy = values.value(24).map { Int64(clamping: $0) & mask == 0 } ?? false
         fields.putGalileo(values, isINAV: isINAV, time: ephemeris.time)
@@ -147,13 +147,13 @@ package struct AssistanceEphemeris: Sendable, Equatable {
     values.value(20).map { Int64(clamping: $0) & 0x200 != 0 } ?? true
   }
 
-  /// Returns the reference time of an orbit, which must be near that of the clock; seconds of UTC since 1970.
+  /// Returns the reference time of an orbit, which must be near the clock's reference time; seconds of UTC since 1970.
   private static func referenceTime(_ ephemeris: BroadcastEphemeris) throws(Refusal) -> Int64 {
     let values = ephemeris.values
     guard let second = values.value(11), (0..<604_800).contains(second) else { throw .implausible }
     let orbit = ephemeris.time.nearest(Int64(clamping: second) * GPSTicks.second, of: GPSTicks.week)
     guard abs(orbit.count - ephemeris.time.count) <= 4 * 3600 * GPSTicks.second else { throw .implausible }
-    // Root of the semi-major axis in m^0.5, and eccentricity: the nominal orbits and those of all satellites in use.
+    // Root of the semi-major axis in m^0.5, and eccentricity: the nominal orbits and the orbits of all satellites in use.
     let roots: ClosedRange<Double> =
       switch ephemeris.satellite.system {
       case .gps: 5050...5250

@@ -25,7 +25,7 @@ public struct EphemerisStock: Sendable, Equatable {
   /// Galileo satellites whose ephemeris is from F/NAV.
   private var fromFNAV: Set<RINEXSatellite> = []
 
-  /// A receiver needs four satellites in view. Of these, with those of other systems, so many are enough for its start.
+  /// A receiver needs four satellites in view. Ephemerides of this many satellites, in all systems together, are enough for its start.
   static let enough = 8
   /// The messages of RTCM 3 that are read.
   public static let messageNumbers: Set<Int> = [1019, 1020, 1042, 1045, 1046]
@@ -60,7 +60,7 @@ public struct EphemerisStock: Sendable, Equatable {
     }
   }
 
-  /// Handles the ephemerides of an answer of AssistNow, which are those of I/NAV for Galileo. Returns whether the stock has changed.
+  /// Handles the ephemerides of an answer of AssistNow, which come from I/NAV for Galileo. Returns whether the stock has changed.
   @discardableResult
   public mutating func receive(_ answer: AssistNowAnswer, at utc: UTCTime) -> Bool {
     var hasChanged = false

@@ -70,8 +70,8 @@ extension AssistNowAnswer.Refusal {
 
 /// Predicted orbits, one for each satellite and day: MGA-ANO of AssistNow.
 ///
-/// A prediction is best at noon (UTC) of its day (integration manuals, "Host-based AssistNow Offline"); that of the nearest day is
-/// given. The value does not use a clock or files.
+/// A prediction is best at noon (UTC) of its day (integration manuals, "Host-based AssistNow Offline"); the receiver gets the
+/// prediction of the nearest day. The value does not use a clock or files.
 public struct PredictedOrbits: Sendable, Equatable {
   private struct Satellite: Hashable, Comparable {
     var system: UInt8

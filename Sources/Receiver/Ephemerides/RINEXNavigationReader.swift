@@ -16,7 +16,7 @@ package struct RINEXNavigationReader {
   /// The number of records with a missing or malformed number or date.
   package private(set) var unreadable = 0
 
-  /// - Parameter bytes: the file; nil if its first line is not that of a RINEX navigation file, or its header has no end.
+  /// - Parameter bytes: the file; nil if its first line does not begin a RINEX navigation file, or its header has no end.
   package init?(_ bytes: RawSpan) {
     var lines: [[UInt8]] = []
     var line: [UInt8] = []

@@ -11,7 +11,7 @@ struct FamilyWatch: Sendable {
   private static let shortest = Milliseconds(8000)
   /// The longest time until a receiver sends by its new settings.
   private static let settling = Milliseconds(3000)
-  /// After so many checks in which nothing had to be written the sentences prove nothing.
+  /// After this many checks in which nothing had to be written, the sentences prove nothing.
   static let mostFalseAlarms = 3
 
   private let wanted: [ReceiverValue]

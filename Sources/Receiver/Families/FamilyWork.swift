@@ -43,7 +43,7 @@ struct FamilyWork: Sendable {
 
   private var index = 0
   private var step = Step.reading
-  /// The value to set: that of the task, or the sentences that stand for it.
+  /// The value to set: the task's value, or the sentences that stand for it.
   private var wanted: ReceiverValue?
   private var commands: [Command] = []
   private var replies: [[UInt8]?] = []
@@ -354,7 +354,7 @@ struct FamilyWork: Sendable {
     } ?? true
   }
 
-  /// Whether sentences are to be off for good: an acknowledgement of a sentence in another form does not mean that they are.
+  /// Whether sentences are to be off permanently: an acknowledgement of a sentence in another form does not mean that they are.
   private func isCheckedAfterAcknowledgement(_ wanted: ReceiverValue) -> Bool {
     mode == .permanent && wanted.switchedOff != nil
   }

@@ -82,7 +82,7 @@ struct LoggerDump: Sendable, Equatable {
   var isComplete = false
 }
 
-/// The commands of a logger besides those that set `ReceiverValue.logger`.
+/// The commands of a logger, except those that set `ReceiverValue.logger`.
 struct LoggerCommands: Sendable {
   var stop: Command
   /// Sends the contents of the memory, which are kept.

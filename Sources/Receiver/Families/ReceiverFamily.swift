@@ -90,7 +90,7 @@ public enum ReceiverFamily: String, Sendable, CaseIterable {
     return nil
   }
 
-  /// The beginnings of addresses. PQTM sentences are those of two families and decide nothing alone.
+  /// The beginnings of addresses. PQTM sentences belong to two families and decide nothing alone.
   private static let addresses: [(String, ReceiverFamily)] = [
     ("PMTK0", .mediaTek), ("PMTK5", .mediaTek), ("PMTK7", .mediaTek), ("PMTKCHN", .mediaTek), ("PMTKLO", .mediaTek),
     ("PGTOP", .mediaTek), ("PQVERNO", .mediaTek), ("PAIR", .airoha), ("PDTINFO", .firebird), ("SNRSTAT", .firebird),

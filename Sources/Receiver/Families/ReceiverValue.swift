@@ -56,7 +56,7 @@ public enum ReceiverValue: Sendable, Hashable {
     case period = "rate", constellations, messages, logger, mode, measurements
     case output = "nmea"
 
-    /// The kind whose value the receiver has: the output is that of the sentences.
+    /// The kind whose value the receiver has: for the output, the messages.
     var stored: Kind { self == .output ? .messages : self }
   }
 
@@ -195,7 +195,7 @@ public enum ReceiverValue: Sendable, Hashable {
 
   /// The value that restores this one after `wanted` was set: sentences that were added are off again.
   ///
-  /// - Parameter isWhole: whether all sentences of this value are restored, or those of `wanted`.
+  /// - Parameter isWhole: whether all sentences of this value are restored, or only the sentences of `wanted`.
   func undoing(_ wanted: ReceiverValue, isWhole: Bool) -> ReceiverValue {
     if case .measurements(let there) = self, case .measurements(let wanted) = wanted {
       return .measurements(there.filter { one in wanted.contains { $0.formatter == one.formatter } })

@@ -28,7 +28,7 @@ struct Identification: Sendable {
   /// The rate from which on a line has room for replies beside periodic messages, in baud.
   private static let fastRate: UInt32 = 57_600
 
-  /// The number of polls in one write. A reply finds room in the gap of some tens of milliseconds before an epoch; so many
+  /// The number of polls in one write. A reply finds room in the gap of some tens of milliseconds before an epoch; this many
   /// polls take a third of a second at 9600 baud, longer than an epoch that fills such a line.
   private static let insistence = 40
   /// The time of the queue before a reply at 9600 baud: 4 kB on most receivers.

@@ -29,8 +29,8 @@ struct IdentityPolling {
   var hasProbedFamilies = false
   /// A reply to MON-VER that names no generation: other makers reply to it in part.
   var doubtful: Identification?
-  /// Whether the line is identified as that of an unknown receiver: the one that was here, or the one of the crash-recovery
-  /// record, had no reply to a round of polls.
+  /// Whether the receiver is identified as if it were unknown: the known one, which was here before or is in the crash-recovery
+  /// record, did not reply to a round of polls.
   private(set) var doubtsKnown = false
 
   var isUnanswered: Bool {

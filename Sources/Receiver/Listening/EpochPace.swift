@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
-/// Predicts when the next epoch ends, or begins. Period and phase are tracked like those of a clock: each error moves
-/// them by a part of itself.
+/// Predicts when the next epoch ends, or begins. Period and phase are tracked as for a clock: each error moves them
+/// by a part of itself.
 ///
 /// One epoch that is far off has no effect; two in a row with the same error mean that the phase has changed. An epoch
 /// out of step, such as receivers send after a change of signals, has no effect either; a second one as far from its
@@ -24,9 +24,9 @@ struct EpochPace: Sendable {
   /// The error of the last epoch.
   private enum Last {
     case inTime
-    /// Far off, by so many seconds.
+    /// Far off, by this many seconds.
     case off(Double)
-    /// Received before the line was read again, and so many epochs before it as well.
+    /// Received before the line was read again, with the number of such epochs in a row.
     case early(Int)
   }
 

@@ -47,7 +47,7 @@ public struct LineLoad: Sendable {
     bytesPerSecond < 0.9 * capacity(rate)
   }
 
-  /// Whether so many bytes per second are possible at this rate.
+  /// Whether this many bytes per second are possible at this rate.
   package static func isPossible(_ bytesPerSecond: Double, at rate: UInt32) -> Bool {
     bytesPerSecond <= impossibleShare * capacity(rate)
   }

@@ -257,7 +257,7 @@ struct ByteRate: Sendable {
     }
   }
 
-  /// Returns the shortest time for so many bytes after bytes of an unknown time, in seconds; 0 if they arrive in so few
+  /// Returns the shortest time for this many bytes after bytes of an unknown time, in seconds; 0 if they arrive in so few
   /// pieces that an idle interval saves none.
   func seconds(of bytes: Int) -> Double {
     bytes < 3 * piece ? 0 : Double(bytes - piece) * secondsPerByte * 0.97
@@ -311,7 +311,8 @@ struct EpochLengths: Sendable {
     return false
   }
 
-  /// Returns the shortest possible length of an epoch with so many bytes so far; nil if it can be over at any of them.
+  /// Returns the shortest possible length of an epoch with this many bytes so far; nil if it may be over, or is longer than all
+  /// recent ones.
   func next(after bytes: Int) -> Int? {
     var found: Int?
     for index in 0..<count {

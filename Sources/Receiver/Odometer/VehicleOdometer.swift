@@ -5,7 +5,7 @@ import WireBytes
 /// A measurement of a vehicle's odometer, for a dead reckoning receiver: UBX-ESF-MEAS.
 ///
 /// Source: integration manuals of ZED-F9R and ZED-F9K, "Odometer" and "Definition of data types"; the time tag has a resolution of 1 ms,
-/// as that of the receiver's own inertial sensor.
+/// like the time tag of the receiver's own inertial sensor.
 public struct OdometerMeasurement: Sendable, Equatable {
   /// The reason why a measurement is not sent.
   public enum Refusal: Error, Equatable, Sendable {

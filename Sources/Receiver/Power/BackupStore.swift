@@ -8,7 +8,7 @@ import UBX
 ///
 /// Standby and the off phases of power save mode lose RAM (interface descriptions, "power management"). The whole of RAM is
 /// saved: other programs and their users have settings there too. The memory is written before sleep only. A receiver
-/// without it loses its settings; those of the session are written again after the sleep.
+/// without it loses its settings; the session's settings are written again after the sleep.
 struct BackupStore: Sendable {
   /// The content of battery-backed memory before this host wrote there.
   struct Before: Sendable, Equatable {

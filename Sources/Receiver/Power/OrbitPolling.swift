@@ -25,7 +25,7 @@ struct OrbitPolling: Sendable {
 
   /// The satellites that a position in three dimensions needs.
   private static var leastSatellites: Int { 4 }
-  /// A fix may state more satellites than the receiver lists. After so many such fixes those that are listed count.
+  /// A fix may state more satellites than the receiver lists. After this many such fixes the listed ones count.
   private static var mostLacking: Int { 3 }
   /// The longest usual reply in bytes: a hundred satellites.
   private static var replyBytes: Int { 16 + 6 * 100 }

@@ -35,7 +35,7 @@ struct SleepPlan {
 
   func bytesSkipped(of total: UInt64) -> UInt64 { total - min(total, skippedBytes) }
 
-  /// Whether RAM is stored. A session without settings of its own, such as that of a user who puts the receiver to sleep,
+  /// Whether RAM is stored. A session without settings of its own, such as one in which a user puts the receiver to sleep,
   /// stores nothing.
   func isStored(_ settings: [Setting]) -> Bool { settings.isEmpty || stored == settings }
   mutating func store(_ settings: [Setting]) { stored = settings }

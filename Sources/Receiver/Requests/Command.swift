@@ -44,7 +44,7 @@ public struct Command: Sendable, Equatable {
   /// Messages in the same write whose refusal is a refusal of the command.
   package var companions: [MessageIdentity] = []
 
-  /// The time after which a command without a reply is given up, without that of its bytes: each attempt waits longer than the one before.
+  /// The time after which a command without a reply is given up, without the time of its bytes: each attempt waits longer than the last.
   var longestSilence: Milliseconds { timeout * UInt64(attempts * (attempts + 1) / 2) }
 
   /// Whether it may write settings to battery-backed memory: CFG-CFG, or CFG-VALSET and CFG-VALDEL with that layer.

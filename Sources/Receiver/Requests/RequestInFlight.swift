@@ -21,7 +21,7 @@ struct RequestInFlight: Sendable {
   /// The received replies to several polls.
   private var answers: [MessageIdentity: [UInt8]] = [:]
 
-  /// The received messages of a list, and those of an earlier attempt if they were more.
+  /// The received messages of a list, and the messages of an earlier attempt if they were more.
   private var list: [[UInt8]] = []
   private var longestList: [[UInt8]]?
   private var busyReplies = 0
@@ -83,7 +83,7 @@ struct RequestInFlight: Sendable {
   }
 
   /// Bytes that begin no frame. A receiver that lost a byte of a frame's head reads a wrong length, mostly 256 and more, and
-  /// takes the following bytes, a repeated command too, for the rest of that frame. So many bytes complete it.
+  /// takes the following bytes, a repeated command too, for the rest of that frame. This many bytes complete it.
   private static let fill = [UInt8](repeating: 0xFF, count: 320)
   private static var attemptsBeforeFill: Int { 2 }
 

@@ -74,7 +74,7 @@ struct ReceivedFrames {
     familyFrames += 1
   }
 
-  /// Whether a text repeats the request in flight, as those of Firebird do.
+  /// Whether a text repeats the request in flight, as Firebird's texts do.
   private func isEcho(_ text: String) -> Bool {
     guard let bytes = request?.command.bytes else { return false }
     return String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).contains { line in

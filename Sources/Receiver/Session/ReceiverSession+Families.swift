@@ -124,7 +124,7 @@ extension ReceiverSession {
       values.removeAll { $0.kind == value.kind }
       values.append(found.map { value.adding($0) } ?? value)
     }
-    // The mode is first: the messages are those of the mode.
+    // The mode is first: the messages depend on it.
     let base = desired.base.flatMap { description?.family?.language?.values(ofBase: $0) } ?? []
     if let period = desired.measurementPeriodMilliseconds { replace(.period(period)) }
     // Before the messages: while they are observed nothing is changed yet.

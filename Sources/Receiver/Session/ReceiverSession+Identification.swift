@@ -7,7 +7,7 @@ extension ReceiverSession {
   private static var listeningTime: Milliseconds { Milliseconds(300) }
   /// The time in which the other replies to a repeated probe arrive.
   private static var laterReplies: Milliseconds { Milliseconds(1500) }
-  /// After so many polls without a reply all rates are searched: a watchdog may have set another one, at which the
+  /// After this many polls without a reply all rates are searched: a watchdog may have set another one, at which the
   /// receiver sends nothing by itself.
   private static var mostFailedPolls: Int { 3 }
   /// The longest burst that is still on its way when the polls begin.
@@ -220,8 +220,8 @@ extension ReceiverSession {
     }
   }
 
-  /// Whether the line is identified as that of an unknown receiver after a round of polls without a reply. A line whose rate is searched
-  /// is so by the search.
+  /// Whether the receiver is identified as if it were unknown after a round of polls without a reply. If the rate of the line is searched,
+  /// the search does so.
   private var mayDoubtKnown: Bool {
     guard expected != nil || knownFamily != nil, !settings.isKnownUBlox, isReceiving || !hasRateSearch else {
       return false
@@ -242,7 +242,7 @@ extension ReceiverSession {
     line.forgetEpochs()
   }
 
-  /// Whether the frames have the form of those of the receiver that was identified, or prove its family.
+  /// Whether the frames have the form of the identified receiver's frames, or prove its family.
   private var hasKnownForm: Bool {
     let evidence = identity.evidence
     guard let known = memory.description else {

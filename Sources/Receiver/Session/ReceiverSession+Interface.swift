@@ -129,8 +129,8 @@ extension ReceiverSession {
     proceed(at: now)
   }
 
-  /// Performs tasks on an identified receiver of another maker, for good; the outcome is `.performed`. Values are changed all
-  /// or none.
+  /// Performs tasks on an identified receiver of another maker, permanently; the outcome is `.performed`. Either all values are
+  /// changed, or none.
   public mutating func perform(_ tasks: [ReceiverTask], at now: Instant) -> SessionTicket {
     let ticket = requests.makeTicket()
     if isClosed || description?.family == nil {

@@ -50,8 +50,8 @@ public enum SessionReport: Sendable, Equatable {
   case configurationFailed
   /// The receiver got assistance after its start: the numbers of accepted and refused messages.
   case assisted(given: Int, refused: Int)
-  /// How long the orbits of the satellites in use remain usable, certainly so many seconds each, the longest first; for
-  /// each start of the receiver, if `SessionSettings.pollsOrbits` is set.
+  /// The seconds for which the orbits of the satellites in use certainly remain usable, one value for each satellite, the longest
+  /// first; for each start of the receiver, if `SessionSettings.pollsOrbits` is set.
   case orbits(usableSeconds: [Double])
   /// The receiver sends no sentence with a position, and none could be switched on.
   case withoutPositions

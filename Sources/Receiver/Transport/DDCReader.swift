@@ -24,7 +24,7 @@ public struct DDCReader: Sendable {
   public enum Step: Equatable, Sendable {
     /// Write `countRegister` and read two bytes, then call `counted`.
     case readCount
-    /// Write `streamRegister` and read so many bytes, then call `received`.
+    /// Write `streamRegister` and read this many bytes, then call `received`.
     case readStream(Int)
     /// Do nothing before this time.
     case wait(until: Instant)

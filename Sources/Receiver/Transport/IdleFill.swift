@@ -8,7 +8,7 @@ public struct IdleFill: Sendable {
     /// After the first byte of a UBX frame; `header` counts the bytes after it.
     case ubx(header: Int, length: Int)
     case rtcm3(header: Int, length: Int)
-    /// In a frame with so many bytes left.
+    /// In a frame with this many bytes left.
     case inside(Int)
   }
   private var place = Place.outside

@@ -101,7 +101,7 @@ struct ClockCheck: Sendable {
   private static func text(_ seconds: Double) -> String { "\(Int(clamping: seconds.rounded())) s" }
 }
 
-/// The signals of all satellites that rise together, as those of one transmitter do. Buildings and tunnels weaken signals by
+/// A rise of all satellites' signals together, as from one transmitter. Buildings and tunnels weaken signals by
 /// different amounts, and the strength before is then low.
 struct SignalCheck: Sendable {
   static let leastSatellites = 6

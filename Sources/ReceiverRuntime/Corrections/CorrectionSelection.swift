@@ -174,7 +174,7 @@ package struct CorrectionSelection: Sendable {
     if let earlier = stations[current], earlier != station, reportedStations.insert(current).inserted {
       actions.append(
         .report(
-          "\(sources[current].name): the corrections are those of station \(station) now, and were those of station "
+          "\(sources[current].name): the corrections come from station \(station) now, and came from station "
             + "\(earlier); check the mount point unless it serves the nearest of several stations"))
     }
     stations[current] = station

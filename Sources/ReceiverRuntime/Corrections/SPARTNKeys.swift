@@ -4,7 +4,7 @@ import WireBytes
 
 /// The keys of encrypted SPARTN corrections, as an administrator's file has them:
 ///
-///     # key, week of GPS and second of the week from which it is valid, and optionally those of its end
+///     # key, week of GPS and second of the week from which it is valid, and optionally week and second of its end
 ///     <32 hexadecimal digits>  2446 302418
 ///     <32 hexadecimal digits>  2450 302418   2454 302418
 ///

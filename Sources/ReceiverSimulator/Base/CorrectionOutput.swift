@@ -7,7 +7,7 @@ import func Glibc.sin
 
 /// Encodes a solution as RTCM 3 messages of a base station (RTCM 10403.3): 1005, MSM4 and MSM7, 1230.
 ///
-/// Ranges are those of the elevation of each satellite on a round earth, as in RXM-RAWX: of the right size and without an orbit
+/// Ranges follow from the elevation of each satellite on a round earth, as in RXM-RAWX: of the right size and without an orbit
 /// behind them.
 struct CorrectionOutput {
   let solution: Solution
@@ -126,7 +126,7 @@ struct CorrectionOutput {
     bits.add(0, 3 + 7)
     // The clock is not steered, the internal clock, no smoothing.
     bits.add(0, 2 + 2 + 1 + 3)
-    // Satellite 1 has the highest of 64 bits, signal 1 that of 32.
+    // Satellite 1 has the highest of 64 bits, signal 1 the highest of 32.
     for number in 1...64 as ClosedRange<UInt8> {
       bits.add(satellites.contains { $0.satellite.number == number } ? 1 : 0, 1)
     }

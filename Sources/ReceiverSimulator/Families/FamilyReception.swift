@@ -53,7 +53,7 @@ extension FamilyState {
         continue
       }
       guard let end = input.firstIndex(where: { !(0x20...0x7E).contains($0) }) else {
-        // No command is so long.
+        // No command is that long.
         guard input.count > 1000 else { return nil }
         input = []
         return nil
@@ -163,8 +163,8 @@ struct FamilyFields {
   func rest(from first: Int) -> String { parts.dropFirst(first + 1).joined(separator: ",") }
 }
 
-/// The systems of a command by their place: that of a flag in a list, or that of a bit in a mask. A place without a simulated system is
-/// empty.
+/// The systems of a command by their place, which is the place of a flag in a list or of a bit in a mask. A place without a simulated
+/// system is empty.
 struct SystemTable {
   let places: [SatelliteSystems]
 

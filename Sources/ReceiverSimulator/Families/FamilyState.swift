@@ -46,7 +46,7 @@ struct FamilyState: Sendable {
   let defaults: FamilySettings
   /// The settings in force.
   var current: FamilySettings
-  /// The settings after a start: those of the flash, or of RAM where it has its own supply.
+  /// The settings after a start: from the flash, or from RAM where it has its own supply.
   var stored: FamilySettings
 
   /// Received bytes that are not a whole command yet.

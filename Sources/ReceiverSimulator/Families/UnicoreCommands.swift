@@ -147,7 +147,7 @@ extension VirtualReceiver {
     guard ["GN", "GP"].contains(verb.prefix(2)), let name = Self.sentence(verb), let family else { return nil }
     guard let seconds = words.last.flatMap({ Double($0) }) else { return nil }
     guard (0.05...3600).contains(seconds) else { return nil }
-    // The epochs are those of the fastest sentence.
+    // The fastest sentence determines the period of the epochs.
     let wanted = UInt32(nearest: seconds * 1000)
     var rates = family.current.rates.filter { $0.value > 0 }.mapValues {
       UInt32(clamping: $0) * settings.epochMilliseconds

@@ -9,8 +9,8 @@ import MonotonicTime
 ///       └───────── no observations for 60 s ─┴──────────────────────────────────┘
 ///
 /// With SPARTN the areas and the corrections of orbits and of the atmosphere take the place of station and observations, and
-/// 45 s that of 10 s. A real receiver also needs enough common satellites, and a station or an area nearby, which are assumed
-/// here.
+/// convergence takes 45 s instead of 10 s. A real receiver also needs enough common satellites, and a station or an area nearby, which
+/// are assumed here.
 struct DifferentialCorrections: Sendable {
   /// The use of corrections in a solution, with NAV-PVT's codes of the carrier phase solution for the last two.
   enum Use: UInt8, Sendable {
@@ -24,7 +24,7 @@ struct DifferentialCorrections: Sendable {
     var hasCorrections: Bool { self != .none }
     /// carrSoln.
     var carrierSolution: UInt8 { self == .code ? 0 : rawValue }
-    /// Standard deviation of a horizontal axis, metres; nil for that of the sky.
+    /// Standard deviation of a horizontal axis, metres; nil: it follows from the sky.
     var deviation: Double? {
       switch self {
       case .none: nil

@@ -6,7 +6,7 @@ import func Glibc.log
 import func Glibc.sin
 
 /// The error of fixes: a random walk that is pulled back (a Gauss-Markov process), so that it changes over minutes
-/// like that of real receivers.
+/// like a real receiver's error.
 struct FixNoise: Sendable {
   private var random: SeededRandomNumberGenerator
   private var north = 0.0

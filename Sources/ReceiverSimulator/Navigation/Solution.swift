@@ -23,7 +23,7 @@ struct Solution: Sendable, Equatable {
   var hasTime = false
   var isTimeResolved = false
   var hasFix = false
-  /// Whether the position is that of a base station, so that only the time is solved.
+  /// Whether the position belongs to a base station, so that only the time is solved.
   var isBase = false
   var latitudeDegrees = 0.0
   var longitudeDegrees = 0.0

@@ -185,7 +185,7 @@ struct SentenceOutput {
     return all.filter { systems.contains($0.system) && (hasSystemIDs || $0.id <= 2) }
   }
 
-  /// GLONASS numbers begin at 65, those of other systems at 1.
+  /// GLONASS numbers begin at 65, the numbers of other systems at 1.
   private func id(of satellite: VisibleSatellite) -> Int32 {
     Int32(satellite.number) + (satellite.gnss == 6 ? 64 : 0)
   }

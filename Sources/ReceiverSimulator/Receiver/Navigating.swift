@@ -27,7 +27,7 @@ extension VirtualReceiver {
     return isAided ? .aided : .hot
   }
 
-  /// Sets the navigation memory to that of a receiver that was used a moment ago.
+  /// Sets the navigation memory to the state of a receiver that was used a moment ago.
   mutating func rememberEverything() {
     let (utc, truth) = (utcMilliseconds(at: now), truth(at: now))
     memory.hasTime = true

@@ -102,7 +102,7 @@ struct Disturbances: Sendable {
 }
 
 extension VirtualReceiver {
-  /// Applies a fault of the receiver itself; `VirtualLine` applies those of the line.
+  /// Applies a fault of the receiver itself; `VirtualLine` applies faults of the line.
   mutating func suffer(_ fault: Fault) {
     if disturbances.add(fault, at: now) { return }
     switch fault {

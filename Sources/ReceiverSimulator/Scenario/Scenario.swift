@@ -218,7 +218,7 @@ public struct Scenario: Sendable, Equatable {
   }
 }
 
-/// The limits of a scenario, which follow from those of receivers. u-blox receivers give no fix above 80 km or 500
+/// The limits of a scenario, which follow from the limits of receivers. u-blox receivers give no fix above 80 km or 500
 /// m/s, and follow accelerations of up to 4 g (data sheets of M8 to F10, "operational limits").
 enum ScenarioLimits {
   /// Metres below and above sea level: the shores of the Dead Sea are 430 m below, mines reach 4 km.

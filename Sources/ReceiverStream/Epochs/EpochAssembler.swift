@@ -221,12 +221,12 @@ public struct EpochAssembler: ~Copyable, Sendable {
     return true
   }
 
-  /// The longest delay of a message behind those of its epoch, and of a position sentence, in milliseconds.
+  /// The longest delay of a message behind the others of its epoch, and of a position sentence, in milliseconds.
   private static var longestDelay: Int64 { 10_000 }
   private static var longestLag: Int64 { 3000 }
 
   /// Whether a position sentence of an epoch that is over is ignored: its source, such as a plotter that repeats the receiver's
-  /// sentences, lags behind. The time of a source that was set back precedes that of its own last sentence.
+  /// sentences, lags behind. A source whose clock was set back sends a time before its own last sentence's.
   ///
   /// - Parameters:
   ///   - earlier: the time of the source's last sentence of this kind; nil if it is not known.
@@ -540,7 +540,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     body(last, sky)
   }
 
-  /// Whether satellites are to be reported: all of those of UBX, or a whole group of sentences.
+  /// Whether satellites are to be reported: all satellites of UBX, or a whole group of sentences.
   private var hasNewSky: Bool {
     mutating get { skyState.isChanged && (hasUBXSky || !group.isIncomplete) }
   }

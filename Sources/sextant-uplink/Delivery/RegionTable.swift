@@ -2,8 +2,8 @@
 
 import Messages
 
-/// The regions that the server has set, and the numbers by which queued transitions name them. A number stays when its region is
-/// gone, because transitions of it may wait.
+/// The regions that the server has set, and the numbers that stand for them in queued transitions. A number stays when its region is
+/// gone, because its transitions may still be queued.
 struct RegionTable: Equatable, Sendable {
   private struct Row: Equatable, Sendable {
     var number: UInt16

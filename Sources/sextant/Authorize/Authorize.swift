@@ -17,7 +17,7 @@ struct Authorize: ParsableCommand {
     discussion: """
       APP is a name that `sextant authorize` shows (the bundle identifier of a program, or the name of its executable), or \
       the path of an executable. Running programs receive a change at once. Permissions belong to a user: use `sudo` for \
-      the programs of root, and `sudo -u NAME` for those of a service. Where the location service runs, its permissions are \
+      root's programs, and `sudo -u NAME` for a service's programs. Where the location service runs, its permissions are \
       shown and changed, and --user names another user.
       """,
     subcommands: [

@@ -17,7 +17,7 @@ struct Batch: ParsableCommand {
       A receiver without memory for batches, but with flash (M8 with flash, F9, X20), logs a position a second there, until \
       it is restarted. The log survives a loss of power. `start` refuses if there is a log; --erase erases it first.
 
-      A MediaTek or Airoha receiver with the logger LOCUS stores a fix a second in it. Records of before are neither printed \
+      A MediaTek or Airoha receiver with the logger LOCUS stores a fix a second in it. Earlier records are neither printed \
       nor erased; start --erase erases them.
 
       Received and delivered fixes are noted in the state folder (SEXTANT_STATE_DIR), so that an interrupted retrieval can be \

@@ -57,7 +57,7 @@ struct Send: ParsableCommand {
       rate[1]=1, groups[0].flags=0x1. Fields that are not given are zero; they are named on standard error. Several \
       messages are sent in their order, each after the reply to the one before.
 
-      A change of the configuration is not restored at the end: it lasts until the receiver loses power, or for good if \
+      A change of the configuration is not restored at the end: it lasts until the receiver loses power, or permanently if \
       the message stores it. `sextant configure set` changes one setting of a message and checks the result.
 
       The exit code is 69 if the receiver refuses a message or does not reply.

@@ -28,7 +28,7 @@ struct ResetClient: ReceiverClient, ~Copyable {
   private static let pollInterval = Milliseconds(250)
   /// A receiver of another maker begins to restart before this time.
   private static let restartTime = Milliseconds(500)
-  /// After so many polls without a reply the rate is searched: a rate that was not saved is lost.
+  /// After this many polls without a reply the rate is searched: a rate that was not saved is lost.
   private static let mostFailedPolls = 6
 
   private(set) var failure: CommandFailure?

@@ -18,7 +18,7 @@ final class PageSockets {
   private let listeners: InternetListeners
   private var connections: [Int: Connection] = [:]
   private var buffer = [UInt8](repeating: 0, count: 16_384)
-  /// The users who need no token on this machine: root, that of this process, and the one who has started it with sudo(8).
+  /// The users who need no token on this machine: root, the user of this process, and the user who started it with sudo(8).
   private let ownUsers = Set(
     [0, geteuid(), environment("SUDO_UID").flatMap { UInt32($0) }].compactMap(\.self))
 

@@ -73,7 +73,7 @@ final class ViewPage {
   func begin(_ name: String, _ kind: LiveEvent.SourceKind, isFile: Bool) {
     isLive = kind == .receiver || kind == .service
     endsWithoutPage = !isFile
-    // A recording has its own counts; those of a receiver go on.
+    // A recording starts new counts; a receiver's counts continue.
     if isRecording { live = LiveState() } else { live.restart() }
     sockets.begin(
       .hello(

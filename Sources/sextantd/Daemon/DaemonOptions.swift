@@ -36,7 +36,7 @@ package struct DaemonOptions: Equatable, Sendable {
 
     Serves the receivers of this computer to all its programs. It runs in the foreground and logs to standard error.
 
-      --device DEVICE   a receiver: a device node, or an address as for `sextant watch`; by default that of
+      --device DEVICE   a receiver: a device node, or an address as for `sextant watch`; by default from
                         /etc/sextant/config, else the first one that is plugged in
       --socket PATH     the socket for programs; by default \(defaultSocket)
       --gpsd ADDRESS:PORT
@@ -48,10 +48,10 @@ package struct DaemonOptions: Equatable, Sendable {
                         take commands of gpsdctl at this path, such as /run/gpsd.sock, from users who may open receivers
       --corrections URL RTCM 3 corrections for the first receiver while a program needs the best accuracy, from
                         ntrip://USER@HOST:PORT/MOUNT (ntrips:// with TLS), tcp://HOST:PORT, serial:PATH@BAUD or file:PATH;
-                        several in the order of preference, by default those of /etc/sextant/config
+                        several in the order of preference, by default from /etc/sextant/config
       --assistance own|broadcast
                         what the first receiver gets at a start: time, last position and its own orbits, or also the
-                        ephemerides of the corrections and of RINEX navigation files; by default that of /etc/sextant/config
+                        ephemerides of the corrections and of RINEX navigation files; by default from /etc/sextant/config
       --read-only       send nothing to the receivers
       --launcher        start units of this user's service manager for the location service, instead of being it
       --version         print the version

@@ -20,7 +20,7 @@ func fuzzRecording(_ input: [UInt8]) {
   guard valid.wholeBytes == whole.wholeBytes, valid.kinds == whole.kinds else {
     fatalError("\(valid) and not \(whole)")
   }
-  // Fewer bytes than those of a header are played as they are.
+  // Fewer bytes than a header has are played as they are.
   if whole.kinds.isEmpty { return }
   replay(bytes, at: .times(1), expecting: whole.streamBytes)
   replay(bytes, at: .maximum, expecting: whole.streamBytes)

@@ -3,7 +3,7 @@
 """A 64-bit ARM machine (QEMU's `virt`) with Debian's kernel and systemd: the packages are installed, a u-blox receiver is plugged in, unplugged
 and plugged in again.
 
-usage: arm64.py, as root. The packages are those of `make deb ARCH=arm64`; the image is made of the chroot of bookworm for arm64, which rig
+usage: arm64.py, as root. `make deb ARCH=arm64` builds the packages; the image is made of the chroot of bookworm for arm64, which rig
        `packages` makes with ARCH=arm64. PORT names another TCP port for the receiver; machine.py has the other variables
 """
 RIG = {"packages": {"qemu-system-arm": "qemu-system-aarch64", "busybox-static": "busybox", "socat": "socat", "cpio": "cpio", "kmod": "depmod"},

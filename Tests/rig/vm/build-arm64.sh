@@ -3,7 +3,7 @@
 
 # The disk and the kernel of an arm64 machine with systemd: Debian 12 as debootstrap installs it, and Debian's kernel with all of its
 # modules. The programs of the chroot run in qemu-user meanwhile.
-# usage: build-arm64.sh CHROOT QEMU IMAGE, as root      CHROOT is that of rig `packages`, QEMU is qemu-aarch64
+# usage: build-arm64.sh CHROOT QEMU IMAGE, as root      CHROOT is the chroot that rig `packages` makes, QEMU is qemu-aarch64
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 image=$3

@@ -118,7 +118,7 @@ first() {
   check "another user cannot answer it" eval "! as 1001 sextant authorize allow sextant-track --user 1000"
   check "its user answers it" as 1000 sextant authorize allow sextant-track
   check "it gets locations of the plugged receiver" wait_line /tmp/ada.log didUpdateLocations
-  check "the permission is not that of another user" eval "! as 1001 sextant authorize | grep -q authorizedAlways"
+  check "the permission does not apply to another user" eval "! as 1001 sextant authorize | grep -q authorizedAlways"
 
   echo "== plug and unplug"
   check "the receiver is served" wait_until status 'ttyACM0.*(awake|saving)'

@@ -48,7 +48,7 @@ plug 3240 /dev/ttyUSB0
 plug 3241 /dev/ttyUSB1
 plug 3242 /dev/ttyACM0
 check "the receivers send" wait_line /tmp/feed.log ready
-# The adapter's vendor is that of any serial cable: the rules do not claim it.
+# The adapter has the vendor ID of any serial cable: the rules do not claim it.
 chgrp gnss /dev/ttyUSB0 && chmod g+rw /dev/ttyUSB0
 check "the module of pulses" insmod rig_pps.ko ahead=250000000
 wait_until [ -c /dev/pps0 ] && udevadm settle
@@ -66,8 +66,8 @@ chrony() {
   systemctl restart chrony
 }
 selected() { chronyc -c sources > /tmp/sources 2>&1 && grep -q "^#,\*,$1," /tmp/sources; }
-# Offsets of the machine's clock from a daemon's log, in seconds, one a line. chronyd's own reports are those of a clock that it would
-# have corrected, so its log of raw samples is read: "refclocks" of chrony.conf(5), column 7, of each measurement.
+# Offsets of the machine's clock from a daemon's log, in seconds, one a line. chronyd's own reports describe the clock as if it had
+# corrected it, so its log of raw samples is read: "refclocks" of chrony.conf(5), column 7, of each measurement.
 chrony_offsets() { awk -v name="$1" '$3 == name && $4 != "-" { print $7 }' /var/log/chrony/refclocks.log 2> /dev/null; }
 # "peerstats" of ntpd's monitoring options: clock, status, offset.
 ntp_offsets() { awk -v name="SHM($1)" '$3 == name { print $5 }' /run/ntpstats/peerstats; }
@@ -113,11 +113,11 @@ serve /dev/ttyUSB0 'pps = /dev/pps0'
 wait_until time_has '"state":"pulses"'
 guide '## ntpsec' > /tmp/ntp-lines
 ntpd "$(sed -n 1p /tmp/ntp-lines)" "$(sed -n 2p /tmp/ntp-lines)"
-# Bits 5 to 7 of the status are the selection, 6 that of the system's source: RFC 5905, NTP's "Peer Status Word".
+# Bits 5 to 7 of the status are the selection; 6 is the system's source: RFC 5905, NTP's "Peer Status Word".
 ntpd_selects() { awk -v name="SHM($1)" '$3 == name && substr($4, 2, 1) == "6" { found = 1 } END { exit !found }' /run/ntpstats/peerstats; }
 check "ntpd selects the pulses" wait_until ntpd_selects 3
 check "it is the reader of the segments" time_has '"name":"NTP3","source":"pulse","isRead":true'
-check "the segments are those of everybody" eval "ipcs -m | grep -q '0x4e545033 .* sextant .* 666 '"
+check "every user can read and write the segments" eval "ipcs -m | grep -q '0x4e545033 .* sextant .* 666 '"
 record "ntpd, sextantd, pulses" ntp_offsets 3 5
 record "ntpd, sextantd, messages beside pulses" ntp_offsets 2 5
 kill $ntpd
@@ -142,7 +142,7 @@ gpsd -N -n -D 3 /dev/ttyUSB1 /dev/pps0 >> /tmp/gpsd.log 2>&1 &
 gpsd=$!
 record "chronyd, gpsd, pulses" chrony_offsets PPS 8
 systemctl stop chrony
-# The third segment is that of its second device.
+# The third segment belongs to its second device.
 ntpd 'refclock shm unit 0 refid GPS' 'refclock shm unit 2 refid PPS'
 record "ntpd, gpsd, messages" ntp_offsets 0 5
 record "ntpd, gpsd, pulses" ntp_offsets 2 5

@@ -174,7 +174,7 @@ class Machine:
         return found
 
     def check(self, holds, text, more=""):
-        """A check of this machine, printed and counted like those of the guest."""
+        """A check of this machine, printed and counted like the guest's checks."""
         line = f"{'PASS' if holds else 'FAIL'} {text}\n" + ("" if holds else more)
         print(line, end="", flush=True)
         self.output += line

@@ -32,7 +32,7 @@ TRANSITION = '"_type":"transition".*"event":"enter","desc":"yard"'
 
 
 def share_libmosquitto(one):
-    """The guest has no package of libmosquitto: its files are those of this machine."""
+    """The guest has no package of libmosquitto: it uses this machine's files."""
     library = re.search(r"libmosquitto\.so\.1 .* => (\S+)", run("/sbin/ldconfig", "-p"))[1]
     for path in [library, *re.findall(r"=> (/\S*/lib(?:ssl|crypto|cares)\S*) ", run("ldd", library))]:
         shutil.copy(path, one.share / "lib")

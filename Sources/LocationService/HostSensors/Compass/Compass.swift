@@ -40,7 +40,7 @@ package struct Compass: Sendable {
   static let keepInterval = Milliseconds(60_000)
   /// The strengths of the earth's field (World Magnetic Model 2025).
   static let earthMicrotesla = 22.0...67
-  /// The fraction of the calibrated strength by which a disturbed field differs.
+  /// A field whose strength differs by more than this fraction of the calibrated strength is disturbed.
   static let disturbance = 0.3
   /// The difference from gravity above which an acceleration does not show the vertical, m/s².
   static let motion = 2.0

@@ -24,7 +24,7 @@ package struct UnitControl: Sendable {
   private enum Question: Equatable, Sendable {
     case subscribe, match
     case start(unit: String)
-    /// The steps by which a job that has ended is recognised as a stop.
+    /// The steps that recognise an ended job as a stop.
     case jobType(path: String)
     case path(unit: String, hasSeenJob: Bool)
     case serviceType(unit: String, path: String)

@@ -7,7 +7,7 @@ struct Need: Sendable {
   var live: Live?
   /// Fixes are collected for later.
   var collect: Collect?
-  /// The time by which the next fix has to be there; `Instant.zero` means at once.
+  /// The time by which the next fix must be there; `Instant.zero` means at once.
   var due: Instant?
   /// A client waits for a movement: the sleep has no end of its own.
   var waitsForHint = false

@@ -154,7 +154,7 @@ extension Demand.Updates {
     max(distanceFilterMetres, accuracy.coarsenessMetres >= 1000 ? accuracy.coarsenessMetres / 10 : 0)
   }
 
-  /// Whether the first fixes after a hot start and those of cyclic tracking are good enough: from ten metres on.
+  /// Whether the first fixes after a hot start and the fixes of cyclic tracking are good enough: from ten metres on.
   public var allowsSavingWhileMoving: Bool { accuracy.coarsenessMetres >= 10 }
 
   /// Seconds between position checks that are allowed at any speed. A fix is late by this and one slow start at most.

@@ -27,7 +27,7 @@ public enum PowerReport: Hashable, Sendable {
   case deferralKeptByHost(ClientID)
   /// The number of lost fixes of a batch.
   case fixesLost(Int)
-  /// The receiver restarted while it collected. Its fixes since the last read are lost: at most so many.
+  /// The receiver restarted while it collected. Its fixes since the last read are lost: at most this many.
   case batchGone(atMost: Int)
   case refused(Refusal)
   /// The receiver goes on sending after a sleep request; the request is repeated later.

@@ -118,7 +118,7 @@ public struct PowerControl: Sendable {
     }
   }
 
-  /// A host that still runs so long after `hostSuspending` has not suspended.
+  /// A host that still runs this long after `hostSuspending` has not suspended.
   static let suspendTimeoutSeconds = 120.0
 
   // MARK: Actions

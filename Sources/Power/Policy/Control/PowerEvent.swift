@@ -25,7 +25,7 @@ public enum PowerEvent: Hashable, Sendable {
   case rebooted
   /// The receiver reports how long its orbits remain usable, in seconds.
   case orbits(usableSeconds: Double)
-  /// The host has the orbits for a start within so many seconds, which the receiver is then given; 0: it has none.
+  /// The host has orbits for a start within this many seconds, and sends them to the receiver then; 0: it has none.
   case assistance(usableSeconds: Double)
   /// A source that is cheaper than the receiver has detected movement.
   case movementHint(MovementSource)
@@ -33,7 +33,7 @@ public enum PowerEvent: Hashable, Sendable {
   case accelerometer(isPresent: Bool)
   /// The host is about to suspend.
   case hostSuspending
-  /// The host has resumed after so many seconds, which the clock of `Instant` did not count.
+  /// The host has resumed after this many seconds, which the clock of `Instant` did not count.
   case hostResumed(suspendedSeconds: Double)
   /// The receiver is no longer there.
   case receiverLost

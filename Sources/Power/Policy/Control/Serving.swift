@@ -143,7 +143,7 @@ extension PowerControl {
     return wakeForEpoch(by: latest, leadSeconds: starts.epochs.leadSeconds)
   }
 
-  /// The latest moment, up to `latest`, that lies so long before an epoch; `latest` itself where epochs come at any
+  /// The latest moment, up to `latest`, that is `leadSeconds` before an epoch; `latest` itself where epochs come at any
   /// time.
   func wakeForEpoch(by latest: Instant, leadSeconds: Double) -> Instant {
     starts.epochs.latest(notAfter: latest + Milliseconds(seconds: leadSeconds)).map { before($0, leadSeconds) }

@@ -37,9 +37,9 @@ public struct WantedState: Hashable, Sendable {
 
 /// The power states, from the dearest to the cheapest.
 public enum PowerMode: Hashable, Sendable {
-  /// Full power, a fix every so many seconds.
+  /// Full power, with the interval between fixes.
   case continuous(everySeconds: Int)
-  /// Power-optimised tracking, a fix every so many seconds.
+  /// Power-optimised tracking, with the interval between fixes.
   case cyclicTracking(everySeconds: Int)
   /// The receiver's own on/off operation with this period.
   case onOff(periodSeconds: Int)

@@ -91,7 +91,7 @@ extension ReceiverCapabilities {
     startTimes: StartTimes(coldSeconds: 26, hotSeconds: 1), sureOrbitsSeconds: gpsOrbitsSeconds, backup: Backup())
 
   /// A receiver that is known by its sentences only. It takes no commands, so only the host sleeps. Its currents are
-  /// unknown; those of the NEO-6M are used.
+  /// unknown; the NEO-6M's currents are used.
   public static let plainNMEA = ReceiverCapabilities(
     name: "NMEA", currents: Currents(acquisition: 47, tracking: 39),
     startTimes: StartTimes(coldSeconds: 40, hotSeconds: 2))

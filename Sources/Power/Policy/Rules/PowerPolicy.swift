@@ -11,7 +11,7 @@ public struct PowerPolicy: Hashable, Sendable {
   /// are incomplete.
   public var orbitsCollectSeconds = 33.0
   /// The receiver's report of its orbits changes nothing if the collection ends within this time: it is then about to
-  /// have those of all satellites in view, which last longer.
+  /// have the orbits of all satellites in view, which last longer.
   public var orbitsNearlySeconds = 10.0
   /// Satellites that a start needs.
   public var orbitsLeastSatellites = 4
@@ -49,7 +49,7 @@ public struct PowerPolicy: Hashable, Sendable {
   public var blindSleepSeconds = 60.0
   /// The shortest sleep.
   public var shortestSleepSeconds = 2.0
-  /// The factor by which a sleep must exceed, from fix to fix, the time in which tracking costs as much as waking up.
+  /// The time from fix to fix must exceed, by this factor, the time in which tracking costs as much as waking up.
   public var breakEvenFactor = 1.1
 
   // Movement.
@@ -63,7 +63,7 @@ public struct PowerPolicy: Hashable, Sendable {
   public var movementSeconds = 300.0
   /// The lowest speed that counts as movement, if it exceeds its error clearly.
   public var movingMetresPerSecond = 0.8
-  /// The receiver stays awake for so long after a movement hint.
+  /// The receiver stays awake for this long after a movement hint.
   public var hintSeconds = 15.0
   /// The shortest time between position checks for hints that turn out wrong.
   public var hintShortestSeconds = 30.0
@@ -96,7 +96,7 @@ public struct PowerPolicy: Hashable, Sendable {
   public var thoroughEverySeconds = 7200.0
   /// A search that receives signals, but not enough for a fix, ends after this time.
   public var weakSearchTimeoutSeconds = 15.0
-  /// With four strong satellites a fix only takes time: the search lasts for so many cold starts.
+  /// With four strong satellites a fix only takes time: the search lasts for this multiple of a cold start's duration.
   public var strongSearchTimeoutFactor = 1.6
 
   // Promises to clients.
@@ -145,7 +145,7 @@ public struct PowerPolicy: Hashable, Sendable {
   public var readOutAttempts = 3
   /// The number of times that a refused size is halved.
   public var batchHalvings = 2
-  /// Collecting waits for cyclic tracking only if it lasts for so long once the orbits are received.
+  /// Collecting waits for cyclic tracking only if it lasts for at least this long once the orbits are received.
   public var settleWorthSeconds = 60.0
 
   // Constellations.

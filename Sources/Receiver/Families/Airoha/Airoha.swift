@@ -359,7 +359,7 @@ enum PAIRDump {
   /// The digits of a record, with or without commas between its fields.
   private static let digits = 44
 
-  /// Reads the lines, which may be those of several dumps of an unchanged memory.
+  /// Reads the lines, which may come from several dumps of an unchanged memory.
   ///
   /// - Parameter lines: sentences without `$` and checksum, in the order of their arrival.
   static func read(_ lines: [[UInt8]]) -> LoggerDump {

@@ -35,7 +35,7 @@ struct Allystar: FamilyLanguage {
 
   // MARK: Constellations
 
-  /// The signals of CFG-NAVSAT by constellation; the first bit is that of its usual signal. (jclark/satpulse.)
+  /// The signals of CFG-NAVSAT by constellation; `first` is the bit of its usual signal. (jclark/satpulse.)
   private static let systems: [(DesiredConfiguration.Constellation, first: UInt32, all: UInt32)] = [
     (.gps, 0x1, 0x701), (.glonass, 0x2, 0x2002), (.beiDou, 0x4, 0x7_C004), (.galileo, 0x10, 0x10_0010),
     (.qzss, 0x20, 0x20), (.sbas, 0x40, 0x40), (.navIC, 0x80, 0x80),

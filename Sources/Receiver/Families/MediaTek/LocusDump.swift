@@ -16,7 +16,7 @@ enum LocusDump {
   private static let headerBytes = 64
   /// A flash has 128 kB at most; a wrong number of lines takes no more memory than twice that.
   private static let mostLines = 4096
-  /// The sizes of the fields by their bits: time, fix, latitude, longitude, height, speed, track, then those of the document that no
+  /// The sizes of the fields by their bits: time, fix, latitude, longitude, height, speed, track, then fields of the document that no
   /// part was seen to use.
   private static let sizes: [Int: Int] = [0: 4, 1: 1, 2: 4, 3: 4, 4: 2, 5: 2, 6: 2, 10: 2, 12: 1]
   /// Time, latitude and longitude.
@@ -34,7 +34,7 @@ enum LocusDump {
     1 + sizes.reduce(0) { $0 + (content >> UInt32($1.key) & 1 == 1 ? $1.value : 0) }
   }
 
-  /// Reads the lines, which may be those of several dumps of an unchanged memory.
+  /// Reads the lines, which may come from several dumps of an unchanged memory.
   ///
   /// - Parameter lines: sentences without `$` and checksum, in any order.
   static func read(_ lines: [[UInt8]]) -> LoggerDump {
@@ -140,7 +140,7 @@ enum LocusDump {
 
 extension BatchedFix {
   /// Makes a fix of a logger's record. Values without a documented unit (speed, dilution) are left out; no record has an accuracy,
-  /// so that of typical reception is assumed.
+  /// so the accuracy of typical reception is assumed.
   ///
   /// - Parameter seconds: the time, in seconds since 1970.
   init?(

@@ -151,7 +151,7 @@ struct MediaTek: FamilyLanguage {
   /// From this share on the size by the percentage is exact enough.
   private static let usablePercent = 10
 
-  /// The number of records that fit besides those of the memory: its size by the percentage, which is rounded down.
+  /// The number of further records that fit in the memory. Its size follows from the percentage, which is rounded down.
   private static func free(besides records: Int, _ percent: Int, _ content: UInt32) -> Int {
     if percent >= 100 { return 0 }
     let least = leastSectors * LocusDump.recordsInSector(content: content)
@@ -225,7 +225,7 @@ struct MediaTek: FamilyLanguage {
   func acknowledgement(ofSentence body: String) -> FamilyAnswer? {
     guard body.hasPrefix("PMTK") else { return body.hasPrefix("PQ") ? FamilyAnswer(.text(body.prefixToComma)) : nil }
     let number = String(body.dropFirst(4).prefix { $0.isNumber })
-    // A restart has no acknowledgement; that of a new baud rate comes at the new one.
+    // A restart has no acknowledgement; a new baud rate is acknowledged at the new rate.
     if ["101", "102", "103", "104", "251"].contains(number) { return nil }
     return Self.replies[number].map { FamilyAnswer(.text($0)) } ?? FamilyAnswer(nil, .mediaTek(number))
   }

@@ -127,7 +127,7 @@ struct Septentrio: FamilyLanguage {
       if open.count == 1, isSingle || one.stream == nil, let first = there.first, list[first].rate == one.rate {
         continue
       }
-      // Those that stay, those of other rates in the places of the others, and more behind.
+      // Unchanged sentences stay, sentences with another rate take the places of the rest, and further ones are appended.
       var places: [Int] = []
       for index in there {
         if let same = open.firstIndex(where: { $0.rate == list[index].rate && $0.stream == list[index].stream }) {

@@ -26,7 +26,7 @@ struct Teseo: FamilyLanguage {
       capabilities: [.configure, .timedSleep, .restart])
   }
 
-  /// The first of the versions may be that of the library: the binary's has the chip.
+  /// The first of the versions may be the library's version: the binary's version has the chip.
   func furtherPoll(after found: ReceiverDescription) -> Command? {
     found.model == nil ? Command(sentence: "PSTMGETSWVER,6", FamilyAnswer(.textWith("BINIMG_")), attempts: 2) : nil
   }

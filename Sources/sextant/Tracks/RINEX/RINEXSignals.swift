@@ -57,7 +57,7 @@ extension RINEXSatellite {
 extension RINEXSignal {
   /// The signal of u-blox's numbers (interface descriptions, "signal identifiers"); nil for an unknown one.
   ///
-  /// - Parameter version: that of RXM-RAWX. Version 0, of M8, has no identifier of a signal.
+  /// - Parameter version: the version of RXM-RAWX. Version 0, of M8, has no signal identifier.
   init?(gnssId: UInt8, sigId: UInt8, version: UInt8) {
     let code: String
     switch (gnssId, version == 0 ? 0 : sigId) {

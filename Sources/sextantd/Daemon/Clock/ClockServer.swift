@@ -88,7 +88,7 @@ final class ClockServer {
       if let sample = reference.receive(Pulse(edge: edge.time, reading: edge.reading)) { deliver(sample, at: now) }
     }
     if let failure {
-      complain("\(pulses.path): \(failure); the pulses have ended, and the time is that of messages until they return")
+      complain("\(pulses.path): \(failure); the pulses have ended, and the time comes from messages until they return")
       endPulses()
     }
   }
@@ -146,7 +146,7 @@ final class ClockServer {
     // The time of the built-in simulator and of a recording is not satellite time; the time of a network source is
     // late.
     guard found.isReceiver else {
-      complain("\(found.device) does not serve the clock: its time is not that of a receiver on this computer")
+      complain("\(found.device) does not serve the clock: its time does not come from a receiver on this computer")
       return
     }
     if found.device != receiver?.device { endReceiver() }

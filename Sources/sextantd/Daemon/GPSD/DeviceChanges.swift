@@ -148,7 +148,7 @@ struct DeviceChanges: Sendable {
     if let parity = change.parity, parity != "N" { return "parity: the receiver's line has none" }
     if let bits = change.stopBits, bits > 1 { return "stopbits: the receiver's line has one" }
     if let seconds = change.cycleSeconds, seconds > 1 {
-      return "cycle: at most 1 s; longer ones are those of power control"
+      return "cycle: at most 1 s; power control sets longer ones"
     }
     return nil
   }
