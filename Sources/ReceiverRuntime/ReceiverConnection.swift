@@ -195,8 +195,10 @@ package final class ReceiverConnection {
   }
 
   /// Performs tasks on a receiver of another maker; see `ReceiverSession.perform`. Returns nil while no port is open.
-  package func perform(_ tasks: [ReceiverTask], _ poller: inout Poller, at now: Instant) -> SessionTicket? {
-    withSession(&poller, at: now) { $0.perform(tasks, at: now) }
+  package func perform(
+    _ tasks: [ReceiverTask], restoring values: [ReceiverValue] = [], _ poller: inout Poller, at now: Instant
+  ) -> SessionTicket? {
+    withSession(&poller, at: now) { $0.perform(tasks, restoring: values, at: now) }
   }
 
   /// Searches the rate of the line; see `ReceiverSession.searchRate`.
@@ -375,7 +377,7 @@ package final class ReceiverConnection {
 
   private func makeSession(of line: any ReceiverLine, _ lineRate: UInt32?, at now: Instant) -> ReceiverSession {
     var settings = settings
-    settings.memory = memory
+    settings.memory = memory ?? settings.memory
     settings.otherRecords = recoveryFile?.others ?? []
     if memory?.description == nil {
       settings.recovery = recoveryFile?.recovery

@@ -77,7 +77,7 @@ protocol FamilyDevice {
   var readsWakingBytes: Bool { get }
   /// Whether it takes all bytes before a line end as one command.
   var readsWholeLines: Bool { get }
-  func epoch() -> [String]
+  mutating func epoch() -> [String]
   mutating func receive(_ body: String) -> [String]
   func wakes(by text: String) -> Bool
 }

@@ -100,6 +100,48 @@ struct FirebirdTests {
     scene.reports.compactMap { if case .warned(let text) = $0.report { text } else { nil } }
   }
 
+  @Test(
+    "The sentences as found, of which a restart loses those that are not saved, are written again at the end, and after a kill",
+    arguments: [false, true])
+  func lostInRestart(isKilled: Bool) throws {
+    let scene = Self.scene()
+    let found = [2, 0, 0, 5, 1, 0, 0]
+    scene.line.device.rates = found
+    let observing = try #require(scene.withSession { $0.perform([.observe(.messages)], at: scene.now) })
+    scene.run(60) { $0.machine.outcomes[observing] != nil }
+    let seen = ReceiverValue.messages([SentenceRate("GGA", 2), SentenceRate("GSV", 5), SentenceRate("RMC", 1)])
+    #expect(scene.machine.outcomes[observing] == .performed([.value(seen)]))
+    let receiver = try #require(scene.read { $0.description })
+    let restored = FamilySettings.whole(seen, of: receiver)
+    #expect(scene.read { $0.recoverySettings } == .some(nil))
+    let ticket = try #require(
+      scene.withSession { $0.perform([.act(.hotRestart)], restoring: [restored], at: scene.now) })
+    #expect(scene.read { $0.recoverySettings?.values } == [restored])
+    scene.run(60) { $0.machine.outcomes[ticket] != nil }
+    #expect(scene.machine.outcomes[ticket] == .performed([.written]) && scene.line.device.rates != found)
+    if isKilled {
+      let stored = scene.machine.stored
+      scene.settings.recovery = stored.recovery.flatMap { CrashRecoveryRecord($0.text) }
+      scene.settings.recoverySettings = stored.settings.flatMap { CrashRecoverySettings("\n" + $0.text) }
+      scene.kill(for: Milliseconds(500))
+      scene.run(60) { $0.read { $0.isSteady && $0.description != nil } == true }
+    }
+    scene.finish()
+    #expect(scene.line.device.rates == found && scene.reported(.notRestored) == 0)
+  }
+
+  @Test("An observation is as long as slow fixes need")
+  func slowFixes() throws {
+    let scene = Self.scene()
+    scene.line.device.period = 5000
+    scene.line.device.rates = [1, 0, 0, 10, 1, 0, 0]
+    scene.run(20)
+    let ticket = try #require(scene.withSession { $0.perform([.observe(.messages)], at: scene.now) })
+    scene.run(180) { $0.machine.outcomes[ticket] != nil }
+    let seen = ReceiverValue.messages([SentenceRate("GGA", 1), SentenceRate("GSV", 10), SentenceRate("RMC", 1)])
+    #expect(scene.machine.outcomes[ticket] == .performed([.value(seen)]))
+  }
+
   @Test("Its port is not known: the baud rate is refused, and stays")
   func baud() throws {
     let scene = Self.scene()
@@ -122,12 +164,16 @@ struct FirebirdDevice: FamilyDevice {
   var isAsleep = false
   var model: String
   private static let names = ["GGA", "GLL", "GSA", "GSV", "RMC", "VTG"]
-  private var rates = [1, 1, 1, 1, 1, 1, 0]
+  private static let stored = [1, 1, 1, 1, 1, 1, 0]
+  var rates = stored
+  private var epochs = 0
 
   init(model: String) { self.model = model }
 
-  func epoch() -> [String] {
-    Self.sentences(Self.names.enumerated().filter { rates[$0.offset] > 0 }.map(\.element), talker: "GN")
+  mutating func epoch() -> [String] {
+    epochs += 1
+    let due = Self.names.enumerated().filter { rates[$0.offset] > 0 && epochs % rates[$0.offset] == 0 }
+    return Self.sentences(due.map(\.element), talker: "GN")
   }
 
   mutating func receive(_ body: String) -> [String] {
@@ -142,7 +188,9 @@ struct FirebirdDevice: FamilyDevice {
       rates[number] = every
       return [echo, "OK"]
     case "CFGSAVE": return [echo, "OK"]
-    case "RESET": return [echo]
+    case "RESET":
+      rates = Self.stored
+      return [echo]
     case "CFGBAD": return [echo, "GNTXT,01,01,00,unknown command", "FAIL,0"]
     default: return [echo, "FAIL,0"]
     }

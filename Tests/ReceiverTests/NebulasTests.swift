@@ -66,6 +66,24 @@ struct NebulasTests {
     #expect(!Outcome.silent.isReply && !Outcome.sent.isReply)
   }
 
+  @Test("The end of a session writes the messages of a UM980 again that a restart lost")
+  func restart() throws {
+    let scene = SessionScene(.um980, intent: .identify) { $0.desired = { _ in .nothing } }
+    #expect(scene.run(60) { $0.isSteady && $0.description != nil })
+    let found = ["GGA": 1, "GSV": 5]
+    for line in ["GNGGA 1", "GNGSV 5"] { scene.line.send(Array("\(line)\r\n".utf8), at: scene.now) }
+    #expect(scene.run(10) { $0.line.receiver.sentenceRates == found })
+    scene.run(5)
+    let restored = ReceiverValue.messages(["GGA", "GSV", "RMC"].map { SentenceRate($0, UInt8(found[$0] ?? 0)) })
+    let ticket = try #require(
+      scene.withSession { $0.perform([.act(.hotRestart)], restoring: [restored], at: scene.now) })
+    #expect(scene.run(10) { $0.line.receiver.sentenceRates.isEmpty })
+    #expect(scene.outcomes[ticket] == .performed([.written]))
+    scene.run(20)
+    scene.finish()
+    #expect(scene.line.receiver.sentenceRates == found && scene.reported(.notRestored) == 0)
+  }
+
   private static let versionA = FamilyAnswer(.text("VERSIONA,"), .nebulas("VERSIONA"))
 
   // MARK: Talkers

@@ -51,6 +51,21 @@ struct RestoredSentencesTests {
     #expect(scene.line.rates.filter { $0.value > 0 } == Self.found)
   }
 
+  @Test("An observation shows sentences of every tenth fix, whenever it begins")
+  func observation() throws {
+    let rates = Self.found.merging(["ZDA": SentenceRate.rarestObserved, "GLL": 5]) { $1 }
+    let scene = Self.skyTraq(rates, .identify)
+    for pause in [1.0, 3, 5, 7] {
+      scene.run(pause)
+      let ticket = try #require(scene.withSession { $0.perform([.observe(.messages)], at: scene.now) })
+      scene.run(60) { $0.machine.outcomes[ticket] != nil }
+      guard case .performed(let results)? = scene.machine.outcomes[ticket],
+        case .value(.messages(let list))? = results.first
+      else { return #expect(Bool(false), "\(String(describing: scene.machine.outcomes[ticket]))") }
+      #expect(Dictionary(uniqueKeysWithValues: list.map { ($0.formatter, $0.rate) }) == rates)
+    }
+  }
+
   @Test("A person's change of a SkyTraq receiver keeps its rare sentences")
   func rare() throws {
     let rates = Self.found.merging(["ZDA": 30]) { $1 }

@@ -160,15 +160,17 @@ package enum FamilySettings {
   /// The value for a file, from which it is restored. Sentences that are off have the rate 0: what is switched on later is then switched
   /// off by the restoration.
   package static func stored(_ value: ReceiverValue, of receiver: ReceiverDescription) -> SettingValue {
-    guard case .messages(var list) = value else { return self.value(value) }
-    // A receiver whose sentences are observed does not report those that are off.
-    let usual = receiver.reports(.messages) ? [] : ["GGA", "GLL", "GSA", "GSV", "RMC", "VTG", "ZDA", "GST"]
-    for name in usual where !list.contains(where: { $0.formatter == name }) {
-      let off = SentenceRate(name, 0)
-      if receiver.takes(.messages([off])) { list.append(off) }
-    }
-    list = list.filter { receiver.takes(.messages([$0])) }
+    guard case .messages(let list) = whole(value, of: receiver) else { return self.value(value) }
     return SettingValue(name: value.kind.rawValue, text: text(list), unit: "")
+  }
+
+  /// The value that restores an observed one, or one that was read. A receiver whose sentences are observed does not report those that are
+  /// off: they are added with the rate 0. Sentences without a command are left out.
+  package static func whole(_ value: ReceiverValue, of receiver: ReceiverDescription) -> ReceiverValue {
+    guard case .messages(var list) = value else { return value }
+    let usual = receiver.reports(.messages) ? [] : ["GGA", "GLL", "GSA", "GSV", "RMC", "VTG", "ZDA", "GST"]
+    list += usual.filter { name in !list.contains { $0.formatter == name } }.map { SentenceRate($0, 0) }
+    return .messages(list.filter { receiver.takes(.messages([$0])) })
   }
 
   /// The sentences that the receiver sends and that a file does not have, or not as they are: messages without a name, sentences whose

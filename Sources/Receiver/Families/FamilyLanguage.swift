@@ -33,6 +33,8 @@ protocol FamilyLanguage: Sendable {
   var namesTalkers: Bool { get }
   /// Whether the commands of sentences have the seconds between two of them, not the fixes.
   var countsSeconds: Bool { get }
+  /// The command that lists all that the receiver sends, at each of its ports; nil without one.
+  var outputList: Command? { get }
   /// Whether one command sets the rates of all sentences: those that it does not name are off.
   var setsAllSentences: Bool { get }
   /// Whether other ports share what the commands of sentences name: it is read before they are restored.
@@ -129,6 +131,7 @@ extension FamilyLanguage {
   var isSilentAsFound: Bool { false }
   var namesTalkers: Bool { false }
   var countsSeconds: Bool { false }
+  var outputList: Command? { nil }
   var setsAllSentences: Bool { false }
   var sharesStreams: Bool { false }
   var sentenceMode: ReceiverMode? { nil }

@@ -30,8 +30,11 @@ struct FamilyWork: Sendable {
   /// The sentences that are switched on at a receiver without any.
   static let usualOutput = ["GGA", "GSA", "GSV", "RMC"].map { SentenceRate($0, 1) }
   /// The largest rates of sentences that a longer observation shows: where a sentence was seen once, and where all are written.
-  private static let rareSentence: UInt64 = 10
+  private static let rareSentence = UInt64(SentenceRate.rarestObserved)
   private static let rarestSentence: UInt64 = 30
+  /// The time between two epochs until one is observed, and the longest one for which a longer observation follows; milliseconds.
+  private static let usualEpoch: UInt64 = 1000
+  private static let longestEpoch: UInt64 = 5000
 
   private let language: any FamilyLanguage
   private let receiver: ReceiverDescription
@@ -55,6 +58,9 @@ struct FamilyWork: Sendable {
   private var isDoubtful = false
   /// The largest rate of a sentence that the observation before a change shows.
   private var rarestObserved: UInt64 = 1
+  /// The time between two epochs for which it is long enough, and the one that it shows, in milliseconds.
+  private var epoch = Self.usualEpoch
+  private var observedEpoch = Self.usualEpoch
   /// The sentences that can be set and whose observed rates are not certain.
   private var uncertain: [String] = []
   /// The sentences that come at fractions of a second, where the commands have whole seconds.
@@ -94,7 +100,7 @@ struct FamilyWork: Sendable {
 
   private func isPossible(_ task: ReceiverTask) -> Bool {
     switch task {
-    case .read: return true
+    case .read, .observe: return true
     case .set(.output): return language.commands(setting: .messages(Self.usualOutput), from: nil, on: receiver) != nil
     case .set(let value):
       if mode != .permanent, !language.canTakeBack(value.kind) { return false }
@@ -133,7 +139,7 @@ struct FamilyWork: Sendable {
   /// Long enough for three epochs, and for the rarest sentence.
   private var observingTime: Milliseconds {
     if kind == .measurements { return Self.observingMeasurements }
-    var epoch: UInt64 = 1000
+    var epoch = epoch
     if case .period(let wanted)? = wanted { epoch = max(epoch, UInt64(wanted)) }
     var rarest: UInt64 = if case .observing = step { rarestObserved } else { 1 }
     if case .messages(let wanted)? = wanted { rarest = max(rarest, UInt64(wanted.map(\.rate).max() ?? 1)) }
@@ -144,6 +150,7 @@ struct FamilyWork: Sendable {
     (commands, replies, present, before, toKeep, writings) = ([], [], nil, nil, [], 0)
     (isDoubtful, isRefused, isSecondTry, isPartlyWritten) = (false, false, false, false)
     (rarestObserved, uncertain, fractions) = (1, [], [])
+    (epoch, observedEpoch) = (Self.usualEpoch, Self.usualEpoch)
     guard index < tasks.count else { return step = .over }
     guard isPossible(tasks[index]) else { return finish(.unsupported) }
     wanted = nil
@@ -152,6 +159,9 @@ struct FamilyWork: Sendable {
     switch tasks[index] {
     case .act: write()
     case .read(let kind): read(kind)
+    case .observe(let kind):
+      rarestObserved = Self.rareSentence
+      read(kind)
     case .set(let value):
       wanted = value
       let isShared = value.kind == .messages && language.sharesStreams
@@ -199,7 +209,7 @@ struct FamilyWork: Sendable {
         (isSecondTry
           ? language.commandsAfterRefusal(of: action, on: receiver) : language.commands(for: action, on: receiver))
         ?? []
-    case .read: commands = []
+    case .read, .observe: commands = []
     }
     step = .writing
     if commands.isEmpty { finish(.written) }
@@ -220,6 +230,7 @@ struct FamilyWork: Sendable {
       if kind == .measurements {
         value = language.measurements(observed: observed.correctionRates).map { .measurements($0) }
       }
+      if case .period(let shown)? = observed.value(.period) { observedEpoch = min(UInt64(shown), Self.longestEpoch) }
       if kind == .mode { value = observed.mode(sentences: language.sentenceMode) }
       if language.namesTalkers { value = value.map(observed.naming) }
       // A receiver without output has no sentences to observe, and one that sends only satellites no epochs.
@@ -274,6 +285,10 @@ struct FamilyWork: Sendable {
     let isSlow = mode == .session && present == .messages([]) && !language.isSilentAsFound
     var rarest: UInt64 = uncertain.isEmpty && !isSlow ? 1 : Self.rareSentence
     if language.setsAllSentences, !isReading { rarest = Self.rarestSentence }
+    if case .observe = tasks[index], observedEpoch > epoch {
+      epoch = observedEpoch
+      return true
+    }
     guard rarestObserved < rarest else { return false }
     rarestObserved = rarest
     return true
@@ -286,7 +301,13 @@ struct FamilyWork: Sendable {
     return language.commands(setting: value, from: nil, on: receiver) != nil
   }
 
-  private var isReading: Bool { if index < tasks.count, case .read = tasks[index] { true } else { false } }
+  private var isReading: Bool {
+    guard index < tasks.count else { return false }
+    return switch tasks[index] {
+    case .read, .observe: true
+    case .set, .act: false
+    }
+  }
 
   /// Whether the commands under way restart the receiver and start a user's log again. An end waits for the last of them.
   var isResumingLog: Bool {
@@ -318,7 +339,7 @@ struct FamilyWork: Sendable {
   private var kind: ReceiverValue.Kind? {
     guard index < tasks.count else { return nil }
     return switch tasks[index] {
-    case .read(let kind): kind
+    case .read(let kind), .observe(let kind): kind
     case .set(let value): value.kind
     case .act: nil
     }
@@ -379,7 +400,8 @@ struct FamilyWork: Sendable {
       logger = state
     }
     switch (step, tasks[index]) {
-    case (.reading, .read(let kind)), (.observing, .read(let kind)):
+    case (.reading, .read(let kind)), (.observing, .read(let kind)), (.reading, .observe(let kind)),
+      (.observing, .observe(let kind)):
       if let value {
         if !isRead, kind == .messages, observesLonger() { return }
         return finish(.value(kind == .output ? value.asOutput : value))

@@ -24,6 +24,22 @@ extension ReceiverDescription {
   /// Whether the receiver reports the value.
   public func reports(_ kind: ReceiverValue.Kind) -> Bool { family?.language?.polls(of: kind).isEmpty == false }
 
+  /// Whether the output alone shows a value that commands set.
+  public func isObserved(_ kind: ReceiverValue.Kind) -> Bool {
+    switch kind {
+    case .period: family != nil && !reports(kind) && takes(.period(1000))
+    case .messages: family != nil && !reports(kind) && takes(.output(true))
+    case .constellations, .output, .logger, .mode, .measurements: false
+    }
+  }
+
+  /// Whether the commands of its sentences have the seconds between two of them, not the fixes.
+  public var countsSeconds: Bool { family?.language?.countsSeconds ?? false }
+
+  /// The command that lists all that a receiver of another maker sends, at each of its ports, a line for each message that begins with its
+  /// name; nil without one.
+  public var outputList: Command? { family?.language?.outputList }
+
   /// Whether it is a receiver of another maker that no command puts to sleep.
   public var cannotSleep: Bool { family != nil && !can(.standby) && !can(.timedSleep) }
 

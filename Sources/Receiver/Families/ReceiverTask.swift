@@ -3,6 +3,8 @@
 /// One thing to do on a receiver of another maker.
 public enum ReceiverTask: Sendable, Hashable {
   case read(ReceiverValue.Kind)
+  /// Reads a value. Where the output alone shows it, this is observed long enough for sentences of every tenth fix.
+  case observe(ReceiverValue.Kind)
   case set(ReceiverValue)
   case act(ReceiverAction)
 

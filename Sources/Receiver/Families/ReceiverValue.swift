@@ -7,7 +7,7 @@ public struct SentenceRate: Sendable, Hashable {
   public var formatter: String
   public var rate: UInt8
   /// The talker of a receiver whose commands name it, as it was observed, such as GP; nil otherwise.
-  var talker: String?
+  package var talker: String?
   /// The stream of a receiver whose commands name it, as it was read; nil otherwise.
   var stream: SentenceStream?
 
@@ -16,6 +16,8 @@ public struct SentenceRate: Sendable, Hashable {
     self.rate = rate
   }
 
+  /// The largest rate that an observation for a file or a comparison shows.
+  package static let rarestObserved: UInt8 = 10
   /// The talkers of receivers whose commands name them.
   static let talkers = ["GN", "GP"]
 
@@ -196,7 +198,7 @@ public enum ReceiverValue: Sendable, Hashable {
   /// The value that restores this one after `wanted` was set: sentences that were added are off again.
   ///
   /// - Parameter isWhole: whether all sentences of this value are restored, or only the sentences of `wanted`.
-  func undoing(_ wanted: ReceiverValue, isWhole: Bool) -> ReceiverValue {
+  package func undoing(_ wanted: ReceiverValue, isWhole: Bool) -> ReceiverValue {
     if case .measurements(let there) = self, case .measurements(let wanted) = wanted {
       return .measurements(there.filter { one in wanted.contains { $0.formatter == one.formatter } })
     }

@@ -129,10 +129,19 @@ extension ReceiverSession {
     proceed(at: now)
   }
 
-  /// Performs tasks on an identified receiver of another maker, permanently; the outcome is `.performed`. Either all values are
-  /// changed, or none.
-  public mutating func perform(_ tasks: [ReceiverTask], at now: Instant) -> SessionTicket {
+  /// Performs tasks on an identified receiver of another maker, permanently; the outcome is `.performed`. Either all values
+  /// are changed, or none.
+  ///
+  /// - Parameters:
+  ///   - tasks: the tasks, in their order.
+  ///   - values: the values as they were found that the tasks may lose, as by a restart: the end restores them, and the next program
+  ///     does after a kill.
+  ///   - now: the present instant.
+  public mutating func perform(
+    _ tasks: [ReceiverTask], restoring values: [ReceiverValue] = [], at now: Instant
+  ) -> SessionTicket {
     let ticket = requests.makeTicket()
+    if !isClosed { memory.keep(values) }
     if isClosed || description?.family == nil {
       let result: ReceiverTask.Result = description?.family == nil ? .unsupported : .withdrawn
       actions.append(.finished(ticket, .performed(tasks.map { _ in result })))

@@ -95,6 +95,16 @@ public struct SessionMemory: Sendable {
   /// The content of battery-backed memory before it was written.
   var backup = BackupStore.Before()
 
+  /// The memory of a receiver that was left as it was found, or of none.
+  ///
+  /// - Parameters:
+  ///   - description: the receiver; nil before it is identified.
+  ///   - rate: the rate at which frames were received, in baud.
+  public init(of description: ReceiverDescription? = nil, rate: UInt32? = nil) {
+    self.description = description
+    self.rate = rate
+  }
+
   /// Whether something other than the rate is not as it was found.
   var hasChanges: Bool { !(found.isEmpty && foundValues.isEmpty && stoppedLog == nil && backup.isEmpty) }
 

@@ -35,7 +35,7 @@ struct Check: ParsableCommand {
   @Flag(
     help: """
       Restart the receiver too: warm, after which it needs half a minute for a fix, and hot where it cannot sleep. A receiver of \
-      another maker may lose settings that were not saved, and gets those that it reports again.
+      another maker may lose settings that were not saved, and gets those again that it reports or that its output shows.
       """)
   var yes = false
 
@@ -43,6 +43,7 @@ struct Check: ParsableCommand {
     let choice = try receiver.choose(for: .sending)
     let dialogue = PublishedDialogue()
     var state = CheckState()
+    state.comparesOutput = yes || isInputTerminal()
     // A file that cannot be written is reported before the receiver is used.
     try write(dialogue, state, isComplete: false)
     try CrashRecovery.restore(choice)
@@ -54,7 +55,10 @@ struct Check: ParsableCommand {
       }
       if let reason = reasonToSkip(part, state) {
         if !reason.isEmpty { state.report.skip(Self.name(of: part), because: reason) }
-        if part == .restored { try complete(&state, dialogue) }
+        if part == .restored {
+          state.uncompared = ["output"]
+          try complete(&state, dialogue)
+        }
         try state.printFindings()
         continue
       }
@@ -100,7 +104,9 @@ struct Check: ParsableCommand {
     switch part {
     case .settings, .powerLoss: return nil
     // The rest of a reply to the session before would hide a silent receiver from the search.
-    case .restored: return state.found?.names.isEmpty == true && state.values.isEmpty ? "" : nil
+    case .restored:
+      let isSilent = state.found?.names.isEmpty == true && state.values.allSatisfy { $0 == .messages([]) }
+      return isSilent ? "" : nil
     case .sleep:
       if receiver.runningLog != nil { return "its logger runs, and would miss the time of the sleep" }
       let canSleep = receiver.family == nil ? receiver.can(.backup) : !receiver.cannotSleep
@@ -113,8 +119,10 @@ struct Check: ParsableCommand {
       return "it stores no fixes"
     case .hotStart:
       if state.report.has(CheckReport.Start.hot.rawValue) { return "" }
-      return receiver.family != nil && !yes ? "a restart may lose settings that were not saved; --yes makes it" : nil
-    case .warmStart: return yes ? nil : "the receiver would need half a minute for a fix; --yes makes it"
+      if receiver.family != nil, !yes { return "a restart may lose settings that were not saved; --yes makes it" }
+      return state.obstacleToRestart
+    case .warmStart:
+      return yes ? state.obstacleToRestart : "the receiver would need half a minute for a fix; --yes makes it"
     }
   }
 
@@ -148,6 +156,11 @@ struct Check: ParsableCommand {
       }
     settings.desired = { _ in desired }
     settings.restoresAtEnd = part != .restored
+    // A receiver that sends nothing after a restart or a loss of its supply is found by the polls of its own family.
+    let isAfterLoss = [.hotStart, .warmStart, .powerLoss, .restored].contains(part)
+    if isAfterLoss, let known = before.description, known.family != nil {
+      settings.memory = SessionMemory(of: known, rate: before.found?.rate)
+    }
     var loop = try ReceiverLoop(
       choice, settings, seconds: nil, client: CheckClient(part, choice, dialogue, before))
     var failure: (any Error)?
@@ -164,7 +177,7 @@ struct Check: ParsableCommand {
 
   private func complete(_ state: inout CheckState, _ dialogue: PublishedDialogue) throws {
     if let assumed = state.assumed {
-      state.report.judgeRestoring(state.restoringSeconds, lost: state.lost, assumed)
+      state.report.judgeRestoring(state.restoringSeconds, lost: state.lost, uncompared: state.uncompared, assumed)
       try state.printFindings()
     }
     try write(dialogue, state, isComplete: true)
@@ -203,8 +216,12 @@ struct CheckState {
   var description: ReceiverDescription?
   var assumed: CheckAssumptions?
   var found: Found?
-  /// The reported values of another maker's receiver.
+  /// The values of another maker's receiver: the time between its fixes and its sentences are observed if it does not report them.
   var values: [ReceiverValue] = []
+  /// Whether the check makes a restart or an interruption of the supply, which may lose settings that the output alone shows.
+  var comparesOutput = false
+  /// The messages of another maker's receiver with their ports and intervals; nil if it does not list them.
+  var outputList: [String]?
   /// The reported time between two measurements of a u-blox receiver, in milliseconds.
   var measurementMilliseconds: UInt16?
   var hasFix = false
@@ -212,6 +229,8 @@ struct CheckState {
   var restoringSeconds = 0.0
   /// The settings and states that could not be restored, in words.
   var lost: [String] = []
+  /// The settings and sentences that neither a reply nor the output shows exactly: nothing proves that they are as before.
+  var uncompared: [String] = []
 
   var periodSeconds: Double { found?.periodSeconds ?? 1 }
 
@@ -233,7 +252,7 @@ struct CheckState {
       desired.messages = found.steadyNames.sorted().filter { $0.contains("-") }
         .compactMap { MessageNames.message($0) }.map { DesiredConfiguration.MessageRate($0, 1) }
     }
-    for value in values where description.takesForATime(value) {
+    for value in values where description.reports(value.kind) && description.takesForATime(value) {
       switch value {
       case .period(let milliseconds): desired.measurementPeriodMilliseconds = milliseconds
       case .messages(let list): desired.sentences = list
@@ -255,30 +274,6 @@ struct CheckState {
     desired.keepsPortRate = desired.portRate != nil
     return desired
   }
-
-  /// Returns the differences from the receiver as it was found, in words.
-  func differences(now: Found, values: [ReceiverValue]) -> [String] {
-    guard let found else { return [] }
-    var lost: [String] = []
-    if let before = found.rate, let after = now.rate, before != after {
-      lost.append("the line has \(after) baud, before \(before)")
-    }
-    if let before = found.periodSeconds, let after = now.periodSeconds,
-      abs(before - after) > before * CheckAssumptions.Tolerance.period
-    {
-      lost.append("a fix every \(Self.text(after)) s, before every \(Self.text(before)) s")
-    } else if found.periodSeconds != nil, now.periodSeconds == nil {
-      lost.append("no fixes are sent any more")
-    }
-    // Sentences of rare epochs are not seen in each observation.
-    for value in values {
-      guard let before = self.values.first(where: { $0.kind == value.kind }), before != value else { continue }
-      lost.append("\(value.kind.rawValue) is not the same")
-    }
-    return lost
-  }
-
-  private static func text(_ seconds: Double) -> String { "\((seconds * 100).rounded() / 100)" }
 }
 
 /// The dialogue with the receiver, as JSON lines without positions: the form of the recorded dialogues.

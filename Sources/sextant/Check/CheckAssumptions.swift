@@ -232,10 +232,17 @@ extension CheckReport {
   /// - Parameters:
   ///   - seconds: the time in which everything that the check changed was restored.
   ///   - lost: the differences from the receiver as it was found, in words.
-  mutating func judgeRestoring(_ seconds: Double, lost: [String], _ assumed: CheckAssumptions) {
+  ///   - uncompared: the settings and sentences that could not be compared.
+  mutating func judgeRestoring(
+    _ seconds: Double, lost: [String], uncompared: [String], _ assumed: CheckAssumptions
+  ) {
     let isLate = seconds > assumed.restoringSeconds
     add(
-      "restoring", ["seconds": Self.json(seconds), "restored": .bool(lost.isEmpty)],
+      "restoring",
+      JSON(omittingNil: [
+        "seconds": Self.json(seconds), "restored": lost.isEmpty,
+        "notCompared": uncompared.isEmpty ? nil : JSON.array(uncompared.map { .string($0) }),
+      ]),
       assumed: ["seconds": Self.json(assumed.restoringSeconds), "restored": true],
       deviation: lost.isEmpty
         ? isLate ? "it took \(Self.text(seconds)) s, \(Self.assumed(assumed.restoringSeconds))" : nil

@@ -19,6 +19,8 @@ struct CheckClient: ReceiverClient, ~Copyable {
   private static var observation: Milliseconds { Milliseconds(4500) }
   /// The longest queue of a receiver on a full line (recorded: 5.9 s), and some epochs.
   private static var verification: Milliseconds { Milliseconds(9000) }
+  /// Sentences of every tenth fix are observed, also of slow fixes.
+  private static var readingTimeout: Milliseconds { Milliseconds(180_000) }
   private static let wantedEpochs = 4
 
   private(set) var failure: CommandFailure?
@@ -46,6 +48,9 @@ struct CheckClient: ReceiverClient, ~Copyable {
   private var message = CheckedMessage.navDOP
   private var switchesOn = true
   private var readValues: [ReceiverValue] = []
+  private var outputList: [String]?
+  private var isRepaired = false
+  private var epochsOfSession = 0
   private var batchEpochs = 0
   private var batchFixes = 0
   private var rateBeforeSleep: UInt32?
@@ -88,14 +93,22 @@ struct CheckClient: ReceiverClient, ~Copyable {
   }
 
   mutating func receive(_ epoch: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {
-    guard !epoch.isUpdate else { return }
+    guard !epoch.isUpdate, !mayPrecedeRestart(at: now) else { return }
     let seconds = epoch.fix.time.map { Double($0.nanosecondsSince1970) / 1e9 }
     observed.endEpoch(at: seconds ?? Double(now.nanoseconds) / 1e9)
     if case .findingFix(let start, let since) = stage {
       if epoch.fix.hasPosition { endStart(start, now.seconds(since: since), at: now) }
-    } else if !isOver {
+    } else if !isOver, epoch.fix.hasPosition || epochsOfSession > 0 {
+      // The first epoch of a session began before it.
       state.hasFix = epoch.fix.hasPosition
     }
+    epochsOfSession += 1
+  }
+
+  /// Whether an epoch that is over may have begun before the restart.
+  private func mayPrecedeRestart(at now: Instant) -> Bool {
+    guard part != .sleep, case .findingFix(_, let since) = stage else { return false }
+    return now < since + Milliseconds(seconds: state.periodSeconds) + Milliseconds(500)
   }
 
   mutating func receive(
@@ -141,6 +154,11 @@ struct CheckClient: ReceiverClient, ~Copyable {
       poll(connection, &poller, at: now)
     case (.reading(let ticket), .finished(let finished, let outcome)) where finished == ticket:
       take(outcome)
+      if case .performed = outcome, state.comparesOutput, let list = state.description?.outputList,
+        let ticket = connection.submit(list, &poller, at: now)
+      {
+        return enter(.reading(ticket), at: now)
+      }
       observe(connection, at: now)
     case (.changing(let trial, let since), .session(.configured(let refused))):
       endChange(trial, now.seconds(since: since), isRefused: refused > 0, connection, &poller, at: now)
@@ -156,6 +174,7 @@ struct CheckClient: ReceiverClient, ~Copyable {
           deviation: "the receiver refused the restart, or did not reply")
         return end(at: now)
       }
+      observed = CheckObservation()
       enter(.findingFix(start, since: now), at: now, for: fixTimeout(start))
     case (.readingBatch(let ticket), .finished(let finished, let outcome)) where finished == ticket:
       startBatch(outcome, connection, &poller, at: now)
@@ -166,7 +185,8 @@ struct CheckClient: ReceiverClient, ~Copyable {
     case (.startingBatch, .session(.configurationFailed)): endBatch(at: now)
     case (.retrieving, .batch(.fix)): batchFixes += 1
     case (.retrieving, .batch(.finished)), (.retrieving, .batch(.cut)): endBatch(at: now)
-    case (.repairing(let ticket), .finished(let finished, _)) where finished == ticket: end(at: now)
+    case (.repairing(let ticket), .finished(let finished, _)) where finished == ticket:
+      read(connection, &poller, at: now)
     default: receiveOfSleep(event, at: now)
     }
   }
@@ -242,13 +262,7 @@ struct CheckClient: ReceiverClient, ~Copyable {
     case .storing(let until) where now >= until:
       enter(.retrieving, at: now)
       connection.retrieveBatch(BatchJournal(), &poller, at: now)
-    case .findingFix(let start, _) where now >= limit:
-      if state.hasFix || part != .sleep {
-        endStart(start, nil, at: now)
-      } else {
-        state.report.skip(start.rawValue, because: "the receiver had no fix before")
-        end(at: now)
-      }
+    case .findingFix(let start, _) where now >= limit: endStart(start, nil, at: now)
     default: if !isOver, now >= limit { giveUp(connection, at: now) }
     }
     try state.printFindings()
@@ -314,24 +328,35 @@ struct CheckClient: ReceiverClient, ~Copyable {
     enter(.polling(ticket, since: now), at: now)
   }
 
-  /// Reads the settings that the receiver reports.
+  /// Whether a restart may lose settings that the receiver's output alone shows.
+  private var showsOutputAlone: Bool {
+    (part == .hotStart || part == .warmStart) && state.description?.isObserved(.messages) == true
+  }
+
+  /// Reads the settings that the receiver reports or that its output shows.
   private mutating func read(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
     guard let description = state.description else { return }
+    (readValues, outputList) = ([], nil)
     let ticket: SessionTicket?
     if description.family != nil {
-      let kinds: [ReceiverValue.Kind] = [.period, .messages, .constellations].filter { description.reports($0) }
-      if kinds.isEmpty { return observe(connection, at: now) }
-      ticket = connection.perform(kinds.map { .read($0) }, &poller, at: now)
+      var kinds = [.period, .messages, .constellations].filter { description.reports($0) }
+      if state.comparesOutput { kinds += [.period, .messages].filter { description.isObserved($0) } }
+      let tasks: [ReceiverTask] = kinds.map { $0 == .messages ? .observe($0) : .read($0) }
+      if tasks.isEmpty { return observe(connection, at: now) }
+      ticket = connection.perform(tasks, &poller, at: now)
     } else {
       ticket = connection.submit(Command.measurementPeriod(of: description), &poller, at: now)
     }
     guard let ticket else { return fail(Reason.disconnected) }
-    enter(.reading(ticket), at: now)
+    enter(.reading(ticket), at: now, for: Self.readingTimeout)
   }
 
   private mutating func take(_ outcome: Outcome) {
     switch outcome {
     case .performed(let results): for case .value(let value) in results { readValues.append(value) }
+    case .listed(let lines):
+      outputList = CheckState.messages(inList: lines)
+      readValues = readValues.map { CheckState.naming($0, by: outputList ?? []) }
     case .answered(let payload):
       guard part == .settings, let description = state.description else { return }
       state.measurementMilliseconds = Command.measurementPeriod(in: payload, of: description)
@@ -355,48 +380,32 @@ struct CheckClient: ReceiverClient, ~Copyable {
       steadyNames: observed.steadyNames)
     switch part {
     case .settings:
-      state.found = found
-      state.values = readValues
-      judgeState()
+      state.setFound(found, readValues, outputList: outputList)
+      state.judgeState(reported: readValues, sent: observed.periodSeconds)
       bytesPerSecond = Double(receivedBytes) / (state.periodSeconds * Double(max(observed.epochs.count, 1)))
       // Late replies to the requests so far have come.
       poll(connection, &poller, at: now)
     case .powerLoss:
-      let lost = state.differences(now: found, values: readValues)
+      let lost = state.differences(now: found, values: readValues, outputList: outputList)
       let isFixed = state.hasFix
       state.report.add(
         "power loss", ["lost": .array(lost.map { .string($0) }), "fixAfterObservation": .bool(isFixed)],
         assumed: ["settings": "may be lost"])
       end(at: now)
     default:
-      state.lost += state.differences(now: found, values: readValues)
-      repair(connection, &poller, at: now)
+      if repair(connection, &poller, at: now) { return }
+      state.lost += state.differences(now: found, values: readValues, outputList: outputList)
+      end(at: now)
     }
   }
 
-  /// Compares the reported time between fixes with the measured one, where a sentence comes with each fix.
-  private mutating func judgeState() {
-    guard let sent = observed.periodSeconds else { return }
-    var reported: Double?
-    for case .period(let milliseconds) in readValues { reported = Double(milliseconds) / 1000 }
-    for case .messages(let list) in readValues {
-      guard let reported, list.contains(where: { ["GGA", "RMC"].contains($0.formatter) && $0.rate == 1 }) else {
-        return
-      }
-      state.report.judgeState(reported: reported, sent: sent)
-    }
-  }
-
-  /// Sets values again that are not as they were found.
-  private mutating func repair(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
-    let tasks: [ReceiverTask] = readValues.compactMap { value in
-      guard let before = state.values.first(where: { $0.kind == value.kind }), before != value,
-        state.description?.takes(before) == true
-      else { return nil }
-      return .set(before)
-    }
-    guard !tasks.isEmpty, let ticket = connection.perform(tasks, &poller, at: now) else { return end(at: now) }
-    enter(.repairing(ticket), at: now)
+  /// Sets values again, once, that are not as they were found. Returns whether there are some: they are read again then.
+  private mutating func repair(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) -> Bool {
+    let tasks = isRepaired ? [] : state.repairs(of: readValues)
+    guard !tasks.isEmpty, let ticket = connection.perform(tasks, &poller, at: now) else { return false }
+    isRepaired = true
+    enter(.repairing(ticket), at: now, for: Self.messagesTimeout)
+    return true
   }
 
   // MARK: Settings
@@ -612,7 +621,11 @@ struct CheckClient: ReceiverClient, ~Copyable {
   }
 
   private mutating func endStart(_ start: CheckReport.Start, _ seconds: Double?, at now: Instant) {
-    if let assumed = state.assumed {
+    if seconds == nil, part == .sleep, !state.hasFix {
+      state.report.skip(start.rawValue, because: "the receiver had no fix before")
+    } else if observed.epochs.isEmpty, showsOutputAlone {
+      state.report.skip(start.rawValue, because: "the receiver lost its sentences in the restart")
+    } else if let assumed = state.assumed {
       state.report.judgeStart(start, seconds, period: state.periodSeconds, assumed)
     }
     end(at: now)
@@ -626,7 +639,9 @@ struct CheckClient: ReceiverClient, ~Copyable {
     if description.family == nil {
       ticket = connection.submit(ResetMode.gnss.command(start.kind), &poller, at: now)
     } else if description.takes(start.kind.action) {
-      ticket = connection.perform([.act(start.kind.action)], &poller, at: now)
+      ticket = connection.perform(
+        [.act(start.kind.action)], restoring: state.valuesToRestore, &poller, at: now)
+      hasChanged = !state.valuesToRestore.isEmpty
     } else {
       state.report.skip(start.rawValue, because: "the family has no command")
       return end(at: now)
@@ -670,23 +685,8 @@ struct CheckClient: ReceiverClient, ~Copyable {
           : "no receiver was found; \(Source.adviceOnSilence(of: path))")
     }
     state.report.add(
-      name, ["ended": false], assumed: ["ended": true],
+      stage.name, ["ended": false], assumed: ["ended": true],
       deviation: "it did not end within \(Self.stageTimeout.count / 1000) s")
     end(at: now)
-  }
-
-  private var name: String {
-    switch stage {
-    case .polling, .reading: "replies"
-    case .changing(.rate, _), .verifying(.rate, _): "rate"
-    case .changing(.messages, _), .verifying(.messages, _): "messages"
-    case .changing(.constellations, _), .verifying(.constellations, _): "constellations"
-    case .changingRate: "baud"
-    case .fallingAsleep, .asleep: "sleep"
-    case .waking: "wake"
-    case .findingFix(let start, _), .restarting(let start, _): start.rawValue
-    case .readingBatch, .startingBatch, .storing, .retrieving: "batch"
-    case .waiting, .observing, .repairing, .over: "restoring"
-    }
   }
 }

@@ -41,6 +41,22 @@ extension CheckClient {
     case retrieving
     case repairing(SessionTicket)
     case over
+
+    /// The name of the finding that the stage belongs to.
+    var name: String {
+      switch self {
+      case .polling, .reading: "replies"
+      case .changing(.rate, _), .verifying(.rate, _): "rate"
+      case .changing(.messages, _), .verifying(.messages, _): "messages"
+      case .changing(.constellations, _), .verifying(.constellations, _): "constellations"
+      case .changingRate: "baud"
+      case .fallingAsleep, .asleep: "sleep"
+      case .waking: "wake"
+      case .findingFix(let start, _), .restarting(let start, _): start.rawValue
+      case .readingBatch, .startingBatch, .storing, .retrieving: "batch"
+      case .waiting, .observing, .repairing, .over: "restoring"
+      }
+    }
   }
 }
 

@@ -79,6 +79,7 @@ struct Unicore: FamilyLanguage {
   var isSilentAsFound: Bool { true }
   var namesTalkers: Bool { true }
   var countsSeconds: Bool { true }
+  var outputList: Command? { Self.logList }
 
   private static func log(_ name: String, _ rate: UInt8) -> Command {
     let text = rate == 0 ? "UNLOG \(name)" : "\(name) \(rate)"
@@ -90,7 +91,9 @@ struct Unicore: FamilyLanguage {
     var present: SentenceRate?
     if case .messages(let list)? = found { present = list.first { $0.formatter == one.formatter } }
     let talker = one.talker ?? present?.talker
-    let command = log((talker ?? "GN") + one.formatter, one.rate)
+    var command = log((talker ?? "GN") + one.formatter, one.rate)
+    // The messages at present are not known: it may be off.
+    if found == nil, one.rate == 0 { command = withoutVerdict(command) }
     let isOther = one.rate == 0 || talker == nil && (found == nil || present != nil)
     return isOther ? [withoutVerdict(log((talker == "GP" ? "GN" : "GP") + one.formatter, 0)), command] : [command]
   }
@@ -104,12 +107,15 @@ struct Unicore: FamilyLanguage {
     return command
   }
 
+  /// The list has no end of its own: the reply to the second command follows it.
+  private static var logList: Command {
+    Command(line: "UNILOGLIST\r\nMODE", FamilyAnswer(.lines("<", end: "MODE,"), .nebulas("UNILOGLIST")))
+  }
+
   func polls(of kind: ReceiverValue.Kind) -> [Command] {
     switch kind {
     case .mode: [Command(line: "MODE", FamilyAnswer(.text("MODE,"), .nebulas("MODE")))]
-    // The list has no end of its own: the reply to the second command follows it.
-    case .measurements:
-      [Command(line: "UNILOGLIST\r\nMODE", FamilyAnswer(.lines("<", end: "MODE,"), .nebulas("UNILOGLIST")))]
+    case .measurements: [Self.logList]
     case .period, .messages, .constellations, .output, .logger: []
     }
   }
