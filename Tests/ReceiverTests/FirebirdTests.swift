@@ -130,7 +130,7 @@ struct FirebirdTests {
     #expect(scene.line.device.rates == found && scene.reported(.notRestored) == 0)
   }
 
-  @Test("An observation is as long as slow fixes need")
+  @Test("An observation is as long as slow fixes need, and the file names the sentences that it does not show")
   func slowFixes() throws {
     let scene = Self.scene()
     scene.line.device.period = 5000
@@ -140,6 +140,15 @@ struct FirebirdTests {
     scene.run(180) { $0.machine.outcomes[ticket] != nil }
     let seen = ReceiverValue.messages([SentenceRate("GGA", 1), SentenceRate("GSV", 10), SentenceRate("RMC", 1)])
     #expect(scene.machine.outcomes[ticket] == .performed([.value(seen)]))
+    let receiver = try #require(scene.read { $0.description })
+    #expect(FamilySettings.stored(seen, of: receiver).unit.hasSuffix("every 10 fixes"))
+    let casic = ReceiverDescription(
+      family: .casic, model: nil, firmware: nil, hardware: "", capabilities: [.configure, .restart])
+    #expect(FamilySettings.stored(seen, of: casic).unit.isEmpty)
+    #expect(
+      FamilySettings.reading([], isForFile: true).tasks == [
+        .read(.period), .read(.constellations), .observe(.messages), .read(.output),
+      ])
   }
 
   @Test("Its port is not known: the baud rate is refused, and stays")

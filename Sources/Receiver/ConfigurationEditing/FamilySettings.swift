@@ -135,8 +135,10 @@ package enum FamilySettings {
 
   /// Returns the request that reads settings.
   ///
-  /// - Parameter words: names; empty for all.
-  package static func reading(_ words: [String]) -> Request {
+  /// - Parameters:
+  ///   - words: names; empty for all.
+  ///   - isForFile: whether rare sentences are observed too.
+  package static func reading(_ words: [String], isForFile: Bool = false) -> Request {
     var request = Request()
     for word in words.isEmpty ? names : words {
       let name = word.lowercased()
@@ -144,7 +146,7 @@ package enum FamilySettings {
         request.readsBaud = true
       } else if let kind = ReceiverValue.Kind(rawValue: name), ![.logger, .mode, .measurements].contains(kind) {
         request.names.append(name)
-        request.tasks.append(.read(kind))
+        request.tasks.append(isForFile && kind == .messages ? .observe(kind) : .read(kind))
       } else {
         request.missing.append(word)
       }
@@ -161,7 +163,7 @@ package enum FamilySettings {
   /// off by the restoration.
   package static func stored(_ value: ReceiverValue, of receiver: ReceiverDescription) -> SettingValue {
     guard case .messages(let list) = whole(value, of: receiver) else { return self.value(value) }
-    return SettingValue(name: value.kind.rawValue, text: text(list), unit: "")
+    return SettingValue(name: value.kind.rawValue, text: text(list), unit: unseen(value, of: receiver) ?? "")
   }
 
   /// The value that restores an observed one, or one that was read. A receiver whose sentences are observed does not report those that are
@@ -171,6 +173,15 @@ package enum FamilySettings {
     let usual = receiver.reports(.messages) ? [] : ["GGA", "GLL", "GSA", "GSV", "RMC", "VTG", "ZDA", "GST"]
     list += usual.filter { name in !list.contains { $0.formatter == name } }.map { SentenceRate($0, 0) }
     return .messages(list.filter { receiver.takes(.messages([$0])) })
+  }
+
+  /// The sentences that an observation does not show, in words; nil if it shows each.
+  package static func unseen(_ value: ReceiverValue, of receiver: ReceiverDescription) -> String? {
+    guard case .messages = value, !receiver.reports(.messages),
+      receiver.takes(.messages([SentenceRate("GGA", SentenceRate.rarestObserved + 1)]))
+    else { return nil }
+    return "without sentences that come less often than every \(SentenceRate.rarestObserved) "
+      + (receiver.countsSeconds ? "seconds" : "fixes")
   }
 
   /// The sentences that the receiver sends and that a file does not have, or not as they are: messages without a name, sentences whose

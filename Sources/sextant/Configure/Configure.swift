@@ -321,6 +321,9 @@ struct Configure: ParsableCommand {
         if !lost.isEmpty {
           printNotice("\(client.path): the file does not have, or not with this interval: \(NameList.text(lost))")
         }
+        if let unseen = FamilySettings.unseen(value, of: receiver) {
+          printNotice("\(client.path): the receiver does not report its messages: the file is \(unseen)")
+        }
       }
     } else {
       guard let reading = client.script else { return }
@@ -451,7 +454,7 @@ struct Configure: ParsableCommand {
   private func readAll(_ pattern: String?, withStandards: Bool) throws -> ConfigureClient<SettingsReading> {
     try run(raisingRate: Self.dialogueRate) { source in
       ConfigureClient<SettingsReading>(
-        source, family: { _, _ in FamilySettings.reading(pattern.map { [$0] } ?? []) }
+        source, family: { _, _ in FamilySettings.reading(pattern.map { [$0] } ?? [], isForFile: withStandards) }
       ) { receiver, line throws(SettingProblem) in
         var reading = SettingsReading(pattern: pattern, of: receiver, readsStandards: withStandards)
         reading.raisedRate = line.raisedRate

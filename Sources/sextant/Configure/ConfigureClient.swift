@@ -49,7 +49,7 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
   private static var identificationTimeoutOnFullLine: Milliseconds { Milliseconds(60_000) }
   private static var replyTimeout: Milliseconds { Milliseconds(30_000) }
   /// For tasks that are verified by what the receiver sends; and for the return of a receiver after a restart.
-  private static var taskTimeout: Milliseconds { Milliseconds(150_000) }
+  private static var taskTimeout: Milliseconds { Milliseconds(180_000) }
   private static var returnTimeout: Milliseconds { Milliseconds(60_000) }
 
   let path: String
