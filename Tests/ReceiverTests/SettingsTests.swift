@@ -204,6 +204,54 @@ struct SettingsTests {
     #expect(try scene.get("NAVSPG-DYNMODEL") == ["0"])
   }
 
+  @Test(
+    "A baud rate that the line does not get is named, and nothing else is changed",
+    arguments: withItems + withMessages, [nil, "CFG-PRT[1].baudRate=57600", "CFG-UART1-BAUDRATE=57600"])
+  func refusedLineRate(_ model: ReceiverModel, _ byName: String?) throws {
+    let name = Self.withItems.contains(model) ? "CFG-UART1-BAUDRATE" : "CFG-PRT[1].baudRate"
+    if let byName, !byName.hasPrefix(name) { return }
+    let scene = SessionScene.configuring(model)
+    let before = try scene.all()
+    var edit = try scene.set(["model=automotive", byName ?? "baud=57600", "nmea=off"])
+    #expect(edit.results == [.changed, .unchanged, .changed] && edit.portRate == 57_600)
+    edit.abandonPortRate()
+    edit = try scene.carryOut(edit)
+    #expect(edit.results == [.withdrawn, .refused, .withdrawn])
+    #expect(edit.names(of: .refused) == [name] && edit.portRate == nil)
+    #expect(try scene.all() == before)
+  }
+
+  @Test(
+    "A baud rate that the line does not get leaves the other settings of a file", arguments: [ReceiverModel.m8, .m10])
+  func refusedLineRateOfFile(_ model: ReceiverModel) throws {
+    let scene = SessionScene.configuring(model)
+    let name = model == .m10 ? "CFG-UART1-BAUDRATE" : "CFG-PRT[1].baudRate"
+    let words = model == .m10 ? ["CFG-NAVSPG-DYNMODEL = 4", "CFG-RATE-MEAS = 0.01"] : ["CFG-NAV5.dynModel = 4"]
+    let lines = ["sextant-configuration 1", "holds everything"] + words + ["\(name) = 57600"]
+    let file = try ConfigurationFile(lines.joined(separator: "\n") + "\n")
+    var restoring = try scene.carryOut(
+      ConfigurationRestoring(file, to: #require(scene.description), port: scene.port, hasRate: true))
+    #expect(restoring.edit?.portRate == 57_600)
+    restoring.abandonPortRate()
+    restoring = try scene.carryOut(restoring)
+    let edit = try #require(restoring.edit)
+    #expect(edit.results == (model == .m10 ? [.changed, .refused, .refused] : [.changed, .refused]))
+    #expect(edit.names(of: .refused) == (model == .m10 ? ["CFG-RATE-MEAS", name] : [name]))
+    #expect(edit.portRate == nil)
+    #expect(try scene.get("model") == ["4"])
+  }
+
+  @Test("A receiver that is lost by a baud rate keeps the other settings", arguments: [ReceiverModel.m8, .m10])
+  func lostByLineRate(_ model: ReceiverModel) throws {
+    let scene = SessionScene.configuring(model)
+    var edit = try scene.set(["model=automotive", "rate=1Hz", "baud=57600"])
+    edit.abandonPortRate()
+    scene.line.inject(.power(isOn: false), at: scene.now)
+    edit = try scene.carryOut(edit)
+    #expect(edit.isReceiverLost)
+    #expect(edit.results == [.notRestored, .unchanged, .silent])
+  }
+
   @Test("Where the rest is to be set, it is")
   func possible() throws {
     let scene = SessionScene.configuring(.m10)

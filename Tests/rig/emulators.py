@@ -217,6 +217,9 @@ class Trial:
         self.run("refused", "configure", "set", "CFG-NAVSPG-DYNMODEL=4" if not self.receiver.traits.items
                  else "CFG-NAV5.dynModel=4", *device, codes=(64, 69))
         self.expect_settings(before, "a refused set")
+        self.run("refused", "configure", "set", "model=automotive", "baud=921600", *device, codes=(69,))
+        self.expect(matches(phrases.BAUD_REFUSED, self.errors), f"a refused baud rate says {self.errors!r}")
+        self.expect_settings(before, "a refused baud rate")
         # They do not reply to requests of a batch or a log.
         self.run("batch", "batch", "start", *device, codes=(69,))
         self.expect_settings(before, "a refused batch")

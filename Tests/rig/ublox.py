@@ -29,6 +29,8 @@ from pyubx2 import UBX_CONFIG_DATABASE, UBX_MSGIDS  # noqa: E402
 LATITUDE, LONGITUDE, HEIGHT, GEOID = 48.1646503, 11.6070248, 561.1, 45.6
 ACK, NAK = (0x05, 0x01), (0x05, 0x00)
 UART1 = 1
+# A port refuses a higher rate, baud.
+MOST_BAUD = 460800
 RATES = {getattr(termios, name): int(name[1:]) for name in dir(termios) if name[0] == "B" and name[1:].isdigit()}
 
 
@@ -509,6 +511,8 @@ class Receiver(threading.Thread):
             at += 4 + count
         if len(pairs) > 64 or pairs.get(KEYS["CFG_RATE_MEAS"], 1000) < 25:
             return False
+        if pairs.get(KEYS["CFG_UART1_BAUDRATE"], 0) > MOST_BAUD:
+            return False
         if payload[1] & 1:
             self.items.update(pairs)
         for bit, layer in ((2, 1), (4, 2)):
@@ -587,7 +591,7 @@ class Receiver(threading.Thread):
                 if mask >> bit & 1:
                     old[begin:end] = payload[begin:end]
             payload = bytes(old)
-        if number == 0x00 and key[1] == UART1 and struct.unpack_from("<I", payload, 8)[0] < 4800:
+        if number == 0x00 and key[1] == UART1 and not 4800 <= struct.unpack_from("<I", payload, 8)[0] <= MOST_BAUD:
             return False
         if number == 0x08 and struct.unpack_from("<H", payload)[0] < 50:
             return False

@@ -83,6 +83,12 @@ package struct ConfigurationRestoring: ReceiverScript {
     }
   }
 
+  package mutating func abandonPortRate() {
+    guard case .editing(var edit) = step else { return }
+    edit.abandonPortRate()
+    step = .editing(edit)
+  }
+
   /// Returns the settings that are not in the file and not at their default, with the default as value.
   private func unlistedSettings(_ reading: SettingsReading) -> [SettingWord] {
     let listed = Set(

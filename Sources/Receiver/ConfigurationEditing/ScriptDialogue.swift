@@ -63,6 +63,9 @@ package struct ScriptDialogue<Script: ReceiverScript>: Sendable {
     return .send(together)
   }
 
+  /// Continues a script that is over, after the line did not get the script's rate.
+  package mutating func abandonPortRate() { script.abandonPortRate() }
+
   /// Takes the outcome of the last command.
   package mutating func receive(_ outcome: Outcome) {
     if isProbing {
@@ -117,6 +120,8 @@ package protocol ReceiverScript: Sendable {
   mutating func next() -> Command?
   /// Takes the outcome of the last command.
   mutating func receive(_ outcome: Outcome)
+  /// Continues a script that is over, after the line did not get the script's rate; a script without one does nothing.
+  mutating func abandonPortRate()
   /// Whether a poll without a reply counts as refused if the receiver replies to other polls.
   var treatsSilenceAsRefusal: Bool { get }
   /// The number of commands done, and of all commands as far as they are known.
@@ -125,4 +130,5 @@ package protocol ReceiverScript: Sendable {
 
 extension ReceiverScript {
   package var treatsSilenceAsRefusal: Bool { false }
+  package mutating func abandonPortRate() {}
 }

@@ -14,6 +14,7 @@ extension SettingsEdit {
   func command(for work: Work) -> Command? {
     switch work {
     case .readPort: .poll(.cfgPRT)
+    case .confirmOldRate: .poll(.monVER)
     case .perform(.read, .items(let indices)), .perform(.verify, .items(let indices)):
       Configuration.valget(indices.compactMap { entries[$0].item?.id })
     case .perform(.write, .items(let indices)): writing(indices.compactMap { entries[$0].item })
@@ -101,7 +102,7 @@ extension SettingsEdit {
     if case .answered(let payload) = outcome, let number = payload.first {
       port = Int(number)
       known = ReceiverPortNumber(rawValue: number)
-      if let lineRate, known?.rateKey == nil { end(with: Self.hasNoRate(lineRate.name)) }
+      if let lineRate, known?.rateKey == nil { end(with: Self.hasNoRate(names[lineRate.owner])) }
     }
     takeOwnRates(known)
   }
@@ -111,7 +112,7 @@ extension SettingsEdit {
     defer { portRates = [] }
     for own in portRates where own.selector == [UInt8(truncatingIfNeeded: port)] && problem == nil {
       do throws(SettingProblem) {
-        try setLineRate(own.rate, names[entries[own.entry].owner], known)
+        try setLineRate(own.rate, entries[own.entry].owner, known)
         entries[own.entry].result = .unchanged
       } catch {
         guard scope == .bestEffort else { return end(with: error) }

@@ -10,6 +10,7 @@ import UBX
 ///     write ── refused ─▶ in halves, until a refused setting is written by itself
 ///        ▼
 ///     read back ─▶ over            all or nothing, and a refusal: ─▶ restore the values that were read ─▶ over
+///                    └─ the line does not get its new rate: ─▶ poll ─▶ the same
 ///
 /// CFG-VALSET applies all keys of a message or none, and does not report which key it refuses (interface descriptions,
 /// CFG-VALSET). A CFG message is read, changed and written as a whole.
@@ -74,10 +75,10 @@ package struct SettingsEdit: ReceiverScript {
     var rate: UInt32
   }
 
-  /// A new rate of this line, and the word that sets it.
+  /// A new rate of this line, and the index of the word that sets it.
   struct LineRate: Sendable {
     var rate: UInt32
-    var name: String
+    var owner: Int
   }
 
   enum Step: Sendable { case read, write, verify, restore }
@@ -91,6 +92,8 @@ package struct SettingsEdit: ReceiverScript {
   enum Work: Sendable {
     case readPort
     case perform(Step, Target)
+    /// A poll at the old rate, after the line did not get the new one.
+    case confirmOldRate
   }
 
   private enum Phase: Sendable { case reading, writing, restoring, over }
@@ -99,11 +102,14 @@ package struct SettingsEdit: ReceiverScript {
   package let names: [String]
   /// The rate that the line gets at the end. The owner of the line changes it.
   package var portRate: UInt32? { lineRate?.rate }
+  /// Whether the receiver replies neither at the new rate of the line nor at the old one.
+  package private(set) var isReceiverLost = false
   /// Why the words cannot be set over this line, as the replies of the receiver have shown.
   package private(set) var problem: SettingProblem?
 
   let scope: Scope
   let hasRate: Bool
+  private let usesItems: Bool
   private let line: MeasuredLine?
   var entries: [Entry] = []
   var records: [Record] = []
@@ -135,7 +141,7 @@ package struct SettingsEdit: ReceiverScript {
     self.scope = scope
     self.hasRate = hasRate
     self.port = Int(port?.rawValue ?? 1)
-    let usesItems = receiver.can(.valset)
+    usesItems = receiver.can(.valset)
     for (owner, word) in words.enumerated() { try add(word, owner, receiver, port, usesItems: usesItems) }
     startReading(isPortKnown: port != nil, usesItems: usesItems)
     if work.isEmpty { phase = .over }
@@ -168,6 +174,32 @@ package struct SettingsEdit: ReceiverScript {
 
   // MARK: Script
 
+  /// Continues after the line did not get `portRate`: the rate counts as refused, or as silent if the receiver is lost.
+  package mutating func abandonPortRate() {
+    guard let lineRate else { return }
+    self.lineRate = nil
+    entries.append(Entry(setting: setting(of: lineRate.rate), owner: lineRate.owner))
+    work = [.confirmOldRate]
+    phase = .writing
+  }
+
+  /// The rate of the port at this line, as the receiver stores it.
+  private func setting(of rate: UInt32) -> Setting {
+    let number = UInt8(truncatingIfNeeded: port)
+    if usesItems, let key = ReceiverPortNumber(rawValue: number)?.rateKey {
+      return .item(ConfigurationPair(id: key, bits: UInt64(rate)))
+    }
+    let value = FieldPath("baudRate").map { Setting.FieldValue(field: $0, text: "\(rate)") }
+    return .message(.cfgPRT, selector: [number], .fields([value].compactMap(\.self)))
+  }
+
+  private mutating func receiveAtOldRate(_ outcome: Outcome) {
+    isReceiverLost = !outcome.isReply
+    entries[entries.count - 1].result = isReceiverLost ? .silent : .refused
+    guard isReceiverLost, scope == .allOrNothing else { return }
+    for index in entries.indices where entries[index].result == .changed { entries[index].result = .notRestored }
+  }
+
   package func next() -> Command? {
     guard var command = work.first.flatMap(command(for:)) else { return nil }
     // A line that a setting has just filled carries a reply only now and then.
@@ -181,6 +213,7 @@ package struct SettingsEdit: ReceiverScript {
     done += 1
     switch finished {
     case .readPort: receivePort(outcome)
+    case .confirmOldRate: receiveAtOldRate(outcome)
     case .perform(.read, .items(let indices)): receiveItems(indices, outcome)
     case .perform(.read, .record(let index)): receiveRecord(index, outcome)
     case .perform(.write, .items(let indices)): receiveWritten(items: indices, outcome)
@@ -274,7 +307,7 @@ extension SettingsEdit {
       if usesItems { return addItems(of: constellations, owner) }
     case .messages(let messages): return try add(messages, word.name, owner, port, usesItems: usesItems)
     case .writesNMEA(let writes): desired.writesNMEA = writes
-    case .portRate(let rate): return try setLineRate(rate, word.name, port)
+    case .portRate(let rate): return try setLineRate(rate, owner, port)
     case .item(let pair): return try add(pair, word.name, owner, receiver, port)
     case .field(let record, let value): return try add(value, of: record, word.name, owner, receiver, port)
     }
@@ -316,7 +349,7 @@ extension SettingsEdit {
   ) throws(SettingProblem) {
     try SettingsReading.check(receiver, hasItems: true)
     let own = port ?? .uart1
-    if pair.id == own.rateKey { return try setLineRate(UInt32(truncatingIfNeeded: pair.bits), name, port) }
+    if pair.id == own.rateKey { return try setLineRate(UInt32(truncatingIfNeeded: pair.bits), owner, port) }
     if pair.bits == 0, pair.id == own.inputProtocolKey(1) || pair.id == own.outputProtocolKey(1) {
       throw Self.cutsLine(name)
     }
@@ -331,7 +364,7 @@ extension SettingsEdit {
     if record.identity == .cfgPRT, value.field.path.lowercased() == "baudrate" {
       guard let rate = UInt32(value.text) else { throw SettingProblem("\(name)=\(value.text): not a baud rate") }
       if record.selector.isEmpty || port.map({ record.selector == [$0.rawValue] }) ?? false {
-        return try setLineRate(rate, name, port)
+        return try setLineRate(rate, owner, port)
       }
       if port == nil { portRates.append(PortRate(entry: entries.count, selector: record.selector, rate: rate)) }
     }
@@ -339,12 +372,13 @@ extension SettingsEdit {
       Entry(setting: .message(record.identity, selector: record.selector, .fields([value])), owner: owner))
   }
 
-  mutating func setLineRate(_ rate: UInt32, _ name: String, _ port: ReceiverPortNumber?) throws(SettingProblem) {
+  mutating func setLineRate(_ rate: UInt32, _ owner: Int, _ port: ReceiverPortNumber?) throws(SettingProblem) {
+    let name = names[owner]
     guard hasRate, port.map({ $0.rateKey != nil }) ?? true else { throw Self.hasNoRate(name) }
     guard (4800...8_000_000).contains(rate) else {
       throw SettingProblem("\(name): a baud rate is at least 4800 and at most 8000000")
     }
-    lineRate = LineRate(rate: rate, name: name)
+    lineRate = LineRate(rate: rate, owner: owner)
   }
 
   static func hasNoRate(_ name: String) -> SettingProblem { SettingProblem("\(name): this line has no rate") }

@@ -547,7 +547,11 @@ enum EditFailure {
     if parts.isEmpty { return nil }
     if !notRestored.isEmpty { parts.append("\(NameList.text(notRestored)) could not be restored") }
     let rest = notRestored.isEmpty ? "nothing was changed" : "the others are as before"
-    parts.append(isAllOrNothing ? rest : "the others are set")
+    if edit.isReceiverLost {
+      parts.append("the receiver may have the new baud rate (`sextant probe` finds it)")
+    } else {
+      parts.append(isAllOrNothing ? rest : "the others are set")
+    }
     return CommandFailure(.unavailable, parts.joined(separator: "; "))
   }
 }

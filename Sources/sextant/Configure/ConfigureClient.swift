@@ -149,6 +149,10 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
     case (.changingRate(let wanted), .session(.configured)) where connection.rate == wanted:
       changedRate = wanted
       stage = .over
+    case (.changingRate, .session(.rateNotChanged)) where request == nil:
+      dialogue?.abandonPortRate()
+      stage = .running
+      sendNext(connection, &poller, at: now)
     case (.changingRate, .session(.rateNotChanged(let wanted))):
       fail("the receiver was not found at \(wanted) baud; the line is at \(connection.rate ?? 0) baud as before")
     case (_, .finished(let finished, let outcome)) where finished == ticket:
