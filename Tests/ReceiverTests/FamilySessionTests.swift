@@ -400,6 +400,20 @@ struct FamilySessionTests {
     }
   }
 
+  @Test("A value that the receiver does not have is reported after the rate is raised")
+  func refusedBeforeRaise() {
+    let scene = Self.scene(.um980, quirks: [.firstPort], baud: 9600)
+    #expect(scene.run(40) { $0.isSteady })
+    scene.clearReports()
+    var desired = DesiredConfiguration.nothing
+    desired.portRate = 115_200
+    desired.sentences = [SentenceRate("GGA", 1)]
+    desired.measurementPeriodMilliseconds = 500
+    scene.set(desired)
+    #expect(scene.run(60) { $0.reported(.configured(refused: 1)) == 1 }, "\(scene.reports)")
+    #expect(scene.line.hostRate == 115_200 && scene.reported(.configured(refused: 0)) == 0)
+  }
+
   @Test(
     "A raised rate goes back at the port of a UM980 that the host is at, also after a kill: the others keep theirs",
     arguments: [false, true])

@@ -30,6 +30,57 @@ struct RaisedRateTests {
     #expect(scene.line.hostRate == found)
   }
 
+  @Test(
+    "Settings that the receiver refused are reported after the rate is raised",
+    arguments: [ReceiverModel.m6, .m8, .m9, .m10], [SessionSettings.Intent.identify, .serve])
+  func refusedSetting(_ model: ReceiverModel, _ intent: SessionSettings.Intent) {
+    let scene = SessionScene(model, intent: intent) { settings in
+      settings.desired = { _ in
+        var desired = DesiredConfiguration.nothing
+        desired.leastPortRate = 115_200
+        desired.dynamicModel = .portable
+        desired.measurementPeriodMilliseconds = 1
+        return desired
+      }
+    }
+    #expect(scene.run(30) { $0.reported(.configured(refused: 1)) == 1 }, "\(scene.reports)")
+    #expect(scene.line.hostRate == 115_200 && scene.reported(.configured(refused: 0)) == 0)
+    _ = scene.finish()
+    #expect(scene.reported(.notRestored) == 0)
+  }
+
+  @Test("A refused power save mode is not switched on after the rate is raised", arguments: [ReceiverModel.f9p, .x20])
+  func refusedMode(_ model: ReceiverModel) {
+    let scene = SessionScene(model, intent: .identify) { settings in
+      settings.desired = { _ in
+        var desired = DesiredConfiguration.nothing
+        desired.leastPortRate = 460_800
+        desired.powerSave = .onOff(periodSeconds: 30)
+        return desired
+      }
+    }
+    scene.run(30) { $0.isSteady && $0.line.hostRate == 460_800 }
+    let refused = scene.reports.compactMap { if case .configured(let refused) = $0.report { refused } else { nil } }
+    #expect(refused.count == 1 && refused.allSatisfy { $0 > 0 }, "\(scene.reports)")
+    _ = scene.finish()
+    #expect(scene.reported(.notRestored) == 0)
+  }
+
+  @Test("The size of a batch is reported after the rate is raised")
+  func batch() {
+    let scene = SessionScene(.m10, intent: .identify) { settings in
+      settings.desired = { _ in
+        var desired = DesiredConfiguration.nothing
+        desired.leastPortRate = 115_200
+        desired.batch = BatchConfiguration(epochs: 100, isExtended: false)
+        return desired
+      }
+    }
+    #expect(scene.run(30) { $0.reported(.batching(epochs: 100)) == 1 }, "\(scene.reports)")
+    #expect(scene.line.hostRate == 115_200 && scene.reported(.configured(refused: 0)) == 1)
+    _ = scene.finish()
+  }
+
   /// An adapter is pulled out of the computer; the receiver behind it has a supply of its own, and keeps the raised rate.
   @Test("It goes back after an unplug as well", arguments: [ReceiverModel.m6, .m8, .m10])
   func backAfterUnplug(_ model: ReceiverModel) {

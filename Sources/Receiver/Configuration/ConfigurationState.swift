@@ -16,6 +16,8 @@ package struct ConfigurationState {
   /// The configuration that was sent last, or is being sent.
   private var sent: DesiredConfiguration?
   private var result = Result.none
+  /// The settings of a u-blox receiver that were refused last.
+  private(set) var refused: [Setting] = []
   /// The number of settings that were refused last.
   private(set) var refusedCount = 0
   /// The frames showed that the receiver lost its configuration.
@@ -46,7 +48,9 @@ package struct ConfigurationState {
 
   package mutating func apply() { if let desired { result = .applied(desired) } }
 
-  package mutating func count(refused: Int) { refusedCount = refused }
+  package mutating func keep(refused: [Setting]) { (self.refused, refusedCount) = (refused, refused.count) }
+
+  package mutating func count(refused: Int) { (self.refused, refusedCount) = ([], refused) }
 
   /// Returns whether the last configuration had not failed.
   package mutating func fail() -> Bool {

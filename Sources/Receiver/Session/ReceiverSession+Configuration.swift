@@ -62,19 +62,21 @@ extension ReceiverSession {
       return
     }
     configuration.apply()
+    configuration.keep(refused: sent.refused)
     // The receiver has what it accepts, and the frames still look as if not: it is checked more and more rarely.
     let isFalseAlarm = isCheck && results.allSatisfy { $0 == .wasThere || $0 == .refused || $0 == .notVerified }
-    startWatch(at: isFalseAlarm ? now + retry.nextDelay() : now, without: sent.refused)
+    startWatch(at: isFalseAlarm ? now + retry.nextDelay() : now)
     if isFalseAlarm { return }
     retry.restart()
-    if !raiseRate(at: now) { finishConfigured(sent.refused) }
+    if !raiseRate(at: now) { finishConfigured() }
   }
 
-  private mutating func finishConfigured(_ refused: [Setting]) {
-    configuration.count(refused: refused.count)
-    let switchesOn = desired?.powerSave?.sleepsBetweenFixes == true && !isModeRefused(refused)
-    if !switchesOn { report(.configured(refused: refused.count)) }
-    if let batch = desired?.batch, batch.isOn { report(.batching(epochs: batch.epochs)) }
+  /// Reports the configuration, once the line has its rate.
+  mutating func finishConfigured() {
+    let isFamily = description?.family != nil
+    let switchesOn = !isFamily && desired?.powerSave?.sleepsBetweenFixes == true && !isModeRefused
+    if !switchesOn { report(.configured(refused: configuration.refusedCount)) }
+    if !isFamily, let batch = desired?.batch, batch.isOn { report(.batching(epochs: batch.epochs)) }
     if switchesOn { startStoring() }
   }
 
@@ -87,17 +89,18 @@ extension ReceiverSession {
   }
 
   /// Whether the receiver refused the desired power save mode.
-  private func isModeRefused(_ refused: [Setting]) -> Bool {
+  private var isModeRefused: Bool {
     guard let mode = desired?.powerSave, let description else { return false }
     let settings =
       usesItems
       ? mode.items(isOn: true).map { Setting.item($0) } : mode.messageSettings(for: description, isOn: true)
-    return refused.contains { one in settings.contains { $0.isOfSame(one) } }
+    return configuration.refused.contains { one in settings.contains { $0.isOfSame(one) } }
   }
 
   /// Watches from `start` on whether the receiver keeps its configuration.
-  mutating func startWatch(at start: Instant, without refused: [Setting] = []) {
+  mutating func startWatch(at start: Instant) {
     guard let desired else { return }
+    let refused = configuration.refused
     // In on/off operation no message comes regularly.
     let isRegular = desired.powerSave?.sleepsBetweenFixes != true
     let message = desired.messages.first { wanted in

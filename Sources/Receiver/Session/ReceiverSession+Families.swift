@@ -215,9 +215,8 @@ extension ReceiverSession {
     }
     configuration.apply()
     retry.restart()
-    if raiseRate(at: now) { return }
     configuration.count(refused: done.failures)
-    report(.configured(refused: done.failures))
+    if !raiseRate(at: now) { finishConfigured() }
     if done.isWithoutOutput { report(.withoutPositions) }
     reportLogging(done)
   }

@@ -91,8 +91,7 @@ extension ReceiverSession {
     if end.isRequested { return }
     retry.restart()
     startWatch(at: now)
-    report(.configured(refused: 0))
-    if desired?.powerSave?.sleepsBetweenFixes == true { startStoring() }
+    finishConfigured()
   }
 
   /// Searches the receiver, at the new rate first, from which the end then restores the found one.
