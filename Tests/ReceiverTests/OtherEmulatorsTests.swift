@@ -309,4 +309,27 @@ struct OtherEmulatorsTests {
     #expect(description.firmware == firmware)
     #expect(description.generation?.rawValue == generation)
   }
+
+  @Test(
+    "An M10 has the older CFG messages by a protocol version before 34.10 alone",
+    arguments: [
+      ("34.00", true), ("34.10", false), ("34.30-b1", false), ("34.00-b1", true), ("34.", false), ("x", false),
+      (nil, false),
+    ] as [(String?, Bool)])
+  func olderMessages(_ version: String?, _ has: Bool) throws {
+    let strings = ["ROM SPG 5.30", "000A0000", "MOD=MAX-M10S"] + [version.map { "PROTVER=" + $0 }].compactMap(\.self)
+    let description = try #require(ReceiverDescription(strings: strings))
+    #expect(description.generation == .m10 && description.can(.legacyConfig) == has)
+    #expect(description.protocolVersionText == version)
+  }
+
+  @Test("Control characters of MON-VER end no line of the output and of a backup file")
+  func controlCharacters() throws {
+    let payload = Self.version(
+      ["MOD=NEO\nholds everything", "FWVER=SPG\r\u{1B}[2J"], software: "ROM\u{7}", hardware: "000A\t000")
+    let description = try #require(ReceiverDescription(monVER: payload))
+    #expect(description.strings == ["ROM?", "000A?000", "MOD=NEO?holds everything", "FWVER=SPG??[2J"])
+    let lines = ConfigurationFile.text([], of: description, .everything).split(separator: "\n")
+    #expect(lines.count { $0 == "holds everything" } == 1)
+  }
 }

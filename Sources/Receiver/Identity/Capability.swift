@@ -41,6 +41,8 @@ public enum Capability: String, Sendable, CaseIterable {
   static func of(_ generation: Generation, version: ProtocolVersion?, firmware: String?, hasFlash: Bool) -> [Capability]
   {
     let type = firmware?.split(separator: " ").first.map(String.init) ?? ""
+    // An unknown version proves no ability: neither one that came with a version nor one that ended with it.
+    let isBefore34v10 = version.map { $0 < ProtocolVersion(34, 10) } ?? false
     let version = version ?? ProtocolVersion(0, 0)
     let isSuperE = generation == .m8 && version.major == 23
     // Firmware with sensors, high precision or frequency outputs never saves power (M8 interface description, "Power
@@ -50,9 +52,7 @@ public enum Capability: String, Sendable, CaseIterable {
     func add(_ capability: Capability, _ condition: Bool) { if condition { able.append(capability) } }
 
     add(.valset, version >= ProtocolVersion(27, 0) || [.m9, .m10, .f9, .f10, .x20].contains(generation))
-    add(
-      .legacyConfig,
-      [.m6, .m7, .m8, .f9].contains(generation) || generation == .m10 && version < ProtocolVersion(34, 10))
+    add(.legacyConfig, [.m6, .m7, .m8, .f9].contains(generation) || generation == .m10 && isBefore34v10)
     add(.batching, isSuperE && version >= ProtocolVersion(23, 1) || [.m9, .m10].contains(generation))
     let saves = [.m6, .m7, .m8, .m9].contains(generation) || generation == .m10 && version >= ProtocolVersion(34, 10)
     // Protocol version 23 has Super-E mode in place of cyclic tracking and intervals in place of on/off operation, both

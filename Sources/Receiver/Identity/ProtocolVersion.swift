@@ -10,12 +10,12 @@ public struct ProtocolVersion: Hashable, Comparable, Sendable {
     self.minor = minor
   }
 
-  /// Reads "34.10", "18.00" or "18"; nil for anything else.
+  /// Reads "34.10", "18.00" or "18", also with a suffix ("34.30-b1"); nil for anything else.
   public init?(_ text: some StringProtocol) {
-    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-    guard (1...2).contains(parts.count), let major = Int(parts[0]) else { return nil }
-    guard parts.count == 1 || Int(parts[1]) != nil else { return nil }
-    self.init(major, parts.count == 2 ? Int(parts[1]) ?? 0 : 0)
+    let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let first = parts.first, let major = Int(first) else { return nil }
+    guard let minor = Int(parts.count == 1 ? "0" : parts[1].prefix { $0.isASCII && $0.isNumber }) else { return nil }
+    self.init(major, minor)
   }
 
   public static func < (a: ProtocolVersion, b: ProtocolVersion) -> Bool { (a.major, a.minor) < (b.major, b.minor) }

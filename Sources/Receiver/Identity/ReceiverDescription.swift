@@ -24,7 +24,7 @@ public struct ReceiverDescription: Sendable, Equatable {
   public internal(set) var runningLog: LoggerState?
   /// The receiver's name of the port that the host is at, such as COM1; nil unless a family's commands need it and its reply shows it.
   private(set) var port: String?
-  /// The strings of MON-VER, as received; of another maker's receiver, its identity as strings.
+  /// The strings of MON-VER, as received but for control characters, which are `?`; of another maker's receiver, its identity as strings.
   public var strings: [String]
 
   /// The vendor as in `sextant probe --json`.
@@ -121,8 +121,8 @@ public struct ReceiverDescription: Sendable, Equatable {
   }
 
   private static func text(_ bytes: ArraySlice<UInt8>) -> String {
-    // Not UTF-8 by the documents, but ASCII; anything else would be damage.
-    String(decoding: bytes.prefix { $0 != 0 }.map { $0 < 0x80 ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+    // Printable ASCII by the documents; anything else would be damage, and a line feed would forge a line of a backup file.
+    String(decoding: bytes.prefix { $0 != 0 }.map { 0x20..<0x7F ~= $0 ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
   }
 
   private static func value(of key: String, in extensions: ArraySlice<String>) -> String? {
