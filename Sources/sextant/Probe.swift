@@ -106,7 +106,7 @@ private struct ProbeClient: ReceiverClient, ~Copyable {
     if connection.sendsNMEAAfterEnd ?? (counters.nmeaFrames > 0) { protocols.append("NMEA") }
     if counters.rtcm3Frames > 0 { protocols.append("RTCM3") }
     result = ProbeResult(
-      device: path, baud: connection.raisedRate?.found ?? connection.rate, protocols: protocols,
+      device: path, baud: connection.configuredRate, protocols: protocols,
       family: connection.family, description: connection.description)
     return completion.update(counters, hasReplied: hasReplied, at: now)
   }

@@ -383,6 +383,14 @@ struct FullLineTests {
     #expect(refused.problem?.description.contains("(baud=38400)") == true)
     #expect(scene.line.receiver.epochMilliseconds == 1000)
     #expect(try edit(["rate=5Hz"], 170).results == [.changed])
+    // The line has its own rate again afterwards, or the one that is set with the fixes.
+    for (word, isRefused) in [("model=sea", true), ("baud=38400", false)] {
+      let raised = try scene.carryOut(
+        SettingsEdit(
+          [SettingWord("rate=10Hz"), SettingWord(word)], of: #require(scene.description), port: scene.port,
+          hasRate: true, line: MeasuredLine(rate: 115_200, restoredRate: 9600, bytesPerSecond: 1200)))
+      #expect((raised.problem != nil) == isRefused, "\(word)")
+    }
     // Fewer fixes are the cure of a line that is full.
     #expect(try edit(["rate=1Hz"], 960).results == [.changed])
     #expect(try edit(["model=automotive"], 960).results == [.changed])

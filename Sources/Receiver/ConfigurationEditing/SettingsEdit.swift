@@ -276,7 +276,7 @@ package struct SettingsEdit: ReceiverScript {
       if let found = record.found { period.change(from: found, to: record.written) }
     }
     let owner = entries.first { $0.setting.changesEpochPeriod }?.owner
-    return period.problem(line, at: min(portRate ?? line.rate, line.rate)).map { reason in
+    return period.problem(line, at: min(portRate ?? line.restoredRate, line.rate)).map { reason in
       SettingProblem(owner.map { "\(names[$0]): \(reason)" } ?? reason)
     }
   }

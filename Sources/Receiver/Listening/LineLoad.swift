@@ -81,10 +81,13 @@ public struct LineLoad: Sendable {
 public struct MeasuredLine: Sendable, Equatable {
   /// The rate, in baud.
   public var rate: UInt32
+  /// The rate after the end of the session, in baud, which differs from `rate` on a line that the session raised.
+  public var restoredRate: UInt32
   public var bytesPerSecond: Double
 
-  public init(rate: UInt32, bytesPerSecond: Double) {
+  public init(rate: UInt32, restoredRate: UInt32? = nil, bytesPerSecond: Double) {
     self.rate = rate
+    self.restoredRate = restoredRate ?? rate
     self.bytesPerSecond = bytesPerSecond
   }
 }

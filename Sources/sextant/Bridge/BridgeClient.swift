@@ -178,7 +178,7 @@ struct BridgeClient: ReceiverClient, ~Copyable {
   private mutating func lendIfDue(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
     guard line != .served, connection.isOpen, let since = sockets.writerSince else { return }
     guard isFound || isAtFoundRate(connection) || now >= lendsAt(since) else { return }
-    if foundRate == nil, connection.isDetected { foundRate = connection.raisedRate?.found ?? connection.rate }
+    if foundRate == nil, connection.isDetected { foundRate = connection.configuredRate }
     connection.lend(&poller, at: now)
     stage = .lent
     modemDue = now

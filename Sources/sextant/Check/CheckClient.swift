@@ -376,8 +376,8 @@ struct CheckClient: ReceiverClient, ~Copyable {
 
   private mutating func endObservation(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
     let found = CheckState.Found(
-      rate: hasBoundRate ? nil : connection.rate, periodSeconds: observed.periodSeconds, names: observed.names,
-      steadyNames: observed.steadyNames)
+      rate: hasBoundRate ? nil : connection.configuredRate, periodSeconds: observed.periodSeconds,
+      names: observed.names, steadyNames: observed.steadyNames)
     switch part {
     case .settings:
       state.setFound(found, readValues, outputList: outputList)

@@ -358,7 +358,7 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
   private mutating func measured(_ connection: ReceiverConnection, at now: Instant) -> MeasuredLine? {
     load.measure(at: now)
     guard measures, let rate = connection.rate, let bytesPerSecond = load.bytesPerSecond else { return nil }
-    return MeasuredLine(rate: rate, bytesPerSecond: bytesPerSecond)
+    return MeasuredLine(rate: rate, restoredRate: connection.configuredRate, bytesPerSecond: bytesPerSecond)
   }
 
   private mutating func take(
@@ -392,8 +392,7 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
     }
     if showsProgress { clearProgress() }
     // A raised rate is restored by the session.
-    let present = connection.raisedRate?.found ?? connection.rate
-    guard let script, let rate = portRate(script), rate != present else {
+    guard let script, let rate = portRate(script), rate != connection.configuredRate else {
       stage = .over
       return
     }

@@ -95,7 +95,7 @@ struct ResetClient: ReceiverClient, ~Copyable {
         return stage = .away(until: now + Self.pollInterval)
       }
       result.repliedAfterSeconds = sentAt.map { now.seconds(since: $0) } ?? 0
-      result.baud = connection.rate
+      result.baud = connection.configuredRate
       if result.isOfFamily { return stage = .over }
       guard let status = connection.submit(Uptime.poll, &poller, at: now) else {
         return stage = .away(until: now + Self.pollInterval)

@@ -107,7 +107,7 @@ final class ViewPage {
   /// The load of a line with a rate, for a change of the time between epochs; nil before it is known.
   func measuredLine(_ connection: ReceiverConnection) -> MeasuredLine? {
     guard let rate = connection.rate, let bytes = live.bytesPerSecond else { return nil }
-    return MeasuredLine(rate: rate, bytesPerSecond: bytes)
+    return MeasuredLine(rate: rate, restoredRate: connection.configuredRate, bytesPerSecond: bytes)
   }
 
   /// Waits until a page is open. Returns false at a signal, and at the end of the command's time.
