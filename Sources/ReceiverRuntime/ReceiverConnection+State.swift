@@ -24,6 +24,8 @@ extension ReceiverConnection {
   package var raisedRate: RaisedRate? { read { $0.session.raisedRate } }
   /// The rate that the line has without the one that the session raised it to, in baud; nil for a line without a rate.
   package var configuredRate: UInt32? { raisedRate?.found ?? rate }
+  /// The tasks that undo what the last tasks changed.
+  package var undoingTasks: [ReceiverTask] { read { $0.session.undoingTasks } ?? [] }
   /// The changed settings of the crash-recovery record.
   package var recoverySettings: CrashRecoverySettings? { read { $0.session.recoverySettings } }
   /// Whether the end of the session restores settings of the receiver.

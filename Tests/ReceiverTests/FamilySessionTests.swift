@@ -101,6 +101,25 @@ struct FamilySessionTests {
     #expect(scene.line.receiver.epochMilliseconds == 500)
   }
 
+  @Test("A person's settings can be undone", arguments: [ReceiverModel.mt3333, .ag3352, .at6668])
+  func undone(_ model: ReceiverModel) throws {
+    let scene = Self.scene(model)
+    #expect(scene.run(40) { $0.isSteady })
+    let family = try #require(scene.line.receiver.family)
+    let (before, systems) = (family.current.rates, family.current.systems)
+    let results = Self.perform(
+      scene, [.set(.constellations([.gps])), .set(.messages([SentenceRate("VTG", 0)])), .set(.period(500))])
+    #expect(results == [.written, .written, .written])
+    let undoing = scene.read { $0.undoingTasks } ?? []
+    #expect(Self.perform(scene, undoing).allSatisfy(\.isDone) && undoing.count >= 3, "\(undoing)")
+    #expect(scene.line.receiver.epochMilliseconds == 1000)
+    let after = try #require(scene.line.receiver.family)
+    #expect(after.current.systems == systems && after.current.rates["VTG"] ?? 1 == before["VTG"] ?? 1)
+    // A request that failed is undone already.
+    #expect(!Self.perform(scene, [.set(.period(500)), .set(.messages([SentenceRate("XYZ", 1)]))]).contains(.written))
+    #expect(scene.read { $0.undoingTasks.isEmpty } == true)
+  }
+
   @Test(
     "A receiver whose output a person has switched off is found again, and switched on",
     arguments: [ReceiverModel.mt3339, .mt3333, .ag3352])

@@ -109,6 +109,9 @@ struct FamilyWork: Sendable {
     }
   }
 
+  /// The tasks that restore the values that were changed.
+  var undoing: [ReceiverTask] { found.reversed().map { .set($0) } }
+
   /// The tasks that the receiver did not accept.
   var failures: Int { results.count { !$0.isDone } }
 
@@ -460,7 +463,7 @@ struct FamilyWork: Sendable {
       let open = tasks.count - index - 1
       results += repeatElement(.withdrawn, count: open)
       tasks.removeLast(open)
-      undone = found.reversed().map { .set($0) }
+      undone = undoing
       tasks += undone
       found = []
     }
@@ -490,6 +493,8 @@ struct FamilyWork: Sendable {
 
 /// The tasks that a program has requested for a receiver of another maker, in their order.
 struct FamilyWorkQueue {
+  /// The tasks that undo the last request.
+  var undoing: [ReceiverTask] = []
   private var submitted: [(ticket: SessionTicket, tasks: [ReceiverTask])] = []
 
   var isEmpty: Bool { submitted.isEmpty }

@@ -59,7 +59,7 @@ public enum ReceiverValue: Sendable, Hashable {
     case output = "nmea"
 
     /// The kind whose value the receiver has: for the output, the messages.
-    var stored: Kind { self == .output ? .messages : self }
+    package var stored: Kind { self == .output ? .messages : self }
   }
 
   public var kind: Kind {

@@ -190,6 +190,7 @@ extension ReceiverSession {
       scheduleRetry(from: now)
     }
     if let ticket = done.ticket {
+      work.undoing = done.finalResults.allSatisfy(\.isDone) ? done.undoing : []
       enter(.steady, on: .configured)
       actions.append(.finished(ticket, .performed(done.finalResults)))
       return

@@ -152,6 +152,9 @@ extension ReceiverSession {
     return ticket
   }
 
+  /// The tasks that undo what the last `perform` changed; empty if it changed nothing.
+  public var undoingTasks: [ReceiverTask] { work.undoing }
+
   /// Reads the receiver's batch, or its log in flash if it has no batch; `SessionAction.batch` has the results.
   ///
   /// - Parameters:

@@ -247,14 +247,18 @@ struct Configure: ParsableCommand {
     {
       printNotice("\(client.path): \(notice)")
     }
-    if !request.isPartial, let failure = EditFailure.of(pairs.map { ($0.0.0, $0.1) }) { throw failure }
+    let results = pairs.map { (name: $0.0.0, result: $0.1) }
+    if !request.isPartial, let failure = EditFailure.of(results, failedRate: client.failedRate, of: request) {
+      throw failure
+    }
     for ((name, task), result) in pairs where result.isDone {
       try Output.write("\(name) \(result == .wasThere ? "has this value already" : "is set")\n")
       if result != .wasThere, case .set(let value) = task, let restart = receiver.restart(for: value.kind) {
         printNotice("\(name) is in force after `sextant configure save` and `sextant send '$\(restart)'`, a restart")
       }
     }
-    if let rate = request.baud { try Output.write("the line is at \(client.changedRate ?? rate) baud\n") }
+    guard let rate = request.baud, client.failedRate == nil else { return }
+    try Output.write("the line is at \(client.changedRate ?? rate) baud\n")
   }
 
   /// Whether a name sets the rate of the line, which is reported separately.
@@ -359,7 +363,8 @@ struct Configure: ParsableCommand {
       guard open.isEmpty else {
         throw CommandFailure(.unavailable, "\(path): interrupted; \(NameList.text(open)) may differ from the file")
       }
-      let left = request.missing + results.filter { !$0.1.isDone }.map(\.0)
+      let baud = client.failedRate == nil ? [] : ["baud"]
+      let left = request.missing + results.filter { !$0.1.isDone }.map(\.0) + baud
       guard !left.isEmpty else { return }
       throw CommandFailure(
         .unavailable, "\(path): the receiver lacks or refuses \(NameList.text(left)); the others are set")
@@ -505,7 +510,11 @@ struct Configure: ParsableCommand {
 /// The failure for settings that could not be set.
 enum EditFailure {
   /// The failure of a receiver of another maker, on which all settings are changed or none.
-  static func of(_ results: [(name: String, result: ReceiverTask.Result)]) -> CommandFailure? {
+  ///
+  /// - Parameter failedRate: the rate that the line did not get, of the request or before it, baud.
+  static func of(
+    _ results: [(name: String, result: ReceiverTask.Result)], failedRate: UInt32?, of request: FamilySettings.Request
+  ) -> CommandFailure? {
     func names(_ result: ReceiverTask.Result) -> [String] { results.filter { $0.result == result }.map(\.name) }
     var parts: [String] = []
     let texts: [(ReceiverTask.Result, String, String)] = [
@@ -516,14 +525,22 @@ enum EditFailure {
     for (result, before, after) in texts where !names(result).isEmpty {
       parts.append("\(before) \(NameList.text(names(result)))\(after)")
     }
-    if results.allSatisfy(\.result.isDone) { return nil }
-    // Only an interruption leaves a part of the settings changed.
+    if failedRate == nil, results.allSatisfy(\.result.isDone) { return nil }
+    // Only an interruption leaves a part of the settings changed, or a rate after which they could not be undone.
     let (open, isCut) = (names(.interrupted), parts.isEmpty)
-    if isCut { parts.append("interrupted") }
+    if let failedRate {
+      parts.append("the receiver was not found at \(failedRate) baud")
+    } else if isCut {
+      parts.append("interrupted")
+    }
     let changed = isCut ? names(.written) : []
     if !changed.isEmpty { parts.append("\(NameList.text(changed)) \(changed.count == 1 ? "is" : "are") set") }
     if !open.isEmpty { parts.append("\(NameList.text(open)) may be changed; check `sextant configure show`") }
-    if open.isEmpty, changed.isEmpty { parts.append("nothing was changed") }
+    if let failedRate, let baud = request.baud, failedRate != baud {
+      parts.append("the line is at \(baud) baud")
+    } else if open.isEmpty, changed.isEmpty {
+      parts.append("nothing was changed")
+    }
     return CommandFailure(.unavailable, parts.joined(separator: "; "))
   }
 

@@ -39,8 +39,8 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
 
   private enum Stage {
     case waiting, raising, measuring, running, changingRate(UInt32), over
-    /// The tasks of a receiver of another maker.
-    case performing
+    /// The tasks of a receiver of another maker, and those that undo them.
+    case performing, undoing([ReceiverTask])
   }
 
   /// The time limits: to find the receiver, to identify it (on a full line replies are lost), and between two replies.
@@ -66,6 +66,8 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
   private(set) var readRate: UInt32?
   /// The rate to set back after a failure.
   private var rateBefore: UInt32?
+  /// The rate that the line of a receiver of another maker did not get.
+  private(set) var failedRate: UInt32?
   private let portRate: (Script) -> UInt32?
   private let showsProgress: Bool
   private let toleratesSilence: Bool
@@ -154,7 +156,8 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
       stage = .running
       sendNext(connection, &poller, at: now)
     case (.changingRate, .session(.rateNotChanged(let wanted))):
-      fail("the receiver was not found at \(wanted) baud; the line is at \(connection.rate ?? 0) baud as before")
+      failedRate = wanted
+      undoTasks(connection, &poller, at: now)
     case (_, .finished(let finished, let outcome)) where finished == ticket:
       ticket = nil
       take(outcome, connection, &poller, at: now)
@@ -330,6 +333,30 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
     }
   }
 
+  /// The line did not get the last rate of the request: all or nothing is undone.
+  private mutating func undoTasks(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
+    let undoing = connection.undoingTasks
+    guard request?.isPartial == false, !undoing.isEmpty else { return finishRequest(connection) }
+    stage = .undoing(undoing)
+    deadline = now + Self.taskTimeout
+    ticket = connection.perform(undoing, &poller, at: now)
+    if ticket == nil { fail(Reason.disconnected) }
+  }
+
+  private mutating func finishUndoing(
+    _ tasks: [ReceiverTask], _ results: [ReceiverTask.Result], _ connection: ReceiverConnection
+  ) {
+    let undone = zip(tasks, results).filter(\.1.isDone).compactMap { Self.kind(of: $0.0) }
+    for (index, task) in (request?.tasks ?? []).enumerated() where performed[index] == .written {
+      if let kind = Self.kind(of: task), undone.contains(kind) { performed[index] = .withdrawn }
+    }
+    finishRequest(connection)
+  }
+
+  private static func kind(of task: ReceiverTask) -> ReceiverValue.Kind? {
+    if case .set(let value) = task { value.kind.stored } else { nil }
+  }
+
   private mutating func finishRequest(_ connection: ReceiverConnection) {
     if showsProgress { clearProgress() }
     readRate = connection.rate
@@ -367,6 +394,7 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
     switch (stage, outcome) {
     case (.measuring, .performed(let results)): return judge(results, connection, &poller, at: now)
     case (.performing, .performed(let results)): return finishTasks(results, connection, &poller, at: now)
+    case (.undoing(let tasks), .performed(let results)): return finishUndoing(tasks, results, connection)
     default: break
     }
     guard case .running = stage else { return }
