@@ -13,7 +13,7 @@ usage: check.py FOLDER [CHECK]...; FOLDER has sextant and sextantd
                    next command
   service          sextantd lends the line, and has the receiver again afterwards
 """
-RIG = {"programs": ["sextant", "sextantd"], "seconds": 420}
+RIG = {"programs": ["sextant", "sextantd"], "seconds": 480}
 
 import functools
 import json

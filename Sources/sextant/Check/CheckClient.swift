@@ -50,7 +50,6 @@ struct CheckClient: ReceiverClient, ~Copyable {
   private var readValues: [ReceiverValue] = []
   private var outputList: [String]?
   private var isRepaired = false
-  private var epochsOfSession = 0
   private var batchEpochs = 0
   private var batchFixes = 0
   private var rateBeforeSleep: UInt32?
@@ -98,11 +97,9 @@ struct CheckClient: ReceiverClient, ~Copyable {
     observed.endEpoch(at: seconds ?? Double(now.nanoseconds) / 1e9)
     if case .findingFix(let start, let since) = stage {
       if epoch.fix.hasPosition { endStart(start, now.seconds(since: since), at: now) }
-    } else if !isOver, epoch.fix.hasPosition || epochsOfSession > 0 {
-      // The first epoch of a session began before it.
+    } else if !isOver {
       state.hasFix = epoch.fix.hasPosition
     }
-    epochsOfSession += 1
   }
 
   /// Whether an epoch that is over may have begun before the restart.
