@@ -11,7 +11,7 @@ usage: families.py FOLDER [CHECK...]      FOLDER holds sextant and sextant-track
   paused MODEL    a client at rest is paused, the receiver sleeps, and the client is resumed when it moves
   region MODEL    a circle is entered
   full_line at6558  twice the fixes on its full line
-  kept_baud mt3339  a baud rate that the receiver keeps leaves all settings as found
+  kept_baud MODEL  a baud rate that the receiver keeps leaves all settings as found
   quirk MODEL NAME  probe and configure with a deviation from the documents
   batch MODEL     fixes in the receiver's logger: silence, then each fix once; records of a person are neither printed nor erased
   raw MODEL       a recording of raw measurements becomes a RINEX file, also after ^C; the settings are as found
@@ -80,7 +80,7 @@ SLEEPERS = ("mt3339", "mt3333", "ag3352")
 # The checks that run if none is named: a minute. All receivers, the deviations, pauses and regions run by name.
 DEFAULT = ("commands mt3339", "commands ag3352", "commands at6558", "commands lg290p", "commands um980", "power mt3339", "power ag3352",
            "killed mt3339", "killed ag3352", "significant ag3352", "ends mt3339", "ends at6558", "refused_sleep at6558", "full_line at6558",
-           "kept_baud mt3339",
+           "kept_baud mt3339", "kept_baud tau1201",
            "raw lg290p", "raw um980", "raw ag3352", "silent_raw lg290p", "refused_raw ag3352", "refused_raw mosaic",
            *(f"batch {model}" for model in SLEEPERS), *(f"deferral {model}" for model in SLEEPERS))
 
@@ -206,10 +206,10 @@ def full_line(folder, model):
 
 def kept_baud(folder, model):
     """A receiver that keeps its baud rate keeps its other settings, whether the rate is changed before or after them."""
-    for present, wanted in (("9600", "115200"), ("115200", "9600")):
-        with Scene(folder, model, "--quirk", "baud-kept", "--baud", present) as scene:
-            before = scene.settings()
-            done = scene.run("configure", "set", "rate=2Hz", "messages=VTG@0", f"baud={wanted}", code=69)
+    with Scene(folder, model, "--quirk", "baud-kept") as scene:
+        before = scene.settings()
+        for wanted in {"mt3339": (38400,), "tau1201": (230400, 57600)}[model]:
+            done = scene.run("configure", "set", *scene.kind.words, f"baud={wanted}", code=69)
             expect(matches(phrases.BAUD_KEPT.format(wanted), done.errors), f"a kept rate says {done.errors!r}")
             scene.expect_settings(before, f"a refused change to {wanted} baud")
 
@@ -420,7 +420,8 @@ def main():
         if model not in ("lg290p", "um980"):
             checks[f"refused_raw {model}"] = lambda folder, model=model: refused_raw(folder, model)
     checks["full_line at6558"] = lambda folder: full_line(folder, "at6558")
-    checks["kept_baud mt3339"] = lambda folder: kept_baud(folder, "mt3339")
+    for model in ("mt3339", "tau1201"):
+        checks[f"kept_baud {model}"] = lambda folder, model=model: kept_baud(folder, model)
     checks["refused_sleep at6558"] = lambda folder: refused_sleep(folder, "at6558")
     for model, name in QUIRKS:
         checks[f"quirk {model} {name}"] = lambda folder, model=model, name=name: quirk(folder, model, name)

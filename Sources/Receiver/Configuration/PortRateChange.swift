@@ -25,6 +25,8 @@ package struct PortRateChange: Sendable {
   private static let restoringAttempts = 4
   /// The rate from which on queues are short, in baud.
   private static let fastRate: UInt32 = 38_400
+  /// The time for a reply on a slower line: a receiver changes its rate once its queue is sent, and 8 kB take eight seconds at 9600 baud.
+  private static let queueTime = Milliseconds(10_500)
 
   private enum Step: Equatable {
     case reading, insisting, sending, setting, polling, settingBack, pollingBack, changed, failed
@@ -108,9 +110,9 @@ package struct PortRateChange: Sendable {
       return .setRate(to)
     case .polling, .pollingBack:
       var command = family?.language?.poll ?? .poll(.monVER)
-      // A receiver changes its rate once its queue is sent: 8 kB take eight seconds at 9600 baud, and nine attempts eleven.
-      let isSlow = from < Self.fastRate
-      command.attempts = isRestored ? 2 : step == .polling ? (ports.count > 1 ? 2 : isSlow ? 9 : 4) : 3
+      command.attempts = isRestored ? 2 : step == .pollingBack ? 3 : ports.count > 1 ? 2 : 4
+      let waitsForQueue = !isRestored && step == .polling && ports.count <= 1 && from < Self.fastRate
+      while waitsForQueue, command.longestSilence < Self.queueTime { command.attempts += 1 }
       return .send(command)
     case .settingBack:
       step = .pollingBack
