@@ -32,6 +32,27 @@ struct ServerConnectionTests {
     #expect(connection.takeMessages() == (0..<5).map { #"{"parameters":{"n":\#($0)}}"# })
   }
 
+  @Test("A waiting call is an event once the one before it has its reply, and the client reads")
+  func waitingCalls() throws {
+    var connection = VarlinkServerConnection(limits: Self.small)
+    #expect(connection.hasEvent == false)
+    connection.receive(#"{"method":"org.example.test.A"}"#, #"{"method":"org.example.test.B"}"#)
+    #expect(connection.hasEvent == true)
+    let id = try #require(connection.calls().first?.id)
+    #expect(connection.hasEvent == false)
+    #expect(try connection.reply(to: id, .success(["text": .string(String(repeating: "x", count: 1000))])) == .queued)
+    #expect(connection.hasEvent == false)
+    connection.didWrite(connection.outputBytesWaiting)
+    #expect(connection.hasEvent == true)
+    #expect(connection.calls().map(\.call.method) == ["org.example.test.B"])
+    // A part of a call is not an event; a message that is too long is one.
+    var other = VarlinkServerConnection(limits: Self.small)
+    other.receive(bytes: [0x7B])
+    #expect(other.hasEvent == false)
+    other.receive(bytes: [UInt8](repeating: 0x20, count: 1001))
+    #expect(other.hasEvent == true)
+  }
+
   @Test("A call with `more` holds the next call until its last reply")
   func more() throws {
     var connection = VarlinkServerConnection()

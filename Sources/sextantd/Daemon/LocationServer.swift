@@ -264,10 +264,7 @@ final class LocationServer: ServiceThreadWork {
           of: connection)
         connection.isEnding = true
       }
-      if !connection.isEnding, SystemClock.monotonic >= end {
-        unfinished.insert(connection.token.rawValue)
-        break
-      }
+      if SystemClock.monotonic >= end { break }
     }
     write(connection, &poller, at: now)
   }
@@ -298,7 +295,10 @@ final class LocationServer: ServiceThreadWork {
     setInterest(of: connection, &poller)
   }
 
+  /// Requests the next turn of a connection: for received calls, or when the socket is ready.
   private func setInterest(of connection: Connection, _ poller: inout Poller) {
+    // A late reply, or written output, admits the next received call, for which the socket has no event.
+    if !connection.isEnding, connection.varlink.hasEvent { unfinished.insert(connection.token.rawValue) }
     var interest: Poller.Interest = connection.varlink.wantsInput ? .readable : []
     if connection.varlink.outputBytesWaiting > 0 { interest.insert(.writable) }
     guard interest != connection.interest else { return }
@@ -319,11 +319,10 @@ final class LocationServer: ServiceThreadWork {
 
   /// Handles the calls that a program with a line sent before it ended: they record its changes of the receiver.
   private func takeRest(of connection: Connection, at now: Moment) {
-    while connection.lease != nil, connection.varlink.wantsInput,
-      case .bytes(let count) = connection.socket.read(into: &buffer)
-    {
-      connection.varlink.receive(buffer.span.extracting(0..<count))
+    while connection.lease != nil {
       while case .call(let id, let call)? = connection.varlink.nextEvent() { answer(call, id, connection, at: now) }
+      guard connection.varlink.wantsInput, case .bytes(let count) = connection.socket.read(into: &buffer) else { return }
+      connection.varlink.receive(buffer.span.extracting(0..<count))
     }
   }
 

@@ -43,6 +43,11 @@ package struct MessageSplitter: Sendable {
     return value
   }
 
+  /// Whether `next` has a whole message, or throws.
+  var hasNext: Bool {
+    mutating get { do { return try nextEnd() != nil } catch { return true } }
+  }
+
   /// The position of the NUL after the next message.
   private mutating func nextEnd() throws(TooLong) -> Int? {
     while searched < buffer.count, buffer[searched] != 0 { searched += 1 }

@@ -106,6 +106,17 @@ package struct VarlinkServerConnection: Sendable {
     }
   }
 
+  /// Whether `nextEvent` has an event, or a call that it answers itself.
+  package var hasEvent: Bool {
+    mutating get {
+      switch state {
+      case .serving, .failed(reported: true, _): false
+      case .failed(reported: false, _): true
+      case .idle, .upgraded: outputBytesWaiting < limits.outputBytes && input.hasNext
+      }
+    }
+  }
+
   /// The failure that was found during the search for a message.
   private var failure: Event? {
     mutating get {

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import LinuxIO
+import Messages
+import MonotonicTime
+import Positioning
+import ReceiverStream
+import TestSupport
+
+@testable import LocationService
+@testable import sextantd
+
+/// A daemon and its clients, in one thread.
+final class CalledDaemon {
+  private let host: ServiceHost
+  private let server: LocationServer
+  private let folder: TemporaryFolder
+  private var poller: Poller
+  private var now = SystemClock.monotonic
+  var receivers: [ReceiverStatus] = []
+  /// The location of each round; nil if the receiver has no position.
+  var location: Coordinate?
+
+  init(_ authorization: AuthorizationStatus? = nil) throws {
+    folder = try TemporaryFolder()
+    var settings = ServiceSettings(isRoot: false) { _ in nil }
+    settings.isDaemon = true
+    settings.stateFolder = "\(folder.path)/state"
+    settings.application = .foreground
+    settings.authorization = authorization
+    host = ServiceHost(app: AppDescription(identifier: "sextantd", keys: UsageKeys()), settings: settings) { _ in }
+    poller = try Poller()
+    let listener = try UnixSocket(listeningAt: "\(folder.path)/location", permissions: 0o600)
+    server = try LocationServer(
+      host, listener, policy: DaemonPolicy(LocationPolicy(parsing: nil)), version: "test", gpsd: ([], false),
+      Systemd { _ in nil }, &poller, at: SystemClock.monotonic)
+  }
+
+  func client() throws -> CallingClient {
+    CallingClient(self, try UnixSocket(connectingTo: "\(folder.path)/location"))
+  }
+
+  /// The reply to a call.
+  func reply(_ method: String, _ parameters: String) throws -> JSON {
+    let client = try client()
+    client.send("{\"method\":\"org.sextant.\(method)\",\"parameters\":{\(parameters)}}")
+    return try client.replies(1).first ?? .null
+  }
+
+  /// One round of the daemon in virtual time, 100 ms after the last one.
+  func round() throws {
+    self.now = self.now + Milliseconds(100)
+    let utc = UTCTime(nanosecondsSince1970: 1_780_000_000_000_000_000 + Int64(clamping: self.now.nanoseconds))
+    let now = Moment(self.now, utc: utc)
+    server.handle(try poller.wait(deadline: 0), &poller, at: now)
+    if let location {
+      host.receive(.published(Location(location, horizontalAccuracyMetres: 3, timestamp: utc)), at: now)
+    }
+    host.wake(at: now)
+    for case .program(let id, let action) in host.round(at: now).actions { host.receiver(of: id)?.perform(action) }
+    server.roundEnded(&poller, receivers: { receivers }, at: now)
+  }
+}
+
+/// A client of a `CalledDaemon`.
+final class CallingClient {
+  private let daemon: CalledDaemon
+  private let socket: UnixSocket
+  private var buffer = [UInt8](repeating: 0, count: 65_536)
+  private var received: [UInt8] = []
+  private var isClosed = false
+
+  init(_ daemon: CalledDaemon, _ socket: consuming UnixSocket) {
+    self.daemon = daemon
+    self.socket = socket
+  }
+
+  /// Sends messages in one write.
+  func send(_ messages: String...) { _ = socket.write(Array(messages.map { $0 + "\0" }.joined().utf8).span) }
+
+  /// The next messages, at most `count`, of some rounds of the daemon.
+  func replies(_ count: Int, rounds: Int = 300) throws -> [JSON] {
+    for _ in 0..<rounds where received.count(where: { $0 == 0 }) < count && !isClosed {
+      try daemon.round()
+      switch socket.read(into: &buffer) {
+      case .bytes(let count): received += buffer[..<count]
+      case .ended: isClosed = true
+      case .wouldWait: break
+      }
+    }
+    var replies: [JSON] = []
+    while replies.count < count, let end = received.firstIndex(of: 0) {
+      replies.append(try JSON(parsing: Array(received[..<end])))
+      received.removeSubrange(...end)
+    }
+    return replies
+  }
+}
