@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import LinuxIO
 import Messages
 import MonotonicTime
@@ -35,6 +36,8 @@ final class CalledDaemon {
       Systemd { _ in nil }, &poller, at: SystemClock.monotonic)
   }
 
+  var connections: Int { server.allConnections.count }
+
   func client() throws -> CallingClient {
     CallingClient(self, try UnixSocket(connectingTo: "\(folder.path)/location"))
   }
@@ -67,7 +70,8 @@ final class CallingClient {
   private let socket: UnixSocket
   private var buffer = [UInt8](repeating: 0, count: 65_536)
   private var received: [UInt8] = []
-  private var isClosed = false
+  /// Whether the daemon has closed the connection.
+  private(set) var isClosed = false
 
   init(_ daemon: CalledDaemon, _ socket: consuming UnixSocket) {
     self.daemon = daemon
@@ -76,6 +80,9 @@ final class CallingClient {
 
   /// Sends messages in one write.
   func send(_ messages: String...) { _ = socket.write(Array(messages.map { $0 + "\0" }.joined().utf8).span) }
+
+  /// Closes the writing side.
+  func endWriting() { shutdown(socket.descriptor, Int32(SHUT_WR)) }
 
   /// The next messages, at most `count`, of some rounds of the daemon.
   func replies(_ count: Int, rounds: Int = 300) throws -> [JSON] {

@@ -46,4 +46,16 @@ struct PipeliningTests {
     let errors = ["org.sextant.Receivers.NoReceiver", "org.sextant.Receivers.NotLent"]
     #expect(names(try client.replies(3)) == errors + ["status"])
   }
+
+  @Test("A client that has closed its writing side gets the replies to its calls, and then the end of the connection")
+  func halfClosed() throws {
+    let daemon = try CalledDaemon(.authorizedAlways)
+    let client = try daemon.client()
+    client.send(Self.request, Self.status)
+    client.endWriting()
+    #expect(try client.replies(1, rounds: 5).isEmpty && !client.isClosed)
+    daemon.location = Self.place
+    #expect(names(try client.replies(3)) == ["location", "status"])
+    #expect(client.isClosed && daemon.connections == 0)
+  }
 }

@@ -53,6 +53,8 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
   var grant: AuthorizationStatus?
   /// Whether to close the connection after the pending output is written.
   var isEnding = false
+  /// Whether the program has closed its writing side. It still gets the replies to its calls.
+  var hasInputEnded = false
   /// Whether the program got the line about its limit of objects.
   var hasLimitLine = false
   var interest: Poller.Interest = .readable
@@ -132,6 +134,11 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
   func displayName(forUser viewer: UInt32) -> String {
     viewer == 0 || viewer == credentials.user ? "\(label)@\(peer.executable ?? "")" : label
   }
+
+  var wantsInput: Bool { varlink.wantsInput && !hasInputEnded }
+
+  /// Whether to close the connection once its output is written.
+  var isOver: Bool { isEnding || hasInputEnded && !varlink.isServing && !varlink.hasEvent }
 
   /// The hosted program; nil if there is none.
   var program: ProgramID? {

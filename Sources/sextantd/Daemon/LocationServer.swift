@@ -239,11 +239,11 @@ final class LocationServer: ServiceThreadWork {
   }
 
   private func read(_ connection: Connection, _ poller: inout Poller, at now: Moment) {
-    guard connection.varlink.wantsInput else { return serve(connection, &poller, at: now) }
+    guard connection.wantsInput else { return serve(connection, &poller, at: now) }
     switch connection.socket.read(into: &buffer) {
     case .bytes(let count): connection.varlink.receive(buffer.span.extracting(0..<count))
     case .wouldWait: break
-    case .ended: return close(connection, &poller, at: now)
+    case .ended: connection.hasInputEnded = true
     }
     serve(connection, &poller, at: now)
   }
@@ -291,7 +291,7 @@ final class LocationServer: ServiceThreadWork {
       launcher.written(connection.unwrittenEvents, to: connection)
       connection.unwrittenEvents = []
     }
-    if connection.isEnding { return close(connection, &poller, at: now) }
+    if connection.isOver { return close(connection, &poller, at: now) }
     setInterest(of: connection, &poller)
   }
 
@@ -299,7 +299,7 @@ final class LocationServer: ServiceThreadWork {
   private func setInterest(of connection: Connection, _ poller: inout Poller) {
     // A late reply, or written output, admits the next received call, for which the socket has no event.
     if !connection.isEnding, connection.varlink.hasEvent { unfinished.insert(connection.token.rawValue) }
-    var interest: Poller.Interest = connection.varlink.wantsInput ? .readable : []
+    var interest: Poller.Interest = connection.wantsInput ? .readable : []
     if connection.varlink.outputBytesWaiting > 0 { interest.insert(.writable) }
     guard interest != connection.interest else { return }
     connection.interest = interest
@@ -321,7 +321,7 @@ final class LocationServer: ServiceThreadWork {
   private func takeRest(of connection: Connection, at now: Moment) {
     while connection.lease != nil {
       while case .call(let id, let call)? = connection.varlink.nextEvent() { answer(call, id, connection, at: now) }
-      guard connection.varlink.wantsInput, case .bytes(let count) = connection.socket.read(into: &buffer) else { return }
+      guard connection.wantsInput, case .bytes(let count) = connection.socket.read(into: &buffer) else { return }
       connection.varlink.receive(buffer.span.extracting(0..<count))
     }
   }

@@ -117,6 +117,9 @@ package struct VarlinkServerConnection: Sendable {
     }
   }
 
+  /// Whether a call waits for its last reply.
+  package var isServing: Bool { if case .serving = state { true } else { false } }
+
   /// The failure that was found during the search for a message.
   private var failure: Event? {
     mutating get {
