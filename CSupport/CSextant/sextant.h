@@ -242,7 +242,7 @@ typedef struct sextant_report {
   /// Whether anything except satellites and dilutions changed since the previous report; true for the first report of
   /// an epoch.
   bool fix_changed;
-  /// Whether the satellites changed since the last report.
+  /// Whether the satellites changed since the last report, or the dilutions that were reported with them.
   bool sky_changed;
   /// Whether the dilutions are new and the receiver sends no satellites.
   bool has_dilutions_alone;

@@ -204,6 +204,44 @@ struct OutputTests {
       playback.reports.map(\.fixChanged) == [true, false] && playback.reports.map(\.skyChanged) == [false, true])
   }
 
+  /// NAV-DOP of the epoch of `navPVT(12)`.
+  private func navDOP(hundredths: UInt16, east: UInt16 = 0) -> [UInt8] {
+    ubx {
+      NavDOP.encode(into: &$0) {
+        $0.iTOW(timeOfWeek(10, 11, 12))
+        $0.hDOP(hundredths)
+        $0.eDOP(east)
+        $0.nDOP(66)
+      }
+    }
+  }
+
+  @Test("Dilutions after the report of an epoch are reported with its satellites, and its fix if the accuracies change")
+  func lateDilutions() {
+    var playback = Playback()
+    playback.receive(navPVT(12), navSAT([3, 4]))
+    playback.idle()
+    playback.receive(navDOP(hundredths: 75, east: 33))
+    playback.receive(navDOP(hundredths: 80, east: 33))
+    playback.receive(navDOP(hundredths: 80, east: 33))
+    #expect(playback.reports.map(\.isUpdate) == [false, true, true])
+    #expect(playback.reports.map(\.skyChanged) == [true, true, true])
+    #expect(playback.reports.map(\.fixChanged) == [true, true, false])
+    #expect(playback.reports.allSatisfy { $0.satellites.count == 2 && !$0.hasDilutionsAlone })
+    #expect(playback.fixes.map(\.hdop) == [nil, 0.75, 0.8] && playback.lastFix?.edop == 0.33)
+  }
+
+  @Test("Dilutions after the report of an epoch without satellites of its own do not repeat the earlier satellites")
+  func lateDilutionsAfterEarlierSatellites() {
+    var playback = Playback()
+    playback.receive(navPVT(11), navSAT([3, 4], second: 11))
+    playback.idle()
+    playback.receive(navPVT(12))
+    playback.idle()
+    playback.receive(navDOP(hundredths: 75))
+    #expect(playback.reports.map(\.skyChanged) == [true, false, false])
+  }
+
   @Test("Dilutions without satellites are reported once in an epoch")
   func dilutionsAlone() {
     var playback = Playback()

@@ -22,7 +22,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     /// Whether anything except satellites and dilutions changed since the previous report; true for the first report of
     /// an epoch.
     public var fixChanged: Bool
-    /// Whether the satellites changed since the last report.
+    /// Whether the satellites changed since the last report, or the dilutions that were reported with them.
     public var skyChanged: Bool
     /// Whether the dilutions are new and the receiver sends no satellites.
     public var hasDilutionsAlone: Bool
@@ -525,8 +525,10 @@ public struct EpochAssembler: ~Copyable, Sendable {
   @inline(never)
   private mutating func update() {
     let whole = finished()
+    let dilutionsChanged = whole.hasDilutions && !whole.hasSameDilutions(as: last.fix)
     last.fixChanged = !whole.isSame(butForSkyOf: last.fix)
-    last.hasDilutionsAlone = sky.count == 0 && whole.hasDilutions && !whole.hasSameDilutions(as: last.fix)
+    last.hasDilutionsAlone = sky.count == 0 && dilutionsChanged
+    if sky.count > 0, skyState == .reported, dilutionsChanged { last.skyChanged = true }
     last.fix = whole
   }
 

@@ -189,18 +189,15 @@ public struct Fix: Sendable, Equatable {
       && edop == other.edop && ndop == other.ndop
   }
 
-  private mutating func copyDilutions(of other: Fix) {
-    (gdop, pdop, hdop, vdop, tdop) = (other.gdop, other.pdop, other.hdop, other.vdop, other.tdop)
-    (edop, ndop) = (other.edop, other.ndop)
-  }
-
-  /// Whether the fixes have the same values, apart from satellites and source: a sentence that repeats the position of
-  /// another kind of sentence changes nothing.
+  /// Whether the fixes have the same values, apart from satellites, dilutions and source: a sentence that repeats the
+  /// position of another kind of sentence changes nothing. The accuracies of longitude and latitude depend on `edop` and
+  /// `ndop`.
   func isSame(butForSkyOf other: Fix) -> Bool {
     var here = self
     here.source = other.source
     (here.satellitesInView, here.satellitesUsed) = (other.satellitesInView, other.satellitesUsed)
-    here.copyDilutions(of: other)
+    (here.gdop, here.pdop, here.hdop) = (other.gdop, other.pdop, other.hdop)
+    (here.vdop, here.tdop) = (other.vdop, other.tdop)
     return here == other
   }
 }
