@@ -16,11 +16,21 @@ struct WrongTypesTests {
       ("Authorization.Set", #""user":{},"name":"a","status":"denied""#, "user"),
       ("Launch.StartEnded", #""unit":"hike.service","failure":1"#, "failure"),
       ("Location.RequestLocation", #""desiredAccuracy":"1""#, "desiredAccuracy"),
+      ("Receivers.Lease", #""device":5"#, "device"), ("Receivers.Feed", #""device":["/dev/gps"]"#, "device"),
     ])
   func refused(method: String, parameters: String, name: String) throws {
     let reply = try CalledDaemon().reply(method, parameters)
     #expect(reply["error"] == .string("org.varlink.service.InvalidParameter"))
     #expect(reply["parameters"]?["parameter"] == .string(name))
+  }
+
+  @Test("A device of a wrong type is refused for a stream")
+  func refusedStream() throws {
+    let client = try CalledDaemon().client()
+    client.send(#"{"method":"org.sextant.Location.Stream","parameters":{"device":false},"more":true}"#)
+    let reply = try #require(try client.replies(1).first)
+    #expect(reply["error"] == .string("org.varlink.service.InvalidParameter"))
+    #expect(reply["parameters"]?["parameter"] == "device")
   }
 
   @Test(

@@ -62,9 +62,9 @@ struct Lease: Equatable, Sendable {
   ///   - device: the device that the call named.
   ///   - group: the name of the group whose members may open the device; nil if there is none.
   static func refusal(
-    _ receiver: ReceiverStatus?, device: JSON?, isReadOnly: Bool, mayOpen: Bool, group: String?, holder: Holder?
+    _ receiver: ReceiverStatus?, device: String?, isReadOnly: Bool, mayOpen: Bool, group: String?, holder: Holder?
   ) -> VarlinkError? {
-    guard let receiver else { return .noReceiver(device ?? .null) }
+    guard let receiver else { return .noReceiver(device) }
     if !mayOpen {
       return VarlinkError(
         "org.sextant.Receivers.NotPermitted", JSON(omittingNil: ["device": receiver.device, "group": group]))
@@ -82,7 +82,7 @@ extension VarlinkError {
       ["device": .string(device), "name": .string(holder.name), "pid": .integer(Int64(holder.process))])
   }
 
-  static func noReceiver(_ device: JSON) -> VarlinkError {
-    VarlinkError("org.sextant.Receivers.NoReceiver", ["device": device])
+  static func noReceiver(_ device: String?) -> VarlinkError {
+    VarlinkError("org.sextant.Receivers.NoReceiver", JSON(omittingNil: ["device": device]))
   }
 }

@@ -21,6 +21,12 @@ extension JSON {
     ])
   }
 
+  /// The text of a parameter that may be absent. `isValid` is false for another type.
+  func text(_ name: String) -> (value: String?, isValid: Bool) {
+    let value = self[name] ?? .null
+    return (value.string, value == .null || value.string != nil)
+  }
+
   /// The distances of parameters, metres. A negative accuracy means the best accuracy.
   private static let distancesMetres = -1e9...1e9
 

@@ -25,7 +25,11 @@ extension LocationServer {
   private func usableReceiver(
     _ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection
   ) -> Int? {
-    let device = call.parameters["device"]
+    let (device, isValid) = call.parameters.text("device")
+    guard isValid else {
+      connection.reply(id, .failure(.invalidParameter("device")))
+      return nil
+    }
     let index = receiver(named: device)
     let status = index.map { receivers[$0] }
     let refusal = Lease.refusal(
@@ -34,7 +38,7 @@ extension LocationServer {
       group: status?.access?.permittedGroup.flatMap { Syscalls.groupName($0) }, holder: index.flatMap { holder(of: $0) }
     )
     if let index, refusal == nil { return index }
-    connection.reply(id, .failure(refusal ?? .noReceiver(device ?? .null)))
+    connection.reply(id, .failure(refusal ?? .noReceiver(device)))
     return nil
   }
 
@@ -53,7 +57,7 @@ extension LocationServer {
     let status = receivers[lease.receiver]
     guard status.use == .lent, now >= lease.retryAt ?? .zero else { return }
     guard let line = status.line else {
-      return refuseLease(of: connection, call, .noReceiver(.string(status.device)))
+      return refuseLease(of: connection, call, .noReceiver(status.device))
     }
     do throws(SerialPortError) {
       connection.passed = try LentLine.open(line, pin: status.pin) { mayOpen($0, connection) }

@@ -12,9 +12,11 @@ import WireBytes
 // The bytes of receivers: Stream of org.sextant.Location.
 extension LocationServer {
   func stream(_ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection) {
-    guard let index = receiver(named: call.parameters["device"]) else {
-      return connection.reply(
-        id, .failure(VarlinkError("org.sextant.Location.NoReceiver", ["device": call.parameters["device"] ?? .null])))
+    let device = call.parameters.text("device")
+    guard device.isValid else { return connection.reply(id, .failure(.invalidParameter("device"))) }
+    guard let index = receiver(named: device.value) else {
+      let error = VarlinkError("org.sextant.Location.NoReceiver", JSON(omittingNil: ["device": device.value]))
+      return connection.reply(id, .failure(error))
     }
     // The bytes contain the full position. A user who may open the device has permission for them.
     let isByDevice = mayOpen(receivers[index], connection) || isInReceiversGroup(connection)
@@ -28,12 +30,9 @@ extension LocationServer {
 
   /// Returns the number of the receiver with a name: the name in the status, or any path of the same device. Without a
   /// name, returns the receiver in use.
-  func receiver(named name: JSON?) -> Int? {
-    switch name {
-    case nil, .null?: receivers.isEmpty ? nil : 0
-    case .string(let name)?: receivers.firstIndex { $0.device == name || $0.isAt(name) }
-    default: nil
-    }
+  func receiver(named name: String?) -> Int? {
+    guard let name else { return receivers.isEmpty ? nil : 0 }
+    return receivers.firstIndex { $0.device == name || $0.isAt(name) }
   }
 
   /// Whether the user of a connection could open a receiver's device.

@@ -18,11 +18,9 @@ extension LocationServer {
       connection.role = .launcher(id, hasUnits: false)
       launcher.launcherCame(user, at: now)
     case ("org.sextant.Launch.StartEnded", let unit?):
-      let failure = call.parameters["failure"] ?? .null
-      guard failure == .null || failure.string != nil else {
-        return connection.reply(id, .failure(.invalidParameter("failure")))
-      }
-      launcher.startEnded(.user(unit), user: user, failure.string, at: now)
+      let failure = call.parameters.text("failure")
+      guard failure.isValid else { return connection.reply(id, .failure(.invalidParameter("failure"))) }
+      launcher.startEnded(.user(unit), user: user, failure.value, at: now)
       connection.reply(id, .success(.empty))
     case ("org.sextant.Launch.Stopped", let unit?):
       launcher.stopped(.user(unit), user: user, at: now)
