@@ -159,15 +159,15 @@ struct IdentityTests {
         user: 1000, process: 90, executable: "/usr/bin/sextant", ancestors: [80, 1], detachedStart: start, group: group)
     }
     // A login shell is older.
-    #expect(PermissionQuestions.mayAnswer(answerer(499, hike.group), for: hike))
-    #expect(!PermissionQuestions.mayAnswer(answerer(500, hike.group), for: hike))
-    #expect(!PermissionQuestions.mayAnswer(answerer(900, hike.group), for: hike))
+    #expect(PermissionQuestions.refusal(of: answerer(499, hike.group), for: hike) == nil)
+    #expect(PermissionQuestions.refusal(of: answerer(500, hike.group), for: hike) != nil)
+    #expect(PermissionQuestions.refusal(of: answerer(900, hike.group), for: hike) != nil)
     // A later login, and a desktop's program.
-    #expect(PermissionQuestions.mayAnswer(answerer(900, "/user.slice/session-2.scope"), for: hike))
-    #expect(PermissionQuestions.mayAnswer(answerer(nil, nil), for: hike))
+    #expect(PermissionQuestions.refusal(of: answerer(900, "/user.slice/session-2.scope"), for: hike) == nil)
+    #expect(PermissionQuestions.refusal(of: answerer(nil, nil), for: hike) == nil)
     // Another process of the same executable has started it.
     var child = answerer(499, hike.group)
     child.ancestorExecutables = ["/usr/bin/bash", "/hike"]
-    #expect(!PermissionQuestions.mayAnswer(child, for: hike))
+    #expect(PermissionQuestions.refusal(of: child, for: hike) != nil)
   }
 }

@@ -66,25 +66,25 @@ struct QuestionsTests {
 
   @Test("The user of a program and root answer for it, and no other user")
   func users() {
-    #expect(PermissionQuestions.mayAnswer(Self.answerer(1000), for: Self.hike))
-    #expect(PermissionQuestions.mayAnswer(Self.answerer(0), for: Self.hike))
-    #expect(!PermissionQuestions.mayAnswer(Self.answerer(1001), for: Self.hike))
+    #expect(PermissionQuestions.refusal(of: Self.answerer(1000), for: Self.hike) == nil)
+    #expect(PermissionQuestions.refusal(of: Self.answerer(0), for: Self.hike) == nil)
+    #expect(PermissionQuestions.refusal(of: Self.answerer(1001), for: Self.hike) == .ofOtherUser)
   }
 
   @Test("A program does not answer its own question: neither its executable, nor a process that it has started")
   func own() {
-    #expect(!PermissionQuestions.mayAnswer(Self.answerer(1000, 70), for: Self.hike))
-    #expect(!PermissionQuestions.mayAnswer(Self.answerer(1000, 90, "/home/ada/hike"), for: Self.hike))
-    #expect(!PermissionQuestions.mayAnswer(Self.answerer(1000, ancestors: [80, 70, 1]), for: Self.hike))
+    #expect(PermissionQuestions.refusal(of: Self.answerer(1000, 70), for: Self.hike) == .own)
+    #expect(PermissionQuestions.refusal(of: Self.answerer(1000, 90, "/home/ada/hike"), for: Self.hike) == .own)
+    #expect(PermissionQuestions.refusal(of: Self.answerer(1000, ancestors: [80, 70, 1]), for: Self.hike) == .own)
     // Root's programs are not exempt.
     let service = PermissionQuestions.Program(name: "s@/s", user: 0, process: 70, executable: "/s")
-    #expect(!PermissionQuestions.mayAnswer(Self.answerer(0, 70, "/s"), for: service))
-    #expect(PermissionQuestions.mayAnswer(Self.answerer(0), for: service))
+    #expect(PermissionQuestions.refusal(of: Self.answerer(0, 70, "/s"), for: service) == .own)
+    #expect(PermissionQuestions.refusal(of: Self.answerer(0), for: service) == nil)
   }
 
   @Test("A process whose executable is unknown, as in a sandbox, answers nothing")
   func sandbox() {
-    #expect(!PermissionQuestions.mayAnswer(Self.answerer(1000, 90, nil), for: Self.hike))
+    #expect(PermissionQuestions.refusal(of: Self.answerer(1000, 90, nil), for: Self.hike) == .unknownExecutable)
   }
 
   @Test("The processes that have started a program are known from /proc/PID/stat (proc(5))")

@@ -67,7 +67,7 @@ struct ServicePermissions: ~Copyable {
       case "\(Self.interface).NoSuchQuestion":
         CommandFailure(.noInput, "the question was withdrawn or answered already")
       case "\(Self.interface).NotPermitted":
-        CommandFailure(.noPermission, "\(path): the service takes this answer only from the program's user; use sudo")
+        CommandFailure(.noPermission, "\(path): \(detail.isEmpty ? "the service does not accept the answer" : detail)")
       case "\(Self.interface).NotStored": CommandFailure(.cannotCreate, "\(detail); see `journalctl -u sextantd`")
       default: nil
       }

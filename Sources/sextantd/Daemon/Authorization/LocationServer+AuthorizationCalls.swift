@@ -16,7 +16,7 @@ extension LocationServer {
     guard let user = call.parameters.user(orOwn: own) else {
       return connection.reply(id, .failure(.invalidParameter("user")))
     }
-    guard own == 0 || user == own else { return connection.reply(id, .notPermitted) }
+    guard own == 0 || user == own else { return connection.reply(id, .notPermitted(.ofOtherUser)) }
     switch call.method {
     case "org.sextant.Authorization.List":
       let store = store(of: user)
@@ -43,6 +43,13 @@ extension LocationServer {
 
   // MARK: Answers
 
+  /// Returns the reply to a program that may not answer for all of the programs; nil if it may.
+  private func refusal(of connection: Connection, for programs: [PermissionQuestions.Program]) -> VarlinkReply? {
+    let answerer = connection.peer.answerer
+    return programs.lazy.compactMap { PermissionQuestions.refusal(of: answerer, for: $0) }.first
+      .map { .notPermitted($0) }
+  }
+
   private func answer(_ call: VarlinkCall, _ connection: Connection) -> VarlinkReply {
     guard case .integer(let number)? = call.parameters["id"], let id = Int(exactly: number) else {
       return .failure(.invalidParameter("id"))
@@ -58,7 +65,7 @@ extension LocationServer {
     guard let question = questions[id], own == 0 || question.program.user == own else {
       return .failure(VarlinkError("org.sextant.Authorization.NoSuchQuestion", ["id": .integer(number)]))
     }
-    guard PermissionQuestions.mayAnswer(connection.peer.answerer, for: question.program) else { return .notPermitted }
+    if let refusal = refusal(of: connection, for: [question.program]) { return refusal }
     switch question.asker {
     case .program(let program):
       // A decision that cannot be stored is refused: it would be lost when the program ends.
@@ -104,9 +111,7 @@ extension LocationServer {
     let programs =
       [PermissionQuestions.Program(name: name, user: user, process: 0, executable: identity.executable)]
       + running.map(\.questioner) + questions.questions(of: user).map(\.program).filter { $0.name == name }
-    guard programs.allSatisfy({ PermissionQuestions.mayAnswer(connection.peer.answerer, for: $0) }) else {
-      return .notPermitted
-    }
+    if let refusal = refusal(of: connection, for: programs) { return refusal }
     return store(status, accuracy: accuracy, for: name, user)
   }
 
@@ -122,9 +127,7 @@ extension LocationServer {
       programs += allConnections.filter { $0.program != nil && $0.credentials.user == user }.map(\.questioner)
       programs += questions.questions(of: user).map(\.program)
     }
-    guard programs.allSatisfy({ PermissionQuestions.mayAnswer(connection.peer.answerer, for: $0) }) else {
-      return .notPermitted
-    }
+    if let refusal = refusal(of: connection, for: programs) { return refusal }
     return storing(user) { store throws(FileError) in try store.setServices(on: isOn) } ?? .success(.empty)
   }
 
@@ -212,8 +215,8 @@ extension Connection {
 }
 
 extension VarlinkReply {
-  fileprivate static var notPermitted: VarlinkReply {
-    .failure(VarlinkError("org.sextant.Authorization.NotPermitted"))
+  fileprivate static func notPermitted(_ refusal: PermissionQuestions.Refusal) -> VarlinkReply {
+    .failure(VarlinkError("org.sextant.Authorization.NotPermitted", ["reason": .string(refusal.rawValue)]))
   }
 }
 

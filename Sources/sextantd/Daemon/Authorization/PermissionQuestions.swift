@@ -96,14 +96,26 @@ struct PermissionQuestions: Equatable, Sendable {
 
   private mutating func changed(_ user: UInt32) { revisions[user, default: 0] += 1 }
 
-  /// Whether a program may answer for another one of the same user, or as root. A program may answer neither its own
-  /// prompt nor the prompt of an ancestor, even if the processes between them have ended or the ancestor no longer
-  /// asks. A program without a known executable, as in the sandbox of Flatpak, may not answer.
-  static func mayAnswer(_ answerer: Answerer, for program: Program) -> Bool {
-    if answerer.user == 0, program.user != 0 { return true }
-    guard answerer.user == program.user, let executable = answerer.executable else { return false }
-    return executable != program.executable && answerer.process != program.process
+  /// The reason why a program may not answer; the text is sent to it.
+  enum Refusal: String {
+    case ofOtherUser = "only the program's user and root may answer; use sudo"
+    case unknownExecutable = "the executable of the caller is unknown, as in a sandbox; answer outside of it"
+    case own =
+      "a program may not answer its own question, nor may a command that it has started; answer in another terminal"
+  }
+
+  /// Returns the reason why a program may not answer for another one; nil if it may, as the same user or as root. A
+  /// program may answer neither its own prompt nor the prompt of an ancestor, even if the processes between them have
+  /// ended or the ancestor no longer asks. A program without a known executable, as in the sandbox of Flatpak, may not
+  /// answer.
+  static func refusal(of answerer: Answerer, for program: Program) -> Refusal? {
+    if answerer.user == 0, program.user != 0 { return nil }
+    if answerer.user != program.user { return .ofOtherUser }
+    guard let executable = answerer.executable else { return .unknownExecutable }
+    let isOther =
+      executable != program.executable && answerer.process != program.process
       && !answerer.ancestors.contains(program.process) && !answerer.mayBeDetached(from: program)
       && !answerer.ancestorExecutables.contains { $0 == program.executable }
+    return isOther ? nil : .own
   }
 }
