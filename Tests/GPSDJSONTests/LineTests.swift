@@ -130,6 +130,11 @@ struct ObjectTests {
     #expect(tpv(fix).contains(#""ept":0.005,"#))
     fix.kind = .timeOnly
     #expect(!tpv(fix).contains("ept"))
+    // Before date and time are valid, NAV-PVT has an accuracy alone.
+    fix.timeAccuracySeconds = 1e-6
+    #expect(tpv(fix).contains(#""ept":0.000001"#))
+    fix.time = nil
+    #expect(!tpv(fix).contains("ept"))
   }
 
   @Test("An integer has its digits, whatever its size")

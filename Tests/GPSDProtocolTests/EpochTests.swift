@@ -115,6 +115,21 @@ struct EpochTests {
     #expect(try objects(reports().epochs.flatMap(\.json)).allSatisfy { $0["class"] != "GST" && $0["class"] != "ATT" })
   }
 
+  @Test("The flags of a DEVICE are those of the data that it has sent")
+  func flags() throws {
+    var state = GPSDState(release: "1.0")
+    let start = UTCTime(nanosecondsSince1970: 0)
+    func flags() throws -> JSON? { try objects(state.text(of: state.devices[0]))[0]["flags"] }
+    _ = state.update([GPSDDevice(path: "/dev/ttyACM0", isActive: true)], at: start)
+    #expect(try flags() == nil)
+    state.noteCorrections(of: 0)
+    #expect(try flags() == 4)
+    let identified = GPSDDevice(path: "/dev/ttyACM0", isActive: true, driver: .uBlox)
+    #expect(try state.update([identified], at: start).map { try objects($0.json)[0]["flags"] } == [5])
+    _ = state.update([GPSDDevice(path: "/dev/ttyUSB0", isActive: true, driver: .nmea)], at: start)
+    #expect(try flags() == 1)
+  }
+
   @Test("TOFF has the time of the fix and the computer's time")
   func timeOffset() throws {
     let (_, epochs) = reports(wanted: .init(timeOffset: true))

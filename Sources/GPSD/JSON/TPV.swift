@@ -20,10 +20,12 @@ extension JSONLine {
     field("status", fix.gpsdStatus)
     if let time = fix.time { field("time", time) }
     field("leapseconds", fix.leapSeconds)
-    if let accuracy = fix.timeAccuracySeconds {
-      field("ept", accuracy, digits: 9)
-    } else if fix.time != nil, fix.hasPosition {
-      field("ept", Self.roundingOfSentences, digits: 3)
+    if fix.time != nil {
+      if let accuracy = fix.timeAccuracySeconds {
+        field("ept", accuracy, digits: 9)
+      } else if fix.hasPosition {
+        field("ept", Self.roundingOfSentences, digits: 3)
+      }
     }
     if fix.hasPosition {
       if isForOldClients { field("alt", fix.heightAboveSeaLevelMetres, digits: 4) }

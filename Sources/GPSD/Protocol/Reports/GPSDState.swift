@@ -64,6 +64,7 @@ package struct GPSDState: Sendable {
       // The protocol also follows from the fixes.
       if found.driver == .unknown { device.driver = known?.driver ?? .unknown }
       device.isBinary = known?.isBinary ?? false
+      device.hasSentCorrections = known?.hasSentCorrections ?? false
       // While the rate is searched again, the line has the last one.
       device.bitsPerSecond = found.bitsPerSecond ?? known?.bitsPerSecond
       if !found.version.isEmpty { device.driver = .uBlox } else { device.version = known?.version ?? [] }
@@ -297,6 +298,11 @@ extension GPSDState {
     for index in 0..<frame.bytes.byteCount { line.hexadecimal(frame.bytes.u1(index)) }
     line.endLine()
     return line.served
+  }
+
+  /// Records that a receiver has sent RTCM 3.
+  package mutating func noteCorrections(of number: Int) {
+    if let index = devices.firstIndex(where: { $0.number == number }) { devices[index].hasSentCorrections = true }
   }
 
   /// Returns an RTCM 3 message as RTCM3; nil for another frame. The fields of station messages have gpsd's names, other messages

@@ -55,8 +55,9 @@ extension JSONLine {
       put(raw: UInt8(ascii: "\""))
       timestamp(activated)
       put(raw: UInt8(ascii: "\""))
-      // 1: the device has sent a satellite receiver's data.
-      if device.driver != .unknown { field("flags", 1) }
+      // 1: the device has sent a satellite receiver's data; 4: RTCM 3.
+      let flags = (device.driver != .unknown ? 1 : 0) + (device.hasSentCorrections ? 4 : 0)
+      if flags > 0 { field("flags", flags) }
       field("native", device.isBinary ? 1 : 0)
     } else if isEvent {
       field("activated", 0)
@@ -209,6 +210,8 @@ package struct GPSDDevice: Equatable, Sendable {
   package var driver: Driver
   /// Whether it sends its binary protocol.
   package var isBinary = false
+  /// Whether it has sent RTCM 3.
+  package var hasSentCorrections = false
   /// The strings of MON-VER: software, hardware, and the rest.
   package var version: [String]
   package var bitsPerSecond: UInt32?

@@ -539,6 +539,7 @@ extension GPSDServer {
   func receive(_ frame: borrowing Frame, of receiver: Int, at now: Instant) {
     guard !clients.isEmpty, let index = state.devices.firstIndex(where: { $0.number == receiver }) else { return }
     details[receiver, default: FrameDetails()].receive(frame)
+    if frame.kind == .rtcm3 { state.noteCorrections(of: receiver) }
     // For a receiver that sends UBX, the sentences are made from the fix.
     let isOwn = !state.devices[index].isBinary
     let isCorrection = frame.kind == .rtcm3 && clients.values.contains { $0.client.watch.json }
