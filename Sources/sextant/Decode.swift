@@ -79,9 +79,11 @@ struct Decode: ParsableCommand {
     let range = try selection.timeRange()
     var stream = FrameStream(protocols: protocols)
     var assembler = EpochAssembler()
+    var datum = LocalDatum()
     var line = JSONLine()
     var isEmpty = true
     func take(_ frame: borrowing Frame) {
+      datum.receive(frame)
       guard messages?.contains(frame) ?? true else { return }
       assembler.receive(frame) { report, sky in line.report(report, sky, within: range) }
       line.batched(frame, within: range)
@@ -98,6 +100,7 @@ struct Decode: ParsableCommand {
     assembler.finish { report, sky in line.report(report, sky, within: range) }
     try Output.write(line.bytes)
     try check(stream.counters, input)
+    report(datum)
     if isEmpty, line.bytes.isEmpty { reportEmptySelection("fix") }
   }
 
@@ -106,9 +109,11 @@ struct Decode: ParsableCommand {
     var writer = TrackWriter(format, columns: table.chosen, range: try selection.timeRange())
     var stream = FrameStream()
     var assembler = EpochAssembler()
+    var datum = LocalDatum()
     var text = JSONLine()
     writer.begin(&text)
     func take(_ frame: borrowing Frame) {
+      datum.receive(frame)
       guard messages?.contains(frame) ?? true else { return }
       assembler.receive(frame) { report, sky in writer.add(report, sky, &text) }
       if let frame = frame.ubx, let stored = BatchedFix(frame) { writer.add(stored: stored.fix, &text) }
@@ -125,6 +130,7 @@ struct Decode: ParsableCommand {
     writer.finish(&text)
     try Output.write(text.bytes)
     try check(stream.counters, input)
+    report(datum)
     if writer.positions == 0 {
       printNotice("\(name): no fix with a position\(selection.isAny ? "" : " is selected"); the output has none")
     }
@@ -225,6 +231,8 @@ struct Decode: ParsableCommand {
   private func reportEmptySelection(_ noun: String) {
     if !selection.isAny { printNotice("\(name): no \(noun) is selected; the output has none") }
   }
+
+  private func report(_ datum: LocalDatum) { if let notice = datum.notice { printNotice("\(name): \(notice)") } }
 
   private var name: String { file == "-" ? "standard input" : file }
 

@@ -59,17 +59,27 @@ struct Report: ParsableCommand {
     var input = try StreamInput(opening: path, printsMeanwhile: false)
     var stream = FrameStream()
     var statistics = RecordingStatistics(truth: place)
+    var datum = LocalDatum()
     while try input.next(
       pauses: { if !stream.isInsideFrame { statistics.pauses(milliseconds: $0) } },
-      { bytes in stream.receive(bytes) { statistics.receive($0) } }
+      { bytes in
+        stream.receive(bytes) { frame in
+          datum.receive(frame)
+          statistics.receive(frame)
+        }
+      }
     ) {
       try input.check(stream.counters)
     }
-    stream.finish { statistics.receive($0) }
+    stream.finish { frame in
+      datum.receive(frame)
+      statistics.receive(frame)
+    }
     let name = path == "-" ? "standard input" : path
     if let reason = RecordingFault.reason(stream.counters, bytes: input.bytes, isUTF16: input.isUTF16) {
       throw CommandFailure(.badData, "\(name): \(reason)")
     }
+    if let notice = datum.notice { printNotice("\(name): \(notice)") }
     return statistics.finish(name: name, bytes: input.bytes, stream.counters)
   }
 

@@ -20,6 +20,7 @@ struct WatchClient: ReceiverClient, ~Copyable {
   /// The statistics until now, for the message if there is no fix.
   private(set) var noFix = NoFix(bytes: 0, counters: StreamCounters(), epochs: 0)
   /// The frames before the first fix.
+  private var datum = LocalDatum()
   private var stream = FrameStream()
   /// The assistance record of the receiver for its next start.
   private(set) var record: AssistanceRecord?
@@ -57,10 +58,15 @@ struct WatchClient: ReceiverClient, ~Copyable {
 
   mutating func receive(bytes: RawSpan, at now: Instant) {
     view.show(bytes: bytes, at: now)
-    guard view.fixes == 0, !noFix.hasOthers else { return }
-    var noFix = noFix
-    stream.receive(bytes) { noFix.receive($0) }
-    self.noFix = noFix
+    // A datum is sent in each burst. The first one may be incomplete.
+    guard view.fixes == 0 && !noFix.hasOthers || noFix.epochs < 3 && datum.notice == nil else { return }
+    var (noFix, datum) = (noFix, datum)
+    stream.receive(bytes) { frame in
+      noFix.receive(frame)
+      datum.receive(frame)
+    }
+    if self.datum.notice == nil, let notice = datum.notice { view.show(notice: "\(path): \(notice)") }
+    (self.noFix, self.datum) = (noFix, datum)
   }
 
   mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {
