@@ -254,7 +254,7 @@ typedef struct sextant_report {
 typedef struct sextant_decoder sextant_decoder;
 
 /// The bytes of a decoder without the memory for an incomplete frame.
-#define SEXTANT_DECODER_BASE_BYTES 4736
+#define SEXTANT_DECODER_BASE_BYTES 4784
 
 /// The bytes of memory for an incomplete frame that every decoder has: the longest sentence of NMEA (1028) and the longest frame of
 /// RTCM 3 (1029).

@@ -42,6 +42,40 @@ struct HeadingTests {
     #expect(lastFix(rmc("101112"), vtg)?.headingDegrees == nil)
   }
 
+  /// The headings of each second's reports.
+  private func headings(_ seconds: ClosedRange<Int>, _ burst: (Int, inout Playback) -> Void) -> [Int: [Double?]] {
+    var playback = Playback()
+    for second in seconds {
+      burst(second, &playback)
+      playback.idle()
+    }
+    playback.finish()
+    let changed = playback.reports.filter(\.fixChanged).map(\.fix)
+    return Dictionary(grouping: changed) { Int($0.time!.nanosecondsOfDay / 1_000_000_000 % 60) }
+      .mapValues { $0.map(\.headingDegrees) }
+  }
+
+  @Test("A heading between two sentences of one time is of their epoch, also after a pause before the order is known")
+  func lateHeading() {
+    let found = headings(12...17) { second, playback in
+      playback.receive(vtg, gga("1011\(second)"))
+      if second == 13 { playback.idle() }
+      playback.receive("HEHDT,\(second).0,T", rmc("1011\(second)"))
+    }
+    for second in 12...17 { #expect(found[second]?.last == Double(second), "\(second): \(found)") }
+    #expect(found.allSatisfy { second, headings in headings.allSatisfy { $0 == nil || $0 == Double(second) } })
+  }
+
+  @Test("On a line that pauses, a heading directly after the usual end of a burst is not the next epoch's")
+  func headingAfterEnd() {
+    let found = headings(12...24) { second, playback in
+      playback.receive("GPGSV,1,1,01,05,40,083,46", rmc("1011\(second)"), gga("1011\(second)"))
+      if second > 16 { playback.receive("HEHDT,\(second).0,T") }
+    }
+    #expect(found.allSatisfy { second, headings in headings.allSatisfy { $0 == nil || $0 == Double(second) } })
+    #expect(found[24]?.last == 24)
+  }
+
   @Test("NAV-PVT's heading of the vehicle is used if it is marked as valid, with its accuracy")
   func vehicle() {
     let fix = lastFix(

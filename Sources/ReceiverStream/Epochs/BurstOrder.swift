@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import NMEA
 
 /// Learns the order of a receiver's burst: its first and its last message.
 ///
@@ -11,14 +12,14 @@
 ///    causes a shorter pause, and instruments with their own rate send after it.
 /// 3. A message without a time has a value that messages of the epochs before and after it also have, and that differs between these
 ///    (`SharedValue`). This corrects the boundary that 4 or 5 have found.
-/// 4. The stream began with a message that appears again after the last message of a time: the stream began with a burst, and the next
-///    one begins there. After a part of a sentence or a group the stream did not begin with a burst. Instruments with their own rate
-///    count only directly after that message.
+/// 4. A message without a time precedes the last one with a time in the receiver's bursts (`BurstPlaces`): it is in the next burst. The
+///    stream's beginning is a burst's, except after a part of a sentence or a group. Instruments with their own rate have no place: one
+///    that begins the stream counts only directly after the last message with a time.
 /// 5. Otherwise the burst ends before the message with the new time, as with most receivers.
 ///
 /// The beginning of the bursts is known after two epochs that agree, and so is their end. Each is discarded after two epochs that do not: a
 /// line loses sentences, and a receiver sends some only at times. A sentence without a time after the usual last one is one of these. It
-/// belongs to the epoch before it, unless it is the usual first or second one of a burst, or 3 has shown that it belongs to the next epoch.
+/// belongs to the epoch before it, unless it is known to precede the last message with a time.
 // Not copyable, because the compiler copies a value for each call that only reads it.
 struct BurstOrder: ~Copyable, Sendable {
   /// The position of a message in the order: its id, and its number in a run of the same id.
@@ -26,13 +27,12 @@ struct BurstOrder: ~Copyable, Sendable {
 
   /// A boundary between two bursts.
   private struct Boundary: Sendable {
-    /// The last message of a burst, and the first of the next one; 0 for none.
+    /// The last message of a burst; 0 for none.
     var last: Key = 0
-    var first: Key = 0
-    /// Whether the first message has no time.
-    var beginsUntimed = false
     /// The pause in milliseconds; 0 if none was observed.
     var pause: UInt32 = 0
+    /// Whether the first message has no time.
+    var beginsUntimed = false
   }
 
   private var known = Boundary()
@@ -45,10 +45,10 @@ struct BurstOrder: ~Copyable, Sendable {
   private var previous: Key = 0
   private var runLength: UInt64 = 0
   private var lastTimed: Key = 0
-  /// The first message without a time after the last one with a time; 0 for none.
-  private var firstUntimed: Key = 0
-  /// The first message without a time between the last two epochs; 0 for none.
-  private var firstBetween: Key = 0
+  /// Whether a message without a time followed the last one with a time.
+  private var hasUntimed = false
+  /// The places of the sentences without a time.
+  private var places = BurstPlaces()
   /// HDOP, of GSA and GGA, and the speed, of VTG and RMC.
   private var hdop = SharedValue()
   private var speed = SharedValue()
@@ -56,21 +56,14 @@ struct BurstOrder: ~Copyable, Sendable {
   private var confidence: Int8 = 0
   /// Whether HDOP has decided. Then the speed is not used: where VTG and GSA are at two ends of a burst, only GSA has values that others lack.
   private var hdopDecides = false
-  /// The first message of the bursts, if it has no time: of the known order, or until the order is known that of the stream or of a later
-  /// burst, until other evidence contradicts it; 0 for none.
+  /// The stream's first message, if it has no time, until a burst begins with another one; 0 for none.
   private var start: Key = 0
-  /// The id of the message without a time that followed `start` in the last burst; 0 for none. If `start` is lost, the burst begins with it.
-  private var second: UInt64 = 0
   private var hasBegun = false
   private var hasFrame = false
-  /// Whether `start` counts only directly after a message with a time until the order is known: values have shown it.
-  private var isStartWeak = false
+  /// Whether the line paused before this burst.
+  private var isPausing = false
   /// The message before the first one of the next burst, if that has no time, after the last one with a time; 0 for none.
   private var beforeRestart: Key = 0
-  /// Whether the last message without a time follows the usual last one of a burst, and is not the usual first one.
-  private var isExtra = false
-  /// Whether such messages belong to the next burst.
-  private var extrasAreAhead = false
 
   private static var enough: Int8 { 2 }
   /// Whether the beginning of the bursts is known.
@@ -96,29 +89,27 @@ struct BurstOrder: ~Copyable, Sendable {
   ///   - isInstrument: whether it may also be sent at its own rate, such as a heading.
   @inline(__always)
   func isAhead(_ id: UInt64, after pause: UInt32, isInstrument: Bool) -> Bool {
-    pause > 0 && separates(pause) || isRestart(id, isInstrument: isInstrument)
+    pause > 0 && separates(pause) || isRestart(id, after: pause, isInstrument: isInstrument)
   }
 
-  /// Whether a message without a time begins the next burst, or is before its first one, regardless of a pause.
+  /// Whether a message without a time begins the next burst, or is before its first one, if the pause does not show it.
   @inline(__always)
-  private func isRestart(_ id: UInt64, isInstrument: Bool) -> Bool {
-    guard start != 0 else { return false }
-    let id = Self.id(id)
-    let isStart = id == Self.id(start)
-    guard isKnown else {
-      return isStart
-        && (previous == lastTimed || !isStartWeak && !isInstrument && lastTimed != 0 && id != Self.id(previous))
-    }
-    return !isInstrument && (isStart || id == second) || isEnd && (isInstrument || extrasAreAhead)
+  private func isRestart(_ id: UInt64, after pause: UInt32, isInstrument: Bool) -> Bool {
+    guard isInstrument else { return places.isEarlier(Self.mark(id)) }
+    // On a line that pauses between bursts, a heading without a pause is in the burst before it.
+    if isPausing, pause == 0 { return false }
+    return isKnown ? known.beginsUntimed && isEnd : previous == lastTimed && id == start
   }
 
   /// Adds a message without a time and without a pause before it that is in the burst of the message before. Returns false, and adds
   /// nothing, if it may begin the next one.
   @inline(__always)
   mutating func goOn(untimed id: UInt64) -> Bool {
-    guard start == 0 else { return false }
+    let mark = Self.mark(id)
+    if places.isEarlier(mark) { return false }
+    places.add(untimed: mark, isAhead: false)
     previous = next(id)
-    if firstUntimed == 0 { firstUntimed = previous }
+    hasUntimed = true
     return true
   }
 
@@ -145,22 +136,17 @@ struct BurstOrder: ~Copyable, Sendable {
       start = continuesGroup ? 0 : key
     } else if key == start, lastTimed == 0 {
       // Bursts without a time came first.
-      start = 0
+      discardStart()
     }
     noteBegin(after: pause)
-    if firstUntimed == 0 { firstUntimed = key }
-    noteRestart(id, isInstrument: isInstrument)
-    note(pause, before: key, isUntimed: true)
+    let isRestart = isRestart(id, after: pause, isInstrument: isInstrument)
+    if isRestart, beforeRestart == 0 { beforeRestart = previous }
+    hasUntimed = true
+    note(pause, isUntimed: true)
+    if !isInstrument, lastTimed != 0 || start != 0 {
+      places.add(untimed: Self.mark(id), isAhead: isRestart || lastTimed == 0)
+    }
     previous = key
-  }
-
-  /// Records whether a message without a time is the first of the next burst, the second, or follows the usual end.
-  private mutating func noteRestart(_ id: UInt64, isInstrument: Bool) {
-    guard start != 0, lastTimed != 0 else { return }
-    let (own, first) = (Self.id(id), Self.id(start))
-    if own != first, beforeRestart != 0, Self.id(previous) == first { second = own }
-    if beforeRestart == 0, isRestart(id, isInstrument: isInstrument) { beforeRestart = previous }
-    if own == first || own == second { isExtra = false } else if isEnd { isExtra = true }
   }
 
   /// Adds a message with a time.
@@ -170,11 +156,9 @@ struct BurstOrder: ~Copyable, Sendable {
     hdop.advance(isNew: isNew)
     speed.advance(isNew: isNew)
     if isNew {
-      firstBetween = firstUntimed
       if lastTimed != 0 {
-        if beforeRestart != 0, Self.id(previous) == Self.id(start) { second = 0 }
-        note(pause, before: id, isUntimed: false)
-        learn(boundary(before: id))
+        note(pause, isUntimed: false)
+        learn(boundary())
       }
       // With one kind of message, each message ends its epoch. A growing run length would hide that.
       previous = 0
@@ -183,54 +167,53 @@ struct BurstOrder: ~Copyable, Sendable {
     noteBegin(after: pause)
     previous = next(id)
     lastTimed = previous
-    firstUntimed = 0
+    places.add(timed: Self.isSentence(id) ? Self.mark(id) : 0, isNew: isNew)
+    hasUntimed = false
     if paused.pause > 0 { paused = Boundary() }
-    (beforeRestart, isExtra) = (0, false)
+    beforeRestart = 0
   }
 
   /// Adds the HDOP of GSA.
   @inline(__always)
   mutating func add(untimedHDOP value: Double, isAhead: Bool) {
-    hdop.add(untimed: value, isAhead: isAhead, isExtra: isExtra)
+    hdop.add(untimed: value, isAhead: isAhead, places.beforeLast, places.lastKind)
   }
 
   /// Adds the speed of VTG in knots; nil if it is absent.
   mutating func add(untimedSpeed value: Double?, isAhead: Bool) {
-    speed.add(untimed: value, isAhead: isAhead, isExtra: isExtra)
+    speed.add(untimed: value, isAhead: isAhead, places.beforeLast, places.lastKind)
   }
 
   /// Adds the HDOP of a message with a time.
   mutating func add(timedHDOP value: Double) {
     let finding = hdop.add(timed: value)
     if !hdopDecides, finding != .none { (hdopDecides, confidence) = (true, 0) }
-    check(finding)
+    check(finding, hdop)
   }
 
   /// Adds the speed of RMC in knots; nil if it is absent.
   mutating func add(timedSpeed value: Double?) {
     let finding = speed.add(timed: value)
-    if !hdopDecides { check(finding) }
+    if !hdopDecides { check(finding, speed) }
   }
 
-  /// Handles whether a shared value agrees with the order. If values contradict it, the burst begins directly after the last message with
-  /// a time instead of the first message with the next one, or the reverse. Pauses are better evidence. A message after the usual end shows
-  /// only the burst of such messages.
-  private mutating func check(_ finding: SharedValue.Finding) {
+  /// Handles whether a shared value agrees with the order. If values contradict it, the burst begins with the message that has the value, or
+  /// with the first message with the next time. Pauses are better evidence.
+  private mutating func check(_ finding: SharedValue.Finding, _ value: SharedValue) {
     switch finding {
     case .none: return
     case .agrees: confidence = min(confidence + 1, 3)
-    case .isExtraOfEarlier, .isExtraOfLater: extrasAreAhead = finding == .isExtraOfLater
     case .isOfEarlier, .isOfLater:
       if confidence > 0 {
         confidence -= 1
         return
       }
       guard known.pause == 0 else { return }
-      start = finding == .isOfLater ? firstBetween : 0
-      isStartWeak = true
-      confirmations = 0
+      let moved = finding == .isOfLater ? places.between & ~value.kindsBefore | value.kind : places.between
+      if finding == .isOfLater { places.moveAhead(moved) } else { places.moveBehind(moved) }
+      (start, confirmations) = (0, 0)
       // Its message was placed by the order before this change.
-      hdop.discard()
+      if moved & hdop.kind != 0 { hdop.discard() }
     }
   }
 
@@ -240,15 +223,20 @@ struct BurstOrder: ~Copyable, Sendable {
   /// After a pause before the first message with a time, the messages before it were the end of a burst.
   @inline(__always)
   private mutating func noteBegin(after pause: UInt32) {
-    if hasBegun, pause > 0, lastTimed == 0 { start = 0 }
+    if hasBegun, pause > 0, lastTimed == 0 { discardStart() }
     hasBegun = true
   }
 
-  private func boundary(before first: Key) -> Boundary {
-    guard firstUntimed != 0 else { return Boundary(last: previous, first: first, pause: paused.pause) }
+  /// The stream did not begin with a burst.
+  private mutating func discardStart() {
+    start = 0
+    places.discardStart()
+  }
+
+  private func boundary() -> Boundary {
+    guard hasUntimed else { return Boundary(last: previous, pause: paused.pause) }
     if paused.pause > 0 { return paused }
-    if beforeRestart != 0 { return Boundary(last: beforeRestart, first: start, beginsUntimed: true) }
-    return Boundary(last: previous, first: first)
+    return beforeRestart != 0 ? Boundary(last: beforeRestart, beginsUntimed: true) : Boundary(last: previous)
   }
 
   private mutating func learn(_ found: Boundary) {
@@ -259,7 +247,8 @@ struct BurstOrder: ~Copyable, Sendable {
     } else {
       (known.last, endConfirmations) = (found.last, 1)
     }
-    if found.beginsUntimed == known.beginsUntimed, Self.id(found.first) == Self.id(known.first) {
+    isPausing = found.pause > 0
+    if found.beginsUntimed == known.beginsUntimed {
       confirmations = min(confirmations + 1, 3)
       // The estimate grows slowly with a longer pause: the receiver may have been silent once. Bytes that were read
       // late have no pause.
@@ -274,17 +263,16 @@ struct BurstOrder: ~Copyable, Sendable {
       known = found
       (confirmations, endConfirmations) = (1, 1)
     }
-    if isKnown {
-      start = known.beginsUntimed ? known.first : 0
-    } else if Self.id(found.first) != Self.id(start) {
-      start = 0
-    }
+    if !found.beginsUntimed { start = 0 }
   }
 
   @inline(__always)
-  private mutating func note(_ pause: UInt32, before key: Key, isUntimed: Bool) {
-    guard pause > 0, UInt64(pause) > 2 * UInt64(paused.pause) else { return }
-    paused = Boundary(last: previous, first: key, beginsUntimed: isUntimed, pause: pause)
+  private mutating func note(_ pause: UInt32, isUntimed: Bool) {
+    guard pause > 0 else { return }
+    if separates(pause) { places.pause() }
+    if UInt64(pause) > 2 * UInt64(paused.pause) {
+      paused = Boundary(last: previous, pause: pause, beginsUntimed: isUntimed)
+    }
   }
 
   @inline(__always)
@@ -293,8 +281,21 @@ struct BurstOrder: ~Copyable, Sendable {
     return id | runLength << 48
   }
 
-  /// The id of a message, the same for each page of a group.
-  private static func id(_ key: Key) -> UInt64 { key & 0xFFFF_FFFF_FFFF & ~pageBit }
+  /// The kind of a sentence: the letters of its formatter, and of its talker for GSV and other equipment. A receiver's talker changes with
+  /// the satellites in use.
+  @inline(__always)
+  private static func mark(_ id: UInt64) -> BurstPlaces.Mark {
+    func letter(_ place: UInt64) -> UInt16 { UInt16(truncatingIfNeeded: id >> place & 0x1F) }
+    let talker = 0x8000 | letter(32) << 5 | letter(24)
+    if UInt32(truncatingIfNeeded: id & 0xFF_FFFF) == GSV.formatter.code { return talker }
+    let formatter = letter(16) << 10 | letter(8) << 5 | letter(0)
+    let isReceiver = PositionSources.isReceiver(Talker(code: UInt16(truncatingIfNeeded: id >> 24)))
+    return isReceiver ? formatter : formatter ^ talker
+  }
+
+  /// Whether an id is a sentence's.
+  @inline(__always)
+  private static func isSentence(_ id: UInt64) -> Bool { id >> 41 & 1 == 1 }
 
   /// The bit that marks the last page of a group.
   static var pageBit: UInt64 { 1 << 42 }
@@ -304,7 +305,7 @@ struct BurstOrder: ~Copyable, Sendable {
 /// epoch with its value.
 struct SharedValue: Sendable {
   /// Evidence of the burst of the message without a time.
-  enum Finding { case none, agrees, isOfEarlier, isOfLater, isExtraOfEarlier, isExtraOfLater }
+  enum Finding { case none, agrees, isOfEarlier, isOfLater }
   /// The position of the last message without a time.
   private enum Place: UInt8 { case unused, afterTimed, betweenEpochs }
 
@@ -314,19 +315,25 @@ struct SharedValue: Sendable {
   private var timed = Float.nan
   private var place = Place.unused
   private var isAhead = false
-  private var isExtra = false
+  /// The kinds since the last message with a time before that message, and its own kind.
+  private(set) var kindsBefore: BurstPlaces.Kinds = 0
+  private(set) var kind: BurstPlaces.Kinds = 0
 
   /// Adds the value of a message without a time.
   ///
   /// - Parameters:
   ///   - isAhead: whether the message was used for the next epoch.
-  ///   - isExtra: whether it follows the usual end of a burst.
+  ///   - kindsBefore: the kinds before it since the last message with a time.
+  ///   - kind: its own kind.
   @inline(__always)
-  mutating func add(untimed value: Double?, isAhead: Bool, isExtra: Bool) {
+  mutating func add(
+    untimed value: Double?, isAhead: Bool, _ kindsBefore: BurstPlaces.Kinds, _ kind: BurstPlaces.Kinds
+  ) {
     guard let value else { return }
     untimed = Float(value)
     place = .afterTimed
-    (self.isAhead, self.isExtra) = (isAhead, isExtra)
+    self.isAhead = isAhead
+    (self.kindsBefore, self.kind) = (kindsBefore, kind)
   }
 
   /// Handles a message with a time before its value is added.
@@ -348,7 +355,6 @@ struct SharedValue: Sendable {
     // Comparisons with "not a number" are false.
     guard earlier < timed || earlier > timed, untimed == earlier || untimed == timed else { return .none }
     let isOfLater = untimed == timed
-    if isExtra { return isOfLater ? .isExtraOfLater : .isExtraOfEarlier }
     return isOfLater == isAhead ? .agrees : isOfLater ? .isOfLater : .isOfEarlier
   }
 }

@@ -305,6 +305,10 @@ public struct EpochAssembler: ~Copyable, Sendable {
     guard !isNew else { return }
     held.add(untimed)
     swap(&held, &untimed)
+    if nextHeading.tag == nil {
+      untimed.heading.add(nextHeading.heading)
+      nextHeading.heading = Heading()
+    }
     state = statesFix ? .reported : .open
   }
 
