@@ -567,6 +567,30 @@ struct AuthorizationTests {
     #expect(answers() == [.temporaryAccuracy(ClientID(0), token: 2, nil, refusal: nil)])
   }
 
+  @Test(
+    "AU-19 AU-20 each later decision of the user ends temporary full accuracy",
+    arguments: [.denied, .notDetermined, .authorizedWhenInUse, .authorizedAlways] as [AuthorizationStatus])
+  func ended(decision: AuthorizationStatus) {
+    var keys = Scene.allKeys
+    keys.temporaryPurposes = ["turn": "to find the turn"]
+    var restored = PositioningEngine.Restored()
+    restored.authorization = .init(status: .authorizedWhenInUse, accuracy: .reduced)
+    var scene = Scene(keys: keys, restored: restored)
+    scene.call(.startUpdatingLocation)
+    scene.call(.requestTemporaryFullAccuracy(purpose: "turn", token: 1))
+    scene.engine.authorizationAnswered(.once, at: scene.instant)
+    scene.fixes(2) { $0 }
+    _ = scene.events()
+    scene.engine.authorizationChanged(to: .init(status: decision, accuracy: .reduced), at: scene.instant)
+    #expect(scene.engine.authorization.accuracy == .reduced)
+    scene.engine.authorizationChanged(to: .init(status: .authorizedWhenInUse, accuracy: .reduced), at: scene.instant)
+    scene.fixes(3) { $0 }
+    let accuracies = scene.events().flatMap { event -> [Double] in
+      if case .didUpdateLocations(let locations) = event { locations.map(\.horizontalAccuracyMetres) } else { [] }
+    }
+    #expect(!accuracies.isEmpty && accuracies.allSatisfy { $0 == 5000 }, "\(accuracies)")
+  }
+
   @Test("AU-20 the late answer to a withdrawn prompt has no effect on another one")
   func lateAnswer() {
     var scene = Scene(.notDetermined)

@@ -21,10 +21,12 @@ package struct AuthorizationStore: Sendable {
     package var isRestricted: Bool
     /// Whether the file of its permission cannot be read; `status` is then the initial one.
     package var isUnreadable: Bool
+    /// Whether it has full accuracy as long as it is in use; known by the location service alone.
+    package var isExactForNow: Bool
 
     package init(
       app: String, status: AuthorizationStatus, accuracy: AccuracyAuthorization, regions: Int, visits: Bool,
-      isRestricted: Bool, isUnreadable: Bool
+      isRestricted: Bool, isUnreadable: Bool, isExactForNow: Bool = false
     ) {
       self.app = app
       self.status = status
@@ -33,6 +35,7 @@ package struct AuthorizationStore: Sendable {
       self.visits = visits
       self.isRestricted = isRestricted
       self.isUnreadable = isUnreadable
+      self.isExactForNow = isExactForNow
     }
   }
 

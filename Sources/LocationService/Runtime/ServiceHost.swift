@@ -379,6 +379,16 @@ package final class ServiceHost: Sendable {
     _ = change(id) { engine, now in engine.authorizationAnswered(answer, to: prompt, at: now.instant) }
   }
 
+  /// Handles a decision of the user about a program. If it equals the stored one, its file does not change, and only
+  /// temporary permissions end.
+  package func decide(_ status: AuthorizationStatus, _ accuracy: AccuracyAuthorization?, of id: ProgramID) {
+    _ = change(id) { engine, now in
+      let record = engine.authorization.record
+      guard record.status == status, record.accuracy == accuracy ?? record.accuracy else { return }
+      engine.authorizationRepeated(at: now.instant)
+    }
+  }
+
   /// Checks whether the program of this process is in the foreground. The check is repeated at every occasion, because
   /// no signal reports a change.
   private var followsTerminal: Bool { settings.application == nil && !settings.isDaemon }

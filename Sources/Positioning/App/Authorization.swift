@@ -129,7 +129,8 @@ public struct Authorization: Sendable {
   public private(set) var isAnsweredElsewhere = false
   /// "Allow once": as long as the app is in use.
   private var isOnce = false
-  private var hasTemporaryFullAccuracy = false
+  /// Whether the user has permitted full accuracy as long as the app is in use.
+  public private(set) var hasTemporaryFullAccuracy = false
 
   init(keys: UsageKeys, restored: Record? = nil, override: AuthorizationStatus? = nil) {
     self.keys = keys
@@ -236,10 +237,11 @@ public struct Authorization: Sendable {
     return answered.record == record ? nil : answered.record
   }
 
-  /// Replaces the record after a change of settings. A reset permits prompts again (AU-12).
+  /// Replaces the record after a decision of the user, which also ends temporary permissions. A reset permits prompts
+  /// again (AU-12).
   mutating func changed(to record: Record) {
     self.record = record
-    isOnce = false
+    useEnded()
     asked = nil
     isRequested = false
     isAnsweredElsewhere = false

@@ -225,6 +225,9 @@ public struct PositioningEngine: Sendable {
     }
   }
 
+  /// Handles a decision of the user that equals the stored one: temporary permissions end.
+  public mutating func authorizationRepeated(at now: Instant) { change(at: now) { $0.useEnded() } }
+
   /// Sets the global switch (GE-1).
   public mutating func setServicesEnabled(_ isEnabled: Bool, at now: Instant) {
     change(at: now) { $0.setServicesEnabled(isEnabled) }

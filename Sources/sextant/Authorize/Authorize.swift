@@ -363,6 +363,7 @@ struct PermissionListing {
     for (name, entry) in zip(names, entries) {
       var words = [Self.name(entry.status)]
       if entry.accuracy == .reduced { words.append("to about 5 km") }
+      if entry.isExactForNow { words.append("exact while it is in use") }
       if entry.isRestricted { words.append("restricted by the machine's administrator") }
       if entry.isUnreadable { words.append("the stored decision cannot be read") }
       if entry.regions > 0 { words.append("\(entry.regions) region\(entry.regions == 1 ? "" : "s")") }
@@ -388,6 +389,7 @@ struct PermissionListing {
       line.field("regions", entry.regions)
       line.field("visits", entry.visits)
       line.field("restricted", entry.isRestricted)
+      line.field("exactForNow", entry.isExactForNow)
       line.endObject()
     }
     line.endArray()

@@ -92,7 +92,7 @@ struct ServicePermissions: ~Copyable {
       return AuthorizationStore.Entry(
         app: name, status: status, accuracy: program["accuracy"]?.string == "reduced" ? .reduced : .full,
         regions: regions, visits: program["visits"]?.bool ?? false, isRestricted: program["restricted"]?.bool ?? false,
-        isUnreadable: false)
+        isUnreadable: false, isExactForNow: program["isExactForNow"]?.bool ?? false)
     }
     return List(
       entries: entries, questions: OpenQuestion.list(reply["questions"]),

@@ -24,7 +24,8 @@ extension LocationServer {
       connection.reply(
         id,
         .success([
-          "programs": .array(programs.map(JSON.program)), "questions": .questions(questions.questions(of: user)),
+          "programs": .array(programs.map { .program($0, isExact: isExactForNow($0.app, of: user)) }),
+          "questions": .questions(questions.questions(of: user)),
           "servicesAreOn": .bool(store?.servicesAreOnForUser ?? true),
         ]))
     case "org.sextant.Authorization.Watch":
@@ -34,6 +35,16 @@ extension LocationServer {
     case "org.sextant.Authorization.Set": connection.reply(id, set(call, user, connection))
     case "org.sextant.Authorization.SetServices": connection.reply(id, setServices(call, user, connection))
     default: connection.reply(id, .failure(.methodNotFound(call.method)))
+    }
+  }
+
+  /// Whether a running program of a user has temporary full accuracy.
+  private func isExactForNow(_ name: String, of user: UInt32) -> Bool {
+    allConnections.contains { connection in
+      guard let program = connection.program, connection.credentials.user == user, connection.name == name else {
+        return false
+      }
+      return host.read(program) { $0.authorization.hasTemporaryFullAccuracy } ?? false
     }
   }
 
@@ -112,7 +123,11 @@ extension LocationServer {
       [PermissionQuestions.Program(name: name, user: user, process: 0, executable: identity.executable)]
       + running.map(\.questioner) + questions.questions(of: user).map(\.program).filter { $0.name == name }
     if let refusal = refusal(of: connection, for: programs) { return refusal }
-    return store(status, accuracy: accuracy, for: name, user)
+    let reply = store(status, accuracy: accuracy, for: name, user)
+    if case .success = reply {
+      for program in running.compactMap(\.program) { host.decide(status, accuracy, of: program) }
+    }
+    return reply
   }
 
   /// Stores a user's switch of all location services (GE-1). Switching on is a decision about each program of the user,
@@ -230,11 +245,11 @@ extension JSON {
     }
   }
 
-  fileprivate static func program(_ entry: AuthorizationStore.Entry) -> JSON {
+  fileprivate static func program(_ entry: AuthorizationStore.Entry, isExact: Bool) -> JSON {
     [
       "name": .string(entry.app), "status": .string(entry.status.name),
       "accuracy": entry.accuracy == .full ? "full" : "reduced", "restricted": .bool(entry.isRestricted),
-      "regions": .integer(Int64(entry.regions)), "visits": .bool(entry.visits),
+      "regions": .integer(Int64(entry.regions)), "visits": .bool(entry.visits), "isExactForNow": .bool(isExact),
     ]
   }
 
