@@ -112,6 +112,34 @@ struct HeadingTests {
     #expect(scene.delivered() == ["heading 100"])
   }
 
+  @Test(
+    "HD-7 AU-19 with reduced accuracy the declination is the same at each place of a cell", arguments: [true, false])
+  func declinationOfCell(wasFull: Bool) {
+    func declination(metres: Double, ofReceiver: Bool) -> Double? {
+      var restored = PositioningEngine.Restored()
+      restored.authorization = .init(status: .authorizedAlways, accuracy: wasFull ? .full : .reduced)
+      var scene = Scene(restored: restored)
+      scene.call(.startHeading)
+      scene.call(.startUpdatingLocation)
+      scene.fix(metres)
+      turn(&scene, to: 50)
+      scene.engine.authorizationChanged(to: .init(status: .authorizedAlways, accuracy: .reduced), at: scene.instant)
+      _ = scene.events()
+      scene.engine.receive(
+        HeadingSample(
+          magneticDegrees: ofReceiver ? nil : 100, trueDegrees: ofReceiver ? 100 : nil, accuracyDegrees: 2,
+          timestamp: scene.now.utc))
+      for case .didUpdateHeading(let heading) in scene.events() {
+        return ofReceiver ? heading.magneticDegrees : heading.trueDegrees
+      }
+      return nil
+    }
+    for ofReceiver in [false, true] {
+      let first = declination(metres: 100, ofReceiver: ofReceiver)
+      #expect(first != nil && first == declination(metres: 2100, ofReceiver: ofReceiver))
+    }
+  }
+
   @Test("HD-8 with the first location the next event has true north")
   func known() {
     var scene = started()

@@ -124,7 +124,10 @@ extension PositioningEngine {
 
   /// Handles a heading, for every manager with the service.
   public mutating func receive(_ sample: HeadingSample) {
-    let degrees = cache.newest.map { declination.degrees(at: $0, on: sample.timestamp) }
+    // The declination of the exact place would show a line through it with reduced accuracy (AU-19).
+    let degrees = cache.newest.map {
+      declination.degrees(at: ReducedAccuracy.middle(of: $0.coordinate), on: sample.timestamp)
+    }
     for index in clients.indices { clients[index].receive(sample, declinationDegrees: degrees, &outputs) }
   }
 
@@ -183,19 +186,15 @@ extension PositioningEngine {
   }
 }
 
-/// The declination at a place, recomputed after ten kilometres or a day: it changes by less than 0.1° in both, outside
-/// the polar regions.
+/// The declination at the centre of a cell of reduced accuracy, on the ellipsoid, computed once for each cell and day: it
+/// changes by less than 0.1° in both, outside the polar regions.
 struct Declination: Sendable {
-  private var known: (point: SurfacePoint, day: Day, degrees: Double)?
+  private var known: (centre: Coordinate, day: Day, degrees: Double)?
 
-  mutating func degrees(at location: Location, on time: UTCTime) -> Double {
-    let point = SurfacePoint(location.coordinate)
-    if let known, known.day == time.day, known.point.distanceMetres(to: point) < 10_000 { return known.degrees }
-    let degrees =
-      MagneticModel.field(
-        at: location.coordinate, heightMetres: location.ellipsoidalAltitudeMetres, year: MagneticModel.year(of: time)
-      ).declinationDegrees
-    known = (point, time.day, degrees)
+  mutating func degrees(at centre: Coordinate, on time: UTCTime) -> Double {
+    if let known, known.day == time.day, known.centre == centre { return known.degrees }
+    let degrees = MagneticModel.field(at: centre, year: MagneticModel.year(of: time)).declinationDegrees
+    known = (centre, time.day, degrees)
     return degrees
   }
 }
