@@ -72,8 +72,8 @@ package final class CorrectionFeed {
     let source = selection.source ?? lastSource
     let isLast = source == lastSource
     return CorrectionStatus(
-      source: source?.address ?? "", state: selection.state, receivedAt: isLast ? receivedAt : nil,
-      bytes: isLast ? receivedBytes : 0, failure: selection.lastFailure)
+      source: source?.address ?? "", configured: selection.configured?.address ?? "", state: selection.state,
+      receivedAt: isLast ? receivedAt : nil, bytes: isLast ? receivedBytes : 0, failure: selection.lastFailure)
   }
 
   /// Whether the host has not taken all bytes yet.
@@ -393,11 +393,13 @@ package final class CorrectionFeed {
 package struct CorrectionStatus: Equatable, Sendable {
   /// The source in use, or the preferred one, without user and password.
   package var source: String
+  /// The same as it is configured: a mount point that was chosen by the receiver's position reveals it.
+  package var configured: String
   package var state: CorrectionSelection.State
   /// The time at which its last complete correction arrived; nil before the first.
   package var receivedAt: Instant?
   /// The number of bytes that it has sent.
   package var bytes: UInt64
-  /// The reason why the last source failed; nil while corrections arrive.
+  /// The reason why the last source failed; nil while corrections arrive, and after the choice of a mount point.
   package var failure: String?
 }

@@ -58,7 +58,7 @@ struct SourceTableTests {
       actions() == [
         .disconnect, .connect(mount), .report("c:2101/NEAR: the nearest mount point with RTCM 3, 10 km away"),
       ])
-    #expect(selection.active == mount && selection.source == mount)
+    #expect(selection.active == mount && selection.source == mount && selection.configured == source)
     selection.connected(awaitsReply: true, at: .zero)
     selection.granted(at: .zero)
     selection.received(station: 1, at: .zero + Milliseconds(20_000))
@@ -67,8 +67,11 @@ struct SourceTableTests {
     selection.wake(at: .zero + Milliseconds(30_000))
     #expect(actions() == [.connect(source)])
     selection.connected(awaitsReply: true, at: .zero + Milliseconds(30_000))
+    #expect(selection.lastFailure != nil)
     selection.chose("NEAR", metres: 10_500, at: .zero + Milliseconds(30_000))
     #expect(actions() == [.disconnect, .connect(mount)])
+    // The choice ends the failure, which may have been the missing position for it.
+    #expect(selection.lastFailure == nil)
   }
 
   @Test(

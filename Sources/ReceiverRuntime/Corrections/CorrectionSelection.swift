@@ -57,7 +57,8 @@ package struct CorrectionSelection: Sendable {
   /// The mount points that were chosen from source tables, by the sources.
   private var mounts: [Int: String] = [:]
   private var actions: [Action] = []
-  /// The source and the failure of the last one that failed; nil while corrections arrive.
+  /// The source and the failure of the last one that failed; nil while corrections arrive, and after the choice of a mount
+  /// point.
   package private(set) var lastFailure: String?
 
   /// - Parameters:
@@ -76,8 +77,10 @@ package struct CorrectionSelection: Sendable {
   }
 
   /// The source in use, including a caster after a redirect; otherwise the preferred one that has not ended.
-  package var source: CorrectionSource? {
-    target ?? sources.indices.first { !ended.contains($0) }.map { sources[$0] } ?? sources.first
+  package var source: CorrectionSource? { target ?? configured }
+  /// The same source without a redirect and without a mount point that was chosen by the receiver's position.
+  package var configured: CorrectionSource? {
+    (current ?? sources.indices.first { !ended.contains($0) }).map { sources[$0] } ?? sources.first
   }
   /// The source that is connected or being connected; nil if there is none.
   package var active: CorrectionSource? { target }
@@ -146,6 +149,7 @@ package struct CorrectionSelection: Sendable {
     guard let current, let target else { return }
     let next = target.at(mount: mount)
     self.target = next
+    lastFailure = nil
     links[current].moved(at: now)
     actions += [.disconnect, .connect(next)]
     guard mounts.updateValue(mount, forKey: current) != mount else { return }

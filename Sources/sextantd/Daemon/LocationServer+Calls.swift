@@ -19,7 +19,8 @@ extension LocationServer {
     case "org.sextant.Location.GetStatus":
       connection.reply(id, .success(["status": status(at: now, forUser: connection.credentials.user)]))
     case "org.sextant.Location.GetReceivers":
-      connection.reply(id, .success(["receivers": receiverStates(at: now.instant)]))
+      let receivers = receiverStates(at: now.instant, forUser: connection.credentials.user)
+      connection.reply(id, .success(["receivers": receivers]))
     case "org.sextant.Location.RequestLocation":
       // A call that forbids replies has no effect, and there is no protocol to upgrade to.
       if call.kind == .oneway { return }
@@ -44,14 +45,14 @@ extension LocationServer {
 
   // MARK: Status
 
-  private func receiverStates(at now: Instant) -> JSON {
+  private func receiverStates(at now: Instant, forUser viewer: UInt32) -> JSON {
     .array(
       receivers.enumerated().filter { $0.offset == 0 || !$0.element.isVacant }.map { index, receiver in
         func members(_ state: String, _ reason: String?, fix: String? = nil, isMeasuring: Bool = false) -> JSON {
           let members = [JSON.Member](omittingNil: [
             "device": receiver.device, "model": receiver.model, "state": state, "reason": reason, "fix": fix,
           ])
-          return .object(members + Self.quality(of: receiver, isMeasuring: isMeasuring, at: now))
+          return .object(members + Self.quality(of: receiver, isMeasuring: isMeasuring, at: now, forUser: viewer))
         }
         if let (state, reason) = lendingState(of: index) { return members(state, reason) }
         let power = index == 0 ? host.powerStatus : receiver.isOpen ? .awake : .absent
@@ -65,8 +66,11 @@ extension LocationServer {
       })
   }
 
-  /// The solution of a receiver, the trust in its signals, and its corrections.
-  private static func quality(of receiver: ReceiverStatus, isMeasuring: Bool, at now: Instant) -> [JSON.Member] {
+  /// The solution of a receiver, the trust in its signals, and its corrections. Only root sees a mount point that was
+  /// chosen by the position.
+  static func quality(
+    of receiver: ReceiverStatus, isMeasuring: Bool, at now: Instant, forUser viewer: UInt32
+  ) -> [JSON.Member] {
     let solution =
       switch isMeasuring ? receiver.solution : nil {
       case .rtkFixed?: "fixed"
@@ -76,7 +80,7 @@ extension LocationServer {
       }
     let corrections = receiver.corrections.map { corrections in
       JSON(omittingNil: [
-        "source": corrections.source, "state": corrections.state.rawValue,
+        "source": viewer == 0 ? corrections.source : corrections.configured, "state": corrections.state.rawValue,
         "ageSeconds": corrections.receivedAt.map { max(0, now.seconds(since: $0)) }, "bytes": corrections.bytes,
         "reason": corrections.failure, "keys": receiver.spartnKeys.map { json($0) },
       ])
@@ -153,7 +157,8 @@ extension LocationServer {
       ])
     }
     return [
-      "receivers": receiverStates(at: now.instant), "programs": .array(programs + absentPrograms(forUser: viewer)),
+      "receivers": receiverStates(at: now.instant, forUser: viewer),
+      "programs": .array(programs + absentPrograms(forUser: viewer)),
       "service": ["version": .string(version), "uptimeSeconds": .double(now.instant.seconds(since: started))],
     ]
   }
