@@ -68,7 +68,7 @@ struct IdentityTests {
 
   @Test("Each reason has a line that says what helps; a unit of the system can have a grant")
   func reasons() {
-    for reason in [PeerExecutable.Reason.namespace, .hidden] {
+    for reason in [PeerExecutable.Reason.namespace, .hidden, .descriptors] {
       #expect(reason.text(unit: "hike.service").contains("grant hike.service always"))
       #expect(!reason.text(unit: nil).contains("nil"))
     }
@@ -134,6 +134,16 @@ struct IdentityTests {
     // Before Linux 5.14.
     #expect(DescriptorInformation("pos:\t0\nflags:\t02\nmnt_id:\t10\n") == nil)
     #expect(DescriptorInformation("") == nil && DescriptorInformation("ino:\tx\nflags:\t02\n") == nil)
+  }
+
+  @Test("A connection is sought among the first and the last of many descriptors")
+  func manyDescriptors() {
+    let limit = Int32(OpenedConnection.descriptorLimit)
+    for count in [1, limit + 1, 2 * limit] {
+      #expect(Array(OpenedConnection.checked(Array(0..<count))) == Array(0..<count))
+    }
+    let some = OpenedConnection.checked(Array(0..<9 * limit))
+    #expect(Array(some) == Array(0..<limit) + Array(8 * limit..<9 * limit))
   }
 
   @Test("The ends of a connection have the form of /proc/net/tcp and tcp6")

@@ -113,9 +113,10 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
     guard identity == nil, refusal == nil else { return }
     // In this order: a process that ends in between first has no descriptors, and then no executable.
     if peer.executable != nil,
-      !OpenedConnection.isOwn(socket, of: credentials.process) || !peer.executesSameProgram
+      let reason = OpenedConnection.refusal(socket, of: credentials.process)
+        ?? (peer.executesSameProgram ? nil : .connection)
     {
-      foundPeer = peer.withoutExecutable()
+      foundPeer = peer.withoutExecutable(reason)
     }
     if let path = peer.executable {
       identity = .executable(path)

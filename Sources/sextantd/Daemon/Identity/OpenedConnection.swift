@@ -11,7 +11,7 @@ import SystemPackage
 /// Therefore the process must have the connection's other end open with this flag. The check also covers reused process
 /// ids.
 enum OpenedConnection {
-  /// The largest number of descriptors that are checked; the lowest first.
+  /// The number of lowest descriptors that are checked, and of highest ones.
   static let descriptorLimit = 1024
 
   /// Whether the kernel reports the other end of a connection: Linux 5.14 and later with CONFIG_UNIX_DIAG. Determined
@@ -27,21 +27,32 @@ enum OpenedConnection {
     return (try? one.peerInode()) == found.inode
   }()
 
-  /// Returns false if another program may have opened the connection. Returns true if the kernel does not report it, or
-  /// if the process has no visible descriptors and may have ended.
-  static func isOwn(_ socket: borrowing UnixSocket, of process: Int32) -> Bool {
-    guard isReported else { return true }
-    // A socket created in another network namespace is not listed.
-    guard let inode = try? socket.peerInode() else { return false }
+  /// Returns the reason not to trust the process: another program may have opened the connection, or the kernel does not
+  /// show who has. Returns nil for a trusted one, if the kernel does not report the other end, and if the process has no
+  /// visible descriptors and may have ended.
+  static func refusal(_ socket: borrowing UnixSocket, of process: Int32) -> PeerExecutable.Reason? {
+    guard isReported else { return nil }
+    let inode: UInt64?
+    do throws(Errno) { inode = try socket.peerInode() } catch {
+      // A socket created in another network namespace is not listed.
+      return error == .noSuchFileOrDirectory ? .namespace : .connection
+    }
     let folder = "/proc/\(process)/fdinfo"
-    let numbers = FileLookup.names(in: folder).compactMap { Int32($0) }.sorted().prefix(descriptorLimit)
-    return numbers.isEmpty
-      || numbers.contains { number in
-        guard let text = AttributeFile.read("\(folder)/\(number)"), let found = DescriptorInformation(text) else {
-          return false
-        }
-        return found.inode == inode && found.isClosedOnExec
+    let numbers = FileLookup.names(in: folder).compactMap { Int32($0) }.sorted()
+    let isFound = checked(numbers).contains { number in
+      guard let text = AttributeFile.read("\(folder)/\(number)"), let found = DescriptorInformation(text) else {
+        return false
       }
+      return found.inode == inode && found.isClosedOnExec
+    }
+    if numbers.isEmpty || isFound { return nil }
+    return numbers.count > 2 * descriptorLimit ? .descriptors : .connection
+  }
+
+  /// Returns the descriptors to check: a program has usually opened its connection as one of the first or of the last.
+  static func checked(_ numbers: [Int32]) -> ArraySlice<Int32> {
+    numbers.count > 2 * descriptorLimit
+      ? numbers.prefix(descriptorLimit) + numbers.suffix(descriptorLimit) : numbers[...]
   }
 }
 

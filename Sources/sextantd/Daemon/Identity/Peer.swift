@@ -64,9 +64,9 @@ struct Peer: Equatable, Sendable {
   /// The reason why its executable is unknown; nil if it is known.
   var reason: PeerExecutable.Reason? { program.reason }
 
-  /// The same process without a known executable, because another program may have opened its connection.
-  func withoutExecutable() -> Peer {
-    Peer(credentials, .unknown(.connection), unit: unit, launchUnit: launchUnit, group: group, start: start)
+  /// The same process without a known executable.
+  func withoutExecutable(_ reason: PeerExecutable.Reason) -> Peer {
+    Peer(credentials, .unknown(reason), unit: unit, launchUnit: launchUnit, group: group, start: start)
   }
 
   /// The name of the executable without its folder, or the name of the process.
@@ -238,7 +238,8 @@ enum PeerExecutable: Equatable, Sendable {
 
   /// The reason why the executable of a program is unknown.
   enum Reason: Hashable, Sendable {
-    /// The process is in another user or mount namespace, where the path may refer to another file.
+    /// The process is in another user or mount namespace, where the path may refer to another file, or its connection is
+    /// in another network namespace, where the kernel does not show who has opened it.
     case namespace
     /// The process has ended, or is hidden from the service.
     case hidden
@@ -246,6 +247,8 @@ enum PeerExecutable: Equatable, Sendable {
     case replaced
     /// The connection may have been opened by another program.
     case connection
+    /// The process has so many descriptors that its connection was not found among them.
+    case descriptors
 
     /// The reason as text, and the remedy for an administrator or the user.
     func text(unit: String?) -> String {
@@ -257,6 +260,10 @@ enum PeerExecutable: Equatable, Sendable {
           "it runs in a namespace of its own; \(grant ?? "run it outside the sandbox, or as a unit of the system with a grant")"
       case .hidden: advice = "its executable cannot be read; \(grant ?? "run it as a unit of the system with a grant")"
       case .replaced: advice = "its executable was replaced since its start; start it again"
+      case .descriptors:
+        advice =
+          "its connection was not found among its open descriptors; open it before the others, or "
+          + (grant ?? "run it as a unit of the system with a grant")
       case .connection:
         advice =
           "another program may have opened its connection; open it in this program, with SOCK_CLOEXEC (socket(2)), or "
