@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Positioning
+import TestSupport
 import Testing
 
 @Suite("Reduced accuracy")
@@ -36,6 +37,36 @@ struct ReducedAccuracyTests {
     #expect(scene.delivered() == [])
     scene.fixes(1, accuracy: 50) { $0 }
     #expect(locations(&scene).map(\.horizontalAccuracyMetres) == [5000])
+  }
+
+  @Test("AU-19 the moment of another cell does not show the position: the borders are displaced by up to 700 m")
+  func borders() {
+    /// Returns the place in metres north at which a walk over a border gets another cell, and the centres.
+    func walk(_ seed: UInt64?) -> (metres: Double, centres: [Coordinate]) {
+      var restored = PositioningEngine.Restored()
+      restored.authorization = .init(status: .authorizedAlways, accuracy: .reduced)
+      var settings = PositioningSettings()
+      if let seed {
+        var random = SeededRandomNumberGenerator(seed: seed)
+        settings.cells = CellGrid(using: &random)
+      }
+      var scene = Scene(restored: restored, settings: settings)
+      scene.call(.startUpdatingLocation)
+      var centres: [Coordinate] = []
+      for metres in stride(from: -800.0, through: 800, by: 4) {
+        scene.wait(1)
+        scene.fix(metres)
+        centres += locations(&scene).map(\.coordinate)
+        if centres.count == 2 { return (metres, centres) }
+      }
+      return (.nan, centres)
+    }
+    let middle = walk(nil)
+    #expect(abs(middle.metres) <= 4)
+    let walks = (0..<20).map { walk($0) }
+    #expect(walks.allSatisfy { $0.centres == middle.centres && abs($0.metres) < 700 })
+    let places = walks.map(\.metres)
+    #expect(places.max()! - places.min()! > 700)
   }
 
   @Test("AU-19 VI-3 a visit is reported at a coarse place, with its exact times")

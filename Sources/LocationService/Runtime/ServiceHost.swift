@@ -26,6 +26,8 @@ package final class ServiceHost: Sendable {
   let store: StateStore
   /// Writes a human-readable line; by default to standard error.
   package let log: @Sendable (String) -> Void
+  /// The cells of locations with reduced accuracy, for all programs.
+  private let cells: CellGrid
   private let state: Mutex<State>
   /// Locked while queued events must not be delivered yet.
   private let deliveryGate = Mutex(())
@@ -74,6 +76,8 @@ package final class ServiceHost: Sendable {
     self.app = app
     self.settings = settings
     store = StateStore(folder: settings.stateFolder, runFolder: settings.runFolder, app: app)
+    var random = SystemRandomNumberGenerator()
+    cells = CellGrid(using: &random)
     let now = System.now()
     var policy = PowerPolicy.standard
     if let seconds = settings.pauseProbeSeconds { policy.movementCheckSeconds = seconds }
@@ -144,6 +148,7 @@ package final class ServiceHost: Sendable {
     positioning.pauseSeconds = settings.pauseSeconds
     // Prompts go to the agents of the program's user.
     positioning.asksInBackground = settings.isDaemon
+    positioning.cells = cells
     var restored = store.restored(log)
     let undecided = Authorization.Record(
       status: store.hasDamagedPermission

@@ -128,10 +128,10 @@ public struct Deferral: Sendable {
   }
 
   /// Accuracy was reduced: the kept fixes and the end of the path become coarse.
-  mutating func reduce() {
-    kept = ReducedAccuracy.reduced(kept)
-    lastKept = lastKept.map(ReducedAccuracy.reduced)
-    if let last = active?.last { active?.last = ReducedAccuracy.reduced(last) }
+  mutating func reduce(to cells: CellGrid) {
+    kept = cells.reduced(kept)
+    lastKept = lastKept.map(cells.reduced)
+    if let last = active?.last { active?.last = cells.reduced(last) }
   }
 
   /// Oldest first: fixes of a receiver's memory may arrive after live ones.

@@ -55,7 +55,7 @@ struct LocationUpdates: Sendable {
   }
 
   /// Accuracy was reduced: the last place becomes coarse.
-  mutating func reduce() { lastDelivered = lastDelivered.map(ReducedAccuracy.reduced) }
+  mutating func reduce(to cells: CellGrid) { lastDelivered = lastDelivered.map(cells.reduced) }
 
   /// Whether the client receives a sample.
   func wants(_ sample: Sample) -> Bool {

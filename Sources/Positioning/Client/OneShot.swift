@@ -64,9 +64,9 @@ struct OneShot: Sendable {
   mutating func aim(desiredAccuracyMetres: Double) { pending?.desiredAccuracyMetres = desiredAccuracyMetres }
 
   /// Accuracy was reduced: the best fix so far becomes coarse.
-  mutating func reduce() {
+  mutating func reduce(to cells: CellGrid) {
     guard let best = pending?.best else { return }
-    pending?.best = ReducedAccuracy.reduced(best)
+    pending?.best = cells.reduced(best)
   }
 
   /// Ends without an outcome (RQ-10, RQ-11).
@@ -85,7 +85,7 @@ struct OneShot: Sendable {
     pending = current
     let isBest = DesiredAccuracy.isBest(current.desiredAccuracyMetres)
     if !isBest && sample.accuracyMetres <= current.desiredAccuracyMetres
-      || isReduced && sample.accuracyMetres <= ReducedAccuracy.radiusMetres
+      || isReduced && sample.accuracyMetres <= CellGrid.radiusMetres
     {
       pending = nil
       return .location(sample)

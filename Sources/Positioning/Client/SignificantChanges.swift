@@ -59,9 +59,9 @@ struct SignificantChanges: Sendable {
   }
 
   /// Accuracy was reduced: the last place becomes coarse, and so does a waiting change, if it still counts as a change.
-  mutating func reduce() {
-    lastDelivered = lastDelivered.map(ReducedAccuracy.reduced)
-    waiting = waiting.map(ReducedAccuracy.reduced)
+  mutating func reduce(to cells: CellGrid) {
+    lastDelivered = lastDelivered.map(cells.reduced)
+    waiting = waiting.map(cells.reduced)
     if let waiting, !isMove(waiting) { self.waiting = nil }
   }
 

@@ -145,11 +145,11 @@ extension ClientSession {
 
   /// Accuracy was reduced: earlier locations that wait for delivery become as coarse as later ones (AU-19).
   mutating func reduceWhatWaits() {
-    oneShot.reduce()
-    updates.reduce()
-    significant.reduce()
-    deferral.reduce()
-    held = ReducedAccuracy.reduced(held)
+    oneShot.reduce(to: cells)
+    updates.reduce(to: cells)
+    significant.reduce(to: cells)
+    deferral.reduce(to: cells)
+    held = cells.reduced(held)
   }
 
   /// Whether beacons may be reported now: with full accuracy, and while the app runs.

@@ -5,6 +5,7 @@ import MonotonicTime
 /// The state of one manager: its services and their delivery.
 struct ClientSession: Sendable {
   let id: ClientID
+  let cells: CellGrid
   /// The services that the client has started; whether they run depends on permission.
   var services = StartedServices()
 
@@ -45,6 +46,7 @@ struct ClientSession: Sendable {
     self.id = id
     self.permissions = permissions
     self.activity = activity
+    cells = settings.cells
     deferral = Deferral(capacity: settings.deferralCapacity, measure: settings.deferralMeasure)
     pausing.secondsForAll = settings.pauseSeconds
     decideDeliveries()

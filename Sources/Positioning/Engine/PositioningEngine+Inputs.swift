@@ -41,7 +41,7 @@ extension PositioningEngine {
   /// Visits are detected with the measured location, and reported if the app's accuracy permits it (AU-19).
   private mutating func visit(_ actual: Sample) {
     guard let visit = visits.receive(actual) else { return }
-    let reported = authorization.accuracy == .reduced ? ReducedAccuracy.reduced(visit) : visit
+    let reported = authorization.accuracy == .reduced ? settings.cells.reduced(visit) : visit
     outputs.append(.store(.visits))
     for client in clients { client.emit(.didVisit(reported), &outputs) }
   }
@@ -126,7 +126,7 @@ extension PositioningEngine {
   public mutating func receive(_ sample: HeadingSample) {
     // The declination of the exact place would show a line through it with reduced accuracy (AU-19).
     let degrees = cache.newest.map {
-      declination.degrees(at: ReducedAccuracy.middle(of: $0.coordinate), on: sample.timestamp)
+      declination.degrees(at: settings.cells.middle(of: $0.coordinate), on: sample.timestamp)
     }
     for index in clients.indices { clients[index].receive(sample, declinationDegrees: degrees, &outputs) }
   }

@@ -302,7 +302,7 @@ public struct PositioningEngine: Sendable {
   var reducedNewest: Location? { cachedSample?.location }
 
   func reducedIfNeeded(_ sample: Sample) -> Sample {
-    authorization.accuracy == .reduced ? ReducedAccuracy.reduced(sample) : sample
+    authorization.accuracy == .reduced ? settings.cells.reduced(sample) : sample
   }
 
   // MARK: Time

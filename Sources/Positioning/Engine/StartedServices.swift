@@ -132,6 +132,8 @@ public struct PositioningSettings: Hashable, Sendable {
   /// Whether a program in the background may request permission too, because its prompt is shown somewhere other than
   /// its own terminal. Without it, prompts wait for the foreground (AU-13).
   public var asksInBackground = false
+  /// The cells of locations with reduced accuracy.
+  public var cells = CellGrid()
 
   public init() {}
 }

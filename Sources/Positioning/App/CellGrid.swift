@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The cells of locations with reduced accuracy (AU-19): the centre of a cell is within five kilometres of every place in
+/// it.
+///
+/// The borders of the cells are not in the middle between the centres, and programs do not know the displacement: the
+/// moment at which a program gets another cell would show one exact coordinate of the receiver. All programs of a service
+/// have the same displacement, which lasts as long as the service: the mean of many borders would show the position too.
+public struct CellGrid: Hashable, Sendable {
+  static var radiusMetres: Double { 5000 }
+  /// The height of a cell in degrees, 5.6 km.
+  static var cellDegrees: Double { 0.05 }
+  /// The largest displacement in cells, 0.7 km. A corner of a cell is then less than five kilometres from the centre.
+  static var largestShift: Double { 0.125 }
+
+  /// The displacement to the south and to the west, in cells.
+  private var rowShift = 0.0
+  private var columnShift = 0.0
+
+  /// The grid without a displacement.
+  public init() {}
+
+  /// A grid with a random displacement.
+  public init(using random: inout some RandomNumberGenerator) {
+    rowShift = Double.random(in: -Self.largestShift...Self.largestShift, using: &random)
+    columnShift = Double.random(in: -Self.largestShift...Self.largestShift, using: &random)
+  }
+
+  // MARK: Reduction; a reduced value is left as it is
+
+  func reduced(_ sample: Sample) -> Sample { Sample(reduced(sample.location), measured: sample.measured) }
+
+  func reduced(_ location: Location) -> Location {
+    let accuracy = location.horizontalAccuracyMetres
+    return Location(
+      middle(of: location.coordinate),
+      horizontalAccuracyMetres: accuracy < 0 ? accuracy : max(Self.radiusMetres, accuracy),
+      timestamp: location.timestamp, source: location.source)
+  }
+
+  /// Reduces waiting locations: from each cell, keeps the first one of each interval.
+  func reduced(_ locations: [Location]) -> [Location] {
+    var reported: [Location] = []
+    for location in locations {
+      let location = reduced(location)
+      if let last = reported.last, last.coordinate == location.coordinate {
+        let later = location.timestamp.nanosecondsSince1970 - last.timestamp.nanosecondsSince1970
+        if later < ReducedAccuracy.interval.count * 1_000_000 { continue }
+      }
+      reported.append(location)
+    }
+    return reported
+  }
+
+  func reduced(_ visit: Visit) -> Visit {
+    var visit = visit
+    visit.coordinate = middle(of: visit.coordinate)
+    visit.horizontalAccuracyMetres = max(Self.radiusMetres, visit.horizontalAccuracyMetres)
+    return visit
+  }
+
+  func middle(of coordinate: Coordinate) -> Coordinate {
+    let row = (coordinate.latitudeDegrees / Self.cellDegrees + rowShift).rounded(.down)
+    let latitude = min(90, max(-90, (row + 0.5) * Self.cellDegrees))
+    // The number of cells in a row is such that a cell, at its widest side (towards the equator), is at most as wide as
+    // high.
+    let widest = min(abs(row), abs(row + 1)) * Self.cellDegrees
+    let columns = max(1, (360 * Trigonometry.cosine(degrees: widest) / Self.cellDegrees).rounded(.up))
+    let width = 360 / columns
+    let column = (coordinate.longitudeDegrees / width + columnShift).rounded(.down)
+    return Coordinate(
+      latitudeDegrees: latitude, longitudeDegrees: min(180, max(-180, (column + 0.5) * width)))
+  }
+}
