@@ -281,14 +281,14 @@ struct BurstOrder: ~Copyable, Sendable {
     return id | runLength << 48
   }
 
-  /// The kind of a sentence: the letters of its formatter, and of its talker for GSV and other equipment. A receiver's talker changes with
+  /// The kind of a sentence: the characters of its formatter, and of its talker for GSV and other equipment. A receiver's talker changes with
   /// the satellites in use.
   @inline(__always)
   private static func mark(_ id: UInt64) -> BurstPlaces.Mark {
-    func letter(_ place: UInt64) -> UInt16 { UInt16(truncatingIfNeeded: id >> place & 0x1F) }
-    let talker = 0x8000 | letter(32) << 5 | letter(24)
+    func character(_ place: UInt64) -> UInt16 { UInt16(truncatingIfNeeded: id >> place & 0x1F) }
+    let talker = 0x8000 | character(32) << 5 | character(24)
     if UInt32(truncatingIfNeeded: id & 0xFF_FFFF) == GSV.formatter.code { return talker }
-    let formatter = letter(16) << 10 | letter(8) << 5 | letter(0)
+    let formatter = character(16) << 10 | character(8) << 5 | character(0)
     let isReceiver = PositionSources.isReceiver(Talker(code: UInt16(truncatingIfNeeded: id >> 24)))
     return isReceiver ? formatter : formatter ^ talker
   }
