@@ -56,7 +56,7 @@ extension JSONLine {
       timestamp(activated)
       put(raw: UInt8(ascii: "\""))
       // 1: the device has sent a satellite receiver's data; 4: RTCM 3.
-      let flags = (device.driver != .unknown ? 1 : 0) + (device.hasSentCorrections ? 4 : 0)
+      let flags = (device.driver != .unknown ? 1 : 0) | (device.hasSentCorrections ? 4 : 0)
       if flags > 0 { field("flags", flags) }
       field("native", device.isBinary ? 1 : 0)
     } else if isEvent {

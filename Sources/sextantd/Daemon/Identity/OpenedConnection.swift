@@ -11,8 +11,8 @@ import SystemPackage
 /// Therefore the process must have the connection's other end open with this flag. The check also covers reused process
 /// ids.
 enum OpenedConnection {
-  /// The number of lowest descriptors that are checked, and of highest ones.
-  static let descriptorLimit = 1024
+  /// The number of descriptors that are checked: the lowest half and the highest half of them.
+  static let descriptorLimit = 2048
 
   /// Whether the kernel reports the other end of a connection: Linux 5.14 and later with CONFIG_UNIX_DIAG. Determined
   /// at the start of the service, while descriptors are available.
@@ -46,13 +46,13 @@ enum OpenedConnection {
       return found.inode == inode && found.isClosedOnExec
     }
     if numbers.isEmpty || isFound { return nil }
-    return numbers.count > 2 * descriptorLimit ? .descriptors : .connection
+    return numbers.count > descriptorLimit ? .descriptors : .connection
   }
 
   /// Returns the descriptors to check: a program has usually opened its connection as one of the first or of the last.
   static func checked(_ numbers: [Int32]) -> ArraySlice<Int32> {
-    numbers.count > 2 * descriptorLimit
-      ? numbers.prefix(descriptorLimit) + numbers.suffix(descriptorLimit) : numbers[...]
+    numbers.count > descriptorLimit
+      ? numbers.prefix(descriptorLimit / 2) + numbers.suffix(descriptorLimit / 2) : numbers[...]
   }
 }
 
