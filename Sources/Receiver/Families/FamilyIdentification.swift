@@ -3,7 +3,9 @@ import MonotonicTime
 
 /// Polls the identity of a receiver of another maker: one family at a time, and none after one has replied.
 struct FamilyIdentification: Sendable {
-  private enum Step { case probing, keepingAwake, polling(ReceiverDescription), done(ReceiverDescription?) }
+  private enum Step {
+    case probing, keepingAwake, polling(ReceiverDescription), starting(ReceiverDescription), done(ReceiverDescription?)
+  }
 
   private let families: [ReceiverFamily]
   /// Whether it is the family for sure: replies are worth waiting for.
@@ -21,6 +23,7 @@ struct FamilyIdentification: Sendable {
   private var probe = 0
   private var step = Step.probing
   private var isKeptAwake = false
+  private var isStarted = false
   /// The polls so far: two families can have one in common.
   private var asked: [[UInt8]] = []
 
@@ -46,12 +49,19 @@ struct FamilyIdentification: Sendable {
   func isAnswered(or family: ReceiverFamily) -> Bool {
     switch step {
     case .probing, .keepingAwake: families == [family]
-    case .polling, .done: true
+    case .polling, .starting, .done: true
     }
   }
 
   /// The description; nil without a reply.
   var description: ReceiverDescription? { if case .done(let found) = step { found } else { nil } }
+
+  /// Starts the engine of the receiver, which is identified. Returns false if its family has no command for that, or it was sent.
+  mutating func startEngine() -> Bool {
+    guard case .done(let found?) = step, !isStarted, found.family?.language?.engineStart != nil else { return false }
+    (step, isStarted) = (.starting(found), true)
+    return true
+  }
 
   private var language: (any FamilyLanguage)? { family < families.count ? families[family].language : nil }
 
@@ -84,6 +94,7 @@ struct FamilyIdentification: Sendable {
         command?.attempts = 1
       }
       return command
+    case .starting(let found): return found.family?.language?.engineStart
     case .done: return nil
     }
   }
@@ -103,6 +114,7 @@ struct FamilyIdentification: Sendable {
     case .polling(var found):
       found.family?.language?.complete(&found, from: outcome)
       step = .done(found)
+    case .starting(let found): step = .done(found)
     case .done: break
     }
   }

@@ -94,6 +94,9 @@ protocol FamilyLanguage: Sendable {
   /// The request to sleep; nil if it cannot. It is sent once. A refusal counts, and a missing acknowledgement does not: frames show
   /// whether the receiver sleeps.
   func sleep(for duration: Milliseconds?, on receiver: ReceiverDescription) -> Command?
+  /// The command that starts the engine of a receiver that replies while a command has stopped it; nil where no such command is known to
+  /// do nothing to an engine that runs.
+  var engineStart: Command? { get }
   /// A query that every receiver of the family replies to.
   var poll: Command { get }
   /// The bytes before `wakeUp`, which may be lost.
@@ -159,6 +162,7 @@ extension FamilyLanguage {
   func shortestSleep(on receiver: ReceiverDescription) -> Milliseconds { SleepRequest.shortest }
   func sleep(for duration: Milliseconds?, on receiver: ReceiverDescription) -> Command? { nil }
   var wakingBytes: [UInt8] { [13, 10] }
+  var engineStart: Command? { nil }
   var poll: Command { probes[0] }
   var wakeUp: Command { probes[0] }
   var publishableTexts: [String] { [] }

@@ -20,6 +20,8 @@ struct IdentityPolling {
   var polledAt = Instant.zero
   /// Whether the sentences showed nothing about the maker then.
   var wasPolledUnknown = false
+  /// Whether the receiver has sent more than replies since the line was opened, or since the receiver was lost.
+  var hasOutput = false
   /// Whether the last round of polls had no reply, from a receiver whose frames are received.
   var hasNoReply = false
   /// The families that the sentences' form suggested when they were probed: it can suggest others later. Nil before that.
@@ -77,6 +79,7 @@ struct IdentityPolling {
   /// Another receiver may be on the line now.
   mutating func reset() {
     evidence = VendorEvidence()
+    hasOutput = false
     doubtsKnown = false
     switchedPort = nil
     hasNoReply = false

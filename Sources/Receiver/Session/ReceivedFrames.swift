@@ -22,6 +22,8 @@ struct ReceivedFrames {
   private(set) var familyFrames = 0
   /// Whether there are messages that receivers repeat by themselves, and not only replies.
   private(set) var isPeriodic = false
+  /// Whether there are sentences or corrections of an epoch.
+  private(set) var hasOutput = false
   /// Epochs that are over.
   var epochs = 0
   private(set) var orbits: OrbitPolling
@@ -105,6 +107,7 @@ struct ReceivedFrames {
       observed?.receive(sentence, at: now)
       if sentence.isProprietary, ReceiverText.announcesStart(sentence) { sawBootText = true }
       guard sentence.formatter == TXT.formatter else {
+        if !sentence.isProprietary { hasOutput = true }
         if !sentence.isProprietary || request == nil { isPeriodic = true }
         return
       }
@@ -112,7 +115,7 @@ struct ReceivedFrames {
       if text.announcesStart { sawBootText = true }
       if let warning = text.warning, !isEcho(warning) { self.warning = warning }
     case .rtcm3:
-      isPeriodic = true
+      (isPeriodic, hasOutput) = (true, true)
       if let number = frame.rtcm3?.messageNumber { observed?.receive(correction: number, at: now) }
     case .spartn: isPeriodic = true
     }

@@ -72,6 +72,9 @@ extension ReceiverSession {
 
   mutating func finishIdentifyingFamily(_ identification: FamilyIdentification, at now: Instant) {
     if let found = identification.description {
+      // A program may have stopped its engine: some receivers reply without it.
+      var identification = identification
+      if !identity.hasOutput, identification.startEngine() { return update(.identifyingFamily(identification)) }
       identity.doubtful = nil
       return finishIdentifying(as: found, at: now)
     }

@@ -14,6 +14,7 @@ extension ReceiverSession {
 
   mutating func take(_ received: inout ReceivedFrames, at now: Instant) {
     identity.update(received.evidence)
+    if received.hasOutput { identity.hasOutput = true }
     watch = received.watch
     requests.update(received.request)
     orbits = received.orbits

@@ -320,6 +320,7 @@ struct Airoha: FamilyLanguage {
   var poll: Command { Self.query("051") }
   var wakingBytes: [UInt8] { Command(sentence: "PAIR002").bytes }
   var wakeUp: Command { Command(sentence: "PAIR002", FamilyAnswer(nil, .airoha("002")), attempts: 2) }
+  var engineStart: Command? { wakeUp }
 
   var publishableTexts: [String] {
     let numbers = [
