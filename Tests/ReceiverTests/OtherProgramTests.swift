@@ -10,6 +10,8 @@ import Testing
 /// What other programs, and interrupted ones, leave behind at receivers of other makers.
 @Suite("Receivers of other makers after other programs")
 struct OtherProgramTests {
+  private typealias Host<Device: FamilyDevice> = VirtualHost<SessionLog, FamilyLine<Device>>
+
   private static func text<Line>(_ scene: VirtualHost<SessionLog, Line>) -> String {
     String(decoding: scene.writes.flatMap(\.bytes), as: UTF8.self)
   }
@@ -39,5 +41,33 @@ struct OtherProgramTests {
   @Test("Only Airoha's command does nothing to an engine that runs", arguments: ReceiverFamily.allCases)
   func start(_ family: ReceiverFamily) {
     #expect((family.language?.engineStart != nil) == (family == .airoha))
+  }
+
+  // MARK: Sentences
+
+  @Test(
+    "Sentences that another program switches off during a session are switched on again",
+    arguments: [ReceiverModel.mt3339, .mt3333, .ag3352, .at6558, .at6668, .lg290p, .tau1201, .teseo])
+  func switchedOff(_ model: ReceiverModel) {
+    let scene = SessionScene(model) { $0.desired = { .navigation(for: $0) } }
+    #expect(scene.run(90) { $0.isSteady && $0.positions.count > 10 })
+    scene.line.send(SilentFamilyTests.switchingOff(model), at: scene.now)
+    scene.run(10)
+    let count = scene.positions.count
+    #expect(scene.run(60) { $0.positions.count > count + 5 }, "\(model): \(scene.reports.suffix(6))")
+    #expect(scene.reported(.silent) == 1)
+    scene.run(60)
+    #expect(scene.reported(.silent) == 1 && scene.reported(.back) == 1, "\(model)")
+  }
+
+  @Test("A receiver that replies, and whose sentences stay off, is not called silent again and again")
+  func staysOff() {
+    let scene = Host(family: PMTKDevice()) { $0.desired = { .navigation(for: $0) } }
+    scene.run(60) { $0.isSteady }
+    scene.run(20)
+    scene.line.device.refused = ["314": 2]
+    scene.line.device.flags = [Int](repeating: 0, count: 19)
+    scene.run(300)
+    #expect(scene.reported(.silent) == 1 && scene.reported(.withoutPositions) >= 1, "\(scene.reports)")
   }
 }

@@ -169,6 +169,11 @@ extension ReceiverSession {
     if line.inherited != nil { (memory.rate, memory.foundRate) = (rate, nil) }
     line.confirm()
     health.clearFailedPolls()
+    if found.family != nil, !identity.hasOutput {
+      // It sends nothing now, whatever it sent before it was lost: another program may have switched its sentences off.
+      line.forgetEpochs()
+      observed.restart()
+    }
     if found.family?.language?.repliesWithStartText == true {
       // A probe that was repeated has more replies.
       let isLineFull = line.load.isFull(at: rate)

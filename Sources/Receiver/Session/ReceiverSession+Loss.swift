@@ -44,7 +44,7 @@ extension ReceiverSession {
     // A change of the rate polls a silent receiver at both rates, and ends by itself; interrupted, it would leave one of them.
     if case .changingRate = stage { return nil }
     // The identification of a receiver that sends only replies ends by itself too.
-    if case .identifyingFamily = stage, !line.hasEpochs { return nil }
+    if case .identifyingFamily = stage, !line.hasEpochs || !identity.hasOutput { return nil }
     if identity.doubtsKnown, !line.hasEpochs { return nil }
     guard isReceiving, !end.isRequested, !expectsSilence, !listener.isSearching else { return nil }
     let sends = line.hasEpochs || desired?.messages.contains { $0.rate > 0 } ?? (description == nil)
