@@ -171,7 +171,8 @@ struct PAIRDevice: FamilyDevice {
   }
 
   func epoch() -> [String] {
-    Self.sentences(
+    if isEngineStopped { return [] }
+    return Self.sentences(
       ["GGA", "GLL", "GSA", "GSV", "RMC", "VTG"].enumerated().filter { rates[$0.offset] > 0 }.map(\.element),
       talker: "GN") + (isDrowsy ? ["PAIR010,0,0,2401,1000"] : [])
   }

@@ -43,6 +43,36 @@ struct OtherProgramTests {
     #expect((family.language?.engineStart != nil) == (family == .airoha))
   }
 
+  // MARK: An interrupted save
+
+  private static func saving() throws -> (scene: Host<PAIRDevice>, ticket: SessionTicket) {
+    var device = PAIRDevice()
+    (device.firmware, device.period) = ("LC29HEANR11A03S", 200)
+    let scene = Host(family: device, intent: .identify)
+    scene.run(60) { $0.isSteady }
+    let ticket = try #require(scene.withSession { $0.perform([.act(.save)], at: scene.now) })
+    return (scene, ticket)
+  }
+
+  @Test("The end of a program waits until an engine that was stopped for a save runs again", arguments: 0..<12)
+  func interruptedSave(_ place: UInt64) throws {
+    let (scene, ticket) = try Self.saving()
+    scene.run(Double(place) * 0.07)
+    let isStopped = scene.line.device.isEngineStopped
+    scene.finish()
+    #expect(!scene.line.device.isEngineStopped && scene.read { $0.isEnded } == true)
+    if isStopped { #expect(scene.machine.outcomes[ticket] == .performed([.written])) }
+  }
+
+  @Test("The next program starts an engine whose program was killed")
+  func killedSave() throws {
+    let (scene, _) = try Self.saving()
+    scene.run(5) { $0.line.device.isEngineStopped }
+    scene.kill(for: Milliseconds(300))
+    scene.run(30) { $0.isSteady }
+    #expect(!scene.line.device.isEngineStopped)
+  }
+
   // MARK: Sentences
 
   @Test(

@@ -312,8 +312,12 @@ struct FamilyWork: Sendable {
     }
   }
 
-  /// Whether the commands under way restart the receiver and start a user's log again. An end waits for the last of them.
-  var isResumingLog: Bool {
+  /// Whether the last of the commands under way takes back the first: a user's log or the engine is stopped meanwhile. An end waits
+  /// for it.
+  var takesBack: Bool { isResumingLog || isSecondTry && step == .writing }
+
+  /// Whether the commands under way restart the receiver and start a user's log again.
+  private var isResumingLog: Bool {
     guard case .writing = step, receiver.runningLog != nil else { return false }
     return if case .act(let action) = tasks[index] { action != .save } else { kind == .constellations }
   }

@@ -15,7 +15,7 @@ extension ReceiverSession {
     return switch stage {
     case .changingRate, .readingDatabase, .restoring, .restoringValues, .restoringRate, .restoringBackup, .ended: false
     case .waking: !putsBack
-    case .working(let machine): !machine.isResumingLog
+    case .working(let machine): !machine.takesBack
     default: true
     }
   }

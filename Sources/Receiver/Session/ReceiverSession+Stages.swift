@@ -22,7 +22,7 @@ extension ReceiverSession {
       enter(.waking(WakeUp(.requested, family: description?.family)), on: .finish)
     case (.changingRate, .finish): end.extend(to: now + EndPhase.longestRestoring)
     case (.waking, .finish) where putsBack: end.extend(to: now + EndPhase.longestRestoring)
-    case (.working(let machine), .finish) where machine.isResumingLog:
+    case (.working(let machine), .finish) where machine.takesBack:
       end.extend(to: now + EndPhase.longestRestoring)
     case (.working, .finish) where requests.isWait: interruptRequest()
     case (.configuring, .finish), (.working, .finish), (.storing, .finish): requests.stopRepeating()
@@ -75,14 +75,16 @@ extension ReceiverSession {
       update(.identifyingFamily(identification))
 
     case (.working(let machine), .configurationLost):
-      guard machine.ticket == nil, !machine.isResumingLog, !end.isRequested else { return false }
+      guard machine.ticket == nil, !machine.takesBack, !end.isRequested else { return false }
       keepFoundOfStage()
       interruptRequest()
       startConfiguring(at: now)
 
     case (.working(let machine), .idle): if !beginNext(of: machine, at: now) { finishWork(machine, at: now) }
     case (.working(var machine), .reply(let outcome)):
+      let isBound = machine.takesBack
       machine.receive(outcome, observed: observed)
+      if end.isRequested, machine.takesBack, !isBound { end.extend(to: now + EndPhase.longestRestoring) }
       update(.working(machine))
 
     case (.configuring(let configuration), .idle):
