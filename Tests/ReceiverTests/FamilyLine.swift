@@ -35,6 +35,9 @@ struct FamilyLine<Device: FamilyDevice>: HostLine {
     }
   }
 
+  /// Adds bytes that are the first ones to be read.
+  mutating func wait(_ bytes: [UInt8]) { coming.append((now + Milliseconds(1), bytes)) }
+
   mutating func takeReceived() -> [UInt8] {
     let due = coming.filter { $0.at <= now }
     coming.removeAll { $0.at <= now }

@@ -100,4 +100,36 @@ struct OtherProgramTests {
     scene.run(300)
     #expect(scene.reported(.silent) == 1 && scene.reported(.withoutPositions) >= 1, "\(scene.reports)")
   }
+
+  // MARK: A request that waits in the line
+
+  @Test(
+    "A request of another program that waits in the line says nothing about the maker",
+    arguments: ["PSTMGETSWVER,6", "PMTK605", "PAIR021", "PCAS06,0", "PQTMVERNO", "PDTINFO"],
+    [SessionSettings.Intent.identify, .serve])
+  func waitingRequest(_ request: String, _ intent: SessionSettings.Intent) {
+    for isPMTK in [true, false] {
+      func check<Device: FamilyDevice>(_ device: Device, _ family: ReceiverFamily) {
+        let scene = Host(family: device, intent: intent)
+        scene.line.wait(Array("\n".utf8) + Wire.nmea(request))
+        scene.run(60) { $0.isSteady }
+        #expect(scene.read { $0.description }?.family == family, "\(scene.reports)")
+        #expect(scene.reported(.notIdentified(isOtherVendor: true)) == 0)
+      }
+      if isPMTK { check(PMTKDevice(), .mediaTek) } else { check(PSTMDevice(), .teseo) }
+    }
+  }
+}
+
+/// A Teseo that replies to queries of its version.
+struct PSTMDevice: FamilyDevice {
+  var rate: UInt32 { 9600 }
+  var period: Int { 1000 }
+  var isAsleep = false
+
+  func epoch() -> [String] { Self.sentences(["GGA", "RMC"]) }
+
+  mutating func receive(_ body: String) -> [String] {
+    body.hasPrefix("PSTMGETSWVER") ? ["PSTMVER,BINIMG_STA8090_4.6.8.5.9_ARM"] : []
+  }
 }

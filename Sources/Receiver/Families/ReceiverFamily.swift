@@ -83,7 +83,7 @@ public enum ReceiverFamily: String, Sendable, CaseIterable {
     // It repeats each command, also those of other makers.
     let echo = "\(address),01,01,00,"
     if address.hasSuffix("TXT"), text.hasPrefix(echo),
-      commands.contains(where: { text.dropFirst(echo.utf8.count).hasPrefix($0) })
+      commands.contains(where: { text.dropFirst(echo.utf8.count).hasPrefix($0.0) })
     {
       return .firebird
     }
@@ -98,8 +98,21 @@ public enum ReceiverFamily: String, Sendable, CaseIterable {
     ("SkyTraq", .skyTraq), ("PSRF", .siRF),
   ]
 
+  /// Returns the family that a sentence addresses which proves none: it is a program's request, which waits in the line or comes back as
+  /// an echo. Nil for another sentence.
+  ///
+  /// - Parameter text: the sentence behind the `$`.
+  static func addressed(by text: String) -> ReceiverFamily? {
+    // Two families send PQTM sentences with fields.
+    if text.hasPrefix("PQTM"), text.includes(",") { return nil }
+    return commands.first { text.hasPrefix($0.0) }?.1
+  }
+
   /// The beginnings of the commands that identify the families of sentences.
-  private static let commands = ["PQTM", "PAIR", "PMTK", "PCAS", "PSTM", "PDTINFO"]
+  private static let commands: [(String, ReceiverFamily)] = [
+    ("PQTM", .quectel), ("PAIR", .airoha), ("PMTK", .mediaTek), ("PCAS", .casic), ("PSTM", .teseo),
+    ("PDTINFO", .firebird),
+  ]
 
   private static let texts = ["MA=CASIC", "IC=AT6", "SW=URANUS", "HW=ATGM"]
 }

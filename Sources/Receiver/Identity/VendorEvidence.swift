@@ -32,13 +32,16 @@ struct VendorEvidence: Sendable {
   private var hasCASICText = false
   private var hasAllystarText = false
   private var hasOldBeiDou = false
+  /// The family of a request on the line. It proves nothing: another program has sent it.
+  private var addressed: ReceiverFamily?
   /// Whether it sent Quectel's sentences, which two families have: of its own, or in reply to a probe.
   private(set) var hasPQTM = false
 
   /// The families whose sentences have this form. It proves nothing: their probes come before the others'.
   var likely: [ReceiverFamily] {
     if isProved || family != nil { return [] }
-    if hasPQTM { return [.quectel, .airoha] }
+    if hasPQTM || addressed == .quectel { return [.quectel, .airoha] }
+    if let addressed { return [addressed] }
     if hasCASICText { return [.casic] }
     if hasAllystarText { return [.allystar] }
     if hasOldBeiDou { return [.casic, .allystar] }
@@ -89,6 +92,7 @@ struct VendorEvidence: Sendable {
     }
     if sentence.talker == .beiDouOld { hasOldBeiDou = true }
     if sentence.isProprietary {
+      if family == nil, let one = ReceiverFamily.addressed(by: Self.text(of: sentence)) { return addressed = one }
       if Self.contains("$PQTM", sentence.bytes) { hasPQTM = true }
       if formatter != Formatter("UBX") { isOther = true } else if Self.isReceivers(sentence) { isProved = true }
       return
@@ -122,10 +126,15 @@ struct VendorEvidence: Sendable {
   private static let casicAntenna: [StaticString] = ["ANTENNA OK", "ANTENNA OPEN", "ANTENNA SHORT"]
 
   private mutating func showFamily(_ sentence: borrowing Sentence) {
-    let text = String(decoding: [UInt8](copying: sentence.bytes).dropFirst(), as: UTF8.self)
+    let text = Self.text(of: sentence)
     guard let shown = ReceiverFamily.shown(by: String(text.prefix { $0 != "," && $0 != "*" }), text) else { return }
     family = shown
     isOther = true
+  }
+
+  /// The sentence without `$`.
+  private static func text(of sentence: borrowing Sentence) -> String {
+    String(decoding: [UInt8](copying: sentence.bytes).dropFirst(), as: UTF8.self)
   }
 
   /// Whether a receiver sent a PUBX sentence: polls of the host have no field but the number, and its commands have other
