@@ -87,7 +87,7 @@ struct StateMachineTests {
     "start": .start, "stop": .stop, "accepted": .accepted, "refused": .refused, "configured": .configured,
     "failed": .failed, "epoch": .epoch, "fix": .fix(Fix()), "readOut": .readOut,
     "finished": .retrieval(.finished(fixes: 0, BatchJournal()), gapSeconds: 1.5),
-    "cut": .retrieval(.cut(BatchJournal()), gapSeconds: 1.5),
+    "cut": .retrieval(.cut(BatchJournal(), isStopped: false), gapSeconds: 1.5),
     "startedAnew": .retrieval(.startedAnew, gapSeconds: 1.5), "sleep": .sleep, "reset": .reset, "lost": .lost,
   ]
 

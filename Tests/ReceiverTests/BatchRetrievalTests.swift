@@ -47,7 +47,7 @@ struct BatchRetrievalTests {
       case .fix(let fix, let after):
         fixes.append(fix)
         journal = after
-      case .finished(_, let after), .cut(let after):
+      case .finished(_, let after), .cut(let after, _):
         journal = after
         others.append(event)
       default: others.append(event)

@@ -101,7 +101,7 @@ struct LoggerRetrievalTests {
               UInt32(truncatingIfNeeded: (entry.fix.time?.nanosecondsSince1970 ?? 0) / 1_000_000_000) - start)
             if lost > 0 { reported.append(lost) }
             lost = 0
-          case .pauseEnds(let after), .finished(_, let after), .cut(let after): journal = after
+          case .pauseEnds(let after), .finished(_, let after), .cut(let after, _): journal = after
           case .startedAnew: break
           }
         }
@@ -135,6 +135,24 @@ struct LoggerRetrievalTests {
     logger.run(5)
     reader.read(&logger)
     #expect(reader.reported.reduce(0, +) == Int(length))
+  }
+
+  @Test("A retrieval that is cut off names a logger that stays stopped", arguments: 0..<8)
+  func cutOff(_ steps: Int) throws {
+    var (logger, journal) = (Logger(), BatchJournal())
+    journal.lastNumber = 0
+    logger.run(10)
+    var retrieval = try #require(
+      LoggerRetrieval(journal, on: Self.receiver, resumed: LoggerState(isOn: true, interval: 1), since: nil))
+    for _ in 0..<steps {
+      while retrieval.nextEvent() != nil {}
+      guard let command = retrieval.next() else { break }
+      retrieval.receive(logger.reply(to: command), at: .zero)
+    }
+    guard !retrieval.isOver else { return #expect(logger.isOn) }
+    while retrieval.nextEvent() != nil {}
+    retrieval.cut()
+    guard case .cut(_, isStopped: !logger.isOn) = retrieval.nextEvent() else { return #expect(Bool(false)) }
   }
 
   @Test("Times without a fix are not pauses, and an interval of its own counts")

@@ -177,7 +177,7 @@ struct BatchCollection: Sendable {
     case .finished(_, let after):
       journal = after
       return endRead(isWhole: true, gapSeconds)
-    case .cut(let after):
+    case .cut(let after, _):
       journal = after
       return endRead(isWhole: false, gapSeconds)
     }

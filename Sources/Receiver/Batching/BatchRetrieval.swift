@@ -16,8 +16,9 @@ public enum BatchEvent: Sendable, Equatable {
   case finished(fixes: Int, BatchJournal)
   /// A logger that stored nothing while it was read goes on once this journal is stored.
   case pauseEnds(BatchJournal)
-  /// The receiver was disconnected or silent before the end; the next retrieval continues.
-  case cut(BatchJournal)
+  /// The receiver was disconnected or silent before the end, or the program ended; the next retrieval continues. Until then a receiver
+  /// that was stopped stores nothing.
+  case cut(BatchJournal, isStopped: Bool)
 }
 
 /// The cause of a loss of fixes.

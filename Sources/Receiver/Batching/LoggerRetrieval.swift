@@ -54,6 +54,7 @@ struct LoggerRetrieval: Retrieval {
     if step == .resuming, !progress.events.isEmpty { return nil }
     guard !isOver, !isReported, let command = commands.first else { return nil }
     isReported = true
+    if step == .stopping { progress.isStopped = goesOn }
     return command
   }
 
@@ -91,6 +92,7 @@ struct LoggerRetrieval: Retrieval {
   private mutating func begin() {
     guard case .logger(let state)? = language.value(.logger, from: replies, on: receiver) else { return cut() }
     found = state
+    progress.isStopped = !state.isOn && goesOn
     // A memory that overwrites its oldest records has as many as before.
     guard expected > 0 || state.overwrites && journal.lastNumber != nil, let logger = language.logger else {
       return resume()
@@ -165,8 +167,11 @@ struct LoggerRetrieval: Retrieval {
   /// The last pause is reported; the present one is next.
   private mutating func endPause() { (pause, journal.recordsAtPause) = (nil, pauseNow) }
 
+  /// Whether the logger is to run after the retrieval.
+  private var goesOn: Bool { resumed != nil && journal.lastNumber != nil }
+
   private mutating func resume() {
-    guard let resumed, journal.lastNumber != nil, found?.isOn == false || isStopped else { return progress.finish() }
+    guard let resumed, goesOn, found?.isOn == false || isStopped else { return progress.finish() }
     let present = found.map { ReceiverValue.logger($0) }
     let list = language.commands(setting: .logger(resumed), from: present, on: receiver) ?? []
     if list.isEmpty { return progress.finish() }
@@ -252,6 +257,8 @@ struct RetrievalProgress: Sendable {
   var events: [BatchEvent] = []
   /// The number of delivered fixes.
   private(set) var fixes = 0
+  /// Whether the receiver stores nothing until the end of the retrieval.
+  var isStopped = false
   private(set) var isOver = false
 
   init(_ journal: BatchJournal) { self.journal = journal }
@@ -284,7 +291,7 @@ struct RetrievalProgress: Sendable {
   mutating func finish() { end(.finished(fixes: fixes, journal)) }
 
   /// Ends the retrieval early.
-  mutating func cut() { end(.cut(journal)) }
+  mutating func cut() { end(.cut(journal, isStopped: isStopped)) }
 
   private mutating func end(_ event: BatchEvent) {
     guard !isOver else { return }
@@ -327,7 +334,9 @@ struct FlashRetrieval: Retrieval {
     guard !isOver, !isReported else { return nil }
     isReported = true
     switch step {
-    case .stopping: return .records(false, usesItems: usesItems)
+    case .stopping:
+      progress.isStopped = true
+      return .records(false, usesItems: usesItems)
     case .counting: return FlashLogStatus.poll
     case .finding: return journal.lastTime.map { .entry(at: $0) }
     case .reading: return .entries(from: position, count: min(count - position, Self.most))

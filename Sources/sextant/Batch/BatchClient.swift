@@ -244,10 +244,12 @@ struct BatchClient: ReceiverClient, ~Copyable {
     case .finished(_, let after):
       try end(after)
       isDone = true
-    case .cut(let after):
+    case .cut(let after, let isStopped):
       // The rest of the interrupted frame may still arrive.
       try store.save(after, at: Output.position)
-      fail("the retrieval was interrupted after \(after.delivered) fixes in all; retrieve again to continue")
+      fail(
+        "the retrieval was interrupted after \(after.delivered) fixes in all; retrieve again to continue"
+          + (isStopped ? ": the receiver records nothing until then" : ""))
     default: break
     }
     ending = nil
