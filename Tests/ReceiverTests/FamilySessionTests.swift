@@ -121,6 +121,21 @@ struct FamilySessionTests {
   }
 
   @Test(
+    "A receiver that keeps its baud rate is known to do so before a command gives up",
+    arguments: [ReceiverModel.mt3339, .at6558])
+  func baudKept(_ model: ReceiverModel) {
+    let scene = Self.scene(model, quirks: [.keptBaud])
+    #expect(scene.run(40) { $0.isSteady })
+    var desired = DesiredConfiguration()
+    (desired.portRate, desired.keepsPortRate) = (115_200, true)
+    scene.set(desired)
+    #expect(scene.run(25) { $0.reported(.rateNotChanged(115_200)) == 1 }, "\(scene.reports)")
+    // The rate that it had before is another thing.
+    let fast = Self.scene(model, quirks: [.keptBaud], baud: 115_200)
+    #expect(fast.run(40) { $0.isSteady } && fast.read { $0.rate } == 115_200)
+  }
+
+  @Test(
     "A receiver whose output a person has switched off is found again, and switched on",
     arguments: [ReceiverModel.mt3339, .mt3333, .ag3352])
   func withoutOutput(_ model: ReceiverModel) throws {

@@ -265,6 +265,13 @@ extension VirtualReceiver {
     if before.systems != settings.systems { visibleAt = nil }
   }
 
+  /// Sets the rate of the line without a command.
+  mutating func setFamilyRate(_ rate: UInt32) {
+    family?.current.baudRate = rate
+    settings.baudRate = rate
+    changeRate(to: rate)
+  }
+
   /// Changes the rate of the line. The acknowledgement leaves at the new rate; a quirk sends it before, at the old one.
   mutating func changeFamilyRate(
     to rate: UInt32, acknowledging bytes: [UInt8] = [], after milliseconds: Milliseconds = Milliseconds(0)
@@ -272,11 +279,7 @@ extension VirtualReceiver {
     let isLost = bytes.isEmpty || family?.losesAcknowledgement() == true
     let isEarly = family?.quirks.contains(.oldRateAcknowledgement) == true
     if !isLost, isEarly, let bytes = family?.altered(bytes) { reply(bytes) }
-    if family?.quirks.contains(.keptBaud) != true {
-      family?.current.baudRate = rate
-      settings.baudRate = rate
-      changeRate(to: rate)
-    }
+    if family?.quirks.contains(.keptBaud) != true { setFamilyRate(rate) }
     if !isLost, !isEarly { respond(bytes, after: milliseconds) }
   }
 

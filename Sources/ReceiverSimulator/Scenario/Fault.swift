@@ -107,7 +107,7 @@ extension VirtualReceiver {
     if disturbances.add(fault, at: now) { return }
     switch fault {
     case .power(let isOn): if isOn { restoreSupply() } else { cutSupply(losingBackup: false) }
-    case .baudRateChange(let rate): if family != nil { changeFamilyRate(to: rate) } else { changeRate(to: rate) }
+    case .baudRateChange(let rate): if family != nil { setFamilyRate(rate) } else { changeRate(to: rate) }
     case .reboot: if powerState.isAwake { reset() }
     case .loseBatchedEpochs(let count): batch.lose(count)
     default: break
