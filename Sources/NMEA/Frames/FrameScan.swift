@@ -247,7 +247,7 @@ func mayBeginAddress(_ bytes: RawSpan, _ at: Int, _ start: UInt8) -> Bool {
 
 /// The value of a hexadecimal digit; 255 for another character.
 @inlinable @inline(__always)
-func hexValue(_ byte: UInt8) -> UInt8 {
+package func hexValue(_ byte: UInt8) -> UInt8 {
   let digit = byte &- UInt8(ascii: "0")
   if digit < 10 { return digit }
   let offset = (byte | 0x20) &- UInt8(ascii: "a")

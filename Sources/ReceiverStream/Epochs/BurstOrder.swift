@@ -113,16 +113,12 @@ struct BurstOrder: ~Copyable, Sendable {
     return true
   }
 
-  /// The longest sentence of receivers, bytes.
-  private static var longestSentence: UInt64 { 100 }
-
-  /// Handles the place of the stream's first frame. After a part of a sentence the stream did not begin with a burst; more bytes are another
-  /// text, such as the notes at the beginning of a recording.
+  /// Handles the stream's first frame. After a part of a sentence the stream did not begin with a burst.
   @inline(__always)
-  mutating func noteFirst(at offset: UInt64) {
+  mutating func noteFirst(isCut: Bool) {
     if hasFrame { return }
     hasFrame = true
-    hasBegun = offset > 0 && offset < Self.longestSentence
+    hasBegun = isCut
   }
 
   /// Adds a message without a time.

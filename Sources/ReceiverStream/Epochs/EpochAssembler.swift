@@ -145,7 +145,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
 
   /// Handles the next frame of the stream. `body` receives each report that results, with the satellites.
   public mutating func receive(_ frame: borrowing Frame, _ body: (borrowing Report, borrowing Sky) -> Void) {
-    if state == .empty { order.noteFirst(at: frame.offset) }
+    if state == .empty { order.noteFirst(isCut: frame.isOfCutStream) }
     switch frame.kind {
     case .ubx: if let frame = frame.ubx { receive(frame, body) }
     case .nmea: if let sentence = frame.nmea { receive(sentence, body) }

@@ -27,14 +27,17 @@ public struct Frame: ~Escapable {
   public let offset: UInt64
   /// The ends of a sentence's fields.
   @usableFromInline let ends: FieldEnds
+  /// Whether the stream began with a part of a sentence.
+  @usableFromInline let isOfCutStream: Bool
 
   @inlinable @inline(__always)
   @_lifetime(copy bytes)
-  init(_ bytes: RawSpan, _ kind: Kind, offset: UInt64, ends: FieldEnds) {
+  init(_ bytes: RawSpan, _ kind: Kind, offset: UInt64, ends: FieldEnds, isOfCutStream: Bool) {
     self.bytes = bytes
     self.kind = kind
     self.offset = offset
     self.ends = ends
+    self.isOfCutStream = isOfCutStream
   }
 
   /// The frame as a UBX frame; nil for another protocol.

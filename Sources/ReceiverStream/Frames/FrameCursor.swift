@@ -73,7 +73,8 @@ public struct FrameCursor: ~Escapable {
           at &+= sentence.length
           counters.nmeaFrames &+= 1
           return Frame(
-            bytes.part(start, sentence.length), .nmea, offset: base &+ UInt64(start), ends: sentence.ends)
+            bytes.part(start, sentence.length), .nmea, offset: base &+ UInt64(start), ends: sentence.ends,
+            isOfCutStream: counters.head.isCut)
         }
         if first == UBXFrame.sync1,
           case .frame(let length) = UBXFrame.scan(bytes.bytes, from: at, longestPayload: longestUBXPayload)
@@ -81,19 +82,23 @@ public struct FrameCursor: ~Escapable {
           let start = at
           at &+= length
           counters.ubxFrames &+= 1
-          return Frame(bytes.part(start, length), .ubx, offset: base &+ UInt64(start), ends: .none)
+          return Frame(
+            bytes.part(start, length), .ubx, offset: base &+ UInt64(start), ends: .none,
+            isOfCutStream: counters.head.isCut)
         }
         if first == RTCM3Frame.preamble, case .frame(let length) = RTCM3Frame.scan(bytes.bytes, from: at) {
           let start = at
           at &+= length
           counters.rtcm3Frames &+= 1
-          return Frame(bytes.part(start, length), .rtcm3, offset: base &+ UInt64(start), ends: .none)
+          return Frame(
+            bytes.part(start, length), .rtcm3, offset: base &+ UInt64(start), ends: .none,
+            isOfCutStream: counters.head.isCut)
         }
       #endif
       guard FrameCursor.mayBegin(first) else {
         let start = at
         repeat { at &+= 1 } while at < bytes.size && !FrameCursor.mayBegin(bytes.u1(at))
-        counters.skippedBytes &+= UInt64(at &- start)
+        counters.skip(bytes.part(start, at &- start))
         continue
       }
       switch FrameCursor.slowScan(bytes.bytes, at, isEnd: isEnd, protocols, longestUBXPayload) {
@@ -103,7 +108,8 @@ public struct FrameCursor: ~Escapable {
         count(kind)
         let frame = bytes.part(start, length)
         return Frame(
-          frame, kind, offset: base &+ UInt64(start), ends: kind == .nmea ? FieldEnds(in: frame) : .none)
+          frame, kind, offset: base &+ UInt64(start), ends: kind == .nmea ? FieldEnds(in: frame) : .none,
+          isOfCutStream: counters.head.isCut)
       case .incomplete:
         guard isEnd else { return nil }
         counters.cutFrames &+= 1
@@ -113,7 +119,7 @@ public struct FrameCursor: ~Escapable {
       case .withoutChecksum: counters.withoutChecksum &+= 1
       case .badChecksum: counters.badChecksums &+= 1
       }
-      counters.skippedBytes &+= 1
+      counters.skip(bytes.part(at, 1))
       at &+= 1
     }
     return nil
@@ -216,8 +222,17 @@ public struct StreamCounters: Equatable, Sendable {
   public var withoutChecksum: UInt64 = 0
   /// Frames that were incomplete when the stream ended or stalled.
   public var cutFrames: UInt64 = 0
+  /// The bytes before the first frame.
+  @usableFromInline var head = StreamHead()
 
   @inlinable public init() {}
+
+  /// Counts bytes outside of frames.
+  @inlinable @inline(__always)
+  mutating func skip(_ bytes: RawSpan) {
+    skippedBytes &+= UInt64(bytes.byteCount)
+    if frames == 0 { head.add(bytes) }
+  }
 
   /// Frames of all protocols.
   @inlinable public var frames: UInt64 { nmeaFrames + ubxFrames + rtcm3Frames + spartnFrames }
