@@ -27,7 +27,8 @@ struct StreamHeadTests {
         case "ZDA": zda(time)
         case "GSA": "GPGSA,A,3,05,09,14,30,,,,,,,,,1.\(index),0.9,1.5"
         case "GSV": "GPGSV,1,1,01,05,4\(index),083,46"
-        default: "GPVTG,7\(index).0,T,,M,5.0,N,9.3,K,A"
+        case "VTG": "GPVTG,7\(index).0,T,,M,5.0,N,9.3,K,A"
+        default: "HEHDT,12\(index).0,T"
         }
       }
     }.enumerated().map { wire($1, isTagged: isTagged($0)) }
@@ -117,6 +118,16 @@ struct StreamHeadTests {
     for start in [1, 2, 10, Self.tagBlock.utf8.count - 4] {
       let bytes = head + sentences[2][start...] + sentences[3...].flatMap { $0 }
       #expect(values(bytes).filter { $0.key > 1 } == expected, "tag block from \(start)")
+    }
+  }
+
+  @Test("A heading that begins the bursts does not change the places of the sentences after it")
+  func headingFirst() {
+    for order in [
+      "HDT GSA RMC ZDA GLL GSV", "HDT GSV GGA ZDA GSA VTG RMC", "HDT GSV GSA RMC", "HDT GSA GSV RMC GGA",
+      "HDT RMC GSV GSA",
+    ] {
+      #expect(values(bursts(order).flatMap { $0 }) == Self.ownValues, "\(order)")
     }
   }
 }
