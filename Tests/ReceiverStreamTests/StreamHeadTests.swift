@@ -113,6 +113,8 @@ struct StreamHeadTests {
       #expect(values(bytes).filter { $0.key > 1 } == expected, "\(end) bytes")
       #expect(values(bytes, byteByByte: true).filter { $0.key > 1 } == expected, "\(end) bytes, byte by byte")
     }
+    let log = head + Array("OMPUTED,NARROW_INT,0.37,67.02*5f2c8d1a\r\n".utf8) + sentences[2...].flatMap { $0 }
+    #expect(values(log).filter { $0.key > 1 } == expected, "a log with a CRC-32")
     guard isTagged else { return }
     // The tag block of GSA is cut.
     for start in [1, 2, 10, Self.tagBlock.utf8.count - 4] {

@@ -12,10 +12,13 @@ struct StreamHead: Equatable, Sendable {
   @usableFromInline private(set) var isCut = false
   /// Whether the line has a byte that begins a sentence, a tag block or a comment.
   private var hasStart = false
-  /// The last four characters of the line; 0 at the start of the stream.
-  private var last: UInt32 = 0
+  /// The number of hexadecimal digits after a `*` at the end of the line; negative if it ends with another character. At the start of the
+  /// stream the first six digits of a CRC-32 are assumed, or the `*`.
+  private var digits: Int8 = digitsAtStart
 
-  @inlinable init() {}
+  private static var digitsAtStart: Int8 { 6 }
+
+  @usableFromInline init() {}
 
   @usableFromInline @inline(never)
   mutating func add(_ bytes: RawSpan) {
@@ -24,8 +27,8 @@ struct StreamHead: Equatable, Sendable {
 
   private mutating func add(_ byte: UInt8) {
     if byte < 0x20 {
-      if endsSentence || last == 0 && byte == 0x0A { isCut = true }
-      (hasStart, last) = (false, .max)
+      if endsSentence || digits == Self.digitsAtStart && byte == 0x0A { isCut = true }
+      (hasStart, digits) = (false, -1)
       return
     }
     switch byte {
@@ -35,18 +38,13 @@ struct StreamHead: Equatable, Sendable {
     case UInt8(ascii: "$"), UInt8(ascii: "!"), UInt8(ascii: "#"): hasStart = true
     default: break
     }
-    last = last << 8 | UInt32(byte)
+    if byte == UInt8(ascii: "*") {
+      digits = 0
+    } else {
+      digits = 0...8 ~= digits && hexValue(byte) < 16 ? digits + 1 : -1
+    }
   }
 
   /// Whether the line is the rest of a sentence.
-  private var endsSentence: Bool {
-    !hasStart && last != 0
-      && Self.isDigit(last) && Self.isDigit(last >> 8) && (last >> 16 == 0 || last >> 16 & 0xFF == 0x2A)
-  }
-
-  /// Whether the last character is a hexadecimal digit, or before the stream.
-  private static func isDigit(_ characters: UInt32) -> Bool {
-    let character = UInt8(truncatingIfNeeded: characters)
-    return character == 0 || hexValue(character) < 16
-  }
+  private var endsSentence: Bool { !hasStart && (digits == 2 || digits == 7 || digits == 8) }
 }
