@@ -11,8 +11,9 @@ import SystemPackage
 /// Therefore the process must have the connection's other end open with this flag. The check also covers reused process
 /// ids.
 enum OpenedConnection {
-  /// The number of descriptors that are checked: the lowest half and the highest half of them.
+  /// The number of descriptors that are checked, and the number of the lowest and of the highest of them.
   static let descriptorLimit = 2048
+  static let checkedAtEachEnd = 1024
 
   /// Whether the kernel reports the other end of a connection: Linux 5.14 and later with CONFIG_UNIX_DIAG. Determined
   /// at the start of the service, while descriptors are available.
@@ -52,7 +53,7 @@ enum OpenedConnection {
   /// Returns the descriptors to check: a program has usually opened its connection as one of the first or of the last.
   static func checked(_ numbers: [Int32]) -> ArraySlice<Int32> {
     numbers.count > descriptorLimit
-      ? numbers.prefix(descriptorLimit / 2) + numbers.suffix(descriptorLimit / 2) : numbers[...]
+      ? numbers.prefix(checkedAtEachEnd) + numbers.suffix(checkedAtEachEnd) : numbers[...]
   }
 }
 
