@@ -180,8 +180,8 @@ class Trial:
                                  env=environment(self.folder, SEXTANT_APP_STATE="background")) as client:
                 client.wait_for_event("didUpdateLocations")
                 epoch = self.receiver.epoch
-                self.receiver.wait_for(lambda: self.receiver.asleep or self.receiver.epoch > epoch + 28, "no epochs are written")
-                self.expect(self.receiver.asleep, "it is on for 28 s after its first fix, although it has its orbits")
+                self.receiver.wait_for(lambda: self.receiver.asleep or self.receiver.epoch > epoch + 20, "no epochs are written")
+                self.expect(self.receiver.asleep, "it is on for 20 s after its first fix, although it has its orbits")
                 client.interrupt()
                 self.errors = client.errors
                 self.forget_what_is_left()
