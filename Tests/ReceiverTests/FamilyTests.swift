@@ -302,10 +302,7 @@ struct FamilyTests {
     scene.run(60) { $0.line.device.flags[5] == 0 && Self.isIdentified($0) }
     let stored = scene.machine.stored
     #expect(stored.settings.flatMap { CrashRecoverySettings("\n" + $0.text) } == stored.settings)
-    let next = Host(family: scene.line.device) { settings in
-      settings.recovery = stored.recovery.flatMap { CrashRecoveryRecord($0.text) }
-      settings.recoverySettings = stored.settings.flatMap { CrashRecoverySettings("\n" + $0.text) }
-    }
+    let next = Host(family: scene.line.device) { stored.read(into: &$0) }
     next.run(60) { Self.isIdentified($0) }
     _ = next.finish()
     #expect(next.line.device.period == 1000 && next.line.device.flags[5] == 1)

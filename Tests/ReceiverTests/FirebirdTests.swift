@@ -120,9 +120,7 @@ struct FirebirdTests {
     scene.run(60) { $0.machine.outcomes[ticket] != nil }
     #expect(scene.machine.outcomes[ticket] == .performed([.written]) && scene.line.device.rates != found)
     if isKilled {
-      let stored = scene.machine.stored
-      scene.settings.recovery = stored.recovery.flatMap { CrashRecoveryRecord($0.text) }
-      scene.settings.recoverySettings = stored.settings.flatMap { CrashRecoverySettings("\n" + $0.text) }
+      scene.machine.stored.read(into: &scene.settings)
       scene.kill(for: Milliseconds(500))
       scene.run(60) { $0.read { $0.isSteady && $0.description != nil } == true }
     }

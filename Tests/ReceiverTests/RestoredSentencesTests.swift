@@ -40,9 +40,7 @@ struct RestoredSentencesTests {
     #expect(scene.run(120) { $0.line.rates["VTG"] == 0 })
     #expect(scene.line.rates == ["GGA": 1, "GSA": 1, "GSV": 3, "GLL": 2, "RMC": 1, "VTG": 0, "ZDA": 0])
     if isKilled {
-      let stored = scene.machine.stored
-      scene.settings.recovery = stored.recovery.flatMap { CrashRecoveryRecord($0.text) }
-      scene.settings.recoverySettings = stored.settings.flatMap { CrashRecoverySettings("\n" + $0.text) }
+      scene.machine.stored.read(into: &scene.settings)
       scene.kill(for: Milliseconds(500))
       scene.run(60) { $0.read { $0.isSteady && $0.description != nil } == true }
     }
@@ -133,9 +131,7 @@ struct RestoredSentencesTests {
     let scene = VirtualHost(SessionLog(), line, settings: settings)
     #expect(scene.run(90) { !$0.machine.positions.isEmpty }, "\(scene.reports)")
     if isKilled {
-      let stored = scene.machine.stored
-      scene.settings.recovery = stored.recovery.flatMap { CrashRecoveryRecord($0.text) }
-      scene.settings.recoverySettings = stored.settings.flatMap { CrashRecoverySettings("\n" + $0.text) }
+      scene.machine.stored.read(into: &scene.settings)
       scene.kill(for: Milliseconds(500))
     }
     #expect(scene.run(60) { $0.read { $0.isSteady && $0.description != nil } == true })

@@ -149,10 +149,17 @@ extension VirtualHost where Machine == SessionLog, Line == VirtualLine {
   func open(after gap: UInt64, hostRate: UInt32 = 9600, _ adapt: (inout SessionSettings) -> Void) {
     let record = machine.stored
     kill(for: gap) { settings in
-      settings.recovery = record.recovery.flatMap { CrashRecoveryRecord($0.text) }
-      settings.recoverySettings = record.settings.flatMap { CrashRecoverySettings("\n" + $0.text) }
+      record.read(into: &settings)
       adapt(&settings)
     }
     line.hostRate = hostRate
+  }
+}
+
+extension SessionLog.StoredRecord {
+  /// Sets the record of a session as it is read back from text.
+  func read(into settings: inout SessionSettings) {
+    settings.recovery = recovery.flatMap { CrashRecoveryRecord($0.text) }
+    settings.recoverySettings = self.settings.flatMap { CrashRecoverySettings("\n" + $0.text) }
   }
 }

@@ -5,7 +5,7 @@ import ReceiverStream
 
 /// The datum of a receiver's positions, if it is not WGS 84. The positions are not converted.
 struct LocalDatum {
-  /// The code of the first DTM with another datum, such as `P90`; nil if there is none.
+  /// The code of the first DTM with another datum, such as `P90`; nil before one arrives.
   private var code: String?
 
   /// Takes a frame.
