@@ -19,7 +19,12 @@ package struct Configuration: Sendable {
     case wasThere, written, refused, silent, notVerified
   }
 
-  private enum Step { case polling, writing, verifying }
+  private enum Step {
+    case polling, writing
+    /// Of a message rate whose poll had no reply.
+    case writingUnread
+    case verifying
+  }
 
   private var settings: [Setting]
   private let port: ReceiverPortNumber?
@@ -79,7 +84,7 @@ package struct Configuration: Sendable {
     guard index < settings.count, case .message(let identity, let selector, _) = settings[index] else { return nil }
     switch step {
     case .polling, .verifying: return .poll(identity, selector)
-    case .writing:
+    case .writing, .writingUnread:
       var command = Command(identity, written, answer: .acknowledgement)
       if identity == .cfgPRT {
         // A port that restarts drops bytes on their way.
@@ -124,13 +129,18 @@ package struct Configuration: Sendable {
         assumed.append(.message(identity, selector: selector, .payload(selector + [wasOn ? 1 : 0])))
       }
       written = selector + [rate]
-      step = .writing
-    case (.writing, .acknowledged):
+      step = .writingUnread
+    case (.writing, .acknowledged), (.writingUnread, .acknowledged):
       // The end does not verify what it restores, as the user waits, except the port: the others depend on it.
       if writesAtOnce, identity != .cfgPRT { return finish(.written) }
       verify(isDoubtful: false)
     case (.writing, .silent): verify(isDoubtful: true)
-    case (.writing, _):
+    case (.writingUnread, .silent):
+      // A receiver that replies to nothing about a message does not know it: a u-blox 6 may ignore what it does not know.
+      // A third request would have no reply either.
+      assumed.removeAll { $0.isOfSame(settings[index]) }
+      finish(.silent)
+    case (.writing, _), (.writingUnread, _):
       if writings == 0 { discardFound(of: [settings[index]]) }
       finish(.refused)
     case (.verifying, .answered(let payload)):
@@ -138,10 +148,7 @@ package struct Configuration: Sendable {
       // Not damage on the line, which has a right checksum too rarely: a reply from before the write, or a limited value.
       guard writings < mostWritings else { return finish(.notVerified) }
       step = .writing
-    case (.verifying, let outcome):
-      // A receiver that replies to nothing about a message does not know it: a u-blox 6 may ignore what it does not know.
-      if isDoubtful, outcome == .silent { assumed.removeAll { $0.isOfSame(settings[index]) } }
-      finish(isDoubtful ? .silent : .notVerified)
+    case (.verifying, _): finish(isDoubtful ? .silent : .notVerified)
     }
   }
 
@@ -193,7 +200,7 @@ package struct Configuration: Sendable {
     switch step {
     case .polling: Self.valget(batch.map(\.id))
     case .verifying: Self.valget(different.map(\.id))
-    case .writing: Self.valset(different, layers: 1)
+    case .writing, .writingUnread: Self.valset(different, layers: 1)
     }
   }
 
