@@ -339,6 +339,7 @@ if let modules = Context.environment["SEXTANT_TESTS"] {
   package.targets.append(.testTarget(name: "EntryPointTests", path: "Tests/EntryPoint/EntryPointTests"))
   let targets = Dictionary(uniqueKeysWithValues: package.targets.map { ($0.name, $0) })
   var kept: Set = ["EntryPointTests"]
+  var usesPackages = false
   var pending = modules.split(separator: ",").map { "\($0)Tests" }
   for name in pending where targets[name] == nil { fatalError("no tests named \(name): see the folders of Tests") }
   while let name = pending.popLast() {
@@ -346,13 +347,15 @@ if let modules = Context.environment["SEXTANT_TESTS"] {
     for dependency in target.dependencies {
       switch dependency {
       case .byNameItem(let name, _), .targetItem(let name, _): pending.append(name)
-      default: break
+      default: usesPackages = true
       }
     }
     for case .plugin(let name, _) in target.plugins ?? [] { pending.append(name) }
   }
   package.targets.removeAll { !kept.contains($0.name) }
   package.products = []
+  // Each package takes seconds to fetch.
+  if !usesPackages { package.dependencies = [] }
   // Sessions at simulated receivers take three times as long as their compilation if the simulator is not optimised. For all tests,
   // because the compiler does not notice that a module was compiled in another way.
   let simulated: Set = ["WireBytes", "MonotonicTime", "NMEA", "ReceiverStream", "ReceiverSimulator", "HostSimulator"]

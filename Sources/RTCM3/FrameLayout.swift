@@ -40,7 +40,7 @@ import WireBytes
         return start + body + littleEndianBytes(Self.fletcher(body[...]))
       case .skyTraq:
         let body = [name[1]] + payload
-        return start + littleEndianBytes(UInt16(clamping: body.count).byteSwapped) + body + [body.exclusiveOr, 13, 10]
+        return start + littleEndianBytes(UInt16(clamping: body.count).byteSwapped) + body + [body.span.exclusiveOr, 13, 10]
       case .unicore: return []
       case .sbf:
         let body = littleEndianBytes(identity) + littleEndianBytes(length + 8) + payload
@@ -101,7 +101,7 @@ import WireBytes
         guard Self.fletcher(bytes[at + 2..<end]) == tail.u2(0) else { return .none }
         return .frame(self, head.u2(2).byteSwapped, payload, length: total)
       case .skyTraq:
-        guard tail == [payload.exclusiveOr, 13, 10] else { return .none }
+        guard tail == [payload.span.exclusiveOr, 13, 10] else { return .none }
         return .frame(self, UInt16(payload[0]), Array(payload.dropFirst()), length: total)
       case .unicore:
         guard Self.crc32(bytes[at..<end]) == tail.u4(0) else { return .none }

@@ -28,9 +28,13 @@
     (0..<number.bitWidth / 8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
   }
 
-  extension Sequence<UInt8> {
+  extension Span<UInt8> {
     /// The exclusive or of the bytes: the checksum of a sentence's characters between `$` and `*`.
-    package var exclusiveOr: UInt8 { reduce(0, ^) }
+    package var exclusiveOr: UInt8 {
+      var sum: UInt8 = 0
+      for at in indices { sum ^= self[at] }
+      return sum
+    }
   }
 #endif
 

@@ -5,12 +5,12 @@ import ReceiverSimulator
 import ReceiverStream
 
 /// The device at the far end of a host's line.
-public protocol HostLine: SimulatedDevice {
+public protocol HostLine: SimulatedDevice, ~Copyable {
   /// Switches the supply of the device; no effect without a switch.
   mutating func setSupply(isOn: Bool, at now: Instant)
 }
 
-extension HostLine {
+extension HostLine where Self: ~Copyable {
   public mutating func setSupply(isOn: Bool, at now: Instant) {}
 }
 
@@ -23,9 +23,9 @@ extension VirtualLine: HostLine {
 ///
 ///     machine ─ commands ─▶ ReceiverSession ─ bytes ─▶ line: a simulated receiver
 ///
-/// Properties of the machine can be read at the host.
+/// Properties of the machine can be read at the host. The line need not be copyable, so that no step copies it.
 @dynamicMemberLookup
-public final class VirtualHost<Machine: HostMachine, Line: HostLine> {
+public final class VirtualHost<Machine: HostMachine, Line: HostLine & ~Copyable> {
   public var machine: Machine
   public var line: Line
   public private(set) var now: Instant
@@ -66,7 +66,7 @@ public final class VirtualHost<Machine: HostMachine, Line: HostLine> {
   ///   - startUTCSeconds: UTC at the instant zero, seconds since 1970; nil if the computer's clock is not set.
   ///   - now: The instant at which the host starts.
   public init(
-    _ machine: Machine, _ line: Line, settings: SessionSettings = SessionSettings(intent: .serve, line: .serial),
+    _ machine: Machine, _ line: consuming Line, settings: SessionSettings = SessionSettings(intent: .serve, line: .serial),
     startUTCSeconds: Int64? = nil, at now: Instant = .zero
   ) {
     self.machine = machine

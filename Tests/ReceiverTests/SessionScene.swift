@@ -13,6 +13,8 @@ struct SessionLog: HostMachine {
   fileprivate(set) var reports: [(at: Instant, report: SessionReport)] = []
   fileprivate(set) var outcomes: [SessionTicket: Outcome] = [:]
   fileprivate(set) var fixes: [(at: Instant, fix: Fix)] = []
+  /// The fixes with a position.
+  fileprivate(set) var positions: [(at: Instant, fix: Fix)] = []
   /// The results of retrievals.
   fileprivate(set) var batch: [BatchEvent] = []
   fileprivate(set) var stored = StoredRecord()
@@ -25,11 +27,10 @@ struct SessionLog: HostMachine {
     var writes = 0
   }
 
-  /// Fixes with a position.
-  var positions: [(at: Instant, fix: Fix)] { fixes.filter(\.fix.hasPosition) }
-
   mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {
-    if !report.isUpdate { fixes.append((now, report.fix)) }
+    guard !report.isUpdate else { return }
+    fixes.append((now, report.fix))
+    if report.fix.hasPosition { positions.append((now, report.fix)) }
   }
 
   mutating func receive(_ action: SessionAction, from session: borrowing ReceiverSession, at now: Instant) {
@@ -110,7 +111,7 @@ extension VirtualHost where Machine == SessionLog, Line == VirtualLine {
 
   /// Returns the fixes so far, and discards them.
   func takeFixes() -> [(at: Instant, fix: Fix)] {
-    defer { machine.fixes = [] }
+    defer { (machine.fixes, machine.positions) = ([], []) }
     return machine.fixes
   }
 

@@ -30,7 +30,7 @@ public func encodeSentence(content: RawSpan, into output: inout MutableRawSpan) 
 #if !hasFeature(Embedded)
   /// Returns the bytes of a sentence of any content and length: `$`, the content, `*`, the checksum, CR LF.
   package func sentenceBytes(_ content: String) -> [UInt8] {
-    let sum = content.utf8.exclusiveOr
+    let sum = content.utf8.span.exclusiveOr
     return Array("$\(content)*".utf8) + littleEndianBytes(hexDigits(sum)) + [13, 10]
   }
 #endif

@@ -12,9 +12,11 @@ package struct ConfigurationState {
     case failed(lastApplied: DesiredConfiguration?)
   }
 
-  private(set) var desired: DesiredConfiguration?
+  private(set) var desired: DesiredConfiguration? { didSet { compare() } }
   /// The configuration that was sent last, or is being sent.
-  private var sent: DesiredConfiguration?
+  private var sent: DesiredConfiguration? { didSet { compare() } }
+  /// Whether the desired configuration was changed since it was sent. Stored, because it is read at each wake-up.
+  package private(set) var hasChanged = false
   private var result = Result.none
   /// The settings of a u-blox receiver that were refused last.
   private(set) var refused: [Setting] = []
@@ -22,9 +24,6 @@ package struct ConfigurationState {
   private(set) var refusedCount = 0
   /// The frames showed that the receiver lost its configuration.
   private(set) var isCheck = false
-
-  /// Whether the desired configuration was changed since it was sent.
-  package var hasChanged: Bool { sent != nil && desired != nil && desired != sent }
 
   package var isApplied: Bool {
     switch result {
@@ -35,6 +34,8 @@ package struct ConfigurationState {
   }
 
   package mutating func set(_ desired: DesiredConfiguration?) { self.desired = desired }
+
+  private mutating func compare() { hasChanged = sent != nil && desired != nil && desired != sent }
 
   package mutating func startCheck() { isCheck = true }
 

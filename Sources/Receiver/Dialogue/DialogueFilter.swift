@@ -131,7 +131,8 @@ package struct DialogueFilter {
     guard text.count >= 4, text[text.endIndex - 3] == UInt8(ascii: "*"),
       let sum = UInt8(String(decoding: text.suffix(2), as: UTF8.self), radix: 16)
     else { return false }
-    let found = text.dropFirst().dropLast(3).exclusiveOr
+    let content = text.dropFirst().dropLast(3)
+    let found = content.span.exclusiveOr
     return sum == found || sum == found ^ text[text.startIndex]
   }
 

@@ -18,7 +18,7 @@ struct FamilyWatch: Sendable {
   /// The time between two epochs by the wanted values, and the rate of the rarest wanted sentence.
   private var epoch = Milliseconds(1000)
   private var rarest: UInt64 = 1
-  private(set) var observed = ObservedOutput()
+  var observed = ObservedOutput()
   private var begin: Instant
   private var differed = false
 
@@ -33,8 +33,6 @@ struct FamilyWatch: Sendable {
     }
     observed.restart(from: begin)
   }
-
-  mutating func take(_ output: ObservedOutput) { observed = output }
 
   /// Judges the window if it is over. Returns whether the receiver lost a value.
   ///

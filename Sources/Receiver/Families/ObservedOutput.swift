@@ -7,7 +7,11 @@ import WireBytes
 /// and their rates, and the constellations.
 struct ObservedOutput: Sendable {
   /// Sentences that come once an epoch.
-  private static let single: Set<String> = ["GGA", "RMC", "GLL", "VTG", "ZDA", "GST", "GNS"]
+  private static let single: Set = [
+    GGA.formatter, RMC.formatter, GLL.formatter, VTG.formatter, ZDA.formatter, GST.formatter, GNS.formatter,
+  ]
+  /// Those whose first field is the time of day.
+  private static let timed: Set = [GGA.formatter, RMC.formatter, ZDA.formatter, GST.formatter, GNS.formatter]
   private static let periods: [UInt16] = [100, 200, 250, 500, 1000, 2000, 5000, 10_000]
 
   private struct Count {
@@ -29,7 +33,7 @@ struct ObservedOutput: Sendable {
     }
   }
 
-  private var counts: [String: Count] = [:]
+  private var counts: [Formatter: Count] = [:]
   /// The mode that the last frame without a request showed.
   private var mode: ReceiverMode?
   /// RTCM 3 messages by their names in commands: when they came first and last. Ephemerides come in bursts, one a satellite.
@@ -42,12 +46,18 @@ struct ObservedOutput: Sendable {
   private var constellations: Set<DesiredConfiguration.Constellation> = []
   private var epoch = 0
   /// The formatters of the present epoch.
-  private var present: Set<String> = []
+  private var present: Set<Formatter> = []
   /// The time before which nothing counts: the receiver sends what it had in its buffer.
   private var begin: Instant?
   /// The last times of day of the sentences, in milliseconds, without repetitions.
   private var times: [Int] = []
   private static let mostTimes = 4
+
+  /// Returns what was observed, and is empty until it gets that back: a second owner would copy it at each change.
+  mutating func takeOut() -> ObservedOutput {
+    defer { self = ObservedOutput() }
+    return self
+  }
 
   /// Begins anew.
   ///
@@ -66,23 +76,22 @@ struct ObservedOutput: Sendable {
 
   mutating func receive(_ sentence: borrowing Sentence, at now: Instant) {
     if let begin, now < begin { return }
-    guard !sentence.isProprietary, let name = Self.name(sentence.formatter) else { return }
-    if Self.single.contains(name) {
-      if present.contains(name) {
-        epoch += 1
-        present = []
-      }
-      present.insert(name)
+    let formatter = sentence.formatter
+    guard !sentence.isProprietary, Self.isName(formatter) else { return }
+    if Self.single.contains(formatter), !present.insert(formatter).inserted {
+      epoch += 1
+      present = [formatter]
     }
-    if name == "RMC" {
-      if Self.isValid(sentence.bytes) { positions += 1 } else { voids += 1 }
-    }
+    let (time, isValid) = Self.timed.contains(formatter) ? Self.time(sentence.bytes) : (nil, false)
+    if formatter == RMC.formatter { if isValid { positions += 1 } else { voids += 1 } }
     // GSA of a receiver with several systems may have the talker GN for some of them.
-    if name == "GSV", let one = Self.constellation(sentence.talker) { constellations.insert(one) }
-    let time = Self.time(sentence.bytes, name)
-    if let time, time != times.last { times = Array((times + [time]).suffix(Self.mostTimes)) }
-    guard var count = counts[name] else {
-      counts[name] = Count(
+    if formatter == GSV.formatter, let one = Self.constellation(sentence.talker) { constellations.insert(one) }
+    if let time, time != times.last {
+      if times.count == Self.mostTimes { times.removeFirst() }
+      times.append(time)
+    }
+    guard var count = counts[formatter] else {
+      counts[formatter] = Count(
         first: now, last: now, epoch: epoch, talker: sentence.talker, times: time.map { ($0, $0) })
       return
     }
@@ -91,9 +100,9 @@ struct ObservedOutput: Sendable {
       count.epochs += 1
       count.epoch = epoch
       count.last = now
-      count.times = count.times.flatMap { times in time.map { (times.first, $0) } }
+      if let time, let times = count.times { count.times = (times.first, time) } else { count.times = nil }
     }
-    counts[name] = count
+    counts[formatter] = count
   }
 
   mutating func receive(_ frame: FamilyFrame, of family: ReceiverFamily?, at now: Instant) {
@@ -114,7 +123,7 @@ struct ObservedOutput: Sendable {
   }
 
   /// The sentences whose rates are not certain: they were in one epoch only.
-  var sentencesSeenOnce: [String] { counts.filter { $0.value.epochs == 1 }.map(\.key) }
+  var sentencesSeenOnce: [String] { counts.filter { $0.value.epochs == 1 }.map { Self.name($0.key) } }
 
   /// The RTCM 3 messages with their periods in seconds.
   var correctionRates: [SentenceRate] {
@@ -132,10 +141,12 @@ struct ObservedOutput: Sendable {
   var hasPositions: Bool { positions >= 3 && voids == 0 }
 
   /// Whether a sentence with a position was received.
-  var hasPositionSentences: Bool { counts.keys.contains { ReceiverValue.positionSentences.contains($0) } }
+  var hasPositionSentences: Bool { counts.keys.contains { ReceiverValue.positionSentences.contains(Self.name($0)) } }
 
   /// The sentences that were received, each as if once an epoch: too few came for their rates.
-  var sentencesWithoutRates: ReceiverValue { .messages(counts.keys.sorted().map { SentenceRate($0, 1) }) }
+  var sentencesWithoutRates: ReceiverValue {
+    .messages(counts.keys.map(Self.name).sorted().map { SentenceRate($0, 1) })
+  }
 
   /// The messages of a receiver without sentences; nil if there are some, but too few.
   var messagesWithoutSentences: ReceiverValue? { counts.isEmpty ? .messages(correctionRates) : nil }
@@ -150,7 +161,7 @@ struct ObservedOutput: Sendable {
     counts.filter { _, count in
       let seconds = count.interval / 1000
       return count.epochs > 1 && abs(seconds - max(1, seconds.rounded())) > Self.secondsTolerance
-    }.map(\.key)
+    }.map { Self.name($0.key) }
   }
 
   private static let secondsTolerance = 0.2
@@ -168,11 +179,11 @@ struct ObservedOutput: Sendable {
       return .period(Self.nearest(to: mean))
     case .messages:
       return .messages(
-        counts.map { name, count in
+        counts.map { formatter, count in
           // By the time between two of them: the first and the last epoch may be cut.
           let milliseconds = count.epochs > 1 ? count.interval : Double(lead.epochs) * lead.interval
           let every = milliseconds / (inSeconds ? 1000 : lead.interval)
-          return SentenceRate(name, max(1, UInt8(clamping: every.rounded())))
+          return SentenceRate(Self.name(formatter), max(1, UInt8(clamping: every.rounded())))
         }.sorted { $0.formatter < $1.formatter } + correctionRates)
     case .constellations:
       return constellations.isEmpty ? nil : .constellations(constellations.sorted { $0.rawValue < $1.rawValue })
@@ -185,8 +196,9 @@ struct ObservedOutput: Sendable {
   /// Adds the observed talkers to sentences of a position. Those of satellites have a talker for each system, which no command names.
   func naming(_ value: ReceiverValue) -> ReceiverValue {
     guard case .messages(var list) = value else { return value }
-    for index in list.indices where Self.single.contains(list[index].formatter) {
-      let talker = counts[list[index].formatter]?.talker
+    let talkers = Dictionary(uniqueKeysWithValues: Self.single.map { (Self.name($0), counts[$0]?.talker) })
+    for index in list.indices {
+      guard let talker = talkers[list[index].formatter] else { continue }
       list[index].talker = talker == .combined ? "GN" : talker == .gps ? "GP" : nil
     }
     return .messages(list)
@@ -197,29 +209,40 @@ struct ObservedOutput: Sendable {
     periods.min { abs(Double($0) - time) < abs(Double($1) - time) } ?? 1000
   }
 
-  /// The time of day of a sentence whose first field it is, in milliseconds; nil without one.
-  private static func time(_ bytes: RawSpan, _ name: String) -> Int? {
-    guard ["GGA", "RMC", "ZDA", "GST", "GNS"].contains(name) else { return nil }
-    let text = [UInt8](copying: bytes)
-    guard let comma = text.firstIndex(of: UInt8(ascii: ",")) else { return nil }
-    let digits = text[(comma + 1)...].prefix { $0 != UInt8(ascii: ",") }.filter { $0 != UInt8(ascii: ".") }
-    guard digits.count >= 6, digits.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
-    let numbers = (digits + [0x30, 0x30, 0x30]).prefix(9).map { Int($0) - 0x30 }
-    let (hours, minutes) = (numbers[0] * 10 + numbers[1], numbers[2] * 10 + numbers[3])
-    return ((hours * 60 + minutes) * 60 + numbers[4] * 10 + numbers[5]) * 1000 + numbers[6] * 100 + numbers[7] * 10
-      + numbers[8]
+  /// Returns the time of day in the first field, in milliseconds, nil without one; and whether the second field is RMC's status A.
+  private static func time(_ sentence: RawSpan) -> (milliseconds: Int?, isValid: Bool) {
+    let end = sentence.byteCount
+    var at = 0
+    /// The next byte of a field; nil at its end.
+    func next() -> UInt8? {
+      guard at < end else { return nil }
+      defer { at += 1 }
+      let byte = sentence.u1(at)
+      return byte == UInt8(ascii: ",") ? nil : byte
+    }
+    while next() != nil {}
+    // hhmmss and three digits of the fraction.
+    var (number, digits, isNumber) = (0, 0, true)
+    while let byte = next() {
+      guard byte != UInt8(ascii: ".") else { continue }
+      isNumber = isNumber && 0x30...0x39 ~= byte
+      if isNumber, digits < 9 { (number, digits) = (number * 10 + Int(byte - 0x30), digits + 1) }
+    }
+    let isValid = next() == UInt8(ascii: "A") && next() == nil
+    guard isNumber, digits >= 6 else { return (nil, isValid) }
+    for _ in digits..<9 { number *= 10 }
+    return ((number / 10_000_000 * 60 + number / 100_000 % 100) * 60_000 + number % 100_000, isValid)
   }
 
-  /// Whether RMC has the status A.
-  private static func isValid(_ bytes: RawSpan) -> Bool {
-    let fields = [UInt8](copying: bytes).split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
-    return fields.count > 2 && fields[2].elementsEqual([UInt8(ascii: "A")])
+  /// Whether it is three capital letters.
+  private static func isName(_ formatter: Formatter) -> Bool {
+    func isCapital(_ byte: UInt32) -> Bool { 0x41...0x5A ~= byte & 0xFF }
+    let code = formatter.code
+    return code >> 24 == 0 && isCapital(code >> 16) && isCapital(code >> 8) && isCapital(code)
   }
 
-  private static func name(_ formatter: Formatter) -> String? {
-    let bytes = [16, 8, 0].map { UInt8(truncatingIfNeeded: formatter.code >> $0) }
-    guard formatter.code >> 24 == 0, bytes.allSatisfy({ 0x41...0x5A ~= $0 }) else { return nil }
-    return String(decoding: bytes, as: UTF8.self)
+  private static func name(_ formatter: Formatter) -> String {
+    String(decoding: littleEndianBytes(formatter.code.byteSwapped >> 8).prefix(3), as: UTF8.self)
   }
 
   private static func constellation(_ talker: Talker) -> DesiredConfiguration.Constellation? {

@@ -118,7 +118,7 @@ struct ReplyScanner: Sendable {
       let sum = UInt8(String(decoding: body.suffix(2), as: UTF8.self), radix: 16)
     else { return nil }
     let content = body.dropLast(3)
-    let found = content.exclusiveOr
+    let found = content.span.exclusiveOr
     // Unicore's texts are summed with their first character (recorded: UM980).
     guard sum == found || sum == found ^ first else { return nil }
     let words = ["command,", "CONFIG,", "devicename,"]

@@ -31,8 +31,9 @@ public struct Listener: ~Copyable {
   public var rejectedFields: Int { assembler.rejectedFields }
   /// The rate that the line has to have, in baud; nil for a line without a rate, or with a bound one.
   public var rate: UInt32? { search?.rate }
-  /// Whether the rate is being searched.
-  public var isSearching: Bool { search.map { !$0.isFound } ?? false }
+  /// Whether the rate is being searched. A call would copy the listener.
+  @inline(__always)
+  public var isSearching: Bool { search?.isFound == false }
   /// When the last byte was received.
   public private(set) var lastByte: Instant
   /// The number of bytes since the last whole frame.
@@ -140,7 +141,7 @@ public struct Listener: ~Copyable {
     let frames = Int(stream.counters.frames - before.frames) + otherFrames
     bytesSinceFrame = frames > 0 ? 0 : bytesSinceFrame + bytes.byteCount
     if frames > 0 { skippedAtLastFrame = stream.counters.skippedBytes }
-    guard search != nil, isSearching else { return .none }
+    guard isSearching else { return .none }
     let skipped = Int(stream.counters.skippedBytes - before.skippedBytes)
     return carryOut(search?.receive(frames: frames, skipped: skipped, isText: Self.isText(bytes), at: now))
   }

@@ -4,10 +4,11 @@ import ReceiverStream
 
 /// The reaction to received frames.
 extension ReceiverSession {
-  func startReceiving() -> ReceivedFrames {
+  mutating func startReceiving() -> ReceivedFrames {
     ReceivedFrames(
       evidence: identity.evidence, watch: watch, request: requests.inFlight, orbits: orbits,
-      observed: observesOutput ? observed : familyWatch?.observed, arriving: observesOutput ? arriving : nil,
+      observed: observesOutput ? observed.takeOut() : familyWatch?.observed.takeOut(),
+      arriving: observesOutput ? arriving : nil,
       epoch: epochPeriod,
       collectsEvidence: identity.evidence.verdict != .uBlox && expected == nil)
   }
@@ -19,7 +20,9 @@ extension ReceiverSession {
     requests.update(received.request)
     orbits = received.orbits
     if let messages = received.arriving { arriving = messages }
-    if let output = received.observed { if observesOutput { observed = output } else { familyWatch?.take(output) } }
+    if let output = received.observed {
+      if observesOutput { observed = output } else { familyWatch?.observed = output }
+    }
     if received.epochs > 0 { line.finishEpoch() }
     let hasFrames = received.frames > 0 || received.familyFrames > 0
     let isAfterPause = hasFrames && isAfterPause(at: now)

@@ -72,7 +72,7 @@ extension FamilyState {
 
   private static func body(_ line: String) -> String? {
     let parts = line.dropFirst().split(separator: "*", omittingEmptySubsequences: false)
-    guard parts.count == 2, parts[1].count == 2, UInt8(parts[1], radix: 16) == parts[0].utf8.exclusiveOr else {
+    guard parts.count == 2, parts[1].count == 2, UInt8(parts[1], radix: 16) == parts[0].utf8.span.exclusiveOr else {
       return nil
     }
     return String(parts[0])

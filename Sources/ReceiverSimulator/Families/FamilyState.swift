@@ -349,7 +349,7 @@ struct LocusLog: Sendable {
     record += littleEndianBytes(Float(solution.latitudeDegrees).bitPattern)
     record += littleEndianBytes(Float(solution.longitudeDegrees).bitPattern)
     record += littleEndianBytes(Int16(nearest: solution.altitudeMetres))
-    records.append(record + [record.exclusiveOr])
+    records.append(record + [record.span.exclusiveOr])
     return false
   }
 

@@ -53,7 +53,7 @@ extension VirtualReceiver {
 
   /// A line whose checksum includes its first character.
   private static func line(_ text: String) -> [UInt8] {
-    Array("\(text)*\(text.utf8.exclusiveOr.hexadecimalDigits.uppercased())\r\n".utf8)
+    Array("\(text)*\(text.utf8.span.exclusiveOr.hexadecimalDigits.uppercased())\r\n".utf8)
   }
 
   /// Returns the data that follow the acknowledgement; nil for a line that is not a command.

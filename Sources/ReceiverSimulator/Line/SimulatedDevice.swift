@@ -2,7 +2,7 @@
 import MonotonicTime
 
 /// A device at the far end of a line, with its own time: a simulated receiver or a recording.
-public protocol SimulatedDevice {
+public protocol SimulatedDevice: ~Copyable {
   /// The rate of the host's side, baud.
   var hostRate: UInt32 { get set }
   /// The rate at which the device reads, baud; nil for any rate.
@@ -19,7 +19,7 @@ public protocol SimulatedDevice {
   mutating func takeReceived() -> [UInt8]
 }
 
-extension SimulatedDevice {
+extension SimulatedDevice where Self: ~Copyable {
   public var ownRate: UInt32? { nil }
 
   /// Sends the bytes that a program has written to a pseudo-terminal, and then sets the rate that it has set there.
