@@ -5,7 +5,8 @@ import Receiver
 
 /// The configuration files: the receivers that programs use by default, and their settings.
 ///
-/// A line has a key and its value. A comment begins with `#` after a space.
+/// A line has a key and its value, with `=` between them where it is in the list; the others may have it too. A comment begins with `#`
+/// after a space.
 ///
 ///     device     /dev/gnss/by-id/…    a path, i2c:…, replay:… or sim:…; several lines name several receivers
 ///     baud       115200               no other rate is tried; of several receivers it applies to the first
@@ -160,19 +161,21 @@ private struct Values {
           "`\(key)` is unknown; valid keys are corrections, corrections-always, spartn-keys, assistance, assistnow, gpsd, device, "
           + "baud, read-only, supply and geocoder")
     }
-    if value.isEmpty { throw Mistake(text: "`\(key)` has no value; write it after the key") }
+    // Keys whose value is not marked with = may have it.
+    let plain = value == "=" ? "" : value.hasPrefix("= ") ? String(value.dropFirst(2)) : value
+    if plain.isEmpty { throw Mistake(text: "`\(key)` has no value; write it after the key") }
     switch key {
-    case "device": devices = (devices ?? []) + [value]
+    case "device": devices = (devices ?? []) + [plain]
     case "baud":
-      guard let rate = UInt32(value), rate > 0 else {
+      guard let rate = UInt32(plain), rate > 0 else {
         throw Mistake(
-          text: "`\(value)` is not a baud rate; write it like `baud 115200`, or remove the line to search for the rate")
+          text: "`\(plain)` is not a baud rate; write it like `baud 115200`, or remove the line to search for the rate")
       }
       try once("baud", baud)
       baud = rate
     case "read-only":
-      guard let choice = ["yes": true, "no": false][value] else {
-        throw Mistake(text: "`\(value)` is neither yes nor no")
+      guard let choice = ["yes": true, "no": false][plain] else {
+        throw Mistake(text: "`\(plain)` is neither yes nor no")
       }
       try once("read-only", isReadOnly)
       isReadOnly = choice
@@ -221,10 +224,10 @@ private struct Values {
     case "epo": throw Mistake(text: Self.noEPO)
     case "geocoder":
       try once("geocoder", geocoder)
-      geocoder = value
+      geocoder = plain
     default:
       try once("supply", supply)
-      supply = value
+      supply = plain
     }
   }
 

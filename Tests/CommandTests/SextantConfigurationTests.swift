@@ -47,6 +47,9 @@ struct SextantConfigurationTests {
     wanted.assistNow = AssistNow("on, 14 days")
     #expect(try read(text) == wanted)
     #expect(try read("") == SextantConfiguration())
+    // These may have an equals sign too.
+    let plain = "device /dev/a\nbaud 9600\nread-only yes\nsupply file:/s\ngeocoder https://m\n"
+    #expect(try read(plain.replacing(" ", with: " = ")) == read(plain))
     #expect(try read("\u{FEFF}" + text.replacing("\n", with: "\r\n")) == wanted)
   }
 

@@ -32,11 +32,14 @@ struct OutgoingMessageTests {
     let poll = Command(MessageIdentity(0x0A, 0x04), [], answer: .none).bytes
     let messages = try OutgoingMessage.frames(rate + Array("$PUBX,00*33\r\n".utf8) + poll)
     #expect(messages.map(\.name) == ["CFG-RATE", "$PUBX,00*33", "MON-VER"])
+    let query = try OutgoingMessage.frames(Array("$EIGNQ,RMC*24\r\n".utf8))
+    #expect(query.map(\.name) == ["$EIGNQ,RMC*24"])
     #expect(messages.map(\.command.answer) == [.acknowledgement, .none, .message(MessageIdentity(0x0A, 0x04))])
     let output = Command(MessageIdentity(0x01, 0x07), [UInt8](repeating: 0, count: 92), answer: .none).bytes
     for (bytes, cure) in [
       (rate + [1, 2, 3], "3 of 17 bytes"), ([], "0 of 0 bytes"), (rate.dropLast() + [0], "checksums"),
       (output, "only receivers send"),
+      (Array("$GNRMC,120000.00,V,,,,,,,,,,N,V*1A\r\n".utf8), "GNRMC: only receivers send"),
     ] as [([UInt8], String)] {
       let text = problem { () throws(SettingProblem) in _ = try OutgoingMessage.frames(bytes) }
       #expect(text?.contains(cure) == true, "\(text ?? "accepted")")

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import Messages
 import MonotonicTime
 import Positioning
 import Power
 import ReceiverStream
+import TestSupport
 import Testing
 
 @testable import LocationService
@@ -44,8 +46,49 @@ struct AdministrationTests {
     var administration = Administration(app: AppDescription(identifier: "hike", keys: UsageKeys()))
     administration.authorization = status.map { StateText.text(of: Authorization.Record(status: $0)) }
     administration.services = services
-    administration.policy = policy
+    administration.policy = LocationPolicy(parsing: policy)
     return administration
+  }
+
+  @Test(
+    "GE-1 A switch of the services that cannot be read counts as off",
+    arguments: ["folder", "FIFO", "symbolic link", "second name", "file for its folder"])
+  func unreadableSwitch(_ form: String) throws {
+    let folder = try TemporaryFolder()
+    let path = "\(folder.path)/state/\(ServicesSwitch.path)"
+    let store = AuthorizationStore(stateFolder: "\(folder.path)/state")
+    #expect(store.servicesAreOnForUser)
+    try store.setServices(on: true)
+    #expect(store.servicesAreOnForUser)
+    switch form {
+    case "second name": try FileManager.default.linkItem(atPath: path, toPath: "\(folder.path)/backup")
+    case "file for its folder":
+      try FileManager.default.removeItem(atPath: "\(folder.path)/state/settings")
+      _ = try folder.file("state/settings")
+    default: try FileManager.default.removeItem(atPath: path)
+    }
+    switch form {
+    case "folder": try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    case "FIFO": _ = try folder.fifo("state/\(ServicesSwitch.path)")
+    case "symbolic link":
+      let target = try folder.file(
+        "target", Array(ChecksummedText.text(ServicesSwitch.text(isOn: true), place: ServicesSwitch.path).utf8))
+      _ = try folder.link("state/\(ServicesSwitch.path)", to: target)
+    default: break
+    }
+    #expect(!store.servicesAreOnForUser)
+    var administration = Self.administration(.authorizedAlways)
+    administration.services = ServicesSwitch.read(inFolder: store.stateFolder)
+    #expect(!administration.servicesAreOn && administration.problems(stateFolder: store.stateFolder).count == 1)
+  }
+
+  @Test("GE-1 A policy of the machine that cannot be read counts as `services off`, and says so")
+  func unreadablePolicy() {
+    var administration = Self.administration(.authorizedAlways)
+    #expect(administration.servicesAreOn)
+    administration.policy = LocationPolicy(unreadable: "Permission denied")
+    let problems = administration.problems(stateFolder: "/s")
+    #expect(!administration.servicesAreOn && problems.count == 1 && problems[0].contains("Permission denied"))
   }
 
   private static func statuses(_ core: inout ServiceCore, at seconds: UInt64) -> [AuthorizationStatus] {

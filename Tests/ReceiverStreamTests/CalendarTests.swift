@@ -181,6 +181,18 @@ struct CalendarTests {
     #expect(playback.fixes.map(\.time) == (12...15).map { UTCTime(2025, 12, 9, 10, 11, $0) })
   }
 
+  @Test("After a date 1024 weeks ahead, a right one is right again", arguments: [0, 100])
+  func jumpsAhead(daysSinceStart: Int64) {
+    let today = UTCTime(2025, 12, 9, 10, 11, 12)
+    var playback = Playback(
+      reference: UTCTime(day: Day(since1970: today.day.since1970 - daysSinceStart), nanosecondsOfDay: 0))
+    playback.receive(rmc("101112", date: "091225"), rmc("101113", date: "260745"), rmc("101114", date: "260745"))
+    playback.receive(rmc("101115", date: "091225"), rmc("101116", date: "091225"))
+    playback.finish()
+    let ahead = UTCTime(2045, 7, 26, 10, 11, 13)
+    #expect(playback.fixes.map(\.time) == [today, ahead, ahead + 1, today + 3, today + 4])
+  }
+
   @Test(
     "A rollover of the week number in mid-stream does not interrupt the date", arguments: [nil, UTCTime(2025, 12, 9)])
   func rollsOver(reference: UTCTime?) {

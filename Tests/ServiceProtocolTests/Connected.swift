@@ -39,21 +39,24 @@ struct Connected {
 
   static func engine(
     _ record: Authorization.Record, _ application: ApplicationState = .foreground,
-    restored: PositioningEngine.Restored = .init(), keys: UsageKeys = Connected.keys, at now: Instant
+    restored: PositioningEngine.Restored = .init(), keys: UsageKeys = Connected.keys,
+    hostCapabilities: HostCapabilities = Connected.everything, at now: Instant
   ) -> PositioningEngine {
     var restored = restored
     restored.authorization = record
     return PositioningEngine(
-      keys: keys, hostCapabilities: everything, application: application, restored: restored, at: now)
+      keys: keys, hostCapabilities: hostCapabilities, application: application, restored: restored, at: now)
   }
 
   init(
     _ status: AuthorizationStatus = .authorizedAlways, _ application: ApplicationState = .foreground,
-    keys: UsageKeys = Connected.keys, from seconds: Double = 1000, isOpened: Bool = true
+    keys: UsageKeys = Connected.keys, hostCapabilities: HostCapabilities = Connected.everything,
+    from seconds: Double = 1000, isOpened: Bool = true
   ) {
     instant = Connected.instant(seconds)
     self.keys = keys
-    engine = Connected.engine(Authorization.Record(status: status), application, keys: keys, at: instant)
+    engine = Connected.engine(
+      Authorization.Record(status: status), application, keys: keys, hostCapabilities: hostCapabilities, at: instant)
     mirror = ProgramMirror(application: application, at: instant)
     let request = mirror.openRequest(identifier: "test", keys: keys, showsPrompts: true)
     served = ServedProgram(request, engine)
@@ -189,7 +192,8 @@ struct Connected {
     restored.regions = disk.regions
     restored.visits = disk.visits
     engine = Connected.engine(
-      engine.authorization.record, engine.application, restored: restored, keys: keys, at: instant)
+      engine.authorization.record, engine.application, restored: restored, keys: keys,
+      hostCapabilities: engine.hostCapabilities, at: instant)
     engine.outputs = []
   }
 

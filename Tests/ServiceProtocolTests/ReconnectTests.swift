@@ -272,6 +272,25 @@ struct ReconnectTests {
     #expect(services.map { $0?.rangedTargets } == [[beacons], []])
   }
 
+  @Test("BE-4 without Bluetooth ranging fails once, also if it begins while the service is away or ends with it unread")
+  func rangingWithoutBluetooth() {
+    var capabilities = Connected.everything
+    capabilities.hasBluetooth = false
+    var program = Connected(hostCapabilities: capabilities)
+    let ids = (0..<3).map { _ in program.add() }
+    program.carryAll()
+    for id in ids { _ = program.delivered(id) }
+    let beacons = Ranging.Target.constraint(BeaconIdentity(uuid: BeaconUUID(high: 1, low: 2)))
+    program.call(.startRanging(beacons), by: ids[0])
+    program.carryAll()
+    program.call(.startRanging(beacons), by: ids[1])
+    program.kill()
+    program.call(.startRanging(beacons), by: ids[2])
+    program.restart()
+    program.carryAll()
+    for id in ids { #expect(program.waiting[id]?.map(\.event) == [.rangingDidFail(beacons, .rangingUnavailable)]) }
+  }
+
   @Test("RQ-6 SU-17 without the service a request and a started service fail, once, and one line says so")
   func away() {
     var program = Connected()

@@ -241,7 +241,7 @@ package enum PrivateFile {
   package static func readBytes(_ path: String, limit: Int = 1 << 20) throws(FileError) -> [UInt8]? {
     let (folder, name) = FileLookup.split(path)
     do throws(FileError) { return try PrivateFolder(folder).readBytes(name, limit: limit) } catch {
-      if error.isMissing { return nil }
+      if error.isAbsent { return nil }
       throw error
     }
   }

@@ -46,7 +46,7 @@ package struct AuthorizationStore: Sendable {
 
   /// Returns the programs with stored state, sorted by name.
   package func entries() -> [Entry] {
-    let policy = LocationPolicy(parsing: try? UserFile.read(LocationPolicy.path))
+    let policy = LocationPolicy.installed()
     let known = PrivateFile.names(in: "\(stateFolder)/apps").filter { !$0.hasSuffix(StateDamage.suffix) }
       .map { StateText.unescape($0[...]) }
     return Set(known).union(policy.restricted).sorted().map { entry($0, policy) }
@@ -112,7 +112,7 @@ package struct AuthorizationStore: Sendable {
 
   /// Whether both the user and the machine's policy have location services switched on.
   package var servicesAreOn: Bool {
-    servicesAreOnForUser && !LocationPolicy(parsing: try? UserFile.read(LocationPolicy.path)).servicesAreOff
+    servicesAreOnForUser && !LocationPolicy.installed().servicesAreOff
   }
 
   /// Switches all location services of this user.
@@ -139,11 +139,11 @@ package struct AuthorizationStore: Sendable {
 
   /// Whether the machine's policy switches all location services off.
   package static var policyTurnsServicesOff: Bool {
-    LocationPolicy(parsing: try? UserFile.read(LocationPolicy.path)).servicesAreOff
+    LocationPolicy.installed().servicesAreOff
   }
 
   /// The message about lines of the policy that cannot be read; nil if there are none.
   package static var policyProblem: String? {
-    LocationPolicy(parsing: try? UserFile.read(LocationPolicy.path)).problem
+    LocationPolicy.installed().problem
   }
 }

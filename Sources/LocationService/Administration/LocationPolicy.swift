@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import LinuxIO
 import Messages
 import Positioning
 import Receiver
@@ -38,6 +39,8 @@ package struct LocationPolicy: Sendable, Equatable {
   package private(set) var pulses = PulsePolicy.ofPort
   /// The numbers of lines that cannot be read, from 1.
   package private(set) var mistakes: [Int] = []
+  /// Why the file cannot be read; nil if it was read, or does not exist.
+  private var fault: String?
 
   /// Reads the lines. Without a file the policy has no effect.
   package init(parsing text: String?) {
@@ -54,6 +57,19 @@ package struct LocationPolicy: Sendable, Equatable {
       case .pulses(let policy): pulses = policy
       case .mistake: mistakes.append(index + 1)
       }
+    }
+  }
+
+  /// A policy that cannot be read may deny anything: no program gets locations.
+  init(unreadable fault: String) {
+    self.fault = fault
+    servicesAreOff = true
+  }
+
+  /// The policy of this machine.
+  package static func installed() -> LocationPolicy {
+    do throws(FileError) { return LocationPolicy(parsing: try UserFile.read(path)) } catch {
+      return error.isAbsent ? LocationPolicy(parsing: nil) : LocationPolicy(unreadable: error.reason)
     }
   }
 
@@ -97,6 +113,10 @@ package struct LocationPolicy: Sendable, Equatable {
 
   /// The message about the first line that cannot be read, with the next step; nil if there is none.
   package var problem: String? {
+    if let fault {
+      return
+        "\(Self.path) cannot be read (\(fault)), and counts as `services off`; give all users the permission to read it"
+    }
     guard let first = mistakes.first else { return nil }
     return "\(Self.path):\(first): not understood; a line is `services off`, `restrict PATH`, `grant UNIT always`"
       + ", `launch UNIT`, `gpsd = on`, `time = continuous` or `pps = /dev/pps0`"

@@ -103,10 +103,15 @@ struct StateStore {
   /// Undelivered locations of a deferral of an earlier run.
   var deferred: [Location] { text(of: .deferred).map { StateText.locations(in: $0) } ?? [] }
 
-  /// Returns the current text of a file, without damaged lines; nil if there is no file. A damaged permission gives a
-  /// text that cannot be parsed.
+  /// Returns the current text of a file, without damaged lines; nil if there is no file. A permission that is damaged, or cannot be
+  /// read, gives a text that cannot be parsed.
   func text(of file: StateFile) -> String? {
-    guard let text = folder.flatMap({ try? PrivateFile.read("\($0)/\(file.path(of: app))") }) else { return nil }
+    guard let folder else { return nil }
+    let text: String?
+    do throws(FileError) { text = try PrivateFile.read("\(folder)/\(file.path(of: app))") } catch {
+      return file == .authorization ? "" : nil
+    }
+    guard let text else { return nil }
     guard file.hasChecksum else { return text }
     let checked = ChecksummedText(text, place: file.path(of: app))
     return file == .authorization && checked.damage > 0 ? text : checked.content
@@ -122,7 +127,7 @@ struct StateStore {
     var administration = Administration(app: app)
     administration.authorization = text(of: .authorization)
     administration.services = folder.flatMap { ServicesSwitch.read(inFolder: $0) }
-    administration.policy = try? UserFile.read(LocationPolicy.path)
+    administration.policy = .installed()
     return administration
   }
 

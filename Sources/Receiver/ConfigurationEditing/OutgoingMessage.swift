@@ -126,6 +126,12 @@ package struct OutgoingMessage: Sendable, Equatable {
       self.init(rtcm3: [UInt8](copying: frame.bytes), number: rtcm3.messageNumber)
     } else {
       self.init(sentence: [UInt8](copying: frame.bytes))
+      // Receivers take proprietary sentences and queries. The code of a formatter ends with its last character.
+      if let sentence = frame.nmea, !sentence.isProprietary,
+        UInt8(truncatingIfNeeded: sentence.formatter.code) != UInt8(ascii: "Q")
+      {
+        throw SettingProblem("\(name.prefix { $0 != "," }): only receivers send this sentence; nothing is sent")
+      }
     }
   }
 

@@ -22,6 +22,11 @@ struct ReceiverCalendar: Sendable {
   /// It is early if the corrected date equals the computer's within a day, or continues the previous dates. Other dates
   /// are unchanged: for recordings, and when the clock is not set.
   mutating func mended(_ day: Day) -> Day {
+    // Not early, though a date before it may have been late. The clock's time may be that of the stream's start.
+    if let reference, day.since1970 >= reference.day.since1970 - 1 {
+      correctionDays = 0
+      return day
+    }
     // Some receivers correct the week later on their own.
     if let last, correctionDays > 0, abs(day.since1970 - last.day.since1970) <= 1 { correctionDays = 0 }
     if let last, correctionDays == 0 || day.since1970 + correctionDays < last.day.since1970 - 1 {

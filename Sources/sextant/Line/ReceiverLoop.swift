@@ -66,6 +66,17 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
   private let folder: PrivateTemporaryFolder?
   private let end: Instant?
 
+  /// Why no receiver took the commands within a time, for a message.
+  ///
+  /// - Parameters:
+  ///   - source: the source of the bytes.
+  ///   - seconds: the time.
+  func reasonWithoutReceiver(_ source: Source, seconds: Double) -> String {
+    connection.counters.frames > 0
+      ? "the receiver sends, and was not identified within \(seconds) s; --seconds extends the time"
+      : "no receiver was found; \(source.adviceOnSilence)"
+  }
+
   /// Whether a signal ended the loop.
   private(set) var isInterrupted = false
   private var isEnding = false

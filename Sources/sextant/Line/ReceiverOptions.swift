@@ -40,6 +40,9 @@ struct ReceiverOptions: ParsableArguments {
   /// Chooses the source of a command, with the rate of these options before the rate of the configuration file.
   /// Without a receiver the command fails.
   func choose(for use: Source.Use) throws -> Source.Choice {
+    if device?.isEmpty == true {
+      throw CommandFailure(.usage, "the name of the device is empty; give one, or omit it to use the first receiver")
+    }
     var choice =
       try ServiceReceiver.chosen(named: device, isDemo: demo, for: use)
       ?? Source.chosen(named: device, isDemo: demo, for: use)

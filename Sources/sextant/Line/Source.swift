@@ -132,7 +132,7 @@ enum Source: Equatable {
     let ports = isChosen ? [] : ReceiverPorts.enumerate(list: try installedList())
     var choice = try choose(ports, isDemo: isDemo) ?? wait { try choose($0, isDemo: false) }
     if use == .sending { try refuseReadOnly() }
-    if isReadOnly { choice.isReadOnly = true }
+    if try isReadOnly { choice.isReadOnly = true }
     if choice.isReadOnly, use == .sending {
       throw CommandFailure(
         .configuration, "the configuration file says read-only; name the receiver with --device to send to it")
@@ -170,11 +170,23 @@ enum Source: Equatable {
     return choice
   }
 
-  private static var isReadOnly: Bool { sextant.environment("SEXTANT_READ_ONLY") == "1" }
+  /// Whether the environment forbids to send.
+  ///
+  /// - Throws: a failure for a value that is not understood: it was meant to forbid something.
+  private static var isReadOnly: Bool {
+    get throws {
+      switch sextant.environment("SEXTANT_READ_ONLY") {
+      case "1": return true
+      case nil, "", "0": return false
+      case let value?:
+        throw CommandFailure(.usage, "SEXTANT_READ_ONLY is \(value): give 1 or 0, or unset the variable")
+      }
+    }
+  }
 
   /// Refuses a command that sends, if the environment forbids it.
   static func refuseReadOnly() throws {
-    guard isReadOnly else { return }
+    guard try isReadOnly else { return }
     throw CommandFailure(.usage, "SEXTANT_READ_ONLY is set, and the command sends to the receiver; unset the variable")
   }
 

@@ -158,7 +158,7 @@ struct MessageOptions: ParsableArguments {
             ? "interrupted before it was complete"
             : loop.client.hasSent
               ? "not complete after \(seconds) s; --seconds extends the time"
-              : "no receiver was found; check power, wiring (RX to TX) and the name of the device"))
+              : loop.reasonWithoutReceiver(choice.source, seconds: seconds)))
     }
   }
 }

@@ -19,14 +19,33 @@ struct PowerClient: ReceiverClient, ~Copyable {
   private let request: PowerRequest
   private let log: AppendOnlyFile?
   private let started: Instant
-  private let limit: SearchLimit
+  private let seconds: Double?
+  private var limit: SearchLimit
   private var lines: [String] = []
-  /// Whether the receiver is identified and the request was sent.
-  private(set) var hasSentRequest = false
+  private var progress = Progress.waiting
   private var isDone = false
   private var hasFix: Bool?
   private var modeTicket: SessionTicket?
   private var uptimeTicket: SessionTicket?
+
+  private enum Progress {
+    /// Until the receiver is identified.
+    case waiting
+    case sent
+    case asleep(until: Instant?)
+    /// The device disappeared while the receiver was asleep.
+    case gone
+  }
+
+  /// Whether the receiver was identified and the request was sent.
+  var hasSentRequest: Bool { if case .waiting = progress { false } else { true } }
+  /// Whether the command waits for a receiver that may never reply.
+  private var isSearching: Bool {
+    switch progress {
+    case .waiting, .gone: true
+    case .sent, .asleep: false
+    }
+  }
 
   init(_ source: Source, _ request: PowerRequest, log: String?, seconds: Double?) throws {
     // Operations that can fail come first: a value that owns a descriptor must not be left half initialised.
@@ -39,13 +58,14 @@ struct PowerClient: ReceiverClient, ~Copyable {
 
   private init(_ source: Source, _ request: PowerRequest, _ log: consuming AppendOnlyFile?, _ seconds: Double?) {
     started = SystemClock.monotonic
+    self.seconds = seconds
     limit = SearchLimit(seconds: seconds, from: started)
     path = source.name
     self.request = request
     self.log = log
   }
 
-  var deadline: Instant? { limit.deadline(hasReplied: hasSentRequest) }
+  var deadline: Instant? { limit.deadline(hasReplied: !isSearching) }
 
   mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {
     guard case .mode = request, !report.isUpdate, report.fix.hasPosition != hasFix else { return }
@@ -57,7 +77,7 @@ struct PowerClient: ReceiverClient, ~Copyable {
     _ event: ReceiverConnection.Event, _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
   ) {
     switch event {
-    case .lost: write("gone", at: now)
+    case .lost: lose(at: now)
     case .ended: fail(Reason.file)
     case .session(let report): receive(report, connection, &poller, at: now)
     case .finished(let ticket, let outcome) where ticket == modeTicket: showMode(outcome, connection)
@@ -74,6 +94,10 @@ struct PowerClient: ReceiverClient, ~Copyable {
   ) {
     switch report {
     case .configured(let refused):
+      if case .gone = progress {
+        write("awake since the device returned", at: now)
+        isDone = true
+      }
       sendRequest(connection, &poller, at: now)
       if case .mode(let mode) = request, refused == 0, failure == nil { write(Self.text(of: mode), at: now) }
       if refused > 0 { fail("the receiver refused the mode; docs/guides/power-at-the-bench.md lists the modes") }
@@ -82,6 +106,7 @@ struct PowerClient: ReceiverClient, ~Copyable {
     case .asleep(let until):
       let length = until.map { " for \(Int(clamping: $0.seconds(since: now).rounded())) s" } ?? " until it is woken"
       write("asleep" + length, at: now)
+      progress = .asleep(until: until)
       // The command leaves a receiver asleep that sleeps until it is woken.
       if case .sleep(nil) = request { isDone = true }
     case .awake(let cause):
@@ -111,12 +136,29 @@ struct PowerClient: ReceiverClient, ~Copyable {
       try log?.append(line)
     }
     lines = []
-    return isDone || limit.isOver(hasReplied: hasSentRequest, at: now)
+    guard !isDone, limit.isOver(hasReplied: !isSearching, at: now) else { return isDone }
+    if case .gone = progress { fail("\(Reason.disconnected), and did not return") }
+    return true
+  }
+
+  /// The next session sends a request again that the receiver has not performed, and reports a sleep that is over.
+  private mutating func lose(at now: Instant) {
+    write("gone", at: now)
+    switch progress {
+    case .asleep(let until):
+      progress = .gone
+      limit = SearchLimit(seconds: seconds, from: max(now, until ?? now))
+    case .sent:
+      guard case .sleep = request else { return }
+      progress = .waiting
+      limit = SearchLimit(seconds: seconds, from: now)
+    case .waiting, .gone: break
+    }
   }
 
   private mutating func sendRequest(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
-    guard !hasSentRequest, let description = connection.description else { return }
-    hasSentRequest = true
+    guard case .waiting = progress, let description = connection.description else { return }
+    progress = .sent
     if let remark = request.remark(for: description) { printNotice("\(path): \(remark)") }
     switch request {
     case .status:

@@ -303,7 +303,7 @@ struct ResetReceiver: ParsableCommand {
           + (!loop.client.isSent
             ? loop.isInterrupted
               ? ResetClient.interrupted
-              : "no receiver was found; \(choice.source.adviceOnSilence)"
+              : loop.reasonWithoutReceiver(choice.source, seconds: seconds)
             : loop.isInterrupted
               ? "\(start.rawValue) start sent, and interrupted before a reply"
               : "\(start.rawValue) start sent, and no reply after it; `sextant probe` finds the receiver at another rate")

@@ -42,11 +42,7 @@ final class DaemonPolicy: Sendable {
   ///
   /// - Parameter variable: returns a variable of the environment.
   static func installed(_ variable: (String) -> String?) -> DaemonPolicy {
-    DaemonPolicy(installedPolicy(), gpsd: configured(variable))
-  }
-
-  private static func installedPolicy() -> LocationPolicy {
-    LocationPolicy(parsing: try? UserFile.read(LocationPolicy.path))
+    DaemonPolicy(.installed(), gpsd: configured(variable))
   }
 
   /// A mistake in the file is reported with the other settings.
@@ -56,7 +52,7 @@ final class DaemonPolicy: Sendable {
 
   /// Reads the files again, on any thread.
   func reload(_ variable: (String) -> String?) {
-    var new = State(Self.installedPolicy(), Self.configured(variable))
+    var new = State(.installed(), Self.configured(variable))
     state.withLock { state in
       new.revision = state.revision + 1
       state = new

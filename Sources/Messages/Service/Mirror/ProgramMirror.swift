@@ -201,7 +201,9 @@ extension ProgramMirror {
   static var keptLimit: Int { 256 }
 
   mutating func keep(_ action: ClientAction) {
-    guard action.isKept || !isStateKnown && action.dependsOnService else { return }
+    guard
+      action.isKept || !isStateKnown && action.dependsOnService || action.fails(with: state.hostCapabilities)
+    else { return }
     kept.removeAll { action.replaces($0) }
     kept.append(action)
     if kept.count > Self.keptLimit { kept.removeFirst() }
@@ -228,6 +230,15 @@ extension ClientAction {
     case .call(_, .startSignificantChanges), .call(_, .stopSignificantChanges), .call(_, .startRanging),
       .call(_, .stopRanging):
       true
+    default: false
+    }
+  }
+
+  /// Whether the program's state does not have the start, because the hardware for it is missing: its outcome is an error.
+  fileprivate func fails(with capabilities: HostCapabilities) -> Bool {
+    switch self {
+    case .call(_, .startSignificantChanges): !capabilities.hasSignificantChanges
+    case .call(_, .startRanging(let target)): !capabilities.hasBluetooth || target.identity == nil
     default: false
     }
   }
