@@ -40,7 +40,9 @@ import WireBytes
         return start + body + littleEndianBytes(Self.fletcher(body[...]))
       case .skyTraq:
         let body = [name[1]] + payload
-        return start + littleEndianBytes(UInt16(clamping: body.count).byteSwapped) + body + [body.span.exclusiveOr, 13, 10]
+        return start + littleEndianBytes(UInt16(clamping: body.count).byteSwapped) + body + [
+          body.span.exclusiveOr, 13, 10,
+        ]
       case .unicore: return []
       case .sbf:
         let body = littleEndianBytes(identity) + littleEndianBytes(length + 8) + payload

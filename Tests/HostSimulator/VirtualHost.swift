@@ -66,7 +66,8 @@ public final class VirtualHost<Machine: HostMachine, Line: HostLine & ~Copyable>
   ///   - startUTCSeconds: UTC at the instant zero, seconds since 1970; nil if the computer's clock is not set.
   ///   - now: The instant at which the host starts.
   public init(
-    _ machine: Machine, _ line: consuming Line, settings: SessionSettings = SessionSettings(intent: .serve, line: .serial),
+    _ machine: Machine, _ line: consuming Line,
+    settings: SessionSettings = SessionSettings(intent: .serve, line: .serial),
     startUTCSeconds: Int64? = nil, at now: Instant = .zero
   ) {
     self.machine = machine
