@@ -205,5 +205,39 @@ struct AdministrationTests {
     #expect(wrong.mistakes == [1, 3])
     #expect(wrong.restricted == ["a"])
     #expect(wrong.problem?.hasPrefix("/etc/sextant/policy:1:") == true)
+    #expect(wrong.servicesAreOff && wrong.problem?.contains("no program gets locations") == true)
+  }
+
+  @Test(
+    "GE-1 A line of the policy that is not understood, and may deny locations, counts as `services off`; others do not",
+    arguments: [
+      ("services = off", true), ("service off", true), ("restrict /home/ada/My App", true), ("deny hike", true),
+      ("grant hike", false), ("gpsd on", false), ("time = yes", false), ("pps =", false), ("launch", false),
+      ("# services off", false),
+    ])
+  func unreadableLines(_ line: String, _ denies: Bool) {
+    let policy = LocationPolicy(parsing: "gpsd = nonsense\n" + line + "\n")
+    #expect(policy.servicesAreOff == denies)
+    #expect(policy.problem?.hasPrefix("/etc/sextant/policy:\(denies ? 2 : 1):") == true)
+    #expect(LocationPolicy(parsing: "\u{FEFF}services off\n").problem == nil)
+    #expect(LocationPolicy(parsing: "\u{FEFF}services off\n").servicesAreOff)
+  }
+
+  @Test("C4 A restriction and a grant of a path are for the file that it leads to, too")
+  func linkedPaths() {
+    var policy = LocationPolicy(
+      parsing:
+        "restrict /bin/hike\nrestrict org.example.walk@/opt//walk\ngrant /usr/bin/python3 always\nrestrict gone\n")
+    policy.addTargets { path in
+      ["/bin/hike": "/usr/bin/hike", "/opt//walk": "/opt/walk", "/usr/bin/python3": "/usr/bin/python3.11"][path]
+    }
+    func app(_ path: String) -> AppDescription {
+      AppDescription(identifier: path, keys: UsageKeys(), executable: path, label: nil)
+    }
+    for path in ["/bin/hike", "/usr/bin/hike", "/opt/walk", "/usr/bin/gone"] {
+      #expect(policy.restricts(app(path)), "\(path)")
+    }
+    #expect(!policy.restricts(app("/usr/bin/walk")))
+    #expect(policy.grants.keys.sorted() == ["/usr/bin/python3", "/usr/bin/python3.11"])
   }
 }

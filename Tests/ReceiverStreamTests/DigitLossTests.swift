@@ -45,6 +45,21 @@ struct DigitLossTests {
     #expect(playback.fixes.filter(\.hasPosition).count >= 6)
   }
 
+  @Test("Heights, separations and ages that cannot be are rejected, as those of UBX are")
+  func implausibleHeights() {
+    var playback = Playback()
+    for (index, fields) in ["-99999,M,48.0,M,2.0", "499.6,M,-206300,M,2.0", "4294967296,M,48.0,M,-21.3"].enumerated() {
+      playback.receive("GPGGA,10111\(index),4808.00000,N,01136.42600,E,2,08,1.0,\(fields),0000")
+    }
+    playback.finish()
+    #expect(playback.fixes.map(\.heightAboveSeaLevelMetres) == [nil, 499.6, nil])
+    // Without one the geoid's is used.
+    #expect(playback.fixes.allSatisfy { 40...50 ~= $0.geoidSeparationMetres ?? 0 })
+    #expect(playback.fixes.map(\.differentialAgeSeconds) == [2, 2, nil])
+    #expect(playback.fixes.allSatisfy { $0.hasPosition })
+    #expect(playback.rejectedFields == 4)
+  }
+
   @Test("The position of the epoch comes from its whole sentence")
   func otherSentence() {
     var playback = Playback()

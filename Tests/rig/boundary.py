@@ -283,7 +283,8 @@ def granted_executables(folder):
                     "os.read(called, 1)\nconnection.settimeout(120)\nprint('ready', flush=True)\n" + ANSWER)
         stay = "import time; time.sleep(600)"
         for variant, text in (("execve between connection and look-up", replaced % ("", stay)),
-                              ("the same, and the descriptor stays open", replaced % ("os.set_inheritable(connection.fileno(), True)", stay))):
+                              ("the same, and the descriptor stays open", replaced % ("os.set_inheritable(connection.fileno(), True)", stay)),
+                              ("the same, and no descriptor stays open", replaced % ("[os.set_inheritable(n, False) for n in range(3)]", stay))):
             os.kill(one.process.pid, signal.SIGSTOP)
             try:
                 with start(one, evil, text) as program:

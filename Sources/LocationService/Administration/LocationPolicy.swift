@@ -21,7 +21,8 @@ import WireBytes
 ///     time = continuous       the first receiver serves the computer's clock: always, `every 10 min`, or not (off)
 ///     pps = carrier           its pulse is at the carrier line of its port, or at that source (`/dev/pps0`)
 ///
-/// A `#` begins a comment. A program is named as `sextant authorize` shows it.
+/// A `#` begins a comment. A program is named as `sextant authorize` shows it. A path may lead over symbolic links: the program is then
+/// named by its file, too. With a line that cannot be read, and may deny locations, no program gets any.
 package struct LocationPolicy: Sendable, Equatable {
   package static let path = "/etc/sextant/policy"
 
@@ -39,13 +40,16 @@ package struct LocationPolicy: Sendable, Equatable {
   package private(set) var pulses = PulsePolicy.ofPort
   /// The numbers of lines that cannot be read, from 1.
   package private(set) var mistakes: [Int] = []
+  /// The first of them that may deny locations.
+  private var denyingMistake: Int?
   /// Why the file cannot be read; nil if it was read, or does not exist.
   private var fault: String?
 
   /// Reads the lines. Without a file the policy has no effect.
   package init(parsing text: String?) {
-    for (index, line) in (text ?? "").split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated()
-    {
+    let text = text ?? ""
+    let lines = text.hasPrefix("\u{FEFF}") ? text.dropFirst() : text[...]
+    for (index, line) in lines.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
       switch Line(line) {
       case .nothing: break
       case .servicesOff: servicesAreOff = true
@@ -55,7 +59,11 @@ package struct LocationPolicy: Sendable, Equatable {
       case .gpsd(let setting): gpsd = setting
       case .time(let policy): clock = policy
       case .pulses(let policy): pulses = policy
-      case .mistake: mistakes.append(index + 1)
+      case .mistake(let mayDeny):
+        mistakes.append(index + 1)
+        guard mayDeny else { continue }
+        denyingMistake = denyingMistake ?? index + 1
+        servicesAreOff = true
       }
     }
   }
@@ -68,8 +76,26 @@ package struct LocationPolicy: Sendable, Equatable {
 
   /// The policy of this machine.
   package static func installed() -> LocationPolicy {
-    do throws(FileError) { return LocationPolicy(parsing: try UserFile.read(path)) } catch {
+    do throws(FileError) {
+      var policy = LocationPolicy(parsing: try UserFile.read(path))
+      policy.addTargets(FileLookup.resolved)
+      return policy
+    } catch {
       return error.isAbsent ? LocationPolicy(parsing: nil) : LocationPolicy(unreadable: error.reason)
+    }
+  }
+
+  /// Adds the files that the paths of programs lead to.
+  ///
+  /// - Parameter target: returns the path of a file without symbolic links; nil if there is none.
+  mutating func addTargets(_ target: (String) -> String?) {
+    func added(_ program: String) -> String? {
+      let path = Self.path(of: program)
+      return path.hasPrefix("/") ? target(String(path)).flatMap { $0 == path ? nil : $0 } : nil
+    }
+    restricted.formUnion(restricted.compactMap(added))
+    for (program, status) in grants {
+      if let file = added(program), grants[file] == nil { grants[file] = status }
     }
   }
 
@@ -79,13 +105,19 @@ package struct LocationPolicy: Sendable, Equatable {
     restricted.contains { entry in
       if entry == app.identifier || entry == app.label { return true }
       guard let executable = app.executable else { return false }
-      let path = entry.utf8.occurrence(of: "@/".utf8).map { entry[entry.index(after: $0.lowerBound)...] } ?? entry[...]
+      let path = Self.path(of: entry)
       return path == executable || entry == executable.split(separator: "/").last.map(String.init)
     }
   }
 
+  /// The path in a name such as PATH or NAME@PATH, else the whole name.
+  private static func path(of program: String) -> Substring {
+    program.utf8.occurrence(of: "@/".utf8).map { program[program.index(after: $0.lowerBound)...] } ?? program[...]
+  }
+
   private enum Line: Equatable {
-    case nothing, servicesOff, restrict(String), grant(String, AuthorizationStatus), launch(String), mistake
+    case nothing, servicesOff, restrict(String), grant(String, AuthorizationStatus), launch(String)
+    case mistake(mayDeny: Bool)
     case gpsd(GPSDSetting), time(ClockPolicy), pulses(PulsePolicy)
 
     init(_ line: Substring) {
@@ -101,12 +133,13 @@ package struct LocationPolicy: Sendable, Equatable {
         self = .grant(StateText.unescape(words[1]), .authorizedWhenInUse)
       case "launch" where words.count == 2: self = .launch(StateText.unescape(words[1]))
       case "gpsd" where words.count > 1 && words[1] == "=":
-        self = GPSDSetting(words.dropFirst(2).joined(separator: " ")).map { .gpsd($0) } ?? .mistake
+        self = GPSDSetting(words.dropFirst(2).joined(separator: " ")).map { .gpsd($0) } ?? .mistake(mayDeny: false)
       case "time" where words.count > 1 && words[1] == "=":
-        self = ClockPolicy(words: words.dropFirst(2)).map { .time($0) } ?? .mistake
+        self = ClockPolicy(words: words.dropFirst(2)).map { .time($0) } ?? .mistake(mayDeny: false)
       case "pps" where words.count == 3 && words[1] == "=":
-        self = PulsePolicy(String(words[2])).map { .pulses($0) } ?? .mistake
-      default: self = .mistake
+        self = PulsePolicy(String(words[2])).map { .pulses($0) } ?? .mistake(mayDeny: false)
+      case "grant", "launch", "gpsd", "time", "pps": self = .mistake(mayDeny: false)
+      default: self = .mistake(mayDeny: true)
       }
     }
   }
@@ -117,8 +150,9 @@ package struct LocationPolicy: Sendable, Equatable {
       return
         "\(Self.path) cannot be read (\(fault)), and counts as `services off`; give all users the permission to read it"
     }
-    guard let first = mistakes.first else { return nil }
-    return "\(Self.path):\(first): not understood; a line is `services off`, `restrict PATH`, `grant UNIT always`"
+    guard let first = denyingMistake ?? mistakes.first else { return nil }
+    return
+      "\(Self.path):\(first): not understood\(denyingMistake == nil ? "" : ", so that no program gets locations"); a line is `services off`, `restrict PATH`, `grant UNIT always`"
       + ", `launch UNIT`, `gpsd = on`, `time = continuous` or `pps = /dev/pps0`"
   }
 

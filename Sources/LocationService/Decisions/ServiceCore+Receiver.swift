@@ -10,6 +10,7 @@ extension ServiceCore {
   mutating func receive(_ event: ReceiverEvent, at now: Moment) {
     switch event {
     case .session(let report, let desired, let receiver, let port):
+      if case .silent = report { lastKind = nil }
       coordinator.receive(report, desired: desired, receiver: receiver, port: port, at: now.instant)
     case .batch(let event): coordinator.receive(event, at: now.instant)
     case .lost:

@@ -34,7 +34,7 @@ package struct ServiceCore: Sendable {
   /// Actions that wait for the next ``actions(at:)``.
   private var queue: [ServiceAction] = []
   /// The kind of the first receiver's last epoch; nil before one, and after its loss.
-  private(set) var lastKind: Fix.Kind?
+  var lastKind: Fix.Kind?
   /// The origin of the first receiver's fixes.
   private var source: Location.Source?
   /// The activity last passed to the engines.

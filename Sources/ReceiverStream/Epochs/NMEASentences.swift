@@ -522,7 +522,7 @@ extension EpochAssembler {
   /// age of 0 too.
   private mutating func setCorrections(age: FixedPoint?, station: Int32?) {
     guard (age?.mantissa ?? 0) != 0 || (station ?? 0) != 0 else { return }
-    if let age { fix.differentialAgeSeconds = age.value }
+    if let age { if age.mantissa >= 0 { fix.differentialAgeSeconds = age.value } else { reject() } }
     if let station { fix.differentialStation = Int(station) }
   }
 
@@ -661,8 +661,13 @@ extension EpochAssembler {
       }
     }
     guard altitude != nil || separation != nil else { return }
-    if let altitude = altitude?.value { fix.heightAboveSeaLevelMetres = altitude }
-    if let separation = separation?.value { fix.geoidSeparationMetres = separation }
+    if let altitude = altitude?.value {
+      if let height = Self.plausibleHeight(altitude) { fix.heightAboveSeaLevelMetres = height } else { reject() }
+    }
+    if let separation = separation?.value {
+      // From -107 to 86 m on the Earth.
+      if abs(separation) < 1000 { fix.geoidSeparationMetres = separation } else { reject() }
+    }
     if let altitude = fix.heightAboveSeaLevelMetres, let separation = fix.geoidSeparationMetres {
       fix.heightAboveEllipsoidMetres = altitude + separation
     }

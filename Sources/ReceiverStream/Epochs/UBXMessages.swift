@@ -485,7 +485,7 @@ extension EpochAssembler {
 
   /// A height in metres, nil if it is not credible: a receiver without a height sends −2³¹ mm. The deepest sea is 11 km
   /// deep, and receivers in satellites are below 2000 km.
-  private static func plausibleHeight(_ metres: Double?) -> Double? {
+  static func plausibleHeight(_ metres: Double?) -> Double? {
     metres.flatMap { $0 > -20_000 && $0 < 2_000_000 ? $0 : nil }
   }
 

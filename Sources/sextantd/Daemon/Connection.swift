@@ -111,7 +111,6 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
   /// - Parameter hasUnitGrant: whether the policy has a grant for the unit.
   func identify(hasUnitGrant: Bool) {
     guard identity == nil, refusal == nil else { return }
-    // In this order: a process that ends in between first has no descriptors, and then no executable.
     if peer.executable != nil,
       let reason = OpenedConnection.refusal(socket, of: credentials.process)
         ?? (peer.executesSameProgram ? nil : .connection)

@@ -74,7 +74,9 @@ package struct SensorTree: Sendable {
 
   /// Whether there is a sensor of a quantity, determined from the names of its files, without a measurement.
   package func has(_ quantity: TriaxialSensor.Quantity) -> Bool {
-    devices().contains { FileLookup.exists("\($0)/in_\(quantity.rawValue)_x_raw") }
+    devices().contains { path in
+      TriaxialSensor.rawAttributes(of: quantity).allSatisfy { FileLookup.exists("\(path)/\($0)") }
+    }
   }
 
   /// Whether the kernel has a Bluetooth adapter that is not blocked (rfkill).
@@ -139,8 +141,8 @@ package struct TriaxialSensor: Hashable, Sendable {
       else { return nil }
       return SIMD3(x, y, z)
     }
-    rawAttributes = ["x", "y", "z"].map { "\(prefix)_\($0)_raw" }
-    guard attribute(rawAttributes[0]) != nil, let scale = numbers("scale"), scale.x * scale.y * scale.z != 0 else {
+    rawAttributes = Self.rawAttributes(of: quantity)
+    guard rawAttributes.allSatisfy({ attribute($0) != nil }), let scale = numbers("scale"), scale.x * scale.y * scale.z != 0 else {
       return nil
     }
     self.quantity = quantity
@@ -153,6 +155,10 @@ package struct TriaxialSensor: Hashable, Sendable {
     mount = matrices.lazy.compactMap(attribute).first.flatMap(MountMatrix.init(parsing:)) ?? .identity
     let frequency = number("\(prefix)_sampling_frequency") ?? number("sampling_frequency")
     periodSeconds = frequency.flatMap { $0 > 0 ? 1 / $0 : nil }
+  }
+
+  static func rawAttributes(of quantity: Quantity) -> [String] {
+    ["x", "y", "z"].map { "in_\(quantity.rawValue)_\($0)_raw" }
   }
 
   /// The kernel's hmc5843 driver reports a hundredth of the scale (measured with Linux 6.1: 0.000009766 for the 0.000976 gauss

@@ -29,8 +29,8 @@ enum OpenedConnection {
   }()
 
   /// Returns the reason not to trust the process: another program may have opened the connection, or the kernel does not
-  /// show who has. Returns nil for a trusted one, if the kernel does not report the other end, and if the process has no
-  /// visible descriptors and may have ended.
+  /// show who has; also if the process has no descriptors. Returns nil for a trusted one, and if the kernel does not report
+  /// the other end.
   static func refusal(_ socket: borrowing UnixSocket, of process: Int32) -> PeerExecutable.Reason? {
     guard isReported else { return nil }
     let inode: UInt64?
@@ -46,7 +46,7 @@ enum OpenedConnection {
       }
       return found.inode == inode && found.isClosedOnExec
     }
-    if numbers.isEmpty || isFound { return nil }
+    if isFound { return nil }
     return numbers.count > descriptorLimit ? .descriptors : .connection
   }
 
