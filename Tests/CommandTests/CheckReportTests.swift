@@ -249,7 +249,7 @@ struct CheckReportTests {
 
   @Test("The file is a dialogue with a last line of measurements, without positions")
   func file() throws {
-    let dialogue = PublishedDialogue()
+    var dialogue = PublishedDialogue()
     let start = Instant.zero + Milliseconds(5000)
     dialogue.open(rate: 9600, at: start)
     let received = Wire.nmea("GNGGA,120000.00,4809.852,N,01136.336,E,1,08") + Wire.nmea("PMTK001,251,3")

@@ -2,10 +2,10 @@
 
 import ArgumentParser
 import LinuxIO
-import Messages
 import MonotonicTime
 import Receiver
 import ReceiverRuntime
+import ReceiverStream
 import SerialPort
 import WireBytes
 
@@ -41,336 +41,151 @@ struct Check: ParsableCommand {
 
   func run() throws {
     let choice = try receiver.choose(for: .sending)
-    let dialogue = PublishedDialogue()
-    var state = CheckState()
-    state.comparesOutput = yes || isInputTerminal()
+    var sequence = CheckSequence(path: choice.source.name, restarts: yes, isAtTerminal: isInputTerminal())
     // A file that cannot be written is reported before the receiver is used.
-    try write(dialogue, state, isComplete: false)
+    try write(sequence)
     try CrashRecovery.restore(choice)
-    var isInterrupted = false
-    for part in CheckClient.Part.allCases {
-      if part == .powerLoss, !askForPowerLoss(&state) {
-        try state.printFindings()
-        continue
+    while true {
+      let step = sequence.next()
+      try Self.print(sequence.takeFindings())
+      switch step {
+      case .make(let part): try make(part, of: &sequence, choice)
+      case .askForPowerLoss where Self.askForPowerLoss(): try make(.powerLoss, of: &sequence, choice)
+      case .askForPowerLoss: sequence.leaveOutPowerLoss()
+      case .end(let failure):
+        try write(sequence)
+        if let failure { throw failure }
+        return
       }
-      if let reason = reasonToSkip(part, state) {
-        if !reason.isEmpty { state.report.skip(Self.name(of: part), because: reason) }
-        if part == .restored {
-          state.uncompared = ["output"]
-          try complete(&state, dialogue)
-        }
-        try state.printFindings()
-        continue
-      }
-      let failure: (any Error)?
-      (state, isInterrupted, failure) = try run(part, choice, dialogue, state)
-      if part == .restored, failure == nil {
-        try complete(&state, dialogue)
-      } else {
-        try write(dialogue, state, isComplete: false)
-      }
-      if let failure { throw failure }
-      if isInterrupted { break }
-    }
-    if isInterrupted {
-      throw CommandFailure(
-        .unavailable,
-        "\(choice.source.name): interrupted; "
-          + (state.lost.isEmpty ? "the receiver is restored" : "the next command restores the receiver"))
-    }
-    guard state.report.deviations.isEmpty else {
-      let names = state.report.deviations.map(\.name).joined(separator: ", ")
-      throw CommandFailure(
-        exitCode: 1,
-        description: "\(choice.source.name): not as Sextant assumes: \(names); post the file of --out in an issue")
-    }
-  }
-
-  private static func name(of part: CheckClient.Part) -> String {
-    switch part {
-    case .settings: "settings"
-    case .sleep: "sleep"
-    case .batch: "batch"
-    case .hotStart: CheckReport.Start.hot.rawValue
-    case .warmStart: CheckReport.Start.warm.rawValue
-    case .powerLoss: "power loss"
-    case .restored: "restoring"
-    }
-  }
-
-  /// Why a part is left out; empty if it needs no line, nil if it is made.
-  private func reasonToSkip(_ part: CheckClient.Part, _ state: CheckState) -> String? {
-    guard let receiver = state.description else { return nil }
-    switch part {
-    case .settings, .powerLoss: return nil
-    // The rest of a reply to the session before would hide a silent receiver from the search.
-    case .restored:
-      let isSilent = state.found?.names.isEmpty == true && state.values.allSatisfy { $0 == .messages([]) }
-      return isSilent ? "" : nil
-    case .sleep:
-      if receiver.runningLog != nil { return "its logger runs, and would miss the time of the sleep" }
-      let canSleep = receiver.family == nil ? receiver.can(.backup) : !receiver.cannotSleep
-      return canSleep ? nil : "no command puts it to sleep; Sextant uses a switch in its supply"
-    case .batch:
-      if receiver.can(.batching), receiver.family == nil { return nil }
-      if receiver.can(.flashLog) || receiver.can(.logger) {
-        return "its log survives the check, so that none is started; sextant batch start and retrieve show it"
-      }
-      return "it stores no fixes"
-    case .hotStart:
-      if state.report.has(CheckReport.Start.hot.rawValue) { return "" }
-      if receiver.family != nil, !yes { return "a restart may lose settings that were not saved; --yes makes it" }
-      return state.obstacleToRestart
-    case .warmStart:
-      return yes ? state.obstacleToRestart : "the receiver would need half a minute for a fix; --yes makes it"
     }
   }
 
   /// Asks the user to interrupt the supply. Returns whether that was done.
-  private func askForPowerLoss(_ state: inout CheckState) -> Bool {
-    guard isInputTerminal() else {
-      state.report.skip("power loss", because: "standard input is not a terminal; nobody can interrupt the supply")
-      return false
-    }
+  private static func askForPowerLoss() -> Bool {
     printRaw(
       "Interrupt the receiver's supply for ten seconds, then press Enter; settings that were not saved may be lost. "
         + "To leave this out, type n and press Enter: ")
-    guard let line = readLine(), !line.lowercased().hasPrefix("n") else {
-      state.report.skip("power loss", because: "the person left it out")
-      return false
-    }
-    return true
+    return readLine().map { !$0.lowercased().hasPrefix("n") } ?? false
   }
 
-  private func run(
-    _ part: CheckClient.Part, _ choice: Source.Choice, _ dialogue: PublishedDialogue, _ before: CheckState
-  ) throws -> (CheckState, isInterrupted: Bool, (any Error)?) {
-    var settings = SessionSettings(intent: .identify, line: .serial)
-    // Settings that a sleep or a restart loses are written again. The last part permanently changes the settings that
-    // differ.
-    let desired: DesiredConfiguration =
-      switch part {
-      case .settings, .powerLoss: .nothing
-      case .sleep, .batch, .hotStart, .warmStart: before.foundConfiguration
-      case .restored: before.foundRate
-      }
-    settings.desired = { _ in desired }
-    settings.restoresAtEnd = part != .restored
-    // A receiver that sends nothing after a restart or a loss of its supply is found by the polls of its own family.
-    let isAfterLoss = [.hotStart, .warmStart, .powerLoss, .restored].contains(part)
-    if isAfterLoss, let known = before.description, known.family != nil {
-      settings.memory = SessionMemory(of: known, rate: before.found?.rate)
-    }
+  private func make(_ part: CheckPart, of sequence: inout CheckSequence, _ choice: Source.Choice) throws {
+    let run = CheckRun(
+      part, sequence.state, path: choice.source.name, isBound: choice.baud != nil, at: SystemClock.monotonic)
     var loop = try ReceiverLoop(
-      choice, settings, seconds: nil, client: CheckClient(part, choice, dialogue, before))
+      choice, part.settings(of: sequence.state), seconds: nil, client: CheckClient(run))
     var failure: (any Error)?
     do { try loop.run() } catch { failure = error }
     let isInterrupted = loop.isInterrupted
-    let client = loop.takeClient()
-    var state = client.state
-    if client.hasChanged, let endedAt = client.endedAt {
-      state.restoringSeconds = max(state.restoringSeconds, SystemClock.monotonic.seconds(since: endedAt))
-    }
-    try state.printFindings()
-    return (state, isInterrupted, failure)
+    sequence.receive(
+      loop.takeClient().takeRun(), isInterrupted: isInterrupted, hasFailed: failure != nil, at: SystemClock.monotonic)
+    try Self.print(sequence.takeFindings())
+    try write(sequence)
+    if let failure { throw failure }
   }
 
-  private func complete(_ state: inout CheckState, _ dialogue: PublishedDialogue) throws {
-    if let assumed = state.assumed {
-      state.report.judgeRestoring(state.restoringSeconds, lost: state.lost, uncompared: state.uncompared, assumed)
-      try state.printFindings()
-    }
-    try write(dialogue, state, isComplete: true)
-  }
-
-  private func write(_ dialogue: PublishedDialogue, _ state: CheckState, isComplete: Bool) throws {
+  private func write(_ sequence: CheckSequence) throws {
     guard let out else { return }
-    let text = dialogue.text(state.report.json(isComplete: isComplete))
-    do throws(FileError) { try UserFile.replace(out, with: text) } catch {
+    do throws(FileError) { try UserFile.replace(out, with: sequence.text) } catch {
       throw CommandFailure(error.isForbidden ? .noPermission : .cannotCreate, error.description)
     }
   }
-}
 
-/// The state that the parts of `sextant check` share: the findings, and the receiver as it was found.
-struct CheckState {
-  /// The receiver's settings, as far as they are reported or seen.
-  struct Found {
-    /// The rate of the line, in baud; nil without one.
-    var rate: UInt32?
-    /// Measured; nil for a receiver that sends no epochs.
-    var periodSeconds: Double?
-    /// The messages of its epochs, and the messages in every epoch.
-    var names: Set<String> = []
-    var steadyNames: Set<String> = []
-
-    /// Whether sentences of satellites name a constellation: GN stands for several.
-    var showsConstellations: Bool {
-      names.contains { ($0.hasSuffix("GSV") || $0.hasSuffix("GSA")) && !$0.hasPrefix("GN") }
-    }
-  }
-
-  var report = CheckReport()
-  /// The number of findings that were printed.
-  private var printed = 0
-  var description: ReceiverDescription?
-  var assumed: CheckAssumptions?
-  var found: Found?
-  /// The values of another maker's receiver: the time between its fixes and its sentences are observed if it does not report them.
-  var values: [ReceiverValue] = []
-  /// Whether the check makes a restart or an interruption of the supply, which may lose settings that the output alone shows.
-  var comparesOutput = false
-  /// The messages of another maker's receiver with their ports and intervals; nil if it does not list them.
-  var outputList: [String]?
-  /// The reported time between two measurements of a u-blox receiver, in milliseconds.
-  var measurementMilliseconds: UInt16?
-  var hasFix = false
-  /// The longest end of a session that restored something, seconds.
-  var restoringSeconds = 0.0
-  /// The settings and states that could not be restored, in words.
-  var lost: [String] = []
-  /// The settings and sentences that neither a reply nor the output shows exactly: nothing proves that they are as before.
-  var uncompared: [String] = []
-
-  var periodSeconds: Double { found?.periodSeconds ?? 1 }
-
-  /// Prints new findings: a difference on standard output, others on standard error.
-  mutating func printFindings() throws {
-    while printed < report.findings.count {
-      let finding = report.findings[printed]
-      printed += 1
+  /// Prints findings: a difference on standard output, others on standard error.
+  fileprivate static func print(_ findings: ArraySlice<CheckFinding>) throws {
+    for finding in findings {
       if finding.deviation == nil { printNotice(finding.text) } else { try Output.write(finding.text + "\n") }
     }
   }
+}
 
-  /// The found settings that a sleep or a restart may lose: the session writes them again.
-  var foundConfiguration: DesiredConfiguration {
-    var desired = DesiredConfiguration()
-    guard let description, let found else { return desired }
-    if description.family == nil {
-      desired.measurementPeriodMilliseconds = measurementMilliseconds
-      desired.messages = found.steadyNames.sorted().filter { $0.contains("-") }
-        .compactMap { MessageNames.message($0) }.map { DesiredConfiguration.MessageRate($0, 1) }
-    }
-    for value in values where description.reports(value.kind) && description.takesForATime(value) {
-      switch value {
-      case .period(let milliseconds): desired.measurementPeriodMilliseconds = milliseconds
-      case .messages(let list): desired.sentences = list
-      // They outlive a sleep; the last part compares them.
-      case .constellations, .output, .logger, .mode, .measurements: break
-      }
-    }
-    if let rate = found.rate {
-      desired.portRate = rate
-      desired.keepsPortRate = true
-    }
-    return desired
+/// Performs the actions of one part on a connection: the session's end restores the receiver, and after a kill its crash-recovery record
+/// does.
+struct CheckClient: ReceiverClient, ~Copyable {
+  private var run: CheckRun
+  /// The last request.
+  private var ticket: SessionTicket?
+  private let sent = SentBytes()
+
+  /// The bytes that the session sent since the last event.
+  private final class SentBytes {
+    var writes: [(bytes: [UInt8], at: Instant)] = []
   }
 
-  /// The found rate of the line alone, for the last part.
-  var foundRate: DesiredConfiguration {
-    var desired = DesiredConfiguration()
-    desired.portRate = found?.rate
-    desired.keepsPortRate = desired.portRate != nil
-    return desired
+  init(_ run: CheckRun) { self.run = run }
+
+  var failure: CommandFailure? { run.failure }
+  var deadline: Instant? { run.deadline }
+
+  mutating func receive(bytes: RawSpan, at now: Instant) {
+    takeSent()
+    run.receive(bytes, at: now)
+  }
+
+  mutating func receive(_ epoch: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {
+    run.receive(epoch, at: now)
+  }
+
+  mutating func receive(
+    _ event: ReceiverConnection.Event, _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
+  ) {
+    if case .opened = event {
+      connection.onSend = { [sent] in sent.writes.append(($0, SystemClock.monotonic)) }
+    }
+    if case .finished(let finished, _) = event, finished != ticket { return }
+    takeSent()
+    run.receive(event, on: CheckedLine(connection), at: now)
+    perform(connection, &poller, at: now)
+  }
+
+  mutating func finishRound(
+    _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
+  ) throws -> Bool {
+    takeSent()
+    run.endRound(on: CheckedLine(connection), at: now)
+    perform(connection, &poller, at: now)
+    try Check.print(run.takeFindings())
+    return run.isOver
+  }
+
+  mutating func interrupt(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) -> Bool {
+    takeSent()
+    defer { perform(connection, &poller, at: now) }
+    return run.interrupt(at: now)
+  }
+
+  mutating func reportSlowEnd(_ text: String) {}
+
+  consuming func takeRun() -> CheckRun {
+    takeSent()
+    return run
+  }
+
+  private mutating func takeSent() {
+    for (bytes, at) in sent.writes { run.send(bytes, at: at) }
+    sent.writes = []
+  }
+
+  /// A line that is gone performs nothing, and its loss is the next event.
+  private mutating func perform(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
+    while let action = run.nextAction() {
+      switch action {
+      case .submit(let command): ticket = connection.submit(command, &poller, at: now)
+      case .perform(let tasks, let values):
+        ticket = connection.perform(tasks, restoring: values, &poller, at: now)
+      case .set(let desired): connection.set(desired, &poller, at: now)
+      case .sleep(let time): connection.sleep(for: time, &poller, at: now)
+      case .wakeUp: connection.wakeUp(&poller, at: now)
+      case .retrieveBatch: connection.retrieveBatch(BatchJournal(), &poller, at: now)
+      case .notify(let text): printNotice(text)
+      }
+    }
   }
 }
 
-/// The dialogue with the receiver, as JSON lines without positions: the form of the recorded dialogues.
-final class PublishedDialogue {
-  private var start: Instant?
-  /// The time of the last line, seconds.
-  private var seconds = 0.0
-  private var filter = DialogueFilter()
-  private var rate: UInt32?
-  /// Whether requests are counted.
-  var countsRequests = false {
-    didSet { if countsRequests { runs.append(([], 0)) } }
-  }
-  /// The counted requests, and how often each was sent in a row.
-  private var runs: [(bytes: [UInt8], count: Int)] = []
-  private(set) var lines: [JSON] = []
-
-  /// The line was opened at a rate, in baud; nil without one.
-  func open(rate: UInt32?, at now: Instant) {
-    if lines.isEmpty {
-      start = now
-      // 0 is a line without a rate.
-      lines.append(line("in", [], at: now, rate: rate ?? 0))
-    } else if let rate, rate != self.rate {
-      lines.append(line("out", [], at: now, rate: rate))
-    }
-    self.rate = rate
-  }
-
-  /// Returns the names of the messages that the bytes complete.
-  func receive(_ bytes: RawSpan, at now: Instant) -> [String] {
-    let parts = filter.receive(bytes)
-    add("in", parts, at: now)
-    return parts.map(\.name)
-  }
-
-  func send(_ bytes: [UInt8], at now: Instant) {
-    guard !bytes.isEmpty else { return }
-    // Single bytes wake a receiver.
-    if countsRequests, bytes.count > 4 {
-      if runs.last?.bytes == bytes { runs[runs.count - 1].count += 1 } else { runs.append((bytes, 1)) }
-    }
-    add("out", DialogueFilter.parts(ofWrite: bytes), at: now)
-  }
-
-  /// The number of counted requests that change something, and of those that were sent again. A session reads a setting before and
-  /// after a change, so that queries are sent on several occasions, and a change on one.
-  var changes: (requests: Int, repeated: Int) {
-    var counts: [[UInt8]: [Int]] = [:]
-    for run in runs where !run.bytes.isEmpty { counts[run.bytes, default: []].append(run.count) }
-    let changes = counts.values.filter { $0.count == 1 }
-    return (changes.count, changes.count { $0[0] > 1 })
-  }
-
-  /// The line has another rate from now on, in baud.
-  func setRate(_ rate: UInt32, at now: Instant) {
-    self.rate = rate
-    // A frame that the change of the rate cuts cannot be completed at the new rate.
-    defer { add("in", filter.finish(), at: now) }
-    // The recorded dialogues have the rate of the last request.
-    guard lines.last?["dir"]?.string == "out", lines.last?["rate"] == nil, case .object(var members)? = lines.last
-    else { return lines.append(line("out", [], at: now, rate: rate)) }
-    members.append(JSON.Member("rate", .integer(Int64(rate))))
-    lines[lines.count - 1] = .object(members)
-  }
-
-  /// The file, with the last line.
-  func text(_ end: JSON) -> String {
-    (lines + [end]).compactMap { try? $0.text() }.map { String(decoding: $0, as: UTF8.self) + "\n" }.joined()
-  }
-
-  private func add(_ direction: String, _ parts: [DialogueFilter.Part], at now: Instant) {
-    var kept: [UInt8] = []
-    func flush() {
-      if !kept.isEmpty { lines.append(line(direction, kept, at: now)) }
-      kept = []
-    }
-    for part in parts {
-      switch part {
-      case .kept(_, let bytes): kept += bytes
-      case .leftOut(let name, let count):
-        flush()
-        lines.append(line(direction, [], at: now, leftOut: (name, count)))
-      }
-    }
-    flush()
-  }
-
-  private func line(
-    _ direction: String, _ bytes: [UInt8], at now: Instant, rate: UInt32? = nil, leftOut: (String, Int)? = nil
-  ) -> JSON {
-    let elapsed = start.map { (now.seconds(since: $0) * 1_000_000).rounded() / 1_000_000 } ?? 0
-    // A request is sent after the instant of the loop's round.
-    seconds = max(seconds, elapsed)
-    return JSON(omittingNil: [
-      "t": seconds, "dir": direction, "hex": bytes.hexadecimalDigits, "left_out": leftOut?.0, "bytes": leftOut?.1,
-      "rate": rate,
-    ])
+extension CheckedLine {
+  fileprivate init(_ connection: ReceiverConnection) {
+    self.init(
+      description: connection.description, port: connection.port, rate: connection.rate,
+      configuredRate: connection.configuredRate)
   }
 }

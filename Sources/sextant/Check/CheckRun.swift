@@ -1,0 +1,577 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+import Receiver
+import ReceiverRuntime
+import ReceiverStream
+import WireBytes
+
+/// The receiver and its line, as the session has them at an event.
+struct CheckedLine {
+  var description: ReceiverDescription?
+  var port: ReceiverPortNumber?
+  /// The rate, baud; nil for a line without one.
+  var rate: UInt32?
+  /// The rate that the line has without the one that the session raised it to.
+  var configuredRate: UInt32?
+}
+
+/// One part of `sextant check` in a session of its own, as a value: bytes, epochs, events of the session and the time in, actions and
+/// findings out.
+///
+///     waiting ─▶ polling, reading, observing ─▶ changing ─▶ verifying ─▶ changing … ─▶ over     (settings)
+///        │         reading ─▶ observing ─▶ repairing ─▶ reading …                               (powerLoss, restored)
+///        ├──────▶ fallingAsleep ─▶ asleep ─▶ waking ─▶ findingFix                               (sleep)
+///        ├──────▶ restarting ─▶ findingFix                                                      (hotStart, warmStart)
+///        └──────▶ readingBatch ─▶ startingBatch ─▶ storing ─▶ retrieving                        (batch)
+struct CheckRun {
+  /// An action of the session, or a line for the user.
+  enum Action: Equatable {
+    /// The outcome is the next event `finished`.
+    case submit(Command)
+    case perform([ReceiverTask], restoring: [ReceiverValue])
+    case set(DesiredConfiguration)
+    case sleep(Milliseconds?)
+    case wakeUp
+    case retrieveBatch
+    case notify(String)
+  }
+
+  /// The event that the part waits for.
+  enum Stage {
+    /// Until the receiver is identified, since the start or the first frame.
+    case waiting(since: Instant, hasFrames: Bool, identified: Instant?)
+    /// The replies so far; nil for none.
+    case polling([CheckReply?], since: Instant)
+    case reading(Reading)
+    /// Epochs are observed before a change.
+    case observing(Reading, until: Instant)
+    case changing(CheckTrial, since: Instant)
+    /// Epochs are observed after it.
+    case verifying(CheckTrial, until: Instant)
+    case fallingAsleep
+    case asleep(until: Instant)
+    case waking(since: Instant)
+    case restarting(CheckReport.Start)
+    case findingFix(CheckReport.Start, since: Instant)
+    case readingBatch
+    case startingBatch
+    case storing(epochs: Int, until: Instant)
+    case retrieving(epochs: Int, fixes: Int)
+    case repairing
+    /// The session ends, which restores the receiver: since this time, or with a failure.
+    case over(since: Instant?, CommandFailure?)
+
+    /// The name of the finding that the stage belongs to.
+    var name: String {
+      switch self {
+      case .polling, .reading: "replies"
+      case .changing(let trial, _), .verifying(let trial, _): trial.kind.rawValue
+      case .fallingAsleep, .asleep: "sleep"
+      case .waking: "wake"
+      case .findingFix(let start, _), .restarting(let start): start.rawValue
+      case .readingBatch, .startingBatch, .storing, .retrieving: "batch"
+      case .waiting, .observing, .repairing, .over: "restoring"
+      }
+    }
+  }
+
+  /// The settings that were read.
+  struct Reading {
+    var values: [ReceiverValue] = []
+    var outputList: [String]?
+    /// Whether values that were not as found were written again.
+    var isRepaired = false
+  }
+
+  private static let polls = 8
+  private static var searchTimeout: Milliseconds { SearchLimit.length + Milliseconds(15_000) }
+  private static var stageTimeout: Milliseconds { Milliseconds(60_000) }
+  /// Rare sentences are observed for a minute before a command that sets all, also before they are restored.
+  private static var messagesTimeout: Milliseconds { Milliseconds(120_000) }
+  /// Enough for four epochs at one a second.
+  private static var observation: Milliseconds { Milliseconds(4500) }
+  /// The longest queue of a receiver on a full line (recorded: 5.9 s), and some epochs.
+  private static var verification: Milliseconds { Milliseconds(9000) }
+  /// Sentences of every tenth fix are observed, also of slow fixes.
+  private static var readingTimeout: Milliseconds { Milliseconds(180_000) }
+  private static let wantedEpochs = 4
+
+  let part: CheckPart
+  private(set) var state: CheckState
+  /// Whether the part asked for a change.
+  private(set) var hasChanged = false
+  private let path: String
+  private let isBound: Bool
+  private(set) var stage: Stage
+  private var limit: Instant
+  /// The output since the stage began.
+  private var observed = CheckObservation()
+  private var actions: [Action] = []
+  /// Whether a signal has requested the end.
+  private var isStopping = false
+
+  /// - Parameters:
+  ///   - state: the state after the part before.
+  ///   - path: the device.
+  ///   - isBound: whether the rate of the line is given.
+  init(_ part: CheckPart, _ state: CheckState, path: String, isBound: Bool, at now: Instant) {
+    (self.part, self.state, self.path, self.isBound) = (part, state, path, isBound)
+    stage = .waiting(since: now, hasFrames: false, identified: nil)
+    limit = now + Self.searchTimeout
+  }
+
+  var isOver: Bool { if case .over = stage { true } else { false } }
+  var failure: CommandFailure? { if case .over(_, let failure) = stage { failure } else { nil } }
+  /// When the part was over, and the end began that restores the receiver.
+  var endedAt: Instant? { if case .over(let since, _) = stage { since } else { nil } }
+
+  /// When `endRound` is due.
+  var deadline: Instant? {
+    switch stage {
+    case .observing(_, let until), .verifying(_, let until), .asleep(let until), .storing(_, let until):
+      .earlier(until, limit)
+    case .over: .zero
+    default: limit
+    }
+  }
+
+  mutating func nextAction() -> Action? { actions.isEmpty ? nil : actions.removeFirst() }
+
+  mutating func takeFindings() -> ArraySlice<CheckFinding> { state.takeFindings() }
+
+  // MARK: Events
+
+  /// The session sent bytes.
+  mutating func send(_ bytes: [UInt8], at now: Instant) { state.dialogue.send(bytes, at: now) }
+
+  mutating func receive(_ bytes: RawSpan, at now: Instant) {
+    observed.bytes += bytes.byteCount
+    for name in state.dialogue.receive(bytes, at: now) where name != DialogueFilter.noFrame {
+      observed.receive(name)
+      switch stage {
+      case .waiting(_, hasFrames: false, let identified):
+        stage = .waiting(since: now, hasFrames: true, identified: identified)
+      case .waking where isStopping: end(at: now)
+      case .waking(let since):
+        let period = state.periodSeconds
+        state.judge { $0.judgeWake(now.seconds(since: since), period: period, $1) }
+        findFix(.hot, since: since, at: now)
+      default: break
+      }
+    }
+  }
+
+  mutating func receive(_ epoch: borrowing EpochAssembler.Report, at now: Instant) {
+    guard !epoch.isUpdate, !mayPrecedeRestart(at: now) else { return }
+    let seconds = epoch.fix.time.map { Double($0.nanosecondsSince1970) / 1e9 }
+    observed.endEpoch(at: seconds ?? Double(now.nanoseconds) / 1e9)
+    if case .findingFix(let start, let since) = stage {
+      if epoch.fix.hasPosition { endStart(start, now.seconds(since: since), at: now) }
+    } else if !isOver {
+      state.hasFix = epoch.fix.hasPosition
+    }
+  }
+
+  /// Whether an epoch that is over may have begun before the restart.
+  private func mayPrecedeRestart(at now: Instant) -> Bool {
+    guard part != .sleep, case .findingFix(_, let since) = stage else { return false }
+    return now < since + Milliseconds(seconds: state.periodSeconds) + Milliseconds(500)
+  }
+
+  /// Takes another event; one that a request has finished only for the last request.
+  mutating func receive(_ event: ReceiverConnection.Event, on line: CheckedLine, at now: Instant) {
+    switch event {
+    case .opened(_, let rate): state.dialogue.open(rate: rate, at: now)
+    case .rate(let rate): state.dialogue.setRate(rate, at: now)
+    case .session(.notRestored):
+      state.lost.append("some settings could not be restored (sextant configure show lists them)")
+    default: break
+    }
+    switch (stage, event) {
+    case (.over, _): return
+    case (_, .lost): fail(Reason.disconnected + ". The next command restores it")
+    case (_, .ended): fail(Reason.file)
+
+    case (.waiting(let since, let hasFrames, _), .session(.identified)):
+      stage = .waiting(since: since, hasFrames: hasFrames, identified: now)
+    case (.waiting(let since, _, let identified), .session(.configured)),
+      (.waiting(let since, _, let identified), .session(.configurationFailed)):
+      begin(identifiedAfter: identified.map { $0 > since ? $0.seconds(since: since) : 0 } ?? 0, on: line, at: now)
+    case (.waiting, .session(.notIdentified)):
+      fail("the receiver does not identify itself; nothing is known about its commands")
+
+    case (.polling(let replies, let since), .finished(_, let outcome)):
+      let secondsOnLine = line.rate.map { Double(observed.bytes) * 10 / Double(max($0, 1)) } ?? 0
+      let reply = CheckReply(seconds: now.seconds(since: since), secondsOnLine: secondsOnLine)
+      poll(after: replies + [outcome == .silent ? nil : reply], on: line, at: now)
+
+    case (.reading(let reading), .finished(_, let outcome)): take(outcome, reading, at: now)
+    case (.repairing, .finished): read(isRepaired: true, at: now)
+
+    case (.changing(.baud(let wanted), let since), .session(.rateFound(let rate))) where rate == wanted:
+      state.judge { $0.judgeBaud(rate, now.seconds(since: since), $1) }
+      end(at: now)
+    // Settings of the step before are restored first.
+    case (.changing(.baud(let wanted), _), .rate(let rate)) where rate == wanted:
+      enter(.changing(.baud(rate), since: now), at: now)
+    case (.changing(.baud(let rate), _), .session(.rateNotChanged)):
+      state.judge { $0.judgeBaud(rate, nil, $1) }
+      end(at: now)
+    case (.changing(let trial, let since), .session(.configured(let refused))):
+      endChange(trial, now.seconds(since: since), isRefused: refused > 0, on: line, at: now)
+    case (.changing(let trial, let since), .session(.configurationFailed)):
+      endChange(trial, now.seconds(since: since), isRefused: true, on: line, at: now)
+
+    case (.fallingAsleep, .session(.asleep(let until))):
+      let settling = SessionTimes.settling + Milliseconds(seconds: 2 * state.periodSeconds)
+      enter(.asleep(until: until ?? (isStopping ? now : now + settling)), at: now)
+    case (.fallingAsleep, .session(.cannotSleep)):
+      state.report.skip("sleep", because: "it cannot sleep by a command at this port")
+      end(at: now)
+    case (.fallingAsleep, .session(.doesNotSleep)), (.asleep, .session(.doesNotSleep)),
+      (.waking, .session(.doesNotSleep)):
+      end(with: "the receiver goes on sending after the request", "sleep", "asleep", at: now)
+    case (.asleep, .session(.awake(.unrequested))):
+      end(with: "it woke without a request", "sleep", "asleep", at: now)
+    case (.asleep, .session(.awake(.time))) where isStopping: end(at: now)
+    case (.asleep(let until), .session(.awake(.time))):
+      addSleep()
+      let late = now >= until ? now.seconds(since: until) : -until.seconds(since: now)
+      let period = state.periodSeconds
+      state.judge { $0.judgeTimedWake(late, period: period, $1) }
+      findFix(.hot, since: now, at: now)
+    case (.waking, .session(.doesNotWake)), (.asleep, .session(.doesNotWake)):
+      state.lost.append("the receiver is asleep; switch its supply off and on")
+      end(with: "the receiver does not wake", "wake", "awake", at: now)
+    case (.findingFix, .session(.resetToWake)), (.waking, .session(.resetToWake)):
+      end(with: "it woke after a reset only", "wake by a byte", "reset", true, at: now)
+    case (.asleep, .session(.rateFound(let rate))), (.waking, .session(.rateFound(let rate))),
+      (.findingFix, .session(.rateFound(let rate))):
+      compareRate(rate)
+
+    case (.restarting(let start), .finished(_, let outcome)):
+      guard outcome == .sent || outcome == .performed([.written]) || outcome == .acknowledged else {
+        return end(with: "the receiver refused the restart, or did not reply", start.rawValue, "done", at: now)
+      }
+      findFix(start, since: now, at: now)
+
+    case (.readingBatch, .finished(_, let outcome)): startBatch(outcome, at: now)
+    case (.startingBatch, .session(.batching(0))), (.startingBatch, .session(.configurationFailed)):
+      endBatch(epochs: 0, fixes: 0, at: now)
+    case (.startingBatch, .session(.batching(let epochs))):
+      enter(.storing(epochs: epochs, until: now + Self.observation), at: now)
+    case (.retrieving(let epochs, let fixes), .batch(.fix)): stage = .retrieving(epochs: epochs, fixes: fixes + 1)
+    case (.retrieving(let epochs, let fixes), .batch(.finished)), (.retrieving(let epochs, let fixes), .batch(.cut)):
+      endBatch(epochs: epochs, fixes: fixes, at: now)
+    default: break
+    }
+    if case .waiting = stage, part == .settings, let text = event.notice(path: path, baud: nil) {
+      actions.append(.notify(text))
+    }
+  }
+
+  /// Requests the end, which restores the receiver. Returns whether the part goes on until it is over: a receiver that was put to sleep is
+  /// woken first.
+  mutating func interrupt(at now: Instant) -> Bool {
+    isStopping = true
+    switch stage {
+    case .over, .fallingAsleep, .waking: return true
+    case .asleep:
+      if state.assumed?.isWokenByHost == true { wake(at: now) }
+      return true
+    default: return false
+    }
+  }
+
+  /// Takes the time, after the events of a round.
+  mutating func endRound(on line: CheckedLine, at now: Instant) {
+    switch stage {
+    case .observing(let reading, let until) where now >= until || observed.epochs.count >= Self.wantedEpochs:
+      endObservation(reading, on: line, at: now)
+    case .verifying(let trial, let until): verify(trial, isLate: now >= until, on: line, at: now)
+    case .asleep(let until) where now >= until && state.assumed?.isWokenByHost == true:
+      addSleep()
+      wake(at: now)
+    case .storing(let epochs, let until) where now >= until:
+      enter(.retrieving(epochs: epochs, fixes: 0), at: now)
+      actions.append(.retrieveBatch)
+    case .findingFix(let start, _) where now >= limit: endStart(start, nil, at: now)
+    case .waiting(_, let hasFrames, _) where now >= limit:
+      fail(
+        hasFrames
+          ? "the receiver does not reply; check that its input is enabled, and the wiring (RX to TX)"
+          : "no receiver was found; \(Source.adviceOnSilence(of: path))")
+    case .over: break
+    default:
+      guard now >= limit else { return }
+      end(with: "it did not end within \(Self.stageTimeout.count / 1000) s", stage.name, "ended", at: now)
+    }
+  }
+
+  // MARK: Stages
+
+  private mutating func enter(_ stage: Stage, at now: Instant, for time: Milliseconds = Self.stageTimeout) {
+    self.stage = stage
+    limit = now + time
+    observed = CheckObservation()
+  }
+
+  private mutating func end(at now: Instant) { stage = .over(since: now, nil) }
+
+  /// Ends the part with a deviation: a state that is not the assumed one.
+  private mutating func end(
+    with deviation: String, _ name: String, _ state: String, _ measured: Bool = false, at now: Instant
+  ) {
+    self.state.report.add(
+      name, .object([.init(state, .bool(measured))]), assumed: .object([.init(state, .bool(!measured))]),
+      deviation: deviation)
+    end(at: now)
+  }
+
+  private mutating func fail(_ reason: String) {
+    stage = .over(since: nil, CommandFailure(.unavailable, "\(path): \(reason)"))
+  }
+
+  private mutating func begin(identifiedAfter seconds: Double, on line: CheckedLine, at now: Instant) {
+    guard let description = line.description else { return }
+    let assumed = CheckAssumptions(description, port: line.port, poll: description.checkedPoll)
+    (state.description, state.assumed) = (description, assumed)
+    switch part {
+    case .settings:
+      state.report.identify(description)
+      if description.runningLog != nil {
+        actions.append(
+          .notify("\(path): its logger runs; it is off during each restart of the check, and keeps its records"))
+      }
+      state.report.judgeIdentification(seconds, assumed)
+      read(at: now)
+    case .restored, .powerLoss: read(at: now)
+    case .sleep:
+      hasChanged = true
+      enter(.fallingAsleep, at: now)
+      actions.append(.sleep(assumed.isWokenByHost ? nil : SessionTimes.shortestSleep(of: description)))
+    case .batch:
+      enter(.readingBatch, at: now)
+      actions.append(.submit(BatchStatus.poll))
+    case .hotStart: restart(.hot, description, at: now)
+    case .warmStart: restart(.warm, description, at: now)
+    }
+  }
+
+  // MARK: Settings
+
+  /// Reads the settings that the receiver reports or that its output shows.
+  private mutating func read(isRepaired: Bool = false, at now: Instant) {
+    guard let description = state.description else { return }
+    let reading = Reading(isRepaired: isRepaired)
+    guard description.family != nil else {
+      enter(.reading(reading), at: now, for: Self.readingTimeout)
+      return actions.append(.submit(.measurementPeriod(of: description)))
+    }
+    var kinds = [.period, .messages, .constellations].filter { description.reports($0) }
+    if state.comparesOutput { kinds += [.period, .messages].filter { description.isObserved($0) } }
+    if kinds.isEmpty { return observe(reading, at: now) }
+    enter(.reading(reading), at: now, for: Self.readingTimeout)
+    actions.append(.perform(kinds.map { $0 == .messages ? .observe($0) : .read($0) }, restoring: []))
+  }
+
+  private mutating func take(_ outcome: Outcome, _ reading: Reading, at now: Instant) {
+    var reading = reading
+    switch outcome {
+    case .performed(let results):
+      for case .value(let value) in results { reading.values.append(value) }
+      if state.comparesOutput, let list = state.description?.outputList {
+        enter(.reading(reading), at: now)
+        return actions.append(.submit(list))
+      }
+    case .listed(let lines):
+      reading.outputList = CheckState.messages(inList: lines)
+      reading.values = reading.values.map { CheckState.naming($0, by: reading.outputList ?? []) }
+    case .answered(let payload):
+      guard part == .settings, let description = state.description else { break }
+      state.measurementMilliseconds = Command.measurementPeriod(in: payload, of: description)
+    default: break
+    }
+    observe(reading, at: now)
+  }
+
+  private mutating func observe(_ reading: Reading, at now: Instant) {
+    var time = Self.observation
+    if case .period(let milliseconds)? = reading.values.first(where: { $0.kind == .period }) {
+      time = max(time, Milliseconds(UInt64(milliseconds) * UInt64(Self.wantedEpochs)))
+    }
+    enter(.observing(reading, until: now + time), at: now)
+  }
+
+  private mutating func endObservation(_ reading: Reading, on line: CheckedLine, at now: Instant) {
+    let found = CheckState.Found(
+      rate: isBound ? nil : line.configuredRate, periodSeconds: observed.periodSeconds, names: observed.names,
+      steadyNames: observed.steadyNames, bytesPerSecond: observed.bytesPerSecond)
+    switch part {
+    case .settings:
+      state.setFound(found, reading.values, outputList: reading.outputList)
+      state.judgeState(reported: reading.values, sent: found.periodSeconds)
+      // Late replies to the requests so far have come.
+      poll(after: [], on: line, at: now)
+    case .powerLoss:
+      let lost = state.differences(now: found, values: reading.values, outputList: reading.outputList)
+      state.report.add(
+        "power loss",
+        ["lost": .array(lost.map { .string($0) }), "fixAfterObservation": .bool(state.hasFix)],
+        assumed: ["settings": "may be lost"])
+      end(at: now)
+    default:
+      // Values that are not as they were found are set again, once, and read again.
+      let tasks = reading.isRepaired ? [] : state.repairs(of: reading.values)
+      guard tasks.isEmpty else {
+        enter(.repairing, at: now, for: Self.messagesTimeout)
+        return actions.append(.perform(tasks, restoring: []))
+      }
+      state.lost += state.differences(now: found, values: reading.values, outputList: reading.outputList)
+      end(at: now)
+    }
+  }
+
+  private mutating func poll(after replies: [CheckReply?], on line: CheckedLine, at now: Instant) {
+    guard replies.count < Self.polls, var command = state.description?.checkedPoll else {
+      state.judge { $0.judgeReplies(replies.compactMap(\.self), of: Self.polls, $1) }
+      return start(CheckTrial.Kind.allCases[...], on: line, at: now)
+    }
+    // One request, and more than the time of all: a reply to the first is not taken for one to the second.
+    (command.attempts, command.timeout) = (1, command.longestWait * 2)
+    enter(.polling(replies, since: now), at: now)
+    actions.append(.submit(command))
+  }
+
+  /// Starts the first of these trials that can be made.
+  private mutating func start(_ kinds: ArraySlice<CheckTrial.Kind>, on line: CheckedLine, at now: Instant) {
+    for kind in kinds {
+      if kind == .baud {
+        state.dialogue.countsRequests = false
+        let changes = state.dialogue.changes
+        state.report.judgeAcknowledgements(requests: changes.requests, repeated: changes.repeated)
+      }
+      guard let description = state.description else { return }
+      switch state.plan(kind, description, on: line, isBound: isBound) {
+      case .skip(let reason): state.report.skip(kind.rawValue, because: reason)
+      case .make(let trial):
+        hasChanged = true
+        if kind != .baud { state.dialogue.countsRequests = true }
+        let isLong = kind == .messages || kind == .baud
+        enter(.changing(trial, since: now), at: now, for: isLong ? Self.messagesTimeout : Self.stageTimeout)
+        return actions.append(.set(trial.desired(of: description)))
+      }
+    }
+    end(at: now)
+  }
+
+  private mutating func endChange(
+    _ trial: CheckTrial, _ seconds: Double, isRefused: Bool, on line: CheckedLine, at now: Instant
+  ) {
+    switch trial {
+    case .rate(let milliseconds) where !isRefused:
+      let time = Milliseconds(UInt64(milliseconds) * 6) + Milliseconds(1500)
+      return enter(.verifying(trial, until: now + time), at: now)
+    case .messages where !isRefused: return enter(.verifying(trial, until: now + Self.verification), at: now)
+    case .rate(let milliseconds):
+      state.report.judgeRate(
+        before: state.periodSeconds, wanted: Double(milliseconds) / 1000, after: nil, isRefused: true)
+    case .messages(let message, let isOn):
+      state.report.judgeMessages(message, on: isOn, isSeen: false, isRefused: true)
+    case .constellations: state.report.judgeConstellations(seconds, isRefused: isRefused)
+    case .baud: return
+    }
+    start(trial.kind.later, on: line, at: now)
+  }
+
+  private mutating func verify(_ trial: CheckTrial, isLate: Bool, on line: CheckedLine, at now: Instant) {
+    switch trial {
+    case .rate(let milliseconds):
+      let (wanted, period) = (Double(milliseconds) / 1000, observed.periodSeconds)
+      let isThere = period.map { abs($0 - wanted) <= wanted * CheckAssumptions.Tolerance.period } ?? false
+      guard isLate || isThere && observed.epochs.count >= Self.wantedEpochs else { return }
+      state.report.judgeRate(before: state.periodSeconds, wanted: wanted, after: period, isRefused: false)
+    case .messages(let message, let isOn):
+      let isSeen = isOn ? observed.has(message) : observed.epochs.count >= 2 && observed.epochsWithout(message) >= 2
+      guard isSeen || isLate else { return }
+      state.report.judgeMessages(message, on: isOn, isSeen: isSeen, isRefused: false)
+    case .constellations, .baud: break
+    }
+    start(trial.kind.later, on: line, at: now)
+  }
+
+  // MARK: Sleep, starts, batch
+
+  private mutating func addSleep() { state.report.add("sleep", ["asleep": true], assumed: ["asleep": true]) }
+
+  private mutating func wake(at now: Instant) {
+    enter(.waking(since: now), at: now)
+    actions.append(.wakeUp)
+  }
+
+  /// A u-blox receiver loses what its volatile memory alone has, in every sleep.
+  private mutating func compareRate(_ rate: UInt32) {
+    guard let before = state.found?.rate, before != rate, state.description?.family != nil,
+      !state.report.has("baud after sleep")
+    else { return }
+    state.report.add(
+      "baud after sleep", ["rate": .integer(Int64(rate))], assumed: ["rate": .integer(Int64(before))],
+      deviation: "after the sleep the receiver sends at \(rate) baud, before it at \(before)")
+  }
+
+  private mutating func restart(_ start: CheckReport.Start, _ description: ReceiverDescription, at now: Instant) {
+    if description.family == nil {
+      actions.append(.submit(ResetMode.gnss.command(start.kind)))
+    } else if description.takes(start.kind.action) {
+      actions.append(.perform([.act(start.kind.action)], restoring: state.valuesToRestore))
+      hasChanged = !state.valuesToRestore.isEmpty
+    } else {
+      state.report.skip(start.rawValue, because: "the family has no command")
+      return end(at: now)
+    }
+    enter(.restarting(start), at: now)
+  }
+
+  private mutating func findFix(_ start: CheckReport.Start, since: Instant, at now: Instant) {
+    // A start of another kind is measured, too.
+    let usual = state.assumed.map { start == .hot ? 5 + $0.hotStartSeconds : $0.warmStartSeconds }
+    enter(
+      .findingFix(start, since: since), at: now,
+      for: usual.map { Milliseconds(seconds: 3 * $0) } ?? Self.stageTimeout)
+  }
+
+  private mutating func endStart(_ start: CheckReport.Start, _ seconds: Double?, at now: Instant) {
+    // A restart may lose settings that the receiver's output alone shows.
+    let showsOutputAlone = part != .sleep && state.description?.isObserved(.messages) == true
+    if seconds == nil, part == .sleep, !state.hasFix {
+      state.report.skip(start.rawValue, because: "the receiver had no fix before")
+    } else if observed.epochs.isEmpty, showsOutputAlone {
+      state.report.skip(start.rawValue, because: "the receiver lost its sentences in the restart")
+    } else {
+      let period = state.periodSeconds
+      state.judge { $0.judgeStart(start, seconds, period: period, $1) }
+    }
+    end(at: now)
+  }
+
+  private mutating func startBatch(_ outcome: Outcome, at now: Instant) {
+    guard case .answered(let payload) = outcome, let status = BatchStatus(payload), let description = state.description,
+      let epochs = state.assumed?.batchEpochs
+    else {
+      return end(with: "the receiver does not report the state of its batch", "batch", "reported", at: now)
+    }
+    guard status.fillLevel == 0 else {
+      state.report.skip(
+        "batch", because: "it holds \(status.fillLevel) fixes that were not read; sextant batch retrieve")
+      return end(at: now)
+    }
+    hasChanged = true
+    enter(.startingBatch, at: now)
+    actions.append(.set(.batching(BatchConfiguration(epochs: epochs, isExtended: false), for: description)))
+  }
+
+  private mutating func endBatch(epochs: Int, fixes: Int, at now: Instant) {
+    state.judge { $0.judgeBatch(epochs: epochs, fixes: fixes, $1) }
+    end(at: now)
+  }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+import LinuxIO
+import MonotonicTime
+import Receiver
+
+/// The parts of the check, in the order of the report. Each has a session of its own.
+enum CheckPart: CaseIterable {
+  /// Identity and replies; rate, messages, constellations and baud, in this order.
+  case settings
+  case sleep, batch, hotStart, warmStart
+  /// After the user has interrupted the supply.
+  case powerLoss
+  /// The receiver is as it was found.
+  case restored
+
+  /// The name of the part's finding.
+  var name: String {
+    switch self {
+    case .settings: "settings"
+    case .sleep: "sleep"
+    case .batch: "batch"
+    case .hotStart: CheckReport.Start.hot.rawValue
+    case .warmStart: CheckReport.Start.warm.rawValue
+    case .powerLoss: "power loss"
+    case .restored: "restoring"
+    }
+  }
+
+  /// The settings of the session. Settings that a sleep or a restart loses are written again. The last part permanently changes the
+  /// settings that differ.
+  func settings(of state: CheckState) -> SessionSettings {
+    var settings = SessionSettings(intent: .identify, line: .serial)
+    let desired: DesiredConfiguration =
+      switch self {
+      case .settings, .powerLoss: .nothing
+      case .sleep, .batch, .hotStart, .warmStart: state.foundConfiguration
+      case .restored: state.foundRate
+      }
+    settings.desired = { _ in desired }
+    settings.restoresAtEnd = self != .restored
+    // A receiver that sends nothing after a restart or a loss of its supply is found by the polls of its own family.
+    if [.hotStart, .warmStart, .powerLoss, .restored].contains(self), let known = state.description,
+      known.family != nil
+    {
+      settings.memory = SessionMemory(of: known, rate: state.found?.rate)
+    }
+    return settings
+  }
+
+  /// Why the part is left out; empty if it needs no line, nil if it is made.
+  ///
+  /// - Parameter restarts: whether the receiver may be restarted.
+  func reasonToSkip(_ state: CheckState, restarts: Bool) -> String? {
+    guard let receiver = state.description else { return nil }
+    switch self {
+    case .settings, .powerLoss: return nil
+    // The rest of a reply to the session before would hide a silent receiver from the search.
+    case .restored:
+      let isSilent = state.found?.names.isEmpty == true && state.values.allSatisfy { $0 == .messages([]) }
+      return isSilent ? "" : nil
+    case .sleep:
+      if receiver.runningLog != nil { return "its logger runs, and would miss the time of the sleep" }
+      let canSleep = receiver.family == nil ? receiver.can(.backup) : !receiver.cannotSleep
+      return canSleep ? nil : "no command puts it to sleep; Sextant uses a switch in its supply"
+    case .batch:
+      if receiver.can(.batching), receiver.family == nil { return nil }
+      if receiver.can(.flashLog) || receiver.can(.logger) {
+        return "its log survives the check, so that none is started; sextant batch start and retrieve show it"
+      }
+      return "it stores no fixes"
+    case .hotStart:
+      if state.report.has(name) { return "" }
+      if receiver.family != nil, !restarts { return "a restart may lose settings that were not saved; --yes makes it" }
+      return state.obstacleToRestart
+    case .warmStart:
+      return restarts ? state.obstacleToRestart : "the receiver would need half a minute for a fix; --yes makes it"
+    }
+  }
+}
+
+/// The sequence of the parts, as a value: which part is next, and what the command ends with.
+struct CheckSequence {
+  enum Step {
+    /// The user is asked to interrupt the supply; then the part of that is made, or left out.
+    case askForPowerLoss
+    case make(CheckPart)
+    case end(CommandFailure?)
+  }
+
+  private(set) var state = CheckState()
+  /// Whether all parts were made.
+  private(set) var isComplete = false
+  private var parts = CheckPart.allCases[...]
+  private var isInterrupted = false
+  private let path: String
+  private let restarts: Bool
+  private let isAtTerminal: Bool
+
+  /// - Parameters:
+  ///   - path: the device.
+  ///   - restarts: whether the receiver may be restarted.
+  ///   - isAtTerminal: whether a user can be asked.
+  init(path: String, restarts: Bool, isAtTerminal: Bool) {
+    (self.path, self.restarts, self.isAtTerminal) = (path, restarts, isAtTerminal)
+    state.comparesOutput = restarts || isAtTerminal
+  }
+
+  /// The lines of the file.
+  var text: String { state.dialogue.text(state.report.json(isComplete: isComplete)) }
+
+  mutating func next() -> Step {
+    while !isInterrupted, let part = parts.popFirst() {
+      if part == .powerLoss {
+        if isAtTerminal { return .askForPowerLoss }
+        state.report.skip(part.name, because: "standard input is not a terminal; nobody can interrupt the supply")
+      } else if let reason = part.reasonToSkip(state, restarts: restarts) {
+        if !reason.isEmpty { state.report.skip(part.name, because: reason) }
+        if part == .restored {
+          state.uncompared = ["output"]
+          complete()
+        }
+      } else {
+        return .make(part)
+      }
+    }
+    return .end(failure)
+  }
+
+  /// The user did not interrupt the supply.
+  mutating func leaveOutPowerLoss() {
+    state.report.skip(CheckPart.powerLoss.name, because: "the person left it out")
+  }
+
+  /// Takes a part whose session is over.
+  ///
+  /// - Parameter hasFailed: whether it ended with an error.
+  mutating func receive(_ run: CheckRun, isInterrupted: Bool, hasFailed: Bool, at now: Instant) {
+    state = run.state
+    self.isInterrupted = isInterrupted
+    if run.hasChanged, let endedAt = run.endedAt {
+      state.restoringSeconds = max(state.restoringSeconds, now.seconds(since: endedAt))
+    }
+    if run.part == .restored, !hasFailed { complete() }
+  }
+
+  mutating func takeFindings() -> ArraySlice<CheckFinding> { state.takeFindings() }
+
+  private mutating func complete() {
+    let (seconds, lost, uncompared) = (state.restoringSeconds, state.lost, state.uncompared)
+    state.judge { $0.judgeRestoring(seconds, lost: lost, uncompared: uncompared, $1) }
+    isComplete = true
+  }
+
+  private var failure: CommandFailure? {
+    if isInterrupted {
+      return CommandFailure(
+        .unavailable,
+        "\(path): interrupted; "
+          + (state.lost.isEmpty ? "the receiver is restored" : "the next command restores the receiver"))
+    }
+    guard !state.report.deviations.isEmpty else { return nil }
+    let names = state.report.deviations.map(\.name).joined(separator: ", ")
+    return CommandFailure(
+      exitCode: 1, description: "\(path): not as Sextant assumes: \(names); post the file of --out in an issue")
+  }
+}
