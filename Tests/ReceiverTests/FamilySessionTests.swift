@@ -536,6 +536,30 @@ struct FamilySessionTests {
     #expect(scene.reported(.awake(.requested)) == 1 && scene.reported(.doesNotWake) == 0)
   }
 
+  @Test("A standby that loses the baud rate: the receiver is found awake, also without a whole epoch before the sleep")
+  func forgottenRate() {
+    var scenario = Scenario(stayingAt: Place(latitudeDegrees: 48.1642, longitudeDegrees: 11.6056, altitudeMetres: 512))
+    (scenario.beginsHot, scenario.quirks) = (true, [.forgetfulStandby])
+    var desired = DesiredConfiguration.nothing
+    (desired.portRate, desired.keepsPortRate) = (38_400, true)
+    var settings = SessionSettings(intent: .identify, line: .serial)
+    settings.desired = { [desired] _ in desired }
+    var line = VirtualLine(model: .mt3339, scenario: scenario, startUTCSeconds: SessionScene.start)
+    line.inject(.baudRateChange(to: 38_400), at: .zero + Milliseconds(4000))
+    line.hostRate = 38_400
+    // The line is opened between the sentences of an epoch.
+    let scene = SessionScene(SessionLog(), line, settings: settings, at: .zero + Milliseconds(6120))
+    scene.run(60) { $0.isSteady }
+    #expect(scene.read { $0.line.hasEpochs } == false)
+    scene.sleep(seconds: nil)
+    scene.run(4)
+    #expect(scene.isAsleep)
+    scene.wakeUp()
+    #expect(scene.run(15) { $0.reported(.rateFound(9600)) == 1 }, "\(scene.reports)")
+    #expect(scene.run(15) { $0.isSteady && $0.line.receiver.baudRate == 38_400 }, "\(scene.reports)")
+    #expect(scene.reported(.doesNotWake) == 0)
+  }
+
   @Test("A timed standby ends by the receiver's timer")
   func timed() {
     let scene = Self.scene(.teseo, .serve)

@@ -81,8 +81,9 @@ extension ReceiverSession {
     guard !end.isRequested || stage.name == .waking, !listener.isSearching,
       now >= health.lastFrame + Self.garbageTime
     else { return false }
-    // Such a receiver sends lines and frames that the stream does not know, in reply and of its own.
-    if description?.family != nil, !line.hasEpochs { return false }
+    // Such a receiver sends lines and frames that the stream does not know, in reply and of its own; when it wakes,
+    // it sends text.
+    if description?.family != nil, !line.hasEpochs, stage.name != .waking { return false }
     let skipped = Int(listener.counters.skippedBytes - listener.skippedAtLastFrame)
     return skipped >= Self.garbageBytes
       || skipped >= 8 && now >= health.lastFrame + silenceLimit(unknown: Milliseconds(1000))
