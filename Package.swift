@@ -313,9 +313,9 @@ let package = Package(
     tests(
       "Command",
       [
-        "Messages",
-        "GPSD", "LinuxIO", "MonotonicTime", "Receiver", "ReceiverRuntime", "ReceiverSimulator", "ReceiverStream",
-        "SerialPort", "sextant", "sextant-track", "TestSupport", "UBX", "WireBytes", argumentParser,
+        "GPSD", "HostSimulator", "LinuxIO", "Messages", "MonotonicTime", "Receiver", "ReceiverRuntime",
+        "ReceiverSimulator", "ReceiverStream", "SerialPort", "sextant", "sextant-track", "TestSupport", "UBX",
+        "WireBytes", argumentParser,
       ]),
     tests("Recording", ["MonotonicTime", "Receiver", "ReceiverSimulator", "ReceiverStream", "TestSupport"]),
     tests("FileSystem", ["LinuxIO", "TestSupport", systemPackage]),

@@ -233,6 +233,7 @@ public final class VirtualHost<Machine: HostMachine, Line: HostLine & ~Copyable>
     if isDue { wake() }
     if isDue || hasBytes {
       machine.hostWoke(at: now)
+      if current != nil { machine.endRound(of: current!.session, at: now) }
       work()
     }
     // Work that remains due at an instant must not stop the time.
@@ -246,6 +247,7 @@ public final class VirtualHost<Machine: HostMachine, Line: HostLine & ~Copyable>
   /// Passes bytes to the session.
   public func receive(_ bytes: [UInt8]) {
     receivedBytes += bytes.count
+    machine.receive(bytes, at: now)
     unsafe current?.session.receive(bytes.span.bytes, at: now) { report, sky in machine.receive(report, sky, at: now) }
   }
 
@@ -284,6 +286,8 @@ public final class VirtualHost<Machine: HostMachine, Line: HostLine & ~Copyable>
       for command in commands {
         switch command {
         case .receiver(let command): perform(command)
+        case .submit(let command): accept { $0.submit(command, at: $1) }
+        case .perform(let tasks, let values): accept { $0.perform(tasks, restoring: values, at: $1) }
         case .finish:
           nextOpening = nil
           current?.session.finish(at: now)
@@ -291,6 +295,11 @@ public final class VirtualHost<Machine: HostMachine, Line: HostLine & ~Copyable>
       }
     }
     preconditionFailure("the session and the machine do not settle at \(now)")
+  }
+
+  private func accept(_ submit: (inout ReceiverSession, Instant) -> SessionTicket) {
+    guard current != nil else { return }
+    machine.accept(submit(&current!.session, now))
   }
 
   private func performActions() {

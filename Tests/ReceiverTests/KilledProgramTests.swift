@@ -73,27 +73,8 @@ enum KilledProgram: String, CaseIterable, CustomTestStringConvertible {
 struct KilledProgramTests {
   static let models: [ReceiverModel] = [.m6, .m8, .m8Batching, .m9, .m10, .f9p, .f10, .x20]
 
-  /// The settings in force, and those that would be in force after a loss of power with a battery, as lines of text.
-  private static func state(_ scene: SessionScene) -> [String] {
-    let receiver = scene.line.receiver
-    var restarted = receiver.configuration
-    restarted.restart()
-    return ["baud rate \(receiver.baudRate)"] + lines(receiver.configuration).map { "now \($0)" }
-      + lines(restarted).map { "after a start \($0)" }
-  }
-
-  private static func lines(_ configuration: ReceiverConfiguration) -> [String] {
-    switch configuration {
-    case .none: []
-    case .items(let items):
-      // An item of an unset message has the value 0.
-      Set(items.database.defaults.keys).union(items.ram.keys).sorted().filter { items.value($0) != 0 }
-        .map { "item \($0) \(items.value($0))" }
-    case .legacy(let messages):
-      messages.current.blocks.sorted { $0.key < $1.key }.map { "message \($0.key) \($0.value)" }
-        + messages.current.rates.sorted { $0.key < $1.key }.map { "output \($0.key) \($0.value)" }
-    }
-  }
+  /// The settings in force, and the settings after a loss of power with a battery, as lines of text.
+  private static func state(_ scene: SessionScene) -> [String] { scene.line.receiver.settingLines }
 
   private static func scene(_ model: ReceiverModel, _ program: KilledProgram) -> SessionScene {
     let scene = SessionScene(model) { program.adapt(&$0) }

@@ -20,13 +20,6 @@ struct SessionLog: HostMachine {
   fileprivate(set) var stored = StoredRecord()
   fileprivate(set) var writes: [(at: Instant, bytes: [UInt8])] = []
 
-  /// The crash-recovery record of a killed process, as the file has it.
-  struct StoredRecord {
-    var recovery: CrashRecoveryRecord?
-    var settings: CrashRecoverySettings?
-    var writes = 0
-  }
-
   mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {
     guard !report.isUpdate else { return }
     fixes.append((now, report.fix))
@@ -36,19 +29,13 @@ struct SessionLog: HostMachine {
   mutating func receive(_ action: SessionAction, from session: borrowing ReceiverSession, at now: Instant) {
     switch action {
     case .send(let bytes):
-      store(session.recovery, session.recoverySettings)
+      stored.store(session)
       writes.append((now, bytes))
     case .report(let report): reports.append((now, report))
     case .finished(let ticket, let outcome): outcomes[ticket] = outcome
     case .batch(let event): batch.append(event)
     case .setRate: break
     }
-  }
-
-  /// Stores the record before bytes are sent, as the driver does.
-  private mutating func store(_ recovery: CrashRecoveryRecord?, _ settings: CrashRecoverySettings?) {
-    guard let recovery, recovery != stored.recovery || settings != stored.settings else { return }
-    stored = StoredRecord(recovery: recovery, settings: settings, writes: stored.writes + 1)
   }
 }
 
@@ -142,7 +129,7 @@ extension VirtualHost where Machine == SessionLog, Line == VirtualLine {
   /// Whether the last session ended and the record is obsolete; then it is removed.
   func clearStored() -> Bool {
     guard read({ $0.isRestored }) == true else { return false }
-    machine.stored = SessionLog.StoredRecord(writes: machine.stored.writes)
+    machine.stored.clear()
     return true
   }
 
@@ -154,13 +141,5 @@ extension VirtualHost where Machine == SessionLog, Line == VirtualLine {
       adapt(&settings)
     }
     line.hostRate = hostRate
-  }
-}
-
-extension SessionLog.StoredRecord {
-  /// Sets the record of a session as it is read back from text.
-  func read(into settings: inout SessionSettings) {
-    settings.recovery = recovery.flatMap { CrashRecoveryRecord($0.text) }
-    settings.recoverySettings = self.settings.flatMap { CrashRecoverySettings("\n" + $0.text) }
   }
 }

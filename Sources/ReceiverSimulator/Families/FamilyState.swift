@@ -17,6 +17,13 @@ struct FamilySettings: Sendable, Equatable {
   var corrections: [Int: UInt32] = [:]
   /// The source of a base station's position.
   var timeMode = TimeMode.Setting.off
+
+  /// The settings, one a line.
+  var lines: [String] {
+    ["rate \(baudRate)", "period \(periodMilliseconds) ms", "systems \(systems.rawValue)", "mode \(timeMode)"]
+      + rates.filter { $0.value > 0 }.map { "sentence \($0.key) \($0.value)" }
+      + values.map { "value \($0.key) \($0.value)" } + corrections.map { "correction \($0.key) \($0.value)" }
+  }
 }
 
 /// The state of a receiver that is not a u-blox one.

@@ -173,6 +173,17 @@ public struct VirtualReceiver: Sendable {
   /// The value of a configuration item in force; nil if the receiver does not have the item.
   public func value(ofItem key: UInt32) -> UInt64? { configuration.value(ofItem: key) }
 
+  /// The settings in force, and the settings after a loss of power with a battery, one a line, sorted.
+  public var settingLines: [String] {
+    var restarted = configuration
+    restarted.restart()
+    var lines = configuration.lines.map { "now \($0)" } + restarted.lines.map { "after a start \($0)" }
+    if let family {
+      lines += family.current.lines.map { "now \($0)" } + family.stored.lines.map { "after a start \($0)" }
+    }
+    return (lines + ["baud rate \(baudRate)", "logger \(logger)"]).sorted()
+  }
+
   /// The true state at an instant.
   public func truth(at instant: Instant) -> Truth { scenario.truth(atSeconds: instant.seconds(since: origin)) }
 
@@ -320,6 +331,20 @@ enum ReceiverConfiguration: Sendable {
         if let every { settings.rates.append(Settings.OutputRate(message: index, every: every)) }
       }
       return settings
+    }
+  }
+
+  /// The settings of a u-blox receiver in force, one a line.
+  var lines: [String] {
+    switch self {
+    case .none: []
+    // An item of an unset message has the value 0.
+    case .items(let items):
+      Set(items.database.defaults.keys).union(items.ram.keys).filter { items.value($0) != 0 }
+        .map { "item \($0) \(items.value($0))" }
+    case .legacy(let messages):
+      messages.current.blocks.map { "message \($0.key) \($0.value)" }
+        + messages.current.rates.map { "output \($0.key) \($0.value)" }
     }
   }
 

@@ -69,15 +69,14 @@ struct Check: ParsableCommand {
   }
 
   private func make(_ part: CheckPart, of sequence: inout CheckSequence, _ choice: Source.Choice) throws {
-    let run = CheckRun(
-      part, sequence.state, path: choice.source.name, isBound: choice.baud != nil, at: SystemClock.monotonic)
-    var loop = try ReceiverLoop(
-      choice, part.settings(of: sequence.state), seconds: nil, client: CheckClient(run))
+    let run = CheckRun(part, sequence.state, path: choice.source.name, at: SystemClock.monotonic)
+    let client = CheckClient(run, isBound: choice.baud != nil)
+    var loop = try ReceiverLoop(choice, part.settings(of: sequence.state), seconds: nil, client: client)
     var failure: (any Error)?
     do { try loop.run() } catch { failure = error }
-    let isInterrupted = loop.isInterrupted
-    sequence.receive(
-      loop.takeClient().takeRun(), isInterrupted: isInterrupted, hasFailed: failure != nil, at: SystemClock.monotonic)
+    let (isInterrupted, isOrderly) = (loop.isInterrupted, failure == nil && !loop.isCut)
+    let done = loop.takeClient().takeRun()
+    sequence.receive(done, isInterrupted: isInterrupted, isOrderly: isOrderly, at: SystemClock.monotonic)
     try Self.print(sequence.takeFindings())
     try write(sequence)
     if let failure { throw failure }
@@ -102,16 +101,15 @@ struct Check: ParsableCommand {
 /// does.
 struct CheckClient: ReceiverClient, ~Copyable {
   private var run: CheckRun
+  private let isBound: Bool
   /// The last request.
   private var ticket: SessionTicket?
   private let sent = SentBytes()
 
   /// The bytes that the session sent since the last event.
-  private final class SentBytes {
-    var writes: [(bytes: [UInt8], at: Instant)] = []
-  }
+  private final class SentBytes { var writes: [(bytes: [UInt8], at: Instant)] = [] }
 
-  init(_ run: CheckRun) { self.run = run }
+  init(_ run: CheckRun, isBound: Bool) { (self.run, self.isBound) = (run, isBound) }
 
   var failure: CommandFailure? { run.failure }
   var deadline: Instant? { run.deadline }
@@ -128,12 +126,10 @@ struct CheckClient: ReceiverClient, ~Copyable {
   mutating func receive(
     _ event: ReceiverConnection.Event, _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
   ) {
-    if case .opened = event {
-      connection.onSend = { [sent] in sent.writes.append(($0, SystemClock.monotonic)) }
-    }
+    if case .opened = event { connection.onSend = { [sent] in sent.writes.append(($0, SystemClock.monotonic)) } }
     if case .finished(let finished, _) = event, finished != ticket { return }
     takeSent()
-    run.receive(event, on: CheckedLine(connection), at: now)
+    run.receive(event, on: line(connection), at: now)
     perform(connection, &poller, at: now)
   }
 
@@ -141,7 +137,7 @@ struct CheckClient: ReceiverClient, ~Copyable {
     _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
   ) throws -> Bool {
     takeSent()
-    run.endRound(on: CheckedLine(connection), at: now)
+    run.endRound(on: line(connection), at: now)
     perform(connection, &poller, at: now)
     try Check.print(run.takeFindings())
     return run.isOver
@@ -170,8 +166,7 @@ struct CheckClient: ReceiverClient, ~Copyable {
     while let action = run.nextAction() {
       switch action {
       case .submit(let command): ticket = connection.submit(command, &poller, at: now)
-      case .perform(let tasks, let values):
-        ticket = connection.perform(tasks, restoring: values, &poller, at: now)
+      case .perform(let tasks, let values): ticket = connection.perform(tasks, restoring: values, &poller, at: now)
       case .set(let desired): connection.set(desired, &poller, at: now)
       case .sleep(let time): connection.sleep(for: time, &poller, at: now)
       case .wakeUp: connection.wakeUp(&poller, at: now)
@@ -180,12 +175,10 @@ struct CheckClient: ReceiverClient, ~Copyable {
       }
     }
   }
-}
 
-extension CheckedLine {
-  fileprivate init(_ connection: ReceiverConnection) {
-    self.init(
-      description: connection.description, port: connection.port, rate: connection.rate,
-      configuredRate: connection.configuredRate)
+  private func line(_ connection: ReceiverConnection) -> CheckedLine {
+    CheckedLine(
+      isOpen: connection.isOpen, isBound: isBound, description: connection.description, port: connection.port,
+      rate: connection.rate, configuredRate: connection.configuredRate)
   }
 }

@@ -24,6 +24,8 @@ struct CheckAssumptions {
   var latenessSeconds: Double
   var hotStartSeconds: Double
   var warmStartSeconds: Double
+  /// The silence of a restart by command, where it was recorded.
+  var restartSeconds: Double
   var restoringSeconds: Double
   /// The number of fixes that it stores; nil without batching.
   var batchEpochs: Int?
@@ -43,6 +45,7 @@ struct CheckAssumptions {
     restoringSeconds = Self.seconds(SessionTimes.restoring)
     let more = policy.wakeSeconds + policy.marginSeconds
     hotStartSeconds = capabilities.startTimes.hotSeconds + more
+    restartSeconds = Self.seconds(receiver.baseRestartTime)
     // Not slower than a cold start.
     warmStartSeconds = capabilities.startTimes.coldSeconds + more
     batchEpochs = capabilities.batching?.plainEpochs
@@ -130,12 +133,16 @@ extension CheckReport {
       assumed: ["secondsAfter": Self.json(wanted)], deviation: deviation)
   }
 
-  mutating func judgeMessages(_ message: CheckedMessage, on isOn: Bool, isSeen: Bool, isRefused: Bool) {
+  /// - Parameter isSilent: whether the receiver sent nothing after the change.
+  mutating func judgeMessages(
+    _ message: CheckedMessage, on isOn: Bool, isSeen: Bool, isRefused: Bool, isSilent: Bool = false
+  ) {
+    let sent = isSilent ? "sends nothing any more" : isOn ? "does not send it" : "goes on sending it"
     let request = "\(message.name) \(isOn ? "on" : "off")"
     let deviation: String? =
       isRefused
       ? "the receiver refused \(request), did not acknowledge it, or has another"
-      : isSeen ? nil : "the receiver accepted \(request), and \(isOn ? "does not send it" : "goes on sending it")"
+      : isSeen ? nil : "the receiver accepted \(request), and \(sent)"
     add(
       "messages", ["request": .string(request), "done": .bool(!isRefused && isSeen)], assumed: ["done": true],
       deviation: deviation)
@@ -205,9 +212,12 @@ extension CheckReport {
   /// - Parameters:
   ///   - seconds: until the first fix; nil if none came.
   ///   - period: the time between epochs, seconds.
-  mutating func judgeStart(_ start: Start, _ seconds: Double?, period: Double, _ assumed: CheckAssumptions) {
+  ///   - isRestart: whether the receiver was restarted; else it was woken.
+  mutating func judgeStart(
+    _ start: Start, _ seconds: Double?, period: Double, isRestart: Bool = false, _ assumed: CheckAssumptions
+  ) {
     let usual = start == .hot ? assumed.hotStartSeconds : assumed.warmStartSeconds
-    let limit = usual * CheckAssumptions.Tolerance.start + period
+    let limit = usual * CheckAssumptions.Tolerance.start + period + (isRestart ? assumed.restartSeconds : 0)
     add(
       start.rawValue, ["seconds": seconds.map(Self.json) ?? .null],
       assumed: ["seconds": Self.json(usual), "atMostSeconds": Self.json(limit)],

@@ -7,6 +7,10 @@ import WireBytes
 
 /// The receiver and its line, as the session has them at an event.
 struct CheckedLine {
+  /// Whether the line is there. The requests of a lost one end without a reply before its loss is an event.
+  var isOpen = false
+  /// Whether its rate is given.
+  var isBound = false
   var description: ReceiverDescription?
   var port: ReceiverPortNumber?
   /// The rate, baud; nil for a line without one.
@@ -51,8 +55,8 @@ struct CheckRun {
     case fallingAsleep
     case asleep(until: Instant)
     case waking(since: Instant)
-    case restarting(CheckReport.Start)
-    case findingFix(CheckReport.Start, since: Instant)
+    case restarting
+    case findingFix(since: Instant)
     case readingBatch
     case startingBatch
     case storing(epochs: Int, until: Instant)
@@ -61,16 +65,13 @@ struct CheckRun {
     /// The session ends, which restores the receiver: since this time, or with a failure.
     case over(since: Instant?, CommandFailure?)
 
-    /// The name of the finding that the stage belongs to.
-    var name: String {
+    /// The name of the finding that the stage belongs to; nil for the part's name.
+    var name: String? {
       switch self {
       case .polling, .reading: "replies"
       case .changing(let trial, _), .verifying(let trial, _): trial.kind.rawValue
-      case .fallingAsleep, .asleep: "sleep"
       case .waking: "wake"
-      case .findingFix(let start, _), .restarting(let start): start.rawValue
-      case .readingBatch, .startingBatch, .storing, .retrieving: "batch"
-      case .waiting, .observing, .repairing, .over: "restoring"
+      default: nil
       }
     }
   }
@@ -79,8 +80,16 @@ struct CheckRun {
   struct Reading {
     var values: [ReceiverValue] = []
     var outputList: [String]?
+    /// The time between two measurements of a u-blox receiver.
+    var milliseconds: UInt16?
     /// Whether values that were not as found were written again.
     var isRepaired = false
+
+    /// The time between fixes, as far as it is reported.
+    var period: UInt16? {
+      for case .period(let milliseconds) in values { return milliseconds }
+      return milliseconds
+    }
   }
 
   private static let polls = 8
@@ -101,23 +110,20 @@ struct CheckRun {
   /// Whether the part asked for a change.
   private(set) var hasChanged = false
   private let path: String
-  private let isBound: Bool
   private(set) var stage: Stage
-  private var limit: Instant
+  /// When the stage ends without its event, and its length.
+  private var limit: (at: Instant, length: Milliseconds)
   /// The output since the stage began.
   private var observed = CheckObservation()
   private var actions: [Action] = []
   /// Whether a signal has requested the end.
   private var isStopping = false
 
-  /// - Parameters:
-  ///   - state: the state after the part before.
-  ///   - path: the device.
-  ///   - isBound: whether the rate of the line is given.
-  init(_ part: CheckPart, _ state: CheckState, path: String, isBound: Bool, at now: Instant) {
-    (self.part, self.state, self.path, self.isBound) = (part, state, path, isBound)
+  /// - Parameter state: the state after the part before.
+  init(_ part: CheckPart, _ state: CheckState, path: String, at now: Instant) {
+    (self.part, self.state, self.path) = (part, state, path)
     stage = .waiting(since: now, hasFrames: false, identified: nil)
-    limit = now + Self.searchTimeout
+    limit = (now + Self.searchTimeout, Self.searchTimeout)
   }
 
   var isOver: Bool { if case .over = stage { true } else { false } }
@@ -128,10 +134,12 @@ struct CheckRun {
   /// When `endRound` is due.
   var deadline: Instant? {
     switch stage {
+    // A receiver that only its timer wakes is awaited.
+    case .asleep where state.assumed?.isWokenByHost != true: limit.at
     case .observing(_, let until), .verifying(_, let until), .asleep(let until), .storing(_, let until):
-      .earlier(until, limit)
+      .earlier(until, limit.at)
     case .over: .zero
-    default: limit
+    default: limit.at
     }
   }
 
@@ -153,9 +161,10 @@ struct CheckRun {
         stage = .waiting(since: now, hasFrames: true, identified: identified)
       case .waking where isStopping: end(at: now)
       case .waking(let since):
-        let period = state.periodSeconds
-        state.judge { $0.judgeWake(now.seconds(since: since), period: period, $1) }
-        findFix(.hot, since: since, at: now)
+        if let assumed = state.assumed {
+          state.report.judgeWake(now.seconds(since: since), period: state.periodSeconds, assumed)
+        }
+        findFix(since: since, at: now)
       default: break
       }
     }
@@ -165,8 +174,8 @@ struct CheckRun {
     guard !epoch.isUpdate, !mayPrecedeRestart(at: now) else { return }
     let seconds = epoch.fix.time.map { Double($0.nanosecondsSince1970) / 1e9 }
     observed.endEpoch(at: seconds ?? Double(now.nanoseconds) / 1e9)
-    if case .findingFix(let start, let since) = stage {
-      if epoch.fix.hasPosition { endStart(start, now.seconds(since: since), at: now) }
+    if case .findingFix(let since) = stage {
+      if epoch.fix.hasPosition { endStart(now.seconds(since: since), at: now) }
     } else if !isOver {
       state.hasFix = epoch.fix.hasPosition
     }
@@ -174,7 +183,7 @@ struct CheckRun {
 
   /// Whether an epoch that is over may have begun before the restart.
   private func mayPrecedeRestart(at now: Instant) -> Bool {
-    guard part != .sleep, case .findingFix(_, let since) = stage else { return false }
+    guard part != .sleep, case .findingFix(let since) = stage else { return false }
     return now < since + Milliseconds(seconds: state.periodSeconds) + Milliseconds(500)
   }
 
@@ -191,6 +200,7 @@ struct CheckRun {
     case (.over, _): return
     case (_, .lost): fail(Reason.disconnected + ". The next command restores it")
     case (_, .ended): fail(Reason.file)
+    case (_, _) where !line.isOpen: break
 
     case (.waiting(let since, let hasFrames, _), .session(.identified)):
       stage = .waiting(since: since, hasFrames: hasFrames, identified: now)
@@ -209,14 +219,12 @@ struct CheckRun {
     case (.repairing, .finished): read(isRepaired: true, at: now)
 
     case (.changing(.baud(let wanted), let since), .session(.rateFound(let rate))) where rate == wanted:
-      state.judge { $0.judgeBaud(rate, now.seconds(since: since), $1) }
-      end(at: now)
-    // Settings of the step before are restored first.
+      endBaud(rate, now.seconds(since: since), at: now)
+    // Settings of the step before are restored first. A search for a silent receiver sets the rate again and again.
     case (.changing(.baud(let wanted), _), .rate(let rate)) where rate == wanted:
-      enter(.changing(.baud(rate), since: now), at: now)
+      stage = .changing(.baud(rate), since: now)
     case (.changing(.baud(let rate), _), .session(.rateNotChanged)):
-      state.judge { $0.judgeBaud(rate, nil, $1) }
-      end(at: now)
+      endBaud(rate, nil, at: now)
     case (.changing(let trial, let since), .session(.configured(let refused))):
       endChange(trial, now.seconds(since: since), isRefused: refused > 0, on: line, at: now)
     case (.changing(let trial, let since), .session(.configurationFailed)):
@@ -237,9 +245,8 @@ struct CheckRun {
     case (.asleep(let until), .session(.awake(.time))):
       addSleep()
       let late = now >= until ? now.seconds(since: until) : -until.seconds(since: now)
-      let period = state.periodSeconds
-      state.judge { $0.judgeTimedWake(late, period: period, $1) }
-      findFix(.hot, since: now, at: now)
+      if let assumed = state.assumed { state.report.judgeTimedWake(late, period: state.periodSeconds, assumed) }
+      findFix(since: now, at: now)
     case (.waking, .session(.doesNotWake)), (.asleep, .session(.doesNotWake)):
       state.lost.append("the receiver is asleep; switch its supply off and on")
       end(with: "the receiver does not wake", "wake", "awake", at: now)
@@ -249,11 +256,11 @@ struct CheckRun {
       (.findingFix, .session(.rateFound(let rate))):
       compareRate(rate)
 
-    case (.restarting(let start), .finished(_, let outcome)):
-      guard outcome == .sent || outcome == .performed([.written]) || outcome == .acknowledged else {
-        return end(with: "the receiver refused the restart, or did not reply", start.rawValue, "done", at: now)
-      }
-      findFix(start, since: now, at: now)
+    case (.restarting, .finished(_, .sent)), (.restarting, .finished(_, .acknowledged)),
+      (.restarting, .finished(_, .performed([.written]))):
+      findFix(since: now, at: now)
+    case (.restarting, .finished):
+      end(with: "the receiver refused the restart, or did not reply", part.name, "done", at: now)
 
     case (.readingBatch, .finished(_, let outcome)): startBatch(outcome, at: now)
     case (.startingBatch, .session(.batching(0))), (.startingBatch, .session(.configurationFailed)):
@@ -279,7 +286,9 @@ struct CheckRun {
     case .asleep:
       if state.assumed?.isWokenByHost == true { wake(at: now) }
       return true
-    default: return false
+    default:
+      end(at: now)
+      return false
     }
   }
 
@@ -295,16 +304,16 @@ struct CheckRun {
     case .storing(let epochs, let until) where now >= until:
       enter(.retrieving(epochs: epochs, fixes: 0), at: now)
       actions.append(.retrieveBatch)
-    case .findingFix(let start, _) where now >= limit: endStart(start, nil, at: now)
-    case .waiting(_, let hasFrames, _) where now >= limit:
+    case .findingFix where now >= limit.at: endStart(nil, at: now)
+    case .waiting(_, let hasFrames, _) where now >= limit.at:
       fail(
         hasFrames
           ? "the receiver does not reply; check that its input is enabled, and the wiring (RX to TX)"
           : "no receiver was found; \(Source.adviceOnSilence(of: path))")
     case .over: break
     default:
-      guard now >= limit else { return }
-      end(with: "it did not end within \(Self.stageTimeout.count / 1000) s", stage.name, "ended", at: now)
+      guard now >= limit.at else { return }
+      end(with: "it did not end within \(limit.length.count / 1000) s", stage.name ?? part.name, "ended", at: now)
     }
   }
 
@@ -312,7 +321,7 @@ struct CheckRun {
 
   private mutating func enter(_ stage: Stage, at now: Instant, for time: Milliseconds = Self.stageTimeout) {
     self.stage = stage
-    limit = now + time
+    limit = (now + time, time)
     observed = CheckObservation()
   }
 
@@ -349,12 +358,12 @@ struct CheckRun {
     case .sleep:
       hasChanged = true
       enter(.fallingAsleep, at: now)
+      if description.family != nil { actions.append(.perform([], restoring: state.valuesToRestore)) }
       actions.append(.sleep(assumed.isWokenByHost ? nil : SessionTimes.shortestSleep(of: description)))
     case .batch:
       enter(.readingBatch, at: now)
       actions.append(.submit(BatchStatus.poll))
-    case .hotStart: restart(.hot, description, at: now)
-    case .warmStart: restart(.warm, description, at: now)
+    case .hotStart, .warmStart: restart(description, at: now)
     }
   }
 
@@ -388,8 +397,8 @@ struct CheckRun {
       reading.outputList = CheckState.messages(inList: lines)
       reading.values = reading.values.map { CheckState.naming($0, by: reading.outputList ?? []) }
     case .answered(let payload):
-      guard part == .settings, let description = state.description else { break }
-      state.measurementMilliseconds = Command.measurementPeriod(in: payload, of: description)
+      guard let description = state.description else { break }
+      reading.milliseconds = Command.measurementPeriod(in: payload, of: description)
     default: break
     }
     observe(reading, at: now)
@@ -397,18 +406,19 @@ struct CheckRun {
 
   private mutating func observe(_ reading: Reading, at now: Instant) {
     var time = Self.observation
-    if case .period(let milliseconds)? = reading.values.first(where: { $0.kind == .period }) {
+    if let milliseconds = reading.period {
       time = max(time, Milliseconds(UInt64(milliseconds) * UInt64(Self.wantedEpochs)))
     }
-    enter(.observing(reading, until: now + time), at: now)
+    enter(.observing(reading, until: now + time), at: now, for: time + Self.stageTimeout)
   }
 
   private mutating func endObservation(_ reading: Reading, on line: CheckedLine, at now: Instant) {
     let found = CheckState.Found(
-      rate: isBound ? nil : line.configuredRate, periodSeconds: observed.periodSeconds, names: observed.names,
+      rate: line.isBound ? nil : line.configuredRate, periodSeconds: observed.periodSeconds, names: observed.names,
       steadyNames: observed.steadyNames, bytesPerSecond: observed.bytesPerSecond)
     switch part {
     case .settings:
+      state.measurementMilliseconds = reading.milliseconds
       state.setFound(found, reading.values, outputList: reading.outputList)
       state.judgeState(reported: reading.values, sent: found.periodSeconds)
       // Late replies to the requests so far have come.
@@ -434,7 +444,7 @@ struct CheckRun {
 
   private mutating func poll(after replies: [CheckReply?], on line: CheckedLine, at now: Instant) {
     guard replies.count < Self.polls, var command = state.description?.checkedPoll else {
-      state.judge { $0.judgeReplies(replies.compactMap(\.self), of: Self.polls, $1) }
+      if let assumed = state.assumed { state.report.judgeReplies(replies.compactMap(\.self), of: Self.polls, assumed) }
       return start(CheckTrial.Kind.allCases[...], on: line, at: now)
     }
     // One request, and more than the time of all: a reply to the first is not taken for one to the second.
@@ -452,7 +462,7 @@ struct CheckRun {
         state.report.judgeAcknowledgements(requests: changes.requests, repeated: changes.repeated)
       }
       guard let description = state.description else { return }
-      switch state.plan(kind, description, on: line, isBound: isBound) {
+      switch state.plan(kind, description, on: line) {
       case .skip(let reason): state.report.skip(kind.rawValue, because: reason)
       case .make(let trial):
         hasChanged = true
@@ -472,7 +482,9 @@ struct CheckRun {
     case .rate(let milliseconds) where !isRefused:
       let time = Milliseconds(UInt64(milliseconds) * 6) + Milliseconds(1500)
       return enter(.verifying(trial, until: now + time), at: now)
-    case .messages where !isRefused: return enter(.verifying(trial, until: now + Self.verification), at: now)
+    case .messages where !isRefused:
+      let time = max(Self.verification, Milliseconds(seconds: Double(Self.wantedEpochs) * state.periodSeconds))
+      return enter(.verifying(trial, until: now + time), at: now)
     case .rate(let milliseconds):
       state.report.judgeRate(
         before: state.periodSeconds, wanted: Double(milliseconds) / 1000, after: nil, isRefused: true)
@@ -494,10 +506,16 @@ struct CheckRun {
     case .messages(let message, let isOn):
       let isSeen = isOn ? observed.has(message) : observed.epochs.count >= 2 && observed.epochsWithout(message) >= 2
       guard isSeen || isLate else { return }
-      state.report.judgeMessages(message, on: isOn, isSeen: isSeen, isRefused: false)
+      state.report.judgeMessages(
+        message, on: isOn, isSeen: isSeen, isRefused: false, isSilent: observed.bytes == 0)
     case .constellations, .baud: break
     }
     start(trial.kind.later, on: line, at: now)
+  }
+
+  private mutating func endBaud(_ rate: UInt32, _ seconds: Double?, at now: Instant) {
+    if let assumed = state.assumed { state.report.judgeBaud(rate, seconds, assumed) }
+    end(at: now)
   }
 
   // MARK: Sleep, starts, batch
@@ -519,7 +537,10 @@ struct CheckRun {
       deviation: "after the sleep the receiver sends at \(rate) baud, before it at \(before)")
   }
 
-  private mutating func restart(_ start: CheckReport.Start, _ description: ReceiverDescription, at now: Instant) {
+  /// The kind of start that follows a restart or a sleep.
+  private var start: CheckReport.Start { part == .warmStart ? .warm : .hot }
+
+  private mutating func restart(_ description: ReceiverDescription, at now: Instant) {
     if description.family == nil {
       actions.append(.submit(ResetMode.gnss.command(start.kind)))
     } else if description.takes(start.kind.action) {
@@ -529,27 +550,26 @@ struct CheckRun {
       state.report.skip(start.rawValue, because: "the family has no command")
       return end(at: now)
     }
-    enter(.restarting(start), at: now)
+    enter(.restarting, at: now)
   }
 
-  private mutating func findFix(_ start: CheckReport.Start, since: Instant, at now: Instant) {
+  private mutating func findFix(since: Instant, at now: Instant) {
+    guard let assumed = state.assumed else { return }
     // A start of another kind is measured, too.
-    let usual = state.assumed.map { start == .hot ? 5 + $0.hotStartSeconds : $0.warmStartSeconds }
-    enter(
-      .findingFix(start, since: since), at: now,
-      for: usual.map { Milliseconds(seconds: 3 * $0) } ?? Self.stageTimeout)
+    let usual = start == .hot ? 5 + assumed.hotStartSeconds : assumed.warmStartSeconds
+    let longest = 3 * usual + (part == .sleep ? 0 : assumed.restartSeconds)
+    enter(.findingFix(since: since), at: now, for: Milliseconds(seconds: longest))
   }
 
-  private mutating func endStart(_ start: CheckReport.Start, _ seconds: Double?, at now: Instant) {
+  private mutating func endStart(_ seconds: Double?, at now: Instant) {
     // A restart may lose settings that the receiver's output alone shows.
     let showsOutputAlone = part != .sleep && state.description?.isObserved(.messages) == true
-    if seconds == nil, part == .sleep, !state.hasFix {
+    if seconds == nil, !state.hasFix {
       state.report.skip(start.rawValue, because: "the receiver had no fix before")
     } else if observed.epochs.isEmpty, showsOutputAlone {
       state.report.skip(start.rawValue, because: "the receiver lost its sentences in the restart")
-    } else {
-      let period = state.periodSeconds
-      state.judge { $0.judgeStart(start, seconds, period: period, $1) }
+    } else if let assumed = state.assumed {
+      state.report.judgeStart(start, seconds, period: state.periodSeconds, isRestart: part != .sleep, assumed)
     }
     end(at: now)
   }
@@ -571,7 +591,7 @@ struct CheckRun {
   }
 
   private mutating func endBatch(epochs: Int, fixes: Int, at now: Instant) {
-    state.judge { $0.judgeBatch(epochs: epochs, fixes: fixes, $1) }
+    if let assumed = state.assumed { state.report.judgeBatch(epochs: epochs, fixes: fixes, assumed) }
     end(at: now)
   }
 }

@@ -4,44 +4,31 @@ import MonotonicTime
 import Receiver
 
 /// The parts of the check, in the order of the report. Each has a session of its own.
-enum CheckPart: CaseIterable {
+enum CheckPart: String, CaseIterable {
   /// Identity and replies; rate, messages, constellations and baud, in this order.
   case settings
-  case sleep, batch, hotStart, warmStart
+  case sleep, batch
+  case hotStart = "hot start"
+  case warmStart = "warm start"
   /// After the user has interrupted the supply.
-  case powerLoss
+  case powerLoss = "power loss"
   /// The receiver is as it was found.
-  case restored
+  case restored = "restoring"
 
   /// The name of the part's finding.
-  var name: String {
-    switch self {
-    case .settings: "settings"
-    case .sleep: "sleep"
-    case .batch: "batch"
-    case .hotStart: CheckReport.Start.hot.rawValue
-    case .warmStart: CheckReport.Start.warm.rawValue
-    case .powerLoss: "power loss"
-    case .restored: "restoring"
-    }
-  }
+  var name: String { rawValue }
 
   /// The settings of the session. Settings that a sleep or a restart loses are written again. The last part permanently changes the
   /// settings that differ.
   func settings(of state: CheckState) -> SessionSettings {
     var settings = SessionSettings(intent: .identify, line: .serial)
-    let desired: DesiredConfiguration =
-      switch self {
-      case .settings, .powerLoss: .nothing
-      case .sleep, .batch, .hotStart, .warmStart: state.foundConfiguration
-      case .restored: state.foundRate
-      }
+    let isBare = self == .settings || self == .powerLoss
+    let desired = isBare ? .nothing : self == .restored ? state.foundRate : state.foundConfiguration
     settings.desired = { _ in desired }
     settings.restoresAtEnd = self != .restored
     // A receiver that sends nothing after a restart or a loss of its supply is found by the polls of its own family.
-    if [.hotStart, .warmStart, .powerLoss, .restored].contains(self), let known = state.description,
-      known.family != nil
-    {
+    let isAfterLoss = [.hotStart, .warmStart, .powerLoss, .restored].contains(self)
+    if isAfterLoss, let known = state.description, known.family != nil {
       settings.memory = SessionMemory(of: known, rate: state.found?.rate)
     }
     return settings
@@ -81,9 +68,9 @@ enum CheckPart: CaseIterable {
 /// The sequence of the parts, as a value: which part is next, and what the command ends with.
 struct CheckSequence {
   enum Step {
-    /// The user is asked to interrupt the supply; then the part of that is made, or left out.
-    case askForPowerLoss
     case make(CheckPart)
+    /// The user is asked to interrupt the supply; then that part is made, or left out.
+    case askForPowerLoss
     case end(CommandFailure?)
   }
 
@@ -92,14 +79,12 @@ struct CheckSequence {
   private(set) var isComplete = false
   private var parts = CheckPart.allCases[...]
   private var isInterrupted = false
+  /// Whether the session of the last part ended in order.
+  private var isOrderly = true
   private let path: String
-  private let restarts: Bool
-  private let isAtTerminal: Bool
+  /// Whether the receiver may be restarted, and whether a user can be asked.
+  private let restarts, isAtTerminal: Bool
 
-  /// - Parameters:
-  ///   - path: the device.
-  ///   - restarts: whether the receiver may be restarted.
-  ///   - isAtTerminal: whether a user can be asked.
   init(path: String, restarts: Bool, isAtTerminal: Bool) {
     (self.path, self.restarts, self.isAtTerminal) = (path, restarts, isAtTerminal)
     state.comparesOutput = restarts || isAtTerminal
@@ -131,32 +116,28 @@ struct CheckSequence {
     state.report.skip(CheckPart.powerLoss.name, because: "the person left it out")
   }
 
-  /// Takes a part whose session is over.
-  ///
-  /// - Parameter hasFailed: whether it ended with an error.
-  mutating func receive(_ run: CheckRun, isInterrupted: Bool, hasFailed: Bool, at now: Instant) {
-    state = run.state
-    self.isInterrupted = isInterrupted
+  /// Takes a part whose session is over: in order, or by an error or a second signal.
+  mutating func receive(_ run: CheckRun, isInterrupted: Bool, isOrderly: Bool, at now: Instant) {
+    (state, self.isInterrupted, self.isOrderly) = (run.state, isInterrupted, isOrderly)
     if run.hasChanged, let endedAt = run.endedAt {
       state.restoringSeconds = max(state.restoringSeconds, now.seconds(since: endedAt))
     }
-    if run.part == .restored, !hasFailed { complete() }
+    if run.part == .restored, isOrderly, !isInterrupted { complete() }
   }
 
   mutating func takeFindings() -> ArraySlice<CheckFinding> { state.takeFindings() }
 
   private mutating func complete() {
-    let (seconds, lost, uncompared) = (state.restoringSeconds, state.lost, state.uncompared)
-    state.judge { $0.judgeRestoring(seconds, lost: lost, uncompared: uncompared, $1) }
     isComplete = true
+    guard let assumed = state.assumed else { return }
+    state.report.judgeRestoring(state.restoringSeconds, lost: state.lost, uncompared: state.uncompared, assumed)
   }
 
   private var failure: CommandFailure? {
     if isInterrupted {
-      return CommandFailure(
-        .unavailable,
-        "\(path): interrupted; "
-          + (state.lost.isEmpty ? "the receiver is restored" : "the next command restores the receiver"))
+      let isRestored = isOrderly && state.lost.isEmpty
+      let text = isRestored ? "the receiver is restored" : "the next command restores the receiver"
+      return CommandFailure(.unavailable, "\(path): interrupted; \(text)")
     }
     guard !state.report.deviations.isEmpty else { return nil }
     let names = state.report.deviations.map(\.name).joined(separator: ", ")

@@ -52,31 +52,18 @@ struct CheckState {
     return report.findings[taken...]
   }
 
-  /// Adds the finding of a comparison; none before the receiver is identified.
-  mutating func judge(_ compare: (inout CheckReport, CheckAssumptions) -> Void) {
-    if let assumed { compare(&report, assumed) }
-  }
-
   /// The found settings that a sleep or a restart may lose: the session writes them again.
   var foundConfiguration: DesiredConfiguration {
-    var desired = DesiredConfiguration()
+    var desired = foundRate
     guard let description, let found else { return desired }
     if description.family == nil {
       desired.measurementPeriodMilliseconds = measurementMilliseconds
       desired.messages = found.steadyNames.sorted().filter { $0.contains("-") }
         .compactMap { MessageNames.message($0) }.map { DesiredConfiguration.MessageRate($0, 1) }
     }
-    for value in values where description.reports(value.kind) && description.takesForATime(value) {
-      switch value {
-      case .period(let milliseconds): desired.measurementPeriodMilliseconds = milliseconds
-      case .messages(let list): desired.sentences = list
-      // They outlive a sleep; the last part compares them.
-      case .constellations, .output, .logger, .mode, .measurements: break
-      }
-    }
-    if let rate = found.rate {
-      desired.portRate = rate
-      desired.keepsPortRate = true
+    for value in reportedToRestore {
+      if case .period(let milliseconds) = value { desired.measurementPeriodMilliseconds = milliseconds }
+      if case .messages(let list) = value { desired.sentences = list }
     }
     return desired
   }
@@ -84,8 +71,7 @@ struct CheckState {
   /// The found rate of the line alone, for the last part.
   var foundRate: DesiredConfiguration {
     var desired = DesiredConfiguration()
-    desired.portRate = found?.rate
-    desired.keepsPortRate = desired.portRate != nil
+    (desired.portRate, desired.keepsPortRate) = (found?.rate, found?.rate != nil)
     return desired
   }
 }
@@ -136,33 +122,35 @@ extension CheckState {
     case skip(String)
   }
 
-  /// - Parameter isBound: whether the rate of the line is given.
-  func plan(_ kind: CheckTrial.Kind, _ receiver: ReceiverDescription, on line: CheckedLine, isBound: Bool) -> Plan {
+  func plan(_ kind: CheckTrial.Kind, _ receiver: ReceiverDescription, on line: CheckedLine) -> Plan {
     switch kind {
     case .rate: planRate(receiver, on: line)
     case .messages: planMessages(receiver)
-    case .constellations: planConstellations(receiver, isBound: isBound || line.rate == nil)
-    case .baud: planBaud(receiver, on: line, isBound: isBound)
+    case .constellations: planConstellations(receiver, on: line)
+    case .baud: planBaud(receiver, on: line)
     }
   }
 
   private func planRate(_ receiver: ReceiverDescription, on line: CheckedLine) -> Plan {
     guard let found, let period = found.periodSeconds else { return .skip("the receiver sends no fixes") }
-    // A faster rate needs room on the line.
-    let isRoomy = line.rate.map { found.bytesPerSecond * 2 < Double($0) / 10 * 0.6 } ?? true
-    let wanted: UInt16 = abs(period - 0.5) < 0.1 ? 1000 : isRoomy || period > 1.5 ? 500 : 2000
-    if receiver.family != nil, !receiver.takesForATime(.period(wanted)) {
-      return .skip(
-        receiver.takesForATime(.period(500))
-          ? "the line is too full for a faster rate, and a slower one is not possible"
-          : receiver.takes(.period(500)) ? "it is in force after a save and a restart" : "the family has no command")
-    }
     if receiver.family == nil, let set = measurementMilliseconds,
       abs(Double(set) / 1000 - period) > period * CheckAssumptions.Tolerance.period
     {
       return .skip("the receiver does not send a fix for each measurement")
     }
-    return .make(.rate(milliseconds: wanted))
+    let wanted = ([500, 1000, 2000] as [UInt16]).first { milliseconds in
+      let seconds = Double(milliseconds) / 1000
+      // A faster rate needs room on the line.
+      let bytesPerSecond = found.bytesPerSecond * period / seconds
+      let isRoomy = seconds > period || line.rate.map { bytesPerSecond < Double($0) / 10 * 0.6 } ?? true
+      return isRoomy && abs(seconds - period) > period * CheckAssumptions.Tolerance.period
+        && (receiver.family == nil || receiver.takesForATime(.period(milliseconds)))
+    }
+    if let wanted { return .make(.rate(milliseconds: wanted)) }
+    return .skip(
+      receiver.family == nil || receiver.takesForATime(.period(500))
+        ? "the line is too full for a faster rate, and a slower one is not possible"
+        : receiver.takes(.period(500)) ? "it is in force after a save and a restart" : "the family has no command")
   }
 
   private func planMessages(_ receiver: ReceiverDescription) -> Plan {
@@ -183,23 +171,30 @@ extension CheckState {
     return .make(.messages(chosen, isOn: off == nil))
   }
 
-  private func planConstellations(_ receiver: ReceiverDescription, isBound: Bool) -> Plan {
+  /// The longest time between two fixes at which a session sees constellations before it changes them, in seconds.
+  private static let longestShown = 1.25
+
+  private func planConstellations(_ receiver: ReceiverDescription, on line: CheckedLine) -> Plan {
     if receiver.family != nil {
       if !receiver.takesForATime(.constellations([.gps])) { return .skip("the family has no command for a time") }
-      if found?.showsConstellations == false, !receiver.reports(.constellations) {
+      if receiver.reports(.constellations) { return .make(.constellations) }
+      if found?.showsConstellations == false {
         return .skip("the receiver sends no sentences that show them, so that they could not be restored")
+      }
+      if periodSeconds > Self.longestShown {
+        return .skip("its fixes are too rare to show them, so that they could not be restored")
       }
     } else if receiver.generation == .m6 {
       return .skip("GPS alone")
-    } else if receiver.can(.valset), isBound {
+    } else if receiver.can(.valset), line.isBound || line.rate == nil {
       return .skip("at a line whose rate is not searched, no later command would restore them after a kill")
     }
     return .make(.constellations)
   }
 
-  private func planBaud(_ receiver: ReceiverDescription, on line: CheckedLine, isBound: Bool) -> Plan {
+  private func planBaud(_ receiver: ReceiverDescription, on line: CheckedLine) -> Plan {
     guard let rate = line.rate, ![.usb, .i2c, .spi].contains(line.port) else { return .skip("the line has no rate") }
-    if isBound { return .skip("--baud gives the rate") }
+    if line.isBound { return .skip("--baud gives the rate") }
     let other = ([115_200, 230_400, 57_600, 38_400, 9600] as [UInt32])
       .first { $0 != rate && (receiver.family == nil || receiver.takesRate($0)) }
     return other.map { .make(.baud($0)) } ?? .skip("the family has no command for a time")
@@ -296,10 +291,19 @@ extension CheckState {
       list.filter { $0.rate <= SentenceRate.rarestObserved && isSettable($0) && !uncompared.contains($0.formatter) })
   }
 
-  /// The observed values as the end of a session writes them after a restart.
+  /// The reported values that a sleep or a restart may lose. The others outlive it; the last part compares them.
+  private var reportedToRestore: [ReceiverValue] {
+    guard let description else { return [] }
+    return values.filter {
+      [.period, .messages].contains($0.kind) && description.reports($0.kind) && description.takesForATime($0)
+    }
+  }
+
+  /// The values as the end of a session writes them after a sleep or a restart, and after a kill the next command.
   var valuesToRestore: [ReceiverValue] {
     guard let description else { return [] }
-    return values.filter { !description.reports($0.kind) }.map { FamilySettings.whole(comparable($0), of: description) }
+    let observed = values.filter { !description.reports($0.kind) }
+    return reportedToRestore + observed.map { FamilySettings.whole(comparable($0), of: description) }
   }
 
   /// The values that are not as they were found, before and now.

@@ -79,6 +79,8 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
 
   /// Whether a signal ended the loop.
   private(set) var isInterrupted = false
+  /// Whether the loop has ended before the session, as at a second signal.
+  private(set) var isCut = false
   private var isEnding = false
   /// When a line reports what the end waits for; nil before the end, and after the line.
   private var endNotice: Instant?
@@ -240,6 +242,7 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
   }
 
   private mutating func close(at now: Instant) {
+    isCut = !connection.isEnded
     connection.close(&poller) { report, sky in client.receive(report, sky, at: now) }
     deliverEvents(at: now)
     _ = try? client.finishRound(connection, &poller, at: now)
