@@ -28,7 +28,7 @@ struct CheckHost: HostMachine {
 
   /// The stage, and its finding.
   var moment: String {
-    "\(Mirror(reflecting: run.stage).children.first?.label ?? "\(run.stage)") \(run.stage.name ?? run.part.name)"
+    "\(Mirror(reflecting: run.stage).children.first?.label ?? "\(run.stage)") \(run.stage.name ?? run.part.rawValue)"
   }
 
   var deadline: Instant? { isEnding ? nil : run.deadline }
@@ -161,7 +161,7 @@ struct CheckScene {
   /// Makes all parts, and returns the first moment of each stage of each part, and of each write.
   static func moments(_ scene: CheckScene) -> [Moment] {
     var (scene, moments) = (scene, [Moment]())
-    while case .make(let part) = scene.sequence.next() {
+    while let part = scene.sequence.next() {
       let before = scene
       var seen: Set<String> = []
       var writes = 0
@@ -180,16 +180,14 @@ struct CheckScene {
 
   /// Makes all parts. `disturb` is called after each round. Returns the failure of the command.
   mutating func check(_ disturb: (Host) -> Void = { _ in }) -> CommandFailure? {
-    while true {
-      switch sequence.next() {
-      case .make(let part): if let failure = make(part, disturb) { return failure }
-      case .askForPowerLoss:
+    while let part = sequence.next() {
+      if part == .powerLoss {
         line.inject(.powerCycle(for: Milliseconds(10_000), losingBackup: false), at: now)
         pass(seconds: 15)
-        if let failure = make(.powerLoss, disturb) { return failure }
-      case .end(let failure): return failure
       }
+      if let failure = make(part, disturb) { return failure }
     }
+    return sequence.failure
   }
 
   /// Makes one part. Returns its failure; a process that was killed has none.

@@ -194,12 +194,13 @@ struct CheckTests {
       if !moment.stage.hasPrefix("over") {
         #expect(scene.deviations == moment.before.deviations, "\(title): \(scene.deviationTexts)")
       }
-      guard case .end(let end?) = scene.sequence.next() else { return #expect(Bool(false), "\(title)") }
+      #expect(scene.sequence.next() == nil, "\(title)")
       // A Teseo-LIV3F replies too late after a restart.
       let isRestored = scene.stored.recovery == nil
       #expect(isRestored || scene.model == .teseo && moment.part == .warmStart, "\(title)")
       let text = isRestored ? "the receiver is restored" : "the next command restores the receiver"
-      #expect(end.description == "receiver: interrupted; \(text)" && end.exitCode == 69, "\(title): \(end)")
+      let end = scene.sequence.failure
+      #expect(end?.description == "receiver: interrupted; \(text)" && end?.exitCode == 69, "\(title)")
       let isRestoredNext = isRestored || scene.restore()
       #expect(isRestoredNext, "\(title)")
       Self.expectAsBefore(scene, moment.before.settings, title)
@@ -211,8 +212,8 @@ struct CheckTests {
     var sequence = CheckSequence(path: "receiver", restarts: false, isAtTerminal: false)
     let run = CheckRun(.settings, sequence.state, path: "receiver", at: .zero)
     sequence.receive(run, isInterrupted: true, isOrderly: false, at: .zero)
-    guard case .end(let failure?) = sequence.next() else { return #expect(Bool(false)) }
-    #expect(failure.description == "receiver: interrupted; the next command restores the receiver")
+    #expect(sequence.next() == nil)
+    #expect(sequence.failure?.description == "receiver: interrupted; the next command restores the receiver")
   }
 
   @Test(

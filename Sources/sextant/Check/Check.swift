@@ -45,19 +45,17 @@ struct Check: ParsableCommand {
     // A file that cannot be written is reported before the receiver is used.
     try write(sequence)
     try CrashRecovery.restore(choice)
-    while true {
-      let step = sequence.next()
+    while let part = sequence.next() {
       try Self.print(sequence.takeFindings())
-      switch step {
-      case .make(let part): try make(part, of: &sequence, choice)
-      case .askForPowerLoss where Self.askForPowerLoss(): try make(.powerLoss, of: &sequence, choice)
-      case .askForPowerLoss: sequence.leaveOutPowerLoss()
-      case .end(let failure):
-        try write(sequence)
-        if let failure { throw failure }
-        return
+      if part == .powerLoss, !Self.askForPowerLoss() {
+        sequence.leaveOutPowerLoss()
+      } else {
+        try make(part, of: &sequence, choice)
       }
     }
+    try Self.print(sequence.takeFindings())
+    try write(sequence)
+    if let failure = sequence.failure { throw failure }
   }
 
   /// Asks the user to interrupt the supply. Returns whether that was done.

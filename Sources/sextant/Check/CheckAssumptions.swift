@@ -104,9 +104,7 @@ extension CheckReport {
       ], deviation: deviation)
   }
 
-  /// - Parameters:
-  ///   - reported: the time between fixes that the receiver reports, seconds.
-  ///   - sent: the time between those that it sends.
+  /// Compares the time between fixes that the receiver reports with the time between those that it sends, in seconds.
   mutating func judgeState(reported: Double, sent: Double) {
     let isSame = abs(reported - sent) <= reported * CheckAssumptions.Tolerance.period
     add(
@@ -116,18 +114,14 @@ extension CheckReport {
         ? nil : "the receiver reports \(Self.text(reported)) s between fixes, and sends one every \(Self.text(sent)) s")
   }
 
-  /// - Parameters:
-  ///   - wanted: the requested time between fixes, seconds.
-  ///   - after: the measured one after the change; nil if the receiver refused it, or sent too few fixes.
+  /// - Parameter after: the measured time between fixes, seconds; nil if the receiver refused the wanted one, or sent too few.
   mutating func judgeRate(before: Double, wanted: Double, after: Double?, isRefused: Bool) {
     let isSame = after.map { abs($0 - wanted) <= wanted * CheckAssumptions.Tolerance.period } ?? false
     let sent = after.map { "one every \(Self.text($0)) s" } ?? "too few"
     let deviation: String? =
       isRefused
       ? "the receiver refused \(Self.text(wanted)) s between fixes, did not acknowledge it, or has another"
-      : isSame
-        ? nil
-        : "the receiver accepted \(Self.text(wanted)) s between fixes, and sends \(sent)"
+      : isSame ? nil : "the receiver accepted \(Self.text(wanted)) s between fixes, and sends \(sent)"
     add(
       "rate", ["secondsBefore": Self.json(before), "secondsAfter": after.map(Self.json) ?? .null],
       assumed: ["secondsAfter": Self.json(wanted)], deviation: deviation)
@@ -157,21 +151,16 @@ extension CheckReport {
   /// - Parameter seconds: until the receiver was found at the rate; nil if it was not.
   mutating func judgeBaud(_ rate: UInt32, _ seconds: Double?, _ assumed: CheckAssumptions) {
     var deviation: String?
-    if let seconds {
-      if seconds > assumed.restoringSeconds {
-        deviation = "the change took \(Self.text(seconds)) s, \(Self.assumed(assumed.restoringSeconds))"
-      }
-    } else {
-      deviation = "the receiver was not found at \(rate) baud"
+    if seconds == nil { deviation = "the receiver was not found at \(rate) baud" }
+    if let seconds, seconds > assumed.restoringSeconds {
+      deviation = "the change took \(Self.text(seconds)) s, \(Self.assumed(assumed.restoringSeconds))"
     }
     add(
       "baud", ["rate": .integer(Int64(rate)), "seconds": seconds.map(Self.json) ?? .null],
       assumed: ["seconds": Self.json(assumed.restoringSeconds)], deviation: deviation)
   }
 
-  /// - Parameters:
-  ///   - requests: the number of changes that were requested.
-  ///   - repeated: those that were sent again, because no acknowledgement came.
+  /// - Parameter repeated: the requests that were sent again, because no acknowledgement came.
   mutating func judgeAcknowledgements(requests: Int, repeated: Int) {
     guard requests > 0 else { return }
     let share = CheckAssumptions.Tolerance.repeatedShare
@@ -184,7 +173,7 @@ extension CheckReport {
 
   /// - Parameters:
   ///   - seconds: from the wake-up to the first frame.
-  ///   - period: the time between epochs, seconds: a receiver without a reply sends its first frame with one.
+  ///   - period: the time between epochs, seconds: without a reply the first frame comes with one.
   mutating func judgeWake(_ seconds: Double, period: Double, _ assumed: CheckAssumptions) {
     let limit = assumed.wakeSeconds + assumed.replySeconds + period
     add(
@@ -193,9 +182,7 @@ extension CheckReport {
         ? "the first frame came \(Self.text(seconds)) s after the wake-up, \(Self.assumed(limit))" : nil)
   }
 
-  /// - Parameters:
-  ///   - late: the time of the first frame after the end of a timed sleep; negative before it.
-  ///   - period: the time between epochs, seconds.
+  /// - Parameter late: the time of the first frame after the end of a timed sleep, seconds; negative before it.
   mutating func judgeTimedWake(_ late: Double, period: Double, _ assumed: CheckAssumptions) {
     let limit = assumed.latenessSeconds + period
     add(
@@ -204,31 +191,23 @@ extension CheckReport {
         ? "it woke \(Self.text(abs(late))) s \(late < 0 ? "early" : "late"), \(Self.assumed(limit))" : nil)
   }
 
-  enum Start: String {
-    case hot = "hot start"
-    case warm = "warm start"
-  }
-
   /// - Parameters:
   ///   - seconds: until the first fix; nil if none came.
-  ///   - period: the time between epochs, seconds.
   ///   - isRestart: whether the receiver was restarted; else it was woken.
   mutating func judgeStart(
-    _ start: Start, _ seconds: Double?, period: Double, isRestart: Bool = false, _ assumed: CheckAssumptions
+    _ start: StartKind, _ seconds: Double?, period: Double, isRestart: Bool = false, _ assumed: CheckAssumptions
   ) {
     let usual = start == .hot ? assumed.hotStartSeconds : assumed.warmStartSeconds
     let limit = usual * CheckAssumptions.Tolerance.start + period + (isRestart ? assumed.restartSeconds : 0)
     add(
-      start.rawValue, ["seconds": seconds.map(Self.json) ?? .null],
+      "\(start.rawValue) start", ["seconds": seconds.map(Self.json) ?? .null],
       assumed: ["seconds": Self.json(usual), "atMostSeconds": Self.json(limit)],
       deviation: seconds.map { $0 <= limit } ?? false
         ? nil
         : "the first fix came \(seconds.map { "after \(Self.text($0)) s" } ?? "not at all"), \(Self.assumed(usual))")
   }
 
-  /// - Parameters:
-  ///   - epochs: the number of fixes that the receiver accepted to store; 0 if it refused.
-  ///   - fixes: the number of fixes that it stored in the time of the check.
+  /// Compares the number of fixes that the receiver accepted to store, and of those that it stored meanwhile.
   mutating func judgeBatch(epochs: Int, fixes: Int, _ assumed: CheckAssumptions) {
     let wanted = assumed.batchEpochs ?? 0
     var deviation: String?
@@ -243,9 +222,7 @@ extension CheckReport {
   ///   - seconds: the time in which everything that the check changed was restored.
   ///   - lost: the differences from the receiver as it was found, in words.
   ///   - uncompared: the settings and sentences that could not be compared.
-  mutating func judgeRestoring(
-    _ seconds: Double, lost: [String], uncompared: [String], _ assumed: CheckAssumptions
-  ) {
+  mutating func judgeRestoring(_ seconds: Double, lost: [String], uncompared: [String], _ assumed: CheckAssumptions) {
     let isLate = seconds > assumed.restoringSeconds
     add(
       "restoring",
@@ -262,8 +239,4 @@ extension CheckReport {
   private static func json(_ seconds: Double) -> JSON { .double((seconds * 1000).rounded() / 1000) }
   private static func text(_ seconds: Double) -> String { "\((seconds * 10).rounded() / 10)" }
   private static func assumed(_ seconds: Double) -> String { "assumed \(text(seconds)) s" }
-}
-
-extension CheckReport.Start {
-  var kind: StartKind { self == .hot ? .hot : .warm }
 }

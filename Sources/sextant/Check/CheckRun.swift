@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Messages
 import MonotonicTime
 import Receiver
 import ReceiverRuntime
@@ -65,7 +66,7 @@ struct CheckRun {
     /// The session ends, which restores the receiver: since this time, or with a failure.
     case over(since: Instant?, CommandFailure?)
 
-    /// The name of the finding that the stage belongs to; nil for the part's name.
+    /// The name of the finding that the stage belongs to; nil for the part's.
     var name: String? {
       switch self {
       case .polling, .reading: "replies"
@@ -84,12 +85,6 @@ struct CheckRun {
     var milliseconds: UInt16?
     /// Whether values that were not as found were written again.
     var isRepaired = false
-
-    /// The time between fixes, as far as it is reported.
-    var period: UInt16? {
-      for case .period(let milliseconds) in values { return milliseconds }
-      return milliseconds
-    }
   }
 
   private static let polls = 8
@@ -161,9 +156,8 @@ struct CheckRun {
         stage = .waiting(since: now, hasFrames: true, identified: identified)
       case .waking where isStopping: end(at: now)
       case .waking(let since):
-        if let assumed = state.assumed {
-          state.report.judgeWake(now.seconds(since: since), period: state.periodSeconds, assumed)
-        }
+        let seconds = now.seconds(since: since)
+        if let assumed = state.assumed { state.report.judgeWake(seconds, period: state.periodSeconds, assumed) }
         findFix(since: since, at: now)
       default: break
       }
@@ -201,7 +195,6 @@ struct CheckRun {
     case (_, .lost): fail(Reason.disconnected + ". The next command restores it")
     case (_, .ended): fail(Reason.file)
     case (_, _) where !line.isOpen: break
-
     case (.waiting(let since, let hasFrames, _), .session(.identified)):
       stage = .waiting(since: since, hasFrames: hasFrames, identified: now)
     case (.waiting(let since, _, let identified), .session(.configured)),
@@ -209,27 +202,25 @@ struct CheckRun {
       begin(identifiedAfter: identified.map { $0 > since ? $0.seconds(since: since) : 0 } ?? 0, on: line, at: now)
     case (.waiting, .session(.notIdentified)):
       fail("the receiver does not identify itself; nothing is known about its commands")
-
     case (.polling(let replies, let since), .finished(_, let outcome)):
       let secondsOnLine = line.rate.map { Double(observed.bytes) * 10 / Double(max($0, 1)) } ?? 0
       let reply = CheckReply(seconds: now.seconds(since: since), secondsOnLine: secondsOnLine)
       poll(after: replies + [outcome == .silent ? nil : reply], on: line, at: now)
-
     case (.reading(let reading), .finished(_, let outcome)): take(outcome, reading, at: now)
     case (.repairing, .finished): read(isRepaired: true, at: now)
-
     case (.changing(.baud(let wanted), let since), .session(.rateFound(let rate))) where rate == wanted:
-      endBaud(rate, now.seconds(since: since), at: now)
+      if let assumed = state.assumed { state.report.judgeBaud(rate, now.seconds(since: since), assumed) }
+      end(at: now)
     // Settings of the step before are restored first. A search for a silent receiver sets the rate again and again.
     case (.changing(.baud(let wanted), _), .rate(let rate)) where rate == wanted:
       stage = .changing(.baud(rate), since: now)
     case (.changing(.baud(let rate), _), .session(.rateNotChanged)):
-      endBaud(rate, nil, at: now)
+      if let assumed = state.assumed { state.report.judgeBaud(rate, nil, assumed) }
+      end(at: now)
     case (.changing(let trial, let since), .session(.configured(let refused))):
       endChange(trial, now.seconds(since: since), isRefused: refused > 0, on: line, at: now)
     case (.changing(let trial, let since), .session(.configurationFailed)):
       endChange(trial, now.seconds(since: since), isRefused: true, on: line, at: now)
-
     case (.fallingAsleep, .session(.asleep(let until))):
       let settling = SessionTimes.settling + Milliseconds(seconds: 2 * state.periodSeconds)
       enter(.asleep(until: until ?? (isStopping ? now : now + settling)), at: now)
@@ -251,17 +242,15 @@ struct CheckRun {
       state.lost.append("the receiver is asleep; switch its supply off and on")
       end(with: "the receiver does not wake", "wake", "awake", at: now)
     case (.findingFix, .session(.resetToWake)), (.waking, .session(.resetToWake)):
-      end(with: "it woke after a reset only", "wake by a byte", "reset", true, at: now)
+      end(with: "it woke after a reset only", "wake by a byte", "reset", is: true, at: now)
     case (.asleep, .session(.rateFound(let rate))), (.waking, .session(.rateFound(let rate))),
       (.findingFix, .session(.rateFound(let rate))):
       compareRate(rate)
-
     case (.restarting, .finished(_, .sent)), (.restarting, .finished(_, .acknowledged)),
       (.restarting, .finished(_, .performed([.written]))):
       findFix(since: now, at: now)
     case (.restarting, .finished):
-      end(with: "the receiver refused the restart, or did not reply", part.name, "done", at: now)
-
+      end(with: "the receiver refused the restart, or did not reply", part.rawValue, "done", at: now)
     case (.readingBatch, .finished(_, let outcome)): startBatch(outcome, at: now)
     case (.startingBatch, .session(.batching(0))), (.startingBatch, .session(.configurationFailed)):
       endBatch(epochs: 0, fixes: 0, at: now)
@@ -284,7 +273,7 @@ struct CheckRun {
     switch stage {
     case .over, .fallingAsleep, .waking: return true
     case .asleep:
-      if state.assumed?.isWokenByHost == true { wake(at: now) }
+      if state.assumed?.isWokenByHost == true { enter(.waking(since: now), .wakeUp, at: now) }
       return true
     default:
       end(at: now)
@@ -300,10 +289,9 @@ struct CheckRun {
     case .verifying(let trial, let until): verify(trial, isLate: now >= until, on: line, at: now)
     case .asleep(let until) where now >= until && state.assumed?.isWokenByHost == true:
       addSleep()
-      wake(at: now)
+      enter(.waking(since: now), .wakeUp, at: now)
     case .storing(let epochs, let until) where now >= until:
-      enter(.retrieving(epochs: epochs, fixes: 0), at: now)
-      actions.append(.retrieveBatch)
+      enter(.retrieving(epochs: epochs, fixes: 0), .retrieveBatch, at: now)
     case .findingFix where now >= limit.at: endStart(nil, at: now)
     case .waiting(_, let hasFrames, _) where now >= limit.at:
       fail(
@@ -313,27 +301,27 @@ struct CheckRun {
     case .over: break
     default:
       guard now >= limit.at else { return }
-      end(with: "it did not end within \(limit.length.count / 1000) s", stage.name ?? part.name, "ended", at: now)
+      end(with: "it did not end within \(limit.length.count / 1000) s", stage.name ?? part.rawValue, "ended", at: now)
     }
   }
 
   // MARK: Stages
 
-  private mutating func enter(_ stage: Stage, at now: Instant, for time: Milliseconds = Self.stageTimeout) {
-    self.stage = stage
-    limit = (now + time, time)
-    observed = CheckObservation()
+  private mutating func enter(
+    _ stage: Stage, _ action: Action? = nil, at now: Instant, for time: Milliseconds = Self.stageTimeout
+  ) {
+    (self.stage, limit, observed) = (stage, (now + time, time), CheckObservation())
+    if let action { actions.append(action) }
   }
 
   private mutating func end(at now: Instant) { stage = .over(since: now, nil) }
 
   /// Ends the part with a deviation: a state that is not the assumed one.
   private mutating func end(
-    with deviation: String, _ name: String, _ state: String, _ measured: Bool = false, at now: Instant
+    with deviation: String, _ name: String, _ key: String, is measured: Bool = false, at now: Instant
   ) {
-    self.state.report.add(
-      name, .object([.init(state, .bool(measured))]), assumed: .object([.init(state, .bool(!measured))]),
-      deviation: deviation)
+    let (measured, assumed) = (JSON.object([.init(key, .bool(measured))]), JSON.object([.init(key, .bool(!measured))]))
+    state.report.add(name, measured, assumed: assumed, deviation: deviation)
     end(at: now)
   }
 
@@ -357,12 +345,10 @@ struct CheckRun {
     case .restored, .powerLoss: read(at: now)
     case .sleep:
       hasChanged = true
-      enter(.fallingAsleep, at: now)
       if description.family != nil { actions.append(.perform([], restoring: state.valuesToRestore)) }
-      actions.append(.sleep(assumed.isWokenByHost ? nil : SessionTimes.shortestSleep(of: description)))
-    case .batch:
-      enter(.readingBatch, at: now)
-      actions.append(.submit(BatchStatus.poll))
+      let time = assumed.isWokenByHost ? nil : SessionTimes.shortestSleep(of: description)
+      enter(.fallingAsleep, .sleep(time), at: now)
+    case .batch: enter(.readingBatch, .submit(BatchStatus.poll), at: now)
     case .hotStart, .warmStart: restart(description, at: now)
     }
   }
@@ -374,14 +360,14 @@ struct CheckRun {
     guard let description = state.description else { return }
     let reading = Reading(isRepaired: isRepaired)
     guard description.family != nil else {
-      enter(.reading(reading), at: now, for: Self.readingTimeout)
-      return actions.append(.submit(.measurementPeriod(of: description)))
+      return enter(
+        .reading(reading), .submit(.measurementPeriod(of: description)), at: now, for: Self.readingTimeout)
     }
     var kinds = [.period, .messages, .constellations].filter { description.reports($0) }
     if state.comparesOutput { kinds += [.period, .messages].filter { description.isObserved($0) } }
     if kinds.isEmpty { return observe(reading, at: now) }
-    enter(.reading(reading), at: now, for: Self.readingTimeout)
-    actions.append(.perform(kinds.map { $0 == .messages ? .observe($0) : .read($0) }, restoring: []))
+    let tasks: [ReceiverTask] = kinds.map { $0 == .messages ? .observe($0) : .read($0) }
+    enter(.reading(reading), .perform(tasks, restoring: []), at: now, for: Self.readingTimeout)
   }
 
   private mutating func take(_ outcome: Outcome, _ reading: Reading, at now: Instant) {
@@ -390,8 +376,7 @@ struct CheckRun {
     case .performed(let results):
       for case .value(let value) in results { reading.values.append(value) }
       if state.comparesOutput, let list = state.description?.outputList {
-        enter(.reading(reading), at: now)
-        return actions.append(.submit(list))
+        return enter(.reading(reading), .submit(list), at: now)
       }
     case .listed(let lines):
       reading.outputList = CheckState.messages(inList: lines)
@@ -405,10 +390,9 @@ struct CheckRun {
   }
 
   private mutating func observe(_ reading: Reading, at now: Instant) {
-    var time = Self.observation
-    if let milliseconds = reading.period {
-      time = max(time, Milliseconds(UInt64(milliseconds) * UInt64(Self.wantedEpochs)))
-    }
+    var milliseconds = reading.milliseconds ?? 0
+    for case .period(let reported) in reading.values { milliseconds = reported }
+    let time = max(Self.observation, Milliseconds(UInt64(milliseconds) * UInt64(Self.wantedEpochs)))
     enter(.observing(reading, until: now + time), at: now, for: time + Self.stageTimeout)
   }
 
@@ -434,8 +418,7 @@ struct CheckRun {
       // Values that are not as they were found are set again, once, and read again.
       let tasks = reading.isRepaired ? [] : state.repairs(of: reading.values)
       guard tasks.isEmpty else {
-        enter(.repairing, at: now, for: Self.messagesTimeout)
-        return actions.append(.perform(tasks, restoring: []))
+        return enter(.repairing, .perform(tasks, restoring: []), at: now, for: Self.messagesTimeout)
       }
       state.lost += state.differences(now: found, values: reading.values, outputList: reading.outputList)
       end(at: now)
@@ -449,8 +432,7 @@ struct CheckRun {
     }
     // One request, and more than the time of all: a reply to the first is not taken for one to the second.
     (command.attempts, command.timeout) = (1, command.longestWait * 2)
-    enter(.polling(replies, since: now), at: now)
-    actions.append(.submit(command))
+    enter(.polling(replies, since: now), .submit(command), at: now)
   }
 
   /// Starts the first of these trials that can be made.
@@ -467,9 +449,8 @@ struct CheckRun {
       case .make(let trial):
         hasChanged = true
         if kind != .baud { state.dialogue.countsRequests = true }
-        let isLong = kind == .messages || kind == .baud
-        enter(.changing(trial, since: now), at: now, for: isLong ? Self.messagesTimeout : Self.stageTimeout)
-        return actions.append(.set(trial.desired(of: description)))
+        let time = kind == .messages || kind == .baud ? Self.messagesTimeout : Self.stageTimeout
+        return enter(.changing(trial, since: now), .set(trial.desired(of: description)), at: now, for: time)
       }
     }
     end(at: now)
@@ -513,19 +494,9 @@ struct CheckRun {
     start(trial.kind.later, on: line, at: now)
   }
 
-  private mutating func endBaud(_ rate: UInt32, _ seconds: Double?, at now: Instant) {
-    if let assumed = state.assumed { state.report.judgeBaud(rate, seconds, assumed) }
-    end(at: now)
-  }
-
   // MARK: Sleep, starts, batch
 
   private mutating func addSleep() { state.report.add("sleep", ["asleep": true], assumed: ["asleep": true]) }
-
-  private mutating func wake(at now: Instant) {
-    enter(.waking(since: now), at: now)
-    actions.append(.wakeUp)
-  }
 
   /// A u-blox receiver loses what its volatile memory alone has, in every sleep.
   private mutating func compareRate(_ rate: UInt32) {
@@ -538,19 +509,19 @@ struct CheckRun {
   }
 
   /// The kind of start that follows a restart or a sleep.
-  private var start: CheckReport.Start { part == .warmStart ? .warm : .hot }
+  private var start: StartKind { part == .warmStart ? .warm : .hot }
 
   private mutating func restart(_ description: ReceiverDescription, at now: Instant) {
     if description.family == nil {
-      actions.append(.submit(ResetMode.gnss.command(start.kind)))
-    } else if description.takes(start.kind.action) {
-      actions.append(.perform([.act(start.kind.action)], restoring: state.valuesToRestore))
-      hasChanged = !state.valuesToRestore.isEmpty
+      enter(.restarting, .submit(ResetMode.gnss.command(start)), at: now)
+    } else if description.takes(start.action) {
+      let values = state.valuesToRestore
+      hasChanged = !values.isEmpty
+      enter(.restarting, .perform([.act(start.action)], restoring: values), at: now)
     } else {
-      state.report.skip(start.rawValue, because: "the family has no command")
-      return end(at: now)
+      state.report.skip(part.rawValue, because: "the family has no command")
+      end(at: now)
     }
-    enter(.restarting, at: now)
   }
 
   private mutating func findFix(since: Instant, at now: Instant) {
@@ -565,9 +536,9 @@ struct CheckRun {
     // A restart may lose settings that the receiver's output alone shows.
     let showsOutputAlone = part != .sleep && state.description?.isObserved(.messages) == true
     if seconds == nil, !state.hasFix {
-      state.report.skip(start.rawValue, because: "the receiver had no fix before")
+      state.report.skip("\(start.rawValue) start", because: "the receiver had no fix before")
     } else if observed.epochs.isEmpty, showsOutputAlone {
-      state.report.skip(start.rawValue, because: "the receiver lost its sentences in the restart")
+      state.report.skip(part.rawValue, because: "the receiver lost its sentences in the restart")
     } else if let assumed = state.assumed {
       state.report.judgeStart(start, seconds, period: state.periodSeconds, isRestart: part != .sleep, assumed)
     }
@@ -577,17 +548,15 @@ struct CheckRun {
   private mutating func startBatch(_ outcome: Outcome, at now: Instant) {
     guard case .answered(let payload) = outcome, let status = BatchStatus(payload), let description = state.description,
       let epochs = state.assumed?.batchEpochs
-    else {
-      return end(with: "the receiver does not report the state of its batch", "batch", "reported", at: now)
-    }
+    else { return end(with: "the receiver does not report the state of its batch", "batch", "reported", at: now) }
     guard status.fillLevel == 0 else {
       state.report.skip(
         "batch", because: "it holds \(status.fillLevel) fixes that were not read; sextant batch retrieve")
       return end(at: now)
     }
     hasChanged = true
-    enter(.startingBatch, at: now)
-    actions.append(.set(.batching(BatchConfiguration(epochs: epochs, isExtended: false), for: description)))
+    let batch = BatchConfiguration(epochs: epochs, isExtended: false)
+    enter(.startingBatch, .set(.batching(batch, for: description)), at: now)
   }
 
   private mutating func endBatch(epochs: Int, fixes: Int, at now: Instant) {

@@ -4,6 +4,8 @@ import MonotonicTime
 import Receiver
 
 /// The parts of the check, in the order of the report. Each has a session of its own.
+///
+/// The raw values are the names of their findings.
 enum CheckPart: String, CaseIterable {
   /// Identity and replies; rate, messages, constellations and baud, in this order.
   case settings
@@ -14,9 +16,6 @@ enum CheckPart: String, CaseIterable {
   case powerLoss = "power loss"
   /// The receiver is as it was found.
   case restored = "restoring"
-
-  /// The name of the part's finding.
-  var name: String { rawValue }
 
   /// The settings of the session. Settings that a sleep or a restart loses are written again. The last part permanently changes the
   /// settings that differ.
@@ -36,11 +35,15 @@ enum CheckPart: String, CaseIterable {
 
   /// Why the part is left out; empty if it needs no line, nil if it is made.
   ///
-  /// - Parameter restarts: whether the receiver may be restarted.
-  func reasonToSkip(_ state: CheckState, restarts: Bool) -> String? {
+  /// - Parameters:
+  ///   - restarts: whether the receiver may be restarted.
+  ///   - isAtTerminal: whether a user can be asked.
+  func reasonToSkip(_ state: CheckState, restarts: Bool, isAtTerminal: Bool) -> String? {
     guard let receiver = state.description else { return nil }
     switch self {
-    case .settings, .powerLoss: return nil
+    case .settings: return nil
+    case .powerLoss:
+      return isAtTerminal ? nil : "standard input is not a terminal; nobody can interrupt the supply"
     // The rest of a reply to the session before would hide a silent receiver from the search.
     case .restored:
       let isSilent = state.found?.names.isEmpty == true && state.values.allSatisfy { $0 == .messages([]) }
@@ -56,7 +59,7 @@ enum CheckPart: String, CaseIterable {
       }
       return "it stores no fixes"
     case .hotStart:
-      if state.report.has(name) { return "" }
+      if state.report.has(rawValue) { return "" }
       if receiver.family != nil, !restarts { return "a restart may lose settings that were not saved; --yes makes it" }
       return state.obstacleToRestart
     case .warmStart:
@@ -65,15 +68,8 @@ enum CheckPart: String, CaseIterable {
   }
 }
 
-/// The sequence of the parts, as a value: which part is next, and what the command ends with.
+/// The sequence of the parts, as a value: which part is next, and how the command ends.
 struct CheckSequence {
-  enum Step {
-    case make(CheckPart)
-    /// The user is asked to interrupt the supply; then that part is made, or left out.
-    case askForPowerLoss
-    case end(CommandFailure?)
-  }
-
   private(set) var state = CheckState()
   /// Whether all parts were made.
   private(set) var isComplete = false
@@ -93,27 +89,22 @@ struct CheckSequence {
   /// The lines of the file.
   var text: String { state.dialogue.text(state.report.json(isComplete: isComplete)) }
 
-  mutating func next() -> Step {
+  /// Returns the next part; nil at the end. The user is asked to interrupt the supply before that part.
+  mutating func next() -> CheckPart? {
     while !isInterrupted, let part = parts.popFirst() {
-      if part == .powerLoss {
-        if isAtTerminal { return .askForPowerLoss }
-        state.report.skip(part.name, because: "standard input is not a terminal; nobody can interrupt the supply")
-      } else if let reason = part.reasonToSkip(state, restarts: restarts) {
-        if !reason.isEmpty { state.report.skip(part.name, because: reason) }
-        if part == .restored {
-          state.uncompared = ["output"]
-          complete()
-        }
-      } else {
-        return .make(part)
+      guard let reason = part.reasonToSkip(state, restarts: restarts, isAtTerminal: isAtTerminal) else { return part }
+      if !reason.isEmpty { state.report.skip(part.rawValue, because: reason) }
+      if part == .restored {
+        state.uncompared = ["output"]
+        complete()
       }
     }
-    return .end(failure)
+    return nil
   }
 
   /// The user did not interrupt the supply.
   mutating func leaveOutPowerLoss() {
-    state.report.skip(CheckPart.powerLoss.name, because: "the person left it out")
+    state.report.skip(CheckPart.powerLoss.rawValue, because: "the person left it out")
   }
 
   /// Takes a part whose session is over: in order, or by an error or a second signal.
@@ -133,7 +124,8 @@ struct CheckSequence {
     state.report.judgeRestoring(state.restoringSeconds, lost: state.lost, uncompared: state.uncompared, assumed)
   }
 
-  private var failure: CommandFailure? {
+  /// Why the command fails, after the last part.
+  var failure: CommandFailure? {
     if isInterrupted {
       let isRestored = isOrderly && state.lost.isEmpty
       let text = isRestored ? "the receiver is restored" : "the next command restores the receiver"
