@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import Messages
 import MonotonicTime
 import TestSupport
 import Testing
+import WireBytes
 
 @testable import ReceiverSimulator
 @testable import sextant
@@ -50,17 +52,28 @@ struct CheckTests {
     if restarts, model != .um980, model != .mosaic { #expect(names.contains("warm start"), "\(model)") }
     #expect(scene.findings.allSatisfy { $0.skipped != nil || $0.assumed != .null })
     #expect(scene.sequence.isComplete)
+    let vendor = scene.sequence.state.report.receiver.first { $0.name == "vendor" }
+    #expect(vendor?.value.string?.isEmpty == false, "\(model)")
     Self.expectPublishable(scene, "\(model)")
   }
 
-  /// The beginnings of the position as text, and SEC-UNIQID, in hexadecimal digits.
-  private static let secrets = ["343830392e38", "30313133362e33", "34382e313634", "31312e363035", "b5622703"]
+  /// The beginnings of the position as text.
+  private static let positions = ["4809.8", "01136.3", "48.164", "11.605"]
+  /// The same and SEC-UNIQID, in hexadecimal digits.
+  private static let secrets = positions.map { Array($0.utf8).hexadecimalDigits } + ["b5622703"]
   /// The ends of latitude and longitude as UBX numbers of 1e-7 degrees.
   private static let numbers = ["b51c", "ea06"]
 
   private static func expectPublishable(_ scene: CheckScene, _ title: String) {
     let (text, dialogue) = (scene.sequence.text, scene.sequence.state.dialogue.lines)
-    #expect(text.split(separator: "\n").last?.hasPrefix("{\"check\":") == true, "\(title)")
+    let lines = text.split(separator: "\n")
+    #expect(lines.indices.filter { lines[$0].hasPrefix("{\"check\":") } == [lines.count - 1], "\(title)")
+    for position in positions { #expect(lines.last?.contains(position) == false, "\(title)") }
+    for case .object(let members) in dialogue {
+      let isKnown = members.allSatisfy { ["t", "dir", "hex", "rate", "left_out", "bytes"].contains($0.name) }
+      let isDirection = members.contains { $0.name == "dir" && ["in", "out"].contains($0.value.string) }
+      if !isKnown || !isDirection { Issue.record("\(title): \(members)") }
+    }
     let bytes = dialogue.map { $0["hex"]?.string ?? "" }
     for secret in secrets { #expect(!bytes.contains { $0.contains(secret) }, "\(title): \(secret)") }
     #expect(!bytes.contains { hex in numbers.allSatisfy { hex.contains($0) } }, "\(title)")
@@ -108,6 +121,7 @@ struct CheckTests {
   @Test("A wrong receiver: its deviations alone, and the exit code", arguments: WrongReceiver.all)
   func wronged(one: WrongReceiver) {
     var scene = CheckScene(one.model, one.quirks)
+    let before = scene.settings
     var isOver = false
     let failure = scene.check { host in
       guard !isOver, let moment = one.moment, host.machine.run.part == moment.part, host.machine.moment == moment.stage
@@ -119,6 +133,10 @@ struct CheckTests {
     #expect(texts.count == one.deviations.count, "\(texts)")
     for (text, wanted) in zip(texts, one.deviations) { #expect(text.hasPrefix(wanted), "\(texts)") }
     #expect(failure?.exitCode == one.exitCode)
+    if one.moment == nil {
+      Self.expectAsBefore(scene, before, one.testDescription)
+      Self.expectPublishable(scene, one.testDescription)
+    }
   }
 
   /// Requests for another time between fixes.

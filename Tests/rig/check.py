@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`sextant check` at simulated receivers: what is as assumed, and deviations that are planted.
 
+Tests/CommandTests/CheckTests.swift makes the checks of all models, deviations and moments in virtual time. Some of them are made here, and
+the others by name.
+
 usage: check.py FOLDER [CHECK]...; FOLDER has sextant and sextantd
 
   model NAME       exit code 0, settings as found, a file without a position and without the chip's id
@@ -13,7 +16,7 @@ usage: check.py FOLDER [CHECK]...; FOLDER has sextant and sextantd
                    next command
   service          sextantd lends the line, and has the receiver again afterwards
 """
-RIG = {"programs": ["sextant", "sextantd"], "seconds": 480}
+RIG = {"programs": ["sextant", "sextantd"], "seconds": 140}
 
 import functools
 import json
@@ -39,6 +42,9 @@ MEASURED = {
     "ag3352": {"state", "rate", "messages", "constellations", "baud", "sleep", "wake", "hot start"},
     "at6668": {"messages", "baud"}, "teseo": {"messages", "sleep", "wake", "hot start"},
 }
+
+
+DEFAULT = ("model m10", "model mt3339", "model teseo", "deviation slow-wake", "restarts", "unsaved teseo", "ended", "service")
 
 
 # The check measures times: more receivers at once would measure the computer.
@@ -197,4 +203,4 @@ if __name__ == "__main__":
                for way in ("interrupted", "asleep", "terminated", "killed", "unplugged")}
     checks |= {f"unsaved {name}": functools.partial(unsaved, name=name) for name in UNSAVED}
     checks |= {"restarts": restarts, "service": service}
-    run_checks({name: in_turn(check) for name, check in checks.items()}, options.checks)
+    run_checks({name: in_turn(check) for name, check in checks.items()}, options.checks or DEFAULT)
