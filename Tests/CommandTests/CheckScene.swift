@@ -139,10 +139,15 @@ struct CheckScene {
   var deviationTexts: [String] { sequence.state.report.deviations.map(\.text) }
 
   /// The settings in flash, without the baud rate, which some commands save; none of a u-blox receiver with messages of class CFG.
-  static func saved(_ receiver: VirtualReceiver) -> [String] {
-    if let family = receiver.family { return family.stored.lines.filter { !$0.hasPrefix("rate ") }.sorted() }
-    guard case .items(let items) = receiver.configuration else { return [] }
-    return items.flash.map { "\($0.key) \($0.value)" }.sorted()
+  struct Saved: Equatable {
+    var family: ReceiverSimulator.FamilySettings?
+    var items: [UInt32: UInt64] = [:]
+
+    init(_ receiver: VirtualReceiver) {
+      family = receiver.family?.stored
+      family?.baudRate = 0
+      if case .items(let items) = receiver.configuration { self.items = items.flash }
+    }
   }
 
   /// A moment of the check, from which a copy can go on in another way.
