@@ -62,18 +62,11 @@ enum CheckedMessage: Equatable {
   /// UBX-NAV-DOP, which every u-blox receiver has.
   case navDOP
 
-  func matches(_ name: String) -> Bool {
-    switch self {
-    case .sentence(let formatter): name.utf8.count == 5 && name.first != "P" && name.hasSuffix(formatter)
-    case .navDOP: name == "NAV-DOP"
-    }
-  }
+  var name: String { if case .sentence(let formatter) = self { formatter } else { "NAV-DOP" } }
 
-  var name: String {
-    switch self {
-    case .sentence(let formatter): formatter
-    case .navDOP: "NAV-DOP"
-    }
+  func matches(_ name: String) -> Bool {
+    if self == .navDOP { return name == self.name }
+    return name.utf8.count == 5 && name.first != "P" && name.hasSuffix(self.name)
   }
 }
 

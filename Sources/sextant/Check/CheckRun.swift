@@ -165,7 +165,10 @@ struct CheckRun {
   }
 
   mutating func receive(_ epoch: borrowing EpochAssembler.Report, at now: Instant) {
-    guard !epoch.isUpdate, !mayPrecedeRestart(at: now) else { return }
+    guard !epoch.isUpdate else { return }
+    // An epoch that is over may have begun before the restart.
+    let earlier = Milliseconds(seconds: state.periodSeconds) + Milliseconds(500)
+    if case .findingFix(let since) = stage, part != .sleep, now < since + earlier { return }
     let seconds = epoch.fix.time.map { Double($0.nanosecondsSince1970) / 1e9 }
     observed.endEpoch(at: seconds ?? Double(now.nanoseconds) / 1e9)
     if case .findingFix(let since) = stage {
@@ -175,20 +178,12 @@ struct CheckRun {
     }
   }
 
-  /// Whether an epoch that is over may have begun before the restart.
-  private func mayPrecedeRestart(at now: Instant) -> Bool {
-    guard part != .sleep, case .findingFix(let since) = stage else { return false }
-    return now < since + Milliseconds(seconds: state.periodSeconds) + Milliseconds(500)
-  }
-
   /// Takes another event; one that a request has finished only for the last request.
   mutating func receive(_ event: ReceiverConnection.Event, on line: CheckedLine, at now: Instant) {
-    switch event {
-    case .opened(_, let rate): state.dialogue.open(rate: rate, at: now)
-    case .rate(let rate): state.dialogue.setRate(rate, at: now)
-    case .session(.notRestored):
+    if case .opened(_, let rate) = event { state.dialogue.open(rate: rate, at: now) }
+    if case .rate(let rate) = event { state.dialogue.setRate(rate, at: now) }
+    if event == .session(.notRestored) {
       state.lost.append("some settings could not be restored (sextant configure show lists them)")
-    default: break
     }
     switch (stage, event) {
     case (.over, _): return
@@ -271,14 +266,13 @@ struct CheckRun {
   mutating func interrupt(at now: Instant) -> Bool {
     isStopping = true
     switch stage {
-    case .over, .fallingAsleep, .waking: return true
-    case .asleep:
-      if state.assumed?.isWokenByHost == true { enter(.waking(since: now), .wakeUp, at: now) }
-      return true
+    case .asleep where state.assumed?.isWokenByHost == true: enter(.waking(since: now), .wakeUp, at: now)
+    case .over, .fallingAsleep, .asleep, .waking: break
     default:
       end(at: now)
       return false
     }
+    return true
   }
 
   /// Takes the time, after the events of a round.
@@ -331,15 +325,13 @@ struct CheckRun {
 
   private mutating func begin(identifiedAfter seconds: Double, on line: CheckedLine, at now: Instant) {
     guard let description = line.description else { return }
-    let assumed = CheckAssumptions(description, port: line.port, poll: description.checkedPoll)
+    let assumed = CheckAssumptions(description, port: line.port, poll: Self.poll(description))
     (state.description, state.assumed) = (description, assumed)
     switch part {
     case .settings:
       state.report.identify(description)
-      if description.runningLog != nil {
-        actions.append(
-          .notify("\(path): its logger runs; it is off during each restart of the check, and keeps its records"))
-      }
+      let notice = "\(path): its logger runs; it is off during each restart of the check, and keeps its records"
+      if description.runningLog != nil { actions.append(.notify(notice)) }
       state.report.judgeIdentification(seconds, assumed)
       read(at: now)
     case .restored, .powerLoss: read(at: now)
@@ -425,8 +417,11 @@ struct CheckRun {
     }
   }
 
+  /// The poll whose replies are measured.
+  private static func poll(_ receiver: ReceiverDescription) -> Command { receiver.familyPoll ?? .poll(.monVER) }
+
   private mutating func poll(after replies: [CheckReply?], on line: CheckedLine, at now: Instant) {
-    guard replies.count < Self.polls, var command = state.description?.checkedPoll else {
+    guard replies.count < Self.polls, var command = state.description.map(Self.poll) else {
       if let assumed = state.assumed { state.report.judgeReplies(replies.compactMap(\.self), of: Self.polls, assumed) }
       return start(CheckTrial.Kind.allCases[...], on: line, at: now)
     }

@@ -46,8 +46,7 @@ enum CheckPart: String, CaseIterable {
       return isAtTerminal ? nil : "standard input is not a terminal; nobody can interrupt the supply"
     // The rest of a reply to the session before would hide a silent receiver from the search.
     case .restored:
-      let isSilent = state.found?.names.isEmpty == true && state.values.allSatisfy { $0 == .messages([]) }
-      return isSilent ? "" : nil
+      return state.found?.names.isEmpty == true && state.values.allSatisfy { $0 == .messages([]) } ? "" : nil
     case .sleep:
       if receiver.runningLog != nil { return "its logger runs, and would miss the time of the sleep" }
       let canSleep = receiver.family == nil ? receiver.can(.backup) : !receiver.cannotSleep

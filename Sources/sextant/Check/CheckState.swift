@@ -358,11 +358,6 @@ extension CheckState {
   private static func text(_ seconds: Double) -> String { "\((seconds * 100).rounded() / 100)" }
 }
 
-extension ReceiverDescription {
-  /// The poll whose replies are measured.
-  var checkedPoll: Command { familyPoll ?? .poll(.monVER) }
-}
-
 extension Command {
   /// A poll of the time between two measurements of a u-blox receiver.
   static func measurementPeriod(of receiver: ReceiverDescription) -> Command {
