@@ -170,7 +170,7 @@ func storedStatus(_ folder: String) throws -> JSON {
     "connected": false, "queued": .integer(Int64(queue.count)),
     "oldestSeconds": queue.oldest.map {
       JSON.integer(
-        max(0, max(SystemClock.utcNanoseconds, queue.newestNanoseconds ?? 0) - $0.utcNanoseconds) / 1_000_000_000)
+        max(0, max(SystemClock.utcNanoseconds, queue.latestNanoseconds ?? 0) - $0.utcNanoseconds) / 1_000_000_000)
     } ?? .null,
     "sent": 0, "acknowledged": 0, "thinned": .integer(Int64(queue.losses.thinned)),
     "dropped": .integer(Int64(queue.losses.dropped)), "bytesToday": 0, "lastSuccess": .null,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import LinuxIO
+import MonotonicTime
 import Positioning
 import SystemPackage
 import TestSupport
@@ -71,6 +72,14 @@ struct SimulatedStorage: QueueStorage {
 }
 
 typealias TestQueue = FixQueue<SimulatedStorage>
+
+extension FixQueue {
+  /// Adds a fix of a walk, which arrives at its time.
+  @discardableResult
+  mutating func append(_ fix: QueuedFix) -> UInt64 {
+    append(fix, at: Instant(nanoseconds: UInt64(clamping: fix.utcNanoseconds - walkFix(0).utcNanoseconds)))
+  }
+}
 
 func makeQueue(_ disk: SimulatedDisk, bytes: Int = 64 << 10, age: Int64? = nil, tolerance: Double = 10) throws
   -> TestQueue
@@ -325,6 +334,110 @@ func makeQueue(_ disk: SimulatedDisk, bytes: Int = 64 << 10, age: Int64? = nil, 
     }
     #expect(queue.waiting(from: 0, count: 1000) == Array(440...500))
     #expect(disk.files.values.reduce(0) { $0 + $1.count } <= 64 << 10)
+  }
+
+  @Test(
+    "One date eight days ahead, the first or a later one, deletes nothing, also after a restart", arguments: [0, 200])
+  func wrongDate(before: Int) throws {
+    let disk = SimulatedDisk()
+    var queue = try makeQueue(disk, age: 7 * 86_400)
+    var second = 0
+    func add(_ count: Int, ahead: Int = 0) throws {
+      for _ in 0..<count {
+        second += 10
+        queue.append(walkFix(second + ahead), at: .zero.moved(by: Double(second)))
+        try queue.flush()
+      }
+    }
+    try add(before)
+    try add(1, ahead: 8 * 86_400)
+    // The server has it: it is not before the others any more.
+    queue.acknowledge(UInt64(before) + 1)
+    try add(200)
+    queue = try makeQueue(disk, age: 7 * 86_400)
+    try add(200)
+    #expect(queue.losses.dropped == 0 && queue.count == before + 400)
+  }
+
+  /// A board that is switched off and on, whose receiver has a wrong date for less than a quarter of an hour at a time.
+  @Test(
+    "Wrong dates and restarts drop no fix before its age, and keep none after it", arguments: 0..<60 as Range<UInt64>)
+  func wrongDates(seed: UInt64) throws {
+    var random = SeededRandomNumberGenerator(seed: seed)
+    let disk = SimulatedDisk()
+    let age = 86_400
+    var queue = try makeQueue(disk, age: Int64(age))
+    var (second, start) = (0, 0)
+    var right: [UInt64: Int] = [:]
+    var wrong: Set<UInt64> = []
+    func add(error: Int?) throws {
+      // A location of a batch arrives late.
+      let date = second - Int.random(in: 0...60, using: &random) + (error ?? 0)
+      let number = queue.append(walkFix(date), at: .zero.moved(by: Double(second - start)))
+      if error == nil { right[number] = date } else { wrong.insert(number) }
+      try queue.flush()
+      let waiting = Set(queue.waiting(from: 0, count: .max))
+      let lost = right.filter { second - $1 <= age && !waiting.contains($0) }
+      #expect(lost.isEmpty, "\(second): \(lost)")
+    }
+    for _ in 0..<60 {
+      second += [1, 60, 900, 7200].randomElement(using: &random)!
+      switch Int.random(in: 0..<10, using: &random) {
+      case 0:
+        second += Int.random(in: 0...100_000, using: &random)
+        // The clock begins anew with the system.
+        start = second - Int.random(in: 0...100, using: &random)
+        queue = try makeQueue(disk, age: Int64(age))
+      case 1...4:
+        let error = Int.random(in: 1000...700_000_000, using: &random) * (Bool.random(using: &random) ? 1 : -1)
+        let end = second + 899
+        repeat {
+          try add(error: error)
+          second += Int.random(in: 1...300, using: &random)
+        } while second <= end && Bool.random(using: &random)
+        try add(error: nil)
+      default: try add(error: nil)
+      }
+    }
+    for number in wrong { queue.acknowledge(number) }
+    for _ in 0..<60 {
+      second += 60
+      try add(error: nil)
+    }
+    let oldest = queue.waiting(from: 0, count: .max).compactMap { right[$0] }.map { second - $0 }.max() ?? 0
+    #expect(oldest <= age + 180, "\(oldest) s")
+  }
+
+  @Test("A date that is later by days counts after it alone has arrived for the period; an earlier one at once")
+  func clock() {
+    func seconds(_ clock: FixClock) -> Int64? { clock.utcNanoseconds.map { $0 / 1_000_000_000 } }
+    for (age, period) in [(nil, 900), (86_400, 900), (60, 60)] as [(Int64?, Int64)] {
+      var clock = FixClock(ageSeconds: age)
+      func add(_ second: Int64, ahead: Int64 = 0) {
+        clock.receive((second + ahead) * 1_000_000_000, at: .zero.moved(by: Double(second)))
+      }
+      for second in 0..<period {
+        add(second)
+        #expect(clock.utcNanoseconds == nil)
+      }
+      add(period)
+      #expect(seconds(clock) == period)
+      for second in period + 1..<3 * period {
+        add(second, ahead: 700_000)
+        #expect(seconds(clock) == second)
+      }
+      add(3 * period, ahead: 700_000)
+      #expect(seconds(clock) == 3 * period + 700_000)
+      add(3 * period + 1)
+      #expect(seconds(clock) == 3 * period + 1)
+      add(3 * period + 2, ahead: -700_000)
+      #expect(seconds(clock) == 3 * period + 2 - 700_000)
+    }
+    var clock = FixClock(ageSeconds: 1)
+    for date in [Int64.max, .min, .max, .max, .max] {
+      clock.receive(date, at: .zero)
+      clock.receive(date, at: Instant(nanoseconds: .max))
+    }
   }
 
   @Test("Seven days without a network in 4 MB: few bytes are written") func sevenDays() throws {

@@ -224,7 +224,7 @@ struct Uplink<Storage: QueueStorage> {
         altitudeMetres: location.verticalAccuracyMetres >= 0 ? location.altitudeMetres : nil,
         verticalAccuracyMetres: known(location.verticalAccuracyMetres),
         speedMetresPerSecond: known(location.speedMetresPerSecond), courseDegrees: known(location.courseDegrees),
-        trigger: trigger, region: region, isSimulated: location.source?.isSimulatedBySoftware ?? false))
+        trigger: trigger, region: region, isSimulated: location.source?.isSimulatedBySoftware ?? false), at: now)
     // One write for all fixes of a batch, and two writes a second for the fixes of a fast receiver.
     if flushDue == nil { flushDue = max(now, lastFlush + Self.flushTime) }
   }
@@ -470,7 +470,7 @@ struct Uplink<Storage: QueueStorage> {
   ///
   /// - Parameter utcNanoseconds: the computer's time; it may be wrong at the boot of a board without a clock.
   func status(utcNanoseconds: Int64) -> JSON {
-    let now = max(utcNanoseconds, queue.newestNanoseconds ?? .min)
+    let now = max(utcNanoseconds, queue.latestNanoseconds ?? .min)
     let age = queue.oldest.map { oldest in
       let (age, isTooLong) = now.subtractingReportingOverflow(oldest.utcNanoseconds)
       return isTooLong ? 0 : max(0, age) / 1_000_000_000

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import LinuxIO
+import MonotonicTime
 import Positioning
 import WireBytes
 
@@ -17,7 +18,7 @@ struct FixQueue<Storage: QueueStorage> {
   struct Limits: Equatable, Sendable {
     /// The largest size of the files; `leastBytes` or more.
     var bytes = 4 << 20
-    /// The age at which a fix is dropped, by the time of the newest fix; nil for none.
+    /// The age at which a fix is dropped, by the time of ``FixClock``; nil for none.
     var ageSeconds: Int64?
     /// The tolerance of thinning in a full queue.
     var toleranceMetres = 10.0
@@ -57,8 +58,10 @@ struct FixQueue<Storage: QueueStorage> {
   /// Names this queue in the identifiers of its fixes.
   let identity: String
   private(set) var losses = Losses()
-  /// The time of the newest fix; nil without a fix.
-  private(set) var newestNanoseconds: Int64?
+  /// The time of the fix that arrived last; nil without a fix.
+  private(set) var latestNanoseconds: Int64?
+  /// A file does not show when its fixes arrived: each run begins anew.
+  private var clock: FixClock
 
   private var segments: [Segment] = []
   private var pending: [QueuedFix] = []
@@ -67,8 +70,8 @@ struct FixQueue<Storage: QueueStorage> {
   private var unwrittenAcknowledgements: [ClosedRange<UInt64>] = []
   private var acknowledgementBytes = 0
   private var lossesAreWritten = true
-  /// Whether the last write failed: then the pending fixes are sent from memory.
-  private var isUnwritable = false
+  /// Whether the last write of fixes failed: then the pending fixes are sent from memory.
+  private(set) var isUnwritable = false
   private var isSynced = true
 
   private static var segmentCount: Int { 8 }
@@ -101,6 +104,7 @@ struct FixQueue<Storage: QueueStorage> {
     self.identity = known.isEmpty ? identity : known
     self.storage = storage
     self.limits = limits
+    clock = FixClock(ageSeconds: limits.ageSeconds)
     if names.contains(Self.lossesName) {
       let numbers = Self.text(try storage.read(Self.lossesName)).split(separator: " ").compactMap { Int($0) }.filter {
         (0...(1 << 62)).contains($0)
@@ -135,7 +139,7 @@ struct FixQueue<Storage: QueueStorage> {
       }
       segment.entries.append(Entry(sequence: fix.sequence, position: UInt32(position)))
       segment.newestNanoseconds = max(segment.newestNanoseconds, fix.utcNanoseconds)
-      newestNanoseconds = max(newestNanoseconds ?? .min, fix.utcNanoseconds)
+      latestNanoseconds = fix.utcNanoseconds
       nextSequence = fix.sequence + 1
     }
     nextSequence = max(nextSequence, first)
@@ -180,14 +184,16 @@ struct FixQueue<Storage: QueueStorage> {
 
   /// Adds a fix. It is safe from the end of the process after `flush`.
   ///
+  /// - Parameter now: the instant of its arrival.
   /// - Returns: its number.
   @discardableResult
-  mutating func append(_ fix: QueuedFix) -> UInt64 {
+  mutating func append(_ fix: QueuedFix, at now: Instant) -> UInt64 {
     var fix = fix
     fix.sequence = nextSequence
     nextSequence += 1
     pending.append(fix)
-    newestNanoseconds = max(newestNanoseconds ?? .min, fix.utcNanoseconds)
+    latestNanoseconds = fix.utcNanoseconds
+    clock.receive(fix.utcNanoseconds, at: now)
     if pending.count > Self.pendingLimit {
       pending.removeFirst()
       lose(dropped: 1)
@@ -409,16 +415,15 @@ struct FixQueue<Storage: QueueStorage> {
   }
 
   private mutating func dropTooOld() throws(FileError) {
-    guard let age = limits.ageSeconds, let newest = newestNanoseconds else { return }
+    guard let age = limits.ageSeconds, let time = clock.utcNanoseconds else { return }
     let (span, isTooLong) = age.multipliedReportingOverflow(by: 1_000_000_000)
-    let (limit, isTooEarly) = newest.subtractingReportingOverflow(span)
+    let (limit, isTooEarly) = time.subtractingReportingOverflow(span)
     guard !isTooLong, !isTooEarly else { return }
     while segments.count > 1, segments[0].newestNanoseconds < limit {
       lose(dropped: segments[0].waiting)
       try removeSegment(0)
     }
-    // Fixes are in the order of their time, except after a change of the clock: the search ends at the first one that is not too
-    // old.
+    // Fixes are in the order of their time, except for wrong dates: the search ends at the first one that is not too old.
     while let first = oldestWritten, first.utcNanoseconds < limit { setAside(first.sequence) }
   }
 
@@ -476,5 +481,47 @@ struct FixQueue<Storage: QueueStorage> {
       if entries[middle].sequence < sequence { low = middle + 1 } else { high = middle }
     }
     return low
+  }
+}
+
+/// The time by the dates of fixes. The age of a fix is measured with it, so that a wrong date deletes no other fix.
+///
+/// Dates advance with the instants of arrival: the difference of both is constant, except for the delay of a fix and for wrong dates.
+/// The least difference of the last two periods gives the time. Dates that are too late count only after they alone have
+/// arrived for a whole period; a date that is too early delays the time for two periods at most, in which fixes stay longer.
+struct FixClock: Sendable {
+  /// The time at the last arrival, nanoseconds since 1970, UTC; nil before the second period.
+  private(set) var utcNanoseconds: Int64?
+
+  private let period: Milliseconds
+  /// The least difference of the previous period; nil in the first one.
+  private var previous: Int64?
+  /// The least difference of this period, and its start; nil before the first fix.
+  private var current: (least: Int64, since: Instant)?
+
+  /// A receiver that starts without a date may show a wrong one until its almanac is complete, after 12.5 minutes.
+  private static let longestPeriod: Int64 = 900
+
+  /// - Parameter ageSeconds: the age at which fixes are dropped: the period is not longer.
+  init(ageSeconds: Int64?) {
+    period = Milliseconds(seconds: Double(min(Self.longestPeriod, ageSeconds ?? .max)))
+  }
+
+  /// Handles the date of a fix, nanoseconds since 1970.
+  mutating func receive(_ date: Int64, at now: Instant) {
+    let arrival = Int64(clamping: now.nanoseconds)
+    let (difference, isTooEarly) = date.subtractingReportingOverflow(arrival)
+    var least = isTooEarly ? .min : difference
+    if let (before, since) = current, now < since + period {
+      least = min(before, least)
+      current = (least, since)
+    } else {
+      previous = current?.least
+      current = (least, now)
+    }
+    utcNanoseconds = previous.map { min($0, least) }.flatMap { difference in
+      let (time, isTooLate) = difference.addingReportingOverflow(arrival)
+      return isTooLate ? nil : time
+    }
   }
 }
