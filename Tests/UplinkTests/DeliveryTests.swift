@@ -12,6 +12,9 @@ private struct Scene {
   var isUp = true
   /// The fixes that the server has, in the order of their arrival.
   var arrived: [UInt64] = []
+  /// Fixes whose next acknowledgement is lost.
+  var losesAcknowledgement: Set<UInt64> = []
+  private(set) var attempts = 0
   private var onTheWay: [(UInt64, due: Instant)] = []
   private var connects: Instant?
 
@@ -35,12 +38,15 @@ private struct Scene {
     }
   }
 
-  mutating func pass(seconds: Double, acknowledges: Bool = true) {
+  mutating func pass(seconds: Double, acknowledges: Bool = true, step: Double = 0.01) {
     let end = now.moved(by: seconds)
     while now <= end {
       for action in delivery.actions(queue, at: now) {
         switch action {
-        case .connect: connects = now.moved(by: 0.05)
+        case .connect:
+          attempts += 1
+          onTheWay = []
+          connects = now.moved(by: 0.05)
         case .send(let sequence): onTheWay.append((sequence, now.moved(by: 0.02)))
         case .disconnect: connects = nil
         }
@@ -56,9 +62,9 @@ private struct Scene {
       while acknowledges, let (sequence, due) = onTheWay.first, due <= now {
         onTheWay.removeFirst()
         arrived.append(sequence)
-        delivery.acknowledged(sequence, &queue)
+        if losesAcknowledgement.remove(sequence) == nil { delivery.acknowledged(sequence, &queue) }
       }
-      now = now.moved(by: 0.01)
+      now = now.moved(by: step)
     }
   }
 }
@@ -167,13 +173,17 @@ private struct Scene {
     scene.delivery.connected(upcoming: scene.queue.upcomingSequence, at: scene.now)
     #expect(scene.delivery.actions(scene.queue, at: scene.now) == [.send(1), .send(2), .send(3)])
     for _ in 0..<2 {
-      #expect(!scene.delivery.refused(1, &scene.queue, at: scene.now))
+      #expect(!scene.delivery.refused(1, "HTTP 400", &scene.queue, at: scene.now))
+      #expect(scene.delivery.lastFailure == "the server refuses a fix: HTTP 400")
       #expect(scene.delivery.actions(scene.queue, at: scene.now) == [])
       scene.now = try #require(scene.delivery.deadline(scene.queue))
       #expect(scene.delivery.actions(scene.queue, at: scene.now) == [.send(1)])
     }
-    #expect(scene.delivery.refused(1, &scene.queue, at: scene.now))
+    #expect(scene.delivery.refused(1, "HTTP 413", &scene.queue, at: scene.now))
     #expect(scene.queue.losses.dropped == 1 && scene.queue.count == 2)
+    #expect(scene.delivery.lastFailure == "the server refuses a fix: HTTP 413")
+    scene.delivery.acknowledged(2, &scene.queue)
+    #expect(scene.delivery.lastFailure == nil)
   }
 
   @Test("Three refusals set a fix aside, whatever happens to the connection in between") func refusedOverConnections()
@@ -186,7 +196,7 @@ private struct Scene {
       #expect(scene.delivery.actions(scene.queue, at: scene.now) == [.connect])
       scene.delivery.connected(upcoming: scene.queue.upcomingSequence, at: scene.now)
       #expect(scene.delivery.actions(scene.queue, at: scene.now) == [.send(1)])
-      #expect(scene.delivery.refused(1, &scene.queue, at: scene.now) == (attempt == 3))
+      #expect(scene.delivery.refused(1, "HTTP 400", &scene.queue, at: scene.now) == (attempt == 3))
       scene.delivery.failed(.temporary("lost"), random: 0.5, at: scene.now)
     }
     #expect(scene.queue.losses.dropped == 1 && scene.queue.count == 0)
@@ -218,6 +228,65 @@ private struct Scene {
     try scene.add(2)
     scene.pass(seconds: 60)
     #expect(scene.delivery.deadline(scene.queue) == nil)
+  }
+
+  @Test(
+    "A fix whose acknowledgement is lost is sent again after two minutes, whatever else is acknowledged",
+    arguments: [true, false])
+  func lostAcknowledgement(isKept: Bool) throws {
+    var settings = Delivery.Settings()
+    settings.keepsConnection = isKept
+    var scene = try Scene(settings)
+    scene.losesAcknowledgement = [1]
+    for second in 0..<24 {
+      try scene.add(second)
+      scene.pass(seconds: 4.9, step: 0.1)
+    }
+    #expect(scene.attempts == 1 && scene.arrived == Array(1...24) && scene.queue.count == 1)
+    scene.pass(seconds: 5, step: 0.1)
+    #expect(scene.attempts == 2 && scene.arrived == Array(1...24) + [1] && scene.queue.count == 0)
+    #expect(scene.delivery.state == (isKept ? .connected : .idle) && scene.delivery.deadline(scene.queue) == nil)
+  }
+
+  @Test("A server that acknowledges nothing gets the fixes again every two minutes, and a reason is in the status")
+  func mute() throws {
+    var scene = try Scene()
+    for second in 0..<30 { try scene.add(second) }
+    scene.pass(seconds: 119, acknowledges: false, step: 0.1)
+    #expect(scene.attempts == 1 && scene.delivery.inFlight == 16 && scene.delivery.lastFailure == nil)
+    scene.pass(seconds: 241, acknowledges: false, step: 0.1)
+    #expect(scene.attempts == 3 || scene.attempts == 4)
+    #expect(scene.delivery.lastFailure?.contains("has not acknowledged a fix for 120 s") == true)
+    scene.pass(seconds: 125, step: 0.1)
+    #expect(scene.queue.count == 0 && scene.delivery.lastFailure == nil && Set(scene.arrived) == Set(1...30))
+    // A request of HTTP has its own limit.
+    var settings = Delivery.Settings()
+    settings.limitsAnswers = false
+    scene = try Scene(settings)
+    try scene.add(0)
+    scene.pass(seconds: 300, acknowledges: false, step: 0.1)
+    #expect(scene.attempts == 1 && scene.delivery.deadline(scene.queue) == nil)
+  }
+
+  @Test(
+    "A server that takes 35 s, always or now and then, gets each fix once after the first limit", arguments: [1, 2, 5])
+  func slowServer(every: Int) {
+    var limit = AttemptLimit()
+    var requests = 0
+    for fix in 0..<200 {
+      let taken = Milliseconds(fix % every == 0 ? 35_000 : 200)
+      requests += 1
+      while limit.time < taken {
+        limit.expire()
+        requests += 1
+      }
+      limit.answered(after: taken)
+    }
+    #expect(requests == 201)
+    for _ in 0..<20 { limit.answered(after: Milliseconds(200)) }
+    #expect(limit.time == Milliseconds(30_000))
+    for _ in 0..<9 { limit.expire() }
+    #expect(limit.time == Milliseconds(120_000))
   }
 
   @Test("A connection that is not kept ends when everything is acknowledged") func perUpload() throws {

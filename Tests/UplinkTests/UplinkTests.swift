@@ -9,7 +9,7 @@ import Testing
 
 /// An uplink with a server that takes everything, in virtual time.
 private struct Scene {
-  var uplink: Uplink<MemoryStorage>
+  var uplink: Uplink<SimulatedStorage>
   var now = Instant.zero
   var calls: [ClientCall] = []
   var sent: [(UInt64, Payload)] = []
@@ -18,22 +18,24 @@ private struct Scene {
   var stored: JSON?
   /// Whether the server accepts connections.
   var isReachable = true
+  /// Whether the server acknowledges the fixes that it takes.
+  var acknowledges = true
+  let disk = SimulatedDisk()
   /// How often the server refuses a fix before it takes it.
   var refusals: [UInt64: Int] = [:]
 
   init(_ text: String, server: String = "mqtt://localhost", stored: JSON? = nil) throws {
     let configuration = try UplinkConfiguration(
       parsing: "server = \(server)\nclient-id = van\n" + text, host: "board")
-    let limits = FixQueue<MemoryStorage>.Limits(
-      bytes: configuration.queueBytes, ageSeconds: configuration.queueAgeSeconds)
-    let queue = try FixQueue(MemoryStorage(), limits, identity: "q")
+    let limits = TestQueue.Limits(bytes: configuration.queueBytes, ageSeconds: configuration.queueAgeSeconds)
+    let queue = try TestQueue(SimulatedStorage(disk: disk), limits, identity: "q")
     let writer = PayloadWriter(
       format: configuration.format, topic: configuration.topic, clientID: configuration.clientID, queueIdentity: "q")
     uplink = Uplink(configuration, writer, queue, stored: stored)
     perform(uplink.start(at: now))
   }
 
-  mutating func perform(_ actions: [Uplink<MemoryStorage>.Action]) {
+  mutating func perform(_ actions: [Uplink<SimulatedStorage>.Action]) {
     for action in actions {
       switch action {
       case .call(let call): calls.append(call)
@@ -48,14 +50,14 @@ private struct Scene {
           continue
         }
         sent.append((sequence, payload))
-        receive(.transport(.acknowledged(sequence)))
+        if acknowledges { receive(.transport(.acknowledged(sequence))) }
       case .transport(.publish(let payload)): published.append(payload)
       case .transport(.disconnect), .transport(.end): break
       }
     }
   }
 
-  mutating func receive(_ event: Uplink<MemoryStorage>.Event) {
+  mutating func receive(_ event: Uplink<SimulatedStorage>.Event) {
     perform(
       uplink.receive(event, utcNanoseconds: 1_800_000_000_000_000_000 + Int64(clamping: now.nanoseconds), at: now))
   }
@@ -119,6 +121,61 @@ private struct Scene {
     for second in 0..<90 { scene.passSecond(Double(second)) }
     #expect(scene.logged.filter { $0 == "the server takes the fixes again" }.count == 1)
     #expect(scene.uplink.status(utcNanoseconds: 0)["lastError"] == .null)
+  }
+
+  @Test("The problems of the disk and of the server are logged once each, and the end of each")
+  func problems() throws {
+    var scene = try Scene("interval = 1 s\n", server: "http://localhost/")
+    for second in 0..<20 { scene.passSecond(Double(second)) }
+    scene.disk.isFull = true
+    for second in 20..<120 { scene.passSecond(Double(second)) }
+    #expect(scene.logged.count == 1 && scene.logged[0].hasPrefix("the queue cannot be written: "), "\(scene.logged)")
+    scene.isReachable = false
+    scene.receive(.transport(.failed(.temporary("no answer"))))
+    for second in 120..<240 { scene.passSecond(Double(second)) }
+    scene.isReachable = true
+    for second in 240..<360 { scene.passSecond(Double(second)) }
+    scene.disk.isFull = false
+    for second in 360..<400 { scene.passSecond(Double(second)) }
+    let others = scene.logged.dropFirst().filter { !$0.contains("backlog") && !$0.contains("a minute ago") }
+    #expect(
+      others.map { $0.prefix { $0 != ";" } } == [
+        "no answer", "the server takes the fixes again", "the queue is written again",
+      ], "\(scene.logged)")
+    #expect(scene.uplink.status(utcNanoseconds: 0)["dropped"] == 0)
+  }
+
+  @Test("A broker that acknowledges nothing is logged once, and its end when it has taken a fix")
+  func mute() throws {
+    var scene = try Scene("interval = 1 s\n")
+    scene.passSecond()
+    scene.acknowledges = false
+    for second in 1..<400 { scene.passSecond(Double(second)) }
+    let status = scene.uplink.status(utcNanoseconds: 0)
+    #expect(status["lastError"]?.string?.contains("has not acknowledged a fix") == true)
+    scene.acknowledges = true
+    for second in 400..<560 { scene.passSecond(Double(second)) }
+    let lines = scene.logged.filter { !$0.contains("backlog") && !$0.contains("a minute ago") }
+    #expect(lines.count == 2, "\(lines)")
+    #expect(lines.first?.contains("has not acknowledged a fix for 120 s") == true)
+    #expect(lines.last == "the server takes the fixes again")
+  }
+
+  @Test("A refusal of fixes is in the status until one is taken; it ends the failure before it")
+  func refusalInStatus() throws {
+    var scene = try Scene("interval = 1 s\n", server: "http://localhost/")
+    scene.receive(.transport(.failed(.temporary("HTTP 500"))))
+    scene.refusals = [1: 3, 2: 1]
+    var errors = [scene.uplink.status(utcNanoseconds: 0)["lastError"]?.string]
+    for second in 0..<20 {
+      scene.passSecond(Double(second))
+      let status = scene.uplink.status(utcNanoseconds: 0)
+      let error = status["lastError"]?.string
+      #expect(status["connected"] == .bool(error == nil))
+      if errors.last != error { errors.append(error) }
+    }
+    #expect(errors == ["HTTP 500", "the server refuses a fix: HTTP 400", nil], "\(errors)")
+    #expect(scene.uplink.status(utcNanoseconds: 0)["dropped"] == 1)
   }
 
   @Test("A backlog that is sent is shown a line a minute, and its end once; the status has the last success")

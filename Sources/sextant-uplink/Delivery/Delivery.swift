@@ -19,9 +19,9 @@ struct Delivery {
     /// The most fixes of the backlog a second.
     var backlogPerSecond = 20.0
     var backlogIsNewestFirst = false
-    /// Whether a connection that has no answer after a change of the routes is made again: its address may be gone, which TCP
-    /// notices late.
-    var reconnectsAfterRouteChange = true
+    /// Whether a connection without an acknowledgement in time is made again: after a change of the routes its address may be gone,
+    /// which TCP notices late, and a broker may lose acknowledgements. A request of HTTP has a time limit of its own.
+    var limitsAnswers = true
   }
 
   enum Action: Equatable {
@@ -53,9 +53,15 @@ struct Delivery {
   }
 
   private struct Flight {
+    enum Wait: Equatable {
+      /// It is on the way.
+      case acknowledgement(since: Instant)
+      /// The server has refused it, and it is sent again.
+      case pause(until: Instant)
+    }
+
     var isBacklog: Bool
-    /// When a refused fix is sent again; nil for one that is on the way.
-    var repeated: Instant?
+    var wait: Wait
   }
 
   private let settings: Settings
@@ -73,7 +79,7 @@ struct Delivery {
   private var hasFailed = false
   /// The routes have changed since the last answer, or since the attempt to connect began.
   private var hasNewRoutes = false
-  /// When the server's answer is due after a change of the routes.
+  /// When an answer of the server is due after a change of the routes.
   private var answerDue: Instant?
 
   private(set) var sent = 0
@@ -86,8 +92,11 @@ struct Delivery {
   /// A refused fix is set aside after this number of attempts.
   static let refusalLimit = 3
   private static let refusalPause = Milliseconds(1000)
-  /// The longest time from a fix to its acknowledgement after a change of the routes.
+  /// The longest time from a fix to an acknowledgement after a change of the routes.
   private static let answerTime = Milliseconds(30_000)
+  /// The longest time from a fix to its own acknowledgement, longer than the delays of a network that loses packets. Brokers
+  /// answer in the order of the fixes (MQTT 3.1.1, 4.6): one that is missing does not come later.
+  private static let acknowledgementTime = Milliseconds(120_000)
 
   /// - Parameter firstNew: the number of the next fix: those before are a backlog.
   init(_ settings: Settings, firstNew: UInt64) {
@@ -105,12 +114,30 @@ struct Delivery {
     switch state {
     case .waiting(let until): return until
     case .connected:
-      let repeated = flights.values.compactMap(\.repeated).min()
+      let repeated = flights.values.compactMap { if case .pause(let until) = $0.wait { until } else { nil } }.min()
       let hasRoom = flights.count < settings.window
       let backlog = hasRoom && !nextBacklog(queue).isEmpty ? backlogDue : nil
-      return Instant.earlier(Instant.earlier(repeated, backlog), answerDue)
+      return [repeated, backlog, answerDue, acknowledgementDue].reduce(nil) { Instant.earlier($0, $1) }
     case .idle, .connecting: return nil
     }
+  }
+
+  /// When the fix that has waited longest for its acknowledgement has none in time; nil without one.
+  private var acknowledgementDue: Instant? {
+    guard settings.limitsAnswers else { return nil }
+    return flights.values.compactMap { flight in
+      if case .acknowledgement(let since) = flight.wait { since + Self.acknowledgementTime } else { nil }
+    }.min()
+  }
+
+  /// The reason why the connection is of no use any more; nil if it is.
+  private func silence(at now: Instant) -> String? {
+    if let due = answerDue, due <= now {
+      return "no answer since the routes of the network changed; the connection is made again"
+    }
+    guard let due = acknowledgementDue, due <= now else { return nil }
+    return
+      "the server has not acknowledged a fix for \(Self.acknowledgementTime.count / 1000) s; the connection is made again"
   }
 
   /// Returns what to do now.
@@ -126,19 +153,19 @@ struct Delivery {
       return connect()
     case .connecting: return []
     case .connected:
-      if let due = answerDue, due <= now {
-        lastFailure = "no answer since the routes of the network changed; the connection is made again"
+      if let reason = silence(at: now) {
+        lastFailure = reason
         hasFailed = true
         return connect()
       }
       var actions: [Action] = []
       for (sequence, flight) in flights.sorted(by: { $0.key < $1.key }) {
-        guard let due = flight.repeated, due <= now else { continue }
-        flights[sequence]?.repeated = nil
+        guard case .pause(let until) = flight.wait, until <= now else { continue }
+        flights[sequence]?.wait = .acknowledgement(since: now)
         actions.append(.send(sequence))
       }
       while flights.count < settings.window, let (sequence, isBacklog) = next(queue, at: now) {
-        flights[sequence] = Flight(isBacklog: isBacklog)
+        flights[sequence] = Flight(isBacklog: isBacklog, wait: .acknowledgement(since: now))
         actions.append(.send(sequence))
       }
       sent += actions.count
@@ -214,16 +241,20 @@ struct Delivery {
 
   /// The server refuses a fix itself, as with HTTP 400 and 413.
   ///
+  /// - Parameter reason: the server's, for the status.
   /// - Returns: whether the fix was set aside.
-  mutating func refused<Storage>(_ sequence: UInt64, _ queue: inout FixQueue<Storage>, at now: Instant) -> Bool {
+  mutating func refused<Storage>(
+    _ sequence: UInt64, _ reason: String, _ queue: inout FixQueue<Storage>, at now: Instant
+  ) -> Bool {
     guard flights[sequence] != nil else { return false }
     // The server has answered.
     hasNewRoutes = false
     answerDue = nil
+    lastFailure = "the server refuses a fix: \(reason)"
     let count = (refusals[sequence] ?? 0) + 1
     guard count >= Self.refusalLimit else {
       refusals[sequence] = count
-      flights[sequence]?.repeated = now + Self.refusalPause
+      flights[sequence]?.wait = .pause(until: now + Self.refusalPause)
       return false
     }
     flights[sequence] = nil
@@ -259,7 +290,7 @@ struct Delivery {
   /// The kernel has a new route: the next attempt need not wait longer.
   mutating func routeChanged(random: Double, at now: Instant) {
     guard case .waiting(let until) = state else {
-      hasNewRoutes = state == .connecting || state == .connected && settings.reconnectsAfterRouteChange
+      hasNewRoutes = state == .connecting || state == .connected && settings.limitsAnswers
       return
     }
     failures = 0

@@ -33,6 +33,9 @@ struct Uplink<Storage: QueueStorage> {
     case log(String)
   }
 
+  /// A part of the way of a fix. Each has its own problem in the log, and its own end of it.
+  private enum Stage { case queue, server }
+
   private struct Crossing {
     var region: String
     var isEntry: Bool
@@ -61,7 +64,8 @@ struct Uplink<Storage: QueueStorage> {
   private var lastFlush = Instant.zero
   /// When acknowledgements are written that no new fix takes along, and the files are brought to the disk.
   private var settleDue: Instant?
-  private var loggedProblem: String?
+  /// The problems that were logged and last.
+  private var problems: [Stage: String] = [:]
   /// The number of fixes that waited at the last line about the backlog, when the next line is due, and whether there was one; nil
   /// without a backlog.
   private var progress: (waiting: Int, due: Instant, isShown: Bool)?
@@ -106,7 +110,7 @@ struct Uplink<Storage: QueueStorage> {
       Delivery.Settings(
         keepsConnection: configuration.keepsConnection, window: configuration.server.isMQTT ? 16 : 1,
         backlogPerSecond: configuration.backlogPerSecond, backlogIsNewestFirst: configuration.backlogIsNewestFirst,
-        reconnectsAfterRouteChange: configuration.server.isMQTT), firstNew: queue.upcomingSequence)
+        limitsAnswers: configuration.server.isMQTT), firstNew: queue.upcomingSequence)
     regions = RegionTable(stored?["regions"] ?? .null)
     storedCrossings = if case .array(let elements)? = stored?["crossings"] { Array(elements.prefix(100)) } else { [] }
     override = (
@@ -281,22 +285,22 @@ struct Uplink<Storage: QueueStorage> {
     switch event {
     case .connected:
       delivery.connected(upcoming: queue.upcomingSequence, at: now)
-      // HTTP connects with the first request.
-      return configuration.server.isMQTT ? logged(nil) : []
+      // HTTP connects with the first request, and a broker may take the connection and no fix.
+      return configuration.server.isMQTT && queue.count == 0 ? logged(nil, .server) : []
     case .acknowledged(let sequence):
       delivery.acknowledged(sequence, &queue)
       if settleDue == nil { settleDue = now + Self.settleTime }
-      return logged(nil)
+      return logged(nil, .server)
     case .refused(let sequence, let reason):
       let name = queue.fix(sequence).map(writer.identifier) ?? "\(sequence)"
-      guard delivery.refused(sequence, &queue, at: now) else { return [] }
+      guard delivery.refused(sequence, reason, &queue, at: now) else { return [] }
       loggedLosses.dropped += 1
       return [
         .log("the server refuses the fix \(name) (\(reason)) after \(Delivery.refusalLimit) attempts: it is dropped")
       ]
     case .failed(let failure):
       delivery.failed(failure, random: .random(in: 0...1), at: now)
-      return logged(failure.text)
+      return logged(failure.text, .server)
     case .bytes(let count):
       bytesToday += count
       return []
@@ -305,12 +309,17 @@ struct Uplink<Storage: QueueStorage> {
     }
   }
 
-  /// A problem is logged once, until another one or none.
-  private mutating func logged(_ problem: String?) -> [Action] {
-    guard problem != loggedProblem else { return [] }
-    defer { loggedProblem = problem }
-    if let problem { return [.log("\(problem); \(queue.count) fixes wait")] }
-    return [.log("the server takes the fixes again")]
+  /// Logs the problem of a stage once, until it has another one or none. Each file of the queue may have the problem of a full disk, which
+  /// is one.
+  private mutating func logged(_ problem: String?, _ stage: Stage) -> [Action] {
+    let before = problems[stage]
+    problems[stage] = problem
+    switch (stage, before, problem) {
+    case (_, nil, nil), (.queue, _?, _?): return []
+    case (.queue, _?, nil): return [.log("the queue is written again")]
+    case (.server, _?, nil): return [.log("the server takes the fixes again")]
+    case (_, let before, let problem?): return before == problem ? [] : [.log("\(problem); \(queue.count) fixes wait")]
+    }
   }
 
   private mutating func take(_ message: [UInt8], at now: Instant) -> [Action] {
@@ -380,7 +389,11 @@ struct Uplink<Storage: QueueStorage> {
     if schedule.startRequest(at: now) { actions.append(.call(.requestLocation)) }
     if let due = flushDue, due <= now { actions += write(at: now) }
     if let due = settleDue, due <= now { actions += settle(at: now) }
-    for action in delivery.actions(queue, at: now) {
+    let failure = delivery.lastFailure
+    let next = delivery.actions(queue, at: now)
+    // A silent connection is made again at once.
+    if let reason = delivery.lastFailure, reason != failure { actions += logged(reason, .server) }
+    for action in next {
       switch action {
       case .connect: actions.append(.transport(.connect))
       case .disconnect:
@@ -442,10 +455,12 @@ struct Uplink<Storage: QueueStorage> {
       lastFlush = now
       flushDue = nil
       if settleDue == nil { settleDue = now + Self.settleTime }
+      // Fixes that the server took from memory were not written.
+      if !queue.isUnwritable { actions += logged(nil, .queue) }
     } catch {
       // The fixes stay in memory.
       flushDue = now + Self.writeRetry
-      actions += logged("the queue cannot be written: \(error.description)")
+      actions += logged("the queue cannot be written: \(error.description)", .queue)
     }
     let losses = queue.losses
     if losses != loggedLosses, lossesDue <= now {

@@ -11,9 +11,7 @@ import MonotonicTime
   private let password: String?
   private let report: @Sendable (TransportEvent) -> Void
   private var handle: OpaquePointer?
-  /// The longest time of a request: a slow network needs more than a server that has gone should cost.
-  private var requestSeconds = Self.requestTimes.lowerBound
-  private static let requestTimes = 30...120
+  private var limit = AttemptLimit()
   /// CURLE_OPERATION_TIMEDOUT.
   private static let timeout: Int32 = 28
 
@@ -74,6 +72,7 @@ import MonotonicTime
       : server.url
     let texts = CStrings()
     func text(_ value: String?) -> UnsafePointer<CChar>? { unsafe texts.copy(value) }
+    let start = SystemClock.monotonic
     let result = unsafe payload.body.withUnsafeBytes { bytes in
       var request = unsafe cuplink_http_request()
       unsafe request.url = text(url)
@@ -86,8 +85,8 @@ import MonotonicTime
       unsafe request.certificate = text(configuration.certificate)
       unsafe request.key = text(configuration.key)
       unsafe request.agent = text("sextant-uplink")
-      unsafe request.connect_milliseconds = requestSeconds * 500
-      unsafe request.milliseconds = requestSeconds * 1000
+      unsafe request.connect_milliseconds = Int(clamping: limit.time.count / 2)
+      unsafe request.milliseconds = Int(clamping: limit.time.count)
       return withExtendedLifetime(texts) { unsafe cuplink_http_perform(handle, &request) }
     }
     report(.bytes(result.bytes))
@@ -95,12 +94,12 @@ import MonotonicTime
       let words =
         "\(server.text): \(unsafe String(cString: cuplink_http_error(handle)))\(Self.nextStep(afterError: result.error))"
       let hasRoute = server.isLocal || cuplink_has_route() != 0
-      if result.error == Self.timeout { requestSeconds = min(2 * requestSeconds, Self.requestTimes.upperBound) }
+      if result.error == Self.timeout { limit.expire() }
       // Later fixes of this round would fail likewise, and come again.
       close()
       return report(.failed(hasRoute ? .temporary(words) : .noRoute("\(words); there is no network")))
     }
-    requestSeconds = Self.requestTimes.lowerBound
+    limit.answered(after: Milliseconds(seconds: SystemClock.monotonic.seconds(since: start)))
     switch (result.status, sequence) {
     case (200..<300, let sequence?): report(.acknowledged(sequence))
     case (400, let sequence?), (413, let sequence?): report(.refused(sequence, "HTTP \(result.status)"))

@@ -27,9 +27,7 @@ import MonotonicTime
   /// The numbers of the fixes by the identifiers of their messages.
   private var sent: [Int32: UInt64] = [:]
 
-  /// The longest time of an attempt: a slow network needs more than a server that has gone should cost.
-  private var openTime = Self.openTimes.lowerBound
-  private static let openTimes = Milliseconds(30_000)...Milliseconds(120_000)
+  private var limit = AttemptLimit()
   private static let closeTime = Milliseconds(2000)
   private let token: Poller.Token
 
@@ -94,10 +92,6 @@ import MonotonicTime
   /// The reasons of MQTT 5 for a message that will never be taken: invalid topic, too large, invalid payload.
   private static let reasonsOfMessage: Set<Int32> = [144, 149, 153]
 
-  private static func limited(_ time: Milliseconds) -> Milliseconds {
-    min(max(time, openTimes.lowerBound), openTimes.upperBound)
-  }
-
   private var isClosing: Bool { if case .closing = stage { true } else { false } }
 
   /// When ``work(_:_:)`` is due without an event. The library has to be called once a keep-alive interval, to send its message and
@@ -105,7 +99,7 @@ import MonotonicTime
   var deadline: Instant? {
     switch stage {
     case .closed: nil
-    case .opening(let start): start + openTime
+    case .opening(let start): start + limit.time
     case .closing(let deadline): deadline
     case .open: Self.now() + Milliseconds(UInt64(configuration.keepaliveSeconds) * 1000)
     }
@@ -208,7 +202,7 @@ import MonotonicTime
           return
         }
         if case .opening(let start) = stage {
-          openTime = Self.limited(Milliseconds(seconds: 3 * Self.now().seconds(since: start)))
+          limit.answered(after: Milliseconds(seconds: Self.now().seconds(since: start)))
         }
         stage = .open
         if let commandTopic { _ = unsafe cuplink_mqtt_subscribe(client, commandTopic) }
@@ -243,8 +237,8 @@ import MonotonicTime
   private mutating func checkTime(_ poller: inout Poller) {
     let now = Self.now()
     switch stage {
-    case .opening(let start) where start + openTime <= now:
-      openTime = Self.limited(Milliseconds(seconds: 2 * openTime.seconds))
+    case .opening(let start) where start + limit.time <= now:
+      limit.expire()
       fail("the broker does not answer in time; check the host and the port of `server`", &poller)
     case .closing(let deadline) where deadline <= now: close(&poller)
     default: break

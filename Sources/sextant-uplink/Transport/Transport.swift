@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import LinuxIO
+import MonotonicTime
 import Synchronization
 
 /// A command of the program to the connection.
@@ -27,6 +28,22 @@ enum TransportEvent: Sendable {
   case bytes(UInt64)
   /// The thread has ended.
   case ended
+}
+
+/// The time limit of an attempt at a server: a slow network needs more than a server that has gone should cost.
+struct AttemptLimit: Equatable, Sendable {
+  static let times = Milliseconds(30_000)...Milliseconds(120_000)
+  private(set) var time = Self.times.lowerBound
+
+  /// The server did not answer within the limit.
+  mutating func expire() { set(time * 2) }
+
+  /// The server has answered. The limit falls slowly: a request that is cut off may have arrived, and is sent twice.
+  mutating func answered(after taken: Milliseconds) { set(max(taken * 3, Milliseconds(seconds: 0.9 * time.seconds))) }
+
+  private mutating func set(_ time: Milliseconds) {
+    self.time = min(max(time, Self.times.lowerBound), Self.times.upperBound)
+  }
 }
 
 /// The thread that talks to the server: a look-up of a name and a request of libcurl block it, and nothing else.
