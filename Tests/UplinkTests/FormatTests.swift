@@ -127,6 +127,32 @@ import Testing
     #expect(payload.topic == "a/van 7")
     #expect(text(payload) == #"{"p":[48.1234567,-11.5],"s":null,"x":{nothing}}"#)
   }
+
+  @Test(
+    "Texts in a template of JSON are escaped, in another message and in a topic they are not",
+    arguments: [
+      ("application/json", true), ("application/json; charset=utf-8", true), ("application/geo+json", true),
+      ("Application/JSON", true), ("text/csv", false), ("application/jsonlines", false),
+    ])
+  func escapes(type: String, isJSON: Bool) throws {
+    let name = "a\"b\\c\nd\u{1}é"
+    var writer = writer(
+      .template(
+        Template(
+          topic: Template.Text("a/{device}"),
+          payload: Template.Text(#"{"d":"{device}","t":"{timestamp}","lat":{latitude},"s":{simulated}}"#),
+          contentType: type)))
+    writer.clientID = name
+    let payload = writer.payload(of: fix)
+    #expect(payload.topic == "a/" + name)
+    if isJSON {
+      let json = try JSON(parsing: payload.body)
+      #expect(json["d"]?.string == name && json["t"] == "2027-01-15T08:00:00.000Z")
+      #expect(json["lat"] == 48.1234567 && json["s"] == false)
+    } else {
+      #expect(text(payload).hasPrefix("{\"d\":\"\(name)\",\"t\":\"2027-01-15T08:00:00.000Z\","))
+    }
+  }
 }
 
 @Suite struct RemoteCommandTests {

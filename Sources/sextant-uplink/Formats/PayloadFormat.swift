@@ -29,7 +29,8 @@ enum PayloadFormat: Equatable, Sendable {
 
 /// A message of the administrator's own form: text with named fields in braces, such as `{"lat":{latitude}}`.
 ///
-/// A field of a number is written as JSON does, a text without quotes, an unknown value as `null`. Other braces are text.
+/// A field of a number is written as JSON does, a text without quotes, an unknown value as `null`. Other braces are text. In a message
+/// of JSON a text is escaped as within a string of JSON.
 struct Template: Equatable, Sendable {
   /// A text with fields.
   struct Text: Equatable, Sendable {
@@ -70,20 +71,29 @@ struct Template: Equatable, Sendable {
     /// Whether no field is in the text.
     var isConstant: Bool { !parts.contains { if case .field = $0 { true } else { false } } }
 
-    func text(_ fields: [(String, JSON?)]) -> String {
+    /// The place of a field.
+    enum Place {
+      /// Text without a syntax.
+      case plain
+      /// A message of JSON, whose strings have their quotes in the template.
+      case json
+    }
+
+    func text(_ fields: [(String, JSON?)], in place: Place = .plain) -> String {
       parts.map { part in
         switch part {
         case .text(let text): text
-        case .field(let name): Self.text(of: fields.first { $0.0 == name }?.1)
+        case .field(let name): Self.text(of: fields.first { $0.0 == name }?.1 ?? .null, in: place)
         }
       }.joined()
     }
 
-    private static func text(of value: JSON?) -> String {
-      switch value {
-      case .string(let text): text
-      case let value?: (try? value.text()).map { String(decoding: $0, as: UTF8.self) } ?? "null"
-      case nil: "null"
+    private static func text(of value: JSON, in place: Place) -> String {
+      let json = (try? value.text()) ?? Array("null".utf8)
+      return switch (value, place) {
+      case (.string(let text), .plain): text
+      case (.string, .json): String(decoding: json.dropFirst().dropLast(), as: UTF8.self)
+      default: String(decoding: json, as: UTF8.self)
       }
     }
   }
@@ -92,4 +102,12 @@ struct Template: Equatable, Sendable {
   var topic: Text?
   var payload: Text
   var contentType = "application/json"
+
+  /// `application/json`, or another type with the suffix `+json` (RFC 6839), such as `application/geo+json`.
+  private var place: Text.Place {
+    let type = contentType.prefix { $0 != ";" && $0 != " " }.lowercased()
+    return type == "application/json" || type.hasSuffix("+json") ? .json : .plain
+  }
+
+  func body(_ fields: [(String, JSON?)]) -> [UInt8] { Array(payload.text(fields, in: place).utf8) }
 }

@@ -30,7 +30,7 @@ struct PayloadWriter: Sendable {
     case .geoJSON: Payload(topic: topic, body: text(geoJSON(fix, battery)), contentType: "application/geo+json")
     case .template(let template):
       Payload(
-        topic: template.topic?.text(fields(fix)) ?? topic, body: Array(template.payload.text(fields(fix)).utf8),
+        topic: template.topic?.text(fields(fix)) ?? topic, body: template.body(fields(fix)),
         contentType: template.contentType)
     }
   }
