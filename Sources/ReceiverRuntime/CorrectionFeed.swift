@@ -329,33 +329,34 @@ package final class CorrectionFeed {
       table?.end()
       return choose(at: now)
     }
+    do { try response.end() } catch { return selection.refused(error, at: now) }
     selection.closed(hasReplied: !isNTRIP || response.hasBegun, at: now)
   }
 
   /// Handles bytes of the source. Returns whether they completed corrections.
   private func takeCorrections(_ bytes: RawSpan, at now: Instant) -> Bool {
     receivedBytes += UInt64(bytes.byteCount)
-    guard corrections.receive(bytes, at: now, { onCorrection?($0) }) else {
-      if bytes.byteCount > 0 { selection.receivedOther() }
-      return false
+    switch corrections.receive(bytes, at: now, { onCorrection?($0) }) {
+    case .corrections:
+      receivedAt = now
+      selection.received(station: corrections.station, at: now)
+      return true
+    case .descriptions: selection.received(.descriptions, at: now)
+    case .nothing: if bytes.byteCount > 0 { selection.received(.unknown, at: now) }
     }
-    receivedAt = now
-    selection.received(station: corrections.station, at: now)
-    return true
+    return false
   }
 
-  /// Connects to the nearest mount point of the source table.
+  /// Connects to a mount point of the source table.
   private func choose(at now: Instant) {
     guard let table else { return }
-    guard let latitude = casterPosition.fix?.latitudeDegrees, let longitude = casterPosition.fix?.longitudeDegrees
-    else {
-      return selection.failed("has several mount points, and the receiver has no position yet to choose one", at: now)
+    do {
+      let choice = try table.choice(for: casterPosition.fix)
+      selection.chose(choice.entry.mount, metres: choice.metres, at: now)
+      positionAsked = choice.entry.needsPosition ? selection.active : nil
+    } catch {
+      selection.refused(error, at: now)
     }
-    guard let nearest = table.nearest(latitude: latitude, longitude: longitude) else {
-      return selection.failed("has no mount point with RTCM 3 in its source table; name one", at: now)
-    }
-    selection.chose(nearest.entry.mount, metres: nearest.metres, at: now)
-    positionAsked = nearest.entry.needsPosition ? selection.active : nil
   }
 
   /// Handles bytes of the source. Returns whether its connection continues.
@@ -379,7 +380,7 @@ package final class CorrectionFeed {
         casterPosition.connected(isAsked: selection.active == positionAsked, at: now)
       }
       // The empty line after an ICY header, and a web page, are not corrections.
-      if unsafe takeCorrections(stream.span.bytes, at: now) { casterPosition.received() }
+      if unsafe takeCorrections(stream.span.bytes, at: now) { casterPosition.received(at: now) }
       if response.isEnded { closed(at: now) }
       return !response.isEnded
     } catch {

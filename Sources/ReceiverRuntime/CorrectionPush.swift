@@ -16,6 +16,8 @@ package final class CorrectionPush {
   private var dialogue: PushConnection?
   private var host: HostConnection?
   private var reports: [String] = []
+  /// Whether the target has taken the stream over an earlier connection.
+  private var hasBegun = false
   /// The number of bytes of the stream that the target has taken since the start.
   package private(set) var bytes: UInt64 = 0
 
@@ -104,8 +106,10 @@ package final class CorrectionPush {
   /// The target takes the stream, and has nothing to send itself.
   private func begin(at now: Instant) {
     link.opened()
-    link.received("the corrections are taken again", at: now)
-    reports.append("\(target.name): the corrections are taken")
+    let words = hasBegun ? "the corrections are taken again" : "the corrections are taken"
+    // A new connection after a loss that was not reported is not news.
+    if !link.received(words, at: now), !hasBegun { reports.append("\(target.name): \(words)") }
+    hasBegun = true
   }
 
   private func read(at now: Instant) {

@@ -180,4 +180,19 @@ struct PushConnectionTests {
     var source = PushConnection(to: try Self.target("ntrip+post://c/M"), .source, version: "1")
     #expect(Self.refusal(&source, reply)?.mayFallBack == false)
   }
+
+  @Test(
+    "The end of the connection completes a reply without an empty line",
+    arguments: [
+      ("HTTP/1.0 401 Unauthorized\r\n", "user and password", false),
+      ("HTTP/1.0 404 Not Found", "no such mount point", true),
+      ("HTTP/1.0 409 Conflict\r\nServer: x", "another source", false), ("ERROR - Bad Password", "the password", true),
+      ("", "without an answer", true), ("HTTP/1.1 100 Continue\r\n\r\n", "without an answer", true),
+    ])
+  func cut(reply: String, words: String, mayFallBack: Bool) throws {
+    var post = PushConnection(to: try Self.target("ntrip+post://c/M"), .post, version: "1")
+    #expect(Self.refusal(&post, reply) == nil)
+    let refusal = post.closedBeforeGrant
+    #expect(refusal.text.contains(words) && refusal.mayFallBack == mayFallBack, "\(refusal)")
+  }
 }

@@ -151,7 +151,7 @@ struct CorrectionsTests {
     let text = String(decoding: first, as: UTF8.self)
     #expect(text.hasPrefix("$GPGGA,202640.50,4808.25000,N,01134.50000,W,1,12,0.88,520.0,M,,,,*"), "\(text)")
     #expect(text.hasSuffix("\r\n"))
-    waiting.received()
+    waiting.received(at: time(6000))
     let tooEarly = waiting.sentence(at: time(15_999))
     let second = waiting.sentence(at: time(16_000))
     #expect(tooEarly == nil && second == first)
@@ -159,9 +159,37 @@ struct CorrectionsTests {
     var beginning = CasterPosition()
     beginning.fix = fix
     beginning.connected(at: time(0))
-    beginning.received()
-    let never = beginning.sentence(at: time(60_000))
-    #expect(never == nil && beginning.deadline == nil)
+    for second in 0..<60 as Range<UInt64> {
+      beginning.received(at: time(second * 1000))
+      let never = beginning.sentence(at: time(second * 1000 + 999))
+      #expect(never == nil)
+    }
+    // A caster that stops needs the position too.
+    let tooSoon = beginning.sentence(at: time(63_999))
+    let stopped = beginning.sentence(at: time(64_000))
+    #expect(tooSoon == nil && stopped != nil && beginning.deadline == time(74_000))
+    beginning.disconnected()
+    #expect(beginning.deadline == nil)
+  }
+
+  @Test("Texts and descriptions of a station are not corrections")
+  func arrivals() {
+    let kinds: [(Int, CorrectionQueue.Arrival)] = [
+      (1005, .descriptions), (1006, .descriptions), (1007, .descriptions), (1008, .descriptions),
+      (1013, .descriptions), (1029, .descriptions), (1032, .descriptions), (1033, .descriptions),
+      (1230, .descriptions), (1004, .corrections), (1012, .corrections), (1019, .corrections), (1057, .corrections),
+      (1077, .corrections), (4072, .corrections),
+    ]
+    for (number, expected) in kinds {
+      var queue = CorrectionQueue(lineRate: nil)
+      let alone = queue.receive(frame(number).raw, at: time(0))
+      let part = queue.receive(frame(1077).dropLast(4).array.raw, at: time(0))
+      #expect(alone == expected && part == .nothing, "\(number)")
+    }
+    var queue = CorrectionQueue(lineRate: nil)
+    let both = queue.receive((frame(1033) + frame(1077) + frame(1029)).raw, at: time(0))
+    let spartn = queue.receive(Wire.spartn(1, 0, [1, 2, 3]).raw, at: time(0))
+    #expect(both == .corrections && spartn == .corrections)
   }
 
   @Test("The longest frame is sent over the slowest line")
@@ -326,6 +354,34 @@ struct CorrectionLinkTests {
     link.wake(at: time(67_000))
     #expect(actions(&link) == [.disconnect, .report("base: has sent nothing for 45 s; trying again")])
   }
+
+  @Test(
+    "The reason after 45 s without corrections is what the source has sent since",
+    arguments: [
+      ([], "has sent nothing for 45 s"), ([.unknown], "sends bytes that are not RTCM 3 corrections"),
+      ([.descriptions], "describes its station, and has sent no corrections for 45 s"),
+      ([.descriptions, .unknown], "describes its station"), ([.unknown, .descriptions], "describes its station"),
+    ] as [([CorrectionLink.Other], String)])
+  func reason(contents: [CorrectionLink.Other], words: String) {
+    var link = CorrectionLink(to: "base", at: time(0))
+    link.wake(at: time(0))
+    link.connected(at: time(0))
+    // Corrections end what came before them, and a description may end their epoch.
+    link.received(.descriptions, at: time(0))
+    link.received(at: time(1000))
+    link.received(.descriptions, at: time(1900))
+    for second in 3..<40 as Range<UInt64> {
+      for content in contents { link.received(content, at: time(second * 1000)) }
+      link.wake(at: time(second * 1000))
+    }
+    _ = actions(&link)
+    link.wake(at: time(46_000))
+    guard case .report(let text)? = actions(&link).last else {
+      Issue.record("no report")
+      return
+    }
+    #expect(text.hasPrefix("base: \(words)"), "\(text)")
+  }
 }
 
 @Suite("The reply of a caster")
@@ -392,6 +448,27 @@ struct NTRIPResponseTests {
       try stream(answer)
     } throws: { error in
       (error as? NTRIPResponse.Refusal)?.text.contains(word) == true
+    }
+  }
+
+  @Test(
+    "The end of the connection completes a reply without an empty line",
+    arguments: [
+      ("HTTP/1.0 401 Unauthorized\r\n", "user and password"), ("HTTP/1.0 404 Not Found\r\n", "no such mount point"),
+      ("HTTP/1.0 401 Unauthorized", "user and password"), ("HTTP/1.0 404 Not Found\r", "no such mount point"),
+      ("HTTP/1.1 401 Unauthorized\r\nServer: x\r\n", "user and password"), ("ERROR - Bad Password", "Bad Password"),
+      ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.0 503 Busy\n", "503 Busy"), ("SSH-2.0", "not an NTRIP caster"),
+      ("HTTP/1.1 302 Found\r\nLocation: http://c/M\r\n", "redirects"), ("", nil), ("HTTP/1.1 200 OK\r\n", nil),
+      ("ICY 200 OK\r\nDATA", nil), ("HTTP/1.1 100 Continue\r\n\r\n", nil),
+    ] as [(String, String?)])
+  func cut(reply: String, words: String?) throws {
+    var response = NTRIPResponse()
+    for byte in reply.utf8 { _ = try response.receive([byte].raw) }
+    do throws(NTRIPResponse.Refusal) {
+      try response.end()
+      #expect(words == nil)
+    } catch {
+      #expect(words.map { error.text.contains($0) } == true, "\(error.text)")
     }
   }
 

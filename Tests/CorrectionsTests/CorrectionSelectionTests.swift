@@ -64,7 +64,7 @@ private struct Casters {
       do throws(NTRIPResponse.Refusal) {
         let bytes = try response.receive(ascii(text).raw)
         selection.granted(at: now)
-        if !bytes.isEmpty { selection.receivedOther() }
+        if !bytes.isEmpty { selection.received(.unknown, at: now) }
       } catch {
         selection.refused(error, at: now)
       }

@@ -39,6 +39,42 @@ struct SourceTableTests {
     #expect(SourceTable().nearest(latitude: 0, longitude: 0) == nil)
   }
 
+  @Test(
+    "The choice by the number of mount points with RTCM 3, and with or without a position",
+    arguments: [
+      (0, false, "has no mount point with RTCM 3"), (0, true, "has no mount point with RTCM 3"), (1, false, "NEAR nil"),
+      (1, true, "NEAR 10 km"), (2, false, "has several mount points"), (2, true, "NEAR 10 km"),
+    ])
+  func choice(count: Int, hasPosition: Bool, expected: String) {
+    let lines = Self.lines.split(separator: "\r\n")
+    var table = SourceTable()
+    // The lines without RTCM 3 are in each table.
+    let near = count > 0 ? [lines[4]] : [], far = count > 1 ? [lines[1]] : []
+    table.receive(Array((lines[2...3] + far + near + ["ENDSOURCETABLE"]).joined(separator: "\r\n").utf8))
+    table.end()
+    var fix = Fix()
+    if hasPosition { (fix.latitudeDegrees, fix.longitudeDegrees) = (48.1642, 11.6056) }
+    do throws(NTRIPResponse.Refusal) {
+      let choice = try table.choice(for: hasPosition ? fix : nil)
+      let distance = choice.metres.map { "\(Int($0 / 1000)) km" } ?? "nil"
+      #expect("\(choice.entry.mount) \(distance)" == expected)
+    } catch {
+      #expect(error.text.hasPrefix(expected), "\(error.text)")
+    }
+  }
+
+  @Test("The only mount point is named without a distance")
+  func only() throws {
+    let source = try #require(CorrectionSource("ntrip://c/"))
+    var selection = CorrectionSelection([source], at: .zero)
+    selection.set(needed: true, at: .zero)
+    selection.connected(awaitsReply: true, at: .zero)
+    selection.chose("ONLY", metres: nil, at: .zero)
+    var reports: [String] = []
+    while let action = selection.nextAction() { if case .report(let text) = action { reports.append(text) } }
+    #expect(reports == ["c:2101/ONLY: the only mount point with RTCM 3"])
+  }
+
   @Test("A caster without a mount point: its table, then the mount point, and each choice is said once")
   func selection() throws {
     let source = try #require(CorrectionSource("ntrip://me:p@c/"))
@@ -105,7 +141,7 @@ struct SourceTableTests {
     // 342 ns before midnight, as NAV-PVT gives midnight.
     fix.time = UTCTime(nanosecondsSince1970: 1_773_532_799_999_999_658)
     position.fix = fix
-    position.received()
+    position.received(at: .zero)
     let early = position.sentence(at: .zero + Milliseconds(9000))
     let next = position.sentence(at: .zero + Milliseconds(10_000))
     #expect(early == nil && String(decoding: next ?? [], as: UTF8.self).hasPrefix("$GPGGA,000000.00,"))

@@ -95,8 +95,8 @@ struct CorrectionFeedTests {
     #expect(try scene.run(5) { _ in caster.received().contains("\r\n\r\n") })
     #expect(caster.text.hasPrefix("GET /NEAR HTTP/1.1\r\n"))
     #expect(caster.text.contains("Authorization: Basic bWU6c2VjcmV0\r\n"))
-    caster.send(Array("ICY 200 OK\r\n\r\n".utf8))
-    // The caster sends nothing before it has the position.
+    // The caster sends no corrections before it has the position.
+    caster.send(Array("ICY 200 OK\r\n\r\n".utf8) + Self.frame(1029) + Self.frame(1033))
     #expect(try scene.run(4) { _ in caster.received().contains("$GPGGA") } == false)
     #expect(try scene.run(3) { _ in caster.received().contains("$GPGGA") })
     caster.send(Self.frames)
@@ -105,5 +105,25 @@ struct CorrectionFeedTests {
     caster.hangUp()
     #expect(try scene.run(5) { !$0.feedReports.isEmpty })
     #expect(scene.feedReports.count == 1 && scene.feedReports[0].hasSuffix("trying again"), "\(scene.feedReports)")
+  }
+
+  @Test("A caster that closes the connection behind its status line has refused")
+  func refusal() throws {
+    let caster = try LocalServer()
+    let scene = try RuntimeScene(.f9p)
+    let source = CorrectionSource.ntrip(host: "127.0.0.1", port: caster.port, mount: "NEAR", credentials: "me:wrong")
+    let feed = CorrectionFeed([source], token: Self.token, at: scene.now)
+    try feed.open(&scene.poller, at: scene.now)
+    scene.feed = feed
+    for event in try scene.poller.wait(deadline: SystemClock.monotonic.nanoseconds + 10_000_000_000) {
+      feed.handle(event, &scene.poller, at: scene.now)
+    }
+    #expect(try scene.run(5) { _ in caster.accept() })
+    #expect(try scene.run(5) { _ in caster.received().contains("\r\n\r\n") })
+    caster.send(Array("HTTP/1.0 401 Unauthorized\r\n".utf8))
+    caster.hangUp()
+    #expect(try scene.run(5) { !$0.feedReports.isEmpty })
+    #expect(
+      scene.feedReports == ["\(source.name): does not accept this user and password; check them; trying again"])
   }
 }

@@ -69,6 +69,11 @@ struct HostClientTests {
     #expect(try scene.run { scene.reports.count > 1 })
     #expect(scene.reports[1].contains("the connection was closed"), "\(scene.reports)")
     #expect(!scene.push.isFlowing)
+    scene.now = scene.now + Milliseconds(60_000)
+    #expect(try scene.run { scene.server.accept() })
+    scene.server.send(ascii("HTTP/1.1 200 OK\r\n\r\n"))
+    #expect(try scene.run { scene.push.isFlowing && scene.reports.count > 2 })
+    #expect(scene.reports.dropFirst(2) == ["\(name): the corrections are taken again"])
     scene.close()
   }
 

@@ -6,15 +6,16 @@ import WireBytes
 
 /// Decides when a caster receives the receiver's position, and returns the sentence.
 ///
-///     granted ── nothing arrives for 5 s, or the source table asks ──▶ the position is needed ── every 10 s ──▶ GGA
-///             └─ corrections arrive ──▶ it is not needed
+///     granted ── no corrections for 5 s, or the source table asks ──▶ the position is needed ── every 10 s ──▶ GGA
+///        ▲      │
+///        └──────┘ corrections arrive
 ///
 /// A caster that computes corrections for a position sends none before it has a GGA sentence (RTCM 10410.1, source
-/// table field "nmea"). Other casters start on their own; they do not receive the position, which is private. The value
-/// does not use a clock or sockets.
+/// table field "nmea"), but may send a text or the description of its station. Other casters start on their own; as long as they send,
+/// they do not receive the position, which is private. The value does not use a clock or sockets.
 package struct CasterPosition: Sendable {
-  /// The time after which a caster without corrections is assumed to need a position.
-  static let startTimeout = Milliseconds(5000)
+  /// The time without corrections after which a caster is assumed to need a position.
+  static let silence = Milliseconds(5000)
   /// The interval of the sentences.
   static let period = Milliseconds(10_000)
 
@@ -35,12 +36,12 @@ package struct CasterPosition: Sendable {
   ///   - isAsked: whether its source table asks for the position.
   ///   - now: the current instant.
   package mutating func connected(isAsked: Bool = false, at now: Instant) {
-    dueAt = isAsked ? now : now + Self.startTimeout
+    dueAt = isAsked ? now : now + Self.silence
     needsPosition = isAsked
   }
 
   /// Records that corrections arrived. A caster that has received a position needs more of them.
-  package mutating func received() { if !needsPosition { dueAt = nil } }
+  package mutating func received(at now: Instant) { if !needsPosition { dueAt = now + Self.silence } }
 
   /// Records that the connection is closed.
   package mutating func disconnected() {

@@ -30,6 +30,13 @@ package struct CorrectionLink: Sendable {
   /// The number of consecutive short connections that are reported like a single loss.
   static let toleratedShortLives = 3
 
+  /// Content that is not corrections.
+  package enum Other: Sendable {
+    case unknown
+    /// Texts and the description of the station.
+    case descriptions
+  }
+
   private enum State { case waiting(until: Instant), connecting(until: Instant), open(until: Instant) }
 
   private var state: State
@@ -43,8 +50,12 @@ package struct CorrectionLink: Sendable {
   private var shortLives = 0
   private var actions: [Action] = []
   private let name: String
-  /// Whether bytes that are not corrections have arrived since the last corrections.
-  private var hasOtherBytes = false
+  /// The time of the last corrections of this connection; nil before them.
+  private var correctedAt: Instant?
+  /// The most useful content that has arrived since, more than an epoch later; nil for no byte.
+  private var other: Other?
+  /// The longest time between the messages of an epoch, which a description may end.
+  private static let epoch = Milliseconds(1000)
   private let silence: Milliseconds
   /// The state of the generator of the pauses' lengths; nil for pauses of exact length.
   private var random: UInt64?
@@ -86,14 +97,21 @@ package struct CorrectionLink: Sendable {
     switch state {
     case .waiting:
       state = .connecting(until: now + Self.connectTimeout)
+      (correctedAt, other) = (nil, nil)
       lastFailure = nil
       actions.append(.connect)
     case .connecting: fail("does not reply; check the address and the network", at: now)
-    case .open where hasOtherBytes:
-      fail(
-        "sends bytes that are not RTCM 3 corrections, and none for \(silence.count / 1000) s; check host, port and "
-          + "mount point", at: now)
-    case .open: fail("has sent nothing for \(silence.count / 1000) s", at: now)
+    case .open:
+      let seconds = silence.count / 1000
+      switch other {
+      case nil: fail("has sent nothing for \(seconds) s", at: now)
+      case .unknown:
+        fail(
+          "sends bytes that are not RTCM 3 corrections, and none for \(seconds) s; check host, port and mount point",
+          at: now)
+      case .descriptions:
+        fail("describes its station, and has sent no corrections for \(seconds) s; check the mount point", at: now)
+      }
     }
   }
 
@@ -117,8 +135,11 @@ package struct CorrectionLink: Sendable {
   /// Records that a source without a time limit for silence is open: a file, or a FIFO that waits for its writer.
   package mutating func opened() { state = .open(until: Instant(nanoseconds: .max)) }
 
-  /// Records bytes that do not complete a correction.
-  package mutating func receivedOther() { hasOtherBytes = true }
+  /// Records bytes without corrections.
+  package mutating func received(_ content: Other, at now: Instant) {
+    guard other != .descriptions, correctedAt.map({ now > $0 + Self.epoch }) ?? true else { return }
+    other = content
+  }
 
   /// Ends the connection, which is not needed for now. The next connection follows after the first pause at the
   /// earliest.
@@ -139,14 +160,18 @@ package struct CorrectionLink: Sendable {
   /// - Parameters:
   ///   - recovery: the text for the user after a reported loss.
   ///   - now: the current instant.
-  package mutating func received(_ recovery: String = "corrections arrive again", at now: Instant) {
-    hasOtherBytes = false
+  /// - Returns: whether the text is reported.
+  @discardableResult
+  package mutating func received(_ recovery: String = "corrections arrive again", at now: Instant) -> Bool {
+    (correctedAt, other) = (now, nil)
     if case .open(let until) = state, until.nanoseconds == .max {} else { state = .open(until: now + silence) }
     if now >= connectedAt + Self.shortLife { shortLives = 0 }
-    guard shortLives < Self.toleratedShortLives else { return }
+    guard shortLives < Self.toleratedShortLives else { return false }
     pause = Self.firstPause
-    if !reported.isEmpty { actions.append(.report("\(name): \(recovery)")) }
+    guard !reported.isEmpty else { return false }
+    actions.append(.report("\(name): \(recovery)"))
     reported = []
+    return true
   }
 
   /// Handles a failed connection attempt or a lost connection.
@@ -166,7 +191,6 @@ package struct CorrectionLink: Sendable {
     if reported.count < Self.mostReasons, reported.insert(reason).inserted {
       actions.append(.report("\(name): \(reason); trying again"))
     }
-    hasOtherBytes = false
     state = .waiting(until: now + pause + spread())
     pause = min(pause * 2, Self.longestPause)
   }

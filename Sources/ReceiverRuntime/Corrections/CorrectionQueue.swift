@@ -56,13 +56,21 @@ package struct CorrectionQueue: ~Copyable {
   /// Whether no frame is queued.
   package var isEmpty: Bool { queue.isEmpty }
 
-  /// Handles bytes of the source. Returns whether they completed a correction.
+  /// The frames that bytes of a source complete.
+  package enum Arrival: Sendable {
+    case nothing
+    /// Texts and the description of the station, which a caster also sends before it has the position that it needs.
+    case descriptions
+    case corrections
+  }
+
+  /// Handles bytes of the source.
   ///
-  /// - Parameter body: receives each correction of RTCM 3.
+  /// - Parameter body: receives each frame of RTCM 3.
   @discardableResult
   package mutating func receive(
     _ bytes: RawSpan, at now: Instant, _ body: (borrowing RTCM3Frame) -> Void = { _ in }
-  ) -> Bool {
+  ) -> Arrival {
     var frames: [Waiting] = []
     var found = station
     var (spartn, encrypted) = (0, 0)
@@ -98,7 +106,8 @@ package struct CorrectionQueue: ~Copyable {
     for frame in frames { add(frame) }
     spartnFrames += UInt64(spartn)
     encryptedFrames += UInt64(encrypted)
-    return !frames.isEmpty || spartn > 0
+    if spartn > 0 || frames.contains(where: { !Self.isStation($0.number) }) { return .corrections }
+    return frames.isEmpty ? .nothing : .descriptions
   }
 
   /// Discards an incomplete frame after the source was lost.

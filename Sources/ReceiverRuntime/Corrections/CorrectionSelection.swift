@@ -145,7 +145,9 @@ package struct CorrectionSelection: Sendable {
   package mutating func granted(at now: Instant) { if let current { links[current].granted(at: now) } }
 
   /// Connects to a mount point of the source table of the caster in use.
-  package mutating func chose(_ mount: String, metres: Double, at now: Instant) {
+  ///
+  /// - Parameter metres: its distance; nil for the only one, without a position of the receiver.
+  package mutating func chose(_ mount: String, metres: Double?, at now: Instant) {
     guard let current, let target else { return }
     let next = target.at(mount: mount)
     self.target = next
@@ -153,12 +155,14 @@ package struct CorrectionSelection: Sendable {
     links[current].moved(at: now)
     actions += [.disconnect, .connect(next)]
     guard mounts.updateValue(mount, forKey: current) != mount else { return }
-    let kilometres = Int(clamping: (metres / 1000).rounded())
-    actions.append(.report("\(next.name): the nearest mount point with RTCM 3, \(kilometres) km away"))
+    let words = metres.map { "nearest mount point with RTCM 3, \(Int(clamping: ($0 / 1000).rounded())) km away" }
+    actions.append(.report("\(next.name): the \(words ?? "only mount point with RTCM 3")"))
   }
 
-  /// Records bytes that do not complete a correction.
-  package mutating func receivedOther() { if let current { links[current].receivedOther() } }
+  /// Records bytes without corrections.
+  package mutating func received(_ content: CorrectionLink.Other, at now: Instant) {
+    if let current { links[current].received(content, at: now) }
+  }
 
   /// Corrections arrived.
   ///
@@ -167,10 +171,9 @@ package struct CorrectionSelection: Sendable {
     guard let current else { return }
     isFlowing = true
     lastFailure = nil
-    links[current].received(at: now)
-    let before = actions.count
+    let isReported = links[current].received(at: now)
     drain()
-    if lastFlowing != current, actions.count == before, sources.count > 1 {
+    if lastFlowing != current, !isReported, sources.count > 1 {
       actions.append(.report("\(sources[current].name): corrections arrive"))
     }
     lastFlowing = current

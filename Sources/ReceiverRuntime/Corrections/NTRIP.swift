@@ -98,6 +98,12 @@ package struct NTRIPResponse: Sendable {
     return stream
   }
 
+  /// Handles the end of the connection. RTKLIB's caster ends its refusals without an empty line: the end completes the header.
+  package mutating func end() throws(Refusal) {
+    guard header.count > replyStart else { return }
+    for byte in "\r\n\r\n".utf8 where !isGranted { try receiveHeader(byte) }
+  }
+
   private mutating func receiveHeader(_ byte: UInt8) throws(Refusal) {
     header.append(byte)
     if header.count > Self.longestHeader { throw Refusal(text: "is not an NTRIP caster; check host and port") }

@@ -66,6 +66,25 @@ package struct SourceTable: Sendable {
     return Entry(mount: String(fields[1]), latitude: latitude, longitude: longitude, needsPosition: fields[11] == "1")
   }
 
+  /// Returns the mount point to use, and its distance in metres: the nearest, or the only one.
+  ///
+  /// - Parameter fix: the place of the receiver.
+  package func choice(for fix: Fix?) throws(NTRIPResponse.Refusal) -> (entry: Entry, metres: Double?) {
+    guard let first = entries.first else {
+      throw NTRIPResponse.Refusal(text: "has no mount point with RTCM 3 in its source table; name one")
+    }
+    if let latitude = fix?.latitudeDegrees, let longitude = fix?.longitudeDegrees,
+      let nearest = nearest(latitude: latitude, longitude: longitude)
+    {
+      return nearest
+    }
+    guard entries.count == 1 else {
+      throw NTRIPResponse.Refusal(
+        text: "has several mount points, and the receiver has no position yet to choose one")
+    }
+    return (first, nil)
+  }
+
   /// Returns the mount point that is the nearest to a place, and its distance in metres; nil without any. Of equally distant ones it
   /// is the first.
   package func nearest(latitude: Double, longitude: Double) -> (entry: Entry, metres: Double)? {

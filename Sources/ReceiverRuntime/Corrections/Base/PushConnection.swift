@@ -89,14 +89,21 @@ package struct PushConnection: Equatable, Sendable {
     switch reply?.status {
     case 200: isGranted = true
     case 401, 403: throw Refusal(text: "does not accept this user and password; check them", mayFallBack: false)
+    case 404: throw Refusal(text: "has no such mount point; check its name", mayFallBack: form == .post)
     case 409: throw Refusal(text: "has another source at this mount point; end that one", mayFallBack: false)
     default: throw Refusal(text: "refuses: \(line)", mayFallBack: form == .post)
     }
   }
 
-  /// The refusal of a caster that closes the connection without a grant.
+  /// The refusal of a caster that closes the connection without a grant. Its reply may lack the empty line at the end.
   package var closedBeforeGrant: Refusal {
-    Refusal(
+    var ended = self
+    do throws(Refusal) {
+      if !head.isEmpty { try unsafe ended.receive(Array("\r\n\r\n".utf8).span.bytes) }
+    } catch {
+      return error
+    }
+    return Refusal(
       text: "the connection was closed without an answer; check host, port, mount point and password",
       mayFallBack: form == .post)
   }
