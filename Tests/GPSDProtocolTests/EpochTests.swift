@@ -215,6 +215,58 @@ struct EpochTests {
     #expect(try fields("GSA")[2] == "1")
   }
 
+  /// The fields of RMC and GGA of a fix with these values.
+  private func place(
+    _ latitude: Double, _ longitude: Double, height: Double, separation: Double
+  ) -> (rmc: [String], gga: [String], longest: Int) {
+    var fix = Fix()
+    fix.time = UTCTime(nanosecondsSince1970: 1_780_000_000_500_000_000)
+    (fix.kind, fix.quality, fix.latitudeDegrees, fix.longitudeDegrees) = (.threeD, .rtkFixed, latitude, longitude)
+    (fix.heightAboveSeaLevelMetres, fix.geoidSeparationMetres) = (height, separation)
+    (fix.hdop, fix.satellitesUsed, fix.speedMetresPerSecond, fix.courseDegrees) = (12.34, 12, 340, 359.99)
+    let text = String(decoding: FixSentences.text(of: fix, Sky(), nil, .epoch), as: UTF8.self)
+    let lines = text.split(separator: "\r\n").map {
+      $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    }
+    return (
+      lines.first { $0[0].hasSuffix("RMC") } ?? [], lines.first { $0[0].hasSuffix("GGA") } ?? [],
+      text.split(separator: "\r\n").map { $0.utf8.count + 2 }.max() ?? 0
+    )
+  }
+
+  @Test("Sentences have the digits of the fix, and at least five of a minute and one of a metre")
+  func digits() {
+    // Minutes of a sentence, degrees of NAV-PVT, and degrees of NAV-HPPOSLLH.
+    let sentence = place(48 + 8.25 / 60, -(11 + 34.56789 / 60), height: 520.5, separation: 47)
+    #expect(sentence.rmc[3] == "4808.25000" && sentence.rmc[5] == "01134.56789")
+    #expect(sentence.gga[2] == "4808.25000" && sentence.gga[4] == "01134.56789")
+    #expect(sentence.gga[9] == "520.5" && sentence.gga[11] == "47.0")
+    let pvt = place(48.1234567, 11.7654321, height: 520.512, separation: 47.25)
+    #expect(pvt.gga[2] == "4807.407402" && pvt.gga[4] == "01145.925926")
+    #expect(pvt.gga[9] == "520.512" && pvt.gga[11] == "47.25")
+    let precise = place(48.123456789, 11.765432101, height: 520.5, separation: 47)
+    #expect(precise.gga[2] == "4807.4074073" && precise.gga[4] == "01145.9259261")
+  }
+
+  @Test("A fix with the digits of a sentence is written within the 82 characters of NMEA 0183", arguments: 0..<200)
+  func length(seed: Int) {
+    var random = SeededRandomNumberGenerator(seed: UInt64(seed))
+    func angle(_ limit: Int) -> Double {
+      (Double(Int.random(in: 0..<limit * 6_000_000, using: &random)) / 6_000_000)
+        * (Bool.random(using: &random) ? 1 : -1)
+    }
+    let (latitude, longitude) = (angle(90), angle(180))
+    let found = place(
+      latitude, longitude, height: Double(Int.random(in: -9999...99_999, using: &random)) / 10,
+      separation: Double(Int.random(in: -1000...1000, using: &random)) / 10)
+    #expect(found.longest <= 82, "\(found)")
+    func degrees(_ field: String, _ whole: Int) -> Double {
+      (Double(field.prefix(whole)) ?? .nan) + (Double(field.dropFirst(whole)) ?? .nan) / 60
+    }
+    #expect(abs(degrees(found.gga[2], 2) - abs(latitude)) < 1e-10)
+    #expect(abs(degrees(found.gga[4], 3) - abs(longitude)) < 1e-10)
+  }
+
   @Test("GST has the horizontal accuracy if the receiver does not send its parts")
   func evenErrors() {
     var fix = Fix()

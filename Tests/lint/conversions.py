@@ -64,7 +64,7 @@ ARITHMETIC = [
     ("Sources/GPSD/Protocol/Client/GPSDClient.swift", r"OutputQueue\.limit / 2", "a constant"),
     ("Sources/GPSD/Protocol/Client/GPSDClient+Demand.swift", r"count / 2", "a division; Milliseconds saturate"),
     ("Sources/GPSD/Protocol/Reports/FixSentences.swift", r"satellites|page|place", "satellites in memory, at most some dozen"),
-    ("Sources/GPSD/Protocol/Reports/FixSentences.swift", r"date\.year % 100", "a remainder by a constant"),
+    ("Sources/GPSD/Protocol/Reports/FixSentences.swift", r"date\.year % 100|mantissa [/%] 10\b", "a division by a constant"),
     ("Sources/GPSD/Protocol/Reports/ReportLines.swift", r"bytes\.byteCount - 2", "after a line end of two bytes"),
     ("Sources/GPSD/Protocol/Requests/RequestSplitter.swift", r"depth: depth [+-] 1", "at most the length of a request, 4096"),
     ("Sources/sextantd/Daemon/Authorization/PermissionQuestions.swift", r"lastID \+= 1|default: 0\] \+= 1", COUNTER),

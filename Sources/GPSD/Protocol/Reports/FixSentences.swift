@@ -5,6 +5,9 @@ import WireBytes
 
 /// Sentences of a fix, for clients of NMEA whose receiver sends UBX: RMC, VTG, GGA, GSA, GSV, GST and ZDA in the form of
 /// NMEA 0183 4.10, as a u-blox receiver of that version writes them (interface description of u-blox M10, chapter 2).
+///
+/// Positions and heights have the digits of the fix: at least those of that receiver, and at most those of its high precision mode. With
+/// the latter a sentence may be longer than the 82 characters of the standard, as in that mode: no value is rounded for its length.
 package enum FixSentences {
   /// A system with its talker, its number in GSA, and the number of its first satellite less one.
   private struct Row {
@@ -145,8 +148,7 @@ package enum FixSentences {
     var content = RMC()
     content.time = time(fix)
     content.status = UInt8(ascii: isValid(fix) ? "A" : "V")
-    content.latitude = latitude(fix)
-    content.longitude = longitude(fix)
+    (content.latitude, content.longitude) = place(fix)
     if fix.hasPosition {
       content.speedKnots = knots(fix)
       content.course = fixed(fix.courseDegrees, 2)
@@ -177,14 +179,13 @@ package enum FixSentences {
   private static func gga(_ fix: Fix, _ geometry: Dilutions?) -> GGA {
     var content = GGA()
     content.time = time(fix)
-    content.latitude = latitude(fix)
-    content.longitude = longitude(fix)
+    (content.latitude, content.longitude) = place(fix)
     content.quality = quality(fix)
     content.satellitesUsed = fix.satellitesUsed.map { Int32(min($0, 99)) }
     content.hdop = fixed(fix.hdop ?? geometry?.hdop, 2)
     if fix.hasPosition {
-      content.altitude = fixed(fix.heightAboveSeaLevelMetres, 3)
-      content.geoidSeparation = fixed(fix.geoidSeparationMetres, 3)
+      content.altitude = fixed(fix.heightAboveSeaLevelMetres, 3)?.shortened(to: 1)
+      content.geoidSeparation = fixed(fix.geoidSeparationMetres, 3)?.shortened(to: 1)
     }
     content.differentialAge = fixed(fix.differentialAgeSeconds, 1)
     content.differentialStation = fix.differentialStation.map { Int32($0) }
@@ -224,12 +225,18 @@ package enum FixSentences {
     fixed(fix.speedMetresPerSecond.map { $0 * 3600 / 1852 }, 3)
   }
 
-  private static func latitude(_ fix: Fix) -> Coordinate? {
-    fix.hasPosition ? fix.latitudeDegrees.flatMap { Coordinate(latitudeDegrees: $0, fractionDigits: 7) } : nil
-  }
-
-  private static func longitude(_ fix: Fix) -> Coordinate? {
-    fix.hasPosition ? fix.longitudeDegrees.flatMap { Coordinate(longitudeDegrees: $0, fractionDigits: 7) } : nil
+  /// Both coordinates have the same number of digits.
+  private static func place(_ fix: Fix) -> (latitude: Coordinate?, longitude: Coordinate?) {
+    guard fix.hasPosition else { return (nil, nil) }
+    func coordinates(_ digits: UInt8) -> (latitude: Coordinate?, longitude: Coordinate?) {
+      (
+        fix.latitudeDegrees.flatMap { Coordinate(latitudeDegrees: $0, fractionDigits: digits) },
+        fix.longitudeDegrees.flatMap { Coordinate(longitudeDegrees: $0, fractionDigits: digits) }
+      )
+    }
+    let all = coordinates(7)
+    return coordinates(
+      [all.latitude, all.longitude].compactMap { $0?.minutes.shortened(to: 5).fractionDigits }.max() ?? 5)
   }
 
   private static func time(_ fix: Fix) -> TimeOfDay? { fix.time.map { TimeOfDay($0) } }
@@ -256,5 +263,13 @@ package enum FixSentences {
     case .manual: UInt8(ascii: "M")
     case .simulated: UInt8(ascii: "S")
     }
+  }
+}
+
+extension FixedPoint {
+  /// The same value with fewer digits: zeros at its end are left out, but for some digits.
+  fileprivate func shortened(to least: UInt8) -> FixedPoint {
+    guard fractionDigits > least, mantissa % 10 == 0 else { return self }
+    return FixedPoint(mantissa / 10, fractionDigits: fractionDigits &- 1).shortened(to: least)
   }
 }
