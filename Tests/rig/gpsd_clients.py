@@ -447,6 +447,37 @@ def sentences_are_whole(folder):
     return f"{len(lines)} sentences"
 
 
+def sentences_are_of_one_receiver(folder):
+    """Sentences do not name their receiver: a client of NMEA gets those of one, and of the other one when that is gone."""
+    places = {"near": "start 48.1642,11.6056\nhot\nstay forever\n", "far": "start 52.5200,13.4050\nhot\nstay forever\n"}
+
+    def degrees(line):
+        parts = line.split(",")
+        return parts[3][:2] if parts[0][3:] == "RMC" and parts[2] == "A" else None
+
+    with Simulator(f"{folder}/near", "nmea", scenario=places["near"]) as near, Simulator(f"{folder}/far", "nmea", scenario=places["far"]) as far:
+        command = [program("sextantd"), "--device", near.link, "--device", far.link, "--socket", f"{folder}/location",
+                   "--gpsd", "localhost:2947", "--nmea", f"{folder}/sentences"]
+        with Side(folder, "sextantd", None, command=command) as side, socket.socket(socket.AF_UNIX) as plain:
+            plain.settimeout(LIMIT)
+            plain.connect(f"{folder}/sentences")
+            lines = plain.makefile("r", errors="replace")
+            found = []
+            # Both receivers have a fix by then: a client of gpsd gets the reports of both.
+            with side.connect() as client:
+                client.send(WATCH)
+                client.wait_for("TPV", lambda report: has_fix(report) and report["lat"] > 50)
+                client.wait_for("TPV", lambda report: has_fix(report) and report["lat"] < 50)
+            while len(found) < 8:
+                if place := degrees(next(lines)):
+                    found.append(place)
+            expect(len(set(found[1:])) == 1, f"the sentences are of two receivers: {found}")
+            gone, other = (near, "52") if found[-1] == "48" else (far, "48")
+            gone.kill()
+            wait_until(lambda: degrees(next(lines)) == other, "no sentence of the other receiver")
+    return f"{len(found)} sentences"
+
+
 # MARK: Demand
 
 def receiver_sleeps_without_clients(folder):
@@ -776,6 +807,7 @@ def checks():
         found[f"reports {model}"] = lambda folder, model=model: reports_are_the_same(folder, model)
     found["corrections"] = corrections_are_the_same
     found["sentences"] = sentences_are_whole
+    found["receivers"] = sentences_are_of_one_receiver
     found["demand"] = receiver_sleeps_without_clients
     found["bytes"] = users_of_a_receiver_send_to_it
     found["control"] = control_socket_is_that_of_gpsd

@@ -28,6 +28,8 @@ package struct ServiceCore: Sendable {
   private(set) var receivers = ReceiverUse()
   /// The receiver whose fixes clients get.
   private var choice = ReceiverChoice()
+  /// The receiver whose fixes programs get; nil before the first fix.
+  var chosenReceiver: Int? { choice.chosen }
   private var completion = EpochCompletion()
   private var newest: NewestLocation
   private var clock = MeasurementClock()

@@ -486,6 +486,9 @@ package final class ServiceHost: Sendable {
   /// The power state of the first receiver, and the reason for it.
   package var powerStatus: PowerStatus { state.withLock { $0.core.powerStatus } }
 
+  /// The number of the receiver whose fixes programs get; nil before the first fix.
+  package var chosenReceiver: Int? { state.withLock { $0.core.chosenReceiver } }
+
   /// Whether corrections are of use now.
   var needsCorrections: Bool {
     state.withLock { $0.core.needsCorrections(always: settings.hasCorrectionsAlways) }

@@ -514,7 +514,14 @@ extension GPSDServer {
     guard let epoch = state.receive(report, sky, of: receiver, wanted: wanted, details: found, received: received)
     else { return }
     if !report.isUpdate { details[receiver]?.endEpoch() }
-    for client in clients.values { client.client.deliver(epoch, at: now.instant) }
+    for client in readers(of: receiver) { client.client.deliver(epoch, at: now.instant) }
+  }
+
+  /// The clients that get what a receiver sends. Sentences do not name their receiver, so that clients of NMEA get those of one: the
+  /// receiver whose fixes programs get.
+  private func readers(of receiver: Int) -> [GPSDConnection] {
+    let isChosen = receiver == host.chosenReceiver ?? state.devices.map(\.number).min()
+    return clients.values.filter { isChosen || $0.client.kind != .nmea }
   }
 
   /// - Parameter servesClock: whether TOFF is sent with the samples of the clock.
@@ -553,7 +560,7 @@ extension GPSDServer {
     }
     guard wantsText else { return }
     let text = GPSDState.text(of: frame)
-    for client in clients.values {
+    for client in readers(of: receiver) {
       if frame.kind == .nmea {
         client.client.deliver(sentence: text, of: path, isOwn: isOwn, at: now)
       } else {
