@@ -203,6 +203,19 @@ struct StateStoreTests {
     #expect(path(true, nil) == nil)
   }
 
+  @Test("AU-19 the borders of the cells are the same after a restart; a file that was changed is replaced")
+  func cells() throws {
+    let scene = Scene("cells")
+    var random = SystemRandomNumberGenerator()
+    let cells = scene.store.cells(using: &random)
+    #expect(scene.store.cells(using: &random) == cells)
+    for damage in ["", "sextant cells 1\n", "sextant cells 1\n0.2\t0\n", "sextant cells 1\nnan\t0\n"] {
+      try PrivateFile.replace("\(scene.folder)/settings/cells", with: damage)
+      let new = scene.store.cells(using: &random)
+      #expect(new != cells && scene.store.cells(using: &random) == new, "\(damage)")
+    }
+  }
+
   @Test("Permissions are read and written by name, and the entries show the stored state")
   func store() throws {
     let scene = Scene("book")

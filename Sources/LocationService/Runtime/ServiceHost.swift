@@ -77,7 +77,8 @@ package final class ServiceHost: Sendable {
     self.settings = settings
     store = StateStore(folder: settings.stateFolder, runFolder: settings.runFolder, app: app)
     var random = SystemRandomNumberGenerator()
-    cells = CellGrid(using: &random)
+    // A program with a receiver of its own has exact locations anyway, and writes no file for this.
+    cells = settings.isDaemon ? store.cells(using: &random) : CellGrid(using: &random)
     let now = System.now()
     var policy = PowerPolicy.standard
     if let seconds = settings.pauseProbeSeconds { policy.movementCheckSeconds = seconds }

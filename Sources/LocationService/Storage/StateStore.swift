@@ -122,6 +122,16 @@ struct StateStore {
     folder.map { FileLookup.exists("\($0)/\(StateFile.authorization.path(of: app))\(StateDamage.suffix)") } ?? false
   }
 
+  /// Returns the cells of reduced accuracy of the location service, which are the same after a restart: a program that learns a border at
+  /// each start would know the mean of many. Without a file that can be written they last as long as the service.
+  func cells(using random: inout some RandomNumberGenerator) -> CellGrid {
+    let path = folder.map { "\($0)/settings/cells" }
+    if let stored = path.flatMap({ try? PrivateFile.read($0) }).flatMap({ StateText.cells(in: $0) }) { return stored }
+    let cells = CellGrid(using: &random)
+    if let path { try? PrivateFile.replace(path, with: StateText.text(of: cells)) }
+    return cells
+  }
+
   /// Returns the current external decisions about the program.
   func administration() -> Administration {
     var administration = Administration(app: app)

@@ -301,6 +301,22 @@ extension StateText {
   }
 }
 
+/// The displacement of the cells of reduced accuracy, in cells.
+extension StateText {
+  static let cellsHeading = "sextant cells 1"
+
+  static func text(of cells: CellGrid) -> String {
+    cellsHeading + "\n" + line([cells.rowShift.description, cells.columnShift.description])
+  }
+
+  static func cells(in text: String) -> CellGrid? {
+    guard let fields = lines(of: text, heading: cellsHeading)?.first, fields.count == 2, let row = Double(fields[0]),
+      let column = Double(fields[1])
+    else { return nil }
+    return CellGrid(rowShift: row, columnShift: column)
+  }
+}
+
 /// The conditions of a CLMonitor as text (MO-1): a line for each, with the last handled event.
 extension StateText {
   static let monitorHeading = "sextant monitor 1"

@@ -5,7 +5,7 @@
 ///
 /// The borders of the cells are not in the middle between the centres, and programs do not know the displacement: the
 /// moment at which a program gets another cell would show one exact coordinate of the receiver. All programs of a service
-/// have the same displacement, which lasts as long as the service: the mean of many borders would show the position too.
+/// have the same displacement, which outlives the service: the mean of many borders would show the position too.
 public struct CellGrid: Hashable, Sendable {
   static var radiusMetres: Double { 5000 }
   /// The height of a cell in degrees, 5.6 km.
@@ -14,8 +14,8 @@ public struct CellGrid: Hashable, Sendable {
   static var largestShift: Double { 0.125 }
 
   /// The displacement to the south and to the west, in cells.
-  private var rowShift = 0.0
-  private var columnShift = 0.0
+  public private(set) var rowShift = 0.0
+  public private(set) var columnShift = 0.0
 
   /// The grid without a displacement.
   public init() {}
@@ -24,6 +24,12 @@ public struct CellGrid: Hashable, Sendable {
   public init(using random: inout some RandomNumberGenerator) {
     rowShift = Double.random(in: -Self.largestShift...Self.largestShift, using: &random)
     columnShift = Double.random(in: -Self.largestShift...Self.largestShift, using: &random)
+  }
+
+  /// A grid with a stored displacement; nil if that is too large.
+  public init?(rowShift: Double, columnShift: Double) {
+    guard abs(rowShift) <= Self.largestShift, abs(columnShift) <= Self.largestShift else { return nil }
+    (self.rowShift, self.columnShift) = (rowShift, columnShift)
   }
 
   // MARK: Reduction; a reduced value is left as it is
