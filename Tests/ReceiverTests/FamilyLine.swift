@@ -17,6 +17,7 @@ struct FamilyLine<Device: FamilyDevice>: HostLine {
   private var unfinished = ""
   private var coming: [(at: Instant, bytes: [UInt8])] = []
   private var nextEpoch = Instant.zero + Milliseconds(100)
+  private var lastReply = Instant.zero
 
   init(_ device: Device) {
     self.device = device
@@ -64,7 +65,9 @@ struct FamilyLine<Device: FamilyDevice>: HostLine {
       for reply in device.receive(String(body)) {
         // Septentrio's replies have no checksum.
         let isPlain = reply.hasPrefix("R: ") || reply.hasPrefix("R? ")
-        coming.append((now + Milliseconds(device.delay), isPlain ? Array("$\(reply)\r\n".utf8) : Wire.nmea(reply)))
+        let at = max(now + Milliseconds(device.delay), lastReply + Milliseconds(device.gap))
+        if device.gap > 0 { lastReply = at }
+        coming.append((at, isPlain ? Array("$\(reply)\r\n".utf8) : Wire.nmea(reply)))
       }
     }
   }
@@ -76,6 +79,8 @@ protocol FamilyDevice {
   var period: Int { get }
   var isAsleep: Bool { get set }
   var delay: UInt64 { get }
+  /// The least time between two replies, in milliseconds; 0 sends the replies to a command together.
+  var gap: UInt64 { get }
   /// Whether the bytes that wake it are read too.
   var readsWakingBytes: Bool { get }
   /// Whether it takes all bytes before a line end as one command.
@@ -87,6 +92,7 @@ protocol FamilyDevice {
 
 extension FamilyDevice {
   var delay: UInt64 { 20 }
+  var gap: UInt64 { 0 }
   var readsWakingBytes: Bool { true }
   var readsWholeLines: Bool { false }
   func wakes(by text: String) -> Bool { !text.isEmpty }
@@ -161,6 +167,8 @@ struct PAIRDevice: FamilyDevice {
   var busy = 0
   /// Commands that it does not support.
   var unsupported: Set<String> = []
+  /// Queries of its name that it loses.
+  var namesLost = 0
   private var isLocked = false
   private(set) var isEngineStopped = false
   private(set) var savedPeriod: Int?
@@ -188,7 +196,10 @@ struct PAIRDevice: FamilyDevice {
       isDrowsy = knocks < 4
       return isDrowsy ? [] : ["PAIR001,382,0"]
     }
-    if body == "PQTMVERNO" { return ["PQTMVERNO,\(firmware),2022/09/14,11:47:03"] }
+    if body == "PQTMVERNO" {
+      namesLost -= 1
+      return namesLost >= 0 ? [] : ["PQTMVERNO,\(firmware),2022/09/14,11:47:03"]
+    }
     guard body.hasPrefix("PAIR") else { return [] }
     let fields = body.split(separator: ",").map { String($0) }
     let number = String(fields[0].dropFirst(4))
@@ -198,6 +209,7 @@ struct PAIRDevice: FamilyDevice {
     }
     let done = "PAIR001,\(number),0"
     switch number {
+    case "021": return [done, "PAIR021,AG3352Q_V2.3.0.AG3352_20230213,S,N,2b31f59,2209141904,2b9,0"]
     case "051": return [done, "PAIR051,\(period)"]
     case "063": return [done, "PAIR063,\(fields[1]),\(rates[Int(fields[1])!])"]
     case "067": return [done, "PAIR067," + constellations.map { "\($0)" }.joined(separator: ",")]
@@ -209,6 +221,7 @@ struct PAIRDevice: FamilyDevice {
     case _ where unsupported.contains(number): return ["PAIR001,\(number),3"]
     case "382": isLocked = fields[1] == "1"
     case "003": (isAsleep, isEngineStopped) = (!isLocked, true)
+    case "650": isAsleep = true
     case "002": isEngineStopped = false
     case "513" where period < 1000 && !isEngineStopped: return ["PAIR001,513,2"]
     case "513": savedPeriod = period

@@ -83,6 +83,19 @@ struct FirebirdTests {
     }
   }
 
+  @Test(
+    "An OK of the query of its identity, which comes after the reply, is not the acknowledgement of the next command",
+    arguments: [(0, true), (30, true), (150, true), (30, false), (150, false)] as [(UInt64, Bool)])
+  func lateAcknowledgement(_ gap: UInt64, isRefused: Bool) throws {
+    var device = FirebirdDevice(model: "UC6580I-00")
+    (device.gap, device.refusesSave) = (gap, isRefused)
+    let scene = Host(family: device, intent: .identify) { $0.desired = { _ in .nothing } }
+    scene.run(60) { $0.read { $0.isSteady } == true }
+    let ticket = try #require(scene.withSession { $0.perform([.act(.save)], at: scene.now) })
+    scene.run(60) { $0.machine.outcomes[ticket] != nil }
+    #expect(scene.machine.outcomes[ticket] == .performed([isRefused ? .refused : .written]))
+  }
+
   @Test("The text that repeats a request is not a warning, and another error is one")
   func echoes() throws {
     let scene = Self.scene("UC6580I-00", .serve)
@@ -174,6 +187,8 @@ struct FirebirdDevice: FamilyDevice {
   private static let stored = [1, 1, 1, 1, 1, 1, 0]
   var rates = stored
   private var epochs = 0
+  var gap: UInt64 = 0
+  var refusesSave = false
 
   init(model: String) { self.model = model }
 
@@ -194,7 +209,7 @@ struct FirebirdDevice: FamilyDevice {
       }
       rates[number] = every
       return [echo, "OK"]
-    case "CFGSAVE": return [echo, "OK"]
+    case "CFGSAVE": return [echo, refusesSave ? "FAIL,0" : "OK"]
     case "RESET":
       rates = Self.stored
       return [echo]

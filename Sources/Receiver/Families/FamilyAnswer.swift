@@ -22,9 +22,14 @@ public struct FamilyAnswer: Sendable, Equatable {
     case airoha(String)
     /// A text with the first beginning for done, with the second for a refusal; the first has precedence.
     case texts(done: String, refused: String)
+    /// The same of a receiver that names no command: a text counts after the receiver's text that repeats the command. Before that it can be
+    /// about an earlier command.
+    case unnamed(done: String, refused: String)
+    /// `$<name>,OK`, or `$<name>,ERROR,<n>`. A reply to a query has further fields: it can be about an earlier command.
+    case quectel(String)
     /// `$command,<text>,response: OK`.
     case nebulas(String)
-    /// `$R: <command>`, or `$R? ` and the reason of the refusal.
+    /// `$R: <command>`, or `$R? ` with the name of the command and the reason of the refusal.
     case septentrio(String)
     /// 05 01 and 05 00 with class and id.
     case binary(FrameLayout, UInt16)
@@ -77,6 +82,12 @@ public struct FamilyAnswer: Sendable, Equatable {
   /// acknowledgement.
   var alwaysHasLines: Bool { if case .septentrio? = acknowledgement { true } else { false } }
 
+  /// Whether a frame is an acknowledgement that counts only after the receiver has repeated the command.
+  func needsRepetition(_ frame: FamilyFrame) -> Bool {
+    guard case .unnamed? = acknowledgement else { return false }
+    return acknowledgement?.judge(frame) != nil
+  }
+
   private func data(of frame: FamilyFrame) -> [UInt8]? {
     switch (content, frame) {
     case (.text(let start)?, .text(let body)): body.starts(with: start.utf8) ? body : nil
@@ -126,15 +137,18 @@ extension FamilyAnswer.Acknowledgement {
       case 5?: return .again
       default: return nil
       }
-    case .texts(let done, let refused):
+    case .texts(let done, let refused), .unnamed(let done, let refused):
       if text.hasPrefix(done) { return .over(.acknowledged) }
       return text.hasPrefix(refused) ? .over(.refused(.failed)) : nil
+    case .quectel(let name):
+      if text == "\(name),OK" { return .over(.acknowledged) }
+      return text.hasPrefix("\(name),ERROR") ? .over(.refused(.failed)) : nil
     case .nebulas(let command):
       guard text.hasPrefix("command,\(command),response:") else { return nil }
       return text.hasSuffix("OK") ? .over(.acknowledged) : .over(.refused(.failed))
     case .septentrio(let command):
-      if text.hasPrefix("R: \(command)") { return .over(.acknowledged) }
-      return text.hasPrefix("R? ") ? .over(.refused(.failed)) : nil
+      if text == "R: \(command)" { return .over(.acknowledged) }
+      return text.hasPrefix("R? \(command.prefix { $0 != "," })") ? .over(.refused(.failed)) : nil
     case .binary, .skyTraq: return nil
     }
   }

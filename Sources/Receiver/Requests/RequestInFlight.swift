@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import RTCM3
 import UBX
 import WireBytes
 
@@ -25,6 +26,10 @@ struct RequestInFlight: Sendable {
   private var list: [[UInt8]] = []
   private var longestList: [[UInt8]]?
   private var busyReplies = 0
+  /// Whether the receiver has sent the text that repeats the command.
+  private var isRepeatedByReceiver = false
+  /// Whether the receiver has acknowledged a query, whose data follow.
+  private var isAcknowledged = false
 
   /// - Parameter earliest: when it may be sent first.
   init(_ command: Command, earliest: Instant) {
@@ -102,16 +107,20 @@ struct RequestInFlight: Sendable {
 
   /// Handles a frame of a receiver of another maker. Returns the outcome if it is the reply.
   mutating func receive(_ frame: FamilyFrame, at now: Instant) -> Outcome? {
-    guard sentAt != nil, case .family(let answer) = command.answer, let verdict = answer.judge(frame) else {
-      return nil
+    guard sentAt != nil, case .family(let answer) = command.answer, isAcknowledged || !isEcho(frame) else { return nil }
+    if case .text(let body) = frame, Self.repeatingText(body).map({ isCommand($0) }) ?? false {
+      isRepeatedByReceiver = true
     }
+    guard isRepeatedByReceiver || !answer.needsRepetition(frame), let verdict = answer.judge(frame) else { return nil }
     switch verdict {
     case .over(.listed): return list.isEmpty && answer.alwaysHasLines ? nil : .listed(list)
     case .over(let outcome): return outcome
     case .line(let body):
       list.append(body)
       dueAt = now + Self.lineTime
-    case .wait: dueAt = now + Self.workingTime
+    case .wait:
+      isAcknowledged = true
+      dueAt = now + Self.workingTime
     case .again:
       busyReplies += 1
       guard busyReplies <= Self.mostBusyReplies else { return .refused(.failed) }
@@ -199,6 +208,29 @@ struct RequestInFlight: Sendable {
     list = []
     dueAt = now
     return nil
+  }
+
+  /// Whether a text is the command, with or without its `$` and checksum.
+  func isCommand(_ text: String) -> Bool {
+    String(decoding: command.bytes, as: UTF8.self).split(whereSeparator: \.isNewline).contains { line in
+      line == text || line.dropFirst() == text || line.hasPrefix("$\(text)*")
+    }
+  }
+
+  /// Returns the text of a TXT sentence, with which a receiver of Unicore's Firebird repeats each command; nil for another sentence.
+  private static func repeatingText(_ body: [UInt8]) -> String? {
+    let beginning = Array("TXT,01,01,00,".utf8)
+    guard body.dropFirst(2).starts(with: beginning) else { return nil }
+    return String(decoding: body.dropFirst(2 + beginning.count), as: UTF8.self)
+  }
+
+  /// Whether a frame is the request itself, on a line with an echo. Behind its acknowledgement it is a reply (PAIR905).
+  private func isEcho(_ frame: FamilyFrame) -> Bool {
+    switch frame {
+    case .text(let body): isCommand(String(decoding: body, as: UTF8.self))
+    case .binary(let layout, let identity, let payload):
+      if case .frame(layout, identity, payload, _) = FrameLayout.scan(command.bytes[...]) { true } else { false }
+    }
   }
 
   /// Whether a frame is the echo of the poll, on a line with one wire for both directions.

@@ -76,14 +76,6 @@ struct ReceivedFrames {
     familyFrames += 1
   }
 
-  /// Whether a text repeats the request in flight, as Firebird's texts do.
-  private func isEcho(_ text: String) -> Bool {
-    guard let bytes = request?.command.bytes else { return false }
-    return String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).contains { line in
-      line == text || line.hasPrefix("$\(text)*")
-    }
-  }
-
   mutating func receive(_ frame: borrowing Frame, at now: Instant, _ bitRate: UInt32?) {
     // A poll has no payload: it is the echo of a request, not a frame of a receiver.
     if let ubx = frame.ubx, ubx.payload.byteCount == 0 { return }
@@ -113,7 +105,8 @@ struct ReceivedFrames {
       }
       guard let text = ReceiverText(sentence) else { return }
       if text.announcesStart { sawBootText = true }
-      if let warning = text.warning, !isEcho(warning) { self.warning = warning }
+      // Firebird's texts repeat the request in flight.
+      if let warning = text.warning, request?.isCommand(warning) != true { self.warning = warning }
     case .rtcm3:
       (isPeriodic, hasOutput) = (true, true)
       if let number = frame.rtcm3?.messageNumber { observed?.receive(correction: number, at: now) }

@@ -252,8 +252,3 @@ struct Quectel: FamilyLanguage {
     Command(sentence: "\(name)\(fields)", FamilyAnswer(nil, .quectel(name)))
   }
 }
-
-extension FamilyAnswer.Acknowledgement {
-  /// `$<name>,OK` or `$<name>,ERROR,<n>`.
-  fileprivate static func quectel(_ name: String) -> Self { .texts(done: "\(name),OK", refused: "\(name),ERROR") }
-}

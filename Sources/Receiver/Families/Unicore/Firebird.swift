@@ -55,6 +55,6 @@ struct Firebird: FamilyLanguage {
 }
 
 extension FamilyAnswer.Acknowledgement {
-  /// `$OK` or `$FAIL,<n>`.
-  static var firebird: Self { .texts(done: "OK", refused: "FAIL") }
+  /// `$OK` or `$FAIL,<n>`, after `$GNTXT,01,01,00,<command>`. A query has one behind its data.
+  static var firebird: Self { .unnamed(done: "OK", refused: "FAIL") }
 }
