@@ -356,6 +356,120 @@ struct FamilyTests {
     }
   }
 
+  @Test(
+    "The name of a module decides whether it receives in standby, also if its reply comes late; the name of its chip does not",
+    arguments: [
+      ("LC86GABNR02A01S", 2, "LC86G", "$PAIR650"), ("LC86GABNR02A01S", Int.max, "AG3352Q", "$PAIR650"),
+      ("LC76GABNR02A01S", 2, "LC76G", "$PAIR003"), ("LC76GABNR02A01S", Int.max, "AG3352Q", "$PAIR650"),
+    ])
+  func chip(_ firmware: String, _ namesLost: Int, _ model: String, _ sleep: String) throws {
+    var device = PAIRDevice()
+    (device.firmware, device.namesLost, device.period) = (firmware, namesLost, 200)
+    let scene = Host(family: device) { $0.desired = { _ in .nothing } }
+    scene.run(60) { Self.isIdentified($0) }
+    #expect(Self.description(scene)?.model == model)
+    let ticket = try #require(scene.withSession { $0.perform([.act(.save)], at: scene.now) })
+    scene.run(60) { $0.machine.outcomes[ticket] != nil }
+    #expect(scene.machine.outcomes[ticket] == .performed([model == "LC76G" ? .written : .refused]))
+    #expect(scene.line.sent.contains("$PAIR003") == (model == "LC76G"))
+    let sent = scene.line.writes.count
+    scene.apply(.sleep(Milliseconds(60_000)))
+    scene.run(20)
+    let request = scene.line.writes.dropFirst(sent).first
+    #expect(request?.hasPrefix(sleep) == true && scene.read { $0.isAsleep } == true, "\(request ?? "none")")
+  }
+
+  @Test("A known description is completed where replies were lost, and replaced where they differ")
+  func completed() {
+    func receiver(
+      _ family: ReceiverFamily, _ model: String?, _ firmware: String?, _ more: [Capability] = []
+    ) -> ReceiverDescription {
+      ReceiverDescription(family: family, model: model, firmware: firmware, hardware: "", capabilities: [.configure])
+        .adding(more)
+    }
+    let known = receiver(.airoha, "LC76G", "LC76GABNR12A04S", [.standby, .logger, .batching])
+    #expect(
+      receiver(.airoha, "LC76G", "LC76GABNR12A04S").completed(by: known)
+        == receiver(.airoha, "LC76G", "LC76GABNR12A04S", [.logger, .batching]))
+    for other in [receiver(.airoha, "AG3352Q", "AG3352Q_V2.3.0"), receiver(.airoha, "LC76G", "LC76GABNR02A01S")] {
+      #expect(other.completed(by: known) == other)
+    }
+    let casic = receiver(.casic, "ATGM336H", "URANUS5,V5.3.0.0")
+    #expect(receiver(.casic, nil, nil).completed(by: casic) == casic)
+    #expect(receiver(.casic, nil, "URANUS5,V5.3.0.0").completed(by: casic) == casic)
+    let newer = receiver(.casic, nil, "URANUS6,V6.3.0.0")
+    #expect(newer.completed(by: casic) == newer)
+    let strings = receiver(.casic, nil, nil).completed(by: casic).strings
+    #expect(ReceiverDescription(strings: strings) == casic)
+  }
+
+  @Test("Only an acknowledgement of the command itself counts, whatever an earlier one still gets")
+  func acknowledgements() throws {
+    let septentrio = ReceiverDescription(
+      family: .septentrio, model: nil, firmware: nil, hardware: "", capabilities: []
+    ).adding(port: "COM1")
+    func receiver(_ family: ReceiverFamily) -> ReceiverDescription {
+      family == .septentrio
+        ? septentrio
+        : ReceiverDescription(family: family, model: nil, firmware: nil, hardware: "", capabilities: [])
+    }
+    func command(_ family: ReceiverFamily, _ value: ReceiverValue) throws -> Command {
+      try #require(family.language?.commands(setting: value, from: nil, on: receiver(family))?.last)
+    }
+    let gga = ReceiverValue.messages([SentenceRate("GGA", 1)])
+    // The command, texts that are about others, and the text about this one.
+    let rows: [(Command, others: [String], own: [String], outcome: Outcome)] = [
+      (
+        try command(.firebird, gga), ["OK", "FAIL,0", "GNTXT,01,01,00,PDTINFO", "OK", "PDTINFO,UC6580I", "FAIL,1"],
+        ["GNTXT,01,01,00,CFGMSG,0,0,1", "FAIL,0"], .refused(.failed)
+      ),
+      (try command(.firebird, gga), ["OK"], ["GNTXT,01,01,00,CFGMSG,0,0,1", "OK"], .acknowledged),
+      (
+        try command(.quectel, .period(200)), ["PQTMCFGFIXRATE,OK,100", "PQTMCFGCNST,OK"], ["PQTMCFGFIXRATE,OK"],
+        .acknowledged
+      ),
+      (
+        try command(.septentrio, gga),
+        [
+          "R: setNMEAOutput, Stream1, COM1, GGA, sec10",
+          "R? exeCopyConfigFile, Current, Boot: Argument 'Target' is invalid!",
+          "R? PMTK605*31: Invalid command!",
+        ], ["R: setNMEAOutput, Stream1, COM1, GGA, sec1"], .acknowledged
+      ),
+      (
+        try command(.septentrio, gga), [],
+        ["R? setNMEAOutput, Stream1, COM1, GGA, sec1: Argument 'Stream' is invalid!"],
+        .refused(.failed)
+      ),
+      (try command(.mediaTek, .period(200)), ["PMTK001,314,3", "PMTK001,314,0"], ["PMTK001,220,3"], .acknowledged),
+      (try command(.airoha, .period(200)), ["PAIR001,062,0", "PAIR001,062,4"], ["PAIR001,050,0"], .acknowledged),
+      (try command(.teseo, gga), ["PSTMSETPAROK", "PSTMSAVEPARERROR"], ["PSTMCFGMSGLOK"], .acknowledged),
+      (
+        try command(.unicore, gga), ["command,UNLOG GPGGA,response: OK"], ["command,GNGGA 1,response: OK"],
+        .acknowledged
+      ),
+    ]
+    for row in rows {
+      var request = RequestInFlight(row.0, earliest: .zero)
+      _ = request.wake(at: .zero, backlog: Milliseconds(0), bitRate: nil)
+      for text in row.others { #expect(request.receive(.text(Array(text.utf8)), at: .zero) == nil, "\(text)") }
+      let outcomes = row.own.map { request.receive(.text(Array($0.utf8)), at: .zero) }
+      #expect(outcomes.last == row.outcome && outcomes.dropLast().allSatisfy { $0 == nil }, "\(row.own)")
+    }
+  }
+
+  @Test("A request that comes back as an echo is not its reply")
+  func echoedRequests() throws {
+    for (text, family) in [
+      ("PAIR905,0", ReceiverFamily.airoha), ("PAIR063,0", .airoha), ("PQTMCFGCNST,R", .quectel),
+      ("PQBAUD,W,9600", .mediaTek),
+    ] {
+      var request = RequestInFlight(try #require(Command.sentence(text, for: family)), earliest: .zero)
+      _ = request.wake(at: .zero, backlog: Milliseconds(0), bitRate: nil)
+      #expect(request.receive(.text(Array(text.utf8)), at: .zero) == nil, "\(text)")
+    }
+  }
+
   // MARK: Frames
 
   @Test("Replies are found between sentences, in pieces, and with the checksum of each maker")

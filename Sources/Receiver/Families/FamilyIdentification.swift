@@ -4,7 +4,8 @@ import MonotonicTime
 /// Polls the identity of a receiver of another maker: one family at a time, and none after one has replied.
 struct FamilyIdentification: Sendable {
   private enum Step {
-    case probing, keepingAwake, polling(ReceiverDescription), starting(ReceiverDescription), done(ReceiverDescription?)
+    case probing, keepingAwake, polling(ReceiverDescription, [Command]), starting(ReceiverDescription)
+    case done(ReceiverDescription?)
   }
 
   private let families: [ReceiverFamily]
@@ -86,12 +87,12 @@ struct FamilyIdentification: Sendable {
       }
       return command
     case .keepingAwake: return language?.keepAwake
-    case .polling(let found):
-      var command = found.family?.language?.furtherPoll(after: found)
-      if isLineFull, let timeout = command?.timeout {
-        command?.timeout = max(timeout, Self.fullLineTimeout)
+    case .polling(_, let polls):
+      guard var command = polls.first else { return nil }
+      if isLineFull {
+        command.timeout = max(command.timeout, Self.fullLineTimeout)
         // Its information is not worth two of these times.
-        command?.attempts = 1
+        command.attempts = 1
       }
       return command
     case .starting(let found): return found.family?.language?.engineStart
@@ -111,9 +112,9 @@ struct FamilyIdentification: Sendable {
       advance()
     case .keepingAwake:
       (step, probe, isKeptAwake, asked) = (.probing, 0, true, [])
-    case .polling(var found):
+    case .polling(var found, let polls):
       found.family?.language?.complete(&found, from: outcome)
-      step = .done(found)
+      poll(found, Array(polls.dropFirst()))
     case .starting(let found): step = .done(found)
     case .done: break
     }
@@ -132,7 +133,11 @@ struct FamilyIdentification: Sendable {
   }
 
   private mutating func take(_ found: ReceiverDescription) {
-    step = found.family?.language?.furtherPoll(after: found) == nil ? .done(found) : .polling(found)
+    poll(found, found.family?.language?.furtherPolls(after: found) ?? [])
+  }
+
+  private mutating func poll(_ found: ReceiverDescription, _ polls: [Command]) {
+    step = polls.isEmpty ? .done(found) : .polling(found, polls)
   }
 
   private mutating func advance() {

@@ -14,11 +14,11 @@ protocol FamilyLanguage: Sendable {
   var rates: PortRates { get }
   /// Whether the reply to a probe is a text that the receiver also sends at its start.
   var repliesWithStartText: Bool { get }
-  /// A poll of an identified receiver for what the probe's reply does not contain; nil without one.
-  func furtherPoll(after found: ReceiverDescription) -> Command?
+  /// The polls of an identified receiver for what the probe's reply does not contain, one after the other.
+  func furtherPolls(after found: ReceiverDescription) -> [Command]
   /// The description of a receiver by the reply to a probe; nil if it is no such reply.
   func description(from outcome: Outcome, to probe: Command) -> ReceiverDescription?
-  /// Adds the reply to `furtherPoll`.
+  /// Adds the reply to one of `furtherPolls`.
   func complete(_ description: inout ReceiverDescription, from outcome: Outcome)
 
   /// The polls of a value; empty where it cannot be read.
@@ -122,7 +122,7 @@ protocol FamilyLanguage: Sendable {
 extension FamilyLanguage {
   var silentPolls: [Command] { [probes[0]] }
   var repliesWithStartText: Bool { false }
-  func furtherPoll(after found: ReceiverDescription) -> Command? { nil }
+  func furtherPolls(after found: ReceiverDescription) -> [Command] { [] }
   func complete(_ description: inout ReceiverDescription, from outcome: Outcome) {}
   func polls(of kind: ReceiverValue.Kind) -> [Command] { [] }
   func value(

@@ -78,6 +78,22 @@ public struct ReceiverDescription: Sendable, Equatable {
     return description
   }
 
+  /// The same receiver with what an earlier identification showed, where a lost reply left it out: the chip's id; and of another maker's
+  /// receiver with this firmware its name and its logger.
+  func completed(by known: ReceiverDescription) -> ReceiverDescription {
+    var found = self
+    if found.uniqueID == nil { found.uniqueID = known.uniqueID }
+    guard let family, model == nil || model == known.model, firmware == nil || firmware == known.firmware else {
+      return found
+    }
+    let logger = known.capabilities.filter { $0 == .logger || $0 == .batching }
+    found = ReceiverDescription(
+      family: family, model: known.model, firmware: known.firmware, hardware: hardware, capabilities: capabilities
+    ).adding(logger)
+    found.runningLog = can(.logger) ? runningLog : known.runningLog
+    return port.map { found.adding(port: $0) } ?? found
+  }
+
   /// The beginning of the first string of another maker's description, and of the string of the port.
   private static let familyMark = "family="
   private static let portMark = "port="

@@ -260,7 +260,7 @@ extension ReceiverSession {
   private mutating func take(_ found: ReceiverDescription) {
     var found = withoutOwnLog(found)
     let isSame = memory.description.map { Self.isSame($0, found) } ?? true
-    if isSame, found.uniqueID == nil { found.uniqueID = memory.description?.uniqueID }
+    if isSame, let known = memory.description { found = found.completed(by: known) }
     let isNew = found != memory.description
     if !isSame {
       // Another receiver has settings and an output of its own.

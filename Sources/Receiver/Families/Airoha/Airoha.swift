@@ -48,17 +48,29 @@ struct Airoha: FamilyLanguage {
       family: .airoha, model: model, firmware: firmware, hardware: "", capabilities: capabilities)
   }
 
-  /// Whether PAIR003 leaves a receiver that hears PAIR002: documented for these. LC86G is deaf; of LC29H nothing was read.
+  /// Whether PAIR003 leaves a receiver that hears PAIR002: documented for these modules. LC86G is deaf; of LC29H nothing was read. The name
+  /// of a chip decides nothing.
   private static func receivesInStandby(_ model: String?) -> Bool {
     guard let model else { return false }
-    return ["LC26G", "LC76G", "AG3352", "SIM68D"].contains { model.hasPrefix($0) }
+    return ["LC26G", "LC76G", "SIM68D"].contains { model.hasPrefix($0) }
   }
 
-  /// The logger is a matter of the firmware: LC76GABNR02A01S and older have none.
-  func furtherPoll(after found: ReceiverDescription) -> Command? { Self.query("901", attempts: 2) }
+  /// Whether it may be an LC86G. PAIR021 names the chip alone, which LC76G and LC86G have in common.
+  private static func mayBeLC86G(_ model: String?) -> Bool {
+    model.map { model in ["LC86G", "AG3352"].contains { model.hasPrefix($0) } } ?? true
+  }
+
+  /// The name of a module that was asleep during the first probe, and woke before the second. The logger is a matter of the firmware:
+  /// LC76GABNR02A01S and older have none.
+  func furtherPolls(after found: ReceiverDescription) -> [Command] {
+    let isNamed = Self.modules.contains { found.model?.hasPrefix($0) == true }
+    return (isNamed ? [] : [probes[0]]) + [Self.query("901", attempts: 2)]
+  }
 
   func complete(_ description: inout ReceiverDescription, from outcome: Outcome) {
     guard case .answered(let reply) = outcome else { return }
+    if let named = self.description(from: outcome, to: probes[0]) { description = named }
+    guard SentenceFields(reply)[0] == "PAIR901" else { return }
     description = description.adding([.logger, .batching])
     if SentenceFields(reply).number(1, as: UInt8.self) == 1 {
       description.runningLog = LoggerState(isOn: true, interval: 0)
@@ -285,7 +297,7 @@ struct Airoha: FamilyLanguage {
   /// Above 1 Hz settings are saved only while the engine is stopped. PAIR382 keeps the processor awake meanwhile; the engine of an
   /// LC86G cannot be started again.
   func commandsAfterRefusal(of action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? {
-    guard action == .save, receiver.model?.hasPrefix("LC86G") != true else { return nil }
+    guard action == .save, !Self.mayBeLC86G(receiver.model) else { return nil }
     // It stops some time after the acknowledgement; Zephyr's driver waits as long.
     let stop = Self.command("003").pausing(Milliseconds(500))
     return [Self.command("382", ",1"), stop, Self.command("513"), Self.command("002")]

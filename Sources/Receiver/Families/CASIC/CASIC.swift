@@ -32,9 +32,9 @@ struct CASIC: FamilyLanguage {
     }
   }
 
-  func furtherPoll(after found: ReceiverDescription) -> Command? {
+  func furtherPolls(after found: ReceiverDescription) -> [Command] {
     found.model == nil && found.firmware != nil
-      ? Command(sentence: "PCAS06,1", FamilyAnswer(.textWith(",HW=")), attempts: 2) : nil
+      ? [Command(sentence: "PCAS06,1", FamilyAnswer(.textWith(",HW=")), attempts: 2)] : []
   }
 
   func complete(_ description: inout ReceiverDescription, from outcome: Outcome) {

@@ -27,7 +27,7 @@ struct MediaTek: FamilyLanguage {
   }
 
   /// LOCUS is a matter of the firmware.
-  func furtherPoll(after found: ReceiverDescription) -> Command? { Self.query("183", "PMTKLOG,", attempts: 2) }
+  func furtherPolls(after found: ReceiverDescription) -> [Command] { [Self.query("183", "PMTKLOG,", attempts: 2)] }
 
   func complete(_ description: inout ReceiverDescription, from outcome: Outcome) {
     guard case .answered(let reply) = outcome, let log = Self.log(reply) else { return }

@@ -25,8 +25,8 @@ struct Septentrio: FamilyLanguage {
   }
 
   /// The receiver replies to `SSSSSSSSSS` with only its prompt (recorded). The prompt names the port.
-  func furtherPoll(after found: ReceiverDescription) -> Command? {
-    Command(line: "SSSSSSSSSS", FamilyAnswer(.text(Self.prompt)), attempts: 1)
+  func furtherPolls(after found: ReceiverDescription) -> [Command] {
+    [Command(line: "SSSSSSSSSS", FamilyAnswer(.text(Self.prompt)), attempts: 1)]
   }
 
   func complete(_ description: inout ReceiverDescription, from outcome: Outcome) {

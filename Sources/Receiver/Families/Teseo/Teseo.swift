@@ -27,8 +27,8 @@ struct Teseo: FamilyLanguage {
   }
 
   /// The first of the versions may be the library's version: the binary's version has the chip.
-  func furtherPoll(after found: ReceiverDescription) -> Command? {
-    found.model == nil ? Command(sentence: "PSTMGETSWVER,6", FamilyAnswer(.textWith("BINIMG_")), attempts: 2) : nil
+  func furtherPolls(after found: ReceiverDescription) -> [Command] {
+    found.model == nil ? [Command(sentence: "PSTMGETSWVER,6", FamilyAnswer(.textWith("BINIMG_")), attempts: 2)] : []
   }
 
   func complete(_ description: inout ReceiverDescription, from outcome: Outcome) {
