@@ -40,11 +40,12 @@ private struct FieldCase {
           fix: report.fix, isUpdate: report.isUpdate, fixChanged: report.fixChanged, satellites: satellites,
           milliseconds: now))
     }
-    func tap(_ frame: borrowing Frame) {
+    func tap(_ frame: borrowing Frame) -> Bool {
       for index in 0..<frame.bytes.byteCount {
         unsafe frames.append(frame.bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self))
       }
       names.append(MessageKey(frame).name)
+      return true
     }
     for piece in pieces {
       let at = Instant(nanoseconds: piece.milliseconds * 1_000_000)

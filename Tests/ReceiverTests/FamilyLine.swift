@@ -10,6 +10,8 @@ import TestSupport
 struct FamilyLine<Device: FamilyDevice>: HostLine {
   var hostRate: UInt32
   var device: Device
+  /// Whether what the host sends comes back.
+  var echoes = false
   /// The bytes of the host as text, one entry a write.
   private(set) var writes: [String] = []
   private var now = Instant.zero
@@ -48,6 +50,7 @@ struct FamilyLine<Device: FamilyDevice>: HostLine {
   mutating func send(_ bytes: [UInt8], at now: Instant) {
     var text = String(decoding: bytes, as: UTF8.self)
     writes.append(text)
+    if echoes { coming.append((now + Milliseconds(1), bytes)) }
     guard hostRate == device.rate else { return }
     if device.isAsleep {
       device.isAsleep = !device.wakes(by: text)

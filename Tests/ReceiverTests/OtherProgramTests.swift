@@ -101,6 +101,34 @@ struct OtherProgramTests {
     #expect(scene.reported(.silent) == 1 && scene.reported(.withoutPositions) >= 1, "\(scene.reports)")
   }
 
+  // MARK: A line with an echo
+
+  @Test(
+    "Requests of the session that come back prove no family and no rate, and are not the receiver's frames",
+    arguments: [SessionSettings.Intent.identify, .serve])
+  func echo(_ intent: SessionSettings.Intent) {
+    func check<Device: FamilyDevice>(_ device: Device, _ family: ReceiverFamily?) {
+      let scene = VirtualHost<SessionLog, FamilyLine<Device>>(family: device, intent: intent) {
+        $0.desired = { _ in .nothing }
+      }
+      scene.line.echoes = true
+      scene.run(90) { family != nil && $0.read { $0.isSteady } == true }
+      #expect(scene.read { $0.description }?.family == family, "\(device): \(scene.reports)")
+      #expect(scene.read { $0.counters.ubxFrames } == 0 && scene.line.hostRate == device.rate, "\(device)")
+      #expect(scene.reported(.notIdentified(isOtherVendor: true)) == 0, "\(device)")
+      if family == nil { #expect(scene.read { $0.family } == .some(nil), "\(device)") }
+    }
+    check(SilentDevice(), nil)
+    check(PMTKDevice(), .mediaTek)
+    check(PSTMDevice(), .teseo)
+    check(PCASDevice(), .casic)
+    check(PAIRDevice(), .airoha)
+    check(FirebirdDevice(model: "UC6580I-00"), .firebird)
+    var silent = PMTKDevice()
+    (silent.rate, silent.flags) = (115_200, [Int](repeating: 0, count: 19))
+    check(silent, .mediaTek)
+  }
+
   // MARK: A request that waits in the line
 
   @Test(

@@ -30,13 +30,6 @@ struct ReplyScanner: Sendable {
 
   mutating func reset() { bytes = [] }
 
-  /// Takes bytes of an unknown receiver. Returns the family that a frame in them proves; nil without one.
-  mutating func search(_ span: RawSpan) -> ReceiverFamily? {
-    var found: ReceiverFamily?
-    receive(span) { _, family in found = found ?? family }
-    return found
-  }
-
   /// Takes bytes; `body` gets each whole frame, and the family that it proves.
   mutating func receive(_ span: RawSpan, _ body: (FamilyFrame, ReceiverFamily?) -> Void) {
     bytes.append(contentsOf: [UInt8](copying: span))

@@ -25,8 +25,13 @@ public struct Listener: ~Copyable {
     case adviseOnSilence
   }
 
-  /// The numbers of frames and skipped bytes so far.
-  public var counters: StreamCounters { stream.counters }
+  /// The numbers of the receiver's frames and of skipped bytes so far.
+  public var counters: StreamCounters {
+    var counters = stream.counters
+    counters.nmeaFrames -= echoes.nmea
+    counters.ubxFrames -= echoes.ubx
+    return counters
+  }
   /// The number of fields that were out of range or unreadable.
   public var rejectedFields: Int { assembler.rejectedFields }
   /// The rate that the line has to have, in baud; nil for a line without a rate, or with a bound one.
@@ -42,6 +47,8 @@ public struct Listener: ~Copyable {
   private(set) var skippedAtLastFrame: UInt64 = 0
 
   private var stream = FrameStream()
+  /// The frames that are not the receiver's.
+  private var echoes = Echoes()
   private var assembler: EpochAssembler
   private var search: BaudRateSearch?
   /// An incomplete frame: the number of bytes of the stream before it, and when to look for frames that it holds.
@@ -87,9 +94,12 @@ public struct Listener: ~Copyable {
       let isChecked = begun.checkedFrom > lastByte
       next = .earlier(next, lastByte + (isChecked ? Self.frameSilence : Self.epochSilence))
     }
-    if !hasAdvised, stream.counters.frames == 0 { next = .earlier(next, started + Self.helpAfter) }
+    if !hasAdvised, frames == 0 { next = .earlier(next, started + Self.helpAfter) }
     return next
   }
+
+  /// The number of the receiver's frames. Reading it copies no counters.
+  private var frames: UInt64 { stream.counters.frames - echoes.count }
 
   /// Searches the rate again, from `rate` on.
   public mutating func search(
@@ -119,18 +129,19 @@ public struct Listener: ~Copyable {
   ///   - bytes: the received bytes, in their order.
   ///   - now: the present instant.
   ///   - otherFrames: the number of frames among them whose protocol the stream does not know.
-  ///   - tap: gets each whole frame, before the epochs do.
+  ///   - tap: gets each whole frame, before the epochs do. Returns whether it is the receiver's: others, which the host has sent, count
+  ///     for nothing.
   ///   - body: gets each report that they complete.
   public mutating func receive(
-    _ bytes: RawSpan, at now: Instant, otherFrames: Int = 0, frames tap: (borrowing Frame) -> Void = { _ in },
+    _ bytes: RawSpan, at now: Instant, otherFrames: Int = 0, frames tap: (borrowing Frame) -> Bool = { _ in true },
     _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
   ) -> Action {
     let pause = now.milliseconds(since: lastByte)
     if pause >= Self.shortestPause, !stream.isInsideFrame { assembler.pauses(milliseconds: UInt32(clamping: pause)) }
     lastByte = now
-    let before = stream.counters
+    let before = (frames: frames, echoes: echoes.count, skipped: stream.counters.skippedBytes)
     stream.receive(bytes) { frame in
-      tap(frame)
+      guard tap(frame) else { return echoes.add(frame.kind) }
       assembler.receive(frame, body)
     }
     if let begun, stream.isInsideFrame, stream.offset == begun.offset {
@@ -138,12 +149,14 @@ public struct Listener: ~Copyable {
     } else {
       begun = stream.isInsideFrame ? (stream.offset, now) : nil
     }
-    let frames = Int(stream.counters.frames - before.frames) + otherFrames
-    bytesSinceFrame = frames > 0 ? 0 : bytesSinceFrame + bytes.byteCount
-    if frames > 0 { skippedAtLastFrame = stream.counters.skippedBytes }
+    let received = Int(frames - before.frames) + otherFrames
+    bytesSinceFrame = received > 0 ? 0 : bytesSinceFrame + bytes.byteCount
+    if received > 0 { skippedAtLastFrame = stream.counters.skippedBytes }
     guard isSearching else { return .none }
-    let skipped = Int(stream.counters.skippedBytes - before.skippedBytes)
-    return carryOut(search?.receive(frames: frames, skipped: skipped, isText: Self.isText(bytes), at: now))
+    let skipped = Int(stream.counters.skippedBytes - before.skipped)
+    // An echo has no silence before it and no rate.
+    if received == 0, skipped == 0, echoes.count > before.echoes { return .none }
+    return carryOut(search?.receive(frames: received, skipped: skipped, isText: Self.isText(bytes), at: now))
   }
 
   /// Shows the epoch as if it were over now; see `EpochAssembler.preview`.
@@ -153,20 +166,20 @@ public struct Listener: ~Copyable {
 
   /// Does what is due at `now`.
   public mutating func wake(
-    at now: Instant, frames tap: (borrowing Frame) -> Void = { _ in },
+    at now: Instant, frames tap: (borrowing Frame) -> Bool = { _ in true },
     _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
   ) -> Action {
     let silence = now.milliseconds(since: lastByte)
     var found = 0
     if let begun, begun.checkedFrom <= lastByte, silence >= Self.epochSilence.count {
-      let before = stream.counters.frames
+      let before = frames
       skipFalseStarts(at: now, tap, body)
-      found = Int(stream.counters.frames - before)
+      found = Int(frames - before)
     }
     if assembler.isOpen, silence >= Self.epochSilence.count { assembler.idle(body) }
     if stream.isInsideFrame, silence >= Self.frameSilence.count {
       stream.finish { frame in
-        tap(frame)
+        guard tap(frame) else { return echoes.add(frame.kind) }
         assembler.receive(frame, body)
       }
       begun = nil
@@ -174,7 +187,7 @@ public struct Listener: ~Copyable {
     if found > 0, isSearching {
       return carryOut(search?.receive(frames: found, skipped: 0, isText: true, at: now))
     }
-    if !hasAdvised, stream.counters.frames == 0, now >= started + Self.helpAfter {
+    if !hasAdvised, frames == 0, now >= started + Self.helpAfter {
       hasAdvised = true
       return .adviseOnSilence
     }
@@ -189,10 +202,10 @@ public struct Listener: ~Copyable {
 
   /// Gives up the beginning of a frame that holds whole ones.
   private mutating func skipFalseStarts(
-    at now: Instant, _ tap: (borrowing Frame) -> Void, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
+    at now: Instant, _ tap: (borrowing Frame) -> Bool, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
   ) {
     stream.skipFalseStarts { frame in
-      tap(frame)
+      guard tap(frame) else { return echoes.add(frame.kind) }
       assembler.receive(frame, body)
       bytesSinceFrame = 0
     }
@@ -227,5 +240,22 @@ public struct Listener: ~Copyable {
       if byte > 0x7E || byte < 0x20 && byte != 13 && byte != 10 { return false }
     }
     return true
+  }
+}
+
+/// Counts of frames that the host has sent, and that came back.
+private struct Echoes {
+  private(set) var nmea: UInt64 = 0
+  private(set) var ubx: UInt64 = 0
+
+  var count: UInt64 { nmea + ubx }
+
+  mutating func add(_ kind: Frame.Kind) {
+    switch kind {
+    case .nmea: nmea += 1
+    case .ubx: ubx += 1
+    // Corrections go to identified receivers alone.
+    case .rtcm3, .spartn: break
+    }
   }
 }

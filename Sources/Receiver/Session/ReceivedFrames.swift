@@ -10,6 +10,8 @@ import WireBytes
 /// Collects what the frames of one call show, while the listener has them.
 struct ReceivedFrames {
   private(set) var evidence: VendorEvidence
+  /// The bytes that were sent to a receiver that is not identified.
+  private(set) var sent: SentBytes
   private(set) var watch: ConfigurationWatch?
   private(set) var request: RequestInFlight?
   private let collectsEvidence: Bool
@@ -41,10 +43,12 @@ struct ReceivedFrames {
   private(set) var batch: [[UInt8]] = []
 
   init(
-    evidence: VendorEvidence, watch: ConfigurationWatch?, request: RequestInFlight?, orbits: OrbitPolling,
+    evidence: VendorEvidence, sent: SentBytes, watch: ConfigurationWatch?, request: RequestInFlight?,
+    orbits: OrbitPolling,
     observed: ObservedOutput?, arriving: Set<MessageIdentity>?, epoch: Milliseconds, collectsEvidence: Bool
   ) {
     self.evidence = evidence
+    self.sent = sent
     self.watch = watch
     self.request = request
     self.orbits = orbits
@@ -70,16 +74,28 @@ struct ReceivedFrames {
     if outcome != nil { familyFrames += 1 }
   }
 
-  /// A frame proves the family of an unknown receiver.
-  mutating func show(_ family: ReceiverFamily) {
+  /// A frame proves the family of an unknown receiver, unless it is an echo.
+  mutating func show(_ family: ReceiverFamily, by frame: FamilyFrame) {
+    if case .binary(let layout, let identity, let payload) = frame {
+      let bytes = layout.frame(identity, payload)
+      if sent.takeEcho(bytes.span.bytes) { return }
+    }
     evidence.show(family)
     familyFrames += 1
   }
 
-  mutating func receive(_ frame: borrowing Frame, at now: Instant, _ bitRate: UInt32?) {
+  /// Takes a frame. Returns whether it is the receiver's.
+  mutating func receive(_ frame: borrowing Frame, at now: Instant, _ bitRate: UInt32?) -> Bool {
     // A poll has no payload: it is the echo of a request, not a frame of a receiver.
-    if let ubx = frame.ubx, ubx.payload.byteCount == 0 { return }
+    if let ubx = frame.ubx, ubx.payload.byteCount == 0 { return false }
+    // The replies of an identified receiver can be equal to requests.
+    if collectsEvidence, sent.takeEcho(frame.bytes) { return false }
     frames += 1
+    take(frame, at: now, bitRate)
+    return true
+  }
+
+  private mutating func take(_ frame: borrowing Frame, at now: Instant, _ bitRate: UInt32?) {
     if collectsEvidence { evidence.receive(frame) }
     if watch != nil, watch!.receive(frame, at: now, epoch: epoch) { isConfigurationLost = true }
     switch frame.kind {

@@ -6,7 +6,7 @@ import ReceiverStream
 extension ReceiverSession {
   mutating func startReceiving() -> ReceivedFrames {
     ReceivedFrames(
-      evidence: identity.evidence, watch: watch, request: requests.inFlight, orbits: orbits,
+      evidence: identity.evidence, sent: sent, watch: watch, request: requests.inFlight, orbits: orbits,
       observed: observesOutput ? observed.takeOut() : familyWatch?.observed.takeOut(),
       arriving: observesOutput ? arriving : nil,
       epoch: epochPeriod,
@@ -15,6 +15,7 @@ extension ReceiverSession {
 
   mutating func take(_ received: inout ReceivedFrames, at now: Instant) {
     identity.update(received.evidence)
+    sent = received.sent
     if received.hasOutput { identity.hasOutput = true }
     watch = received.watch
     requests.update(received.request)

@@ -19,10 +19,10 @@ extension ReceiverSession {
       let known = expected?.family
       replies.receive(bytes) { frame, family in
         received.receive(frame, of: known, at: now)
-        if isUnknown, let family { received.show(family) }
+        if isUnknown, let family { received.show(family, by: frame) }
       }
     } else if searchesFamilies {
-      if let family = replies.search(bytes) { received.show(family) }
+      replies.receive(bytes) { frame, family in if let family { received.show(family, by: frame) } }
     } else {
       replies.reset()
     }
@@ -30,7 +30,7 @@ extension ReceiverSession {
       bytes, at: now, otherFrames: received.familyFrames,
       frames: {
         tap($0)
-        received.receive($0, at: now, bitRate)
+        return received.receive($0, at: now, bitRate)
       }
     ) { report, sky in
       if !report.isUpdate { received.epochs += 1 }
@@ -60,7 +60,7 @@ extension ReceiverSession {
       at: now,
       frames: {
         tap($0)
-        received.receive($0, at: now, bitRate)
+        return received.receive($0, at: now, bitRate)
       }
     ) { report, sky in
       received.observe(report, sky)
@@ -251,7 +251,10 @@ extension ReceiverSession {
 
   /// Returns the next action; nil when there are no more for now.
   public mutating func nextAction() -> SessionAction? {
-    actions.isEmpty ? nil : lineEndInsertion.next(actions.removeFirst())
+    guard !actions.isEmpty else { return nil }
+    let action = lineEndInsertion.next(actions.removeFirst())
+    if case .send(let bytes) = action, expected == nil { sent.note(bytes) }
+    return action
   }
 
   /// When `wake` is due.

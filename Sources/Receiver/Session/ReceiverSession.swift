@@ -50,6 +50,7 @@ public struct ReceiverSession: ~Copyable {
   private(set) var stage = SessionStage.searching
   var actions: [SessionAction] = []
   var lineEndInsertion = LineEndInsertion()
+  var sent = SentBytes()
 
   // Each cluster of state has a type with its own transitions.
 
