@@ -57,6 +57,8 @@ extension SessionReport {
     case .back: "the receiver is back"
     case .rateNotChanged(let rate): "the receiver was not found at \(rate) baud; the old rate stays"
     case .awake(.unrequested): "the receiver woke without a request"
+    case .wakesByTimer(let rest):
+      "the receiver sleeps until its timer ends, at most \(rest.count / 1000 + 1) s; no command wakes it sooner"
     case .doesNotSleep: "the receiver does not go to sleep"
     case .cannotSleep: "this receiver cannot be put to sleep at this port"
     case .resetToWake: "the receiver does not wake; resetting it"

@@ -92,6 +92,34 @@ struct FaultTests {
     return scene
   }
 
+  @Test("A receiver whose timer ends its sleep is not woken again before that, and is afterwards")
+  func timer() {
+    var scene = asleep()
+    scene.pass(900)
+    let attempts = scene.count(.wakeAgain(attempt: 2))
+    scene.send(.wakesByTimer(at: scene.now + Milliseconds(seconds: 300)))
+    let actions = scene.actions.count
+    scene.pass(290)
+    #expect(scene.power.status == .asleepUntilTimer && scene.actions.count == actions)
+    scene.pass(20)
+    #expect(scene.power.status == .waking && scene.count(.wakeAgain(attempt: 2)) >= attempts)
+    scene.pass(60)
+    #expect(scene.reports == [.doesNotWake])
+  }
+
+  @Test("A search begins with the end of a sleep that the timer ends, not with the demand before it")
+  func searchAfterTimer() {
+    var scene = asleep()
+    scene.pass(900)
+    scene.send(.wakesByTimer(at: scene.now + Milliseconds(seconds: 300)))
+    scene.pass(301)
+    for _ in 0..<10 {
+      scene.send(.noFix(SignalObservation(satellites: 0, strongSatellites: 0)))
+      #expect(scene.power.status == .awake)
+      scene.pass(0.1)
+    }
+  }
+
   @Test("A receiver that does not wake is woken again, reset, reported once, and tried at growing intervals")
   func deaf() {
     var scene = asleep()

@@ -26,7 +26,7 @@ struct Scene {
     if let demand { send(.demand(Self.client, demand)) }
   }
 
-  private var now: Instant { Instant(nanoseconds: UInt64((seconds * 1e9).rounded())) }
+  var now: Instant { Instant(nanoseconds: UInt64((seconds * 1e9).rounded())) }
 
   mutating func send(_ event: PowerEvent) { note(power.handle(event, at: now)) }
 

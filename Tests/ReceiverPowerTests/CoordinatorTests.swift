@@ -124,6 +124,16 @@ struct CoordinatorFaultTests {
     #expect(scene.reported(.answersAgain) == 1)
   }
 
+  @Test("A receiver that sends positions while it is identified is not absent")
+  func identifying() {
+    let scene = Scene(.nmea)
+    scene.demand(Self.moving)
+    #expect(scene.machine.coordinator.status == .absent)
+    #expect(scene.run(60) { $0.positions > 0 })
+    #expect(scene.machine.coordinator.status == .identifying)
+    #expect(scene.run(60) { $0.machine.coordinator.status == .awake })
+  }
+
   /// A receiver that has collected for a minute.
   private static func collecting() -> Scene {
     let scene = Scene(.m10)

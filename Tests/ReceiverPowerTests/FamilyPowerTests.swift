@@ -63,6 +63,22 @@ struct FamilyPowerTests {
     #expect(scene.positions >= positions + 3)
   }
 
+  @Test("A demand during a timed standby waits for its end, and the state is true meanwhile")
+  func demandInTimed() {
+    let scene = Scene(.teseo)
+    scene.demand(Self.everyQuarter)
+    #expect(scene.run(300) { Self.rests($0) && $0.positions > 0 })
+    scene.run(5)
+    let (sent, positions) = (scene.sentBytes, scene.positions)
+    scene.demand(Demand(updates: .init(accuracy: .best)), of: 2)
+    scene.run(20)
+    #expect(scene.machine.coordinator.status == .asleepUntilTimer && scene.sentBytes == sent)
+    #expect(scene.run(120) { $0.positions > positions + 5 })
+    #expect(scene.machine.coordinator.status == .awake)
+    #expect(scene.machine.reports.allSatisfy { $0.report != .doesNotWake && $0.report != .wakesByItself })
+    #expect(!scene.machine.sessionReports.contains(.silent) && !scene.machine.sessionReports.contains(.doesNotWake))
+  }
+
   @Test(
     "A receiver without sleep stays on: only the host sleeps", arguments: [ReceiverModel.at6558, .lg290p, .tau1201])
   func stays(_ model: ReceiverModel) {

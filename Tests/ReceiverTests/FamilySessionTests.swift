@@ -574,6 +574,29 @@ struct FamilySessionTests {
   }
 
   @Test(
+    "A wake-up during a sleep that only the timer ends is reported once, sends nothing, and waits for the timer",
+    arguments: [ReceiverModel.teseo, .ag3352])
+  func wokenBeforeTimer(_ model: ReceiverModel) {
+    // An LC29H has no standby that the host ends.
+    let scene = Self.scene(model, .serve, quirks: model == .ag3352 ? [.corrections] : [])
+    #expect(scene.run(60) { $0.isSteady })
+    scene.sleep(seconds: 60)
+    scene.run(15)
+    #expect(scene.isAsleep)
+    let sent = scene.sentBytes
+    for _ in 0..<5 {
+      scene.wakeUp()
+      scene.run(5)
+    }
+    #expect(scene.isAsleep && scene.sentBytes == sent, "\(scene.reports)")
+    let rests = scene.reports.compactMap { if case .wakesByTimer(let rest) = $0.report { rest.count } else { nil } }
+    #expect(rests.count == 1 && rests.allSatisfy { (44_000...46_500).contains($0) }, "\(rests)")
+    #expect(scene.run(60) { $0.isSteady })
+    #expect(scene.reported(.awake(.time)) == 1 && scene.reported(.awake(.unrequested)) == 0)
+    #expect(scene.reported(.doesNotWake) == 0 && scene.reported(.silent) == 0, "\(scene.reports)")
+  }
+
+  @Test(
     "A receiver without sleep is not put to sleep",
     arguments: [ReceiverModel.at6558, .at6668, .lg290p, .um980, .tau1201])
   func noSleep(_ model: ReceiverModel) {

@@ -53,6 +53,21 @@ struct SleepTests {
     Self.expectFound(scene)
   }
 
+  @Test("At an I2C bus, whose traffic wakes nothing, a wake-up waits for the timer")
+  func wokenByTimer() {
+    let scene = Self.steady(.m10) { $0.line = .withoutRate(.i2c) }
+    scene.sleep(seconds: 60)
+    scene.run(10)
+    let sent = scene.sentBytes
+    for _ in 0..<3 {
+      scene.wakeUp()
+      scene.run(5)
+    }
+    #expect(scene.isAsleep && scene.sentBytes == sent, "\(scene.reports)")
+    #expect(scene.reports.count { if case .wakesByTimer = $0.report { true } else { false } } == 1)
+    #expect(scene.run(60) { $0.isSteady } && scene.reported(.awake(.time)) == 1)
+  }
+
   @Test("It is woken, and its first bytes are lost", arguments: uBlox)
   func wakes(_ model: ReceiverModel) {
     let scene = Self.steady(model)

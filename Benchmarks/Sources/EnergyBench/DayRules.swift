@@ -50,7 +50,8 @@ final class DayRules {
     case .receiverLost:
       hasReceiver = false
       lastTrouble = seconds
-    case .rebooted, .wakeFailed, .refused, .retrievalCut, .hostSuspending, .hostResumed: lastTrouble = seconds
+    case .rebooted, .wakeFailed, .wakesByTimer, .refused, .retrievalCut, .hostSuspending, .hostResumed:
+      lastTrouble = seconds
     case .noFix, .entered, .wakeConfirmed, .batchRetrieved, .orbits, .assistance, .movementHint, .accelerometer: break
     }
   }

@@ -84,7 +84,7 @@ extension ServiceCore {
   }
 
   /// The power state of the first receiver.
-  var powerStatus: PowerStatus { receivers.isOpen ? coordinator.power.status : .absent }
+  var powerStatus: PowerStatus { receivers.isOpen ? coordinator.status : .absent }
 
   /// Delivers locations that an earlier process kept for a deferral, before newer ones: up to a time, or all of them.
   mutating func replay(until time: UTCTime? = nil, at now: Moment) {

@@ -346,7 +346,9 @@ package struct ServiceCore: Sendable {
     guard receivers.isOpen, !receivers.isFinished, always || known.needsBestAccuracy else { return false }
     return switch powerStatus {
     case .awake, .saving: !coordinator.isSilenceWanted
-    case .absent, .suspended, .batching, .waking, .asleep, .asleepBetweenChecks, .asleepWithoutSky, .unread: false
+    case .absent, .identifying, .suspended, .batching, .waking, .asleep, .asleepUntilTimer, .asleepBetweenChecks,
+      .asleepWithoutSky, .unread:
+      false
     }
   }
 

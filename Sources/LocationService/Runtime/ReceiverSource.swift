@@ -509,7 +509,8 @@ final class ReceiverSource {
   func deliverEvents() {
     while let event = connection?.nextEvent() {
       switch event {
-      case .notice, .session(.silent), .session(.adviseOnSilence), .session(.back), .session(.notRestored):
+      case .notice, .session(.silent), .session(.adviseOnSilence), .session(.back), .session(.notRestored),
+        .session(.wakesByTimer):
         let text = connection.flatMap { event.notice(path: $0.path, baud: nil, bytes: $0.bytes, $0.counters) }
         if let text { events.append(.log(text)) }
       case .session(.withoutPositions):

@@ -88,6 +88,14 @@ public struct PowerCoordinator: Sendable {
     return outputs.isEmpty ? nil : outputs.removeFirst()
   }
 
+  /// The phase of the policy, which begins with the identity of the receiver.
+  public var status: PowerStatus {
+    switch presence {
+    case .unidentified, .identified: .identifying
+    case .absent, .plain, .unread, .configured: power.status
+    }
+  }
+
   /// The time at which `wake` is due.
   public var deadline: Instant? { presence.isPresent ? power.deadline : nil }
 
@@ -172,6 +180,7 @@ public struct PowerCoordinator: Sendable {
       sleep.handle(.end)
       handle(.refused(.backup), at: now)
     case .doesNotSleep: sleep.handle(.notAsleep)
+    case .wakesByTimer(let rest): handle(.wakesByTimer(at: now + rest), at: now)
     case .doesNotWake: handle(.wakeFailed, at: now)
     case .rateFound(let rate):
       power.expectReadOut(secondsPerFix: Double(Self.bitsPerFix) / Double(rate) + Self.secondsBetweenFixes)

@@ -49,6 +49,9 @@ public enum SleepRequest {
   private static let backup: UInt32 = 1 << 1
   private static let force: UInt32 = 1 << 2
 
+  /// Whether bytes at the port wake a u-blox receiver.
+  static func isWoken(at port: ReceiverPortNumber?) -> Bool { wakeUpSources(of: port) != 0 }
+
   /// The bits of wakeupSources: 3 UART RX, 7 SPI CS. Traffic on I2C wakes nothing, and the USB port is off.
   private static func wakeUpSources(of port: ReceiverPortNumber?) -> UInt32 {
     switch port {

@@ -26,6 +26,8 @@ struct SleepWatch: Sendable, Equatable {
   /// The first frame after the time of settling, where the host wakes the receiver.
   private var stray: Instant?
   private var isStrayAfterSilence = false
+  /// Whether a wake-up was requested that has to wait for the receiver's timer.
+  private var isAwaited = false
 
   /// The time after the request in which the receiver's buffer still arrives.
   static var settling: Milliseconds { Milliseconds(2000) }
@@ -44,6 +46,13 @@ struct SleepWatch: Sendable, Equatable {
 
   /// When the receiver has to be woken; nil for never.
   var deadline: Instant? { wakesAt.map { isWokenByHost ? $0 : $0 + Self.lateness } }
+
+  /// Notes a wake-up that has to wait for the receiver's timer. Returns the rest of the sleep, once a sleep.
+  mutating func await(at now: Instant) -> Milliseconds? {
+    guard !isAwaited, let wakesAt else { return nil }
+    isAwaited = true
+    return Milliseconds(wakesAt.milliseconds(since: now))
+  }
 
   /// Handles a frame, or much garbage.
   mutating func receive(at now: Instant) -> Verdict {

@@ -94,6 +94,21 @@ extension ReceiverSession {
 
   // MARK: Waking
 
+  /// Whether no byte ends the sleep before its time: of another maker's receiver, or at a port that does not wake a u-blox one.
+  func endsByTimerAlone(_ sleep: SleepWatch) -> Bool {
+    guard let description, sleep.wakesAt != nil else { return false }
+    return description.family == nil ? !SleepRequest.isWoken(at: usablePort) : !description.isWokenByHost
+  }
+
+  /// Waits for the end of the sleep: bytes would be lost. Returns whether that is new.
+  mutating func waitForTimer(of sleep: SleepWatch, at now: Instant) -> Bool {
+    var sleep = sleep
+    guard let rest = sleep.await(at: now) else { return false }
+    update(.asleep(sleep))
+    report(.wakesByTimer(after: rest))
+    return true
+  }
+
   /// Frames are received from a receiver that was put to sleep.
   mutating func judge(_ sleep: SleepWatch, at now: Instant) {
     var sleep = sleep

@@ -117,8 +117,9 @@ extension ReceiverSession {
     case (.asleep, .idle): return false
     case (.asleep(let sleep), .frames): judge(sleep, at: now)
     case (.asleep(let sleep), .garbage): judgeGarbage(sleep, at: now)
-    case (.asleep, .wakeUp):
+    case (.asleep(let sleep), .wakeUp):
       guard !end.isRequested else { return false }
+      if endsByTimerAlone(sleep) { return waitForTimer(of: sleep, at: now) }
       enter(.waking(WakeUp(.requested, family: description?.family)), on: .wake)
 
     case (.waking(let wakeUp), .idle):

@@ -69,6 +69,8 @@ public enum SessionReport: Sendable, Equatable {
   case asleep(until: Instant?)
   /// The receiver is awake again.
   case awake(WakeCause)
+  /// A wake-up was requested, and the receiver's timer alone ends its sleep: after this time.
+  case wakesByTimer(after: Milliseconds)
   /// The receiver was put to sleep and goes on sending.
   case doesNotSleep
   /// The receiver cannot sleep, or could not be woken at this port; nothing was sent.

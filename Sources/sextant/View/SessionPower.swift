@@ -96,10 +96,11 @@ struct SessionPower {
     let receiver = ReceiverCapabilities(description, port: connection.port)
     let alwaysOn = hasPosition ? receiver.currents.tracking : receiver.currents.acquisition
     switch state {
-    case .absent, .suspended: return nil
+    case .absent, .identifying, .suspended: return nil
     case .awake, .batching, .waking, .unread: return (alwaysOn, alwaysOn)
     case .saving: return (receiver.currents.cyclic ?? alwaysOn, alwaysOn)
-    case .asleep, .asleepBetweenChecks, .asleepWithoutSky: return (receiver.standbyMilliamperes, alwaysOn)
+    case .asleep, .asleepUntilTimer, .asleepBetweenChecks, .asleepWithoutSky:
+      return (receiver.standbyMilliamperes, alwaysOn)
     }
   }
 

@@ -61,7 +61,9 @@ extension LocationServer {
         let fault =
           receiver.fault ?? (receiver.isOpen || receiver.device.isEmpty ? nil : deviceFault(of: receiver.device))
         let isKeptAwake = power == .unread && receiver.isLogging
-        let reason = fault ?? problem ?? (isKeptAwake ? "its logger runs: it is not put to sleep" : power.reason)
+        let reason =
+          fault ?? problem
+          ?? (isKeptAwake ? "its logger runs: it is not put to sleep" : power.reason(isOpen: receiver.isOpen))
         return members(power.state, reason, fix: index == 0 ? host.fixKind : nil, isMeasuring: power.isMeasuring)
       })
   }
@@ -338,8 +340,8 @@ extension PowerStatus {
   /// The state in the form that `sextant status` prints.
   fileprivate var state: String {
     switch self {
-    case .asleep, .asleepBetweenChecks, .asleepWithoutSky: "asleep"
-    case .unread: Self.awake.rawValue
+    case .asleep, .asleepUntilTimer, .asleepBetweenChecks, .asleepWithoutSky: "asleep"
+    case .unread, .identifying: Self.awake.rawValue
     case .absent, .suspended, .awake, .saving, .batching, .waking: rawValue
     }
   }
@@ -347,20 +349,24 @@ extension PowerStatus {
   /// Whether the receiver determines positions.
   var isMeasuring: Bool {
     switch self {
-    case .awake, .saving, .batching: true
-    case .absent, .suspended, .waking, .asleep, .asleepBetweenChecks, .asleepWithoutSky, .unread: false
+    case .identifying, .awake, .saving, .batching: true
+    case .absent, .suspended, .waking, .asleep, .asleepUntilTimer, .asleepBetweenChecks, .asleepWithoutSky, .unread:
+      false
     }
   }
 
-  fileprivate var reason: String? {
+  /// - Parameter isOpen: whether the line of the receiver is open.
+  fileprivate func reason(isOpen: Bool) -> String? {
     switch self {
-    case .absent: "there is no receiver, or no demand yet"
+    case .absent: isOpen ? "nothing was received from it yet" : "there is no receiver, or no demand yet"
+    case .identifying: "it is being identified"
     case .suspended: "the computer is suspended"
     case .awake: nil
     case .saving: "a fix every few seconds suffices"
     case .batching: "the receiver collects fixes for a deferral"
     case .waking: "the receiver was woken and has not answered yet"
     case .asleep: "no demand"
+    case .asleepUntilTimer: "it is needed, and its timer alone ends its sleep"
     case .asleepBetweenChecks: "until the next position check"
     case .asleepWithoutSky: "a search has found no position"
     case .unread: "it does not go to sleep by a command: it stays on, and is not read before it is needed"

@@ -5,6 +5,8 @@ import MonotonicTime
 public enum PowerStatus: String, Sendable {
   /// There is no receiver.
   case absent
+  /// Epochs arrive from a receiver that is being identified.
+  case identifying
   /// The host is suspended, or about to suspend.
   case suspended
   /// The receiver runs and its line is read.
@@ -17,6 +19,8 @@ public enum PowerStatus: String, Sendable {
   case waking
   /// The receiver sleeps because there is no demand.
   case asleep
+  /// The receiver is needed, and sleeps until its timer ends.
+  case asleepUntilTimer
   /// The receiver sleeps until the next position check.
   case asleepBetweenChecks
   /// The receiver sleeps because a search has found no position.
@@ -30,7 +34,7 @@ extension PowerControl {
     switch phase {
     case .absent: return .absent
     case .suspended: return .suspended
-    case .waking: return .waking
+    case .waking(let waking): return waking.timerEnd.map { $0 > now } == true ? .asleepUntilTimer : .waking
     case .asleep(let asleep):
       if case .unread = wanted.mode { return .unread }
       return switch asleep.reason {
@@ -88,6 +92,8 @@ enum Phase: Sendable {
   struct Waking: Sendable {
     /// The time of the last attempt.
     var since: Instant
+    /// The end of a sleep that the receiver's timer alone ends; nil if a wake-up ends it.
+    var timerEnd: Instant?
     var attempts = 1
     var resets = 0
     /// Wake-ups and resets have failed: the next attempt comes after this many seconds.

@@ -61,6 +61,7 @@ public struct PowerControl: Sendable {
     case .entered(let mode): entered(mode, &actions)
     case .wakeConfirmed: answered(&actions)
     case .wakeFailed: wakeFailed(&actions)
+    case .wakesByTimer(let end): wakesByTimer(at: end)
     case .refused(let refusal): refused(refusal, &actions)
     case .batchRetrieved(let count, let lost): batchRetrieved(count: count, lost: lost, &actions)
     case .retrievalCut: retrievalCut(&actions)

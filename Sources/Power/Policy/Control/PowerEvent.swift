@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
 import Positioning
 
 /// An event of the policy. Every event is legal in every state.
@@ -15,6 +16,8 @@ public enum PowerEvent: Hashable, Sendable {
   case wakeConfirmed
   /// The receiver did not answer a wake-up.
   case wakeFailed
+  /// No wake-up ends the receiver's sleep before its timer does, at this time.
+  case wakesByTimer(at: Instant)
   /// The receiver refused a command, or did not carry it out.
   case refused(Refusal)
   /// A batch was read to its end: fixes read, and fixes that are known to be lost.

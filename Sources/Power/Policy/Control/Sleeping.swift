@@ -162,7 +162,14 @@ extension PowerControl {
 // intervals.
 extension PowerControl {
   func wakeDeadline(_ waking: Phase.Waking) -> Instant {
-    waking.since + Milliseconds(seconds: wakeTimeoutSeconds(waking))
+    max(waking.since, waking.timerEnd ?? .zero) + Milliseconds(seconds: wakeTimeoutSeconds(waking))
+  }
+
+  /// The receiver cannot answer before the end of its sleep.
+  mutating func wakesByTimer(at end: Instant) {
+    guard case .waking(var waking) = phase else { return }
+    waking.timerEnd = end
+    phase = .waking(waking)
   }
 
   private func wakeTimeoutSeconds(_ waking: Phase.Waking) -> Double {
@@ -208,8 +215,9 @@ extension PowerControl {
     if end(.doesNotWake) { actions.append(.report(.answersAgain)) }
     // A reset may have cleared the receiver's memory.
     if waking.resets > 0 { orbits.lost() }
-    phase = .awake(
-      Phase.Awake(since: waking.resets > 0 ? now : waking.since, isHot: waking.isHot && waking.resets == 0))
+    // A search begins with the wake-up, or with the end of a sleep that the wake-up did not end.
+    let since = waking.resets > 0 ? now : max(waking.since, min(waking.timerEnd ?? waking.since, now))
+    phase = .awake(Phase.Awake(since: since, isHot: waking.isHot && waking.resets == 0))
     if waking.resets > 0 { actions.append(.enter(wanted)) }
   }
 }

@@ -478,7 +478,7 @@ extension PowerStatus {
   fileprivate var isResting: Bool {
     switch self {
     case .asleep, .asleepBetweenChecks, .asleepWithoutSky, .unread, .suspended: true
-    case .absent, .awake, .saving, .batching, .waking: false
+    case .absent, .identifying, .awake, .saving, .batching, .waking, .asleepUntilTimer: false
     }
   }
 
@@ -486,7 +486,9 @@ extension PowerStatus {
   var takesCommands: Bool {
     switch self {
     case .awake, .saving, .batching: true
-    case .absent, .waking, .asleep, .asleepBetweenChecks, .asleepWithoutSky, .unread, .suspended: false
+    case .absent, .identifying, .waking, .asleep, .asleepUntilTimer, .asleepBetweenChecks, .asleepWithoutSky, .unread,
+      .suspended:
+      false
     }
   }
 }
