@@ -103,6 +103,19 @@ struct FamilySettingsTests {
     #expect(try Self.request("rate=500ms").problem(present: 1000, MeasuredLine(rate: 9600, bytesPerSecond: 400)) == nil)
   }
 
+  @Test("The rate of a line is proposed only where the family sets it", arguments: ReceiverFamily.allCases)
+  func proposedRate(_ family: ReceiverFamily) throws {
+    let receiver = ReceiverDescription(
+      family: family, model: nil, firmware: nil, hardware: "", capabilities: [.configure])
+    guard receiver.takes(.period(500)) else { return }
+    let request = FamilySettings.changing([try SettingWord("rate=500ms")], on: receiver, at: 9600)
+    let problem = try #require(request.problem(present: 1000, MeasuredLine(rate: 9600, bytesPerSecond: 700)))
+    let proposed = EpochPeriod.usualRates.first { $0 > 9600 && receiver.takesRate($0) }
+    #expect(problem.description.contains("baud=") == (proposed != nil) && (proposed != nil) == (family != .teseo))
+    if let proposed { #expect(problem.description.contains("(baud=\(proposed))"), "\(problem)") }
+    #expect(problem.description.contains("fewer messages first"))
+  }
+
   @Test("Names become readings; without a name all are read")
   func reading() {
     let all = FamilySettings.reading([])

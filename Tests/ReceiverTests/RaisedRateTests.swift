@@ -351,6 +351,27 @@ struct FullLineTests {
     }
   }
 
+  @Test("A measurement for a comparison counts whole bursts, whenever it begins")
+  func loadAtAnyStart() {
+    for start: UInt64 in stride(from: 0, to: 1000, by: 50) {
+      var load = LineLoad()
+      for tenth: UInt64 in 0..<60 {
+        let now = Instant.zero + Milliseconds(1000 + tenth * 100)
+        if 1000 + tenth * 100 >= 2000 + start, 1000 + tenth * 100 < 2100 + start { load.restartAtBurst() }
+        // 700 ms of each second.
+        if tenth % 10 < 7 {
+          for part: UInt64 in 0..<2 { load.receive(bytes: 50, at: now + Milliseconds(part * 50)) }
+        }
+      }
+      #expect(load.bytesPerSecond.map { abs($0 - 700) < 1 } == true, "\(start) \(load)")
+    }
+    // A line without pauses.
+    var load = LineLoad()
+    load.restartAtBurst()
+    for tenth: UInt64 in 0..<30 { load.receive(bytes: 96, at: Instant.zero + Milliseconds(1000 + tenth * 90)) }
+    #expect(load.bytesPerSecond != nil)
+  }
+
   @Test("The load of a line is measured, and a full line is found")
   func load() {
     var load = LineLoad()

@@ -6,7 +6,8 @@ import WireBytes
 struct EpochPeriod {
   /// CFG-RATE-MEAS, milliseconds, and CFG-RATE-NAV, measurements an epoch.
   static let items: [UInt32] = [0x3021_0001, 0x3021_0002]
-  private static let usualRates: [UInt32] = [9600, 19_200, 38_400, 57_600, 115_200, 230_400, 460_800, 921_600]
+  /// The rates of lines that are proposed.
+  static let usualRates: [UInt32] = [9600, 19_200, 38_400, 57_600, 115_200, 230_400, 460_800, 921_600]
 
   /// The rate of epochs after the change divided by the rate before.
   private(set) var factor = 1.0
@@ -31,13 +32,16 @@ struct EpochPeriod {
   /// - Parameters:
   ///   - line: the line before the change.
   ///   - rate: the baud rate of the line after the change.
+  ///   - rates: the rates that the receiver's line can be set to, in ascending order.
   ///   - hasReplies: whether the measured bytes contain replies, which come once.
-  func problem(_ line: MeasuredLine, at rate: UInt32, hasReplies: Bool = true) -> String? {
+  func problem(
+    _ line: MeasuredLine, at rate: UInt32, rates: [UInt32] = Self.usualRates, hasReplies: Bool = true
+  ) -> String? {
     let needed = line.bytesPerSecond * factor
     guard factor > 1, LineLoad.isPossible(line.bytesPerSecond, at: line.rate),
       hasReplies ? LineLoad.isHopeless(needed, at: rate) : needed > LineLoad.capacity(rate)
     else { return nil }
-    let better = Self.usualRates.first { $0 > rate && LineLoad.carries(needed, at: $0) }
+    let better = rates.first { $0 > rate && LineLoad.carries(needed, at: $0) }
     let cure = better.map { "set a faster line in the same command (baud=\($0)), or send" } ?? "send"
     return "this rate needs \(Int(clamping: needed.rounded(.up))) bytes a second, and a line of \(rate) baud carries "
       + "\(Int(clamping: LineLoad.capacity(rate))): replies of the receiver would be lost; \(cure) fewer messages first "

@@ -17,8 +17,13 @@ package enum FamilySettings {
     package var missing: [String] = []
     /// Whether the rest is set without what the receiver does not have or refuses.
     package var isPartial = false
+    /// The rates that the line can be set to and that are proposed.
+    private let rates: [UInt32]
 
-    package init() {}
+    /// - Parameter receiver: the receiver of the command; nil for one without settings.
+    package init(on receiver: ReceiverDescription? = nil) {
+      rates = EpochPeriod.usualRates.filter { receiver?.takesRate($0) == true }
+    }
 
     /// The requested time between fixes, in milliseconds.
     package var period: UInt16? {
@@ -35,12 +40,13 @@ package enum FamilySettings {
       guard let period, let at = tasks.firstIndex(of: .set(.period(period))) else { return nil }
       var change = EpochPeriod()
       change.change(EpochPeriod.items[0], from: UInt64(present), to: UInt64(period))
-      let problem = change.problem(line, at: baud ?? line.rate, hasReplies: false)
+      let problem = change.problem(line, at: baud ?? line.rate, rates: rates, hasReplies: false)
       return problem.map { SettingProblem("\(names[at]): \($0)") }
     }
 
     /// An action.
     package init(_ action: ReceiverAction) {
+      self.init()
       names = [action.rawValue]
       tasks = [.act(action)]
     }
@@ -52,7 +58,7 @@ package enum FamilySettings {
   package static func changing(
     _ words: [SettingWord], on receiver: ReceiverDescription, at rate: UInt32?
   ) -> Request {
-    var request = Request()
+    var request = Request(on: receiver)
     func add(_ word: SettingWord, _ value: ReceiverValue?) {
       guard let value else { return request.missing.append(word.name) }
       guard receiver.takes(value) else {

@@ -19,6 +19,8 @@ public struct LineLoad: Sendable {
   private var began: Instant?
   private var bytes = 0
   private var lastByte = Instant.zero
+  /// Whether the first bytes can be the rest of a burst, which does not count.
+  private var beginsWithRest = false
   /// The start of the last burst of messages, and the bytes before it.
   private var burst: (began: Instant, bytesBefore: Int)?
 
@@ -54,8 +56,12 @@ public struct LineLoad: Sendable {
 
   /// Counts received bytes.
   public mutating func receive(bytes count: Int, at now: Instant) {
+    if now >= lastByte + Self.pause {
+      if beginsWithRest { (began, bytes) = (now, 0) }
+      burst = (now, bytes)
+      beginsWithRest = false
+    }
     if began == nil { began = now }
-    if now >= lastByte + Self.pause { burst = (now, bytes) }
     lastByte = now
     measure(at: now)
     bytes += count
@@ -63,6 +69,14 @@ public struct LineLoad: Sendable {
 
   /// Measures anew: the line has another rate, or other messages.
   public mutating func restart() { self = LineLoad() }
+
+  /// Measures whole bursts anew, for a comparison: a window that begins within a burst counts too few bytes, or too many. A line without
+  /// pauses is measured from its first byte.
+  public mutating func restartAtBurst() {
+    let lastByte = lastByte
+    self = LineLoad()
+    (self.lastByte, beginsWithRest) = (lastByte, true)
+  }
 
   /// Ends the window if it is over. The window ends before the last burst: otherwise its bytes count, and the time after it
   /// does not.

@@ -234,10 +234,10 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
   }
 
   private mutating func startMeasuring(at now: Instant) {
-    load.restart()
+    load.restartAtBurst()
     stage = .measuring
-    // The window of the measurement begins with the first byte.
-    deadline = now + LineLoad.window + Milliseconds(1200)
+    // The window of the measurement begins with the first burst.
+    deadline = now + LineLoad.window + Milliseconds(2200)
   }
 
   // MARK: A receiver of another maker
