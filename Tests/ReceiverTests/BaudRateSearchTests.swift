@@ -111,14 +111,14 @@ struct BaudRateSearchTests {
     #expect(search.wake(at: try #require(search.deadline)) == .setRate(9600))
   }
 
-  /// Searches the rate of a line that sends four sentences of 75 bytes in each period, in pieces of 5 ms.
+  /// Searches the rate of a line that sends sentences of 75 bytes in each period, in pieces of 5 ms.
   ///
   /// - Returns: the number of the burst in which the rate is found; nil after twelve.
   private func burstOfDiscovery(
-    _ receiver: UInt32, every period: UInt64, from phase: UInt64, polling: BaudRateSearch.Polling
+    _ receiver: UInt32, every period: UInt64, from phase: UInt64, polling: BaudRateSearch.Polling, sentences: Int = 4
   ) -> Int? {
-    var search = BaudRateSearch(at: 9600, polling: polling, pollsOthers: polling == .afterListening, now: at(0))
-    let (burst, sentence, piece) = (300, 75, Int(receiver) / 2000)
+    var search = BaudRateSearch(at: 9600, polling: polling, pollsOthers: polling != .never, now: at(0))
+    let (burst, sentence, piece) = (75 * sentences, 75, Int(receiver) / 2000)
     for number in 0..<12 as Range<UInt64> {
       // The bytes of the burst that were sent when the rate was set.
       var missed = 0
@@ -152,6 +152,19 @@ struct BaudRateSearchTests {
         let found = burstOfDiscovery(rate, every: period, from: phase, polling: polling)
         let burst = try #require(found, "\(rate) from \(phase)")
         #expect(burst <= (index == 0 ? 1 : index == 1 ? 3 : index + 3), "\(rate) from \(phase): \(burst)")
+      }
+    }
+  }
+
+  @Test(
+    "An unknown line with one sentence in five seconds is found a few sentences later, also where it is polled at once",
+    arguments: [BaudRateSearch.Polling.never, .afterListening, .soon])
+  func oneSentence(polling: BaudRateSearch.Polling) throws {
+    for phase in stride(from: UInt64(200), to: 5000, by: 95) {
+      for (index, rate) in BaudRateSearch.rates.enumerated() {
+        let found = burstOfDiscovery(rate, every: 5000, from: phase, polling: polling, sentences: 1)
+        let burst = try #require(found, "\(rate) from \(phase)")
+        #expect(burst <= index + 3, "\(rate) from \(phase): \(burst)")
       }
     }
   }

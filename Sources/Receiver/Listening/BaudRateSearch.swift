@@ -163,7 +163,7 @@ public struct BaudRateSearch: Sendable {
       return isRefuted ? min(end, max(usual, burst.start + Self.quickTimeout)) : max(usual, end)
     }
     // A known receiver is polled again soon.
-    guard isSlow, polling != .soon else { return usual }
+    guard isSlow, polling != .soon || !isKnown else { return usual }
     return max(usual, since + min(Milliseconds(gap.count * 5 / 4), Self.longestTimeout))
   }
 

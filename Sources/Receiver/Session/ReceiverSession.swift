@@ -109,7 +109,8 @@ public struct ReceiverSession: ~Copyable {
     let isLive = !settings.isRecording && settings.line != .withoutRate(nil)
     listener = Listener(
       searchingFrom: searches ? lineRate : nil, likely: likely, polling: polling,
-      pollsOthers: !settings.isKnownUBlox, isKnown: known.description != nil, unfinishedFrame: settings.unfinishedFrame,
+      pollsOthers: !settings.isKnownUBlox, isKnown: known.description != nil || settings.isKnownUBlox,
+      unfinishedFrame: settings.unfinishedFrame,
       reference: reference, isLive: isLive, now: now)
     if known.isUnanswering { identity.keepUnanswered() }
     requests = RequestQueue(from: now)
