@@ -84,6 +84,21 @@ struct BurstTests {
     #expect(found.allSatisfy { !$0.hasPosition && !$0.reportsKind })
   }
 
+  @Test("A stream of ZDA, PUBX,04 and satellites has one report for each time, with its satellites")
+  func onlyOutputTimes() {
+    var playback = Playback()
+    for second in 10..<15 {
+      playback.receive(zda("1011\(second)"), "PUBX,04,1011\(second),091225,209490.00,2396,18,1930035,-2660.664,43")
+      playback.receive("GPGSV,1,1,01,05,40,083,\(second)")
+    }
+    playback.finish()
+    #expect(
+      playback.fixes.map(\.time) == (11..<15).map { UTCTime(2025, 12, 9, 10, 11, $0) } + [
+        UTCTime(2025, 12, 9, 10, 11, 14)
+      ])
+    #expect(playback.reports.map { $0.satellites.map(\.signalDecibelHertz) } == (10..<15).map { [UInt8($0)] })
+  }
+
   @Test("GLL in local time is not an epoch, first or last in the burst", arguments: [true, false])
   func localTime(isFirst: Bool) {
     var sentences: [String] = []

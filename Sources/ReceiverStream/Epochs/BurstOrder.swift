@@ -12,9 +12,9 @@ import NMEA
 ///    causes a shorter pause, and instruments with their own rate send after it.
 /// 3. A message without a time has a value that messages of the epochs before and after it also have, and that differs between these
 ///    (`SharedValue`). This corrects the boundary that 4 or 5 have found.
-/// 4. A message without a time precedes the last one with a time in the receiver's bursts (`BurstPlaces`): it is in the next burst. The
-///    stream's beginning is a burst's, except after a part of a sentence or a group. Instruments with their own rate have no place: one
-///    that begins the stream counts only directly after the last message with a time.
+/// 4. A message without a time precedes the last one with a time in the receiver's bursts (`BurstPlaces`), or follows NAV-EOE: it is in the
+///    next burst. The stream's beginning is a burst's, except after a part of a sentence or a group. Instruments with their own rate have no
+///    place: one that begins the stream counts only directly after the last message with a time.
 /// 5. Otherwise the burst ends before the message with the new time, as with most receivers.
 ///
 /// The beginning of the bursts is known after two epochs that agree, and so is their end. Each is discarded after two epochs that do not: a
@@ -35,35 +35,39 @@ struct BurstOrder: ~Copyable, Sendable {
     var beginsUntimed = false
   }
 
+  // In a sequence without padding: microcontrollers have little memory.
   private var known = Boundary()
   /// The number of epochs that agreed with the beginning of `known`, and with its end, less those that did not, from 0 to 3.
   private var confirmations: Int8 = 0
   private var endConfirmations: Int8 = 0
-  /// The longest pause since the last message with a time.
-  private var paused = Boundary()
-  /// The last message, and the last one with a time.
-  private var previous: Key = 0
-  private var runLength: UInt64 = 0
-  private var lastTimed: Key = 0
-  /// Whether a message without a time followed the last one with a time.
-  private var hasUntimed = false
-  /// The places of the sentences without a time.
-  private var places = BurstPlaces()
-  /// HDOP, of GSA and GGA, and the speed, of VTG and RMC.
-  private var hdop = SharedValue()
-  private var speed = SharedValue()
   /// The number of shared values that agreed with the order, less those that did not, from 0 to 3.
   private var confidence: Int8 = 0
+  /// The longest pause since the last message with a time.
+  private var paused = Boundary()
+  /// Whether a message without a time followed the last one with a time.
+  private var hasUntimed = false
   /// Whether HDOP has decided. Then the speed is not used: where VTG and GSA are at two ends of a burst, only GSA has values that others lack.
   private var hdopDecides = false
+  private var hasBegun = false
+  /// The last message, and the last one with a time.
+  private var previous: Key = 0
+  private var lastTimed: Key = 0
   /// The stream's first message, if it has no time, until a burst begins with another one; 0 for none.
   private var start: Key = 0
-  private var hasBegun = false
-  private var hasFrame = false
-  /// Whether the line paused before this burst.
-  private var isPausing = false
   /// The message before the first one of the next burst, if that has no time, after the last one with a time; 0 for none.
   private var beforeRestart: Key = 0
+  /// HDOP, of GSA and GGA, and the speed, of VTG and RMC.
+  private var hdop = SharedValue()
+  private var hasFrame = false
+  /// Whether bytes precede the first frame that may be a part of a UBX frame.
+  private var hasHead = false
+  private var speed = SharedValue()
+  /// The number of messages before the last one with its id, in a run of them.
+  private var runLength: UInt16 = 0
+  /// The places of the sentences without a time.
+  private var places = BurstPlaces()
+  /// Whether the line paused before this burst.
+  private var isPausing = false
 
   private static var enough: Int8 { 2 }
   /// Whether the beginning of the bursts is known.
@@ -113,20 +117,25 @@ struct BurstOrder: ~Copyable, Sendable {
     return true
   }
 
-  /// Handles the stream's first frame. After a part of a sentence the stream did not begin with a burst.
+  /// Handles the stream's first frame. After a part of a sentence the stream did not begin with a burst, and after other bytes it did not if
+  /// the first burst has a UBX message with a time.
   @inline(__always)
-  mutating func noteFirst(isCut: Bool) {
+  mutating func noteFirst(isCut: Bool, hasHead: Bool) {
     if hasFrame { return }
     hasFrame = true
-    hasBegun = isCut
+    (hasBegun, self.hasHead) = (isCut, hasHead)
   }
 
   /// Adds a message without a time.
   ///
   /// - Parameters:
   ///   - isInstrument: whether it may also be sent at its own rate, anywhere in a burst.
+  ///   - isOfEpoch: whether it is of the open epoch by its own time.
   ///   - continuesGroup: whether it is a later page of a group.
-  mutating func add(untimed id: UInt64, after pause: UInt32, isInstrument: Bool = false, continuesGroup: Bool = false) {
+  mutating func add(
+    untimed id: UInt64, after pause: UInt32, isInstrument: Bool = false, isOfEpoch: Bool = false,
+    continuesGroup: Bool = false
+  ) {
     let key = next(id)
     if !hasBegun {
       start = continuesGroup ? 0 : key
@@ -135,7 +144,7 @@ struct BurstOrder: ~Copyable, Sendable {
       discardStart()
     }
     noteBegin(after: pause)
-    let isRestart = isRestart(id, after: pause, isInstrument: isInstrument)
+    let isRestart = !isOfEpoch && isRestart(id, after: pause, isInstrument: isInstrument)
     if isRestart, beforeRestart == 0 { beforeRestart = previous }
     hasUntimed = true
     note(pause, isUntimed: true)
@@ -161,9 +170,10 @@ struct BurstOrder: ~Copyable, Sendable {
       runLength = 0
     }
     noteBegin(after: pause)
+    if hasHead { noteHead(isOfBurst: !isNew || lastTimed == 0, isSentence: Self.isSentence(id)) }
     previous = next(id)
     lastTimed = previous
-    places.add(timed: Self.isSentence(id) ? Self.mark(id) : 0, isNew: isNew)
+    places.add(timed: Self.mark(id), isNew: isNew)
     hasUntimed = false
     if paused.pause > 0 { paused = Boundary() }
     beforeRestart = 0
@@ -213,6 +223,17 @@ struct BurstOrder: ~Copyable, Sendable {
     }
   }
 
+  /// Records that the last message ends its burst by definition, as NAV-EOE does. A line that pauses between bursts shows their ends.
+  mutating func endBurst() {
+    if !isPausing { places.pause() }
+  }
+
+  mutating func noteOutput() { places.noteOutput() }
+  mutating func startBurstAtOutput() { places.startBurstAtOutput() }
+
+  /// Whether the line pauses between the bursts.
+  var knowsPauses: Bool { known.pause > 0 || isPausing || paused.pause > 0 }
+
   /// Records that the known end was followed by more messages of the same epoch.
   mutating func discardEnd() { endConfirmations = 0 }
 
@@ -223,8 +244,16 @@ struct BurstOrder: ~Copyable, Sendable {
     hasBegun = true
   }
 
+  /// Looks for a UBX message with a time in the first burst.
+  @inline(never)
+  private mutating func noteHead(isOfBurst: Bool, isSentence: Bool) {
+    if isOfBurst, isSentence { return }
+    if isOfBurst { discardStart() }
+    hasHead = false
+  }
+
   /// The stream did not begin with a burst.
-  private mutating func discardStart() {
+  mutating func discardStart() {
     start = 0
     places.discardStart()
   }
@@ -273,14 +302,15 @@ struct BurstOrder: ~Copyable, Sendable {
 
   @inline(__always)
   private mutating func next(_ id: UInt64) -> Key {
-    runLength = id == previous & 0xFFFF_FFFF_FFFF ? runLength + 1 : 0
-    return id | runLength << 48
+    runLength = id == previous & 0xFFFF_FFFF_FFFF ? runLength &+ 1 : 0
+    return id | UInt64(runLength) << 48
   }
 
   /// The kind of a sentence: the characters of its formatter, and of its talker for GSV and other equipment. A receiver's talker changes with
-  /// the satellites in use.
+  /// the satellites in use. The kind of a UBX message is its class and id, which no formatter of letters has.
   @inline(__always)
   private static func mark(_ id: UInt64) -> BurstPlaces.Mark {
+    if !isSentence(id) { return UInt16(truncatingIfNeeded: id) }
     func character(_ place: UInt64) -> UInt16 { UInt16(truncatingIfNeeded: id >> place & 0x1F) }
     let talker = 0x8000 | character(32) << 5 | character(24)
     if UInt32(truncatingIfNeeded: id & 0xFF_FFFF) == GSV.formatter.code { return talker }

@@ -63,20 +63,21 @@ public struct EpochAssembler: ~Copyable, Sendable {
   private var nextHeading = (heading: Heading(), tag: nil as EpochTag?)
   /// The time of the last ZDA before the first epoch.
   var outputTime: UTCTime?
-  /// The satellites of the last report, until the epoch has its own.
-  var sky = Sky()
+  var output = OutputTimes()
   /// The state of `sky`.
   var skyState = SkyState.earlier
-  /// The group of GSV sentences whose satellites are collected.
-  var group = SatelliteGroup()
-  /// The used satellites of the last burst with GSA.
-  private var earlierUse = EarlierUse()
   /// Whether UBX sent the satellites. Satellites from NMEA have less detail and are then ignored.
   var hasUBXSky = false
   /// The receiver's numbering of BeiDou.
   var beiDou = BeiDouNumbering.unknown
   /// The systems whose satellites have other ids than their numbers in the receiver's sentences.
   var shifted = ShiftedSystems()
+  /// The satellites of the last report, until the epoch has its own.
+  var sky = Sky()
+  /// The group of GSV sentences whose satellites are collected.
+  var group = SatelliteGroup()
+  /// The used satellites of the last burst with GSA.
+  private var earlierUse = EarlierUse()
   var order = BurstOrder()
   /// Whether the earth-centred position is from NAV-HPPOSECEF.
   var hasPreciseECEF = false
@@ -145,7 +146,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
 
   /// Handles the next frame of the stream. `body` receives each report that results, with the satellites.
   public mutating func receive(_ frame: borrowing Frame, _ body: (borrowing Report, borrowing Sky) -> Void) {
-    if state == .empty { order.noteFirst(isCut: frame.isOfCutStream) }
+    if state == .empty { order.noteFirst(isCut: frame.isOfCutStream, hasHead: frame.offset > 0) }
     switch frame.kind {
     case .ubx: if let frame = frame.ubx { receive(frame, body) }
     case .nmea: if let sentence = frame.nmea { receive(sentence, body) }
@@ -156,6 +157,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   /// Handles silence on the line: no more messages of this epoch will come (100 ms are enough for any receiver).
   /// Reports an unreported epoch, and satellites that belong to no epoch.
   public mutating func idle(_ body: (borrowing Report, borrowing Sky) -> Void) {
+    if output.isAhead, !output.areOfPositions { endOutput(body) }
     switch state {
     case .open, .late: report(body)
     case .gathering, .ahead: reportSky(body)
@@ -212,10 +214,12 @@ public struct EpochAssembler: ~Copyable, Sendable {
   ) -> Bool {
     let isNew = isOther || isNewEpoch(tag)
     if isNew, !statesFix, let tag, tag.isBehind(self.tag, milliseconds: Self.longestDelay) { return false }
+    var isInBurst = false
+    if let own = output.tag { isInBurst = settleOutput(own, tag, isNew, body) }
     if isNew, state == .open || state == .late { report(body) }
     if state == .ahead || state == .gathering { joinAhead(isNew) }
     if !isNew, untimed.motion == .last { untimed.motion = .enclosed }
-    order.add(timed: id, isNew: isNew, after: pause)
+    order.add(timed: id, isNew: isNew && !isInBurst, after: pause)
     if isNew { startEpoch(tag) } else if self.tag == nil { self.tag = tag }
     if statesFix { self.statesFix = true }
     return true
@@ -239,6 +243,78 @@ public struct EpochAssembler: ~Copyable, Sendable {
     return earlier.map { $0.isBehind(tag, milliseconds: Self.longestDelay) } ?? isOther
   }
 
+  /// Called before a sentence is applied that states another time of its output than the epoch's. It begins no epoch. On a line without
+  /// pauses a later time is the time of the next position: the sentences between are of its burst.
+  @inline(never)
+  mutating func beginOutput(_ own: EpochTag, _ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void) {
+    let isNext = pause == 0 && output.mayBeOfPositions && !order.knowsPauses && isLater(own)
+    let isSame = output.tag?.isSame(as: own) ?? false
+    // The position with the time before was lost.
+    if isNext, output.isAhead, !isSame { dropAhead() }
+    var isAhead = isNext && (output.isAhead || output.areOfPositions)
+    if isAhead, output.areOfPositions {
+      if state.isOfEpoch { goAhead(body) }
+      order.add(timed: id, isNew: !isSame, after: 0)
+    } else {
+      beginUntimed(id, body)
+      if isNext, state.isOfEpoch {
+        isAhead = true
+        goAhead(body)
+      }
+      if isAhead { order.noteOutput() }
+      // A second ZDA reports what was collected.
+      if outputTime == nil { dropStart(before: own) }
+    }
+    output.add(own.timeOfDay(leapSeconds: leapSecondsNow), isAhead: isAhead)
+  }
+
+  /// Whether a time of day is later than the epoch's, by up to half a day.
+  private mutating func isLater(_ own: EpochTag) -> Bool {
+    let leapSeconds = leapSecondsNow
+    return tag?.timeOfDay(leapSeconds: leapSeconds).isBehind(own, milliseconds: 43_200_000) ?? false
+  }
+
+  /// Compares the last time of output with the time of a message behind it. Returns whether it has begun the message's burst.
+  @inline(never)
+  private mutating func settleOutput(
+    _ own: EpochTag, _ tag: EpochTag?, _ isNew: Bool, _ body: (borrowing Report, borrowing Sky) -> Void
+  ) -> Bool {
+    let isAhead = output.isAhead
+    if let tag, tag.isSame(as: own, leapSeconds: leapSecondsNow) {
+      if isAhead, !output.areOfPositions { order.startBurstAtOutput() }
+      defer { output.end(isOfPosition: true) }
+      return isAhead && output.areOfPositions
+    }
+    if isAhead, isNew { endOutput(body) }
+    if !dropStart(before: tag) { output.end(isOfPosition: false) }
+    return false
+  }
+
+  /// Drops what was collected before the first position if it is of the burst of an earlier one. Returns whether it did.
+  @discardableResult
+  private mutating func dropStart(before tag: EpochTag?) -> Bool {
+    guard state == .gathering, let own = output.tag,
+      own.isBehind(tag?.timeOfDay(leapSeconds: leapSecondsNow), milliseconds: Self.longestDelay)
+    else { return false }
+    dropAhead()
+    order.discardStart()
+    output.end(isOfPosition: nil)
+    return true
+  }
+
+  /// Handles that no position has the last time of output. The position was lost if such times are times of positions; otherwise the sentences
+  /// behind it are of the epoch before.
+  @inline(never)
+  private mutating func endOutput(_ body: (borrowing Report, borrowing Sky) -> Void) {
+    if output.areOfPositions {
+      dropAhead()
+    } else {
+      returnAhead()
+      if state == .reported { reportChange(body) }
+    }
+    output.release()
+  }
+
   /// Called before a sentence without a time is applied. It belongs to the epoch of its burst.
   @inline(__always)
   mutating func beginUntimed(
@@ -253,7 +329,9 @@ public struct EpochAssembler: ~Copyable, Sendable {
   private mutating func placeUntimed(
     _ id: UInt64, _ continuesGroup: Bool, _ body: (borrowing Report, borrowing Sky) -> Void
   ) {
-    findBurst(isAhead: order.isAhead(id, after: pause, isInstrument: false), body)
+    let isAhead = order.isAhead(id, after: pause, isInstrument: false)
+    if output.isAhead, isAhead { endOutput(body) }
+    findBurst(isAhead: isAhead, body)
     if state == .empty { state = .gathering }
     order.add(untimed: id, after: pause, continuesGroup: continuesGroup)
   }
@@ -302,7 +380,11 @@ public struct EpochAssembler: ~Copyable, Sendable {
   private mutating func joinAhead(_ isNew: Bool) {
     dropBeforePause()
     untimed.motion = .none
-    guard !isNew else { return }
+    if !isNew { returnAhead() }
+  }
+
+  /// Adds the sentences without a time that were collected for the next epoch to the epoch before.
+  private mutating func returnAhead() {
     held.add(untimed)
     swap(&held, &untimed)
     if nextHeading.tag == nil {
@@ -324,6 +406,8 @@ public struct EpochAssembler: ~Copyable, Sendable {
     // A closure or autoclosure here would copy the whole value, 4 kB.
     let isAhead: Bool
     if let tag { isAhead = !isOfEpoch(tag) } else { isAhead = order.isAhead(id, after: pause, isInstrument: true) }
+    // A time does not show the end of what follows a time of output.
+    if output.isAhead, tag == nil ? isAhead : order.separates(pause) { endOutput(body) }
     findBurst(isAhead: isAhead, body)
     let isOwn = state.isOfEpoch
     if isOwn {
@@ -333,7 +417,11 @@ public struct EpochAssembler: ~Copyable, Sendable {
     } else {
       nextHeading = (heading, tag)
     }
-    order.add(untimed: id, after: pause, isInstrument: true)
+    if state.rawValue <= State.gathering.rawValue, let tag {
+      dropStart(before: tag)
+      output.add(tag.timeOfDay(leapSeconds: leapSecondsNow), isAhead: false)
+    }
+    order.add(untimed: id, after: pause, isInstrument: true, isOfEpoch: isOwn)
     if state == .open, order.isEnd { report(body) }
     pause = 0
   }
@@ -397,8 +485,8 @@ public struct EpochAssembler: ~Copyable, Sendable {
   private mutating func startEpoch(_ tag: EpochTag?) {
     // A reported fix has its time even if the epoch had only a time of day.
     if let time = fix.time ?? last.fix.time { calendar.advance(to: time) }
+    if state.rawValue > State.gathering.rawValue, statesFix { calendar.start = nil }
     statesFix = false
-    if state.rawValue > State.gathering.rawValue { calendar.start = nil }
     self.tag = tag
     fix = Fix()
     fix.leapSeconds = leapSeconds
@@ -595,63 +683,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     fix.time = time
     body(Report(fix: fix, skyChanged: settleSky()), sky)
     dropAhead()
+    order.discardStart()
     state = .empty
-  }
-}
-
-// The quality of a fix by the indicators of its sentences.
-extension EpochAssembler {
-  static func quality(ofGGA quality: Int32) -> Fix.Quality {
-    switch quality {
-    case 1: .autonomous
-    case 2: .differential
-    case 3: .preciseService
-    case 4: .rtkFixed
-    case 5: .rtkFloat
-    case 6: .estimated
-    case 7: .manual
-    case 8: .simulated
-    // NovAtel: corrected by SBAS.
-    case 9: .differential
-    default: .unknown
-    }
-  }
-
-  static func quality(ofMode mode: UInt8?) -> Fix.Quality {
-    switch mode {
-    case UInt8(ascii: "A"): .autonomous
-    case UInt8(ascii: "D"): .differential
-    case UInt8(ascii: "P"): .preciseService
-    case UInt8(ascii: "R"): .rtkFixed
-    case UInt8(ascii: "F"): .rtkFloat
-    case UInt8(ascii: "E"): .estimated
-    case UInt8(ascii: "M"): .manual
-    case UInt8(ascii: "S"): .simulated
-    default: .unknown
-    }
-  }
-
-  /// The best mode of GNS; `unknown` if no system has a mode, nil if the field is absent.
-  static func quality(ofModes modes: ShortText?) -> Fix.Quality? {
-    guard let modes else { return nil }
-    var best: Fix.Quality?
-    for index in 0..<Int(modes.count) {
-      let quality = quality(ofMode: modes.characters[index])
-      if quality != .unknown || modes.characters[index] == UInt8(ascii: "N") {
-        if let other = best, rank(quality) <= rank(other) { continue }
-        best = quality
-      }
-    }
-    return best
-  }
-
-  /// The order of the modes of single systems: dead reckoning and a manual position do not use satellites.
-  private static func rank(_ quality: Fix.Quality) -> Int {
-    switch quality {
-    case .unknown: 0
-    case .manual: 1
-    case .estimated: 2
-    case .autonomous, .differential, .preciseService, .rtkFloat, .rtkFixed, .simulated: 3 + Int(quality.rawValue)
-    }
   }
 }

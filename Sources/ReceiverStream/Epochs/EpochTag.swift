@@ -30,6 +30,13 @@ package enum EpochTag: Equatable, Sendable {
     return 1...limit ~= delay || 1...limit ~= delay + length
   }
 
+  /// The same tag as a time of day, given GPS − UTC in seconds.
+  func timeOfDay(leapSeconds: Int) -> EpochTag {
+    guard case .timeOfWeek(let week) = self else { return self }
+    let day: Int64 = 86_400_000
+    return .timeOfDay(((Int64(week) - Int64(leapSeconds) * 1000) % day + day) % day * 1_000_000)
+  }
+
   /// Whether two tags of one clock belong to the same epoch.
   @inline(__always)
   func isSame(as other: EpochTag) -> Bool {
@@ -58,5 +65,36 @@ package enum EpochTag: Equatable, Sendable {
       let difference = abs(milliseconds - day / 1_000_000) % 86_400_000
       return min(difference, 86_400_000 - difference) <= 10
     }
+  }
+}
+
+/// The times of sentences that state the time of their output, such as ZDA, and the evidence that these are times of positions. With most
+/// receivers they are. Before the first position a heading of two antennas has such a time too.
+struct OutputTimes: Sendable {
+  /// The time of the last one since the last message with the time of a position, in nanoseconds since midnight; -1 for none, or for one
+  /// with that time.
+  private var time: Int64 = -1
+  /// Whether the sentences after it are collected for the epoch of its time.
+  private(set) var isAhead = false
+  /// The number of times that were a position's, less those that were not, from 0 to 4. A single one may be so by chance.
+  private var trust: Int8 = 1
+
+  var tag: EpochTag? { time < 0 ? nil : .timeOfDay(time) }
+  /// Whether no evidence contradicts, and whether there is evidence.
+  var mayBeOfPositions: Bool { trust > 0 }
+  var areOfPositions: Bool { trust > 1 }
+
+  /// Adds a time of day.
+  mutating func add(_ tag: EpochTag, isAhead: Bool) {
+    if case .timeOfDay(let time) = tag { (self.time, self.isAhead) = (time, isAhead) }
+  }
+
+  /// Records that the sentences from now on are placed without the time.
+  mutating func release() { isAhead = false }
+
+  /// Ends the search for a position with the time; `isOfPosition` is nil if it may have been lost.
+  mutating func end(isOfPosition: Bool?) {
+    if let isOfPosition { trust = isOfPosition ? min(trust + 1, 4) : max(trust - 1, 0) }
+    (time, isAhead) = (-1, false)
   }
 }

@@ -389,9 +389,7 @@ extension EpochAssembler {
     var isFix: Bool { self != .noFix && self != .timeOnly }
   }
 
-  private mutating func apply(
-    _ content: PUBX04, _ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void
-  ) {
+  private mutating func apply(_ content: PUBX04, _ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void) {
     apply(
       content.date.flatMap { Day(year: $0.fullYear, month: Int($0.month), day: Int($0.day)) }, outputAt: content.time,
       id, body)
@@ -399,23 +397,29 @@ extension EpochAssembler {
     if let text = content.leapSeconds, let seconds = text.wholeNumber { setLeapSeconds(seconds) }
   }
 
-  /// Handles the date and time of a sentence that states the time of its output. If that is the time of the epoch, the
-  /// sentence belongs to it; otherwise only the date is used.
+  /// Handles the date and time of a sentence that states the time of its output, and belongs to an epoch with that time.
   private mutating func apply(
     _ day: Day?, outputAt timeOfDay: TimeOfDay?, _ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void
   ) {
-    if let own = tag(timeOfDay), isOfEpoch(own) {
+    guard let timeOfDay else { return beginUntimed(id, body) }
+    let own = EpochTag.timeOfDay(timeOfDay.nanoseconds)
+    if isOfEpoch(own) {
       begin(own, id, body)
+      output.end(isOfPosition: true)
       setTime(timeOfDay)
       setDate(day, timeOfDay)
       return
     }
-    beginUntimed(id, body)
-    guard let day, let timeOfDay else { return }
-    guard let time = calendar.time(on: day, nanosecondsOfDay: timeOfDay.nanoseconds) else { return reject() }
-    guard state == .gathering else { return }
+    // The epoch before may lack a date, and may be reported now.
+    var time: UTCTime?
+    if let day {
+      time = calendar.time(on: day, nanosecondsOfDay: timeOfDay.nanoseconds)
+      if time == nil { reject() }
+    }
+    beginOutput(own, id, body)
+    guard state == .gathering, let time else { return }
     // Before the first epoch the time of the receiver's first output may belong to a burst that has already started.
-    if outputTime != nil { report(timeOnly: time, body) }
+    if let outputTime, outputTime != time { report(timeOnly: time, body) }
     outputTime = time
   }
 

@@ -112,6 +112,7 @@ extension EpochAssembler {
       guard let message = NavEOE(payload: payload) else { return }
       guard begin(.timeOfWeek(message.iTOW), id, body) else { return }
       complete(isEnd: true, body)
+      order.endBurst()
       return
     default: return
     }
