@@ -74,7 +74,7 @@ struct KilledProgramTests {
   static let models: [ReceiverModel] = [.m6, .m8, .m8Batching, .m9, .m10, .f9p, .f10, .x20]
 
   /// The settings in force, and the settings after a loss of power with a battery, as lines of text.
-  private static func state(_ scene: SessionScene) -> [String] { scene.line.receiver.settingLines }
+  static func state(_ scene: SessionScene) -> [String] { scene.line.receiver.settingLines }
 
   private static func scene(_ model: ReceiverModel, _ program: KilledProgram) -> SessionScene {
     let scene = SessionScene(model) { program.adapt(&$0) }
@@ -108,8 +108,13 @@ struct KilledProgramTests {
   private static func expectRestored(_ scene: SessionScene, _ before: [String], _ title: String) {
     scene.run(60) { $0.isSteady }
     _ = scene.finish()
-    #expect(scene.clearStored(), "\(title): the record is removed")
+    let isCleared = scene.clearStored()
+    #expect(isCleared, "\(title): the record is removed")
     scene.run(1)
+    expect(scene, before, title)
+  }
+
+  private static func expect(_ scene: SessionScene, _ before: [String], _ title: String) {
     // An M8 with CFG-PMS changes CFG-PM2 with it, and keeps that when the mode is restored, after an orderly end too.
     let ignored = scene.line.receiver.traits.protocolVersion == 2301 ? "message 59 " : "none"
     let differences = Set(state(scene)).symmetricDifference(before).filter { !$0.contains(ignored) }
@@ -134,6 +139,40 @@ struct KilledProgramTests {
       scene.run(1)
       Self.next(nil, scene)
       Self.expectRestored(scene, before, "\(model) \(program) killed after command \(kill)")
+    }
+  }
+
+  @Test(
+    "A receiver whose configuration is locked has nothing to be restored, after an end or a kill at any command",
+    arguments: [ReceiverModel.m9, .m10, .f9p, .x20], [KilledProgram.watch, .configure, .power, .batch])
+  func locked(model: ReceiverModel, program: KilledProgram) {
+    func lockedScene() -> SessionScene {
+      let scene = Self.scene(model, program)
+      guard case .items(var items) = scene.line.receiver.configuration else { return scene }
+      let lock = Configuration.valset([ConfigurationPair(id: Key.configurationLock, bits: 1)], layers: 1)
+      _ = items.set(Array(lock.bytes.dropFirst(6).dropLast(2)))
+      scene.line.receiver.configuration = .items(items)
+      return scene
+    }
+    let whole = lockedScene()
+    let before = Self.state(whole)
+    program.run(whole)
+    for isKilled in [false, true] {
+      for count in numbers(to: whole.sent) {
+        let scene = lockedScene()
+        let title = "\(model) \(program) \(isKilled ? "killed" : "ended") after command \(count)"
+        if isKilled {
+          scene.kill(afterSending: count)
+          program.run(scene)
+          scene.run(1)
+          Self.next(nil, scene)
+        } else {
+          scene.run(60) { $0.sent >= count }
+        }
+        Self.expectRestored(scene, before, title)
+        let failures = scene.reported(.notRestored)
+        #expect(failures == 0, "\(title): \(scene.reports)")
+      }
     }
   }
 

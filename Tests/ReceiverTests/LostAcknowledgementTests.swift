@@ -5,6 +5,7 @@ import ReceiverSimulator
 import ReceiverStream
 import TestSupport
 import Testing
+import UBX
 
 @testable import Receiver
 
@@ -98,6 +99,35 @@ struct LostAcknowledgementTests {
     #expect(machine.results == [isWritten ? .notVerified : .silent])
     #expect(machine.next() == nil && machine.undoing.count == (isWritten ? 1 : 0))
   }
+
+  @Test(
+    "The end writes what it restores, though a late reply to an earlier poll shows it as it was found",
+    arguments: [
+      (
+        .message(.cfgPRT, selector: [], .portProtocols(input: 7, output: 3)),
+        [1, 0, 0, 0] + zeros(8) + [7, 0, 3] + zeros(5)
+      ),
+      (.message(.cfgRATE, selector: [], .measurementPeriod(1000)), [0xE8, 3, 1, 0, 1, 0]),
+      (.message(.cfgNAV5, selector: [], .dynamicModel(0)), zeros(36)),
+      (.message(.cfgNAVX5, selector: [], .answersToAssistance(false)), zeros(40)),
+      (.message(.cfgRXM, selector: [], .lowPower(0)), [8, 0]),
+      (.message(.cfgPM2, selector: [], .powerSave(.continuous)), zeros(44)),
+      (.message(.cfgMSG, selector: [1, 7], .messageRate(0)), [1, 7] + zeros(6)),
+      (.message(.cfgMSG, selector: [1, 7], .payload([1, 7] + zeros(6))), [1, 7] + zeros(6)),
+      (.item(ConfigurationPair(id: 0x1074_0002, bits: 1)), [1, 0, 0, 0, 2, 0, 0x74, 0x10, 1]),
+    ] as [(Setting, [UInt8])])
+  func lateReply(setting: Setting, reply: [UInt8]) {
+    var machine = Configuration([setting], port: .uart1, writesAtOnce: true)
+    var writes = 0
+    while let command = machine.next(), writes < 10 {
+      let isWrite = command.answer == .acknowledgement
+      writes += isWrite ? 1 : 0
+      machine.receive(isWrite ? .acknowledged : .answered(reply))
+    }
+    #expect(writes == 1 && machine.results == [.written])
+  }
+
+  private static func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
 
   @Test("The port of an X20 is known though MON-COMMS comes late", arguments: [true, false])
   func latePort(isUSB: Bool) {

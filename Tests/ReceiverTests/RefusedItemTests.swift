@@ -44,4 +44,57 @@ struct RefusedItemTests {
     #expect(second.refused == [Self.settings[2]] && second.found.isEmpty)
     #expect(second.results.contains(.wasThere) && !second.results.contains(.written))
   }
+
+  @Test(
+    "A refused write at the end is followed by a poll: what the receiver has is restored, the others one by one",
+    arguments: [0, 1, 2, 3, 4])
+  func restored(different: Int) {
+    var items = Dictionary(uniqueKeysWithValues: Self.keys.map { ($0, UInt64(1)) })
+    // The refused one is the third.
+    for key in Self.keys.prefix(different) { items[key] = 0 }
+    var machine = Configuration(Self.settings, port: .uart1, writesAtOnce: true)
+    #expect(Self.configure(&items, &machine) <= 2 + 2 * different)
+    #expect(Self.keys.map { items[$0] } == [1, 1, different > 2 ? 0 : 1, 1])
+    #expect(machine.refused == (different > 2 ? [Self.settings[2]] : []))
+    #expect(machine.results.allSatisfy { $0 == .wasThere || $0 == .written } == (different <= 2))
+  }
+
+  @Test("A refused message at the end is restored if the receiver has it", arguments: [false, true])
+  func restoredMessage(isThere: Bool) {
+    let found = [UInt8](repeating: 0, count: 40)
+    var reply = found
+    reply[17] = isThere ? 0 : 1
+    let settings: [(Setting, [UInt8])] = [
+      (.message(.cfgNAVX5, selector: [], .answersToAssistance(false)), reply),
+      (.message(.cfgNAVX5, selector: [], .payload(found)), reply),
+      (.message(.cfgMSG, selector: [1, 7], .payload([1, 7, 0])), [1, 7, 0, reply[17], 0, 0, 0, 0]),
+    ]
+    for (setting, reply) in settings {
+      var machine = Configuration([setting], port: .uart1, writesAtOnce: true)
+      var count = 0
+      while let command = machine.next(), count < 10 {
+        count += 1
+        machine.receive(command.answer == .acknowledgement ? .refused(.unspecified) : .answered(reply))
+      }
+      #expect(machine.results == [isThere ? .wasThere : .refused] && count <= 3)
+    }
+  }
+
+  @Test("Before its write is sent, or after its refusal, nothing is to be restored")
+  func unwritten() {
+    for setting in [
+      Setting.message(.cfgRATE, selector: [], .measurementPeriod(500)),
+      .item(ConfigurationPair(id: 0x3021_0001, bits: 500)),
+    ] {
+      var machine = Configuration([setting], port: .uart1)
+      let isItem = machine.next()?.identity == .cfgVALGET
+      machine.receive(.answered(isItem ? [1, 0, 0, 0, 1, 0, 0x21, 0x30, 0xE8, 3] : [0xE8, 3, 1, 0, 1, 0]))
+      #expect(machine.undoing.count == 1 && machine.undoingWritten.isEmpty)
+      var refused = machine
+      refused.receive(.refused(.unspecified))
+      #expect(refused.undoing.isEmpty && refused.undoingWritten.isEmpty)
+      machine.receive(.silent)
+      #expect(machine.undoing.count == 1 && machine.undoingWritten.count == 1)
+    }
+  }
 }

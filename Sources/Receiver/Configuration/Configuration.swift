@@ -12,6 +12,10 @@ import WireBytes
 ///
 /// A write without an acknowledgement is verified too: the receiver may have it, and only the acknowledgement is lost.
 ///
+/// What this host has changed is restored without regard to a poll, whose reply may be from before the change:
+///
+///     write ─▶ next, or verify a port     refused (a locked configuration): poll ─▶ as restored, or refused
+///
 /// The values that were found are kept for the end of the session, which restores them.
 package struct Configuration: Sendable {
   /// The result of one setting.
@@ -24,11 +28,13 @@ package struct Configuration: Sendable {
     /// Of a message rate whose poll had no reply.
     case writingUnread
     case verifying
+    /// A value that is restored was refused: the receiver may have it.
+    case comparing
   }
 
   private var settings: [Setting]
   private let port: ReceiverPortNumber?
-  /// Whether settings are written without a poll before: they are known to differ.
+  /// Whether settings are written whatever a poll shows: they are known to differ.
   private let writesAtOnce: Bool
   private let arriving: Set<MessageIdentity>
 
@@ -50,6 +56,15 @@ package struct Configuration: Sendable {
   private var assumed: [Setting] = []
   /// The settings that restore the written ones.
   var undoing: [Setting] { found + assumed }
+  /// The same while no write is in flight: the next one has changed nothing.
+  var undoingWritten: [Setting] {
+    let next: [Setting] =
+      switch step {
+      case .writing where writings == 0, .writingUnread: batch.isEmpty ? [settings[index]] : different.map { .item($0) }
+      default: []
+      }
+    return undoing.filter { one in !next.contains { $0.isOfSame(one) } }
+  }
   private(set) var results: [Result] = []
   /// The settings that the receiver refused.
   private(set) var refused: [Setting] = []
@@ -57,7 +72,7 @@ package struct Configuration: Sendable {
   /// - Parameters:
   ///   - settings: the desired settings, either all CFG messages or all items.
   ///   - port: the port of the line, if it is known.
-  ///   - writesAtOnce: whether to write without a poll before.
+  ///   - writesAtOnce: whether to write whatever a poll shows, as the end of a session does.
   ///   - arriving: the messages that the receiver sent before.
   package init(
     _ settings: [Setting], port: ReceiverPortNumber?, writesAtOnce: Bool = false, arriving: Set<MessageIdentity> = []
@@ -83,7 +98,7 @@ package struct Configuration: Sendable {
     if !batch.isEmpty { return nextOfItems() }
     guard index < settings.count, case .message(let identity, let selector, _) = settings[index] else { return nil }
     switch step {
-    case .polling, .verifying: return .poll(identity, selector)
+    case .polling, .verifying, .comparing: return .poll(identity, selector)
     case .writing, .writingUnread:
       var command = Command(identity, written, answer: .acknowledgement)
       if identity == .cfgPRT {
@@ -114,7 +129,7 @@ package struct Configuration: Sendable {
         portFound = ReceiverPortNumber(rawValue: number)
       }
       guard let wanted = change.applied(to: payload, identity, port: portNumber) else { return finish(.refused) }
-      if change.isSame(wanted, payload, identity) { return finish(.wasThere) }
+      if !writesAtOnce, change.isSame(wanted, payload, identity) { return finish(.wasThere) }
       found.append(.message(identity, selector: selector, change.undoing(payload)))
       written = wanted
       step = .writing
@@ -140,6 +155,7 @@ package struct Configuration: Sendable {
       // A third request would have no reply either.
       assumed.removeAll { $0.isOfSame(settings[index]) }
       finish(.silent)
+    case (.writing, _) where writesAtOnce: step = .comparing
     case (.writing, _), (.writingUnread, _):
       if writings == 0 { discardFound(of: [settings[index]]) }
       finish(.refused)
@@ -149,6 +165,12 @@ package struct Configuration: Sendable {
       guard writings < mostWritings else { return finish(.notVerified) }
       step = .writing
     case (.verifying, _): finish(isDoubtful ? .silent : .notVerified)
+    case (.comparing, .answered(let payload)):
+      // A rate of the line's port alone.
+      let wanted = written.count == 3 ? Setting.Change.messageRate(written[2]) : .payload(written)
+      let isThere = wanted.applied(to: payload, identity, port: portNumber).map { change.isSame($0, payload, identity) }
+      finish(isThere == true ? .wasThere : .refused)
+    case (.comparing, _): finish(.refused)
     }
   }
 
@@ -199,7 +221,7 @@ package struct Configuration: Sendable {
   private func nextOfItems() -> Command? {
     switch step {
     case .polling: Self.valget(batch.map(\.id))
-    case .verifying: Self.valget(different.map(\.id))
+    case .verifying, .comparing: Self.valget(different.map(\.id))
     case .writing, .writingUnread: Self.valset(different, layers: 1)
     }
   }
@@ -217,19 +239,18 @@ package struct Configuration: Sendable {
       }
       if different.isEmpty { return finishItems(.wasThere) }
       step = .writing
-    case (.polling, .refused), (.writing, .refused):
+    case (.writing, .refused) where writesAtOnce: step = .comparing
+    case (.comparing, .answered(let payload)):
+      let there = Self.pairs(payload)
+      let missing = different.filter { !there.contains($0) }
+      if missing.isEmpty { return finishItems(.wasThere) }
+      guard different.count > 1 else { return refuseItems() }
+      different = missing
+      divide()
+    case (.polling, .refused), (.writing, .refused), (.comparing, _):
       // The reply does not contain the refused item: one by one. Those that the receiver has need no second poll.
       if step == .writing, writings == 0 { discardFound(of: different.map { .item($0) }) }
-      if different.count < batch.count { results.append(writings == 0 ? .wasThere : .written) }
-      guard different.count > 1 else {
-        refused += different.map { .item($0) }
-        return finishItems(.refused)
-      }
-      settings.insert(contentsOf: different.map { .item($0) }, at: index)
-      batch = []
-      writings = 0
-      isSingle = true
-      startBatch()
+      refuseItems()
     case (.writing, .acknowledged): verify(isDoubtful: false)
     case (.writing, .silent): verify(isDoubtful: true)
     case (.verifying, .answered(let payload)):
@@ -246,10 +267,33 @@ package struct Configuration: Sendable {
     }
   }
 
+  private mutating func refuseItems() {
+    if different.count > 1 { return divide() }
+    noteOthers()
+    refused += different.map { .item($0) }
+    finishItems(.refused)
+  }
+
+  /// Continues with one by one of the different items.
+  private mutating func divide() {
+    noteOthers()
+    settings.insert(contentsOf: different.map { .item($0) }, at: index)
+    batch = []
+    writings = 0
+    isSingle = true
+    startBatch()
+  }
+
+  /// The other items of the batch need no write.
+  private mutating func noteOthers() {
+    if different.count < batch.count { results.append(writings == 0 ? .wasThere : .written) }
+  }
+
   private mutating func finishItems(_ result: Result) {
     results.append(result)
     batch = []
     writings = 0
+    step = .polling
     startBatch()
   }
 

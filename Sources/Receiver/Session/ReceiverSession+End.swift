@@ -156,7 +156,8 @@ extension ReceiverSession {
   mutating func keepFoundOfStage() {
     memory.stoppedLog = memory.stoppedLog ?? stoppedLogOfStage
     switch stage {
-    case .configuring(let configuration): memory.keep(configuration.undoing)
+    case .configuring(let configuration):
+      memory.keep(requests.owner == .stage ? configuration.undoing : configuration.undoingWritten)
     case .working(let machine):
       guard let ticket = machine.ticket else { return memory.keep(machine.found) }
       actions.append(.finished(ticket, .performed(machine.interruptedResults)))
