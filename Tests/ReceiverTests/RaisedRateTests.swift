@@ -255,6 +255,26 @@ struct RaisedRateTests {
     }
   }
 
+  @Test("A port without a rate gets none, nor does another port", arguments: [ReceiverModel.m6, .m8, .m9, .f9p, .x20])
+  func portWithoutRate(_ model: ReceiverModel) {
+    let scene = SessionScene(model, intent: .identify, hasRate: false) { settings in
+      settings.desired = { _ in
+        var desired = DesiredConfiguration.nothing
+        desired.leastPortRate = 115_200
+        return desired
+      }
+    }
+    let before = KilledProgramTests.state(scene)
+    #expect(scene.run(30) { $0.isSteady && $0.reported(.configured(refused: 0)) == 1 }, "\(scene.reports)")
+    scene.run(5)
+    #expect(KilledProgramTests.state(scene) == before && scene.line.hostRate == 9600)
+    #expect(scene.recovery == nil && scene.reported(.rateNotChanged(115_200)) == 0)
+    _ = scene.finish()
+    #expect(KilledProgramTests.state(scene) == before && scene.reported(.notRestored) == 0)
+    let rates: [[UInt8]] = [[6, 0, 20, 0], [6, 0x8A, 12, 0]]
+    #expect(!scene.writes.contains { write in rates.contains { write.bytes.dropFirst(2).starts(with: $0) } })
+  }
+
   @Test("A rate that is set meanwhile stays instead of it", arguments: [ReceiverModel.m6, .m8, .m10])
   func kept(_ model: ReceiverModel) {
     let scene = Self.scene(model)

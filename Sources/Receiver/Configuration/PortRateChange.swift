@@ -77,6 +77,7 @@ package struct PortRateChange: Sendable {
     step = usesItems || family != nil ? .sending : .reading
     // The family cannot, or not for this session alone.
     if let family, family.language?.rateChange(to: to) == nil { step = .failed }
+    if port?.hasRate == false { step = .failed }
     if step == .sending, self.logger != nil { step = .stoppingLog }
     if step == .sending, let all = family?.language?.ports, !all.isEmpty {
       ports = all.filter { $0.name == familyPort }
@@ -124,12 +125,8 @@ package struct PortRateChange: Sendable {
 
   package mutating func receive(_ outcome: Outcome) {
     switch (step, outcome) {
-    case (.reading, .answered(let payload)) where payload.count >= 20:
-      record = payload
-      step = .sending
-    case (.insisting, .answeredAll(let answers)):
-      record = answers[.cfgPRT] ?? []
-      step = record.count >= 20 ? .sending : .failed
+    case (.reading, .answered(let payload)) where payload.count >= 20: take(payload)
+    case (.insisting, .answeredAll(let answers)): take(answers[.cfgPRT] ?? [])
     case (.insisting, _): step = .failed
     // On a full line one of many replies finds room.
     case (.reading, .silent) where !isRestored && from < Self.fastRate: step = .insisting
@@ -165,6 +162,12 @@ package struct PortRateChange: Sendable {
     return true
   }
 
+  /// Takes CFG-PRT of the port, which has no rate at USB.
+  private mutating func take(_ payload: [UInt8]) {
+    record = payload
+    step = record.count >= 20 && portFound?.hasRate == true ? .sending : .failed
+  }
+
   private var stepAfterChange: Step { logger == nil ? .changed : .startingLog(isChanged: true) }
 
   private mutating func readPort(_ outcome: Outcome) {
@@ -194,8 +197,8 @@ package struct PortRateChange: Sendable {
     } else if let bytes = family?.language?.rateChange(to: rate) {
       command = .raw(bytes)
     } else if usesItems {
-      let key = (port ?? .uart1).rateKey ?? 0x4052_0001
-      command = Configuration.valset([ConfigurationPair(id: key, bits: UInt64(rate))], layers: 1)
+      let pairs = (port ?? .uart1).rateKey.map { [ConfigurationPair(id: $0, bits: UInt64(rate))] }
+      command = Configuration.valset(pairs ?? [], layers: 1)
     } else {
       var payload = record
       payload.set(u4: rate, at: 8)

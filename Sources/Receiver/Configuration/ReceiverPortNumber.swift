@@ -54,6 +54,9 @@ public enum ReceiverPortNumber: UInt8, Sendable, CaseIterable {
     }
   }
 
+  /// Whether the port has a rate: a UART.
+  var hasRate: Bool { rateKey != nil }
+
   /// The offset of the port's groups: I2C 0x71 and 0x72, UART1 0x73 and 0x74, and so on.
   private var groupOffset: UInt8 { rawValue * 2 }
 }

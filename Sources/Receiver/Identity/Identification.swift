@@ -204,7 +204,8 @@ struct Identification: Sendable {
     // A port with another rate is not the port of this line.
     let sent = answers[.cfgVALGET].flatMap { Configuration.pairs($0).first { $0.id == Self.rateKey }?.bits }
     if sent != nil, sent == rate.map({ UInt64($0) }) { return .items }
-    return answers[.cfgPRT].map { $0.count >= 20 } == true ? .messages : nil
+    guard let port = answers[.cfgPRT], port.count >= 20 else { return nil }
+    return ReceiverPortNumber(rawValue: port[0])?.hasRate == true ? .messages : nil
   }
 
   private static func command(_ question: Question) -> Command {

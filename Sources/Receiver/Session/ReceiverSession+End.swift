@@ -109,7 +109,9 @@ extension ReceiverSession {
 
   /// The rate is next.
   mutating func finishRestoringSettings(at now: Instant) {
-    guard let found = memory.foundRate, let rate, found != rate else { return startRestoringBackup() }
+    guard let found = memory.foundRate, let rate, found != rate, !isPortWithoutRate else {
+      return startRestoringBackup()
+    }
     end.extend(to: now + EndPhase.longestRestoring)
     let change = PortRateChange(
       from: rate, to: found, port: port, usesItems: usesItems, isRestored: true, family: description?.family,

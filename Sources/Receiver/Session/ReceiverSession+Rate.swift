@@ -51,6 +51,9 @@ extension ReceiverSession {
     return nil
   }
 
+  /// Whether the receiver is at a port without a rate, such as USB. The line may have one all the same: a pseudo-terminal, a bridge.
+  var isPortWithoutRate: Bool { port?.hasRate == false }
+
   private var keepsPortRate: Bool { desired?.keepsPortRate == true }
 
   /// Raises the rate if that is desired, now or once the line is quiet. Returns whether it is.
@@ -60,6 +63,11 @@ extension ReceiverSession {
     guard let wanted = desired?.portRate, let rate, wanted != rate,
       keepsPortRate || memory.foundRate == nil && !line.isRaiseAbandoned
     else { return false }
+    if isPortWithoutRate {
+      if keepsPortRate { report(.rateNotChanged(wanted)) }
+      configuration.abandonPortRate()
+      return false
+    }
     // A serving session would lose an epoch; a line in a dialogue may be full, and never quiet.
     if keepsPortRate || settings.intent == .identify { startChangingRate() } else { line.scheduleRaise(from: now) }
     return true
@@ -87,7 +95,9 @@ extension ReceiverSession {
       configuration.abandonPortRate()
     }
     if isChanged == keepsPortRate { memory.foundRate = nil }
-    report(isChanged ? .rateFound(change.to) : .rateNotChanged(change.to))
+    if isChanged || keepsPortRate || !isPortWithoutRate {
+      report(isChanged ? .rateFound(change.to) : .rateNotChanged(change.to))
+    }
     if end.isRequested { return }
     retry.restart()
     startWatch(at: now)

@@ -164,7 +164,9 @@ public struct ReceiverSession: ~Copyable {
 
   /// The rate that the line was found at and gets back at the end; nil if it has that rate.
   public var raisedRate: RaisedRate? {
-    guard let found = memory.foundRate, let used = line.inherited ?? rate, found != used else { return nil }
+    guard let found = memory.foundRate, let used = line.inherited ?? rate, found != used, !isPortWithoutRate else {
+      return nil
+    }
     return RaisedRate(found: found, used: used, port: port)
   }
 
