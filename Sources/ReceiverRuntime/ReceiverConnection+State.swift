@@ -29,7 +29,7 @@ extension ReceiverConnection {
   /// The changed settings of the crash-recovery record.
   package var recoverySettings: CrashRecoverySettings? { read { $0.session.recoverySettings } }
   /// Whether the end of the session restores settings of the receiver.
-  package var needsRestoring: Bool { read { $0.session.putsBack } ?? false }
+  package var needsRestoring: Bool { read { $0.session.putsBack || $0.session.awaitsRecovery } ?? false }
   /// Whether the receiver sends NMEA after the end of the session, where the end restores that; nil where it does not.
   package var sendsNMEAAfterEnd: Bool? { read { $0.session.sendsNMEAAfterEnd } }
   /// The receiver's port at this line, if known.

@@ -176,6 +176,50 @@ struct KilledProgramTests {
     }
   }
 
+  @Test("A program that ends before it has identified the receiver restores it too", arguments: models)
+  func short(model: ReceiverModel) {
+    let before = Self.state(Self.scene(model, .watch))
+    let last = Self.commands(.watch, model) - 3
+    for milliseconds in stride(from: 10, through: 1500, by: 1490 / repetitions(24)) {
+      let scene = Self.scene(model, .watch)
+      scene.kill(afterSending: max(last - milliseconds / 3 % 4, 1))
+      KilledProgram.watch.run(scene)
+      scene.run(1)
+      // A poll alone has changed nothing.
+      let hasRecord = scene.stored.recovery != nil
+      Self.next(.watch, scene)
+      scene.run(0.1 + Double(milliseconds) / 1000)
+      let title = "\(model) ended after \(milliseconds) ms"
+      let (time, isCleared) = (scene.finish(), scene.clearStored())
+      #expect(time < 12_000 && (isCleared || !hasRecord), "\(title): \(scene.reports)")
+      Self.expect(scene, before, title)
+    }
+  }
+
+  @Test("Without a record a program does not wait for the identity", arguments: models)
+  func withoutRecord(model: ReceiverModel) {
+    for milliseconds in stride(from: 10, through: 1500, by: 149) {
+      let scene = Self.scene(model, .watch)
+      scene.run(Double(milliseconds) / 1000)
+      if scene.description != nil { break }
+      scene.requestEnd()
+      let isOpen = scene.isOpen
+      #expect(!isOpen, "\(model) ended after \(milliseconds) ms")
+    }
+  }
+
+  @Test("An end does not wait for long for a receiver that never replies, and the record stays", arguments: models)
+  func neverReplies(model: ReceiverModel) {
+    let scene = Self.scene(model, .watch)
+    scene.kill(afterSending: 7)
+    KilledProgram.watch.run(scene)
+    Self.next(.watch, scene)
+    scene.line.inject(.drop(share: 1, for: Milliseconds(60_000)), at: scene.now)
+    scene.run(0.5)
+    let (time, isCleared) = (scene.finish(), scene.clearStored())
+    #expect(time < 9000 && !isCleared)
+  }
+
   @Test("`probe` shows the receiver as it is after the end: its rate and its output", arguments: models)
   func shown(model: ReceiverModel) {
     let scene = Self.scene(model, .client)

@@ -15,6 +15,7 @@ extension ReceiverSession {
     return switch stage {
     case .changingRate, .readingDatabase, .restoring, .restoringValues, .restoringRate, .restoringBackup, .ended: false
     case .waking: !putsBack
+    case .listening, .identifying, .identifyingFamily: !awaitsRecovery
     case .working(let machine): !machine.takesBack
     default: true
     }
@@ -22,6 +23,15 @@ extension ReceiverSession {
 
   /// Whether the end has something to restore, and is to do so.
   public var putsBack: Bool { isToRestore && settings.restoresAtEnd && settings.intent != .readOnly }
+
+  /// Whether the end waits for the identity of a receiver that a killed program may have changed, and then restores it.
+  public var awaitsRecovery: Bool {
+    let hasRecord =
+      settings.recovery != nil || settings.recoverySettings != nil
+      || settings.otherRecords.contains { $0.wasAtThisLine }
+    return hasRecord && description == nil && settings.restoresAtEnd && settings.intent != .readOnly
+      && !identity.isPassive && !identity.isUnanswered
+  }
 
   /// Whether something is not as it was found.
   var isToRestore: Bool {

@@ -22,6 +22,11 @@ extension ReceiverSession {
       enter(.waking(WakeUp(.requested, family: description?.family)), on: .finish)
     case (.changingRate, .finish): end.extend(to: now + EndPhase.longestRestoring)
     case (.waking, .finish) where putsBack: end.extend(to: now + EndPhase.longestRestoring)
+    case (.listening, .finish) where awaitsRecovery:
+      end.extend(to: now + EndPhase.longestRestoring)
+      update(.listening(pollAt: now))
+    case (.identifying, .finish) where awaitsRecovery, (.identifyingFamily, .finish) where awaitsRecovery:
+      end.extend(to: now + EndPhase.longestRestoring)
     case (.working(let machine), .finish) where machine.takesBack:
       end.extend(to: now + EndPhase.longestRestoring)
     case (.working, .finish) where requests.isWait: interruptRequest()
