@@ -42,8 +42,9 @@ extension SessionReport {
       isOtherVendor ? nil : "the receiver does not identify itself; its messages are used as they are"
     case .configured(let refused):
       refused == 0 ? nil : "the receiver refused \(refused) setting\(refused == 1 ? "" : "s"); the others are set"
-    case .configurationFailed:
-      "the receiver refuses to be configured; its messages are used as they are (is its configuration locked?)"
+    case .configurationFailed(let isRefused):
+      "\(Self.configurationFailure(isRefused: isRefused)); its messages are used as they are "
+        + (isRefused ? "(is its configuration locked?)" : "(do they fill the line?)")
     case .assisted(let given, _):
       given == 0 ? nil : "the receiver has just started; position and orbits of the last run were sent to it"
     case .withoutPositions:

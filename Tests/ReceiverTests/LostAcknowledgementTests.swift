@@ -58,7 +58,8 @@ struct LostAcknowledgementTests {
     let isConfigured = scene.run(40) { $0.reported(.configured(refused: 0)) == 1 }
     #expect(isConfigured, "\(model): \(scene.machine.reports)")
     scene.run(10)
-    #expect(scene.reported(.silent) == 0 && scene.reported(.configurationFailed) == 0, "\(scene.machine.reports)")
+    let failures = [true, false].map { scene.reported(.configurationFailed(isRefused: $0)) }
+    #expect(scene.reported(.silent) == 0 && failures == [0, 0], "\(scene.machine.reports)")
     // A fix is due each second from the first on.
     let times = scene.machine.fixes.map(\.at)
     let gaps = zip(times, times.dropFirst()).map { $1.milliseconds(since: $0) }

@@ -110,7 +110,7 @@ struct OtherEmulatorsTests {
     }
     scene.run(300)
     #expect(scene.positions.count >= 297)
-    #expect(scene.reported(.configurationFailed) == 1, "\(scene.reports)")
+    #expect(scene.reported(.configurationFailed(isRefused: false)) == 1, "\(scene.reports)")
     #expect(scene.sentBytes < 20_000, "\(scene.sentBytes)")
     #expect(scene.wakeUps < 4000, "\(scene.wakeUps)")
   }
@@ -124,7 +124,18 @@ struct OtherEmulatorsTests {
     }
     scene.run(120)
     #expect(scene.positions.count >= 117)
+    #expect(scene.reported(.configurationFailed(isRefused: true)) == 1, "\(scene.reports)")
     #expect(scene.sentBytes < 20_000, "\(scene.sentBytes)")
+  }
+
+  @Test("A receiver that replies to no setting does not refuse to be configured", arguments: [18, 34])
+  func unanswered(version: Int) {
+    let who = frameBytes(
+      .monVER, Self.version(["FWVER=SPG \(version == 18 ? "3.01" : "5.10")", "PROTVER=\(version).00"]))
+    let scene = Scene(speech: Self.pvt) { identity, _ in identity == .monVER ? [Reply(5, who)] : [] }
+    scene.run(120)
+    #expect(scene.reported(.configurationFailed(isRefused: false)) == 1, "\(scene.reports)")
+    #expect(scene.reported(.configurationFailed(isRefused: true)) == 0)
   }
 
   @Test("A line that sends back what is written is not a receiver", arguments: [true, false])

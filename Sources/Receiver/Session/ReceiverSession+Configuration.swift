@@ -58,7 +58,7 @@ extension ReceiverSession {
     if isWritten { sleepPlan.clearStored() }
     if !results.isEmpty, !isHeeded {
       scheduleRetry(from: now)
-      if configuration.fail() { report(.configurationFailed) }
+      if configuration.fail() { report(.configurationFailed(isRefused: results.contains(.refused))) }
       return
     }
     configuration.apply()

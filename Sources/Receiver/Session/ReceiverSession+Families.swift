@@ -212,7 +212,7 @@ extension ReceiverSession {
       // If every value was refused, no single one is at fault.
       scheduleRetry(from: now)
       if configuration.fail() {
-        report(.configurationFailed)
+        report(.configurationFailed(isRefused: tried.contains(.refused)))
         if done.isWithoutOutput { report(.withoutPositions) }
       }
       return

@@ -46,8 +46,8 @@ public enum SessionReport: Sendable, Equatable {
   case notIdentified(isOtherVendor: Bool)
   /// The receiver has the desired configuration, without this number of refused settings.
   case configured(refused: Int)
-  /// The receiver refused or ignored all settings; its frames are used.
-  case configurationFailed
+  /// The receiver has none of the settings, as it refused them or confirmed none; its frames are used.
+  case configurationFailed(isRefused: Bool)
   /// The receiver got assistance after its start: the numbers of accepted and refused messages.
   case assisted(given: Int, refused: Int)
   /// The seconds for which the orbits of the satellites in use certainly remain usable, one value for each satellite, the longest
@@ -89,4 +89,11 @@ public enum SessionReport: Sendable, Equatable {
   case adviseOnSilence
   /// The session ended, and some changes could not be restored.
   case notRestored
+}
+
+extension SessionReport {
+  /// Returns the text of `configurationFailed`.
+  package static func configurationFailure(isRefused: Bool) -> String {
+    isRefused ? "the receiver refuses to be configured" : "the receiver does not confirm its settings"
+  }
 }

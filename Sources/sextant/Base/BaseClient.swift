@@ -131,6 +131,8 @@ struct BaseClient: ReceiverClient, ~Copyable {
         "\(path): the receiver does not identify itself, and is unchanged; name the device of a u-blox F9 or X20, an LG290P or a UM980"
       )
     case .session(.configured(let refused)) where refused > 0: refuseSettings(connection)
+    case .session(.configurationFailed(isRefused: false)):
+      refuse("\(path): \(SessionReport.configurationFailure(isRefused: false)); its former settings are restored")
     case .session(.configurationFailed): refuseSettings(connection)
     case .session(.wasReset):
       stream.reset()

@@ -93,7 +93,8 @@ struct BatchClient: ReceiverClient, ~Copyable {
       }
     case .session(.loggerHolds(let count)): loggerHolds = count
     case .ended: fail("a file stores no fixes; name the device of a receiver")
-    case .session(.configurationFailed): fail("the receiver refuses to be configured")
+    case .session(.configurationFailed(let isRefused)):
+      fail(SessionReport.configurationFailure(isRefused: isRefused))
     case .session(.notIdentified): fail("no u-blox receiver, and none of another known family; it stores no fixes")
     case .finished(let ticket, let outcome) where ticket == self.ticket:
       if logStart != nil { startLog(outcome, connection, &poller, at: now) } else { take(outcome, connection) }

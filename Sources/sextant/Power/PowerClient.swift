@@ -101,7 +101,7 @@ struct PowerClient: ReceiverClient, ~Copyable {
       sendRequest(connection, &poller, at: now)
       if case .mode(let mode) = request, refused == 0, failure == nil { write(Self.text(of: mode), at: now) }
       if refused > 0 { fail("the receiver refused the mode; docs/guides/power-at-the-bench.md lists the modes") }
-    case .configurationFailed: fail("the receiver refuses to be configured")
+    case .configurationFailed(let isRefused): fail(SessionReport.configurationFailure(isRefused: isRefused))
     case .notIdentified: fail("no u-blox receiver, and none of another known family; it accepts no commands")
     case .asleep(let until):
       let length = until.map { " for \(Int(clamping: $0.seconds(since: now).rounded())) s" } ?? " until it is woken"

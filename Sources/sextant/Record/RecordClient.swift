@@ -241,6 +241,9 @@ extension ReceiverConnection.Event {
         "the receiver does not identify itself, so that its raw measurements cannot be switched on; "
           + "record without --raw-measurements")
     case .session(.configured(let refused)) where refused > 0: return Self.refusal(of: receiver)
+    case .session(.configurationFailed(isRefused: false)):
+      return CommandFailure(
+        .unavailable, SessionReport.configurationFailure(isRefused: false) + "; record without --raw-measurements")
     case .session(.configurationFailed): return Self.refusal(of: receiver)
     default: return nil
     }

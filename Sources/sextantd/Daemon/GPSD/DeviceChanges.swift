@@ -118,7 +118,7 @@ struct DeviceChanges: Sendable {
     switch report {
     case .rateFound(let rate) where rate == wanted: finish(index, refusal: nil)
     case .rateNotChanged: fail(index, "the receiver did not change its rate")
-    case .configurationFailed: fail(index, "the receiver refused the settings")
+    case .configurationFailed(let isRefused): fail(index, SessionReport.configurationFailure(isRefused: isRefused))
     case .configured(let refused) where refused > before && pending[index].change.cycleSeconds != nil:
       fail(index, "the receiver refused the cycle")
     case .configured: finish(index, refusal: nil)
