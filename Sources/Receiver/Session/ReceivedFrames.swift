@@ -78,7 +78,7 @@ struct ReceivedFrames {
   mutating func show(_ family: ReceiverFamily, by frame: FamilyFrame) {
     if case .binary(let layout, let identity, let payload) = frame {
       let bytes = layout.frame(identity, payload)
-      if sent.takeEcho(bytes.span.bytes) { return }
+      if unsafe sent.takeEcho(bytes.span.bytes) { return }
     }
     evidence.show(family)
     familyFrames += 1

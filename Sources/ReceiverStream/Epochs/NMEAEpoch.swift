@@ -319,6 +319,12 @@ extension EpochAssembler {
     return best
   }
 
+  func dilution(_ value: FixedPoint?) -> Double? {
+    // 99.99 and 50.0 (99.9 of some vendors) mean no value, and 0 means a field that is not computed.
+    guard let value = value?.value, value > 0, value < 99 else { return nil }
+    return value
+  }
+
   /// The order of the modes of single systems: dead reckoning and a manual position do not use satellites.
   private static func rank(_ quality: Fix.Quality) -> Int {
     switch quality {

@@ -689,12 +689,6 @@ extension EpochAssembler {
     reject()
     return nil
   }
-
-  func dilution(_ value: FixedPoint?) -> Double? {
-    // 99.99 and 50.0 (99.9 of some vendors) mean no value, and 0 means a field that is not computed.
-    guard let value = value?.value, value > 0, value < 99 else { return nil }
-    return value
-  }
 }
 
 extension RMC {
