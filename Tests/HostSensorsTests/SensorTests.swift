@@ -57,7 +57,9 @@ struct SensorTests {
     }
   }
 
-  @Test("A device without a unit or without three axes is not a sensor", arguments: ["in_magn_scale", "in_magn_x_raw", "in_magn_y_raw", "in_magn_z_raw"])
+  @Test(
+    "A device without a unit or without three axes is not a sensor",
+    arguments: ["in_magn_scale", "in_magn_x_raw", "in_magn_y_raw", "in_magn_z_raw"])
   func incomplete(missing: String) {
     var attributes = hmc5883
     attributes[missing] = nil

@@ -142,7 +142,9 @@ package struct TriaxialSensor: Hashable, Sendable {
       return SIMD3(x, y, z)
     }
     rawAttributes = Self.rawAttributes(of: quantity)
-    guard rawAttributes.allSatisfy({ attribute($0) != nil }), let scale = numbers("scale"), scale.x * scale.y * scale.z != 0 else {
+    guard rawAttributes.allSatisfy({ attribute($0) != nil }), let scale = numbers("scale"),
+      scale.x * scale.y * scale.z != 0
+    else {
       return nil
     }
     self.quantity = quantity
