@@ -128,6 +128,26 @@ struct LostAcknowledgementTests {
     #expect(writes == 1 && machine.results == [.written])
   }
 
+  @Test(
+    "A port whose replies a full line loses is written at the end all the same",
+    arguments: [(.uart1, 9600), (.usb, nil), (.uart2, 9600), (nil, 9600)] as [(ReceiverPortNumber?, UInt32?)])
+  func lostReplies(port: ReceiverPortNumber?, rate: UInt32?) throws {
+    let setting = Setting.message(.cfgPRT, selector: [], .portProtocols(input: 7, output: 3))
+    var machine = Configuration([setting], port: port, writesAtOnce: true, rate: rate)
+    machine.receive(.silent)
+    let command = machine.next()
+    guard port == .uart1 || port == .usb else { return #expect(command == nil && machine.results == [.silent]) }
+    let payload = try Array(#require(command).bytes.dropFirst(6).dropLast(2))
+    #expect(payload.u4(8) == rate ?? 0 && payload.u2(12) == 7 && payload.u2(14) == 3)
+    machine.receive(.silent)
+    // Late replies are from before the write; other fields of the port may differ.
+    for mask: UInt8 in [1, 1, 3] {
+      while machine.next()?.answer == .acknowledgement { machine.receive(.acknowledged) }
+      machine.receive(.answered(payload[..<14] + [mask, 0, 2, 0, 0, 0]))
+    }
+    #expect(machine.next() == nil && machine.results == [.written])
+  }
+
   private static func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
 
   @Test("The port of an X20 is known though MON-COMMS comes late", arguments: [true, false])

@@ -37,6 +37,7 @@ package struct Configuration: Sendable {
   /// Whether settings are written whatever a poll shows: they are known to differ.
   private let writesAtOnce: Bool
   private let arriving: Set<MessageIdentity>
+  private let rate: UInt32?
 
   private var index = 0
   private var step: Step
@@ -74,13 +75,16 @@ package struct Configuration: Sendable {
   ///   - port: the port of the line, if it is known.
   ///   - writesAtOnce: whether to write whatever a poll shows, as the end of a session does.
   ///   - arriving: the messages that the receiver sent before.
+  ///   - rate: the rate of the line, in baud: a port that does not reply to a poll is restored with it.
   package init(
-    _ settings: [Setting], port: ReceiverPortNumber?, writesAtOnce: Bool = false, arriving: Set<MessageIdentity> = []
+    _ settings: [Setting], port: ReceiverPortNumber?, writesAtOnce: Bool = false, arriving: Set<MessageIdentity> = [],
+    rate: UInt32? = nil
   ) {
     self.settings = settings
     self.port = port
     self.writesAtOnce = writesAtOnce
     self.arriving = arriving
+    self.rate = rate
     portNumber = Int(port?.rawValue ?? 1)
     portFound = port
     step = .polling
@@ -133,6 +137,13 @@ package struct Configuration: Sendable {
       found.append(.message(identity, selector: selector, change.undoing(payload)))
       written = wanted
       step = .writing
+    case (.polling, .silent) where writesAtOnce && identity == .cfgPRT:
+      // A full line loses the reply, and not the write.
+      guard case .portProtocols(let input, let output) = change,
+        let whole = port?.protocols(input: input, output: output, rate: rate)
+      else { return finish(.silent) }
+      written = whole
+      step = .writing
     case (.polling, _):
       // Without a reply, a message rate can be set without the rates of the other ports.
       guard identity == .cfgMSG, case .messageRate(let rate) = change, case .silent = outcome else {
@@ -175,7 +186,8 @@ package struct Configuration: Sendable {
   }
 
   /// A write without an acknowledgement may be lost, which a second one may be too.
-  private var mostWritings: Int { isDoubtful ? 3 : 2 }
+  /// At the end several replies to earlier polls can be on their way on a full line.
+  private var mostWritings: Int { writesAtOnce ? 4 : isDoubtful ? 3 : 2 }
 
   private mutating func verify(isDoubtful: Bool) {
     writings += 1

@@ -32,6 +32,12 @@ public enum ReceiverPortNumber: UInt8, Sendable, CaseIterable {
   ///   - rate: the rate of the line, in baud.
   func switchingUBXOutput(_ isOn: Bool, usesItems: Bool, rate: UInt32?) -> [UInt8]? {
     if usesItems { return Configuration.valset([writesUBX(isOn)], layers: 1).bytes }
+    return protocols(input: 7, output: isOn ? 3 : 2, rate: rate).map { frameBytes(.cfgPRT, $0) }
+  }
+
+  /// Returns the payload of CFG-PRT with the masks of the protocols, where the port cannot be polled; nil for a port that CFG-PRT
+  /// gives no rate, and needs one.
+  func protocols(input: UInt16, output: UInt16, rate: UInt32?) -> [UInt8]? {
     guard self == .usb || self == .uart1 && rate != nil else { return nil }
     var payload = [UInt8](repeating: 0, count: 20)
     payload[0] = rawValue
@@ -40,9 +46,9 @@ public enum ReceiverPortNumber: UInt8, Sendable, CaseIterable {
       payload.set(u4: 0x8D0, at: 4)
       payload.set(u4: rate, at: 8)
     }
-    payload.set(u2: 7, at: 12)
-    payload.set(u2: isOn ? 3 : 2, at: 14)
-    return frameBytes(.cfgPRT, payload)
+    payload.set(u2: input, at: 12)
+    payload.set(u2: output, at: 14)
+    return payload
   }
 
   /// CFG-UART1-BAUDRATE or CFG-UART2-BAUDRATE; nil for ports without a rate.

@@ -127,6 +127,7 @@ extension Setting.Change {
     case .measurementPeriod: a.u2(0) == b.u2(0)
     case .answersToAssistance: a.count > 17 && b.count > 17 && a[17] == b[17]
     case .fields(let values): Self.isSame(values, PayloadFields.texts(identity, a), PayloadFields.texts(identity, b))
+    case .portProtocols: a.count >= 20 && b.count >= 20 && a.u2(12) == b.u2(12) && a.u2(14) == b.u2(14)
     case .lowPower: a.count > 1 && b.count > 1 && a[1] == b[1]
     default: a == b
     }

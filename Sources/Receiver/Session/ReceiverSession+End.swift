@@ -96,7 +96,7 @@ extension ReceiverSession {
     }
     // Without UBX output nothing else could be verified: that is restored last.
     let settings = memory.found.reversed().filter { $0 != foundWithoutUBX }
-    enter(.restoring(Configuration(settings, port: port, writesAtOnce: true)), on: .finish)
+    enter(.restoring(Configuration(settings, port: port, writesAtOnce: true, rate: rate)), on: .finish)
   }
 
   /// The longest time for which the receiver is silent when its mode is restored; zero if the mode was not changed.
