@@ -21,4 +21,12 @@ struct SessionNoticesTests {
     }
     #expect(notice(.notUnderstood, baud: nil)?.contains("searching for the baud rate again") == true)
   }
+
+  @Test("A receiver that confirms no setting is not called one that refuses them")
+  func failedConfiguration() throws {
+    let refused = try #require(notice(.configurationFailed(isRefused: true), baud: nil))
+    let silent = try #require(notice(.configurationFailed(isRefused: false), baud: nil))
+    #expect(refused.contains("refuses to be configured") && refused.contains("locked"))
+    #expect(silent.contains("does not confirm its settings") && !silent.contains("refuse"))
+  }
 }
