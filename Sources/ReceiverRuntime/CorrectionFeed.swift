@@ -380,7 +380,7 @@ package final class CorrectionFeed {
         casterPosition.connected(isAsked: selection.active == positionAsked, at: now)
       }
       // The empty line after an ICY header, and a web page, are not corrections.
-      if unsafe takeCorrections(stream.span.bytes, at: now) { casterPosition.received(at: now) }
+      if unsafe takeCorrections(stream.span.bytes, at: now) { casterPosition.received() }
       if response.isEnded { closed(at: now) }
       return !response.isEnded
     } catch {

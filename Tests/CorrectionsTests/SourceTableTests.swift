@@ -141,7 +141,7 @@ struct SourceTableTests {
     // 342 ns before midnight, as NAV-PVT gives midnight.
     fix.time = UTCTime(nanosecondsSince1970: 1_773_532_799_999_999_658)
     position.fix = fix
-    position.received(at: .zero)
+    position.received()
     let early = position.sentence(at: .zero + Milliseconds(9000))
     let next = position.sentence(at: .zero + Milliseconds(10_000))
     #expect(early == nil && String(decoding: next ?? [], as: UTF8.self).hasPrefix("$GPGGA,000000.00,"))

@@ -84,7 +84,7 @@ package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
   package var description: String { "\(path): \(reason); \(nextStep)" }
 
   package var isFolder: Bool { errno == .isDirectory }
-  /// Whether there is no entry of that name. A file in the place of a folder is one.
+  /// Whether no entry has the name. A file in the place of a folder is an entry.
   package var isAbsent: Bool { errno == .noSuchFileOrDirectory }
   package var isMissing: Bool { errno == .noSuchFileOrDirectory || errno == .notDirectory }
   package var isForbidden: Bool { errno == .permissionDenied || errno == .notPermitted }

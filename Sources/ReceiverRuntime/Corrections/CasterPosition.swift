@@ -7,11 +7,10 @@ import WireBytes
 /// Decides when a caster receives the receiver's position, and returns the sentence.
 ///
 ///     granted ── no corrections for 5 s, or the source table asks ──▶ the position is needed ── every 10 s ──▶ GGA
-///        ▲      │
-///        └──────┘ corrections arrive
+///             └─ corrections arrive ──▶ it is not needed
 ///
 /// A caster that computes corrections for a position sends none before it has a GGA sentence (RTCM 10410.1, source
-/// table field "nmea"), but may send a text or the description of its station. Other casters start on their own; as long as they send,
+/// table field "nmea"), but may send a text or the description of its station. Other casters start on their own;
 /// they do not receive the position, which is private. The value does not use a clock or sockets.
 package struct CasterPosition: Sendable {
   /// The time without corrections after which a caster is assumed to need a position.
@@ -41,7 +40,7 @@ package struct CasterPosition: Sendable {
   }
 
   /// Records that corrections arrived. A caster that has received a position needs more of them.
-  package mutating func received(at now: Instant) { if !needsPosition { dueAt = now + Self.silence } }
+  package mutating func received() { if !needsPosition { dueAt = nil } }
 
   /// Records that the connection is closed.
   package mutating func disconnected() {
