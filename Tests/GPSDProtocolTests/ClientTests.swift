@@ -321,6 +321,69 @@ struct ReportDeliveryTests {
   }
 }
 
+@Suite("POLL of clients that watch one receiver, or whose receiver rests")
+struct PollTests {
+  private let paths = ["/dev/ttyACM0", "/dev/ttyACM1"]
+
+  private func objects(_ poll: JSON, _ name: String) -> [JSON] {
+    if case .array(let objects)? = poll[name] { objects } else { [] }
+  }
+
+  private func devices(isActive: Bool) -> [GPSDDevice] {
+    paths.enumerated().map { GPSDDevice(path: $1, number: $0, isActive: isActive) }
+  }
+
+  /// Two receivers with a fix each.
+  private func scene() -> Scene {
+    var scene = Scene.greeted()
+    _ = scene.state.update(devices(isActive: true), at: noon)
+    for number in paths.indices {
+      var fix = Fix()
+      fix.kind = .threeD
+      (fix.latitudeDegrees, fix.longitudeDegrees) = (48, Double(number))
+      (fix.time, fix.source) = (noon, .ubx)
+      _ = scene.state.receive(
+        EpochAssembler.Report(fix: fix, isUpdate: false), Sky(), of: number, wanted: .init(), received: nil)
+    }
+    return scene
+  }
+
+  @Test("With `device` of WATCH the reply has the reports of that receiver alone, as in gpsd")
+  func oneReceiver() throws {
+    for (watch, expected) in [
+      (#"?WATCH={"enable":true}"#, paths), (#"?WATCH={"enable":true,"device":"/dev/ttyACM0"}"#, [paths[0]]),
+      (#"?WATCH={"enable":true,"json":true,"device":"/dev/ttyACM1"}"#, [paths[1]]),
+    ] {
+      var scene = scene()
+      scene.send(watch)
+      _ = scene.read()
+      let poll = try scene.replies(to: "?POLL;")[0]
+      #expect(poll["active"]?.number == Double(expected.count))
+      for name in ["tpv", "sky"] {
+        #expect(objects(poll, name).compactMap { $0["device"]?.string } == expected, "\(watch) \(name)")
+      }
+    }
+  }
+
+  @Test("A receiver that rests between two polls, or that is searched for the client, counts as active")
+  func resting() throws {
+    var scene = scene()
+    scene.send(#"?WATCH={"enable":true}"#)
+    _ = scene.read()
+    _ = scene.state.update(devices(isActive: false), keepsReports: true, at: noon)
+    let kept = try scene.replies(to: "?POLL;")[0]
+    #expect(kept["active"] == 2)
+    #expect(objects(kept, "tpv").map { $0["mode"] } == [3, 3])
+    scene.state.forget()
+    #expect(try scene.replies(to: "?POLL;")[0]["active"] == 0)
+    scene.client.began(scene.client.demand, at: start)
+    scene.client.requested(at: start)
+    let awaited = try scene.replies(to: "?POLL;")[0]
+    #expect(awaited["active"] == 2)
+    #expect(objects(awaited, "tpv").count == 2)
+  }
+}
+
 @Suite("Samples of the clock for gpsd's clients")
 struct TimingReportTests {
   @Test(

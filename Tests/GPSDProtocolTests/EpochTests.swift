@@ -52,6 +52,12 @@ private func objects(_ text: [UInt8]) throws -> [JSON] {
   try String(decoding: text, as: UTF8.self).split(separator: "\r\n").map { try JSON(parsing: Array($0.utf8)) }
 }
 
+private let watching: WatchPolicy = {
+  var watch = WatchPolicy()
+  watch.isEnabled = true
+  return watch
+}()
+
 @Suite("Reports of an epoch")
 struct EpochTests {
   @Test("An epoch is a TPV and a SKY of its device, with the names of old clients too")
@@ -65,10 +71,10 @@ struct EpochTests {
     let sky = try #require(found.last { $0["class"] == "SKY" })
     #expect(sky["nSat"] == 6)
     #expect(state.devices[0].driver == .nmea)
-    let unwatched = try objects(state.poll(isWatching: false, at: UTCTime(nanosecondsSince1970: 0)))[0]
+    let unwatched = try objects(state.poll(WatchPolicy(), at: UTCTime(nanosecondsSince1970: 0)))[0]
     #expect(unwatched["active"] == 0 && unwatched["tpv"] != .array([tpv]))
     // The reported objects are also the polled ones.
-    let poll = try objects(state.poll(isWatching: true, at: UTCTime(nanosecondsSince1970: 0)))[0]
+    let poll = try objects(state.poll(watching, at: UTCTime(nanosecondsSince1970: 0)))[0]
     #expect(poll["tpv"] == .array([tpv]))
     #expect(poll["sky"] == .array([sky]))
     #expect(poll["active"] == 1)
@@ -98,7 +104,7 @@ struct EpochTests {
       #expect(found == ["GST", "ATT", "ATT"])
       #expect(sentences.split(separator: "\r\n").count { $0.contains("GST,") } == 1)
     }
-    let poll = try objects(state.poll(isWatching: true, at: UTCTime(nanosecondsSince1970: 0)))[0]
+    let poll = try objects(state.poll(watching, at: UTCTime(nanosecondsSince1970: 0)))[0]
     #expect(poll["gst"] != .array([]))
   }
 

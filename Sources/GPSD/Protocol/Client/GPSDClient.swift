@@ -137,7 +137,7 @@ package struct GPSDClient: Sendable {
       reply(state.deviceList)
       reply(state.text(of: watch))
     case .poll:
-      reply(state.poll(isWatching: watch.isEnabled, at: now))
+      reply(state.poll(watch, isAwaited: isAwaiting, at: now))
       if watch.isEnabled { events.append(.polled) }
     case .invalid(let reason): reply(state.error(reason))
     }

@@ -190,14 +190,21 @@ package struct GPSDState: Sendable {
     return line.served
   }
 
+  /// Whether a receiver serves a client that polls: also while it rests until a search for the client, whose last
+  /// report is kept.
+  private func serves(_ watch: WatchPolicy, isAwaited: Bool, _ index: Int) -> Bool {
+    watch.covers(devices[index].path) && (devices[index].isActive || isAwaited || !newest[index].tpv.isEmpty)
+  }
+
   /// Returns the newest reports of a class. Clients rely on one report of each active receiver, which is empty before
   /// the first epoch, and for a client that does not watch.
   private func reports(
-    _ report: KeyPath<Newest, ArraySlice<UInt8>>, _ name: StaticString, isWatching: Bool
+    _ report: KeyPath<Newest, ArraySlice<UInt8>>, _ name: StaticString, _ watch: WatchPolicy, isAwaited: Bool
   ) -> [ArraySlice<UInt8>] {
     devices.indices.map { index in
-      let text = isWatching ? newest[index][keyPath: report] : []
-      guard text.isEmpty, devices[index].isActive else { return text }
+      let serves = serves(watch, isAwaited: isAwaited, index)
+      let text = serves ? newest[index][keyPath: report] : []
+      guard text.isEmpty, serves || !watch.isEnabled && devices[index].isActive else { return text }
       var line = JSONLine.forClients
       line.beginObject()
       line.field("class", name)
@@ -208,8 +215,11 @@ package struct GPSDState: Sendable {
     }
   }
 
-  /// The newest reports of all receivers. As in gpsd, a client that does not watch gets none: nothing keeps them new.
-  package func poll(isWatching: Bool, at now: UTCTime) -> [UInt8] {
+  /// The newest reports of the receivers that a client watches. As in gpsd, a client that does not watch gets none:
+  /// nothing keeps them new.
+  ///
+  /// - Parameter isAwaited: whether a location was requested for the client, which is not yet known.
+  package func poll(_ watch: WatchPolicy, isAwaited: Bool = false, at now: UTCTime) -> [UInt8] {
     var line = JSONLine.forClients
     line.beginObject()
     line.field("class", "POLL")
@@ -217,10 +227,10 @@ package struct GPSDState: Sendable {
     line.put(raw: UInt8(ascii: "\""))
     line.timestamp(now)
     line.put(raw: UInt8(ascii: "\""))
-    line.field("active", isWatching ? devices.count(where: \.isActive) : 0)
-    line.objects("tpv", reports(\.tpv, "TPV", isWatching: isWatching))
-    line.objects("gst", reports(\.gst, "GST", isWatching: isWatching))
-    line.objects("sky", reports(\.sky, "SKY", isWatching: isWatching))
+    line.field("active", devices.indices.count { serves(watch, isAwaited: isAwaited, $0) })
+    line.objects("tpv", reports(\.tpv, "TPV", watch, isAwaited: isAwaited))
+    line.objects("gst", reports(\.gst, "GST", watch, isAwaited: isAwaited))
+    line.objects("sky", reports(\.sky, "SKY", watch, isAwaited: isAwaited))
     line.endObject()
     line.endLine()
     return line.served
