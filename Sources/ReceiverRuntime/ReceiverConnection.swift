@@ -18,8 +18,10 @@ package final class ReceiverConnection {
   package let path: String
   /// The token of the port in the events of the poller.
   package let token: Poller.Token
-  /// The number of received bytes.
+  /// The number of received bytes of all lines that were opened.
   package private(set) var bytes: UInt64 = 0
+  /// The same without those before `counters`.
+  package var bytesOfLine: UInt64 { link == nil ? 0 : bytes - closedBytes }
 
   /// Gets the bytes of the session before they are written.
   package var onSend: (([UInt8]) -> Void)?
@@ -31,6 +33,7 @@ package final class ReceiverConnection {
   private var hasReceived = false
   /// The counts of the lines that were closed.
   private(set) var closedCounters = StreamCounters()
+  private var closedBytes: UInt64 = 0
   /// The memory of the last session on the line, for the next one.
   private(set) var memory: SessionMemory?
 
@@ -264,6 +267,7 @@ package final class ReceiverConnection {
     drainActions()
     memory = link!.session.memory
     closedCounters.add(link!.session.counters)
+    closedBytes = bytes
     line.discardInput()
     link!.session = makeSession(of: line, line.baudRate, at: now)
     link!.scheduler.reset()
@@ -395,6 +399,7 @@ package final class ReceiverConnection {
   private func closeLink(_ poller: inout Poller) {
     memory = link!.session.memory
     closedCounters.add(link!.session.counters)
+    closedBytes = bytes
     if let descriptor = line.fileDescriptor { poller.remove(descriptor) }
     link = nil
   }

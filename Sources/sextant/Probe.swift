@@ -85,7 +85,7 @@ private struct ProbeClient: ReceiverClient, ~Copyable {
     switch event {
     case .session(.identified), .session(.notIdentified): completion.isIdentified = true
     case .session(.adviseOnSilence), .session(.warned):
-      if let text = event.notice(path: path, baud: baud, bytes: connection.bytes, connection.counters) {
+      if let text = event.notice(path: path, baud: baud, bytes: connection.bytesOfLine, connection.counters) {
         printNotice(text)
       }
     default: break
@@ -96,7 +96,7 @@ private struct ProbeClient: ReceiverClient, ~Copyable {
     _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
   ) throws -> Bool {
     let counters = connection.counters
-    fault = RecordingFault.fault(counters, bytes: connection.bytes)
+    fault = RecordingFault.fault(counters, bytes: connection.bytesOfLine)
     // A receiver of another maker may send nothing but replies.
     let hasReplied = connection.family != nil && connection.description?.family != nil
     guard hasReplied || counters.frames > 0 && (connection.isDetected || result != nil) else { return false }

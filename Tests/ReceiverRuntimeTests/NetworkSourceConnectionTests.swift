@@ -72,11 +72,16 @@ struct NetworkSourceConnectionTests {
     #expect(try scene.wait { !$0.connection.isOpen })
     #expect(scene.events.contains(.lost(path: scene.connection.path)) && scene.failures.isEmpty)
     #expect(scene.notices.first?.hasSuffix("the server closed the connection") == true, "\(scene.notices)")
+    #expect(scene.connection.bytesOfLine == 0)
     try scene.advance()
     #expect(try scene.wait { $0.connection.isOpen })
+    // As the counters: bytes of the lost line do not make the new one a line without a valid frame.
+    #expect(scene.connection.bytesOfLine == 0 && scene.connection.counters.frames == 0)
     #expect(server.accept())
     server.send(Self.epoch)
     #expect(try scene.wait { $0.connection.counters.frames == 2 })
+    let size = UInt64(Self.epoch.count)
+    #expect(scene.connection.bytesOfLine == size && scene.connection.bytes == 2 * size)
   }
 
   @Test("A port without a server is reported as refused, and tried again after growing pauses")

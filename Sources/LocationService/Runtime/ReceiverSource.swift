@@ -511,7 +511,7 @@ final class ReceiverSource {
       switch event {
       case .notice, .session(.silent), .session(.adviseOnSilence), .session(.back), .session(.notRestored),
         .session(.wakesByTimer):
-        let text = connection.flatMap { event.notice(path: $0.path, baud: nil, bytes: $0.bytes, $0.counters) }
+        let text = connection.flatMap { event.notice(path: $0.path, baud: nil, bytes: $0.bytesOfLine, $0.counters) }
         if let text { events.append(.log(text)) }
       case .session(.withoutPositions):
         if let text = connection.flatMap({ event.notice(path: $0.path, baud: nil) }) { logOnce(text) }

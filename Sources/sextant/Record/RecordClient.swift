@@ -92,7 +92,7 @@ struct RecordClient: ReceiverClient, ~Copyable {
     }
     if measurements.isWanted { refusal = refusal ?? event.refusalOfMeasurements(by: connection.description) }
     if case .session(.configured(refused: 0)) = event { measurements.start() }
-    if let text = event.notice(path: path, baud: baud, bytes: connection.bytes, connection.counters) {
+    if let text = event.notice(path: path, baud: baud, bytes: connection.bytesOfLine, connection.counters) {
       progress.clear()
       printNotice(text)
     }

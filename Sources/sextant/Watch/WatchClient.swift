@@ -90,7 +90,7 @@ struct WatchClient: ReceiverClient, ~Copyable {
     default: break
     }
     if case .session(.warned(let text)) = event { noFix.warning = text }
-    if let text = event.notice(path: path, baud: baud, bytes: connection.bytes, connection.counters) {
+    if let text = event.notice(path: path, baud: baud, bytes: connection.bytesOfLine, connection.counters) {
       view.show(notice: text)
     }
     corrections?.receive(event, connection, path: path)
