@@ -276,6 +276,20 @@ struct UpdateTests {
     #expect(file([EpochAssembler.Report(fix: dated.fix), corrected]) == ("2043-06-30T22:13:22.000Z,48\r\n", 1))
   }
 
+  @Test(
+    "An epoch is in the range from its printed time to its printed time", arguments: [-120, 0, 120, 499_999] as [Int64])
+  func printedTime(nanoseconds: Int64) {
+    var report = EpochAssembler.Report(fix: fix(48, 11, second: 2))
+    let printed = report.fix.time
+    report.fix.time = printed.map { UTCTime(nanosecondsSince1970: $0.nanosecondsSince1970 + nanoseconds) }
+    let line = "2023-11-14T22:13:22.000Z,48\r\n"
+    #expect(file([report], range: TimeRange(from: printed, to: printed)) == (line, 1))
+    // An end with more digits than are printed.
+    #expect(file([report], range: TimeRange(from: report.fix.time, to: report.fix.time)) == (line, 1))
+    let next = printed.map { UTCTime(nanosecondsSince1970: $0.nanosecondsSince1970 + 1_000_000) }
+    #expect(file([report], range: TimeRange(from: next)) == ("", 0))
+  }
+
   @Test("An update of an epoch with a newer fix behind it changes nothing")
   func between() {
     let epoch = EpochAssembler.Report(fix: fix(48, 11, second: 2))

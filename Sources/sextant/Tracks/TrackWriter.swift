@@ -134,21 +134,21 @@ package struct TrackWriter: ~Copyable {
   }
 }
 
-/// A closed range of times; an end that is nil is open.
+/// A closed range of times, to the millisecond as they are printed; an end that is nil is open.
 package struct TimeRange: Equatable, Sendable {
-  package var from: UTCTime?
-  package var to: UTCTime?
+  package let from: UTCTime?
+  package let to: UTCTime?
 
   package init(from: UTCTime? = nil, to: UTCTime? = nil) {
-    self.from = from
-    self.to = to
+    self.from = from?.roundedToMilliseconds
+    self.to = to?.roundedToMilliseconds
   }
 
   package var isOpen: Bool { from == nil && to == nil }
 
   /// Whether a time is in the range. An unknown time is only in the open range.
   package func contains(_ time: UTCTime?) -> Bool {
-    guard let time else { return isOpen }
+    guard let time = time?.roundedToMilliseconds else { return isOpen }
     return from.map { $0 <= time } ?? true && to.map { time <= $0 } ?? true
   }
 }
