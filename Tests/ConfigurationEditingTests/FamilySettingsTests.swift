@@ -27,6 +27,23 @@ struct FamilySettingsTests {
       ])
   }
 
+  @Test("A rate that switches sentences off is set before the sentences, whatever the order of the words")
+  func order() throws {
+    let airoha = ReceiverDescription(
+      family: .airoha, model: "LC76G", firmware: nil, hardware: "", capabilities: [.configure])
+    for (words, names) in [
+      (["messages=VTG,ZDA", "rate=5Hz", "nmea=on"], ["rate", "messages", "nmea"]),
+      (["messages=VTG,ZDA", "constellations=GPS", "rate=1Hz"], ["messages", "constellations", "rate"]),
+    ] {
+      let request = FamilySettings.changing(try words.map { try SettingWord($0) }, on: airoha, at: 115_200)
+      #expect(request.names == names && request.missing.isEmpty)
+      for (name, task) in zip(request.names, request.tasks) {
+        guard case .set(let value) = task else { continue }
+        #expect(value.kind.rawValue == name)
+      }
+    }
+  }
+
   @Test(
     "Settings that the receiver does not have are named",
     arguments: [

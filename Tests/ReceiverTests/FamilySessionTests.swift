@@ -101,6 +101,33 @@ struct FamilySessionTests {
     #expect(scene.line.receiver.epochMilliseconds == 500)
   }
 
+  @Test("SBAS and QZSS of a MediaTek receiver are switched on by their own commands, and stay if they are not named")
+  func augmentation() throws {
+    let scene = Self.scene(.mt3333)
+    #expect(scene.run(40) { $0.isSteady })
+    for (systems, values) in [
+      ([.gps, .qzss], ["352": "0"]), ([.gps, .sbas], ["352": "0", "313": "1", "301": "2"]),
+      ([.glonass], ["352": "0", "313": "1", "301": "2"]),
+    ] as [([DesiredConfiguration.Constellation], [String: String])] {
+      #expect(Self.perform(scene, [.set(.constellations(systems))]) == [.written])
+      let family = try #require(scene.line.receiver.family)
+      let found = family.current.values.filter { ["352", "313", "301"].contains($0.key) }
+      #expect(found == values)
+    }
+  }
+
+  @Test("A command of a user lasts until the restart that it causes is over: the next program is heard")
+  func settled() throws {
+    let scene = Self.scene(.mt3333)
+    #expect(scene.run(40) { $0.isSteady })
+    let ticket = try #require(scene.withSession { $0.perform([.set(.constellations([.gps]))], at: scene.now) })
+    #expect(scene.run(20) { $0.line.receiver.family?.current.systems == .gps })
+    let changed = scene.now
+    #expect(scene.run(20) { $0.outcomes[ticket] != nil })
+    #expect(scene.now.milliseconds(since: changed) >= 1000)
+    #expect(scene.outcomes[ticket] == .performed([.written]))
+  }
+
   @Test("A person's settings can be undone", arguments: [ReceiverModel.mt3333, .ag3352, .at6668])
   func undone(_ model: ReceiverModel) throws {
     let scene = Self.scene(model)

@@ -44,6 +44,14 @@ package enum FamilySettings {
       return problem.map { SettingProblem("\(names[at]): \($0)") }
     }
 
+    /// Puts values that the receiver changes with another one behind that.
+    fileprivate mutating func order(on receiver: ReceiverDescription) {
+      guard let language = receiver.family?.language else { return }
+      let isCause = tasks.map { if case .set(let value) = $0 { !language.affected(by: value).isEmpty } else { false } }
+      let order = tasks.indices.filter { isCause[$0] } + tasks.indices.filter { !isCause[$0] }
+      (names, tasks) = (order.map { names[$0] }, order.map { tasks[$0] })
+    }
+
     /// An action.
     package init(_ action: ReceiverAction) {
       self.init()
@@ -89,6 +97,7 @@ package enum FamilySettings {
       case .model, .item, .field: request.missing.append(word.name)
       }
     }
+    request.order(on: receiver)
     return request
   }
 

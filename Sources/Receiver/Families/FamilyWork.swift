@@ -23,6 +23,8 @@ struct FamilyWork: Sendable {
 
   private enum Step: Equatable {
     case reading, observing, keeping(ReceiverValue.Kind), writing, verifying, observingAgain, over
+    /// The receiver restarts after the last command of a user, and would not hear the next program.
+    case settling
   }
 
   /// How often a value is written.
@@ -123,16 +125,19 @@ struct FamilyWork: Sendable {
     case .reading, .verifying, .writing: commands.first
     case .keeping: commands.first ?? observation
     case .observing, .observingAgain: observation
+    case .settling: Self.waiting(Milliseconds(1))
     case .over: nil
     }
   }
 
   /// A command without bytes, which ends without a reply after the time.
-  private var observation: Command {
+  private var observation: Command { Self.waiting(observingTime) }
+
+  private static func waiting(_ time: Milliseconds) -> Command {
     var command = Command.raw([])
     command.answer = .family(FamilyAnswer(nil))
     command.attempts = 1
-    command.timeout = observingTime
+    command.timeout = time
     return command
   }
 
@@ -252,6 +257,7 @@ struct FamilyWork: Sendable {
         isObserved
           ? observed.value(kind, inSeconds: language.countsSeconds) : language.value(kind, from: replies, on: receiver))
     case .writing: receiveOfWriting(outcome)
+    case .settling: finish(.written)
     case .over: break
     }
   }
@@ -363,7 +369,7 @@ struct FamilyWork: Sendable {
       return finish(.refused)
     default: isDoubtful = true
     }
-    commands.removeFirst()
+    let pause = commands.removeFirst().pause
     guard commands.isEmpty, let wanted else { return }
     // The end does not read what was acknowledged, as the user waits; what has no acknowledgement is sent several times.
     if mode == .restoring {
@@ -373,7 +379,8 @@ struct FamilyWork: Sendable {
     commands = language.polls(of: wanted.kind)
     replies = []
     step = commands.isEmpty ? .observingAgain : .verifying
-    if commands.isEmpty, !isDoubtful, !isCheckedAfterAcknowledgement(wanted) { finish(.written) }
+    guard commands.isEmpty, !isDoubtful, !isCheckedAfterAcknowledgement(wanted) else { return }
+    if mode == .permanent, pause.count > 0 { step = .settling } else { finish(.written) }
   }
 
   private func isAcknowledged(_ value: ReceiverValue) -> Bool {
@@ -486,7 +493,7 @@ struct FamilyWork: Sendable {
   /// The result of the present task if it is cut off now.
   private var presentResult: ReceiverTask.Result {
     switch step {
-    case .writing, .verifying, .observingAgain: .interrupted
+    case .writing, .verifying, .observingAgain, .settling: .interrupted
     case .reading, .observing, .keeping, .over: isReading ? .silent : .withdrawn
     }
   }

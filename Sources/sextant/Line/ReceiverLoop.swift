@@ -15,6 +15,8 @@ protocol ReceiverClient: ~Copyable {
   var signals: [Poller.Signal] { get }
   /// When the client needs a round of events at the latest.
   var deadline: Instant? { get }
+  /// When the time of the command begins anew; nil for never.
+  var timeStart: Instant? { get }
   /// Takes the report of an epoch.
   mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant)
   /// Takes received bytes, before the reports and events that follow from them.
@@ -43,6 +45,7 @@ protocol ReceiverClient: ~Copyable {
 extension ReceiverClient where Self: ~Copyable {
   var failure: CommandFailure? { nil }
   var signals: [Poller.Signal] { [] }
+  var timeStart: Instant? { nil }
   mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {}
   mutating func receive(bytes: RawSpan, at now: Instant) {}
   mutating func handle(_ event: Poller.Event, _ poller: inout Poller, at now: Instant) {}
@@ -64,7 +67,10 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
   private let simulator: SimulatedReceiver?
   /// The folder of the simulator's link. It is empty, and removed, once the simulator is gone.
   private let folder: PrivateTemporaryFolder?
-  private let end: Instant?
+  private let start: Instant
+  private let time: Milliseconds?
+
+  private var end: Instant? { time.map { (client.timeStart ?? start) + $0 } }
 
   /// Why no receiver took the commands within a time, for a message.
   ///
@@ -134,13 +140,14 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
       monitor = consume deviceMonitor
     }
     self.init(
-      client, poller, connection, simulator, folder, monitor, end: seconds.map { now + Milliseconds(seconds: $0) })
+      client, poller, connection, simulator, folder, monitor, start: now,
+      time: seconds.map { Milliseconds(seconds: $0) })
   }
 
   private init(
     _ client: consuming Client, _ poller: consuming Poller, _ connection: ReceiverConnection,
     _ simulator: SimulatedReceiver?, _ folder: PrivateTemporaryFolder?, _ monitor: consuming DeviceMonitor?,
-    end: Instant?
+    start: Instant, time: Milliseconds?
   ) {
     self.client = client
     self.poller = poller
@@ -148,7 +155,8 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
     self.simulator = simulator
     self.folder = folder
     self.monitor = monitor
-    self.end = end
+    self.start = start
+    self.time = time
   }
 
   /// Runs to the end. After an error of the client, such as a full disk, the loop also ends in order: the receiver is

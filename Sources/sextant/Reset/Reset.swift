@@ -54,6 +54,8 @@ struct ResetClient: ReceiverClient, ~Copyable {
   /// Whether the receiver got the command.
   var isSent: Bool { sentAt != nil }
   var deadline: Instant? { if case .away(let until) = stage { until } else { nil } }
+  /// The identification may have taken most of the time, and a receiver needs some seconds to start.
+  var timeStart: Instant? { sentAt }
 
   mutating func receive(bytes: RawSpan, at now: Instant) {
     var sawText = false
@@ -269,7 +271,7 @@ struct ResetReceiver: ParsableCommand {
   @Flag(help: "Print one JSON object.")
   var json = false
 
-  @Option(help: "End without a reply after this many seconds.")
+  @Option(help: "End without a reply after this many seconds, before the restart and after it.")
   var seconds = 30.0
 
   @Flag(help: "Refused: the command sends to the receiver.")

@@ -110,8 +110,11 @@ struct MediaTek: FamilyLanguage {
       guard !isOfGPSAlone || wanted.allSatisfy({ [.gps, .qzss, .sbas].contains($0) }) else { return nil }
       let flags =
         [.gps, .glonass, .galileo].map { wanted.contains($0) ? 1 : 0 } + [0, wanted.contains(.beiDou) ? 1 : 0]
+      // They stay as they are unless they are named: not all firmware has the commands.
+      var augmenting = wanted.contains(.sbas) ? [Self.command("313", ",1"), Self.command("301", ",2")] : []
+      if wanted.contains(.qzss) { augmenting.append(Self.command("352", ",0")) }
       // The receiver restarts.
-      return [Self.command("353", flags.map { ",\($0)" }.joined()).pausing(Milliseconds(1000))]
+      return augmenting + [Self.command("353", flags.map { ",\($0)" }.joined()).pausing(Milliseconds(1000))]
         + Self.startingLog(of: receiver)
     case .logger(let wanted):
       // The log of a user goes on as it is.
