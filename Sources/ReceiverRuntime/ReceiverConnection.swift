@@ -269,7 +269,7 @@ package final class ReceiverConnection {
     closedCounters.add(link!.session.counters)
     closedBytes = bytes
     line.discardInput()
-    link!.session = makeSession(of: line, line.baudRate, at: now)
+    link!.session = makeSession(of: line, try? readRate(of: line), at: now)
     link!.scheduler.reset()
   }
 
@@ -326,7 +326,7 @@ package final class ReceiverConnection {
   private func open(
     _ line: any ReceiverLine, _ path: String, _ poller: inout Poller, at now: Instant
   ) throws(SerialPortError) {
-    let lineRate = try line.readBaudRate()
+    let lineRate = try readRate(of: line)
     let session = makeSession(of: line, lineRate, at: now)
     // The frame only precedes the first opening.
     settings.unfinishedFrame = nil
@@ -335,6 +335,16 @@ package final class ReceiverConnection {
     let notice = reopening.retry.opened(path, at: now)
     events.append(.opened(path: path, rate: lineRate))
     if let notice { events.append(.notice(notice)) }
+  }
+
+  /// Returns the rate of the line, in baud; nil without one. A line that is hung up has the rate 0 (B0 of termios): it gets the first
+  /// rate of the search.
+  private func readRate(of line: any ReceiverLine) throws(SerialPortError) -> UInt32? {
+    let rate = try line.readBaudRate()
+    guard rate == 0 else { return rate }
+    let first = baud ?? BaudRateSearch.rates[0]
+    try line.setBaudRate(first)
+    return first
   }
 
   /// Handles the result of connecting to a network source.

@@ -30,15 +30,16 @@ final class RuntimeScene {
   ///   - seed: the seed of the receiver's unique id.
   ///   - stateFolder: the folder of crash-recovery records; nil for none.
   ///   - link: the path of the line, a symbolic link; empty for the node.
+  ///   - terminalRate: the rate of the terminal when it is opened; nil for the receiver's.
   init(
     _ model: ReceiverModel, intent: SessionSettings.Intent = .serve, seed: UInt64 = 1, stateFolder: String? = nil,
-    link: String = ""
+    link: String = "", terminalRate: UInt32? = nil
   ) throws {
     let start = now
     poller = try Poller()
     device = RecordedLine(model, seed, at: start)
     var terminal = try PseudoTerminal()
-    try terminal.setBaudRate(device.hostRate)
+    try terminal.setBaudRate(terminalRate ?? device.hostRate)
     if !link.isEmpty { try terminal.link(at: link) }
     connection = Self.connection(link.isEmpty ? terminal.path : link, intent, stateFolder)
     self.terminal = terminal
@@ -74,6 +75,9 @@ final class RuntimeScene {
     connection = Self.connection(path, intent, stateFolder, identity)
     try connection.open(&poller, at: now)
   }
+
+  /// Another program sets the rate of the terminal, such as `stty 0`.
+  func setTerminalRate(_ rate: UInt32) throws { try terminal.setBaudRate(rate) }
 
   /// Connects another receiver to the line; returns the former one.
   func connect(_ other: RecordedLine) -> RecordedLine {

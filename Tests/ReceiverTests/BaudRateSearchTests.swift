@@ -50,6 +50,19 @@ struct BaudRateSearchTests {
     #expect(search.wake(at: try #require(search.deadline)) == .setRate(250_000))
   }
 
+  @Test("0 is not a rate: the line can be hung up, and so can an earlier one")
+  func hungUp() throws {
+    var search = BaudRateSearch(
+      at: 0, likely: [0, 57600], polling: .afterListening, pollsOthers: true, now: at(0))
+    var tried = [search.rate]
+    for _ in 0..<100 {
+      let due = try #require(search.deadline)
+      _ = search.wake(at: due)
+      tried.append(search.rate)
+    }
+    #expect(tried[0] == 57600 && Set(tried) == Set(BaudRateSearch.rates))
+  }
+
   @Test("A line without a byte is polled after a round of listening, within ten seconds, and then read again")
   func polling() throws {
     var search = BaudRateSearch(at: 9600, polling: .afterListening, now: at(0))

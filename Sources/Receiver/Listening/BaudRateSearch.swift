@@ -116,7 +116,7 @@ public struct BaudRateSearch: Sendable {
   /// Starts listening at `rate`, the one the line is set to.
   ///
   /// - Parameters:
-  ///   - rate: the rate, in baud.
+  ///   - rate: the rate, in baud. 0, the hang-up of termios, is left out, here and among the likely ones.
   ///   - isProven: whether frames were received at this rate just before: the rest of a cut frame does not refute it.
   ///   - likely: rates to try before the usual ones, such as earlier ones of the receiver.
   ///   - polling: when bytes may be sent.
@@ -127,16 +127,16 @@ public struct BaudRateSearch: Sendable {
     at rate: UInt32, isProven: Bool = false, likely: [UInt32] = [], polling: Polling = .never,
     pollsOthers: Bool = false, isKnown: Bool = false, now: Instant
   ) {
-    self.rate = rate
+    var order: [UInt32] = []
+    for rate in [rate] + likely + Self.rates where rate > 0 && !order.contains(rate) { order.append(rate) }
+    self.order = order
+    self.rate = order[0]
     isProvenRate = isProven
     self.polling = polling
     self.pollsOthers = pollsOthers
     self.isKnown = isKnown
     since = now
     lastByte = now
-    var order = [rate]
-    for other in likely + Self.rates where !order.contains(other) { order.append(other) }
-    self.order = order
     round = .listeningQuickly
   }
 
