@@ -78,11 +78,45 @@ struct NamedMessageTests {
       ("CFG-MSG", ["rate[6]=1"], "has 6 values"), ("NAV-PVT", ["iTOW=1"], "sextant poll NAV-PVT"),
       ("CFG-MSG", ["msgClass=256"], "0 to 255"), ("MGA-INI-POS_LLH", ["lat=300"], "-214.7483648 to 214.7483647 deg"),
       ("CFG-GNSS", ["groups[9999].gnssId=1"], "no such field"), ("CFG-GNSS", ["groups[300].gnssId=1"], "at most 255"),
+      (
+        "LOG-STRING", ["bytes[9223372036854775807]=1"],
+        "bytes[9223372036854775807]: too long; a payload has at most 8192"
+      ),
+      ("LOG-STRING", ["bytes[2305843009213693951]=1"], "at most 8192 bytes"),
+      ("LOG-STRING", ["bytes[8192]=1"], "at most 8192 bytes"),
+      ("CFG-PWR", ["groups[8191].gnssId=1"], "no such field"),
+      ("CFG-MSG", ["rate[9223372036854775807]=1"], "at most 8192"),
+      ("CFG-VALSET", ["cfgData[9223372036854775807]=1"], "at most 8192 bytes"),
       ("0x99-0x01", ["a=1"], "--hex"), ("nonsense", [], "ubx-messages.md"),
     ] as [(String, [String], String)])
   func mistakes(name: String, words: [String], cure: String) throws {
     let text = try #require(problem(name, words), "\(name) \(words) was accepted")
     #expect(text.contains(cure), "\(text)")
+  }
+
+  @Test("No element of a field and no round of a group is longer than a payload; the longest payload is accepted")
+  func longPayloads() throws {
+    #expect(try payload("LOG-STRING", ["bytes[8191]=7"]) == [UInt8](repeating: 0, count: 8191) + [7])
+    for layout in MessageLayout.all where layout.directions.contains(where: { $0 == .input }) {
+      for (index, item) in layout.items.enumerated() {
+        switch item {
+        case .field(let field):
+          for element in [UBXFrame.longestPayload, .max >> 3, .max] where !field.isReserved {
+            #expect(throws: SettingProblem.self) {
+              try NamedMessage("\(layout.name)", fields: ["\(field.name)[\(element)]=1"], for: .command)
+            }
+          }
+        case .group(_, let size, let fields):
+          let group = PayloadFields.groupName(layout, index)
+          guard let field = fields.first(where: { !$0.isReserved }), size > 1 else { continue }
+          for round in [UBXFrame.longestPayload / size + 1, UBXFrame.longestPayload - 1, .max] {
+            #expect(throws: SettingProblem.self) {
+              try NamedMessage("\(layout.name)", fields: ["\(group)[\(round)].\(field.name)=1"], for: .command)
+            }
+          }
+        }
+      }
+    }
   }
 
   // MARK: The inverse of the decoder

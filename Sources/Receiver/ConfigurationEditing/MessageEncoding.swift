@@ -32,7 +32,7 @@ struct MessageEncoding {
   // MARK: Length
 
   /// The length of the payload without configuration items, bytes. Optional fields at the end are present up to the last
-  /// assigned one.
+  /// assigned one. Throws a problem for a length above the longest payload's.
   private mutating func length() throws(SettingProblem) -> Int {
     var offset = 0
     var assigned = 0
@@ -50,6 +50,7 @@ struct MessageEncoding {
     }
     var length = max(layout.minimumLength, assigned)
     for case .length(let needed) in layout.conditions { length = max(length, needed) }
+    guard length <= UBXFrame.longestPayload else { throw NamedMessage.tooLong("\(layout.name)") }
     return length
   }
 

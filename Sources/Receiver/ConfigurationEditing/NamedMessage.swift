@@ -84,7 +84,8 @@ package struct NamedMessage: Sendable, Equatable {
         : "\(name): receivers send this message and do not accept it; `sextant poll \(name)` requests it")
   }
 
-  private static func tooLong(_ name: String) -> SettingProblem {
+  /// The problem of a message, or of a field, that is longer than a payload.
+  static func tooLong(_ name: String) -> SettingProblem {
     SettingProblem("\(name): too long; a payload has at most \(UBXFrame.longestPayload) bytes")
   }
 }
@@ -150,6 +151,7 @@ struct FieldAssignments {
         near, otherwise: "its fields are \(Self.names(of: layouts).joined(separator: ", "))")
       throw SettingProblem("\(name): \(message) has no such field\(suggestion)")
     }
+    guard path.element ?? 0 < UBXFrame.longestPayload else { throw NamedMessage.tooLong(name) }
     if fields.contains(where: { $0.path == assignment.path && $0.element == assignment.element }) {
       throw SettingProblem("\(name): the field occurs twice")
     }
