@@ -175,8 +175,9 @@ package final class CorrectionFeed {
       return
     }
     corrections.lineRate = connection.rate
+    corrections.dropOld(at: now)
     reportDrops(connection.isSteady)
-    guard ticket == nil, connection.isSteady, let frames = corrections.next(at: now) else { return }
+    guard ticket == nil, connection.isReadyForStream, let frames = corrections.next(at: now) else { return }
     ticket = connection.submit(.raw(frames), &poller, at: now)
   }
 

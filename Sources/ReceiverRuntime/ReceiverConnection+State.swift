@@ -53,6 +53,10 @@ extension ReceiverConnection {
   /// Whether the receiver has the desired state and accepts commands.
   package var isSteady: Bool { read { $0.session.isSteady } ?? false }
 
+  /// Whether messages without a reply can be sent: the kernel has taken all earlier ones. A line whose other end reads slowly, such as a
+  /// serial port server, takes no more than it carries.
+  package var isReadyForStream: Bool { isSteady && unsentCount == 0 }
+
   /// Whether device events report the presence of the receiver. There are none for a pseudo-terminal, a file, standard
   /// input or a bus.
   package var isAnnounced: Bool { Self.isAnnounced(path) }

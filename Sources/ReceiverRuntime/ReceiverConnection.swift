@@ -26,6 +26,9 @@ package final class ReceiverConnection {
   /// Gets the bytes of the session before they are written.
   package var onSend: (([UInt8]) -> Void)?
 
+  /// The bytes that may wait for the line, before further bytes of other programs are dropped: four seconds at 9600 baud.
+  private static let mostQueued = 4096
+
   private var link: ReceiverLink?
   private(set) var reopening = Reopening()
   private(set) var hasEnded = false
@@ -195,6 +198,14 @@ package final class ReceiverConnection {
   /// Submits a command; see `ReceiverSession.submit`. Returns nil while no port is open.
   package func submit(_ command: Command, _ poller: inout Poller, at now: Instant) -> SessionTicket? {
     withSession(&poller, at: now) { $0.submit(command, at: now) }
+  }
+
+  /// Sends bytes of other programs when their turn comes, without an outcome. Returns whether they are accepted: a line that is
+  /// slower than the programs gets no more than `mostQueued`.
+  package func send(_ bytes: [UInt8], _ poller: inout Poller, at now: Instant) -> Bool {
+    guard read({ $0.unsentCount + $0.session.submittedCount }) ?? 0 < Self.mostQueued else { return false }
+    _ = submit(Command(raw: bytes), &poller, at: now)
+    return true
   }
 
   /// Performs tasks on a receiver of another maker; see `ReceiverSession.perform`. Returns nil while no port is open.

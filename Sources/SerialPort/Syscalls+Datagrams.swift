@@ -50,12 +50,13 @@ extension Syscalls {
   }
 
   /// Makes the kernel detect a dead peer even if nothing is sent: after 30 s without a byte, and three probes in 10 s
-  /// each. tcp(7), TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT, TCP_USER_TIMEOUT.
+  /// each. tcp(7), TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT, TCP_USER_TIMEOUT. Small messages are sent at once (TCP_NODELAY), and no more
+  /// than a few kilobytes wait for a peer that reads slowly (TCP_NOTSENT_LOWAT): by default megabytes do, which are late by an hour.
   static func keepAlive(_ descriptor: Int32) {
     let tcp = Int32(IPPROTO_TCP)
     let options: [(Int32, Int32, Int32)] = [
       (SOL_SOCKET, SO_KEEPALIVE, 1), (tcp, TCP_KEEPIDLE, 30), (tcp, TCP_KEEPINTVL, 10), (tcp, TCP_KEEPCNT, 3),
-      (tcp, TCP_USER_TIMEOUT, 60_000), (tcp, TCP_NODELAY, 1),
+      (tcp, TCP_USER_TIMEOUT, 60_000), (tcp, TCP_NODELAY, 1), (tcp, TCP_NOTSENT_LOWAT, 4096),
     ]
     // The connection works without them.
     for (level, option, value) in options { try? set(descriptor, level, option, value) }

@@ -60,7 +60,8 @@ public struct TCPStream: ~Copyable {
     return code == 0 ? nil : Errno(rawValue: code).description
   }
 
-  /// Makes the kernel detect a dead peer even if nothing is sent, and send small messages at once. tcp(7).
+  /// Makes the kernel detect a dead peer even if nothing is sent, send small messages at once, and accept only a few kilobytes that the
+  /// peer has no room for. tcp(7).
   public func keepAlive() { Syscalls.keepAlive(descriptor.number) }
 
   /// Reads available bytes.

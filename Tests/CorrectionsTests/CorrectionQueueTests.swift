@@ -203,6 +203,18 @@ struct CorrectionsTests {
     #expect(dropped == 1)
   }
 
+  @Test("Observations are dropped at their age while the line takes none")
+  func aging() {
+    var corrections = CorrectionQueue(lineRate: nil)
+    corrections.receive((frame(1005) + frame(1074)).raw, at: time(0))
+    corrections.dropOld(at: time(10_000))
+    let kept = corrections.dropped
+    corrections.dropOld(at: time(10_001))
+    let dropped = corrections.dropped
+    let out = corrections.next(at: time(10_001))
+    #expect(kept == 0 && dropped == 1 && out == frame(1005))
+  }
+
   @Test("After a loss an incomplete frame is discarded")
   func reset() {
     var corrections = CorrectionQueue(lineRate: nil)

@@ -71,6 +71,41 @@ struct CorrectionFeedTests {
     #expect(scene.written.occurrences(of: damaged) == 0)
   }
 
+  @Test(
+    "A line that accepts nothing for a minute has less than a burst to send; the oldest corrections are dropped, with a report"
+  )
+  func cloggedLine() throws {
+    let path = Self.temporary("fifo")
+    try #require(unsafe mkfifo(path, 0o600) == 0)
+    defer { UserFile.remove(path) }
+    let scene = try RuntimeScene(.f9p)
+    let feed = CorrectionFeed([.fifo(path)], token: Self.token, at: scene.now)
+    try feed.open(&scene.poller, at: scene.now)
+    scene.feed = feed
+    let writer = unsafe Glibc.open(path, O_WRONLY | O_NONBLOCK)
+    try #require(writer >= 0)
+    defer { Glibc.close(writer) }
+    _ = try scene.run(20) { $0.connection.isSteady }
+    scene.isClogged = true
+    var most = 0
+    for mark in 0..<60 as Range<UInt8> {
+      let burst = (0..<16).flatMap { _ in Self.frame(1077, mark: mark) }
+      _ = unsafe burst.withUnsafeBytes { unsafe Glibc.write(writer, $0.baseAddress, $0.count) }
+      _ = try scene.run(1) {
+        most = max(most, $0.connection.unsentCount)
+        return false
+      }
+    }
+    #expect(most > 0 && most < 1024, "\(most)")
+    #expect(scene.feedReports.count { $0.contains("the line is too slow") } == 1, "\(scene.feedReports)")
+    // Then the newest are sent, none older than ten seconds.
+    scene.isClogged = false
+    let sent = scene.written.count
+    _ = try scene.run(5)
+    #expect(Array(scene.written[sent...]).occurrences(of: Self.frame(1077, mark: 59)) == 16)
+    #expect(Array(scene.written[sent...]).occurrences(of: Self.frame(1077, mark: 45)) == 0)
+  }
+
   @Test("A file that is not a FIFO is refused with the next step")
   func noFIFO() throws {
     var poller = try Poller()

@@ -84,6 +84,23 @@ struct NetworkSourceConnectionTests {
     #expect(scene.connection.bytesOfLine == size && scene.connection.bytes == 2 * size)
   }
 
+  @Test(
+    "A server that reads nothing gets little more than its own buffer holds, so that what is sent later is not late by minutes"
+  )
+  func unread() throws {
+    let server = try LocalServer()
+    let scene = try Scene("tcp://127.0.0.1:\(server.port)")
+    #expect(try scene.wait { $0.connection.isOpen })
+    #expect(server.accept())
+    server.send(Self.epoch)
+    #expect(try scene.wait { $0.connection.counters.frames == 2 })
+    let bytes = [UInt8](repeating: 0xFF, count: 8_000_000)
+    scene.connection.lend(&scene.poller, at: scene.now)
+    scene.connection.sendLent(bytes, &scene.poller, at: scene.now)
+    let taken = bytes.count - scene.connection.unsentCount
+    #expect(taken < 400_000, "\(taken)")
+  }
+
   @Test("A port without a server is reported as refused, and tried again after growing pauses")
   func refused() throws {
     let port = try LocalServer().port

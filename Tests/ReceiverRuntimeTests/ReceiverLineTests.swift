@@ -40,4 +40,25 @@ struct ReceiverLineTests {
     #expect(scene.connection.lineRate == BaudRateSearch.rates[0])
     #expect(try scene.run(30) { $0.connection.isDetected })
   }
+
+  @Test("Messages of programs are dropped while a line takes none, and before the receiver is ready for them")
+  func droppedMessages() throws {
+    let message = [UInt8](repeating: 0xFF, count: 100)
+    func accepted(_ scene: RuntimeScene) throws -> Int {
+      try (0..<3000).count { index in
+        if index % 10 == 0 { _ = try scene.run(0.1) }
+        return scene.connection.send(message, &scene.poller, at: scene.now)
+      }
+    }
+    let scene = try RuntimeScene(.m10)
+    var count = 0
+    while scene.connection.send(message, &scene.poller, at: scene.now), count < 3000 { count += 1 }
+    #expect(count == 41)
+    #expect(try scene.run(20) { $0.connection.isSteady })
+    #expect(try scene.run(20) { $0.connection.isReadyForStream && $0.written.occurrences(of: message) >= count })
+    scene.isClogged = true
+    // The kernel's buffers of a pseudo-terminal hold some kilobytes.
+    #expect(try accepted(scene) < 300)
+    #expect(scene.connection.unsentCount < 4096 + message.count && !scene.connection.isReadyForStream)
+  }
 }

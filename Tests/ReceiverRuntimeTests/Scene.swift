@@ -18,6 +18,8 @@ final class RuntimeScene {
   private(set) var now = Instant(nanoseconds: 1_000_000_000)
   private(set) var events: [ReceiverConnection.Event] = []
   private(set) var lastFix: Fix?
+  /// Whether the line takes no more bytes than the kernel's buffers hold, as a serial port server of a slow line.
+  var isClogged = false
   /// Runs a feed in each round.
   var feed: CorrectionFeed?
   private(set) var feedReports: [String] = []
@@ -111,7 +113,7 @@ final class RuntimeScene {
 
   /// Runs one round: reads available bytes, and performs the actions that are due.
   func step() throws {
-    device.receive(try terminal.takeWritten(), fromTerminalAt: terminal.baudRate, at: now)
+    if !isClogged { device.receive(try terminal.takeWritten(), fromTerminalAt: terminal.baudRate, at: now) }
     device.advance(to: now)
     _ = try unsafe terminal.write(device.takeReceived().span.bytes)
     for event in try poller.wait(deadline: 0) {

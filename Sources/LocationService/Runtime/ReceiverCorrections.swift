@@ -99,7 +99,7 @@ final class ReceiverCorrections {
     if feed.spartnFrames.encrypted > 0 { keys.sawEncryptedCorrection() }
     // A round is shorter than a second, and a key is valid for weeks.
     guard keyAction != nil || keysAssessedAt.map({ now >= $0 + Milliseconds(1000) }) ?? true else { return }
-    let accepts = isForwarding && feed.acceptsSPARTN && connection?.isSteady == true && keyRequest == nil
+    let accepts = isForwarding && feed.acceptsSPARTN && connection?.isReadyForStream == true && keyRequest == nil
     var due = keyAction
     if due == nil {
       keysAssessedAt = now

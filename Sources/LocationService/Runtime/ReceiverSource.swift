@@ -574,12 +574,12 @@ final class ReceiverSource {
     trust.interrupt()
   }
 
-  /// Logs a problem once, until it changes or is resolved.
   /// Logs what each identification and configuration of a receiver repeats.
   private func logOnce(_ text: String) {
     if logged.insert(text).inserted { events.append(.log(text)) }
   }
 
+  /// Logs a problem once, until it changes or is resolved.
   func complain(_ text: String) {
     guard text != lastComplaint else { return }
     lastComplaint = text
@@ -619,7 +619,11 @@ extension ReceiverSource {
   /// Applies a command of a program.
   func apply(_ command: ClientCommand, _ poller: inout Poller, at now: Instant) {
     switch command {
-    case .send(let bytes): _ = connection?.submit(Command(raw: bytes), &poller, at: now)
+    case .send(let bytes):
+      guard let connection, !connection.send(bytes, &poller, at: now) else { return }
+      logOnce(
+        "\(connection.path): the line takes the messages of programs too slowly, and further ones are dropped; send fewer, or raise its rate"
+      )
     case .set(let settings):
       userSettings.value = settings
       if let desired = connection?.desired {

@@ -190,6 +190,9 @@ extension ReceiverSession {
     return ticket
   }
 
+  /// The bytes of submitted commands that wait for their turn.
+  public var submittedCount: Int { requests.submittedCount }
+
   /// A command with the time for a reply on a full line, where the receiver is of another maker.
   private mutating func waitingLonger(_ command: Command, at now: Instant) -> Command {
     guard description?.family != nil else { return command }

@@ -117,9 +117,17 @@ package struct CorrectionQueue: ~Copyable {
     station = nil
   }
 
+  /// Drops the observations that are too old, also while the line takes none.
+  package mutating func dropOld(at now: Instant) {
+    let before = queue.count
+    queue.removeAll { $0.isObservation && now > $0.arrivedAt + Self.longestAge }
+    dropped += UInt64(before - queue.count)
+    if queue.count != before { queued = queue.reduce(0) { $0 + $1.bytes.count } }
+  }
+
   /// Returns the next whole frames for the receiver; nil if there are none.
   package mutating func next(at now: Instant) -> [UInt8]? {
-    drop { $0.isObservation && now > $0.arrivedAt + Self.longestAge }
+    dropOld(at: now)
     var bytes: [UInt8] = []
     while let first = queue.first, bytes.isEmpty || bytes.count + first.bytes.count <= Self.burst {
       bytes += first.bytes
@@ -150,13 +158,6 @@ package struct CorrectionQueue: ~Copyable {
       queue.remove(at: oldest)
       dropped += 1
     }
-  }
-
-  private mutating func drop(_ isOld: (Waiting) -> Bool) {
-    let before = queue.count
-    queue.removeAll(where: isOld)
-    dropped += UInt64(before - queue.count)
-    if queue.count != before { queued = queue.reduce(0) { $0 + $1.bytes.count } }
   }
 
   /// Returns the station of observations: DF003, the twelve bits after the message number (RTCM 10403.3, tables 3.5-1 and
