@@ -183,6 +183,35 @@ struct SleepTests {
     }
   }
 
+  @Test(
+    "A sleep that only time ends is not requested where its shortest duration is longer than the demand or the search allows",
+    arguments: [0.0, 5, 10, 20])
+  func shortestBlindSleep(shortest: Double) throws {
+    var capabilities = ReceiverCapabilities.ag3352
+    capabilities.backup = .init(longestSeconds: 86_400, wakesByLine: false, shortestSeconds: shortest)
+    var requests: [(gap: Double, seconds: Double)] = []
+    for gap in stride(from: 2.0, through: 40, by: 1) {
+      var scene = Scene(capabilities, demand: .every(gap))
+      scene.fixes(60)
+      for _ in 0..<10 {
+        // A request that is too short is lengthened.
+        if scene.isBackup { scene.pass(shortest) }
+        _ = scene.sleepThrough(limit: gap)
+        let before = scene.seconds
+        scene.fixes(2)
+        scene.searches(Int(gap))
+        #expect(scene.seconds - before <= gap + 2)
+      }
+      for (at, action) in scene.actions {
+        guard case .enter(let wanted) = action, case .backup(let until?) = wanted.mode else { continue }
+        requests.append((gap, until.seconds(since: .zero) - at))
+      }
+    }
+    let least = try #require(requests.map(\.seconds).min())
+    #expect(least >= shortest, "\(requests.first { $0.seconds == least }!)")
+    #expect(requests.contains { $0.gap == 40 })
+  }
+
   @Test("A sleep that costs more than it saves is not begun")
   func breakEven() {
     var scene = Scene(demand: .every(3))

@@ -79,6 +79,39 @@ struct FamilyPowerTests {
     #expect(!scene.machine.sessionReports.contains(.silent) && !scene.machine.sessionReports.contains(.doesNotWake))
   }
 
+  @Test("A timed standby is not longer than a demand allows, whose fixes come in time", arguments: [20.0, 100])
+  func shortTimed(filter: Double) throws {
+    var scenario = Scenario(stayingAt: Place(latitudeDegrees: 48.1642, longitudeDegrees: 11.6056, altitudeMetres: 512))
+    scenario.beginsHot = true
+    scenario.move(northMetres: 20_000, eastMetres: 0, seconds: 2000)
+    let scene = Scene(.teseo, scenario: scenario)
+    scene.demand(Demand(updates: .init(accuracy: .metres(10), distanceFilterMetres: filter)))
+    scene.run(1800)
+    let times = scene.machine.fixes.map { Double($0.time.nanosecondsSince1970) / 1e9 }
+    let gap = try #require(zip(times, times.dropFirst()).map { $1 - $0 }.max())
+    let sleeps = scene.machine.commands.compactMap {
+      if case .sleep(let time?) = $0.command { time.count } else { nil }
+    }
+    #expect(sleeps.allSatisfy { $0 >= 5000 }, "\(sleeps)")
+    // Ten metres a second; a fix may be five seconds and a start late at any speed.
+    #expect(gap * 10 <= filter + 70, "\(gap)")
+  }
+
+  @Test(
+    "The shortest timed sleep is the session's, and none where the line wakes the receiver",
+    arguments: [
+      (["family=STMicroelectronics", "", "Teseo-LIV3F", "4.6", "timedSleep"], ReceiverPortNumber?.none, Double?.some(5)),
+      (["family=Airoha", "", "LC86G", "1", "timedSleep"], nil, 10),
+      (["family=Airoha", "", "LC76G", "1", "standby", "timedSleep"], nil, 0),
+      (["family=Airoha", "", "LC76G", "1", "standby", "timedSleep"], .i2c, nil),
+      (["ROM SPG 5.10", "000A0000", "FWVER=SPG 5.10", "PROTVER=34.10"], nil, 0),
+      (["ROM SPG 5.10", "000A0000", "FWVER=SPG 5.10", "PROTVER=34.10"], .i2c, 5),
+    ])
+  func shortestSleep(strings: [String], port: ReceiverPortNumber?, seconds: Double?) throws {
+    let receiver = try #require(ReceiverDescription(strings: strings))
+    #expect(ReceiverCapabilities(receiver, port: port).backup?.shortestSeconds == seconds)
+  }
+
   @Test(
     "A receiver without sleep stays on: only the host sleeps", arguments: [ReceiverModel.at6558, .lg290p, .tau1201])
   func stays(_ model: ReceiverModel) {

@@ -6,6 +6,9 @@ extension ReceiverCapabilities {
   ///
   /// They come from its family (ReceiverModels.swift), without functions that its firmware or the port excludes.
   public init(_ receiver: ReceiverDescription, port: ReceiverPortNumber?) {
+    defer {
+      if backup?.wakesByLine == false { backup?.shortestSeconds = SessionTimes.shortestSleep(of: receiver).seconds }
+    }
     if let family = receiver.family {
       self = Self.otherMaker(family, receiver, port: port)
       return

@@ -3,10 +3,10 @@ import MonotonicTime
 
 // Falling asleep, staying asleep, and waking up.
 extension PowerControl {
-  /// The sleep mode of this receiver, or `unread` if it has none; nil without a receiver.
+  /// The sleep mode of this receiver, or `unread` if it has none, or none so short; nil without a receiver.
   func sleepMode(until: Instant?) -> PowerMode? {
     guard let capabilities else { return nil }
-    if let backup = capabilities.backup, !isRefused(.backup) {
+    if let backup = capabilities.backup, !isRefused(.backup), canEnd(backup, by: until) {
       let longest = now + Milliseconds(seconds: backup.longestSeconds)
       // If the line cannot wake the receiver, it must wake by itself soon: a demand may come at any time.
       let latest = backup.wakesByLine ? nil : now + Milliseconds(seconds: policy.blindSleepSeconds)
@@ -19,6 +19,12 @@ extension PowerControl {
       if pays { return .off(until: until) }
     }
     return .unread(until: until)
+  }
+
+  /// Whether a backup ends by an instant: nothing wakes a receiver whose line does not before its shortest sleep is over.
+  private func canEnd(_ backup: ReceiverCapabilities.Backup, by until: Instant?) -> Bool {
+    guard !backup.wakesByLine, let until else { return true }
+    return until.seconds(since: now) >= backup.shortestSeconds + policy.wakeSeconds
   }
 
   private func switchOffSeconds(_ capabilities: ReceiverCapabilities) -> Double {

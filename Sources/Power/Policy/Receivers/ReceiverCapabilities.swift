@@ -52,10 +52,13 @@ public struct ReceiverCapabilities: Hashable, Sendable {
     public var longestSeconds: Double
     /// A byte on its line wakes it (UART); false on I2C, where only time or a pin does.
     public var wakesByLine: Bool
+    /// The shortest sleep that only time ends, in seconds: the session lengthens a shorter request to it. 0 where the line wakes it.
+    public var shortestSeconds: Double
 
-    public init(longestSeconds: Double = 12 * 86_400, wakesByLine: Bool = true) {
+    public init(longestSeconds: Double = 12 * 86_400, wakesByLine: Bool = true, shortestSeconds: Double = 0) {
       self.longestSeconds = longestSeconds
       self.wakesByLine = wakesByLine
+      self.shortestSeconds = shortestSeconds
     }
   }
 
