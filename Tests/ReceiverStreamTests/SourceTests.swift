@@ -62,6 +62,43 @@ struct SourceTests {
     }
   }
 
+  /// The satellites of each report that has changed ones. Each second has an epoch with GSV, and those of `isUBX` with NAV-SAT too.
+  private func skies(_ seconds: Range<Int>, epochs: Int = 1, isUBX: (Int) -> Bool) -> [[UInt8]] {
+    var playback = Playback()
+    for second in seconds {
+      for part in 0..<epochs {
+        let time = "1011\(second)." + (part < 10 ? "0\(part)" : "\(part)")
+        playback.receive(navPVT(10, 11, second, nano: part * 10_000_000))
+        if part == 0 {
+          if isUBX(second) { playback.receive(navSAT([1, 2, 3], second: second)) }
+          playback.receive(rmc(time), gsv[0], gsv[1])
+        }
+        playback.idle()
+      }
+    }
+    playback.finish()
+    return playback.reports.filter(\.skyChanged).map { $0.satellites.map(\.number) }
+  }
+
+  @Test("Satellites of sentences are used after ten epochs in which UBX sent none")
+  func endOfUBXSatellites() {
+    let found = skies(10..<59) { $0 < 15 }
+    let expected = Array(repeating: [1, 2, 3] as [UInt8], count: 5)
+    #expect(found == expected + Array(repeating: [5, 9, 14, 30, 2, 4], count: 59 - 15 - 10))
+  }
+
+  @Test("Satellites of UBX in every fifth epoch with sentences replace their satellites", arguments: [1, 25])
+  func sparseUBXSatellites(epochs: Int) {
+    let found = skies(10..<59, epochs: epochs) { $0 % 5 == 0 }
+    #expect(found == Array(repeating: [1, 2, 3], count: 10))
+  }
+
+  @Test("Satellites of UBX are used again when UBX sends them again")
+  func returnOfUBXSatellites() {
+    let found = skies(10..<59) { $0 < 15 || $0 > 50 }
+    #expect(found.suffix(8) == Array(repeating: [1, 2, 3], count: 8) && found.contains([5, 9, 14, 30, 2, 4]))
+  }
+
   /// PGRMF with its fix type.
   private func pgrmf(_ second: Int, type: Int = 2) -> String {
     "PGRMF,348,209490,091225,1011\(second),18,4717.1143,N,00833.9152,E,A,\(type),36,90,2,1"

@@ -66,8 +66,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   var output = OutputTimes()
   /// The state of `sky`.
   var skyState = SkyState.earlier
-  /// Whether UBX sent the satellites. Satellites from NMEA have less detail and are then ignored.
-  var hasUBXSky = false
+  var satelliteSource = SatelliteSource()
   /// The receiver's numbering of BeiDou.
   var beiDou = BeiDouNumbering.unknown
   /// The systems whose satellites have other ids than their numbers in the receiver's sentences.
@@ -496,6 +495,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     if nmea.isValid == false { earlierUse.age = EarlierUse.most }
     nmea = NMEAEpoch(after: nmea, fixMode: state == .ahead ? held.fixMode : untimed.fixMode)
     (hasPreciseECEF, hasUBXQuality, hasUBXCount) = (false, false, false)
+    satelliteSource.startEpoch()
     // Satellites of the previous epoch, or of a report with only a time.
     if state != .gathering, state != .ahead { dropAhead() }
     if earlierUse.age <= EarlierUse.most { earlierUse.age += 1 }
@@ -636,13 +636,13 @@ public struct EpochAssembler: ~Copyable, Sendable {
 
   /// Whether satellites are to be reported: all satellites of UBX, or a whole group of sentences.
   private var hasNewSky: Bool {
-    mutating get { skyState.isChanged && (hasUBXSky || !group.isIncomplete) }
+    mutating get { skyState.isChanged && (satelliteSource.isUBX || !group.isIncomplete) }
   }
 
   /// Marks the used satellites for a report. Returns whether the satellites changed.
   private mutating func settleSky() -> Bool {
     guard hasNewSky else { return false }
-    if !hasUBXSky, untimed.fixMode == nil, untimed.usedCount == 0, earlierUse.age <= EarlierUse.most,
+    if !satelliteSource.isUBX, untimed.fixMode == nil, untimed.usedCount == 0, earlierUse.age <= EarlierUse.most,
       nmea.isValid != false
     {
       earlierUse.unmatched.match(&sky, &earlierUse.used, but: shifted)

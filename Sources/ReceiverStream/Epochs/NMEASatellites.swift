@@ -65,7 +65,7 @@ extension EpochAssembler {
 
   @inline(__always)
   mutating func apply(_ content: GSV, _ talker: Talker) {
-    guard !hasUBXSky else { return }
+    guard satelliteSource.acceptSentence() else { return }
     let signal = UInt32(truncatingIfNeeded: content.signalID ?? 0) &<< SatelliteGroup.signalShift
     startSky(content.number, of: content.sentences, sender: UInt32(talker.code) | signal)
     let system = Satellite.system(talker)
@@ -78,7 +78,7 @@ extension EpochAssembler {
   }
 
   mutating func apply(_ content: PQGSV) {
-    guard !hasUBXSky else { return }
+    guard satelliteSource.acceptSentence() else { return }
     // A talker has 16 bits.
     let sender = UInt32(truncatingIfNeeded: content.systemID ?? 0) | 1 << 16
     startSky(content.number, of: content.sentences, sender: sender)

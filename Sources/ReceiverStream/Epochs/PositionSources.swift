@@ -101,3 +101,35 @@ struct PositionSources: Sendable {
     talker == .combined || talker == .gps || Satellite.system(talker) != nil
   }
 }
+
+/// The source of the satellites. Sentences have less detail than UBX, and are ignored until UBX sends no more satellites.
+struct SatelliteSource: Sendable {
+  /// The number of epochs with ignored sentences and without satellites of UBX after which sentences are used.
+  private static var mostIgnored: UInt8 { 10 }
+  /// The number of such epochs, up to `mostIgnored` + 1. Epochs without sentences do not count: a receiver with 20 epochs in a second may
+  /// send both once in a second.
+  private var ignored = SatelliteSource.mostIgnored + 1
+  private var ignoresInEpoch = false
+
+  var isUBX: Bool { ignored <= Self.mostIgnored }
+
+  /// Handles satellites of UBX.
+  mutating func useUBX() {
+    ignored = 0
+    ignoresInEpoch = false
+  }
+
+  /// Handles a sentence about satellites in view. Returns whether to use it.
+  @inline(__always)
+  mutating func acceptSentence() -> Bool {
+    guard isUBX else { return true }
+    ignoresInEpoch = true
+    return false
+  }
+
+  /// Handles the start of an epoch.
+  mutating func startEpoch() {
+    if ignoresInEpoch { ignored += 1 }
+    ignoresInEpoch = false
+  }
+}

@@ -416,7 +416,7 @@ extension EpochAssembler {
 
   /// Signals without angles: they complete the satellites of NAV-SAT, or replace them if NAV-SAT is disabled.
   private mutating func apply(_ message: borrowing NavSIG) {
-    if !(hasUBXSky && skyState != .earlier) { startUBXSky() }
+    if !(satelliteSource.isUBX && skyState != .earlier) { startUBXSky() }
     skyState = .unmarked
     for index in 0..<message.signalCount {
       let signal = message.signal(index)
@@ -430,7 +430,7 @@ extension EpochAssembler {
   }
 
   private mutating func startUBXSky() {
-    hasUBXSky = true
+    satelliteSource.useUBX()
     sky.removeAll()
     skyState = .unmarked
   }
