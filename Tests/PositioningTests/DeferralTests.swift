@@ -337,6 +337,42 @@ struct DeferralTests {
     #expect(scene.delivered(1) == [])
   }
 
+  /// A program with both services, whose kept fixes end with a significant change that waits for its interval.
+  private func hikeWithChange() -> Scene {
+    var scene = hike()
+    scene.call(.startSignificantChanges)
+    scene.engine.sourceBecame(.idle, at: scene.instant)
+    scene.fixes(1) { _ in 0 }
+    scene.call(allow())
+    scene.fixes(2, every: 60) { $0 * 10 }
+    _ = scene.delivered()
+    return scene
+  }
+
+  @Test("SC-1 a kept fix that was delivered is not delivered by significant changes")
+  func keptOnce() {
+    let ends: [(inout Scene) -> Void] = [
+      { $0.call(.disallowDeferredUpdates) }, { $0.call(.stopUpdatingLocation) },
+      { $0.call(.setDistanceFilter(metres: 10)) }, { $0.engine.setApplication(.foreground, at: $0.instant) },
+    ]
+    for end in ends {
+      var scene = hikeWithChange()
+      end(&scene)
+      #expect(scene.delivered().first == "at 600 1200")
+      scene.wait(300)
+      #expect(scene.delivered() == [])
+    }
+  }
+
+  @Test("SC-1 a kept fix that significant changes have delivered is not delivered with the other kept ones")
+  func changeOnce() {
+    var scene = hikeWithChange()
+    scene.wait(200)
+    #expect(scene.delivered() == ["at 1200"])
+    scene.call(.disallowDeferredUpdates)
+    #expect(scene.delivered() == ["at 600", "finished 15"])
+  }
+
   @Test("Fixes of a receiver's memory are delivered with their deferral")
   func batch() {
     var scene = hike()

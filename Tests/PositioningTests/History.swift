@@ -18,8 +18,8 @@ struct History {
   private(set) var isConsistent = true
   private var isPaused = [Bool](repeating: false, count: managers)
   private var times = [[UTCTime]](repeating: [], count: managers)
-  /// The number of permitted repetitions of a cached fix (SU-1, SC-1, RQ-15).
-  private var begins = 0
+  /// The number of permitted repetitions of a cached fix (SU-1, SC-1, RQ-15) for each manager.
+  private var begins = [Int](repeating: 0, count: managers)
 
   init(seed: Int) { random = SeededRandomNumberGenerator(seed: UInt64(seed)) }
 
@@ -44,8 +44,7 @@ struct History {
 
   /// Whether each fix was delivered once, except cached ones.
   var isRepeatingNothing: Bool {
-    let repeats = times.reduce(0) { $0 + $1.count - Set($1).count }
-    return repeats <= begins
+    zip(times, begins).allSatisfy { $0.count - Set($0).count <= $1 }
   }
 
   private mutating func call(_ manager: Int) {
@@ -53,13 +52,13 @@ struct History {
     case 0, 1:
       if isPaused[manager] { isPaused[manager] = false }
       scene.call(.startUpdatingLocation, by: manager)
-      begins += 1
+      begins[manager] += 1
     case 2:
       scene.call(.stopUpdatingLocation, by: manager)
       isPaused[manager] = false
     case 3:
       scene.call(.requestLocation, by: manager)
-      begins += 1
+      begins[manager] += 1
     case 4, 5:
       scene.call(
         .allowDeferredUpdates(metres: Double(random.int(0...500)), seconds: Double(random.int(0...300))), by: manager)
@@ -67,7 +66,7 @@ struct History {
     case 6: scene.call(.disallowDeferredUpdates, by: manager)
     case 7:
       scene.call(.startSignificantChanges, by: manager)
-      begins += 1
+      begins[manager] += 1
     case 8: scene.call(.stopSignificantChanges, by: manager)
     default: scene.call(.startVisits, by: manager)
     }
@@ -94,7 +93,7 @@ struct History {
       let isOn = random.int(0...2) > 0
       scene.engine.setServicesEnabled(isOn, at: scene.instant)
       if !isOn { isPaused = isPaused.map { _ in false } }
-      begins += 2 * Self.managers
+      begins = begins.map { $0 + 2 }
     case 2, 3: scene.engine.sourceBecame(random.int(0...1) == 0 ? .idle : .searching, at: scene.instant)
     case 4: scene.engine.movementNoticed(at: scene.instant)
     default: scene.wait(Double(random.int(0...2000)))

@@ -88,6 +88,57 @@ struct SignificantChangeTests {
     #expect(scene.delivered() == ["at 700"])
   }
 
+  @Test("SC-6 C7 fixes that wait for a suspended app are not changes that it has received; each is delivered once")
+  func suspendedWithUpdates() {
+    for isChangeFirst in [true, false] {
+      var scene = Scene()
+      scene.call(.setAllowsBackgroundUpdates(false))
+      scene.call(.startSignificantChanges)
+      scene.call(.startUpdatingLocation)
+      scene.engine.sourceBecame(.idle, at: scene.instant)
+      scene.fix(0)
+      _ = scene.delivered()
+      scene.engine.setApplication(.suspended, at: scene.instant)
+      scene.fixes(2, every: 60) { $0 * 10 }
+      #expect(scene.delivered() == [])
+      if isChangeFirst {
+        scene.wait(180)
+        #expect(scene.delivered() == ["at 1200"])
+      }
+      scene.engine.setApplication(.foreground, at: scene.instant)
+      #expect(scene.delivered() == [isChangeFirst ? "at 600" : "at 600 1200"])
+      scene.wait(300)
+      #expect(scene.delivered() == [])
+    }
+  }
+
+  @Test("SC-1 RQ-1 the outcome of a request is not delivered by significant changes too")
+  func request() {
+    for seconds in [10.0, 100, 400] {
+      var scene = started()
+      _ = scene.delivered()
+      scene.call(.setDesiredAccuracy(metres: 100))
+      scene.wait(seconds)
+      scene.call(.requestLocation)
+      scene.fix(700)
+      #expect(scene.delivered() == ["at 700"])
+      scene.wait(400)
+      #expect(scene.delivered() == [])
+    }
+  }
+
+  @Test("RQ-11 an outcome that is recalled is delivered by significant changes if it is a change")
+  func recalledRequest() {
+    var scene = started()
+    _ = scene.delivered()
+    scene.call(.setDesiredAccuracy(metres: 100))
+    scene.wait(400)
+    scene.call(.requestLocation)
+    scene.fix(700)
+    scene.call(.stopUpdatingLocation)
+    #expect(scene.delivered() == ["at 700"])
+  }
+
   @Test("SC-8 SC-9 after a relaunch the newest fix is there before the start, and comes with it")
   func relaunch() {
     var restored = PositioningEngine.Restored()

@@ -44,16 +44,16 @@ public struct CellGrid: Hashable, Sendable {
       timestamp: location.timestamp, source: location.source)
   }
 
-  /// Reduces waiting locations: from each cell, keeps the first one of each interval.
-  func reduced(_ locations: [Location]) -> [Location] {
-    var reported: [Location] = []
-    for location in locations {
-      let location = reduced(location)
-      if let last = reported.last, last.coordinate == location.coordinate {
-        let later = location.timestamp.nanosecondsSince1970 - last.timestamp.nanosecondsSince1970
+  /// Reduces waiting samples: from each cell, keeps the first one of each interval.
+  func reduced(_ samples: [Sample]) -> [Sample] {
+    var reported: [Sample] = []
+    for sample in samples {
+      let sample = reduced(sample)
+      if let last = reported.last?.location, last.coordinate == sample.location.coordinate {
+        let later = sample.location.timestamp.nanosecondsSince1970 - last.timestamp.nanosecondsSince1970
         if later < ReducedAccuracy.interval.count * 1_000_000 { continue }
       }
-      reported.append(location)
+      reported.append(sample)
     }
     return reported
   }

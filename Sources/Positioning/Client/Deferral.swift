@@ -22,12 +22,12 @@ public struct Deferral: Sendable {
     /// The sample is kept.
     case keep
     /// The memory is full: deliver these, the deferral continues (DF-15).
-    case flush([Location])
+    case flush([Sample])
     /// A criterion is met: report it, then deliver these, including the sample (DF-13).
-    case finish([Location])
+    case finish([Sample])
   }
 
-  /// The maximum number of kept fixes: seventeen minutes at 1 Hz, 100 kB.
+  /// The maximum number of kept fixes: seventeen minutes at 1 Hz, 150 kB.
   public static var defaultCapacity: Int { 1024 }
 
   let capacity: Int
@@ -41,9 +41,7 @@ public struct Deferral: Sendable {
     var last: Sample?
   }
   private var active: Active?
-  private var kept: [Location] = []
-  /// The newest kept fix.
-  private(set) var lastKept: Sample?
+  private var kept: [Sample] = []
 
   init(capacity: Int = Deferral.defaultCapacity, measure: Measure = .path) {
     self.capacity = max(1, capacity)
@@ -106,40 +104,38 @@ public struct Deferral: Sendable {
   }
 
   /// Advances the time; returns the kept fixes when the deadline is reached.
-  mutating func wake(at now: Instant) -> [Location]? {
+  mutating func wake(at now: Instant) -> [Sample]? {
     guard let ends = active?.ends, now >= ends else { return nil }
     active = nil
     return take()
   }
 
   /// Ends before the criteria are met; returns the kept fixes.
-  mutating func end() -> [Location] {
+  mutating func end() -> [Sample] {
     active = nil
     return take()
   }
 
   /// Returns the kept fixes and continues: the client has come to the foreground (DF-21).
-  mutating func take() -> [Location] {
-    defer {
-      kept.removeAll(keepingCapacity: true)
-      lastKept = nil
-    }
+  mutating func take() -> [Sample] {
+    defer { kept.removeAll(keepingCapacity: true) }
     return kept
   }
+
+  /// Drops a kept fix that reaches the client through another service.
+  mutating func drop(_ sample: Sample) { kept.removeAll { $0 == sample } }
 
   /// Accuracy was reduced: the kept fixes and the end of the path become coarse.
   mutating func reduce(to cells: CellGrid) {
     kept = cells.reduced(kept)
-    lastKept = lastKept.map(cells.reduced)
     if let last = active?.last { active?.last = cells.reduced(last) }
   }
 
   /// Oldest first: fixes of a receiver's memory may arrive after live ones.
   private mutating func keep(_ sample: Sample) {
     var index = kept.count
-    while index > 0, kept[index - 1].timestamp > sample.location.timestamp { index -= 1 }
-    kept.insert(sample.location, at: index)
-    if index == kept.count - 1 { lastKept = sample }
+    while index > 0, kept[index - 1].location.timestamp > sample.location.timestamp { index -= 1 }
+    kept.insert(sample, at: index)
   }
 
   private func isMet(at measured: Instant?) -> Bool {

@@ -19,7 +19,7 @@ extension ClientSession {
       outage.fixArrived(at: now)
     }
     if oneShot.isPending, standardDelivery != .none {
-      finish(oneShot.receive(sample, isReduced: permissions.accuracy == .reduced, at: now), &outputs)
+      finish(oneShot.receive(sample, isReduced: permissions.accuracy == .reduced, at: now), at: now, &outputs)
     }
     // Locations that were kept for another client are received again (SU-16). Later an earlier time is not a repetition
     // (SU-19).
@@ -41,7 +41,7 @@ extension ClientSession {
       significant.isRunning && wakingDelivery != .none && significant.wants(sample, at: now)
     if wantsForSignificant {
       // Both services deliver through the same method, and each fix once (SC-1, GE-5).
-      emit([sample.location], by: wantsForStandard ? [.standard, .significant] : .significant, &outputs)
+      emit([sample], by: wantsForStandard ? [.standard, .significant] : .significant, &outputs)
       significant.delivered(sample, at: now)
     }
     if wantsForStandard {
@@ -54,7 +54,7 @@ extension ClientSession {
   ) {
     guard deferral.isActive else {
       markDelivered(sample, at: now)
-      if !isDelivered { deliverOrHold([sample.location], &outputs) }
+      if !isDelivered { deliverOrHold([sample], &outputs) }
       return
     }
     // Samples that an earlier process kept arrive one after the other, and count as measured now.
@@ -63,30 +63,28 @@ extension ClientSession {
     case .keep: if isDelivered { markDelivered(sample, at: now) }
     case .deliver:
       markDelivered(sample, at: now)
-      deliverOrHold([sample.location], &outputs)
-    case .flush(let locations):
+      deliverOrHold([sample], &outputs)
+    case .flush(let samples):
       markDelivered(sample, at: now)
-      deliverOrHold(locations, &outputs)
-    case .finish(let locations):
+      deliverOrHold(samples, &outputs)
+    case .finish(let samples):
       markDelivered(sample, at: now)
       emit(.didFinishDeferredUpdates(nil), &outputs)
-      deliverOrHold(locations, &outputs)
+      deliverOrHold(samples, &outputs)
     }
   }
 
-  private mutating func markDelivered(_ sample: Sample, at now: Instant) {
-    updates.delivered(sample)
-    significant.delivered(sample, at: now)
-  }
-
-  func finish(_ outcome: OneShot.Outcome?, _ outputs: inout [PositioningOutput]) {
+  mutating func finish(_ outcome: OneShot.Outcome?, at now: Instant, _ outputs: inout [PositioningOutput]) {
     switch outcome {
     case nil: break
     case .location(let sample):
       if let delegate = services.delegate, !delegate.contains(.takesLocations) {
         outputs.append(.advice(id, .delegateLacks("locationManager(_:didUpdateLocations:)")))
       }
-      emit([sample.location], by: [.standard, .request], &outputs)
+      var makers: Makers = [.standard, .request]
+      if wakingDelivery != .none, significant.wants(sample, at: now) { makers.insert(.significant) }
+      significant.delivered(sample, at: now)
+      emit([sample], by: makers, &outputs)
     case .locationUnknown:
       // A program that is no longer in use gets no fix.
       fail(standardDelivery == .none ? .denied : .locationUnknown, by: [.standard, .request], &outputs)
@@ -119,22 +117,21 @@ extension ClientSession {
 
   /// - Parameter awaitsBatch: a receiver's memory is being read: its fixes were measured before a deferral's end.
   mutating func wake(at now: Instant, awaitsBatch: Bool, _ outputs: inout [PositioningOutput]) {
-    finish(oneShot.wake(at: now), &outputs)
-    if !awaitsBatch {
-      let last = deferral.lastKept
-      if let locations = deferral.wake(at: now) {
-        if let last, !locations.isEmpty { markDelivered(last, at: now) }
-        emit(.didFinishDeferredUpdates(nil), &outputs)
-        deliverOrHold(locations, &outputs)
-      }
+    finish(oneShot.wake(at: now), at: now, &outputs)
+    if !awaitsBatch, let kept = deferral.wake(at: now) {
+      if let last = kept.last { markDelivered(last, at: now) }
+      emit(.didFinishDeferredUpdates(nil), &outputs)
+      deliverOrHold(kept, &outputs)
     }
     if outage.wake(at: now) { fail(.locationUnknown, &outputs) }
     if updates.isRunning, standardDelivery == .deliver {
       carryOut(pausing.wake(isOutage: outage.isReported, at: now), at: now, &outputs)
     }
     if wakingDelivery != .none, let sample = significant.wake(at: now) {
-      emit([sample.location], by: .significant, &outputs)
+      emit([sample], by: .significant, &outputs)
       significant.delivered(sample, at: now)
+      deferral.drop(sample)
+      held.removeAll { $0 == sample }
     }
     if isRanging {
       for report in ranging.wake(services.rangedTargets, at: now) {

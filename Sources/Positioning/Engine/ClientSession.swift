@@ -29,8 +29,8 @@ struct ClientSession: Sendable {
   /// Whether a request for a location was dropped because the permission prompt is open.
   var hasDroppedRequest = false
 
-  /// Locations that wait until the app runs again (C7).
-  var held: [Location] = []
+  /// Samples that wait until the app runs again (C7).
+  var held: [Sample] = []
   var activity: SourceActivity
   /// The last location that an earlier engine has delivered.
   var deliveredBefore: Location?
@@ -105,8 +105,8 @@ struct ClientSession: Sendable {
     outputs.append(.advice(id, .delegateLacks("locationManager(_:didFailWithError:)")))
   }
 
-  func emit(_ locations: [Location], by makers: Makers = .standard, _ outputs: inout [PositioningOutput]) {
-    if !locations.isEmpty { emit(.didUpdateLocations(locations), by: makers, &outputs) }
+  func emit(_ samples: [Sample], by makers: Makers = .standard, _ outputs: inout [PositioningOutput]) {
+    if !samples.isEmpty { emit(.didUpdateLocations(samples.map(\.location)), by: makers, &outputs) }
   }
 
   // MARK: Permission
@@ -181,10 +181,11 @@ struct ClientSession: Sendable {
       if services.wantsSignificant { beginSignificant(cached: cached, at: now, &outputs) }
     }
     if standardDelivery == .deliver {
+      if let last = held.last { significant.delivered(last, at: now) }
       emit(held, &outputs)
       held = []
     }
-    if permissions.application == .foreground, isAuthorized { deliverKept(&outputs) }
+    if permissions.application == .foreground, isAuthorized { deliverKept(at: now, &outputs) }
     adviseIfNotInUse(for: advisesForApp ? .waking : nil, &outputs)
     watchOutage(at: now)
   }
@@ -263,12 +264,12 @@ struct ClientSession: Sendable {
     watchOutage(at: now)
     guard let cached, standardDelivery != .none else { return }
     updates.delivered(cached: cached)
-    deliverOrHold([cached.location], &outputs)
+    deliverOrHold([cached], &outputs)
   }
 
   /// Ends the run: its undelivered events are recalled (SU-15), except those emitted from now on.
   mutating func endStandard(at now: Instant, _ outputs: inout [PositioningOutput]) {
-    endDeferral(.deferredNotUpdatingLocation, &outputs)
+    endDeferral(.deferredNotUpdatingLocation, at: now, &outputs)
     updates.stop()
     pausing.stop()
     held = []
@@ -276,16 +277,24 @@ struct ClientSession: Sendable {
   }
 
   /// Delivers the kept fixes, then the end (DF-16, DF-17).
-  mutating func endDeferral(_ error: PositioningError, _ outputs: inout [PositioningOutput]) {
+  mutating func endDeferral(_ error: PositioningError, at now: Instant, _ outputs: inout [PositioningOutput]) {
     guard deferral.isActive else { return }
-    deliverKept(&outputs)
+    deliverKept(at: now, &outputs)
     _ = deferral.end()
     emit(.didFinishDeferredUpdates(error), &outputs)
   }
 
-  private mutating func deliverKept(_ outputs: inout [PositioningOutput]) {
-    if let last = deferral.lastKept { updates.delivered(last) }
-    emit(deferral.take(), &outputs)
+  private mutating func deliverKept(at now: Instant, _ outputs: inout [PositioningOutput]) {
+    let kept = deferral.take()
+    if let last = kept.last { markDelivered(last, at: now) }
+    emit(kept, &outputs)
+  }
+
+  /// Records a sample of the standard service that reaches the client. One that is held has not reached it, and may be
+  /// a significant change.
+  mutating func markDelivered(_ sample: Sample, at now: Instant) {
+    updates.delivered(sample)
+    if standardDelivery == .deliver { significant.delivered(sample, at: now) }
   }
 
   mutating func beginSignificant(cached: Sample?, at now: Instant, _ outputs: inout [PositioningOutput]) {
@@ -293,14 +302,14 @@ struct ClientSession: Sendable {
     watchOutage(at: now)
     guard let cached, wakingDelivery != .none else { return }
     significant.delivered(cached: cached)
-    emit([cached.location], by: .significant, &outputs)
+    emit([cached], by: .significant, &outputs)
   }
 
-  mutating func deliverOrHold(_ locations: [Location], _ outputs: inout [PositioningOutput]) {
+  mutating func deliverOrHold(_ samples: [Sample], _ outputs: inout [PositioningOutput]) {
     switch standardDelivery {
-    case .deliver: emit(locations, &outputs)
+    case .deliver: emit(samples, &outputs)
     case .hold:
-      held += locations
+      held += samples
       if held.count > Self.heldLimit { held.removeFirst(held.count - Self.heldLimit) }
     case .none: break
     }
@@ -310,7 +319,7 @@ struct ClientSession: Sendable {
     switch action {
     case .none: return
     case .pause:
-      endDeferral(.deferredNotUpdatingLocation, &outputs)
+      endDeferral(.deferredNotUpdatingLocation, at: now, &outputs)
       emit(.didPauseLocationUpdates, &outputs)
     case .resume:
       updates.expectFreshFix()
@@ -338,10 +347,10 @@ extension ClientSession {
     case .setDesiredAccuracy(let metres):
       updates.desiredAccuracyMetres = metres
       oneShot.aim(desiredAccuracyMetres: metres)
-      checkDeferral(&outputs)
+      checkDeferral(at: now, &outputs)
     case .setDistanceFilter(let metres):
       updates.distanceFilterMetres = metres
-      checkDeferral(&outputs)
+      checkDeferral(at: now, &outputs)
     case .setActivity(let activity): carryOut(pausing.setActivity(activity, at: now), at: now, &outputs)
     case .setPausesAutomatically(let may): carryOut(pausing.setMayPause(may, at: now), at: now, &outputs)
     case .setAllowsBackgroundUpdates(let allows): setAllowsBackground(allows, at: now, &outputs)
@@ -356,7 +365,7 @@ extension ClientSession {
     case .requestLocation: requestLocation(aged: aged, at: now, &outputs)
     case .allowDeferredUpdates(let metres, let seconds):
       allowDeferral(metres, seconds, hostCapabilities: hostCapabilities, position: aged, at: now, &outputs)
-    case .disallowDeferredUpdates: endDeferral(.deferredCanceled, &outputs)
+    case .disallowDeferredUpdates: endDeferral(.deferredCanceled, at: now, &outputs)
 
     case .startSignificantChanges: startSignificant(hostCapabilities, cached: cached, at: now, &outputs)
     case .stopSignificantChanges:
@@ -416,7 +425,7 @@ extension ClientSession {
       }
       let outcome = oneShot.request(
         desiredAccuracyMetres: updates.desiredAccuracyMetres, cached: aged, at: now)
-      finish(outcome, &outputs)
+      finish(outcome, at: now, &outputs)
       adviseIfNotInUse(&outputs)
     }
   }
@@ -442,7 +451,7 @@ extension ClientSession {
     _ outputs: inout [PositioningOutput]
   ) {
     oneShot.cancel()
-    endDeferral(.deferredCanceled, &outputs)
+    endDeferral(.deferredCanceled, at: now, &outputs)
     let delegate = services.delegate
     let takesLocations = delegate?.contains(.takesLocations) ?? false
     if let error = Deferral.refusal(
@@ -462,13 +471,13 @@ extension ClientSession {
   }
 
   /// Ends the deferral after a setting that excludes it (DF-22).
-  private mutating func checkDeferral(_ outputs: inout [PositioningOutput]) {
+  private mutating func checkDeferral(at now: Instant, _ outputs: inout [PositioningOutput]) {
     guard deferral.isActive,
       let error = Deferral.refusal(
         isUpdating: true, hasSatelliteReceiver: true, delegateTakesLocations: true,
         desiredAccuracyMetres: updates.desiredAccuracyMetres, isUnfiltered: updates.isUnfiltered)
     else { return }
-    endDeferral(error, &outputs)
+    endDeferral(error, at: now, &outputs)
   }
 
   private mutating func startRanging(
