@@ -75,6 +75,37 @@ struct BeaconTests {
     #expect(scene.delivered() == ["ranged 1:near"])
   }
 
+  private func target(_ number: Int) -> Ranging.Target {
+    .constraint(BeaconIdentity(uuid: family, major: UInt16(number)))
+  }
+
+  @Test("BE-4 managers of an earlier engine range as many targets as an app may; the others fail by 17")
+  func limitOfResumption() throws {
+    var old = Scene()
+    for number in 0..<200 { old.call(.startRanging(target(number))) }
+    let resumption = ClientResumption(
+      services: try #require(old.engine.services(of: ClientID(0))), status: .authorizedAlways, accuracy: .full,
+      settings: [])
+    var scene = Scene(managers: 0)
+    for number in [0, 1, 1] { scene.engine.resume(ClientID(number), resumption, at: scene.instant) }
+    #expect([0, 1].map { scene.engine.rangedTargets(of: ClientID($0)).count } == [200, 56])
+    #expect(scene.delivered(0) == [] && scene.delivered(1) == Array(repeating: "ranging failed 17", count: 2 * 144))
+  }
+
+  @Test("BE-4 a target beyond the limit of an app fails by 17, and is ranged once there is room")
+  func limit() {
+    var scene = Scene(managers: 2)
+    for number in 0..<256 { scene.call(.startRanging(target(number)), by: number % 2) }
+    #expect(scene.delivered(0) == [] && scene.delivered(1) == [])
+    scene.call(.startRanging(target(0)), by: 0)
+    #expect(scene.delivered(0) == [])
+    scene.call(.startRanging(target(256)), by: 0)
+    #expect(scene.delivered(0) == ["ranging failed 17"])
+    scene.call(.stopRanging(target(1)), by: 1)
+    scene.call(.startRanging(target(256)), by: 0)
+    #expect(scene.delivered(0) == [] && scene.engine.rangedTargets(of: ClientID(0)).count == 129)
+  }
+
   @Test("BE-5 the ranged regions are the manager's own")
   func own() {
     var scene = Scene(managers: 2)

@@ -29,6 +29,9 @@ public struct Ranging: Sendable {
     }
   }
 
+  /// The number of targets of an app above which a further one fails: a program that starts targets in a loop must not
+  /// fill the memory of the location service.
+  static var limit: Int { 256 }
   /// One report per second (BE-3).
   static var interval: Milliseconds { Milliseconds(1000) }
   /// The time after which a beacon without a sighting is dropped; beacons advertise between ten times a second and once

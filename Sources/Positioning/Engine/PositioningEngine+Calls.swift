@@ -11,6 +11,10 @@ extension PositioningEngine {
       if let event = call.refusal(isDenied: regionPermission == .refused) { clients[index].emit(event, &outputs) }
       return
     }
+    if case .startRanging(let target) = call, rangingRoom <= 0, !clients[index].services.isRanged(target) {
+      clients[index].emit(.rangingDidFail(target, .rangingFailure), &outputs)
+      return
+    }
     if clients[index].call(
       call, hostCapabilities: hostCapabilities, cached: cachedSample, aged: cache.aged.map(reducedIfNeeded), at: now,
       &outputs)
@@ -34,6 +38,9 @@ extension PositioningEngine {
     default: break
     }
   }
+
+  /// The number of targets that the app's managers may still range.
+  var rangingRoom: Int { max(0, Ranging.limit - clients.reduce(0) { $0 + $1.services.rangedTargets.count }) }
 
   private mutating func startVisits(by index: Int, at now: Instant) {
     if !visits.isRunning {

@@ -548,6 +548,8 @@ extension PositioningEngine {
     remove(id)
     add(id)
     guard let index = index(of: id) else { return }
+    var services = resumption.services
+    let dropped = services.limitRanging(to: rangingRoom)
     let before = StartedServices.Conditions(
       status: resumption.status, accuracy: resumption.accuracy, hostCapabilities: hostCapabilities)
     // Settings repeat no advice.
@@ -557,20 +559,21 @@ extension PositioningEngine {
         call, hostCapabilities: hostCapabilities, cached: nil, aged: nil, at: now, &repeated)
     }
     if before.status != authorization.status || before.accuracy != authorization.accuracy {
-      clients[index].services = resumption.services
+      clients[index].services = services
       clients[index].emitAuthorization(authorization.status, authorization.accuracy, &outputs)
     }
     clients[index].deliveredBefore = resumption.delivered
     clients[index].repetitionEnds = now.moved(by: ClientResumption.repetitionSeconds)
     // The run continues: its next location may be a kept one that is older than the cached location.
     clients[index].resume(
-      resumption.services, before, cached: resumption.delivered == nil ? cachedSample : nil,
+      services, before, cached: resumption.delivered == nil ? cachedSample : nil,
       awaitsVisits: visits.isRunning, at: now, &outputs)
     if let delivered = resumption.delivered, authorization.status.isAuthorized, before.status.isAuthorized,
       before.accuracy == authorization.accuracy
     {
       clients[index].continueFilters(from: Sample(delivered, measured: now), at: now)
     }
+    for target in dropped { clients[index].emit(.rangingDidFail(target, .rangingFailure), &outputs) }
     watchRegions(at: now)
   }
 

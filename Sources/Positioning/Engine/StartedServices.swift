@@ -71,6 +71,12 @@ package struct StartedServices: Hashable, Codable, Sendable {
     }
   }
 
+  /// Stops the ranging of the targets beyond a number. Returns them.
+  mutating func limitRanging(to count: Int) -> [Ranging.Target] {
+    defer { rangedTargets = Array(rangedTargets.prefix(count)) }
+    return Array(rangedTargets.dropFirst(count))
+  }
+
   /// Handles the loss of permission: waiting events of both location services are recalled (AU-16).
   mutating func permissionLost() {
     run &+= 1
