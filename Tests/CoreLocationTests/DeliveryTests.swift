@@ -435,6 +435,43 @@ struct DeliveryTests {
     #expect(zip(recorder.steps, recorder.steps.dropFirst()).allSatisfy { $0.to === $1.from })
   }
 
+  @Test("TH-3 GE-7 events of regions and visits that find a deallocated delegate wait for the next one")
+  func deallocated() {
+    let service = Scene().service
+    let manager = CLLocationManager(service: service)
+    let region = CLCircularRegion(center: CLLocationCoordinate2DMake(48, 11), radius: 100, identifier: "home")
+    /// Whether the service has a delegate for events.
+    var hasDelegate: Bool { service.isCurrent(.didFail(.network), .unrecalled, for: ClientID(0)) }
+    func cross() {
+      let events: [DelegateEvent] = [
+        .didFail(.network), .didEnter(region.content), .didDetermineState(.inside, region.content),
+        .didExit(region.content),
+      ]
+      for event in events { manager.deliver(.event(event, .unrecalled)) }
+    }
+    do {
+      let gone = CrossingRecorder()
+      manager.delegate = gone
+      manager.startMonitoring(for: region)
+      cross()
+      #expect(gone.words == ["error", "enters home", "home 1", "exits home"] && hasDelegate)
+    }
+    cross()
+    #expect(!hasDelegate)
+    let next = CrossingRecorder()
+    manager.delegate = next
+    Scene.run { next.words.count == 3 }
+    #expect(next.words == ["enters home", "home 1", "exits home"] && hasDelegate)
+    // An assignment of nil discards such events.
+    manager.delegate = nil
+    cross()
+    let last = CrossingRecorder()
+    manager.delegate = last
+    manager.deliver(.event(.didExit(region.content), .unrecalled))
+    Scene.run { last.words.count == 1 }
+    #expect(last.words == ["exits home"])
+  }
+
   @Test("RG-3 regions belong to the program, and a released delegate does no harm")
   func regions() {
     let service = Scene().service
@@ -450,4 +487,20 @@ struct DeliveryTests {
     other.stopMonitoring(for: region)
     #expect(manager.monitoredRegions.isEmpty)
   }
+}
+
+/// A delegate that records crossings, states and errors.
+private final class CrossingRecorder: NSObject, CLLocationManagerDelegate {
+  var words: [String] = []
+
+  func locationManager(_ manager: CLLocationManager, didEnterRegion region: CLRegion) {
+    words.append("enters \(region.identifier)")
+  }
+  func locationManager(_ manager: CLLocationManager, didExitRegion region: CLRegion) {
+    words.append("exits \(region.identifier)")
+  }
+  func locationManager(_ manager: CLLocationManager, didDetermineState state: CLRegionState, for region: CLRegion) {
+    words.append("\(region.identifier) \(state.rawValue)")
+  }
+  func locationManager(_ manager: CLLocationManager, didFailWithError error: any Error) { words.append("error") }
 }

@@ -20,6 +20,7 @@ open class CLLocationManager: NSObject {
   private let delegateLock = NSLock()
   /// Under `delegateLock`, because a weak reference must not be read while another thread writes it.
   private weak var assigned: (any CLLocationManagerDelegate)?
+  private var assignment = DelegateAssignment.none
   /// Guards `completions` and `nextToken`.
   private let lock = NSLock()
   private var completions: [Int: ((any Error)?) -> Void] = [:]
@@ -66,7 +67,36 @@ open class CLLocationManager: NSObject {
         lock.withLock { reported = nil }
         delegateQueue.setHasDelegate(newValue != nil)
         call(.setDelegate(newValue == nil ? nil : [.takesLocations, .takesErrors]))
+        if case .deallocated(let waiting) = assignment, newValue != nil {
+          for (event, ticket) in waiting { delegateQueue.receive(event, ticket) }
+        }
+        assignment = newValue == nil ? .none : .assigned
       }
+    }
+  }
+
+  /// The delegate as the service has it. Under `delegateLock`.
+  private enum DelegateAssignment {
+    case none
+    case assigned
+    /// It was deallocated and not removed. The service has sent these events before it was informed, and does not repeat
+    /// them: they wait for the next delegate.
+    case deallocated([(DelegateEvent, Ticket)])
+  }
+
+  /// Handles an event that found no delegate. A deallocation is reported to the service, once, as an assignment of nil.
+  /// Returns whether the event waits for the next delegate.
+  private func keepIfDeallocated(_ event: DelegateEvent, _ ticket: Ticket) -> Bool {
+    delegateLock.withLock {
+      guard assigned == nil else { return false }
+      if case .assigned = assignment {
+        assignment = .deallocated([])
+        delegateQueue.setHasDelegate(false)
+        call(.setDelegate(nil))
+      }
+      guard case .deallocated(let waiting) = assignment, event.isOfMonitoring else { return false }
+      assignment = .deallocated((waiting + [(event, ticket)]).suffix(EventQueue.limit))
+      return true
     }
   }
 
@@ -324,6 +354,8 @@ open class CLLocationManager: NSObject {
     case .event(let event, let ticket):
       // The service may have stopped since the event was put into the queue (SU-15). The service is asked even without
       // a delegate, because delivery also ends a request.
+      let delegate = delegate
+      if delegate == nil, keepIfDeallocated(event, ticket) { return }
       guard service.isCurrent(event, ticket, for: id), let delegate else { return }
       deliver(event, delegate)
     case .temporaryAccuracy(let token, let error, let refusal):
@@ -458,5 +490,15 @@ struct ReportedAuthorization {
   init(value: Value, event: Value) {
     self.value = value
     self.event = event
+  }
+}
+
+extension DelegateEvent {
+  /// Whether it is a crossing, the state of a region or a visit.
+  fileprivate var isOfMonitoring: Bool {
+    switch self {
+    case .didEnter, .didExit, .didDetermineState, .didVisit: true
+    default: false
+    }
   }
 }
