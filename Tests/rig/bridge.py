@@ -290,6 +290,12 @@ def memory(process):
         return next(int(line.split()[1]) for line in file if line.startswith("VmRSS"))
 
 
+def processor_time(process):
+    with open(f"/proc/{process.pid}/stat") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def slow(folder):
     with Line(folder) as line, Bridge(folder, line.link) as bridge:
         fast = bridge.writer()
@@ -334,6 +340,19 @@ def killed(folder):
             bridge.wait_for_message("disconnected")
             read_until(client, b"$GN")
             bridge.interrupt()
+        with Bridge(folder, receiver.link) as bridge:
+            # Its turn at the line is due soon after its connection.
+            client = bridge.writer("rfc2217", before)
+            time.sleep(2)
+            receiver.command("fault unplug 4s")
+            bridge.wait_for_message("disconnected")
+            used, started = processor_time(bridge.process), time.monotonic()
+            time.sleep(2)
+            share = (processor_time(bridge.process) - used) / (time.monotonic() - started)
+            expect(share < 0.2, f"it takes {share:.0%} of a processor while the receiver is unplugged")
+            read_until(client, b"$GN")
+            bridge.interrupt()
+            return f"{share:.1%} of a processor while the receiver is unplugged"
 
 
 def service(folder):

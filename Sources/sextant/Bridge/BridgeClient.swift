@@ -32,10 +32,6 @@ struct BridgeClient: ReceiverClient, ~Copyable {
     case restoringRate(UInt32, until: Instant)
   }
 
-  /// A plain client cannot set the rate: it waits this long until the receiver is found.
-  private static var longestWait: Milliseconds { Milliseconds(10_000) }
-  /// A client with RFC 2217 expects replies within three seconds.
-  private static var longestWaitOfTelnet: Milliseconds { Milliseconds(1500) }
   private static var longestDraining: Milliseconds { Milliseconds(10_000) }
   private static var longestReturn: Milliseconds { Milliseconds(20_000) }
   private static var drainInterval: Milliseconds { Milliseconds(10) }
@@ -47,10 +43,13 @@ struct BridgeClient: ReceiverClient, ~Copyable {
   private let sockets: BridgeSockets
   private(set) var failure: CommandFailure?
   private var stage = Stage.resting
+  private var turn = BridgeTurn()
   private var isAttached = false
   /// Whether the session found out what there is to find out.
   private var isFound = false
   private var isStopping = false
+  /// Whether the receiver was lost and has not returned.
+  private var isAway = false
   /// The rate of the receiver before a client had the line, baud.
   private var foundRate: UInt32?
   private var checksDrainAt: Instant?
@@ -66,18 +65,12 @@ struct BridgeClient: ReceiverClient, ~Copyable {
   var deadline: Instant? {
     var next = Instant.earlier(sockets.deadline, checksDrainAt)
     switch stage {
-    case .resting: if let since = sockets.writerSince { next = .earlier(next, lendsAt(since)) }
+    case .resting: next = .earlier(next, turn.deadline)
     case .lent: next = .earlier(next, modemDue)
     case .draining(let until), .restoringRate(_, let until): next = .earlier(next, until)
-    case .returning(let until):
-      next = .earlier(next, until)
-      if let since = sockets.writerSince { next = .earlier(next, lendsAt(since)) }
+    case .returning(let until): next = .earlier(.earlier(next, until), turn.deadline)
     }
     return next
-  }
-
-  private func lendsAt(_ since: Instant) -> Instant {
-    since + (sockets.isWriterTelnet ? Self.longestWaitOfTelnet : Self.longestWait)
   }
 
   mutating func receive(bytes: RawSpan, at now: Instant) { sockets.deliver(bytes) }
@@ -88,15 +81,16 @@ struct BridgeClient: ReceiverClient, ~Copyable {
     switch event {
     case .opened:
       isFound = false
+      isAway = false
       for text in sockets.announcements { printNotice(text) }
       sockets.announcements = []
       if line != .served, connection.isWritable == false {
         failure = CommandFailure(.unavailable, "\(path): takes no bytes; name the device of a receiver")
       }
     case .lost:
-      // Bytes that the client sent meanwhile are not for the next receiver.
       sockets.removeAllWork()
       isFound = false
+      isAway = true
       stage = .resting
       checksDrainAt = nil
       printNotice("\(path): the receiver is disconnected")
@@ -126,6 +120,8 @@ struct BridgeClient: ReceiverClient, ~Copyable {
       try sockets.attach(&poller)
     }
     if failure != nil { return true }
+    // Bytes that the client sends meanwhile are not for the next receiver.
+    if isAway { sockets.discardWork() }
     if connection.isSteady { isFound = true }
     proceed(connection, &poller, at: now)
     sockets.answerReaders({ Self.answer($0, connection) }, Self.modemState(connection))
@@ -176,8 +172,10 @@ struct BridgeClient: ReceiverClient, ~Copyable {
   }
 
   private mutating func lendIfDue(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
-    guard line != .served, connection.isOpen, let since = sockets.writerSince else { return }
-    guard isFound || isAtFoundRate(connection) || now >= lendsAt(since) else { return }
+    let isDue = turn.isDue(
+      for: sockets.writer, isLineOpen: line != .served && connection.isOpen,
+      isFound: isFound || isAtFoundRate(connection), at: now)
+    guard isDue else { return }
     if foundRate == nil, connection.isDetected { foundRate = connection.configuredRate }
     connection.lend(&poller, at: now)
     stage = .lent
@@ -307,7 +305,7 @@ struct BridgeClient: ReceiverClient, ~Copyable {
   // MARK: Modem lines
 
   private mutating func reportModemState(_ connection: ReceiverConnection, at now: Instant) {
-    guard sockets.isWriterTelnet else {
+    guard sockets.writer?.isTelnet == true else {
       modemDue = nil
       return
     }
@@ -325,6 +323,39 @@ struct BridgeClient: ReceiverClient, ~Copyable {
     if lines.contains(.ring) { state.insert(.ring) }
     if lines.contains(.carrierDetect) { state.insert(.carrierDetect) }
     return state
+  }
+}
+
+/// When the client that commands the receiver gets the line: as soon as the receiver is found, else after a time.
+struct BridgeTurn {
+  /// The client that commands the receiver.
+  struct Client {
+    /// When it connected.
+    var since: Instant
+    /// Whether it has negotiated RFC 2217, and sets the rate itself.
+    var isTelnet: Bool
+  }
+
+  /// A plain client cannot set the rate: it waits this long until the receiver is found.
+  static let longestWait = Milliseconds(10_000)
+  /// A client with RFC 2217 expects replies within three seconds.
+  static let longestWaitOfTelnet = Milliseconds(1500)
+
+  /// When ``isDue(for:isLineOpen:isFound:at:)`` is to be asked again without an event; nil without a client and without a line.
+  private(set) var deadline: Instant?
+
+  /// Returns whether the client gets the line now.
+  ///
+  /// - Parameters:
+  ///   - client: nil if none is connected.
+  ///   - isFound: whether the session has found the receiver, or found out that it does not reply.
+  mutating func isDue(for client: Client?, isLineOpen: Bool, isFound: Bool, at now: Instant) -> Bool {
+    deadline = nil
+    guard isLineOpen, let client else { return false }
+    let limit = client.since + (client.isTelnet ? Self.longestWaitOfTelnet : Self.longestWait)
+    if isFound || now >= limit { return true }
+    deadline = limit
+    return false
   }
 }
 

@@ -216,12 +216,12 @@ final class BridgeSockets {
 
   // MARK: Bridge
 
-  private var writer: Connection? { connections.first(where: \.isWriter) }
-  var hasWriter: Bool { writer != nil }
-  /// When the client that commands the receiver connected; nil without one.
-  var writerSince: Instant? { writer?.since }
-  /// Whether that client has negotiated RFC 2217, and sets the rate itself.
-  var isWriterTelnet: Bool { writer?.port.isTelnet ?? false }
+  private var writingConnection: Connection? { connections.first(where: \.isWriter) }
+  /// The client that commands the receiver; nil without one.
+  var writer: BridgeTurn.Client? {
+    writingConnection.map { BridgeTurn.Client(since: $0.since, isTelnet: $0.port.isTelnet) }
+  }
+  var hasWriter: Bool { writingConnection != nil }
 
   var deadline: Instant? {
     connections.reduce(listeners.deadline) { .earlier($0, $1.port.deadline) }
@@ -254,10 +254,12 @@ final class BridgeSockets {
   }
 
   /// Sends a reply to the client that commands the receiver.
-  func reply(_ reply: ComPortReply) { if let writer { queue(writer.port.reply(reply), writer) } }
+  func reply(_ reply: ComPortReply) {
+    if let writer = writingConnection { queue(writer.port.reply(reply), writer) }
+  }
 
   func notify(_ state: ComPortModemState, isPolled: Bool) {
-    if let writer { queue(writer.port.modemState(state, isPolled: isPolled), writer) }
+    if let writer = writingConnection { queue(writer.port.modemState(state, isPolled: isPolled), writer) }
   }
 
   /// Answers the requests of clients that read only: with the values in force.
