@@ -31,16 +31,8 @@ final class BridgeSockets {
     }
   }
 
-  /// Bytes or a request from the writer.
-  enum Work: Equatable {
-    case bytes([UInt8])
-    case request(ComPortRequest)
-  }
-
   /// The most bytes that wait for a client: what a line at 921600 baud sends in about three seconds.
   private static let mostOutput = 262_144
-  /// The most bytes of the writer that wait for the line; beyond, nothing is read from the client.
-  private static let mostWork = 65_536
   private static let mostClients = 16
   /// Tokens of a receiver loop are below these.
   private static let listenerToken: UInt32 = 0x1000
@@ -50,8 +42,8 @@ final class BridgeSockets {
   private var connections: [Connection] = []
   private var nextNumber = 0
   private var buffer = [UInt8](repeating: 0, count: 16_384)
-  private var work: [Work] = []
-  private var workBytes = 0
+  /// The bytes and requests of the writer that wait for the line.
+  private var work = BridgeWork()
   /// The node of the receiver, which a client of this computer has to be permitted to open; nil for a simulator.
   var node: String?
   /// The lines to print once the receiver is open.
@@ -147,7 +139,7 @@ final class BridgeSockets {
         close(connection, &poller)
         return false
       }
-      if connection.isWriter, workBytes > Self.mostWork { setInterest(of: connection, &poller) }
+      if connection.isWriter, work.isFull { setInterest(of: connection, &poller) }
       return true
     case .wouldWait: return false
     case .ended:
@@ -161,12 +153,11 @@ final class BridgeSockets {
       switch action {
       case .send(let bytes):
         guard connection.isWriter else { continue }
-        workBytes += bytes.count
-        work.append(.bytes(bytes))
+        work.append(bytes)
       case .deliver(let bytes): queue(bytes, connection)
       case .refuse: connection.isRefused = true
       case .request(let request):
-        if connection.isWriter { work.append(.request(request)) } else { readRequests.append((connection, request)) }
+        if connection.isWriter { work.append(request) } else { readRequests.append((connection, request)) }
       }
     }
   }
@@ -198,7 +189,7 @@ final class BridgeSockets {
   }
 
   private func setInterest(of connection: Connection, _ poller: inout Poller) {
-    var interest: Poller.Interest = connection.isWriter && workBytes > Self.mostWork ? [] : .readable
+    var interest: Poller.Interest = connection.isWriter && work.isFull ? [] : .readable
     if !connection.output.isEmpty { interest.insert(.writable) }
     guard interest != connection.interest else { return }
     connection.interest = interest
@@ -235,23 +226,15 @@ final class BridgeSockets {
   }
 
   /// The next work of the client that commands the receiver; nil without any.
-  var nextWork: Work? { work.first }
+  var nextWork: BridgeWork.Item? { work.next }
 
-  func removeWork() {
-    if case .bytes(let bytes) = work.removeFirst() { workBytes -= bytes.count }
-  }
+  func removeWork() { work.removeNext() }
 
   /// Discards bytes for the line that were not sent.
-  func discardWork() {
-    work.removeAll { if case .bytes = $0 { true } else { false } }
-    workBytes = 0
-  }
+  func discardWork() { work.discardBytes() }
 
   /// Discards all work, such as the work of a client that has left.
-  func removeAllWork() {
-    work = []
-    workBytes = 0
-  }
+  func removeAllWork() { work = BridgeWork() }
 
   /// Sends a reply to the client that commands the receiver.
   func reply(_ reply: ComPortReply) {
@@ -292,5 +275,61 @@ final class BridgeSockets {
       if let due = connection.port.deadline, now >= due { perform(connection.port.wake(), connection) }
       if connection.output.isEmpty { setInterest(of: connection, &poller) } else { write(connection, &poller) }
     }
+  }
+}
+
+/// The bytes and requests of the client that commands the receiver, in their order, until the line takes them.
+struct BridgeWork {
+  enum Item: Equatable {
+    case bytes([UInt8])
+    case request(ComPortRequest)
+  }
+
+  /// The size at which nothing more is read from the client, bytes.
+  static let limit = 65_536
+  /// A request counts as this many bytes.
+  static let requestSize = 16
+
+  private var items: [Item] = []
+  /// The index of the next item; those before are done.
+  private var first = 0
+  /// The size of the items that wait, bytes.
+  private(set) var size = 0
+
+  var isFull: Bool { size > Self.limit }
+  var next: Item? { first < items.count ? items[first] : nil }
+
+  mutating func append(_ bytes: [UInt8]) {
+    guard !bytes.isEmpty else { return }
+    size += bytes.count
+    // A client of telnet may send its bytes one by one.
+    guard first < items.count, case .bytes(var joined)? = items.last else { return items.append(.bytes(bytes)) }
+    items.removeLast()
+    joined += bytes
+    items.append(.bytes(joined))
+  }
+
+  mutating func append(_ request: ComPortRequest) {
+    size += Self.requestSize
+    items.append(.request(request))
+  }
+
+  mutating func removeNext() {
+    switch next {
+    case .bytes(let bytes)?: size -= bytes.count
+    case .request?: size -= Self.requestSize
+    case nil: return
+    }
+    first += 1
+    guard first >= items.count || first >= 1024 else { return }
+    items.removeFirst(first)
+    first = 0
+  }
+
+  /// Removes the bytes, and keeps the requests.
+  mutating func discardBytes() {
+    items = items[first...].filter { if case .request = $0 { true } else { false } }
+    first = 0
+    size = items.count * Self.requestSize
   }
 }
