@@ -164,6 +164,38 @@ import Testing
     #expect(schedule.demand == .single)
   }
 
+  @Test("A request without a result is repeated after half a minute at the earliest, whatever requests it")
+  func repeatedRequests() {
+    typealias Settings = FixSchedule.Settings
+    let settings = [
+      Settings(intervalSeconds: 60), Settings(distanceMetres: 50, stationarySeconds: 10),
+      Settings(distanceMetres: 50, stationarySeconds: 3600),
+      Settings(intervalSeconds: 10, distanceMetres: 50, stationarySeconds: 120),
+      Settings(intervalSeconds: 60, distanceMetres: 50, stationarySeconds: 3600),
+    ]
+    let answers: [(inout FixSchedule, Instant) -> Void] = [
+      { $0.requestFailed(at: $1) }, { $0.requestFailed(isSearch: false, at: $1) },
+      { _ = $0.receive(location(1, accuracy: 5000), at: $1) }, { _ = $0.receive(location(1, accuracy: -1), at: $1) },
+      { _ = $0.receive(location(0), at: $1) },
+    ]
+    for settings in settings {
+      for (number, answer) in answers.enumerated() {
+        var schedule = FixSchedule(settings)
+        #expect(schedule.receive(location(0), at: .zero) == .schedule)
+        var requests: [Double] = []
+        var now = Instant.zero
+        while let due = schedule.deadline, due < Instant.zero.moved(by: 10_000), requests.count < 1000 {
+          now = max(now, due)
+          guard schedule.startRequest(at: now) else { break }
+          requests.append(now.seconds(since: .zero))
+          answer(&schedule, now)
+        }
+        let pauses = zip(requests, requests.dropFirst()).map { $1 - $0 }
+        #expect(requests.count > 1 && pauses.allSatisfy { $0 >= 30 }, "\(settings), answer \(number): \(requests)")
+      }
+    }
+  }
+
   @Test("A request of the server is answered with the next location, whatever its place") func request() {
     var schedule = FixSchedule(FixSchedule.Settings(distanceMetres: 1000))
     #expect(schedule.receive(location(0), at: .zero) == .schedule)

@@ -113,6 +113,26 @@ private struct Scene {
     #expect(!scene.uplink.queue.hasUnwritten)
   }
 
+  @Test("A refusal of the location service is logged once, and ends with a location or another failure")
+  func refusal() throws {
+    for settings in ["interval = 10 min\n", "distance = 50 m\nstationary = every 60 s\n"] {
+      var scene = try Scene(settings)
+      scene.passSecond()
+      for _ in 0..<10 {
+        scene.now = scene.uplink.deadline ?? scene.now
+        scene.receive(.wake)
+        scene.receive(.requestFailed(isPermitted: false))
+      }
+      #expect(scene.logged.count { $0.contains("does not permit positions") } == 1, "\(scene.logged)")
+      scene.receive(.locations([scene.location()]))
+      scene.receive(.requestFailed(isPermitted: false))
+      scene.receive(.requestFailed(isPermitted: true))
+      scene.receive(.requestFailed(isPermitted: false))
+      #expect(scene.logged.count { $0.contains("does not permit positions") } == 3, "\(scene.logged)")
+      #expect(scene.logged.count { $0 == "the location service permits positions" } == 2, "\(scene.logged)")
+    }
+  }
+
   @Test("A failure is logged once, with the number of fixes that wait, and its end once") func failures() throws {
     var scene = try Scene("")
     scene.passSecond()

@@ -35,14 +35,18 @@ struct FixSchedule {
 
   private(set) var settings: Settings
   private var last: (location: Location, received: Instant)?
-  /// When the next location is due by the interval.
-  private(set) var due = Instant.zero
+  /// When a single location is requested next: of a long interval, or of a board that does not move. Updates that are paused do not
+  /// prove that the board is stationary. nil without either, and before the first location of updates.
+  private var nextRequest: Instant?
   private var isRequested = false
   private var isRequestPending = false
   /// The last request for a single location had no result, and no newer location has arrived.
   private var isSearching = false
 
-  init(_ settings: Settings) { self.settings = settings }
+  init(_ settings: Settings) {
+    self.settings = settings
+    nextRequest = isForSingle ? .zero : nil
+  }
 
   /// A search for a single location ends after half a minute, in which a receiver without orbits has no position however often it is
   /// repeated. Updates leave it to the location service how long it searches, and when again.
@@ -50,9 +54,12 @@ struct FixSchedule {
 
   private var isForSingle: Bool { (settings.intervalSeconds ?? 0) >= Self.leastSingleInterval }
 
+  /// The time between two requests, seconds.
+  private var requestPeriod: Double? { isForSingle ? settings.intervalSeconds : settings.stationarySeconds }
+
   mutating func change(_ settings: Settings, at now: Instant) {
     self.settings = settings
-    due = min(due, now.moved(by: settings.intervalSeconds ?? 0))
+    nextRequest = requestPeriod.map { min(nextRequest ?? now, now.moved(by: $0)) }
   }
 
   /// The server asks for a location now.
@@ -68,12 +75,6 @@ struct FixSchedule {
   /// When ``startRequest(at:)`` has something to do.
   var deadline: Instant? { isRequestPending ? nil : nextRequest }
 
-  /// Updates that are paused do not prove that the board is stationary.
-  private var nextRequest: Instant? {
-    if isForSingle { return due }
-    return settings.stationarySeconds.flatMap { seconds in last.map { $0.received.moved(by: seconds) } }
-  }
-
   /// A request ended without a location.
   ///
   /// - Parameter isSearch: whether the receiver had no position; false without permission.
@@ -81,25 +82,32 @@ struct FixSchedule {
     isRequestPending = false
     isSearching = isSearch
     isRequested = false
-    due = now.moved(by: max(settings.intervalSeconds ?? 0, Self.leastSingleInterval))
+    waitForRequest(at: now)
+  }
+
+  /// A request without a result is repeated after a pause.
+  private mutating func waitForRequest(at now: Instant) {
+    nextRequest = requestPeriod.map { now.moved(by: max($0, Self.leastSingleInterval)) }
   }
 
   /// Takes a location of the service. Returns why it is due; nil if it is not.
   mutating func receive(_ location: Location, at now: Instant) -> QueuedFix.Trigger? {
     isRequestPending = false
-    guard location.horizontalAccuracyMetres >= 0, location.coordinate.isValid else { return nil }
-    if last.map({ $0.location.timestamp < location.timestamp }) ?? true { isSearching = false }
-    if isRequested {
-      isRequested = false
-      take(location, at: now)
-      return .request
-    }
-    guard location.horizontalAccuracyMetres <= settings.accuracyMetres, isDue(location, at: now) else {
-      if isForSingle, due <= now { due = now.moved(by: settings.intervalSeconds ?? 0) }
+    guard let trigger = trigger(of: location, at: now) else {
+      if let next = nextRequest, next <= now { waitForRequest(at: now) }
       return nil
     }
-    take(location, at: now)
-    return .schedule
+    isRequested = false
+    last = (location, now)
+    nextRequest = requestPeriod.map { now.moved(by: $0) }
+    return trigger
+  }
+
+  private mutating func trigger(of location: Location, at now: Instant) -> QueuedFix.Trigger? {
+    guard location.horizontalAccuracyMetres >= 0, location.coordinate.isValid else { return nil }
+    if last.map({ $0.location.timestamp < location.timestamp }) ?? true { isSearching = false }
+    if isRequested { return .request }
+    return location.horizontalAccuracyMetres <= settings.accuracyMetres && isDue(location, at: now) ? .schedule : nil
   }
 
   private func isDue(_ location: Location, at now: Instant) -> Bool {
@@ -124,10 +132,5 @@ struct FixSchedule {
       return hasMoved || hasRested
     }
     return true
-  }
-
-  private mutating func take(_ location: Location, at now: Instant) {
-    last = (location, now)
-    due = now.moved(by: settings.intervalSeconds ?? 0)
   }
 }

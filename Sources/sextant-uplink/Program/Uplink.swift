@@ -34,7 +34,7 @@ struct Uplink<Storage: QueueStorage> {
   }
 
   /// A part of the way of a fix. Each has its own problem in the log, and its own end of it.
-  private enum Stage { case queue, server }
+  private enum Stage { case permission, queue, server }
 
   private struct Crossing {
     var region: String
@@ -97,6 +97,10 @@ struct Uplink<Storage: QueueStorage> {
   /// Refused commands that are logged at once, and the time of one more: a server cannot fill the log.
   private static var refusalBurst: Int { 10 }
   private static var refusalPause: Milliseconds { Milliseconds(10_000) }
+  private static var refusal: String {
+    "the location service does not permit positions; run `sextant authorize grant sextant-uplink always` as this user, "
+      + "or add `grant sextant-uplink.service always` to /etc/sextant/policy"
+  }
 
   /// - Parameters:
   ///   - queue: the fixes of earlier runs wait in it.
@@ -187,8 +191,11 @@ struct Uplink<Storage: QueueStorage> {
     }
     var actions: [Action] = []
     switch event {
-    case .locations(let locations): for location in locations { actions += take(location, at: now) }
+    case .locations(let locations):
+      actions += logged(nil, .permission)
+      for location in locations { actions += take(location, at: now) }
     case .requestFailed(let isPermitted):
+      actions += logged(isPermitted ? nil : Self.refusal, .permission)
       schedule.requestFailed(isSearch: isPermitted, at: now)
       actions += applyDemand()
     case .crossed(let region, let isEntry): actions += cross(region, isEntry, at: now)
@@ -315,7 +322,9 @@ struct Uplink<Storage: QueueStorage> {
     let before = problems[stage]
     problems[stage] = problem
     switch (stage, before, problem) {
-    case (_, nil, nil), (.queue, _?, _?): return []
+    case (_, nil, nil), (.queue, _?, _?), (.permission, _?, _?): return []
+    case (.permission, nil, let problem?): return [.log(problem)]
+    case (.permission, _?, nil): return [.log("the location service permits positions")]
     case (.queue, _?, nil): return [.log("the queue is written again")]
     case (.server, _?, nil): return [.log("the server takes the fixes again")]
     case (_, let before, let problem?): return before == problem ? [] : [.log("\(problem); \(queue.count) fixes wait")]

@@ -112,13 +112,7 @@ final class UplinkRuntime<Storage: QueueStorage> {
     case .didUpdateLocations(let locations):
       uplink.battery = HostBattery.charge()
       handle(.locations(locations))
-    case .didFail(let error):
-      if error == .denied {
-        printNotice(
-          "the location service does not permit positions; run `sextant authorize grant sextant-uplink always` as this user, "
-            + "or add `grant sextant-uplink.service always` to /etc/sextant/policy")
-      }
-      handle(.requestFailed(isPermitted: error != .denied))
+    case .didFail(let error): handle(.requestFailed(isPermitted: error != .denied))
     case .didEnter(let region): handle(.crossed(region: region.identifier, isEntry: true))
     case .didExit(let region): handle(.crossed(region: region.identifier, isEntry: false))
     case .didDetermineState(let state, let region):
