@@ -133,6 +133,23 @@ private struct Scene {
     }
   }
 
+  @Test("A position is requested as soon as it is permitted, and once") func grant() throws {
+    for settings in ["interval = 10 min\n", "distance = 50 m\nstationary = every 1 h\n"] {
+      var scene = try Scene(settings)
+      func requests() -> Int { scene.calls.count { $0 == .requestLocation } }
+      // Nothing was refused.
+      scene.receive(.permitted)
+      let isForSingle = requests() == 1
+      scene.receive(.requestFailed(isPermitted: false))
+      scene.receive(.permitted)
+      // Updates, which go on, need no request.
+      #expect(requests() == (isForSingle ? 2 : 0))
+      scene.passSecond()
+      scene.receive(.permitted)
+      #expect(requests() == (isForSingle ? 2 : 0) && scene.sent.count == 1)
+    }
+  }
+
   @Test("A failure is logged once, with the number of fixes that wait, and its end once") func failures() throws {
     var scene = try Scene("")
     scene.passSecond()

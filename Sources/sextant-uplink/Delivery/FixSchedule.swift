@@ -85,6 +85,9 @@ struct FixSchedule {
     waitForRequest(at: now)
   }
 
+  /// Positions are permitted after a refusal: the next request need not wait.
+  mutating func permit(at now: Instant) { if isForSingle { nextRequest = now } }
+
   /// A request without a result is repeated after a pause.
   private mutating func waitForRequest(at now: Instant) {
     nextRequest = requestPeriod.map { now.moved(by: max($0, Self.leastSingleInterval)) }

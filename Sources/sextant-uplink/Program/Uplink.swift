@@ -13,6 +13,8 @@ struct Uplink<Storage: QueueStorage> {
     case locations([Location])
     /// A request for a single location ended without one: the receiver has no position, or the service permits none.
     case requestFailed(isPermitted: Bool)
+    /// The service permits positions from now on.
+    case permitted
     case crossed(region: String, isEntry: Bool)
     case determined(region: String, isInside: Bool)
     case transport(TransportEvent)
@@ -198,6 +200,9 @@ struct Uplink<Storage: QueueStorage> {
       actions += logged(isPermitted ? nil : Self.refusal, .permission)
       schedule.requestFailed(isSearch: isPermitted, at: now)
       actions += applyDemand()
+    case .permitted:
+      if problems[.permission] != nil { schedule.permit(at: now) }
+      actions += logged(nil, .permission)
     case .crossed(let region, let isEntry): actions += cross(region, isEntry, at: now)
     case .determined(let region, let isInside): actions += determine(region, isInside, at: now)
     case .transport(let event):

@@ -113,6 +113,7 @@ final class UplinkRuntime<Storage: QueueStorage> {
       uplink.battery = HostBattery.charge()
       handle(.locations(locations))
     case .didFail(let error): handle(.requestFailed(isPermitted: error != .denied))
+    case .didChangeAuthorization(let status, _): if status.isAuthorized { handle(.permitted) }
     case .didEnter(let region): handle(.crossed(region: region.identifier, isEntry: true))
     case .didExit(let region): handle(.crossed(region: region.identifier, isEntry: false))
     case .didDetermineState(let state, let region):
