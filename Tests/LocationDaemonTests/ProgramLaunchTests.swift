@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 import Positioning
+import TestSupport
 import Testing
 
 @testable import sextantd
@@ -246,6 +247,31 @@ struct ProgramLaunchTests {
     // A thousandth of a degree is 111 m.
     let changes = [48, 48.004, 48.006, 48.008].map { record.take(location($0)) }
     #expect(changes == [false, false, true, false])
+  }
+
+  @Test("After each round nothing is due before time has passed")
+  func deadlines() {
+    for seed: UInt64 in 0..<50 {
+      var random = SeededRandomNumberGenerator(seed: seed)
+      var launch = Self.absent()
+      var now = Self.instant(10)
+      for step in 0..<200 {
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0: _ = launch.connected()
+        case 1: launch.disconnected(at: now)
+        case 2: launch.startEnded(.random(using: &random) ? "refused" : nil, at: now)
+        case 3: launch.startIsPossible(at: now)
+        case 4: launch.unitStopped()
+        case 5: now = max(now, launch.deadline ?? now)
+        case 6: launch.taken(launch.waiting.prefix(1).map(\.number))
+        default: launch.receive(.random(using: &random) ? Self.enter : Self.exit, at: now)
+        }
+        launch.wake(at: now)
+        _ = Self.actions(&launch)
+        #expect(launch.deadline.map { $0 > now } ?? true, "seed \(seed), step \(step)")
+        now = now + Milliseconds(UInt64.random(in: 1...60_000, using: &random))
+      }
+    }
   }
 
   @Test(

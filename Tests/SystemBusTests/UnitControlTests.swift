@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
 import Testing
 
 @testable import LocationService
@@ -208,5 +209,21 @@ struct UnitControlTests {
     var control = Self.connected(watching: [])
     control.start(name)
     #expect(Self.calls(&control).count == (isService ? 1 : 0))
+  }
+
+  @Test("A bus is tried again every ten seconds while it is needed, and causes no round while it is not")
+  func attempts() {
+    let failed = Instant.zero + Milliseconds(60_000)
+    for seconds: UInt64 in 0...30 {
+      for isNeeded in [false, true] {
+        var attempts = BusAttempts()
+        #expect(attempts.isDue(isNeeded: isNeeded, at: failed) == isNeeded && attempts.deadline == nil)
+        attempts.failed(at: failed)
+        let now = failed + Milliseconds(seconds * 1000)
+        #expect(attempts.isDue(isNeeded: isNeeded, at: now) == (isNeeded && seconds >= 10))
+        #expect(attempts.deadline.map { $0 > now } ?? true)
+        #expect((attempts.deadline != nil) == (isNeeded && seconds < 10))
+      }
+    }
   }
 }

@@ -3,6 +3,7 @@ import Messages
 import MonotonicTime
 import Positioning
 import ReceiverStream
+import TestSupport
 import Testing
 
 @testable import sextant_uplink
@@ -147,6 +148,37 @@ private struct Scene {
       scene.passSecond()
       scene.receive(.permitted)
       #expect(requests() == (isForSingle ? 2 : 0) && scene.sent.count == 1)
+    }
+  }
+
+  @Test("After each event nothing is due before time has passed", arguments: ["mqtt://localhost", "http://localhost/"])
+  func deadlines(server: String) throws {
+    let settings = [
+      "", "interval = 10 min\n", "interval = 5 s\nbacklog = 2/s\n", "distance = 50 m\nstationary = every 60 s\n",
+    ]
+    for (number, settings) in settings.enumerated() {
+      for seed: UInt64 in 0..<10 {
+        var random = SeededRandomNumberGenerator(seed: seed * 4 + UInt64(number))
+        var scene = try Scene(settings, server: server)
+        for step in 0..<500 {
+          switch Int.random(in: 0..<12, using: &random) {
+          case 0: scene.receive(.requestFailed(isPermitted: .random(using: &random)))
+          case 1: scene.receive(.permitted)
+          case 2: scene.isReachable.toggle()
+          case 3: scene.receive(.transport(.failed(.temporary("lost"))))
+          case 4: scene.receive(.transport(.failed(.noRoute("no route"))))
+          case 5: scene.receive(.routesChanged)
+          case 6: scene.acknowledges.toggle()
+          case 7: scene.refusals[scene.uplink.queue.upcomingSequence] = Int.random(in: 1...3, using: &random)
+          case 8: scene.now = max(scene.now, scene.uplink.deadline ?? scene.now)
+          default: scene.passSecond(.random(in: 0...200, using: &random))
+          }
+          scene.receive(.wake)
+          let due = scene.uplink.deadline
+          #expect(due.map { $0 > scene.now } ?? true, "seed \(seed), step \(step), `\(settings)`")
+          scene.now = scene.now + Milliseconds(UInt64.random(in: 1...500, using: &random))
+        }
+      }
     }
   }
 

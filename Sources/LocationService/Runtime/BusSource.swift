@@ -14,8 +14,6 @@ final class BusSource {
   }
 
   private static let token = Poller.Token(rawValue: 6)
-  /// The time between two attempts to connect to an absent bus.
-  private static let retry = Milliseconds(10_000)
   private static let socket = "/run/dbus/system_bus_socket"
   /// The folder that logind and elogind create.
   private static let seats = "/run/systemd/seats"
@@ -27,7 +25,7 @@ final class BusSource {
   private var clock = SuspendClock()
   /// Delays a suspend while it is open.
   private var inhibitor: BusFile?
-  private var nextTry: Instant?
+  private var attempts = BusAttempts()
   private var isFailureLogged = false
   private var events: [Event] = []
 
@@ -41,7 +39,7 @@ final class BusSource {
   func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
 
   var deadline: Instant? {
-    var next = Instant.earlier(nextTry, suspend.deadline)
+    var next = Instant.earlier(attempts.deadline, suspend.deadline)
     next = .earlier(next, beacons.deadline)
     return .earlier(next, connection?.deadline)
   }
@@ -66,7 +64,7 @@ final class BusSource {
     if let seconds = clock.receive(differenceNanoseconds: SuspendClock.differenceNanoseconds()) {
       report(.resumed(suspendedSeconds: seconds))
     }
-    if let due = nextTry, now >= due { connect(&poller, at: now) }
+    if attempts.deadline != nil, attempts.isDue(isNeeded: isNeeded, at: now) { connect(&poller, at: now) }
     suspend.wake(at: now)
     beacons.wake(at: now)
     settle(&poller, at: now)
@@ -77,7 +75,7 @@ final class BusSource {
   private var isNeeded: Bool { demand.beacons || demand.suspends && Self.mayHaveLogind }
 
   private func connect(_ poller: inout Poller, at now: Instant) {
-    nextTry = nil
+    attempts = BusAttempts()
     guard isNeeded, connection == nil else { return }
     do {
       connection = try BusConnection(token: Self.token, &poller)
@@ -99,11 +97,11 @@ final class BusSource {
       events.append(.log("beacons cannot be received: \(reason)"))
     }
     report(.canReceiveBeacons(false))
-    nextTry = now + Self.retry
+    attempts.failed(at: now)
   }
 
   private func close(_ poller: inout Poller) {
-    nextTry = nil
+    attempts = BusAttempts()
     guard let connection else { return }
     connection.close(&poller)
     self.connection = nil
@@ -170,6 +168,25 @@ final class BusSource {
       }
     }
   }
+}
+
+/// When a bus that could not be reached, or whose connection has ended, is tried again.
+package struct BusAttempts: Equatable, Sendable {
+  private static let retry = Milliseconds(10_000)
+
+  /// The time of the next attempt after a failure.
+  package private(set) var deadline: Instant?
+
+  package init() {}
+
+  /// Returns whether to connect now. A bus that nothing needs is not tried again.
+  package mutating func isDue(isNeeded: Bool, at now: Instant) -> Bool {
+    if isNeeded, let deadline, now < deadline { return false }
+    deadline = nil
+    return isNeeded
+  }
+
+  package mutating func failed(at now: Instant) { deadline = now + Self.retry }
 }
 
 /// A connection to a bus on the poller's thread: the state machines that use the bus decide what to send, and this type

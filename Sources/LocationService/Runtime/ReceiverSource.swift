@@ -141,7 +141,7 @@ final class ReceiverSource {
   var deadline: Instant? {
     // A session with nothing to restore, such as on a silent line, ends at once without an event.
     if endsAt != nil, connection?.isEnded == true { return .zero }
-    var next = Instant.earlier(lending.mayOpen ? nextTry : nil, endsAt)
+    var next = Instant.earlier(isWanted && connection == nil && lending.mayOpen ? nextTry : nil, endsAt)
     next = .earlier(next, connection?.deadline)
     next = .earlier(next, corrections?.deadline)
     if isWanted { next = .earlier(next, .earlier(assistance?.downloadDeadline, assistance?.refreshDeadline)) }

@@ -115,7 +115,7 @@ struct Delivery {
     case .waiting(let until): return until
     case .connected:
       let repeated = flights.values.compactMap { if case .pause(let until) = $0.wait { until } else { nil } }.min()
-      let hasRoom = flights.count < settings.window
+      let hasRoom = flights.count < settings.window && !isRepeating(ofBacklog: true)
       let backlog = hasRoom && !nextBacklog(queue).isEmpty ? backlogDue : nil
       return [repeated, backlog, answerDue, acknowledgementDue].reduce(nil) { Instant.earlier($0, $1) }
     case .idle, .connecting: return nil
@@ -193,14 +193,17 @@ struct Delivery {
       : queue.waiting(from: nextOfBacklog, below: firstNew, count: 1)
   }
 
+  /// Whether a refused fix of a stream is repeated: before the next one of its stream, so that the order holds.
+  private func isRepeating(ofBacklog isBacklog: Bool) -> Bool {
+    flights.contains { $0.value.isBacklog == isBacklog && refusals[$0.key] != nil }
+  }
+
   private mutating func next<Storage>(_ queue: FixQueue<Storage>, at now: Instant) -> (UInt64, isBacklog: Bool)? {
-    // A refused fix is repeated before the next one of its stream, so that the order holds.
-    let refused = flights.filter { refusals[$0.key] != nil }.values
-    if !refused.contains(where: { !$0.isBacklog }), let sequence = queue.waiting(from: nextNew, count: 1).first {
+    if !isRepeating(ofBacklog: false), let sequence = queue.waiting(from: nextNew, count: 1).first {
       nextNew = sequence + 1
       return (sequence, false)
     }
-    guard !refused.contains(where: \.isBacklog), backlogDue <= now, let sequence = nextBacklog(queue).first else {
+    guard !isRepeating(ofBacklog: true), backlogDue <= now, let sequence = nextBacklog(queue).first else {
       return nil
     }
     nextOfBacklog = settings.backlogIsNewestFirst ? sequence : sequence + 1

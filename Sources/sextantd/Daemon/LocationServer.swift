@@ -98,7 +98,11 @@ final class LocationServer: ServiceThreadWork {
       .earlier(nextForegroundCheck, systemd.watchdogDeadline), .earlier(launcher.deadline, gpsd.deadline))
     next = .earlier(.earlier(next, clock.deadline), acceptsAgain)
     for connection in connections.values {
-      if let lease = connection.lease, lease.call != nil { next = .earlier(next, lease.retryAt) }
+      if let lease = connection.lease, lease.call != nil, receivers.indices.contains(lease.receiver),
+        receivers[lease.receiver].use == .lent
+      {
+        next = .earlier(next, lease.retryAt)
+      }
     }
     return next
   }

@@ -70,7 +70,7 @@ final class GPSDServer {
     self.policy = policy
     policyRevision = policy.revision
     state = GPSDState(release: version)
-    announcer = NMEAAnnouncer(given, log: { host.log($0) }, at: SystemClock.monotonic)
+    announcer = NMEAAnnouncer(given, log: { host.log($0) })
     for listener in given { add(listener, &poller) }
     applyPolicy(&poller)
   }
@@ -79,7 +79,10 @@ final class GPSDServer {
     // Commands that result from a reply of a receiver.
     if !commands.isEmpty { return .zero }
     var next = Instant.earlier(.earlier(changes.deadline, announcer?.deadline), acceptsAgain)
-    for client in clients.values { next = .earlier(.earlier(next, client.client.deadline), client.idleEnd) }
+    for client in clients.values {
+      next = .earlier(next, client.client.deadline)
+      if !changes.isAwaited(by: client.token) { next = .earlier(next, client.idleEnd) }
+    }
     return next
   }
 

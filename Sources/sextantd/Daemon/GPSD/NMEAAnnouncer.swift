@@ -10,24 +10,22 @@ final class NMEAAnnouncer {
   /// The type of NMEA 0183 over TCP (IANA, service names, "nmea-0183").
   static let type = "_nmea-0183._tcp"
   private static let token = Poller.Token(rawValue: (1 << 20) - 2)
-  /// The time between two attempts to connect after a connection has ended.
-  private static let retry = Milliseconds(10_000)
 
   private var announcement: ServiceAnnouncement
   private var connection: BusConnection?
-  private var nextTry: Instant?
+  /// nil on a machine without a bus.
+  private var attempts: BusAttempts? = BusAttempts()
   private var isDue = true
   private let log: (String) -> Void
 
   /// Returns nil without a TCP socket of NMEA, and on a machine that probably has no bus.
-  init?(_ listeners: [GPSDListener], log: @escaping (String) -> Void, at now: Instant) {
+  init?(_ listeners: [GPSDListener], log: @escaping (String) -> Void) {
     let names = listeners.filter { $0.kind == .nmea && $0.file == nil }.compactMap { SocketName(of: $0.descriptor) }
     // The sockets of both address families have the same port.
     let services = Set(names.map(\.service))
     guard !services.isEmpty, BusConnection.mayHaveSystemBus else { return nil }
     announcement = ServiceAnnouncement(Array(services), name: "Sextant on \(Self.hostName)")
     self.log = log
-    nextTry = now
   }
 
   private static var hostName: String {
@@ -36,7 +34,7 @@ final class NMEAAnnouncer {
     return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  var deadline: Instant? { .earlier(nextTry, connection?.deadline) }
+  var deadline: Instant? { .earlier(attempts?.deadline, connection?.deadline) }
 
   /// Handles an event of the poller.
   func handle(_ event: Poller.Event) {
@@ -50,10 +48,9 @@ final class NMEAAnnouncer {
   func settle(_ poller: inout Poller, at now: Instant) {
     guard isDue || deadline.map({ now >= $0 }) ?? false else { return }
     isDue = false
-    if connection == nil, let due = nextTry, now >= due {
-      nextTry = nil
+    if connection == nil, attempts?.isDue(isNeeded: true, at: now) == true {
       connection = try? BusConnection(token: Self.token, &poller)
-      if connection != nil { announcement.connected() }
+      if connection != nil { announcement.connected() } else { attempts = nil }
     }
     guard let connection else { return }
     do {
@@ -63,7 +60,7 @@ final class NMEAAnnouncer {
       connection.close(&poller)
       self.connection = nil
       announcement.disconnected()
-      nextTry = now + Self.retry
+      attempts?.failed(at: now)
     }
   }
 

@@ -112,9 +112,6 @@ package struct UserLauncher: ~Copyable {
 /// A bus while units are started or watched there: ``UnitControl`` decides, and this type connects, sends and receives,
 /// on the poller's thread.
 package final class UnitBus {
-  /// The time between two attempts to connect.
-  private static let retry = Milliseconds(10_000)
-
   package enum Event: Equatable, Sendable {
     case startEnded(unit: String, failure: String?)
     case stopped(unit: String)
@@ -124,7 +121,7 @@ package final class UnitBus {
   private let token: Poller.Token
   private var control = UnitControl()
   private var connection: BusConnection?
-  private var nextTry: Instant?
+  private var attempts = BusAttempts()
   private var events: [Event] = []
   /// Whether there may be something to send or to read.
   private var isDue = false
@@ -156,14 +153,14 @@ package final class UnitBus {
   package func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
 
   package var deadline: Instant? {
-    .earlier(nextTry, connection?.deadline)
+    .earlier(attempts.deadline, connection?.deadline)
   }
 
   /// Sends the pending messages, and handles the received ones.
   package func settle(_ poller: inout Poller, at now: Instant) {
     guard isDue || deadline.map({ now >= $0 }) ?? false else { return }
     isDue = false
-    if connection == nil, control.isNeeded, nextTry.map({ now >= $0 }) ?? true { connect(&poller, at: now) }
+    if connection == nil, attempts.isDue(isNeeded: control.isNeeded, at: now) { connect(&poller, at: now) }
     guard let connection else { return takeOutputs() }
     do {
       try connection.process(&poller, sendAll: { try sendAll(connection) }, receive: { control.receive($0) })
@@ -181,7 +178,6 @@ package final class UnitBus {
   }
 
   private func connect(_ poller: inout Poller, at now: Instant) {
-    nextTry = nil
     do {
       connection = try BusConnection(kind, token: token, &poller)
       control.connected()
@@ -193,7 +189,7 @@ package final class UnitBus {
   private func failed(_ reason: String, at now: Instant) {
     control.disconnected(reason)
     takeOutputs()
-    nextTry = control.isNeeded ? now + Self.retry : nil
+    attempts.failed(at: now)
   }
 
   private func takeOutputs() {
