@@ -293,6 +293,34 @@ struct SleepTests {
     Self.expectFound(scene)
   }
 
+  @Test(
+    "A session that changed nothing wakes it at the end, whatever time was planned", arguments: uBlox,
+    [nil, 600] as [Double?])
+  func endsUnchanged(_ model: ReceiverModel, _ seconds: Double?) {
+    let scene = SessionScene(model) { $0.desired = { _ in .nothing } }
+    scene.run(30) { $0.isSteady }
+    scene.sleep(seconds: seconds)
+    scene.run(60)
+    #expect(scene.line.receiver.powerState == .standby && scene.recoverySettings == nil)
+    #expect(scene.finish() < 5500)
+    #expect(scene.line.receiver.powerState.isAwake && scene.reported(.notRestored) == 0, "\(scene.reports)")
+    Self.expectFound(scene)
+  }
+
+  @Test("It stays asleep at the end where that cannot wake it, and where a user wants it asleep", arguments: [false, true])
+  func leftAsleep(isWanted: Bool) {
+    let scene = SessionScene(.m10) { settings in
+      settings.desired = { _ in .nothing }
+      if !isWanted { settings.line = .withoutRate(.i2c) }
+    }
+    scene.run(30) { $0.isSteady }
+    if isWanted { scene.restoreAtEnd(false) }
+    scene.sleep(seconds: 600)
+    scene.run(60)
+    scene.requestEnd()
+    #expect(!scene.isOpen && scene.line.receiver.powerState == .standby && scene.reported(.notRestored) == 0, "\(scene.reports)")
+  }
+
   @Test("A receiver that cannot be woken at the end is reported")
   func endsDead() {
     let scene = Self.steady(.m10)

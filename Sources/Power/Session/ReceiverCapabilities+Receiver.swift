@@ -29,8 +29,7 @@ extension ReceiverCapabilities {
     // In backup a receiver leaves the USB: its device would go and come back at each position check.
     case .usb: backup = nil
     // Traffic on I2C wakes no receiver; only time does.
-    case .i2c: backup?.wakesByLine = false
-    case .uart1, .uart2, .spi, nil: break
+    case .i2c, .uart1, .uart2, .spi, nil: backup?.wakesByLine = receiver.isWoken(at: port)
     }
   }
 

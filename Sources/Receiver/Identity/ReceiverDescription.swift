@@ -30,8 +30,12 @@ public struct ReceiverDescription: Sendable, Equatable {
   /// The vendor as in `sextant probe --json`.
   public var vendor: String { family?.vendor ?? "u-blox" }
 
-  /// Whether it sleeps until the host wakes it, whatever time was planned.
-  var isWokenByHost: Bool { can(.standby) }
+  /// Whether bytes at a port wake it, whatever time of sleep was planned.
+  ///
+  /// - Parameter port: the receiver's port of the line; nil for a UART.
+  public func isWoken(at port: ReceiverPortNumber?) -> Bool {
+    family == nil ? can(.backup) && SleepRequest.isWoken(at: port) : can(.standby)
+  }
 
   public func can(_ capability: Capability) -> Bool { capabilities.contains(capability) }
 

@@ -36,7 +36,7 @@ extension ReceiverSession {
   /// Whether something is not as it was found.
   var isToRestore: Bool {
     memory.hasChanges || memory.foundRate != nil
-      || isAsleepOrWaking && description?.isWokenByHost == true
+      || isAsleepOrWaking && description?.isWoken(at: usablePort) == true
   }
 
   /// Whether the receiver is asleep or being woken: it was found awake.

@@ -57,7 +57,7 @@ extension ReceiverSession {
     familyWatch = nil
     let sleep = SleepWatch(
       requestedAt: sentBy, duration: SleepRequest.clamped(duration, for: description), epoch: epochPeriod,
-      isWokenByHost: description.isWokenByHost)
+      isWokenByHost: description.can(.standby))
     enter(.asleep(sleep), on: .sleep)
     health.stopReceiving()
     health.interruptRecovery()
@@ -97,7 +97,7 @@ extension ReceiverSession {
   /// Whether no byte ends the sleep before its time: of another maker's receiver, or at a port that does not wake a u-blox one.
   func endsByTimerAlone(_ sleep: SleepWatch) -> Bool {
     guard let description, sleep.wakesAt != nil else { return false }
-    return description.family == nil ? !SleepRequest.isWoken(at: usablePort) : !description.isWokenByHost
+    return !description.isWoken(at: usablePort)
   }
 
   /// Waits for the end of the sleep: bytes would be lost. Returns whether that is new.

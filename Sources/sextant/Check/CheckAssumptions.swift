@@ -49,7 +49,7 @@ struct CheckAssumptions {
     // Not slower than a cold start.
     warmStartSeconds = capabilities.startTimes.coldSeconds + more
     batchEpochs = capabilities.batching?.plainEpochs
-    isWokenByHost = receiver.family == nil ? capabilities.backup?.wakesByLine ?? false : receiver.can(.standby)
+    isWokenByHost = receiver.isWoken(at: port)
   }
 
   static func seconds(_ time: Milliseconds) -> Double { Double(time.count) / 1000 }

@@ -174,8 +174,9 @@ struct PowerClient: ReceiverClient, ~Copyable {
       write("awake", at: now)
       isDone = true
     case .sleep(let seconds):
-      // The end of another session wakes such a receiver; the user wants it asleep until it is woken.
-      if description.family != nil, seconds == nil { connection.restoreAtEnd(false) }
+      // The end of another session wakes the receiver; the user wants it asleep until it is woken. One of u-blox whose settings have
+      // to be restored is woken for that.
+      if seconds == nil, description.family != nil || !connection.needsRestoring { connection.restoreAtEnd(false) }
       connection.sleep(for: seconds.map { Milliseconds(seconds: $0) }, &poller, at: now)
     // The supply is switched without a receiver.
     case .off, .on: break
