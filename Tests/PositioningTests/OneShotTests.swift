@@ -214,6 +214,24 @@ struct OneShotTests {
     #expect(scene.delivered() == ["at 8"])
   }
 
+  @Test("RQ-15 a program that requests again for each answer gets each fix once, and once from the cache")
+  func repeated() {
+    var scene = Scene()
+    scene.call(.setDesiredAccuracy(metres: 100))
+    scene.fix(0)
+    var answers: [String] = []
+    for place in 1...3 {
+      for _ in 0..<4 {
+        scene.call(.requestLocation)
+        answers += scene.delivered()
+      }
+      scene.wait(0.9)
+      scene.fix(Double(place))
+      answers += scene.delivered()
+    }
+    #expect(answers == ["at 0", "at 1", "at 1", "at 2", "at 2", "at 3"])
+  }
+
   @Test("RQ-16 a delegate without the methods causes advice")
   func noMethods() {
     var scene = Scene()

@@ -28,6 +28,8 @@ struct OneShot: Sendable {
     var improvedAt: Instant
   }
   private var pending: Pending?
+  /// When the last cached fix that was an outcome was measured.
+  private var repeated: Instant?
 
   init() {}
 
@@ -46,13 +48,16 @@ struct OneShot: Sendable {
 
   /// Begins a request, unless one is pending (RQ-8).
   ///
-  /// - Parameter cached: the newest fix, if any, which is the outcome when it is fresh and accurate enough.
+  /// - Parameter cached: the newest fix, if any, which is the outcome when it is fresh and accurate enough. None is it twice: a
+  ///   program that requests again in its delegate would run without end.
   mutating func request(desiredAccuracyMetres: Double, cached: Sample?, at now: Instant) -> Outcome? {
     guard pending == nil else { return nil }
     if let cached, !DesiredAccuracy.isBest(desiredAccuracyMetres),
       now.milliseconds(since: cached.measured) <= Self.cacheAge.count,
-      cached.accuracyMetres >= 0, cached.accuracyMetres <= desiredAccuracyMetres
+      cached.accuracyMetres >= 0, cached.accuracyMetres <= desiredAccuracyMetres,
+      repeated.map({ cached.measured > $0 }) ?? true
     {
+      repeated = cached.measured
       return .location(cached)
     }
     pending = Pending(

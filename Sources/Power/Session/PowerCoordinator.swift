@@ -21,9 +21,9 @@ public struct PowerCoordinator: Sendable {
   private static var bitsPerFix: Int { 1080 }
   /// The additional time that receiver and host need for each fix, in seconds.
   private static var secondsBetweenFixes: Double { 0.002 }
-  /// A receiver that sends epochs for this long without being identified takes no commands. The session has probed all families by
-  /// then.
-  static var plainAfter: Milliseconds { Milliseconds(25_000) }
+  /// A receiver that sends epochs for this long without being identified takes no commands, if the session does not say so before.
+  /// The session first asks a remembered receiver, and then all families: 30 s on a full line, 35 s where another was connected.
+  static var plainAfter: Milliseconds { Milliseconds(45_000) }
 
   public private(set) var power: PowerControl
   /// Whether no byte may be sent.
