@@ -215,6 +215,60 @@ struct AssistanceTests {
     #expect(frame(.mgaDBD, [1], to: &counted) == nil)
     #expect(frame(.mgaDBD, [2], to: &counted) == .listed([[1], [2]]))
   }
+
+  /// What a faulty receiver sends again and again: a UBX message, or a sentence.
+  enum Repeated: Sendable {
+    case message(MessageIdentity, [UInt8])
+    case text(String)
+
+    func send(to request: inout RequestInFlight, at now: Instant) -> Outcome? {
+      switch self {
+      case .text(let text): return request.receive(.text(Array(text.utf8)), at: now)
+      case .message(let identity, let payload):
+        let bytes = frameBytes(identity, payload)
+        guard let frame = unsafe UBXFrame(bytes.span.bytes) else { return nil }
+        return request.receive(frame, at: now, bitRate: 9600)
+      }
+    }
+  }
+
+  @Test(
+    "A receiver that repeats a part of a reply without an end keeps no request for ever",
+    arguments: [
+      (Command(.mgaDBD, [], answer: .list(.mgaDBD, .assistanceAcknowledgement)), .message(.mgaDBD, [1]), 400, 600),
+      (Command.polls([.monVER, .navPVT]), .message(.monVER, [1]), 50, 30),
+      (.poll(.cfgNAV5), .message(.cfgNAV5, [1]), 20, 30),
+      (
+        Command(sentence: "PMTK622,1", FamilyAnswer(.lines("PMTKLOX,", end: "PMTKLOX,2"), .mediaTek("622"))),
+        .text("PMTKLOX,1,0,FFFFFFFF"), 3900, 600
+      ), (Command(sentence: "PAIR062,0,1", FamilyAnswer(nil, .airoha("062"))), .text("PAIR001,062,1"), 4900, 300),
+      (Command(sentence: "PAIR062,0,1", FamilyAnswer(nil, .airoha("062"))), .text("PAIR001,062,5"), 100, 300),
+    ] as [(Command, Repeated, UInt64, Double)])
+  func endless(command: Command, part: Repeated, milliseconds: UInt64, longest: Double) {
+    var request = RequestInFlight(command, earliest: .zero)
+    var (now, outcome) = (Instant.zero, Outcome?.none)
+    while outcome == nil, now.seconds(since: .zero) < 86_400 {
+      outcome =
+        request.wake(at: now, backlog: Milliseconds(0), bitRate: 9600).outcome ?? part.send(to: &request, at: now)
+      now = now + Milliseconds(milliseconds)
+    }
+    #expect(outcome != nil && now.seconds(since: .zero) <= longest + 5, "\(now.seconds(since: .zero))")
+  }
+
+  @Test("The messages of a list have a greatest number")
+  func longList() {
+    var request = started(.list(.mgaDBD, .assistanceAcknowledgement))
+    var outcome: Outcome?
+    for _ in 0..<20_000 where outcome == nil {
+      outcome =
+        frame(.mgaDBD, [1], to: &request) ?? request.wake(at: .zero, backlog: Milliseconds(0), bitRate: nil).outcome
+    }
+    guard case .listed(let list)? = outcome else {
+      Issue.record("it does not end")
+      return
+    }
+    #expect(list.count == 16_384)
+  }
 }
 
 extension SessionScene {

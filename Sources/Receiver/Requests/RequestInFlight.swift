@@ -25,6 +25,8 @@ struct RequestInFlight: Sendable {
   /// The received messages of a list, and the messages of an earlier attempt if they were more.
   private var list: [[UInt8]] = []
   private var longestList: [[UInt8]]?
+  /// When the first part of a reply to this attempt came; nil before it.
+  private var begunAt: Instant?
   private var busyReplies = 0
   /// Whether the receiver has sent the text that repeats the command.
   private var isRepeatedByReceiver = false
@@ -74,7 +76,7 @@ struct RequestInFlight: Sendable {
       }
     }
     attempt += 1
-    sentAt = now
+    (sentAt, begunAt) = (now, nil)
     var bytes = command.bytes
     if fills, command.answer == .acknowledgement, attempt > Self.attemptsBeforeFill {
       bytes.insert(contentsOf: Self.fill, at: 0)
@@ -98,6 +100,12 @@ struct RequestInFlight: Sendable {
   /// The longest time between two sentences of a list: the receiver's own sentences may come in between.
   private static let lineTime = Milliseconds(4000)
   private static let mostBusyReplies = 20
+  /// The most messages of a list: a logger sends a line for each record.
+  private static let mostListed = 16_384
+  /// The longest times from the first part of a reply: of a list, such as a logger's memory at 4800 baud; of a command on which the receiver
+  /// works. A faulty receiver repeats parts without an end.
+  private static let longestList = Milliseconds(600_000)
+  private static let longestWork = Milliseconds(60_000)
 
   /// Whether it reads a list of sentences of which some have arrived, which the receiver sends to its end.
   var isReadingSentences: Bool { isOfFamily && !list.isEmpty }
@@ -117,10 +125,10 @@ struct RequestInFlight: Sendable {
     case .over(let outcome): return outcome
     case .line(let body):
       list.append(body)
-      dueAt = now + Self.lineTime
+      awaitPart(Self.lineTime, within: Self.longestList, at: now)
     case .wait:
       isAcknowledged = true
-      dueAt = now + Self.workingTime
+      awaitPart(Self.workingTime, within: Self.longestWork, at: now)
     case .again:
       busyReplies += 1
       guard busyReplies <= Self.mostBusyReplies else { return .refused(.failed) }
@@ -162,9 +170,16 @@ struct RequestInFlight: Sendable {
       let whole = [UInt8](copying: payload)
       guard identity.messageClass == 0x06 else { return .answered(whole) }
       answer = whole
-      dueAt = now + Self.time(of: 10, bitRate) + Milliseconds(30)
+      awaitPart(Self.time(of: 10, bitRate) + Milliseconds(30), within: Self.workingTime, at: now)
       return nil
     }
+  }
+
+  /// Waits for the next part of the reply, up to a time after the first one.
+  private mutating func awaitPart(_ time: Milliseconds, within longest: Milliseconds, at now: Instant) {
+    let begun = begunAt ?? now
+    begunAt = begun
+    dueAt = list.count < Self.mostListed ? min(now + time, begun + longest) : now
   }
 
   /// Whether an ACK-NAK is about a companion.
@@ -181,7 +196,9 @@ struct RequestInFlight: Sendable {
     answers[frame.identity] = [UInt8](copying: frame.payload)
     if answers.count == wanted.count { return .answeredAll(answers) }
     // The other replies follow the first immediately, if there are any.
-    if hasFirstAnswer { dueAt = now + Self.time(of: 160, bitRate) + Milliseconds(80) }
+    if hasFirstAnswer {
+      awaitPart(Self.time(of: 160, bitRate) + Milliseconds(80), within: Self.workingTime, at: now)
+    }
     return nil
   }
 
@@ -195,7 +212,7 @@ struct RequestInFlight: Sendable {
       list.append([UInt8](copying: payload))
       if end == .count(list.count) { return .listed(list) }
       // The longest message of a list has 172 bytes (MGA-DBD); other messages come in between.
-      dueAt = now + Self.time(of: 1024, bitRate) + Milliseconds(500)
+      awaitPart(Self.time(of: 1024, bitRate) + Milliseconds(500), within: Self.longestList, at: now)
       return nil
     }
     guard end == .assistanceAcknowledgement, frame.identity == .mgaACK, payload.byteCount >= 8,
