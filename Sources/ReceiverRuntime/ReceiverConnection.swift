@@ -253,6 +253,11 @@ package final class ReceiverConnection {
     withSession(&poller, at: now) { $0.retrieveBatch(journal, earlier: earlier, at: now) }
   }
 
+  /// Ends the retrieval; see `ReceiverSession.cutRetrieval`.
+  package func cutRetrieval(_ poller: inout Poller, at now: Instant) {
+    withSession(&poller, at: now) { $0.cutRetrieval(at: now) }
+  }
+
   @discardableResult
   private func withSession<Result>(
     _ poller: inout Poller, at now: Instant, _ body: (inout ReceiverSession) -> Result

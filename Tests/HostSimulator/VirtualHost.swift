@@ -128,6 +128,7 @@ public final class VirtualHost<Machine: HostMachine, Line: HostLine & ~Copyable>
     case .sleep(let duration): current?.session.sleep(for: duration, at: now)
     case .wakeUp: current?.session.wakeUp(at: now)
     case .retrieveBatch(let journal): current?.session.retrieveBatch(journal, at: now)
+    case .cutRetrieval: current?.session.cutRetrieval(at: now)
     case .listen(true): nextOpening = now
     case .listen(false):
       nextOpening = nil

@@ -330,6 +330,7 @@ struct DeferralTests {
     scene.pass(1000)
     #expect(scene.count(.retrieveBatch) >= 3)
     #expect(scene.reports.contains(.refused(.batching)))
+    #expect(scene.count(.cutRetrieval) == 1, "the session goes on reading")
   }
 
   @Test(
@@ -341,6 +342,7 @@ struct DeferralTests {
     scene.pass(300)
     #expect(scene.count(.retrieveBatch) == 3)
     #expect(scene.count(.refused(.batching)) == 1)
+    #expect(scene.count(.cutRetrieval) == 1)
     #expect(scene.isAsleep)
     #expect(!scene.isSpinning)
   }

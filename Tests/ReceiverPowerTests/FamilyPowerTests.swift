@@ -100,7 +100,9 @@ struct FamilyPowerTests {
   @Test(
     "The shortest timed sleep is the session's, and none where the line wakes the receiver",
     arguments: [
-      (["family=STMicroelectronics", "", "Teseo-LIV3F", "4.6", "timedSleep"], ReceiverPortNumber?.none, Double?.some(5)),
+      (
+        ["family=STMicroelectronics", "", "Teseo-LIV3F", "4.6", "timedSleep"], ReceiverPortNumber?.none, Double?.some(5)
+      ),
       (["family=Airoha", "", "LC86G", "1", "timedSleep"], nil, 10),
       (["family=Airoha", "", "LC76G", "1", "standby", "timedSleep"], nil, 0),
       (["family=Airoha", "", "LC76G", "1", "standby", "timedSleep"], .i2c, nil),

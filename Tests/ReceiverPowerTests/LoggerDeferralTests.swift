@@ -78,6 +78,28 @@ struct LoggerDeferralTests {
     #expect(!scene.sessionReports.contains(.silent), "the desired silence is reported as a fault")
   }
 
+  @Test(
+    "A read that is cut in the middle of the memory is repeated, and the logger is as it was found", arguments: models)
+  func cut(_ model: ReceiverModel) {
+    for milliseconds in stride(from: 100.0, through: 1500, by: 200) {
+      let scene = Self.scene(model)
+      Self.collecting(scene)
+      let handed = scene.fixes.count
+      let isRead = scene.run(200) { scene in
+        scene.machine.commands.contains { if case .retrieveBatch = $0.command { true } else { false } }
+      }
+      #expect(isRead)
+      scene.run(milliseconds / 1000)
+      scene.apply(.cutRetrieval)
+      #expect(scene.run(60) { $0.fixes.count >= handed + 20 }, "it is not read")
+      scene.demand(Self.moving)
+      scene.run(60)
+      let seconds = Self.seconds(scene)
+      #expect(seconds == Array(0..<seconds.count), "\(milliseconds) ms: fixes are lost, doubled or out of order")
+      #expect(!scene.line.receiver.logger.isOn && scene.losses.isEmpty)
+    }
+  }
+
   @Test("Replies that come a second late do not end a deferral", arguments: models)
   func late(_ model: ReceiverModel) {
     let scene = Self.scene(model, [.lateReplies])

@@ -226,4 +226,22 @@ struct BatchRetrievalTests {
     #expect(BatchJournal(text) == journal)
     for length in 0..<text.count { #expect(BatchJournal(text.prefix(length)) == nil) }
   }
+
+  @Test("Entries without an end do not keep a retrieval for ever")
+  func endlessEntries() {
+    var retrieval = BatchRetrieval(BatchJournal())
+    _ = retrieval.next()
+    var payload = [UInt8](repeating: 0, count: 100)
+    var (now, count) = (Instant.zero, 0)
+    while !retrieval.isOver, count < 100_000 {
+      count += 1
+      now = now + Milliseconds(1000)
+      payload[2] = UInt8(truncatingIfNeeded: count)
+      payload[3] = UInt8(truncatingIfNeeded: count >> 8)
+      retrieval.receive(logBATCH: payload, at: now)
+      retrieval.wake(at: now)
+      while retrieval.nextEvent() != nil {}
+    }
+    #expect(retrieval.isOver && count <= 602)
+  }
 }

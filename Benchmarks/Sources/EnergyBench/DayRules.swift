@@ -60,7 +60,7 @@ final class DayRules {
     switch action {
     case .enter(let wanted): entered(wanted, at: seconds)
     case .wakeAgain, .reset: lastTrouble = seconds
-    case .retrieveBatch: break
+    case .retrieveBatch, .cutRetrieval: break
     case .report(let report): received(report, at: seconds)
     }
   }

@@ -221,6 +221,7 @@ struct Run {
       case .wakeAgain: plant.wake(at: seconds)
       case .reset: plant.reset(at: seconds)
       case .retrieveBatch: plant.readOut(at: seconds, in: day)
+      case .cutRetrieval: break
       case .report(let report): receive(report)
       }
     }

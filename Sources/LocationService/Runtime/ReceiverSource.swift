@@ -222,6 +222,7 @@ final class ReceiverSource {
     case .retrieveBatch(let journal):
       let (recovery, earlier) = batch?.takeLeftover(connection?.description) ?? (nil, [])
       connection?.retrieveBatch(recovery ?? journal, earlier: earlier, &poller, at: now)
+    case .cutRetrieval: connection?.cutRetrieval(&poller, at: now)
     case .listen(let listens): connection?.listen(listens, &poller, at: now)
     case .supply(let isOn):
       if let complaint = supply?.set(isOn: isOn) { complain(complaint) }

@@ -324,6 +324,10 @@ public struct PowerCoordinator: Sendable {
         switchSupply(.on)
       case .retrieveBatch:
         if endsWithRead { endCollecting(at: now) } else { perform(collection.handle(.readOut, at: now), at: now) }
+      case .cutRetrieval:
+        outputs.append(.command(.cutRetrieval))
+        // The last read is not repeated.
+        perform(collection.handle(.failed, at: now), at: now)
       case .report(let report): outputs.append(.report(report))
       }
     }

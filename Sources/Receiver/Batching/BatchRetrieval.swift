@@ -55,11 +55,15 @@ public struct BatchRetrieval: Sendable {
   private var cameBeforeReply = false
   private var fruitless = 0
   private var dueAt: Instant?
+  /// When the first entry came.
+  private var begunAt: Instant?
 
   /// The silence that ends a round. A receiver sends one entry after the other; one takes 1/4 s at 4800 baud.
   static var quiet: Milliseconds { Milliseconds(1500) }
   /// The number of rounds without a new fix before the retrieval ends: a receiver that keeps sent entries needs one.
   static var mostFruitless: Int { 3 }
+  /// The longest retrieval: a full buffer takes two minutes at 4800 baud, and a faulty receiver sends entries without an end.
+  static var longest: Milliseconds { Milliseconds(600_000) }
 
   /// - Parameters:
   ///   - journal: the journal of earlier retrievals.
@@ -109,6 +113,9 @@ public struct BatchRetrieval: Sendable {
     if step == .requesting { cameBeforeReply = true }
     if dueAt != nil { dueAt = now + Self.quiet }
     take(entry)
+    let begun = begunAt ?? now
+    begunAt = begun
+    if now >= begun + Self.longest { return cut() }
     if step == .receiving, isComplete { endRound() }
   }
 

@@ -174,6 +174,14 @@ extension ReceiverSession {
     proceed(at: now)
   }
 
+  /// Gives up the retrieval, also in the middle of a list; its journal has the delivered fixes.
+  public mutating func cutRetrieval(at now: Instant) {
+    guard batch.isActive else { return }
+    if requests.owner == .retrieval { interruptRequest() }
+    cutBatch()
+    proceed(at: now)
+  }
+
   /// Sends a command when its turn comes; `SessionAction.finished` has the outcome. It is silent at once in a read-only
   /// session, while the receiver sleeps, and during the end.
   public mutating func submit(_ command: Command, at now: Instant) -> SessionTicket {

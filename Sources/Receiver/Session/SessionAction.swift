@@ -25,6 +25,8 @@ public enum ReceiverCommand: Sendable, Equatable {
   case wakeUp
   /// `ReceiverSession.retrieveBatch`.
   case retrieveBatch(BatchJournal)
+  /// `ReceiverSession.cutRetrieval`.
+  case cutRetrieval
   /// Whether the line is read. A receiver that takes no commands runs on while its host sleeps.
   case listen(Bool)
   /// Whether the switch in the receiver's supply is on.

@@ -107,6 +107,8 @@ extension PowerControl {
   /// batch has ended.
   mutating func awaitRead(since: Instant, _ actions: inout [PowerAction]) -> Bool {
     if now.seconds(since: since) >= policy.readOutTimeoutSeconds { retrievalCut(&actions) }
+    // Until then the session goes on with a slow one.
+    if batch == nil { actions.append(.cutRetrieval) }
     return batch == nil
   }
 

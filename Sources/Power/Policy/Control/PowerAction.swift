@@ -12,6 +12,8 @@ public enum PowerAction: Hashable, Sendable {
   case reset
   /// Read the batch. Answered by `batchRetrieved` or `retrievalCut`.
   case retrieveBatch
+  /// End the read of the batch: it is given up.
+  case cutRetrieval
   /// Report this to clients or users.
   case report(PowerReport)
 }
