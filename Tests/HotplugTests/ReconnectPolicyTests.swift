@@ -291,6 +291,44 @@ struct ReconnectPolicyTests {
     #expect(scene.reports.last == "/tmp/receiver: open again")
   }
 
+  @Test(
+    "The return of an absent device that udev reports is awaited, with a check every ten seconds",
+    arguments: [
+      "/dev/ttyACM0", "/dev/ttyUSB0", "/dev/ttyS3", "/dev/ttyAMA0", "/dev/gnss0", "/dev/gnss/by-id/UBX-1",
+      "/dev/serial/by-id/usb-u-blox_GNSS_receiver-if00",
+    ])
+  func awaited(path: String) {
+    for source in [MonitorSource.udev, .kernel, .polling] {
+      var scene = Scene(.path(path), monitor: source, errors: [path: eNOENT])
+      scene.pass(5000)
+      #expect(scene.reports == ["\(path): error 2; trying again"])
+      let wakes = scene.pass(60_000)
+      #expect(source == .udev ? 6...6 ~= wakes : 100...125 ~= wakes, "\(source): \(wakes)")
+      // The check finds a node whose message was lost.
+      scene.errors = [:]
+      scene.pass(10_000)
+      #expect(scene.opened == [path])
+    }
+    var scene = Scene(.path(path), monitor: .udev, errors: [path: eNOENT])
+    scene.pass(65_000)
+    var plugged = DeviceAttributes.receiver("/dev/ttyACM0")
+    plugged.links.append(path)
+    scene.errors = [:]
+    scene.plug(plugged)
+    #expect(scene.opened.count == 1)
+  }
+
+  @Test(
+    "A path that udev does not report, and a device that is present, are tried more often",
+    arguments: [
+      ("/dev/ttyGNSS", 2), ("/tmp/receiver", 2), ("/dev/pts/3", 2), ("/dev/ttyACM0", 13), ("/dev/ttyACM0", 16),
+    ] as [(String, Int32)])
+  func notAwaited(path: String, errno: Int32) {
+    var scene = Scene(.path(path), monitor: .udev, errors: [path: errno])
+    scene.pass(5000)
+    #expect(100...125 ~= scene.pass(60_000))
+  }
+
   @Test("A node of the kernel's GNSS class returns by its link")
   func gnssClass() {
     var scene = Scene(.path("/dev/gnss0"), [.gnss("/dev/gnss0")])

@@ -51,8 +51,13 @@ struct Scene {
   /// Actions that do not fit the state of the ports.
   private(set) var violations: [String] = []
 
-  init(_ wanted: ReconnectPolicy.Wanted, _ present: [DeviceAttributes] = []) {
-    reconnectPolicy = ReconnectPolicy(wanted: wanted, present: present.map { ReceiverPort($0) }, at: now)
+  init(
+    _ wanted: ReconnectPolicy.Wanted, _ present: [DeviceAttributes] = [], monitor: MonitorSource? = nil,
+    errors: [String: Int32] = [:]
+  ) {
+    self.errors = errors
+    reconnectPolicy = ReconnectPolicy(
+      wanted: wanted, present: present.map { ReceiverPort($0) }, monitor: monitor, at: now)
     settle()
   }
 

@@ -71,6 +71,7 @@ final class DeviceMonitorHandle {
 
   init(list: DeviceList) { monitor = DeviceMonitor(list: list) }
 
+  var source: MonitorSource { monitor.source }
   var fileDescriptor: Int32? { monitor.fileDescriptor }
   var deadline: Instant? { monitor.deadline }
   func isDue(at now: Instant) -> Bool { monitor.isDue(at: now) }

@@ -45,6 +45,8 @@ final class ReceiverSource {
   var connection: ReceiverConnection?
   var simulator: SimulatorProcess?
   private var monitor: DeviceMonitorHandle?
+  /// Whether udev does not report devices to this process; nil if that is not known.
+  private var lacksUdev: Bool?
   var nextTry: Instant?
   var endsAt: Instant?
   /// Whether the end of an input file was reached.
@@ -412,7 +414,9 @@ final class ReceiverSource {
       }
       switch error.cause {
       case .noPermission: events.append(.permitted(false))
-      case .notFound: events.append(.problem(.absent))
+      case .notFound:
+        events.append(.problem(.absent))
+        awaitDevice(&poller, at: now)
       case .held: events.append(.problem(.held))
       case .directory, .unsuitable, .malformed: events.append(.problem(.misnamed))
       default: break
@@ -471,12 +475,36 @@ final class ReceiverSource {
     }
   }
 
+  /// Waits for udev's message about the absent device that is named: further attempts only find it after a lost message.
+  private func awaitDevice(_ poller: inout Poller, at now: Instant) {
+    guard case .device(let path) = source, lacksUdev != true, MonitorSource.udev.announces(path) else { return }
+    if monitor == nil {
+      guard let handle = try? startMonitor(&poller) else { return }
+      lacksUdev = handle.source != .udev
+      // Other sources wake the process as often.
+      if lacksUdev == true { return endMonitor(&poller) }
+      // It may have appeared before the monitor started.
+      if handle.drain(at: now).contains(where: { $0.port.attributes.isNamed(path) }) { return }
+    }
+    nextTry = now + RetryPolicy.awaited
+  }
+
+  private func startMonitor(_ poller: inout Poller) throws -> DeviceMonitorHandle {
+    let handle = DeviceMonitorHandle(list: try DeviceList.installed())
+    if let descriptor = handle.fileDescriptor { try poller.add(descriptor, token: devices) }
+    monitor = handle
+    return handle
+  }
+
+  private func endMonitor(_ poller: inout Poller) {
+    if let descriptor = monitor?.fileDescriptor { poller.remove(descriptor) }
+    monitor = nil
+  }
+
   /// Makes the connection follow the receiver using device events.
   private func follow(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) throws {
     if monitor == nil {
-      let handle = DeviceMonitorHandle(list: try DeviceList.installed())
-      if let descriptor = handle.fileDescriptor { try poller.add(descriptor, token: devices) }
-      monitor = handle
+      let handle = try startMonitor(&poller)
       connection.follow(handle.drain(at: now).map(\.port), at: now)
     } else {
       connection.follow(ReceiverPorts.enumerate(list: try DeviceList.installed()), at: now)
@@ -488,6 +516,7 @@ final class ReceiverSource {
   ) {
     for event in monitor?.drain(at: now) ?? [] {
       connection?.receive(event, &poller, at: now, body)
+      if case .device(let path) = source, event.change != .removed, event.port.attributes.isNamed(path) { retryNow() }
     }
   }
 
@@ -503,8 +532,7 @@ final class ReceiverSource {
     connection?.close(&poller) { _, _ in }
     assistance?.end(connection)
     connection = nil
-    if let descriptor = monitor?.fileDescriptor { poller.remove(descriptor) }
-    monitor = nil
+    endMonitor(&poller)
   }
 
   func deliverEvents() {

@@ -31,7 +31,8 @@ struct ProbeLoop: ~Copyable {
     if let descriptor = monitor.fileDescriptor { try poller.add(descriptor, token: Self.deviceEvents) }
     let input = try SerialPort(opening: "/proc/self/fd/0", access: .readOnly, baud: nil)
     try poller.add(input.fileDescriptor, token: Self.command)
-    let reconnectPolicy = ReconnectPolicy(wanted: options.wanted, present: events.map(\.port), at: now)
+    let reconnectPolicy = ReconnectPolicy(
+      wanted: options.wanted, present: events.map(\.port), monitor: monitor.source, at: now)
     for event in events { Console.write("\(event.change) \(event.port.node) \(event.port.identity)") }
     Console.write("ready \(monitor.source)")
     self.init(options, poller, monitor, reconnectPolicy, input)

@@ -50,6 +50,10 @@ def main():
     with tempfile.TemporaryDirectory() as state:
         bed("sextant track with two receivers, none of them named", "--standby", "--", track, "--json", "--no-pause",
             SEXTANT_STATE_DIR=state, SEXTANT_APP_STATE="foreground", XDG_CONFIG_HOME="/nonexistent")
+    with tempfile.TemporaryDirectory() as state:
+        bed("sextant track with a named receiver that is absent at its start",
+            "--absent", "--", track, "--json", "--no-pause", GNSS_DEVICE="/dev/ttyACM0",
+            SEXTANT_AUTHORIZATION="always", SEXTANT_STATE_DIR=state, SEXTANT_APP_STATE="foreground", XDG_CONFIG_HOME="/nonexistent")
 
 
 main()

@@ -10,6 +10,7 @@ usage: umockdev-wrapper /usr/bin/python3 testbed.py [options] -- CONSUMER [ARG..
   --served PATTERN     the consumer's line when it has a fix (default: ^fix )
   --descriptors        check the number in "descriptors=N" lines, and those of /proc
   --standby            two receivers and a consumer that prints locations: one serves when the other is pulled out
+  --absent             a consumer that is started before its named receiver is plugged in, and prints locations
   --devices COMMAND    run it while the receiver is plugged in, and check its output
 
 The unplugs differ: the hang-up comes before udev's message, after it, or the message is lost. At some plugs another program
@@ -204,6 +205,21 @@ def standby(bed, command):
     print("two receivers: each serves when the other is pulled out")
 
 
+def absent(bed, command):
+    """A named receiver that is absent at the start is served when udev reports it, before the check every ten seconds."""
+    with Program(*command, stderr=None) as consumer:
+        consumer.wait_for_event("didChangeAuthorization")
+        # The attempts of the first second.
+        time.sleep(1.5)
+        plugged = time.monotonic()
+        Port(bed, 0).plug()
+        consumer.wait_for_event("didUpdateLocations")
+        took = time.monotonic() - plugged
+        consumer.terminate()
+    expect(took < 5, f"{took:.1f} s from the node's appearance to the first location")
+    print(f"absent at the start: {took:.1f} s from the node's appearance to the first location")
+
+
 def cycles(bed, options):
     ports = [Port(bed, 0), Port(bed, 1)]
     if options.one_name:
@@ -261,6 +277,7 @@ def main():
     parser.add_argument("--descriptors", action="store_true")
     parser.add_argument("--devices")
     parser.add_argument("--standby", action="store_true")
+    parser.add_argument("--absent", action="store_true")
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()
 
@@ -270,7 +287,12 @@ def main():
     bed = UMockdev.Testbed.new()
     bed.add_from_string(RECEIVER)
     try:
-        standby(bed, options.command) if options.standby else cycles(bed, options)
+        if options.standby:
+            standby(bed, options.command)
+        elif options.absent:
+            absent(bed, options.command)
+        else:
+            cycles(bed, options)
     except Failure as failure:
         sys.exit(f"FAILED {failure}")
 

@@ -31,6 +31,13 @@ public enum MonitorSource: Sendable, Hashable {
     }
   }
 
+  /// Whether the source reports the appearance of a path: the nodes of serial ports and of the kernel's GNSS class, and their links, which
+  /// udev makes. A link of an own rule may have any other name.
+  package func announces(_ path: String) -> Bool {
+    let names = ["ttyUSB", "ttyACM", "ttyS", "ttyAMA", "serial/", "gnss"]
+    return self == .udev && names.contains { path.hasPrefix("/dev/" + $0) }
+  }
+
   /// A message to the user about a limited source; nil for udev.
   public var notice: String? {
     switch self {

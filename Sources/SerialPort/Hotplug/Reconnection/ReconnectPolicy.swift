@@ -40,6 +40,7 @@ public struct ReconnectPolicy: Sendable {
   public private(set) var deadline: Instant?
 
   private let wanted: Wanted
+  private let monitor: MonitorSource?
   private var phase = Phase.seeking
   /// The present ports, the most recently reported last.
   private var known: [ReceiverPort] = []
@@ -70,9 +71,11 @@ public struct ReconnectPolicy: Sendable {
   /// - Parameters:
   ///   - wanted: the user's choice.
   ///   - present: the present ports, from the first events of the monitor.
+  ///   - monitor: the source of the monitor's events. With udev the return of an absent device is awaited; nil if it is not known.
   ///   - now: the time.
-  public init(wanted: Wanted, present: [ReceiverPort], at now: Instant) {
+  public init(wanted: Wanted, present: [ReceiverPort], monitor: MonitorSource? = nil, at now: Instant) {
     self.wanted = wanted
+    self.monitor = monitor
     known = present
     decide(now)
   }
@@ -130,7 +133,15 @@ public struct ReconnectPolicy: Sendable {
     tried.failures += 1
     tried.firstFailure = tried.firstFailure ?? now
     let isAnnounced = known.contains { $0.attributes.isNamed(path) }
-    tried.notBefore = now + (isAnnounced ? RetryPolicy.delay(afterFailures: tried.failures) : RetryPolicy.unannounced)
+    // A message may be under way during the first attempts.
+    let isAwaited =
+      monitor?.announces(path) == true && Self.absences.contains(errno)
+      && now >= (tried.firstFailure ?? now) + Self.reportDelay
+    tried.notBefore =
+      now
+      + (isAnnounced
+        ? RetryPolicy.delay(afterFailures: tried.failures)
+        : isAwaited ? RetryPolicy.awaited : RetryPolicy.unannounced)
     // The absence was reported as a loss.
     let isUnreported = !(isLossReported && Self.absences.contains(errno))
     if let first = tried.firstFailure, !tried.isReported, isUnreported, now >= first + Self.reportDelay {
@@ -337,13 +348,15 @@ public struct PathRetry: Sendable {
 }
 
 /// The delays before reopening a port that could not be opened, or that hangs up repeatedly.
-struct RetryPolicy {
+package struct RetryPolicy {
   /// The first delay: udev sets the group of a new node within it.
   static let first = Milliseconds(50)
   /// The longest delay: a receiver is opened within two seconds after it is ready, with few wake-ups.
   static let longest = Milliseconds(1500)
   /// The interval of attempts for a path without udev events, such as a simulator's pseudo-terminal.
   static let unannounced = Milliseconds(500)
+  /// The interval of attempts for an absent device whose return udev reports: they find it after a lost message.
+  package static let awaited = Milliseconds(10_000)
   /// The delay after a hang-up, which precedes udev's message: the node may still be the old one.
   static let afterHangUp = Milliseconds(100)
   /// A port that was open for a shorter time is flapping.
