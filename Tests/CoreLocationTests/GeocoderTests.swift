@@ -125,6 +125,29 @@ struct GeocoderTests {
     #expect(try await Self.first(next)?.get().first?.locality == "Munich")
   }
 
+  @Test("Cancelled requests are not sent, and delay no other one")
+  func cancelledRequests() async throws {
+    let lines = Mutex<[String]>([])
+    // No server listens at this port.
+    let service = GeocodingService(GeocodingSettings(server: "http://127.0.0.1:9")) { line in
+      lines.withLock { $0.append(line) }
+    }
+    let geocoder = CLGeocoder(service: service)
+    let gate = DispatchSemaphore(value: 0)
+    service.hold { gate.wait() }
+    for _ in 0..<20 {
+      let outcome = Self.begin(geocoder)
+      geocoder.cancelGeocode()
+      #expect(await Self.first(outcome).map { $0.map(\.count) } == .failure(CLError(.geocodeCanceled)))
+    }
+    let next = Self.begin(geocoder)
+    let begin = ContinuousClock.now
+    gate.signal()
+    guard case .failure(let error) = try #require(await Self.first(next)) else { throw CLError(.network) }
+    #expect(error.code == .network && ContinuousClock.now - begin < .seconds(10))
+    #expect(lines.withLock { $0.count } == 1)
+  }
+
   @Test("The cancellation of a task ends its request with geocodeCanceled")
   func cancelledTask() async throws {
     let (service, folder) = try Self.service()

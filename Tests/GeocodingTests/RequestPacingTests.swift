@@ -10,8 +10,21 @@ struct RequestPacingTests {
   @Test("Requests start a second apart, and at once after a pause")
   func pace() {
     var pacing = RequestPacing<Int>()
-    let starts = [1000, 1200, 1300, 9000].map { pacing.start(at: Self.at($0)) }
+    let starts = ([1000, 1200, 1300, 9000] as [UInt64]).map { asked in
+      let start = pacing.nextStart(at: Self.at(asked))
+      pacing.noteStart(at: start)
+      return start
+    }
     #expect(starts == [1000, 2000, 3000, 9000].map(Self.at))
+  }
+
+  @Test("A request that does not start delays no other one")
+  func unstarted() {
+    var pacing = RequestPacing<Int>()
+    pacing.noteStart(at: Self.at(1000))
+    #expect(
+      ([1100, 1200, 1300] as [UInt64]).map { pacing.nextStart(at: Self.at($0)) }
+        == ([2000, 2000, 2000] as [UInt64]).map(Self.at))
   }
 
   @Test("An answer is kept for the same request, and the oldest ones are dropped")

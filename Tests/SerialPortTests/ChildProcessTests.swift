@@ -41,6 +41,17 @@ struct ChildProcessTests {
     #expect(error?.description == "/nowhere/program: No such file or directory")
   }
 
+  @Test("A program whose output is no longer wanted is ended")
+  func unwanted() throws {
+    let child = try ChildProcess("/bin/sh", ["-c", "echo begun; exec sleep 1000"])
+    var checks = 0
+    let output = child.readToEnd(limit: 10_000) {
+      checks += 1
+      return checks < 2
+    }
+    #expect(output == nil && checks == 2 && child.end().exitCode == nil)
+  }
+
   @Test("An output that is too long is refused, and the program ends with the value")
   func tooLong() throws {
     let child = try ChildProcess("/bin/sh", ["-c", "exec cat /dev/zero"])

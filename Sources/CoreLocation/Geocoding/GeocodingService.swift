@@ -88,13 +88,14 @@ final class GeocodingService: Sendable {
   private func places(
     _ request: GeocodingRequest, _ locale: Locale, _ isWanted: () -> Bool
   ) throws(GeocodingError) -> [Place] {
+    guard isWanted() else { throw Self.cancelled }
     if let problem = settings.problem { logOnce(problem) }
     guard request.isPossible else { throw .noResult }
     if let server = settings.server {
       do throws(GeocodingError) {
         return try ask(server, request, locale, isWanted)
       } catch {
-        guard case .network(let reason) = error else { throw error }
+        guard case .network(let reason) = error, isWanted() else { throw error }
         logOnce("the geocoder \(server) does not answer: \(reason)")
         if settings.extract == nil { throw error }
       }
@@ -108,6 +109,9 @@ final class GeocodingService: Sendable {
     }
     return try extract(at: path).places(request, locale)
   }
+
+  /// The error of a cancelled request, whose caller has its outcome.
+  private static var cancelled: GeocodingError { .network("cancelled") }
 
   private func logOnce(_ text: String) {
     if state.withLock({ $0.logged.insert(text).inserted }) { log(text) }
@@ -123,11 +127,12 @@ final class GeocodingService: Sendable {
     }
     let address = server.address(of: request, language: Self.languages(locale))
     if let answer = state.withLock({ $0.pacing.answer(of: address) }) { return try answer.get() }
-    let time = state.withLock { $0.pacing.start(at: SystemClock.monotonic) }
+    let time = state.withLock { $0.pacing.nextStart(at: SystemClock.monotonic) }
     Thread.sleep(forTimeInterval: max(0, time.seconds(since: SystemClock.monotonic)))
-    // A request that was cancelled meanwhile is not sent.
-    guard isWanted() else { throw .network("cancelled") }
-    let body = try WebRequest.get(address, limit: NominatimAnswer.maximumBytes)
+    // A request that was cancelled meanwhile is not sent, and does not delay the next one.
+    guard isWanted() else { throw Self.cancelled }
+    state.withLock { $0.pacing.noteStart(at: SystemClock.monotonic) }
+    let body = try WebRequest.get(address, limit: NominatimAnswer.maximumBytes, isWanted)
     do throws(GeocodingError) {
       let places = try NominatimAnswer.places(in: body)
       state.withLock { $0.pacing.keep(.success(places), of: address) }
@@ -238,8 +243,11 @@ enum WebRequest {
 
   /// Returns the body of an answer with status 200. Blocks the calling thread.
   ///
+  /// - Parameter isWanted: the request ends once it returns false.
   /// - Throws: `network` with the reason.
-  static func get(_ address: String, limit: Int) throws(GeocodingError) -> [UInt8] {
+  static func get(
+    _ address: String, limit: Int, _ isWanted: () -> Bool
+  ) throws(GeocodingError) -> [UInt8] {
     guard let curl = program else { throw .network("the program curl is missing; install it") }
     let child: ChildProcess
     do throws(ChildProcessError) {
@@ -247,7 +255,10 @@ enum WebRequest {
       child = try ChildProcess(
         curl, ["--disable", "--config", "-"], input: Array(configuration(address, limit: limit).utf8))
     } catch { throw .network(error.description) }
-    guard let body = child.readToEnd(limit: limit + 16) else { throw .network("the answer is too long") }
+    let output = withoutActuallyEscaping(isWanted) { child.readToEnd(limit: limit + 16, isWanted: $0) }
+    guard let body = output else {
+      throw .network(isWanted() ? "the answer is too long" : "cancelled")
+    }
     let (code, errors) = child.end()
     // A program that ignores SIGCHLD gets no exit code; curl writes the reason of a failure.
     guard code == 0 || code == nil && errors.isEmpty else {

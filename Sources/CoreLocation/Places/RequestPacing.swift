@@ -19,12 +19,11 @@ package struct RequestPacing<Answer: Sendable>: Sendable {
   /// The answer of an earlier request.
   package func answer(of request: String) -> Answer? { answers[request] }
 
-  /// Returns the time at which a request may start, and counts it as started then.
-  package mutating func start(at now: Instant) -> Instant {
-    let time = max(next ?? now, now)
-    next = time + Self.interval
-    return time
-  }
+  /// Returns the time at which the next request may start.
+  package func nextStart(at now: Instant) -> Instant { max(next ?? now, now) }
+
+  /// Records the start of a request.
+  package mutating func noteStart(at now: Instant) { next = now + Self.interval }
 
   /// Stores an answer.
   package mutating func keep(_ answer: Answer, of request: String) {

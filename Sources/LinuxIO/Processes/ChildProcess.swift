@@ -63,13 +63,20 @@ package final class ChildProcess {
     return bytes ?? (errno == EAGAIN || errno == EINTR ? [] : nil)
   }
 
-  /// Waits for the end of its output. Returns the output; nil if it is longer than `limit` bytes.
-  package func readToEnd(limit: Int) -> [UInt8]? {
+  /// Waits for the end of its output. Returns the output; nil if it is longer than `limit` bytes, or not wanted.
+  ///
+  /// - Parameter isWanted: called five times a second while there is no output. The child is killed once it returns false.
+  package func readToEnd(limit: Int, isWanted: (() -> Bool)? = nil) -> [UInt8]? {
     var bytes: [UInt8] = []
     while let piece = read() {
       bytes += piece
       if bytes.count > limit { return nil }
-      if piece.isEmpty { waitForOutput() }
+      guard piece.isEmpty else { continue }
+      while !wait(for: Int16(POLLIN), milliseconds: isWanted == nil ? -1 : 200) {
+        guard isWanted?() == false else { continue }
+        kill()
+        return nil
+      }
     }
     return bytes
   }
