@@ -78,6 +78,28 @@ struct GeocoderTests {
     await #expect(throws: CLError(.geocodeFoundNoResult)) { try await geocoder.geocodeAddressString(" ") }
   }
 
+  @Test("An extract that is overwritten in place, or replaced, is read again")
+  func overwritten() async throws {
+    let (service, folder) = try Self.service()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let geocoder = CLGeocoder(service: service)
+    let file = folder.appendingPathComponent("cities500.txt")
+    let text = try String(contentsOf: file, encoding: .utf8)
+    func name() async throws -> String? { try await geocoder.reverseGeocodeLocation(Self.munich).first?.name }
+    #expect(try await name() == "Schwabing")
+    let schwabing = String(text.split(separator: "\n")[1])
+    // Truncated and written again, in the same file.
+    try Data((schwabing.replacing("PPLX", with: "PPL").replacing("Schwabing", with: "Alt") + "\n").utf8).write(to: file)
+    #expect(try await name() == "Alt")
+    try text.replacing("Schwabing", with: "Neuhausen").write(to: file, atomically: true, encoding: .utf8)
+    #expect(try await name() == "Neuhausen")
+    try "DE.02\tBayern\tBayern\t1\n".write(
+      to: folder.appendingPathComponent("admin1CodesASCII.txt"), atomically: true, encoding: .utf8)
+    let placemarks = try await geocoder.reverseGeocodeLocation(Self.munich)
+    #expect(placemarks.first?.administrativeArea == "Bayern")
+    #expect(try await geocoder.geocodeAddressString("Neuhausen").first?.administrativeArea == "Bayern")
+  }
+
   /// Starts a request; its outcomes are the elements of the stream.
   private static func begin(_ geocoder: CLGeocoder) -> AsyncStream<Result<[CLPlacemark], CLError>> {
     let (stream, continuation) = AsyncStream<Result<[CLPlacemark], CLError>>.makeStream()

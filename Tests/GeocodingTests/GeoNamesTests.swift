@@ -34,37 +34,49 @@ struct GeoNamesTests {
 
   private static var names: GeoNamesNames {
     var names = GeoNamesNames()
-    names.add(Array("DE.02\tBavaria\tBavaria\t1\nUS.IL\tIllinois\tIllinois\t2\nbroken\n\tx\n".utf8).span)
-    names.add(Array("DE.02.091\tUpper Bavaria\tUpper Bavaria\t3\n".utf8).span)
+    names.add(GeoNamesText(Array("DE.02\tBavaria\tBavaria\t1\nUS.IL\tIllinois\tIllinois\t2\nbroken\n\tx\n".utf8)))
+    names.add(GeoNamesText(Array("DE.02.091\tUpper Bavaria\tUpper Bavaria\t3\n".utf8)))
     return names
   }
 
   private func nearest(_ latitude: Double, _ longitude: Double) -> Place? {
-    let found = GeoNamesIndex(Self.text.span).nearest(
-      to: Coordinate(latitudeDegrees: latitude, longitudeDegrees: longitude), in: Self.text.span)
+    let found = GeoNamesIndex(GeoNamesText(Self.text)).nearest(
+      to: Coordinate(latitudeDegrees: latitude, longitudeDegrees: longitude), in: GeoNamesText(Self.text))
     return found.map { Place($0.place, section: $0.section, Self.names) }
   }
 
   private func find(_ address: String, near circle: Circle? = nil) throws -> [GeoNamesPlace] {
     let search = GeoNamesSearch(Self.names) { ["germany": "DE", "united states": "US"][$0] }
-    return try search.places(address, near: circle, in: Self.text.span)
+    return try search.places(address, near: circle, in: GeoNamesText(Self.text))
   }
 
   // MARK: Lines
 
   @Test("The index has populated places of today only")
-  func populated() { #expect(GeoNamesIndex(Self.text.span).count == 8) }
+  func populated() { #expect(GeoNamesIndex(GeoNamesText(Self.text)).count == 8) }
 
   @Test(
     "A line with another number of columns, or without a place, is left out",
     arguments: ["", "\n\n", "1\tx\n", "# comment\n", line("A", 91, 0), line("A", 0, 181), line("", 1, 1)])
-  func noPlace(text: String) { #expect(GeoNamesIndex(Array(text.utf8).span).count == 0) }
+  func noPlace(text: String) { #expect(GeoNamesIndex(GeoNamesText(Array(text.utf8))).count == 0) }
 
   @Test("The last line needs no end")
   func lastLine() {
     let text = Array(Self.text.dropLast(Self.line("Zugspitze", 47.42, 10.98, feature: "T", code: "MT").utf8.count + 1))
-    let index = GeoNamesIndex(Array(text).span)
+    let index = GeoNamesIndex(GeoNamesText(Array(text)))
     #expect(index.count == 8)
+  }
+
+  @Test("A text that is read in pieces has the same places", arguments: [1, 7, 100, 1000])
+  func pieces(size: Int) throws {
+    let text = GeoNamesText { Array(Self.text.dropFirst($0).prefix(size)) }
+    let index = GeoNamesIndex(text)
+    #expect(index.count == 8)
+    let here = Coordinate(latitudeDegrees: 48.164, longitudeDegrees: 11.6)
+    let found = try #require(index.nearest(to: here, in: text))
+    #expect(found.place.name == "Munich" && found.section?.name == "Schwabing")
+    let search = GeoNamesSearch(Self.names) { ["united states": "US"][$0] }
+    #expect(try search.places("Springfield, United States", near: nil, in: text).map(\.stateCode) == ["MA", "IL"])
   }
 
   // MARK: Addresses of coordinates
@@ -115,7 +127,7 @@ struct GeoNamesTests {
       text += Self.line("\(number)", latitude, longitude)
     }
     let bytes = Array(text.utf8)
-    let index = GeoNamesIndex(bytes.span)
+    let index = GeoNamesIndex(GeoNamesText(bytes))
     var found = 0
     for _ in 0..<300 {
       let here = Coordinate(
@@ -125,7 +137,7 @@ struct GeoNamesTests {
         latitudeDegrees: here.latitudeDegrees,
         longitudeDegrees: here.longitudeDegrees > 180 ? here.longitudeDegrees - 360 : here.longitudeDegrees)
       let metres = places.map { Geodesic.distanceMetres(wrapped, $0) }.min() ?? .infinity
-      let nearest = index.nearest(to: wrapped, in: bytes.span)?.place
+      let nearest = index.nearest(to: wrapped, in: GeoNamesText(bytes))?.place
       if let nearest {
         found += 1
         #expect(abs(Geodesic.distanceMetres(wrapped, nearest.coordinate) - metres) < 2)
@@ -178,9 +190,9 @@ struct GeoNamesTests {
           .randomElement(
             using: &random)!
       }
-      let index = GeoNamesIndex(bytes.span)
+      let index = GeoNamesIndex(GeoNamesText(bytes))
       let here = Coordinate(latitudeDegrees: 48.137, longitudeDegrees: 11.575)
-      if let place = index.nearest(to: here, in: bytes.span)?.place {
+      if let place = index.nearest(to: here, in: GeoNamesText(bytes))?.place {
         found += 1
         #expect(place.coordinate.isValid && !place.name.isEmpty)
         #expect(Geodesic.distanceMetres(place.coordinate, here) < GeoNamesIndex.maximumMetres + 2)

@@ -107,7 +107,13 @@ final class GeocodingService: Sendable {
       logOnce(text)
       throw .network(text)
     }
-    return try extract(at: path).places(request, locale)
+    // It may be overwritten during the request.
+    for _ in 0..<3 {
+      let extract = try extract(at: path)
+      let places = Result { () throws(GeocodingError) in try extract.places(request, locale) }
+      if extract.isCurrent { return try places.get() }
+    }
+    throw .network("\(path) is being replaced; try again")
   }
 
   /// The error of a cancelled request, whose caller has its outcome.
@@ -152,7 +158,7 @@ final class GeocodingService: Sendable {
   // MARK: The extract
 
   private func extract(at path: String) throws(GeocodingError) -> GeoNamesExtract {
-    if let extract = state.withLock({ $0.extract }) { return extract }
+    if let extract = state.withLock({ $0.extract }), extract.isCurrent { return extract }
     guard let extract = GeoNamesExtract(path) else {
       let text = "\(path): cannot be read, or has no place of GeoNames; check its permission and content"
       logOnce(text)
@@ -173,36 +179,39 @@ extension CLError {
   }
 }
 
-/// An extract of GeoNames in a file that is mapped into memory, with its index.
+/// An extract of GeoNames in a file, with its index.
 struct GeoNamesExtract: Sendable {
-  private let text: Data
+  private let file: RegularFile
   private let index: GeoNamesIndex
   private let names: GeoNamesNames
+  /// The marks of the files from which it was made, keyed by path.
+  private let marks: [String: FileLookup.Mark?]
 
   /// - Parameter path: the extract. `admin1CodesASCII.txt` and `admin2Codes.txt` next to it have the names of states
   ///   and counties; without them these are nil.
   /// - Returns: nil if the file cannot be read, or contains no places.
   init?(_ path: String) {
-    guard let text = Self.mapped(path), case let index = Self.index(of: text), index.count > 0 else { return nil }
-    self.text = text
-    self.index = index
-    names = Self.names(beside: path)
-  }
-
-  private static func index(of text: Data) -> GeoNamesIndex { GeoNamesIndex(text.span) }
-
-  private static func names(beside path: String) -> GeoNamesNames {
+    guard let file = try? RegularFile(opening: path) else { return nil }
+    self.file = file
+    index = GeoNamesIndex(Self.text(of: file))
+    if index.count == 0 { return nil }
     let folder = (path as NSString).deletingLastPathComponent
     var names = GeoNamesNames()
-    for name in ["admin1CodesASCII.txt", "admin2Codes.txt"] {
-      if let text = mapped("\(folder)/\(name)") { names.add(text.span) }
+    var marks: [String: FileLookup.Mark?] = [path: file.mark]
+    for name in ["\(folder)/admin1CodesASCII.txt", "\(folder)/admin2Codes.txt"] {
+      let file = try? RegularFile(opening: name)
+      marks.updateValue(file?.mark, forKey: name)
+      if let file { names.add(Self.text(of: file)) }
     }
-    return names
+    (self.names, self.marks) = (names, marks)
   }
 
-  private static func mapped(_ path: String) -> Data? {
-    try? Data(contentsOf: URL(fileURLWithPath: path), options: .alwaysMapped)
+  private static func text(of file: RegularFile) -> GeoNamesText {
+    GeoNamesText { file.read(count: 65_536, at: $0) }
   }
+
+  /// Whether its files have not been changed or replaced.
+  var isCurrent: Bool { marks.allSatisfy { FileLookup.mark($0.key) == $0.value } }
 
   /// Returns the places of a request.
   ///
@@ -210,12 +219,12 @@ struct GeoNamesExtract: Sendable {
   func places(_ request: GeocodingRequest, _ locale: Locale) throws(GeocodingError) -> [Place] {
     switch request {
     case .reverse(let coordinate):
-      guard let found = index.nearest(to: coordinate, in: text.span) else { throw .noResult }
+      guard let found = index.nearest(to: coordinate, in: Self.text(of: file)) else { throw .noResult }
       return [Place(found.place, section: found.section, names)]
     case .forward(let address, let circle):
       let countries = Self.countries(locale)
       let search = GeoNamesSearch(names) { countries[$0] }
-      return try search.places(address, near: circle, in: text.span).map { Place($0, names) }
+      return try search.places(address, near: circle, in: Self.text(of: file)).map { Place($0, names) }
     }
   }
 

@@ -5,8 +5,8 @@ import WireBytes
 
 /// The places of a GeoNames extract, in cells of half a degree.
 ///
-/// The text stays in a file that is mapped into memory. The index has 16 bytes per place: a search for the nearest
-/// place visits a few cells and reads one line.
+/// The text stays in a file. The index has 16 bytes per place: a search for the nearest place visits a few cells and
+/// reads one line.
 package struct GeoNamesIndex: Sendable {
   /// The distance beyond which a place does not describe a location. Towns of the extract are closer than that to each
   /// other in most inhabited regions.
@@ -32,10 +32,10 @@ package struct GeoNamesIndex: Sendable {
   package var count: Int { entries.count }
 
   /// Reads the text of an extract, once. Lines that are not populated places are skipped.
-  package init(_ text: Span<UInt8>) {
+  package init(_ text: GeoNamesText) {
     var unsorted: [(cell: Int, entry: Entry)] = []
     var counts = [Int32](repeating: 0, count: Self.columns * Self.rows + 1)
-    Self.forEachLine(text) { start, line in
+    text.forEachLine { start, line in
       guard let columns = GeoNamesColumns(line), columns.isPopulated(line), !columns.range(1).isEmpty,
         let latitude = columns.number(4, line), let longitude = columns.number(5, line), abs(latitude) <= 90,
         abs(longitude) <= 180, let offset = UInt32(exactly: start)
@@ -58,24 +58,13 @@ package struct GeoNamesIndex: Sendable {
     min(columns - 1, max(0, Int(clamping: (longitude + 180) * 2)))
   }
 
-  /// Calls `body` with the offset and the bytes of each line, until it returns false.
-  static func forEachLine(_ text: Span<UInt8>, _ body: (Int, Span<UInt8>) -> Bool) {
-    var start = 0
-    while start < text.count {
-      var end = start
-      while end < text.count, text[end] != 0x0A { end += 1 }
-      if !body(start, text.extracting(start..<end)) { return }
-      start = end + 1
-    }
-  }
-
   /// Returns the place that is nearest to a coordinate, and the part of it, in ``maximumMetres`` each.
   ///
   /// - Parameters:
   ///   - coordinate: the coordinate.
   ///   - text: the text from which the index was made.
   package func nearest(
-    to coordinate: Coordinate, in text: Span<UInt8>
+    to coordinate: Coordinate, in text: GeoNamesText
   ) -> (place: GeoNamesPlace, section: GeoNamesPlace?)? {
     var place: (metres: Double, offset: Int)?
     var section: (metres: Double, offset: Int)?
@@ -122,14 +111,49 @@ package struct GeoNamesIndex: Sendable {
     return (first...last).map { ($0 % columns + columns) % columns }
   }
 
-  private static func place(at offset: Int, in text: Span<UInt8>) -> GeoNamesPlace? {
-    guard offset < text.count else { return nil }
+  private static func place(at offset: Int, in text: GeoNamesText) -> GeoNamesPlace? {
     var found: GeoNamesPlace?
-    forEachLine(text.extracting(offset..<text.count)) { _, line in
+    text.forEachLine(from: offset) { _, line in
       found = GeoNamesPlace(line)
       return false
     }
     return found
+  }
+}
+
+/// The text of an extract, which is read in pieces: a map of a file that is overwritten in place would end the program.
+package struct GeoNamesText {
+  /// The length of a line beyond which the rest of the text is not read, bytes.
+  private static var longestLine: Int { 1 << 20 }
+
+  private let read: (Int) -> [UInt8]
+
+  /// - Parameter read: returns bytes from an offset on; none at the end.
+  package init(read: @escaping (Int) -> [UInt8]) { self.read = read }
+
+  package init(_ bytes: [UInt8]) { read = { Array(bytes.dropFirst($0)) } }
+
+  /// Calls `body` with the offset and the bytes of each line, until it returns false.
+  func forEachLine(from first: Int = 0, _ body: (Int, Span<UInt8>) -> Bool) {
+    // The bytes from `start` on that belong to no line yet.
+    var start = first
+    var bytes: [UInt8] = []
+    while case let piece = read(start + bytes.count), !piece.isEmpty {
+      var end = bytes.count
+      bytes += piece
+      var begin = 0
+      while end < bytes.count {
+        if bytes[end] == 0x0A {
+          if !body(start + begin, bytes.span.extracting(begin..<end)) { return }
+          begin = end + 1
+        }
+        end += 1
+      }
+      bytes.removeFirst(begin)
+      start += begin
+      if bytes.count > Self.longestLine { return }
+    }
+    if !bytes.isEmpty { _ = body(start, bytes.span) }
   }
 }
 

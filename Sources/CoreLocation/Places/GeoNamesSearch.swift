@@ -25,7 +25,7 @@ package struct GeoNamesSearch {
   ///
   /// - Throws: `noResult`, or `partialResult` if the first part of the address is not a place.
   package func places(
-    _ address: String, near circle: Circle?, in text: Span<UInt8>
+    _ address: String, near circle: Circle?, in text: GeoNamesText
   ) throws(GeocodingError) -> [GeoNamesPlace] {
     let parts = address.split(separator: ",").map(Self.part).filter { !$0.isEmpty }
     for index in parts.indices {
@@ -47,11 +47,11 @@ package struct GeoNamesSearch {
   }
 
   private func places(
-    _ name: String, _ constraints: ArraySlice<String>, in text: Span<UInt8>
+    _ name: String, _ constraints: ArraySlice<String>, in text: GeoNamesText
   ) -> [GeoNamesPlace] {
     let wanted = Array(name.utf8)
     var found: [GeoNamesPlace] = []
-    GeoNamesIndex.forEachLine(text) { _, line in
+    text.forEachLine { _, line in
       // Most lines are rejected by a scan of their names, without any allocation.
       guard Self.mentions(wanted, line), let place = GeoNamesPlace(line), Self.isCalled(name, place) else {
         return true
@@ -108,9 +108,9 @@ package struct GeoNamesNames: Sendable {
   package init() {}
 
   /// Adds the names of a file.
-  package mutating func add(_ text: Span<UInt8>) {
+  package mutating func add(_ text: GeoNamesText) {
     var added: [(String, String)] = []
-    GeoNamesIndex.forEachLine(text) { _, line in
+    text.forEachLine { _, line in
       let columns = String(decoding: line.indices.map { line[$0] }, as: UTF8.self).split(
         separator: "\t", maxSplits: 2, omittingEmptySubsequences: false)
       if columns.count >= 2, !columns[0].isEmpty, !columns[1].isEmpty {

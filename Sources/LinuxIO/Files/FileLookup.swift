@@ -49,17 +49,23 @@ package enum FileLookup {
     identity(path).map { $0 == identity(other) } ?? false
   }
 
-  /// The identity and the modification time of the file at a path. A different value means different content.
+  /// The identity, the size and the modification time of the file at a path. A different value means different content.
   package struct Mark: Hashable, Sendable {
-    var inode: UInt64
-    var seconds: Int
-    var nanoseconds: Int
+    private let fileSystem: UInt64
+    private let inode: UInt64
+    private let size: UInt64
+    private let seconds: Int
+    private let nanoseconds: Int
+
+    init(_ status: NodeStatus) {
+      (fileSystem, inode, size) = (status.fileSystem, status.inode, status.size)
+      (seconds, nanoseconds) = status.modified
+    }
   }
 
   /// The mark of a file; nil if it does not exist. The corresponding C function is stat(2).
   package static func mark(_ path: String) -> Mark? {
-    guard let status = try? Syscalls.status(ofPath: path) else { return nil }
-    return Mark(inode: status.inode, seconds: status.modified.seconds, nanoseconds: status.modified.nanoseconds)
+    (try? Syscalls.status(ofPath: path)).map(Mark.init)
   }
 
   /// Splits a path into its folder and the name in it. The folder of a plain name is `.`.

@@ -59,3 +59,23 @@ package struct InputFile: ~Copyable {
     return bytes
   }
 }
+
+/// A regular file that is read at offsets. It may be overwritten while it is open.
+package final class RegularFile: Sendable {
+  private let descriptor: OwnedDescriptor
+  /// The mark of the file at its opening.
+  package let mark: FileLookup.Mark
+
+  package init(opening path: String) throws(FileError) {
+    descriptor = try naming(path) { () throws(Errno) in try Syscalls.open(path, OpenFlags.read) }
+    let number = descriptor.number
+    let status = try naming(path) { () throws(Errno) in try Syscalls.status(of: number) }
+    try requireRegular(status, path)
+    mark = FileLookup.Mark(status)
+  }
+
+  /// Returns up to `count` bytes from an offset on; none at the end, and after an error. The corresponding C function is pread(2).
+  package func read(count: Int, at offset: Int) -> [UInt8] {
+    (try? Syscalls.read(descriptor.number, count: count, at: UInt64(offset))) ?? []
+  }
+}

@@ -8,13 +8,13 @@ import Positioning
 func fuzzGeoNames(_ input: [UInt8]) {
   let lines = input.split(separator: 10, omittingEmptySubsequences: false)
   let places = lines.compactMap { GeoNamesPlace(Array($0).span) }
-  let index = GeoNamesIndex(input.span)
+  let index = GeoNamesIndex(GeoNamesText(input))
   guard index.count == places.count else { fatalError("\(index.count) of \(places.count) places") }
   var names = GeoNamesNames()
-  names.add(input.span)
+  names.add(GeoNamesText(input))
   let search = GeoNamesSearch(names) { $0 == "country" ? "CC" : nil }
   for place in places.prefix(16) {
-    let found = index.nearest(to: place.coordinate, in: input.span)
+    let found = index.nearest(to: place.coordinate, in: GeoNamesText(input))
     let metres = (found?.place).map { Geodesic.distanceMetres($0.coordinate, place.coordinate) }
     // The index rounds degrees to a few metres.
     guard place.isSection || (metres ?? .infinity) < 10 else { fatalError("\(place) is not at its coordinate") }
@@ -28,7 +28,7 @@ func fuzzGeoNames(_ input: [UInt8]) {
 private func requireResults(_ search: GeoNamesSearch, _ address: String, in text: [UInt8]) {
   let circle = Circle(centre: Coordinate(latitudeDegrees: 48, longitudeDegrees: 11), radiusMetres: 1000)
   do throws(GeocodingError) {
-    let found = try search.places(address, near: circle, in: text.span)
+    let found = try search.places(address, near: circle, in: GeoNamesText(text))
     guard (1...GeoNamesSearch.limit).contains(found.count) else { fatalError("\(found.count) results") }
   } catch {
     guard error == .noResult || error == .partialResult else { fatalError("\(error) of a file") }
