@@ -84,6 +84,7 @@ private struct ProbeClient: ReceiverClient, ~Copyable {
   ) {
     switch event {
     case .session(.identified), .session(.notIdentified): completion.isIdentified = true
+    case .lost: completion.restart()
     case .session(.adviseOnSilence), .session(.warned):
       if let text = event.notice(path: path, baud: baud, bytes: connection.bytesOfLine, connection.counters) {
         printNotice(text)
@@ -196,6 +197,9 @@ struct ProbeCompletion {
 
   /// - Parameter polls: whether the receiver is polled for its identity.
   init(polls: Bool) { self.polls = polls }
+
+  /// Begins again, with the next receiver.
+  mutating func restart() { self = ProbeCompletion(polls: polls) }
 
   /// When to check again without an event; nil while only a reply can complete the probe.
   var deadline: Instant? { isEpochOver ? nil : firstFrameAt.map { $0 + Self.epoch } }

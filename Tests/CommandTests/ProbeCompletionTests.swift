@@ -33,6 +33,19 @@ struct ProbeCompletionTests {
     #expect(isOver)
   }
 
+  @Test("A receiver that is unplugged within its epoch causes no round until it returns")
+  func unplugged() {
+    var completion = ProbeCompletion(polls: true)
+    _ = completion.update(Self.received(nmea: 1), at: .zero)
+    #expect(completion.deadline != nil)
+    completion.restart()
+    _ = completion.update(Self.received(), at: .zero)
+    #expect(completion.deadline == nil)
+    completion.isIdentified = true
+    let isOver = completion.update(Self.received(ubx: 1, nmea: 1), at: .zero)
+    #expect(isOver)
+  }
+
   @Test("Both protocols and the identity complete the probe at once")
   func atOnce() {
     var completion = ProbeCompletion(polls: true)

@@ -60,7 +60,7 @@ struct ViewClient: ReceiverClient, ~Copyable {
       next = .earlier(next, page.live.deadline)
       next = .earlier(next, polls.deadline)
       next = .earlier(next, power.deadline)
-    } else if page.endsWithoutPage {
+    } else if page.endsWithoutPage, !control.isBusy {
       next = .earlier(next, idleDeadline)
     }
     return .earlier(next, control.deadline)
@@ -129,9 +129,10 @@ struct ViewClient: ReceiverClient, ~Copyable {
         uplinkDue = now + Self.uplinkInterval
         if let event = uplink.work() { page.sockets.publish(event) }
       }
+      // Also while the receiver is disconnected: no poll is due then.
+      if !isReadOnly, !isRecording { polls.work(connection, &poller, at: now) }
       if connection.isOpen {
         page.live.tick(at: now, baud: connection.rate, rejected: connection.rejectedFields)
-        if !isReadOnly, !isRecording { polls.work(connection, &poller, at: now) }
         if !isReadOnly { control.readSettings(connection, &poller, at: now) }
       } else {
         page.live.tick(at: now)
