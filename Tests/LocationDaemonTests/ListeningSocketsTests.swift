@@ -7,6 +7,22 @@ import Testing
 
 @Suite("The sockets at which the daemon listens")
 struct ListeningSocketsTests {
+  @Test("The tokens of sockets that a change of the policy has closed are used again")
+  func listenerTokens() {
+    var used: Set<UInt32> = []
+    for _ in 0..<1000 {
+      let tokens = [0, 1].compactMap { _ in
+        let token = GPSDServer.freeListenerToken(used)
+        if let token { used.insert(token) }
+        return token
+      }
+      #expect(Set(tokens).count == 2)
+      used.subtract(tokens)
+    }
+    while let token = GPSDServer.freeListenerToken(used) { used.insert(token) }
+    #expect(used.count == Int(GPSDServer.listenerTokens))
+  }
+
   private static let noSystemd = Systemd { _ in nil }
 
   /// Closes the descriptors of sockets, as a daemon does at its end.

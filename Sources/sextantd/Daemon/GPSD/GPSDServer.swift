@@ -21,7 +21,7 @@ final class GPSDServer {
   /// The first token; the daemon's other connections have lower tokens.
   static let firstToken: UInt32 = 1 << 30
   /// Tokens of listeners, before those of clients.
-  private static let listenerTokens: UInt32 = 64
+  static let listenerTokens: UInt32 = 64
 
   let host: ServiceHost
   private let policy: DaemonPolicy
@@ -33,7 +33,6 @@ final class GPSDServer {
   /// The tokens of the listeners that the policy has opened.
   private var ofPolicy: [UInt32] = []
   private(set) var clients: [UInt32: GPSDConnection] = [:]
-  private var nextListener = GPSDServer.firstToken
   private var nextToken = GPSDServer.firstToken + GPSDServer.listenerTokens
   var state: GPSDState
   private var program: (id: ProgramID, receiver: GPSDProgram)?
@@ -90,19 +89,23 @@ final class GPSDServer {
 
   /// Whether clients of gpsd are served: policy `off` forbids it, otherwise a given socket or policy `on` allows it.
   private var serves: Bool { !isForbidden && policy.servesGPSD != false }
+  /// The token of a new listener; nil if all are in use. A change of the policy closes listeners, and their tokens are free again.
+  static func freeListenerToken(_ used: some Collection<UInt32>) -> UInt32? {
+    (firstToken..<firstToken + listenerTokens).first { !used.contains($0) }
+  }
+
 
   @discardableResult
   private func add(_ listener: GPSDListener, _ poller: inout Poller) -> UInt32? {
-    guard nextListener < Self.firstToken + Self.listenerTokens else {
+    guard let token = Self.freeListenerToken(listeners.keys) else {
       host.log("more than \(Self.listenerTokens) sockets for gpsd's clients; the others are closed")
       listener.close()
       return nil
     }
     let handle = UnixSocketHandle(listener.descriptor)
-    guard (try? poller.add(listener.descriptor, token: Poller.Token(rawValue: nextListener))) != nil else { return nil }
-    listeners[nextListener] = (handle, listener.kind)
-    defer { nextListener += 1 }
-    return nextListener
+    guard (try? poller.add(listener.descriptor, token: Poller.Token(rawValue: token))) != nil else { return nil }
+    listeners[token] = (handle, listener.kind)
+    return token
   }
 
   /// Opens and closes the sockets as the policy requires, and disconnects the clients that it forbids.
