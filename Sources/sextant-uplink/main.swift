@@ -140,22 +140,37 @@ func showStatus(isJSON: Bool) throws {
   if let problem = status["lastError"]?.string { print("last error    \(problem)") }
 }
 
-/// The status of the program that runs; nil without one.
-func liveStatus(_ folder: String) throws -> JSON? {
-  guard let socket = try? UnixSocket(connectingTo: "\(folder)/\(UplinkRuntime<QueueFolder>.controlName)") else {
-    return nil
+/// The status of the program that runs; nil if none does.
+///
+/// - Parameter limit: the longest wait for its reply.
+/// - Throws: ``UplinkFailure`` if it does not reply.
+func liveStatus(_ folder: String, within limit: Milliseconds = Milliseconds(5000)) throws -> JSON? {
+  let silence = UplinkFailure(.unavailable, "sextant-uplink runs and does not reply; it may be stopped or overloaded")
+  let socket: UnixSocket
+  do throws(Errno) {
+    socket = try UnixSocket(connectingTo: "\(folder)/\(UplinkRuntime<QueueFolder>.controlName)")
+  } catch {
+    switch error {
+    case .noSuchFileOrDirectory, .connectionRefused: return nil
+    // The queue of its socket is full.
+    case .wouldBlock: throw silence
+    default: throw UplinkFailure(.unavailable, "\(folder): \(error); run the command as the user of sextant-uplink")
+    }
   }
   var poller = try Poller()
   try poller.add(socket.descriptor, token: Poller.Token(rawValue: 1))
   var answer: [UInt8] = []
   var buffer = [UInt8](repeating: 0, count: 4096)
-  let deadline = SystemClock.monotonic.moved(by: 5)
-  while !answer.contains(UInt8(ascii: "\n")), SystemClock.monotonic < deadline {
-    _ = try poller.wait(deadline: deadline.nanoseconds)
-    guard case .bytes(let count) = socket.read(into: &buffer) else { break }
-    answer += buffer[..<count]
+  let deadline = SystemClock.monotonic + limit
+  while !answer.contains(UInt8(ascii: "\n")) {
+    switch socket.read(into: &buffer) {
+    case .bytes(let count): answer += buffer[..<count]
+    case .wouldWait where SystemClock.monotonic < deadline: _ = try poller.wait(deadline: deadline.nanoseconds)
+    case .wouldWait, .ended: throw silence
+    }
   }
-  return try? JSON(parsing: Array(answer.prefix { $0 != UInt8(ascii: "\n") }))
+  guard let status = try? JSON(parsing: Array(answer.prefix { $0 != UInt8(ascii: "\n") })) else { throw silence }
+  return status
 }
 
 /// The status of the files, where no program runs.
@@ -164,19 +179,10 @@ func storedStatus(_ folder: String) throws -> JSON {
     throw UplinkFailure(
       .unavailable, "\(folder): there is no queue; start sextant-uplink, or name its folder with SEXTANT_STATE_DIR")
   }
-  // It is opened for reading alone: nothing is appended.
-  let queue = try FixQueue(QueueFolder(path: folder), FixQueue<QueueFolder>.Limits(), identity: "")
-  let delivery: JSON = [
-    "connected": false, "queued": .integer(Int64(queue.count)),
-    "oldestSeconds": queue.oldest.map {
-      JSON.integer(
-        max(0, max(SystemClock.utcNanoseconds, queue.latestNanoseconds ?? 0) - $0.utcNanoseconds) / 1_000_000_000)
-    } ?? .null,
-    "sent": 0, "acknowledged": 0, "thinned": .integer(Int64(queue.losses.thinned)),
-    "dropped": .integer(Int64(queue.losses.dropped)), "bytesToday": 0, "lastSuccess": .null,
-    "lastError": "sextant-uplink does not run; start it",
-  ]
-  return delivery
+  let queue = try FixQueue(reading: QueueFolder(path: folder))
+  var status = UplinkStatus()
+  status.lastError = "sextant-uplink does not run; start it"
+  return status.json(queue, utcNanoseconds: SystemClock.utcNanoseconds)
 }
 
 if let shortage = ProcessStart.prepare(descriptors: 12, threads: 2) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import LinuxIO
 import Messages
 import MonotonicTime
 import Positioning
@@ -81,6 +82,50 @@ private struct Scene {
   mutating func command(_ text: String) { receive(.transport(.command(Array(text.utf8)))) }
 
   func types() throws -> [String] { try sent.map { try JSON(parsing: $0.1.body)["_type"]?.string ?? "" } }
+}
+
+@Suite("The status of the uplink") struct UplinkStatusTests {
+  @Test("Without a socket, and at one that a killed program has left, no program runs")
+  func absent() throws {
+    let folder = try TemporaryFolder()
+    #expect(try liveStatus(folder.path) == nil)
+    let socket = try UnixSocket(listeningAt: "\(folder.path)/control", permissions: 0o600)
+    _ = consume socket
+    #expect(try liveStatus(folder.path) == nil)
+  }
+
+  @Test("A program that does not reply is not said to be absent")
+  func stopped() throws {
+    let folder = try TemporaryFolder()
+    let socket = try UnixSocket(listeningAt: "\(folder.path)/control", permissions: 0o600)
+    let failure = #expect(throws: UplinkFailure.self) { try liveStatus(folder.path, within: Milliseconds(0)) }
+    #expect(failure?.code == .unavailable && failure?.text.contains("does not reply") == true)
+    withExtendedLifetime(socket.descriptor) {}
+  }
+
+  @Test("The status of the files is read without a change of them, whatever they contain")
+  func stored() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path
+    var queue = try FixQueue(QueueFolder(path: path), FixQueue<QueueFolder>.Limits(), identity: "q")
+    for nanoseconds in [Int64.min, 0, .max] {
+      var fix = walkFix(0)
+      fix.utcNanoseconds = nanoseconds
+      queue.append(fix, at: .zero)
+    }
+    try queue.flush()
+    queue.acknowledge(2)
+    try queue.flush()
+    let torn = try PrivateFolder(path).readBytes("acknowledged", limit: 1000) + [1, 2, 3]
+    try PrivateFolder(path, makingWith: 0o700).replace("acknowledged", with: torn)
+    let status = try storedStatus(path)
+    #expect(status["queued"] == 2 && status["connected"] == false)
+    #expect(status["lastError"] == "sextant-uplink does not run; start it")
+    #expect(try PrivateFolder(path).readBytes("acknowledged", limit: 1000) == torn)
+    try PrivateFolder(path, makingWith: 0o700).replace("identity", with: [])
+    _ = try storedStatus(path)
+    #expect(try PrivateFolder(path).readBytes("identity", limit: 1000).isEmpty)
+  }
 }
 
 @Suite struct UplinkTests {

@@ -499,6 +499,29 @@ struct Uplink<Storage: QueueStorage> {
   ///
   /// - Parameter utcNanoseconds: the computer's time; it may be wrong at the boot of a board without a clock.
   func status(utcNanoseconds: Int64) -> JSON {
+    var status = UplinkStatus()
+    status.isConnected = isConnected
+    status.sent = delivery.sent
+    status.acknowledged = delivery.acknowledged
+    status.bytesToday = bytesToday
+    status.lastSuccess = lastSuccess
+    status.lastError = delivery.lastFailure
+    return status.json(queue, utcNanoseconds: utcNanoseconds)
+  }
+}
+
+/// The status of an uplink, without what its queue shows.
+struct UplinkStatus {
+  var isConnected = false
+  var sent = 0
+  var acknowledged = 0
+  var bytesToday: UInt64 = 0
+  /// The computer's time of the last acknowledgement, nanoseconds since 1970; nil before the first.
+  var lastSuccess: Int64?
+  var lastError: String?
+
+  /// - Parameter utcNanoseconds: the computer's time; it may be wrong at the boot of a board without a clock.
+  func json<Storage>(_ queue: FixQueue<Storage>, utcNanoseconds: Int64) -> JSON {
     let now = max(utcNanoseconds, queue.latestNanoseconds ?? .min)
     let age = queue.oldest.map { oldest in
       let (age, isTooLong) = now.subtractingReportingOverflow(oldest.utcNanoseconds)
@@ -508,13 +531,13 @@ struct Uplink<Storage: QueueStorage> {
       "connected": .bool(isConnected),
       "queued": .integer(Int64(queue.count)),
       "oldestSeconds": age.map { JSON.integer($0) } ?? .null,
-      "sent": .integer(Int64(delivery.sent)),
-      "acknowledged": .integer(Int64(delivery.acknowledged)),
+      "sent": .integer(Int64(sent)),
+      "acknowledged": .integer(Int64(acknowledged)),
       "thinned": .integer(Int64(queue.losses.thinned)),
       "dropped": .integer(Int64(queue.losses.dropped)),
       "bytesToday": .integer(Int64(clamping: bytesToday)),
       "lastSuccess": lastSuccess.map { JSON.string(UTCTime(nanosecondsSince1970: $0).iso8601) } ?? .null,
-      "lastError": delivery.lastFailure.map { JSON.string($0) } ?? .null,
+      "lastError": lastError.map { JSON.string($0) } ?? .null,
     ]
   }
 }

@@ -97,11 +97,19 @@ struct FixQueue<Storage: QueueStorage> {
   ///   - storage: the files.
   ///   - identity: names a new queue.
   init(_ storage: Storage, _ limits: Limits, identity: String) throws(FileError) {
+    try self.init(storage, limits, newIdentity: identity)
+  }
+
+  /// Reads the files of a queue, and changes nothing.
+  init(reading storage: Storage) throws(FileError) { try self.init(storage, Limits(), newIdentity: nil) }
+
+  /// - Parameter newIdentity: nil if nothing may be written.
+  private init(_ storage: Storage, _ limits: Limits, newIdentity: String?) throws(FileError) {
     var storage = storage
     let names = storage.names()
     let known = names.contains(Self.identityName) ? Self.text(try storage.read(Self.identityName)) : ""
-    if known.isEmpty { try storage.replace(Self.identityName, with: Array(identity.utf8)) }
-    self.identity = known.isEmpty ? identity : known
+    if known.isEmpty, let newIdentity { try storage.replace(Self.identityName, with: Array(newIdentity.utf8)) }
+    identity = known.isEmpty ? newIdentity ?? "" : known
     self.storage = storage
     self.limits = limits
     clock = FixClock(ageSeconds: limits.ageSeconds)
@@ -112,7 +120,7 @@ struct FixQueue<Storage: QueueStorage> {
       if numbers.count == 2 { losses = Losses(thinned: numbers[0], dropped: numbers[1]) }
     }
     for name in names.sorted() where name.hasPrefix(Self.segmentPrefix) { try load(name) }
-    if names.contains(Self.acknowledgements) { try loadAcknowledgements() }
+    if names.contains(Self.acknowledgements) { try loadAcknowledgements(repairs: newIdentity != nil) }
     for index in segments.indices {
       segments[index].waiting = segments[index].entries.count { !$0.isAcknowledged }
     }
@@ -146,11 +154,12 @@ struct FixQueue<Storage: QueueStorage> {
     segments.append(segment)
   }
 
-  private mutating func loadAcknowledgements() throws(FileError) {
+  /// - Parameter repairs: whether a torn range at the end is removed.
+  private mutating func loadAcknowledgements(repairs: Bool) throws(FileError) {
     let bytes = try storage.read(Self.acknowledgements)
     // A torn range at the end would displace the next one.
     acknowledgementBytes = bytes.count / Self.rangeSize * Self.rangeSize
-    if acknowledgementBytes < bytes.count { try storage.truncate(Self.acknowledgements, to: acknowledgementBytes) }
+    if repairs, acknowledgementBytes < bytes.count { try storage.truncate(Self.acknowledgements, to: acknowledgementBytes) }
     for start in stride(from: 0, through: bytes.count - Self.rangeSize, by: Self.rangeSize) {
       let record = bytes[start..<start + Self.rangeSize]
       func integer(_ offset: Int, _ length: Int) -> UInt64 {
