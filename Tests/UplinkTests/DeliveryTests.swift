@@ -1,8 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import TestSupport
 import Testing
 
 @testable import sextant_uplink
+
+@Suite("The keep-alive message of MQTT") struct KeepAliveTests {
+  private static let interval = Milliseconds(60_000)
+
+  /// The library: it sends a message an interval after its last one, when it is called.
+  private struct Library {
+    var lastSent = Instant.zero
+    var messages = 0
+
+    mutating func call(_ now: Instant) {
+      if lastSent + interval <= now { (lastSent, messages) = (now, messages + 1) }
+    }
+  }
+
+  @Test("A server that sends messages gets one within one and a half intervals, whichever are acknowledged")
+  func busy() {
+    for seed: UInt64 in 0..<200 {
+      var random = SeededRandomNumberGenerator(seed: seed)
+      let longest = UInt64.random(in: 1000...100_000, using: &random)
+      var keepAlive = KeepAlive(Self.interval, at: .zero)
+      var library = Library()
+      var now = Instant.zero
+      while now < Instant.zero.moved(by: 3600) {
+        let message = now + Milliseconds(.random(in: 500...longest, using: &random))
+        now = min(message, keepAlive.deadline)
+        #expect(now.seconds(since: library.lastSent) <= 80, "seed \(seed)")
+        if now == message {
+          switch Int.random(in: 0..<9, using: &random) {
+          case 0:
+            library.lastSent = now
+            keepAlive.sent(at: now)
+          case 1...4:
+            library.lastSent = now
+            keepAlive.received(at: now)
+          default: keepAlive.received(at: now)
+          }
+        }
+        library.call(now)
+        keepAlive.called(at: now)
+        #expect(keepAlive.deadline > now)
+      }
+    }
+  }
+
+  @Test("An idle connection has one wake-up an interval")
+  func idle() {
+    var keepAlive = KeepAlive(Self.interval, at: .zero)
+    var library = Library()
+    for round in 1...60 {
+      #expect(keepAlive.deadline == Instant.zero.moved(by: Double(round) * 60))
+      library.call(keepAlive.deadline)
+      keepAlive.called(at: keepAlive.deadline)
+    }
+    #expect(library.messages == 60)
+  }
+}
 
 /// A server in virtual time, with the faults of networks.
 private struct Scene {

@@ -28,6 +28,8 @@ import MonotonicTime
   private var sent: [Int32: UInt64] = [:]
 
   private var limit = AttemptLimit()
+  /// While the connection is open.
+  private var keepAlive: KeepAlive
   private static let closeTime = Milliseconds(2000)
   private let token: Poller.Token
 
@@ -47,6 +49,11 @@ import MonotonicTime
     self.password = password
     self.token = token
     self.report = report
+    keepAlive = Self.keepAlive(configuration)
+  }
+
+  private static func keepAlive(_ configuration: UplinkConfiguration) -> KeepAlive {
+    KeepAlive(Milliseconds(UInt64(configuration.keepaliveSeconds) * 1000), at: now())
   }
 
   private static func now() -> Instant { SystemClock.monotonic }
@@ -78,6 +85,7 @@ import MonotonicTime
     if let client = unsafe client {
       let code = unsafe cuplink_mqtt_misc(client)
       if code != 0 { problem = problem ?? Self.text(code) }
+      keepAlive.called(at: Self.now())
     }
     takeEvents(problem, &poller)
     if let problem, unsafe client != nil {
@@ -94,14 +102,14 @@ import MonotonicTime
 
   private var isClosing: Bool { if case .closing = stage { true } else { false } }
 
-  /// When ``work(_:_:)`` is due without an event. The library has to be called once a keep-alive interval, to send its message and
-  /// to notice that the broker's is missing.
+  /// When ``work(_:_:)`` is due without an event. The library is called to send its keep-alive message, and to notice that the
+  /// broker's is missing.
   var deadline: Instant? {
     switch stage {
     case .closed: nil
     case .opening(let start): start + limit.time
     case .closing(let deadline): deadline
-    case .open: Self.now() + Milliseconds(UInt64(configuration.keepaliveSeconds) * 1000)
+    case .open: keepAlive.deadline
     }
   }
 
@@ -171,6 +179,7 @@ import MonotonicTime
       fail(Self.text(code), &poller)
       return nil
     }
+    keepAlive.sent(at: Self.now())
     // The message, its topic, and the header and acknowledgement of MQTT.
     report(.bytes(UInt64(payload.body.count + payload.topic.utf8.count + 11)))
     return identifier
@@ -205,6 +214,7 @@ import MonotonicTime
           limit.answered(after: Milliseconds(seconds: Self.now().seconds(since: start)))
         }
         stage = .open
+        keepAlive = Self.keepAlive(configuration)
         if let commandTopic { _ = unsafe cuplink_mqtt_subscribe(client, commandTopic) }
         for payload in writer.greetings() { _ = publish(payload, &poller) }
         report(.connected)
@@ -221,6 +231,7 @@ import MonotonicTime
         }
         report(.refused(sequence, words))
       case CUPLINK_MQTT_MESSAGE:
+        keepAlive.received(at: Self.now())
         // A broker may send messages without a subscription.
         guard unsafe event.topic.map({ unsafe String(cString: $0) }) == commandTopic else { continue }
         let message = unsafe UnsafeRawBufferPointer(start: event.payload, count: event.length)

@@ -46,6 +46,37 @@ struct AttemptLimit: Equatable, Sendable {
   }
 }
 
+/// When a library that sends a keep-alive message an interval after its last message has to be called without an event: it does not
+/// show when that was, because it acknowledges messages of the server by itself. A server disconnects after one and a half intervals
+/// (MQTT 3.1.1, 3.1.2.10).
+struct KeepAlive: Equatable, Sendable {
+  private let interval: Milliseconds
+  /// When the library is to be called.
+  private(set) var deadline: Instant
+  /// The earliest and the latest time at which it may have sent its last message.
+  private var earliest, latest: Instant
+
+  /// - Parameter now: the time of the connection.
+  init(_ interval: Milliseconds, at now: Instant) {
+    self.interval = interval
+    (earliest, latest, deadline) = (now, now, now + interval)
+  }
+
+  /// The library has sent a message.
+  mutating func sent(at now: Instant) { (earliest, latest, deadline) = (now, now, now + interval) }
+
+  /// A message has come, which the library may have acknowledged.
+  mutating func received(at now: Instant) { latest = now }
+
+  /// The library was called. Its last message is then less than an interval old, because it sends one if not.
+  mutating func called(at now: Instant) {
+    guard earliest + interval <= now else { return }
+    if latest + interval <= now { return sent(at: now) }
+    latest = now
+    deadline = now + Milliseconds(interval.count / 3)
+  }
+}
+
 /// The thread that talks to the server: a look-up of a name and a request of libcurl block it, and nothing else.
 final class Transport: Sendable {
   private struct State {
