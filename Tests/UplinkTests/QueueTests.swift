@@ -89,6 +89,14 @@ func makeQueue(_ disk: SimulatedDisk, bytes: Int = 64 << 10, age: Int64? = nil, 
     identity: "q")
 }
 
+extension SimulatedDisk {
+  /// Damages a record in the first file of fixes.
+  func damage(_ record: Int) {
+    guard let name = files.keys.sorted().first(where: { $0.hasPrefix("fixes-") }) else { return }
+    files[name]?[record * FixRecord.size + 30] ^= 0x10
+  }
+}
+
 @Suite struct RecordTests {
   @Test("A record gives its fix back") func roundTrip() {
     var fix = walkFix(7, trigger: .request)
@@ -130,6 +138,24 @@ func makeQueue(_ disk: SimulatedDisk, bytes: Int = 64 << 10, age: Int64? = nil, 
 }
 
 @Suite struct QueueTests {
+  @Test("A record that is damaged after the start is dropped when it is to be sent, or with those that are too old")
+  func damagedRecord() throws {
+    let disk = SimulatedDisk()
+    var queue = try makeQueue(disk, age: 600)
+    for second in 0..<4 { queue.append(walkFix(second)) }
+    try queue.flush()
+    disk.damage(0)
+    #expect(queue.oldest?.sequence == 2 && queue.count == 4)
+    #expect(queue.fixToSend(1) == nil && queue.count == 3 && queue.losses.dropped == 1)
+    #expect(queue.fixToSend(2)?.sequence == 2 && queue.fixToSend(1) == nil && queue.losses.dropped == 1)
+    disk.damage(1)
+    for second in stride(from: 600, through: 3000, by: 60) { queue.append(walkFix(second)) }
+    try queue.flush()
+    let waiting = queue.waiting(from: 0, count: 100)
+    #expect(waiting.first.map { $0 > 4 } ?? false, "\(waiting)")
+    #expect(queue.losses.dropped >= 4)
+  }
+
   @Test("Fixes wait in their order until they are acknowledged, over restarts") func order() throws {
     let disk = SimulatedDisk()
     var queue = try makeQueue(disk)

@@ -129,6 +129,25 @@ private struct Scene {
 }
 
 @Suite struct UplinkTests {
+  @Test("A damaged record ends neither the sending of the others nor the end of the connection")
+  func damagedRecord() throws {
+    var scene = try Scene("interval = 10 min\n")
+    scene.isReachable = false
+    for _ in 0..<3 {
+      scene.passSecond()
+      scene.now = scene.now.moved(by: 600)
+      scene.receive(.wake)
+    }
+    scene.disk.damage(0)
+    scene.isReachable = true
+    for _ in 0..<10 {
+      scene.now = scene.uplink.deadline ?? scene.now
+      scene.receive(.wake)
+    }
+    #expect(scene.sent.map(\.0) == [2, 3])
+    #expect(scene.uplink.queue.count == 0 && scene.uplink.delivery.state == .idle)
+  }
+
   @Test("Locations are written, sent and acknowledged") func delivery() throws {
     var scene = try Scene("")
     #expect(scene.calls.contains(.startUpdatingLocation) && scene.calls.contains(.requestAlways))

@@ -407,6 +407,7 @@ struct Uplink<Storage: QueueStorage> {
     let next = delivery.actions(queue, at: now)
     // A silent connection is made again at once.
     if let reason = delivery.lastFailure, reason != failure { actions += logged(reason, .server) }
+    var isReduced = false
     for action in next {
       switch action {
       case .connect: actions.append(.transport(.connect))
@@ -419,10 +420,13 @@ struct Uplink<Storage: QueueStorage> {
           actions.append(.transport(.send(sequence, payload)))
         } else {
           delivery.remove(sequence)
+          if settleDue == nil { settleDue = now + Self.settleTime }
+          isReduced = true
         }
       }
     }
-    return actions
+    // The next fix, or the end of a connection without one.
+    return isReduced ? actions + step(at: now) : actions
   }
 
   /// A line a minute while a backlog is sent. It needs no time of its own: what is sent and acknowledged leads here.
@@ -442,7 +446,7 @@ struct Uplink<Storage: QueueStorage> {
   }
 
   private mutating func payload(_ sequence: UInt64) -> Payload? {
-    guard let fix = queue.fix(sequence) else { return nil }
+    guard let fix = queue.fixToSend(sequence) else { return nil }
     if fix.trigger.isTransition {
       guard let region = regions.waypoint(fix.region) else {
         // Its region is long gone.

@@ -313,19 +313,39 @@ struct FixQueue<Storage: QueueStorage> {
   }
 
   /// Returns a fix that waits; nil if it was acknowledged, thinned or dropped, or cannot be read any more.
-  func fix(_ sequence: UInt64) -> QueuedFix? {
-    guard let (segment, entry) = place(of: sequence), !segments[segment].entries[entry].isAcknowledged else {
-      return unwritable.first { $0.sequence == sequence }
+  func fix(_ sequence: UInt64) -> QueuedFix? { if case .fix(let fix) = read(sequence) { fix } else { nil } }
+
+  /// Returns a fix that is to be sent. One whose record was damaged since the start is dropped.
+  mutating func fixToSend(_ sequence: UInt64) -> QueuedFix? {
+    switch read(sequence) {
+    case .fix(let fix): return fix
+    case .damaged: setAside(sequence)
+    case .unavailable: break
     }
-    let offset = Int(segments[segment].entries[entry].position) * FixRecord.size
-    guard let bytes = try? storage.read(segments[segment].name, from: offset, count: FixRecord.size) else { return nil }
-    return FixRecord.read(bytes[...])
+    return nil
   }
 
-  /// The oldest fix that waits; nil without one.
-  var oldest: QueuedFix? { oldestWritten ?? pending.first }
+  /// The result of reading a fix.
+  private enum Reading {
+    case fix(QueuedFix)
+    case damaged
+    /// It does not wait any more, or its file cannot be read now.
+    case unavailable
+  }
 
-  private var oldestWritten: QueuedFix? { waiting(from: 0, count: 1).first.flatMap(fix) }
+  private func read(_ sequence: UInt64) -> Reading {
+    guard let (segment, entry) = place(of: sequence), !segments[segment].entries[entry].isAcknowledged else {
+      return unwritable.first { $0.sequence == sequence }.map { .fix($0) } ?? .unavailable
+    }
+    let offset = Int(segments[segment].entries[entry].position) * FixRecord.size
+    guard let bytes = try? storage.read(segments[segment].name, from: offset, count: FixRecord.size) else {
+      return .unavailable
+    }
+    return FixRecord.read(bytes[...]).map { .fix($0) } ?? .damaged
+  }
+
+  /// The oldest fix that waits and can be read; nil without one.
+  var oldest: QueuedFix? { waiting(from: 0, count: 64).lazy.compactMap(fix).first ?? pending.first }
 
   // MARK: Acknowledgements
 
@@ -433,7 +453,13 @@ struct FixQueue<Storage: QueueStorage> {
       try removeSegment(0)
     }
     // Fixes are in the order of their time, except for wrong dates: the search ends at the first one that is not too old.
-    while let first = oldestWritten, first.utcNanoseconds < limit { setAside(first.sequence) }
+    while let sequence = waiting(from: 0, count: 1).first {
+      switch read(sequence) {
+      case .fix(let fix) where fix.utcNanoseconds < limit: setAside(sequence)
+      case .damaged: setAside(sequence)
+      case .fix, .unavailable: return
+      }
+    }
   }
 
   private mutating func removeSegment(_ index: Int) throws(FileError) {
