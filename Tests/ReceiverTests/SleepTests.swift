@@ -196,6 +196,28 @@ struct SleepTests {
     #expect(scene.line.receiver.value(ofItem: Self.dynamicModel) == 0)
   }
 
+  @Test(
+    "Settings of CFG messages of every section outlive sleep: texts, model, antenna, log",
+    arguments: uBlox.filter { !withItems.contains($0) && $0 != .clone })
+  func sections(_ model: ReceiverModel) {
+    let scene = Self.steady(model)
+    // The message, its selector and the changed byte.
+    let messages: [(UInt8, [UInt8], Int)] = [(0x02, [1], 5), (0x24, [], 12), (0x13, [], 0), (0x47, [], 1)]
+    var changed: [(Command, [UInt8])] = []
+    for (id, selector, place) in messages {
+      let poll = Command.poll(MessageIdentity(6, id), selector)
+      guard case .answered(var payload)? = scene.send(poll) else { continue }
+      payload[place] ^= 1
+      #expect(scene.send(Command(MessageIdentity(6, id), payload, answer: .acknowledgement)) == .acknowledged)
+      changed.append((poll, payload))
+    }
+    #expect(changed.count >= 3)
+    scene.sleep(seconds: 20)
+    scene.run(40)
+    #expect(scene.reported(.awake(.time)) == 1, "\(scene.reports)")
+    for (poll, payload) in changed { #expect(scene.send(poll) == .answered(payload)) }
+  }
+
   @Test("Settings that a command stores in battery-backed memory during the session stay there", arguments: withItems)
   func storedMeanwhile(_ model: ReceiverModel) {
     let scene = Self.steady(model)

@@ -100,7 +100,7 @@ package struct FactoryReset: ReceiverScript {
 }
 
 /// CFG-CFG: clears, saves and loads configurations (interface descriptions, CFG-CFG).
-private enum CFGCFG {
+enum CFGCFG {
   /// ioPort, msgConf, infMsg, navConf, rxmConf, senConf, rinvConf, antConf, logConf, ftsConf. From protocol version 24
   /// on any of these bits selects the whole configuration.
   static let allSections: UInt32 = 0x1F1F

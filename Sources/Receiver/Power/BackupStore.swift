@@ -97,15 +97,14 @@ struct BackupStore: Sendable {
     }
   }
 
-  /// Saves ports, messages, navigation and receiver manager to battery-backed memory alone (CFG-CFG). Receivers with items
-  /// save everything.
+  /// Saves the whole configuration to battery-backed memory alone (CFG-CFG).
   static var saving: Command { command(at: 4) }
 
   /// - Parameter mask: the offset of the mask: 0 clears, 4 saves.
   private static func command(at mask: Int) -> Command {
     var payload = [UInt8](repeating: 0, count: 13)
-    payload.set(u4: 0b1_1011, at: mask)
-    payload[12] = 1
+    payload.set(u4: CFGCFG.allSections, at: mask)
+    payload[12] = CFGCFG.batteryBacked
     return Command(.cfgCFG, payload, answer: .acknowledgement)
   }
 
