@@ -587,6 +587,21 @@ struct FamilySessionTests {
     #expect(scene.reported(.doesNotWake) == 0)
   }
 
+  @Test(
+    "A receiver that loses its supply in standby, and with it its baud rate, is found awake without a demand",
+    arguments: [ReceiverModel.mt3339, .mt3333])
+  func suppliedAgain(_ model: ReceiverModel) {
+    let scene = Self.scene(model, .serve, baud: 115_200)
+    #expect(scene.run(60) { $0.isSteady } && scene.line.hostRate == 115_200)
+    scene.sleep(seconds: nil)
+    scene.run(10)
+    #expect(scene.isAsleep)
+    scene.inject(.baudRateChange(to: 9600))
+    scene.inject(.wakeByItself(after: Milliseconds(0)))
+    #expect(scene.run(20) { $0.reported(.awake(.unrequested)) == 1 }, "\(scene.reports)")
+    #expect(scene.run(30) { $0.isSteady && $0.line.hostRate == 9600 }, "\(scene.reports)")
+  }
+
   @Test("A timed standby ends by the receiver's timer")
   func timed() {
     let scene = Self.scene(.teseo, .serve)

@@ -130,9 +130,15 @@ extension ReceiverSession {
 
   /// Much garbage is a receiver at the rate of its start: it is awake, or never slept.
   mutating func judgeGarbage(_ sleep: SleepWatch, at now: Instant) {
+    guard isMuchGarbage else { return }
     var sleep = sleep
-    guard isMuchGarbage, case .isAwake(let cause) = sleep.receive(at: now) else { return }
-    report(.awake(cause))
+    let verdict = sleep.receive(at: now)
+    update(.asleep(sleep))
+    switch verdict {
+    case .sleeps: return
+    case .isAwake(let cause): report(.awake(cause))
+    case .doesNotSleep: report(.doesNotSleep)
+    }
     searchAgain(on: .garbage, at: now)
   }
 
