@@ -103,6 +103,7 @@ package final class ReceiverConnection {
   package var fileDescriptor: Int32? { read { $0.line.fileDescriptor } }
 
   private var isPaused: Bool { read { $0.isPaused } ?? false }
+  private var isResting: Bool { read { $0.isResting } ?? false }
 
   // MARK: Events
 
@@ -167,7 +168,7 @@ package final class ReceiverConnection {
     _ poller: inout Poller, at now: Instant, bytes tap: (RawSpan) -> Void = { _ in },
     frames: FrameHandler = { _ in }, _ body: ReportHandler
   ) {
-    if isPaused { return }
+    if isResting { return }
     if link != nil {
       wakeLink(&poller, at: now, tap, frames, body)
     } else {
@@ -263,18 +264,20 @@ package final class ReceiverConnection {
     _ poller: inout Poller, at now: Instant, _ body: (inout ReceiverSession) -> Result
   ) -> Result? {
     guard link != nil else { return nil }
+    let wasResting = isResting
     let result = body(&link!.session)
+    if wasResting, !isResting { link!.resume(at: now) }
     perform(&poller, at: now) { _, _ in }
     return result
   }
 
-  /// Sets whether the line is read. While it is not, received bytes cause no wake-up, but a hang-up is detected. Reading
-  /// begins with a new session.
+  /// Sets whether the line is read. While it is not, received bytes cause no wake-up, but a hang-up is detected; a command has it read
+  /// until its outcome. Reading begins with a new session.
   package func listen(_ listens: Bool, _ poller: inout Poller, at now: Instant) {
     guard link != nil, isPaused == listens else { return }
     // The old session remains until now, so that it can restore the receiver at an end.
     if listens { restartSession(at: now) }
-    link!.setPaused(!listens, &poller)
+    link!.setPaused(!listens, &poller, at: now)
   }
 
   /// Begins a new session on the open line, with the memory of the one before.
@@ -301,7 +304,7 @@ package final class ReceiverConnection {
     takeBack(&poller, at: now)
     if isPaused {
       line.discardInput()
-      link!.setPaused(false, &poller)
+      link!.setPaused(false, &poller, at: now)
     }
     withSession(&poller, at: now) {
       isUrgent ? $0.finish(at: now, readingOrbitsFor: Milliseconds(1000)) : $0.finish(at: now)

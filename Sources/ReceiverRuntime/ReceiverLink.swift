@@ -9,7 +9,7 @@ struct ReceiverLink: ~Copyable {
   let line: any ReceiverLine
   var session: ReceiverSession
   var scheduler = ReadScheduler()
-  /// Whether received bytes stay in the kernel. A hang-up is still reported.
+  /// Whether received bytes stay in the kernel, but for the time of a command. A hang-up is still reported.
   private(set) var isPaused = false
   /// Whether the session rests, and another program has the line.
   private(set) var isLent = false
@@ -25,15 +25,27 @@ struct ReceiverLink: ~Copyable {
     self.token = token
   }
 
-  /// The time at which the session, the read scheduler or a polled line is due; nil while reading is paused.
+  /// Whether the line is not read, and nothing is due.
+  var isResting: Bool { isPaused && !isLent && !session.isCarryingOut }
+
+  /// The time at which the session, the read scheduler or a polled line is due; nil while the line rests.
   var deadline: Instant? {
-    isPaused ? nil : isLent ? line.deadline : .earlier(.earlier(session.deadline, scheduler.idleUntil), line.deadline)
+    isLent
+      ? line.deadline
+      : isResting ? nil : .earlier(.earlier(session.deadline, scheduler.idleUntil), line.deadline)
   }
 
   /// Stops or continues to read the line.
-  mutating func setPaused(_ isPaused: Bool, _ poller: inout Poller) {
+  mutating func setPaused(_ isPaused: Bool, _ poller: inout Poller, at now: Instant) {
     self.isPaused = isPaused
-    change(isPaused ? [] : .readable, &poller)
+    scheduleRead(&poller, at: now)
+  }
+
+  /// Reads the line for a command. The bytes that have waited are old, and the time without others was no silence of the receiver.
+  mutating func resume(at now: Instant) {
+    line.discardInput()
+    session.resume(at: now)
+    scheduler.reset()
   }
 
   /// Lends the line, or takes it back. Bytes that were not sent are discarded.
@@ -59,8 +71,9 @@ struct ReceiverLink: ~Copyable {
 
   /// Decides when the line is read next, and sets the interest of the poller.
   mutating func scheduleRead(_ poller: inout Poller, at now: Instant) {
-    if !isLent { scheduler.attend(to: session.expectation, before: session.deadline, at: now) }
-    var wanted: Poller.Interest = isLent || scheduler.idleUntil == nil ? .readable : []
+    let rests = isResting
+    if !isLent, !rests { scheduler.attend(to: session.expectation, before: session.deadline, at: now) }
+    var wanted: Poller.Interest = isLent || !rests && scheduler.idleUntil == nil ? .readable : []
     if !unsent.isEmpty { wanted.insert(.writable) }
     if wanted != interest { change(wanted, &poller) }
   }

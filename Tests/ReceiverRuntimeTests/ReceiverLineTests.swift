@@ -3,6 +3,7 @@ import MonotonicTime
 import Receiver
 import SerialPort
 import Testing
+import UBX
 
 @testable import ReceiverRuntime
 
@@ -60,5 +61,42 @@ struct ReceiverLineTests {
     // The kernel's buffers of a pseudo-terminal hold some kilobytes.
     #expect(try accepted(scene) < 300)
     #expect(scene.connection.unsentCount < 4096 + message.count && !scene.connection.isReadyForStream)
+  }
+
+  @Test("A paused line is read for the time of a command, which has its outcome in time, and is then paused again")
+  func commandWhilePaused() throws {
+    let scene = try RuntimeScene(.m10, intent: .identify)
+    #expect(try scene.run(20) { $0.connection.isSteady && $0.lastFix != nil })
+    _ = try scene.run(2)
+    scene.connection.listen(false, &scene.poller, at: scene.now)
+    func isUnread() throws -> Bool {
+      let (bytes, deadline) = (scene.connection.bytes, scene.connection.deadline)
+      _ = try scene.run(60)
+      return scene.connection.bytes == bytes && deadline == nil && scene.connection.deadline == nil
+    }
+    #expect(try isUnread())
+    // Bytes without a reply, a poll with one, a request to which the receiver has none, and settings.
+    #expect(scene.connection.send([0xFF], &scene.poller, at: scene.now))
+    _ = try scene.run(0.1)
+    #expect(try isUnread())
+    for (command, isAnswered) in [(Command.poll(.monVER), true), (.poll(MessageIdentity(0x0A, 0x7F)), false)] {
+      let ticket = try #require(scene.connection.submit(command, &scene.poller, at: scene.now))
+      var outcome: Outcome?
+      _ = try scene.run(10) { scene in
+        for case .finished(ticket, let found) in scene.events { outcome = found }
+        return outcome != nil
+      }
+      if isAnswered { #expect(outcome?.isReply == true) } else { #expect(outcome == .silent) }
+      #expect(try isUnread())
+    }
+    var desired = try #require(scene.connection.desired)
+    desired.measurementPeriodMilliseconds = 2000
+    let sent = scene.written.count
+    scene.connection.set(desired, &scene.poller, at: scene.now)
+    #expect(try scene.run(20) { $0.connection.isSteady && $0.connection.deadline == nil && $0.written.count > sent })
+    #expect(try isUnread())
+    #expect(!scene.events.contains(.session(.silent)) && !scene.events.contains(.session(.notUnderstood)))
+    scene.connection.listen(true, &scene.poller, at: scene.now)
+    #expect(try scene.run(20) { $0.connection.isSteady })
   }
 }

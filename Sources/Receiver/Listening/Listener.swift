@@ -116,6 +116,13 @@ public struct Listener: ~Copyable {
     discard()
   }
 
+  /// Continues after a time in which the line was not read: the beginning of a frame or an epoch has no end.
+  public mutating func resume(at now: Instant) {
+    if assembler.isOpen { assembler.idle { _, _ in } }
+    discard()
+    lastByte = now
+  }
+
   private mutating func discard() {
     bytesSinceFrame = 0
     stream.reset()

@@ -24,6 +24,8 @@ struct RequestQueue {
   /// Whether it sends nothing and only waits, while the sentences are observed.
   var isWait: Bool { current?.request.command.bytes.isEmpty ?? false }
   var isEmpty: Bool { current == nil && submitted.isEmpty }
+  /// Whether a submitted command is in flight, or waits.
+  var hasSubmitted: Bool { if case .ticket? = owner { true } else { !submitted.isEmpty } }
   /// The bytes of the submitted commands.
   var submittedCount: Int { submitted.reduce(0) { $0 + $1.command.bytes.count } }
   /// When the next submitted command can be sent.

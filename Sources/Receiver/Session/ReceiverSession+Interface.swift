@@ -198,6 +198,15 @@ extension ReceiverSession {
     return ticket
   }
 
+  /// Whether a submitted command, tasks or a new configuration are not over.
+  public var isCarryingOut: Bool { requests.hasSubmitted || !work.isEmpty || stage.name == .configuring }
+
+  /// The line is read again after a time without: that was not a silence of the receiver.
+  public mutating func resume(at now: Instant) {
+    listener.resume(at: now)
+    health.resume(at: now)
+  }
+
   /// The bytes of submitted commands that wait for their turn.
   public var submittedCount: Int { requests.submittedCount }
 

@@ -210,6 +210,9 @@ struct LineHealth {
 
   mutating func endSilence(at now: Instant) { silenceEnded = now }
 
+  /// The line is read again after a time without: garbage and silence count from now on.
+  mutating func resume(at now: Instant) { (silenceEnded, lastFrame) = (now, now) }
+
   mutating func lose() {
     contact = .lost
     interruptRecovery()
