@@ -6,12 +6,18 @@ import Testing
 
 @Suite("Words of commands")
 struct WordsTests {
-  @Test("The limits of a sleep are reported")
-  func sleeps() {
-    #expect(PowerRequest(["sleep", "2"])?.remark?.contains("sleeps 5 s") == true)
-    for words in [["sleep", "5"], ["sleep", "0"], ["sleep", "1036800"], ["status"], ["off", "2"]] {
-      #expect(
-        PowerRequest(words) != nil && PowerRequest(words)?.remark == nil && PowerRequest.sleepProblem(words) == nil)
+  @Test("The limits of a sleep are reported, the shortest one of the receiver")
+  func sleeps() throws {
+    for (strings, shortest) in [
+      (["ROM CORE 3.01", "000A0000", "FWVER=SPG 3.01", "PROTVER=18.00"], 5),
+      (["family=Airoha", "", "LC76G", "1", "standby", "timedSleep"], 5),
+      (["family=Airoha", "", "LC86G", "1", "timedSleep"], 10),
+    ] {
+      let receiver = try #require(ReceiverDescription(strings: strings))
+      #expect(PowerRequest(["sleep", "2"])?.remarks(for: receiver).first?.contains("sleeps \(shortest) s") == true)
+      for words in [["sleep", "\(shortest)"], ["sleep", "0"], ["sleep", "1036800"], ["status"], ["off", "2"]] {
+        #expect(PowerRequest(words)?.remarks(for: receiver) == [] && PowerRequest.sleepProblem(words) == nil)
+      }
     }
     for seconds in ["1036801", "1100000", "-1", "soon", "nan", "inf"] {
       #expect(PowerRequest.sleepProblem(["sleep", seconds])?.contains("1036800 seconds (12 days)") == true)
@@ -24,8 +30,9 @@ struct WordsTests {
   func lostSettings(firmware: String, version: String, loses: Bool) throws {
     let strings = [firmware, "000A0000", "FWVER=\(firmware)", "PROTVER=\(version)"]
     let receiver = try #require(ReceiverDescription(strings: strings))
-    #expect(PowerRequest(["sleep", "0"])?.remark(for: receiver)?.contains("configure save") == (loses ? true : nil))
-    #expect(PowerRequest(["wake"])?.remark(for: receiver) == nil)
+    let remarks = try #require(PowerRequest(["sleep", "0"])?.remarks(for: receiver))
+    #expect(remarks.contains { $0.contains("configure save") } == loses && remarks.count == (loses ? 1 : 0))
+    #expect(PowerRequest(["wake"])?.remarks(for: receiver) == [])
   }
 
   @Test("A receiver that has run for a shorter time than the command was asleep")

@@ -61,7 +61,6 @@ struct Power: ParsableCommand {
 
   func run() throws {
     guard let request = PowerRequest(action) else { return }
-    if let remark = request.remark { printNotice(remark) }
     if request.concernsSupply { return try PowerSupply(named: supply, log: log).perform(request) }
     let choice = try receiver.choose(for: .sending)
     try CrashRecovery.restore(choice)
@@ -135,17 +134,18 @@ enum PowerRequest: Equatable, Sendable {
       "sleep takes 0 to \(Int(clamping: SleepRequest.longest.seconds)) seconds (12 days); 0 sleeps until the receiver is woken."
   }
 
-  /// The difference between the request and its execution, for the user.
-  var remark: String? {
-    guard case .sleep(let seconds?) = self, seconds < SleepRequest.shortest.seconds else { return nil }
-    return
-      "the receiver sleeps \(Int(clamping: SleepRequest.shortest.seconds)) s: a shorter sleep cannot be distinguished from an ignored request"
-  }
-
-  /// The effect of the request on a receiver, for the user; nil if no effect has to be stated.
-  func remark(for receiver: ReceiverDescription) -> String? {
-    guard case .sleep = self, receiver.can(.valset) else { return nil }
-    return "settings that only RAM has are lost in the sleep; `sextant configure save` keeps them"
+  /// The effects of the request on a receiver that have to be stated, for the user.
+  func remarks(for receiver: ReceiverDescription) -> [String] {
+    guard case .sleep(let seconds) = self else { return [] }
+    var remarks: [String] = []
+    let shortest = SessionTimes.shortestSleep(of: receiver).seconds
+    if let seconds, seconds < shortest {
+      remarks.append("the receiver sleeps \(Int(clamping: shortest)) s, the shortest sleep that is requested")
+    }
+    if receiver.can(.valset) {
+      remarks.append("settings that only RAM has are lost in the sleep; `sextant configure save` keeps them")
+    }
+    return remarks
   }
 
   private static func mode(_ word: String) -> PowerSave? {

@@ -159,7 +159,7 @@ struct PowerClient: ReceiverClient, ~Copyable {
   private mutating func sendRequest(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
     guard case .waiting = progress, let description = connection.description else { return }
     progress = .sent
-    if let remark = request.remark(for: description) { printNotice("\(path): \(remark)") }
+    for remark in request.remarks(for: description) { printNotice("\(path): \(remark)") }
     switch request {
     case .status:
       lines += Self.capabilities(of: description, device: path)
