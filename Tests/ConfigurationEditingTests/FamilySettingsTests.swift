@@ -65,6 +65,21 @@ struct FamilySettingsTests {
     #expect(request.missing == ["rate", "constellations", "messages=GST"])
   }
 
+  @Test(
+    "A rate that an observation would show after minutes is refused with the limit", arguments: ReceiverFamily.allCases)
+  func rarest(_ family: ReceiverFamily) throws {
+    let receiver = ReceiverDescription(
+      family: family, model: nil, firmware: nil, hardware: "", capabilities: [.configure])
+    func missing(_ rate: Int) throws -> [String] {
+      FamilySettings.changing([try SettingWord("messages=GSV@\(rate),GGA")], on: receiver, at: 9600).missing
+    }
+    guard receiver.takes(.messages([SentenceRate("GSV", 255)])) else { return }
+    let isObserved = receiver.isObserved(.messages)
+    #expect(try missing(30).isEmpty && missing(31).isEmpty == !isObserved)
+    #expect(try missing(255) == (isObserved ? ["messages=GSV@255 (its rates are observed, so 30 is the rarest)"] : []))
+    if family == .casic { #expect(isObserved) }
+  }
+
   @Test("A restoration leaves out what the receiver lacks, also of a value, and names it")
   func restoring() throws {
     let firebird = ReceiverDescription(

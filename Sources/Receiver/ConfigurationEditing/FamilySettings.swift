@@ -73,6 +73,7 @@ package enum FamilySettings {
         let text = receiver.takes(usual(value.kind)) ? "=" + lacking(value, on: receiver) : ""
         return request.missing.append(word.name + text)
       }
+      if let rare = unverifiable(value, on: receiver) { return request.missing.append("\(word.name)=\(rare)") }
       request.names.append(word.name)
       request.tasks.append(.set(value))
     }
@@ -139,6 +140,15 @@ package enum FamilySettings {
     guard case .messages(let list) = value else { return text(value) }
     return list.filter { !receiver.takes(.messages([$0])) }
       .map { $0.rate == 1 ? $0.formatter : "\($0.formatter)@\($0.rate)" }.joined(separator: ",")
+  }
+
+  /// The first sentence whose rate could not be seen after its change, with the limit; nil without one. A receiver that does not report its
+  /// rates would be observed for minutes.
+  private static func unverifiable(_ value: ReceiverValue, on receiver: ReceiverDescription) -> String? {
+    guard case .messages(let list) = value, receiver.isObserved(.messages),
+      let rare = list.first(where: { $0.rate > SentenceRate.rarestVerified })
+    else { return nil }
+    return "\(rare.formatter)@\(rare.rate) (its rates are observed, so \(SentenceRate.rarestVerified) is the rarest)"
   }
 
   /// The formatter of a sentence by its message; nil for another message.

@@ -33,7 +33,7 @@ struct FamilyWork: Sendable {
   static let usualOutput = ["GGA", "GSA", "GSV", "RMC"].map { SentenceRate($0, 1) }
   /// The largest rates of sentences that a longer observation shows: where a sentence was seen once, and where all are written.
   private static let rareSentence = UInt64(SentenceRate.rarestObserved)
-  private static let rarestSentence: UInt64 = 30
+  private static let rarestSentence = UInt64(SentenceRate.rarestVerified)
   /// The time between two epochs until one is observed, and the longest one for which a longer observation follows; milliseconds.
   private static let usualEpoch: UInt64 = 1000
   private static let longestEpoch: UInt64 = 5000

@@ -18,6 +18,8 @@ public struct SentenceRate: Sendable, Hashable {
 
   /// The largest rate that an observation for a file or a comparison shows.
   package static let rarestObserved: UInt8 = 10
+  /// The largest rate that an observation after a change shows.
+  static let rarestVerified: UInt8 = 30
   /// The talkers of receivers whose commands name them.
   static let talkers = ["GN", "GP"]
 
