@@ -52,6 +52,10 @@ struct BenchEnergy: ParsableCommand {
   @Option(help: "Instead: run this many random days with random faults, and check the invariants.")
   var randomDays: Int?
 
+  func validate() throws {
+    if let randomDays, randomDays < 1 { throw ValidationError("--random-days is 1 or more.") }
+  }
+
   func run() throws {
     if let randomDays { return try check(randomDays) }
     let models = try chosenModels()
@@ -117,7 +121,7 @@ struct BenchEnergy: ParsableCommand {
 
   private func check(_ count: Int) throws {
     var broken = 0
-    for index in 0..<max(count, 0) {
+    for index in 0..<count {
       let violations = RandomDay(seed: seed &+ UInt64(index)).run()
       for violation in violations.prefix(5) { try Output.write("seed \(seed &+ UInt64(index)): \(violation)\n") }
       if !violations.isEmpty { broken += 1 }

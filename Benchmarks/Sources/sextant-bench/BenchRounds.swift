@@ -10,11 +10,15 @@ struct BenchRounds: ParsableCommand {
   @Option(help: "frames, fields or fix.")
   var stage = "fix"
 
-  @Option(help: "How often.")
+  @Option(help: "How often, from 1.")
   var rounds = 1
 
   @Argument(help: "A recording, or 'simulated NMEA' or 'simulated UBX': ten minutes of the built-in simulator.")
   var file: String
+
+  func validate() throws {
+    if rounds < 1 { throw ValidationError("--rounds is 1 or more.") }
+  }
 
   func run() throws {
     guard let stage = Stage(rawValue: stage) else {

@@ -38,6 +38,16 @@ struct EnergyCommandTests {
     #expect(row.metrics.fixesDelivered > 0 && row.averageMilliamperes > 0)
   }
 
+  @Test("A number of rounds or of days below 1 is refused")
+  func counts() throws {
+    for number in ["-1", "0", "\(Int.min)"] {
+      #expect(throws: (any Error).self) { try BenchRounds.parse(["--rounds=\(number)", "file"]) }
+      #expect(throws: (any Error).self) { try BenchEnergy.parse(["--random-days=\(number)"]) }
+    }
+    #expect(try BenchRounds.parse(["--rounds", "4", "file"]).rounds == 4)
+    #expect(try BenchEnergy.parse(["--random-days", "1"]).randomDays == 1)
+  }
+
   @Test("The columns of the table are aligned with their headings")
   func table() {
     let lines = EnergyTable(rows: rows()).text.split(separator: "\n")
