@@ -441,7 +441,7 @@ struct DeliveryTests {
     let manager = CLLocationManager(service: service)
     let region = CLCircularRegion(center: CLLocationCoordinate2DMake(48, 11), radius: 100, identifier: "home")
     /// Whether the service has a delegate for events.
-    var hasDelegate: Bool { service.isCurrent(.didFail(.network), .unrecalled, for: ClientID(0)) }
+    var hasDelegate: Bool { service.beginDelivery(of: .didFail(.network), .unrecalled, to: ClientID(0)) }
     func cross() {
       let events: [DelegateEvent] = [
         .didFail(.network), .didEnter(region.content), .didDetermineState(.inside, region.content),

@@ -180,7 +180,7 @@ struct LaunchDeliveryTests {
       }
       if !running.queue.isEmpty {
         let (event, ticket) = running.queue.removeFirst()
-        let isCurrent = running.mirror.isCurrent(event, ticket, for: manager)
+        let isCurrent = running.mirror.beginDelivery(of: event, ticket, to: manager)
         // The message is in the socket before the delegate has the event.
         toDaemon += running.mirror.isOpen ? running.mirror.messages : []
         if running.mirror.isOpen { running.mirror.messages = [] }
@@ -372,7 +372,7 @@ struct LaunchDeliveryTests {
     mirror.messages = []
     var ticket = Ticket.unrecalled
     ticket.waitingNumber = 4
-    let isCurrent = mirror.isCurrent(.didEnter(Scene.region), ticket, for: manager)
+    let isCurrent = mirror.beginDelivery(of: .didEnter(Scene.region), ticket, to: manager)
     #expect(!isCurrent && mirror.messages.isEmpty)
   }
 }

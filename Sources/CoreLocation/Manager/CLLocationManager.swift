@@ -356,7 +356,7 @@ open class CLLocationManager: NSObject {
       // a delegate, because delivery also ends a request.
       let delegate = delegate
       if delegate == nil, keepIfDeallocated(event, ticket) { return }
-      guard service.isCurrent(event, ticket, for: id), let delegate else { return }
+      guard service.beginDelivery(of: event, ticket, to: id), let delegate else { return }
       deliver(event, delegate)
     case .temporaryAccuracy(let token, let error, let refusal):
       let completion = lock.withLock { completions.removeValue(forKey: token) }

@@ -97,8 +97,8 @@ package final class InProcessLocationService: LocationService {
 
   package func call(_ call: ClientCall, by id: ClientID) { host.call(call, by: id, of: self.id) }
 
-  package func isCurrent(_ event: DelegateEvent, _ ticket: Ticket, for id: ClientID) -> Bool {
-    host.isCurrent(event, ticket, for: id, of: self.id)
+  package func beginDelivery(of event: DelegateEvent, _ ticket: Ticket, to id: ClientID) -> Bool {
+    host.beginDelivery(of: event, ticket, to: id, of: self.id)
   }
 
   package func refreshNewest() { host.refreshNewest() }

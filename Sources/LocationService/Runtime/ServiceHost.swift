@@ -253,8 +253,8 @@ package final class ServiceHost: Sendable {
     }
   }
 
-  /// Whether an event may still be delivered. Waits while ``delayDelivery(_:)`` runs.
-  func isCurrent(_ event: DelegateEvent, _ ticket: Ticket, for client: ClientID, of id: ProgramID) -> Bool {
+  /// Begins the delivery of an event. Returns whether it may still be delivered. Waits while ``delayDelivery(_:)`` runs.
+  func beginDelivery(of event: DelegateEvent, _ ticket: Ticket, to client: ClientID, of id: ProgramID) -> Bool {
     deliveryGate.withLock { _ in }
     return state.withLock { state in
       if ticket.isAnswer { state.members[id]?.answered.remove(client) }

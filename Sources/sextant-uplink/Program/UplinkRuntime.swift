@@ -92,7 +92,7 @@ final class UplinkRuntime<Storage: QueueStorage> {
       for message in inbox.take() {
         switch message {
         case .event(let event, let ticket):
-          guard service.isCurrent(event, ticket, for: manager) else { continue }
+          guard service.beginDelivery(of: event, ticket, to: manager) else { continue }
           receive(event)
         case .transport(.ended):
           // The last acknowledgements are written.

@@ -124,7 +124,7 @@ private final class Client: LocationServiceClient, @unchecked Sendable {
         defer { queue = [] }
         return queue
       }
-      for entry in entries where service.isCurrent(entry.event, entry.ticket, for: id) { handle(entry.event) }
+      for entry in entries where service.beginDelivery(of: entry.event, entry.ticket, to: id) { handle(entry.event) }
     }
   }
 

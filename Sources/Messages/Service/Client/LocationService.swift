@@ -3,7 +3,7 @@ import Positioning
 
 /// A manager's side of the service, called on the service's thread. It passes each call on to the manager's run loop.
 package protocol LocationServiceClient: AnyObject, Sendable {
-  /// An event for the delegate. The client calls `LocationService.isCurrent` immediately before it delivers the event.
+  /// An event for the delegate. The client calls `LocationService.beginDelivery` immediately before it delivers the event.
   func receive(_ event: DelegateEvent, _ ticket: Ticket)
   /// The end of a request for full accuracy; without an error if the user was asked, with the reason if the request was refused.
   func temporaryAccuracyAnswered(token: Int, _ error: PositioningError?, _ refusal: AccuracyRefusal?)
@@ -26,8 +26,8 @@ package protocol LocationService: AnyObject, Sendable {
   func remove(_ id: ClientID)
   /// Performs a manager's call.
   func call(_ call: ClientCall, by id: ClientID)
-  /// Whether an event may still be delivered.
-  func isCurrent(_ event: DelegateEvent, _ ticket: Ticket, for id: ClientID) -> Bool
+  /// Begins the delivery of an event; for an answer it ends the request (RQ-8). Returns whether it may still be delivered.
+  func beginDelivery(of event: DelegateEvent, _ ticket: Ticket, to id: ClientID) -> Bool
 
   // MARK: Properties of managers
 

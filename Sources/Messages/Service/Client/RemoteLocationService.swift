@@ -250,9 +250,11 @@ package final class RemoteLocationService: LocationService {
 
   package func call(_ call: ClientCall, by id: ClientID) { change { $0.call(call, by: id, at: Self.now()) } }
 
-  package func isCurrent(_ event: DelegateEvent, _ ticket: Ticket, for id: ClientID) -> Bool {
-    guard ticket.waitingNumber != nil else { return state.withLock { $0.mirror.isCurrent(event, ticket, for: id) } }
-    return changeAndWrite { $0.isCurrent(event, ticket, for: id) }
+  package func beginDelivery(of event: DelegateEvent, _ ticket: Ticket, to id: ClientID) -> Bool {
+    guard ticket.waitingNumber != nil else {
+      return state.withLock { $0.mirror.beginDelivery(of: event, ticket, to: id) }
+    }
+    return changeAndWrite { $0.beginDelivery(of: event, ticket, to: id) }
   }
 
   package func refreshNewest() { change { $0.refreshNewest() } }

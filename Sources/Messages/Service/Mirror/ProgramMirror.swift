@@ -17,7 +17,7 @@ import ReceiverStream
 package struct ProgramMirror: Sendable {
   /// An action for the driver, in order.
   package enum Output: Equatable, Sendable {
-    /// An event for a manager's delegate; call `isCurrent` immediately before the delivery.
+    /// An event for a manager's delegate; call `beginDelivery` immediately before the delivery.
     case deliver(ClientID, DelegateEvent, Ticket)
     case temporaryAccuracy(ClientID, token: Int, PositioningError?, refusal: AccuracyRefusal?)
     case showCalibration(ClientID, Bool)
@@ -147,9 +147,9 @@ package struct ProgramMirror: Sendable {
     state.monitors[name]?.records.first { $0.lastEvent.identifier == identifier }
   }
 
-  /// Whether an event may still be delivered (SU-15, TH-3). Call it once for each event, immediately before its
-  /// delivery: for an answer it ends the request (RQ-8), and for a waiting event it acknowledges the event.
-  package mutating func isCurrent(_ event: DelegateEvent, _ ticket: Ticket, for id: ClientID) -> Bool {
+  /// Begins the delivery of an event. Returns whether it may still be delivered (SU-15, TH-3). Call it once for each
+  /// event: for an answer it ends the request (RQ-8), and for a waiting event it acknowledges the event.
+  package mutating func beginDelivery(of event: DelegateEvent, _ ticket: Ticket, to id: ClientID) -> Bool {
     if ticket.isAnswer { answered.remove(id.number) }
     guard let services = state.managers[id.number]?.services else { return false }
     if let number = ticket.waitingNumber {
