@@ -295,7 +295,7 @@ let package = Package(
         "LocationService", "GPSD", "HostSimulator", "LinuxIO", "Messages", "MonotonicTime", "Positioning", "Power",
         "Receiver", "ReceiverRuntime", "ReceiverSimulator", "ReceiverStream", "SerialPort", "sextant-uplink",
         "sextantd",
-        "TestSupport",
+        "TestSupport", "WireBytes",
       ]),
     tests(
       "LocationDaemon",

@@ -2,6 +2,7 @@
 import Glibc
 import LocationService
 import Testing
+import WireBytes
 
 @testable import LinuxIO
 @testable import sextantd
@@ -60,7 +61,9 @@ struct IdentityTests {
 
   @Test(
     "A file that was deleted is not the one that is at its path now",
-    arguments: ["/usr/bin/hike (deleted)", "hike", "/a\u{FFFD}"])
+    arguments: [
+      "/usr/bin/hike (deleted)", "hike", "/a\u{FFFD}", "/usr/bin/hike\u{600} (deleted)", "/a\u{FFFD}\u{301}",
+    ])
   func deleted(path: String) {
     #expect(Self.judged(.concealed, path: path) == .unknown(.replaced))
     #expect(Self.judged(.file(Self.file), path: path) == .unknown(.replaced))
@@ -81,7 +84,7 @@ struct IdentityTests {
     for (path, unit) in [
       ("/system.slice/hike.service", "hike.service"), ("/a.slice/a-b.slice/hike.service/x/y.service", "hike.service"),
       ("/machine.slice/libpod-7.scope/system.slice/hike.service", "libpod-7.scope"),
-    ] {
+    ] as [(String, ExactText)] {
       #expect(Peer.unit(inCgroup: "0::\(path)\n") == unit)
     }
     for path in [
@@ -94,6 +97,46 @@ struct IdentityTests {
     }
   }
 
+  @Test("The names of a user's groups are bytes: no character of them hides a slash, and so the user's manager")
+  func groupsOfUsers() {
+    let users = "user.slice/user-1000.slice/user@1000.service"
+    for odd in ["\u{301}", "\u{600}", "\u{200D}", "\r", "e\u{301}", "\u{1F3FB}", "\u{FFFD}"] {
+      for path in [
+        "/\(users)/\(odd)x.slice/hike.service", "/\(users)/x\(odd)/hike.service",
+        "/\(users)/\(odd)/\(odd).slice/hike.service",
+      ] {
+        #expect(Peer.unit(inCgroup: "0::\(path)\n") == "user@1000.service", "\(path.debugDescription)")
+        #expect(LaunchUnit(inCgroup: "0::\(path)\n", user: 1001) == nil, "\(path.debugDescription)")
+        if let unit = LaunchUnit(inCgroup: "0::\(path)\n", user: 1000) { #expect(unit == .user("hike.service")) }
+      }
+    }
+  }
+
+  @Test("Executables and names that differ in their bytes are different programs, though they are equal as text")
+  func exactNames() {
+    let pairs: [(ExactText, ExactText)] = [
+      ("/home/a/caf\u{E9}", "/home/a/cafe\u{301}"), ("/opt/\u{212A}", "/opt/K"),
+      ("/opt/\u{1100}\u{1161}", "/opt/\u{AC00}"),
+    ]
+    for (one, other) in pairs {
+      #expect(one.text == other.text && one != other && Set([one, other]).count == 2)
+      #expect(ProgramIdentity.executable(one) != .executable(other))
+      let policy = DaemonPolicy(LocationPolicy(parsing: "grant \(one) always\nlaunch \(one)\n"))
+      #expect(policy.grant(unit: nil, executable: one) == .authorizedAlways && policy.hasGrant(ofUnit: one))
+      #expect(policy.grant(unit: other, executable: other) == nil && !policy.hasGrant(ofUnit: other))
+      #expect(policy.mayLaunch(one.text) && !policy.mayLaunch(other.text))
+      #expect(Launcher.Key(user: 1, name: one) != .init(user: 1, name: other))
+      #expect(PermissionQuestions.Asker.refused(name: one, user: 1) != .refused(name: other, user: 1))
+      // The one is a program of its own for the other, which may answer.
+      let program = PermissionQuestions.Program(name: one, user: 1000, process: 70, executable: one)
+      #expect(
+        PermissionQuestions.refusal(of: .init(user: 1000, process: 90, executable: other), for: program) == nil)
+    }
+    // A folder whose name ends with a prepended character.
+    let odd = ProgramIdentity.executable("/home/a/x\u{600}/spy")
+    #expect(odd.name == "spy@/home/a/x\u{600}/spy" && ProgramIdentity(name: odd.name) == odd)
+  }
+
   @Test("The name in the store is made of the executable alone, and no other text is one")
   func names() {
     let hike = ProgramIdentity.executable("/usr/bin/hike")
@@ -104,7 +147,7 @@ struct IdentityTests {
       "hike", "hike@", "@", "", "hike@hike", "other@/usr/bin/hike", "a@b@/usr/bin/hike",
       "hike@/usr/bin/hike@/home/x/evil",
       "hike.service@unit", "@/usr/bin/hike",
-    ] {
+    ] as [ExactText] {
       #expect(ProgramIdentity(name: name) == nil, "\(name)")
     }
     #expect(ProgramIdentity.isStoredName(ProgramIdentity.unit("hike.service").name))
@@ -162,9 +205,9 @@ struct IdentityTests {
   )
   func detached() {
     let hike = PermissionQuestions.Program(
-      name: "hike@/hike", user: 1000, process: 70, executable: "/hike", start: 500, group: "/user.slice/session-1.scope"
-    )
-    func answerer(_ start: UInt64?, _ group: String?) -> PermissionQuestions.Answerer {
+      name: "hike@/hike", user: 1000, process: 70, executable: "/hike", start: 500,
+      group: ControlGroup("0::/user.slice/session-1.scope"))
+    func answerer(_ start: UInt64?, _ group: ControlGroup?) -> PermissionQuestions.Answerer {
       .init(
         user: 1000, process: 90, executable: "/usr/bin/sextant", ancestors: [80, 1], detachedStart: start, group: group)
     }
@@ -173,7 +216,8 @@ struct IdentityTests {
     #expect(PermissionQuestions.refusal(of: answerer(500, hike.group), for: hike) != nil)
     #expect(PermissionQuestions.refusal(of: answerer(900, hike.group), for: hike) != nil)
     // A later login, and a desktop's program.
-    #expect(PermissionQuestions.refusal(of: answerer(900, "/user.slice/session-2.scope"), for: hike) == nil)
+    #expect(
+      PermissionQuestions.refusal(of: answerer(900, ControlGroup("0::/user.slice/session-2.scope")), for: hike) == nil)
     #expect(PermissionQuestions.refusal(of: answerer(nil, nil), for: hike) == nil)
     // Another process of the same executable has started it.
     var child = answerer(499, hike.group)

@@ -3,6 +3,7 @@ import Glibc
 import SystemPackage
 import TestSupport
 import Testing
+import WireBytes
 
 @testable import LinuxIO
 @testable import sextantd
@@ -86,7 +87,7 @@ struct PeerTests {
       // A mixed machine has lines of the first version as well.
       ("12:pids:/other.service\n1:name=systemd:/old.service\n0::/system.slice/hike.service\n", "hike.service"),
     ])
-  func unit(text: String, unit: String) {
+  func unit(text: String, unit: ExactText) {
     #expect(Peer.unit(inCgroup: text) == unit)
   }
 
@@ -112,9 +113,26 @@ struct PeerTests {
       ("812 (a) b) S 700 812 700 34816 900 4194304", false),
       ("812 (hike) S 700 812", false), ("", false), ("812 hike S 700 812 700 34816 812", false),
       ("812 (hike) S 700 x 700 34816 x 4194304", false),
+      // A prepended character in the name, which is one character with the parenthesis after it.
+      ("812 ()R 1 1 1 1 1 \u{600}) S 700 812 700 34816 900 4194304", false),
+      ("812 ()R 1 1 1 1 1 \u{600}) S 700 812 700 34816 812 4194304", true),
+      ("812 (\u{301}hike) S 700 812 700 34816 812 4194304", true),
     ])
   func foreground(text: String, isInForeground: Bool) {
     #expect(Peer.isInForeground(stat: text) == isInForeground)
+  }
+
+  @Test("The fields of a process come after its name, whatever bytes that has")
+  func forgedStat() throws {
+    for name in [
+      ")R 1 1 1 1 1 \u{600}", "\u{301}", "systemd)", ") S 1 (", "a\nb", "\u{600}", "x\u{200D}", "\u{1F1E6}", "\r", " ",
+      "",
+    ] {
+      let text = "812 (\(name)) S 700 812 811 34816 900 4194304 1 2 3 4 5 6 7 8 9 10 11 12 4711 9\n"
+      let stat = try #require(ProcessStat(text))
+      #expect(stat.name == ExactText(name) && stat.parent == 700 && !stat.isInForeground && stat.hasTerminal)
+      #expect(stat.start == 4711)
+    }
   }
 
   @Test("A process that executes another program than the one that connected is recognised, by the file")

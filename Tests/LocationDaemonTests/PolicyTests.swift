@@ -4,6 +4,7 @@ import LocationService
 import Positioning
 import ReceiverRuntime
 import Testing
+import WireBytes
 
 @testable import LinuxIO
 @testable import sextantd
@@ -12,7 +13,7 @@ import Testing
 struct PolicyTests {
   private static func policy(_ text: String) -> DaemonPolicy { DaemonPolicy(LocationPolicy(parsing: text)) }
 
-  private static func peer(_ executable: String?, unit: String? = nil) -> Peer {
+  private static func peer(_ executable: ExactText?, unit: ExactText? = nil) -> Peer {
     Peer(.init(process: 1, user: 0, group: 0), executable: executable, unit: unit)
   }
 
@@ -71,7 +72,7 @@ struct PolicyTests {
     #expect(!policy.isInUse(Self.peer("/usr/bin/other", unit: "other.service")))
     #expect(!policy.isInUse(Self.peer("/usr/bin/hike", unit: "yard.service")))
     // A user's session has a terminal, on which the program can be in use.
-    for unit in ["session-3.scope", "user@1000.service", nil] {
+    for unit in ["session-3.scope", "user@1000.service", nil] as [ExactText?] {
       #expect(!policy.isInUse(Self.peer("/usr/bin/hike", unit: unit)))
     }
   }

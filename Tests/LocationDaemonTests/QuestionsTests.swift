@@ -2,6 +2,7 @@
 import Messages
 import Positioning
 import Testing
+import WireBytes
 
 @testable import LinuxIO
 @testable import LocationService
@@ -17,7 +18,7 @@ struct QuestionsTests {
   private static func asker(_ number: UInt32) -> PermissionQuestions.Asker { .program(ProgramID(number)) }
 
   private static func answerer(
-    _ user: UInt32, _ process: Int32 = 90, _ executable: String? = "/usr/bin/sextant", ancestors: [Int32] = [1]
+    _ user: UInt32, _ process: Int32 = 90, _ executable: ExactText? = "/usr/bin/sextant", ancestors: [Int32] = [1]
   ) -> PermissionQuestions.Answerer {
     PermissionQuestions.Answerer(user: user, process: process, executable: executable, ancestors: ancestors)
   }
@@ -54,7 +55,7 @@ struct QuestionsTests {
   func limit() {
     var questions = PermissionQuestions()
     for number in 0..<100 {
-      let name = "program-\(number)@/usr/bin/python3"
+      let name: ExactText = "program-\(number)@/usr/bin/python3"
       questions.set(Self.prompt, of: .refused(name: name, user: 1000), .init(name: name, user: 1000, process: 5))
     }
     #expect(questions.questions(of: 1000).count == PermissionQuestions.refusedLimit)

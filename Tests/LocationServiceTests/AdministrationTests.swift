@@ -7,6 +7,7 @@ import Power
 import ReceiverStream
 import TestSupport
 import Testing
+import WireBytes
 
 @testable import LocationService
 
@@ -239,5 +240,25 @@ struct AdministrationTests {
     }
     #expect(!policy.restricts(app("/usr/bin/walk")))
     #expect(policy.grants.keys.sorted() == ["/usr/bin/python3", "/usr/bin/python3.11"])
+  }
+
+  @Test("C4 A restriction of a name is for all executables with that file name, whatever the bytes of their folders")
+  func oddFolders() {
+    let policy = LocationPolicy(parsing: "restrict spy\nrestrict /opt/caf\u{E9}\nrestrict \u{301}odd # why\u{301}\n")
+    #expect(policy.mistakes.isEmpty)
+    func restricts(_ path: String) -> Bool {
+      policy.restricts(AppDescription(identifier: path, keys: UsageKeys(), executable: path, label: nil))
+    }
+    for folder in ["/a", "/x\u{600}", "/x\u{110BD}", "/\u{301}", "/a\r"] {
+      #expect(restricts("\(folder)/spy") && restricts("\(folder)/\u{301}odd") && !restricts("\(folder)/spy2"))
+    }
+    #expect(restricts("/opt/caf\u{E9}") && !restricts("/opt/cafe\u{301}"))
+    // A name with a line separator of Unicode is one word of one line.
+    for name in ["a\u{2028}grant", "a\u{85}b", "a\u{A0}b", "a\rb", "\u{301}#", "caf\u{E9}"] {
+      let text = LocationPolicy.text("services on", restricting: name, true)
+      #expect(
+        LocationPolicy(parsing: text).restricted == [ExactText(name)] && LocationPolicy(parsing: text).problem == nil)
+      #expect(LocationPolicy.text(text, restricting: name, false) == "services on\n")
+    }
   }
 }

@@ -5,6 +5,7 @@ import Positioning
 import ReceiverStream
 import TestSupport
 import Testing
+import WireBytes
 
 @testable import LocationService
 
@@ -177,7 +178,7 @@ struct ChecksummedTextTests {
       ("b@/opt/map", .denied), ("a@/bin/sh@/home/x/evil", .authorizedAlways), ("plain", .authorizedAlways),
       ("exe:/usr/bin/new", .authorizedWhenInUse),
     ]
-    for (name, status) in old { try store.set(record(status), for: name) }
+    for (name, status) in old { try store.set(record(status), for: ExactText(name)) }
     // An unrelated folder is kept.
     try PrivateFolder("\(folder.path)/users/other/apps/a%40%2Fbin%2Fls", makingWith: 0o700)
       .replace("authorization", with: [])

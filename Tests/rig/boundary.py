@@ -182,7 +182,10 @@ def own_answers(folder):
                   "while not questions(): time.sleep(0.05)\n"
                   "question = questions()[0]\n"
                   "def run(*command): return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True).returncode\n"
-                  f"sextant = {sextant!r}\n")
+                  f"sextant = {sextant!r}\n"
+                  # The copy is not its executable, and answers with calls of its own: execve(2) would set its name.
+                  "def answer(before): run(%r, '-c', %r + before + %r %% question['name'])\n" % (
+                      agent, code_of(one, ""), f"\nClient(service).call('{AUTHORIZATION}.Set', {{'name': %r, 'status': 'authorizedAlways'}})\n"))
         variants = {
             "its own message": "client.act({'answer': {'_0': {'always': {}}, 'to': {'request': {'always': {}}, 'text': question['text'],"
                                " 'isUpgrade': False}}})\n",
@@ -196,6 +199,8 @@ def own_answers(folder):
                                     " open(os.environ['SEXTANT_STATE_DIR'] + '.lost', 'w').write(str(code))\n    os._exit(0)\n  os._exit(0)\n"
                                     "os.wait()\nwhile not os.path.exists(os.environ['SEXTANT_STATE_DIR'] + '.lost'): time.sleep(0.05)\n"
                                     "time.sleep(0.2)\nos.unlink(os.environ['SEXTANT_STATE_DIR'] + '.lost')\n",
+            "a copy of its executable that states other parents by its name":
+                "answer('import ctypes; ctypes.CDLL(None).prctl(15, b\")R 1 1 1 1 1 \\\\xd8\\\\x80\", 0, 0, 0)')\n",
             "a user namespace": "run('unshare', '--user', '--map-root-user', sextant, 'authorize', 'allow', question['name'])\n",
             "a user and a mount namespace": "run('unshare', '--user', '--map-root-user', '--mount', sextant, 'authorize', 'allow', question['name'])\n",
         }
@@ -359,11 +364,20 @@ def reused_number(one, hike, evil):
     held("granted executables", "the number of the process is used again")
 
 
+def control_groups():
+    """The folder of the control groups of the second version; None if they cannot be made."""
+    groups = next((path for path in ("/sys/fs/cgroup/unified", "/sys/fs/cgroup") if os.path.exists(f"{path}/cgroup.procs")), None)
+    return groups if groups and os.access(groups, os.W_OK) else None
+
+
+NO_GROUPS = "not played: no control groups of the second version"
+
+
 def granted_units(folder):
     """The grant of a unit is for the group that the service manager of the host has made."""
-    groups = next((path for path in ("/sys/fs/cgroup/unified", "/sys/fs/cgroup") if os.path.exists(f"{path}/cgroup.procs")), None)
-    if groups is None or not os.access(groups, os.W_OK):
-        return "not played: no control groups of the second version"
+    groups = control_groups()
+    if groups is None:
+        return NO_GROUPS
     evil = executable(folder, "evil")
     mark = f"boundary{os.getpid()}"
     with service(folder, policy=f"grant {mark}.service always\n") as one:
@@ -387,6 +401,10 @@ def granted_units(folder):
                                ("a container's of another kind", f"docker{mark}/0123/{mark}.service"),
                                ("a group without a slice", f"{mark}.service"),
                                ("a user's manager", f"{mark}.slice/user@{MALLORY}.service/app.slice/{mark}.service"),
+                               ("a slice of a user whose name begins with a combining mark",
+                                f"{mark}.slice/user@{MALLORY}.service/\u0301x.slice/{mark}.service"),
+                               ("a slice of a user with a name after U+0600",
+                                f"{mark}.slice/user@{MALLORY}.service\u0600/x.slice/{mark}.service"),
                                ("a session's", f"{mark}.slice/session-1.scope/{mark}.service")):
             expect_refused(asking_in(group), variant)
             held("granted units", variant)
@@ -406,6 +424,28 @@ def restricted_programs(folder):
             expect_equal(status_of(one, other, "other"), "notDetermined", "the permission of another program")
             one.terminate()
         held("restrictions", line.replace(folder, "…") + ", under four names")
+
+
+def equal_names(folder):
+    """Two files whose names are equal as text, but not as bytes, are two programs."""
+    os.makedirs(f"{folder}/bin/x\u0600")
+    composed, decomposed, spy = executable(folder, "caf\u00e9"), executable(folder, "cafe\u0301"), executable(folder, "x\u0600/spy")
+    with service(folder, policy=f"grant {composed} always\nrestrict spy\n") as one:
+        expect_equal(found_by(one, composed, ASK), None, "the error of the program with the grant")
+        expect_refused(found_by(one, decomposed, ASK), "the program with an equal name")
+        expect_equal(status_of(one, decomposed, "cafe"), "notDetermined", "its permission")
+        held("equal names", "a grant")
+        expect_equal(status_of(one, spy, "another"), "restricted", "the permission of a restricted name")
+        held("equal names", "a restricted name in a folder whose name ends with U+0600")
+        permit(one, decomposed, MALLORY)
+        expect_equal([app["app"] for app in listed(one, MALLORY)["apps"] if app["status"] == "authorizedAlways"],
+                     [f"cafe\u0301@{decomposed}"], "what is stored")
+        one.terminate()
+    with service(folder) as one:
+        expect_equal(found_by(one, decomposed, ASK), None, "the error with the stored permission")
+        expect_refused(found_by(one, composed, ASK), "the program with an equal name")
+        held("equal names", "a stored permission")
+        one.terminate()
 
 
 # MARK: State
@@ -851,7 +891,7 @@ def what_others_see(folder):
         page.interrupt()
 
 
-CHECKS = (stated_names, own_answers, unknown_executables, granted_executables, granted_units, restricted_programs, full_disk,
+CHECKS = (stated_names, own_answers, unknown_executables, granted_executables, granted_units, restricted_programs, equal_names, full_disk,
           stored_permissions, impossible_values, extreme_numbers, no_descriptors, leases, added_devices, removed_devices, gpsd_clients, what_others_see)
 
 

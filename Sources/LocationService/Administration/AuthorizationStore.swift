@@ -10,7 +10,7 @@ package struct AuthorizationStore: Sendable {
   /// The stored state of one program.
   package struct Entry: Sendable, Equatable {
     /// The program's bundle identifier, or its executable's name.
-    package var app: String
+    package var app: ExactText
     package var status: AuthorizationStatus
     package var accuracy: AccuracyAuthorization
     /// The number of regions that it monitors.
@@ -25,7 +25,7 @@ package struct AuthorizationStore: Sendable {
     package var isExactForNow: Bool
 
     package init(
-      app: String, status: AuthorizationStatus, accuracy: AccuracyAuthorization, regions: Int, visits: Bool,
+      app: ExactText, status: AuthorizationStatus, accuracy: AccuracyAuthorization, regions: Int, visits: Bool,
       isRestricted: Bool, isUnreadable: Bool, isExactForNow: Bool = false
     ) {
       self.app = app
@@ -47,12 +47,12 @@ package struct AuthorizationStore: Sendable {
   /// Returns the programs with stored state, sorted by name.
   package func entries() -> [Entry] {
     let policy = LocationPolicy.installed()
-    let known = PrivateFile.names(in: "\(stateFolder)/apps").filter { !$0.hasSuffix(StateDamage.suffix) }
-      .map { StateText.unescape($0[...]) }
+    let known = PrivateFile.names(in: "\(stateFolder)/apps").filter { !$0.ends(with: StateDamage.suffix) }
+      .map { ExactText(StateText.unescape($0[...])) }
     return Set(known).union(policy.restricted).sorted().map { entry($0, policy) }
   }
 
-  private func entry(_ app: String, _ policy: LocationPolicy) -> Entry {
+  private func entry(_ app: ExactText, _ policy: LocationPolicy) -> Entry {
     let store = store(app)
     let text = store.text(of: .authorization)
     let record = text.flatMap { StateText.authorization(in: $0) }
@@ -63,8 +63,9 @@ package struct AuthorizationStore: Sendable {
       isRestricted: policy.restricts(store.app), isUnreadable: text != nil && record == nil)
   }
 
-  private func store(_ app: String) -> StateStore {
-    let executable = app.utf8.occurrence(of: "@/".utf8).map { String(app[app.index(after: $0.lowerBound)...]) }
+  private func store(_ app: ExactText) -> StateStore {
+    let app = app.text
+    let executable = app.utf8.occurrence(of: "@/".utf8).map { String(app[app.utf8.index(after: $0.lowerBound)...]) }
     return StateStore(
       folder: stateFolder, runFolder: nil,
       app: AppDescription(identifier: app, keys: UsageKeys(), executable: executable))
@@ -73,14 +74,14 @@ package struct AuthorizationStore: Sendable {
   // MARK: Programs
 
   /// Whether a program has stored state.
-  package func knows(_ app: String) -> Bool { entries().contains { $0.app == app } }
+  package func knows(_ app: ExactText) -> Bool { entries().contains { $0.app == app } }
 
   /// Replaces only the permission in a program's state.
   ///
   /// - Parameter accuracy: nil to leave it unchanged.
   /// - Throws: `FileError`.
   package func set(
-    _ status: AuthorizationStatus, accuracy: AccuracyAuthorization? = nil, for app: String
+    _ status: AuthorizationStatus, accuracy: AccuracyAuthorization? = nil, for app: ExactText
   ) throws(FileError) {
     let store = store(app)
     var record = store.text(of: .authorization).flatMap { StateText.authorization(in: $0) } ?? .init()
@@ -92,14 +93,14 @@ package struct AuthorizationStore: Sendable {
   /// Replaces a program's permission.
   ///
   /// - Throws: `FileError`.
-  package func set(_ record: Authorization.Record, for app: String) throws(FileError) {
+  package func set(_ record: Authorization.Record, for app: ExactText) throws(FileError) {
     try store(app).store(.authorization, StateText.text(of: record))
   }
 
   /// Clears the permission of a program, which may request it again (AU-12).
   ///
   /// - Throws: `FileError`.
-  package func reset(_ app: String) throws(FileError) {
+  package func reset(_ app: ExactText) throws(FileError) {
     let description = store(app).app
     try PrivateFile.remove("\(stateFolder)/\(StateFile.authorization.path(of: description))")
     PrivateFile.removeFolderIfEmpty("\(stateFolder)/\(StateFile.appFolder(description))")

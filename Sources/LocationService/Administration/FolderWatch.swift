@@ -5,6 +5,7 @@
 /// For a folder that does not exist, the nearest existing folder above it is watched. `unsafe` because the calls of the
 /// C library take pointers, which are only used during the call.
 import Glibc
+import WireBytes
 
 struct FolderWatch: ~Copyable {
   /// Readable after a change.
@@ -46,7 +47,7 @@ struct FolderWatch: ~Copyable {
         guard path != folder, above != watch else { return watch }
         above = watch
         path = folder
-      } else if let slash = path.lastIndex(of: "/"), path.count > 1 {
+      } else if let slash = path.lastPosition(of: "/"), path.utf8.count > 1 {
         path = String(path[..<slash])
       } else {
         return above

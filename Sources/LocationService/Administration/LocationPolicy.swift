@@ -27,11 +27,11 @@ package struct LocationPolicy: Sendable, Equatable {
   package static let path = "/etc/sextant/policy"
 
   package private(set) var servicesAreOff = false
-  package private(set) var restricted: Set<String> = []
+  package private(set) var restricted: Set<ExactText> = []
   /// The permissions, keyed by unit name or executable path.
-  package private(set) var grants: [String: AuthorizationStatus] = [:]
+  package private(set) var grants: [ExactText: AuthorizationStatus] = [:]
   /// The units that the daemon may start for their events.
-  package private(set) var launches: Set<String> = []
+  package private(set) var launches: Set<ExactText> = []
   /// Whether clients of gpsd are served, and what they may require; nil if the policy does not decide it.
   package private(set) var gpsd: GPSDSetting?
   /// How the first receiver serves the computer's clock.
@@ -48,8 +48,7 @@ package struct LocationPolicy: Sendable, Equatable {
   /// Reads the lines. Without a file the policy has no effect.
   package init(parsing text: String?) {
     let text = text ?? ""
-    let lines = text.hasPrefix("\u{FEFF}") ? text.dropFirst() : text[...]
-    for (index, line) in lines.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+    for (index, line) in (text.after("\u{FEFF}") ?? text[...]).lines.enumerated() {
       switch Line(line) {
       case .nothing: break
       case .servicesOff: servicesAreOff = true
@@ -89,9 +88,10 @@ package struct LocationPolicy: Sendable, Equatable {
   ///
   /// - Parameter target: returns the path of a file without symbolic links; nil if there is none.
   mutating func addTargets(_ target: (String) -> String?) {
-    func added(_ program: String) -> String? {
+    func added(_ program: ExactText) -> ExactText? {
       let path = Self.path(of: program)
-      return path.hasPrefix("/") ? target(String(path)).flatMap { $0 == path ? nil : $0 } : nil
+      guard path.text.begins(with: "/"), let file = target(path.text).map({ ExactText($0) }) else { return nil }
+      return file == path ? nil : file
     }
     restricted.formUnion(restricted.compactMap(added))
     for (program, status) in grants {
@@ -102,36 +102,37 @@ package struct LocationPolicy: Sendable, Equatable {
   /// Whether locations are denied to a program. A line names its executable by the path, as PATH or NAME@PATH, or by the name of its
   /// file; then the name that the program states has no effect. A line with only a stated name is for programs that state it.
   package func restricts(_ app: AppDescription) -> Bool {
-    restricted.contains { entry in
-      if entry == app.identifier || entry == app.label { return true }
-      guard let executable = app.executable else { return false }
-      let path = Self.path(of: entry)
-      return path == executable || entry == executable.split(separator: "/").last.map(String.init)
-    }
+    let executable = app.executable.map { ExactText($0) }
+    let names = [app.identifier, app.label, app.executable?.parts(at: "/").last.map(String.init)].compactMap(\.self)
+      .map { ExactText($0) }
+    return restricted.contains { names.contains($0) || Self.path(of: $0) == executable }
   }
 
   /// The path in a name such as PATH or NAME@PATH, else the whole name.
-  private static func path(of program: String) -> Substring {
-    program.utf8.occurrence(of: "@/".utf8).map { program[program.index(after: $0.lowerBound)...] } ?? program[...]
+  private static func path(of program: ExactText) -> ExactText {
+    let text = program.text
+    guard let at = text.utf8.occurrence(of: "@/".utf8) else { return program }
+    return ExactText(text[text.utf8.index(after: at.lowerBound)...])
   }
 
   private enum Line: Equatable {
-    case nothing, servicesOff, restrict(String), grant(String, AuthorizationStatus), launch(String)
+    case nothing, servicesOff, restrict(ExactText), grant(ExactText, AuthorizationStatus), launch(ExactText)
     case mistake(mayDeny: Bool)
     case gpsd(GPSDSetting), time(ClockPolicy), pulses(PulsePolicy)
 
     init(_ line: Substring) {
-      let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" }
+      let words = line.before("#").words
+      func name() -> ExactText { ExactText(StateText.unescape(words[1])) }
       switch words.first {
       case nil: self = .nothing
       case "services" where words.count == 2 && words[1] == "off": self = .servicesOff
       case "services" where words.count == 2 && words[1] == "on": self = .nothing
-      case "restrict" where words.count == 2: self = .restrict(StateText.unescape(words[1]))
+      case "restrict" where words.count == 2: self = .restrict(name())
       case "grant" where words.count == 3 && words[2] == "always":
-        self = .grant(StateText.unescape(words[1]), .authorizedAlways)
+        self = .grant(name(), .authorizedAlways)
       case "grant" where words.count == 3 && words[2] == "whenInUse":
-        self = .grant(StateText.unescape(words[1]), .authorizedWhenInUse)
-      case "launch" where words.count == 2: self = .launch(StateText.unescape(words[1]))
+        self = .grant(name(), .authorizedWhenInUse)
+      case "launch" where words.count == 2: self = .launch(name())
       case "gpsd" where words.count > 1 && words[1] == "=":
         self = GPSDSetting(words.dropFirst(2).joined(separator: " ")).map { .gpsd($0) } ?? .mistake(mayDeny: false)
       case "time" where words.count > 1 && words[1] == "=":
@@ -164,12 +165,12 @@ package struct LocationPolicy: Sendable, Equatable {
   /// Returns the text with a program restricted or not. Its other lines are unchanged.
   package static func text(_ text: String?, restricting app: String, _ isRestricted: Bool) -> String {
     let word = StateText.escape(app) { $0 > 0x20 && $0 != 0x7F && $0 != 0x23 }
-    return edited(text, without: .restrict(app), adding: isRestricted ? "restrict \(word)" : nil)
+    return edited(text, without: .restrict(ExactText(app)), adding: isRestricted ? "restrict \(word)" : nil)
   }
 
   private static func edited(_ text: String?, without line: Line, adding new: String?) -> String {
-    var lines = (text ?? "").split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-    if lines.last == "" { lines.removeLast() }
+    var lines = (text ?? "").lines
+    if lines.last?.isEmpty == true { lines.removeLast() }
     lines.removeAll { Line($0) == line }
     if let new { lines.append(new[...]) }
     return lines.map { $0 + "\n" }.joined()

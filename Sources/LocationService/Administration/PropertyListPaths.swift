@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import WireBytes
 
 /// The locations of a program's property list.
 ///
@@ -9,7 +10,7 @@ package enum PropertyListPaths {
   ///
   /// - Parameter executable: the path of the executable. Without a slash, the executable is in the current folder.
   package static func paths(ofExecutable executable: String) -> [String] {
-    let parts = executable.split(separator: "/", omittingEmptySubsequences: false)
+    let parts = executable.parts(at: "/", omittingEmpty: false)
     let name = parts.last.map(String.init) ?? ""
     let folder = parts.dropLast().isEmpty ? "." : parts.dropLast().joined(separator: "/")
     var paths = [

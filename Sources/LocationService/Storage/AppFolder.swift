@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Messages
+import WireBytes
 
 extension AppDescription {
   /// The identifier as the name of a folder.
@@ -13,7 +14,7 @@ extension AppDescription {
       switch byte {
       case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: true
       // A name of only dots would refer to another folder.
-      case 0x2E: dots && !name.hasPrefix(".")
+      case 0x2E: dots && !name.begins(with: ".")
       default: false
       }
     }

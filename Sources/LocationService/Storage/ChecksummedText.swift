@@ -29,14 +29,14 @@ struct ChecksummedText: Equatable {
       return
     }
     lacksChecksum = false
-    var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    var lines = text.parts(at: "\n", omittingEmpty: false)
     // After the last line feed there is nothing, or a truncated line.
     let rest = lines.removeLast()
     var whole: [Substring] = []
     var damaged = rest.isEmpty ? 0 : 1
     var isEnded = false
     for (index, line) in lines.enumerated() {
-      if index == lines.count - 1, line == Self.lastLine(lines.dropLast(), place) {
+      if index == lines.count - 1, line.utf8.elementsEqual(Self.lastLine(lines.dropLast(), place).utf8) {
         isEnded = true
       } else if let content = Self.content(of: line, place), index == 0 || !whole.isEmpty {
         whole.append(content)
@@ -50,7 +50,7 @@ struct ChecksummedText: Equatable {
 
   /// Returns the text of a file for lines.
   static func text(_ content: String, place: String) -> String {
-    let lines = content.split(separator: "\n").map { line in "\(line)\(mark)\(checksum([place, String(line)]))"[...] }
+    let lines = content.parts(at: "\n").map { line in "\(line)\(mark)\(checksum([place, String(line)]))"[...] }
     return lines.map { $0 + "\n" }.joined() + lastLine(lines[...], place) + "\n"
   }
 
@@ -62,7 +62,8 @@ struct ChecksummedText: Equatable {
     let parts = line.utf8.count - 18
     guard parts >= 0 else { return nil }
     let cut = line.utf8.index(line.startIndex, offsetBy: parts)
-    guard String(line[..<cut]).utf8.count == parts, line[cut...] == mark + checksum([place, String(line[..<cut])])
+    guard String(line[..<cut]).utf8.count == parts,
+      line[cut...].utf8.elementsEqual((mark + checksum([place, String(line[..<cut])])).utf8)
     else {
       return nil
     }

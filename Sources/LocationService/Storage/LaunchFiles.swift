@@ -2,6 +2,7 @@
 import LinuxIO
 import Messages
 import Positioning
+import WireBytes
 
 /// The files of the daemon that name the unit of a program and the events that wait for it, one for each program of each user.
 package struct LaunchFiles: Sendable {
@@ -23,7 +24,7 @@ package struct LaunchFiles: Sendable {
     guard let stateFolder else { return [] }
     return PrivateFile.names(in: "\(stateFolder)/users").compactMap { UInt32($0) }.sorted().flatMap { user in
       PrivateFile.names(in: "\(stateFolder)/users/\(user)/apps").compactMap { folder in
-        if folder.hasSuffix(StateDamage.suffix) { return nil }
+        if folder.ends(with: StateDamage.suffix) { return nil }
         let name = StateText.unescape(folder[...])
         let path = path(of: name, user)
         guard let text = try? PrivateFile.read(path) else { return nil }

@@ -5,6 +5,7 @@ import Messages
 import Positioning
 import Synchronization
 import SystemPackage
+import WireBytes
 
 /// The files that keep a program's state from one run to the next. A file that cannot be read is set aside and logged once.
 struct StateStore {
@@ -234,7 +235,8 @@ struct StateStore {
   /// Removes the temporary files of killed writers, whose names end with the number of an ended process.
   private func removeAbandonedFiles(in folder: String, isStateFile: (String) -> Bool = StateFile.names.contains) {
     for name in PrivateFile.names(in: folder) {
-      guard let dot = name.lastIndex(of: "."), let process = Int32(name[name.index(after: dot)...]), process > 0,
+      guard let dot = name.lastPosition(of: "."), let process = Int32(name[name.utf8.index(after: dot)...]),
+        process > 0,
         isStateFile(String(name[..<dot])), !System.isAlive(process)
       else { continue }
       try? PrivateFile.remove("\(folder)/\(name)")
@@ -248,8 +250,8 @@ enum RuntimeFolder {
   ///
   /// - Parameter variable: returns a variable of the environment; SEXTANT_RUN_DIR replaces /run and XDG_RUNTIME_DIR.
   static func path(isRoot: Bool, stateFolder: String?, _ variable: (String) -> String?) -> String? {
-    guard let stateFolder, stateFolder.hasPrefix("/") else { return nil }
-    func folder(_ name: String) -> String? { variable(name).flatMap { $0.hasPrefix("/") ? $0 : nil } }
+    guard let stateFolder, stateFolder.begins(with: "/") else { return nil }
+    func folder(_ name: String) -> String? { variable(name).flatMap { $0.begins(with: "/") ? $0 : nil } }
     let run = folder("SEXTANT_RUN_DIR") ?? (isRoot ? "/run/sextant" : folder("XDG_RUNTIME_DIR").map { $0 + "/sextant" })
     let name = StateText.escape(stateFolder) { $0 > 0x20 && $0 != 0x7F && $0 != 0x2F }
     return run.map { "\($0)/\(name)" }

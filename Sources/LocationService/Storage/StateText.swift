@@ -34,10 +34,10 @@ enum StateText {
 
   /// Returns the fields of each line after the heading; nil if the heading differs.
   static func lines(of text: String, heading: String) -> [[Substring]]? {
-    guard let end = text.lastIndex(of: "\n") else { return nil }
-    let lines = text[..<end].split(separator: "\n")
+    guard let end = text.lastPosition(of: "\n") else { return nil }
+    let lines = text[..<end].parts(at: "\n")
     guard lines.first == heading[...] else { return nil }
-    return lines.dropFirst().map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
+    return lines.dropFirst().map { $0.parts(at: "\t", omittingEmpty: false) }
   }
 
   static func optional<Value: CustomStringConvertible>(_ value: Value?) -> String { value?.description ?? "-" }
@@ -104,7 +104,7 @@ enum StateText {
       }
       return .circle(Circle(centre: centre, radiusMetres: radius))
     case "beacon":
-      let halves = fields[1].split(separator: ":").map { UInt64($0, radix: 16) }
+      let halves = fields[1].parts(at: ":").map { UInt64($0, radix: 16) }
       guard halves.count == 2, let high = halves[0], let low = halves[1] else { return nil }
       return .beacon(
         BeaconIdentity(uuid: BeaconUUID(high: high, low: low), major: UInt16(fields[2]), minor: UInt16(fields[3])))
@@ -221,9 +221,9 @@ enum StateText {
   static func locations(in text: String) -> [Location] {
     var locations: [Location] = []
     var part = ""
-    guard let end = text.lastIndex(of: "\n") else { return [] }
-    for line in text[..<end].split(separator: "\n") {
-      if line.hasPrefix(locationHeading), !part.isEmpty {
+    guard let end = text.lastPosition(of: "\n") else { return [] }
+    for line in text[..<end].parts(at: "\n") {
+      if line.begins(with: locationHeading), !part.isEmpty {
         locations += [self.location(in: part)].compactMap { $0 }
         part = ""
       }
@@ -237,7 +237,7 @@ enum StateText {
     // The record in memory is padded with a line of spaces.
     guard let lines = lines(of: text, heading: locationHeading), let fields = lines.first, fields.count == 14,
       lines.dropFirst().allSatisfy({ $0.count == 1 && $0[0].allSatisfy { $0 == " " } }),
-      let sum = text.lastIndex(of: "\t"), UInt32(fields[13]) == checksum(text[..<sum].utf8),
+      let sum = text.lastPosition(of: "\t"), UInt32(fields[13]) == checksum(text[..<sum].utf8),
       let place = coordinate(fields[0], fields[1]), let time = Int64(fields[10]), times.contains(time),
       let isSimulated = flag(fields[11]), let isAccessory = flag(fields[12])
     else { return nil }
@@ -289,7 +289,8 @@ extension StateText {
 
   /// Returns nil for a calibration of another sensor, and for invalid numbers.
   static func calibration(in text: String, sensor name: String) -> FieldCalibration? {
-    guard let fields = lines(of: text, heading: compassHeading)?.first, fields.count == 7, unescape(fields[6]) == name
+    guard let fields = lines(of: text, heading: compassHeading)?.first, fields.count == 7,
+      unescape(fields[6]).utf8.elementsEqual(name.utf8)
     else {
       return nil
     }

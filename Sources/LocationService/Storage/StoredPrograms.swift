@@ -24,7 +24,7 @@ package struct StoredPrograms: Sendable {
     for user in PrivateFile.names(in: "\(stateFolder)/users") where UInt32(user) != nil {
       let path = "\(stateFolder)/users/\(user)/apps"
       let store = AuthorizationStore(stateFolder: "\(stateFolder)/users/\(user)")
-      for folder in PrivateFile.names(in: path) where !folder.hasSuffix(StateDamage.suffix) {
+      for folder in PrivateFile.names(in: path) where !folder.ends(with: StateDamage.suffix) {
         let name = StateText.unescape(folder[...])
         if isName(name) { continue }
         let renamed = Self.executable(inOldName: name).map(identity)
@@ -34,7 +34,7 @@ package struct StoredPrograms: Sendable {
           log("\(path)/\(folder) cannot be renamed to \(renamed)")
         }
         // If there are two permissions for one executable, a denial wins.
-        if let renamed, store.isDenied(name) { try? store.set(.denied, for: renamed) }
+        if let renamed, store.isDenied(ExactText(name)) { try? store.set(.denied, for: ExactText(renamed)) }
         try? PrivateFolder(path).rename(folder, to: folder + StateDamage.suffix)
         log(
           "the permission of \(name), user \(user), is of an older version and belongs to no single executable: it is not used; "
@@ -47,13 +47,13 @@ package struct StoredPrograms: Sendable {
   static func executable(inOldName name: String) -> String? {
     guard let at = name.utf8.occurrence(of: "@/".utf8) else { return nil }
     let parts = [name[..<at.lowerBound], name[at.upperBound...]]
-    guard !parts[1].includes("@/"), !parts[0].isEmpty, !parts[0].contains("/"), !parts[1].isEmpty else { return nil }
+    guard !parts[1].includes("@/"), !parts[0].isEmpty, !parts[0].includes("/"), !parts[1].isEmpty else { return nil }
     return "/" + parts[1]
   }
 }
 
 extension AuthorizationStore {
-  fileprivate func isDenied(_ app: String) -> Bool { entries().contains { $0.app == app && $0.status == .denied } }
+  fileprivate func isDenied(_ app: ExactText) -> Bool { entries().contains { $0.app == app && $0.status == .denied } }
 }
 
 /// The damage of a file of the state folder.
@@ -114,7 +114,7 @@ extension StateText {
   ) -> StateDamage? {
     guard let lines = lines(of: text, heading: heading) else { return .foreign }
     var unreadable = lines.count { !isReadable($0) }
-    if text.last != "\n" { unreadable += 1 }
+    if text.utf8.last != UInt8(ascii: "\n") { unreadable += 1 }
     unreadable = max(unreadable, wanted - lines.count)
     return unreadable > 0 ? .lines(unreadable) : nil
   }

@@ -93,7 +93,7 @@ struct AuthorizationAgent: ~Copyable {
     }
     guard shown == nil, let next = questions.first else { return }
     shown = next
-    printRaw(PromptQuestion(identifier: next.app, prompt: next.prompt).text)
+    printRaw(PromptQuestion(identifier: next.app.text, prompt: next.prompt).text)
   }
 
   /// Reads what was typed. Returns false at the end of the input.
@@ -105,7 +105,7 @@ struct AuthorizationAgent: ~Copyable {
 
   private mutating func answer(_ text: String) throws {
     guard let question = shown else { return }
-    let prompt = PromptQuestion(identifier: question.app, prompt: question.prompt)
+    let prompt = PromptQuestion(identifier: question.app.text, prompt: question.prompt)
     guard let answer = prompt.answer(text) else { return printRaw(prompt.text) }
     shown = nil
     questions.removeAll { $0 == question }

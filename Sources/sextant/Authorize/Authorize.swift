@@ -171,9 +171,9 @@ extension Authorize {
     }
 
     private func names() throws -> [String] {
-      guard let path = ServicePermissions.socketPath else { return try store().entries().map(\.app) }
+      guard let path = ServicePermissions.socketPath else { return try store().entries().map(\.app.text) }
       var service = try ServicePermissions(path: path, user: target.user)
-      return try service.list().entries.map(\.app)
+      return try service.list().entries.map(\.app.text)
     }
   }
 
@@ -245,7 +245,7 @@ private func identifier(_ app: String) throws -> String {
   if app.isEmpty {
     throw CommandFailure(.usage, "the name of the program is empty; name one that `sextant authorize` shows")
   }
-  guard app.contains("/") else { return app }
+  guard app.includes("/") else { return app }
   guard FileLookup.isRegularFile(app) else {
     throw CommandFailure(.noInput, "\(app): no such program; name one that `sextant authorize` shows")
   }
@@ -254,8 +254,8 @@ private func identifier(_ app: String) throws -> String {
 
 /// Changes the permission of a program, in the location service if it runs, else in the files of this user.
 private func change(
-  _ app: String, _ target: Authorize.TargetUser, inService: (inout ServicePermissions, String) throws -> Void,
-  inFiles body: (AuthorizationStore, String) throws(FileError) -> Void
+  _ app: String, _ target: Authorize.TargetUser, inService: (inout ServicePermissions, ExactText) throws -> Void,
+  inFiles body: (AuthorizationStore, ExactText) throws(FileError) -> Void
 ) throws {
   if let path = ServicePermissions.socketPath {
     var service = try ServicePermissions(path: path, user: target.user)
@@ -263,7 +263,7 @@ private func change(
     return try inService(&service, name)
   }
   try target.refuseUser()
-  let name = try identifier(app)
+  let name = ExactText(try identifier(app))
   try reporting {
     let store = try store()
     let isKnown = store.knows(name)
@@ -276,7 +276,7 @@ private func change(
 
 private func restrict(_ app: String, _ isRestricted: Bool) throws {
   // The path of an executable is what the kernel has of it; a program may state another name.
-  let name = app.contains("/") && !app.includes("@/") ? FileLookup.resolved(app) ?? app : try identifier(app)
+  let name = app.includes("/") && !app.includes("@/") ? FileLookup.resolved(app) ?? app : try identifier(app)
   try reporting(.machine) {
     try AuthorizationStore.changePolicy { LocationPolicy.text($0, restricting: name, isRestricted) }
   }
@@ -323,7 +323,7 @@ enum ProgramName {
   static func ofExecutable(
     _ path: String, read: (String) -> [UInt8]? = { try? InputFile.readAll($0, limit: 1 << 20) }
   ) throws(CommandFailure) -> String {
-    let name = path.split(separator: "/").last.map(String.init) ?? path
+    let name = path.parts(at: "/").last.map(String.init) ?? path
     for place in PropertyListPaths.paths(ofExecutable: path) {
       guard let list = read(place) else { continue }
       // Keys of every format of property lists are ASCII.
@@ -349,8 +349,8 @@ struct PermissionListing {
   func lines() -> String {
     var text = "location services are " + (isOn ? "on" : isOnForUser ? "off for this machine" : "off") + "\n"
     for question in questions {
-      let app = PrintedText.escaped(question.app)
-      let stated = question.label.map { app.hasPrefix("\($0)@") ? "" : " as \(PrintedText.escaped($0))" } ?? ""
+      let app = PrintedText.escaped(question.app.text)
+      let stated = question.label.map { app.begins(with: "\($0)@") ? "" : " as \(PrintedText.escaped($0))" } ?? ""
       let reason = PrintedText.escaped(question.prompt.text)
       text +=
         "\(app) asks\(stated) for \(question.prompt.subject): \(reason) (process \(question.process); "
@@ -358,7 +358,7 @@ struct PermissionListing {
     }
     if entries.isEmpty, !questions.isEmpty { return text }
     if entries.isEmpty { return text + "no program has asked yet (\(folder))\n" }
-    let names = entries.map { PrintedText.escaped($0.app) }
+    let names = entries.map { PrintedText.escaped($0.app.text) }
     let width = names.map(\.count).max() ?? 0
     for (name, entry) in zip(names, entries) {
       var words = [Self.name(entry.status)]
@@ -383,7 +383,7 @@ struct PermissionListing {
     line.beginArray("apps")
     for entry in entries {
       line.beginObject()
-      line.field("app", text: entry.app)
+      line.field("app", text: entry.app.text)
       line.field("status", text: Self.name(entry.status))
       line.field("accuracy", text: entry.accuracy == .full ? "full" : "reduced")
       line.field("regions", entry.regions)
@@ -396,7 +396,7 @@ struct PermissionListing {
     line.beginArray("questions")
     for question in questions {
       line.beginObject()
-      line.field("app", text: question.app)
+      line.field("app", text: question.app.text)
       line.field("pid", question.process)
       line.field("request", text: question.prompt.request.word)
       line.field("upgrade", question.prompt.isUpgrade)

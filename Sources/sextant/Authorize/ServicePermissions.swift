@@ -3,11 +3,12 @@ import LinuxIO
 import LocationService
 import Messages
 import Positioning
+import WireBytes
 
 /// A question of a program that waits for the user's answer.
 struct OpenQuestion: Equatable {
   var id: Int64
-  var app: String
+  var app: ExactText
   /// The name that the program states; nil from an older service.
   var label: String?
   var process: Int64
@@ -19,7 +20,7 @@ struct OpenQuestion: Equatable {
       let request = question["request"]?.string
     else { return nil }
     self.id = id
-    self.app = app
+    self.app = ExactText(app)
     label = question["label"]?.string
     if case .integer(let process)? = question["pid"] { self.process = process } else { process = 0 }
     let requests: [Authorization.Request] = [.whenInUse, .always, .temporaryFullAccuracy(purpose: "")]
@@ -90,7 +91,7 @@ struct ServicePermissions: ~Copyable {
       var regions = 0
       if case .integer(let count)? = program["regions"] { regions = Int(count) }
       return AuthorizationStore.Entry(
-        app: name, status: status, accuracy: program["accuracy"]?.string == "reduced" ? .reduced : .full,
+        app: ExactText(name), status: status, accuracy: program["accuracy"]?.string == "reduced" ? .reduced : .full,
         regions: regions, visits: program["visits"]?.bool ?? false, isRestricted: program["restricted"]?.bool ?? false,
         isUnreadable: false, isExactForNow: program["isExactForNow"]?.bool ?? false)
     }
@@ -112,11 +113,11 @@ struct ServicePermissions: ~Copyable {
   }
 
   /// Stores a permission; notDetermined lets the program ask again.
-  mutating func set(_ status: AuthorizationStatus, accuracy: AccuracyAuthorization?, for app: String) throws {
+  mutating func set(_ status: AuthorizationStatus, accuracy: AccuracyAuthorization?, for app: ExactText) throws {
     _ = try call(
       "Set",
       JSON(omittingNil: [
-        "name": app, "status": "\(status)", "accuracy": accuracy.map { $0 == .full ? "full" : "reduced" },
+        "name": app.text, "status": "\(status)", "accuracy": accuracy.map { $0 == .full ? "full" : "reduced" },
         "user": user,
       ]))
   }
@@ -127,7 +128,7 @@ struct ServicePermissions: ~Copyable {
   }
 
   /// Allows a program what it asks for, or `extent` if that is given.
-  mutating func allow(_ app: String, _ extent: AuthorizationStatus?) throws {
+  mutating func allow(_ app: ExactText, _ extent: AuthorizationStatus?) throws {
     if extent == nil, let question = try list().questions.first(where: { $0.app == app }) {
       switch question.prompt.request {
       case .always: return try answer(question, .always)
@@ -139,7 +140,7 @@ struct ServicePermissions: ~Copyable {
   }
 
   /// Denies a program its location. A question about more than its permission is answered, and the permission is kept.
-  mutating func deny(_ app: String) throws {
+  mutating func deny(_ app: ExactText) throws {
     if let question = try list().questions.first(where: { $0.app == app }), question.prompt.keepsPermission {
       return try answer(question, .deny)
     }
@@ -148,18 +149,19 @@ struct ServicePermissions: ~Copyable {
 
   /// Returns the name in the service for one that the user gave: the full one, or the executable or its name if that is of one
   /// program only. A name that a program states counts while it asks.
-  mutating func name(of app: String) throws -> String {
+  mutating func name(of app: String) throws -> ExactText {
     let list = try list()
     let (entries, questions) = (list.entries, list.questions)
     let names = Set(entries.map(\.app)).union(questions.map(\.app))
-    if names.contains(app) { return app }
-    let executable = app.contains("/") ? FileLookup.resolved(app) ?? app : app
-    let stated = Set(questions.filter { $0.label == app }.map(\.app))
-    let found = names.filter { $0.hasPrefix("\(app)@") || $0.hasSuffix("@\(executable)") }.union(stated)
+    if names.contains(ExactText(app)) { return ExactText(app) }
+    let executable = app.includes("/") ? FileLookup.resolved(app) ?? app : app
+    let stated = Set(questions.filter { $0.label.map { ExactText($0) } == ExactText(app) }.map(\.app))
+    let found = names.filter { $0.text.begins(with: "\(app)@") || $0.text.ends(with: "@\(executable)") }.union(stated)
     if found.count > 1 {
-      throw CommandFailure(.usage, "\(app) is the name of several programs: \(found.sorted().joined(separator: ", "))")
+      let list = found.sorted().map { PrintedText.escaped($0.text) }.joined(separator: ", ")
+      throw CommandFailure(.usage, "\(app) is the name of several programs: \(list)")
     }
-    return found.first ?? app
+    return found.first ?? ExactText(app)
   }
 }
 

@@ -4,6 +4,7 @@ import LocationService
 import Messages
 import MonotonicTime
 import Positioning
+import WireBytes
 
 /// A connection of a program, on the service's thread.
 ///
@@ -127,12 +128,12 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
   }
 
   /// The name in the authorization store. A program without an identity has no entry there.
-  var name: String { identity?.name ?? "\(label)@" }
+  var name: ExactText { identity?.name ?? "\(label)@" }
 
   /// The label with the executable, only for its user and root: paths of executables reveal contents of users' home
   /// folders.
   func displayName(forUser viewer: UInt32) -> String {
-    viewer == 0 || viewer == credentials.user ? "\(label)@\(peer.executable ?? "")" : label
+    viewer == 0 || viewer == credentials.user ? "\(label)@\(peer.executable?.text ?? "")" : label
   }
 
   var wantsInput: Bool { varlink.wantsInput && !hasInputEnded }

@@ -7,6 +7,7 @@ import MonotonicTime
 import Positioning
 import ReceiverRuntime
 import ReceiverStream
+import WireBytes
 
 /// The daemon: the host of all programs, their sockets, and the signals of the process.
 package enum Daemon {
@@ -49,7 +50,8 @@ package enum Daemon {
       app: AppDescription(identifier: "sextantd", keys: UsageKeys()), settings: settings, log: log)
     if let folder = settings.stateFolder {
       StoredPrograms(stateFolder: folder).rename(
-        identity: { ProgramIdentity.executable($0).name }, isName: { ProgramIdentity.isStoredName($0) }, log: log)
+        identity: { ProgramIdentity.executable(ExactText($0)).name.text },
+        isName: { ProgramIdentity.isStoredName(ExactText($0)) }, log: log)
     }
     if !OpenedConnection.isReported {
       log("the kernel does not report who has opened a connection (it needs Linux 5.14 with CONFIG_UNIX_DIAG)")

@@ -6,14 +6,15 @@ import Positioning
 import Receiver
 import ReceiverRuntime
 import Synchronization
+import WireBytes
 
 /// The permissions that the machine's administrator grants to programs without a user, from /etc/sextant/policy, and
 /// the limits for clients of gpsd, from there or from /etc/sextant/config.
 final class DaemonPolicy: Sendable {
   private struct State {
     /// The permissions, keyed by unit or executable path.
-    var grants: [String: AuthorizationStatus]
-    var launches: Set<String>
+    var grants: [ExactText: AuthorizationStatus]
+    var launches: Set<ExactText>
     var servesGPSD: Bool?
     var gpsdLimit = DemandLimit()
     var clock: ClockPolicy
@@ -80,12 +81,12 @@ final class DaemonPolicy: Sendable {
   }
 
   /// Whether the policy gives permission to a unit of the system.
-  func hasGrant(ofUnit unit: String?) -> Bool {
+  func hasGrant(ofUnit unit: ExactText?) -> Bool {
     unit.map { unit in state.withLock { $0.grants[unit] != nil } } ?? false
   }
 
   /// Returns the permission of a system unit, otherwise of an executable.
-  func grant(unit: String?, executable: String?) -> AuthorizationStatus? {
+  func grant(unit: ExactText?, executable: ExactText?) -> AuthorizationStatus? {
     state.withLock { state in
       unit.flatMap { state.grants[$0] } ?? executable.flatMap { state.grants[$0] }
     }
@@ -94,13 +95,14 @@ final class DaemonPolicy: Sendable {
   /// Whether a program without a terminal is in use: it runs in a system service with the permission `whenInUse` from
   /// the policy. The administrator starts and stops it.
   func isInUse(_ peer: Peer) -> Bool {
-    guard let unit = peer.unit, unit.hasSuffix(".service"), !unit.hasPrefix("user@") else { return false }
+    guard let unit = peer.unit?.text, unit.ends(with: ".service"), !unit.begins(with: "user@") else { return false }
     return grant(to: peer) == .authorizedWhenInUse
   }
 
   /// Whether the service may start a unit of the system for its events. The rule for polkit reads the same lines
   /// (hw-rules/sextant.rules).
   func mayLaunch(_ unit: String) -> Bool {
-    state.withLock { $0.grants[unit] == .authorizedAlways || $0.launches.contains(unit) }
+    let unit = ExactText(unit)
+    return state.withLock { $0.grants[unit] == .authorizedAlways || $0.launches.contains(unit) }
   }
 }

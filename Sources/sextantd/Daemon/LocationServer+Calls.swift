@@ -301,7 +301,7 @@ extension LocationServer {
     guard case .coreLocation(let program, var served) = connection.role else { return }
     let decoded: ClientMessage
     do { decoded = try message.decode() } catch {
-      log(ServiceVersion.problem(error, of: connection.name, version: served.program.version), of: connection)
+      log(ServiceVersion.problem(error, of: connection.name.text, version: served.program.version), of: connection)
       connection.isEnding = true
       return
     }

@@ -2,6 +2,7 @@
 import LocationService
 import Messages
 import MonotonicTime
+import WireBytes
 
 // The limits of a program's additions, and of the log lines that it causes.
 extension LocationServer {
@@ -72,7 +73,7 @@ extension LocationServer {
     if call.method == "org.sextant.Authorization.SetServices" { return nil }
     let folder = host.settings.stateFolder.map { AuthorizationStore(stateFolder: "\($0)/users/\(user)") }
     let stored = storedPrograms(of: user, folder)
-    var name = call.parameters["name"]?.string
+    var name = call.parameters["name"]?.string.map { ExactText($0) }
     if case .integer(let number)? = call.parameters["id"] { name = questions[Int(clamping: number)]?.program.name }
     guard stored.count >= ServiceLimits.storedPrograms, !stored.contains(where: { $0.app == name }) else { return nil }
     return "permissions of \(stored.count) programs are stored already; reset some"

@@ -13,7 +13,7 @@ extension LocationServer {
     identify(connection)
     let peer = connection.peer
     let app = AppDescription(
-      identifier: connection.name, keys: keys, executable: peer.executable, label: connection.label)
+      identifier: connection.name.text, keys: keys, executable: peer.executable?.text, label: connection.label)
     connection.grant = policy.grant(to: peer)
     // A permission belongs to an executable and a user: a program without an identity has no permission.
     let isIdentified = connection.identity != nil

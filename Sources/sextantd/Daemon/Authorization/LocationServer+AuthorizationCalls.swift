@@ -4,6 +4,7 @@ import LocationService
 import Messages
 import MonotonicTime
 import Positioning
+import WireBytes
 
 // The calls of org.sextant.Authorization, and the prompts of connected programs.
 extension LocationServer {
@@ -39,7 +40,7 @@ extension LocationServer {
   }
 
   /// Whether a running program of a user has temporary full accuracy.
-  private func isExactForNow(_ name: String, of user: UInt32) -> Bool {
+  private func isExactForNow(_ name: ExactText, of user: UInt32) -> Bool {
     allConnections.contains { connection in
       guard let program = connection.program, connection.credentials.user == user, connection.name == name else {
         return false
@@ -99,9 +100,11 @@ extension LocationServer {
   }
 
   private func set(_ call: VarlinkCall, _ user: UInt32, _ connection: Connection) -> VarlinkReply {
-    guard let name = call.parameters["name"]?.string else { return .failure(.invalidParameter("name")) }
+    guard let name = call.parameters["name"]?.string.map({ ExactText($0) }) else {
+      return .failure(.invalidParameter("name"))
+    }
     guard let identity = ProgramIdentity(name: name) else {
-      return .failure(VarlinkError("org.sextant.Authorization.NoSuchProgram", ["name": .string(name)]))
+      return .failure(VarlinkError("org.sextant.Authorization.NoSuchProgram", ["name": .string(name.text)]))
     }
     let statuses: [AuthorizationStatus] = [.notDetermined, .denied, .authorizedWhenInUse, .authorizedAlways]
     guard let status = statuses.first(where: { $0.name == call.parameters["status"]?.string }) else {
@@ -117,7 +120,7 @@ extension LocationServer {
     let running = allConnections.filter { $0.program != nil && $0.credentials.user == user && $0.name == name }
     let isAsked = questions.questions(of: user).contains { $0.program.name == name }
     guard isAsked || !running.isEmpty || store(of: user)?.knows(name) == true else {
-      return .failure(VarlinkError("org.sextant.Authorization.NoSuchProgram", ["name": .string(name)]))
+      return .failure(VarlinkError("org.sextant.Authorization.NoSuchProgram", ["name": .string(name.text)]))
     }
     let programs =
       [PermissionQuestions.Program(name: name, user: user, process: 0, executable: identity.executable)]
@@ -148,7 +151,7 @@ extension LocationServer {
 
   /// Stores a permission. Running programs receive it through the watch of its file.
   private func store(
-    _ status: AuthorizationStatus, accuracy: AccuracyAuthorization?, for name: String, _ user: UInt32
+    _ status: AuthorizationStatus, accuracy: AccuracyAuthorization?, for name: ExactText, _ user: UInt32
   ) -> VarlinkReply {
     let refusal = storing(user) { store throws(FileError) in
       if status == .notDetermined {
@@ -163,7 +166,7 @@ extension LocationServer {
   }
 
   /// Stores the decision of an answer. Returns the refusal if that is impossible.
-  private func stored(_ record: Authorization.Record, for name: String, _ user: UInt32) -> VarlinkReply? {
+  private func stored(_ record: Authorization.Record, for name: ExactText, _ user: UInt32) -> VarlinkReply? {
     storing(user) { store throws(FileError) in try store.set(record, for: name) }
   }
 
@@ -247,7 +250,7 @@ extension JSON {
 
   fileprivate static func program(_ entry: AuthorizationStore.Entry, isExact: Bool) -> JSON {
     [
-      "name": .string(entry.app), "status": .string(entry.status.name),
+      "name": .string(entry.app.text), "status": .string(entry.status.name),
       "accuracy": entry.accuracy == .full ? "full" : "reduced", "restricted": .bool(entry.isRestricted),
       "regions": .integer(Int64(entry.regions)), "visits": .bool(entry.visits), "isExactForNow": .bool(isExact),
     ]
@@ -257,7 +260,7 @@ extension JSON {
     .array(
       questions.map { question in
         [
-          "id": .integer(Int64(question.id)), "name": .string(question.program.name),
+          "id": .integer(Int64(question.id)), "name": .string(question.program.name.text),
           "label": question.program.label.map { .string($0) } ?? .null,
           "pid": .integer(Int64(question.program.process)), "request": .string(question.prompt.request.word),
           "isUpgrade": .bool(question.prompt.isUpgrade), "text": .string(ProgramLabel.reason(question.prompt.text)),

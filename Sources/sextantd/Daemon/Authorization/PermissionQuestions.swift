@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import LocationService
 import Positioning
+import WireBytes
 
 /// The pending permission prompts of all programs, and the programs that may answer them.
 struct PermissionQuestions: Equatable, Sendable {
@@ -9,22 +10,22 @@ struct PermissionQuestions: Equatable, Sendable {
     /// A connected program of module CoreLocation.
     case program(ProgramID)
     /// A program of org.sextant.Location that was refused because nothing is stored for its executable yet.
-    case refused(name: String, user: UInt32)
+    case refused(name: ExactText, user: UInt32)
   }
 
   /// The program, according to the kernel.
   struct Program: Equatable, Sendable {
     /// The name in the authorization store, NAME@EXECUTABLE.
-    var name: String
+    var name: ExactText
     var user: UInt32
     var process: Int32
     /// Nil if it is unknown.
-    var executable: String?
+    var executable: ExactText?
     /// The name that the program declares (``ProgramLabel``); nil if it declares none.
     var label: String?
     /// The start of the process and its control group; nil if they are unknown.
     var start: UInt64?
-    var group: String?
+    var group: ControlGroup?
   }
 
   struct Question: Equatable, Sendable {
@@ -38,16 +39,16 @@ struct PermissionQuestions: Equatable, Sendable {
   struct Answerer: Equatable, Sendable {
     var user: UInt32
     var process: Int32
-    var executable: String?
+    var executable: ExactText?
     /// Its ancestor processes, the nearest first.
     var ancestors: [Int32] = []
     /// The executables of those ancestors that belong to the same user.
-    var ancestorExecutables: [String] = []
+    var ancestorExecutables: [ExactText] = []
     /// The start time of the process, among this one and its ancestors, that is a child of process 1 or of a user's
     /// service manager: such a process may be an orphan. Nil if it is unknown.
     var detachedStart: UInt64?
     /// Its control group; nil if it is unknown.
-    var group: String?
+    var group: ControlGroup?
 
     /// Whether the program may be an orphaned descendant of a process, as after a double fork(2). A process in another
     /// control group was put there by a service manager, and a process that is older than the program is not its

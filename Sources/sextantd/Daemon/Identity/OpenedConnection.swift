@@ -2,6 +2,7 @@
 import Glibc
 import LinuxIO
 import SystemPackage
+import WireBytes
 
 /// Checks that the program that a process executes now has opened its connection.
 ///
@@ -65,8 +66,8 @@ struct DescriptorInformation: Equatable {
   /// Returns nil if the inode is missing, which Linux reports since 5.14.
   init?(_ text: String) {
     var values: [Substring: Substring] = [:]
-    for line in text.split(separator: "\n") {
-      let words = line.split(whereSeparator: { $0 == " " || $0 == "\t" })
+    for line in text.lines {
+      let words = line.words
       if words.count == 2 { values[words[0]] = words[1] }
     }
     guard let inode = values["ino:"].flatMap({ UInt64($0) }),

@@ -3,17 +3,18 @@
 import LinuxIO
 import Positioning
 import SystemPackage
+import WireBytes
 
 /// The program at the other end of a connection, according to the kernel.
 struct Peer: Equatable, Sendable {
   let credentials: PeerCredentials
   private let program: PeerExecutable
   /// The process's unit of the system's service manager, such as hike.service; nil outside a unit.
-  let unit: String?
+  let unit: ExactText?
   /// Its unit of the system's or its user's service manager, which can start it again.
   let launchUnit: LaunchUnit?
-  /// The path of its control group; nil if it is unknown.
-  let group: String?
+  /// Its control group; nil if it is unknown.
+  let group: ControlGroup?
   /// The start time of the process (``ProcessStat``).
   let start: UInt64?
 
@@ -34,12 +35,11 @@ struct Peer: Equatable, Sendable {
     let group = AttributeFile.read("/proc/\(credentials.process)/cgroup").flatMap { ControlGroup($0) }
     self.init(
       credentials, PeerExecutable(ofProcess: credentials.process), unit: group?.systemUnit,
-      launchUnit: group.flatMap { LaunchUnit($0, user: credentials.user) }, group: group.map { String($0.path) },
-      start: start)
+      launchUnit: group.flatMap { LaunchUnit($0, user: credentials.user) }, group: group, start: start)
   }
 
   init(
-    _ credentials: PeerCredentials, executable: String?, file: FileLookup.Identity? = nil, unit: String?,
+    _ credentials: PeerCredentials, executable: ExactText?, file: FileLookup.Identity? = nil, unit: ExactText?,
     launchUnit: LaunchUnit? = nil
   ) {
     let program = executable.map { PeerExecutable.known(path: $0, file: file) } ?? .unknown(.hidden)
@@ -47,8 +47,8 @@ struct Peer: Equatable, Sendable {
   }
 
   init(
-    _ credentials: PeerCredentials, _ program: PeerExecutable, unit: String? = nil, launchUnit: LaunchUnit? = nil,
-    group: String? = nil, start: UInt64? = nil
+    _ credentials: PeerCredentials, _ program: PeerExecutable, unit: ExactText? = nil, launchUnit: LaunchUnit? = nil,
+    group: ControlGroup? = nil, start: UInt64? = nil
   ) {
     self.credentials = credentials
     self.program = program
@@ -59,7 +59,7 @@ struct Peer: Equatable, Sendable {
   }
 
   /// The path of its executable on the host; nil if it is not known.
-  var executable: String? { program.path }
+  var executable: ExactText? { program.path }
 
   /// The reason why its executable is unknown; nil if it is known.
   var reason: PeerExecutable.Reason? { program.reason }
@@ -71,7 +71,7 @@ struct Peer: Equatable, Sendable {
 
   /// The name of the executable without its folder, or the name of the process.
   var executableName: String {
-    executable.map { ProgramLabel.text(String(ProgramIdentity.fileName($0))) } ?? "process-\(credentials.process)"
+    executable.map { ProgramLabel.text(String(ProgramIdentity.fileName($0.text))) } ?? "process-\(credentials.process)"
   }
 
   /// Whether the process now executes a different program from the one that connected (execve(2)). False if the process
@@ -99,7 +99,7 @@ struct Peer: Equatable, Sendable {
   }
 
   /// Returns the unit of a process from the content of /proc/PID/cgroup.
-  static func unit(inCgroup text: String) -> String? { ControlGroup(text)?.systemUnit }
+  static func unit(inCgroup text: String) -> ExactText? { ControlGroup(text)?.systemUnit }
 
   /// Whether the process is currently in the foreground of its controlling terminal.
   var applicationState: ApplicationState { stat?.isInForeground == true ? .foreground : .background }
@@ -143,10 +143,10 @@ struct Peer: Equatable, Sendable {
   }
 
   /// The executable of a process of the same user; nil for one of another user.
-  private func executable(of process: Int32) -> String? {
+  private func executable(of process: Int32) -> ExactText? {
     let folder = "/proc/\(process)"
     guard (try? Syscalls.status(ofPath: folder))?.owner == credentials.user else { return nil }
-    return try? Syscalls.target(ofLink: "\(folder)/exe")
+    return (try? Syscalls.target(ofLink: "\(folder)/exe")).map { ExactText($0) }
   }
 
   /// Returns a number of /proc/PID/stat (``ProcessStat``).
@@ -159,45 +159,46 @@ struct Peer: Equatable, Sendable {
 /// The control group of a process in the hierarchy of the host: the line `0::` of /proc/PID/cgroup (cgroups(7)).
 struct ControlGroup: Equatable, Sendable {
   /// The path of the group, such as /system.slice/hike.service.
-  let path: Substring
+  let path: ExactText
 
   /// Returns nil if the text lacks that line.
   init?(_ text: String) {
-    guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("0::") }) else { return nil }
-    path = line.dropFirst(3)
+    guard let path = text.parts(at: "\n").lazy.compactMap({ $0.after("0::") }).first else { return nil }
+    self.path = ExactText(path)
   }
 
   /// The services and scopes on the path, the outermost first; empty if the outermost one is not contained only in
   /// slices. The system's service manager creates the groups of its units in slices (systemd.slice(5)). A container has
   /// a group with another name, and chooses the names below it freely: /lxc.payload.box/system.slice/hike.service is
   /// not the system's hike.service.
-  var units: [String] {
-    let parts = path.split(separator: "/")
-    guard path.hasPrefix("/"), let first = parts.firstIndex(where: Self.isUnit), first > 0,
-      parts[..<first].allSatisfy({ $0.hasSuffix(".slice") && $0 != ".slice" })
+  var units: [ExactText] {
+    let parts = path.text.parts(at: "/")
+    guard path.text.begins(with: "/"), let first = parts.firstIndex(where: Self.isUnit), first > 0,
+      parts[..<first].allSatisfy({ $0.ends(with: ".slice") && $0.utf8.count > ".slice".utf8.count })
     else { return [] }
-    return parts[first...].filter(Self.isUnit).map(String.init)
+    return parts[first...].filter(Self.isUnit).map { ExactText($0) }
   }
 
   /// The unit of the system's service manager: the outermost service or scope. Users choose the names of the groups
   /// below it: a unit hike.service of a user's manager is not the system's.
-  var systemUnit: String? { units.first }
+  var systemUnit: ExactText? { units.first }
 
-  private static func isUnit(_ name: Substring) -> Bool { name.hasSuffix(".service") || name.hasSuffix(".scope") }
+  private static func isUnit(_ name: Substring) -> Bool { name.ends(with: ".service") || name.ends(with: ".scope") }
 }
 
 /// The content of /proc/PID/stat (proc(5)).
 struct ProcessStat: Equatable, Sendable {
-  private let text: String
-  /// The position of the fields after the name.
+  /// The name of the process's program, as it states it; the kernel truncates it to 15 bytes.
+  let name: ExactText
+  /// The fields after the name.
   private let fields: [Substring]
 
   /// Returns nil for a text of another form.
   init?(_ text: String) {
-    // The name may contain spaces and parentheses.
-    guard let end = text.lastIndex(of: ")") else { return nil }
-    self.text = text
-    fields = text[text.index(after: end)...].split(separator: " ")
+    // A process chooses the bytes of its name, also spaces and parentheses.
+    guard let start = text.position(of: "("), let end = text.lastPosition(of: ")"), start < end else { return nil }
+    name = ExactText(text[text.utf8.index(after: start)..<end])
+    fields = text[text.utf8.index(after: end)...].parts(at: " ")
   }
 
   /// The current state of a process; nil if it does not exist.
@@ -209,11 +210,6 @@ struct ProcessStat: Equatable, Sendable {
   /// Returns the number in a field, 3 or above; fields count from 1.
   func field<Number: FixedWidthInteger>(_ number: Int) -> Number? {
     fields.indices.contains(number - 3) ? Number(fields[number - 3]) : nil
-  }
-
-  var name: Substring {
-    guard let start = text.firstIndex(of: "("), let end = text.lastIndex(of: ")"), start < end else { return "" }
-    return text[text.index(after: start)..<end]
   }
 
   var parent: Int32? { field(4) }
@@ -233,7 +229,7 @@ struct ProcessStat: Equatable, Sendable {
 /// The executable of a process, from the service's point of view.
 enum PeerExecutable: Equatable, Sendable {
   /// A file at a path on the host.
-  case known(path: String, file: FileLookup.Identity?)
+  case known(path: ExactText, file: FileLookup.Identity?)
   case unknown(Reason)
 
   /// The reason why the executable of a program is unknown.
@@ -251,7 +247,7 @@ enum PeerExecutable: Equatable, Sendable {
     case descriptors
 
     /// The reason as text, and the remedy for an administrator or the user.
-    func text(unit: String?) -> String {
+    func text(unit: ExactText?) -> String {
       let grant = unit.map { "permit its unit with `grant \($0) always` in /etc/sextant/policy" }
       let advice: String
       switch self {
@@ -273,7 +269,7 @@ enum PeerExecutable: Equatable, Sendable {
     }
   }
 
-  var path: String? { if case .known(let path, _) = self { path } else { nil } }
+  var path: ExactText? { if case .known(let path, _) = self { path } else { nil } }
   var file: FileLookup.Identity? { if case .known(_, let file) = self { file } else { nil } }
   var reason: Reason? { if case .unknown(let reason) = self { reason } else { nil } }
 
@@ -315,13 +311,16 @@ enum PeerExecutable: Equatable, Sendable {
       return .unknown(.namespace)
     }
     // The path of a deleted file ends with this, and the path of an existing file may too.
-    if path.hasSuffix(" (deleted)") || !path.hasPrefix("/") || path.contains("\u{FFFD}") { return .unknown(.replaced) }
+    if path.ends(with: " (deleted)") || !path.begins(with: "/") || path.includes("\u{FFFD}") {
+      return .unknown(.replaced)
+    }
+    let known = PeerExecutable.known(path: ExactText(path), file: file)
     switch found {
-    case .file(file): return .known(path: path, file: file)
+    case .file(file): return known
     case .file: return .unknown(mount == own.mount ? .replaced : .namespace)
     case .absent where mount == own.mount: return .unknown(.replaced)
     case .absent, .concealed:
-      return mount == own.mount || mount == host.mount ? .known(path: path, file: file) : .unknown(.namespace)
+      return mount == own.mount || mount == host.mount ? known : .unknown(.namespace)
     }
   }
 }

@@ -6,40 +6,41 @@ import WireBytes
 /// program declares is only a label (``ProgramLabel``).
 enum ProgramIdentity: Hashable, Sendable {
   /// The path of its executable.
-  case executable(String)
+  case executable(ExactText)
   /// A system unit with a grant, whose executable is unknown, for example because it has its own namespace.
-  case unit(String)
+  case unit(ExactText)
 
   /// The name in the authorization store: NAME@EXECUTABLE, where NAME is the executable's file name, or UNIT@unit.
-  var name: String {
+  var name: ExactText {
     switch self {
-    case .executable(let path): "\(Self.fileName(path))@\(path)"
+    case .executable(let path): "\(Self.fileName(path.text))@\(path)"
     case .unit(let name): "\(name)@unit"
     }
   }
 
   /// The executable; nil if it is unknown.
-  var executable: String? { if case .executable(let path) = self { path } else { nil } }
+  var executable: ExactText? { if case .executable(let path) = self { path } else { nil } }
 
   /// Returns the identity of a stored name; nil for any other text. The name of a file has no slash, so the first `@/` of a name ends
   /// it.
-  init?(name: String) {
-    guard let path = Self.executable(inName: name), ProgramIdentity.executable(path).name == name else { return nil }
+  init?(name: ExactText) {
+    guard let path = Self.executable(inName: name.text) else { return nil }
     self = .executable(path)
+    if self.name != name { return nil }
   }
 
   /// Whether a name in the authorization store names an executable or a unit.
-  static func isStoredName(_ name: String) -> Bool {
-    ProgramIdentity(name: name) != nil || name.hasSuffix("@unit") && !name.contains("/")
+  static func isStoredName(_ name: ExactText) -> Bool {
+    ProgramIdentity(name: name) != nil || name.text.ends(with: "@unit") && !name.text.includes("/")
   }
 
   /// Returns the part of a name from its first `@/` on, without the `@`; nil if there is none.
-  private static func executable(inName name: String) -> String? {
+  private static func executable(inName name: String) -> ExactText? {
     guard let at = name.utf8.occurrence(of: "@/".utf8) else { return nil }
-    return String(name[name.index(after: at.lowerBound)...])
+    return ExactText(name[name.utf8.index(after: at.lowerBound)...])
   }
 
-  static func fileName(_ path: String) -> Substring { path.split(separator: "/").last ?? "" }
+  static func fileName(_ path: String) -> Substring { path.parts(at: "/").last ?? "" }
 }
 
 /// A name that a program declares, as a label: it is not an identity, and is printed and logged only in this form.

@@ -6,6 +6,7 @@ import Messages
 import MonotonicTime
 import Positioning
 import ReceiverStream
+import WireBytes
 
 /// The programs that have registered for events and run in a unit: it keeps their records, watches their regions while they do
 /// not run, and gets their units started. ``ProgramLaunch`` decides. Only the service's thread uses it.
@@ -13,7 +14,7 @@ final class Launcher {
   /// A name in the authorization store, and its user.
   struct Key: Hashable, Comparable {
     var user: UInt32
-    var name: String
+    var name: ExactText
 
     static func < (a: Key, b: Key) -> Bool { (a.user, a.name) < (b.user, b.name) }
   }
@@ -65,7 +66,7 @@ final class Launcher {
         continue
       }
       let launch = ProgramLaunch(waiting: record.waiting, isStopped: record.isStopped, at: now)
-      let key = Key(user: file.user, name: file.name)
+      let key = Key(user: file.user, name: ExactText(file.name))
       entries[key] = Entry(record: record, launch: launch, stored: file.text)
       settle(key, at: now)
     }
@@ -141,7 +142,7 @@ final class Launcher {
       return host.log(
         "user \(key.user) has \(Self.programLimit) programs with regions; \(key.name) is not started for its regions")
     }
-    let executable = connection.peer.executable
+    let executable = connection.peer.executable?.text
     var entry =
       before ?? Entry(record: LaunchRecord(unit: unit, executable: executable, keys: keys), launch: ProgramLaunch())
     entry.record.unit = unit
@@ -158,7 +159,7 @@ final class Launcher {
   private func isRegistered(_ key: Key, _ program: ProgramID) -> Bool {
     let open = host.read(program) { ($0.isRegistered, $0.monitorNames) } ?? (false, [])
     return open.0
-      || files.monitors(of: key.name, key.user).contains {
+      || files.monitors(of: key.name.text, key.user).contains {
         !open.1.contains($0) && !host.monitorRecords($0, of: program).isEmpty
       }
   }
@@ -224,16 +225,18 @@ final class Launcher {
 
   private func watch(_ key: Key, _ entry: Entry, at now: Instant) {
     let receiver = AbsentProgram(self, key)
-    var unit: String?
-    if case .system(let name) = entry.record.unit { unit = name }
-    let grant = policy.grant(unit: unit, executable: entry.record.executable)
+    var unit: ExactText?
+    if case .system(let name) = entry.record.unit { unit = ExactText(name) }
+    let grant = policy.grant(unit: unit, executable: entry.record.executable.map { ExactText($0) })
     let app = AppDescription(
-      identifier: key.name, keys: entry.record.keys, executable: entry.record.executable)
+      identifier: key.name.text, keys: entry.record.keys, executable: entry.record.executable)
     let id = host.add(
       app, user: key.user, authorization: grant, application: .background, isAbsent: true, receiver)
     // With the permission "when in use", no event starts it.
     if host.read(id, { $0.authorization.status }) == .authorizedWhenInUse { return host.remove(id) }
-    let monitors = files.monitors(of: key.name, key.user).map { (name: $0, records: host.monitorRecords($0, of: id)) }
+    let monitors = files.monitors(of: key.name.text, key.user).map {
+      (name: $0, records: host.monitorRecords($0, of: id))
+    }
     let events = entry.launch.events
     _ = host.changeOnThread(id) { engine, now in
       engine.beginAbsence(
@@ -408,7 +411,7 @@ final class Launcher {
   }
 
   private func write(_ text: String?, _ key: Key) {
-    do throws(FileError) { try files.store(text, of: key.name, key.user) } catch {
+    do throws(FileError) { try files.store(text, of: key.name.text, key.user) } catch {
       if !isStoreFailureLogged {
         host.log("\(error.path): \(error.reason); programs are not started after a restart of sextantd")
       }
@@ -489,14 +492,14 @@ enum LaunchUnit: Hashable, Codable, Sendable {
   /// are in user@UID.service. Nil outside a service, such as in a login session.
   init?(_ group: ControlGroup, user: UInt32) {
     let names = group.units
-    guard let outer = names.first, outer.hasSuffix(".service") else { return nil }
-    guard outer.hasPrefix("user@") else {
-      self = .system(outer)
+    guard let outer = names.first, outer.text.ends(with: ".service") else { return nil }
+    guard outer.text.begins(with: "user@") else {
+      self = .system(outer.text)
       return
     }
     // A user's service manager starts only the programs of its user.
-    guard outer == "user@\(user).service", names.count > 1, names[1].hasSuffix(".service") else { return nil }
-    self = .user(names[1])
+    guard outer == "user@\(user).service", names.count > 1, names[1].text.ends(with: ".service") else { return nil }
+    self = .user(names[1].text)
   }
 }
 

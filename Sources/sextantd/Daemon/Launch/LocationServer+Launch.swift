@@ -3,6 +3,7 @@ import LocationService
 import Messages
 import MonotonicTime
 import Positioning
+import WireBytes
 
 // The calls of org.sextant.Launch, and the programs that do not run.
 extension LocationServer {
@@ -52,7 +53,7 @@ extension LocationServer {
       let (authorization, demands) =
         host.read(absent.id) { ($0.authorization.status, $0.demands.flatMap(\.words)) } ?? (.notDetermined, [])
       return [
-        "name": .string(viewer == 0 || viewer == key.user ? key.name : String(key.name.prefix { $0 != "@" })),
+        "name": .string(viewer == 0 || viewer == key.user ? key.name.text : String(key.name.text.before("@"))),
         "uid": .integer(Int64(key.user)), "authorization": .string(authorization.name),
         "demands": .array(demands.map { .string($0) }), "delivered": 0, "dropped": 0,
         "unit": .string(entry.record.unit.name),
