@@ -223,5 +223,20 @@ struct IdentityTests {
     var child = answerer(499, hike.group)
     child.ancestorExecutables = ["/usr/bin/bash", "/hike"]
     #expect(PermissionQuestions.refusal(of: child, for: hike) != nil)
+    // Below the user's service manager, a program moves its children to groups that it makes.
+    let users = "0::/user.slice/user-1000.slice/user@1000.service"
+    var unit = hike
+    unit.group = ControlGroup("\(users)/app.slice/hike.service")
+    for group in ["/mine.scope", "/app.slice/other.service", "", "/app.slice/hike.service/x"] {
+      #expect(PermissionQuestions.refusal(of: answerer(500, ControlGroup(users + group)), for: unit) == .mayBeOwn)
+      #expect(PermissionQuestions.refusal(of: answerer(499, ControlGroup(users + group)), for: unit) == nil)
+    }
+    #expect(PermissionQuestions.refusal(of: answerer(900, hike.group), for: unit) == nil)
+    // A machine without units.
+    unit.group = ControlGroup("0::/3")
+    #expect(PermissionQuestions.refusal(of: answerer(900, ControlGroup("0::/4")), for: unit) == nil)
+    #expect(PermissionQuestions.refusal(of: answerer(900, ControlGroup("0::/3")), for: unit) == .mayBeOwn)
+    // Ancestors that are not all known.
+    #expect(PermissionQuestions.refusal(of: answerer(.max, hike.group), for: hike) == .mayBeOwn)
   }
 }

@@ -201,6 +201,8 @@ def own_answers(folder):
                                     "time.sleep(0.2)\nos.unlink(os.environ['SEXTANT_STATE_DIR'] + '.lost')\n",
             "a copy of its executable that states other parents by its name":
                 "answer('import ctypes; ctypes.CDLL(None).prctl(15, b\")R 1 1 1 1 1 \\\\xd8\\\\x80\", 0, 0, 0)')\n",
+            "a copy of its executable, after more generations than are read":
+                "answer('for n in range(80):\\n  if os.fork(): os.wait(); os._exit(0)')\n",
             "a user namespace": "run('unshare', '--user', '--map-root-user', sextant, 'authorize', 'allow', question['name'])\n",
             "a user and a mount namespace": "run('unshare', '--user', '--map-root-user', '--mount', sextant, 'authorize', 'allow', question['name'])\n",
         }
@@ -371,6 +373,49 @@ def control_groups():
 
 
 NO_GROUPS = "not played: no control groups of the second version"
+
+
+def own_groups(folder):
+    """A program does not answer its own question from a control group that it has made below its user's service manager."""
+    groups = control_groups()
+    if groups is None:
+        return NO_GROUPS
+    evil, agent = executable(folder, "evil"), executable(folder, "agent")
+    users = pathlib.Path(groups, f"boundary{os.getpid()}.slice/user@{MALLORY}.service")
+    start_group = users / "init.scope"
+    start_group.mkdir(parents=True)
+    # What the system's service manager delegates to the user's.
+    for path in users, users / "cgroup.procs", start_group, start_group / "cgroup.procs":
+        os.chown(path, MALLORY, MALLORY)
+    join = ("/bin/sh", "-c", f"echo $$ > {start_group}/cgroup.procs && exec setpriv --reuid={MALLORY} --regid={MALLORY} --clear-groups \"$@\"", "sh")
+    try:
+        with service(folder) as one:
+            answers = f"[{harness.program()!r}, 'authorize', 'allow', sys.stdin.readline().strip(), 'always']"
+            text = ("sys.stdin = open(0)\nprint('ready', flush=True)\nsay(subprocess.run(" + answers + ", stdin=subprocess.DEVNULL).returncode)\n")
+            with start(one, agent, text, None, join, stdin=subprocess.PIPE) as older:
+                older.wait_for_line("ready")
+                lost_code = own(folder, MALLORY) + "/lost"
+                # The orphan executes a shell: a caller with an ancestor of the same executable is refused anyway.
+                answer = f"{harness.program()} authorize allow evil always; echo $? > {lost_code}.new; mv {lost_code}.new {lost_code}"
+                lost = (f"if os.fork() == 0:\n  if os.fork() == 0:\n    time.sleep(0.3)\n    %s\n    os.execv('/bin/sh', ['sh', '-c', {answer!r}])\n"
+                        f"  os._exit(0)\nos.wait()\nwhile not os.path.exists({lost_code!r}): time.sleep(0.05)\n"
+                        f"code = open({lost_code!r}).read().strip(); os.unlink({lost_code!r}); say(code)\n")
+                for variant, move in (("its own group", "pass"),
+                                      ("a group that it makes", f"os.mkdir('{users}/mine.scope'); open('{users}/mine.scope/cgroup.procs', 'w').write(str(os.getpid()))")):
+                    expect_equal(found_by(one, evil, ASK.replace("say(", "(") + lost % move, None, join), "77", f"the exit code in {variant}")
+                    expect_refused(found_by(one, evil, ASK, None, join), f"after its answer in {variant}")
+                    held("own groups", variant)
+                # What an honest user has open before the program starts.
+                older.process.stdin.write(b"evil\n")
+                older.process.stdin.close()
+                older.wait_for_exit(0)
+                expect_equal(older.lines[-1], "0", "the exit code of an older terminal")
+            expect_equal(found_by(one, evil, ASK, None, join), None, "the error after the user's answer")
+            one.terminate()
+    finally:
+        for path in (users / "mine.scope", start_group, users, users.parent):
+            with contextlib.suppress(OSError):
+                path.rmdir()
 
 
 def granted_units(folder):
@@ -891,7 +936,7 @@ def what_others_see(folder):
         page.interrupt()
 
 
-CHECKS = (stated_names, own_answers, unknown_executables, granted_executables, granted_units, restricted_programs, equal_names, full_disk,
+CHECKS = (stated_names, own_answers, own_groups, unknown_executables, granted_executables, granted_units, restricted_programs, equal_names, full_disk,
           stored_permissions, impossible_values, extreme_numbers, no_descriptors, leases, added_devices, removed_devices, gpsd_clients, what_others_see)
 
 

@@ -45,17 +45,19 @@ struct PermissionQuestions: Equatable, Sendable {
     /// The executables of those ancestors that belong to the same user.
     var ancestorExecutables: [ExactText] = []
     /// The start time of the process, among this one and its ancestors, that is a child of process 1 or of a user's
-    /// service manager: such a process may be an orphan. Nil if it is unknown.
+    /// service manager: such a process may be an orphan. Nil if there is none; the largest number if the ancestors are not
+    /// all known.
     var detachedStart: UInt64?
     /// Its control group; nil if it is unknown.
     var group: ControlGroup?
 
-    /// Whether the program may be an orphaned descendant of a process, as after a double fork(2). A process in another
-    /// control group was put there by a service manager, and a process that is older than the program is not its
-    /// descendant.
+    /// Whether the program may be an orphaned descendant of a process, as after a double fork(2). A process that is older
+    /// than the program is not its descendant, nor is one that the system's service manager has put under another unit,
+    /// such as another login session. Below its own service manager (user@UID.service) a user makes control groups, and
+    /// moves processes between them.
     func mayBeDetached(from program: Program) -> Bool {
       guard let detachedStart, let start = program.start else { return false }
-      return detachedStart >= start && group == program.group
+      return detachedStart >= start && group?.ofSystem == program.group?.ofSystem
     }
   }
 
@@ -103,6 +105,8 @@ struct PermissionQuestions: Equatable, Sendable {
     case unknownExecutable = "the executable of the caller is unknown, as in a sandbox; answer outside of it"
     case own =
       "a program may not answer its own question, nor may a command that it has started; answer in another terminal"
+    case mayBeOwn =
+      "the caller is younger than the program that asks, which may have started it; answer in a terminal that is older than the program, in another login (ssh, console), or with sudo and --user"
   }
 
   /// Returns the reason why a program may not answer for another one; nil if it may, as the same user or as root. A
@@ -115,8 +119,9 @@ struct PermissionQuestions: Equatable, Sendable {
     guard let executable = answerer.executable else { return .unknownExecutable }
     let isOther =
       executable != program.executable && answerer.process != program.process
-      && !answerer.ancestors.contains(program.process) && !answerer.mayBeDetached(from: program)
+      && !answerer.ancestors.contains(program.process)
       && !answerer.ancestorExecutables.contains { $0 == program.executable }
-    return isOther ? nil : .own
+    guard isOther else { return .own }
+    return answerer.mayBeDetached(from: program) ? .mayBeOwn : nil
   }
 }

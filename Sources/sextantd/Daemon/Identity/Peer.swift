@@ -120,11 +120,13 @@ struct Peer: Equatable, Sendable {
     var isReaper: Bool { process == 1 || stat?.name == "systemd" }
   }
 
+  /// The largest number of ancestors that are read. It ends a chain whose process ids are reused during the search.
+  static let ancestorLimit = 64
+
   private var parents: [Parent] {
     var found: [Parent] = []
     var process = stat
-    // The limit ends a chain whose process ids are reused during the search.
-    while found.count < 64, let number = process?.parent, number > 0 {
+    while found.count < Self.ancestorLimit, let number = process?.parent, number > 0 {
       process = ProcessStat(process: number)
       found.append(Parent(process: number, stat: process))
     }
@@ -135,8 +137,11 @@ struct Peer: Equatable, Sendable {
   var answerer: PermissionQuestions.Answerer {
     let parents = parents
     let chain = [stat] + parents.map(\.stat)
-    // The child of a reaper was started by the reaper, or by a process that has ended.
-    let detached = parents.firstIndex(where: \.isReaper).flatMap { chain[$0]?.start }
+    // The child of a reaper was started by the reaper, or by a process that has ended. A process from outside of a container
+    // has the parent 0. Any other chain is longer than the limit, or a process of it has ended meanwhile: a program can
+    // arrange both.
+    let reaped = parents.firstIndex(where: \.isReaper)
+    let detached = reaped == nil && chain.last??.parent == 0 ? nil : reaped.flatMap { chain[$0]?.start } ?? .max
     return PermissionQuestions.Answerer(
       user: credentials.user, process: credentials.process, executable: executable, ancestors: parents.map(\.process),
       ancestorExecutables: parents.compactMap { executable(of: $0.process) }, detachedStart: detached, group: group)
@@ -182,6 +187,9 @@ struct ControlGroup: Equatable, Sendable {
   /// The unit of the system's service manager: the outermost service or scope. Users choose the names of the groups
   /// below it: a unit hike.service of a user's manager is not the system's.
   var systemUnit: ExactText? { units.first }
+
+  /// The unit, or the path of the group on a machine without units: no user moves a process to another one.
+  var ofSystem: ExactText { systemUnit ?? path }
 
   private static func isUnit(_ name: Substring) -> Bool { name.ends(with: ".service") || name.ends(with: ".scope") }
 }
