@@ -63,7 +63,8 @@ package struct SextantConfiguration: Sendable, Equatable {
       } catch {
         // HOME may still refer to another user, whose folder is not readable.
         let folder = path.dropLast("/config".count)
-        if error.isMissing || !FileLookup.names(in: String(folder)).contains("config") { continue }
+        let isAbsent = error.isMissing || !FileLookup.names(in: String(folder)).contains("config")
+        if isAbsent, !FileLookup.leadsNowhere(path) { continue }
         let nextStep = error.isForbidden ? "give yourself the permission" : "put a regular file in its place"
         throw SextantConfigurationError(file: path, line: 0, text: "\(error.reason); \(nextStep), or remove it")
       }

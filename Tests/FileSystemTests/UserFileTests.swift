@@ -24,6 +24,30 @@ struct UserFileTests {
     #expect(folder.names == ["file", "link"])
   }
 
+  @Test("A link whose target does not exist is not an absent file, at the end of a path and on the way")
+  func brokenLink() throws {
+    let folder = try TemporaryFolder()
+    let link = try folder.link("policy", to: folder.path + "/unmounted/policy")
+    let way = try folder.link("etc", to: folder.path + "/unmounted")
+    let chain = try folder.link("chain", to: link)
+    for path in [link, way + "/policy", way + "/sextant/policy", chain] {
+      let error = #expect(throws: FileError.self) { try UserFile.read(path) }
+      #expect(error?.isAbsent == false && error?.isMissing == false && error?.path == path, "\(path)")
+      #expect(error?.description.contains("restore the target of the link") == true)
+      #expect(FileLookup.leadsNowhere(path))
+    }
+    let state = #expect(throws: FileError.self) { try PrivateFile.read(way + "/settings/services") }
+    #expect(state?.isAbsent == false && state?.path == way)
+    for path in ["/absent", "/absent/policy"].map({ folder.path + $0 }) {
+      let error = #expect(throws: FileError.self) { try UserFile.read(path) }
+      #expect(error?.isAbsent == true && !FileLookup.leadsNowhere(path))
+    }
+    #expect(try PrivateFile.read(folder.path + "/absent/file") == nil)
+    let there = try folder.link("there", to: folder.path)
+    let absent = #expect(throws: FileError.self) { try UserFile.read(there + "/absent") }
+    #expect(absent?.isAbsent == true && !FileLookup.leadsNowhere(there))
+  }
+
   @Test("A FIFO gets the text, and stays one")
   func fifo() throws {
     let folder = try TemporaryFolder()

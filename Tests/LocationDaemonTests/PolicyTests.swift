@@ -50,6 +50,22 @@ struct PolicyTests {
     }
   }
 
+  @Test("A configuration that cannot be read when the files are read again leaves its setting as it was")
+  func reloads() throws {
+    func configuration(_ text: String) throws -> SextantConfiguration {
+      try SextantConfiguration(parsing: text, file: "config")
+    }
+    let policy = Self.policy("")
+    policy.reload(LocationPolicy(parsing: ""), try configuration("gpsd = off\n"))
+    #expect(policy.servesGPSD == false)
+    policy.reload(LocationPolicy(parsing: ""), nil)
+    #expect(policy.servesGPSD == false && policy.revision == 3)
+    policy.reload(LocationPolicy(parsing: "gpsd = on\n"), nil)
+    #expect(policy.servesGPSD == true)
+    policy.reload(LocationPolicy(parsing: ""), try configuration(""))
+    #expect(policy.servesGPSD == nil)
+  }
+
   @Test("The limit for gpsd's clients is in the policy or in the configuration; the policy's has precedence")
   func gpsdLimit() throws {
     let configured = try #require(GPSDSetting("on, every 60 s, accuracy 100 m"))

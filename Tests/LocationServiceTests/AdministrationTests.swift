@@ -224,6 +224,24 @@ struct AdministrationTests {
     #expect(LocationPolicy(parsing: "\u{FEFF}services off\n").servicesAreOff)
   }
 
+  @Test(
+    "A line about gpsd that is not understood may be `off` or a limit: no client is served, until a later line says so")
+  func gpsdMistakes() {
+    for line in [
+      "gpsd = Off", "gpsd = of", "gpsd off", "gpsd", "gpsd =", "gpsd = no", "gpsd = on, every 60",
+      "gpsd = on, accuracy 9",
+      "gpsd = off\u{301}", "gpsd = off\u{A0}",
+    ] {
+      let policy = LocationPolicy(parsing: "gpsd = on\n\(line)\n")
+      #expect(policy.gpsd?.isOn == false && !policy.servicesAreOff, "\(line)")
+      #expect(policy.problem?.hasPrefix("/etc/sextant/policy:2: not understood, so that no client of gpsd") == true)
+      #expect(LocationPolicy(parsing: "\(line)\ngpsd = on\n").gpsd?.isOn == true)
+      // A line that may deny everything is named first.
+      let worse = LocationPolicy(parsing: "\(line)\ngrant\nservices of\nservices on\nno\n")
+      #expect(worse.servicesAreOff && worse.problem?.hasPrefix("/etc/sextant/policy:3:") == true)
+    }
+  }
+
   @Test("C4 A restriction and a grant of a path are for the file that it leads to, too")
   func linkedPaths() {
     var policy = LocationPolicy(

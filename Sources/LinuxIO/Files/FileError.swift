@@ -16,6 +16,9 @@ package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
     case longerThan(bytes: Int)
     /// A symbolic link in a state folder.
     case link
+    /// A symbolic link, on the way to the file or in its place, whose target does not exist, as before a file system is
+    /// mounted.
+    case brokenLink
     /// A file with a second name, or one that belongs to another user.
     case foreign
     /// A state folder in which another user can write.
@@ -42,7 +45,7 @@ package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
       switch refusal {
       case .notRegular: .invalidArgument
       case .longerThan: .fileTooLarge
-      case .link: .tooManySymbolicLinkLevels
+      case .link, .brokenLink: .tooManySymbolicLinkLevels
       case .foreign, .folderOfOthers: .notPermitted
       case .missingFolder: .noSuchFileOrDirectory
       }
@@ -54,6 +57,7 @@ package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
     case .notRegular: "it is not a regular file"
     case .longerThan(let bytes): "it is longer than \(bytes) bytes"
     case .link: "it is a symbolic link in a state folder"
+    case .brokenLink: "it is a symbolic link to what does not exist"
     case .foreign: "it belongs to another user or has a second name"
     case .folderOfOthers: "other users can write in this folder"
     case .missingFolder, nil: errno.description
@@ -66,6 +70,7 @@ package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
     case .notRegular: "name a regular file"
     case .longerThan: "check the name; this is not a file of this program"
     case .link, .foreign: "remove it, or name another state folder with SEXTANT_STATE_DIR"
+    case .brokenLink: "mount or restore the target of the link, or remove the link"
     case .folderOfOthers: "take the permission away (`chmod go-w`), or name a folder of yours with SEXTANT_STATE_DIR"
     case .missingFolder: "make this folder first, or name another one"
     case nil:

@@ -11,6 +11,18 @@ package enum FileLookup {
     (try? Syscalls.status(ofPath: path))?.type == .regular
   }
 
+  /// Whether a symbolic link, on the way to a path that does not exist or at its end, has a target that does not exist.
+  package static func leadsNowhere(_ path: String) -> Bool {
+    var part = FilePath(path)
+    while !part.isEmpty {
+      if let status = try? Syscalls.status(ofPath: part.string, ofLink: true) {
+        return status.type == .link && (try? Syscalls.status(ofPath: part.string)) == nil
+      }
+      if !part.removeLastComponent() { return false }
+    }
+    return false
+  }
+
   /// The names in a folder without `.` and `..`, sorted; empty if it cannot be listed.
   package static func names(in folder: String) -> [String] {
     guard let descriptor = try? Syscalls.open(folder, OpenFlags.path) else { return [] }

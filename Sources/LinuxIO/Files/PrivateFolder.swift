@@ -45,6 +45,10 @@ package struct PrivateFolder: ~Copyable {
       do throws(Errno) {
         folder = try enter(component.string, in: folder, makingWith: permissions)
       } catch {
+        // The folder behind a link is not absent: its files may deny what absent files permit.
+        if error == .noSuchFileOrDirectory, FileLookup.leadsNowhere(walked.string) {
+          throw FileError(walked.string, .brokenLink)
+        }
         // A file in place of a folder is reported with the whole path, a link or a missing permission with the part of
         // the path.
         throw FileError(error == .notDirectory ? path : walked.string, error)

@@ -3,7 +3,8 @@ import SystemPackage
 
 /// Files that the user names: configurations, backups. Symbolic links are followed.
 package enum UserFile {
-  /// Returns the text of a regular file; bytes that are not UTF-8 are replaced.
+  /// Returns the text of a regular file; bytes that are not UTF-8 are replaced. A link to a file that does not exist is not an
+  /// absent file: it may deny what an absent file permits.
   ///
   /// - Parameters:
   ///   - path: its path.
@@ -14,7 +15,12 @@ package enum UserFile {
 
   /// Returns the bytes of a regular file; see `read`.
   package static func readBytes(_ path: String, limit: Int = 1 << 20) throws(FileError) -> [UInt8] {
-    try requireRegular(try naming(path) { () throws(Errno) in try Syscalls.status(ofPath: path) }, path)
+    let status: NodeStatus
+    do { status = try Syscalls.status(ofPath: path) } catch {
+      let isBroken = error == .noSuchFileOrDirectory && FileLookup.leadsNowhere(path)
+      throw isBroken ? FileError(path, .brokenLink) : FileError(path, error)
+    }
+    try requireRegular(status, path)
     let file = try naming(path) { () throws(Errno) in try Syscalls.open(path, OpenFlags.read) }
     // Another file may have taken its place in between.
     try requireRegular(try naming(path) { () throws(Errno) in try Syscalls.status(of: file.number) }, path)

@@ -134,8 +134,9 @@ package struct AuthorizationStore: Sendable {
   /// - Throws: `FileError`.
   package static func changePolicy(_ edit: (String?) -> String) throws(FileError) {
     let path = LocationPolicy.path
-    let text = edit(FileLookup.exists(path) ? try UserFile.read(path) : nil)
-    try PrivateFile.replace(path, with: text, permissions: 0o644, folderPermissions: 0o755)
+    var text: String?
+    do throws(FileError) { text = try UserFile.read(path) } catch { if !error.isAbsent { throw error } }
+    try PrivateFile.replace(path, with: edit(text), permissions: 0o644, folderPermissions: 0o755)
   }
 
   /// Whether the machine's policy switches all location services off.

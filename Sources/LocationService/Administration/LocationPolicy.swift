@@ -22,7 +22,8 @@ import WireBytes
 ///     pps = carrier           its pulse is at the carrier line of its port, or at that source (`/dev/pps0`)
 ///
 /// A `#` begins a comment. A program is named as `sextant authorize` shows it. A path may lead over symbolic links: the program is then
-/// named by its file, too. With a line that cannot be read, and may deny locations, no program gets any.
+/// named by its file, too. With a line that cannot be read, and may deny locations, no program gets any; with one that begins with `gpsd`,
+/// no client of gpsd does.
 package struct LocationPolicy: Sendable, Equatable {
   package static let path = "/etc/sextant/policy"
 
@@ -40,8 +41,8 @@ package struct LocationPolicy: Sendable, Equatable {
   package private(set) var pulses = PulsePolicy.ofPort
   /// The numbers of lines that cannot be read, from 1.
   package private(set) var mistakes: [Int] = []
-  /// The first of them that may deny locations.
-  private var denyingMistake: Int?
+  /// The first one of those that deny the most.
+  private var gravestMistake: Mistake?
   /// Why the file cannot be read; nil if it was read, or does not exist.
   private var fault: String?
 
@@ -58,11 +59,16 @@ package struct LocationPolicy: Sendable, Equatable {
       case .gpsd(let setting): gpsd = setting
       case .time(let policy): clock = policy
       case .pulses(let policy): pulses = policy
-      case .mistake(let mayDeny):
+      case .mistake(let denial):
         mistakes.append(index + 1)
-        guard mayDeny else { continue }
-        denyingMistake = denyingMistake ?? index + 1
-        servicesAreOff = true
+        if gravestMistake.map({ $0.denial < denial }) ?? true {
+          gravestMistake = Mistake(line: index + 1, denial: denial)
+        }
+        switch denial {
+        case .nothing: break
+        case .gpsd: gpsd = GPSDSetting("off")
+        case .everything: servicesAreOff = true
+        }
       }
     }
   }
@@ -115,9 +121,29 @@ package struct LocationPolicy: Sendable, Equatable {
     return ExactText(text[text.utf8.index(after: at.lowerBound)...])
   }
 
+  /// The decision that a line which cannot be read may be.
+  private enum Denial: Int, Comparable {
+    case nothing, gpsd, everything
+
+    static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+
+    var consequence: String {
+      switch self {
+      case .nothing: ""
+      case .gpsd: ", so that no client of gpsd gets locations"
+      case .everything: ", so that no program gets locations"
+      }
+    }
+  }
+
+  private struct Mistake: Equatable {
+    var line: Int
+    var denial: Denial
+  }
+
   private enum Line: Equatable {
     case nothing, servicesOff, restrict(ExactText), grant(ExactText, AuthorizationStatus), launch(ExactText)
-    case mistake(mayDeny: Bool)
+    case mistake(Denial)
     case gpsd(GPSDSetting), time(ClockPolicy), pulses(PulsePolicy)
 
     init(_ line: Substring) {
@@ -134,13 +160,14 @@ package struct LocationPolicy: Sendable, Equatable {
         self = .grant(name(), .authorizedWhenInUse)
       case "launch" where words.count == 2: self = .launch(name())
       case "gpsd" where words.count > 1 && words[1] == "=":
-        self = GPSDSetting(words.dropFirst(2).joined(separator: " ")).map { .gpsd($0) } ?? .mistake(mayDeny: false)
+        self = GPSDSetting(words.dropFirst(2).joined(separator: " ")).map { .gpsd($0) } ?? .mistake(.gpsd)
       case "time" where words.count > 1 && words[1] == "=":
-        self = ClockPolicy(words: words.dropFirst(2)).map { .time($0) } ?? .mistake(mayDeny: false)
+        self = ClockPolicy(words: words.dropFirst(2)).map { .time($0) } ?? .mistake(.nothing)
       case "pps" where words.count == 3 && words[1] == "=":
-        self = PulsePolicy(String(words[2])).map { .pulses($0) } ?? .mistake(mayDeny: false)
-      case "grant", "launch", "gpsd", "time", "pps": self = .mistake(mayDeny: false)
-      default: self = .mistake(mayDeny: true)
+        self = PulsePolicy(String(words[2])).map { .pulses($0) } ?? .mistake(.nothing)
+      case "gpsd": self = .mistake(.gpsd)
+      case "grant", "launch", "time", "pps": self = .mistake(.nothing)
+      default: self = .mistake(.everything)
       }
     }
   }
@@ -149,11 +176,11 @@ package struct LocationPolicy: Sendable, Equatable {
   package var problem: String? {
     if let fault {
       return
-        "\(Self.path) cannot be read (\(fault)), and counts as `services off`; give all users the permission to read it"
+        "\(Self.path) cannot be read (\(fault)), and counts as `services off`; make it a file that all users may read"
     }
-    guard let first = denyingMistake ?? mistakes.first else { return nil }
+    guard let mistake = gravestMistake else { return nil }
     return
-      "\(Self.path):\(first): not understood\(denyingMistake == nil ? "" : ", so that no program gets locations"); a line is `services off`, `restrict PATH`, `grant UNIT always`"
+      "\(Self.path):\(mistake.line): not understood\(mistake.denial.consequence); a line is `services off`, `restrict PATH`, `grant UNIT always`"
       + ", `launch UNIT`, `gpsd = on`, `time = continuous` or `pps = /dev/pps0`"
   }
 

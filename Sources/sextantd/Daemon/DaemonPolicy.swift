@@ -12,6 +12,8 @@ import WireBytes
 /// the limits for clients of gpsd, from there or from /etc/sextant/config.
 final class DaemonPolicy: Sendable {
   private struct State {
+    /// The setting of /etc/sextant/config.
+    var configured: GPSDSetting?
     /// The permissions, keyed by unit or executable path.
     var grants: [ExactText: AuthorizationStatus]
     var launches: Set<ExactText>
@@ -23,6 +25,7 @@ final class DaemonPolicy: Sendable {
     var revision = 1
 
     init(_ policy: LocationPolicy, _ configured: GPSDSetting?) {
+      self.configured = configured
       grants = policy.grants
       launches = policy.launches
       servesGPSD = policy.gpsd?.isOn ?? configured?.isOn
@@ -43,18 +46,20 @@ final class DaemonPolicy: Sendable {
   ///
   /// - Parameter variable: returns a variable of the environment.
   static func installed(_ variable: (String) -> String?) -> DaemonPolicy {
-    DaemonPolicy(.installed(), gpsd: configured(variable))
-  }
-
-  /// A mistake in the file is reported with the other settings.
-  private static func configured(_ variable: (String) -> String?) -> GPSDSetting? {
-    (try? SextantConfiguration.installed(variable))?.gpsd
+    // The service does not start with a mistake in the configuration, which is reported with its other settings.
+    DaemonPolicy(.installed(), gpsd: (try? SextantConfiguration.installed(variable))?.gpsd)
   }
 
   /// Reads the files again, on any thread.
   func reload(_ variable: (String) -> String?) {
-    var new = State(.installed(), Self.configured(variable))
+    let configuration = try? SextantConfiguration.installed(variable)
+    reload(.installed(), configuration)
+  }
+
+  /// - Parameter configuration: nil if it cannot be read; its old setting stays then, because it may deny.
+  func reload(_ policy: LocationPolicy, _ configuration: SextantConfiguration?) {
     state.withLock { state in
+      var new = State(policy, configuration.map(\.gpsd) ?? state.configured)
       new.revision = state.revision + 1
       state = new
     }

@@ -15,7 +15,8 @@ enum StartLines {
   ///   - policyExists: whether the administrator has written a policy.
   ///   - fault: returns the reason why a device cannot be opened now.
   static func lines(
-    socket: String, _ settings: ServiceSettings, policyExists: Bool = FileLookup.exists(LocationPolicy.path),
+    socket: String, _ settings: ServiceSettings,
+    policyExists: Bool = FileLookup.exists(LocationPolicy.path) || FileLookup.leadsNowhere(LocationPolicy.path),
     fault: (String) -> String? = DeviceFault.text
   ) -> [String] {
     let sources = [settings.source] + settings.others

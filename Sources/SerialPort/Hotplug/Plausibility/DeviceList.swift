@@ -156,7 +156,7 @@ extension DeviceList {
       text = try UserFile.read(path)
     } catch {
       // HOME may still refer to another user, whose folder is not readable.
-      if !FileLookup.exists(path) { return DeviceList() }
+      if !FileLookup.exists(path), !FileLookup.leadsNowhere(path) { return DeviceList() }
       throw DeviceListError(file: path, line: 0, mistake: nil)
     }
     return try DeviceList(parsing: text, file: path)
