@@ -12,9 +12,6 @@ func setVariable(_ name: String, _ value: String, replacing: Bool = true) {
   unsafe setenv(name, value, replacing ? 1 : 0)
 }
 
-/// Makes a closed output a write error instead of a signal.
-func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
-
 /// Writes a human-readable line to standard error. Control characters are escaped. Write errors are ignored.
 func printNotice(_ text: String) {
   let line = Array("sextant: \(PrintedText.escaped(text))\n".utf8)

@@ -155,7 +155,6 @@ struct Track: ParsableCommand {
     let purpose = "to print where this computer is"
     setVariable("NSLocationWhenInUseUsageDescription", purpose, replacing: false)
     setVariable("NSLocationAlwaysAndWhenInUseUsageDescription", purpose, replacing: false)
-    ignoreBrokenPipes()
     EndSignals.block()
     let tracker = Tracker(self)
     guard EndSignals.start(tracker.signalArrived) else {

@@ -189,7 +189,6 @@ if let shortage = ProcessStart.prepare(descriptors: 12, threads: 2) {
   printNotice(shortage.description)
   exit(UplinkFailure.Code.systemResource.rawValue)
 }
-signal(SIGPIPE, SIG_IGN)
 do {
   try run(try UplinkOptions(Array(CommandLine.arguments.dropFirst())))
 } catch let failure as UplinkFailure {

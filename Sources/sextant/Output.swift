@@ -137,6 +137,3 @@ func clearProgress() { printRaw("\r\u{1B}[K") }
 
 /// Ends the process.
 func leave(with code: Int32) -> Never { exit(code) }
-
-/// Turns a closed pipe (`sextant … | head`) into an error of `write`; by default it kills the process.
-func ignoreBrokenPipes() { _ = signal(SIGPIPE, SIG_IGN) }

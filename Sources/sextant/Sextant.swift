@@ -37,7 +37,6 @@ struct Sextant: ParsableCommand {
       printNotice(shortage.description)
       leave(with: CommandFailure.ExitCode.systemResource.rawValue)
     }
-    ignoreBrokenPipes()
     do {
       try CommandName.check(Array(CommandLine.arguments.dropFirst()))
       var command = try parseAsRoot()

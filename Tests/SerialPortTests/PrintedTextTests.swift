@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import LinuxIO
 import Testing
 
@@ -36,5 +37,16 @@ struct ProcessStartTests {
     #expect(most == .descriptors(.tooManyOpenFiles, needed: .max))
     // Descriptors opened for the check are closed.
     #expect(ProcessStart.prepare(descriptors: 8) == nil)
+  }
+
+  @Test("A closed pipe, and a file at the limit of its size, are errors of a write; the signals would kill the process")
+  func ignoredSignals() {
+    _ = ProcessStart.prepare(descriptors: 1)
+    for number in [SIGPIPE, SIGXFSZ] {
+      var action = sigaction()
+      #expect(unsafe sigaction(number, nil, &action) == 0)
+      // SIG_IGN is the number 1 as a function pointer, which Swift cannot compare.
+      #expect(unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1, "\(number)")
+    }
   }
 }

@@ -151,7 +151,6 @@ def output_that_is_off(folder):
 
 def batch_without_room(folder):
     def no_room():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
     with Bench(folder, "m10") as bench:

@@ -31,13 +31,15 @@ package enum ProcessStart {
     }
   }
 
-  /// Prepares the process.
+  /// Prepares the process. From then on a write to a closed pipe, and one beyond the limit of a file's size (RLIMIT_FSIZE in
+  /// setrlimit(2)), are errors: by default their signals kill the process without a message.
   ///
   /// - Parameters:
   ///   - descriptors: the minimum number of descriptors that the program needs, in addition to the open ones.
   ///   - threads: the minimum number of threads that it needs, in addition to the calling one.
   /// - Returns: the first resource that is missing; nil if the program can start.
   package static func prepare(descriptors: Int, threads: Int = 0) -> Shortage? {
+    for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
     if CommandLine.arguments.isEmpty { return .arguments }
     return openStandardStreams() ?? shortage(descriptors: descriptors)
       ?? (threads > 0 ? shortage(threads: threads) : nil)
