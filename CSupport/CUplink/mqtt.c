@@ -45,6 +45,7 @@ struct message {
   F(void, mosquitto_connect_callback_set, (void *, void (*)(void *, void *, int)))                         \
   F(void, mosquitto_disconnect_callback_set, (void *, void (*)(void *, void *, int)))                      \
   F(void, mosquitto_publish_v5_callback_set, (void *, void (*)(void *, void *, int, int, const void *)))   \
+  F(void, mosquitto_subscribe_callback_set, (void *, void (*)(void *, void *, int, int, const int *)))     \
   F(void, mosquitto_message_callback_set, (void *, void (*)(void *, void *, const struct message *)))
 
 #define MEMBER(result, name, arguments) result(*name) arguments;
@@ -80,6 +81,7 @@ struct stored {
 
 struct cuplink_mqtt {
   void *client;
+  size_t payload_limit;
   struct stored *first, **last;
   // The event that the caller reads.
   struct stored *taken;
@@ -114,10 +116,17 @@ static void on_publish(void *client, void *owner, int identifier, int code, cons
   store(owner, (cuplink_mqtt_event){.kind = CUPLINK_MQTT_PUBLISHED, .code = code, .identifier = identifier});
 }
 
+static void on_subscribe(void *client, void *owner, int identifier, int count, const int *codes) {
+  (void)client;
+  (void)identifier;
+  store(owner, (cuplink_mqtt_event){.kind = CUPLINK_MQTT_SUBSCRIBED, .code = count > 0 ? codes[0] : 0});
+}
+
 static void on_message(void *client, void *owner, const struct message *message) {
   (void)client;
+  size_t size = message->payloadlen > 0 ? (size_t)message->payloadlen : 0, limit = ((cuplink_mqtt *)owner)->payload_limit;
   store(owner, (cuplink_mqtt_event){.kind = CUPLINK_MQTT_MESSAGE, .topic = message->topic, .payload = message->payload,
-                                    .length = message->payloadlen > 0 ? (size_t)message->payloadlen : 0});
+                                    .length = size < limit ? size : limit, .size = size});
 }
 
 static int configure(void *client, const cuplink_mqtt_settings *settings) {
@@ -141,6 +150,7 @@ cuplink_mqtt *cuplink_mqtt_open(const cuplink_mqtt_settings *settings, const cha
   cuplink_mqtt *mqtt = calloc(1, sizeof *mqtt);
   if (!mqtt) return NULL;
   mqtt->last = &mqtt->first;
+  mqtt->payload_limit = settings->payload_limit;
   mqtt->client = lib.mosquitto_new(settings->client_id, settings->clean, mqtt);
   int code = mqtt->client ? configure(mqtt->client, settings) : ERROR_ERRNO;
   if (code) {
@@ -151,6 +161,7 @@ cuplink_mqtt *cuplink_mqtt_open(const cuplink_mqtt_settings *settings, const cha
   lib.mosquitto_connect_callback_set(mqtt->client, on_connect);
   lib.mosquitto_disconnect_callback_set(mqtt->client, on_disconnect);
   lib.mosquitto_publish_v5_callback_set(mqtt->client, on_publish);
+  lib.mosquitto_subscribe_callback_set(mqtt->client, on_subscribe);
   lib.mosquitto_message_callback_set(mqtt->client, on_message);
   return mqtt;
 }

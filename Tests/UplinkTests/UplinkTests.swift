@@ -476,6 +476,15 @@ private struct Scene {
     #expect(RegionTable(scene.stored?["regions"] ?? .null).waypoints.count == RemoteCommand.waypointLimit)
   }
 
+  @Test("A refused subscription to commands is logged once, and its end once") func refusedSubscription() throws {
+    var scene = try Scene("allow = reportLocation\n")
+    for refusal in ["no subscription", "no subscription", nil, nil, "no subscription"] {
+      scene.receive(.transport(.subscribed(refusal: refusal)))
+    }
+    let again = "the broker takes the subscription to commands again"
+    #expect(scene.logged.filter { $0.contains("subscription") } == ["no subscription", again, "no subscription"])
+  }
+
   @Test("A server cannot fill the log with commands that are refused") func floodOfCommands() throws {
     var scene = try Scene("")
     for _ in 0..<1000 { scene.command("{}") }

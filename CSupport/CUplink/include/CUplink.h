@@ -28,6 +28,8 @@ typedef struct {
   // 4 for MQTT 3.1.1, 5 for MQTT 5.
   int version;
   int uses_tls;
+  // The largest number of bytes of a message's payload that are kept.
+  size_t payload_limit;
   // Whether the broker discards the subscriptions of this client between its connections.
   int clean;
 } cuplink_mqtt_settings;
@@ -39,7 +41,9 @@ typedef enum {
   CUPLINK_MQTT_CONNECTED,
   // `identifier` identifies the message, `code` is the reason code of MQTT 5: 128 and above are refusals.
   CUPLINK_MQTT_PUBLISHED,
-  // `topic` and `payload`, until the next call.
+  // `code` is 128 or above if the broker refuses the subscription.
+  CUPLINK_MQTT_SUBSCRIBED,
+  // `topic`, and the first `length` bytes of the `size` bytes of `payload`, until the next call.
   CUPLINK_MQTT_MESSAGE,
   CUPLINK_MQTT_DISCONNECTED,
 } cuplink_mqtt_kind;
@@ -49,7 +53,7 @@ typedef struct {
   int code, identifier;
   const char *topic;
   const void *payload;
-  size_t length;
+  size_t length, size;
 } cuplink_mqtt_event;
 
 // NULL if there is no memory, or if the library rejects the settings; `error` names the reason then.

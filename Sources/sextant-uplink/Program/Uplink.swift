@@ -36,7 +36,7 @@ struct Uplink<Storage: QueueStorage> {
   }
 
   /// A part of the way of a fix. Each has its own problem in the log, and its own end of it.
-  private enum Stage { case permission, queue, server }
+  private enum Stage { case permission, queue, server, commands }
 
   private struct Crossing {
     var region: String
@@ -316,6 +316,7 @@ struct Uplink<Storage: QueueStorage> {
     case .bytes(let count):
       bytesToday += count
       return []
+    case .subscribed(let refusal): return logged(refusal, .commands)
     case .command(let message): return take(message, at: now)
     case .ended: return []
     }
@@ -332,6 +333,8 @@ struct Uplink<Storage: QueueStorage> {
     case (.permission, _?, nil): return [.log("the location service permits positions")]
     case (.queue, _?, nil): return [.log("the queue is written again")]
     case (.server, _?, nil): return [.log("the server takes the fixes again")]
+    case (.commands, _?, nil): return [.log("the broker takes the subscription to commands again")]
+    case (.commands, let before, let problem?): return before == problem ? [] : [.log(problem)]
     case (_, let before, let problem?): return before == problem ? [] : [.log("\(problem); \(queue.count) fixes wait")]
     }
   }

@@ -5,6 +5,7 @@
 import CUplink
 import LinuxIO
 import MonotonicTime
+import WireBytes
 
 @safe struct MQTTConnection: ~Copyable {
   private let configuration: UplinkConfiguration
@@ -162,6 +163,8 @@ import MonotonicTime
       unsafe settings.will_retained = will?.isRetained == true ? 1 : 0
       unsafe settings.version = configuration.mqttVersion
       unsafe settings.uses_tls = configuration.server.usesTLS ? 1 : 0
+      // A longer command is refused.
+      unsafe settings.payload_limit = RemoteCommand.messageLimit + 1
       // Commands that came while the connection was closed wait at the broker.
       unsafe settings.clean = configuration.allowed.isEmpty ? 1 : 0
       return withExtendedLifetime(texts) { unsafe body(&settings) }
@@ -215,7 +218,10 @@ import MonotonicTime
         }
         stage = .open
         keepAlive = Self.keepAlive(configuration)
-        if let commandTopic { _ = unsafe cuplink_mqtt_subscribe(client, commandTopic) }
+        if let commandTopic {
+          let code = unsafe cuplink_mqtt_subscribe(client, commandTopic)
+          if code != 0 { return fail(Self.text(code), &poller) }
+        }
         for payload in writer.greetings() { _ = publish(payload, &poller) }
         report(.connected)
       case CUPLINK_MQTT_PUBLISHED:
@@ -230,13 +236,19 @@ import MonotonicTime
           return
         }
         report(.refused(sequence, words))
+      case CUPLINK_MQTT_SUBSCRIBED:
+        guard let commandTopic else { continue }
+        let words = "the broker refuses the subscription to \(commandTopic): no command arrives"
+        report(.subscribed(refusal: code < 128 ? nil : "\(words); permit it to the user at the broker"))
       case CUPLINK_MQTT_MESSAGE:
         keepAlive.received(at: Self.now())
         // A broker may send messages without a subscription.
-        guard unsafe event.topic.map({ unsafe String(cString: $0) }) == commandTopic else { continue }
+        guard let commandTopic, let topic = unsafe event.topic.map({ unsafe ExactText(String(cString: $0)) }),
+          topic == ExactText(commandTopic)
+        else { continue }
         let message = unsafe UnsafeRawBufferPointer(start: event.payload, count: event.length)
-        report(.bytes(UInt64(message.count)))
-        report(.command(unsafe Array(message.prefix(RemoteCommand.messageLimit + 1))))
+        report(.bytes(UInt64(unsafe event.size)))
+        report(.command(unsafe Array(message)))
       case CUPLINK_MQTT_DISCONNECTED:
         if isClosing { close(&poller) } else { fail(problem ?? Self.text(code), &poller) }
         return

@@ -22,6 +22,8 @@ enum TransportEvent: Sendable {
   /// The server refuses the fix itself.
   case refused(UInt64, String)
   case failed(Delivery.Failure)
+  /// The broker has answered the subscription to commands.
+  case subscribed(refusal: String?)
   /// A message of the server.
   case command([UInt8])
   /// Bytes that were sent and received.
