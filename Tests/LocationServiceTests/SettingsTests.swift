@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import LinuxIO
 import Messages
 import Positioning
 import ReceiverRuntime
+import TestSupport
 import Testing
+import WireBytes
 
 @testable import LocationService
 
@@ -85,5 +88,46 @@ struct SettingsTests {
     let name = AppDescription(identifier: identifier, keys: UsageKeys()).folderName
     #expect(!name.isEmpty && !name.contains("/") && !name.hasPrefix("."))
     #expect(identifier != "org.example.Hike" || name == identifier)
+  }
+
+  @Test("A name of any bytes and length has a place that the system takes, and that is of this name alone")
+  func longNames() throws {
+    let folder = try TemporaryFolder()
+    var names = ["прогулка@/home/иван/Программы/прогулка", "a+b", "+", "%", "caf\u{E9}", "cafe\u{301}"]
+    for length in [1, 199, 200, 201, 246, 247, 248, 255, 256, 399, 400, 401, 602] {
+      names += [String(repeating: "a", count: length), String(repeating: ".", count: length - 1) + "a"]
+      // A part that would be `..`.
+      names += [String(repeating: "b", count: length) + "..", String(repeating: "c", count: length) + "../x"]
+      names.append(String(repeating: "+", count: length))
+    }
+    for name in names {
+      let place = AppDescription(identifier: name, keys: UsageKeys()).folderName
+      #expect(place.split(separator: "/").allSatisfy { $0.utf8.count <= 255 && $0 != "." && $0 != ".." && $0 != "" })
+      #expect(ExactText(AppDescription.name(ofPlace: place)) == ExactText(name) && !place.hasPrefix("/"))
+    }
+    let store = AuthorizationStore(stateFolder: folder.path)
+    let all = Set((names[..<6] + names.filter { $0.utf8.count == 403 }).map { ExactText($0) })
+    for name in all { try store.set(name.text == names[0] ? .denied : .authorizedAlways, for: name) }
+    let entries = store.entries()
+    #expect(Set(entries.map(\.app)) == all && all.count > 7)
+    #expect(entries.filter { $0.status == .denied }.map(\.app) == [ExactText(names[0])])
+    let launches = LaunchFiles(stateFolder: folder.path)
+    try launches.store("{}\n", of: names[0], 1000)
+    #expect(launches.all().map(\.name) == [names[0]])
+    for name in all { try store.reset(name) }
+    #expect(store.entries().isEmpty && PrivateFile.names(in: "\(folder.path)/apps").isEmpty)
+  }
+
+  @Test("A monitor with a long name keeps its conditions")
+  func longMonitor() throws {
+    let folder = try TemporaryFolder()
+    let app = AppDescription(identifier: "hike", keys: UsageKeys())
+    let store = StateStore(folder: folder.path, runFolder: nil, app: app)
+    for length in [10, 124, 300] {
+      let name = String(repeating: "\u{436}", count: length)
+      try store.store(.monitor(name), StateText.text(ofMonitor: []))
+      #expect(store.text(of: .monitor(name)) != nil)
+    }
+    #expect(AppDescription.places(in: "\(folder.path)/apps/hike/monitors").count == 3)
   }
 }

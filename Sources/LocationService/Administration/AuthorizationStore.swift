@@ -47,8 +47,8 @@ package struct AuthorizationStore: Sendable {
   /// Returns the programs with stored state, sorted by name.
   package func entries() -> [Entry] {
     let policy = LocationPolicy.installed()
-    let known = PrivateFile.names(in: "\(stateFolder)/apps").filter { !$0.ends(with: StateDamage.suffix) }
-      .map { ExactText(StateText.unescape($0[...])) }
+    let known = AppDescription.places(in: "\(stateFolder)/apps").filter { !$0.ends(with: StateDamage.suffix) }
+      .map { ExactText(AppDescription.name(ofPlace: $0)) }
     return Set(known).union(policy.restricted).sorted().map { entry($0, policy) }
   }
 
@@ -103,7 +103,10 @@ package struct AuthorizationStore: Sendable {
   package func reset(_ app: ExactText) throws(FileError) {
     let description = store(app).app
     try PrivateFile.remove("\(stateFolder)/\(StateFile.authorization.path(of: description))")
-    PrivateFile.removeFolderIfEmpty("\(stateFolder)/\(StateFile.appFolder(description))")
+    let parts = StateFile.appFolder(description).parts(at: "/")
+    for count in (2...parts.count).reversed() {
+      PrivateFile.removeFolderIfEmpty("\(stateFolder)/\(parts[..<count].joined(separator: "/"))")
+    }
   }
 
   // MARK: Switches

@@ -98,7 +98,7 @@ package enum StateFile: Hashable, Sendable {
     case .regions: "\(Self.appFolder(app))/regions"
     case .visits: "\(Self.appFolder(app))/visits"
     case .authorization: "\(Self.appFolder(app))/authorization"
-    case .monitor(let name): "\(Self.appFolder(app))/monitors/\(AppDescription.fileName(of: name, dots: false))"
+    case .monitor(let name): "\(Self.appFolder(app))/monitors/\(AppDescription.place(of: name, isFolder: false))"
     case .deferred: "\(Self.appFolder(app))/deferred"
     }
   }

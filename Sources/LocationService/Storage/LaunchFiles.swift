@@ -23,9 +23,9 @@ package struct LaunchFiles: Sendable {
   package func all() -> [File] {
     guard let stateFolder else { return [] }
     return PrivateFile.names(in: "\(stateFolder)/users").compactMap { UInt32($0) }.sorted().flatMap { user in
-      PrivateFile.names(in: "\(stateFolder)/users/\(user)/apps").compactMap { folder in
+      AppDescription.places(in: "\(stateFolder)/users/\(user)/apps").compactMap { folder in
         if folder.ends(with: StateDamage.suffix) { return nil }
-        let name = StateText.unescape(folder[...])
+        let name = AppDescription.name(ofPlace: folder)
         let path = path(of: name, user)
         guard let text = try? PrivateFile.read(path) else { return nil }
         let checked = ChecksummedText(text, place: place(of: name))
@@ -52,7 +52,7 @@ package struct LaunchFiles: Sendable {
   /// The names of the monitors with stored conditions.
   package func monitors(of name: String, _ user: UInt32) -> [String] {
     guard stateFolder != nil else { return [] }
-    return PrivateFile.names(in: folder(of: name, user) + "/monitors").map { StateText.unescape($0[...]) }
+    return AppDescription.places(in: folder(of: name, user) + "/monitors").map { AppDescription.name(ofPlace: $0) }
   }
 
   private func folder(of name: String, _ user: UInt32) -> String {

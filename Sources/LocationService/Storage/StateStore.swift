@@ -235,6 +235,7 @@ struct StateStore {
   /// Removes the temporary files of killed writers, whose names end with the number of an ended process.
   private func removeAbandonedFiles(in folder: String, isStateFile: (String) -> Bool = StateFile.names.contains) {
     for name in PrivateFile.names(in: folder) {
+      if name.ends(with: "+") { removeAbandonedFiles(in: "\(folder)/\(name)", isStateFile: isStateFile) }
       guard let dot = name.lastPosition(of: "."), let process = Int32(name[name.utf8.index(after: dot)...]),
         process > 0,
         isStateFile(String(name[..<dot])), !System.isAlive(process)

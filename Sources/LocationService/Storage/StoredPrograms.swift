@@ -24,8 +24,8 @@ package struct StoredPrograms: Sendable {
     for user in PrivateFile.names(in: "\(stateFolder)/users") where UInt32(user) != nil {
       let path = "\(stateFolder)/users/\(user)/apps"
       let store = AuthorizationStore(stateFolder: "\(stateFolder)/users/\(user)")
-      for folder in PrivateFile.names(in: path) where !folder.ends(with: StateDamage.suffix) {
-        let name = StateText.unescape(folder[...])
+      for folder in AppDescription.places(in: path) where !folder.ends(with: StateDamage.suffix) {
+        let name = AppDescription.name(ofPlace: folder)
         if isName(name) { continue }
         let renamed = Self.executable(inOldName: name).map(identity)
         let target = renamed.map { AppDescription(identifier: $0, keys: UsageKeys()).folderName }
