@@ -58,6 +58,23 @@ import Testing
     } catch { #expect(error.line == line, "\(error.text)") }
   }
 
+  @Test("A file may begin with a byte order mark and end its lines with CR LF; it is divided by bytes") func bytes()
+    throws
+  {
+    let text =
+      "\u{FEFF}server = mqtt://h # ours\r\nclient-id = \u{301}van\r\ntopic = a/\u{301}{device}\u{301}\r\nallow = reportLocation,clearWaypoints\r\n"
+    let configuration = try read(text)
+    #expect(configuration.server.host == "h" && configuration.allowed == [.reportLocation, .clearWaypoints])
+    #expect(Array(configuration.topic.utf8) == Array("a/\u{301}\u{301}van\u{301}".utf8))
+    for topic in ["a/#\u{301}", "\u{600}+", "+\u{200D}/a"] {
+      #expect(throws: UplinkConfiguration.Mistake.self, "\(topic)") {
+        try read("server = mqtt://h\ntopic = \(topic)\n")
+      }
+    }
+    #expect(
+      ServerAddress("mqtt://a:\u{301}secret@h") == nil && ServerAddress("https://h/\u{301}x")?.path == "/\u{301}x")
+  }
+
   @Test("The name of the board in a topic, with and without a template") func deviceInTopic() throws {
     let base = "server = mqtt://h\nclient-id = van 7\ntopic = fleet/{device}\nallow = reportLocation\n"
     #expect(try read(base).topic == "fleet/van 7")

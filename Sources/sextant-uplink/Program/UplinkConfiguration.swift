@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Positioning
+import WireBytes
 
 /// The configuration file of the uplink, `/etc/sextant/uplink`: a line has a key, `=` and the value. A comment begins with `#` at
 /// the start of a line or after a space.
@@ -55,10 +56,10 @@ struct UplinkConfiguration: Equatable, Sendable {
   /// - Throws: ``Mistake`` for the first line that cannot be used.
   init(parsing text: String, host: String) throws(Mistake) {
     var values: [String: (text: String, line: Int)] = [:]
-    for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+    for (index, line) in (text.after("\u{FEFF}") ?? text[...]).lines.enumerated() {
       let line = Self.withoutComment(line)
       if line.isEmpty { continue }
-      guard let sign = line.firstIndex(of: "=") else {
+      guard let sign = line.position(of: "=") else {
         throw Mistake(line: index + 1, text: "`\(line.prefix(40))` has no `=`; write `key = value`")
       }
       let key = String(Self.trimmed(line[..<sign]))
@@ -69,7 +70,7 @@ struct UplinkConfiguration: Equatable, Sendable {
       guard values[key] == nil else {
         throw Mistake(line: index + 1, text: "`\(key)` appears twice; remove one of the lines")
       }
-      let value = String(Self.trimmed(line[line.index(after: sign)...]))
+      let value = String(Self.trimmed(line[line.utf8.index(after: sign)...]))
       guard !value.isEmpty else { throw Mistake(line: index + 1, text: "`\(key)` has no value") }
       values[key] = (value, index + 1)
     }
@@ -86,7 +87,7 @@ struct UplinkConfiguration: Equatable, Sendable {
     let clientID = clientID
     // The name of the board is known now, and the topic of commands needs it.
     topic = Self.text(values["topic"]?.text ?? "owntracks/\(server.user ?? "sextant")/{device}", device: clientID)
-    if topic.contains(where: { $0 == "#" || $0 == "+" }) {
+    if topic.includes("#") || topic.includes("+") {
       throw mistake(values["topic"] == nil ? "client-id" : "topic", "a topic has no `#` and no `+`")
     }
     format = try Self.format(values, topic: topic, mistake)
@@ -124,7 +125,7 @@ struct UplinkConfiguration: Equatable, Sendable {
     schedule.distanceMetres = try quantity("distance", Self.lengths, 0...10_000_000)
     schedule.accuracyMetres = try quantity("accuracy", Self.lengths, 0.01...100_000) ?? schedule.accuracyMetres
     if let text = values["stationary"]?.text {
-      let words = text.hasPrefix("every ") ? String(text.dropFirst(6)) : text
+      let words = text.after("every ").map(String.init) ?? text
       guard let seconds = Self.quantity(words, Self.times), (1...31_536_000).contains(seconds) else {
         throw mistake("stationary", "`\(text)` is not a time; write `every 6 h`")
       }
@@ -141,7 +142,7 @@ struct UplinkConfiguration: Equatable, Sendable {
       schedule.activity = activity
     }
     if let text = values["queue"]?.text {
-      let parts = text.split(separator: ",").map { String(Self.trimmed($0)) }
+      let parts = text.parts(at: ",").map { String(Self.trimmed($0)) }
       let least = Double(FixQueue<QueueFolder>.Limits.leastBytes)
       guard (1...2).contains(parts.count), let size = Self.quantity(parts[0], Self.sizes), (least...4e9).contains(size),
         let bytes = Int(exactly: size.rounded())
@@ -157,18 +158,18 @@ struct UplinkConfiguration: Equatable, Sendable {
       }
     }
     toleranceMetres = try quantity("tolerance", Self.lengths, 0...100_000) ?? toleranceMetres
-    for word in values["backlog"]?.text.split(whereSeparator: { $0 == " " || $0 == "," }) ?? [] {
+    for word in values["backlog"]?.text.parts(at: ",").flatMap(\.words) ?? [] {
       switch word {
       case "oldest-first": backlogIsNewestFirst = false
       case "newest-first": backlogIsNewestFirst = true
       default:
-        guard word.hasSuffix("/s"), let rate = Double(word.dropLast(2)), (0.01...1000).contains(rate) else {
+        guard word.ends(with: "/s"), let rate = Double(word.dropLast(2)), (0.01...1000).contains(rate) else {
           throw mistake("backlog", "`\(word)` is unknown; write oldest-first or newest-first, and a rate such as 20/s")
         }
         backlogPerSecond = rate
       }
     }
-    for word in values["allow"]?.text.split(whereSeparator: { $0 == " " || $0 == "," }) ?? [] {
+    for word in values["allow"]?.text.parts(at: ",").flatMap(\.words) ?? [] {
       guard let name = RemoteCommand.Name(rawValue: String(word)) else {
         let names = RemoteCommand.Name.allCases.map(\.rawValue).joined(separator: ", ")
         throw mistake("allow", "`\(word)` is not a command; the commands are \(names)")
@@ -180,10 +181,10 @@ struct UplinkConfiguration: Equatable, Sendable {
   /// A text with the name of the device in place of each `{device}`. A split by a text would bring the library of regular expressions.
   private static func text(_ text: String, device: String) -> String {
     var (done, rest) = ("", text[...])
-    while let brace = rest.firstIndex(of: "{") {
-      let isDevice = rest[brace...].hasPrefix("{device}")
-      done += rest[..<brace] + (isDevice ? device : "{")
-      rest = rest[brace...].dropFirst(isDevice ? "{device}".count : 1)
+    while let brace = rest.position(of: "{") {
+      let after = rest[brace...].after("{device}")
+      done += rest[..<brace] + (after == nil ? "{" : device)
+      rest = after ?? rest[rest.utf8.index(after: brace)...]
     }
     return done + rest
   }
@@ -203,7 +204,9 @@ struct UplinkConfiguration: Equatable, Sendable {
       guard var text = values["payload"]?.text else {
         throw mistake("format", "a template needs `payload = \"{latitude},{longitude}\"`")
       }
-      if text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") { text = String(text.dropFirst().dropLast()) }
+      if text.utf8.count >= 2, text.begins(with: "\""), text.ends(with: "\"") {
+        text = String(text.dropFirst().dropLast())
+      }
       let fields = Template.Text(topic)
       return .template(
         Template(
@@ -235,16 +238,16 @@ struct UplinkConfiguration: Equatable, Sendable {
   }
 
   private static func trimmed(_ text: Substring) -> Substring {
-    let start = text.drop { $0 == " " || $0 == "\t" }
-    return start.lastIndex { $0 != " " && $0 != "\t" }.map { start[...$0] } ?? ""
+    let start = Substring(text.utf8.drop { $0 == 0x20 || $0 == 0x09 })
+    return start.utf8.lastIndex { $0 != 0x20 && $0 != 0x09 }.map { start[..<start.utf8.index(after: $0)] } ?? ""
   }
   private static func trimmed(_ text: String) -> Substring { trimmed(text[...]) }
 
   private static func withoutComment(_ line: Substring) -> Substring {
-    var before: Character = " "
-    for index in line.indices {
-      if line[index] == "#", before == " " || before == "\t" { return trimmed(line[..<index]) }
-      before = line[index]
+    var before = UInt8(ascii: " ")
+    for (index, byte) in zip(line.utf8.indices, line.utf8) {
+      if byte == UInt8(ascii: "#"), before == 0x20 || before == 0x09 { return trimmed(line[..<index]) }
+      before = byte
     }
     return trimmed(line)
   }
@@ -262,37 +265,34 @@ struct ServerAddress: Equatable, Sendable {
   var path: String
 
   init?(_ text: String) {
-    guard let colon = text.firstIndex(of: ":"), let scheme = Scheme(rawValue: String(text[..<colon])) else {
-      return nil
-    }
-    guard text[colon...].hasPrefix("://") else { return nil }
-    var rest = text[text.index(colon, offsetBy: 3)...]
-    if rest.contains(where: { $0.isWhitespace || $0.asciiValue.map { $0 < 0x21 } ?? false }) { return nil }
+    guard let colon = text.position(of: ":"), let scheme = Scheme(rawValue: String(text[..<colon])),
+      var rest = text[colon...].after("://")
+    else { return nil }
+    if rest.unicodeScalars.contains(where: { $0.properties.isWhitespace || $0.value < 0x21 }) { return nil }
     path = ""
-    if let slash = rest.firstIndex(of: "/") {
+    if let slash = rest.position(of: "/") {
       path = String(rest[slash...])
       rest = rest[..<slash]
     }
-    if let sign = rest.lastIndex(of: "@") {
+    if let sign = rest.lastPosition(of: "@") {
       user = String(rest[..<sign])
       // A password would be in the list of processes and in logs.
-      if user?.contains(":") == true || user?.isEmpty == true { return nil }
-      rest = rest[rest.index(after: sign)...]
+      if user?.includes(":") == true || user?.isEmpty == true { return nil }
+      rest = rest[rest.utf8.index(after: sign)...]
     }
     self.scheme = scheme
     port = [.mqtt: 1883, .mqtts: 8883, .http: 80, .https: 443][scheme] ?? 0
     // The brackets of an IPv6 address belong to the address.
-    if rest.hasPrefix("[") {
-      guard let end = rest.firstIndex(of: "]") else { return nil }
-      host = String(rest[rest.index(after: rest.startIndex)..<end])
-      rest = rest[rest.index(after: end)...]
+    if let inner = rest.after("[") {
+      guard let end = inner.position(of: "]") else { return nil }
+      host = String(inner[..<end])
+      rest = inner[inner.utf8.index(after: end)...]
     } else {
-      let end = rest.firstIndex(of: ":") ?? rest.endIndex
-      host = String(rest[..<end])
-      rest = rest[end...]
+      host = String(rest.before(":"))
+      rest = rest[(rest.position(of: ":") ?? rest.endIndex)...]
     }
-    if rest.hasPrefix(":") {
-      guard let number = Int(rest.dropFirst()), (1...65_535).contains(number) else { return nil }
+    if let digits = rest.after(":") {
+      guard let number = Int(digits), (1...65_535).contains(number) else { return nil }
       port = number
       rest = ""
     }
