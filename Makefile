@@ -66,8 +66,9 @@ check: dependencies
 	SEXTANT_TESTS=$(MODULES) $(SWIFT) test --enable-swift-testing --disable-xctest -debug-info-format none --disable-index-store \
 	  --scratch-path $(CURDIR)/.build/check $(if $(FILTER),--filter '$(FILTER)')
 
-# The style of .swift-format; the links of the pages; the imports of pure modules; the vocabulary of names (CONTRIBUTING.md); the USB ids
-# for udev; the tests of each rule; the conversions of numbers that trap, by the compiler's index, for which the sources are built.
+# The style of .swift-format; the links of the pages; the imports of pure modules; the vocabulary of names (CONTRIBUTING.md); the
+# division of text by bytes; the USB ids for udev; the tests of each rule; the conversions of numbers that trap, by the compiler's index,
+# for which the sources are built.
 lint: compiler
 	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks Examples packaging
 	python3 Tests/documentation/links.py
@@ -76,6 +77,8 @@ lint: compiler
 	python3 Tests/lint/imports.py --self-test
 	python3 Tests/lint/imports.py
 	python3 Tests/lint/vocabulary.py
+	python3 Tests/lint/bytes.py --self-test
+	python3 Tests/lint/bytes.py
 	python3 Tests/lint/usb-ids.py --self-test
 	python3 Tests/lint/usb-ids.py
 	python3 Tests/lint/conversions.py --self-test

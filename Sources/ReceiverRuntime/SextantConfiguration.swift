@@ -2,6 +2,7 @@
 
 import LinuxIO
 import Receiver
+import WireBytes
 
 /// The configuration files: the receivers that programs use by default, and their settings.
 ///
@@ -85,9 +86,9 @@ package struct SextantConfiguration: Sendable, Equatable {
 
   static func paths(_ variable: (String) -> String?) -> [String] {
     var folders: [String] = []
-    if let folder = variable("XDG_CONFIG_HOME"), folder.hasPrefix("/") {
+    if let folder = variable("XDG_CONFIG_HOME"), folder.begins(with: "/") {
       folders.append(folder)
-    } else if let home = variable("HOME"), home.hasPrefix("/") {
+    } else if let home = variable("HOME"), home.begins(with: "/") {
       folders.append(home + "/.config")
     }
     return (folders + ["/etc"]).map { $0 + "/sextant/config" }
@@ -99,8 +100,8 @@ extension SextantConfiguration {
   /// or a kind of line is part of a name.
   package static func devices(named text: String) -> [String] {
     var devices: [String] = []
-    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-      let isDevice = LineAddress.beginnings.contains { part.hasPrefix($0) }
+    for part in text.parts(at: ",", omittingEmpty: false) {
+      let isDevice = LineAddress.beginnings.contains { part.begins(with: $0) }
       if isDevice || devices.isEmpty {
         devices.append(String(part))
       } else {
@@ -128,8 +129,8 @@ private struct Values {
   init() {}
 
   init(parsing text: String, file: String) throws(SextantConfigurationError) {
-    let text = text.hasPrefix("\u{FEFF}") ? text.dropFirst() : text[...]
-    for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+    let text = text.after("\u{FEFF}") ?? text[...]
+    for (index, line) in text.lines.enumerated() {
       let words = Self.words(line)
       guard let key = words.first else { continue }
       do throws(Mistake) {
@@ -146,8 +147,8 @@ private struct Values {
 
   /// Splits a line into words. A `#` begins a comment only at the start of a word: file names may contain it.
   private static func words(_ line: Substring) -> [Substring] {
-    let words = line.split { $0 == " " || $0 == "\t" }
-    return Array(words.prefix { !$0.hasPrefix("#") })
+    let words = line.words
+    return Array(words.prefix { !$0.begins(with: "#") })
   }
 
   private mutating func take(_ key: Substring, _ value: String) throws(Mistake) {
@@ -163,7 +164,8 @@ private struct Values {
           + "baud, read-only, supply and geocoder")
     }
     // Keys whose value is not marked with = may have it.
-    let plain = value == "=" ? "" : value.hasPrefix("= ") ? String(value.dropFirst(2)) : value
+    let given = value.after("= ").map(String.init)
+    let plain = value == "=" ? "" : given ?? value
     if plain.isEmpty { throw Mistake(text: "`\(key)` has no value; write it after the key") }
     switch key {
     case "device": devices = (devices ?? []) + [plain]
@@ -181,7 +183,7 @@ private struct Values {
       try once("read-only", isReadOnly)
       isReadOnly = choice
     case "gpsd":
-      guard value.hasPrefix("= "), let setting = GPSDSetting(String(value.dropFirst(2))) else {
+      guard let given, let setting = GPSDSetting(given) else {
         throw Mistake(
           text:
             "`gpsd \(value)` is not understood; write `gpsd = on`, `gpsd = off` or `gpsd = on, every 60 s, accuracy 100 m`"
@@ -190,7 +192,7 @@ private struct Values {
       try once("gpsd", gpsd)
       gpsd = setting
     case "corrections":
-      guard value.hasPrefix("= "), let source = CorrectionSource(String(value.dropFirst(2))) else {
+      guard let given, let source = CorrectionSource(given) else {
         // The value may contain a password.
         throw Mistake(
           text: "the value of `corrections` is not understood; write `corrections = ` and \(CorrectionSource.forms)")
@@ -204,19 +206,19 @@ private struct Values {
       try once("corrections-always", hasCorrectionsAlways)
       hasCorrectionsAlways = choice
     case "spartn-keys":
-      guard value.hasPrefix("= /") else {
+      guard let given, given.begins(with: "/") else {
         throw Mistake(text: "`\(key) \(value)` is not understood; write `spartn-keys = ` and the path of the file")
       }
       try once("spartn-keys", spartnKeys)
-      spartnKeys = String(value.dropFirst(2))
+      spartnKeys = given
     case "assistance":
-      guard value.hasPrefix("= "), let source = AssistanceSource(rawValue: String(value.dropFirst(2))) else {
+      guard let given, let source = AssistanceSource(rawValue: given) else {
         throw Mistake(text: "`\(key) \(value)` is not understood; write \(AssistanceSource.forms)")
       }
       try once("assistance", assistance)
       assistance = source
     case "assistnow":
-      guard value.hasPrefix("= "), let source = AssistNow(String(value.dropFirst(2))) else {
+      guard let given, let source = AssistNow(given) else {
         // The value may contain an account.
         throw Mistake(text: "the value of `assistnow` is not understood; write \(AssistNow.forms)")
       }
@@ -305,7 +307,7 @@ package struct GPSDSetting: Equatable, Sendable {
 
   /// Reads the setting; nil for another text.
   package init?(_ text: String) {
-    let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { $0.split(separator: " ") }
+    let parts = text.parts(at: ",", omittingEmpty: false).map { $0.parts(at: " ") }
     switch parts[0] {
     case ["on"]: isOn = true
     case ["off"] where parts.count == 1: isOn = false
@@ -330,7 +332,9 @@ package struct GPSDSetting: Equatable, Sendable {
   package var hasLimit: Bool { everySeconds != nil || accuracyMetres != nil }
 
   private static func number(_ text: String, unit: String, in range: ClosedRange<Double>) -> Double? {
-    guard text.hasSuffix(unit), let number = Double(text.dropLast(unit.count)), range.contains(number) else {
+    guard text.ends(with: unit), let number = Double(Substring(text.utf8.dropLast(unit.utf8.count))),
+      range.contains(number)
+    else {
       return nil
     }
     return number

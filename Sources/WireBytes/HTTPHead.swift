@@ -69,7 +69,7 @@
     /// Whether the body is in chunks: the last transfer coding is `chunked` (RFC 9112, section 6.1).
     package var isChunked: Bool {
       let codings = fields.last { $0.name == "transfer-encoding" }?.value
-      return codings?.split(separator: ",").last?.drop { $0 == " " || $0 == "\t" }.lowercased() == "chunked"
+      return codings?.parts(at: ",").last?.words.map { $0.lowercased() } == ["chunked"]
     }
   }
 

@@ -11,6 +11,18 @@ struct SextantConfigurationTests {
     try SextantConfiguration(parsing: text, file: "/etc/sextant/config")
   }
 
+  @Test("A line is divided by its bytes: a character of a value hides no space, and a value is not cut")
+  func bytes() throws {
+    let configuration = try read(
+      "device /dev/\u{301}a \u{301}b # c\u{301}\nspartn-keys = /k\u{301} \u{301}l\r\ngpsd = on\r\n")
+    #expect(configuration.devices.map { Array($0.utf8) } == [Array("/dev/\u{301}a \u{301}b".utf8)])
+    #expect(configuration.spartnKeys.map { Array($0.utf8) } == Array("/k\u{301} \u{301}l".utf8))
+    #expect(configuration.gpsd?.isOn == true)
+    for text in ["gpsd = on, every 6\u{600}s", "gpsd = off\u{301}", "gpsd = \u{301}on"] {
+      #expect(throws: SextantConfigurationError.self, "\(text)") { try read(text) }
+    }
+  }
+
   @Test("Keys and values, comments, several receivers")
   func values() throws {
     let text = """

@@ -88,6 +88,23 @@ private func read(_ text: String) -> HTTPRequestReader.Result { read(Array(text.
     #expect(read("GET http://a/ HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n") == .refused(.badRequest))
   }
 
+  @Test("A target is divided by its bytes, also where a separator is a part of a character")
+  func bytes() throws {
+    for odd in ["\u{301}", "\u{200D}", "\u{FE0F}"] {
+      for (target, path, value) in [
+        ("http://localhost:2950/\(odd)x?a=\(odd)1&\(odd)b=2", "/\(odd)x", "\(odd)1"),
+        ("/\u{600}?a=\(odd)2", "/\u{600}", "\(odd)2"), ("/x?\(odd)c&a=\u{600}&d=3", "/x", "\u{600}"),
+      ] {
+        guard case .request(let request) = read("GET \(target) HTTP/1.1\r\nHost: localhost:2950\r\n\r\n") else {
+          Issue.record("no request for \(target)")
+          continue
+        }
+        #expect(Array(request.path.utf8) == Array(path.utf8) && request.field("host") == "localhost:2950")
+        #expect(request.parameter("a").map { Array($0.utf8) } == Array(value.utf8), "\(target)")
+      }
+    }
+  }
+
   @Test("Another version of HTTP, and a long body, have their own refusals")
   func others() {
     #expect(read("GET / HTTP/2.0\r\n\r\n") == .refused(.versionNotSupported))

@@ -174,5 +174,8 @@ struct RecordingPlanTests {
     #expect(names.surplus() == [10])
     var all = RecordingNames(of: "a.log", among: present, keep: nil)
     #expect(all.surplus() == [])
+    // The files of another name, which is equal as text, are not removed.
+    var composed = RecordingNames(of: "caf\u{E9}", among: ["cafe\u{301}.1", "caf\u{E9}.2", "caf\u{E9}.3"], keep: 1)
+    #expect(composed.surplus() == [2])
   }
 }

@@ -96,13 +96,13 @@ public struct AssistanceRecord: Sendable, Equatable {
 
   /// Reads the content of a file; nil if it is incomplete or malformed: wrong assistance is worse than none.
   public init?(_ text: String) {
-    var lines = text.split(separator: "\n", omittingEmptySubsequences: false)[...]
-    guard lines.popFirst() == Self.title[...], let receiver = lines.popFirst(), receiver.hasPrefix("receiver ") else {
+    var lines = text.parts(at: "\n", omittingEmpty: false)[...]
+    guard lines.popFirst() == Self.title[...], let receiver = lines.popFirst()?.after("receiver ") else {
       return nil
     }
-    key = Key(text: String(receiver.dropFirst("receiver ".count)))
+    key = Key(text: String(receiver))
     while let line = lines.popFirst() {
-      let words = line.split(separator: " ")
+      let words = line.parts(at: " ")
       switch words.first {
       case "end": return
       case "place":
@@ -140,7 +140,7 @@ public struct AssistanceRecord: Sendable, Equatable {
   }
 
   private static func message(_ line: Substring) -> Message? {
-    let words = line.split(separator: " ")
+    let words = line.parts(at: " ")
     guard words.count == 2, let head = [UInt8](hexadecimalDigits: words[0]), head.count == 2,
       let payload = [UInt8](hexadecimalDigits: words[1]),
       payload.count <= 512

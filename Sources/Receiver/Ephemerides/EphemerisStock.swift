@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RTCM3
 import ReceiverStream
+import WireBytes
 
 /// The newest broadcast ephemeris of each satellite, for the next start of a receiver. docs/guides/first-fix.md has the
 /// sources.
@@ -159,11 +160,11 @@ public struct EphemerisStock: Sendable, Equatable {
 
   /// Reads the content of a file; nil if it is incomplete or malformed: wrong assistance is worse than none.
   public init?(_ text: String) {
-    var lines = text.split(separator: "\n", omittingEmptySubsequences: false)[...]
+    var lines = text.parts(at: "\n", omittingEmpty: false)[...]
     guard lines.popFirst() == Self.title[...], lines.count <= Self.mostLines else { return nil }
     while let line = lines.popFirst() {
       if line == "end" { return }
-      let words = line.split(separator: " ")
+      let words = line.parts(at: " ")
       guard words.count == 6, let one = Self.ephemeris(words) else { return nil }
       ephemerides[one.satellite] = one
       if words[1] == "F" { fromFNAV.insert(one.satellite) }

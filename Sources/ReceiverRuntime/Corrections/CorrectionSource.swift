@@ -32,21 +32,21 @@ package enum CorrectionSource: Equatable, Sendable {
       self = .file(path)
     } else if let path = text.removingPrefix("fifo:"), !path.isEmpty {
       self = .fifo(path)
-    } else if let line = text.removingPrefix("serial:"), let at = line.lastIndex(of: "@"), at > line.startIndex,
-      let baud = UInt32(line[line.index(after: at)...]), baud > 0
+    } else if let line = text.removingPrefix("serial:"), let at = line.lastPosition(of: "@"), at > line.startIndex,
+      let baud = UInt32(line[line.utf8.index(after: at)...]), baud > 0
     {
       self = .serial(path: String(line[..<at]), baud: baud)
     } else if let place = text.removingPrefix("tcp://") ?? text.removingPrefix("tcp:"),
       case (let host, let port?)? = Self.hostAndPort(place)
     {
       self = .tcp(host: host, port: port)
-    } else if let (address, transport) = Self.caster(text), let slash = address.lastIndex(of: "/") {
+    } else if let (address, transport) = Self.caster(text), let slash = address.lastPosition(of: "/") {
       var place = String(address[..<slash])
-      let mount = String(address[address.index(after: slash)...])
+      let mount = String(address[address.utf8.index(after: slash)...])
       var credentials: String?
-      if let at = place.lastIndex(of: "@") {
+      if let at = place.lastPosition(of: "@") {
         credentials = String(decoding: place[..<at].utf8.percentDecoded.bytes, as: UTF8.self)
-        place = String(place[place.index(after: at)...])
+        place = String(place[place.utf8.index(after: at)...])
       }
       guard mount.isEmpty || Self.isMount(mount), let (host, port) = Self.hostAndPort(place) else { return nil }
       self = .ntrip(
@@ -113,7 +113,7 @@ package enum CorrectionSource: Equatable, Sendable {
   package func redirected(to location: String) throws(NTRIPResponse.Refusal) -> CorrectionSource {
     guard case .ntrip(let host, let port, _, let credentials, let transport) = self else { return self }
     let (plain, secured) = (["http://", "ntrip://"], ["https://", "ntrips://"])
-    let scheme = (plain + secured).first { location.lowercased().hasPrefix($0) }
+    let scheme = (plain + secured).first { location.lowercased().begins(with: $0) }
     var target: (host: String, port: UInt16?) = (host, port)
     var path = location[...]
     if let scheme {
@@ -121,18 +121,18 @@ package enum CorrectionSource: Equatable, Sendable {
         throw NTRIPResponse.Refusal(
           text: "redirects to another scheme (\(scheme)…); name the new address in the configuration")
       }
-      let rest = location.dropFirst(scheme.count)
-      let end = rest.firstIndex(of: "/") ?? rest.endIndex
-      let authority = rest[..<end].split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+      let rest = location[location.utf8.index(location.startIndex, offsetBy: scheme.utf8.count)...]
+      let end = rest.position(of: "/") ?? rest.endIndex
+      let authority = rest[..<end].parts(at: "@", omittingEmpty: false).last ?? ""
       guard let place = Self.hostAndPort(String(authority)) else {
         throw NTRIPResponse.Refusal(text: "redirects to an address that is not valid; ask its operator")
       }
-      let usual = scheme.hasPrefix("http") ? (transport == .tls ? 443 : 80) : transport.port
+      let usual = scheme.begins(with: "http") ? (transport == .tls ? 443 : 80) : transport.port
       target = (place.0, place.1 ?? usual)
       path = rest[end...]
     }
-    let mount = String(path.drop { $0 == "/" })
-    guard path.hasPrefix("/"), !path.hasPrefix("//"), let port = target.port,
+    let mount = String(Substring(path.utf8.drop { $0 == UInt8(ascii: "/") }))
+    guard path.begins(with: "/"), !path.begins(with: "//"), let port = target.port,
       Self.isMount(mount) || mount.isEmpty && choosesMount
     else {
       throw NTRIPResponse.Refusal(text: "redirects to an address that is not valid; ask its operator")
@@ -182,6 +182,6 @@ package enum CorrectionSource: Equatable, Sendable {
 extension String {
   /// The rest after a prefix; nil if the prefix is missing.
   fileprivate func removingPrefix(_ prefix: String) -> String? {
-    hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
+    after(prefix).map(String.init)
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import WireBytes
 
 /// The header record of a recording: lines of text, the first with the format and its version.
 public struct RecordingHeader: Equatable, Sendable {
@@ -33,15 +34,15 @@ public struct RecordingHeader: Equatable, Sendable {
 
   /// Reads a header; nil if the first line does not belong to a recording. Unknown lines are skipped.
   public init?(_ text: String) {
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-    guard let first = lines.first, first.hasPrefix(Self.title),
-      let version = Int(first.dropFirst(Self.title.utf8.count))
+    let lines = text.parts(at: "\n", omittingEmpty: false)
+    guard let first = lines.first, first.begins(with: Self.title),
+      let version = Int(first.after(Self.title) ?? "")
     else { return nil }
     self.init(device: "", baud: nil)
     self.version = version
     for line in lines.dropFirst() {
-      guard let equals = line.firstIndex(of: "=") else { continue }
-      let value = line[line.index(after: equals)...]
+      guard let equals = line.position(of: "=") else { continue }
+      let value = line[line.utf8.index(after: equals)...]
       switch line[..<equals] {
       case "device": device = String(value)
       case "baud": baud = UInt32(value)

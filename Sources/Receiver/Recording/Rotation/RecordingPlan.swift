@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import WireBytes
 
 /// Decides when written bytes are synced to the disk, and when the next file begins.
 public struct RecordingPlan: Sendable {
@@ -91,8 +92,8 @@ public struct RecordingNames: Sendable {
   public init(of name: String, among present: [String], keep: Int?) {
     self.keep = keep
     numbers = present.compactMap { other in
-      guard other.hasPrefix(name + ".") else { return nil }
-      let digits = other.dropFirst(name.utf8.count + 1)
+      // A file of another name, though it is equal as text, is not deleted.
+      guard let digits = other.after(name + ".") else { return nil }
       guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), digits.first != "0" else { return nil }
       return UInt64(digits)
     }

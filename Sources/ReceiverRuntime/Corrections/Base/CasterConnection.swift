@@ -103,7 +103,7 @@ package struct CasterConnection: Sendable {
       return end(with: reply("405 Method Not Allowed", ["Allow: GET"], isVersion2: request.isVersion2))
     case .get: break
     }
-    guard request.mount == caster.mount else {
+    guard ExactText(request.mount) == ExactText(caster.mount) else {
       if request.isVersion2, !request.mount.isEmpty { return end(with: reply("404 Not Found", isVersion2: true)) }
       return end(with: sourceTable(station, isVersion2: request.isVersion2))
     }
@@ -216,7 +216,7 @@ struct CasterRequest: Equatable, Sendable {
       guard let field = HTTPField(line) else { return nil }
       switch field.name {
       case "host": hasHost = true
-      case "ntrip-version": isVersion2 = field.value.lowercased().hasPrefix("ntrip/2")
+      case "ntrip-version": isVersion2 = field.value.lowercased().begins(with: "ntrip/2")
       case "user-agent": agent = String(field.value.filter { $0.isASCII && $0 >= " " }.prefix(Self.longestAgent))
       case "authorization": password = Self.password(field.value) ?? password
       default: break
@@ -229,23 +229,22 @@ struct CasterRequest: Equatable, Sendable {
   /// The path of a target in one of its two forms, `/PATH` and `http://HOST/PATH`.
   private static func path(_ target: String) -> String? {
     var rest = target[...]
-    for scheme in ["http://", "https://", "ntrip://"] where target.lowercased().hasPrefix(scheme) {
-      rest = rest.dropFirst(scheme.count).drop { $0 != "/" }
-      if rest.isEmpty { rest = "/" }
+    for scheme in ["http://", "https://", "ntrip://"] where target.lowercased().begins(with: scheme) {
+      let address = rest[rest.utf8.index(rest.startIndex, offsetBy: scheme.utf8.count)...]
+      rest = address.position(of: "/").map { address[$0...] } ?? "/"
     }
-    guard rest.first == "/" else { return nil }
-    return String(rest.dropFirst().prefix { $0 != "?" && $0 != "#" })
+    return rest.after("/").map { String($0.before("?").before("#")) }
   }
 
   /// The password of Basic authentication (RFC 7617); the user has no meaning.
   private static func password(_ value: String) -> String? {
-    let words = value.split(separator: " ")
+    let words = value.parts(at: " ")
     // Some clients leave out the padding.
     guard words.count == 2, words[0].lowercased() == "basic",
       let bytes = Base64.bytes(of: String(words[1]), isPadded: false)
     else { return nil }
     let text = String(decoding: bytes, as: UTF8.self)
-    guard let colon = text.firstIndex(of: ":") else { return nil }
-    return String(text[text.index(after: colon)...])
+    guard let colon = text.position(of: ":") else { return nil }
+    return String(text[text.utf8.index(after: colon)...])
   }
 }

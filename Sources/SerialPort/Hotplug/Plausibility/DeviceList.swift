@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import LinuxIO
+import WireBytes
 
 /// The user's list of devices that are receivers and of devices that are not. It overrides the built-in table.
 ///
@@ -36,9 +37,8 @@ public struct DeviceList: Sendable, Equatable {
   ///   - file: the name of the file, for error messages.
   /// - Throws: ``DeviceListError`` for the first invalid line.
   public init(parsing text: String, file: String) throws(DeviceListError) {
-    // Swift treats CR LF, the line end of other systems, as one character.
-    for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
-      let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" }
+    for (index, line) in text.lines.enumerated() {
+      let words = line.before("#").words
       if words.isEmpty { continue }
       do throws(DeviceListError.Mistake) {
         entries.append(try Entry(words))
@@ -70,7 +70,7 @@ extension DeviceList.Entry {
     isReceiver = rest.first != "not"
     if !isReceiver { rest.removeFirst() }
     guard let ids = rest.popFirst() else { throw .missingIDs }
-    let parts = ids.split(separator: ":", omittingEmptySubsequences: false)
+    let parts = ids.parts(at: ":", omittingEmpty: false)
     guard parts.count == 2, let vendorID = identifier(parts[0]), let productID = identifier(parts[1]) else {
       throw .unreadableIDs(String(ids))
     }
@@ -90,7 +90,7 @@ private func identifier(_ digits: Substring) -> UInt16? {
 
 /// Reads `if02`, as in udev's links.
 private func interfaceNumber(_ word: Substring) -> UInt8? {
-  guard word.hasPrefix("if"), word.count == 4, word.dropFirst(2).allSatisfy(\.isHexDigit) else { return nil }
+  guard word.begins(with: "if"), word.count == 4, word.dropFirst(2).allSatisfy(\.isHexDigit) else { return nil }
   return UInt8(word.dropFirst(2), radix: 16)
 }
 
@@ -141,9 +141,9 @@ extension DeviceList {
   /// The paths of the files, in their order.
   static func paths(configurationFolder: String?, home: String?) -> [String] {
     var folders: [String] = []
-    if let configurationFolder, configurationFolder.hasPrefix("/") {
+    if let configurationFolder, configurationFolder.begins(with: "/") {
       folders.append(configurationFolder)
-    } else if let home, home.hasPrefix("/") {
+    } else if let home, home.begins(with: "/") {
       folders.append(home + "/.config")
     }
     return (folders + ["/etc"]).map { $0 + "/sextant/devices" }

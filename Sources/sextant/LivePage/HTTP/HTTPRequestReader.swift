@@ -76,9 +76,9 @@ package struct HTTPRequestReader: Sendable {
       .map { String(decoding: $0.first == 0x0A ? $0.dropFirst() : $0, as: UTF8.self) }
     buffer = []
     guard lines.count <= Self.mostFields + 1 else { return refuse(.headTooLarge) }
-    let words = lines[0].split(separator: " ", omittingEmptySubsequences: false)
+    let words = lines[0].parts(at: " ", omittingEmpty: false)
     guard words.count == 3, words[0].utf8.allSatisfy({ (0x41...0x5A).contains($0) }), words[0].utf8.count <= 16,
-      let (host, path) = Self.parts(ofTarget: words[1]), words[2].hasPrefix("HTTP/")
+      let (host, path) = Self.parts(ofTarget: words[1]), words[2].begins(with: "HTTP/")
     else { return refuse(.badRequest) }
     guard words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0" else { return refuse(.versionNotSupported) }
     var fields: [HTTPField] = []
@@ -87,7 +87,7 @@ package struct HTTPRequestReader: Sendable {
       if let host, field.name == "host" { field.value = host }
       fields.append(field)
     }
-    let target = path.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    let target = path.parts(at: "?", maxSplits: 1, omittingEmpty: false)
     guard let query = Self.query(target.count == 2 ? target[1] : "") else { return refuse(.badRequest) }
     let request = HTTPRequest(
       method: String(words[0]), path: String(target[0]), query: query, fields: fields, body: [])
@@ -98,12 +98,12 @@ package struct HTTPRequestReader: Sendable {
   /// replaces the value of the field Host.
   private static func parts(ofTarget target: Substring) -> (host: String?, path: String)? {
     let scheme = "http://"
-    if target.hasPrefix("/") { return (nil, String(target)) }
+    if target.begins(with: "/") { return (nil, String(target)) }
     guard target.prefix(scheme.count).lowercased() == scheme else { return nil }
-    let rest = target.dropFirst(scheme.count)
-    let host = rest.prefix { $0 != "/" && $0 != "?" }
-    let path = rest.dropFirst(host.count)
-    return host.isEmpty ? nil : (String(host), path.hasPrefix("/") ? String(path) : "/\(path)")
+    let rest = Substring(target.utf8.dropFirst(scheme.utf8.count))
+    let end = rest.utf8.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
+    let (host, path) = (rest[..<end], rest[end...])
+    return host.isEmpty ? nil : (String(host), path.begins(with: "/") ? String(path) : "/\(path)")
   }
 
   private mutating func beginBody(_ request: HTTPRequest) {
@@ -133,8 +133,8 @@ package struct HTTPRequestReader: Sendable {
 
   private static func query(_ text: Substring) -> [HTTPRequest.Field]? {
     var fields: [HTTPRequest.Field] = []
-    for part in text.split(separator: "&") {
-      let pieces = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    for part in text.parts(at: "&") {
+      let pieces = part.parts(at: "=", maxSplits: 1, omittingEmpty: false)
       guard let name = decoded(pieces[0]), let value = decoded(pieces.count == 2 ? pieces[1] : "") else { return nil }
       fields.append(HTTPRequest.Field(name: name, value: value))
     }

@@ -243,7 +243,7 @@ package struct PageServer: Sendable {
 
   /// Starts the stream of events, with the last event of each kind and the history that the page does not have yet.
   private mutating func stream(_ request: HTTPRequest, to number: Int, at now: Instant) {
-    let names = (request.parameter("open") ?? "").split(separator: ",").prefix(Self.mostOpenedMessages)
+    let names = (request.parameter("open") ?? "").parts(at: ",").prefix(Self.mostOpenedMessages)
     let opened = names.filter { $0.utf8.count <= 32 }.map(String.init)
     connections[number]!.state = .events(
       PageEventQueue(), opened: opened, nextHeartbeat: now + PageConnection.heartbeatInterval)
@@ -340,22 +340,22 @@ package struct PageAccess: Sendable {
 
   /// Whether a Host field names this machine: an address, or a name that cannot belong to another domain.
   private func isOwn(_ host: String) -> Bool {
-    if host.hasPrefix("[") {
-      guard let end = host.firstIndex(of: "]") else { return false }
-      let address = host[host.index(after: host.startIndex)..<end]
-      guard Self.isPort(host[host.index(after: end)...]) else { return false }
+    if let inner = host.after("[") {
+      guard let end = inner.position(of: "]") else { return false }
+      let address = inner[..<end]
+      guard Self.isPort(inner[inner.utf8.index(after: end)...]) else { return false }
       return isLoopback ? address == "::1" : address.utf8.allSatisfy { Self.isOfVersion6($0) }
     }
-    let end = host.firstIndex(of: ":") ?? host.endIndex
+    let end = host.position(of: ":") ?? host.endIndex
     let name = host[..<end].lowercased()
     guard Self.isPort(host[end...]) else { return false }
     if name == "localhost" { return true }
     let isAddress =
-      name.split(separator: ".", omittingEmptySubsequences: false).count == 4
-      && name.split(separator: ".").allSatisfy { UInt8($0) != nil }
-    if isLoopback { return isAddress && name.hasPrefix("127.") }
+      name.parts(at: ".", omittingEmpty: false).count == 4
+      && name.parts(at: ".").allSatisfy { UInt8($0) != nil }
+    if isLoopback { return isAddress && name.begins(with: "127.") }
     // A name without a dot, or of multicast DNS, belongs to the local network.
-    return isAddress || name.hasSuffix(".local") || !name.isEmpty && !name.contains(".")
+    return isAddress || name.ends(with: ".local") || !name.isEmpty && !name.includes(".")
   }
 
   private static func isOfVersion6(_ byte: UInt8) -> Bool {
