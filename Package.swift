@@ -318,7 +318,7 @@ let package = Package(
         "WireBytes", argumentParser,
       ]),
     tests("Recording", ["MonotonicTime", "Receiver", "ReceiverSimulator", "ReceiverStream", "TestSupport"]),
-    tests("FileSystem", ["LinuxIO", "TestSupport", systemPackage]),
+    tests("FileSystem", ["LinuxIO", "MonotonicTime", "TestSupport", systemPackage]),
     tests("SerialPort", ["SerialPort", "LinuxIO", "MonotonicTime", "TestSupport", systemPackage]),
     tests("SystemBus", ["LocationService", "MonotonicTime", "TestSupport"]),
     tests("HostSensors", ["LocationService", "MonotonicTime"]),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import LinuxIO
+import MonotonicTime
 import SystemPackage
 import Testing
 
@@ -69,5 +70,28 @@ struct UnixSocketTests {
     #expect(throws: Errno.fileNameTooLong) {
       _ = try UnixSocket(listeningAt: folder + "/" + String(repeating: "n", count: 108), permissions: 0o600)
     }
+  }
+
+  @Test("After a refused descriptor a listener is not watched for a second, or until a descriptor is closed; one line a period")
+  func acceptPause() {
+    var pause = AcceptPause()
+    var now = Instant.zero
+    func wait(_ milliseconds: UInt64) { now = now + Milliseconds(milliseconds) }
+    var lines = 0
+    for _ in 0..<10 {
+      #expect(pause.interest == .readable && pause.deadline == nil)
+      if pause.begin(at: now) { lines += 1 }
+      #expect(pause.interest == [] && pause.deadline.map { $0 > now } == true)
+      wait(999)
+      let isEarly = pause.end(at: now)
+      wait(1)
+      let ends = [pause.end(at: now), pause.end(at: now)]
+      #expect(!isEarly && ends == [true, false])
+    }
+    #expect(lines == 1)
+    pause.accepted()
+    let isFirst = pause.begin(at: now)
+    let ends = [pause.endEarly(), pause.endEarly(), pause.end(at: now)]
+    #expect(isFirst && ends == [true, false, false] && pause.interest == .readable)
   }
 }

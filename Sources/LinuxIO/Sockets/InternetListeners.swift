@@ -2,8 +2,45 @@
 import MonotonicTime
 import SystemPackage
 
-/// Sockets that listen at addresses of this machine, and accept connections. After a lack of descriptors the connections wait in the
-/// queues of the sockets for a second.
+/// The pause of a listener after the system has refused a descriptor: connections wait in the queue of its socket for a second.
+package struct AcceptPause: Equatable, Sendable {
+  private static let length = Milliseconds(1000)
+
+  /// The end of the pause; nil while connections are accepted.
+  package private(set) var deadline: Instant?
+  /// Whether the last attempt to accept was refused.
+  private var isRefused = false
+
+  package init() {}
+
+  /// What the poller watches the listener for.
+  package var interest: Poller.Interest { deadline == nil ? .readable : [] }
+
+  /// Begins the pause. Returns whether it is the first one of a period of refusals.
+  package mutating func begin(at now: Instant) -> Bool {
+    defer { isRefused = true }
+    deadline = now + Self.length
+    return !isRefused
+  }
+
+  /// Records that connections were accepted.
+  package mutating func accepted() { isRefused = false }
+
+  /// Ends the pause once it is over. Returns whether it has ended, so that the poller watches the listener again.
+  package mutating func end(at now: Instant) -> Bool {
+    guard let due = deadline, now >= due else { return false }
+    deadline = nil
+    return true
+  }
+
+  /// Ends the pause because a descriptor was closed. Returns whether there was one.
+  package mutating func endEarly() -> Bool {
+    defer { deadline = nil }
+    return deadline != nil
+  }
+}
+
+/// Sockets that listen at addresses of this machine, and accept connections.
 package final class InternetListeners {
   /// The address at which the system does not listen.
   package struct Failure: Error {
@@ -18,8 +55,9 @@ package final class InternetListeners {
 
   private let listeners: [Listener]
   private let firstToken: UInt32
+  private var pause = AcceptPause()
   /// When `resume` is to be called; nil if connections are accepted.
-  package private(set) var deadline: Instant?
+  package var deadline: Instant? { pause.deadline }
 
   /// - Parameter firstToken: the token of the first address; the others follow.
   package init(at addresses: [InternetAddress], firstToken: UInt32) throws(Failure) {
@@ -51,7 +89,7 @@ package final class InternetListeners {
 
   package func attach(_ poller: inout Poller) throws(PollerError) {
     for (index, listener) in listeners.enumerated() {
-      try poller.add(listener.socket.descriptor, token: token(index), interest: interest)
+      try poller.add(listener.socket.descriptor, token: token(index), interest: pause.interest)
     }
   }
 
@@ -62,7 +100,7 @@ package final class InternetListeners {
     do throws(Errno) {
       return try listeners[index].socket.accept()
     } catch {
-      deadline = now + Milliseconds(1000)
+      _ = pause.begin(at: now)
       setInterest(&poller)
       return nil
     }
@@ -70,12 +108,8 @@ package final class InternetListeners {
 
   /// Ends the pause after a lack of descriptors once it is over.
   package func resume(_ poller: inout Poller, at now: Instant) {
-    guard let due = deadline, now >= due else { return }
-    deadline = nil
-    setInterest(&poller)
+    if pause.end(at: now) { setInterest(&poller) }
   }
-
-  private var interest: Poller.Interest { deadline == nil ? .readable : [] }
 
   private func token(_ index: Int) -> Poller.Token {
     Poller.Token(rawValue: firstToken &+ UInt32(truncatingIfNeeded: index))
@@ -83,7 +117,7 @@ package final class InternetListeners {
 
   private func setInterest(_ poller: inout Poller) {
     for (index, listener) in listeners.enumerated() {
-      try? poller.change(listener.socket.descriptor, token: token(index), interest: interest)
+      try? poller.change(listener.socket.descriptor, token: token(index), interest: pause.interest)
     }
   }
 }

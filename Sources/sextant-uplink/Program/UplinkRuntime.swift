@@ -62,13 +62,15 @@ final class UplinkRuntime<Storage: QueueStorage> {
     let routes = cuplink_open_routes()
     if routes >= 0 { try poller.add(routes, token: Token.routes) }
     defer { if routes >= 0 { close(routes) } }
-    if let descriptor = control?.descriptor { try poller.add(descriptor, token: Token.control) }
+    let listener = control?.descriptor
+    if let listener { try poller.add(listener, token: Token.control) }
     uplink.battery = HostBattery.charge()
     perform(uplink.start(at: SystemClock.monotonic))
+    var pause = AcceptPause()
     // A look-up of a name, or a request, does not delay the end.
     var end: Instant?
     while true {
-      let deadline = end ?? uplink.deadline
+      let deadline = end ?? .earlier(uplink.deadline, pause.deadline)
       for event in try poller.wait(deadline: deadline?.nanoseconds) {
         switch event {
         case .signal(.terminate), .signal(.interrupt), .signal(.hangUp):
@@ -81,13 +83,22 @@ final class UplinkRuntime<Storage: QueueStorage> {
           cuplink_drain_routes(routes)
           handle(.routesChanged)
         case .readable(Token.control):
-          while let connection = try? control?.accept() { answer(connection) }
+          do throws(Errno) {
+            while let connection = try control?.accept() { answer(connection) }
+            pause.accepted()
+          } catch {
+            if pause.begin(at: SystemClock.monotonic) { printNotice("the status cannot be shown: \(error)") }
+            if let listener { try? poller.change(listener, token: Token.control, interest: pause.interest) }
+          }
         case .timeout where end != nil:
           handle(.end)
           return service.finish()
         case .timeout: handle(.wake)
         default: break
         }
+      }
+      if pause.end(at: SystemClock.monotonic), let listener {
+        try? poller.change(listener, token: Token.control, interest: pause.interest)
       }
       for message in inbox.take() {
         switch message {

@@ -14,8 +14,6 @@ import SystemPackage
 /// The sockets of the daemon: accepts programs, answers their calls, passes their demands to the host, and passes the
 /// host's events to them.
 final class LocationServer: ServiceThreadWork {
-  /// The time until the listener is retried after the system has refused a descriptor.
-  static let acceptInterval = Milliseconds(1000)
   /// Lower tokens belong to the receivers.
   private static let firstToken: UInt32 = 1 << 20
 
@@ -47,11 +45,8 @@ final class LocationServer: ServiceThreadWork {
   private var isGoodbyeSent = false
   /// The newest sent location: most programs get the same one.
   private var newestSent: (location: Location, reply: [UInt8])?
-  /// Whether the listener is not watched, because the system refuses descriptors.
-  private var isFull = false
-  /// The time at which the listener is retried after the system refused a descriptor; nil if it did not. Waiting for
-  /// the end of a connection is not enough: there may be none, and the rest of the system may use the descriptors.
-  private var acceptsAgain: Instant?
+  /// Waiting for the end of a connection is not enough: there may be none, and the rest of the system may use the descriptors.
+  private var pause = AcceptPause()
   /// When the states of programs were checked, and when they are to be checked again if nothing else happens.
   private var foregroundChecked: Instant?
   private var nextForegroundCheck: Instant?
@@ -96,7 +91,7 @@ final class LocationServer: ServiceThreadWork {
     if !unfinished.isEmpty || hasLateUpdates || !receiversToFree.isEmpty { return .zero }
     var next = Instant.earlier(
       .earlier(nextForegroundCheck, systemd.watchdogDeadline), .earlier(launcher.deadline, gpsd.deadline))
-    next = .earlier(.earlier(next, clock.deadline), acceptsAgain)
+    next = .earlier(.earlier(next, clock.deadline), pause.deadline)
     for connection in connections.values {
       if let lease = connection.lease, lease.call != nil, receivers.indices.contains(lease.receiver),
         receivers[lease.receiver].use == .lent
@@ -123,7 +118,8 @@ final class LocationServer: ServiceThreadWork {
     // Before the turns: it is cheap, and a user who connects continuously would block others in the queue of the
     // listener.
     let isCalled = events.contains { $0.connection?.rawValue == Self.firstToken }
-    if isCalled || acceptsAgain.map({ now.instant >= $0 }) ?? false { accept(&poller, while: events, at: now.instant) }
+    if pause.end(at: now.instant) { watchListener(&poller) }
+    if isCalled { accept(&poller, while: events, at: now.instant) }
     serve(events, &poller, at: now)
     gpsd.endRound(&poller, at: now)
     systemd.pingWatchdog(at: now.instant)
@@ -215,15 +211,12 @@ final class LocationServer: ServiceThreadWork {
         connections[token.rawValue] = connection
         connectionShare.add(1, to: user)
       }
-      acceptsAgain = nil
-      setAccepting(true, &poller)
+      pause.accepted()
     } catch {
-      // Logged once per period of refusals.
-      if acceptsAgain == nil {
+      if pause.begin(at: now) {
         host.log("a program cannot be served: \(error) (raise LimitNOFILE of sextantd.service)")
       }
-      acceptsAgain = now + Self.acceptInterval
-      setAccepting(false, &poller)
+      watchListener(&poller)
     }
   }
 
@@ -235,11 +228,9 @@ final class LocationServer: ServiceThreadWork {
   }
 
   /// Watches the listener, or leaves new connections in its queue.
-  private func setAccepting(_ accepts: Bool, _ poller: inout Poller) {
-    guard isFull == accepts else { return }
-    isFull = !accepts
-    let token = Poller.Token(rawValue: Self.firstToken)
-    try? poller.change(listener.descriptor, token: token, interest: accepts ? .readable : [])
+  private func watchListener(_ poller: inout Poller) {
+    try? poller.change(
+      listener.descriptor, token: Poller.Token(rawValue: Self.firstToken), interest: pause.interest)
   }
 
   private func read(_ connection: Connection, _ poller: inout Poller, at now: Moment) {
@@ -318,7 +309,7 @@ final class LocationServer: ServiceThreadWork {
     takeRest(of: connection, at: now)
     endProgram(of: connection)
     endLease(of: connection)
-    setAccepting(true, &poller)
+    if pause.endEarly() { watchListener(&poller) }
   }
 
   /// Handles the calls that a program with a line sent before it ended: they record its changes of the receiver.

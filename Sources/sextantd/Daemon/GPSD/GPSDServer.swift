@@ -44,10 +44,7 @@ final class GPSDServer {
   private var buffer = [UInt8](repeating: 0, count: 256)
   var clientShare = ServiceLimits.clients
   var logShare = LogShare()
-  /// The time at which the listeners are retried after the system refused a descriptor; nil if it did not.
-  private var acceptsAgain: Instant?
-  /// Whether the system refused the last descriptor.
-  private var isRefused = false
+  private var pause = AcceptPause()
   var commands: [Int: [ClientCommand]] = [:]
   var changes = DeviceChanges()
   private(set) var receivers: [ReceiverStatus] = []
@@ -77,7 +74,7 @@ final class GPSDServer {
   var deadline: Instant? {
     // Commands that result from a reply of a receiver.
     if !commands.isEmpty { return .zero }
-    var next = Instant.earlier(.earlier(changes.deadline, announcer?.deadline), acceptsAgain)
+    var next = Instant.earlier(.earlier(changes.deadline, announcer?.deadline), pause.deadline)
     for client in clients.values {
       next = .earlier(next, client.client.deadline)
       if !changes.isAwaited(by: client.token) { next = .earlier(next, client.idleEnd) }
@@ -150,7 +147,7 @@ final class GPSDServer {
   }
 
   func endRound(_ poller: inout Poller, at now: Moment) {
-    if let due = acceptsAgain, now.instant >= due { acceptAgain(&poller) }
+    if pause.end(at: now.instant) { watchListeners(&poller) }
     for client in clients.values {
       let isIdle = client.idleEnd.map { now.instant >= $0 } ?? false
       if isIdle && !changes.isAwaited(by: client.token) || client.client.endsAt.map({ now.instant >= $0 }) ?? false {
@@ -228,27 +225,20 @@ final class GPSDServer {
         if kind == .nmea { updateDemand(of: client, at: now.instant) }
         write(client, &poller, at: now.instant)
       }
-      isRefused = false
+      pause.accepted()
     } catch {
-      // Logged once per period of refusals.
-      if !isRefused { host.log("a client of gpsd cannot be served: \(error) (raise LimitNOFILE of sextantd.service)") }
-      isRefused = true
-      acceptsAgain = now.instant + LocationServer.acceptInterval
-      setAccepting(false, &poller)
+      if pause.begin(at: now.instant) {
+        host.log("a client of gpsd cannot be served: \(error) (raise LimitNOFILE of sextantd.service)")
+      }
+      watchListeners(&poller)
     }
   }
 
-  /// Retries the listeners after the system refused a descriptor.
-  private func acceptAgain(_ poller: inout Poller) {
-    acceptsAgain = nil
-    setAccepting(true, &poller)
-  }
-
   /// Watches the listeners, or leaves new connections in their queues.
-  private func setAccepting(_ accepts: Bool, _ poller: inout Poller) {
+  private func watchListeners(_ poller: inout Poller) {
     for (token, listener) in listeners {
       try? poller.change(
-        listener.socket.descriptor, token: Poller.Token(rawValue: token), interest: accepts ? .readable : [])
+        listener.socket.descriptor, token: Poller.Token(rawValue: token), interest: pause.interest)
     }
   }
 
@@ -326,7 +316,7 @@ final class GPSDServer {
       details = [:]
       arrivals = [:]
     }
-    if acceptsAgain != nil { acceptAgain(&poller) }
+    if pause.endEarly() { watchListeners(&poller) }
   }
 
   // MARK: Commands
