@@ -20,6 +20,8 @@ final class CalledDaemon {
   var receivers: [ReceiverStatus] = []
   /// The location of each round; nil if the receiver has no position.
   var location: Coordinate?
+  /// The lines that were lent and taken back.
+  private(set) var lendings: [ServiceAction] = []
 
   init(_ authorization: AuthorizationStatus? = nil) throws {
     folder = try TemporaryFolder()
@@ -31,8 +33,9 @@ final class CalledDaemon {
     host = ServiceHost(app: AppDescription(identifier: "sextantd", keys: UsageKeys()), settings: settings) { _ in }
     poller = try Poller()
     let listener = try UnixSocket(listeningAt: "\(folder.path)/location", permissions: 0o600)
+    let control = try GPSDListener.listen(.control, atPath: "\(folder.path)/gpsd-control")
     server = try LocationServer(
-      host, listener, policy: DaemonPolicy(LocationPolicy(parsing: nil)), version: "test", gpsd: ([], false),
+      host, listener, policy: DaemonPolicy(LocationPolicy(parsing: nil)), version: "test", gpsd: ([control], false),
       Systemd { _ in nil }, &poller, at: SystemClock.monotonic)
   }
 
@@ -40,6 +43,18 @@ final class CalledDaemon {
 
   func client() throws -> CallingClient {
     CallingClient(self, try UnixSocket(connectingTo: "\(folder.path)/location"))
+  }
+
+  /// The reply to a command of gpsd's control socket.
+  func control(_ command: String) throws -> String {
+    let socket = try UnixSocket(connectingTo: "\(folder.path)/gpsd-control")
+    _ = socket.write(Array("\(command)\n".utf8).span)
+    var buffer = [UInt8](repeating: 0, count: 1000)
+    for _ in 0..<10 {
+      try round()
+      if case .bytes(let count) = socket.read(into: &buffer) { return String(decoding: buffer[..<count], as: UTF8.self) }
+    }
+    return ""
   }
 
   /// The reply to a call.
@@ -59,7 +74,13 @@ final class CalledDaemon {
       host.receive(.published(Location(location, horizontalAccuracyMetres: 3, timestamp: utc)), at: now)
     }
     host.wake(at: now)
-    for case .program(let id, let action) in host.round(at: now).actions { host.receiver(of: id)?.perform(action) }
+    for action in host.round(at: now).actions {
+      switch action {
+      case .program(let id, let action): host.receiver(of: id)?.perform(action)
+      case .lend, .takeBack: lendings.append(action)
+      default: break
+      }
+    }
     server.roundEnded(&poller, receivers: { receivers }, at: now)
   }
 }
@@ -80,6 +101,9 @@ final class CallingClient {
 
   /// Sends messages in one write.
   func send(_ messages: String...) { _ = socket.write(Array(messages.map { $0 + "\0" }.joined().utf8).span) }
+
+  /// Closes the connection.
+  func end() { shutdown(socket.descriptor, Int32(SHUT_RDWR)) }
 
   /// Closes the writing side.
   func endWriting() { shutdown(socket.descriptor, Int32(SHUT_WR)) }

@@ -20,6 +20,28 @@ struct LeaseTests {
       receiver, device: "/dev/gps", isReadOnly: isReadOnly, mayOpen: mayOpen, group: group, holder: holder)
   }
 
+  @Test("A receiver that is added through gpsd's control socket while a program has its line is taken back from that program's end on")
+  func addedWhileLent() throws {
+    let daemon = try CalledDaemon()
+    let path = "/dev/ttyACM0"
+    daemon.receivers = [ReceiverStatus(device: "/dev/ttyACM1", isOpen: true), receiver]
+    try daemon.round()
+    #expect(try daemon.control("-\(path)") == "OK\n")
+    let program = try daemon.client()
+    program.send(#"{"method":"org.sextant.Receivers.Lease","parameters":{"device":"/dev/ttyACM0"}}"#)
+    for _ in 0..<3 { try daemon.round() }
+    #expect(try daemon.control("+\(path)") == "OK\n")
+    for _ in 0..<3 { try daemon.round() }
+    #expect(!daemon.lendings.contains(.takeBack(receiver: 1)), "\(daemon.lendings)")
+    program.end()
+    for _ in 0..<3 { try daemon.round() }
+    #expect(daemon.lendings.last == .takeBack(receiver: 1), "\(daemon.lendings)")
+    // Without a program the line is taken back at once.
+    #expect(try daemon.control("-\(path)") == "OK\n" && daemon.control("+\(path)") == "OK\n")
+    try daemon.round()
+    #expect(daemon.lendings.suffix(2) == [.lend(receiver: 1), .takeBack(receiver: 1)], "\(daemon.lendings)")
+  }
+
   @Test("A user who may open the device has the line of a receiver that no other program has")
   func permitted() { #expect(refusal(receiver) == nil) }
 

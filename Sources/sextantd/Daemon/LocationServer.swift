@@ -376,6 +376,7 @@ final class LocationServer: ServiceThreadWork {
     // Before writing to the clients: pulses are reports.
     clock.roundEnded(self.receivers, at: now)
     gpsd.roundEnded(self.receivers, &poller, at: now)
+    for number in gpsd.takeReturnedReceivers() where holder(of: number) == nil { host.takeBack(receiver: number) }
     launcher.roundEnded(&poller, at: now.instant)
     if connections.isEmpty { return }
     launcher.launcherUsers = Set(connections.values.compactMap(\.launcherUser))

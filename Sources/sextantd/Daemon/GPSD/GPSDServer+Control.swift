@@ -31,7 +31,7 @@ extension GPSDServer {
       guard mayOpen(receivers[number].access, client) else { return Self.notPermitted(path) }
       guard removed.remove(number) != nil else { return "\(path) is in use by the service already" }
       host.log("\(receivers[number].device) is added through the control socket")
-      host.takeBack(receiver: number)
+      returned.insert(number)
       return nil
     }
     // A simulated or replayed receiver can only be named on the command line.

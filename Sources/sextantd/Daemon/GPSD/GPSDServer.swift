@@ -50,6 +50,8 @@ final class GPSDServer {
   private(set) var receivers: [ReceiverStatus] = []
   /// The numbers of the receivers that are released for other programs.
   var removed: Set<Int> = []
+  /// The numbers of those that are added again; the service takes their lines back, unless a program has them.
+  var returned: Set<Int> = []
   /// The devices to use from now on.
   var added: [PinnedDevice] = []
   private let announcer: NMEAAnnouncer?
@@ -86,11 +88,11 @@ final class GPSDServer {
 
   /// Whether clients of gpsd are served: policy `off` forbids it, otherwise a given socket or policy `on` allows it.
   private var serves: Bool { !isForbidden && policy.servesGPSD != false }
+
   /// The token of a new listener; nil if all are in use. A change of the policy closes listeners, and their tokens are free again.
   static func freeListenerToken(_ used: some Collection<UInt32>) -> UInt32? {
     (firstToken..<firstToken + listenerTokens).first { !used.contains($0) }
   }
-
 
   @discardableResult
   private func add(_ listener: GPSDListener, _ poller: inout Poller) -> UInt32? {
@@ -328,6 +330,12 @@ final class GPSDServer {
   func takeAddedDevices() -> [PinnedDevice] {
     defer { added = [] }
     return added
+  }
+
+  /// Returns the numbers of the receivers that were added again, once.
+  func takeReturnedReceivers() -> Set<Int> {
+    defer { returned = [] }
+    return returned
   }
 
   /// The receivers that were added through the control socket, removed, and restored.
