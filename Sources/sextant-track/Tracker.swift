@@ -136,7 +136,14 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
 
   func locationManager(_ manager: CLLocationManager, didFailWithError error: any Error) {
     printer.print("didFailWithError", isAbsent ? withoutReceiver(error) : error)
-    if options.once { end() }
+    if isOnce, let code = Self.codeOfOnce(after: error, isForbidden: isForbidden) { end(code) }
+  }
+
+  /// The exit code of `--once` after an error; nil after one of the compass, beside which the location still comes. What other
+  /// services have delivered is not the location.
+  static func codeOfOnce(after error: any Error, isForbidden: Bool) -> Int32? {
+    if case CLError.headingFailure = error { return nil }
+    return isForbidden ? 77 : 69
   }
 
   /// The error of an unknown location, with the reason that no receiver is connected.
