@@ -183,7 +183,7 @@ extension ReceiverSession {
 
     case (.restoringBackup(let store), .idle):
       if !begin(store.next()) {
-        if !store.isKept { end.fail() }
+        if store.result != .kept { end.fail() }
         memory.backup = store.before
         endSession(on: .restored)
       }
