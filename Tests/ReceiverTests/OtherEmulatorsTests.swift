@@ -311,6 +311,9 @@ struct OtherEmulatorsTests {
       (["EXT CORE 3.01 (1ec93f)", "00080000", "FWVER=TIM 1.10", "PROTVER=22.00", "MOD=NEO-M8T-0"], "TIM 1.10", "M8"),
       (["ROM SPG 6.00 (e8a0ab)", "000A0000", "FWVER=SPG 6.00", "PROTVER=40.00", "MOD=NEO-F10N"], "SPG 6.00", "F10"),
       (["EXT HPG 2.00 (5b2b8a)", "000B0000", "FWVER=HPG 2.00", "PROTVER=50.01", "MOD=ZED-X20P"], "HPG 2.00", "X20"),
+      (["EXT CORE 1.00 (12ac05)", "00190000", "FWVER=PMP 1.04", "PROTVER=24.00", "MOD=NEO-D9S"], "PMP 1.04", "D9"),
+      (["EXT CORE 1.00 (12ac05)", "00190000", "FWVER=PMP 1.06", "PROTVER=24.00"], "PMP 1.06", "D9"),
+      (["EXT CORE 1.00 (cd6322)", "00190000", "FWVER=QZS 1.01", "PROTVER=28.11"], "QZS 1.01", "D9"),
       (["7.03 (45969)", "00040007"], "7.03", "M6"),
       (["1.00 (59842)", "00070000", "PROTVER 14.00"], "1.00", "M7"),
     ] as [([String], String, String)])
@@ -319,6 +322,16 @@ struct OtherEmulatorsTests {
     let description = try #require(ReceiverDescription(monVER: payload))
     #expect(description.firmware == firmware)
     #expect(description.generation?.rawValue == generation)
+  }
+
+  @Test(
+    "A receiver of corrections has no position, and is neither put to sleep nor a base",
+    arguments: ["PMP 1.04", "QZS 1.01"])
+  func correctionReceiver(firmware: String) throws {
+    let strings = ["EXT CORE 1.00", "00190000", "FWVER=" + firmware, "PROTVER=24.00", "MOD=NEO-D9S"]
+    let description = try #require(ReceiverDescription(strings: strings))
+    #expect(description.capabilities == [.valset] && !description.canBeBase)
+    #expect(SleepRequest.command(nil, for: description, port: .uart1) == nil)
   }
 
   @Test(

@@ -47,7 +47,7 @@ extension ReceiverCapabilities {
     case .f9: .f9
     case .f10: .f10
     case .x20: .x20
-    case nil: .plainNMEA
+    case .d9, nil: .plainNMEA
     }
   }
 

@@ -40,6 +40,8 @@ public enum Capability: String, Sendable, CaseIterable {
   /// Returns the capabilities by the interface descriptions and data sheets of a generation and its firmware.
   static func of(_ generation: Generation, version: ProtocolVersion?, firmware: String?, hasFlash: Bool) -> [Capability]
   {
+    // D9 PMP 1.04 interface description: items, and no message of a position or of a measurement.
+    if generation == .d9 { return [.valset] }
     let type = firmware?.split(separator: " ").first.map(String.init) ?? ""
     // An unknown version proves no ability: neither one that came with a version nor one that ended with it.
     let isBefore34v10 = version.map { $0 < ProtocolVersion(34, 10) } ?? false

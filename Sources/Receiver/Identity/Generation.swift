@@ -4,16 +4,19 @@ import WireBytes
 /// The generations of u-blox receivers that differ for a driver.
 public enum Generation: String, Sendable, CaseIterable {
   case m6 = "M6", m7 = "M7", m8 = "M8", m9 = "M9", m10 = "M10", f9 = "F9", f10 = "F10", x20 = "X20"
+  /// Receivers of corrections, without a position: NEO-D9S (L-band) and NEO-D9C (QZSS L6).
+  case d9 = "D9"
 
   /// Returns the generation by MON-VER: by the module name if there is one, then by the protocol version, then by the
   /// hardware version, which M9 and F9, and M10 and F10, share.
   static func of(module: String?, version: ProtocolVersion?, firmware: String?, hardware: String) -> Generation? {
     if let module = module?.uppercased() {
       let names: [(String, Generation)] = [
-        ("X20", .x20), ("F10", .f10), ("M10", .m10), ("F9", .f9), ("M9", .m9), ("M8", .m8),
+        ("X20", .x20), ("F10", .f10), ("M10", .m10), ("F9", .f9), ("M9", .m9), ("M8", .m8), ("D9", .d9),
       ]
       for (name, generation) in names where module.includes(name) { return generation }
     }
+    if let firmware, ["PMP ", "QZS "].contains(where: firmware.hasPrefix) { return .d9 }
     switch version?.major {
     case 12?, 13?: return .m6
     case 14?: return .m7
