@@ -159,7 +159,8 @@ struct Assisting: Sendable {
     payload[10] = UInt8(second % 60)
     payload.set(u4: UInt32(now.nanosecondsOfDay % 1_000_000_000), at: 12)
     payload.set(u2: timeAccuracySeconds, at: 16)
-    return once(Command(.mgaINI, payload, answer: .assistance))
+    // A repeated time would be wrong.
+    return Command(.mgaINI, payload, answer: .assistance).with(attempts: 1, timeout: Milliseconds(1000))
   }
 
   /// MGA-INI-POS_LLH.
@@ -204,27 +205,11 @@ struct Assisting: Sendable {
       : paced(Command(message.identity, message.payload, answer: .none))
   }
 
-  /// A repeated time would be wrong.
-  private func once(_ command: Command) -> Command {
-    var command = command
-    command.attempts = 1
-    command.timeout = Milliseconds(1000)
-    return command
-  }
-
   /// A lost message costs seconds, no more.
-  private func acknowledged(_ command: Command) -> Command {
-    var command = command
-    command.attempts = 2
-    return command
-  }
+  private func acknowledged(_ command: Command) -> Command { command.with(attempts: 2) }
 
   /// Not all firmware acknowledges AID messages; a pause separates them instead.
-  private func paced(_ command: Command) -> Command {
-    var command = command
-    command.pause = Milliseconds(20)
-    return command
-  }
+  private func paced(_ command: Command) -> Command { command.with(pause: Milliseconds(20)) }
 
   private static func bits(_ value: Double) -> UInt32 {
     UInt32(bitPattern: Int32(clamping: value.rounded()))

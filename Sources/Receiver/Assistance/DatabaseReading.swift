@@ -49,9 +49,6 @@ struct DatabaseReading: Sendable {
   }
 
   private func poll(_ identity: MessageIdentity, _ answer: Command.Answer) -> Command {
-    var command = Command(identity, [], answer: answer)
-    command.attempts = 2
-    command.timeout = Milliseconds(500)
-    return command
+    Command(identity, [], answer: answer).with(attempts: 2, timeout: Milliseconds(500))
   }
 }

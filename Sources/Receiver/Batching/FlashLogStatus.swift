@@ -52,10 +52,8 @@ extension Command {
   static var createsLog: Command { Command(.logCREATE, [UInt8](repeating: 0, count: 8), answer: .acknowledgement) }
 
   static var erasesLog: Command {
-    var command = Command(.logERASE, answer: .acknowledgement)
     // Flash is erased block by block.
-    command.timeout = Milliseconds(3000)
-    return command
+    Command(.logERASE, answer: .acknowledgement).with(timeout: Milliseconds(3000))
   }
 
   /// Reads up to 256 entries; entries without a position leave gaps.

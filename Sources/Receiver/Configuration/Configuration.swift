@@ -104,14 +104,10 @@ package struct Configuration: Sendable {
     switch step {
     case .polling, .verifying, .comparing: return .poll(identity, selector)
     case .writing, .writingUnread:
-      var command = Command(identity, written, answer: .acknowledgement)
-      if identity == .cfgPRT {
-        // A port that restarts drops bytes on their way.
-        command.pause = Milliseconds(100)
-        // It may be silent from now on, and its user without fixes: a poll shows soon whether it has its protocols.
-        command.attempts = 2
-      }
-      return command
+      let command = Command(identity, written, answer: .acknowledgement)
+      // A port that restarts drops bytes on their way. It may be silent from now on, and its user without fixes: a poll shows soon whether
+      // it has its protocols.
+      return identity == .cfgPRT ? command.with(attempts: 2, pause: Milliseconds(100)) : command
     }
   }
 

@@ -91,11 +91,7 @@ package struct PortRateChange: Sendable {
   package mutating func next() -> Action {
     switch step {
     case .reading: return .send(.poll(.cfgPRT))
-    case .insisting:
-      var command = Command.poll(.cfgPRT, [], times: 40)
-      command.attempts = 2
-      command.timeout = Milliseconds(4000)
-      return .send(command)
+    case .insisting: return .send(.poll(.cfgPRT, [], times: 40).with(attempts: 2, timeout: Milliseconds(4000)))
     case .readingPorts:
       guard let poll = unread.first?.poll else { return .finished(isChanged: false) }
       return .send(poll)
@@ -206,8 +202,7 @@ package struct PortRateChange: Sendable {
     }
     command.answer = .none
     let secondsOnLine = Double(command.bytes.count * Self.bitsOfByte) / Double(from)
-    command.pause = Milliseconds(seconds: secondsOnLine) + Self.adapterTime
-    return command
+    return command.with(pause: Milliseconds(seconds: secondsOnLine) + Self.adapterTime)
   }
 
   private static let bitsOfByte = 10

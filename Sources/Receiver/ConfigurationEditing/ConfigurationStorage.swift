@@ -73,12 +73,9 @@ package struct FactoryReset: ReceiverScript {
   package func next() -> Command? {
     switch step {
     case .clearing:
-      var command = CFGCFG.command(
-        clear: CFGCFG.allSections, load: CFGCFG.allSections, devices: CFGCFG.allDevices)
       // A repetition is harmless, but lost if the port has another rate by then.
-      command.attempts = 2
-      command.pause = Milliseconds(500)
-      return command
+      return CFGCFG.command(clear: CFGCFG.allSections, load: CFGCFG.allSections, devices: CFGCFG.allDevices)
+        .with(attempts: 2, pause: Milliseconds(500))
     case .polling: return .poll(.monVER)
     case .over: return nil
     }
@@ -114,10 +111,8 @@ enum CFGCFG {
     payload.set(u4: save, at: 4)
     payload.set(u4: load, at: 8)
     payload[12] = devices
-    var command = Command(.cfgCFG, payload, answer: .acknowledgement)
     // The receiver erases flash before it writes it.
-    command.timeout = Milliseconds(1500)
-    return command
+    return Command(.cfgCFG, payload, answer: .acknowledgement).with(timeout: Milliseconds(1500))
   }
 }
 

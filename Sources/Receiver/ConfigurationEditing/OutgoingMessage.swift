@@ -30,12 +30,10 @@ package struct OutgoingMessage: Sendable, Equatable {
   package init(_ message: NamedMessage, for use: NamedMessage.Use) {
     name = message.name
     let identity = message.identity
-    command = Command(
-      identity, message.payload,
-      answer: use == .poll ? Self.answer(toPollOf: identity, message.payload) : Self.answer(to: identity))
-    command.timeout = Milliseconds(1000)
+    let answer = use == .poll ? Self.answer(toPollOf: identity, message.payload) : Self.answer(to: identity)
     // A poll and a setting can be repeated; another command may have an effect each time.
-    command.attempts = use == .poll || identity.messageClass == 0x06 ? 3 : 1
+    command = Command(identity, message.payload, answer: answer)
+      .with(attempts: use == .poll || identity.messageClass == 0x06 ? 3 : 1, timeout: Milliseconds(1000))
     let isWhole = identity == Self.aidDATA || identity.messageClass == 0x21
     replies = isWhole ? .messageClass(identity) : .message(identity)
   }

@@ -51,16 +51,10 @@ package struct ScriptDialogue<Script: ReceiverScript>: Sendable {
   package mutating func next(at now: Instant) -> Step {
     if now >= end { return .endless }
     if missingReplies >= Self.mostMissingReplies, !toleratesSilence { return .noReply }
-    if isProbing {
-      var command = Command.poll(.monVER)
-      command.attempts = 2
-      return .send(command)
-    }
+    if isProbing { return .send(.poll(.monVER).with(attempts: 2)) }
     guard let command = script.next() else { return .over }
     guard ignoresPolls, let identity = Self.polledMessage(command) else { return .send(command) }
-    var together = Command.poll(identity, Self.selector(command), before: .monVER)
-    together.timeout = command.timeout
-    return .send(together)
+    return .send(.poll(identity, Self.selector(command), before: .monVER).with(timeout: command.timeout))
   }
 
   /// Continues a script that is over, after the line did not get the script's rate.

@@ -33,17 +33,19 @@ extension SettingsEdit {
   }
 
   private func writing(_ pairs: [ConfigurationPair]) -> Command {
-    var command = Configuration.valset(pairs, layers: 1)
-    if pairs.contains(where: { $0.id >> 16 & 0xFF == Self.signalGroup }) { command.pause = Self.restart }
-    return command
+    let restarts = pairs.contains { $0.id >> 16 & 0xFF == Self.signalGroup }
+    return Configuration.valset(pairs, layers: 1).with(pause: restarts ? Self.restart : nil)
   }
 
   private func writing(_ record: Record, _ payload: [UInt8]) -> Command {
-    var command = Command(record.identity, payload, answer: .acknowledgement)
-    // A port that restarts drops the bytes in its buffers.
-    if record.identity == .cfgPRT { command.pause = Milliseconds(100) }
-    if record.identity == .cfgGNSS { command.pause = Self.restart }
-    return command
+    let pause: Milliseconds? =
+      switch record.identity {
+      // A port that restarts drops the bytes in its buffers.
+      case .cfgPRT: Milliseconds(100)
+      case .cfgGNSS: Self.restart
+      default: nil
+      }
+    return Command(record.identity, payload, answer: .acknowledgement).with(pause: pause)
   }
 
   /// Returns steps with items, signals first, so that they are in one message.

@@ -201,10 +201,8 @@ package struct SettingsEdit: ReceiverScript {
   }
 
   package func next() -> Command? {
-    guard var command = work.first.flatMap(command(for:)) else { return nil }
     // A line that a setting has just filled carries a reply only now and then.
-    command.timeout = Milliseconds(700)
-    return command
+    work.first.flatMap(command(for:))?.with(timeout: Milliseconds(700))
   }
 
   package mutating func receive(_ outcome: Outcome) {

@@ -250,8 +250,7 @@ package struct SettingsReading: ReceiverScript {
 
   /// Returns a CFG-VALGET request. A reply of 64 items has up to 776 bytes, which take 0.8 s at 9600 baud.
   private static func request(_ keys: [UInt32], _ layer: UInt8, _ position: Int) -> Command {
-    var command = Configuration.valget(keys, layer: layer, position: UInt16(truncatingIfNeeded: position))
-    command.timeout = Milliseconds(1500)
-    return command
+    Configuration.valget(keys, layer: layer, position: UInt16(truncatingIfNeeded: position))
+      .with(timeout: Milliseconds(1500))
   }
 }

@@ -249,10 +249,4 @@ extension Command {
     self.attempts = attempts
     self.timeout = timeout
   }
-
-  func pausing(_ pause: Milliseconds) -> Command {
-    var command = self
-    command.pause = pause
-    return command
-  }
 }

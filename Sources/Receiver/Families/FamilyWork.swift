@@ -136,9 +136,7 @@ struct FamilyWork: Sendable {
   private static func waiting(_ time: Milliseconds) -> Command {
     var command = Command.raw([])
     command.answer = .family(FamilyAnswer(nil))
-    command.attempts = 1
-    command.timeout = time
-    return command
+    return command.with(attempts: 1, timeout: time)
   }
 
   /// Long enough for ephemerides once a minute.

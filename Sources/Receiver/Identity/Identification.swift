@@ -104,15 +104,12 @@ struct Identification: Sendable {
   func next() -> Command? {
     switch step {
     case .polling, .pollingAgain:
-      var command = Command.polls([.monVER, .secUNIQID, .monCOMMS])
       // A slow full line loses replies with everything else that does not fit. A fast line is polled less often.
-      if rate ?? Self.fastRate >= Self.fastRate { command.attempts = isRepeated || step == .pollingAgain ? 2 : 3 }
-      return command
+      let isFast = rate ?? Self.fastRate >= Self.fastRate
+      return .polls([.monVER, .secUNIQID, .monCOMMS])
+        .with(attempts: isFast ? isRepeated || step == .pollingAgain ? 2 : 3 : nil)
     case .insisting(let question): return Self.command(question)
-    case .pollingOthers:
-      var command = Command.polls([.secUNIQID, .monCOMMS])
-      command.attempts = 2
-      return command
+    case .pollingOthers: return .polls([.secUNIQID, .monCOMMS]).with(attempts: 2)
     case .switchingItemOn, .switchingMessageOn:
       // Without UBX output no ACK-ACK is sent either: only a reply to the polls in the same write shows that the item was
       // set (M10 SPG 5.10 interface description, "CFG-UART1OUTPROT").
@@ -121,22 +118,16 @@ struct Identification: Sendable {
       if let bytes = switchedPort?.switchingUBXOutput(true, usesItems: usesItems, rate: rate) {
         command.bytes = bytes + command.bytes
       }
-      command.attempts = isLineFull ? 1 : 2
-      return command
+      return command.with(attempts: isLineFull ? 1 : 2)
     case .switchingOn:
       // PUBX,41 sets the protocols of the port of any generation (interface descriptions, "PUBX,41");
       // the rate stays. UBX, NMEA and RTCM in, UBX and NMEA out.
       return .raw(sentenceBytes("PUBX,41,1,0007,0003,\(rate ?? 9600),0"), pause: Milliseconds(150))
-    case .pollingID:
-      var command = Command.poll(.secUNIQID)
-      command.attempts = 1
-      return command
+    case .pollingID: return .poll(.secUNIQID).with(attempts: 1)
     case .pollingPort:
-      var command = Command.poll(.monCOMMS)
-      command.attempts = 2
       // X20 replies with its next second (recorded: up to 0.93 s after the poll).
-      if description?.generation == .x20 { command.timeout = Milliseconds(1100) }
-      return command
+      return .poll(.monCOMMS).with(
+        attempts: 2, timeout: description?.generation == .x20 ? Milliseconds(1100) : nil)
     case .done: return nil
     }
   }
@@ -224,11 +215,9 @@ struct Identification: Sendable {
   private static func insisting(on identity: MessageIdentity, _ selector: [UInt8] = [], isLast: Bool = false) -> Command
   {
     let answers = [identity] + [.monVER, .cfgPRT, .cfgVALGET].filter { $0 != identity }
-    var command = Command.poll(identity, selector, times: insistence, answers: answers)
-    command.attempts = 1
     // A queue of 8 kB takes twice as long; the last attempt waits for that.
-    command.timeout = isLast ? insistingTimeout * 2 : insistingTimeout
-    return command
+    return .poll(identity, selector, times: insistence, answers: answers)
+      .with(attempts: 1, timeout: isLast ? insistingTimeout * 2 : insistingTimeout)
   }
 
   /// CFG-UART1-BAUDRATE: the port of most lines.

@@ -55,10 +55,8 @@ struct OrbitPolling: Sendable {
     guard case .due(let used) = state, let receiver else { return nil }
     let message = receiver.protocolVersion.map { $0 >= ProtocolVersion(18, 0) } ?? false ? Message.navORB : .rxmSVSI
     state = .polled(used: used, message)
-    var command = Command.poll(message == .navORB ? .navORB : .rxmSVSI)
-    command.attempts = 2
-    command.timeout = command.timeout + RequestInFlight.time(of: Self.replyBytes, bitRate)
-    return command
+    let poll = Command.poll(message == .navORB ? .navORB : .rxmSVSI)
+    return poll.with(attempts: 2, timeout: poll.timeout + RequestInFlight.time(of: Self.replyBytes, bitRate))
   }
 
   /// Takes the outcome of the poll.

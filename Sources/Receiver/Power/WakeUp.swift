@@ -45,14 +45,10 @@ struct WakeUp: Sendable {
       return .send(.raw(language?.wakingBytes ?? [0xFF], pause: Self.oscillatorStart))
     case .poll, .lastPoll:
       if let language { return .send(language.wakeUp) }
-      var command = Command.poll(.monVER)
-      command.attempts = 2
-      return .send(command)
+      return .send(.poll(.monVER).with(attempts: 2))
     case .reset:
       // A controlled software reset, which keeps battery-backed memory (CFG-RST resetMode 1).
-      var command = Command(.cfgRST, [0, 0, 1, 0], answer: .none)
-      command.pause = Self.restart
-      return .reset(command)
+      return .reset(Command(.cfgRST, [0, 0, 1, 0], answer: .none).with(pause: Self.restart))
     case .searching, .failed: return .failed
     }
   }

@@ -102,8 +102,15 @@ public struct Command: Sendable, Equatable {
 
   /// Returns a command of bytes that are no UBX frame, without a reply.
   public static func raw(_ bytes: [UInt8], pause: Milliseconds = Milliseconds(0)) -> Command {
-    var command = Command(raw: bytes)
-    command.pause = pause
+    Command(raw: bytes).with(pause: pause)
+  }
+
+  /// Returns the command with another number of attempts, and other times; nil leaves one as it is.
+  package func with(attempts: Int? = nil, timeout: Milliseconds? = nil, pause: Milliseconds? = nil) -> Command {
+    var command = self
+    command.attempts = attempts ?? command.attempts
+    command.timeout = timeout ?? command.timeout
+    command.pause = pause ?? command.pause
     return command
   }
 

@@ -148,7 +148,7 @@ struct Airoha: FamilyLanguage {
       guard wanted.allSatisfy({ Self.constellations.contains($0) }) else { return nil }
       let flags = Self.constellations.map { wanted.contains($0) ? ",1" : ",0" }.joined() + ",0"
       // The receiver restarts.
-      return Self.keepingLog([Self.command("066", flags).pausing(Milliseconds(1500))], on: receiver)
+      return Self.keepingLog([Self.command("066", flags).with(pause: Milliseconds(1500))], on: receiver)
     case .logger(let wanted):
       if wanted.resumes { return [Self.resumption] }
       let there: LoggerState? = if case .logger(let state)? = found { state } else { nil }
@@ -299,7 +299,7 @@ struct Airoha: FamilyLanguage {
   func commandsAfterRefusal(of action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? {
     guard action == .save, !Self.mayBeLC86G(receiver.model) else { return nil }
     // It stops some time after the acknowledgement; Zephyr's driver waits as long.
-    let stop = Self.command("003").pausing(Milliseconds(500))
+    let stop = Self.command("003").with(pause: Milliseconds(500))
     return [Self.command("382", ",1"), stop, Self.command("513"), Self.command("002")]
   }
 
@@ -316,7 +316,7 @@ struct Airoha: FamilyLanguage {
   }
 
   private static func restart(_ number: String) -> Command {
-    Command(sentence: "PAIR\(number)").pausing(Milliseconds(1500))
+    Command(sentence: "PAIR\(number)").with(pause: Milliseconds(1500))
   }
 
   /// PAIR003 where the receiver still hears; otherwise the timed backup, which ends by its timer only.

@@ -90,13 +90,13 @@ struct Allystar: FamilyLanguage {
     case .coldRestart: [Self.restart(1)]
     // The deletion has no acknowledgement.
     case .factoryReset:
-      [Command(.allystar, 0x0609, Self.storage(2, 0xFFFF_FFFF)).pausing(Milliseconds(500)), Self.restart(1)]
+      [Command(.allystar, 0x0609, Self.storage(2, 0xFFFF_FFFF)).with(pause: Milliseconds(500)), Self.restart(1)]
     }
   }
 
   /// CFG-SIMPLERST, which is not acknowledged: 0 reset (recorded), 1 cold, 2 warm, 3 hot (several public programs).
   private static func restart(_ mode: UInt8) -> Command {
-    Command(.allystar, 0x0640, [mode]).pausing(Milliseconds(1000))
+    Command(.allystar, 0x0640, [mode]).with(pause: Milliseconds(1000))
   }
 
   /// CFG-CFG: 0 save, 1 load, 2 clear; the sections.
@@ -105,9 +105,7 @@ struct Allystar: FamilyLanguage {
   }
 
   private static func store(action: UInt8, _ sections: UInt32) -> Command {
-    var command = command(0x0609, storage(action, sections))
-    command.timeout = Milliseconds(1500)
-    return command
+    command(0x0609, storage(action, sections)).with(timeout: Milliseconds(1500))
   }
 
   private static func command(_ identity: UInt16, _ payload: [UInt8]) -> Command {

@@ -86,7 +86,7 @@ struct CASIC: FamilyLanguage {
     case .constellations(let wanted):
       guard !wanted.isEmpty, wanted.allSatisfy({ [.gps, .beiDou, .glonass].contains($0) }) else { return nil }
       let mask = wanted.reduce(0) { $0 | ($1 == .gps ? 1 : $1 == .beiDou ? 2 : 4) }
-      return [Self.command("PCAS04,\(mask)").pausing(Milliseconds(500))]
+      return [Self.command("PCAS04,\(mask)").with(pause: Milliseconds(500))]
     case .output, .logger, .mode, .measurements: return nil
     }
   }
@@ -95,11 +95,11 @@ struct CASIC: FamilyLanguage {
 
   func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? {
     switch action {
-    case .save: [Self.command("PCAS00").pausing(Milliseconds(300))]
-    case .hotRestart: [Self.command("PCAS10,0").pausing(Milliseconds(1000))]
-    case .warmRestart: [Self.command("PCAS10,1").pausing(Milliseconds(1000))]
-    case .coldRestart: [Self.command("PCAS10,2").pausing(Milliseconds(1000))]
-    case .factoryReset: [Self.command("PCAS10,3").pausing(Milliseconds(1000))]
+    case .save: [Self.command("PCAS00").with(pause: Milliseconds(300))]
+    case .hotRestart: [Self.command("PCAS10,0").with(pause: Milliseconds(1000))]
+    case .warmRestart: [Self.command("PCAS10,1").with(pause: Milliseconds(1000))]
+    case .coldRestart: [Self.command("PCAS10,2").with(pause: Milliseconds(1000))]
+    case .factoryReset: [Self.command("PCAS10,3").with(pause: Milliseconds(1000))]
     }
   }
 
@@ -117,5 +117,5 @@ struct CASIC: FamilyLanguage {
   /// The texts by the number of PCAS06.
   private static let texts: [Character: String] = ["0": "SW", "1": "HW", "2": "MO", "3": "CI", "5": "BS"]
 
-  private static func command(_ body: String) -> Command { Command(sentence: body).pausing(Milliseconds(100)) }
+  private static func command(_ body: String) -> Command { Command(sentence: body).with(pause: Milliseconds(100)) }
 }

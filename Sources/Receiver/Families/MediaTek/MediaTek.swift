@@ -114,7 +114,7 @@ struct MediaTek: FamilyLanguage {
       var augmenting = wanted.contains(.sbas) ? [Self.command("313", ",1"), Self.command("301", ",2")] : []
       if wanted.contains(.qzss) { augmenting.append(Self.command("352", ",0")) }
       // The receiver restarts.
-      return augmenting + [Self.command("353", flags.map { ",\($0)" }.joined()).pausing(Milliseconds(1000))]
+      return augmenting + [Self.command("353", flags.map { ",\($0)" }.joined()).with(pause: Milliseconds(1000))]
         + Self.startingLog(of: receiver)
     case .logger(let wanted):
       // The log of a user goes on as it is.
@@ -163,11 +163,7 @@ struct MediaTek: FamilyLanguage {
   }
 
   /// Flash is erased block by block.
-  private static var erasure: Command {
-    var erasure = command("184", ",1")
-    erasure.timeout = Milliseconds(3000)
-    return erasure
-  }
+  private static var erasure: Command { command("184", ",1").with(timeout: Milliseconds(3000)) }
 
   /// Whether a dump is possible while the receiver logs is not known: it is stopped before.
   var logger: LoggerCommands? {
@@ -198,7 +194,7 @@ struct MediaTek: FamilyLanguage {
     case .factoryReset: number = "104"
     }
     // A restart is not acknowledged, or after the start.
-    let restart = Command(sentence: "PMTK\(number)").pausing(Milliseconds(1000))
+    let restart = Command(sentence: "PMTK\(number)").with(pause: Milliseconds(1000))
     return [restart] + (action == .factoryReset ? [] : Self.startingLog(of: receiver))
   }
 

@@ -110,7 +110,7 @@ struct Quectel: FamilyLanguage {
       return [
         Self.awaited, Self.command("PQTMCFGSVIN", ",W,\(survey)"),
         Self.command("PQTMCFGRCVRMODE", ",W,\(wanted.words[0])"), Self.command("PQTMSAVEPAR", ""),
-        Command(sentence: "PQTMSRR").pausing(Milliseconds(1000)), Self.awaited,
+        Command(sentence: "PQTMSRR").with(pause: Milliseconds(1000)), Self.awaited,
       ] + rates
     case .measurements(let wanted):
       return Self.commands(setting: wanted, from: found)
@@ -146,7 +146,7 @@ struct Quectel: FamilyLanguage {
       case .factoryReset: "PQTMRESTOREPAR"
       }
     let isAnswered = action == .save || action == .factoryReset
-    return [isAnswered ? Self.command(name, "") : Command(sentence: name).pausing(Milliseconds(1000))]
+    return [isAnswered ? Self.command(name, "") : Command(sentence: name).with(pause: Milliseconds(1000))]
   }
 
   /// PQTMUNIQID has the chip's number, PQTMCFGSVIN and PQTMCFGRCVRMODE can be of a base.

@@ -76,13 +76,13 @@ struct SkyTraq: FamilyLanguage {
     case .hotRestart: [Self.restart(1)]
     case .warmRestart: [Self.restart(2)]
     case .coldRestart: [Self.restart(3)]
-    case .factoryReset: [Self.command(0x04, [1]).pausing(Milliseconds(1000))]
+    case .factoryReset: [Self.command(0x04, [1]).with(pause: Milliseconds(1000))]
     }
   }
 
   /// The start mode, then a time and a position that the receiver does not need.
   private static func restart(_ mode: UInt8) -> Command {
-    command(0x01, [mode] + [UInt8](repeating: 0, count: 13)).pausing(Milliseconds(1000))
+    command(0x01, [mode] + [UInt8](repeating: 0, count: 13)).with(pause: Milliseconds(1000))
   }
 
   private static func command(_ id: UInt8, _ payload: [UInt8]) -> Command {

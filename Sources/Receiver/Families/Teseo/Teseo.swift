@@ -112,7 +112,7 @@ struct Teseo: FamilyLanguage {
     case .constellations(let wanted):
       guard wanted.allSatisfy({ one in Self.systems.contains { $0.0 == one } }) else { return nil }
       let mask = Self.systems.reduce(UInt32(0)) { wanted.contains($1.0) ? $0 | $1.1 : $0 }
-      return [Self.command("PSTMSETCONSTMASK", ",\(mask)").pausing(Milliseconds(1000))]
+      return [Self.command("PSTMSETCONSTMASK", ",\(mask)").with(pause: Milliseconds(1000))]
     case .output, .logger, .mode, .measurements: return nil
     }
   }
@@ -129,7 +129,7 @@ struct Teseo: FamilyLanguage {
   private static func command(_ name: String, _ fields: String) -> Command {
     // Commands are at least 20 ms apart.
     Command(sentence: name + fields, FamilyAnswer(nil, .teseo(name)), timeout: Milliseconds(1500))
-      .pausing(Milliseconds(20))
+      .with(pause: Milliseconds(20))
   }
 
   // MARK: Restart and standby
@@ -138,13 +138,13 @@ struct Teseo: FamilyLanguage {
     switch action {
     case .save:
       [Command(sentence: "PSTMSAVEPAR", FamilyAnswer(nil, .teseo("PSTMSAVEPAR")), timeout: Milliseconds(10_000))]
-    case .hotRestart: [Command(sentence: "PSTMHOT").pausing(Milliseconds(5000))]
-    case .warmRestart: [Command(sentence: "PSTMWARM").pausing(Milliseconds(5000))]
-    case .coldRestart: [Command(sentence: "PSTMCOLD").pausing(Milliseconds(5000))]
+    case .hotRestart: [Command(sentence: "PSTMHOT").with(pause: Milliseconds(5000))]
+    case .warmRestart: [Command(sentence: "PSTMWARM").with(pause: Milliseconds(5000))]
+    case .coldRestart: [Command(sentence: "PSTMCOLD").with(pause: Milliseconds(5000))]
     case .factoryReset:
       [
         Command(sentence: "PSTMRESTOREPAR", FamilyAnswer(nil, .teseo("PSTMRESTOREPAR"))),
-        Command(sentence: "PSTMSRR").pausing(Milliseconds(5000)),
+        Command(sentence: "PSTMSRR").with(pause: Milliseconds(5000)),
       ]
     }
   }

@@ -41,7 +41,7 @@ struct Firebird: FamilyLanguage {
   }
 
   private static func restart(_ erased: String) -> Command {
-    Command(sentence: "RESET,0,\(erased)").pausing(Milliseconds(1000))
+    Command(sentence: "RESET,0,\(erased)").with(pause: Milliseconds(1000))
   }
 
   /// The reply to PDTINFO has serial numbers.

@@ -239,8 +239,8 @@ struct Unicore: FamilyLanguage {
   func commands(for action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? {
     switch action {
     case .save: [Command(line: "SAVECONFIG", FamilyAnswer(nil, .nebulas("SAVECONFIG")))]
-    case .hotRestart: [Command(line: "RESET").pausing(Milliseconds(5000))]
-    case .factoryReset: [Command(line: "FRESET").pausing(Milliseconds(5000))]
+    case .hotRestart: [Command(line: "RESET").with(pause: Milliseconds(5000))]
+    case .factoryReset: [Command(line: "FRESET").with(pause: Milliseconds(5000))]
     case .warmRestart, .coldRestart: nil
     }
   }
