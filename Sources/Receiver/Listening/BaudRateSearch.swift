@@ -36,6 +36,7 @@ public struct BaudRateSearch: Sendable {
     case soon
   }
 
+  /// An action on the line, of the search or of its listener.
   public enum Action: Equatable, Sendable {
     case none
     /// Set the line to this rate and discard what was received.
@@ -48,6 +49,8 @@ public struct BaudRateSearch: Sendable {
     case pollAtRate(UInt32, [UInt8])
     /// The rate is right.
     case found(UInt32)
+    /// No frame was received for `Listener.helpAfter`; the search does not return it.
+    case adviseOnSilence
   }
 
   /// Bytes outside of frames after which the first round gives a rate up: more than noise at the start.

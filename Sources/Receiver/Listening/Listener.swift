@@ -8,22 +8,7 @@ import WireBytes
 /// Silence ends an epoch, gives up a frame that has begun, and makes the search try another rate. The listener has no
 /// clock and no file; `wake` is due at `deadline`.
 public struct Listener: ~Copyable {
-  /// An action on the line.
-  public enum Action: Equatable, Sendable {
-    case none
-    /// Set the line to this rate and discard what is waiting.
-    case setRate(UInt32)
-    /// The same, then poll the receiver (only where polling is allowed).
-    case poll(UInt32)
-    /// Send the poll of another maker's family.
-    case pollOther([UInt8])
-    /// Set the line to this rate, discard what is waiting, then send the poll of another maker's family.
-    case pollAtRate(UInt32, [UInt8])
-    /// Frames are received at this rate.
-    case found(UInt32)
-    /// No frame was received for `Listener.helpAfter`.
-    case adviseOnSilence
-  }
+  public typealias Action = BaudRateSearch.Action
 
   /// The numbers of the receiver's frames and of skipped bytes so far.
   public var counters: StreamCounters {
@@ -219,25 +204,15 @@ public struct Listener: ~Copyable {
     begun = stream.isInsideFrame ? (stream.offset, now) : nil
   }
 
-  private mutating func carryOut(_ action: BaudRateSearch.Action?) -> Action {
+  private mutating func carryOut(_ action: Action?) -> Action {
     switch action {
-    case nil, .none?: return .none
-    case .found(let rate)?: return .found(rate)
-    case .setRate(let rate)?:
+    case .setRate?, .poll?, .pollAtRate?:
       // Bytes of the wrong rate are not the beginning of a frame.
       stream.reset()
       begun = nil
-      return .setRate(rate)
-    case .poll(let rate)?:
-      stream.reset()
-      begun = nil
-      return .poll(rate)
-    case .pollOther(let poll)?: return .pollOther(poll)
-    case .pollAtRate(let rate, let poll)?:
-      stream.reset()
-      begun = nil
-      return .pollAtRate(rate, poll)
+    default: break
     }
+    return action ?? .none
   }
 
   /// Whether all bytes are characters of sentences.
