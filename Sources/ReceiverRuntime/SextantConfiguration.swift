@@ -56,7 +56,8 @@ package struct SextantConfiguration: Sendable, Equatable {
   package static func installed(_ variable: (String) -> String?) throws(SextantConfigurationError)
     -> SextantConfiguration
   {
-    var values = Values()
+    var configuration = SextantConfiguration()
+    var keys: Set<String> = []
     for path in paths(variable) {
       let text: String
       do {
@@ -69,9 +70,9 @@ package struct SextantConfiguration: Sendable, Equatable {
         let nextStep = error.isForbidden ? "give yourself the permission" : "put a regular file in its place"
         throw SextantConfigurationError(file: path, line: 0, text: "\(error.reason); \(nextStep), or remove it")
       }
-      values.fill(from: try Values(parsing: text, file: path))
+      try configuration.read(text, file: path, keys: &keys)
     }
-    return values.configuration
+    return configuration
   }
 
   /// Reads one file.
@@ -81,7 +82,8 @@ package struct SextantConfiguration: Sendable, Equatable {
   ///   - file: the name of the file, for error messages.
   /// - Throws: ``SextantConfigurationError`` for the first invalid line.
   package init(parsing text: String, file: String) throws(SextantConfigurationError) {
-    self = try Values(parsing: text, file: file).configuration
+    var keys: Set<String> = []
+    try read(text, file: file, keys: &keys)
   }
 
   static func paths(_ variable: (String) -> String?) -> [String] {
@@ -112,33 +114,30 @@ extension SextantConfiguration {
   }
 }
 
-/// The values of files by key; nil for an absent key.
-private struct Values {
-  var devices: [String]?
-  var baud: UInt32?
-  var isReadOnly: Bool?
-  var supply: String?
-  var geocoder: String?
-  var gpsd: GPSDSetting?
-  var corrections: [CorrectionSource]?
-  var hasCorrectionsAlways: Bool?
-  var spartnKeys: String?
-  var assistance: AssistanceSource?
-  var assistNow: AssistNow?
-
-  init() {}
-
-  init(parsing text: String, file: String) throws(SextantConfigurationError) {
+extension SextantConfiguration {
+  /// Adopts the values of a file.
+  ///
+  /// - Parameter keys: the keys of the files with precedence, whose values stay; the file's keys are added.
+  private mutating func read(
+    _ text: String, file: String, keys: inout Set<String>
+  ) throws(SextantConfigurationError) {
     let text = text.after("\u{FEFF}") ?? text[...]
+    var seen: Set<String> = []
     for (index, line) in text.lines.enumerated() {
       let words = Self.words(line)
-      guard let key = words.first else { continue }
+      guard let key = words.first.map({ String($0) }) else { continue }
+      var changed = self
       do throws(Mistake) {
-        try take(key, words.dropFirst().joined(separator: " "))
+        try changed.take(key, words.dropFirst().joined(separator: " "))
+        guard seen.insert(key).inserted || ["device", "corrections"].contains(key) else {
+          throw Mistake(text: "`\(key)` is in the file a second time; remove one of them")
+        }
       } catch {
         throw SextantConfigurationError(file: file, line: index + 1, text: error.text)
       }
+      if !keys.contains(key) { self = changed }
     }
+    keys.formUnion(seen)
   }
 
   private struct Mistake: Error {
@@ -151,7 +150,7 @@ private struct Values {
     return Array(words.prefix { !$0.begins(with: "#") })
   }
 
-  private mutating func take(_ key: Substring, _ value: String) throws(Mistake) {
+  private mutating func take(_ key: String, _ value: String) throws(Mistake) {
     guard
       [
         "device", "baud", "read-only", "supply", "geocoder", "gpsd", "corrections", "corrections-always", "assistance",
@@ -168,19 +167,17 @@ private struct Values {
     let plain = value == "=" ? "" : given ?? value
     if plain.isEmpty { throw Mistake(text: "`\(key)` has no value; write it after the key") }
     switch key {
-    case "device": devices = (devices ?? []) + [plain]
+    case "device": devices.append(plain)
     case "baud":
       guard let rate = UInt32(plain), rate > 0 else {
         throw Mistake(
           text: "`\(plain)` is not a baud rate; write it like `baud 115200`, or remove the line to search for the rate")
       }
-      try once("baud", baud)
       baud = rate
     case "read-only":
       guard let choice = ["yes": true, "no": false][plain] else {
         throw Mistake(text: "`\(plain)` is neither yes nor no")
       }
-      try once("read-only", isReadOnly)
       isReadOnly = choice
     case "gpsd":
       guard let given, let setting = GPSDSetting(given) else {
@@ -189,7 +186,6 @@ private struct Values {
             "`gpsd \(value)` is not understood; write `gpsd = on`, `gpsd = off` or `gpsd = on, every 60 s, accuracy 100 m`"
         )
       }
-      try once("gpsd", gpsd)
       gpsd = setting
     case "corrections":
       guard let given, let source = CorrectionSource(given) else {
@@ -197,81 +193,38 @@ private struct Values {
         throw Mistake(
           text: "the value of `corrections` is not understood; write `corrections = ` and \(CorrectionSource.forms)")
       }
-      corrections = (corrections ?? []) + [source]
+      corrections.append(source)
     case "corrections-always":
       guard let choice = ["= on": true, "= off": false][value] else {
         throw Mistake(
           text: "`\(key) \(value)` is not understood; write `corrections-always = on` or `corrections-always = off`")
       }
-      try once("corrections-always", hasCorrectionsAlways)
       hasCorrectionsAlways = choice
     case "spartn-keys":
       guard let given, given.begins(with: "/") else {
         throw Mistake(text: "`\(key) \(value)` is not understood; write `spartn-keys = ` and the path of the file")
       }
-      try once("spartn-keys", spartnKeys)
       spartnKeys = given
     case "assistance":
       guard let given, let source = AssistanceSource(rawValue: given) else {
         throw Mistake(text: "`\(key) \(value)` is not understood; write \(AssistanceSource.forms)")
       }
-      try once("assistance", assistance)
       assistance = source
     case "assistnow":
       guard let given, let source = AssistNow(given) else {
         // The value may contain an account.
         throw Mistake(text: "the value of `assistnow` is not understood; write \(AssistNow.forms)")
       }
-      try once("assistnow", assistNow)
       assistNow = source
     case "epo": throw Mistake(text: Self.noEPO)
-    case "geocoder":
-      try once("geocoder", geocoder)
-      geocoder = plain
-    default:
-      try once("supply", supply)
-      supply = plain
+    case "geocoder": geocoder = plain
+    default: supply = plain
     }
   }
 
   private static let noEPO =
     "`epo` is not supported: the service sends no EPO files, and MediaTek and Airoha receivers predict orbits by themselves "
     + "(EASY); remove the line"
-
-  private func once<Value>(_ key: String, _ value: Value?) throws(Mistake) {
-    if value != nil { throw Mistake(text: "`\(key)` is in the file a second time; remove one of them") }
-  }
-
-  /// Adopts the values of another file for keys that are absent in this one.
-  mutating func fill(from other: Values) {
-    devices = devices ?? other.devices
-    baud = baud ?? other.baud
-    isReadOnly = isReadOnly ?? other.isReadOnly
-    supply = supply ?? other.supply
-    geocoder = geocoder ?? other.geocoder
-    gpsd = gpsd ?? other.gpsd
-    corrections = corrections ?? other.corrections
-    hasCorrectionsAlways = hasCorrectionsAlways ?? other.hasCorrectionsAlways
-    spartnKeys = spartnKeys ?? other.spartnKeys
-    assistance = assistance ?? other.assistance
-    assistNow = assistNow ?? other.assistNow
-  }
-
-  var configuration: SextantConfiguration {
-    var configuration = SextantConfiguration()
-    configuration.devices = devices ?? []
-    configuration.baud = baud
-    configuration.isReadOnly = isReadOnly ?? false
-    configuration.supply = supply
-    configuration.geocoder = geocoder
-    configuration.gpsd = gpsd
-    configuration.corrections = corrections ?? []
-    configuration.hasCorrectionsAlways = hasCorrectionsAlways ?? false
-    configuration.spartnKeys = spartnKeys
-    configuration.assistance = assistance
-    configuration.assistNow = assistNow
-    return configuration
-  }
 }
 
 /// The reason why a configuration file is invalid: the place and the next step.
