@@ -15,8 +15,8 @@ public func sextant_configuration_item_named(
   while let entry = table.next() {
     // Both strings are zero-terminated.
     var at = 0
-    while unsafe entry.name[at] != 0, unsafe UInt8(bitPattern: name[at]) == entry.name[at] { at += 1 }
-    if at == entry.nameLength, unsafe name[at] == 0 {
+    while unsafe entry.name.start[at] != 0, unsafe UInt8(bitPattern: name[at]) == entry.name.start[at] { at += 1 }
+    if at == entry.name.count, unsafe name[at] == 0 {
       unsafe item.pointee = sextant_configuration_item(entry)
       return true
     }
@@ -141,8 +141,8 @@ private func kind(ofType type: UInt8) -> UInt8 {
 extension sextant_configuration_item {
   init(_ entry: ConfigurationTable.Entry) {
     unsafe self.init()
-    unsafe name = UnsafePointer(UnsafeRawPointer(entry.name).assumingMemoryBound(to: CChar.self))
-    unsafe unit = UnsafePointer(UnsafeRawPointer(entry.unit).assumingMemoryBound(to: CChar.self))
+    unsafe name = UnsafePointer(UnsafeRawPointer(entry.name.start).assumingMemoryBound(to: CChar.self))
+    unsafe unit = UnsafePointer(UnsafeRawPointer(entry.unit.start).assumingMemoryBound(to: CChar.self))
     unsafe key = entry.id
     unsafe size = UInt8(configurationValueSize(entry.id) ?? 0)
     unsafe decimals = entry.decimals

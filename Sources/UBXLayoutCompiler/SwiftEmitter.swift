@@ -310,37 +310,6 @@ struct SwiftEmitter {
     put("}")
   }
 
-  /// The configuration items, sorted by key.
-  ///
-  /// The compiler's memory grows with the square of a literal's length (1,300 items in one took 8 GB), so the table
-  /// consists of short literals.
-  mutating func configurationItems(_ keys: [ConfigurationKey]) {
-    let sorted = keys.sorted { $0.id < $1.id }
-    let starts = Array(stride(from: 0, to: sorted.count, by: 32))
-    put()
-    put("extension ConfigurationItem {")
-    put("/// Every item, sorted by key.", 1)
-    put("public static let all: [ConfigurationItem] = {", 1)
-    put("var all: [ConfigurationItem] = []", 2)
-    put("all.reserveCapacity(\(sorted.count))", 2)
-    for start in starts { put("all.append(contentsOf: from\(start)())", 2) }
-    put("return all", 2)
-    put("}()", 1)
-    for start in starts {
-      put()
-      put("private static func from\(start)() -> [ConfigurationItem] {", 1)
-      put("[", 2)
-      for key in sorted[start..<min(start + 32, sorted.count)] {
-        put(
-          "ConfigurationItem(0x\(String(key.id, radix: 16)), \"\(key.name)\", .\(key.type), \(scale(key.scale)), \"\(key.unit)\"),",
-          3)
-      }
-      put("]", 2)
-      put("}", 1)
-    }
-    put("}")
-  }
-
   mutating func table(_ message: Message) {
     put()
     put("extension \(message.swiftName) {")

@@ -17,7 +17,6 @@ struct UBXLayoutPlugin: BuildToolPlugin {
       layouts.map { folder.appending(path: $0.deletingPathExtension().lastPathComponent + ".generated.swift") }
       + [
         folder.appending(path: "Registry.generated.swift"),
-        folder.appending(path: "ConfigurationItems.generated.swift"),
         folder.appending(path: "ConfigurationTable.generated.swift"),
       ]
     return [

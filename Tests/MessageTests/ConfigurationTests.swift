@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import Testing
 import UBX
 import WireBytes
@@ -20,6 +21,28 @@ struct ConfigurationTests {
     for index in items.indices {
       #expect(configurationValueSize(items[index].id) == items[index].type.size, "\(items[index].name)")
       if index > 0 { #expect(items[index - 1].id < items[index].id) }
+    }
+  }
+
+  @Test("have the name, key, type, scale and unit of their lines in the list")
+  func list() throws {
+    let file = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../../Sources/UBX/Layouts/configuration-items.keys")
+    let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").filter { $0.hasPrefix("CFG-") }
+    #expect(lines.count == ConfigurationItem.all.count)
+    for line in lines {
+      let words = line.split(separator: " ").map(String.init)
+      let item = try #require(UInt32(words[1].dropFirst(2), radix: 16).flatMap { ConfigurationItem.with(id: $0) })
+      #expect("\(item.name)" == words[0] && "\(item.type)" == words[2].lowercased(), "\(line)")
+      let scale = words.dropFirst(3).first.flatMap { $0 == "2^-6" ? 1.0 / 64 : $0 == "2^-8" ? 1.0 / 256 : Double($0) }
+      #expect("\(item.unit)" == words.dropFirst(scale == nil ? 3 : 4).joined(separator: " "), "\(line)")
+      let factor: Double =
+        switch item.scale {
+        case .one: 1
+        case .decimal(let digits): Double("1e-\(digits)") ?? .nan
+        case .factor(let factor): factor
+        }
+      #expect(factor == scale ?? 1, "\(line)")
     }
   }
 

@@ -89,22 +89,20 @@ public struct ConfigurationItem: Sendable {
   /// The key of the item in CFG-VALSET, VALGET and VALDEL.
   public var id: UInt32
   /// The interface description's name, such as `CFG-RATE-MEAS`.
-  public var name: StaticString
+  public var name: ConfigurationText
   public var type: FieldLayout.WireType
   /// The factor between a value on the wire and the unit.
   public var scale: FieldLayout.Scale
   /// The unit as the interface description writes it; empty for none.
-  public var unit: StaticString
+  public var unit: ConfigurationText
 
-  init(
-    _ id: UInt32, _ name: StaticString, _ type: FieldLayout.WireType, _ scale: FieldLayout.Scale, _ unit: StaticString
-  ) {
-    self.id = id
-    self.name = name
-    self.type = type
-    self.scale = scale
-    self.unit = unit
-  }
+  /// Every item, sorted by key.
+  public static let all: [ConfigurationItem] = {
+    var all: [ConfigurationItem] = []
+    var table = ConfigurationTable()
+    while let entry = table.next() { all.append(entry.item) }
+    return all
+  }()
 
   /// The item with a key; nil when the database has no such item.
   public static func with(id: UInt32) -> ConfigurationItem? {
@@ -119,7 +117,7 @@ public struct ConfigurationItem: Sendable {
 
   /// The item with a name, such as `CFG-RATE-MEAS`; nil when the database has no such item. The search is linear: a
   /// program that needs an item often stores the result.
-  public static func named(_ name: StaticString) -> ConfigurationItem? { all.first { $0.name.equals(name) } }
+  public static func named(_ name: StaticString) -> ConfigurationItem? { all.first { $0.name == name } }
 
   /// The item with the characters of `name` as its name.
   public static func named(_ name: Span<UInt8>) -> ConfigurationItem? { all.first { $0.name.equals(name) } }

@@ -19,7 +19,7 @@ extension JSONLine {
     while let pair = pairs.next() {
       beginObject()
       let item = pair.item
-      if let item { field("key", item.name) }
+      if let item { field("key", text: item.name.description) }
       field("id", Int64(pair.id))
       name("value")
       if let item { value(pair.bits, item.type, item.scale) } else { value(pair.bits, .u8, .one) }
