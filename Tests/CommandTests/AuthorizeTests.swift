@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import LinuxIO
+import Messages
+import MonotonicTime
 import Synchronization
 import Testing
+
+@testable import sextant
 
 @Suite("sextant authorize with the location service")
 struct AuthorizeTests {
@@ -20,6 +24,17 @@ struct AuthorizeTests {
       ["authorize"] + words, in: folder, variables: ["SEXTANT_SERVICE": "\(folder)/service"])
     #expect(result.code == 0, "\(result.errors)")
     return (result.output, service.calls)
+  }
+
+  @Test("A change that the service refuses for some seconds is repeated then, and no other one")
+  func limitedChanges() {
+    func wait(_ name: String, _ parameters: JSON) -> Milliseconds? {
+      ServicePermissions.wait(after: VarlinkError("org.sextant.Authorization.\(name)", parameters))
+    }
+    #expect(wait("NotStored", ["reason": "more than 16 changes in 10 s", "retrySeconds": 7]) == Milliseconds(7000))
+    #expect(wait("NotStored", ["reason": "permissions of 256 programs are stored already"]) == nil)
+    #expect(wait("NotStored", ["retrySeconds": 1_000_000]) == nil && wait("NotStored", ["retrySeconds": -1]) == nil)
+    #expect(wait("NotPermitted", ["retrySeconds": 7]) == nil)
   }
 
   @Test(

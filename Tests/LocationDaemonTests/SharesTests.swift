@@ -87,6 +87,22 @@ struct SharesTests {
     #expect(String(describing: share).count < 20_000)
   }
 
+  @Test("A refused change names the time after which it is possible")
+  func waits() {
+    var share = RateShare((count: 16, time: Milliseconds(10_000)))
+    var now = Instant.zero
+    for _ in 0..<64 {
+      if share.refused(afterOneOf: 1000, at: now) == nil {
+        let wait = share.wait(of: 1000, at: now)
+        #expect(wait > Milliseconds(0) && wait <= Milliseconds(10_000))
+        now = now + wait
+        #expect(share.refused(afterOneOf: 1000, at: now) != nil)
+      }
+      now = now + Milliseconds(10)
+    }
+    #expect(now > Instant.zero + Milliseconds(30_000) && now < Instant.zero + Milliseconds(50_000))
+  }
+
   @Test("The longest text of a message counts wherever it is")
   func texts() {
     let long = JSON.string(String(repeating: "x", count: 3000))

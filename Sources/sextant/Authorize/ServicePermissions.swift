@@ -2,6 +2,7 @@
 import LinuxIO
 import LocationService
 import Messages
+import MonotonicTime
 import Positioning
 import WireBytes
 
@@ -58,9 +59,33 @@ struct ServicePermissions: ~Copyable {
     }
   }
 
+  /// Calls the service, which may limit the changes of a user for some seconds: then the call is repeated.
   private mutating func call(_ method: String, _ parameters: JSON) throws -> JSON {
+    while true {
+      var wait: Milliseconds?
+      do {
+        return try call(method, parameters) { wait = Self.wait(after: $0) }
+      } catch {
+        guard let wait else { throw error }
+        printNotice("the service limits the changes of a user; the next one is in \(wait.count / 1000) s")
+        var poller = try Poller()
+        _ = try poller.wait(deadline: (SystemClock.monotonic + wait).nanoseconds)
+      }
+    }
+  }
+
+  /// The time after which a call that an error has refused is possible; nil if it is not by itself.
+  static func wait(after error: VarlinkError) -> Milliseconds? {
+    guard error.name == "\(interface).NotStored", case .integer(let seconds)? = error.parameters["retrySeconds"],
+      (0...60).contains(seconds)
+    else { return nil }
+    return Milliseconds(UInt64(seconds) * 1000)
+  }
+
+  private mutating func call(_ method: String, _ parameters: JSON, failed: (VarlinkError) -> Void) throws -> JSON {
     let path = path
     return try client.call("\(Self.interface).\(method)", parameters) { error in
+      failed(error)
       let detail = error.parameters["reason"]?.string ?? error.parameters["name"]?.string ?? ""
       return switch error.name {
       case "\(Self.interface).NoSuchProgram":

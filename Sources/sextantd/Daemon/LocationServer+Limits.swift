@@ -52,22 +52,22 @@ extension LocationServer {
       connection.isEnding = true
       return true
     case "org.sextant.Authorization.Set", "org.sextant.Authorization.SetServices", "org.sextant.Authorization.Answer":
-      guard shareUser(connection) != 0, let reason = refusalToStore(call, user, at: now) else {
+      guard shareUser(connection) != 0, let refusal = refusalToStore(call, user, at: now) else {
         lists = [:]
         return false
       }
-      connection.reply(
-        id, .failure(VarlinkError("org.sextant.Authorization.NotStored", ["reason": .string(reason)])))
+      connection.reply(id, .failure(refusal))
       return true
     default: return false
     }
   }
 
-  /// The reason why a user may not store another permission now; nil if it may.
-  private func refusalToStore(_ call: VarlinkCall, _ user: UInt32, at now: Instant) -> String? {
+  /// The error of a user who may not store another permission now; nil if it may.
+  private func refusalToStore(_ call: VarlinkCall, _ user: UInt32, at now: Instant) -> VarlinkError? {
     let limit = ServiceLimits.storedChanges
     if storedChanges.refused(afterOneOf: user, at: now) == nil {
-      return "more than \(limit.count) changes in \(limit.time.count / 1000) s"
+      return .notStored(
+        "more than \(limit.count) changes in \(limit.time.count / 1000) s", wait: storedChanges.wait(of: user, at: now))
     }
     // The switch is one file of the user.
     if call.method == "org.sextant.Authorization.SetServices" { return nil }
@@ -76,7 +76,7 @@ extension LocationServer {
     var name = call.parameters["name"]?.string.map { ExactText($0) }
     if case .integer(let number)? = call.parameters["id"] { name = questions[Int(clamping: number)]?.program.name }
     guard stored.count >= ServiceLimits.storedPrograms, !stored.contains(where: { $0.app == name }) else { return nil }
-    return "permissions of \(stored.count) programs are stored already; reset some"
+    return .notStored("permissions of \(stored.count) programs are stored already; reset some")
   }
 
   /// Whether a message of a program of Core Location is refused, because its text is too long; its connection then ends.
@@ -123,6 +123,19 @@ extension LocationServer {
     let programs = store?.entries() ?? []
     lists[user] = (now, programs)
     return programs
+  }
+}
+
+extension VarlinkError {
+  /// A permission cannot be stored.
+  ///
+  /// - Parameter wait: the time after which the same call is possible; nil if it is not by itself.
+  static func notStored(_ reason: String, wait: Milliseconds? = nil) -> VarlinkError {
+    VarlinkError(
+      "org.sextant.Authorization.NotStored",
+      JSON(omittingNil: [
+        "reason": reason, "retrySeconds": wait.map { JSON.integer(Int64(clamping: $0.count / 1000 + 1)) },
+      ]))
   }
 }
 

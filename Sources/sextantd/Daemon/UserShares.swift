@@ -83,6 +83,11 @@ struct RateShare: Sendable {
     periods[user]!.count += 1
     return periods[user]!.count <= limit.count ? 0 : nil
   }
+
+  /// The time until a refused action of a user is possible.
+  func wait(of user: UInt32, at now: Instant) -> Milliseconds {
+    Milliseconds(periods[user]?.end.milliseconds(since: now) ?? 0)
+  }
 }
 
 /// The log lines that users cause.

@@ -172,12 +172,10 @@ extension LocationServer {
 
   private func storing(_ user: UInt32, _ body: (AuthorizationStore) throws(FileError) -> Void) -> VarlinkReply? {
     guard let store = store(of: user) else {
-      return .failure(
-        VarlinkError("org.sextant.Authorization.NotStored", ["reason": "the service has no folder for its state"]))
+      return .failure(.notStored("the service has no folder for its state"))
     }
     do throws(FileError) { try body(store) } catch {
-      return .failure(
-        VarlinkError("org.sextant.Authorization.NotStored", ["reason": .string("\(error.path): \(error.reason)")]))
+      return .failure(.notStored("\(error.path): \(error.reason)"))
     }
     return nil
   }
