@@ -8,6 +8,18 @@ import Testing
 
 @Suite("The service goes and returns")
 struct ReconnectTests {
+  @Test("A problem of connecting is logged once, and again after a connection")
+  func problems() {
+    var problems = ConnectionProblems()
+    var isNew: [Bool] = []
+    for _ in 0..<2 {
+      isNew += [problems.isNew(.refused), problems.isNew(.refused)]
+      isNew += [problems.isNew(.unreachable), problems.isNew(.unreachable)]
+      problems.end()
+    }
+    #expect(isNew == [true, false, true, false, true, false, true, false])
+  }
+
   @Test("SU-1 each fix is delivered once over deaths at random points", arguments: 0..<40)
   func once(_ seed: UInt64) {
     var random = SeededRandomNumberGenerator(seed: seed)

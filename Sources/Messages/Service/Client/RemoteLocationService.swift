@@ -82,8 +82,7 @@ package final class RemoteLocationService: LocationService {
     var poller = try Poller()
     state.withLock { $0.waker = poller.waker }
     let token = Poller.Token(rawValue: 1)
-    var isRefusalLogged = false
-    var isFailureLogged = false
+    var problems = ConnectionProblems()
     while !state.withLock({ $0.isFinished }) {
       let request = state.withLock { state in
         state.mirror.openRequest(identifier: app.identifier, keys: app.keys, showsPrompts: true)
@@ -92,15 +91,15 @@ package final class RemoteLocationService: LocationService {
         var connection = try ServiceConnection(path: path, request)
         try poller.add(connection.descriptor, token: token)
         defer { poller.remove(connection.descriptor) }
-        try serve(&connection, &poller, token, hasState)
+        try serve(&connection, &poller, token, &problems, hasState)
       } catch let refusal as ServiceConnection.Refusal {
-        if !isRefusalLogged { log(refusal.text) }
-        isRefusalLogged = true
+        if problems.isNew(.refused) { log(refusal.text) }
       } catch let error as Errno {
         // If there is no daemon, the socket does not exist, or no process listens on it.
         let isAbsent = error == .noSuchFileOrDirectory || error == .connectionRefused
-        if !isAbsent, !isFailureLogged { log("the location service cannot be reached: \(error); it is tried again") }
-        isFailureLogged = isFailureLogged || !isAbsent
+        if !isAbsent, problems.isNew(.unreachable) {
+          log("the location service cannot be reached: \(error); it is tried again")
+        }
       }
       hasState()
       pass { $0.connectionLost(at: Self.now()) }
@@ -128,7 +127,8 @@ package final class RemoteLocationService: LocationService {
   }
 
   private func serve(
-    _ connection: inout ServiceConnection, _ poller: inout Poller, _ token: Poller.Token, _ hasState: () -> Void
+    _ connection: inout ServiceConnection, _ poller: inout Poller, _ token: Poller.Token,
+    _ problems: inout ConnectionProblems, _ hasState: () -> Void
   ) throws {
     var interest: Poller.Interest = .readable
     while !connection.hasEnded {
@@ -155,6 +155,7 @@ package final class RemoteLocationService: LocationService {
           var refusal: String?
           pass { refusal = $0.opened(reply, at: Self.now()) }
           if let refusal { throw ServiceConnection.Refusal(text: refusal) }
+          problems.end()
           if let reason = reply.launchedBy { state.withLock { $0.launchedBy = reason } }
           hasState()
         case .message(let message): pass { $0.receive(message, at: Self.now()) }
@@ -366,6 +367,20 @@ package final class RemoteLocationService: LocationService {
     }
     waker?.wake()
   }
+}
+
+/// The problems of connecting that were logged since the last connection: each is logged once.
+package struct ConnectionProblems {
+  package enum Problem { case refused, unreachable }
+
+  private var logged: Set<Problem> = []
+
+  package init() {}
+
+  package mutating func isNew(_ problem: Problem) -> Bool { logged.insert(problem).inserted }
+
+  /// The program is connected.
+  package mutating func end() { logged = [] }
 }
 
 /// The program that the service serves.
