@@ -320,7 +320,7 @@ let package = Package(
     tests("Recording", ["MonotonicTime", "Receiver", "ReceiverSimulator", "ReceiverStream", "TestSupport"]),
     tests("FileSystem", ["LinuxIO", "MonotonicTime", "TestSupport", systemPackage]),
     tests("SerialPort", ["SerialPort", "LinuxIO", "MonotonicTime", "TestSupport", systemPackage]),
-    tests("SystemBus", ["LocationService", "MonotonicTime", "TestSupport"]),
+    tests("SystemBus", ["LinuxIO", "LocationService", "MonotonicTime", "TestSupport"]),
     tests("HostSensors", ["LocationService", "MonotonicTime"]),
     tests("Hotplug", ["MonotonicTime", "SerialPort", "TestSupport", "WireBytes"]),
   ],

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import LinuxIO
 import MonotonicTime
 import Testing
 
@@ -101,5 +102,28 @@ struct SuspendTests {
     #expect(clock.receive(differenceNanoseconds: 65_150_000_000) == nil)
     #expect(clock.receive(differenceNanoseconds: 65_300_000_000) == 0.3)
     #expect(clock.receive(differenceNanoseconds: 60_000_000_000) == nil)
+  }
+
+  @Test("A bus that is away is tried again while suspends are observed, without a line, and not after that")
+  func retries() throws {
+    var attempts = 0
+    let bus = BusSource(hasLogind: { true }) { _ in
+      attempts += 1
+      throw BusConnection.NoDescriptor()
+    }
+    var poller = try Poller()
+    var demand = SensorDemand()
+    demand.suspends = true
+    bus.set(demand, &poller, at: instant(0))
+    for second in 1...35 {
+      bus.wake(&poller, at: instant(Double(second)))
+      #expect(bus.deadline.map { $0 > instant(Double(second)) } == true)
+    }
+    #expect(attempts == 4)
+    demand.suspends = false
+    bus.set(demand, &poller, at: instant(36))
+    bus.wake(&poller, at: instant(60))
+    #expect(attempts == 4 && bus.deadline == nil)
+    while let event = bus.nextEvent() { if case .log(let text) = event { Issue.record("\(text)") } }
   }
 }

@@ -18,6 +18,8 @@ final class BusSource {
   /// The folder that logind and elogind create.
   private static let seats = "/run/systemd/seats"
 
+  private let hasLogind: () -> Bool
+  private let makeConnection: (inout Poller) throws -> BusConnection
   private var demand = SensorDemand()
   private var connection: BusConnection?
   private var suspend = SuspendWatch()
@@ -28,6 +30,14 @@ final class BusSource {
   private var attempts = BusAttempts()
   private var isFailureLogged = false
   private var events: [Event] = []
+
+  init(
+    hasLogind: @escaping () -> Bool = { BusSource.mayHaveLogind },
+    connect: @escaping (inout Poller) throws -> BusConnection = { try BusConnection(token: BusSource.token, &$0) }
+  ) {
+    self.hasLogind = hasLogind
+    makeConnection = connect
+  }
 
   /// Whether the host probably has a bus.
   static var mayHaveBus: Bool { System.variable("DBUS_SYSTEM_BUS_ADDRESS") != nil || FileLookup.exists(socket) }
@@ -72,14 +82,14 @@ final class BusSource {
 
   // MARK: The connection
 
-  private var isNeeded: Bool { demand.beacons || demand.suspends && Self.mayHaveLogind }
+  private var isNeeded: Bool { demand.beacons || demand.suspends && hasLogind() }
 
   private func connect(_ poller: inout Poller, at now: Instant) {
     attempts = BusAttempts()
     guard isNeeded, connection == nil else { return }
     do {
-      connection = try BusConnection(token: Self.token, &poller)
-      if demand.suspends, Self.mayHaveLogind { suspend.connected() }
+      connection = try makeConnection(&poller)
+      if demand.suspends, hasLogind() { suspend.connected() }
       beacons.connected()
       isFailureLogged = false
     } catch is BusConnection.NoDescriptor {
@@ -89,15 +99,16 @@ final class BusSource {
     }
   }
 
-  /// Plans the next attempt. Only beacons need it: many boards have no bus.
+  /// Plans the next attempt. A lack of suspends is not reported.
   private func retry(_ reason: String?, at now: Instant) {
+    guard isNeeded else { return }
+    attempts.failed(at: now)
     guard demand.beacons else { return }
     if let reason, !isFailureLogged {
       isFailureLogged = true
       events.append(.log("beacons cannot be received: \(reason)"))
     }
     report(.canReceiveBeacons(false))
-    attempts.failed(at: now)
   }
 
   private func close(_ poller: inout Poller) {
