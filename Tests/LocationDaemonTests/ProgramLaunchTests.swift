@@ -249,6 +249,16 @@ struct ProgramLaunchTests {
     #expect(changes == [false, false, true, false])
   }
 
+  @Test("Significant changes continue while one of several instances of a program wants them")
+  func instances() {
+    func wants(_ managers: [Set<Int>], stops: Bool = false, before: Bool = true) -> Bool {
+      Launcher.wantsSignificant(managers, stopsSignificant: stops, before: before)
+    }
+    #expect(wants([[1], []], stops: true) && wants([[], [2]], stops: true) && !wants([[], []], stops: true))
+    // A program that was started again has not started the service again yet.
+    #expect(wants([[]]) && !wants([[]], before: false) && wants([[1]], before: false))
+  }
+
   @Test("After each round nothing is due before time has passed")
   func deadlines() {
     for seed: UInt64 in 0..<50 {

@@ -75,8 +75,6 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
   private(set) var refusal: PeerExecutable.Reason?
   /// The name that the program declares (``ProgramLabel``).
   lazy var label = peer.executableName
-  /// The managers that run the significant-change service.
-  var significantManagers: Set<Int> = []
   /// The open prompt of the program.
   var asked: Authorization.Prompt?
   /// The prompt that was sent to the program to show on its terminal.

@@ -43,8 +43,16 @@ final class Launcher {
   private let files: LaunchFiles
   private let bus = UnitBus(.system, token: Launcher.busToken)
   private(set) var entries: [Key: Entry] = [:]
-  /// The connections of module CoreLocation, by program.
-  private var connections: [Key: Set<UInt32>] = [:]
+  /// A connection of module CoreLocation.
+  private struct Instance {
+    /// Its program in the host, from its first message on.
+    var program: ProgramID?
+    /// The managers that have started the significant-change service.
+    var significantManagers: Set<Int> = []
+  }
+
+  /// The connections of each program, which may run more than once, by their tokens.
+  private var connections: [Key: [UInt32: Instance]] = [:]
   /// Connections whose programs may have handled events of monitors in this round.
   private var connectionsToCheck: [Connection] = []
   private var isStoreFailureLogged = false
@@ -83,7 +91,7 @@ final class Launcher {
   func connected(_ connection: Connection, at now: Instant) -> LaunchReason? {
     guard connection.identity != nil else { return nil }
     let key = Self.key(of: connection)
-    connections[key, default: []].insert(connection.token.rawValue)
+    connections[key, default: [:]][connection.token.rawValue] = Instance()
     guard entries[key] != nil else { return nil }
     let reason = entries[key]!.launch.connected()
     settle(key, at: now)
@@ -103,6 +111,8 @@ final class Launcher {
     _ action: ClientAction, _ connection: Connection, _ program: ProgramID, _ keys: UsageKeys, at now: Moment
   ) {
     let key = Self.key(of: connection)
+    let token = connection.token.rawValue
+    connections[key]?[token]?.program = program
     if let entry = entries[key], !entry.launch.waiting.isEmpty {
       var launch = entry.launch
       if action.losesDelegate { launch.returned(from: connection.token.rawValue) }
@@ -118,22 +128,24 @@ final class Launcher {
     }
     guard let change = action.registration else { return }
     switch change {
-    case .significantStart(let manager): connection.significantManagers.insert(manager)
-    case .significantStop(let manager): connection.significantManagers.remove(manager)
+    case .significantStart(let manager): connections[key]?[token]?.significantManagers.insert(manager)
+    case .significantStop(let manager): connections[key]?[token]?.significantManagers.remove(manager)
     case .other: break
     }
-    register(key, connection, program, keys, stopsSignificant: change.isSignificantStop, at: now.instant)
+    register(key, connection, keys, stopsSignificant: change.isSignificantStop)
   }
 
   private func register(
-    _ key: Key, _ connection: Connection, _ program: ProgramID, _ keys: UsageKeys, stopsSignificant: Bool,
-    at now: Instant
+    _ key: Key, _ connection: Connection, _ keys: UsageKeys, stopsSignificant: Bool
   ) {
     let before = entries[key]
     guard connection.identity != nil, let unit = connection.peer.launchUnit ?? before?.record.unit else { return }
-    let wantsSignificant =
-      !connection.significantManagers.isEmpty || !stopsSignificant && before?.record.wantsSignificant == true
-    guard wantsSignificant || isRegistered(key, program) else {
+    // The end of one instance leaves the registrations of the others.
+    let instances = connections[key].map { Array($0.values) } ?? []
+    let wantsSignificant = Self.wantsSignificant(
+      instances.map(\.significantManagers), stopsSignificant: stopsSignificant,
+      before: before?.record.wantsSignificant ?? false)
+    guard wantsSignificant || instances.compactMap(\.program).contains(where: { isRegistered(key, $0) }) else {
       entries[key] = nil
       if before != nil { write(nil, key) }
       return watchUnits()
@@ -154,6 +166,16 @@ final class Launcher {
     watchUnits()
   }
 
+  /// Whether the significant-change service continues without the program.
+  ///
+  /// - Parameters:
+  ///   - managers: the managers of each instance that have started it.
+  ///   - stopsSignificant: whether one of them has stopped it just now.
+  ///   - before: whether it continued before.
+  static func wantsSignificant(_ managers: [Set<Int>], stopsSignificant: Bool, before: Bool) -> Bool {
+    managers.contains { !$0.isEmpty } || !stopsSignificant && before
+  }
+
   /// Whether regions, visits or conditions continue without the program, including the stored conditions of monitors
   /// that it has not opened.
   private func isRegistered(_ key: Key, _ program: ProgramID) -> Bool {
@@ -168,7 +190,7 @@ final class Launcher {
   func disconnecting(_ connection: Connection) {
     guard case .coreLocation(let program, _) = connection.role else { return }
     let key = Self.key(of: connection)
-    connections[key]?.remove(connection.token.rawValue)
+    connections[key]?[connection.token.rawValue] = nil
     takeFromMonitors(connection)
     entries[key]?.launch.returned(from: connection.token.rawValue)
     if connections[key]?.isEmpty == true { connections[key] = nil }
