@@ -77,7 +77,6 @@ struct Decode: ParsableCommand {
   private func decodeFixes(_ input: inout StreamInput) throws {
     let messages = try selection.messageSelection()
     let range = try selection.timeRange()
-    var stream = FrameStream(protocols: protocols)
     var assembler = EpochAssembler()
     var datum = LocalDatum()
     var line = JSONLine()
@@ -88,18 +87,14 @@ struct Decode: ParsableCommand {
       assembler.receive(frame) { report, sky in line.report(report, sky, within: range) }
       line.batched(frame, within: range)
     }
-    func pause(_ milliseconds: UInt32) { if !stream.isInsideFrame { assembler.pauses(milliseconds: milliseconds) } }
-    while try input.next(pauses: pause, { stream.receive($0, take) }) {
-      input.skipFalseStarts(in: &stream, take)
+    let counters = try input.read(protocols, pauses: { assembler.pauses(milliseconds: $0) }, frame: take) {
       if !line.bytes.isEmpty { isEmpty = false }
       try Output.write(line.bytes)
       line.removeAll()
-      try input.check(stream.counters)
     }
-    stream.finish(take)
     assembler.finish { report, sky in line.report(report, sky, within: range) }
     try Output.write(line.bytes)
-    try check(stream.counters, input)
+    try input.check(counters)
     report(datum)
     if isEmpty, line.bytes.isEmpty { reportEmptySelection("fix") }
   }
@@ -107,7 +102,6 @@ struct Decode: ParsableCommand {
   private func decodeTrack(_ input: inout StreamInput, _ format: TrackWriter.Format) throws {
     let messages = try selection.messageSelection()
     var writer = TrackWriter(format, columns: table.chosen, range: try selection.timeRange())
-    var stream = FrameStream()
     var assembler = EpochAssembler()
     var datum = LocalDatum()
     var text = JSONLine()
@@ -118,18 +112,14 @@ struct Decode: ParsableCommand {
       assembler.receive(frame) { report, sky in writer.add(report, sky, &text) }
       if let frame = frame.ubx, let stored = BatchedFix(frame) { writer.add(stored: stored.fix, &text) }
     }
-    func pause(_ milliseconds: UInt32) { if !stream.isInsideFrame { assembler.pauses(milliseconds: milliseconds) } }
-    while try input.next(pauses: pause, { stream.receive($0, take) }) {
-      input.skipFalseStarts(in: &stream, take)
+    let counters = try input.read(pauses: { assembler.pauses(milliseconds: $0) }, frame: take) {
       try Output.write(text.bytes)
       text.removeAll()
-      try input.check(stream.counters)
     }
-    stream.finish(take)
     assembler.finish { report, sky in writer.add(report, sky, &text) }
     writer.finish(&text)
     try Output.write(text.bytes)
-    try check(stream.counters, input)
+    try input.check(counters)
     report(datum)
     if writer.positions == 0 {
       printNotice("\(name): no fix with a position\(selection.isAny ? "" : " is selected"); the output has none")
@@ -141,19 +131,13 @@ struct Decode: ParsableCommand {
     _ input: inout StreamInput, fix: (Fix) -> Void, frame: (borrowing Frame) -> Void
   ) throws {
     let messages = try selection.messageSelection()
-    var stream = FrameStream()
     var assembler = EpochAssembler()
-    func take(_ one: borrowing Frame) {
+    let counters = try input.read(frame: { one in
       guard messages?.contains(one) ?? true else { return }
       assembler.receive(one) { report, _ in fix(report.fix) }
       frame(one)
-    }
-    while try input.next({ stream.receive($0, take) }) {
-      input.skipFalseStarts(in: &stream, take)
-      try input.check(stream.counters)
-    }
-    stream.finish(take)
-    try check(stream.counters, input)
+    })
+    try input.check(counters)
   }
 
   private func decodeObservations(_ input: inout StreamInput) throws {
@@ -207,23 +191,17 @@ struct Decode: ParsableCommand {
   }
 
   private func decodeMessages(_ input: inout StreamInput) throws {
-    var stream = FrameStream(protocols: protocols)
     var frames = FrameSelection(messages: try selection.messageSelection(), range: try selection.timeRange())
     var line = JSONLine()
     var isEmpty = true
-    while try input.next({ bytes in
-      stream.receive(bytes) { frame in frames.receive(frame) { line.message($0) } }
-    }) {
-      input.skipFalseStarts(in: &stream) { frame in frames.receive(frame) { line.message($0) } }
+    let counters = try input.read(protocols, frame: { frame in frames.receive(frame) { line.message($0) } }) {
       if !line.bytes.isEmpty { isEmpty = false }
       try Output.write(line.bytes)
       line.removeAll()
-      try input.check(stream.counters)
     }
-    stream.finish { frame in frames.receive(frame) { line.message($0) } }
     frames.finish { line.message($0) }
     try Output.write(line.bytes)
-    try check(stream.counters, input)
+    try input.check(counters)
     if isEmpty, line.bytes.isEmpty { reportEmptySelection("message") }
   }
 
@@ -236,26 +214,13 @@ struct Decode: ParsableCommand {
 
   private var name: String { file == "-" ? "standard input" : file }
 
-  /// Refuses a file without any frame, which is not a recording of a receiver.
-  private func check(_ counters: StreamCounters, _ input: borrowing StreamInput) throws {
-    if let reason = RecordingFault.reason(counters, bytes: input.bytes, isUTF16: input.isUTF16) {
-      throw CommandFailure(.badData, "\(name): \(reason)")
-    }
-  }
-
   private func summarise(_ input: inout StreamInput) throws {
-    var stream = FrameStream(protocols: protocols)
     var frames = FrameSelection(messages: try selection.messageSelection(), range: try selection.timeRange())
     var summary = Summary()
-    while try input.next({ bytes in
-      stream.receive(bytes) { frame in frames.receive(frame) { summary.receive($0) } }
-    }) {
-      try input.check(stream.counters)
-    }
-    stream.finish { frame in frames.receive(frame) { summary.receive($0) } }
+    let counters = try input.read(protocols, frame: { frame in frames.receive(frame) { summary.receive($0) } })
     frames.finish { summary.receive($0) }
-    try Output.write(summary.text(stream.counters, bytes: input.bytes))
-    try check(stream.counters, input)
+    try Output.write(summary.text(counters, bytes: input.bytes))
+    try input.check(counters)
   }
 }
 

@@ -57,30 +57,17 @@ struct Report: ParsableCommand {
 
   private func read(_ path: String) throws -> RecordingStatistics.Result {
     var input = try StreamInput(opening: path, printsMeanwhile: false)
-    var stream = FrameStream()
     var statistics = RecordingStatistics(truth: place)
     var datum = LocalDatum()
-    while try input.next(
-      pauses: { if !stream.isInsideFrame { statistics.pauses(milliseconds: $0) } },
-      { bytes in
-        stream.receive(bytes) { frame in
-          datum.receive(frame)
-          statistics.receive(frame)
-        }
-      }
-    ) {
-      try input.check(stream.counters)
-    }
-    stream.finish { frame in
-      datum.receive(frame)
-      statistics.receive(frame)
-    }
-    let name = path == "-" ? "standard input" : path
-    if let reason = RecordingFault.reason(stream.counters, bytes: input.bytes, isUTF16: input.isUTF16) {
-      throw CommandFailure(.badData, "\(name): \(reason)")
-    }
-    if let notice = datum.notice { printNotice("\(name): \(notice)") }
-    return statistics.finish(name: name, bytes: input.bytes, stream.counters)
+    let counters = try input.read(
+      pauses: { statistics.pauses(milliseconds: $0) },
+      frame: { frame in
+        datum.receive(frame)
+        statistics.receive(frame)
+      })
+    try input.check(counters)
+    if let notice = datum.notice { printNotice("\(input.name): \(notice)") }
+    return statistics.finish(name: input.name, bytes: input.bytes, counters)
   }
 
   /// Replaces the page in one step, so that a full disk leaves the former one.

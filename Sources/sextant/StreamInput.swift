@@ -18,6 +18,7 @@ struct StreamInput: ~Copyable {
   private var file: InputFile
   private var recorded = RecordedBytes()
   private var isAtEnd = false
+  /// Whether frames are wanted before the end of a pipe or terminal.
   private let isLive: Bool
   private var unfinished = UnfinishedFrame()
   private var progress: ReadProgress
@@ -33,7 +34,7 @@ struct StreamInput: ~Copyable {
 
   private init(_ path: String, _ file: consuming InputFile, _ printsMeanwhile: Bool) {
     self.path = path
-    isLive = file.size == nil
+    isLive = file.size == nil && printsMeanwhile
     progress = ReadProgress(of: path, size: file.size, printsMeanwhile: printsMeanwhile)
     self.file = file
   }
@@ -66,22 +67,42 @@ struct StreamInput: ~Copyable {
     return true
   }
 
-  /// Gives up a false start that holds back frames of a pipe or terminal. In a file they are found at its end.
-  mutating func skipFalseStarts(in stream: inout FrameStream, _ body: (borrowing Frame) -> Void) {
-    if isLive { stream.skipFalseStarts(if: &unfinished, at: SystemClock.monotonic.nanoseconds, body) }
+  /// Passes the frames of the file to `frame`, to its end. A false start that holds back frames of a pipe or terminal is given up; in
+  /// a file they are found at its end.
+  ///
+  /// - Parameters:
+  ///   - pauses: gets the milliseconds of a pause of a recording, unless it is inside a frame.
+  ///   - part: called after the frames of each part of the file.
+  /// - Returns: the counts of the stream, for ``check(_:after:)``.
+  /// - Throws: `CommandFailure`, also if the first bytes have no frame.
+  mutating func read(
+    _ protocols: Frame.Protocols = .ofReceivers, pauses: (UInt32) -> Void = { _ in },
+    frame: (borrowing Frame) -> Void, part: () throws -> Void = {}
+  ) throws -> StreamCounters {
+    var stream = FrameStream(protocols: protocols)
+    while try next(pauses: { if !stream.isInsideFrame { pauses($0) } }, { stream.receive($0, frame) }) {
+      if isLive { stream.skipFalseStarts(if: &unfinished, at: SystemClock.monotonic.nanoseconds, frame) }
+      try part()
+      try check(stream.counters, after: RecordingFault.longestSearch)
+    }
+    stream.finish(frame)
+    return stream.counters
   }
 
-  /// Refuses a file without a frame in its first bytes.
+  /// Refuses a file without any frame, which is not a recording of a receiver.
   ///
   /// - Parameters:
   ///   - counters: the counts of the stream so far.
-  ///   - limit: the number of bytes.
+  ///   - limit: the number of bytes below which the file is not refused.
   /// - Throws: `CommandFailure`.
-  func check(_ counters: StreamCounters, after limit: UInt64 = RecordingFault.longestSearch) throws {
+  func check(_ counters: StreamCounters, after limit: UInt64 = 0) throws {
     guard bytes >= limit, let reason = RecordingFault.reason(counters, bytes: bytes, isUTF16: isUTF16) else { return }
     progress.end()
-    throw CommandFailure(.badData, "\(path == "-" ? "standard input" : path): \(reason)")
+    throw CommandFailure(.badData, "\(name): \(reason)")
   }
+
+  /// The name of the file in messages.
+  var name: String { path == "-" ? "standard input" : path }
 }
 
 /// The progress of reading a long file, as a line on standard error that is overwritten. It is shown only on a terminal, and
