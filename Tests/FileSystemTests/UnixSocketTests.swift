@@ -72,7 +72,9 @@ struct UnixSocketTests {
     }
   }
 
-  @Test("After a refused descriptor a listener is not watched for a second, or until a descriptor is closed; one line a period")
+  @Test(
+    "After a refused descriptor a listener is not watched for a second, or until a descriptor is closed; one line a period"
+  )
   func acceptPause() {
     var pause = AcceptPause()
     var now = Instant.zero

@@ -52,7 +52,8 @@ final class CalledDaemon {
     var buffer = [UInt8](repeating: 0, count: 1000)
     for _ in 0..<10 {
       try round()
-      if case .bytes(let count) = socket.read(into: &buffer) { return String(decoding: buffer[..<count], as: UTF8.self) }
+      guard case .bytes(let count) = socket.read(into: &buffer) else { continue }
+      return String(decoding: buffer[..<count], as: UTF8.self)
     }
     return ""
   }

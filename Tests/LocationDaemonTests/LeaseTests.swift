@@ -20,7 +20,7 @@ struct LeaseTests {
       receiver, device: "/dev/gps", isReadOnly: isReadOnly, mayOpen: mayOpen, group: group, holder: holder)
   }
 
-  @Test("A receiver that is added through gpsd's control socket while a program has its line is taken back from that program's end on")
+  @Test("A line that a program has is taken back at its end, not when gpsd's control socket adds the receiver")
   func addedWhileLent() throws {
     let daemon = try CalledDaemon()
     let path = "/dev/ttyACM0"

@@ -159,7 +159,9 @@ struct FixQueue<Storage: QueueStorage> {
     let bytes = try storage.read(Self.acknowledgements)
     // A torn range at the end would displace the next one.
     acknowledgementBytes = bytes.count / Self.rangeSize * Self.rangeSize
-    if repairs, acknowledgementBytes < bytes.count { try storage.truncate(Self.acknowledgements, to: acknowledgementBytes) }
+    if repairs, acknowledgementBytes < bytes.count {
+      try storage.truncate(Self.acknowledgements, to: acknowledgementBytes)
+    }
     for start in stride(from: 0, through: bytes.count - Self.rangeSize, by: Self.rangeSize) {
       let record = bytes[start..<start + Self.rangeSize]
       func integer(_ offset: Int, _ length: Int) -> UInt64 {

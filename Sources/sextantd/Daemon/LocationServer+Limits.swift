@@ -134,7 +134,7 @@ extension VarlinkError {
     VarlinkError(
       "org.sextant.Authorization.NotStored",
       JSON(omittingNil: [
-        "reason": reason, "retrySeconds": wait.map { JSON.integer(Int64(clamping: $0.count / 1000 + 1)) },
+        "reason": reason, "retrySeconds": wait.map { JSON.integer(Int64(clamping: $0.count / 1000 &+ 1)) },
       ]))
   }
 }

@@ -91,7 +91,7 @@ final class GPSDServer {
 
   /// The token of a new listener; nil if all are in use. A change of the policy closes listeners, and their tokens are free again.
   static func freeListenerToken(_ used: some Collection<UInt32>) -> UInt32? {
-    (firstToken..<firstToken + listenerTokens).first { !used.contains($0) }
+    (firstToken..<firstToken &+ listenerTokens).first { !used.contains($0) }
   }
 
   @discardableResult
