@@ -164,11 +164,8 @@ struct FixQueue<Storage: QueueStorage> {
     }
     for start in stride(from: 0, through: bytes.count - Self.rangeSize, by: Self.rangeSize) {
       let record = bytes[start..<start + Self.rangeSize]
-      func integer(_ offset: Int, _ length: Int) -> UInt64 {
-        record[start + offset..<start + offset + length].reversed().reduce(0) { $0 << 8 | UInt64($1) }
-      }
-      let (first, last) = (integer(0, 8), integer(8, 8))
-      guard integer(16, 4) == UInt64(CRC32.of(record.dropLast(4))), first <= last else { continue }
+      let (first, last) = (FixRecord.integer(record, 0, 8), FixRecord.integer(record, 8, 8))
+      guard FixRecord.isIntact(record), first <= last else { continue }
       mark(first...last)
       if Self.numbers.contains(last) { nextSequence = max(nextSequence, last + 1) }
     }
@@ -414,11 +411,9 @@ struct FixQueue<Storage: QueueStorage> {
     var bytes: [UInt8] = []
     for range in ranges {
       let start = bytes.count
-      for value in [range.lowerBound, range.upperBound] {
-        for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: value >> UInt64(shift))) }
-      }
-      let sum = CRC32.of(bytes[start...])
-      for shift in stride(from: 0, to: 32, by: 8) { bytes.append(UInt8(truncatingIfNeeded: sum >> UInt32(shift))) }
+      FixRecord.append(range.lowerBound, to: &bytes)
+      FixRecord.append(range.upperBound, to: &bytes)
+      FixRecord.sign(from: start, &bytes)
     }
     return bytes
   }

@@ -77,21 +77,18 @@ enum FixRecord {
     append(scaled(fix.courseDegrees, by: 100), to: &bytes)
     append(fix.region, to: &bytes)
     append(UInt16(0), to: &bytes)
-    append(CRC32.of(bytes[start...]), to: &bytes)
+    sign(from: start, &bytes)
   }
 
   /// Returns the fix of a record; nil if the record is damaged.
   static func read(_ record: ArraySlice<UInt8>) -> QueuedFix? {
-    guard record.count == size, record.first == kind else { return nil }
+    guard record.count == size, record.first == kind, isIntact(record) else { return nil }
     let start = record.startIndex
-    func integer(_ offset: Int, _ length: Int) -> UInt64 {
-      record[start + offset..<start + offset + length].reversed().reduce(0) { $0 << 8 | UInt64($1) }
-    }
+    func integer(_ offset: Int, _ length: Int) -> UInt64 { Self.integer(record, offset, length) }
     func value(_ offset: Int, by factor: Double) -> Double? {
       let raw = Int32(truncatingIfNeeded: integer(offset, 4))
       return raw == unknown ? nil : Double(raw) / factor
     }
-    guard integer(60, 4) == UInt64(CRC32.of(record.dropLast(4))) else { return nil }
     let fix = QueuedFix(
       sequence: integer(4, 8), utcNanoseconds: Int64(bitPattern: integer(12, 8)),
       latitudeDegrees: Double(bitPattern: integer(20, 8)), longitudeDegrees: Double(bitPattern: integer(28, 8)),
@@ -108,8 +105,22 @@ enum FixRecord {
     value.flatMap { Int32(exactly: ($0 * factor).rounded()) } ?? unknown
   }
 
-  private static func append(_ value: some FixedWidthInteger, to bytes: inout [UInt8]) {
+  // MARK: Integers, also of the ranges of acknowledged numbers
+
+  static func append(_ value: some FixedWidthInteger, to bytes: inout [UInt8]) {
     for shift in stride(from: 0, to: value.bitWidth, by: 8) { bytes.append(UInt8(truncatingIfNeeded: value >> shift)) }
+  }
+
+  static func integer(_ record: ArraySlice<UInt8>, _ offset: Int, _ length: Int) -> UInt64 {
+    record.dropFirst(offset).prefix(length).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  /// Ends a record that starts at an index with its checksum.
+  static func sign(from start: Int, _ bytes: inout [UInt8]) { append(CRC32.of(bytes[start...]), to: &bytes) }
+
+  /// Whether the checksum of a record is right.
+  static func isIntact(_ record: ArraySlice<UInt8>) -> Bool {
+    integer(record, record.count - 4, 4) == UInt64(CRC32.of(record.dropLast(4)))
   }
 }
 
