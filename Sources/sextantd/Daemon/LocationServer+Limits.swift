@@ -131,11 +131,10 @@ extension VarlinkError {
   ///
   /// - Parameter wait: the time after which the same call is possible; nil if it is not by itself.
   static func notStored(_ reason: String, wait: Milliseconds? = nil) -> VarlinkError {
-    VarlinkError(
+    let seconds = wait.map { Int64(clamping: $0.count / 1000) }
+    return VarlinkError(
       "org.sextant.Authorization.NotStored",
-      JSON(omittingNil: [
-        "reason": reason, "retrySeconds": wait.map { JSON.integer(Int64(clamping: $0.count / 1000 &+ 1)) },
-      ]))
+      JSON(omittingNil: ["reason": reason, "retrySeconds": seconds.map { JSON.integer($0 &+ 1) }]))
   }
 }
 
