@@ -91,9 +91,10 @@ extension ReceiverSession {
       case .refused(losesRAM: true): .refusesSaving
       case .silent: .doesNotSleep
       }
-    if let obstacle, sleepPlan.pending != nil {
+    if let obstacle {
+      // A wake-up may have withdrawn the request meanwhile.
+      if sleepPlan.pending != nil || obstacle == .refusesSaving { report(obstacle) }
       sleepPlan.cancel()
-      report(obstacle)
     } else {
       sleepPlan.store(settingsToSend)
     }
