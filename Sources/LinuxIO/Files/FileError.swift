@@ -76,7 +76,8 @@ package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
     case nil:
       switch errno {
       case .noSpace, .diskQuotaExceeded: "make room, or name another folder"
-      case .fileTooLarge: "raise the limit for the size of files (ulimit -f, LimitFSIZE= of a unit)"
+      case .fileTooLarge:
+        "raise the limit of a file's size (ulimit -f, LimitFSIZE= of a unit), or use a disk that takes larger files"
       case .readOnlyFileSystem, .permissionDenied, .notPermitted: "name a folder of yours that can be written"
       case .noSuchFileOrDirectory: "check the name, and that its folder is there"
       case .notDirectory: "a part of the path is not a folder; check the name"
