@@ -209,7 +209,9 @@ struct Connected {
   /// The delegates' events since the last call, as text.
   mutating func delivered(_ id: ClientID) -> [String] {
     let queue = waiting.removeValue(forKey: id) ?? []
-    return queue.flatMap { event, ticket in mirror.beginDelivery(of: event, ticket, to: id) ? Connected.words(event) : [] }
+    return queue.flatMap { event, ticket in
+      mirror.beginDelivery(of: event, ticket, to: id) ? Connected.words(event) : []
+    }
   }
 
   /// One word for each location, because locations are merged in transit (SU-16).
