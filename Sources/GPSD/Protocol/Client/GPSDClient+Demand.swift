@@ -93,7 +93,7 @@ extension GPSDClient {
   package var demand: Demand {
     guard watch.isEnabled, unread != .ignored else { return .none }
     let accuracy = Self.larger(watch.accuracyMetres, limit.accuracyMetres)
-    let polls = !watch.hasReports && watch.intervalSeconds == nil
+    let polls = watch.onlyPolls
     if let seconds = Self.larger(watch.intervalSeconds, limit.everySeconds) {
       return polls ? .polled(accuracyMetres: accuracy) : .every(seconds: seconds, accuracyMetres: accuracy)
     }

@@ -37,6 +37,9 @@ package struct WatchPolicy: Equatable, Sendable {
   /// Whether a form of reports is chosen, which the client reads as they arrive.
   package var hasReports: Bool { json || nmea || raw != .off || pps }
 
+  /// Whether it gets reports by POLL alone.
+  var onlyPolls: Bool { !hasReports && intervalSeconds == nil }
+
   /// Whether the reports of a receiver are wanted, in the forms that are chosen.
   package func covers(_ path: String) -> Bool { isEnabled && (device == nil || device == path) }
 

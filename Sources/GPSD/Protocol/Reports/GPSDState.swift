@@ -190,10 +190,11 @@ package struct GPSDState: Sendable {
     return line.served
   }
 
-  /// Whether a receiver serves a client that polls: also while it rests until a search for the client, whose last
-  /// report is kept.
+  /// Whether a receiver counts as active for a client: for one that only polls also while it rests until the next search,
+  /// with its last report. Such clients, as gpsd-py3, use no reply without an active receiver.
   private func serves(_ watch: WatchPolicy, isAwaited: Bool, _ index: Int) -> Bool {
-    watch.covers(devices[index].path) && (devices[index].isActive || isAwaited || !newest[index].tpv.isEmpty)
+    guard watch.covers(devices[index].path) else { return false }
+    return devices[index].isActive || watch.onlyPolls && (isAwaited || !newest[index].tpv.isEmpty)
   }
 
   /// Returns the newest reports of a class. Clients rely on one report of each active receiver, which is empty before
@@ -203,7 +204,7 @@ package struct GPSDState: Sendable {
   ) -> [ArraySlice<UInt8>] {
     devices.indices.map { index in
       let serves = serves(watch, isAwaited: isAwaited, index)
-      let text = serves ? newest[index][keyPath: report] : []
+      let text = watch.covers(devices[index].path) ? newest[index][keyPath: report] : []
       guard text.isEmpty, serves || !watch.isEnabled && devices[index].isActive else { return text }
       var line = JSONLine.forClients
       line.beginObject()
