@@ -91,10 +91,9 @@ extension ReceiverSession {
       case .refused(losesRAM: true): .refusesSaving
       case .silent: .doesNotSleep
       }
-    if let obstacle {
-      // A wake-up may have withdrawn the request meanwhile.
-      if sleepPlan.pending != nil || obstacle == .refusesSaving { report(obstacle) }
+    if let obstacle, sleepPlan.pending != nil {
       sleepPlan.cancel()
+      report(obstacle)
     } else {
       sleepPlan.store(settingsToSend)
     }
