@@ -144,7 +144,7 @@ struct KilledProgramTests {
 
   @Test(
     "A receiver whose configuration is locked has nothing to be restored, after an end or a kill at any command",
-    arguments: [ReceiverModel.m9, .m10, .f9p, .x20], KilledProgram.allCases)
+    arguments: [ReceiverModel.m9, .m10, .f9p, .x20], [KilledProgram.watch, .configure, .power, .batch])
   func locked(model: ReceiverModel, program: KilledProgram) {
     func lockedScene() -> SessionScene {
       let scene = Self.scene(model, program)

@@ -183,7 +183,7 @@ extension ReceiverSession {
 
     case (.restoringBackup(let store), .idle):
       if !begin(store.next()) {
-        if store.result != .kept { end.fail() }
+        if !store.isKept { end.fail() }
         memory.backup = store.before
         endSession(on: .restored)
       }
