@@ -184,7 +184,6 @@ extension ReceiverSession {
     case (.restoringBackup(let store), .idle):
       if !begin(store.next()) {
         if !store.isKept { end.fail() }
-        memory.backup = store.before
         endSession(on: .restored)
       }
     case (.restoringBackup(var store), .reply(let outcome)):
