@@ -34,16 +34,14 @@ struct BackupStore: Sendable {
   private var page: UInt16 = 0
   /// Whether reading was refused: the memory is empty, or early firmware cannot read it.
   private var isDoubtful = false
-  /// The content before this host wrote there; with what was read, once that may have been overwritten.
+  /// The content before, with what this store finds.
   private(set) var before: Before
-  /// The same with what was read, before anything is written.
-  private var content: Before
   /// Whether everything was accepted.
   private(set) var isKept = true
 
   /// The command after everything is stored.
   private var last: Command?
-  /// Whether that command was refused, or not sent because storing was.
+  /// Whether that command was refused.
   private(set) var isLastRefused = false
 
   private static let layer: UInt8 = 1 << 1
@@ -58,16 +56,14 @@ struct BackupStore: Sendable {
   ///   - last: the command after everything is stored.
   init(before: Before, usesItems: Bool, last: Command? = nil) {
     self.before = before
-    content = before
     self.last = last
     step = usesItems && !before.isWhole ? .reading : .saving
-    if step == .reading { content.isUnreadable = false }
+    if step == .reading { self.before.isUnreadable = false }
   }
 
   /// Restores the memory, after the settings in RAM.
   init(undoing before: Before, usesItems: Bool) {
     self.before = before
-    content = before
     pairs = before.kept
     step =
       switch (before.isWhole, usesItems && !before.isUnreadable) {
@@ -79,14 +75,10 @@ struct BackupStore: Sendable {
 
   /// The content before, if the process is killed now: the receiver may have executed a command without a reply.
   var beforeIfKilled: Before {
-    guard step == .saving else { return before }
-    var content = content
-    content.isWhole = true
-    return content
+    var before = before
+    if step == .saving { before.isWhole = true }
+    return before
   }
-
-  /// Whether the next command is the one after everything is stored.
-  var isSwitching: Bool { step == .switching }
 
   /// Returns the next command; nil when finished.
   func next() -> Command? {
@@ -122,14 +114,8 @@ struct BackupStore: Sendable {
     case .reading: receiveReading(outcome)
     case .saving:
       isKept = outcome == .acknowledged
-      if case .refused = outcome {
-        // What cannot be stored cannot be restored either.
-        isLastRefused = last != nil
-        last = nil
-      } else {
-        // Without a reply it may have been executed.
-        before = beforeIfKilled
-      }
+      // Without a reply it may have been executed.
+      if case .refused = outcome {} else { before.isWhole = true }
       step = isDoubtful && isKept ? .readingBack : .done
     case .readingBack:
       if case .answered = outcome { before.isUnreadable = false }
@@ -161,11 +147,11 @@ struct BackupStore: Sendable {
     // A full page before this one was the last.
     case .refused:
       isDoubtful = page == 0
-      content.isUnreadable = isDoubtful
+      before.isUnreadable = isDoubtful
     // A part of the content cannot be restored.
-    default: content.isUnreadable = true
+    default: before.isUnreadable = true
     }
-    content.kept += pairs.filter { pair in !content.kept.contains { $0.id == pair.id } }
+    before.kept += pairs.filter { pair in !before.kept.contains { $0.id == pair.id } }
     page = 0
     step = .saving
   }

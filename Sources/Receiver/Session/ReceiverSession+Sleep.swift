@@ -68,20 +68,17 @@ extension ReceiverSession {
 
   mutating func startStoring() {
     let last = description.flatMap { desired?.powerSave?.switching(for: $0) }
-    enter(.storing(BackupStore(before: memory.backup, usesItems: usesItems, last: last)), on: .store)
-  }
-
-  mutating func storeNext(of store: BackupStore, at now: Instant) {
-    if store.isSwitching, let description {
+    if last != nil, let description {
       // The end restores continuous operation.
       var before = DesiredConfiguration()
       before.powerSave = .continuous
-      memory.keep(usesItems ? before.itemSettings(port ?? .uart1) : before.messageSettings(for: description))
+      let list = usesItems ? before.itemSettings(port ?? .uart1) : before.messageSettings(for: description)
+      memory.keep(list)
     }
-    if !begin(store.next()) { finishStoring(store, at: now) }
+    enter(.storing(BackupStore(before: memory.backup, usesItems: usesItems, last: last)), on: .store)
   }
 
-  private mutating func finishStoring(_ store: BackupStore, at now: Instant) {
+  mutating func finishStoring(_ store: BackupStore, at now: Instant) {
     memory.backup = store.before
     // A setting that could not be stored is written again after the sleep.
     sleepPlan.store(settingsToSend)

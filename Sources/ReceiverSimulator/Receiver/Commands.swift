@@ -70,7 +70,7 @@ extension VirtualReceiver {
       configuration = .items(items)
       finish(outcome, id)
     case 0x09:
-      let outcome = isLocked(items) ? .refused : items.clearSaveLoad(payload)
+      let outcome = items.clearSaveLoad(payload)
       configuration = .items(items)
       guard outcome == .accepted, payload.u4(8) != 0 else { return finish(outcome, id) }
       finishLoad(hasDevices: payload.count == 13)
