@@ -20,7 +20,7 @@
   }
 
   // Text from outside is divided and compared by its bytes. For the standard library a separator and a combining mark after it, or a
-  // prepended character before it (U+0600), are one Character, which is no separator; and two texts are equal if they are canonically
+  // prepended character before it (U+0600), are one Character, and do not separate; and two texts are equal if they are canonically
   // equivalent, such as é and e with U+0301, which name two files.
   extension StringProtocol where SubSequence == Substring {
     private var bytes: Substring.UTF8View { self[...].utf8 }
@@ -47,7 +47,7 @@
       }
     }
 
-    /// The text before the first occurrence of an ASCII character; all of it if there is none.
+    /// The text before the first occurrence of an ASCII character; the whole text if it does not occur.
     package func before(_ character: Unicode.Scalar) -> Substring { self[..<(position(of: character) ?? endIndex)] }
 
     /// The text after a beginning; nil if it begins with another text.
@@ -55,10 +55,10 @@
       begins(with: beginning) ? self[bytes.index(startIndex, offsetBy: beginning.utf8.count)...] : nil
     }
 
-    /// The position of the first occurrence of an ASCII character; nil if there is none.
+    /// The position of the first occurrence of an ASCII character; nil if it does not occur.
     package func position(of character: Unicode.Scalar) -> Index? { bytes.firstIndex(of: UInt8(ascii: character)) }
 
-    /// The position of the last occurrence of an ASCII character; nil if there is none.
+    /// The position of the last occurrence of an ASCII character; nil if it does not occur.
     package func lastPosition(of character: Unicode.Scalar) -> Index? { bytes.lastIndex(of: UInt8(ascii: character)) }
 
     package func begins(with text: String) -> Bool { bytes.starts(with: text.utf8) }

@@ -15,13 +15,13 @@ import Testing
         for step: UInt64 in 0...40 {
           let now = Instant.zero + Milliseconds(step * 500)
           var turn = BridgeTurn()
-          let isDue = turn.isDue(for: client, isLineOpen: isLineOpen, isFound: isFound, at: now)
+          let isDue = turn.advance(for: client, isLineOpen: isLineOpen, isFound: isFound, at: now)
           #expect(isDue == (isLineOpen && (isFound || now >= .zero + limit)))
           #expect(turn.deadline.map { $0 > now } ?? true)
           #expect((turn.deadline != nil) == (isLineOpen && !isDue))
           // The receiver is unplugged.
-          #expect(!turn.isDue(for: client, isLineOpen: false, isFound: isFound, at: now) && turn.deadline == nil)
-          #expect(!turn.isDue(for: nil, isLineOpen: true, isFound: true, at: now) && turn.deadline == nil)
+          #expect(!turn.advance(for: client, isLineOpen: false, isFound: isFound, at: now) && turn.deadline == nil)
+          #expect(!turn.advance(for: nil, isLineOpen: true, isFound: true, at: now) && turn.deadline == nil)
         }
       }
     }

@@ -50,60 +50,58 @@ struct CorrectionFeedTests {
 
   @Test("The frames of a FIFO are written to the receiver as they arrive, without damaged bytes")
   func fifo() throws {
-    let path = Self.temporary("fifo")
+    try Self.withFIFO { scene, write in
+      var damaged = Self.frame(1087)
+      damaged[8] ^= 1
+      for piece in [damaged, Self.frames] { write(piece) }
+      let isGiven = try scene.run(5) { $0.written.occurrences(of: Self.frames) == 1 }
+      #expect(isGiven)
+      #expect(scene.written.occurrences(of: damaged) == 0)
+    }
+  }
+
+  /// Runs a test with a steady receiver whose corrections come from a FIFO, and a function that writes to it.
+  private static func withFIFO(_ body: (RuntimeScene, _ write: ([UInt8]) -> Void) throws -> Void) throws {
+    let path = temporary("fifo")
     try #require(unsafe mkfifo(path, 0o600) == 0)
     defer { UserFile.remove(path) }
     let scene = try RuntimeScene(.f9p)
-    let feed = CorrectionFeed([.fifo(path)], token: Self.token, at: scene.now)
+    let feed = CorrectionFeed([.fifo(path)], token: token, at: scene.now)
     try feed.open(&scene.poller, at: scene.now)
     scene.feed = feed
     let writer = unsafe Glibc.open(path, O_WRONLY | O_NONBLOCK)
     try #require(writer >= 0)
     defer { Glibc.close(writer) }
     _ = try scene.run(20) { $0.connection.isSteady }
-    var damaged = Self.frame(1087)
-    damaged[8] ^= 1
-    for piece in [damaged, Self.frames] {
-      _ = unsafe piece.withUnsafeBytes { unsafe Glibc.write(writer, $0.baseAddress, $0.count) }
+    try body(scene) { bytes in
+      _ = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(writer, $0.baseAddress, $0.count) }
     }
-    let isGiven = try scene.run(5) { $0.written.occurrences(of: Self.frames) == 1 }
-    #expect(isGiven)
-    #expect(scene.written.occurrences(of: damaged) == 0)
   }
 
   @Test(
     "A line that accepts nothing for a minute has less than a burst to send; the oldest corrections are dropped, with a report"
   )
   func cloggedLine() throws {
-    let path = Self.temporary("fifo")
-    try #require(unsafe mkfifo(path, 0o600) == 0)
-    defer { UserFile.remove(path) }
-    let scene = try RuntimeScene(.f9p)
-    let feed = CorrectionFeed([.fifo(path)], token: Self.token, at: scene.now)
-    try feed.open(&scene.poller, at: scene.now)
-    scene.feed = feed
-    let writer = unsafe Glibc.open(path, O_WRONLY | O_NONBLOCK)
-    try #require(writer >= 0)
-    defer { Glibc.close(writer) }
-    _ = try scene.run(20) { $0.connection.isSteady }
-    scene.isClogged = true
-    var most = 0
-    for mark in 0..<60 as Range<UInt8> {
-      let burst = (0..<16).flatMap { _ in Self.frame(1077, mark: mark) }
-      _ = unsafe burst.withUnsafeBytes { unsafe Glibc.write(writer, $0.baseAddress, $0.count) }
-      _ = try scene.run(1) {
-        most = max(most, $0.connection.unsentCount)
-        return false
+    try Self.withFIFO { scene, write in
+      scene.isClogged = true
+      var most = 0
+      for mark in 0..<60 as Range<UInt8> {
+        let burst = (0..<16).flatMap { _ in Self.frame(1077, mark: mark) }
+        write(burst)
+        _ = try scene.run(1) {
+          most = max(most, $0.connection.unsentCount)
+          return false
+        }
       }
+      #expect(most > 0 && most < 1024, "\(most)")
+      #expect(scene.feedReports.count { $0.contains("the line is too slow") } == 1, "\(scene.feedReports)")
+      // Then the newest are sent, none older than ten seconds.
+      scene.isClogged = false
+      let sent = scene.written.count
+      _ = try scene.run(5)
+      #expect(Array(scene.written[sent...]).occurrences(of: Self.frame(1077, mark: 59)) == 16)
+      #expect(Array(scene.written[sent...]).occurrences(of: Self.frame(1077, mark: 45)) == 0)
     }
-    #expect(most > 0 && most < 1024, "\(most)")
-    #expect(scene.feedReports.count { $0.contains("the line is too slow") } == 1, "\(scene.feedReports)")
-    // Then the newest are sent, none older than ten seconds.
-    scene.isClogged = false
-    let sent = scene.written.count
-    _ = try scene.run(5)
-    #expect(Array(scene.written[sent...]).occurrences(of: Self.frame(1077, mark: 59)) == 16)
-    #expect(Array(scene.written[sent...]).occurrences(of: Self.frame(1077, mark: 45)) == 0)
   }
 
   @Test("A file that is not a FIFO is refused with the next step")

@@ -13,8 +13,8 @@ struct ReconnectTests {
     var problems = ConnectionProblems()
     var isNew: [Bool] = []
     for _ in 0..<2 {
-      isNew += [problems.isNew(.refused), problems.isNew(.refused)]
-      isNew += [problems.isNew(.unreachable), problems.isNew(.unreachable)]
+      isNew += [problems.begin(.refused), problems.begin(.refused)]
+      isNew += [problems.begin(.unreachable), problems.begin(.unreachable)]
       problems.end()
     }
     #expect(isNew == [true, false, true, false, true, false, true, false])

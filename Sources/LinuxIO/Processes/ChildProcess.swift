@@ -65,7 +65,7 @@ package final class ChildProcess {
 
   /// Waits for the end of its output. Returns the output; nil if it is longer than `limit` bytes, or not wanted.
   ///
-  /// - Parameter isWanted: called five times a second while there is no output. The child is killed once it returns false.
+  /// - Parameter isWanted: whether the output is still wanted, asked every 200 ms while none arrives. If not, the child is killed.
   package func readToEnd(limit: Int, isWanted: (() -> Bool)? = nil) -> [UInt8]? {
     var bytes: [UInt8] = []
     while let piece = read() {

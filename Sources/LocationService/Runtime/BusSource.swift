@@ -74,7 +74,7 @@ final class BusSource {
     if let seconds = clock.receive(differenceNanoseconds: SuspendClock.differenceNanoseconds()) {
       report(.resumed(suspendedSeconds: seconds))
     }
-    if attempts.deadline != nil, attempts.isDue(isNeeded: isNeeded, at: now) { connect(&poller, at: now) }
+    if attempts.deadline != nil, attempts.begin(isNeeded: isNeeded, at: now) { connect(&poller, at: now) }
     suspend.wake(at: now)
     beacons.wake(at: now)
     settle(&poller, at: now)
@@ -190,8 +190,8 @@ package struct BusAttempts: Equatable, Sendable {
 
   package init() {}
 
-  /// Returns whether to connect now. A bus that nothing needs is not tried again.
-  package mutating func isDue(isNeeded: Bool, at now: Instant) -> Bool {
+  /// Begins an attempt if one is due. Returns whether to connect now. A bus that nothing needs is not tried again.
+  package mutating func begin(isNeeded: Bool, at now: Instant) -> Bool {
     if isNeeded, let deadline, now < deadline { return false }
     deadline = nil
     return isNeeded

@@ -48,8 +48,8 @@ struct OneShot: Sendable {
 
   /// Begins a request, unless one is pending (RQ-8).
   ///
-  /// - Parameter cached: the newest fix, if any, which is the outcome when it is fresh and accurate enough. None is it twice: a
-  ///   program that requests again in its delegate would run without end.
+  /// - Parameter cached: the newest fix, if any, which is the outcome when it is fresh and accurate enough. A cached fix is an
+  ///   outcome once: a program that requests again in its delegate would run without end.
   mutating func request(desiredAccuracyMetres: Double, cached: Sample?, at now: Instant) -> Outcome? {
     guard pending == nil else { return nil }
     if let cached, !DesiredAccuracy.isBest(desiredAccuracyMetres),

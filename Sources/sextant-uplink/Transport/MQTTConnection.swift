@@ -54,7 +54,7 @@ import WireBytes
   }
 
   private static func keepAlive(_ configuration: UplinkConfiguration) -> KeepAlive {
-    KeepAlive(Milliseconds(UInt64(configuration.keepaliveSeconds) * 1000), at: now())
+    KeepAlive(Milliseconds(seconds: Double(configuration.keepaliveSeconds)), at: now())
   }
 
   private static func now() -> Instant { SystemClock.monotonic }

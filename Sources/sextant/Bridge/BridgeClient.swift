@@ -172,7 +172,7 @@ struct BridgeClient: ReceiverClient, ~Copyable {
   }
 
   private mutating func lendIfDue(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
-    let isDue = turn.isDue(
+    let isDue = turn.advance(
       for: sockets.writer, isLineOpen: line != .served && connection.isOpen,
       isFound: isFound || isAtFoundRate(connection), at: now)
     guard isDue else { return }
@@ -341,15 +341,15 @@ struct BridgeTurn {
   /// A client with RFC 2217 expects replies within three seconds.
   static let longestWaitOfTelnet = Milliseconds(1500)
 
-  /// When ``isDue(for:isLineOpen:isFound:at:)`` is to be asked again without an event; nil without a client and without a line.
+  /// When ``advance(for:isLineOpen:isFound:at:)`` is to be called again without an event; nil without a client and without a line.
   private(set) var deadline: Instant?
 
-  /// Returns whether the client gets the line now.
+  /// Advances the time. Returns whether the client gets the line now.
   ///
   /// - Parameters:
   ///   - client: nil if none is connected.
   ///   - isFound: whether the session has found the receiver, or found out that it does not reply.
-  mutating func isDue(for client: Client?, isLineOpen: Bool, isFound: Bool, at now: Instant) -> Bool {
+  mutating func advance(for client: Client?, isLineOpen: Bool, isFound: Bool, at now: Instant) -> Bool {
     deadline = nil
     guard isLineOpen, let client else { return false }
     let limit = client.since + (client.isTelnet ? Self.longestWaitOfTelnet : Self.longestWait)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
-/// Delays a suspend of the computer, which logind announcesuntil the receiver sleeps, for at most two seconds. The
+/// Delays a suspend of the computer, which logind announces, until the receiver sleeps, for at most two seconds. The
 /// inputs are messages and the time, the outputs are calls; it does not use a bus.
 ///
 /// The program always has a delay lock. logind announces a suspend with PrepareForSleep(true) and waits for the release

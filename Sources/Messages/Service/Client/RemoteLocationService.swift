@@ -93,11 +93,11 @@ package final class RemoteLocationService: LocationService {
         defer { poller.remove(connection.descriptor) }
         try serve(&connection, &poller, token, &problems, hasState)
       } catch let refusal as ServiceConnection.Refusal {
-        if problems.isNew(.refused) { log(refusal.text) }
+        if problems.begin(.refused) { log(refusal.text) }
       } catch let error as Errno {
         // If there is no daemon, the socket does not exist, or no process listens on it.
         let isAbsent = error == .noSuchFileOrDirectory || error == .connectionRefused
-        if !isAbsent, problems.isNew(.unreachable) {
+        if !isAbsent, problems.begin(.unreachable) {
           log("the location service cannot be reached: \(error); it is tried again")
         }
       }
@@ -377,7 +377,8 @@ package struct ConnectionProblems {
 
   package init() {}
 
-  package mutating func isNew(_ problem: Problem) -> Bool { logged.insert(problem).inserted }
+  /// Returns whether the problem is to be logged.
+  package mutating func begin(_ problem: Problem) -> Bool { logged.insert(problem).inserted }
 
   /// The program is connected.
   package mutating func end() { logged = [] }

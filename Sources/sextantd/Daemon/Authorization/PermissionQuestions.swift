@@ -45,7 +45,7 @@ struct PermissionQuestions: Equatable, Sendable {
     /// The executables of those ancestors that belong to the same user.
     var ancestorExecutables: [ExactText] = []
     /// The start time of the process, among this one and its ancestors, that is a child of process 1 or of a user's
-    /// service manager: such a process may be an orphan. Nil if there is none; the largest number if the ancestors are not
+    /// service manager: such a process may be an orphan. Nil without one; the largest number if the ancestors are not
     /// all known.
     var detachedStart: UInt64?
     /// Its control group; nil if it is unknown.

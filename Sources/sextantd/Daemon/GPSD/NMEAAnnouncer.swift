@@ -48,7 +48,7 @@ final class NMEAAnnouncer {
   func settle(_ poller: inout Poller, at now: Instant) {
     guard isDue || deadline.map({ now >= $0 }) ?? false else { return }
     isDue = false
-    if connection == nil, attempts?.isDue(isNeeded: true, at: now) == true {
+    if connection == nil, attempts?.begin(isNeeded: true, at: now) == true {
       connection = try? BusConnection(token: Self.token, &poller)
       if connection != nil { announcement.connected() } else { attempts = nil }
     }

@@ -160,7 +160,7 @@ package final class UnitBus {
   package func settle(_ poller: inout Poller, at now: Instant) {
     guard isDue || deadline.map({ now >= $0 }) ?? false else { return }
     isDue = false
-    if connection == nil, attempts.isDue(isNeeded: control.isNeeded, at: now) { connect(&poller, at: now) }
+    if connection == nil, attempts.begin(isNeeded: control.isNeeded, at: now) { connect(&poller, at: now) }
     guard let connection else { return takeOutputs() }
     do {
       try connection.process(&poller, sendAll: { try sendAll(connection) }, receive: { control.receive($0) })
