@@ -32,7 +32,7 @@ struct SimulatorReplay {
     case .f9?: .f9p
     case .f10?: .f10
     case .x20?: .x20
-    case .m7?, nil: nil
+    case .m7?, .d9?, nil: nil
     }
   }
 
