@@ -217,10 +217,10 @@ struct UnitControlTests {
     for seconds: UInt64 in 0...30 {
       for isNeeded in [false, true] {
         var attempts = BusAttempts()
-        #expect(attempts.isDue(isNeeded: isNeeded, at: failed) == isNeeded && attempts.deadline == nil)
+        #expect(attempts.begin(isNeeded: isNeeded, at: failed) == isNeeded && attempts.deadline == nil)
         attempts.failed(at: failed)
         let now = failed + Milliseconds(seconds * 1000)
-        #expect(attempts.isDue(isNeeded: isNeeded, at: now) == (isNeeded && seconds >= 10))
+        #expect(attempts.begin(isNeeded: isNeeded, at: now) == (isNeeded && seconds >= 10))
         #expect(attempts.deadline.map { $0 > now } ?? true)
         #expect((attempts.deadline != nil) == (isNeeded && seconds < 10))
       }
