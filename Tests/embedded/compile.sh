@@ -14,6 +14,8 @@ if [ $# = 0 ]; then
 fi
 swift build --package-path "$top" --product UBXLayoutCompiler
 compiler=$(swift build --package-path "$top" --show-bin-path)/UBXLayoutCompiler
+# An earlier compiler may have made files that this one does not make.
+rm -rf "$out/layouts"
 mkdir -p "$out/layouts"
 "$compiler" swift "$out/layouts" "$top"/Sources/UBX/Layouts/*.{ubx,keys}
 
