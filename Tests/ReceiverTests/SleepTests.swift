@@ -329,7 +329,8 @@ struct SleepTests {
     Self.expectFound(scene)
   }
 
-  @Test("It stays asleep at the end where that cannot wake it, and where a user wants it asleep", arguments: [false, true])
+  @Test(
+    "It stays asleep at the end where that cannot wake it, and where a user wants it asleep", arguments: [false, true])
   func leftAsleep(isWanted: Bool) {
     let scene = SessionScene(.m10) { settings in
       settings.desired = { _ in .nothing }
@@ -340,7 +341,8 @@ struct SleepTests {
     scene.sleep(seconds: 600)
     scene.run(60)
     scene.requestEnd()
-    #expect(!scene.isOpen && scene.line.receiver.powerState == .standby && scene.reported(.notRestored) == 0, "\(scene.reports)")
+    #expect(!scene.isOpen && scene.line.receiver.powerState == .standby, "\(scene.reports)")
+    #expect(scene.reported(.notRestored) == 0, "\(scene.reports)")
   }
 
   @Test("A receiver that cannot be woken at the end is reported")
