@@ -23,13 +23,19 @@ final class GeocodingService: Sendable {
 
   private let settings: GeocodingSettings
   private let log: @Sendable (String) -> Void
+  /// Waits for a number of seconds before a request is sent.
+  private let pause: @Sendable (TimeInterval) -> Void
   /// The queued work; nil while no thread runs.
   private let queue = Mutex<[@Sendable () -> Void]?>(nil)
   private let state = Mutex(State())
 
-  init(_ settings: GeocodingSettings, log: @escaping @Sendable (String) -> Void = System.programLog) {
+  init(
+    _ settings: GeocodingSettings, log: @escaping @Sendable (String) -> Void = System.programLog,
+    pause: @escaping @Sendable (TimeInterval) -> Void = { Thread.sleep(forTimeInterval: $0) }
+  ) {
     self.settings = settings
     self.log = log
+    self.pause = pause
   }
 
   /// Runs a request.
@@ -134,7 +140,7 @@ final class GeocodingService: Sendable {
     let address = server.address(of: request, language: Self.languages(locale))
     if let answer = state.withLock({ $0.pacing.answer(of: address) }) { return try answer.get() }
     let time = state.withLock { $0.pacing.nextStart(at: SystemClock.monotonic) }
-    Thread.sleep(forTimeInterval: max(0, time.seconds(since: SystemClock.monotonic)))
+    pause(max(0, time.seconds(since: SystemClock.monotonic)))
     // A request that was cancelled meanwhile is not sent, and does not delay the next one.
     guard isWanted() else { throw Self.cancelled }
     state.withLock { $0.pacing.noteStart(at: SystemClock.monotonic) }
