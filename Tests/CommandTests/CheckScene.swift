@@ -146,7 +146,7 @@ struct CheckScene {
     init(_ receiver: VirtualReceiver) {
       family = receiver.family?.stored
       family?.baudRate = 0
-      if case .items(let items) = receiver.configuration { self.items = items.flash }
+      if let items = receiver.configuration.items { self.items = items.flash }
     }
   }
 

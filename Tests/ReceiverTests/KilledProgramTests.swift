@@ -85,15 +85,13 @@ struct KilledProgramTests {
 
   /// Sets an item in RAM, and two in battery-backed memory: one that programs change, and another.
   private static func addOwnersItems(to scene: SessionScene) {
-    guard case .items(var items) = scene.line.receiver.configuration else { return }
     let payload = { (layers: UInt8, pairs: [ConfigurationPair]) in
       Array(Configuration.valset(pairs, layers: layers).bytes.dropFirst(6).dropLast(2))
     }
-    _ = items.set(payload(0b01, [ConfigurationPair(id: Key.dynamicModel, bits: 4)]))
-    _ = items.set(
+    _ = scene.line.receiver.configuration.items?.set(payload(0b01, [ConfigurationPair(id: Key.dynamicModel, bits: 4)]))
+    _ = scene.line.receiver.configuration.items?.set(
       payload(
         0b11, [ConfigurationPair(id: 0x1074_0002, bits: 1), ConfigurationPair(id: 0x3011_00B1, bits: 200)]))
-    scene.line.receiver.configuration = .items(items)
   }
 
   /// Another program opens the line and ends in order; `nil` is `probe`.
@@ -148,10 +146,8 @@ struct KilledProgramTests {
   func locked(model: ReceiverModel, program: KilledProgram) {
     func lockedScene() -> SessionScene {
       let scene = Self.scene(model, program)
-      guard case .items(var items) = scene.line.receiver.configuration else { return scene }
       let lock = Configuration.valset([ConfigurationPair(id: Key.configurationLock, bits: 1)], layers: 1)
-      _ = items.set(Array(lock.bytes.dropFirst(6).dropLast(2)))
-      scene.line.receiver.configuration = .items(items)
+      _ = scene.line.receiver.configuration.items?.set(Array(lock.bytes.dropFirst(6).dropLast(2)))
       return scene
     }
     let whole = lockedScene()

@@ -21,9 +21,8 @@ struct ItemConfiguration: Sendable {
 
   private struct Transaction: Sendable {
     var layers: UInt8
-    var sets: [(key: UInt32, bits: UInt64)] = []
-    var deletes: [UInt32] = []
     var isDeleting: Bool
+    var items: [(key: UInt32, bits: UInt64)]
   }
 
   init(_ traits: ModelTraits) {
@@ -70,57 +69,47 @@ struct ItemConfiguration: Sendable {
 
   /// CFG-VALSET.
   mutating func set(_ payload: [UInt8]) -> Outcome {
-    guard payload.count >= 4, payload[0] <= 1, hasLayers(payload[1], of: Layer.allCases) else { return refuse() }
-    guard var pairs = pairs(of: payload) else { return refuse() }
-    let layers = payload[1]
-    let action = payload[0] == 1 ? payload[2] & 3 : 0
-    guard action <= 1 || transaction?.layers == layers && transaction?.isDeleting == false else { return refuse() }
-    switch action {
-    case 1:
-      transaction = Transaction(layers: layers, sets: pairs, isDeleting: false)
-      return .accepted
-    case 2:
-      guard !pairs.isEmpty else { return refuse() }
-      transaction?.sets += pairs
-      return .accepted
-    case 3: pairs = transaction?.sets ?? []
-    default: if transaction != nil { return refuse() }
-    }
-    transaction = nil
-    if layers & Layer.ram.rawValue != 0 {
-      let check = check(pairs)
-      guard check == .accepted else { return check }
-    }
-    for pair in pairs {
-      if layers & Layer.ram.rawValue != 0 { ram[pair.key] = pair.bits }
-      if layers & Layer.bbr.rawValue != 0 { bbr[pair.key] = pair.bits }
-      if layers & Layer.flash.rawValue != 0 { flash[pair.key] = pair.bits }
-    }
-    return .accepted
+    write(payload, pairs(of: payload), layers: Layer.allCases, isDeleting: false)
   }
 
-  /// CFG-VALDEL; returns false for a NAK.
+  /// CFG-VALDEL.
   mutating func delete(_ payload: [UInt8]) -> Outcome {
-    guard payload.count >= 4, payload[0] <= 1, hasLayers(payload[1], of: [.bbr, .flash]), var keys = keys(of: payload)
-    else { return refuse() }
+    write(payload, keys(of: payload)?.map { ($0, 0) }, layers: [.bbr, .flash], isDeleting: true)
+  }
+
+  /// - Parameters:
+  ///   - items: the items of the message; nil if it is malformed. A deletion has no values.
+  ///   - layers: the layers that the message may write.
+  private mutating func write(
+    _ payload: [UInt8], _ items: [(key: UInt32, bits: UInt64)]?, layers allowed: [Layer], isDeleting: Bool
+  ) -> Outcome {
+    guard payload.count >= 4, payload[0] <= 1, hasLayers(payload[1], of: allowed), var items else { return refuse() }
     let layers = payload[1]
     let action = payload[0] == 1 ? payload[2] & 3 : 0
-    guard action <= 1 || transaction?.layers == layers && transaction?.isDeleting == true else { return refuse() }
+    guard action <= 1 || transaction?.layers == layers && transaction?.isDeleting == isDeleting else { return refuse() }
     switch action {
     case 1:
-      transaction = Transaction(layers: layers, deletes: keys, isDeleting: true)
+      transaction = Transaction(layers: layers, isDeleting: isDeleting, items: items)
       return .accepted
     case 2:
-      guard !keys.isEmpty else { return refuse() }
-      transaction?.deletes += keys
+      guard !items.isEmpty else { return refuse() }
+      transaction?.items += items
       return .accepted
-    case 3: keys = transaction?.deletes ?? []
+    case 3: items = transaction?.items ?? []
     default: if transaction != nil { return refuse() }
     }
     transaction = nil
-    for key in keys.flatMap({ Array(database.expand($0)) }) {
-      if layers & Layer.bbr.rawValue != 0 { bbr[key] = nil }
-      if layers & Layer.flash.rawValue != 0 { flash[key] = nil }
+    if isDeleting {
+      items = items.flatMap { database.expand($0.key).map { ($0, 0) } }
+    } else if layers & Layer.ram.rawValue != 0 {
+      let check = check(items)
+      guard check == .accepted else { return check }
+    }
+    for item in items {
+      let bits = isDeleting ? nil : item.bits
+      if layers & Layer.ram.rawValue != 0 { ram[item.key] = bits }
+      if layers & Layer.bbr.rawValue != 0 { bbr[item.key] = bits }
+      if layers & Layer.flash.rawValue != 0 { flash[item.key] = bits }
     }
     return .accepted
   }

@@ -50,7 +50,7 @@ struct ItemDatabase: Sendable {
     case 0x64, 0x79, 0x7A: traits.hasUSB || traits.hasHighPrecision
     case 0xD0: traits.hasPowerSave
     case 0x26: traits.batch != nil
-    case 0xDE: traits.hasFlashLog
+    case 0xDE: traits.hasFlash
     case 0x24: traits.hasGeofence
     // Time mode, RTK, RTCM output and SPARTN.
     case 0x03, 0x14, 0x09, 0xA7: traits.hasHighPrecision

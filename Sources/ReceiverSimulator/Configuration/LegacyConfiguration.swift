@@ -407,7 +407,7 @@ enum LegacyDefaults {
     let isM8 = traits.protocolVersion >= 1500
     blocks[LegacyKey.nmea] =
       isM8 ? [0, traits.nmeaVersion, 0, 2, 0, 0, 0, 0, 0, 0, 0, 1] + [UInt8](repeating: 0, count: 8) : [0, 0x23, 0, 2]
-    if traits.hasFlashLog { blocks[LegacyKey.logFilter] = [1] + [UInt8](repeating: 0, count: 11) }
+    if traits.hasFlash { blocks[LegacyKey.logFilter] = [1] + [UInt8](repeating: 0, count: 11) }
     if traits.hasUSB { blocks[0x1B] = usb(isM8 ? 0x01A8 : 0x01A6) }
     guard isM8 else { return }
     blocks[LegacyKey.systems] = systems(traits)

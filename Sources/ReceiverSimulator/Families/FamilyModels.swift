@@ -18,10 +18,7 @@ extension ReceiverModel {
     latency: UInt64, buffer: Int, currents: Currents
   ) -> ModelTraits {
     ModelTraits(
-      software: software, hardware: hardware, extensions: [], protocolVersion: 0, uniqueIDLength: 0,
-      configuration: .none, defaultBaudRate: baud, baudRates: 4800...3_000_000, hasFlash: false, hasUSB: false,
-      batch: nil, hasPowerSave: false, hasShortSleepRequest: false, hasLongSleepRequest: false, hasAID: false,
-      hasMGA: false, hasCorrections: false, hasHighPrecision: false, hasGeofence: false, nmeaVersion: 0x41,
+      software: software, hardware: hardware, defaultBaudRate: baud, baudRates: 4800...3_000_000, nmeaVersion: 0x41,
       systems: systems, defaultSystems: enabled ?? systems, fastestMilliseconds: fastest, firstFix: firstFix,
       bootMilliseconds: boot, wakeMilliseconds: wake, latencyMilliseconds: latency, transmitBufferBytes: buffer,
       currents: currents, family: family)
@@ -41,16 +38,12 @@ extension ReceiverModel {
     buffer: 1024, currents: .mt3339)
 
   // CDtop PA1010D data sheet and shop page: the current of tracking; acquisition is not listed, and taken as the same.
-  static let mt3333Traits = traits(
-    FamilyTraits(
-      language: .mediaTek,
-      format: SentenceFormat(
-        order: ["GGA", "GLL", "GSA", "GSV", "RMC", "VTG", "ZDA"],
-        defaults: ["GGA": 1, "GSA": 1, "GSV": 5, "RMC": 1, "VTG": 1], minuteDecimals: 4, hasNumbers: false),
-      baudRates: usualRates, restartMilliseconds: 800),
-    software: "AXN_5.1.7_3333_19020118", hardware: "0027", baud: 9600, systems: [.gps, .glonass], fastest: 100,
-    firstFix: ModelTraits.FirstFix(cold: 35, warm: 33, hot: 1, aided: 5), boot: 800, wake: 200, latency: 100,
-    buffer: 1024, currents: .mt3333)
+  static let mt3333Traits = mt3339Traits.with {
+    ($0.software, $0.hardware) = ("AXN_5.1.7_3333_19020118", "0027")
+    $0.systems = [.gps, .glonass]
+    $0.defaultSystems = $0.systems
+    $0.currents = .mt3333
+  }
 
   // Quectel LC26G(AB)&LC76G&LC86G GNSS Protocol Specification; Waveshare: the cold start.
   static let ag3352Traits = traits(
@@ -80,18 +73,12 @@ extension ReceiverModel {
     firstFix: ModelTraits.FirstFix(cold: 30, warm: 28, hot: 5.5, aided: 5.5), boot: 400, wake: 400, latency: 70,
     buffer: 5760, currents: .at6558)
 
-  static let at6668Traits = traits(
-    FamilyTraits(
-      language: .casic,
-      format: SentenceFormat(
-        order: ["GGA", "GLL", "GSA", "GSV", "RMC", "VTG", "ZDA", "GST", "TXT"],
-        defaults: ["GGA": 1, "GLL": 1, "GSA": 1, "GSV": 1, "RMC": 1, "VTG": 1, "ZDA": 1, "TXT": 1],
-        minuteDecimals: 5, dopDecimals: 1, beiDou: "BD", hasNumbers: true, antennaText: "ANTENNA OK"),
-      baudRates: [4800, 9600, 19_200, 38_400, 57_600, 115_200], restartMilliseconds: 400),
-    software: "URANUS6,V6.3.0.0", hardware: "AT362-AT6668-6T-30", baud: 9600, systems: .all,
-    enabled: [.gps, .beiDou], fastest: 100,
-    firstFix: ModelTraits.FirstFix(cold: 30, warm: 28, hot: 5.5, aided: 5.5), boot: 400, wake: 400, latency: 7,
-    buffer: 5760, currents: .at6558)
+  static let at6668Traits = at6558Traits.with {
+    ($0.software, $0.hardware) = ("URANUS6,V6.3.0.0", "AT362-AT6668-6T-30")
+    $0.family?.format.hasNumbers = true
+    $0.systems = .all
+    $0.latencyMilliseconds = 7
+  }
 
   // Recordings of the LG290P (firmware LG290P03AANR02A01S); SparkFun: first fixes and currents. The time from the supply
   // to the first byte is assumed; a restart by command was recorded.

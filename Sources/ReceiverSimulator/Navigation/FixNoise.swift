@@ -54,8 +54,6 @@ struct FixNoise: Sendable {
     case .indoor, .none: 0.4
     }
   }
-
-  mutating func unit() -> Double { random.unit() }
 }
 
 /// The random number generator of simulations and tests: SplitMix64 (S. Vigna). A seed determines the sequence, so

@@ -17,7 +17,7 @@ extension VirtualReceiver {
       case 0x06: configure(identity.messageID, payload)
       case 0x0B: if traits.hasAID { receiveAID(identity.messageID, payload) }
       case 0x13: if traits.hasMGA { receiveMGA(identity.messageID, payload) }
-      case 0x21: if traits.hasFlashLog { receiveLog(identity.messageID, payload) }
+      case 0x21: if traits.hasFlash { receiveLog(identity.messageID, payload) }
       default: if payload.isEmpty { poll(identity) }
       }
     }
@@ -46,47 +46,29 @@ extension VirtualReceiver {
   private mutating func configure(_ id: UInt8, _ payload: [UInt8]) {
     if id == 0x04 { return receiveReset(payload) }
     guard !disturbances.refuses(at: now) else { return acknowledge(0x06, id, false) }
-    switch configuration {
-    case .none: break
-    case .legacy(var legacy):
-      // A counterfeit M8 may support less than an M8.
-      if model == .clone, [0x24, 0x3E, 0x86, 0x57].contains(id) { return acknowledge(0x06, id, false) }
-      let outcome = legacy.receive(id, payload, port: port)
-      configuration = .legacy(legacy)
-      finish(outcome, id)
-    case .items(var items): configureItems(id, payload, &items)
-    }
+    // A counterfeit M8 may support less than an M8.
+    if model == .clone, [0x24, 0x3E, 0x86, 0x57].contains(id) { return acknowledge(0x06, id, false) }
+    if let outcome = configuration.legacy?.receive(id, payload, port: port) { finish(outcome, id) }
+    if let items = configuration.items { configureItems(id, payload, items) }
   }
 
-  private mutating func configureItems(_ id: UInt8, _ payload: [UInt8], _ items: inout ItemConfiguration) {
+  /// - Parameter items: the items before the message. The lock makes all of them read-only; in RAM it ends with a restart.
+  private mutating func configureItems(_ id: UInt8, _ payload: [UInt8], _ items: ItemConfiguration) {
+    let isLocked = items.value(Key.configurationLock) != 0
     switch id {
-    case 0x8A:
-      let outcome = isLocked(items) ? .refused : items.set(payload)
-      configuration = .items(items)
-      finish(outcome, id)
+    case 0x8A: finish(isLocked ? .refused : configuration.items?.set(payload) ?? .refused, id)
     case 0x8B: finish(items.get(payload).map { .answer($0) } ?? .refused, id)
-    case 0x8C:
-      let outcome = isLocked(items) ? .refused : items.delete(payload)
-      configuration = .items(items)
-      finish(outcome, id)
+    case 0x8C: finish(isLocked ? .refused : configuration.items?.delete(payload) ?? .refused, id)
     case 0x09:
-      let outcome = items.clearSaveLoad(payload)
-      configuration = .items(items)
+      let outcome = configuration.items?.clearSaveLoad(payload) ?? .refused
       guard outcome == .accepted, payload.u4(8) != 0 else { return finish(outcome, id) }
       finishLoad(hasDevices: payload.count == 13)
     case 0x00 where traits.repliesToPortPoll && payload.count <= 1: finish(items.pollPort(payload, port), id)
     default:
       guard traits.configuration == .itemsAndLegacy else { return acknowledge(0x06, id, false) }
-      items.abortTransaction()
-      let outcome = items.receiveLegacy(id, payload, port: port)
-      configuration = .items(items)
-      finish(outcome, id)
+      configuration.items?.abortTransaction()
+      finish(configuration.items?.receiveLegacy(id, payload, port: port) ?? .refused, id)
     }
-  }
-
-  /// The lock makes all items read-only; in RAM it ends with a restart.
-  private func isLocked(_ items: ItemConfiguration) -> Bool {
-    items.value(Key.configurationLock) != 0
   }
 
   private mutating func finish(_ outcome: ItemConfiguration.Outcome, _ id: UInt8) {
@@ -153,31 +135,17 @@ extension VirtualReceiver {
   }
 
   mutating func setRates(_ identity: MessageIdentity, _ rates: [UInt8]) {
-    switch configuration {
-    case .none: break
-    case .legacy(var legacy):
-      legacy.setRates(identity.key, rates + [0])
-      configuration = .legacy(legacy)
-    case .items(var items):
-      if let index = OutputMessage.index(of: identity) {
-        let key = OutputMessage.all[index].key
-        for (port, rate) in rates.enumerated() { items.set(key + UInt32(port), UInt64(rate)) }
-      }
-      configuration = .items(items)
+    configuration.legacy?.setRates(identity.key, rates + [0])
+    if let index = OutputMessage.index(of: identity) {
+      let key = OutputMessage.all[index].key
+      for (port, rate) in rates.enumerated() { configuration.items?.set(key + UInt32(port), UInt64(rate)) }
     }
     applyConfiguration()
   }
 
   mutating func setPort(_ port: Int, rate: UInt32, input: UInt16, output: UInt16) {
-    switch configuration {
-    case .none: break
-    case .legacy(var legacy):
-      legacy.setPort(port, baudRate: rate, input: input, output: output)
-      configuration = .legacy(legacy)
-    case .items(var items):
-      items.setPort(port, rate: rate, input: input, output: output)
-      configuration = .items(items)
-    }
+    configuration.legacy?.setPort(port, baudRate: rate, input: input, output: output)
+    configuration.items?.setPort(port, rate: rate, input: input, output: output)
     applyConfiguration()
   }
 

@@ -39,7 +39,7 @@ extension VirtualReceiver {
     case 0x270A where version >= 5000: return encodedFrame(identity, [2] + [UInt8](repeating: 0, count: 19))
     case 0x2703 where traits.uniqueIDLength > 0:
       return encodedFrame(identity, [traits.uniqueIDLength == 6 ? 2 : 1, 0, 0, 0] + uniqueID)
-    case 0x2108 where traits.hasFlashLog: return log.info(isRecording: settings.logFilter.records, &writer)
+    case 0x2108 where traits.hasFlash: return log.info(isRecording: settings.logFilter.records, &writer)
     default: return nil
     }
   }

@@ -42,8 +42,6 @@ struct PowerMeter: Sendable {
   private(set) var pinChargeMilliampereSeconds = 0.0
   /// The latest states, each with its start.
   private(set) var log: [(since: Instant, state: VirtualPowerState)]
-  /// The number of states that were dropped from the log.
-  private(set) var dropped = 0
   private var milliamperes = 0.0
   private var pinMilliamperes = 0.0
   private var since: Instant
@@ -90,9 +88,6 @@ struct PowerMeter: Sendable {
     guard state != self.state else { return }
     self.state = state
     log.append((now, state))
-    if log.count > Self.longestLog {
-      dropped += log.count / 2
-      log.removeFirst(log.count / 2)
-    }
+    if log.count > Self.longestLog { log.removeFirst(log.count / 2) }
   }
 }

@@ -293,89 +293,64 @@ extension VirtualReceiver {
   }
 }
 
-/// The configuration of a receiver of any family.
-enum ReceiverConfiguration: Sendable {
-  /// A fixed configuration.
-  case none
-  case legacy(LegacyConfiguration)
-  case items(ItemConfiguration)
+/// The configuration of a receiver, by old messages or by items; a fixed one has neither.
+struct ReceiverConfiguration: Sendable {
+  var legacy: LegacyConfiguration?
+  var items: ItemConfiguration?
 
   init(_ traits: ModelTraits) {
-    switch traits.configuration {
-    case .none: self = .none
-    case .legacy: self = .legacy(LegacyConfiguration(traits))
-    case .items, .itemsAndLegacy: self = .items(ItemConfiguration(traits))
-    }
+    if traits.configuration == .legacy { legacy = LegacyConfiguration(traits) }
+    if traits.hasItems { items = ItemConfiguration(traits) }
   }
 
   /// The settings in force for a port.
   func settings(port: Int, _ traits: ModelTraits) -> Settings {
-    switch self {
-    case .legacy(let configuration): return configuration.settings(port: port)
-    case .items(let configuration): return configuration.settings(port: port)
-    case .none:
-      var settings = Settings()
-      settings.baudRate = traits.defaultBaudRate
-      settings.systems = traits.defaultSystems
-      settings.nmeaVersion = traits.nmeaVersion
-      settings.sendsUBX = false
-      settings.textNMEA = 0
-      // GGA, GSA and RMC each second, GSV every five seconds.
-      for (index, message) in OutputMessage.all.enumerated() {
-        let every: UInt8? =
-          switch message.identity.key {
-          case 0xF000, 0xF002, 0xF004: 1
-          case 0xF003: 5
-          default: nil
-          }
-        if let every { settings.rates.append(Settings.OutputRate(message: index, every: every)) }
-      }
-      return settings
+    items?.settings(port: port) ?? legacy?.settings(port: port) ?? Self.fixed(traits)
+  }
+
+  private static func fixed(_ traits: ModelTraits) -> Settings {
+    var settings = Settings()
+    settings.baudRate = traits.defaultBaudRate
+    settings.systems = traits.defaultSystems
+    settings.nmeaVersion = traits.nmeaVersion
+    settings.sendsUBX = false
+    settings.textNMEA = 0
+    // GGA, GSA and RMC each second, GSV every five seconds.
+    let periods: [UInt16: UInt8] = [0xF000: 1, 0xF002: 1, 0xF003: 5, 0xF004: 1]
+    for (index, message) in OutputMessage.all.enumerated() {
+      guard let every = periods[message.identity.key] else { continue }
+      settings.rates.append(Settings.OutputRate(message: index, every: every))
     }
+    return settings
   }
 
   /// The settings of a u-blox receiver in force, one a line.
   var lines: [String] {
-    switch self {
-    case .none: []
-    // An item of an unset message has the value 0.
-    case .items(let items):
-      Set(items.database.defaults.keys).union(items.ram.keys).filter { items.value($0) != 0 }
+    var lines: [String] = []
+    if let items {
+      // An item of an unset message has the value 0.
+      lines += Set(items.database.defaults.keys).union(items.ram.keys).filter { items.value($0) != 0 }
         .map { "item \($0) \(items.value($0))" }
-    case .legacy(let messages):
-      messages.current.blocks.map { "message \($0.key) \($0.value)" }
-        + messages.current.rates.map { "output \($0.key) \($0.value)" }
     }
+    if let blocks = legacy?.current.blocks { lines += blocks.map { "message \($0.key) \($0.value)" } }
+    if let rates = legacy?.current.rates { lines += rates.map { "output \($0.key) \($0.value)" } }
+    return lines
   }
 
   func value(ofItem key: UInt32) -> UInt64? {
-    guard case .items(let configuration) = self, configuration.database.contains(key) else { return nil }
-    return configuration.value(key)
+    guard let items, items.database.contains(key) else { return nil }
+    return items.value(key)
   }
 
   /// Rebuilds the settings in force, as at each start.
   mutating func restart() {
-    switch self {
-    case .none: break
-    case .legacy(var configuration):
-      configuration.restart()
-      self = .legacy(configuration)
-    case .items(var configuration):
-      configuration.restart()
-      self = .items(configuration)
-    }
+    legacy?.restart()
+    items?.restart()
   }
 
   /// Clears battery-backed memory: the battery is empty.
   mutating func clearBackup() {
-    switch self {
-    case .none: break
-    case .legacy(var configuration):
-      configuration.clearBackup()
-      self = .legacy(configuration)
-    case .items(var configuration):
-      configuration.clearBackup()
-      self = .items(configuration)
-    }
+    legacy?.clearBackup()
+    items?.clearBackup()
   }
 }
