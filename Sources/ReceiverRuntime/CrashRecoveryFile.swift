@@ -8,13 +8,14 @@ import SerialPort
 ///
 /// A state folder has a file for each line, `LINE.txt`. The record of a receiver that another one has replaced at the
 /// line is kept in `LINE-RECEIVER.txt`. Records with the id of a chip are found at every line, and others under each name
-/// of their line: a program that opens a device before udev has its identity names the record after the node.
+/// of their line: a program that opens a device before udev has its identity names the record after the node. The number of
+/// a pseudo-terminal is temporary: its record contains the link by which it was opened, in a line of its own.
 package final class CrashRecoveryFile {
   /// Replaces the stored text; nil removes it.
   package typealias Writing = (String?) throws(FileError) -> Void
 
   private let write: Writing
-  private typealias Place = (folder: String, line: String, otherNames: [String])
+  private typealias Place = (folder: String, line: String, otherNames: [String], link: String?)
 
   /// The folder of records, and the names of the line in it; nil if another program stores the record.
   private let place: Place?
@@ -30,11 +31,20 @@ package final class CrashRecoveryFile {
   package convenience init(
     stateFolder: String, line: String, announced: (String) -> Announced? = CrashRecoveryFile.announced(as:)
   ) {
-    let names = Self.names(of: line, announced).map(Self.fileName)
-    let place: Place = (folder: stateFolder + "/receivers", line: names[0], otherNames: Array(names.dropFirst()))
+    let names = Self.names(of: line, announced)
+    let isTemporary = names[0].hasPrefix("/dev/pts/") && line.hasPrefix("/") && !line.contains(where: \.isNewline)
+    let link = isTemporary && line != names[0] ? line : nil
+    let place: Place = (
+      folder: stateFolder + "/receivers", line: Self.fileName(names[0]),
+      otherNames: names.dropFirst().map(Self.fileName), link: link
+    )
     let path = "\(place.folder)/\(place.line).txt"
     self.init(text: try? PrivateFile.read(path, limit: Self.limit), place) { text throws(FileError) in
-      if let text { try PrivateFile.replace(path, with: text) } else { try PrivateFile.remove(path) }
+      if let text {
+        try PrivateFile.replace(path, with: text + (link.map { Self.linkMark + $0 + "\n" } ?? ""))
+      } else {
+        try PrivateFile.remove(path)
+      }
     }
   }
 
@@ -47,16 +57,21 @@ package final class CrashRecoveryFile {
     self.write = write
     self.place = place
     guard let text else { return }
-    (stored, storedSettings) = Self.parts(text)
+    (stored, storedSettings, _) = Self.parts(text)
   }
 
   /// The largest size of a file, in bytes.
   private static let limit = 65_536
 
-  private static func parts(_ text: String) -> (CrashRecoveryRecord?, CrashRecoverySettings?) {
+  private static let linkMark = "link "
+
+  private static func parts(_ text: String) -> (CrashRecoveryRecord?, CrashRecoverySettings?, link: String?) {
     let line = text.prefix { !$0.isNewline }
-    let recovery = CrashRecoveryRecord(line)
-    return (recovery, recovery == nil ? nil : CrashRecoverySettings(text.dropFirst(line.count)))
+    guard let recovery = CrashRecoveryRecord(line) else { return (nil, nil, nil) }
+    let lines = text.dropFirst(line.count).split(whereSeparator: \.isNewline)
+    let link = lines.last.flatMap { $0.hasPrefix(linkMark) ? String($0.dropFirst(linkMark.count)) : nil }
+    let settings = CrashRecoverySettings(lines.dropLast(link == nil ? 0 : 1).joined(separator: "\n"))
+    return (recovery, settings, link)
   }
 
   /// Returns the names of a device. The first one is the same for all spellings: its USB identity if it has one, else its node.
@@ -101,10 +116,10 @@ package final class CrashRecoveryFile {
       let path = "\(place.folder)/\(name)"
       guard name.hasSuffix(".txt"), name != place.line + ".txt",
         let text = try? PrivateFile.read(path, limit: Self.limit),
-        case (let recovery?, let settings?) = Self.parts(text)
+        case (let recovery?, let settings?, let link) = Self.parts(text)
       else { return nil }
       let wasAtThisLine =
-        name.hasPrefix(place.line + "-")
+        link != nil && link == place.link || name.hasPrefix(place.line + "-")
         || place.otherNames.contains { name == $0 + ".txt" || name.hasPrefix($0 + "-") }
       guard wasAtThisLine || settings.hasUniqueID, PrivateFileLock(path) != nil else { return nil }
       return (path, OtherCrashRecoveryRecord(recovery, settings, wasAtThisLine: wasAtThisLine))
@@ -152,7 +167,7 @@ package final class CrashRecoveryFile {
   ///
   /// - Returns: false if it is not a record.
   package func replace(with text: String) throws(FileError) -> Bool {
-    let (recovery, settings) = Self.parts(text)
+    let (recovery, settings, _) = Self.parts(text)
     guard let recovery else { return false }
     try save(recovery, settings, of: settings.flatMap { $0.isUnidentified ? nil : $0.receiver })
     return true

@@ -97,6 +97,25 @@ struct CrashRecoveryFileTests {
     #expect(records(folder) == [])
   }
 
+  @Test("The record of a receiver without an id is found by its link after its pseudo-terminal has another number")
+  func renumbered() throws {
+    let folder = try TemporaryFolder()
+    let link = folder.path + "/receiver"
+    let first = try RuntimeScene(.m6, stateFolder: folder.path, link: link)
+    try kill(first)
+    try first.openAgain(.readOnly, stateFolder: folder.path + "/none")
+    #expect(records(folder).count == 1)
+    try #require(unsafe unlink(link) == 0)
+    let scene = try RuntimeScene(.m6, intent: .identify, link: link)
+    _ = scene.connect(first.device)
+    #expect(scene.path != first.path)
+    // By the node alone nothing shows that it is the same line.
+    #expect(try !probe(scene, nil, folder))
+    #expect(records(folder).count == 1)
+    #expect(try probe(scene, link, folder))
+    #expect(records(folder) == [])
+  }
+
   @Test("Another receiver at the line neither gets nor removes the record, and has a record of its own")
   func replaced() throws {
     let folder = try TemporaryFolder()
