@@ -97,15 +97,46 @@ struct BaudRateSearchTests {
     #expect(polled == BaudRateSearch.rates.count && others > 0 && end < at(20_000))
   }
 
-  @Test("A line with garbage is not polled unless the receiver is known")
-  func notPolled() throws {
+  @Test("A line with garbage is not polled unless the receiver is known", arguments: [1000, 4000] as [UInt64])
+  func notPolled(every period: UInt64) throws {
     var search = BaudRateSearch(at: 9600, polling: .afterListening, now: at(0))
-    _ = search.receive(frames: 0, skipped: 3, isText: false, at: at(10))
+    var burst: UInt64 = 10
     for _ in 0..<50 {
-      guard case .setRate = search.wake(at: try #require(search.deadline)) else {
-        Issue.record("polled")
-        return
+      let due = try #require(search.deadline)
+      while at(burst) < due {
+        _ = search.receive(frames: 0, skipped: 3, isText: false, at: at(burst))
+        burst += period
       }
+      switch search.wake(at: due) {
+      case .setRate, .none: break
+      case let action: Issue.record("\(action) at \(due)")
+      }
+    }
+  }
+
+  @Test(
+    "A line that sends some bytes once and nothing after them is polled, the families of other makers too",
+    arguments: [5, 30], [false, true])
+  func onceBytes(count: Int, isText: Bool) throws {
+    for burst in stride(from: UInt64(10), to: 12_000, by: 250) {
+      var search = BaudRateSearch(at: 9600, polling: .afterListening, pollsOthers: true, now: at(0))
+      var (polls, others) = ([UInt32: Int](), 0)
+      var (isSent, due) = (false, at(0))
+      while polls.count < BaudRateSearch.rates.count || others == 0, due < at(60_000) {
+        due = try #require(search.deadline)
+        if !isSent, at(burst) <= due {
+          isSent = true
+          _ = search.receive(frames: 0, skipped: count, isText: isText, at: at(burst))
+          continue
+        }
+        switch search.wake(at: due) {
+        case .poll(let rate): polls[rate, default: 0] += 1
+        case .pollOther, .pollAtRate: others += 1
+        default: break
+        }
+      }
+      #expect(polls.count == BaudRateSearch.rates.count && others > 0, "\(burst)")
+      #expect(due < at(burst + 25_000), "\(burst): \(due)")
     }
   }
 

@@ -18,6 +18,9 @@ import MonotonicTime
 /// rates were given up too early: the search returns to the first rate that no bytes refute, in the same burst, and then listens at
 /// each rate for that silence and a quarter of it.
 ///
+/// After a silence of twice the one before the last burst, and of twelve seconds, the line no longer sends: bytes from a start of the
+/// receiver, or from a plug, do not exclude polls for longer.
+///
 /// The search never ends by itself: a receiver can be plugged in, or begin to send, at any time. It is a value without a
 /// clock: bytes, frames and the time go in, actions come out.
 public struct BaudRateSearch: Sendable {
@@ -29,8 +32,8 @@ public struct BaudRateSearch: Sendable {
   public enum Polling: Sendable {
     /// Not one byte is sent.
     case never
-    /// After a round of listening without a byte: a receiver that sends is found before, and one whose output is off
-    /// within ten seconds.
+    /// After a round of listening without a byte, or a silence that shows that the line no longer sends: a receiver that
+    /// sends is found before, and one whose output is off within ten seconds.
     case afterListening
     /// As soon as the line's rate is seen to be wrong: the receiver is known.
     case soon
@@ -69,13 +72,15 @@ public struct BaudRateSearch: Sendable {
   static var refutingBytes: Int { 4 }
   /// The longest silence in which a rate of a slow line is kept.
   static var longestTimeout: Milliseconds { Milliseconds(15_000) }
+  /// The shortest silence after which a line no longer sends: a fifth longer than an epoch of ten seconds.
+  static var shortestEnd: Milliseconds { Milliseconds(12_000) }
   /// The time for a reply, without the time of the bytes on the line.
-  static var replyTime: Milliseconds { Milliseconds(60) }
+  public static var replyTime: Milliseconds { Milliseconds(60) }
+  /// The same for a receiver of another maker: replies wait for ticks of up to 100 ms (recorded).
+  public static var otherReplyTime: Milliseconds { Milliseconds(160) }
   /// The bytes of a poll and of the longest usual reply, MON-VER's.
   static var replyBytes: UInt64 { 320 }
 
-  /// The same for a receiver of another maker: replies wait for ticks of up to 100 ms (recorded).
-  private static let otherReplyTime = Milliseconds(160)
   private static let otherReplyBytes: UInt64 = 128
   /// The longest rest of a line of text, in bytes: a sentence has at most 82 (NMEA 0183), replies some more.
   private static let longestRest = 127
@@ -90,6 +95,7 @@ public struct BaudRateSearch: Sendable {
   private let polling: Polling
   private let pollsOthers: Bool
   private let isKnown: Bool
+  private let replyTime: Milliseconds
   /// The number of polls of other makers at this rate.
   private var othersPolled = 0
   /// Whether the families were polled at their less usual rates.
@@ -125,10 +131,11 @@ public struct BaudRateSearch: Sendable {
   ///   - polling: when bytes may be sent.
   ///   - pollsOthers: whether receivers of other makers are polled too, after a poll without a reply.
   ///   - isKnown: whether a receiver was identified at the line: the others are polled after it.
+  ///   - replyTime: the time for a reply to the first poll at a rate.
   ///   - now: the present instant.
   public init(
     at rate: UInt32, isProven: Bool = false, likely: [UInt32] = [], polling: Polling = .never,
-    pollsOthers: Bool = false, isKnown: Bool = false, now: Instant
+    pollsOthers: Bool = false, isKnown: Bool = false, replyTime: Milliseconds = BaudRateSearch.replyTime, now: Instant
   ) {
     var order: [UInt32] = []
     for rate in [rate] + likely + Self.rates where rate > 0 && !order.contains(rate) { order.append(rate) }
@@ -138,6 +145,7 @@ public struct BaudRateSearch: Sendable {
     self.polling = polling
     self.pollsOthers = pollsOthers
     self.isKnown = isKnown
+    self.replyTime = replyTime
     since = now
     lastByte = now
     round = .listeningQuickly
@@ -149,7 +157,7 @@ public struct BaudRateSearch: Sendable {
     return switch round {
     case .listeningQuickly, .listening: listeningDeadline
     case .polling where othersPolled == 0:
-      since + Self.replyTime + Milliseconds(1 + Self.replyBytes * 10_000 / UInt64(rate))
+      since + replyTime + Milliseconds(1 + Self.replyBytes * 10_000 / UInt64(rate))
     case .polling, .pollingOthers:
       since + Self.otherReplyTime + Milliseconds(1 + Self.otherReplyBytes * 10_000 / UInt64(rate))
     }
@@ -167,7 +175,7 @@ public struct BaudRateSearch: Sendable {
     }
     // A known receiver is polled again soon.
     guard isSlow, polling != .soon || !isKnown else { return usual }
-    return max(usual, since + min(Milliseconds(gap.count * 5 / 4), Self.longestTimeout))
+    return max(usual, min(since + min(Milliseconds(gap.count * 5 / 4), Self.longestTimeout), endOfLine))
   }
 
   /// Handles received bytes.
@@ -217,9 +225,17 @@ public struct BaudRateSearch: Sendable {
     return round == .listeningQuickly ? Self.quickGarbageLimitBytes : Self.garbageLimitBytes
   }
 
+  /// The end of the silence after which the line no longer sends.
+  private var endOfLine: Instant { lastByte + max(Milliseconds(gap.count * 2), Self.shortestEnd) }
+
   /// Goes to the next rate if the deadline is over.
   public mutating func wake(at now: Instant) -> Action {
     guard let deadline, now >= deadline else { return .none }
+    if hasBytes, now >= endOfLine {
+      (hasBytes, restBytes, gap) = (false, 0, Milliseconds(0))
+      // This was more than a round of listening without a byte.
+      if isListening, polling == .afterListening { index = order.count - 1 }
+    }
     return burst != nil && !isText ? refute(now) : next(now)
   }
 

@@ -47,20 +47,21 @@ public struct Listener: ~Copyable {
   ///   - polling: when the search may poll.
   ///   - pollsOthers: whether receivers of other makers are polled too.
   ///   - isKnown: whether a receiver was identified at the line: the others are polled after it.
+  ///   - replyTime: the time for a reply to the first poll at a rate.
   ///   - unfinishedFrame: the beginning of a frame, perhaps empty, that was received at `rate` just before; nil for none.
   ///   - reference: the computer's time, if its clock is set.
   ///   - isLive: whether the line has a receiver now, and is not a recording.
   ///   - now: the present instant.
   public init(
     searchingFrom rate: UInt32?, likely: [UInt32] = [], polling: BaudRateSearch.Polling = .never,
-    pollsOthers: Bool = false, isKnown: Bool = false, unfinishedFrame: [UInt8]? = nil, reference: UTCTime?,
-    isLive: Bool = false, now: Instant
+    pollsOthers: Bool = false, isKnown: Bool = false, replyTime: Milliseconds = BaudRateSearch.replyTime,
+    unfinishedFrame: [UInt8]? = nil, reference: UTCTime?, isLive: Bool = false, now: Instant
   ) {
     assembler = EpochAssembler(reference: reference, isLive: isLive)
     search = rate.map {
       BaudRateSearch(
         at: $0, isProven: unfinishedFrame != nil, likely: likely, polling: polling, pollsOthers: pollsOthers,
-        isKnown: isKnown, now: now)
+        isKnown: isKnown, replyTime: replyTime, now: now)
     }
     started = now
     lastByte = now
@@ -88,10 +89,12 @@ public struct Listener: ~Copyable {
 
   /// Searches the rate again, from `rate` on.
   public mutating func search(
-    from rate: UInt32, likely: [UInt32], polling: BaudRateSearch.Polling, pollsOthers: Bool = false, at now: Instant
+    from rate: UInt32, likely: [UInt32], polling: BaudRateSearch.Polling, pollsOthers: Bool = false,
+    replyTime: Milliseconds = BaudRateSearch.replyTime, at now: Instant
   ) {
     search = BaudRateSearch(
-      at: rate, likely: likely, polling: polling, pollsOthers: pollsOthers, isKnown: polling == .soon, now: now)
+      at: rate, likely: likely, polling: polling, pollsOthers: pollsOthers, isKnown: polling == .soon,
+      replyTime: replyTime, now: now)
     discard()
   }
 

@@ -154,6 +154,6 @@ extension ReceiverSession {
     // Another device may be on this line by now: it is not polled before it was listened to.
     listener.search(
       from: rate, likely: settings.likelyRates, polling: isKnown ? .soon : .afterListening, pollsOthers: pollsOthers,
-      at: now)
+      replyTime: replyTime, at: now)
   }
 }

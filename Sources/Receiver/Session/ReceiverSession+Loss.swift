@@ -69,7 +69,8 @@ extension ReceiverSession {
       loseTouch(on: .silence)
       retry.cancel()
       let likely = [settings.recovery?.rate, settings.recovery?.foundRate].compactMap(\.self) + settings.likelyRates
-      return listener.search(from: rate, likely: likely, polling: .soon, pollsOthers: pollsOthers, at: now)
+      return listener.search(
+        from: rate, likely: likely, polling: .soon, pollsOthers: pollsOthers, replyTime: replyTime, at: now)
     }
     loseTouch(on: .silence)
     if memory.description != nil { scheduleRetry(from: now) }
@@ -124,6 +125,10 @@ extension ReceiverSession {
 
   /// Whether the search polls receivers of other makers, after the known one.
   var pollsOthers: Bool { !settings.isKnownUBlox }
+  /// The time for the known receiver's reply to a poll of the search.
+  var replyTime: Milliseconds {
+    knownFamily == nil ? BaudRateSearch.replyTime : BaudRateSearch.otherReplyTime
+  }
 
   /// Searches the rate. A line without a rate is polled from time to time.
   mutating func searchAgain(on cause: StageTransition.Cause, at now: Instant) {
@@ -136,7 +141,8 @@ extension ReceiverSession {
     let likely = [memory.foundRate, memory.rate].compactMap(\.self) + settings.likelyRates
     let polls = settings.intent != .readOnly && isKnown
     listener.search(
-      from: rate, likely: likely, polling: polls ? .soon : .never, pollsOthers: polls && pollsOthers, at: now)
+      from: rate, likely: likely, polling: polls ? .soon : .never, pollsOthers: polls && pollsOthers,
+      replyTime: replyTime, at: now)
   }
 }
 

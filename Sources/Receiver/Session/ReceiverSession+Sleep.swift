@@ -147,7 +147,7 @@ extension ReceiverSession {
     wakeUp.search()
     update(.waking(wakeUp))
     let likely = [memory.foundRate].compactMap(\.self) + settings.likelyRates
-    listener.search(from: rate, likely: likely, polling: .soon, at: now)
+    listener.search(from: rate, likely: likely, polling: .soon, replyTime: replyTime, at: now)
   }
 
   /// Whether there is more garbage than the rest of what the receiver sent before its sleep.

@@ -110,6 +110,7 @@ public struct ReceiverSession: ~Copyable {
     listener = Listener(
       searchingFrom: searches ? lineRate : nil, likely: likely, polling: polling,
       pollsOthers: !settings.isKnownUBlox, isKnown: known.description != nil || settings.isKnownUBlox,
+      replyTime: known.description?.family == nil ? BaudRateSearch.replyTime : BaudRateSearch.otherReplyTime,
       unfinishedFrame: settings.unfinishedFrame,
       reference: reference, isLive: isLive, now: now)
     if known.isUnanswering { identity.keepUnanswered() }
