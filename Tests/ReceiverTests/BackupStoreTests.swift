@@ -17,10 +17,15 @@ struct BackupStoreTests {
     var isReadable = true
     /// The number of the poll without a reply.
     var silentPoll: Int?
+    var refusesSaving: Bool
     private var polls = 0
 
-    init(ram: [UInt32: UInt64] = [:], items: [UInt32: UInt64], isReadable: Bool = true, silentPoll: Int? = nil) {
+    init(
+      ram: [UInt32: UInt64] = [:], items: [UInt32: UInt64], isReadable: Bool = true, silentPoll: Int? = nil,
+      refusesSaving: Bool = false
+    ) {
       (self.ram, self.items, self.isReadable, self.silentPoll) = (ram, items, isReadable, silentPoll)
+      self.refusesSaving = refusesSaving
     }
 
     /// Replies until the store has no more commands. Returns their number.
@@ -53,6 +58,7 @@ struct BackupStoreTests {
         for pair in Configuration.pairs(payload) { items[pair.id] = pair.bits }
       case .cfgCFG:
         #expect(payload[12] == 1)
+        if refusesSaving { return .refused(.unspecified) }
         if payload.u4(0) != 0 { items = [:] }
         if payload.u4(4) != 0 { items.merge(ram) { $1 } }
       default: Issue.record("\(identity)")
@@ -77,6 +83,18 @@ struct BackupStoreTests {
     var undoing = BackupStore(undoing: store.before, usesItems: true)
     memory.answer(&undoing)
     #expect(memory.items == owners && undoing.isKept)
+  }
+
+  @Test("A refused save has changed nothing: there is nothing to restore, and on/off operation is not switched on")
+  func refused() {
+    for before in [BackupStore.Before(), .init(kept: [ConfigurationPair(id: Self.rate, bits: 9600)])] {
+      var memory = Memory(ram: [Self.rate: 115_200], items: [Self.sentence: 1], refusesSaving: true)
+      let last = PowerSave.onOff(periodSeconds: 60).items(isOn: true)
+      var store = BackupStore(before: before, usesItems: true, last: Configuration.valset(last, layers: 0b11))
+      memory.answer(&store)
+      #expect(store.before == before && !store.isKept && store.isLastRefused)
+      #expect(memory.items == [Self.sentence: 1])
+    }
   }
 
   @Test("Where it cannot be read, or not completely, it is left with the settings in force", arguments: [false, true])

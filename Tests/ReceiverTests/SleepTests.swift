@@ -232,6 +232,32 @@ struct SleepTests {
     #expect(scene.line.receiver.value(ofItem: Self.dynamicModel) == 4)
   }
 
+  /// Writes items to memory layers before the session begins.
+  private static func write(_ pairs: [ConfigurationPair], layers: UInt8, to scene: SessionScene) {
+    scene.line.hostRate = scene.line.receiver.baudRate
+    scene.line.send(Configuration.valset(pairs, layers: layers).bytes, at: scene.now)
+    scene.run(0.2)
+  }
+
+  private static let lock = ConfigurationPair(id: 0x10F6_0009, bits: 1)
+
+  @Test("A receiver whose configuration is locked in battery-backed memory has nothing to be restored", arguments: withItems)
+  func locked(_ model: ReceiverModel) {
+    let scene = SessionScene(model)
+    Self.write([Self.lock], layers: 0b11, to: scene)
+    scene.run(30) { $0.isSteady }
+    scene.run(45)
+    scene.sleep(seconds: 20)
+    scene.run(40)
+    #expect(scene.reported(.awake(.time)) == 1, "\(scene.reports)")
+    scene.sleep(seconds: nil)
+    scene.run(10)
+    #expect(scene.line.receiver.powerState == .standby && scene.recoverySettings == nil)
+    _ = scene.finish()
+    #expect(scene.reported(.notRestored) == 0 && scene.line.receiver.powerState.isAwake, "\(scene.reports)")
+    #expect(scene.line.receiver.value(ofItem: Self.lock.id) == 1)
+  }
+
   @Test("A setting that the receiver refuses does not keep the others from battery-backed memory")
   func refusedSetting() {
     let scene = Self.steady(.m10) { settings in

@@ -34,14 +34,16 @@ struct BackupStore: Sendable {
   private var page: UInt16 = 0
   /// Whether reading was refused: the memory is empty, or early firmware cannot read it.
   private var isDoubtful = false
-  /// The content before, with what this store finds.
+  /// The content before this host wrote there; with what was read, once that may have been overwritten.
   private(set) var before: Before
+  /// The same with what was read, before anything is written.
+  private var content: Before
   /// Whether everything was accepted.
   private(set) var isKept = true
 
   /// The command after everything is stored.
   private var last: Command?
-  /// Whether that command was refused.
+  /// Whether that command was refused, or not sent because storing was.
   private(set) var isLastRefused = false
 
   private static let layer: UInt8 = 1 << 1
@@ -56,14 +58,16 @@ struct BackupStore: Sendable {
   ///   - last: the command after everything is stored.
   init(before: Before, usesItems: Bool, last: Command? = nil) {
     self.before = before
+    content = before
     self.last = last
     step = usesItems && !before.isWhole ? .reading : .saving
-    if step == .reading { self.before.isUnreadable = false }
+    if step == .reading { content.isUnreadable = false }
   }
 
   /// Restores the memory, after the settings in RAM.
   init(undoing before: Before, usesItems: Bool) {
     self.before = before
+    content = before
     pairs = before.kept
     step =
       switch (before.isWhole, usesItems && !before.isUnreadable) {
@@ -75,10 +79,14 @@ struct BackupStore: Sendable {
 
   /// The content before, if the process is killed now: the receiver may have executed a command without a reply.
   var beforeIfKilled: Before {
-    var before = before
-    if step == .saving { before.isWhole = true }
-    return before
+    guard step == .saving else { return before }
+    var content = content
+    content.isWhole = true
+    return content
   }
+
+  /// Whether the next command is the one after everything is stored.
+  var isSwitching: Bool { step == .switching }
 
   /// Returns the next command; nil when finished.
   func next() -> Command? {
@@ -114,8 +122,14 @@ struct BackupStore: Sendable {
     case .reading: receiveReading(outcome)
     case .saving:
       isKept = outcome == .acknowledged
-      // Without a reply it may have been executed.
-      if case .refused = outcome {} else { before.isWhole = true }
+      if case .refused = outcome {
+        // What cannot be stored cannot be restored either.
+        isLastRefused = last != nil
+        last = nil
+      } else {
+        // Without a reply it may have been executed.
+        before = beforeIfKilled
+      }
       step = isDoubtful && isKept ? .readingBack : .done
     case .readingBack:
       if case .answered = outcome { before.isUnreadable = false }
@@ -147,11 +161,11 @@ struct BackupStore: Sendable {
     // A full page before this one was the last.
     case .refused:
       isDoubtful = page == 0
-      before.isUnreadable = isDoubtful
+      content.isUnreadable = isDoubtful
     // A part of the content cannot be restored.
-    default: before.isUnreadable = true
+    default: content.isUnreadable = true
     }
-    before.kept += pairs.filter { pair in !before.kept.contains { $0.id == pair.id } }
+    content.kept += pairs.filter { pair in !content.kept.contains { $0.id == pair.id } }
     page = 0
     step = .saving
   }

@@ -68,17 +68,20 @@ extension ReceiverSession {
 
   mutating func startStoring() {
     let last = description.flatMap { desired?.powerSave?.switching(for: $0) }
-    if last != nil, let description {
-      // The end restores continuous operation.
-      var before = DesiredConfiguration()
-      before.powerSave = .continuous
-      let list = usesItems ? before.itemSettings(port ?? .uart1) : before.messageSettings(for: description)
-      memory.keep(list)
-    }
     enter(.storing(BackupStore(before: memory.backup, usesItems: usesItems, last: last)), on: .store)
   }
 
-  mutating func finishStoring(_ store: BackupStore, at now: Instant) {
+  mutating func storeNext(of store: BackupStore, at now: Instant) {
+    if store.isSwitching, let description {
+      // The end restores continuous operation.
+      var before = DesiredConfiguration()
+      before.powerSave = .continuous
+      memory.keep(usesItems ? before.itemSettings(port ?? .uart1) : before.messageSettings(for: description))
+    }
+    if !begin(store.next()) { finishStoring(store, at: now) }
+  }
+
+  private mutating func finishStoring(_ store: BackupStore, at now: Instant) {
     memory.backup = store.before
     // A setting that could not be stored is written again after the sleep.
     sleepPlan.store(settingsToSend)

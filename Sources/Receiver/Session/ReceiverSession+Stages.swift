@@ -112,7 +112,7 @@ extension ReceiverSession {
     case (.steady, .newConfiguration): if !isFallingAsleep { startConfiguring(at: now) }
     case (.steady, .configurationLost): if !isFallingAsleep { checkConfiguration(at: now) }
 
-    case (.storing(let store), .idle): if !begin(store.next()) { finishStoring(store, at: now) }
+    case (.storing(let store), .idle): storeNext(of: store, at: now)
     case (.storing(var store), .reply(let outcome)):
       store.receive(outcome)
       update(.storing(store))

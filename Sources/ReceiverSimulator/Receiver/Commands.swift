@@ -60,7 +60,7 @@ extension VirtualReceiver {
     case 0x8B: finish(items.get(payload).map { .answer($0) } ?? .refused, id)
     case 0x8C: finish(isLocked ? .refused : configuration.items?.delete(payload) ?? .refused, id)
     case 0x09:
-      let outcome = configuration.items?.clearSaveLoad(payload) ?? .refused
+      let outcome = isLocked ? .refused : configuration.items?.clearSaveLoad(payload) ?? .refused
       guard outcome == .accepted, payload.u4(8) != 0 else { return finish(outcome, id) }
       finishLoad(hasDevices: payload.count == 13)
     case 0x00 where traits.repliesToPortPoll && payload.count <= 1: finish(items.pollPort(payload, port), id)
