@@ -18,6 +18,8 @@ struct BackupStoreTests {
     /// The number of the poll without a reply.
     var silentPoll: Int?
     var refusesSaving: Bool
+    /// Whether the poll of an empty memory has a reply without items.
+    var repliesEmpty = false
     private var polls = 0
 
     init(
@@ -30,15 +32,15 @@ struct BackupStoreTests {
 
     /// Replies until the store has no more commands. Returns their number.
     @discardableResult
-    mutating func answer(_ store: inout BackupStore) -> Int {
-      for count in 0..<100 {
+    mutating func answer(_ store: inout BackupStore, most: Int = 100) -> Int {
+      for count in 0..<most {
         guard let command = store.next() else { return count }
         // A frame: class and id, then the length, and two bytes of checksum at the end.
         let frame = command.bytes
         store.receive(outcome(MessageIdentity(frame[2], frame[3]), Array(frame[6..<(frame.count - 2)])))
       }
-      Issue.record("no end")
-      return 0
+      if most == 100 { Issue.record("no end") }
+      return most
     }
 
     private mutating func outcome(_ identity: MessageIdentity, _ payload: [UInt8]) -> Outcome {
@@ -48,7 +50,7 @@ struct BackupStoreTests {
         if polls == silentPoll { return .silent }
         #expect(payload.u4(4) == 0x0FFF_FFFF)
         let page = items.sorted { $0.key < $1.key }.dropFirst(Int(payload.u2(2))).prefix(64)
-        guard isReadable, !page.isEmpty else { return .refused(.unspecified) }
+        guard isReadable, !page.isEmpty || repliesEmpty else { return .refused(.unspecified) }
         // As CFG-VALSET has it, behind the header.
         let pairs = page.map { ConfigurationPair(id: $0.key, bits: $0.value) }
         let frame = Configuration.valset(pairs, layers: 0).bytes
@@ -74,7 +76,7 @@ struct BackupStoreTests {
     var store = BackupStore(before: .init(), usesItems: true)
     memory.answer(&store)
     #expect(memory.items[Self.rate] == 115_200 && memory.items[Self.sentence] == 1)
-    #expect(!store.before.isUnreadable)
+    #expect(store.before.knowledge == .complete)
     // The next one is one command.
     memory.ram[Self.sentence] = 2
     store = BackupStore(before: store.before, usesItems: true)
@@ -83,6 +85,32 @@ struct BackupStoreTests {
     var undoing = BackupStore(undoing: store.before, usesItems: true)
     memory.answer(&undoing)
     #expect(memory.items == owners && undoing.isKept)
+  }
+
+  @Test(
+    "After a kill at any command the next program leaves the memory as the killed one found it", arguments: [0, 1, 70],
+    [false, true])
+  func killed(_ count: Int, repliesEmpty: Bool) throws {
+    let owners = Dictionary(uniqueKeysWithValues: (0..<count).map { (0x2091_0000 + UInt32($0), UInt64(1)) })
+    for commands in 0...4 {
+      for isLastPerformed in [false, true] {
+        var memory = Memory(ram: [Self.rate: 115_200], items: owners)
+        memory.repliesEmpty = repliesEmpty
+        var store = BackupStore(before: .init(), usesItems: true)
+        memory.answer(&store, most: commands)
+        // The record is written before the command that the killed program sent last.
+        var record = SessionMemory(of: nil)
+        record.backup = store.beforeIfKilled
+        if isLastPerformed { memory.answer(&store, most: 1) }
+        let description = try #require(ReceiverDescription(strings: ["ROM SPG 5.10", "000A0000", "PROTVER=34.10"]))
+        let settings = CrashRecoverySettings(record, of: description, on: .serial)
+        let read = settings.flatMap { CrashRecoverySettings($0.text) }
+        #expect(read == settings)
+        var undoing = BackupStore(undoing: read?.backup ?? .init(), usesItems: true)
+        memory.answer(&undoing)
+        #expect(memory.items == owners && undoing.isKept, "\(commands) \(isLastPerformed)")
+      }
+    }
   }
 
   @Test("A refused save has changed nothing: there is nothing to restore, and on/off operation is not switched on")
@@ -105,7 +133,7 @@ struct BackupStoreTests {
       silentPoll: isReadable ? 2 : nil)
     var store = BackupStore(before: .init(), usesItems: true)
     memory.answer(&store)
-    #expect(store.before.isUnreadable && store.isKept)
+    #expect(store.before.knowledge == .incomplete && store.isKept)
     memory.ram = [Self.rate: 38_400, Self.sentence: 3]
     var undoing = BackupStore(undoing: store.before, usesItems: true)
     memory.answer(&undoing)

@@ -25,10 +25,11 @@ struct CrashRecoverySettingsTests {
     whole
     """
 
-  @Test("Every kind of line is read and written again")
-  func lines() throws {
-    let settings = try #require(CrashRecoverySettings(Self.text))
-    #expect(settings.text == Self.text)
+  @Test("Every kind of line is read and written again", arguments: ["unreadable", "unread"])
+  func lines(knowledge: String) throws {
+    let text = Self.text.replacing("unreadable", with: knowledge)
+    let settings = try #require(CrashRecoverySettings(text))
+    #expect(settings.text == text)
     #expect(CrashRecoverySettings(settings.text) == settings)
   }
 
@@ -53,7 +54,7 @@ struct CrashRecoverySettingsTests {
     let tokens = [
       "", " ", "  ", "\n", "\n ", "x", "-1", "0", "65536", "4294967296", "18446744073709551616", "é", "\u{0}", "\r\n",
       "+",
-      "message", "item", "kept", "unreadable", "whole", "of",
+      "message", "item", "kept", "unreadable", "unread", "whole", "of",
     ]
     var read = 0
     for _ in 0..<repetitions(5000) {

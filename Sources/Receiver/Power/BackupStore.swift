@@ -6,6 +6,8 @@ import UBX
 ///     items:         (read it, once) ─▶ save (CFG-CFG) ─▶ (read it back)   … at the end: clear, write what was there
 ///     CFG messages:  save (CFG-CFG)                                        … at the end: save the restored settings
 ///
+/// A process that is killed before it reads the memory back leaves that to the next one's end: save, read it back, clear.
+///
 /// Standby and the off phases of power save mode lose RAM (interface descriptions, "power management"). The whole of RAM is
 /// saved: other programs and their users have settings there too. The memory is written before sleep only. A receiver
 /// without it loses its settings; the session's settings are written again after the sleep.
@@ -14,16 +16,23 @@ struct BackupStore: Sendable {
   struct Before: Sendable, Equatable {
     /// Items in the memory, with their values.
     var kept: [ConfigurationPair] = []
-    /// Whether `kept` is not its content: the memory cannot be read, or a program stored settings there meanwhile. The end
-    /// saves the restored settings.
-    var isUnreadable = false
+    var knowledge = Knowledge.complete
     /// Whether it was saved as a whole, by CFG-CFG.
     var isWhole = false
+
+    enum Knowledge: Sendable {
+      /// `kept` is the content.
+      case complete
+      /// Reading was refused: the memory was empty, or early firmware cannot read it. It was empty if it can be read after a save.
+      case emptyIfReadable
+      /// `kept` is not the content: the memory cannot be read, or a program stored settings there meanwhile.
+      case incomplete
+    }
 
     var isEmpty: Bool { kept.isEmpty && !isWhole }
 
     /// Whether the end saves the restored settings of RAM, instead of the content before.
-    func endsWithRAM(usesItems: Bool) -> Bool { isWhole && (!usesItems || isUnreadable) }
+    func endsWithRAM(usesItems: Bool) -> Bool { isWhole && (!usesItems || knowledge != .complete) }
   }
 
   private enum Step { case reading, saving, readingBack, clearing, writing, switching, done }
@@ -32,8 +41,7 @@ struct BackupStore: Sendable {
   /// Items that were read, or that are still to be written.
   private var pairs: [ConfigurationPair] = []
   private var page: UInt16 = 0
-  /// Whether reading was refused: the memory is empty, or early firmware cannot read it.
-  private var isDoubtful = false
+  private let isUndoing: Bool
   /// The content before this host wrote there; with what was read, once that may have been overwritten.
   private(set) var before: Before
   /// The same with what was read, before anything is written.
@@ -60,20 +68,24 @@ struct BackupStore: Sendable {
     self.before = before
     content = before
     self.last = last
+    isUndoing = false
     step = usesItems && !before.isWhole ? .reading : .saving
-    if step == .reading { content.isUnreadable = false }
+    if step == .reading { content.knowledge = .complete }
   }
 
   /// Restores the memory, after the settings in RAM.
   init(undoing before: Before, usesItems: Bool) {
     self.before = before
     content = before
+    isUndoing = true
     pairs = before.kept
     step =
-      switch (before.isWhole, usesItems && !before.isUnreadable) {
-      case (true, true): .clearing
-      case (true, false): .saving
-      case (false, _): pairs.isEmpty ? .done : .writing
+      if before.endsWithRAM(usesItems: usesItems) {
+        .saving
+      } else if before.isWhole {
+        .clearing
+      } else {
+        pairs.isEmpty ? .done : .writing
       }
   }
 
@@ -130,10 +142,16 @@ struct BackupStore: Sendable {
         // Without a reply it may have been executed.
         before = beforeIfKilled
       }
-      step = isDoubtful && isKept ? .readingBack : .done
+      step = before.knowledge == .emptyIfReadable && isKept ? .readingBack : .done
     case .readingBack:
-      if case .answered = outcome { before.isUnreadable = false }
       step = .done
+      switch outcome {
+      case .answered:
+        before.knowledge = .complete
+        if isUndoing { step = .clearing }
+      case .refused: before.knowledge = .incomplete
+      default: break
+      }
     case .clearing:
       isKept = outcome == .acknowledged
       step = pairs.isEmpty ? .done : .writing
@@ -159,11 +177,9 @@ struct BackupStore: Sendable {
         return
       }
     // A full page before this one was the last.
-    case .refused:
-      isDoubtful = page == 0
-      content.isUnreadable = isDoubtful
+    case .refused: if page == 0 { content.knowledge = .emptyIfReadable }
     // A part of the content cannot be restored.
-    default: content.isUnreadable = true
+    default: content.knowledge = .incomplete
     }
     content.kept += pairs.filter { pair in !content.kept.contains { $0.id == pair.id } }
     page = 0

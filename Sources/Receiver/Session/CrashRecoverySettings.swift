@@ -73,7 +73,11 @@ public struct CrashRecoverySettings: Sendable, Equatable {
     lines += values.map { "value \($0.text)" }
     if let stoppedLog { lines.append("log \(stoppedLog.interval)") }
     lines += backup.kept.map { "kept \($0.id) \($0.bits)" }
-    if backup.isUnreadable { lines.append("unreadable") }
+    switch backup.knowledge {
+    case .complete: break
+    case .emptyIfReadable: lines.append("unread")
+    case .incomplete: lines.append("unreadable")
+    }
     if backup.isWhole { lines.append("whole") }
     return lines.joined(separator: "\n")
   }
@@ -108,7 +112,8 @@ public struct CrashRecoverySettings: Sendable, Equatable {
       case "log":
         guard words.count == 2, let interval = UInt16(words[1]) else { return nil }
         stoppedLog = .resuming(interval: interval)
-      case "unreadable": backup.isUnreadable = true
+      case "unread": backup.knowledge = .emptyIfReadable
+      case "unreadable": backup.knowledge = .incomplete
       case "whole": backup.isWhole = true
       default:
         guard let setting = Self.setting(words) else { return nil }

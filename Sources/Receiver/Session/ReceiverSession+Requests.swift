@@ -61,7 +61,7 @@ extension ReceiverSession {
     if case .message = command.answer { return true }
     // It may change a setting in RAM.
     sleepPlan.clearStored()
-    if memory.backup.isWhole, command.storesSettings { memory.backup.isUnreadable = true }
+    if memory.backup.isWhole, command.storesSettings { memory.backup.knowledge = .incomplete }
     return true
   }
 

@@ -184,6 +184,7 @@ extension ReceiverSession {
     case (.restoringBackup(let store), .idle):
       if !begin(store.next()) {
         if !store.isKept { end.fail() }
+        memory.backup = store.before
         endSession(on: .restored)
       }
     case (.restoringBackup(var store), .reply(let outcome)):
