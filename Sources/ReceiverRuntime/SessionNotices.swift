@@ -62,6 +62,8 @@ extension SessionReport {
       "the receiver sleeps until its timer ends, at most \(rest.count / 1000 + 1) s; no command wakes it sooner"
     case .doesNotSleep: "the receiver does not go to sleep"
     case .cannotSleep: "this receiver cannot be put to sleep at this port"
+    case .refusesSaving:
+      "the receiver refuses to save settings that a sleep would lose, and stays awake (is its configuration locked?)"
     case .resetToWake: "the receiver does not wake; resetting it"
     case .doesNotWake: "the receiver does not wake; trying again from time to time"
     case .notRestored:

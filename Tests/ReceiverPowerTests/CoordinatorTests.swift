@@ -192,6 +192,25 @@ struct CoordinatorFaultTests {
     }
   }
 
+  @Test(
+    "A receiver that refuses to save its RAM stays awake, serves, and is asked again an hour later",
+    arguments: [ReceiverModel.m10, .f9p])
+  func refusesSaving(model: ReceiverModel) {
+    let scene = Scene(model)
+    scene.demand(Self.moving)
+    #expect(scene.run(120) { $0.fixes.count >= 40 })
+    scene.line.receiver.configuration.items?.set(Key.configurationLock, 1)
+    for (seconds, count) in [(1500.0, 1), (2500.0, 1), (600.0, 2)] {
+      scene.demand(nil)
+      #expect(!scene.run(seconds) { $0.isAsleep })
+      #expect(scene.machine.sessionReports.count { $0 == .refusesSaving } == count)
+      let fixes = scene.fixes.count
+      scene.demand(Self.moving)
+      #expect(scene.run(30) { $0.fixes.count > fixes + 3 })
+    }
+    #expect(scene.machine.reports.count { $0.report == .refused(.backup) } <= 2)
+  }
+
   @Test("Unplugged in backup: it is found again, and serves")
   func unplugged() {
     let scene = Self.asleep()

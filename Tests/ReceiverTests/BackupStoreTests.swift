@@ -20,6 +20,8 @@ struct BackupStoreTests {
     var refusesSaving: Bool
     /// Whether the poll of an empty memory has a reply without items.
     var repliesEmpty = false
+    var defaults: [UInt32: UInt64] = [:]
+    var flash: [UInt32: UInt64]?
     private var polls = 0
 
     init(
@@ -49,7 +51,14 @@ struct BackupStoreTests {
         polls += 1
         if polls == silentPoll { return .silent }
         #expect(payload.u4(4) == 0x0FFF_FFFF)
-        let page = items.sorted { $0.key < $1.key }.dropFirst(Int(payload.u2(2))).prefix(64)
+        let layer =
+          switch payload[1] {
+          case 0: ram
+          case 1: items
+          case 2: flash ?? [:]
+          default: defaults
+          }
+        let page = layer.sorted { $0.key < $1.key }.dropFirst(Int(payload.u2(2))).prefix(64)
         guard isReadable, !page.isEmpty || repliesEmpty else { return .refused(.unspecified) }
         // As CFG-VALSET has it, behind the header.
         let pairs = page.map { ConfigurationPair(id: $0.key, bits: $0.value) }
@@ -84,7 +93,7 @@ struct BackupStoreTests {
     #expect(memory.items[Self.sentence] == 2)
     var undoing = BackupStore(undoing: store.before, usesItems: true)
     memory.answer(&undoing)
-    #expect(memory.items == owners && undoing.isKept)
+    #expect(memory.items == owners && undoing.result == .kept)
   }
 
   @Test(
@@ -108,8 +117,23 @@ struct BackupStoreTests {
         #expect(read == settings)
         var undoing = BackupStore(undoing: read?.backup ?? .init(), usesItems: true)
         memory.answer(&undoing)
-        #expect(memory.items == owners && undoing.isKept, "\(commands) \(isLastPerformed)")
+        #expect(memory.items == owners && undoing.result == .kept, "\(commands) \(isLastPerformed)")
       }
+    }
+  }
+
+  @Test("A memory that may not be restored, and is as it was, is restored", arguments: [0, 3, 64], [false, true])
+  func unchanged(_ count: Int, isChanged: Bool) {
+    let owners = Dictionary(uniqueKeysWithValues: (0..<count).map { (0x2091_0000 + UInt32($0), UInt64(1)) })
+    var memory = Memory(ram: [:], items: owners, refusesSaving: true)
+    if isChanged { memory.items[Self.rate] = 9600 }
+    let kept = owners.map { ConfigurationPair(id: $0.key, bits: $0.value) }
+    for knowledge in [BackupStore.Before.Knowledge.complete, .emptyIfReadable]
+    where knowledge == .complete || count == 0 {
+      var undoing = BackupStore(
+        undoing: .init(kept: kept, knowledge: knowledge, isWhole: true), usesItems: true)
+      memory.answer(&undoing)
+      #expect((undoing.result == .kept) == !isChanged)
     }
   }
 
@@ -120,8 +144,50 @@ struct BackupStoreTests {
       let last = PowerSave.onOff(periodSeconds: 60).items(isOn: true)
       var store = BackupStore(before: before, usesItems: true, last: Configuration.valset(last, layers: 0b11))
       memory.answer(&store)
-      #expect(store.before == before && !store.isKept && store.isLastRefused)
+      #expect(store.before == before && store.result != .kept && store.isLastRefused)
       #expect(memory.items == [Self.sentence: 1])
+    }
+  }
+
+  @Test(
+    "After a refused save a sleep is harmless only if a start gives the settings in RAM, without those that are written again",
+    arguments: [BackupStore.ItemLayer.defaults, .flash, .batteryBacked, nil])
+  func startGives(_ layer: BackupStore.ItemLayer?) {
+    for isOwn in [false, true] {
+      for hasFlash in [false, true] where hasFlash || layer != .flash {
+        var memory = Memory(ram: [:], items: [:], refusesSaving: true)
+        // More than one page.
+        for index in 0..<130 as Range<UInt32> { memory.defaults[0x2091_0000 + index] = 0 }
+        memory.flash = hasFlash ? [0x2091_0001: 5] : nil
+        memory.items = [0x2091_0002: 6]
+        memory.ram = memory.defaults.merging([0x2091_0001: hasFlash ? 5 : 0, 0x2091_0002: 6]) { $1 }
+        memory.ram[0x2091_0003] = 7
+        switch layer {
+        case .defaults: memory.defaults[0x2091_0003] = 7
+        case .flash: memory.flash?[0x2091_0003] = 7
+        case .batteryBacked: memory.items[0x2091_0003] = 7
+        default: break
+        }
+        let own = isOwn ? [ConfigurationPair(id: 0x2091_0003, bits: 7)] : []
+        var store = BackupStore(before: .init(), usesItems: true, own: own.map { .item($0) })
+        memory.answer(&store)
+        let keepsRAM = isOwn || layer != nil
+        #expect(store.result == (keepsRAM ? .refused(losesRAM: false) : .refused(losesRAM: true)))
+      }
+    }
+  }
+
+  @Test("A save without a reply, or refused by a receiver that cannot be read, may lose RAM")
+  func losesRAM() {
+    var memory = Memory(ram: [Self.rate: 1], items: [:], isReadable: false, refusesSaving: true)
+    var store = BackupStore(before: .init(), usesItems: true)
+    memory.answer(&store)
+    #expect(store.result == .refused(losesRAM: true))
+    for outcome in [Outcome.silent, .refused(.unspecified)] {
+      var messages = BackupStore(before: .init(), usesItems: false)
+      messages.receive(outcome)
+      #expect(messages.next() == nil)
+      #expect(messages.result == (outcome == .silent ? .silent : .refused(losesRAM: true)))
     }
   }
 
@@ -133,11 +199,11 @@ struct BackupStoreTests {
       silentPoll: isReadable ? 2 : nil)
     var store = BackupStore(before: .init(), usesItems: true)
     memory.answer(&store)
-    #expect(store.before.knowledge == .incomplete && store.isKept)
+    #expect(store.before.knowledge == .incomplete && store.result == .kept)
     memory.ram = [Self.rate: 38_400, Self.sentence: 3]
     var undoing = BackupStore(undoing: store.before, usesItems: true)
     memory.answer(&undoing)
     #expect(memory.items == owners.merging(memory.ram) { $1 })
-    #expect(undoing.isKept)
+    #expect(undoing.result == .kept)
   }
 }

@@ -140,22 +140,27 @@ struct KilledProgramTests {
     }
   }
 
+  private static let withItems: [ReceiverModel] = [.m9, .m10, .f9p, .x20]
+
+  /// - Parameter layers: the memories in which the configuration is locked.
+  private static func scene(_ model: ReceiverModel, _ program: KilledProgram, lockedIn layers: UInt8) -> SessionScene {
+    let scene = scene(model, program)
+    if layers == 0 { return scene }
+    let lock = Configuration.valset([ConfigurationPair(id: Key.configurationLock, bits: 1)], layers: layers)
+    _ = scene.line.receiver.configuration.items?.set(Array(lock.bytes.dropFirst(6).dropLast(2)))
+    return scene
+  }
+
   @Test(
     "A receiver whose configuration is locked has nothing to be restored, after an end or a kill at any command",
-    arguments: [ReceiverModel.m9, .m10, .f9p, .x20], [KilledProgram.watch, .configure, .power, .batch])
+    arguments: withItems, KilledProgram.allCases)
   func locked(model: ReceiverModel, program: KilledProgram) {
-    func lockedScene() -> SessionScene {
-      let scene = Self.scene(model, program)
-      let lock = Configuration.valset([ConfigurationPair(id: Key.configurationLock, bits: 1)], layers: 1)
-      _ = scene.line.receiver.configuration.items?.set(Array(lock.bytes.dropFirst(6).dropLast(2)))
-      return scene
-    }
-    let whole = lockedScene()
+    let whole = Self.scene(model, program, lockedIn: 0b01)
     let before = Self.state(whole)
     program.run(whole)
     for isKilled in [false, true] {
       for count in numbers(to: whole.sent) {
-        let scene = lockedScene()
+        let scene = Self.scene(model, program, lockedIn: 0b01)
         let title = "\(model) \(program) \(isKilled ? "killed" : "ended") after command \(count)"
         if isKilled {
           scene.kill(afterSending: count)
@@ -169,6 +174,25 @@ struct KilledProgramTests {
         let failures = scene.reported(.notRestored)
         #expect(failures == 0, "\(title): \(scene.reports)")
       }
+    }
+  }
+
+  @Test(
+    "Killed after the save before a sleep: the next program restores what was saved, or sees that it was refused",
+    arguments: models.map { ($0, 0) } + withItems.flatMap { [($0, 0b01), ($0, 0b11)] as [(ReceiverModel, UInt8)] })
+  func saving(model: ReceiverModel, lockedIn layers: UInt8) {
+    for milliseconds in stride(from: 0, through: 12_000, by: 500) {
+      let scene = Self.scene(model, .client, lockedIn: layers)
+      let before = Self.state(scene)
+      scene.run(40) { $0.isSteady }
+      scene.run(8)
+      scene.sleep(seconds: 6)
+      let isSaved = scene.run(12) { $0.recoverySettings?.text.hasSuffix("whole") == true }
+      #expect(isSaved)
+      scene.run(Double(milliseconds) / 1000)
+      Self.next(nil, scene)
+      Self.expectRestored(scene, before, "\(model), killed after \(milliseconds) ms")
+      #expect(scene.reported(.notRestored) == 0, "\(scene.reports)")
     }
   }
 

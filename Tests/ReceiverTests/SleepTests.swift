@@ -241,14 +241,17 @@ struct SleepTests {
 
   private static let lock = ConfigurationPair(id: 0x10F6_0009, bits: 1)
 
-  @Test("A receiver whose configuration is locked in battery-backed memory has nothing to be restored", arguments: withItems)
+  @Test(
+    "A receiver whose configuration is locked in battery-backed memory has nothing to be restored", arguments: withItems
+  )
   func locked(_ model: ReceiverModel) {
     let scene = SessionScene(model)
     Self.write([Self.lock], layers: 0b11, to: scene)
     scene.run(30) { $0.isSteady }
     scene.run(45)
+    // All items of all memories are read, at 9600 baud between the sentences.
     scene.sleep(seconds: 20)
-    scene.run(40)
+    scene.run(120) { $0.reported(.awake(.time)) == 1 }
     #expect(scene.reported(.awake(.time)) == 1, "\(scene.reports)")
     scene.sleep(seconds: nil)
     scene.run(10)
@@ -256,6 +259,55 @@ struct SleepTests {
     _ = scene.finish()
     #expect(scene.reported(.notRestored) == 0 && scene.line.receiver.powerState.isAwake, "\(scene.reports)")
     #expect(scene.line.receiver.value(ofItem: Self.lock.id) == 1)
+  }
+
+  @Test(
+    "A receiver with settings in RAM alone that refuses to save them is not put to sleep", arguments: withItems + [.m8])
+  func refusesSaving(_ model: ReceiverModel) {
+    let scene: SessionScene
+    if Self.withItems.contains(model) {
+      scene = SessionScene(model)
+      Self.write([ConfigurationPair(id: Self.dynamicModel, bits: 4), Self.lock], layers: 0b01, to: scene)
+      scene.run(30) { $0.isSteady }
+      scene.run(45)
+    } else {
+      scene = Self.steady(model)
+      scene.line.inject(.refuseEverything(for: Milliseconds(300_000)), at: scene.now)
+    }
+    let before = scene.line.receiver.settingLines
+    scene.sleep(seconds: 20)
+    scene.run(60)
+    #expect(scene.reported(.refusesSaving) == 1, "\(scene.reports)")
+    #expect(scene.isSteady && scene.line.receiver.settingLines == before)
+    // It is asked again, as by a policy that tries again after an hour.
+    scene.sleep(seconds: nil)
+    scene.run(60)
+    #expect(scene.reported(.refusesSaving) == 2, "\(scene.reports)")
+    // A wake-up that comes meanwhile does not make the refusal a success.
+    scene.sleep(seconds: nil)
+    scene.run(0.1)
+    scene.wakeUp()
+    scene.run(60)
+    scene.sleep(seconds: nil)
+    scene.run(60)
+    let isAsleep = Self.isAsleep(scene)
+    #expect(!isAsleep, "\(scene.reports)")
+    scene.run(100)
+    _ = scene.finish()
+    #expect(scene.reported(.notRestored) == 0, "\(scene.reports)")
+  }
+
+  @Test("A save without a reply counts as a receiver that does not sleep")
+  func silentSave() {
+    let scene = Self.steady(.m8)
+    scene.line.inject(.silence(for: Milliseconds(10_000)), at: scene.now)
+    scene.sleep(seconds: 20)
+    scene.run(9)
+    #expect(scene.reported(.doesNotSleep) == 1 && !Self.isAsleep(scene), "\(scene.reports)")
+    scene.run(30) { $0.isSteady }
+    scene.sleep(seconds: 20)
+    scene.run(10)
+    #expect(Self.isAsleep(scene), "\(scene.reports)")
   }
 
   @Test("A setting that the receiver refuses does not keep the others from battery-backed memory")

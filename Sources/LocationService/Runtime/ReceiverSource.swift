@@ -542,7 +542,7 @@ final class ReceiverSource {
         .session(.wakesByTimer):
         let text = connection.flatMap { event.notice(path: $0.path, baud: nil, bytes: $0.bytesOfLine, $0.counters) }
         if let text { events.append(.log(text)) }
-      case .session(.withoutPositions):
+      case .session(.withoutPositions), .session(.refusesSaving):
         if let text = connection.flatMap({ event.notice(path: $0.path, baud: nil) }) { logOnce(text) }
       case .unreachable(let error):
         if case .unreachable(_, isHeld: true) = error.cause {

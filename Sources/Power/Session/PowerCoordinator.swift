@@ -176,7 +176,7 @@ public struct PowerCoordinator: Sendable {
     case .awake:
       sleep.handle(.notAsleep)
       handle(.wakeConfirmed, at: now)
-    case .cannotSleep:
+    case .cannotSleep, .refusesSaving:
       sleep.handle(.end)
       handle(.refused(.backup), at: now)
     case .doesNotSleep: sleep.handle(.notAsleep)

@@ -97,8 +97,8 @@ extension ReceiverSession {
   }
 
   /// Puts the receiver to sleep once it has its configuration and the submitted commands are over; before that, its
-  /// settings are stored in battery-backed memory. The result is `SessionReport.asleep`, `.doesNotSleep` or
-  /// `.cannotSleep`.
+  /// settings are stored in battery-backed memory. The result is `SessionReport.asleep`, `.doesNotSleep`, `.cannotSleep` or
+  /// `.refusesSaving`.
   ///
   /// - Parameters:
   ///   - duration: the time to sleep; nil for until `wakeUp`.

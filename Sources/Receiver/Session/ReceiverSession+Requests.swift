@@ -46,7 +46,9 @@ extension ReceiverSession {
   mutating func finishRequest(_ outcome: Outcome, at now: Instant) {
     switch requests.finish(outcome, at: now) {
     case nil: break
-    case .stage?: handle(.reply(outcome), at: now)
+    case .stage?:
+      if outcome != .silent { end.receiveReply(at: now) }
+      handle(.reply(outcome), at: now)
     case .ticket(let ticket)?: actions.append(.finished(ticket, outcome))
     case .assistance?: assistance.receive(outcome)
     case .retrieval?: batch.receive(outcome, at: now)

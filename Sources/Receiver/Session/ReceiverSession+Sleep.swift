@@ -68,7 +68,8 @@ extension ReceiverSession {
 
   mutating func startStoring() {
     let last = description.flatMap { desired?.powerSave?.switching(for: $0) }
-    enter(.storing(BackupStore(before: memory.backup, usesItems: usesItems, last: last)), on: .store)
+    let store = BackupStore(before: memory.backup, usesItems: usesItems, own: memory.found, last: last)
+    enter(.storing(store), on: .store)
   }
 
   mutating func storeNext(of store: BackupStore, at now: Instant) {
@@ -83,9 +84,20 @@ extension ReceiverSession {
 
   private mutating func finishStoring(_ store: BackupStore, at now: Instant) {
     memory.backup = store.before
-    // A setting that could not be stored is written again after the sleep.
-    sleepPlan.store(settingsToSend)
     enter(.steady, on: .stored)
+    let obstacle: SessionReport? =
+      switch store.result {
+      case .kept, .refused(losesRAM: false): nil
+      case .refused(losesRAM: true): .refusesSaving
+      case .silent: .doesNotSleep
+      }
+    if let obstacle {
+      // A wake-up may have withdrawn the request meanwhile.
+      if sleepPlan.pending != nil || obstacle == .refusesSaving { report(obstacle) }
+      sleepPlan.cancel()
+    } else {
+      sleepPlan.store(settingsToSend)
+    }
     if desired?.powerSave?.sleepsBetweenFixes == true {
       // Firmware before protocol version 18 refuses it while it receives GLONASS (M8 interface description, CFG-RXM).
       if store.isLastRefused { configuration.abandonPowerSave() }

@@ -159,14 +159,12 @@ extension ReceiverSession {
     case (.restoring(var configuration), .reply(let outcome)):
       configuration.receive(outcome)
       update(.restoring(configuration))
-      if outcome != .silent { end.receiveReply(at: now) }
 
     case (.restoringValues(let machine), .idle):
       if !beginNext(of: machine, at: now) { finishRestoring(machine, at: now) }
     case (.restoringValues(var machine), .reply(let outcome)):
       machine.receive(outcome, observed: observed)
       update(.restoringValues(machine))
-      if outcome != .silent { end.receiveReply(at: now) }
 
     case (.restoringRate(var change), .idle):
       let action = change.next()
@@ -183,7 +181,7 @@ extension ReceiverSession {
 
     case (.restoringBackup(let store), .idle):
       if !begin(store.next()) {
-        if !store.isKept { end.fail() }
+        if store.result != .kept { end.fail() }
         memory.backup = store.before
         endSession(on: .restored)
       }

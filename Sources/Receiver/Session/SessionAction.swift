@@ -77,6 +77,8 @@ public enum SessionReport: Sendable, Equatable {
   case doesNotSleep
   /// The receiver cannot sleep, or could not be woken at this port; nothing was sent.
   case cannotSleep
+  /// The receiver refuses to save settings that RAM alone may have: it is not put to sleep.
+  case refusesSaving
   /// The receiver did not wake and is being reset.
   case resetToWake
   /// The receiver did not wake after a reset either; it is tried again more and more rarely.

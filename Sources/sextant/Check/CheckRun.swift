@@ -222,6 +222,9 @@ struct CheckRun {
     case (.fallingAsleep, .session(.cannotSleep)):
       state.report.skip("sleep", because: "it cannot sleep by a command at this port")
       end(at: now)
+    case (.fallingAsleep, .session(.refusesSaving)):
+      state.report.skip("sleep", because: "it refuses to save settings that a sleep would lose")
+      end(at: now)
     case (.fallingAsleep, .session(.doesNotSleep)), (.asleep, .session(.doesNotSleep)),
       (.waking, .session(.doesNotSleep)):
       end(with: "the receiver goes on sending after the request", "sleep", "asleep", at: now)
