@@ -379,6 +379,61 @@ struct ReconnectTests {
   }
 
   @Test(
+    "RG-11 crossings are as without a restart of the service, whichever of them the region reports",
+    arguments: [(true, true), (true, false), (false, true)], [Int?.none, 0, 1, 2, 3])
+  func crossingsOverRestart(reports: (entry: Bool, exit: Bool), restart: Int?) {
+    var program = Connected()
+    let id = program.add()
+    var region = Connected.region("home", north: 0)
+    (region.notifiesOnEntry, region.notifiesOnExit) = reports
+    program.call(.startMonitoring(region), by: id)
+    program.carryAll()
+    var events: [[String]] = []
+    for (number, north) in [1000.0, 0, 1000, 0, 1000].enumerated() {
+      for _ in 0..<60 {
+        program.wait(1)
+        program.fix(north)
+        program.carryAll()
+      }
+      events.append(program.delivered(id).filter { $0.hasSuffix(" home") })
+      if number == restart {
+        program.kill()
+        program.restart()
+        program.carryAll()
+      }
+    }
+    let (entry, exit) = (reports.entry ? ["entered home"] : [], reports.exit ? ["left home"] : [])
+    #expect(events.dropFirst() == [entry, exit, entry, exit])
+  }
+
+  @Test("SU-17 each start is followed by its own report of an outage, also after a return of the service")
+  func outageOfEachStart() {
+    var program = Connected()
+    let id = program.add()
+    let failures = { (program: inout Connected) in program.delivered(id).count { $0.hasPrefix("failed") } }
+    for isRestarted in [false, false, true, false] {
+      if isRestarted {
+        program.kill()
+        program.restart()
+      }
+      program.call(.startUpdatingLocation, by: id)
+      program.carryAll()
+      program.wait(29)
+      program.carryAll()
+      #expect(failures(&program) == 0)
+      program.wait(2)
+      program.carryAll()
+      #expect(failures(&program) == 1)
+      program.wait(100)
+      program.carryAll()
+      #expect(failures(&program) == 0)
+      program.call(.stopUpdatingLocation, by: id)
+      program.carryAll()
+      program.wait(2)
+    }
+  }
+
+  @Test(
     "RG-10 a crossing is delivered once if the service is killed before or after its message", arguments: [false, true])
   func unstoredCrossing(isSent: Bool) {
     var program = Connected()

@@ -15,8 +15,8 @@ struct ProgramContent: Sendable {
     /// The time since when a started service or a request has waited for an unreachable location service.
     var waitsSince: Instant?
     var requestSince: Instant?
-    /// Whether the delegate has received `locationUnknown` and no location since.
-    var isOutageReported = false
+    /// The `locationUnknown` that the delegate has received without a location since.
+    var reportedOutage: ReportedOutage?
     var repeated = RepeatedEvents()
 
     var headingOrientation: DeviceOrientation {
@@ -25,6 +25,7 @@ struct ProgramContent: Sendable {
     }
 
     mutating func connectionLost(waits: Bool, isRequestPending: Bool, at now: Instant) {
+      if reportedOutage != nil { reportedOutage = .beforeConnection }
       received.connectionLost()
       repeated.connectionLost()
       if waits { waitsSince = now }
@@ -34,6 +35,9 @@ struct ProgramContent: Sendable {
     /// Records the start of a service while the location service is unreachable.
     mutating func startWaiting(at now: Instant) { waitsSince = waitsSince ?? now }
   }
+
+  /// When an outage was reported. A service that returns reports it again; the later ones of a service are others.
+  enum ReportedOutage { case beforeConnection, inConnection }
 
   /// The times of the locations that a manager or a stream has received.
   struct ReceivedTimes: Sendable {
@@ -214,8 +218,8 @@ struct RepeatedEvents: Sendable {
     // Any other event has no subject.
     guard event.hasSubject(of: event) else { return false }
     let isRepetition = beforeLoss.contains { $0.hasContent(of: event) }
-    beforeLoss.removeAll { $0.hasSubject(of: event) }
-    last.removeAll { $0.hasSubject(of: event) }
+    beforeLoss.removeAll { $0.hasSubject(of: event) || $0.excludes(event) }
+    last.removeAll { $0.hasSubject(of: event) || $0.excludes(event) }
     if isRepetition || !hasWaited { last.append(event) }
     return isRepetition
   }
@@ -247,6 +251,18 @@ extension DelegateEvent {
       (.didDetermineState(_, let region), .didDetermineState(_, let second)):
       region.isSame(as: second)
     case (.didVisit, .didVisit): true
+    default: false
+    }
+  }
+
+  /// Whether one is a crossing, and the other the opposite state of its region: the crossing between them was not reported (RG-11).
+  fileprivate func excludes(_ other: DelegateEvent) -> Bool {
+    switch (self, other) {
+    case (.didEnter(let region), .didDetermineState(.outside, let second)),
+      (.didExit(let region), .didDetermineState(.inside, let second)),
+      (.didDetermineState(.outside, let second), .didEnter(let region)),
+      (.didDetermineState(.inside, let second), .didExit(let region)):
+      region.isSame(as: second)
     default: false
     }
   }

@@ -139,7 +139,7 @@ extension ProgramMirror {
     guard case .away(let since, let isReported) = connection else { return nil }
     var next: Instant? = isReported ? nil : since.moved(by: Self.outageSeconds)
     for manager in program.managers.values {
-      if !manager.isOutageReported { next = .earlier(next, manager.waitsSince?.moved(by: Self.outageSeconds)) }
+      if manager.reportedOutage == nil { next = .earlier(next, manager.waitsSince?.moved(by: Self.outageSeconds)) }
       next = .earlier(next, manager.requestSince?.moved(by: Self.requestSeconds))
     }
     for stream in program.streams.values { next = .earlier(next, stream.waitsSince?.moved(by: Self.outageSeconds)) }
@@ -180,9 +180,10 @@ extension ProgramMirror {
     }
     if let since = manager.waitsSince, now >= since.moved(by: Self.outageSeconds) {
       program.managers[id]?.waitsSince = nil
-      guard services.wantsStandard || services.wantsSignificant, state.status.isAuthorized, !manager.isOutageReported
+      guard services.wantsStandard || services.wantsSignificant, state.status.isAuthorized,
+        manager.reportedOutage == nil
       else { return }
-      program.managers[id]?.isOutageReported = true
+      program.managers[id]?.reportedOutage = .beforeConnection
       outputs.append(.deliver(ClientID(id), .didFail(.locationUnknown), .unrecalled))
     }
   }

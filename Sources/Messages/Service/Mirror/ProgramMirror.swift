@@ -345,7 +345,7 @@ extension ProgramMirror {
     var event = event
     switch event {
     case .didUpdateLocations(var locations):
-      manager.isOutageReported = false
+      manager.reportedOutage = nil
       // A waiting event is recognised as a repetition only by its number, which is checked immediately before its
       // delivery.
       if mayRepeat, !ticket.isAnswer, !hasWaited {
@@ -355,8 +355,9 @@ extension ProgramMirror {
       }
       if !ticket.isAnswer { for location in locations { manager.received.add(location.timestamp, at: now) } }
     case .didFail(.locationUnknown) where !ticket.isAnswer:
-      if manager.isOutageReported { return }
-      manager.isOutageReported = true
+      let isRepetition = manager.reportedOutage == .beforeConnection
+      manager.reportedOutage = .inConnection
+      if isRepetition { return }
     case .didStartMonitoring(let region):
       guard let index = program.regions.firstIndex(where: { $0.region.isSame(as: region) && $0.manager == id }) else {
         break
@@ -465,6 +466,10 @@ extension ProgramMirror {
     if !isOpen { answer(call, by: client, manager) }
     program.note(call, by: id, isOpen: isOpen, at: now)
     send(.call(manager: id, call))
+    // The next start is followed by an outage of its own (SU-17).
+    if let services = state.managers[id]?.services, !services.wantsStandard, !services.wantsSignificant {
+      program.managers[id]?.reportedOutage = nil
+    }
     if !isOpen, call.isSetDelegate, let services = state.managers[id]?.services, services.delegate != nil {
       outputs.append(
         .deliver(client, .didChangeAuthorization(state.status, state.accuracy), .authorization(services)))
