@@ -332,7 +332,7 @@ package struct ServiceCore: Sendable {
   mutating func drain(at now: Moment) {
     while let output = coordinator.nextOutput(at: now.instant) { take(output, at: now) }
     // Between two searches for satellites clients still wait (SU-17).
-    let isIdle = coordinator.isSilenceWanted && coordinator.power.status != .asleepWithoutSky
+    let isIdle = coordinator.isSilenceWanted && !coordinator.power.restsWithoutSky
     let activity: SourceActivity = isIdle ? .idle : .searching
     guard activity != self.activity else { return }
     self.activity = activity

@@ -73,14 +73,18 @@ extension PowerControl {
 
   private func addUpdates(_ updates: Demand.Updates, _ client: ClientState, _ need: inout Need) {
     if updates.accuracy.coarsenessMetres < policy.reducedFromMetres { need.isCoarse = false }
-    guard let fix = freshFix(client) else { return need.addDue(.zero) }
+    let filter = updates.spacingMetres
+    let isLive = filter == 0 || !updates.allowsSavingWhileMoving
+    guard let fix = freshFix(client) else {
+      need.addDue(.zero)
+      // The first fix is sought as long as a lost one.
+      if isLive { need.addLive(cyclic: updates.allowsSavingWhileMoving, periodSeconds: 1) }
+      return
+    }
     if case .deferred(let deferral) = updates.delivery, let run = client.deferral {
       return addCollect(deferral, run, updates, fix, &need)
     }
-    let filter = updates.spacingMetres
-    guard filter > 0, updates.allowsSavingWhileMoving else {
-      return need.addLive(cyclic: updates.allowsSavingWhileMoving, periodSeconds: 1)
-    }
+    if isLive { return need.addLive(cyclic: updates.allowsSavingWhileMoving, periodSeconds: 1) }
     if isStationary {
       need.waitsForHint = true
       return need.addDue(fix.at + Milliseconds(seconds: policy.stationaryCheckSeconds))

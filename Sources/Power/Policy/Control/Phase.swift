@@ -30,6 +30,11 @@ public enum PowerStatus: String, Sendable {
 }
 
 extension PowerControl {
+  /// Whether the receiver is needed, and rests between two searches for satellites: it sleeps, or its line is not read.
+  public var restsWithoutSky: Bool {
+    if case .asleep(let asleep) = phase, case .noSky = asleep.reason { true } else { false }
+  }
+
   public var status: PowerStatus {
     switch phase {
     case .absent: return .absent
