@@ -19,6 +19,11 @@ struct WordsTests {
         #expect(PowerRequest(words)?.remarks(for: receiver) == [] && PowerRequest.sleepProblem(words) == nil)
       }
     }
+    let teseo = try #require(
+      ReceiverDescription(strings: ["family=STMicroelectronics", "", "STA8041", "4.6", "timedSleep"]))
+    #expect(PowerRequest(["sleep", "99999"])?.remarks(for: teseo) == [])
+    #expect(
+      PowerRequest(["sleep", "200000"])?.remarks(for: teseo).first?.contains("sleeps 99999 s, the longest") == true)
     for seconds in ["1036801", "1100000", "-1", "soon", "nan", "inf"] {
       #expect(PowerRequest.sleepProblem(["sleep", seconds])?.contains("1036800 seconds (12 days)") == true)
     }

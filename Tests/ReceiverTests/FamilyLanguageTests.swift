@@ -1,11 +1,114 @@
 // SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
 import Testing
 
 @testable import Receiver
 
-/// The commands of families that no simulated model has.
-@Suite("Languages of families without a model")
+/// The commands of families that no simulated model has, and rules of all families.
+@Suite("Languages of families")
 struct FamilyLanguageTests {
+  // MARK: All families
+
+  private static let families = ReceiverFamily.allCases.filter { $0.language != nil }
+
+  private static func receiver(_ family: ReceiverFamily) -> ReceiverDescription {
+    ReceiverDescription(
+      family: family, model: nil, firmware: nil, hardware: "", capabilities: [.configure, .timedSleep, .restart])
+  }
+
+  @Test("Output of sentences: those that are counted for it, and those that are switched off")
+  func output() {
+    let all = ["GGA", "GST", "RTCM1074", "#9", "TXT"].map { SentenceRate($0, 1) }
+    func off(_ list: [SentenceRate], _ canSet: (String) -> Bool = { _ in true }) -> ReceiverValue? {
+      ReceiverValue.messages(list).sentences(forOutput: false, usual: [], forFixes: false, canSet: canSet)
+    }
+    func zeros(_ names: [String]) -> ReceiverValue { .messages(names.map { SentenceRate($0, 0) }) }
+    #expect(off(all) == zeros(["GGA", "GST", "#9", "TXT"]))
+    #expect(off(all) { $0 != "GST" && $0 != "TXT" } == zeros(["GGA", "#9"]))
+    #expect(off(all) { _ in false } == nil && off([SentenceRate("RTCM1074", 1)]) == nil)
+    for one in all {
+      let isOutput = one.formatter.first == "G"
+      #expect(ReceiverValue.messages([one]).asOutput == .output(isOutput), "\(one)")
+      let usual = [SentenceRate("RMC", 1)]
+      let on = ReceiverValue.messages([one]).sentences(forOutput: true, usual: usual, forFixes: false) { _ in true }
+      #expect(on == (isOutput ? nil : .messages(usual)), "\(one)")
+    }
+  }
+
+  @Test("No family has one command for two periods", arguments: families)
+  func periods(_ family: ReceiverFamily) throws {
+    let (language, receiver) = (try #require(family.language), Self.receiver(family))
+    var periods: [[UInt8]: UInt16] = [:]
+    for period in UInt16(50)...10_000 {
+      guard let commands = language.commands(setting: .period(period), from: nil, on: receiver) else { continue }
+      let bytes = commands.flatMap(\.bytes)
+      #expect(periods[bytes] == nil, "\(period) ms and \(periods[bytes] ?? 0) ms")
+      periods[bytes] = period
+    }
+  }
+
+  @Test(
+    "Teseo's period is in seconds with the decimals that it needs",
+    arguments: [
+      (1000, "1.0"), (500, "0.5"), (250, "0.25"), (1250, "1.25"), (125, "0.125"), (10_000, "10.0"), (1050, "1.05"),
+    ]
+      as [(UInt16, String)])
+  func teseoPeriod(_ period: UInt16, _ text: String) throws {
+    let command = Teseo().commands(setting: .period(period), from: nil, on: Self.receiver(.teseo))?.first
+    #expect(command?.bytes == Command(sentence: "PSTMSETPAR,1303,\(text)").bytes)
+  }
+
+  @Test("A family that sleeps for a time has a command for each duration", arguments: families)
+  func sleepDurations(_ family: ReceiverFamily) throws {
+    let (language, receiver) = (try #require(family.language), Self.receiver(family))
+    guard language.sleep(for: Milliseconds(60_000), on: receiver) != nil else { return }
+    for seconds in [0, 1, 5, 99_999, 100_000, 200_000, 12 * 86_400, 13 * 86_400] as [UInt64] {
+      #expect(SleepRequest.command(Milliseconds(seconds * 1000), for: receiver, port: nil) != nil, "\(seconds) s")
+    }
+    let limits = (SessionTimes.shortestSleep(of: receiver), SessionTimes.longestSleep(of: receiver))
+    #expect(SleepRequest.clamped(Milliseconds(0), for: receiver) == limits.0)
+    #expect(SleepRequest.clamped(Milliseconds(UInt64.max), for: receiver) == limits.1)
+    if family == .teseo {
+      let command = SleepRequest.command(Milliseconds(200_000_000), for: receiver, port: nil)
+      #expect(command?.bytes == Command(sentence: "PSTMFORCESTANDBY,99999").bytes)
+    }
+  }
+
+  @Test(
+    "CASIC's MON-VER has its version with and without SW=",
+    arguments: [
+      ("SW=URANUS6,V6.3.0.0", "AT362-AT6668-6T-30", "URANUS6,V6.3.0.0", "AT362-AT6668-6T-30"),
+      ("V6.2.3.0", "AT372-6P", "V6.2.3.0", "AT372-6P"), ("V6.2.3.0", "", "V6.2.3.0", nil), ("", "", nil, nil),
+    ] as [(String, String, String?, String?)])
+  func version(_ software: String, _ hardware: String, firmware: String?, model: String?) throws {
+    let reply = [software, hardware].flatMap { text in
+      Array(text.utf8) + [UInt8](repeating: 0, count: 32 - text.utf8.count)
+    }
+    for reply in [reply, Array(reply.prefix(40))] {
+      let found = try #require(CASIC().description(from: .answered(reply), to: CASIC().probes[1]))
+      #expect(found.family == .casic && found.firmware == firmware)
+      if reply.count == 64 { #expect(found.model == model) }
+    }
+  }
+
+  @Test(
+    "A frame in reply to a probe proves the family, a text of an unknown form does not",
+    arguments: families)
+  func unreadReplies(_ family: ReceiverFamily) throws {
+    for (index, probe) in try #require(family.language).probes.enumerated() {
+      guard case .family(let answer) = probe.answer else { continue }
+      var identification = FamilyIdentification([family], isProved: true, isLineFull: false)
+      for _ in 0..<index { identification.receive(.silent) }
+      identification.receive(.answered([]))
+      while let poll = identification.next(), poll != probe { identification.receive(.silent) }
+      if case .binary? = answer.content {
+        #expect(identification.description?.family == family, "\(probe)")
+      } else if family != .septentrio {
+        #expect(identification.description == nil, "\(probe)")
+      }
+    }
+  }
+
   // MARK: SkyTraq
 
   private static let skyTraq = ReceiverDescription(

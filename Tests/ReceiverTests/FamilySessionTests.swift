@@ -14,7 +14,7 @@ struct FamilySessionTests {
   /// Those that a session configures for a time.
   private static let configured: [ReceiverModel] = [.mt3339, .mt3333, .ag3352, .at6558, .at6668]
 
-  private static func scene(
+  static func scene(
     _ model: ReceiverModel, _ intent: SessionSettings.Intent = .identify, quirks: Set<Quirk> = [], baud: UInt32? = nil,
     _ adapt: (inout SessionSettings) -> Void = { _ in }
   ) -> SessionScene {
@@ -28,7 +28,7 @@ struct FamilySessionTests {
     return scene
   }
 
-  private static func perform(_ scene: SessionScene, _ tasks: [ReceiverTask]) -> [ReceiverTask.Result] {
+  static func perform(_ scene: SessionScene, _ tasks: [ReceiverTask]) -> [ReceiverTask.Result] {
     guard let ticket = scene.withSession({ $0.perform(tasks, at: scene.now) }) else { return [] }
     scene.run(180) { $0.outcomes[ticket] != nil }
     guard case .performed(let results)? = scene.outcomes[ticket] else { return [] }
@@ -164,12 +164,13 @@ struct FamilySessionTests {
 
   @Test(
     "A receiver whose output a person has switched off is found again, and switched on",
-    arguments: [ReceiverModel.mt3339, .mt3333, .ag3352])
+    arguments: [ReceiverModel.mt3339, .mt3333, .ag3352, .at6558, .at6668, .tau1201])
   func withoutOutput(_ model: ReceiverModel) throws {
     let scene = Self.scene(model)
     #expect(scene.run(25) { $0.isSteady })
     scene.restoreAtEnd(false)
     #expect(Self.perform(scene, [.set(.output(false))]) == [.written])
+    #expect(scene.line.receiver.sentenceRates.isEmpty, "\(scene.line.receiver.sentenceRates)")
     scene.finish()
     scene.kill(for: 5000) { $0.memory = nil }
     #expect(scene.run(40) { $0.isSteady })

@@ -98,6 +98,49 @@ struct SilentFamilyTests {
     #expect(scene.reported(.withoutPositions) == 0)
   }
 
+  @Test(
+    "A receiver that sends only the state of its antenna counts as one without output",
+    arguments: [ReceiverModel.at6558, .at6668, .tau1201])
+  func antennaTextAlone(_ model: ReceiverModel) throws {
+    let scene = FamilySessionTests.scene(model)
+    #expect(scene.run(25) { $0.isSteady })
+    let off = scene.line.receiver.sentenceRates.keys.filter { $0 != "TXT" }.map { SentenceRate($0, 0) }
+    #expect(FamilySessionTests.perform(scene, [.set(.messages(off))]) == [.written])
+    #expect(Array(scene.line.receiver.sentenceRates.keys) == ["TXT"])
+    #expect(
+      FamilySessionTests.perform(scene, [.read(.output), .read(.messages)]) == [
+        .value(.output(false)), .value(.messages([])),
+      ])
+    #expect(
+      FamilySessionTests.perform(scene, [.set(.messages([SentenceRate("GGA", 1), SentenceRate("RMC", 1)]))]) == [
+        .written
+      ])
+    #expect(
+      FamilySessionTests.perform(scene, [.set(.messages([SentenceRate("GGA", 0), SentenceRate("RMC", 0)]))]) == [
+        .written
+      ])
+    #expect(FamilySessionTests.perform(scene, [.set(.output(true))]) == [.written])
+    #expect(scene.line.receiver.sentenceRates["RMC"] == 1)
+    #expect(FamilySessionTests.perform(scene, [.read(.output)]) == [.value(.output(true))])
+  }
+
+  @Test("RTCM 3 messages are not output of sentences: they stay when that is switched off")
+  func corrections() {
+    let scene = FamilySessionTests.scene(.um980)
+    #expect(scene.run(60) { $0.isSteady && $0.description != nil })
+    scene.line.send(Array("RTCM1074 1\r\nGNGGA 1\r\nGNRMC 1\r\n".utf8), at: scene.now)
+    scene.run(10)
+    let periods = scene.line.receiver.correctionPeriods
+    #expect(periods == [1074: 1000] && scene.line.receiver.sentenceRates.count == 2)
+    #expect(FamilySessionTests.perform(scene, [.read(.output)]) == [.value(.output(true))])
+    #expect(FamilySessionTests.perform(scene, [.set(.output(false))]) == [.written])
+    #expect(scene.line.receiver.correctionPeriods == periods && scene.line.receiver.sentenceRates.isEmpty)
+    #expect(
+      FamilySessionTests.perform(scene, [.read(.output), .set(.output(false))]) == [.value(.output(false)), .wasThere])
+    #expect(FamilySessionTests.perform(scene, [.set(.output(true))]) == [.written])
+    #expect(scene.line.receiver.correctionPeriods == periods && scene.line.receiver.sentenceRates["RMC"] == 1)
+  }
+
   @Test("One that was identified is found again after an unplug by its reply", arguments: withoutOutput)
   func replugged(_ receiver: (ReceiverModel, UInt32)) {
     let (model, baud) = receiver

@@ -107,8 +107,7 @@ struct FamilyIdentification: Sendable {
       let command = language.probes[probe]
       asked.append(command.bytes)
       if let found = language.description(from: outcome, to: command) ?? other(outcome, command) { return take(found) }
-      // A reply that names no model is one of this family.
-      if case .answered = outcome { return step = .done(nil) }
+      if case .answered = outcome { return step = .done(command.isAnsweredInBinary ? unread : nil) }
       advance()
     case .keepingAwake:
       (step, probe, isKeptAwake, asked) = (.probing, 0, true, [])
@@ -130,6 +129,12 @@ struct FamilyIdentification: Sendable {
       if let found = language.description(from: outcome, to: command) { return found }
     }
     return nil
+  }
+
+  /// A receiver whose reply has an unknown form. A frame proves the family; a text can be another maker's.
+  private var unread: ReceiverDescription {
+    ReceiverDescription(
+      family: families[family], model: nil, firmware: nil, hardware: "", capabilities: [.configure, .restart])
   }
 
   private mutating func take(_ found: ReceiverDescription) {
@@ -157,4 +162,8 @@ struct FamilyIdentification: Sendable {
 extension Command {
   /// Whether the reply follows the poll.
   fileprivate var answersAtOnce: Bool { bytes.first == UInt8(ascii: "$") }
+  /// Whether the reply is a frame.
+  fileprivate var isAnsweredInBinary: Bool {
+    if case .family(let answer) = answer, case .binary? = answer.content { true } else { false }
+  }
 }

@@ -89,8 +89,9 @@ protocol FamilyLanguage: Sendable {
   func commandsAfterRefusal(of action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]?
   /// The command that keeps a receiver awake whose processor sleeps by itself, before it hears a probe; nil for others.
   var keepAwake: Command? { get }
-  /// The shortest time that `sleep` can request.
+  /// The shortest and the longest time that `sleep` can request.
   func shortestSleep(on receiver: ReceiverDescription) -> Milliseconds
+  func longestSleep(on receiver: ReceiverDescription) -> Milliseconds
   /// The request to sleep; nil if it cannot. It is sent once. A refusal counts, and a missing acknowledgement does not: frames show
   /// whether the receiver sleeps.
   func sleep(for duration: Milliseconds?, on receiver: ReceiverDescription) -> Command?
@@ -160,6 +161,7 @@ extension FamilyLanguage {
   func commandsAfterRefusal(of action: ReceiverAction, on receiver: ReceiverDescription) -> [Command]? { nil }
   var keepAwake: Command? { nil }
   func shortestSleep(on receiver: ReceiverDescription) -> Milliseconds { SleepRequest.shortest }
+  func longestSleep(on receiver: ReceiverDescription) -> Milliseconds { SleepRequest.longest }
   func sleep(for duration: Milliseconds?, on receiver: ReceiverDescription) -> Command? { nil }
   var wakingBytes: [UInt8] { [13, 10] }
   var engineStart: Command? { nil }

@@ -428,7 +428,10 @@ struct FamilyWork: Sendable {
         return write()
       }
       if case .output(let isOn) = task {
-        wanted = value.sentences(forOutput: isOn, usual: Self.usualOutput, forFixes: mode == .session)
+        wanted = value.sentences(
+          forOutput: isOn, usual: Self.usualOutput, forFixes: mode == .session, canSet: canSet)
+        // No command switches off what it sends.
+        if !isOn, wanted == nil, value.asOutput == .output(true) { return finish(.unsupported) }
       }
       guard let wanted else { return finish(.wasThere) }
       // Without a sentence its messages can be binary, or off.

@@ -148,8 +148,10 @@ struct ObservedOutput: Sendable {
     .messages(counts.keys.map(Self.name).sorted().map { SentenceRate($0, 1) })
   }
 
-  /// The messages of a receiver without sentences; nil if there are some, but too few.
-  var messagesWithoutSentences: ReceiverValue? { counts.isEmpty ? .messages(correctionRates) : nil }
+  /// The messages of a receiver without sentences, apart from texts; nil if there are some, but too few.
+  var messagesWithoutSentences: ReceiverValue? {
+    counts.keys.allSatisfy { $0 == TXT.formatter } ? .messages(correctionRates) : nil
+  }
 
   /// The mode that the frames show, or `sentences` where sentences were received; nil without either.
   func mode(sentences: ReceiverMode?) -> ReceiverValue? {

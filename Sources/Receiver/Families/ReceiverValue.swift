@@ -28,6 +28,10 @@ public struct SentenceRate: Sendable, Hashable {
   static func place(of name: String) -> Int? { name.first == "#" ? Int(name.dropFirst()) : nil }
   /// Whether it is a sentence by its name.
   public var isSentence: Bool { formatter.first != "#" }
+  /// Whether it is an RTCM 3 message by its name.
+  var isCorrection: Bool { formatter.hasPrefix("RTCM") }
+  /// Whether it counts as output of sentences. The text about the antenna, which some receivers send with each epoch, does not.
+  var isOutput: Bool { rate > 0 && isSentence && !isCorrection && formatter != "TXT" }
 }
 
 /// A stream of Septentrio's: the sentences that a port gets at one interval.
@@ -78,7 +82,7 @@ public enum ReceiverValue: Sendable, Hashable {
 
   /// The rates of sentences as whether any is sent.
   var asOutput: ReceiverValue {
-    if case .messages(let list) = self { .output(list.contains { $0.rate > 0 }) } else { self }
+    if case .messages(let list) = self { .output(list.contains(where: \.isOutput)) } else { self }
   }
 
   /// The sentences with a position.
@@ -90,14 +94,21 @@ public enum ReceiverValue: Sendable, Hashable {
     return list.contains { $0.rate > 0 && Self.positionSentences.contains($0.formatter) }
   }
 
-  /// The rates of sentences that switch the output of a receiver with these rates on or off; nil if it is.
+  /// The rates of sentences that switch the output of a receiver with these rates on or off; nil without any. RTCM 3 messages stay.
   ///
-  /// - Parameter forFixes: whether only sentences with a position count as output.
-  func sentences(forOutput isOn: Bool, usual: [SentenceRate], forFixes: Bool) -> ReceiverValue? {
+  /// - Parameters:
+  ///   - forFixes: whether only sentences with a position count as output.
+  ///   - canSet: whether a command sets the sentence.
+  func sentences(
+    forOutput isOn: Bool, usual: [SentenceRate], forFixes: Bool, canSet: (String) -> Bool
+  ) -> ReceiverValue? {
     guard case .messages(let list) = self else { return nil }
     let sent = list.filter { $0.rate > 0 }
-    guard isOn else { return sent.isEmpty ? nil : .messages(sent.map { SentenceRate($0.formatter, 0) }) }
-    let isThere = forFixes ? hasPositions : !sent.isEmpty
+    guard isOn else {
+      let off = sent.filter { !$0.isCorrection && canSet($0.formatter) }
+      return off.isEmpty ? nil : .messages(off.map { SentenceRate($0.formatter, 0) })
+    }
+    let isThere = forFixes ? hasPositions : sent.contains(where: \.isOutput)
     if isThere { return nil }
     return .messages(usual.filter { one in !sent.contains { $0.formatter == one.formatter } })
   }

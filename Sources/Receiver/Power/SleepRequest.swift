@@ -14,7 +14,7 @@ public enum SleepRequest {
   /// Returns the request; nil if this receiver cannot sleep, or would not wake, at this port.
   ///
   /// - Parameters:
-  ///   - duration: the time to sleep, limited to `shortest` … `longest`; nil for until it is woken.
+  ///   - duration: the time to sleep, limited to what the receiver can; nil for until it is woken.
   ///   - receiver: the receiver.
   ///   - port: the receiver's port of the line; nil for a UART.
   public static func command(
@@ -25,7 +25,7 @@ public enum SleepRequest {
       return language.sleep(for: clamped(duration, for: receiver), on: receiver)
     }
     guard let generation = receiver.generation, receiver.can(.backup) else { return nil }
-    let time = clamped(duration)
+    let time = clamped(duration, for: receiver)
     let wakes = wakeUpSources(of: port)
     // Only the time wakes a receiver at a port that cannot.
     if wakes == 0, time == nil { return nil }
@@ -41,9 +41,8 @@ public enum SleepRequest {
   }
 
   /// Returns the duration within the limits.
-  static func clamped(_ duration: Milliseconds?, for receiver: ReceiverDescription? = nil) -> Milliseconds? {
-    let shortest = receiver.flatMap { $0.family?.language?.shortestSleep(on: $0) } ?? shortest
-    return duration.map { min(max($0, shortest), longest) }
+  static func clamped(_ duration: Milliseconds?, for receiver: ReceiverDescription) -> Milliseconds? {
+    duration.map { min(max($0, SessionTimes.shortestSleep(of: receiver)), SessionTimes.longestSleep(of: receiver)) }
   }
 
   private static let backup: UInt32 = 1 << 1

@@ -15,6 +15,10 @@ package enum SessionTimes {
   package static func shortestSleep(of receiver: ReceiverDescription) -> Milliseconds {
     receiver.family?.language?.shortestSleep(on: receiver) ?? SleepRequest.shortest
   }
+  /// The longest sleep of a receiver.
+  package static func longestSleep(of receiver: ReceiverDescription) -> Milliseconds {
+    receiver.family?.language?.longestSleep(on: receiver) ?? SleepRequest.longest
+  }
 }
 
 extension Command {

@@ -142,6 +142,10 @@ enum PowerRequest: Equatable, Sendable {
     if let seconds, seconds < shortest {
       remarks.append("the receiver sleeps \(Int(clamping: shortest)) s, the shortest sleep that is requested")
     }
+    let longest = SessionTimes.longestSleep(of: receiver).seconds
+    if let seconds, seconds > longest {
+      remarks.append("the receiver sleeps \(Int(clamping: longest)) s, the longest sleep that is requested")
+    }
     if receiver.can(.valset) {
       remarks.append("settings that only RAM has are lost in the sleep; `sextant configure save` keeps them")
     }

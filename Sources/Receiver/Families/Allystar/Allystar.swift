@@ -28,9 +28,10 @@ struct Allystar: FamilyLanguage {
       capabilities: [.configure, .restart])
   }
 
-  /// The sentences of class F0 (gpsd's CFG-MSG).
+  /// The sentences of class F0 (gpsd's CFG-MSG). TXT has the state of the antenna.
   private static let sentences: [(String, UInt8)] = [
     ("GGA", 0x00), ("GLL", 0x01), ("GSA", 0x02), ("GSV", 0x04), ("RMC", 0x05), ("VTG", 0x06), ("ZDA", 0x07),
+    ("TXT", 0x20),
   ]
 
   // MARK: Constellations

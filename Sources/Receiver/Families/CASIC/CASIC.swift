@@ -20,9 +20,11 @@ struct CASIC: FamilyLanguage {
 
   func description(from outcome: Outcome, to probe: Command) -> ReceiverDescription? {
     switch outcome {
-    case .answered(let reply) where reply.starts(with: "SW=".utf8) && reply.count >= 64:
-      let software = Self.text(reply[3..<32])
-      return Self.description(model: Self.text(reply[32..<64]), software)
+    // MON-VER: two texts in 32 bytes each, the first with or without `SW=`.
+    case .answered(let reply) where probe.bytes.first == 0xBA:
+      let texts = [reply.prefix(32), reply.dropFirst(32).prefix(32)].map(Self.text)
+      let software = texts[0].hasPrefix("SW=") ? String(texts[0].dropFirst(3)) : texts[0]
+      return Self.description(model: texts[1].isEmpty ? nil : texts[1], software.isEmpty ? nil : software)
     case .answered(let reply):
       guard let software = Self.value(of: "SW=", in: reply) else { return nil }
       return Self.description(model: nil, software)
@@ -61,9 +63,9 @@ struct CASIC: FamilyLanguage {
 
   // MARK: Settings
 
-  /// The fields of PCAS03.
+  /// The fields of PCAS03. The eighth, ANT in the document, is the text about the antenna, which comes as TXT.
   private static let sentences = [
-    "GGA", "GLL", "GSA", "GSV", "RMC", "VTG", "ZDA", "ANT", "DHV", "LPS", "", "", "UTC", "GST", "", "", "", "TIM",
+    "GGA", "GLL", "GSA", "GSV", "RMC", "VTG", "ZDA", "TXT", "DHV", "LPS", "", "", "UTC", "GST", "", "", "", "TIM",
   ]
 
   /// The rate alone can be read; text and V5 are observed.

@@ -89,14 +89,20 @@ struct Teseo: FamilyLanguage {
     return UInt16(clamping: (seconds * 1000).rounded())
   }
 
+  /// Seconds with one to three decimals.
+  private static func seconds(_ milliseconds: UInt16) -> String {
+    var decimals = String(1000 + milliseconds % 1000).dropFirst()
+    while decimals.count > 1, decimals.last == "0" { decimals.removeLast() }
+    return "\(milliseconds / 1000).\(decimals)"
+  }
+
   func commands(
     setting value: ReceiverValue, from found: ReceiverValue?, on receiver: ReceiverDescription
   ) -> [Command]? {
     switch value {
     case .period(let milliseconds):
       guard 100...10_000 ~= milliseconds else { return nil }
-      let tenths = milliseconds / 100
-      return [Self.command("PSTMSETPAR", ",1303,\(tenths / 10).\(tenths % 10)")]
+      return [Self.command("PSTMSETPAR", ",1303,\(Self.seconds(milliseconds))")]
     case .messages(let wanted):
       guard wanted.allSatisfy({ Self.bit(of: $0.formatter) != nil && $0.rate <= 1 }) else { return nil }
       var all = wanted
@@ -148,6 +154,8 @@ struct Teseo: FamilyLanguage {
       ]
     }
   }
+
+  func longestSleep(on receiver: ReceiverDescription) -> Milliseconds { Milliseconds(99_999_000) }
 
   /// Ends by its timer, or by a pin that the host does not have.
   func sleep(for duration: Milliseconds?, on receiver: ReceiverDescription) -> Command? {
