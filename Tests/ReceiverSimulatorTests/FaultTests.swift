@@ -139,6 +139,17 @@ struct FaultTests {
     #expect(host.sentences.count > 5)
   }
 
+  @Test("Faults of a scenario that repeats have the order of their times, also one after its length")
+  func repeated() throws {
+    let scenario = try Scenario(
+      parsing: "start 48,11\nstay 20s\nat 3s fault baud 19200\nat 30s fault baud 38400\nrepeat")
+    var host = Host(.m10, scenario)
+    for (second, rate) in [(4, 19_200), (24, 19_200), (31, 38_400), (44, 19_200), (51, 38_400)] as [(Double, UInt32)] {
+      host.run(seconds: second - host.now.seconds(since: .zero))
+      #expect(host.line.receiver.baudRate == rate, "after \(second) s")
+    }
+  }
+
   @Test("The faults of a scenario begin at their second")
   func scenario() {
     var scenario = Scenario.hot

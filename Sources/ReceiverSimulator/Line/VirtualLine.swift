@@ -139,7 +139,11 @@ public struct VirtualLine: Sendable {
     }
     if let due = faults.first, now >= due.at {
       faults.removeFirst()
-      if let period = faultsRepeatEvery { faults.append((due.at + period, due.fault)) }
+      // Faults that begin after the length of the scenario are still to come.
+      if let period = faultsRepeatEvery {
+        let at = due.at + period
+        faults.insert((at, due.fault), at: faults.firstIndex { $0.at > at } ?? faults.endIndex)
+      }
       strike(due.fault)
     }
   }
